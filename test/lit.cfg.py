@@ -1,0 +1,40 @@
+"""lit configuration: the tools under test, FileCheck, and optional features."""
+
+import os
+
+import lit.formats
+import lit.util
+
+config.name = "attn-mlir"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "Models", "Unit"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.attn_binary_dir, "test")
+
+config.environment["PATH"] = os.path.pathsep.join(
+    [
+        os.path.join(config.attn_binary_dir, "bin"),
+        config.llvm_tools_dir,
+        os.environ.get("PATH", ""),
+    ]
+)
+config.environment["PYTHONPATH"] = os.path.join(config.attn_source_dir, "python")
+config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%source_dir", config.attn_source_dir))
+config.substitutions.append(("%binary_dir", config.attn_binary_dir))
+config.substitutions.append(("%models", os.path.join(config.test_source_root, "Models")))
+config.substitutions.append(("%shlibext", ".so"))
+
+
+def add_program(feature, path):
+    """Makes `%feature` and the lit feature available where the program is."""
+    if path and os.path.exists(path):
+        config.available_features.add(feature)
+        config.substitutions.append(("%" + feature, path))
+    else:
+        lit_config.note(f"{feature} not found: tests that need it are unsupported")
+
+
+add_program("ptxas", config.ptxas)
+add_program("nvcc", config.nvcc)
