@@ -1,0 +1,293 @@
+//===- AttnOps.td - Operations of the attn dialect -*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_IR_ATTNOPS_TD
+#define ATTN_DIALECT_ATTN_IR_ATTNOPS_TD
+
+include "attn/Dialect/Attn/IR/AttnAttrs.td"
+include "attn/Dialect/Attn/IR/AttnDialect.td"
+include "attn/Dialect/Attn/IR/AttnEnums.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/TilingInterface.td"
+
+class Attn_Op<string mnemonic, list<Trait> traits = []> :
+    Op<Attn_Dialect, mnemonic, traits>;
+
+// Element types of query, key and value. f64 exists for reference runs.
+def Attn_Float : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
+// Running statistics, scores and LSE.
+def Attn_Acc : AnyTypeOf<[F32, F64], "f32 or f64">;
+
+class Attn_Tensor<Type element, int rank> :
+    TensorRankOf<[element], [rank]>;
+
+//===----------------------------------------------------------------------===//
+// attention
+//===----------------------------------------------------------------------===//
+
+def AttentionOp : Attn_Op<"attention", [
+    Pure,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>,
+    DeclareOpInterfaceMethods<TilingInterface, [
+      "getLoopIteratorTypes", "getIterationDomain", "getTiledImplementation",
+      "getResultTilePosition", "generateResultTileValue"]>]> {
+  let summary = "softmax(score_mod(scale * Q K^T + bias) under mask_mod) V";
+  let description = [{
+    Scaled dot-product attention, per batch `b`, query head `h`, query position
+    `i` and key position `j` (docs/Spec.md, `attention_*`):
+
+    ```
+    S[b,h,i,j] = scale * sum_d Q[b,h,i,d] * K[b,h / (Hq / Hkv),j,d]    (in f32)
+    S = S + bias[b,h,i,j]                    if there is a bias
+    S = score_mod(S, b, h, i, j)             if there is a score_mod
+    S = -inf where mask_mod(b, h, i, j) is false
+    P = softmax(S) over j
+    O[b,h,i,:] = sum_j P[b,h,i,j] * V[b,h / (Hq / Hkv),j,:]            (in f32)
+    LSE[b,h,i] = log(sum_j exp(S[b,h,i,j]))                    (natural logarithm)
+    ```
+
+    A row whose every key is masked gives O = 0 and LSE = -inf, never NaN.
+    `scale` defaults to 1/sqrt(D). `B`, `Hq`, `Hkv`, `M`, `N` may be dynamic;
+    `D` and `Dv` are static. Both regions may capture values from above and
+    read tensors by `tensor.extract`; `attn.length` gives M and N inside them.
+
+    Regions that have a name print and parse by it: `mask_mod causal(top_left)`,
+    `mask_mod causal(bottom_right)`, `mask_mod sliding_window(left, right)`,
+    `score_mod soft_cap(cap)`.
+
+    Example:
+    ```mlir
+    %o, %lse = attn.attention %q, %k, %v scale(0.125)
+        mask_mod causal(bottom_right)
+        : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
+        -> tensor<?x32x?x64xbf16>, tensor<?x32x?xf32>
+    %p = attn.attention %q, %k, %v
+        score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+          %slope = tensor.extract %slopes[%h] : tensor<32xf32>
+          %d = arith.subi %j, %i : index
+          %di = arith.index_cast %d : index to i32
+          %df = arith.sitofp %di : i32 to f32
+          %t = arith.mulf %slope, %df : f32
+          %r = arith.addf %s, %t : f32
+          attn.yield %r : f32
+        }
+        : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
+        -> tensor<?x32x?x64xbf16>
+    ```
+  }];
+  let arguments = (ins
+    Attn_Tensor<Attn_Float, 4>:$query,
+    Attn_Tensor<Attn_Float, 4>:$key,
+    Attn_Tensor<Attn_Float, 4>:$value,
+    Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
+    OptionalAttr<F64Attr>:$scale,
+    OptionalAttr<Attn_ScheduleAttr>:$schedule);
+  let results = (outs
+    Attn_Tensor<Attn_Float, 4>:$output,
+    Optional<Attn_Tensor<Attn_Acc, 3>>:$lse);
+  let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
+    custom<Scale>($scale)
+    custom<ScoreMod>($scoreMod) custom<MaskMod>($maskMod)
+    attr-dict `:` type($query) `,` type($key) `,` type($value)
+    `->` type($output) (`,` type($lse)^)?
+  }];
+  let extraClassDeclaration = [{
+    /// The scale that holds: the attribute, or 1/sqrt(D).
+    double getScaleValue();
+    /// True if there is a score_mod (mask_mod) region.
+    bool hasScoreMod() { return !getScoreMod().empty(); }
+    bool hasMaskMod() { return !getMaskMod().empty(); }
+    /// f32, or f64 where the inputs are f64: the type of scores and statistics.
+    ::mlir::FloatType getScoreType();
+  }];
+  let builders = [
+    // No scale, no bias; fills no region.
+    OpBuilder<(ins "::mlir::Type":$outputType, "::mlir::Type":$lseType,
+      "::mlir::Value":$query, "::mlir::Value":$key, "::mlir::Value":$value,
+      "::mlir::Value":$bias, "std::optional<double>":$scale)>
+  ];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// online_attention, normalize, merge
+//===----------------------------------------------------------------------===//
+
+def OnlineAttentionOp : Attn_Op<"online_attention", [
+    Pure, AttrSizedOperandSegments, DestinationStyleOpInterface,
+    AllTypesMatch<["acc", "accResult"]>, AllTypesMatch<["max", "maxResult"]>,
+    AllTypesMatch<["sum", "sumResult"]>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>,
+    DeclareOpInterfaceMethods<TilingInterface, [
+      "getLoopIteratorTypes", "getIterationDomain", "getTiledImplementation",
+      "getResultTilePosition", "generateResultTileValue"]>]> {
+  let summary = "one step of attention with running accumulator, max and sum";
+  let description = [{
+    Takes the keys and values it is given into the running state `(acc, max,
+    sum)` of its query rows, by the online softmax (Milakov & Gimelshein 2018;
+    FlashAttention, Dao et al. 2022):
+
+    ```
+    S    = scores as in attn.attention, at global positions
+           (offset_b + b, offset_h + h, offset_i + i, offset_j + j)
+    max' = max(max, rowmax S)
+    P    = exp(S - max')                 a = exp(max - max')
+    sum' = a * sum + rowsum P            acc' = a * acc + P V
+    ```
+
+    Rows with max' = -inf leave `sum` and `acc` as they are. The state before
+    the first step is acc = 0, max = -inf, sum = 0. The query heads it sees are
+    grouped over the key heads it sees as in `attn.attention`: after tiling, a
+    tile holds one query head and its key head, or whole groups.
+
+    Example:
+    ```mlir
+    %acc, %max, %sum = attn.online_attention %q, %k, %v scale(0.125)
+        offsets(%b, %h, %m, %n) mask_mod causal(top_left)
+        outs(%acc0, %max0, %sum0)
+        : tensor<1x1x128x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>
+        -> tensor<1x1x128x64xf32>, tensor<1x1x128xf32>, tensor<1x1x128xf32>
+    ```
+  }];
+  let arguments = (ins
+    Attn_Tensor<Attn_Float, 4>:$query,
+    Attn_Tensor<Attn_Float, 4>:$key,
+    Attn_Tensor<Attn_Float, 4>:$value,
+    Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
+    Variadic<Index>:$offsets,
+    Attn_Tensor<Attn_Acc, 4>:$acc,
+    Attn_Tensor<Attn_Acc, 3>:$max,
+    Attn_Tensor<Attn_Acc, 3>:$sum,
+    OptionalAttr<F64Attr>:$scale,
+    OptionalAttr<Attn_ScheduleAttr>:$schedule);
+  let results = (outs
+    Attn_Tensor<Attn_Acc, 4>:$accResult,
+    Attn_Tensor<Attn_Acc, 3>:$maxResult,
+    Attn_Tensor<Attn_Acc, 3>:$sumResult);
+  let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
+    custom<Scale>($scale) `offsets` `(` $offsets `)`
+    custom<ScoreMod>($scoreMod) custom<MaskMod>($maskMod)
+    `outs` `(` $acc `,` $max `,` $sum `)`
+    attr-dict `:` type($query) `,` type($key) `,` type($value)
+    `->` type($accResult) `,` type($maxResult) `,` type($sumResult)
+  }];
+  let extraClassDeclaration = [{
+    double getScaleValue();
+    bool hasScoreMod() { return !getScoreMod().empty(); }
+    bool hasMaskMod() { return !getMaskMod().empty(); }
+    ::mlir::FloatType getScoreType();
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def NormalizeOp : Attn_Op<"normalize", [
+    Pure, AllTypesMatch<["max", "sum"]>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>,
+    DeclareOpInterfaceMethods<TilingInterface, [
+      "getLoopIteratorTypes", "getIterationDomain", "getTiledImplementation",
+      "getResultTilePosition", "generateResultTileValue"]>]> {
+  let summary = "output and LSE from the final running state";
+  let description = [{
+    `output = acc / sum` (0 where sum is 0) and, when asked for,
+    `lse = max + log(sum)` (-inf where sum is 0).
+
+    Example:
+    ```mlir
+    %o, %lse = attn.normalize %acc, %max, %sum
+        : tensor<1x1x128x64xf32>, tensor<1x1x128xf32>
+        -> tensor<1x1x128x64xf16>, tensor<1x1x128xf32>
+    ```
+  }];
+  let arguments = (ins
+    Attn_Tensor<Attn_Acc, 4>:$acc,
+    Attn_Tensor<Attn_Acc, 3>:$max,
+    Attn_Tensor<Attn_Acc, 3>:$sum);
+  let results = (outs
+    Attn_Tensor<Attn_Float, 4>:$output,
+    Optional<Attn_Tensor<Attn_Acc, 3>>:$lse);
+  let assemblyFormat = [{
+    $acc `,` $max `,` $sum attr-dict `:` type($acc) `,` type($max)
+    `->` type($output) (`,` type($lse)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def MergeOp : Attn_Op<"merge", [
+    Pure, SameVariadicOperandSize,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>]> {
+  let summary = "combine partial attentions over disjoint sets of keys";
+  let description = [{
+    With partial results `(O_p, LSE_p)`, each over its own keys:
+    `LSE = log(sum_p exp(LSE_p))`, `O = sum_p exp(LSE_p - LSE) * O_p`; rows
+    with every LSE_p = -inf give O = 0 and LSE = -inf. Used by split-KV and by
+    anything that distributes keys.
+
+    Example:
+    ```mlir
+    %o, %lse = attn.merge
+        outputs(%o0, %o1 : tensor<1x8x16x64xf32>, tensor<1x8x16x64xf32>)
+        lses(%l0, %l1 : tensor<1x8x16xf32>, tensor<1x8x16xf32>)
+        -> tensor<1x8x16x64xf32>, tensor<1x8x16xf32>
+    ```
+  }];
+  let arguments = (ins
+    Variadic<Attn_Tensor<Attn_Float, 4>>:$outputs,
+    Variadic<Attn_Tensor<Attn_Acc, 3>>:$lses);
+  let results = (outs
+    Attn_Tensor<Attn_Float, 4>:$output,
+    Attn_Tensor<Attn_Acc, 3>:$lse);
+  let assemblyFormat = [{
+    `outputs` `(` $outputs `:` type($outputs) `)`
+    `lses` `(` $lses `:` type($lses) `)`
+    attr-dict `->` type($output) `,` type($lse)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Inside the regions
+//===----------------------------------------------------------------------===//
+
+def LengthOp : Attn_Op<"length", [Pure]> {
+  let summary = "M or N of the enclosing attention, inside its regions";
+  let description = [{
+    The number of query (`M`) or key (`N`) positions of the whole attention.
+    Masks that are aligned to the end use it: bottom-right causal is
+    `j <= i + length key - length query`.
+
+    Example:
+    ```mlir
+    %n = attn.length key
+    ```
+  }];
+  let arguments = (ins Attn_Sequence:$sequence);
+  let results = (outs Index:$length);
+  let assemblyFormat = "$sequence attr-dict";
+  let hasVerifier = 1;
+}
+
+def YieldOp : Attn_Op<"yield", [Pure, Terminator, ReturnLike]> {
+  let summary = "the result of a score_mod or mask_mod region";
+  let arguments = (ins AnyType:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+#endif // ATTN_DIALECT_ATTN_IR_ATTNOPS_TD

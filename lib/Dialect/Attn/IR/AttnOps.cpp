@@ -1,0 +1,114 @@
+//===- AttnOps.cpp - Operations of the attn dialect -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Builders, accessors and shapes of the ops. Verifiers, folders, syntax and
+// tiling have files of their own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttnSyntax.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace attn;
+
+/// f64 for f64 inputs, else f32.
+static FloatType scoreTypeOf(Value query) {
+  Type element = getElementTypeOrSelf(query.getType());
+  return element.isF64() ? cast<FloatType>(element)
+                         : FloatType(Float32Type::get(query.getContext()));
+}
+
+/// The attribute, or 1/sqrt(D) (attention_c13).
+static double scaleOf(std::optional<APFloat> scale, Value query) {
+  if (scale)
+    return scale->convertToDouble();
+  int64_t headDim = cast<ShapedType>(query.getType()).getDimSize(kHeadDim);
+  return 1.0 / std::sqrt(static_cast<double>(headDim));
+}
+
+/// The sizes of `value`, one per dimension.
+static SmallVector<OpFoldResult> sizesOf(OpBuilder &builder, Value value) {
+  return tensor::getMixedSizes(builder, value.getLoc(), value);
+}
+
+//===----------------------------------------------------------------------===//
+// AttentionOp
+//===----------------------------------------------------------------------===//
+
+void AttentionOp::build(OpBuilder &builder, OperationState &state,
+                        Type outputType, Type lseType, Value query, Value key,
+                        Value value, Value bias, std::optional<double> scale) {
+  FloatAttr scaleAttr =
+      scale ? builder.getF64FloatAttr(*scale) : FloatAttr();
+  build(builder, state, outputType, lseType, query, key, value, bias, scaleAttr,
+        /*schedule=*/ScheduleAttr());
+}
+
+double AttentionOp::getScaleValue() { return scaleOf(getScale(), getQuery()); }
+
+FloatType AttentionOp::getScoreType() { return scoreTypeOf(getQuery()); }
+
+LogicalResult
+AttentionOp::reifyResultShapes(OpBuilder &builder,
+                               ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> output = sizesOf(builder, getQuery());
+  output[kHeadDim] = getDim(builder, getLoc(), getValue(), kHeadDim);
+  shapes.push_back(output);
+  if (getLse())
+    shapes.push_back({output[kBatch], output[kHead], output[kSequence]});
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// OnlineAttentionOp
+//===----------------------------------------------------------------------===//
+
+double OnlineAttentionOp::getScaleValue() {
+  return scaleOf(getScale(), getQuery());
+}
+
+FloatType OnlineAttentionOp::getScoreType() { return scoreTypeOf(getQuery()); }
+
+MutableOperandRange OnlineAttentionOp::getDpsInitsMutable() {
+  // acc, max and sum are the last three operands, each exactly one.
+  return MutableOperandRange(*this, getNumOperands() - 3, 3);
+}
+
+LogicalResult
+OnlineAttentionOp::reifyResultShapes(OpBuilder &builder,
+                                     ReifiedRankedShapedTypeDims &shapes) {
+  for (Value init : {getAcc(), getMax(), getSum()})
+    shapes.push_back(sizesOf(builder, init));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// NormalizeOp, MergeOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+NormalizeOp::reifyResultShapes(OpBuilder &builder,
+                               ReifiedRankedShapedTypeDims &shapes) {
+  shapes.push_back(sizesOf(builder, getAcc()));
+  if (getLse())
+    shapes.push_back(sizesOf(builder, getMax()));
+  return success();
+}
+
+LogicalResult MergeOp::reifyResultShapes(OpBuilder &builder,
+                                         ReifiedRankedShapedTypeDims &shapes) {
+  shapes.push_back(sizesOf(builder, getOutputs().front()));
+  shapes.push_back(sizesOf(builder, getLses().front()));
+  return success();
+}
+
+#define GET_OP_CLASSES
+#include "attn/Dialect/Attn/IR/AttnOps.cpp.inc"

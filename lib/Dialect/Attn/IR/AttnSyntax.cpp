@@ -1,0 +1,178 @@
+//===- AttnSyntax.cpp - Custom assembly directives -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttnSyntax.h"
+#include "attn/Dialect/Attn/IR/NamedMods.h"
+
+using namespace mlir;
+using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// scale
+//===----------------------------------------------------------------------===//
+
+ParseResult attn::parseScale(OpAsmParser &parser, FloatAttr &scale) {
+  double number;
+  if (failed(parser.parseOptionalKeyword("scale")))
+    return success();
+  if (parser.parseLParen() || parser.parseFloat(number) || parser.parseRParen())
+    return failure();
+  scale = parser.getBuilder().getF64FloatAttr(number);
+  return success();
+}
+
+void attn::printScale(OpAsmPrinter &printer, Operation *, FloatAttr scale) {
+  if (!scale)
+    return;
+  printer << "scale(";
+  printer.printFloat(scale.getValue());
+  printer << ")";
+}
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+/// Parses `(%a: type, ...) { ... }`.
+static ParseResult parseModRegion(OpAsmParser &parser, Region &region) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  return failure(
+      parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren,
+                               /*allowType=*/true) ||
+      parser.parseRegion(region, arguments));
+}
+
+static void printModRegion(OpAsmPrinter &printer, Region &region) {
+  printer << "(";
+  llvm::interleaveComma(region.getArguments(), printer, [&](BlockArgument arg) {
+    printer.printRegionArgument(arg);
+  });
+  printer << ") ";
+  printer.printRegion(region, /*printEntryBlockArgs=*/false);
+}
+
+/// Parses `(top_left)` or `(bottom_right)`.
+static ParseResult parseCausal(OpAsmParser &parser, NamedMod &mod) {
+  StringRef keyword;
+  SMLoc loc;
+  if (parser.parseLParen() || (loc = parser.getCurrentLocation(), false) ||
+      parser.parseKeyword(&keyword) || parser.parseRParen())
+    return failure();
+  std::optional<CausalAlignment> alignment = symbolizeCausalAlignment(keyword);
+  if (!alignment)
+    return parser.emitError(loc)
+           << "expected top_left or bottom_right, got '" << keyword << "'";
+  mod.alignment = *alignment;
+  return success();
+}
+
+/// Parses `name(parameters)` and builds the region; the score type of a named
+/// score_mod is f32 unless `: type` follows.
+static ParseResult parseNamedMod(OpAsmParser &parser, Region &region,
+                                 StringRef name, NamedMod mod) {
+  Builder &attrBuilder = parser.getBuilder();
+  FloatType scoreType = attrBuilder.getF32Type();
+  SMLoc loc = parser.getCurrentLocation();
+  switch (mod.kind) {
+  case NamedMod::Causal:
+    if (parseCausal(parser, mod))
+      return failure();
+    break;
+  case NamedMod::SlidingWindow:
+    if (parser.parseLParen() || parser.parseInteger(mod.left) ||
+        parser.parseComma() || parser.parseInteger(mod.right) ||
+        parser.parseRParen())
+      return failure();
+    break;
+  case NamedMod::SoftCap:
+    if (parser.parseLParen() || parser.parseFloat(mod.cap) ||
+        (succeeded(parser.parseOptionalColon()) &&
+         parser.parseType(scoreType)) ||
+        parser.parseRParen())
+      return failure();
+    if (!(mod.cap > 0))
+      return parser.emitError(loc)
+             << "expected soft_cap to be positive, got " << mod.cap;
+    break;
+  }
+  OpBuilder builder(parser.getContext());
+  buildNamedMod(builder, parser.getEncodedSourceLoc(loc), region, scoreType,
+                mod);
+  return success();
+}
+
+static void printNamedMod(OpAsmPrinter &printer, Region &region,
+                          const NamedMod &mod) {
+  switch (mod.kind) {
+  case NamedMod::Causal:
+    printer << "causal(" << stringifyCausalAlignment(mod.alignment) << ")";
+    return;
+  case NamedMod::SlidingWindow:
+    printer << "sliding_window(" << mod.left << ", " << mod.right << ")";
+    return;
+  case NamedMod::SoftCap:
+    printer << "soft_cap(";
+    printer.printFloat(APFloat(mod.cap));
+    if (!region.getArgument(0).getType().isF32())
+      printer << " : " << region.getArgument(0).getType();
+    printer << ")";
+    return;
+  }
+}
+
+/// A word of the assembly that names a kind of region.
+struct ModKeyword {
+  StringRef keyword;
+  NamedMod::Kind kind;
+};
+static constexpr ModKeyword kScoreMods[] = {{"soft_cap", NamedMod::SoftCap}};
+static constexpr ModKeyword kMaskMods[] = {
+    {"causal", NamedMod::Causal}, {"sliding_window", NamedMod::SlidingWindow}};
+
+/// Parses `[clause (name(...) | (args) {...})]`.
+static ParseResult parseMod(OpAsmParser &parser, Region &region,
+                            StringRef clause, ArrayRef<ModKeyword> keywords) {
+  if (failed(parser.parseOptionalKeyword(clause)))
+    return success();
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef name;
+  if (failed(parser.parseOptionalKeyword(&name)))
+    return parseModRegion(parser, region);
+  for (const ModKeyword &keyword : keywords)
+    if (name == keyword.keyword)
+      return parseNamedMod(parser, region, name, {keyword.kind});
+  InFlightDiagnostic diag = parser.emitError(loc)
+                            << "expected " << clause << " to be a region or ";
+  llvm::interleaveComma(keywords, diag,
+                        [&](const ModKeyword &k) { diag << k.keyword; });
+  return diag << ", got '" << name << "'";
+}
+
+static void printMod(OpAsmPrinter &printer, Region &region, StringRef clause) {
+  if (region.empty())
+    return;
+  printer << clause << " ";
+  if (std::optional<NamedMod> mod = recognizeNamedMod(region))
+    printNamedMod(printer, region, *mod);
+  else
+    printModRegion(printer, region);
+}
+
+ParseResult attn::parseScoreMod(OpAsmParser &parser, Region &region) {
+  return parseMod(parser, region, "score_mod", kScoreMods);
+}
+
+void attn::printScoreMod(OpAsmPrinter &printer, Operation *, Region &region) {
+  printMod(printer, region, "score_mod");
+}
+
+ParseResult attn::parseMaskMod(OpAsmParser &parser, Region &region) {
+  return parseMod(parser, region, "mask_mod", kMaskMods);
+}
+
+void attn::printMaskMod(OpAsmPrinter &printer, Operation *, Region &region) {
+  printMod(printer, region, "mask_mod");
+}

@@ -1,0 +1,38 @@
+//===- AttnSyntax.h - Custom assembly directives -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Private to lib/Dialect/Attn/IR: the parse and print functions that the ops'
+// assembly formats refer to.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_ATTN_IR_ATTNSYNTAX_H
+#define LIB_DIALECT_ATTN_IR_ATTNSYNTAX_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+namespace attn {
+
+/// `scale(0.125)`, or nothing.
+mlir::ParseResult parseScale(mlir::OpAsmParser &parser, mlir::FloatAttr &scale);
+void printScale(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                mlir::FloatAttr scale);
+
+/// `score_mod soft_cap(50.0)`, `score_mod (%s: f32, ...) { ... }`, or nothing.
+mlir::ParseResult parseScoreMod(mlir::OpAsmParser &parser,
+                                mlir::Region &region);
+void printScoreMod(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                   mlir::Region &region);
+
+/// `mask_mod causal(top_left)`, `mask_mod sliding_window(left, right)`,
+/// `mask_mod (%b: index, ...) { ... }`, or nothing.
+mlir::ParseResult parseMaskMod(mlir::OpAsmParser &parser, mlir::Region &region);
+void printMaskMod(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                  mlir::Region &region);
+
+} // namespace attn
+
+#endif // LIB_DIALECT_ATTN_IR_ATTNSYNTAX_H

@@ -1,0 +1,348 @@
+//===- AttnVerifiers.cpp - Verifiers of the attn dialect -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One function per group of constraints; the labels are those of docs/Spec.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+/// A dimension of an operand, as diagnostics name it.
+struct NamedDim {
+  StringRef operand;
+  StringRef dim;
+  int64_t size;
+};
+
+/// Fails if both sizes are static and differ.
+static LogicalResult verifyEqual(Operation *op, NamedDim a, NamedDim b) {
+  if (ShapedType::isDynamic(a.size) || ShapedType::isDynamic(b.size) ||
+      a.size == b.size)
+    return success();
+  return op->emitOpError() << "expected " << b.operand << " dimension " << b.dim
+                           << " to be " << a.size << " as in " << a.operand
+                           << ", got " << b.size;
+}
+
+/// Fails unless `type` has the element type `expected`.
+static LogicalResult verifyElementType(Operation *op, StringRef name, Type type,
+                                       Type expected) {
+  Type element = getElementTypeOrSelf(type);
+  if (element == expected)
+    return success();
+  return op->emitOpError() << "expected element type of " << name << " to be "
+                           << expected << ", got " << element;
+}
+
+/// attention_c2..c6: element types and shapes of query, key and value.
+template <typename OpTy>
+static LogicalResult verifyInputs(OpTy op) {
+  auto query = cast<ShapedType>(op.getQuery().getType());
+  auto key = cast<ShapedType>(op.getKey().getType());
+  auto value = cast<ShapedType>(op.getValue().getType());
+  Operation *self = op.getOperation();
+  auto dim = [](ShapedType type, StringRef operand, StringRef name,
+                unsigned position) {
+    return NamedDim{operand, name, type.getDimSize(position)};
+  };
+  // attention_c2
+  if (failed(verifyElementType(self, "key", key, query.getElementType())) ||
+      failed(verifyElementType(self, "value", value, query.getElementType())))
+    return failure();
+  // attention_c3..c5
+  if (failed(verifyEqual(self, dim(query, "query", "B", kBatch),
+                         dim(key, "key", "B", kBatch))) ||
+      failed(verifyEqual(self, dim(query, "query", "B", kBatch),
+                         dim(value, "value", "B", kBatch))) ||
+      failed(verifyEqual(self, dim(key, "key", "Hkv", kHead),
+                         dim(value, "value", "Hkv", kHead))) ||
+      failed(verifyEqual(self, dim(key, "key", "N", kSequence),
+                         dim(value, "value", "N", kSequence))) ||
+      failed(verifyEqual(self, dim(query, "query", "D", kHeadDim),
+                         dim(key, "key", "D", kHeadDim))))
+    return failure();
+  // attention_c4
+  AttentionDims dims = AttentionDims::get(op);
+  if (!ShapedType::isDynamic(dims.queryHeads) &&
+      !ShapedType::isDynamic(dims.keyHeads) &&
+      (dims.keyHeads == 0 || dims.queryHeads % dims.keyHeads != 0))
+    return op.emitOpError()
+           << "expected the number of query heads to be a multiple of the "
+              "number of key heads, got Hq = "
+           << dims.queryHeads << " and Hkv = " << dims.keyHeads;
+  // attention_c6
+  for (auto [name, size] : {std::pair<StringRef, int64_t>{"D", dims.headDim},
+                            {"Dv", dims.valueDim}})
+    if (ShapedType::isDynamic(size) || size == 0)
+      return op.emitOpError() << "expected the head dimension " << name
+                              << " to be static and positive, got "
+                              << (size == 0 ? "0" : "a dynamic size");
+  return success();
+}
+
+/// attention_c7, c8: `type` is [B, Hq, M(, Dv)] of the query and value.
+static LogicalResult verifyResultShape(Operation *op, StringRef name,
+                                       ShapedType type,
+                                       const AttentionDims &dims) {
+  std::pair<StringRef, int64_t> expected[] = {{"B", dims.batch},
+                                              {"Hq", dims.queryHeads},
+                                              {"M", dims.queryRows},
+                                              {"Dv", dims.valueDim}};
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (failed(verifyEqual(op, {"the inputs", expected[i].first,
+                                expected[i].second},
+                           {name, expected[i].first, type.getDimSize(i)})))
+      return failure();
+  return success();
+}
+
+/// attention_c9: bias broadcasts to [B, Hq, M, N].
+template <typename OpTy>
+static LogicalResult verifyBias(OpTy op) {
+  if (!op.getBias())
+    return success();
+  auto bias = cast<ShapedType>(op.getBias().getType());
+  AttentionDims dims = AttentionDims::get(op);
+  std::pair<StringRef, int64_t> expected[] = {{"B", dims.batch},
+                                              {"Hq", dims.queryHeads},
+                                              {"M", dims.queryRows},
+                                              {"N", dims.keyRows}};
+  for (int64_t i = 0; i < 4; ++i) {
+    auto [name, size] = expected[i];
+    int64_t actual = bias.getDimSize(i);
+    if (actual == 1 || ShapedType::isDynamic(actual) ||
+        ShapedType::isDynamic(size) || actual == size)
+      continue;
+    return op.emitOpError() << "expected bias dimension " << name
+                            << " to be 1 or " << size << ", got " << actual;
+  }
+  return success();
+}
+
+/// attention_c13
+template <typename OpTy>
+static LogicalResult verifyScale(OpTy op) {
+  if (op.getScale() && !std::isfinite(op.getScaleValue()))
+    return op.emitOpError() << "expected scale to be finite, got "
+                            << op.getScaleValue();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+/// attention_c10, c11: one block with the given argument types that yields
+/// `result`.
+static LogicalResult verifySignature(Operation *op, StringRef name,
+                                     Region &region, ArrayRef<Type> arguments,
+                                     Type result) {
+  if (!region.hasOneBlock())
+    return op->emitOpError() << "expected " << name << " to have one block, got "
+                             << region.getBlocks().size();
+  if (region.getArgumentTypes() != TypeRange(arguments)) {
+    InFlightDiagnostic diag = op->emitOpError()
+                              << "expected " << name << " to take (";
+    llvm::interleaveComma(arguments, diag);
+    diag << "), got (";
+    llvm::interleaveComma(region.getArgumentTypes(), diag);
+    return diag << ")";
+  }
+  auto yield = dyn_cast_or_null<YieldOp>(
+      region.front().empty() ? nullptr : &region.front().back());
+  if (!yield)
+    return op->emitOpError() << "expected " << name << " to end in attn.yield";
+  if (yield.getValue().getType() != result)
+    return yield.emitOpError() << "expected " << name << " to yield " << result
+                               << ", got " << yield.getValue().getType();
+  return success();
+}
+
+/// attention_c12: what a region does is free of side effects.
+static LogicalResult verifyPure(StringRef name, Region &region) {
+  for (Operation &inner : region.front().without_terminator())
+    if (!isMemoryEffectFree(&inner))
+      return inner.emitOpError()
+             << "expected ops in " << name << " to be free of side effects";
+  return success();
+}
+
+/// attention_c14: an extract whose index is a coordinate stays in the tensor
+/// for every value of that coordinate.
+static LogicalResult verifyReads(StringRef name, Region &region,
+                                 ArrayRef<NamedDim> coordinates) {
+  for (auto extract : region.getOps<tensor::ExtractOp>()) {
+    ShapedType type = extract.getTensor().getType();
+    for (auto [position, index] : llvm::enumerate(extract.getIndices())) {
+      auto arg = dyn_cast<BlockArgument>(index);
+      if (!arg || arg.getOwner() != &region.front() || type.isDynamicDim(position))
+        continue;
+      unsigned first = region.getNumArguments() - coordinates.size();
+      if (arg.getArgNumber() < first)
+        continue;
+      const NamedDim &coordinate = coordinates[arg.getArgNumber() - first];
+      if (ShapedType::isDynamic(coordinate.size) ||
+          coordinate.size <= type.getDimSize(position))
+        continue;
+      return extract.emitOpError()
+             << name << " reads out of range: expected dimension " << position
+             << " to be at least " << coordinate.dim << " = " << coordinate.size
+             << ", got " << type.getDimSize(position);
+    }
+  }
+  return success();
+}
+
+/// Verifies both regions; `total` holds the sizes the coordinates range over.
+template <typename OpTy>
+static LogicalResult verifyMods(OpTy op, const AttentionDims &total) {
+  Operation *self = op.getOperation();
+  Type index = IndexType::get(op.getContext());
+  NamedDim coordinates[] = {{"query", "B", total.batch},
+                            {"query", "Hq", total.queryHeads},
+                            {"query", "M", total.queryRows},
+                            {"key", "N", total.keyRows}};
+  if (op.hasScoreMod()) {
+    Type score = op.getScoreType();
+    Region &region = op.getScoreMod();
+    if (failed(verifySignature(self, "score_mod", region,
+                               {score, index, index, index, index}, score)) ||
+        failed(verifyPure("score_mod", region)) ||
+        failed(verifyReads("score_mod", region, coordinates)))
+      return failure();
+  }
+  if (op.hasMaskMod()) {
+    Type i1 = IntegerType::get(op.getContext(), 1);
+    Region &region = op.getMaskMod();
+    if (failed(verifySignature(self, "mask_mod", region,
+                               {index, index, index, index}, i1)) ||
+        failed(verifyPure("mask_mod", region)) ||
+        failed(verifyReads("mask_mod", region, coordinates)))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult AttentionOp::verify() {
+  if (failed(verifyInputs(*this)) || failed(verifyBias(*this)) ||
+      failed(verifyScale(*this)))
+    return failure();
+  AttentionDims dims = AttentionDims::get(*this);
+  auto output = cast<ShapedType>(getOutput().getType());
+  Type element = getElementTypeOrSelf(getQuery().getType());
+  // attention_c7
+  if (output.getElementType() != element &&
+      output.getElementType() != getScoreType())
+    return emitOpError() << "expected element type of output to be " << element
+                         << " or " << getScoreType() << ", got "
+                         << output.getElementType();
+  if (failed(verifyResultShape(*this, "output", output, dims)))
+    return failure();
+  // attention_c8
+  if (!getLse())
+    return success();
+  auto lse = cast<ShapedType>(getLse().getType());
+  if (failed(verifyElementType(*this, "lse", lse, getScoreType())))
+    return failure();
+  return verifyResultShape(*this, "lse", lse, dims);
+}
+
+LogicalResult AttentionOp::verifyRegions() {
+  return verifyMods(*this, AttentionDims::get(*this));
+}
+
+LogicalResult OnlineAttentionOp::verify() {
+  if (failed(verifyInputs(*this)) || failed(verifyBias(*this)) ||
+      failed(verifyScale(*this)))
+    return failure();
+  // online_attention_c1
+  if (getOffsets().size() != 4)
+    return emitOpError() << "expected 4 offsets (b, h, i, j), got "
+                         << getOffsets().size();
+  // online_attention_c2
+  AttentionDims dims = AttentionDims::get(*this);
+  std::pair<StringRef, Value> states[] = {
+      {"acc", getAcc()}, {"max", getMax()}, {"sum", getSum()}};
+  for (auto [name, state] : states) {
+    auto type = cast<ShapedType>(state.getType());
+    if (failed(verifyElementType(*this, name, type, getScoreType())) ||
+        failed(verifyResultShape(*this, name, type, dims)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult OnlineAttentionOp::verifyRegions() {
+  // The coordinates are offset: their ranges are not those of the operands.
+  AttentionDims unknown;
+  unknown.batch = unknown.queryHeads = unknown.keyHeads = unknown.queryRows =
+      unknown.keyRows = unknown.headDim = unknown.valueDim =
+          ShapedType::kDynamic;
+  return verifyMods(*this, unknown);
+}
+
+LogicalResult NormalizeOp::verify() {
+  auto acc = cast<ShapedType>(getAcc().getType());
+  auto max = cast<ShapedType>(getMax().getType());
+  auto output = cast<ShapedType>(getOutput().getType());
+  // normalize_c1
+  for (unsigned i = 0; i < 3; ++i)
+    if (failed(verifyEqual(*this, {"acc", Twine(i).str(), acc.getDimSize(i)},
+                           {"max", Twine(i).str(), max.getDimSize(i)})))
+      return failure();
+  for (unsigned i = 0; i < 4; ++i)
+    if (failed(verifyEqual(*this, {"acc", Twine(i).str(), acc.getDimSize(i)},
+                           {"output", Twine(i).str(), output.getDimSize(i)})))
+      return failure();
+  // normalize_c2
+  if (getLse() && getLse().getType() != getMax().getType())
+    return emitOpError() << "expected lse to have the type of max, "
+                         << getMax().getType() << ", got "
+                         << getLse().getType();
+  return success();
+}
+
+LogicalResult MergeOp::verify() {
+  // merge_c1
+  if (getOutputs().empty())
+    return emitOpError() << "expected at least one partial result";
+  // merge_c2
+  for (Value output : getOutputs())
+    if (output.getType() != getOutput().getType())
+      return emitOpError() << "expected every partial output to be "
+                           << getOutput().getType() << ", got "
+                           << output.getType();
+  for (Value lse : getLses())
+    if (lse.getType() != getLse().getType())
+      return emitOpError() << "expected every partial lse to be "
+                           << getLse().getType() << ", got " << lse.getType();
+  return success();
+}
+
+LogicalResult LengthOp::verify() {
+  // length_c1
+  if (!isa_and_nonnull<AttentionOp>((*this)->getParentOp()))
+    return emitOpError() << "expected to be inside a region of attn.attention";
+  return success();
+}
