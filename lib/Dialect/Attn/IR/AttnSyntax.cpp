@@ -14,14 +14,14 @@ using namespace attn;
 // scale
 //===----------------------------------------------------------------------===//
 
-ParseResult attn::parseScale(OpAsmParser &parser, FloatAttr &scale) {
+OptionalParseResult attn::parseScale(OpAsmParser &parser, FloatAttr &scale) {
   double number;
   if (failed(parser.parseOptionalKeyword("scale")))
-    return success();
+    return std::nullopt;
   if (parser.parseLParen() || parser.parseFloat(number) || parser.parseRParen())
-    return failure();
+    return ParseResult(failure());
   scale = parser.getBuilder().getF64FloatAttr(number);
-  return success();
+  return ParseResult(success());
 }
 
 void attn::printScale(OpAsmPrinter &printer, Operation *, FloatAttr scale) {
@@ -133,10 +133,11 @@ static constexpr ModKeyword kMaskMods[] = {
     {"causal", NamedMod::Causal}, {"sliding_window", NamedMod::SlidingWindow}};
 
 /// Parses `[clause (name(...) | (args) {...})]`.
-static ParseResult parseMod(OpAsmParser &parser, Region &region,
-                            StringRef clause, ArrayRef<ModKeyword> keywords) {
+static OptionalParseResult parseMod(OpAsmParser &parser, Region &region,
+                                    StringRef clause,
+                                    ArrayRef<ModKeyword> keywords) {
   if (failed(parser.parseOptionalKeyword(clause)))
-    return success();
+    return std::nullopt;
   SMLoc loc = parser.getCurrentLocation();
   StringRef name;
   if (failed(parser.parseOptionalKeyword(&name)))
@@ -148,7 +149,7 @@ static ParseResult parseMod(OpAsmParser &parser, Region &region,
                             << "expected " << clause << " to be a region or ";
   llvm::interleaveComma(keywords, diag,
                         [&](const ModKeyword &k) { diag << k.keyword; });
-  return diag << ", got '" << name << "'";
+  return ParseResult(diag << ", got '" << name << "'");
 }
 
 static void printMod(OpAsmPrinter &printer, Region &region, StringRef clause) {
@@ -161,7 +162,7 @@ static void printMod(OpAsmPrinter &printer, Region &region, StringRef clause) {
     printModRegion(printer, region);
 }
 
-ParseResult attn::parseScoreMod(OpAsmParser &parser, Region &region) {
+OptionalParseResult attn::parseScoreMod(OpAsmParser &parser, Region &region) {
   return parseMod(parser, region, "score_mod", kScoreMods);
 }
 
@@ -169,7 +170,7 @@ void attn::printScoreMod(OpAsmPrinter &printer, Operation *, Region &region) {
   printMod(printer, region, "score_mod");
 }
 
-ParseResult attn::parseMaskMod(OpAsmParser &parser, Region &region) {
+OptionalParseResult attn::parseMaskMod(OpAsmParser &parser, Region &region) {
   return parseMod(parser, region, "mask_mod", kMaskMods);
 }
 

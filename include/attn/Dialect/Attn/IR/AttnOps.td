@@ -95,8 +95,8 @@ def AttentionOp : Attn_Op<"attention", [
   let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
-    custom<Scale>($scale)
-    custom<ScoreMod>($scoreMod) custom<MaskMod>($maskMod)
+    (custom<Scale>($scale)^)?
+    (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value)
     `->` type($output) (`,` type($lse)^)?
   }];
@@ -179,8 +179,8 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
   let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
-    custom<Scale>($scale) `offsets` `(` $offsets `)`
-    custom<ScoreMod>($scoreMod) custom<MaskMod>($maskMod)
+    (custom<Scale>($scale)^)? `offsets` `(` $offsets `)`
+    (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
     `outs` `(` $acc `,` $max `,` $sum `)`
     attr-dict `:` type($query) `,` type($key) `,` type($value)
     `->` type($accResult) `,` type($maxResult) `,` type($sumResult)
