@@ -1,0 +1,87 @@
+//===- Attention.h - Attention by definition, in float64 --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The oracle every kernel is compared with, and the yardstick of how exact a
+// kernel has to be. Neither knows anything about tiles, online softmax or the
+// compiler.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_REFERENCE_ATTENTION_H
+#define ATTN_REFERENCE_ATTENTION_H
+
+#include "attn/Reference/Tensor.h"
+
+#include <functional>
+#include <optional>
+
+namespace attn {
+namespace reference {
+
+/// True where query i of head h in batch b may attend to key j.
+using MaskMod = std::function<bool(int64_t b, int64_t h, int64_t i, int64_t j)>;
+
+/// Maps a score to the score that enters the softmax.
+using ScoreMod = std::function<double(double score, int64_t b, int64_t h,
+                                      int64_t i, int64_t j)>;
+
+/// What changes the scores, in the order in which it is applied:
+///
+///   s = scale * dot(query row, key row)
+///   s = softCap * tanh(s / softCap)         where softCap is set
+///   s = s + bias[b, h, i, j]                where bias is set
+///   s = scoreMod(s, b, h, i, j)             where scoreMod is set
+///   s = -inf                                where maskMod is false
+///
+/// The functions are called from several threads at once.
+struct AttentionOptions {
+  /// Default: 1 / sqrt(D).
+  std::optional<double> scale;
+  std::optional<double> softCap;
+  /// Rank 4; each size is that of [B, Hq, M, N] or 1.
+  const Tensor *bias = nullptr;
+  ScoreMod scoreMod;
+  MaskMod maskMod;
+  /// Element type of the output; default: that of the query.
+  std::optional<ElementType> outputType;
+};
+
+struct AttentionResult {
+  /// [B, Hq, M, Dv]
+  Tensor output;
+  /// [B, Hq, M], natural logarithm.
+  Tensor lse;
+};
+
+/// query [B, Hq, M, D], key [B, Hkv, N, D], value [B, Hkv, N, Dv]; Hkv divides
+/// Hq, and query head h reads K/V head h / (Hq / Hkv).
+///
+/// Everything is computed in float64; output and LSE are f64 (rounding them is
+/// the caller's choice). Rows:
+///  - a row whose scores are all -inf (every key masked) gives output 0 and LSE
+///    -inf, never NaN;
+///  - a masked key takes no part, whatever its K and V hold;
+///  - else IEEE arithmetic decides: a NaN score, or a score of +inf, makes the
+///    whole row and its LSE NaN; a NaN or infinity in a visible V propagates.
+///
+/// Fails where the shapes do not fit, saying which.
+Result<AttentionResult> attention(const Tensor &query, const Tensor &key,
+                                  const Tensor &value,
+                                  const AttentionOptions &options = {});
+
+/// The same function as an unfused implementation computes it at the precision
+/// of the inputs, which is the yardstick for kernels (see ErrorBound.h):
+/// S accumulated in f32, softmax in f32, P rounded to the type of `value` (kept
+/// in f32 for wider types), O accumulated in f32 and rounded to the output
+/// type. LSE is f32.
+Result<AttentionResult> unfusedAttention(const Tensor &query, const Tensor &key,
+                                         const Tensor &value,
+                                         const AttentionOptions &options = {});
+
+} // namespace reference
+} // namespace attn
+
+#endif // ATTN_REFERENCE_ATTENTION_H

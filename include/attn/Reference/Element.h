@@ -1,0 +1,41 @@
+//===- Element.h - Rounding to an element type ------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Conversion between double and the storage of an element type, bit by bit and
+// without help from the host's 16-bit types, so that the oracle shares no
+// rounding code with what it judges.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_REFERENCE_ELEMENT_H
+#define ATTN_REFERENCE_ELEMENT_H
+
+#include "attn/Support/ElementType.h"
+
+#include <cstdint>
+
+namespace attn {
+namespace reference {
+
+/// Rounds to the nearest value of `type`, ties to even. Values beyond the
+/// largest finite one become infinity by IEEE 754's rule (f8E4M3FN, which has
+/// no infinity: NaN). NaN stays NaN; i1 gives 0 or 1 (non-zero).
+double roundToElement(double value, ElementType type);
+
+/// The bits of roundToElement(value, type), in the low end of the result. Every
+/// NaN gives the quiet NaN without payload.
+uint64_t encodeElement(double value, ElementType type);
+
+/// The value that the low bits stand for.
+double decodeElement(uint64_t bits, ElementType type);
+
+/// Half the spacing of `type` at 1, relative: 2^-p for p significant bits.
+double getUnitRoundoff(ElementType type);
+
+} // namespace reference
+} // namespace attn
+
+#endif // ATTN_REFERENCE_ELEMENT_H

@@ -1,0 +1,65 @@
+//===- ErrorBound.h - How exact a kernel has to be --------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The project's rule: measured against float64, a kernel's error is at most
+// twice the error of the same-precision unfused computation (unfusedAttention).
+// It holds for two norms at once over the whole tensor, x the result and r the
+// oracle:
+//
+//   maxAbs  = max |x - r|
+//   relNorm = ||x - r||_F / ||r||_F          (Frobenius; 0 / 0 = 0)
+//
+// maxAbs catches one wrong element, relNorm a small bias everywhere. The
+// yardstick's error can be 0 by luck on small or special inputs, so each bound
+// has the floor that rounding a perfect result to the output type already
+// costs, with u = 2^-p the unit roundoff of that type:
+//
+//   maxAbs  <= 2 * max(maxAbs of the yardstick,  u * max |r|)
+//   relNorm <= 2 * max(relNorm of the yardstick, u)
+//
+// NaN must meet NaN and infinity the same infinity; each disagreement counts as
+// an infinite error. An oracle value beyond the range of the result's type is
+// expected as what it rounds to. A yardstick with an infinite error leaves only
+// the floor.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_REFERENCE_ERRORBOUND_H
+#define ATTN_REFERENCE_ERRORBOUND_H
+
+#include "attn/Reference/Tensor.h"
+
+namespace attn {
+namespace reference {
+
+/// Distance of a tensor from the oracle.
+struct ErrorStats {
+  double maxAbs = 0;
+  double relNorm = 0;
+  /// Row-major position of the largest error; -1 if there is none.
+  int64_t worstPosition = -1;
+};
+
+/// Compares tensors of one shape (a precondition).
+ErrorStats measureError(const Tensor &actual, const Tensor &oracle);
+
+/// What the rule allows.
+struct ErrorBound {
+  double maxAbs = 0;
+  double relNorm = 0;
+
+  bool holds(const ErrorStats &stats) const {
+    return stats.maxAbs <= maxAbs && stats.relNorm <= relNorm;
+  }
+};
+
+/// The rule's bound for results of the yardstick's element type.
+ErrorBound getErrorBound(const Tensor &yardstick, const Tensor &oracle);
+
+} // namespace reference
+} // namespace attn
+
+#endif // ATTN_REFERENCE_ERRORBOUND_H

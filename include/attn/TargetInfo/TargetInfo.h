@@ -1,0 +1,142 @@
+//===- TargetInfo.h - Hardware facts as data --------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a chip is: capacities, rates and matrix instructions. Schedules are
+// chosen and checked against these numbers and nothing else, so a made-up
+// target ("what if shared memory were 64 KiB?") is a known one with a field
+// changed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_TARGETINFO_TARGETINFO_H
+#define ATTN_TARGETINFO_TARGETINFO_H
+
+#include "attn/Support/Result.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+enum class TargetKind { Cpu, Gpu };
+
+/// How a matrix instruction is issued: by a warp from registers, by a
+/// warpgroup from shared memory, or by one thread into tensor memory.
+enum class MmaFamily { MmaSync, Wgmma, Tcgen05 };
+
+/// Operand type of a matrix instruction; the accumulator is f32.
+enum class MmaOperand { F16, BF16, TF32, F8 };
+
+/// D[m x n] += A[m x k] * B[k x n]. wgmma and tcgen05 take every n that is a
+/// multiple of 8 (16) up to `n`; mma.sync exactly `n`.
+struct MmaShape {
+  MmaFamily family;
+  MmaOperand operand;
+  int64_t m, n, k;
+
+  /// "mma.sync.m16n8k16.bf16"
+  std::string getName() const;
+};
+
+/// A target. Rates are those of dense data at the stated clock; GB/s = 1e9
+/// bytes per second. Numbers marked `assumed` at their definition in
+/// KnownTargets.cpp are estimates to be calibrated on a device.
+struct TargetInfo {
+  std::string name;    ///< as in --target, e.g. "sm_90a"
+  std::string product; ///< the chip the numbers are of
+  TargetKind kind = TargetKind::Gpu;
+  int64_t computeCapability = 0; ///< 10 * major + minor; 0 for a CPU
+
+  //===--- Processors ---===//
+  int64_t smCount = 0; ///< streaming multiprocessors, or cores of a CPU
+  double clockGHz = 0;
+  int64_t maxThreadsPerCta = 1024;
+  int64_t maxThreadsPerSm = 0;
+  int64_t maxCtasPerSm = 0;
+  int64_t maxClusterCtas = 1; ///< portable cluster size
+
+  //===--- Memories, from the core outward ---===//
+  int64_t registersPerSm = 65536; ///< of 32 bits
+  int64_t maxRegistersPerThread = 255;
+  /// Shared memory one CTA can get (opt-in); of a CPU: the cache that is meant
+  /// to hold a tile.
+  int64_t sharedMemoryPerCtaBytes = 0;
+  int64_t sharedMemoryPerSmBytes = 0;
+  /// What the driver takes of every CTA's share.
+  int64_t sharedMemoryReservedBytes = 0;
+  int64_t l2Bytes = 0;
+
+  //===--- Rates ---===//
+  double dramGBps = 0;
+  double l2GBps = 0;    ///< L2 to all SMs, sustained
+  double dsmemGBps = 0; ///< SM to SM inside clusters, all SMs; 0 without
+  double f16TFlops = 0; ///< f16 and bf16 matrix, f32 accumulation
+  double f8TFlops = 0;  ///< 0 where absent
+  double tf32TFlops = 0;
+  double f32TFlops = 0;        ///< without tensor cores
+  double ex2PerClockPerSm = 0; ///< exponentials (MUFU)
+
+  //===--- Instructions ---===//
+  bool hasCpAsync = false; ///< cp.async and ldmatrix
+  bool hasTma = false;     ///< cp.async.bulk.tensor, mbarrier transactions
+  std::vector<MmaShape> mmaShapes;
+
+  bool hasMma(MmaFamily family, MmaOperand operand) const;
+  bool hasMma(MmaFamily family) const;
+
+  /// Exponentials per second, all SMs.
+  double getEx2PerSecond() const {
+    return ex2PerClockPerSm * static_cast<double>(smCount) * clockGHz * 1e9;
+  }
+};
+
+/// Every matrix shape with f32 accumulation that the PTX ISA gives a chip of
+/// that compute capability, limited to those this project emits.
+std::vector<MmaShape> getMmaShapes(int64_t computeCapability);
+
+//===----------------------------------------------------------------------===//
+// Known targets
+//===----------------------------------------------------------------------===//
+
+/// The target of that name: sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_120, cpu,
+/// or a product (a100, h100, h200, ...). The error lists the known names and
+/// the nearest spelling.
+Result<TargetInfo> lookupTarget(std::string_view name);
+
+/// The names lookupTarget takes, families first.
+std::vector<std::string> getKnownTargetNames();
+
+//===----------------------------------------------------------------------===//
+// Changes
+//===----------------------------------------------------------------------===//
+
+/// A number of a target that can be set by name.
+struct TargetField {
+  std::string name; ///< "smem-bytes"
+  std::string description;
+};
+
+/// The names setTargetField takes.
+std::vector<TargetField> getTargetFields();
+
+/// Sets one number, e.g. "smem-bytes" to "65536". Setting smem-bytes sets what
+/// a CTA can get, and what an SM has so that it holds exactly one such CTA.
+Status setTargetField(TargetInfo &target, std::string_view name,
+                      std::string_view value);
+
+/// Reads a target from text: `name = value` lines, `#` starts a comment. The
+/// first field must be `base`, a known target; `name` renames the result.
+///
+///   base = sm_90a
+///   name = small-sram
+///   smem-bytes = 65536
+Result<TargetInfo> parseTarget(std::string_view text);
+
+} // namespace attn
+
+#endif // ATTN_TARGETINFO_TARGETINFO_H

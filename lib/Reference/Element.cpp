@@ -1,0 +1,134 @@
+//===- Element.cpp - Rounding to an element type --------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Reference/Element.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace attn {
+namespace reference {
+
+namespace {
+/// A binary floating-point format that is narrower than double.
+struct Format {
+  int precisionBits; ///< significand, hidden bit included
+  int minExponent;   ///< exponent of the smallest normal value
+  double maxFinite;
+  bool hasInfinity;
+};
+} // namespace
+
+/// Requires a floating-point type other than f64.
+static Format getFormat(ElementType type) {
+  switch (type) {
+  case ElementType::F8E4M3FN:
+    return {4, -6, 448.0, false};
+  case ElementType::F8E5M2:
+    return {3, -14, 57344.0, true};
+  case ElementType::F16:
+    return {11, -14, 65504.0, true};
+  case ElementType::BF16:
+    return {8, -126, std::ldexp(255.0, 120), true};
+  default:
+    return {24, -126, std::numeric_limits<float>::max(), true};
+  }
+}
+
+double roundToElement(double value, ElementType type) {
+  if (type == ElementType::I1)
+    return value != 0 ? 1 : 0;
+  if (type == ElementType::F64 || !std::isfinite(value) || value == 0) {
+    if (std::isinf(value) && type == ElementType::F8E4M3FN)
+      return std::numeric_limits<double>::quiet_NaN();
+    return value;
+  }
+  Format format = getFormat(type);
+  int exponent = std::max(std::ilogb(value), format.minExponent);
+  int ulpExponent = exponent - (format.precisionBits - 1);
+  // nearbyint rounds ties to even in the default rounding mode; the scaling by
+  // a power of two on both sides is exact.
+  double rounded =
+      std::ldexp(std::nearbyint(std::ldexp(value, -ulpExponent)), ulpExponent);
+  if (std::fabs(rounded) <= format.maxFinite)
+    return rounded;
+  if (!format.hasInfinity)
+    return std::numeric_limits<double>::quiet_NaN();
+  return std::copysign(std::numeric_limits<double>::infinity(), value);
+}
+
+/// Stored exponent field width and bias follow from the format: bias is
+/// 1 - minExponent, and the field takes what sign and fraction leave.
+uint64_t encodeElement(double value, ElementType type) {
+  if (type == ElementType::I1)
+    return value != 0 ? 1 : 0;
+  if (type == ElementType::F64) {
+    uint64_t bits;
+    std::memcpy(&bits, &value, sizeof(bits));
+    return std::isnan(value) ? 0x7FF8000000000000u : bits;
+  }
+  Format format = getFormat(type);
+  int fractionBits = format.precisionBits - 1;
+  int totalBits = static_cast<int>(getSizeBytes(type)) * 8;
+  uint64_t exponentMask = (uint64_t(1) << (totalBits - 1 - fractionBits)) - 1;
+  double rounded = roundToElement(value, type);
+  uint64_t sign = uint64_t(std::signbit(rounded)) << (totalBits - 1);
+  if (std::isnan(rounded)) {
+    uint64_t fraction = type == ElementType::F8E4M3FN
+                            ? (uint64_t(1) << fractionBits) - 1
+                            : uint64_t(1) << (fractionBits - 1);
+    return exponentMask << fractionBits | fraction;
+  }
+  if (std::isinf(rounded))
+    return sign | exponentMask << fractionBits;
+  if (rounded == 0)
+    return sign;
+  int exponent = std::max(std::ilogb(rounded), format.minExponent);
+  // The significand as an integer; below 2^fractionBits the value is subnormal.
+  auto significand = static_cast<uint64_t>(
+      std::ldexp(std::fabs(rounded), fractionBits - exponent));
+  if (significand < uint64_t(1) << fractionBits)
+    return sign | significand;
+  uint64_t biased = static_cast<uint64_t>(exponent - format.minExponent + 1);
+  return sign | biased << fractionBits |
+         (significand - (uint64_t(1) << fractionBits));
+}
+
+double decodeElement(uint64_t bits, ElementType type) {
+  if (type == ElementType::I1)
+    return bits & 0xFF ? 1 : 0;
+  if (type == ElementType::F64) {
+    double value;
+    std::memcpy(&value, &bits, sizeof(value));
+    return value;
+  }
+  Format format = getFormat(type);
+  int fractionBits = format.precisionBits - 1;
+  int totalBits = static_cast<int>(getSizeBytes(type)) * 8;
+  uint64_t exponentMask = (uint64_t(1) << (totalBits - 1 - fractionBits)) - 1;
+  uint64_t fractionMask = (uint64_t(1) << fractionBits) - 1;
+  uint64_t fraction = bits & fractionMask;
+  uint64_t biased = bits >> fractionBits & exponentMask;
+  double sign = bits >> (totalBits - 1) & 1 ? -1.0 : 1.0;
+  if (format.hasInfinity && biased == exponentMask)
+    return fraction ? std::numeric_limits<double>::quiet_NaN()
+                    : sign * std::numeric_limits<double>::infinity();
+  if (!format.hasInfinity && biased == exponentMask && fraction == fractionMask)
+    return std::numeric_limits<double>::quiet_NaN();
+  int exponent = format.minExponent - fractionBits;
+  if (biased == 0)
+    return sign * std::ldexp(static_cast<double>(fraction), exponent);
+  return sign * std::ldexp(static_cast<double>(fraction | (fractionMask + 1)),
+                           exponent + static_cast<int>(biased) - 1);
+}
+
+double getUnitRoundoff(ElementType type) {
+  return std::ldexp(1.0, -getPrecisionBits(type));
+}
+
+} // namespace reference
+} // namespace attn

@@ -1,0 +1,71 @@
+//===- ErrorBound.cpp - How exact a kernel has to be ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Reference/ErrorBound.h"
+
+#include "attn/Reference/Element.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace attn {
+namespace reference {
+
+/// |actual - expected|, with infinities and NaN compared as values.
+static double getDistance(double actual, double expected) {
+  if (std::isnan(actual) && std::isnan(expected))
+    return 0;
+  if (actual == expected)
+    return 0;
+  if (!std::isfinite(actual) || !std::isfinite(expected))
+    return std::numeric_limits<double>::infinity();
+  return std::fabs(actual - expected);
+}
+
+/// A value beyond the range of `type` is expected to come out as what it rounds
+/// to: infinity, or NaN where the type has none.
+static double saturate(double value, ElementType type) {
+  double rounded = roundToElement(value, type);
+  return std::isfinite(rounded) ? value : rounded;
+}
+
+ErrorStats measureError(const Tensor &actual, const Tensor &oracle) {
+  assert(actual.getShape() == oracle.getShape());
+  ErrorStats stats;
+  double errorSquares = 0, oracleSquares = 0;
+  for (int64_t i = 0; i < oracle.getNumElements(); ++i) {
+    double distance =
+        getDistance(actual[i], saturate(oracle[i], actual.getType()));
+    if (distance > stats.maxAbs) {
+      stats.maxAbs = distance;
+      stats.worstPosition = i;
+    }
+    errorSquares += distance * distance;
+    if (std::isfinite(oracle[i]))
+      oracleSquares += oracle[i] * oracle[i];
+  }
+  if (errorSquares > 0)
+    stats.relNorm = std::sqrt(errorSquares) / std::sqrt(oracleSquares);
+  return stats;
+}
+
+ErrorBound getErrorBound(const Tensor &yardstick, const Tensor &oracle) {
+  ErrorStats stats = measureError(yardstick, oracle);
+  double largest = 0;
+  for (double value : oracle.getValues())
+    if (std::isfinite(value))
+      largest = std::max(largest, std::fabs(value));
+  double roundoff = getUnitRoundoff(yardstick.getType());
+  // A yardstick that is infinitely wrong excuses nothing.
+  auto finiteOrZero = [](double x) { return std::isfinite(x) ? x : 0; };
+  return {2 * std::max(finiteOrZero(stats.maxAbs), roundoff * largest),
+          2 * std::max(finiteOrZero(stats.relNorm), roundoff)};
+}
+
+} // namespace reference
+} // namespace attn

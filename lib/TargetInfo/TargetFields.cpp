@@ -1,0 +1,147 @@
+//===- TargetFields.cpp - Changing a target by name -----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Support/Format.h"
+#include "attn/TargetInfo/TargetInfo.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace attn {
+
+namespace {
+/// A settable number: exactly one of the two members is set.
+struct Field {
+  const char *name;
+  const char *description;
+  int64_t TargetInfo::*integer;
+  double TargetInfo::*real;
+};
+} // namespace
+
+static constexpr Field fields[] = {
+    {"smem-bytes", "shared memory one CTA can get",
+     &TargetInfo::sharedMemoryPerCtaBytes, nullptr},
+    {"l2-bytes", "capacity of the L2 cache", &TargetInfo::l2Bytes, nullptr},
+    {"sm-count", "streaming multiprocessors", &TargetInfo::smCount, nullptr},
+    {"registers-per-sm", "32-bit registers of an SM",
+     &TargetInfo::registersPerSm, nullptr},
+    {"registers-per-thread", "most 32-bit registers of a thread",
+     &TargetInfo::maxRegistersPerThread, nullptr},
+    {"cluster-ctas", "most CTAs of a cluster", &TargetInfo::maxClusterCtas,
+     nullptr},
+    {"clock-ghz", "SM clock", nullptr, &TargetInfo::clockGHz},
+    {"dram-gbps", "DRAM bandwidth in 1e9 bytes/s", nullptr,
+     &TargetInfo::dramGBps},
+    {"l2-gbps", "L2-to-SM bandwidth in 1e9 bytes/s", nullptr,
+     &TargetInfo::l2GBps},
+    {"dsmem-gbps", "bandwidth between the SMs of clusters in 1e9 bytes/s",
+     nullptr, &TargetInfo::dsmemGBps},
+    {"f16-tflops", "dense f16/bf16 matrix rate", nullptr,
+     &TargetInfo::f16TFlops},
+    {"f8-tflops", "dense f8 matrix rate", nullptr, &TargetInfo::f8TFlops},
+    {"ex2-per-clock", "exponentials per clock and SM", nullptr,
+     &TargetInfo::ex2PerClockPerSm},
+};
+
+std::vector<TargetField> getTargetFields() {
+  std::vector<TargetField> result;
+  for (const Field &field : fields)
+    result.push_back({field.name, field.description});
+  return result;
+}
+
+static Error makeUnknownFieldError(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Field &field : fields)
+    names.emplace_back(field.name);
+  std::string nearest = nearestSpelling(name, names);
+  return Error{"unknown target field '" + std::string(name) +
+               "', expected one of " + join(names, ", ") +
+               (nearest.empty() ? "" : " (did you mean '" + nearest + "'?)")};
+}
+
+static Status setField(TargetInfo &target, const Field &field,
+                       std::string_view value) {
+  double real = 0;
+  int64_t integer = 0;
+  bool isValid = field.integer ? parseInteger(value, integer) && integer > 0
+                               : parseDouble(value, real) && real > 0 &&
+                                     real < std::numeric_limits<double>::max();
+  if (!isValid)
+    return Error{std::string("expected a positive ") +
+                 (field.integer ? "integer" : "number") + " for target field " +
+                 field.name + ", got '" + std::string(value) + "'"};
+  if (field.integer)
+    target.*field.integer = integer;
+  else
+    target.*field.real = real;
+  return {};
+}
+
+Status setTargetField(TargetInfo &target, std::string_view name,
+                      std::string_view value) {
+  for (const Field &field : fields) {
+    if (name != field.name)
+      continue;
+    Status status = setField(target, field, value);
+    if (status && field.integer == &TargetInfo::sharedMemoryPerCtaBytes)
+      target.sharedMemoryPerSmBytes =
+          target.sharedMemoryPerCtaBytes + target.sharedMemoryReservedBytes;
+    return status;
+  }
+  return makeUnknownFieldError(name);
+}
+
+/// Handles one `name = value`; `hasBase` is whether the base has been read.
+static Status applyLine(TargetInfo &target, bool &hasBase,
+                        std::string_view name, std::string_view value) {
+  if (name == "base") {
+    if (hasBase)
+      return Error{"expected 'base' once, as the first field"};
+    Result<TargetInfo> base = lookupTarget(value);
+    if (!base)
+      return Error{base.error()};
+    target = *base;
+    hasBase = true;
+    return {};
+  }
+  if (!hasBase)
+    return Error{"expected 'base = TARGET' as the first field, got '" +
+                 std::string(name) + "'"};
+  if (name == "name") {
+    target.name = value;
+    return {};
+  }
+  return setTargetField(target, name, value);
+}
+
+Result<TargetInfo> parseTarget(std::string_view text) {
+  TargetInfo target;
+  bool hasBase = false;
+  int64_t lineNumber = 0;
+  for (const std::string &line : split(text, '\n')) {
+    ++lineNumber;
+    std::string_view content = trim(std::string_view(line).substr(
+        0, std::min(line.find('#'), line.size())));
+    if (content.empty())
+      continue;
+    size_t equals = content.find('=');
+    Status status =
+        Error{"expected 'name = value', got '" + std::string(content) + "'"};
+    if (equals != std::string_view::npos)
+      status = applyLine(target, hasBase, trim(content.substr(0, equals)),
+                         trim(content.substr(equals + 1)));
+    if (!status)
+      return Error{"line " + std::to_string(lineNumber) + ": " +
+                   status.error()};
+  }
+  if (!hasBase)
+    return Error{"expected 'base = TARGET' as the first field, got no field"};
+  return target;
+}
+
+} // namespace attn

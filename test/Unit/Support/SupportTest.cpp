@@ -1,0 +1,129 @@
+//===- SupportTest.cpp - Tests of lib/Support -----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Support/ElementType.h"
+#include "attn/Support/Format.h"
+#include "attn/Support/MathExtras.h"
+#include "attn/Support/Parallel.h"
+#include "attn/Support/Result.h"
+
+#include "gtest/gtest.h"
+
+#include <atomic>
+#include <limits>
+
+using namespace attn;
+
+TEST(MathExtras, divisionAndAlignment) {
+  EXPECT_EQ(ceilDiv(0, 8), 0);
+  EXPECT_EQ(ceilDiv(8, 8), 1);
+  EXPECT_EQ(ceilDiv(9, 8), 2);
+  EXPECT_EQ(alignUp(1, 16), 16);
+  EXPECT_EQ(alignUp(16, 16), 16);
+  EXPECT_EQ(alignDown(31, 16), 16);
+}
+
+TEST(MathExtras, powersOfTwo) {
+  EXPECT_FALSE(isPowerOfTwo(0));
+  EXPECT_TRUE(isPowerOfTwo(1));
+  EXPECT_FALSE(isPowerOfTwo(96));
+  EXPECT_EQ(nextPowerOfTwo(1), 1);
+  EXPECT_EQ(nextPowerOfTwo(65), 128);
+}
+
+TEST(MathExtras, integerSqrtIsExact) {
+  for (int64_t root : {int64_t(0), int64_t(1), int64_t(7), int64_t(94906267),
+                       int64_t(3037000499)}) {
+    EXPECT_EQ(integerSqrt(root * root), root);
+    if (root > 1) {
+      EXPECT_EQ(integerSqrt(root * root - 1), root - 1);
+    }
+  }
+  EXPECT_EQ(integerSqrt(std::numeric_limits<int64_t>::max()), 3037000499);
+}
+
+TEST(Format, bytes) {
+  EXPECT_EQ(formatBytes(0), "0 B");
+  EXPECT_EQ(formatBytes(1023), "1023 B");
+  EXPECT_EQ(formatBytes(1536), "1.5 KiB");
+  EXPECT_EQ(formatBytes((1 << 20) - 1), "1.0 MiB");
+  EXPECT_EQ(formatBytes(int64_t(80) << 30), "80.0 GiB");
+}
+
+TEST(Format, numbers) {
+  EXPECT_EQ(formatCount(0), "0");
+  EXPECT_EQ(formatCount(999), "999");
+  EXPECT_EQ(formatCount(1234567), "1,234,567");
+  EXPECT_EQ(formatCount(-1234), "-1,234");
+  EXPECT_EQ(formatPercent(0.1234), "12.3%");
+  EXPECT_EQ(formatSeconds(1.5e-5), "15.0 us");
+  EXPECT_EQ(formatFixed(1e300, 2), "1e+300");
+}
+
+TEST(Format, parsing) {
+  int64_t value = 0;
+  EXPECT_TRUE(parseInteger("-12", value));
+  EXPECT_EQ(value, -12);
+  for (const char *text : {"", "1x", "x", " 1", "99999999999999999999"})
+    EXPECT_FALSE(parseInteger(text, value)) << text;
+  double real = 0;
+  EXPECT_TRUE(parseDouble("0.25", real));
+  EXPECT_EQ(real, 0.25);
+  EXPECT_FALSE(parseDouble("0.25s", real));
+  EXPECT_EQ(split("a,,b", ','), (std::vector<std::string>{"a", "", "b"}));
+  EXPECT_EQ(trim(" \ta b\n"), "a b");
+  EXPECT_EQ(trim("  "), "");
+  EXPECT_EQ(join({"a", "b"}, ", "), "a, b");
+}
+
+TEST(Format, nearestSpelling) {
+  std::vector<std::string> names = {"sm_80", "sm_90a", "cpu"};
+  EXPECT_EQ(nearestSpelling("sm_90", names), "sm_90a");
+  EXPECT_EQ(nearestSpelling("sm80", names), "sm_80");
+  EXPECT_EQ(nearestSpelling("tpu", names), "cpu");
+  EXPECT_EQ(nearestSpelling("hexagon", names), "");
+}
+
+TEST(Format, tableAlignsColumns) {
+  Table table({"name", "bytes"}, {Table::Left, Table::Right});
+  table.addRow({"Q", "128"});
+  table.addRow({"longer name", "7"});
+  EXPECT_EQ(table.print(), "name         bytes\n"
+                           "-----------  -----\n"
+                           "Q              128\n"
+                           "longer name      7\n");
+}
+
+TEST(ElementType, namesSizesAndPrecision) {
+  EXPECT_EQ(parseElementType("bf16"), ElementType::BF16);
+  EXPECT_EQ(parseElementType("half"), ElementType::F16);
+  EXPECT_EQ(parseElementType("bf17"), std::nullopt);
+  for (const std::string &name : getElementTypeNames())
+    EXPECT_EQ(getName(*parseElementType(name)), name);
+  EXPECT_EQ(getSizeBytes(ElementType::F8E4M3FN), 1);
+  EXPECT_EQ(getSizeBytes(ElementType::F64), 8);
+  EXPECT_EQ(getPrecisionBits(ElementType::F16), 11);
+}
+
+TEST(Result, holdsValueOrError) {
+  Result<int> value = 3;
+  ASSERT_TRUE(value);
+  EXPECT_EQ(*value, 3);
+  Result<int> error = Error{"expected 1, got 2"};
+  EXPECT_FALSE(error);
+  EXPECT_EQ(error.error(), "expected 1, got 2");
+  EXPECT_TRUE(Status());
+  EXPECT_FALSE(Status(Error{"no"}));
+}
+
+TEST(Parallel, visitsEachIndexOnce) {
+  std::vector<std::atomic<int>> visits(1000);
+  parallelFor(
+      1000, [&](int64_t i) { ++visits[static_cast<size_t>(i)]; }, 4);
+  for (const auto &count : visits)
+    EXPECT_EQ(count, 1);
+  parallelFor(0, [](int64_t) { FAIL() << "called for an empty range"; });
+}
