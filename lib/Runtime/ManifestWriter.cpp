@@ -1,0 +1,148 @@
+//===- ManifestWriter.cpp - Structs to JSON text --------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// Fields are written in the schema's order, optional ones only when they
+/// differ from their default, so that equal manifests are equal text.
+///
+//===----------------------------------------------------------------------===//
+
+#include "ManifestNames.h"
+#include "attn/Runtime/Manifest.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+using namespace attn::runtime;
+using json = nlohmann::ordered_json;
+
+namespace {
+
+/// An integer literal is written as a number, anything else as text.
+json exprToJson(const std::string &expr) {
+  bool isInteger = !expr.empty() && expr.size() < 19 &&
+                   std::all_of(expr.begin(), expr.end(),
+                               [](char c) { return c >= '0' && c <= '9'; });
+  if (isInteger)
+    return std::stoll(expr);
+  return expr;
+}
+
+template <typename List>
+json exprsToJson(const List &exprs) {
+  json list = json::array();
+  for (const std::string &expr : exprs)
+    list.push_back(exprToJson(expr));
+  return list;
+}
+
+json operandToJson(const Operand &operand) {
+  json shape = json::array();
+  for (const Extent &extent : operand.shape)
+    if (extent.symbol.empty())
+      shape.push_back(extent.size);
+    else
+      shape.push_back(extent.symbol);
+  return {{"name", operand.name},
+          {"role", spell(roleNames, operand.role)},
+          {"dtype", spell(dtypeNames, operand.dtype)},
+          {"shape", std::move(shape)},
+          {"stride_constraints",
+           {{"contiguous_dims", operand.strides.contiguousDims},
+            {"multiple_of", operand.strides.multipleOf}}},
+          {"alignment_bytes", operand.alignmentBytes}};
+}
+
+void writeBase(json &out, const Parameter &parameter) {
+  if (!parameter.operand.empty())
+    out["operand"] = parameter.operand;
+  else
+    out["workspace"] = parameter.workspace;
+  if (parameter.byteOffset != "0")
+    out["byte_offset"] = exprToJson(parameter.byteOffset);
+}
+
+json parameterToJson(const Parameter &parameter) {
+  json out = {{"kind", spell(parameterKindNames, parameter.kind)}};
+  if (parameter.kind != ParameterKind::Pointer &&
+      parameter.kind != ParameterKind::TensorMap) {
+    out["value"] = exprToJson(parameter.value);
+    return out;
+  }
+  writeBase(out, parameter);
+  if (parameter.kind == ParameterKind::Pointer)
+    return out;
+  const TensorMap &map = parameter.tensorMap;
+  out["dtype"] = spell(dtypeNames, map.dtype);
+  out["dims"] = exprsToJson(map.dims);
+  out["strides_bytes"] = exprsToJson(map.stridesBytes);
+  out["box"] = map.box;
+  if (!map.elementStrides.empty())
+    out["element_strides"] = map.elementStrides;
+  out["swizzle"] = map.swizzleBytes;
+  out["fill"] = spell(tensorMapFillNames, map.fill);
+  return out;
+}
+
+json kernelToJson(const Kernel &kernel) {
+  json parameters = json::array();
+  for (const Parameter &parameter : kernel.parameters)
+    parameters.push_back(parameterToJson(parameter));
+  return {{"entry", kernel.entry},
+          {"grid", exprsToJson(kernel.grid)},
+          {"block", kernel.block},
+          {"cluster", kernel.cluster},
+          {"shared_bytes", exprToJson(kernel.sharedBytes)},
+          {"parameters", std::move(parameters)}};
+}
+
+/// `write` of every element, as an array.
+template <typename T, typename Fn>
+json listToJson(const std::vector<T> &list, Fn write) {
+  json out = json::array();
+  for (const T &item : list)
+    out.push_back(write(item));
+  return out;
+}
+
+json constraintToJson(const Constraint &constraint) {
+  return {{"expr", constraint.expr},
+          {"equals", constraint.equals},
+          {"message", constraint.message}};
+}
+
+json workspaceToJson(const Workspace &workspace) {
+  return {{"name", workspace.name},
+          {"bytes", exprToJson(workspace.bytes)},
+          {"fill", spell(workspaceFillNames, workspace.fill)},
+          {"alignment_bytes", workspace.alignmentBytes}};
+}
+
+json predictedToJson(const PredictedBytes &predicted) {
+  return {{"operand", predicted.operand},
+          {"read", exprToJson(predicted.read)},
+          {"write", exprToJson(predicted.write)}};
+}
+
+} // namespace
+
+std::string attn::runtime::writeManifest(const Manifest &manifest) {
+  json root;
+  root["schema"] = manifestSchema;
+  root["name"] = manifest.name;
+  root["target"] = manifest.target;
+  root["ptx"] = manifest.ptx;
+  root["operands"] = listToJson(manifest.operands, operandToJson);
+  root["constraints"] = listToJson(manifest.constraints, constraintToJson);
+  root["workspaces"] = listToJson(manifest.workspaces, workspaceToJson);
+  root["kernels"] = listToJson(manifest.kernels, kernelToJson);
+  root["schedule"] = json::parse(manifest.schedule);
+  root["predicted_bytes"] =
+      listToJson(manifest.predictedBytes, predictedToJson);
+  root["semantics"] = json::parse(manifest.semantics);
+  return root.dump(2) + "\n";
+}

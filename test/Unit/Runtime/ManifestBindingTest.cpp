@@ -1,0 +1,138 @@
+//===- ManifestBindingTest.cpp - Actual operands against a manifest -------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestManifest.h"
+#include "attn/Runtime/Manifest.h"
+
+#include <gtest/gtest.h>
+
+using namespace attn::runtime;
+
+namespace {
+
+class Binding : public ::testing::Test {
+protected:
+  void SetUp() override {
+    Result<Manifest> result = readManifest(testManifestText);
+    ASSERT_TRUE(bool(result)) << result.message();
+    manifest = *result;
+    operands = {OperandBinding{{2, 8, 300, 128}, {}, 0},
+                OperandBinding{{2, 4, 500, 128}, {}, 0}, std::nullopt};
+  }
+
+  std::string bindError() {
+    Result<BoundProblem> problem = bindOperands(manifest, operands);
+    EXPECT_FALSE(bool(problem));
+    return problem ? "" : problem.message();
+  }
+
+  Manifest manifest;
+  std::vector<std::optional<OperandBinding>> operands;
+};
+
+TEST_F(Binding, InfersTheOutput) {
+  Result<BoundProblem> problem = bindOperands(manifest, operands);
+  ASSERT_TRUE(bool(problem)) << problem.message();
+  EXPECT_EQ(problem->symbols.at("N"), 500);
+  EXPECT_EQ(problem->operands[2].shape, (std::vector<int64_t>{2, 8, 300, 128}));
+  EXPECT_EQ(problem->operands[2].strides,
+            (std::vector<int64_t>{307200, 38400, 128, 1}));
+}
+
+TEST_F(Binding, ResolvesTheLaunch) {
+  Result<BoundProblem> problem = bindOperands(manifest, operands);
+  ASSERT_TRUE(bool(problem));
+  Result<std::vector<KernelLaunch>> launches = resolveLaunches(*problem);
+  ASSERT_TRUE(bool(launches)) << launches.message();
+  const KernelLaunch &launch = launches->front();
+  EXPECT_EQ(launch.grid, (std::array<int64_t, 3>{3, 8, 2}));
+  EXPECT_EQ(launch.sharedBytes, 65536);
+  EXPECT_EQ(launch.parameters[0].dims, (std::vector<uint64_t>{128, 500, 8}));
+  EXPECT_EQ(launch.parameters[0].stridesBytes,
+            (std::vector<uint64_t>{256, 128000}));
+  EXPECT_EQ(launch.parameters[2].byteOffset, 1200);
+  EXPECT_EQ(launch.parameters[4].scalar.integer, 300);
+  EXPECT_EQ(launch.parameters[5].scalar.integer, 307200);
+  EXPECT_EQ(launch.parameters[6].scalar.real, 0.1875);
+  Result<std::vector<int64_t>> sizes = workspaceBytes(*problem);
+  ASSERT_TRUE(bool(sizes));
+  EXPECT_EQ(sizes->front(), 2 * 8 * 300 * 4);
+}
+
+TEST_F(Binding, StridesOfAnotherLayout) {
+  // BNHD: [B, M, H, D] in memory.
+  operands[0]->strides = {300 * 8 * 128, 128, 8 * 128, 1};
+  Result<BoundProblem> problem = bindOperands(manifest, operands);
+  ASSERT_TRUE(bool(problem)) << problem.message();
+  EXPECT_EQ(*evaluateInteger("stride(query, 2)", *problem, "test"), 1024);
+}
+
+TEST_F(Binding, ShapeErrors) {
+  operands[0]->shape[3] = 64;
+  EXPECT_EQ(bindError(), "operand query: expected dim 3 to be 128, got 64");
+  operands[0]->shape = {2, 8, 300};
+  EXPECT_EQ(bindError(), "operand query: expected rank 4, got 3");
+  operands[0]->shape = {3, 8, 300, 128};
+  EXPECT_EQ(bindError(), "operand key: expected dim 0 (B) to be 3, got 2");
+  operands[0]->shape = {2, 8, -1, 128};
+  EXPECT_EQ(bindError(),
+            "operand query: expected dim 2 to be at least 0, got -1");
+}
+
+TEST_F(Binding, StrideErrors) {
+  operands[0]->strides = {307200, 38400, 128, 2};
+  EXPECT_EQ(bindError(), "operand query: expected stride 3 to be 1, got 2");
+  operands[0]->strides = {307200, 38400, 132, 1};
+  EXPECT_EQ(bindError(),
+            "operand query: expected stride 2 to be a multiple of 8, got "
+            "132");
+  operands[0]->strides = {307200, 38400, 128};
+  EXPECT_EQ(bindError(), "operand query: expected 4 strides, got 3");
+}
+
+TEST_F(Binding, OtherErrors) {
+  operands[0]->address = 1000;
+  EXPECT_EQ(bindError(), "operand query: expected alignment to 16 bytes, got "
+                         "address 1000");
+  operands[0]->address = 0;
+  operands[1]->shape[1] = 3;
+  EXPECT_EQ(bindError(),
+            "query heads must be a multiple of key heads: expected "
+            "mod(dim(query, 1), dim(key, 1)) to be 0, got 2");
+  operands[1].reset();
+  EXPECT_EQ(bindError(), "operand key: not given");
+  operands.pop_back();
+  EXPECT_EQ(bindError(), "expected 3 operands, got 2");
+}
+
+TEST_F(Binding, EmptyProblem) {
+  operands[0]->shape[2] = 0;
+  Result<BoundProblem> problem = bindOperands(manifest, operands);
+  ASSERT_TRUE(bool(problem)) << problem.message();
+  Result<std::vector<KernelLaunch>> launches = resolveLaunches(*problem);
+  ASSERT_TRUE(bool(launches));
+  EXPECT_EQ(launches->front().grid[0], 0);
+}
+
+TEST_F(Binding, LaunchErrors) {
+  manifest.kernels[0].cluster[0] = 2;
+  Result<BoundProblem> problem = bindOperands(manifest, operands);
+  ASSERT_TRUE(bool(problem));
+  EXPECT_EQ(resolveLaunches(*problem).message(),
+            "kernels[0].grid[0]: expected a multiple of the cluster's 2 "
+            "CTAs, got 3");
+  manifest.kernels[0].cluster[0] = 1;
+  manifest.kernels[0].parameters[4].value = "M * 100000000";
+  EXPECT_EQ(resolveLaunches(*problem).message(),
+            "kernels[0].parameters[4]: expected -2147483648 to 2147483647, "
+            "got 30000000000");
+  manifest.kernels[0].parameters[4].value = "1.5";
+  EXPECT_EQ(resolveLaunches(*problem).message(),
+            "kernels[0].parameters[4]: expected an integer, got a float in "
+            "'1.5'");
+}
+
+} // namespace
