@@ -55,7 +55,7 @@ struct Cost {
   int64_t computedScores = 0; ///< with what tiles add, and recomputation
   double flops = 0;           ///< of the matrix products, padding included
 
-  /// mma, exp, issue, shared_memory, l2, dram, latency, launch (and dsmem).
+  /// mma, exp, issue, shared_memory, l2, dram, dsmem, latency, exposed, launch.
   std::vector<CostTerm> terms;
   std::string limiter; ///< name of the largest term
   double seconds = 0;
