@@ -4,8 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
-#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Pipelines/ReferencePipeline.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -14,7 +15,8 @@
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
-  attn::registerAttnTransformsPasses();
+  attn::registerAttnConversionPasses();
+  attn::registerReferencePipeline();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

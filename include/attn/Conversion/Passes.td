@@ -1,4 +1,4 @@
-//===- Passes.td - Conversions between dialects -*- tablegen -*-===//
+//===- Passes.td - Conversions to and from the attn dialect -*- tablegen -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -8,6 +8,102 @@
 #define ATTN_CONVERSION_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+
+//===----------------------------------------------------------------------===//
+// AttnToLinalg
+//===----------------------------------------------------------------------===//
+
+def ConvertAttnToLinalg : Pass<"convert-attn-to-linalg"> {
+  let summary = "Attention as plain, unfused linalg ops";
+  let description = [{
+    Replaces each op of the attn dialect by linalg ops on tensors that compute
+    it by definition: scores, row maximum, exponentials, row sum, product with
+    the values, division. Scores and everything after them are f32, or f64
+    where the op is f64. It needs memory for the whole [B, Hq, M, N] score
+    tensor: it is the path that depends on nothing but upstream MLIR, not the
+    fast one.
+
+    A masked key takes no part whatever its key and value rows hold; a row
+    whose every key is masked gives 0 and an LSE of -inf. Where query heads
+    share key heads, the head dimension is expanded to [Hkv, Hq / Hkv].
+
+    Requires: nothing. Ensures: no op of the attn dialect is left.
+
+    Example:
+    ```mlir
+    %o, %lse = attn.attention %q, %k, %v mask_mod causal(top_left)
+        : tensor<1x8x64x32xf16>, tensor<1x8x64x32xf16>, tensor<1x8x64x32xf16>
+        -> tensor<1x8x64x32xf16>, tensor<1x8x64xf32>
+    ```
+    becomes eight linalg.generic ops; the one that changes the scores holds the
+    body of the mask with linalg.index in the place of its arguments.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numConverted", "ops-converted", "attn ops converted">
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// GraphToBufferizable
+//===----------------------------------------------------------------------===//
+
+def ConvertGraphToBufferizable
+    : Pass<"convert-graph-to-bufferizable", "::mlir::ModuleOp"> {
+  let summary = "Rewrite what one-shot-bufferize and the JIT cannot take";
+  let description = [{
+    - `tensor.concat` becomes insertions of slices; `linalg.softmax` and other
+      aggregates become their parts.
+    - Public functions keep their arguments as they are
+      (`bufferization.writable = false`) and get a C interface
+      (`llvm.emit_c_interface`).
+
+    Requires: linalg, tensor, arith and friends only. Ensures: the module
+    bufferizes if all its ops do.
+
+    Example:
+    ```mlir
+    %0 = tensor.concat dim(0) %a, %b
+        : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// PromoteToF64
+//===----------------------------------------------------------------------===//
+
+def PromoteToF64 : Pass<"attn-promote-to-f64", "::mlir::ModuleOp"> {
+  let summary = "Compute the whole module in f64";
+  let description = [{
+    Replaces every f16, bf16, f32 and f8 type by f64: function signatures,
+    values, constants (exactly; each value is representable). Conversions
+    between float types disappear. What is left is the reference of a graph: the
+    same operations without their rounding.
+
+    Constants keep their values, so a mask of -3.4028e38 stays that number and
+    -inf stays -inf. Where a graph relies on rounding or overflow (a sum of two
+    such masks is -inf in f32 only), f64 gives the exact value instead.
+
+    Requires: no op that reads the bits of a float (`arith.bitcast`,
+    `tensor.bitcast`); TOSA already lowered, since its verifiers fix the types.
+    Ensures: f64 is the only float type.
+
+    Example: `arith.addf %a, %b : f16` becomes `arith.addf %a, %b : f64`.
+  }];
+  let statistics = [
+    Statistic<"numPromoted", "ops-promoted", "ops whose types changed">
+  ];
+}
 
 //===----------------------------------------------------------------------===//
 // AttnToTile
