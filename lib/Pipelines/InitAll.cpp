@@ -1,0 +1,18 @@
+//===- InitAll.cpp - Everything of this project, registered ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Pipelines/InitAll.h"
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Pipelines/Pipelines.h"
+#include "attn/Target/PTX/TranslateToPTX.h"
+
+void attn::registerAllAttnDialects(mlir::DialectRegistry &registry) {
+  registry.insert<AttnDialect>();
+  registerPTXTranslation(registry);
+}
+
+void attn::registerAllAttnPasses() { registerAttnPipelines(); }
