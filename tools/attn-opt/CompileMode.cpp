@@ -105,6 +105,17 @@ static void printTimes(ArrayRef<StepTime> times) {
   llvm::errs() << llvm::format("%9.2f ms  total\n", total);
 }
 
+static LogicalResult writeToStdout(StringRef content) {
+  llvm::raw_fd_ostream &out = llvm::outs();
+  out << content;
+  out.flush();
+  if (std::error_code code = out.error()) {
+    out.clear_error(); // Otherwise the stream's destructor aborts.
+    return fail("cannot write standard output: " + code.message());
+  }
+  return success();
+}
+
 LogicalResult CompileMode::run(int argc, char **argv,
                                DialectRegistry &registry) {
   registerAsmPrinterCLOptions();
@@ -147,10 +158,8 @@ LogicalResult CompileMode::run(int argc, char **argv,
   if (time)
     printTimes(result->times);
 
-  if (toStdout) {
-    llvm::outs() << result->artifacts.front().content;
-    return success();
-  }
+  if (toStdout)
+    return writeToStdout(result->artifacts.front().content);
   if (llvm::Error error = writeArtifacts(result->artifacts, outputBase))
     return fail(toString(std::move(error)));
   return success();
