@@ -1,24 +1,37 @@
-//===- attn-opt.cpp - The optimizer and compiler driver -*- C++ -*-===//
+//===- attn-opt.cpp - Optimizer and compiler for attention ----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// With --target, a compiler (CompileMode.h); otherwise mlir-opt with this
+// project's dialects, passes and pipelines added.
+//
+//===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/IR/Attn.h"
-#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "CompileMode.h"
+
+#include "attn/Pipelines/InitAll.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/InitLLVM.h"
 
 int main(int argc, char **argv) {
-  mlir::registerAllPasses();
-  attn::registerAttnTransformsPasses();
+  llvm::InitLLVM init(argc, argv);
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<attn::AttnDialect>();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "attention optimizer\n", registry));
+  attn::registerAllAttnDialects(registry);
+
+  attn::CompileMode compiler;
+  if (attn::CompileMode::isRequested(argc, argv))
+    return mlir::asMainReturnCode(compiler.run(argc, argv, registry));
+
+  mlir::registerAllPasses();
+  attn::registerAllAttnPasses();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(
+      argc, argv, "attention optimizer and compiler\n", registry));
 }

@@ -1,0 +1,75 @@
+//===- Compiler.h - From a module to files, in one call ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What `attn-opt --target` does, without files and command lines.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_PIPELINES_COMPILER_H
+#define ATTN_PIPELINES_COMPILER_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/LLVM.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace attn {
+
+/// What the compiler can write.
+enum class ArtifactKind { Mlir, Llvm, Ptx, Manifest, Header, Report };
+
+/// The name in --emit: "ptx".
+llvm::StringRef getName(ArtifactKind kind);
+/// What follows NAME in the name of the file: ".ptx", ".json".
+llvm::StringRef getExtension(ArtifactKind kind);
+/// The kind of that name, or failure.
+mlir::FailureOr<ArtifactKind> parseArtifactKind(llvm::StringRef name);
+/// Every kind, in the order of the enum.
+llvm::ArrayRef<ArtifactKind> getArtifactKinds();
+
+struct CompileOptions {
+  /// A name that lookupTarget (TargetInfo.h) takes.
+  std::string target = "sm_80";
+  /// What to produce, in this order.
+  std::vector<ArtifactKind> artifacts;
+  /// Names the files: the manifest refers to NAME.ptx.
+  std::string name = "attention";
+  /// Let f32 attention use tf32 tensor cores on a GPU.
+  bool allowTf32 = false;
+  /// A warning, such as that of a fallback to slower code, is an error.
+  bool strict = false;
+  /// Called on every pass manager before it runs (command-line settings).
+  std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
+};
+
+struct Artifact {
+  ArtifactKind kind;
+  std::string content;
+};
+
+/// Wall time of one step of the compilation.
+struct StepTime {
+  std::string step;
+  double milliseconds;
+};
+
+struct CompileResult {
+  std::vector<Artifact> artifacts;
+  std::vector<StepTime> times;
+};
+
+/// Compiles `module` in place. A module that carries `attn.normal_form` goes on
+/// from that form; any other is taken as a framework's graph. On failure, a
+/// diagnostic has said why.
+mlir::FailureOr<CompileResult> compile(mlir::ModuleOp module,
+                                       const CompileOptions &options);
+
+} // namespace attn
+
+#endif // ATTN_PIPELINES_COMPILER_H

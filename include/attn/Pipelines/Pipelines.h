@@ -1,0 +1,57 @@
+//===- Pipelines.h - The compiler's stages ----------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One stage leads from one normal form (docs/Forms.md) to the next; the
+// attention pipeline is all of them in order. Each is registered under its
+// name, so that `attn-opt --attn-to-tiled` replays what the compiler does.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_PIPELINES_PIPELINES_H
+#define ATTN_PIPELINES_PIPELINES_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace attn {
+
+/// What the stages need to know besides the module.
+struct AttentionPipelineOptions
+    : public mlir::PassPipelineOptions<AttentionPipelineOptions> {
+  Option<std::string> target{
+      *this, "target", llvm::cl::desc("Target to compile for: sm_80, ..."),
+      llvm::cl::init("sm_80")};
+  Option<bool> allowTf32{
+      *this, "allow-tf32",
+      llvm::cl::desc("Let f32 attention use tf32 tensor cores"),
+      llvm::cl::init(false)};
+};
+
+/// A step between two normal forms.
+struct Stage {
+  llvm::StringLiteral name;
+  llvm::StringLiteral description;
+  /// Holds on the module when the stage is done.
+  NormalForm ensures;
+  void (*build)(mlir::OpPassManager &pm,
+                const AttentionPipelineOptions &options);
+};
+
+/// The stages for a GPU, in order.
+llvm::ArrayRef<Stage> getStages();
+
+/// All stages: from a framework's graph to the nvvm form.
+void buildAttentionPipeline(mlir::OpPassManager &pm,
+                            const AttentionPipelineOptions &options);
+
+/// Makes every stage and `--attn-pipeline` available by name.
+void registerAttnPipelines();
+
+} // namespace attn
+
+#endif // ATTN_PIPELINES_PIPELINES_H

@@ -1,0 +1,42 @@
+//===- ManifestAttr.h - The manifest as an attribute ------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// While a module is lowered, its manifest (docs/Manifest.md) grows in the
+// attribute `attn.manifest` of the module: a dictionary with the fields of
+// NAME.json, one to one. This reads it back for the file.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_TARGET_PTX_MANIFESTATTR_H
+#define ATTN_TARGET_PTX_MANIFESTATTR_H
+
+#include "attn/Runtime/Manifest.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+
+namespace attn {
+
+/// The module attribute that holds the manifest.
+inline constexpr llvm::StringLiteral manifestAttrName = "attn.manifest";
+
+/// The manifest in `fields`. Strings, integers, floats, booleans, arrays and
+/// dictionaries stand for their JSON counterparts. "name" becomes `name`,
+/// "ptx" NAME.ptx, and "schema" the version that the runtime reads; the rest
+/// must be what the runtime's reader takes. Otherwise reports through
+/// `emitError` and fails.
+mlir::FailureOr<runtime::Manifest>
+manifestFromAttr(mlir::DictionaryAttr fields, llvm::StringRef name,
+                 llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+
+/// manifestFromAttr of the attribute of `module`; errors are located there.
+mlir::FailureOr<runtime::Manifest> manifestOf(mlir::ModuleOp module,
+                                              llvm::StringRef name);
+
+} // namespace attn
+
+#endif // ATTN_TARGET_PTX_MANIFESTATTR_H

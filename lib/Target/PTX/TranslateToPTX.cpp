@@ -1,0 +1,231 @@
+//===- TranslateToPTX.cpp - From the nvvm form to PTX ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Checks the module, translates it to LLVM IR and runs the NVPTX backend on it.
+// No LLVM middle-end passes run: the lowering writes the instructions it wants.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Target/PTX/TranslateToPTX.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+using namespace attn;
+
+// llvm/Support/TargetSelect.h only declares the host's targets by name.
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+void attn::registerPTXTranslation(DialectRegistry &registry) {
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+}
+
+//===----------------------------------------------------------------------===//
+// What the backend accepts
+//===----------------------------------------------------------------------===//
+
+static const llvm::Triple &getTriple() {
+  static const llvm::Triple triple("nvptx64-nvidia-cuda");
+  return triple;
+}
+
+/// LLVM's NVPTX target, registered on first use. Null if LLVM was built
+/// without it.
+static const llvm::Target *getNVPTXTarget() {
+  static const llvm::Target *const target = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    std::string ignored;
+    return llvm::TargetRegistry::lookupTarget(getTriple(), ignored);
+  }();
+  return target;
+}
+
+/// A target machine for the chip, or null after an error at `loc`.
+static std::unique_ptr<llvm::TargetMachine>
+createTargetMachine(const PTXOptions &options, Location loc) {
+  const llvm::Target *target = getNVPTXTarget();
+  if (!target) {
+    emitError(loc, "expected an LLVM with the NVPTX target, got one without");
+    return nullptr;
+  }
+  // Without this check LLVM would warn and go on with its default chip.
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
+      target->createMCSubtargetInfo(getTriple(), /*CPU=*/"", /*Features=*/""));
+  if (!subtarget->isCPUStringValid(options.chip)) {
+    emitError(loc) << "expected a chip that LLVM's NVPTX target knows, got '"
+                   << options.chip << "'";
+    return nullptr;
+  }
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      getTriple(), options.chip, /*Features=*/"", llvm::TargetOptions(),
+      llvm::Reloc::PIC_, /*CM=*/std::nullopt, llvm::CodeGenOptLevel::Default));
+}
+
+/// The version in a name that createTargetMachine has checked: "sm_90a".
+static NVVM::NVVMCheckSMVersion parseChip(StringRef chip) {
+  int version = 0;
+  chip.drop_front(strlen("sm_"))
+      .take_while([](char c) { return llvm::isDigit(c); })
+      .getAsInteger(10, version);
+  return {/*archAccelerated=*/chip.ends_with("a"), version};
+}
+
+/// The chips that an operation runs on, for messages.
+static std::string describe(const NVVM::NVVMCheckSMVersion &required) {
+  std::string text;
+  for (int version : required.smVersionList)
+    text += (text.empty() ? "sm_" : " or sm_") + std::to_string(version) +
+            (required.archAccelerated ? "a" : "");
+  return required.archAccelerated ? text : text + " or newer";
+}
+
+/// Checks the facts of the nvvm form, and that the chip has what every
+/// operation needs: the backend would abort on both.
+static LogicalResult checkModule(ModuleOp module, const PTXOptions &options) {
+  if (llvm::none_of(
+          module.getOps<LLVM::LLVMFuncOp>(), [](LLVM::LLVMFuncOp func) {
+            return func->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName());
+          }))
+    return emitError(module.getLoc(), "expected an llvm.func with nvvm.kernel, "
+                                      "got a module without one");
+
+  NVVM::NVVMCheckSMVersion chip = parseChip(options.chip);
+  WalkResult result = module.getBody()->walk([&](Operation *op) {
+    if (!isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect>(
+            op->getDialect())) {
+      op->emitError("expected only llvm and nvvm operations, got '")
+          << op->getName() << "'";
+      return WalkResult::interrupt();
+    }
+    auto requirement = dyn_cast<NVVM::RequiresSMInterface>(op);
+    if (!requirement)
+      return WalkResult::advance();
+    NVVM::NVVMCheckSMVersion required = requirement.getRequiredMinSMVersion();
+    if (required.isCompatibleWith(chip))
+      return WalkResult::advance();
+    op->emitOpError("expected target ")
+        << describe(required) << ", got " << options.chip;
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// Translation
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Turns what LLVM reports into MLIR diagnostics, located at the function that
+/// it is about. LLVM's own handler would print and exit the process.
+class DiagnosticForwarder : public llvm::DiagnosticHandler {
+public:
+  explicit DiagnosticForwarder(ModuleOp module) : module(module) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info.print(printer);
+    if (info.getSeverity() == llvm::DS_Error) {
+      HasErrors = true;
+      emitError(locate(info)) << "NVPTX code generation failed: " << text;
+    } else if (info.getSeverity() == llvm::DS_Warning) {
+      emitWarning(locate(info)) << "NVPTX code generation: " << text;
+    }
+    return true;
+  }
+
+private:
+  Location locate(const llvm::DiagnosticInfo &info) {
+    if (auto *unsupported =
+            llvm::dyn_cast<llvm::DiagnosticInfoUnsupported>(&info))
+      if (Operation *func =
+              module.lookupSymbol(unsupported->getFunction().getName()))
+        return func->getLoc();
+    return module.getLoc();
+  }
+
+  ModuleOp module;
+};
+
+/// LLVM IR of a module together with what owns and compiles it.
+struct LLVMModule {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  std::unique_ptr<llvm::Module> module; // last: goes before its context
+};
+} // namespace
+
+static FailureOr<LLVMModule> translateToLLVM(ModuleOp module,
+                                             const PTXOptions &options) {
+  LLVMModule result;
+  result.machine = createTargetMachine(options, module.getLoc());
+  if (!result.machine || failed(checkModule(module, options)))
+    return failure();
+  result.context = std::make_unique<llvm::LLVMContext>();
+  result.context->setDiagnosticHandler(
+      std::make_unique<DiagnosticForwarder>(module));
+  result.module = translateModuleToLLVMIR(module, *result.context,
+                                          module.getName().value_or("attn"));
+  if (!result.module)
+    return failure(); // The translation has said why.
+  result.module->setTargetTriple(getTriple());
+  result.module->setDataLayout(result.machine->createDataLayout());
+  return result;
+}
+
+FailureOr<std::string> attn::translateToNVPTXLLVMIR(ModuleOp module,
+                                                    const PTXOptions &options) {
+  FailureOr<LLVMModule> translated = translateToLLVM(module, options);
+  if (failed(translated))
+    return failure();
+  std::string text;
+  llvm::raw_string_ostream(text) << *translated->module;
+  return text;
+}
+
+FailureOr<std::string> attn::translateToPTX(ModuleOp module,
+                                            const PTXOptions &options) {
+  FailureOr<LLVMModule> translated = translateToLLVM(module, options);
+  if (failed(translated))
+    return failure();
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager codegen;
+  if (translated->machine->addPassesToEmitFile(
+          codegen, stream, /*DwoOut=*/nullptr,
+          llvm::CodeGenFileType::AssemblyFile))
+    return emitError(module.getLoc(),
+                     "expected an NVPTX target that writes assembly text, got "
+                     "one that cannot");
+  codegen.run(*translated->module);
+  if (translated->context->getDiagHandlerPtr()->HasErrors)
+    return failure();
+  return std::string(text);
+}

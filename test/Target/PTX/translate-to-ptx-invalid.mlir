@@ -1,0 +1,51 @@
+// RUN: split-file %s %t
+// RUN: not attn-opt %t/no-kernel.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=NO-KERNEL
+// RUN: not attn-opt %t/other-dialect.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=DIALECT
+// RUN: not attn-opt %t/newer-chip.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: not attn-opt %t/newer-chip.mlir --target=sm_90a -o - 2>&1 | FileCheck %s --check-prefix=ACCELERATED
+// RUN: not attn-opt %t/unsupported.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=BACKEND
+
+// NO-KERNEL: no-kernel.mlir:1:1: error: expected an llvm.func with nvvm.kernel, got a module without one
+
+// DIALECT: other-dialect.mlir:3:8: error: expected only llvm and nvvm operations, got 'arith.constant'
+
+// CHIP: newer-chip.mlir:3:5: error: 'nvvm.cluster.wait' op expected target sm_90 or newer, got sm_80
+
+// ACCELERATED: newer-chip.mlir:5:5: error: 'nvvm.tcgen05.relinquish_alloc_permit' op expected target sm_100a or sm_101a, got sm_90a
+
+// BACKEND: unsupported.mlir:2:3: error: NVPTX code generation failed: {{.*}}dynamic alloca
+
+//--- no-kernel.mlir
+module attributes {attn.normal_form = #attn.normal_form<nvvm>} {
+  llvm.func @f() {
+    llvm.return
+  }
+}
+
+//--- other-dialect.mlir
+module attributes {attn.normal_form = #attn.normal_form<nvvm>} {
+  llvm.func @f() attributes {nvvm.kernel} {
+  %c = arith.constant 1 : i32
+    llvm.return
+  }
+}
+
+//--- newer-chip.mlir
+module attributes {attn.normal_form = #attn.normal_form<nvvm>} {
+  llvm.func @f() attributes {nvvm.kernel} {
+    nvvm.cluster.wait
+
+    nvvm.tcgen05.relinquish_alloc_permit
+    llvm.return
+  }
+}
+
+//--- unsupported.mlir
+module attributes {attn.normal_form = #attn.normal_form<nvvm>} {
+  llvm.func @f(%n: i32, %out: !llvm.ptr<1>) attributes {nvvm.kernel} {
+    %p = llvm.alloca %n x i32 : (i32) -> !llvm.ptr
+    %i = llvm.ptrtoint %p : !llvm.ptr to i64
+    llvm.store %i, %out : i64, !llvm.ptr<1>
+    llvm.return
+  }
+}

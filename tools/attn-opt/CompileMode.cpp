@@ -1,0 +1,166 @@
+//===- CompileMode.cpp - attn-opt as a compiler ---------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CompileMode.h"
+
+#include "ArtifactFiles.h"
+
+#include "attn/Support/Format.h"
+#include "attn/TargetInfo/TargetInfo.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/Timing.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// Prints an error that has no place in the input file.
+static LogicalResult fail(const Twine &message) {
+  llvm::WithColor::error(llvm::errs(), "attn-opt") << message << "\n";
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Command line
+//===----------------------------------------------------------------------===//
+
+bool CompileMode::isRequested(int argc, char **argv) {
+  for (StringRef argument : llvm::ArrayRef(argv, argc).drop_front()) {
+    if (argument == "--")
+      return false;
+    if (!argument.consume_front("--") && !argument.consume_front("-"))
+      continue;
+    StringRef flag = argument.split('=').first;
+    if (flag == "target" || flag == "emit")
+      return true;
+  }
+  return false;
+}
+
+/// The error for an --emit that names no kind, with the nearest one.
+static LogicalResult failOnKind(StringRef name) {
+  std::vector<std::string> names;
+  for (ArtifactKind kind : getArtifactKinds())
+    names.push_back(getName(kind).str());
+  std::string nearest = nearestSpelling(name.str(), names);
+  return fail("--emit: unknown kind '" + name + "', expected one of " +
+              join(names, ", ") +
+              (nearest.empty() ? "" : " (did you mean '" + nearest + "'?)"));
+}
+
+FailureOr<CompileOptions> CompileMode::getCompileOptions() const {
+  if (target.empty())
+    return fail("--emit: expected --target=NAME beside it, got none");
+  Result<TargetInfo> known = lookupTarget(target.getValue());
+  if (!known)
+    return fail("--target: " + known.error());
+
+  CompileOptions options;
+  options.target = target;
+  options.allowTf32 = allowTf32;
+  options.strict = strict;
+  options.configure = [](PassManager &pm) {
+    applyDefaultTimingPassManagerCLOptions(pm);
+    return applyPassManagerCLOptions(pm);
+  };
+  for (StringRef name : emit) {
+    FailureOr<ArtifactKind> kind = parseArtifactKind(name);
+    if (failed(kind))
+      return failOnKind(name);
+    if (!llvm::is_contained(options.artifacts, *kind))
+      options.artifacts.push_back(*kind);
+  }
+  if (options.artifacts.empty())
+    options.artifacts.push_back(known->kind == TargetKind::Cpu
+                                    ? ArtifactKind::Llvm
+                                    : ArtifactKind::Ptx);
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// Run
+//===----------------------------------------------------------------------===//
+
+static void printTimes(ArrayRef<StepTime> times) {
+  double total = 0;
+  for (const StepTime &time : times) {
+    llvm::errs() << llvm::format("%9.2f ms  ", time.milliseconds) << time.step
+                 << "\n";
+    total += time.milliseconds;
+  }
+  llvm::errs() << llvm::format("%9.2f ms  total\n", total);
+}
+
+static LogicalResult writeToStdout(StringRef content) {
+  llvm::raw_fd_ostream &out = llvm::outs();
+  out << content;
+  out.flush();
+  if (std::error_code code = out.error()) {
+    out.clear_error(); // Otherwise the stream's destructor aborts.
+    return fail("cannot write standard output: " + code.message());
+  }
+  return success();
+}
+
+LogicalResult CompileMode::run(int argc, char **argv,
+                               DialectRegistry &registry) {
+  registerAsmPrinterCLOptions();
+  registerMLIRContextCLOptions();
+  registerPassManagerCLOptions();
+  registerDefaultTimingManagerCLOptions();
+  auto [inputPath, outputBase] =
+      parseCLIOptions(argc, argv, "attention optimizer and compiler\n");
+  FailureOr<CompileOptions> options = getCompileOptions();
+  if (failed(options))
+    return failure();
+  bool toStdout = outputBase == "-";
+  if (toStdout && options->artifacts.size() > 1)
+    return fail("--emit: expected one kind for standard output, got " +
+                Twine(options->artifacts.size()) + "; name files by -o");
+  if (!toStdout)
+    options->name = llvm::sys::path::filename(outputBase).str();
+
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> input =
+      openInputFile(inputPath, &message);
+  if (!input)
+    return fail(message);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(input), llvm::SMLoc());
+
+  // One kernel is too little work to share between threads.
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  auto start = std::chrono::steady_clock::now();
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  std::chrono::duration<double, std::milli> parseTime =
+      std::chrono::steady_clock::now() - start;
+  if (!module)
+    return failure();
+  FailureOr<CompileResult> result = compile(*module, *options);
+  if (failed(result))
+    return failure();
+  result->times.insert(result->times.begin(), {"parse", parseTime.count()});
+  if (time)
+    printTimes(result->times);
+
+  if (toStdout)
+    return writeToStdout(result->artifacts.front().content);
+  if (llvm::Error error = writeArtifacts(result->artifacts, outputBase))
+    return fail(toString(std::move(error)));
+  return success();
+}

@@ -1,0 +1,65 @@
+//===- CompileMode.h - attn-opt as a compiler -------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   attn-opt IN.mlir --target=sm_80 --emit=ptx,manifest -o DIR/NAME
+//
+// reads a module, compiles it and writes every artefact asked for, or none.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_TOOLS_ATTN_OPT_COMPILEMODE_H
+#define ATTN_TOOLS_ATTN_OPT_COMPILEMODE_H
+
+#include "attn/Pipelines/Compiler.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "llvm/Support/CommandLine.h"
+
+#include <string>
+
+namespace attn {
+
+/// The compiler's options; they exist, and are in --help, from construction on.
+class CompileMode {
+public:
+  /// True if the command line asks for a compilation: --target or --emit.
+  static bool isRequested(int argc, char **argv);
+
+  /// Compiles as the command line says. On failure, a message is printed.
+  mlir::LogicalResult run(int argc, char **argv,
+                          mlir::DialectRegistry &registry);
+
+private:
+  mlir::FailureOr<CompileOptions> getCompileOptions() const;
+  mlir::LogicalResult checkTarget() const;
+
+  llvm::cl::OptionCategory category{
+      "Compiler options",
+      "attn-opt IN.mlir --target=TARGET --emit=KIND,... -o DIR/NAME"};
+  llvm::cl::opt<std::string> target{
+      "target", llvm::cl::cat(category), llvm::cl::value_desc("name"),
+      llvm::cl::desc("Compile for this chip: sm_80, sm_86, sm_89, sm_90a, "
+                     "sm_100a, sm_120, a product of them, or cpu")};
+  llvm::cl::list<std::string> emit{
+      "emit", llvm::cl::cat(category), llvm::cl::CommaSeparated,
+      llvm::cl::value_desc("kind,..."),
+      llvm::cl::desc("What to write: ptx, manifest, header, report, llvm, mlir "
+                     "(default: ptx; for cpu: llvm)")};
+  llvm::cl::opt<bool> allowTf32{
+      "allow-tf32", llvm::cl::cat(category),
+      llvm::cl::desc("Let f32 attention use tf32 tensor cores on a GPU")};
+  llvm::cl::opt<bool> strict{
+      "strict", llvm::cl::cat(category),
+      llvm::cl::desc("Make warnings errors, such as that of a fallback to "
+                     "slower code")};
+  llvm::cl::opt<bool> time{
+      "time", llvm::cl::cat(category),
+      llvm::cl::desc("Print the time of each step to standard error")};
+};
+
+} // namespace attn
+
+#endif // ATTN_TOOLS_ATTN_OPT_COMPILEMODE_H
