@@ -77,7 +77,7 @@ double OnlineAttentionOp::getScaleValue() {
 
 FloatType OnlineAttentionOp::getScoreType() { return scoreTypeOf(getQuery()); }
 
-MutableOperandRange OnlineAttentionOp::getDpsInitsMutable() {
+MutableOperandRange OnlineAttentionOp::getStateMutable() {
   // acc, max and sum are the last three operands, each exactly one.
   return MutableOperandRange(*this, getNumOperands() - 3, 3);
 }

@@ -182,6 +182,17 @@ static Type tileType(Type type, ArrayRef<OpFoldResult> sizes) {
   return RankedTensorType::get(shape, shaped.getElementType());
 }
 
+/// A copy of `op` with other operands and result types. mlir::clone cannot be
+/// used: it fails on empty regions if the builder has a listener.
+static Operation *cloneWith(OpBuilder &builder, Operation *op,
+                            ArrayRef<Type> types, ValueRange operands) {
+  Operation *copy = builder.clone(*op);
+  copy->setOperands(operands);
+  for (auto [result, type] : llvm::zip_equal(copy->getResults(), types))
+    result.setType(type);
+  return copy;
+}
+
 //===----------------------------------------------------------------------===//
 // AttentionOp
 //===----------------------------------------------------------------------===//
@@ -212,7 +223,7 @@ AttentionOp::getTiledImplementation(OpBuilder &builder,
   SmallVector<Type> types;
   for (Type type : getResultTypes())
     types.push_back(tileType(type, sizes));
-  Operation *tiled = mlir::clone(builder, *this, types, *inputs);
+  Operation *tiled = cloneWith(builder, *this, types, *inputs);
   return TilingResult{{tiled}, SmallVector<Value>(tiled->getResults()), slices};
 }
 
@@ -281,7 +292,7 @@ OnlineAttentionOp::getTiledImplementation(OpBuilder &builder,
     operands->push_back(slice(builder, loc, init, ranges, slices));
     types.push_back(operands->back().getType());
   }
-  Operation *tiled = mlir::clone(builder, *this, types, *operands);
+  Operation *tiled = cloneWith(builder, *this, types, *operands);
   return TilingResult{{tiled}, SmallVector<Value>(tiled->getResults()), slices};
 }
 
@@ -336,7 +347,7 @@ NormalizeOp::getTiledImplementation(OpBuilder &builder,
   SmallVector<Type> types;
   for (Type type : getResultTypes())
     types.push_back(tileType(type, sizes));
-  Operation *tiled = mlir::clone(builder, *this, types, operands);
+  Operation *tiled = cloneWith(builder, *this, types, operands);
   return TilingResult{{tiled}, SmallVector<Value>(tiled->getResults()), slices};
 }
 

@@ -1,12 +1,220 @@
+//===- InsertBlockSkipping.cpp - Only visible key tiles ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements --attn-insert-block-skipping: the key loops that --attn-tile made
+// get the bounds that follow from the mask.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TiledForm.h"
+#include "attn/Analysis/KeyRanges.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+
 namespace attn {
 #define GEN_PASS_DEF_INSERTBLOCKSKIPPINGPASS
 #include "attn/Dialect/Attn/Transforms/Passes.h.inc"
 } // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// The mask at a tile
+//===----------------------------------------------------------------------===//
+
+/// The query positions of a step's rows.
+static RowRange getRows(OpBuilder &builder, OnlineAttentionOp step) {
+  Location loc = step.getLoc();
+  OpFoldResult first = getAsOpFoldResult(step.getOffsets()[kLoopM]);
+  // The size of the tile is an operand of the slice; tensor.dim is not, but
+  // means the same where the tile was not made by a slice.
+  OpFoldResult count = getDim(builder, loc, step.getQuery(), kSequence);
+  if (auto slice = step.getQuery().getDefiningOp<tensor::ExtractSliceOp>())
+    if (slice.getMixedSizes().size() == 4)
+      count = slice.getMixedSizes()[kSequence];
+  AffineExpr s0 = builder.getAffineSymbolExpr(0);
+  AffineExpr s1 = builder.getAffineSymbolExpr(1);
+  OpFoldResult last = affine::makeComposedFoldedAffineApply(
+      builder, loc, s0 + s1 - 1, {first, count});
+  return {first, last};
+}
+
+namespace {
+/// Recomputes values of a mask region, or of a key loop's body, before the
+/// loop. They depend on (b, h) and on values from outside only.
+class TermCloner {
+public:
+  TermCloner(OpBuilder &builder, OnlineAttentionOp step, scf::ForOp loop)
+      : builder(builder), loop(loop) {
+    Block &mask = step.getMaskMod().front();
+    for (unsigned position : {kLoopB, kLoopH})
+      mapping.map(mask.getArgument(position), step.getOffsets()[position]);
+  }
+
+  /// The term as an index before the loop.
+  OpFoldResult materialize(Value term) {
+    Value value = clone(term);
+    if (!value.getType().isIndex())
+      value = arith::IndexCastOp::create(builder, term.getLoc(),
+                                         builder.getIndexType(), value);
+    return getAsOpFoldResult(value);
+  }
+
+private:
+  Value clone(Value value) {
+    if (mapping.contains(value))
+      return mapping.lookup(value);
+    if (!loop->isAncestor(value.getParentRegion()->getParentOp()))
+      return value;
+    for (Value operand : value.getDefiningOp()->getOperands())
+      clone(operand);
+    builder.clone(*value.getDefiningOp(), mapping);
+    return mapping.lookup(value);
+  }
+
+  OpBuilder &builder;
+  scf::ForOp loop;
+  IRMapping mapping;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The loops
+//===----------------------------------------------------------------------===//
+
+/// The key loops as --attn-tile makes them: one over whole tiles, one over the
+/// ragged end; either may be absent.
+struct UnsplitLoops {
+  scf::ForOp whole;
+  scf::ForOp ragged;
+
+  scf::ForOp first() const { return whole ? whole : ragged; }
+  scf::ForOp last() const { return ragged ? ragged : whole; }
+};
+
+/// The loops before `normalize`, if they have a mask and are not split yet.
+static std::optional<UnsplitLoops> getUnsplitLoops(NormalizeOp normalize) {
+  KeyLoops keys = getKeyLoops(getFinalState(normalize));
+  UnsplitLoops result;
+  for (scf::ForOp loop : keys.loops) {
+    OnlineAttentionOp step = getStep(loop);
+    if (!step || !step.hasMaskMod())
+      return std::nullopt;
+    scf::ForOp &slot = hasStaticKeyTile(loop) ? result.whole : result.ragged;
+    if (slot || (result.ragged && hasStaticKeyTile(loop)))
+      return std::nullopt;
+    slot = loop;
+  }
+  bool startsAtZero =
+      result.first() &&
+      isConstantIntValue(getAsOpFoldResult(result.first().getLowerBound()), 0);
+  return startsAtZero ? std::optional(result) : std::nullopt;
+}
+
+/// A copy of `loop` over [lower, upper) from state `init`.
+static scf::ForOp cloneKeyLoop(OpBuilder &builder, scf::ForOp loop, Value lower,
+                               Value upper, ValueRange init) {
+  auto copy = cast<scf::ForOp>(builder.clone(*loop));
+  copy.setLowerBound(lower);
+  copy.setUpperBound(upper);
+  copy.getInitArgsMutable().assign(init);
+  return copy;
+}
+
+static void removeMask(scf::ForOp loop) {
+  Region &mask = getStep(loop).getMaskMod();
+  mask.dropAllReferences();
+  mask.getBlocks().clear();
+}
+
+/// Replaces the loop over whole tiles by loops over its partial and full tiles.
+/// Returns where they end and their state.
+static std::pair<Value, SmallVector<Value>>
+splitWholeTiles(OpBuilder &builder, scf::ForOp whole,
+                const KeyTileBounds &bounds) {
+  Location loc = whole.getLoc();
+  struct Part {
+    OpFoldResult end;
+    bool isFull;
+  };
+  Part parts[] = {
+      {bounds.fullBegin, false}, {bounds.fullEnd, true}, {bounds.end, false}};
+  OpFoldResult begin = bounds.begin;
+  Value lower = getValueOrCreateConstantIndexOp(builder, loc, begin);
+  SmallVector<Value> state(whole.getInitArgs());
+  for (const Part &part : parts) {
+    if (part.end == begin)
+      continue;
+    Value upper = getValueOrCreateConstantIndexOp(builder, loc, part.end);
+    scf::ForOp loop = cloneKeyLoop(builder, whole, lower, upper, state);
+    if (part.isFull)
+      removeMask(loop);
+    state.assign(loop->result_begin(), loop->result_end());
+    lower = upper;
+    begin = part.end;
+  }
+  return {lower, state};
+}
+
+/// Gives `loops` the bounds of their mask; false if it has none.
+static bool boundLoops(UnsplitLoops loops) {
+  OnlineAttentionOp step = getStep(loops.first());
+  MaskFormula formula = analyzeMask(step.getMaskMod());
+  if (formula.kind == MaskFormula::Unknown)
+    return false;
+  OpBuilder builder(loops.first());
+  Location loc = step.getLoc();
+  TermCloner terms(builder, step, loops.first());
+  KeyVisibility visibility =
+      computeVisibility(builder, loc, formula, getRows(builder, step),
+                        [&](Value term) { return terms.materialize(term); });
+  if (visibility.some.isUnlimited() && !visibility.all)
+    return false;
+  OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
+  KeyTileBounds bounds = computeKeyTileBounds(
+      builder, loc, visibility, step.getSchedule()->getTileN(), keys);
+
+  Value end = getValueOrCreateConstantIndexOp(builder, loc, bounds.end);
+  SmallVector<Value> state(loops.first().getInitArgs());
+  if (loops.whole)
+    std::tie(end, state) = splitWholeTiles(builder, loops.whole, bounds);
+  if (loops.ragged) {
+    loops.ragged.setLowerBound(end);
+    loops.ragged.setUpperBound(
+        getValueOrCreateConstantIndexOp(builder, loc, bounds.raggedEnd));
+    loops.ragged.getInitArgsMutable().assign(state);
+    if (visibility.all && visibility.all->isUnlimited())
+      removeMask(loops.ragged);
+  }
+  if (loops.whole) {
+    loops.whole->replaceAllUsesWith(state);
+    loops.whole.erase();
+  }
+  return true;
+}
+
 namespace {
 struct InsertBlockSkipping
     : public attn::impl::InsertBlockSkippingPassBase<InsertBlockSkipping> {
   using Base::Base;
-  void runOnOperation() override {}
+
+  void runOnOperation() override {
+    SmallVector<UnsplitLoops> found;
+    getOperation().walk([&](NormalizeOp normalize) {
+      if (std::optional<UnsplitLoops> loops = getUnsplitLoops(normalize))
+        found.push_back(*loops);
+    });
+    numMasks += found.size();
+    for (const UnsplitLoops &loops : found)
+      ++(boundLoops(loops) ? numBounded : numMissed);
+  }
 };
 } // namespace

@@ -149,8 +149,9 @@ createTileStep(OpBuilder &builder, OnlineAttentionOp step, const RowTile &rows,
   assert(succeeded(tiled) && "expected tiles of one head");
   auto tileStep = cast<OnlineAttentionOp>(tiled->tiledOps.front());
   // The state is carried, not sliced.
-  SmallVector<Value> slices(tileStep.getDpsInits());
-  tileStep.getDpsInitsMutable().assign(init.values());
+  SmallVector<Value> slices{tileStep.getAcc(), tileStep.getMax(),
+                            tileStep.getSum()};
+  tileStep.getStateMutable().assign(init.values());
   for (Value slice : slices)
     slice.getDefiningOp()->erase();
   return tileStep;

@@ -130,7 +130,9 @@ class StateTypeMatch<string name> :
                    name # "Result", name, "$_self">;
 
 def OnlineAttentionOp : Attn_Op<"online_attention", [
-    Pure, AttrSizedOperandSegments, DestinationStyleOpInterface,
+    Pure, AttrSizedOperandSegments,
+    // Not DestinationStyleOpInterface: the folding of tensor.cast that comes
+    // with it fails on ops whose regions may be empty.
     // Not AllTypesMatch: its type inference miscounts variadic operands.
     StateTypeMatch<"acc">, StateTypeMatch<"max">, StateTypeMatch<"sum">,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
@@ -195,7 +197,8 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
     bool hasScoreMod() { return !getScoreMod().empty(); }
     bool hasMaskMod() { return !getMaskMod().empty(); }
     ::mlir::FloatType getScoreType();
-    ::mlir::MutableOperandRange getDpsInitsMutable();
+    /// acc, max and sum.
+    ::mlir::MutableOperandRange getStateMutable();
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;

@@ -1,0 +1,115 @@
+// RUN: attn-opt %s --attn-convert-to-online --attn-tile --attn-insert-block-skipping \
+// RUN:   --attn-verify-normal-form --canonicalize --cse | FileCheck %s
+// RUN: attn-opt %s --attn-convert-to-online --attn-tile --attn-insert-block-skipping \
+// RUN:   --mlir-pass-statistics -o /dev/null 2>&1 | FileCheck %s --check-prefix=STATS
+
+// The bounds themselves are held against brute force in test/Unit/Analysis.
+
+// STATS: (S) 4 num-bounded
+// STATS: (S) 5 num-masks
+// STATS: (S) 1 num-missed
+
+// CHECK-DAG: #[[$FULL:.*]] = affine_map<()[s0, s1] -> (((s0 + 1) floordiv 16) * 16, s1)>
+// CHECK-DAG: #[[$UPPER:.*]] = affine_map<()[s0] -> (s0 + 32, 256)>
+
+// No lower bound: no loop over partial tiles before the full ones.
+// CHECK-LABEL: @causal
+// CHECK: scf.forall (%{{.*}}, %{{.*}}, %[[M:.*]]) =
+// CHECK: %[[UPPER:.*]] = affine.min #[[$UPPER]]()[%[[M]]]
+// CHECK: %[[FULL:.*]] = affine.max
+// CHECK: scf.for %{{.*}} = %c0 to %[[FULL]] step %c16
+// CHECK-NOT: mask_mod
+// CHECK: scf.for %{{.*}} = %[[FULL]] to %{{.*}} step %c16
+// CHECK: attn.online_attention {{.*}} mask_mod causal(top_left)
+// CHECK-NOT: scf.for
+func.func @causal(%q: tensor<1x2x256x8xf32>, %k: tensor<1x2x256x8xf32>)
+    -> tensor<1x2x256x8xf32> {
+  %o = attn.attention %q, %k, %k mask_mod causal(top_left)
+      {schedule = #attn.schedule<
+          tile_m = 32, tile_n = 16, warps = 1, stages = 1>}
+      : tensor<1x2x256x8xf32>, tensor<1x2x256x8xf32>, tensor<1x2x256x8xf32>
+      -> tensor<1x2x256x8xf32>
+  return %o : tensor<1x2x256x8xf32>
+}
+
+// Both bounds and a ragged end: partial, full, partial, ragged.
+// CHECK-LABEL: @window
+// CHECK: scf.for %{{.*}} = %[[BEGIN:.*]] to %[[FULL:.*]] step %c16
+// CHECK: attn.online_attention {{.*}} mask_mod sliding_window(40, 8)
+// CHECK: scf.for %{{.*}} = %[[FULL]] to %[[FULLEND:.*]] step %c16
+// CHECK-NOT: mask_mod
+// CHECK: scf.for %{{.*}} = %[[FULLEND]] to %[[END:.*]] step %c16
+// CHECK: attn.online_attention {{.*}} mask_mod sliding_window(40, 8)
+// CHECK: scf.for %{{.*}} = %[[END]] to %{{.*}} step %c16
+// CHECK: attn.online_attention {{.*}} mask_mod sliding_window(40, 8)
+// CHECK: attn.normalize
+func.func @window(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>)
+    -> tensor<1x2x?x8xf32> {
+  %o = attn.attention %q, %k, %k mask_mod sliding_window(40, 8)
+      {schedule = #attn.schedule<
+          tile_m = 32, tile_n = 16, warps = 1, stages = 1>}
+      : tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>
+      -> tensor<1x2x?x8xf32>
+  return %o : tensor<1x2x?x8xf32>
+}
+
+// A bound that is read per batch moves before the loops.
+// CHECK-LABEL: @padding
+// CHECK-SAME: %[[LENS:.*]]: tensor<3xi32>
+// CHECK: scf.forall (%[[B:.*]], %{{.*}}, %{{.*}}) =
+// CHECK: %[[LEN:.*]] = tensor.extract %[[LENS]][%[[B]]]
+// CHECK: arith.index_cast %[[LEN]] : i32 to index
+// CHECK: scf.for %{{.*}} = %c0 to %[[FULL:.*]] step %c16
+// CHECK-NOT: mask_mod
+// CHECK: scf.for %{{.*}} = %[[FULL]] to %{{.*}} step %c16
+// CHECK: mask_mod (
+func.func @padding(%q: tensor<3x2x64x8xf32>, %k: tensor<3x2x64x8xf32>,
+                   %lens: tensor<3xi32>) -> tensor<3x2x64x8xf32> {
+  %o = attn.attention %q, %k, %k
+      mask_mod (%b: index, %h: index, %i: index, %j: index) {
+        %len = tensor.extract %lens[%b] : tensor<3xi32>
+        %len_index = arith.index_cast %len : i32 to index
+        %visible = arith.cmpi slt, %j, %len_index : index
+        attn.yield %visible : i1
+      }
+      {schedule = #attn.schedule<
+          tile_m = 32, tile_n = 16, warps = 1, stages = 1>}
+      : tensor<3x2x64x8xf32>, tensor<3x2x64x8xf32>, tensor<3x2x64x8xf32>
+      -> tensor<3x2x64x8xf32>
+  return %o : tensor<3x2x64x8xf32>
+}
+
+// Data that depends on the key: partial everywhere, which counts as missed.
+// CHECK-LABEL: @documents
+// CHECK: scf.for %{{.*}} = %c0 to %c64 step %c16
+// CHECK: mask_mod (
+// CHECK-NOT: scf.for
+func.func @documents(%q: tensor<1x2x64x8xf32>, %ids: tensor<64xi32>)
+    -> tensor<1x2x64x8xf32> {
+  %o = attn.attention %q, %q, %q
+      mask_mod (%b: index, %h: index, %i: index, %j: index) {
+        %di = tensor.extract %ids[%i] : tensor<64xi32>
+        %dj = tensor.extract %ids[%j] : tensor<64xi32>
+        %visible = arith.cmpi eq, %di, %dj : i32
+        attn.yield %visible : i1
+      }
+      {schedule = #attn.schedule<
+          tile_m = 32, tile_n = 16, warps = 1, stages = 1>}
+      : tensor<1x2x64x8xf32>, tensor<1x2x64x8xf32>, tensor<1x2x64x8xf32>
+      -> tensor<1x2x64x8xf32>
+  return %o : tensor<1x2x64x8xf32>
+}
+
+// A mask that is always true goes away, at the ragged end too.
+// CHECK-LABEL: @always
+// CHECK-NOT: mask_mod
+// CHECK: return
+func.func @always(%q: tensor<1x2x32x8xf32>, %k: tensor<1x2x40x8xf32>)
+    -> tensor<1x2x32x8xf32> {
+  %o = attn.attention %q, %k, %k mask_mod sliding_window(-1, -1)
+      {schedule = #attn.schedule<
+          tile_m = 32, tile_n = 16, warps = 1, stages = 1>}
+      : tensor<1x2x32x8xf32>, tensor<1x2x40x8xf32>, tensor<1x2x40x8xf32>
+      -> tensor<1x2x32x8xf32>
+  return %o : tensor<1x2x32x8xf32>
+}
