@@ -6,13 +6,22 @@
 
 #include "attn/Pipelines/InitAll.h"
 
+#include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Tile/IR/Tile.h"
 #include "attn/Pipelines/Pipelines.h"
+#include "attn/Pipelines/ReferencePipeline.h"
 #include "attn/Target/PTX/TranslateToPTX.h"
 
 void attn::registerAllAttnDialects(mlir::DialectRegistry &registry) {
-  registry.insert<AttnDialect>();
+  registry.insert<AttnDialect, tile::AttnTileDialect>();
   registerPTXTranslation(registry);
 }
 
-void attn::registerAllAttnPasses() { registerAttnPipelines(); }
+void attn::registerAllAttnPasses() {
+  registerAttnConversionPasses();
+  registerAttnTransformsPasses();
+  registerAttnPipelines();
+  registerReferencePipeline();
+}

@@ -29,14 +29,16 @@ static const char *getName(MmaOperand operand) {
   return "";
 }
 
-static const char *getName(MmaFamily family) {
+std::string_view getName(MmaFamily family) {
   switch (family) {
+  case MmaFamily::None:
+    return "none";
   case MmaFamily::MmaSync:
-    return "mma.sync";
+    return "mma_sync";
   case MmaFamily::Wgmma:
     return "wgmma";
   case MmaFamily::Tcgen05:
-    return "tcgen05.mma";
+    return "tcgen05";
   }
   return "";
 }

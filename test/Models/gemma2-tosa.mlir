@@ -1,5 +1,5 @@
 // Gemma-2 global attention, soft cap 50, cos and sin as inputs: B=1, Hq=4, Hkv=2, M=N=40, D=256.
-// Exported by export.py with transformers 5.23.0, torch 2.15.0, torch-mlir 20261001; not edited by hand.
+// Exported by export.py with transformers 5.23.0, torch 2.14.1, torch-mlir 20261001; not edited by hand.
 // Arguments:
 //   %arg0: hidden_states
 //   %arg1: cos

@@ -1,5 +1,5 @@
 // GPT-Neo global attention, constant triangle: B=1, H=4, M=N=40, D=64.
-// Exported by export.py with transformers 5.23.0, torch 2.15.0, torch-mlir 20261001; not edited by hand.
+// Exported by export.py with transformers 5.23.0, torch 2.14.1, torch-mlir 20261001; not edited by hand.
 // Arguments:
 //   %arg0: hidden_states
 //   %arg1: layer.k_proj.weight
@@ -13,8 +13,8 @@
 #map2 = affine_map<(d0, d1, d2, d3) -> ()>
 #map3 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
 #map4 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, 0)>
-#map5 = affine_map<(d0, d1) -> (d1)>
-#map6 = affine_map<(d0, d1) -> (d0, d1)>
+#map5 = affine_map<(d0, d1) -> (d0, d1)>
+#map6 = affine_map<(d0, d1) -> (d1)>
 module {
   func.func @gpt_neo(%arg0: tensor<1x40x256xf32>, %arg1: tensor<256x256xf32>, %arg2: tensor<256x256xf32>, %arg3: tensor<256x256xf32>, %arg4: tensor<256x256xf32>, %arg5: tensor<256xf32>) -> tensor<1x40x256xf32> {
     %c0_i64 = arith.constant 0 : i64
@@ -50,16 +50,16 @@ module {
     %11 = tensor.empty() : tensor<1x1x64x64xi1>
     %12 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%cst_2 : tensor<1x1x64x64xi8>) outs(%11 : tensor<1x1x64x64xi1>) {
     ^bb0(%in: i8, %out: i1):
-      %33 = arith.cmpi ne, %in, %c0_i8 : i8
-      linalg.yield %33 : i1
+      %32 = arith.cmpi ne, %in, %c0_i8 : i8
+      linalg.yield %32 : i1
     } -> tensor<1x1x64x64xi1>
     %extracted_slice = tensor.extract_slice %12[0, 0, 0, 0] [1, 1, 40, 64] [1, 1, 1, 1] : tensor<1x1x64x64xi1> to tensor<1x1x40x64xi1>
     %extracted_slice_13 = tensor.extract_slice %extracted_slice[0, 0, 0, 0] [1, 1, 40, 40] [1, 1, 1, 1] : tensor<1x1x40x64xi1> to tensor<1x1x40x40xi1>
     %13 = tensor.empty() : tensor<1x4x40x40xf32>
     %14 = linalg.generic {indexing_maps = [#map1, #map, #map2, #map], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%extracted_slice_13, %expanded_12, %cst_1 : tensor<1x1x40x40xi1>, tensor<1x4x40x40xf32>, tensor<f32>) outs(%13 : tensor<1x4x40x40xf32>) {
     ^bb0(%in: i1, %in_22: f32, %in_23: f32, %out: f32):
-      %33 = arith.select %in, %in_22, %in_23 : f32
-      linalg.yield %33 : f32
+      %32 = arith.select %in, %in_22, %in_23 : f32
+      linalg.yield %32 : f32
     } -> tensor<1x4x40x40xf32>
     %15 = tensor.empty() : tensor<1x4x40xi64>
     %16 = linalg.fill ins(%c0_i64 : i64) outs(%15 : tensor<1x4x40xi64>) -> tensor<1x4x40xi64>
@@ -67,35 +67,35 @@ module {
     %18 = linalg.fill ins(%cst_0 : f32) outs(%17 : tensor<1x4x40xf32>) -> tensor<1x4x40xf32>
     %19:2 = linalg.generic {indexing_maps = [#map, #map3, #map3], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%14 : tensor<1x4x40x40xf32>) outs(%18, %16 : tensor<1x4x40xf32>, tensor<1x4x40xi64>) {
     ^bb0(%in: f32, %out: f32, %out_22: i64):
-      %33 = linalg.index 3 : index
-      %34 = arith.index_cast %33 : index to i64
-      %35 = arith.maximumf %in, %out : f32
-      %36 = arith.cmpf ogt, %in, %out : f32
-      %37 = arith.select %36, %34, %out_22 : i64
-      linalg.yield %35, %37 : f32, i64
+      %32 = linalg.index 3 : index
+      %33 = arith.index_cast %32 : index to i64
+      %34 = arith.maximumf %in, %out : f32
+      %35 = arith.cmpf ogt, %in, %out : f32
+      %36 = arith.select %35, %33, %out_22 : i64
+      linalg.yield %34, %36 : f32, i64
     } -> (tensor<1x4x40xf32>, tensor<1x4x40xi64>)
     %expanded_14 = tensor.expand_shape %19#0 [[0], [1], [2, 3]] output_shape [1, 4, 40, 1] : tensor<1x4x40xf32> into tensor<1x4x40x1xf32>
     %20 = linalg.generic {indexing_maps = [#map, #map4, #map], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%14, %expanded_14 : tensor<1x4x40x40xf32>, tensor<1x4x40x1xf32>) outs(%13 : tensor<1x4x40x40xf32>) {
     ^bb0(%in: f32, %in_22: f32, %out: f32):
-      %33 = arith.subf %in, %in_22 : f32
-      linalg.yield %33 : f32
+      %32 = arith.subf %in, %in_22 : f32
+      linalg.yield %32 : f32
     } -> tensor<1x4x40x40xf32>
     %21 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%20 : tensor<1x4x40x40xf32>) outs(%13 : tensor<1x4x40x40xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %33 = math.exp %in : f32
-      linalg.yield %33 : f32
+      %32 = math.exp %in : f32
+      linalg.yield %32 : f32
     } -> tensor<1x4x40x40xf32>
     %22 = tensor.empty() : tensor<1x4x40x1xf32>
     %23 = linalg.fill ins(%cst : f32) outs(%22 : tensor<1x4x40x1xf32>) -> tensor<1x4x40x1xf32>
     %24 = linalg.generic {indexing_maps = [#map, #map4], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%21 : tensor<1x4x40x40xf32>) outs(%23 : tensor<1x4x40x1xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %33 = arith.addf %in, %out : f32
-      linalg.yield %33 : f32
+      %32 = arith.addf %in, %out : f32
+      linalg.yield %32 : f32
     } -> tensor<1x4x40x1xf32>
     %25 = linalg.generic {indexing_maps = [#map, #map4, #map], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%21, %24 : tensor<1x4x40x40xf32>, tensor<1x4x40x1xf32>) outs(%13 : tensor<1x4x40x40xf32>) {
     ^bb0(%in: f32, %in_22: f32, %out: f32):
-      %33 = arith.divf %in, %in_22 : f32
-      linalg.yield %33 : f32
+      %32 = arith.divf %in, %in_22 : f32
+      linalg.yield %32 : f32
     } -> tensor<1x4x40x40xf32>
     %collapsed_15 = tensor.collapse_shape %25 [[0, 1], [2], [3]] : tensor<1x4x40x40xf32> into tensor<4x40x40xf32>
     %collapsed_16 = tensor.collapse_shape %transposed_8 [[0, 1], [2], [3]] : tensor<1x4x40x64xf32> into tensor<4x40x64xf32>
@@ -108,16 +108,12 @@ module {
     %collapsed_19 = tensor.collapse_shape %transposed_18 [[0, 1], [2, 3]] : tensor<1x40x4x64xf32> into tensor<40x256xf32>
     %transposed_20 = linalg.transpose ins(%arg4 : tensor<256x256xf32>) outs(%0 : tensor<256x256xf32>) permutation = [1, 0] 
     %30 = linalg.matmul ins(%collapsed_19, %transposed_20 : tensor<40x256xf32>, tensor<256x256xf32>) outs(%2 : tensor<40x256xf32>) -> tensor<40x256xf32>
-    %31 = linalg.generic {indexing_maps = [#map5, #map6], iterator_types = ["parallel", "parallel"]} ins(%arg5 : tensor<256xf32>) outs(%1 : tensor<40x256xf32>) {
-    ^bb0(%in: f32, %out: f32):
-      linalg.yield %in : f32
-    } -> tensor<40x256xf32>
-    %32 = linalg.generic {indexing_maps = [#map6, #map6, #map6], iterator_types = ["parallel", "parallel"]} ins(%30, %31 : tensor<40x256xf32>, tensor<40x256xf32>) outs(%1 : tensor<40x256xf32>) {
+    %31 = linalg.generic {indexing_maps = [#map5, #map6, #map5], iterator_types = ["parallel", "parallel"]} ins(%30, %arg5 : tensor<40x256xf32>, tensor<256xf32>) outs(%1 : tensor<40x256xf32>) {
     ^bb0(%in: f32, %in_22: f32, %out: f32):
-      %33 = arith.addf %in, %in_22 : f32
-      linalg.yield %33 : f32
+      %32 = arith.addf %in, %in_22 : f32
+      linalg.yield %32 : f32
     } -> tensor<40x256xf32>
-    %expanded_21 = tensor.expand_shape %32 [[0, 1], [2]] output_shape [1, 40, 256] : tensor<40x256xf32> into tensor<1x40x256xf32>
+    %expanded_21 = tensor.expand_shape %31 [[0, 1], [2]] output_shape [1, 40, 256] : tensor<40x256xf32> into tensor<1x40x256xf32>
     return %expanded_21 : tensor<1x40x256xf32>
   }
 }

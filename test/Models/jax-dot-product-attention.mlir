@@ -28,7 +28,7 @@ module {
   func.func @jax_dot_product_attention(%arg0: tensor<2x48x4x64xf32>, %arg1: tensor<2x48x2x64xf32>, %arg2: tensor<2x48x2x64xf32>) -> tensor<2x48x4x64xf32> {
     %cst = arith.constant 0xFF800000 : f32
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %cst_1 = arith.constant dense<0> : tensor<i32>
+    %cst_1 = arith.constant dense<0> : tensor<i64>
     %cst_2 = arith.constant dense<false> : tensor<i1>
     %cst_3 = arith.constant dense<0xFF800000> : tensor<f32>
     %cst_4 = arith.constant dense<-2.38197633E+38> : tensor<f32>
@@ -62,31 +62,31 @@ module {
     ^bb0(%in: i1, %out: i1):
       linalg.yield %in : i1
     } -> tensor<48x48xi1>
-    %9 = tensor.empty() : tensor<48x48xi32>
-    %10 = linalg.generic {indexing_maps = [#map8], iterator_types = ["parallel", "parallel"]} outs(%9 : tensor<48x48xi32>) {
-    ^bb0(%out: i32):
+    %9 = tensor.empty() : tensor<48x48xi64>
+    %10 = linalg.generic {indexing_maps = [#map8], iterator_types = ["parallel", "parallel"]} outs(%9 : tensor<48x48xi64>) {
+    ^bb0(%out: i64):
       %51 = linalg.index 0 : index
-      %52 = arith.index_cast %51 : index to i32
-      linalg.yield %52 : i32
-    } -> tensor<48x48xi32>
-    %11 = linalg.generic {indexing_maps = [#map7, #map8], iterator_types = ["parallel", "parallel"]} ins(%cst_1 : tensor<i32>) outs(%9 : tensor<48x48xi32>) {
-    ^bb0(%in: i32, %out: i32):
-      linalg.yield %in : i32
-    } -> tensor<48x48xi32>
-    %12 = linalg.generic {indexing_maps = [#map8, #map8, #map8], iterator_types = ["parallel", "parallel"]} ins(%10, %11 : tensor<48x48xi32>, tensor<48x48xi32>) outs(%9 : tensor<48x48xi32>) {
-    ^bb0(%in: i32, %in_7: i32, %out: i32):
-      %51 = arith.addi %in, %in_7 : i32
-      linalg.yield %51 : i32
-    } -> tensor<48x48xi32>
-    %13 = linalg.generic {indexing_maps = [#map8], iterator_types = ["parallel", "parallel"]} outs(%9 : tensor<48x48xi32>) {
-    ^bb0(%out: i32):
+      %52 = arith.index_cast %51 : index to i64
+      linalg.yield %52 : i64
+    } -> tensor<48x48xi64>
+    %11 = linalg.generic {indexing_maps = [#map7, #map8], iterator_types = ["parallel", "parallel"]} ins(%cst_1 : tensor<i64>) outs(%9 : tensor<48x48xi64>) {
+    ^bb0(%in: i64, %out: i64):
+      linalg.yield %in : i64
+    } -> tensor<48x48xi64>
+    %12 = linalg.generic {indexing_maps = [#map8, #map8, #map8], iterator_types = ["parallel", "parallel"]} ins(%10, %11 : tensor<48x48xi64>, tensor<48x48xi64>) outs(%9 : tensor<48x48xi64>) {
+    ^bb0(%in: i64, %in_7: i64, %out: i64):
+      %51 = arith.addi %in, %in_7 : i64
+      linalg.yield %51 : i64
+    } -> tensor<48x48xi64>
+    %13 = linalg.generic {indexing_maps = [#map8], iterator_types = ["parallel", "parallel"]} outs(%9 : tensor<48x48xi64>) {
+    ^bb0(%out: i64):
       %51 = linalg.index 1 : index
-      %52 = arith.index_cast %51 : index to i32
-      linalg.yield %52 : i32
-    } -> tensor<48x48xi32>
-    %14 = linalg.generic {indexing_maps = [#map8, #map8, #map8], iterator_types = ["parallel", "parallel"]} ins(%12, %13 : tensor<48x48xi32>, tensor<48x48xi32>) outs(%7 : tensor<48x48xi1>) {
-    ^bb0(%in: i32, %in_7: i32, %out: i1):
-      %51 = arith.cmpi sge, %in, %in_7 : i32
+      %52 = arith.index_cast %51 : index to i64
+      linalg.yield %52 : i64
+    } -> tensor<48x48xi64>
+    %14 = linalg.generic {indexing_maps = [#map8, #map8, #map8], iterator_types = ["parallel", "parallel"]} ins(%12, %13 : tensor<48x48xi64>, tensor<48x48xi64>) outs(%7 : tensor<48x48xi1>) {
+    ^bb0(%in: i64, %in_7: i64, %out: i1):
+      %51 = arith.cmpi sge, %in, %in_7 : i64
       linalg.yield %51 : i1
     } -> tensor<48x48xi1>
     %15 = linalg.generic {indexing_maps = [#map7, #map8], iterator_types = ["parallel", "parallel"]} ins(%cst_2 : tensor<i1>) outs(%7 : tensor<48x48xi1>) {

@@ -1,5 +1,5 @@
 // Llama causal self-attention: B=2, Hq=8, Hkv=2, M=N=40, D=128.
-// Exported by export.py with transformers 5.23.0, torch 2.15.0, torch-mlir 20261001; not edited by hand.
+// Exported by export.py with transformers 5.23.0, torch 2.14.1, torch-mlir 20261001; not edited by hand.
 // Arguments:
 //   %arg0: hidden_states
 //   %arg1: layer.q_proj.weight

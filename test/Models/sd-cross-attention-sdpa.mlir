@@ -1,5 +1,5 @@
 // Stable Diffusion 2 cross-attention through scaled_dot_product_attention: B=2, H=5, M=64, N=77, D=64.
-// Exported by export.py with diffusers 0.42.1, torch 2.15.0, torch-mlir 20261001; not edited by hand.
+// Exported by export.py with diffusers 0.42.1, torch 2.14.1, torch-mlir 20261001; not edited by hand.
 // Arguments:
 //   %arg0: hidden_states
 //   %arg1: encoder_hidden_states

@@ -1,5 +1,5 @@
 // T5 encoder self-attention, relative bias as input, no scale: B=2, H=4, M=N=40, D=64.
-// Exported by export.py with transformers 5.23.0, torch 2.15.0, torch-mlir 20261001; not edited by hand.
+// Exported by export.py with transformers 5.23.0, torch 2.14.1, torch-mlir 20261001; not edited by hand.
 // Arguments:
 //   %arg0: hidden_states
 //   %arg1: position_bias

@@ -1,5 +1,5 @@
 // ViT-Tiny self-attention, no mask: B=1, H=3, M=N=197, D=64.
-// Exported by export.py with transformers 5.23.0, torch 2.15.0, torch-mlir 20261001; not edited by hand.
+// Exported by export.py with transformers 5.23.0, torch 2.14.1, torch-mlir 20261001; not edited by hand.
 // Arguments:
 //   %arg0: hidden_states
 //   %arg1: layer.q_proj.weight

@@ -1,5 +1,5 @@
 // ViT-Tiny self-attention, no mask: B=1, H=3, M=N=197, D=64.
-// Exported by export.py with transformers 5.23.0, torch 2.15.0, torch-mlir 20261001; not edited by hand.
+// Exported by export.py with transformers 5.23.0, torch 2.14.1, torch-mlir 20261001; not edited by hand.
 // Arguments:
 //   %arg0: hidden_states
 //   %arg1: layer.q_proj.weight
@@ -11,8 +11,8 @@
 //   %arg7: layer.o_proj.weight
 //   %arg8: layer.o_proj.bias
 
-#map = affine_map<(d0, d1) -> (d1)>
-#map1 = affine_map<(d0, d1) -> (d0, d1)>
+#map = affine_map<(d0, d1) -> (d0, d1)>
+#map1 = affine_map<(d0, d1) -> (d1)>
 #map2 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 #map3 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
 #map4 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, 0)>
@@ -28,114 +28,98 @@ module {
     %1 = tensor.empty() : tensor<197x192xf32>
     %2 = linalg.fill ins(%cst : f32) outs(%1 : tensor<197x192xf32>) -> tensor<197x192xf32>
     %3 = linalg.matmul ins(%collapsed, %transposed : tensor<197x192xf32>, tensor<192x192xf32>) outs(%2 : tensor<197x192xf32>) -> tensor<197x192xf32>
-    %4 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%arg2 : tensor<192xf32>) outs(%1 : tensor<197x192xf32>) {
-    ^bb0(%in: f32, %out: f32):
-      linalg.yield %in : f32
-    } -> tensor<197x192xf32>
-    %5 = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel"]} ins(%3, %4 : tensor<197x192xf32>, tensor<197x192xf32>) outs(%1 : tensor<197x192xf32>) {
+    %4 = linalg.generic {indexing_maps = [#map, #map1, #map], iterator_types = ["parallel", "parallel"]} ins(%3, %arg2 : tensor<197x192xf32>, tensor<192xf32>) outs(%1 : tensor<197x192xf32>) {
     ^bb0(%in: f32, %in_20: f32, %out: f32):
-      %37 = arith.addf %in, %in_20 : f32
-      linalg.yield %37 : f32
+      %33 = arith.addf %in, %in_20 : f32
+      linalg.yield %33 : f32
     } -> tensor<197x192xf32>
-    %expanded = tensor.expand_shape %5 [[0, 1], [2, 3]] output_shape [1, 197, 3, 64] : tensor<197x192xf32> into tensor<1x197x3x64xf32>
-    %6 = tensor.empty() : tensor<1x3x197x64xf32>
-    %transposed_2 = linalg.transpose ins(%expanded : tensor<1x197x3x64xf32>) outs(%6 : tensor<1x3x197x64xf32>) permutation = [0, 2, 1, 3] 
+    %expanded = tensor.expand_shape %4 [[0, 1], [2, 3]] output_shape [1, 197, 3, 64] : tensor<197x192xf32> into tensor<1x197x3x64xf32>
+    %5 = tensor.empty() : tensor<1x3x197x64xf32>
+    %transposed_2 = linalg.transpose ins(%expanded : tensor<1x197x3x64xf32>) outs(%5 : tensor<1x3x197x64xf32>) permutation = [0, 2, 1, 3] 
     %transposed_3 = linalg.transpose ins(%arg3 : tensor<192x192xf32>) outs(%0 : tensor<192x192xf32>) permutation = [1, 0] 
-    %7 = linalg.matmul ins(%collapsed, %transposed_3 : tensor<197x192xf32>, tensor<192x192xf32>) outs(%2 : tensor<197x192xf32>) -> tensor<197x192xf32>
-    %8 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%arg4 : tensor<192xf32>) outs(%1 : tensor<197x192xf32>) {
-    ^bb0(%in: f32, %out: f32):
-      linalg.yield %in : f32
-    } -> tensor<197x192xf32>
-    %9 = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel"]} ins(%7, %8 : tensor<197x192xf32>, tensor<197x192xf32>) outs(%1 : tensor<197x192xf32>) {
+    %6 = linalg.matmul ins(%collapsed, %transposed_3 : tensor<197x192xf32>, tensor<192x192xf32>) outs(%2 : tensor<197x192xf32>) -> tensor<197x192xf32>
+    %7 = linalg.generic {indexing_maps = [#map, #map1, #map], iterator_types = ["parallel", "parallel"]} ins(%6, %arg4 : tensor<197x192xf32>, tensor<192xf32>) outs(%1 : tensor<197x192xf32>) {
     ^bb0(%in: f32, %in_20: f32, %out: f32):
-      %37 = arith.addf %in, %in_20 : f32
-      linalg.yield %37 : f32
+      %33 = arith.addf %in, %in_20 : f32
+      linalg.yield %33 : f32
     } -> tensor<197x192xf32>
-    %expanded_4 = tensor.expand_shape %9 [[0, 1], [2, 3]] output_shape [1, 197, 3, 64] : tensor<197x192xf32> into tensor<1x197x3x64xf32>
+    %expanded_4 = tensor.expand_shape %7 [[0, 1], [2, 3]] output_shape [1, 197, 3, 64] : tensor<197x192xf32> into tensor<1x197x3x64xf32>
     %transposed_5 = linalg.transpose ins(%arg5 : tensor<192x192xf32>) outs(%0 : tensor<192x192xf32>) permutation = [1, 0] 
-    %10 = linalg.matmul ins(%collapsed, %transposed_5 : tensor<197x192xf32>, tensor<192x192xf32>) outs(%2 : tensor<197x192xf32>) -> tensor<197x192xf32>
-    %11 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%arg6 : tensor<192xf32>) outs(%1 : tensor<197x192xf32>) {
-    ^bb0(%in: f32, %out: f32):
-      linalg.yield %in : f32
-    } -> tensor<197x192xf32>
-    %12 = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel"]} ins(%10, %11 : tensor<197x192xf32>, tensor<197x192xf32>) outs(%1 : tensor<197x192xf32>) {
+    %8 = linalg.matmul ins(%collapsed, %transposed_5 : tensor<197x192xf32>, tensor<192x192xf32>) outs(%2 : tensor<197x192xf32>) -> tensor<197x192xf32>
+    %9 = linalg.generic {indexing_maps = [#map, #map1, #map], iterator_types = ["parallel", "parallel"]} ins(%8, %arg6 : tensor<197x192xf32>, tensor<192xf32>) outs(%1 : tensor<197x192xf32>) {
     ^bb0(%in: f32, %in_20: f32, %out: f32):
-      %37 = arith.addf %in, %in_20 : f32
-      linalg.yield %37 : f32
+      %33 = arith.addf %in, %in_20 : f32
+      linalg.yield %33 : f32
     } -> tensor<197x192xf32>
-    %expanded_6 = tensor.expand_shape %12 [[0, 1], [2, 3]] output_shape [1, 197, 3, 64] : tensor<197x192xf32> into tensor<1x197x3x64xf32>
-    %transposed_7 = linalg.transpose ins(%expanded_6 : tensor<1x197x3x64xf32>) outs(%6 : tensor<1x3x197x64xf32>) permutation = [0, 2, 1, 3] 
-    %13 = tensor.empty() : tensor<1x3x64x197xf32>
-    %transposed_8 = linalg.transpose ins(%expanded_4 : tensor<1x197x3x64xf32>) outs(%13 : tensor<1x3x64x197xf32>) permutation = [0, 2, 3, 1] 
+    %expanded_6 = tensor.expand_shape %9 [[0, 1], [2, 3]] output_shape [1, 197, 3, 64] : tensor<197x192xf32> into tensor<1x197x3x64xf32>
+    %transposed_7 = linalg.transpose ins(%expanded_6 : tensor<1x197x3x64xf32>) outs(%5 : tensor<1x3x197x64xf32>) permutation = [0, 2, 1, 3] 
+    %10 = tensor.empty() : tensor<1x3x64x197xf32>
+    %transposed_8 = linalg.transpose ins(%expanded_4 : tensor<1x197x3x64xf32>) outs(%10 : tensor<1x3x64x197xf32>) permutation = [0, 2, 3, 1] 
     %collapsed_9 = tensor.collapse_shape %transposed_2 [[0, 1], [2], [3]] : tensor<1x3x197x64xf32> into tensor<3x197x64xf32>
     %collapsed_10 = tensor.collapse_shape %transposed_8 [[0, 1], [2], [3]] : tensor<1x3x64x197xf32> into tensor<3x64x197xf32>
-    %14 = tensor.empty() : tensor<3x197x197xf32>
-    %15 = linalg.fill ins(%cst : f32) outs(%14 : tensor<3x197x197xf32>) -> tensor<3x197x197xf32>
-    %16 = linalg.batch_matmul ins(%collapsed_9, %collapsed_10 : tensor<3x197x64xf32>, tensor<3x64x197xf32>) outs(%15 : tensor<3x197x197xf32>) -> tensor<3x197x197xf32>
-    %expanded_11 = tensor.expand_shape %16 [[0, 1], [2], [3]] output_shape [1, 3, 197, 197] : tensor<3x197x197xf32> into tensor<1x3x197x197xf32>
-    %17 = tensor.empty() : tensor<1x3x197x197xf32>
-    %18 = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%expanded_11 : tensor<1x3x197x197xf32>) outs(%17 : tensor<1x3x197x197xf32>) {
+    %11 = tensor.empty() : tensor<3x197x197xf32>
+    %12 = linalg.fill ins(%cst : f32) outs(%11 : tensor<3x197x197xf32>) -> tensor<3x197x197xf32>
+    %13 = linalg.batch_matmul ins(%collapsed_9, %collapsed_10 : tensor<3x197x64xf32>, tensor<3x64x197xf32>) outs(%12 : tensor<3x197x197xf32>) -> tensor<3x197x197xf32>
+    %expanded_11 = tensor.expand_shape %13 [[0, 1], [2], [3]] output_shape [1, 3, 197, 197] : tensor<3x197x197xf32> into tensor<1x3x197x197xf32>
+    %14 = tensor.empty() : tensor<1x3x197x197xf32>
+    %15 = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%expanded_11 : tensor<1x3x197x197xf32>) outs(%14 : tensor<1x3x197x197xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %37 = arith.mulf %in, %cst_1 : f32
-      linalg.yield %37 : f32
+      %33 = arith.mulf %in, %cst_1 : f32
+      linalg.yield %33 : f32
     } -> tensor<1x3x197x197xf32>
-    %19 = tensor.empty() : tensor<1x3x197xi64>
-    %20 = linalg.fill ins(%c0_i64 : i64) outs(%19 : tensor<1x3x197xi64>) -> tensor<1x3x197xi64>
-    %21 = tensor.empty() : tensor<1x3x197xf32>
-    %22 = linalg.fill ins(%cst_0 : f32) outs(%21 : tensor<1x3x197xf32>) -> tensor<1x3x197xf32>
-    %23:2 = linalg.generic {indexing_maps = [#map2, #map3, #map3], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%18 : tensor<1x3x197x197xf32>) outs(%22, %20 : tensor<1x3x197xf32>, tensor<1x3x197xi64>) {
+    %16 = tensor.empty() : tensor<1x3x197xi64>
+    %17 = linalg.fill ins(%c0_i64 : i64) outs(%16 : tensor<1x3x197xi64>) -> tensor<1x3x197xi64>
+    %18 = tensor.empty() : tensor<1x3x197xf32>
+    %19 = linalg.fill ins(%cst_0 : f32) outs(%18 : tensor<1x3x197xf32>) -> tensor<1x3x197xf32>
+    %20:2 = linalg.generic {indexing_maps = [#map2, #map3, #map3], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%15 : tensor<1x3x197x197xf32>) outs(%19, %17 : tensor<1x3x197xf32>, tensor<1x3x197xi64>) {
     ^bb0(%in: f32, %out: f32, %out_20: i64):
-      %37 = linalg.index 3 : index
-      %38 = arith.index_cast %37 : index to i64
-      %39 = arith.maximumf %in, %out : f32
-      %40 = arith.cmpf ogt, %in, %out : f32
-      %41 = arith.select %40, %38, %out_20 : i64
-      linalg.yield %39, %41 : f32, i64
+      %33 = linalg.index 3 : index
+      %34 = arith.index_cast %33 : index to i64
+      %35 = arith.maximumf %in, %out : f32
+      %36 = arith.cmpf ogt, %in, %out : f32
+      %37 = arith.select %36, %34, %out_20 : i64
+      linalg.yield %35, %37 : f32, i64
     } -> (tensor<1x3x197xf32>, tensor<1x3x197xi64>)
-    %expanded_12 = tensor.expand_shape %23#0 [[0], [1], [2, 3]] output_shape [1, 3, 197, 1] : tensor<1x3x197xf32> into tensor<1x3x197x1xf32>
-    %24 = linalg.generic {indexing_maps = [#map2, #map4, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%18, %expanded_12 : tensor<1x3x197x197xf32>, tensor<1x3x197x1xf32>) outs(%17 : tensor<1x3x197x197xf32>) {
+    %expanded_12 = tensor.expand_shape %20#0 [[0], [1], [2, 3]] output_shape [1, 3, 197, 1] : tensor<1x3x197xf32> into tensor<1x3x197x1xf32>
+    %21 = linalg.generic {indexing_maps = [#map2, #map4, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%15, %expanded_12 : tensor<1x3x197x197xf32>, tensor<1x3x197x1xf32>) outs(%14 : tensor<1x3x197x197xf32>) {
     ^bb0(%in: f32, %in_20: f32, %out: f32):
-      %37 = arith.subf %in, %in_20 : f32
-      linalg.yield %37 : f32
+      %33 = arith.subf %in, %in_20 : f32
+      linalg.yield %33 : f32
     } -> tensor<1x3x197x197xf32>
-    %25 = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%24 : tensor<1x3x197x197xf32>) outs(%17 : tensor<1x3x197x197xf32>) {
+    %22 = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%21 : tensor<1x3x197x197xf32>) outs(%14 : tensor<1x3x197x197xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %37 = math.exp %in : f32
-      linalg.yield %37 : f32
+      %33 = math.exp %in : f32
+      linalg.yield %33 : f32
     } -> tensor<1x3x197x197xf32>
-    %26 = tensor.empty() : tensor<1x3x197x1xf32>
-    %27 = linalg.fill ins(%cst : f32) outs(%26 : tensor<1x3x197x1xf32>) -> tensor<1x3x197x1xf32>
-    %28 = linalg.generic {indexing_maps = [#map2, #map4], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%25 : tensor<1x3x197x197xf32>) outs(%27 : tensor<1x3x197x1xf32>) {
+    %23 = tensor.empty() : tensor<1x3x197x1xf32>
+    %24 = linalg.fill ins(%cst : f32) outs(%23 : tensor<1x3x197x1xf32>) -> tensor<1x3x197x1xf32>
+    %25 = linalg.generic {indexing_maps = [#map2, #map4], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%22 : tensor<1x3x197x197xf32>) outs(%24 : tensor<1x3x197x1xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %37 = arith.addf %in, %out : f32
-      linalg.yield %37 : f32
+      %33 = arith.addf %in, %out : f32
+      linalg.yield %33 : f32
     } -> tensor<1x3x197x1xf32>
-    %29 = linalg.generic {indexing_maps = [#map2, #map4, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%25, %28 : tensor<1x3x197x197xf32>, tensor<1x3x197x1xf32>) outs(%17 : tensor<1x3x197x197xf32>) {
+    %26 = linalg.generic {indexing_maps = [#map2, #map4, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%22, %25 : tensor<1x3x197x197xf32>, tensor<1x3x197x1xf32>) outs(%14 : tensor<1x3x197x197xf32>) {
     ^bb0(%in: f32, %in_20: f32, %out: f32):
-      %37 = arith.divf %in, %in_20 : f32
-      linalg.yield %37 : f32
+      %33 = arith.divf %in, %in_20 : f32
+      linalg.yield %33 : f32
     } -> tensor<1x3x197x197xf32>
-    %collapsed_13 = tensor.collapse_shape %29 [[0, 1], [2], [3]] : tensor<1x3x197x197xf32> into tensor<3x197x197xf32>
+    %collapsed_13 = tensor.collapse_shape %26 [[0, 1], [2], [3]] : tensor<1x3x197x197xf32> into tensor<3x197x197xf32>
     %collapsed_14 = tensor.collapse_shape %transposed_7 [[0, 1], [2], [3]] : tensor<1x3x197x64xf32> into tensor<3x197x64xf32>
-    %30 = tensor.empty() : tensor<3x197x64xf32>
-    %31 = linalg.fill ins(%cst : f32) outs(%30 : tensor<3x197x64xf32>) -> tensor<3x197x64xf32>
-    %32 = linalg.batch_matmul ins(%collapsed_13, %collapsed_14 : tensor<3x197x197xf32>, tensor<3x197x64xf32>) outs(%31 : tensor<3x197x64xf32>) -> tensor<3x197x64xf32>
-    %expanded_15 = tensor.expand_shape %32 [[0, 1], [2], [3]] output_shape [1, 3, 197, 64] : tensor<3x197x64xf32> into tensor<1x3x197x64xf32>
-    %33 = tensor.empty() : tensor<1x197x3x64xf32>
-    %transposed_16 = linalg.transpose ins(%expanded_15 : tensor<1x3x197x64xf32>) outs(%33 : tensor<1x197x3x64xf32>) permutation = [0, 2, 1, 3] 
+    %27 = tensor.empty() : tensor<3x197x64xf32>
+    %28 = linalg.fill ins(%cst : f32) outs(%27 : tensor<3x197x64xf32>) -> tensor<3x197x64xf32>
+    %29 = linalg.batch_matmul ins(%collapsed_13, %collapsed_14 : tensor<3x197x197xf32>, tensor<3x197x64xf32>) outs(%28 : tensor<3x197x64xf32>) -> tensor<3x197x64xf32>
+    %expanded_15 = tensor.expand_shape %29 [[0, 1], [2], [3]] output_shape [1, 3, 197, 64] : tensor<3x197x64xf32> into tensor<1x3x197x64xf32>
+    %30 = tensor.empty() : tensor<1x197x3x64xf32>
+    %transposed_16 = linalg.transpose ins(%expanded_15 : tensor<1x3x197x64xf32>) outs(%30 : tensor<1x197x3x64xf32>) permutation = [0, 2, 1, 3] 
     %collapsed_17 = tensor.collapse_shape %transposed_16 [[0, 1], [2, 3]] : tensor<1x197x3x64xf32> into tensor<197x192xf32>
     %transposed_18 = linalg.transpose ins(%arg7 : tensor<192x192xf32>) outs(%0 : tensor<192x192xf32>) permutation = [1, 0] 
-    %34 = linalg.matmul ins(%collapsed_17, %transposed_18 : tensor<197x192xf32>, tensor<192x192xf32>) outs(%2 : tensor<197x192xf32>) -> tensor<197x192xf32>
-    %35 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%arg8 : tensor<192xf32>) outs(%1 : tensor<197x192xf32>) {
-    ^bb0(%in: f32, %out: f32):
-      linalg.yield %in : f32
-    } -> tensor<197x192xf32>
-    %36 = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel"]} ins(%34, %35 : tensor<197x192xf32>, tensor<197x192xf32>) outs(%1 : tensor<197x192xf32>) {
+    %31 = linalg.matmul ins(%collapsed_17, %transposed_18 : tensor<197x192xf32>, tensor<192x192xf32>) outs(%2 : tensor<197x192xf32>) -> tensor<197x192xf32>
+    %32 = linalg.generic {indexing_maps = [#map, #map1, #map], iterator_types = ["parallel", "parallel"]} ins(%31, %arg8 : tensor<197x192xf32>, tensor<192xf32>) outs(%1 : tensor<197x192xf32>) {
     ^bb0(%in: f32, %in_20: f32, %out: f32):
-      %37 = arith.addf %in, %in_20 : f32
-      linalg.yield %37 : f32
+      %33 = arith.addf %in, %in_20 : f32
+      linalg.yield %33 : f32
     } -> tensor<197x192xf32>
-    %expanded_19 = tensor.expand_shape %36 [[0, 1], [2]] output_shape [1, 197, 192] : tensor<197x192xf32> into tensor<1x197x192xf32>
+    %expanded_19 = tensor.expand_shape %32 [[0, 1], [2]] output_shape [1, 197, 192] : tensor<197x192xf32> into tensor<1x197x192xf32>
     return %expanded_19 : tensor<1x197x192xf32>
   }
 }

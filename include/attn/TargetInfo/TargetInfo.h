@@ -25,9 +25,13 @@ namespace attn {
 
 enum class TargetKind { Cpu, Gpu };
 
-/// How a matrix instruction is issued: by a warp from registers, by a
-/// warpgroup from shared memory, or by one thread into tensor memory.
-enum class MmaFamily { MmaSync, Wgmma, Tcgen05 };
+/// How matrix products are computed: without matrix instructions, by a warp
+/// from registers, by a warpgroup from shared memory, or by one thread into
+/// tensor memory.
+enum class MmaFamily { None, MmaSync, Wgmma, Tcgen05 };
+
+/// "none", "mma_sync", "wgmma", "tcgen05"
+std::string_view getName(MmaFamily family);
 
 /// Operand type of a matrix instruction; the accumulator is f32.
 enum class MmaOperand { F16, BF16, TF32, F8 };
@@ -39,7 +43,7 @@ struct MmaShape {
   MmaOperand operand;
   int64_t m, n, k;
 
-  /// "mma.sync.m16n8k16.bf16"
+  /// "mma_sync.m16n8k16.bf16"
   std::string getName() const;
 };
 

@@ -64,7 +64,7 @@ TEST(TargetInfo, mmaShapes) {
   EXPECT_FALSE(ampere.hasMma(MmaFamily::Wgmma));
   EXPECT_TRUE(hopper.hasMma(MmaFamily::Wgmma, MmaOperand::F8));
   EXPECT_FALSE(lookupTarget("sm_120")->hasMma(MmaFamily::Wgmma));
-  EXPECT_EQ(ampere.mmaShapes[1].getName(), "mma.sync.m16n8k16.bf16");
+  EXPECT_EQ(ampere.mmaShapes[1].getName(), "mma_sync.m16n8k16.bf16");
   EXPECT_EQ(hopper.mmaShapes[4].getName(), "wgmma.m64n256k16.f16");
 }
 

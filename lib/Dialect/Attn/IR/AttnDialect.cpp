@@ -45,8 +45,9 @@ ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                                             {"warps", warps},
                                             {"stages", stages}};
   for (auto [name, number] : fields)
-    if (number <= 0)
-      return emitError() << "expected " << name << " to be positive, got "
+    if (number < 0)
+      return emitError() << "expected " << name
+                         << " to be positive, or 0 for not chosen, got "
                          << number;
   return success();
 }

@@ -23,13 +23,14 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   let summary = "How an attention is to be tiled and mapped to the machine";
   let description = [{
     The choice of `attn-select-schedule`, or the user's: fields that are set on
-    the op before that pass are kept and checked.
+    the op before that pass are kept and checked. A number that is left out, or
+    0, is not chosen yet.
 
     - `kind`: `large_cache` (FlashAttention order: a query tile stays, key and
       value tiles stream), `small_cache` or `split_kv`.
     - `tile_m`, `tile_n`: query rows and key rows of one tile.
-    - `warps`: warps of a CTA (ignored by the CPU).
-    - `stages`: key/value tiles in flight.
+    - `warps`: warps of a CTA (1 on the CPU).
+    - `stages`: key/value tiles in flight (1 on the CPU).
 
     Example:
     ```mlir
@@ -39,11 +40,18 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   }];
   let parameters = (ins
     StringRefParameter<"kind of schedule", [{"large_cache"}]>:$kind,
-    "int64_t":$tile_m, "int64_t":$tile_n,
-    DefaultValuedParameter<"int64_t", "4">:$warps,
-    DefaultValuedParameter<"int64_t", "2">:$stages);
+    DefaultValuedParameter<"int64_t", "0">:$tile_m,
+    DefaultValuedParameter<"int64_t", "0">:$tile_n,
+    DefaultValuedParameter<"int64_t", "0">:$warps,
+    DefaultValuedParameter<"int64_t", "0">:$stages);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// True if every field is chosen.
+    bool isComplete() const {
+      return getTileM() && getTileN() && getWarps() && getStages();
+    }
+  }];
 }
 
 #endif // ATTN_DIALECT_ATTN_IR_ATTNATTRS_TD

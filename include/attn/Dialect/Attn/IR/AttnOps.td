@@ -124,10 +124,15 @@ def AttentionOp : Attn_Op<"attention", [
 // online_attention, normalize, merge
 //===----------------------------------------------------------------------===//
 
+// The running state goes in and comes out with one type.
+class StateTypeMatch<string name> :
+    TypesMatchWith<name # " and its result have the same type",
+                   name # "Result", name, "$_self">;
+
 def OnlineAttentionOp : Attn_Op<"online_attention", [
     Pure, AttrSizedOperandSegments, DestinationStyleOpInterface,
-    AllTypesMatch<["acc", "accResult"]>, AllTypesMatch<["max", "maxResult"]>,
-    AllTypesMatch<["sum", "sumResult"]>,
+    // Not AllTypesMatch: its type inference miscounts variadic operands.
+    StateTypeMatch<"acc">, StateTypeMatch<"max">, StateTypeMatch<"sum">,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
       ["reifyResultShapes"]>,
     DeclareOpInterfaceMethods<TilingInterface, [

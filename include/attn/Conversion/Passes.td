@@ -1,0 +1,160 @@
+//===- Passes.td - Conversions to and from the attn dialect -*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_CONVERSION_PASSES_TD
+#define ATTN_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+//===----------------------------------------------------------------------===//
+// AttnToLinalg
+//===----------------------------------------------------------------------===//
+
+def ConvertAttnToLinalg : Pass<"convert-attn-to-linalg"> {
+  let summary = "Attention as plain, unfused linalg ops";
+  let description = [{
+    Replaces each op of the attn dialect by linalg ops on tensors that compute
+    it by definition: scores, row maximum, exponentials, row sum, product with
+    the values, division. Scores and everything after them are f32, or f64
+    where the op is f64. It needs memory for the whole [B, Hq, M, N] score
+    tensor: it is the path that depends on nothing but upstream MLIR, not the
+    fast one.
+
+    A masked key takes no part whatever its key and value rows hold; a row
+    whose every key is masked gives 0 and an LSE of -inf. Where query heads
+    share key heads, the head dimension is expanded to [Hkv, Hq / Hkv].
+
+    Requires: nothing. Ensures: no op of the attn dialect is left.
+
+    Example:
+    ```mlir
+    %o, %lse = attn.attention %q, %k, %v mask_mod causal(top_left)
+        : tensor<1x8x64x32xf16>, tensor<1x8x64x32xf16>, tensor<1x8x64x32xf16>
+        -> tensor<1x8x64x32xf16>, tensor<1x8x64xf32>
+    ```
+    becomes eight linalg.generic ops; the one that changes the scores holds the
+    body of the mask with linalg.index in the place of its arguments.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numConverted", "ops-converted", "attn ops converted">
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// GraphToBufferizable
+//===----------------------------------------------------------------------===//
+
+def ConvertGraphToBufferizable
+    : Pass<"convert-graph-to-bufferizable", "::mlir::ModuleOp"> {
+  let summary = "Rewrite what one-shot-bufferize and the JIT cannot take";
+  let description = [{
+    - `tensor.concat` becomes insertions of slices; `linalg.softmax` and other
+      aggregates become their parts.
+    - Public functions keep their arguments as they are
+      (`bufferization.writable = false`) and get a C interface
+      (`llvm.emit_c_interface`).
+
+    Requires: linalg, tensor, arith and friends only. Ensures: the module
+    bufferizes if all its ops do.
+
+    Example:
+    ```mlir
+    %0 = tensor.concat dim(0) %a, %b
+        : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// PromoteToF64
+//===----------------------------------------------------------------------===//
+
+def PromoteToF64 : Pass<"attn-promote-to-f64", "::mlir::ModuleOp"> {
+  let summary = "Compute the whole module in f64";
+  let description = [{
+    Replaces every f16, bf16, f32 and f8 type by f64: function signatures,
+    values, constants (exactly; each value is representable). Conversions
+    between float types disappear. What is left is the reference of a graph: the
+    same operations without their rounding.
+
+    Constants keep their values, so a mask of -3.4028e38 stays that number and
+    -inf stays -inf. Where a graph relies on rounding or overflow (a sum of two
+    such masks is -inf in f32 only), f64 gives the exact value instead.
+
+    Requires: no op that reads the bits of a float (`arith.bitcast`,
+    `tensor.bitcast`); TOSA already lowered, since its verifiers fix the types.
+    Ensures: f64 is the only float type.
+
+    Example: `arith.addf %a, %b : f16` becomes `arith.addf %a, %b : f64`.
+  }];
+  let statistics = [
+    Statistic<"numPromoted", "ops-promoted", "ops whose types changed">
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// AttnToTile
+//===----------------------------------------------------------------------===//
+
+def ConvertAttnToTile : Pass<"convert-attn-to-tile", "::mlir::ModuleOp"> {
+  let summary = "Tiled attention to the program of one CTA";
+  let description = [{
+    Each function that holds one tiled attention (docs/Forms.md) becomes one
+    `attn_tile.kernel`: the `scf.forall` becomes the grid, the slices of query,
+    key and value become loads of tiles, `attn.online_attention` becomes two
+    matrix products around an online softmax in registers, and the regions
+    become elementwise maps. The softmax is in base 2 with the scale folded in:
+    P = exp2(c * S - c * max), c = scale * log2(e).
+
+    The kernel's parameters, its grid and what a launcher must check are
+    recorded in its `manifest` attribute (docs/Manifest.md). Everything else of
+    the function is dropped: the launcher is given query, key and value.
+
+    Requires: normal form `tiled`. Ensures: one `attn_tile.kernel` per function,
+    with `attn_tile.load` for every tile (`--attn-tile-pipeline` stages them).
+  }];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Number of kernels made">
+  ];
+  let dependentDialects = ["::attn::tile::AttnTileDialect",
+                           "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// TileToNVVM
+//===----------------------------------------------------------------------===//
+
+def ConvertAttnTileToNVVM
+    : Pass<"convert-attn-tile-to-nvvm", "::mlir::ModuleOp"> {
+  let summary = "Tile level to NVVM for sm_80";
+  let description = [{
+    Lowers each `attn_tile.kernel` to an `llvm.func` with cp.async, ldmatrix and
+    mma.sync. Tile ops disappear; scalar code stays in arith and scf.
+
+    Requires: shared memory allocated (`--attn-tile-allocate-shared-memory`).
+    Ensures: no attn_tile op is left; the module carries the kernel's manifest as
+    `attn.manifest`.
+  }];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Number of kernels lowered">
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+#endif // ATTN_CONVERSION_PASSES_TD

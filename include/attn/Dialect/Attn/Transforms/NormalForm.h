@@ -1,0 +1,36 @@
+//===- NormalForm.h - The form a module is in -------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The module's `attn.normal_form` attribute, and the facts of each form
+// (docs/Forms.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_TRANSFORMS_NORMALFORM_H
+#define ATTN_DIALECT_ATTN_TRANSFORMS_NORMALFORM_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace attn {
+
+/// The form the module carries, if it carries one.
+std::optional<NormalForm> getNormalForm(mlir::ModuleOp module);
+
+/// Marks the module as being in `form`.
+void setNormalForm(mlir::ModuleOp module, NormalForm form);
+
+/// Marks the module as being in no form: between two of them.
+void clearNormalForm(mlir::ModuleOp module);
+
+/// Checks the facts of `form` on the attn ops of the module; emits an error at
+/// the first op that breaks one. The forms `masked`, `tile` and `nvvm` have no
+/// facts about attn ops other than that there are none left in the last two.
+mlir::LogicalResult verifyNormalForm(mlir::ModuleOp module, NormalForm form);
+
+} // namespace attn
+
+#endif // ATTN_DIALECT_ATTN_TRANSFORMS_NORMALFORM_H

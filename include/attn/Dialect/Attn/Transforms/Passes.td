@@ -1,0 +1,181 @@
+//===- Passes.td - Passes of the attn dialect --------------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In alphabetical order. Normal forms are those of docs/Forms.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_TRANSFORMS_PASSES_TD
+#define ATTN_DIALECT_ATTN_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertToOnlinePass : Pass<"attn-convert-to-online", "::mlir::ModuleOp"> {
+  let summary = "attn.attention to one step of attn.online_attention";
+  let description = [{
+    Replaces each `attn.attention` by the initial state (acc = 0, max = -inf,
+    sum = 0), one `attn.online_attention` over all keys, and `attn.normalize`.
+    `attn.length` in the regions becomes a captured size. The schedule moves to
+    the `attn.online_attention`.
+
+    Requires: `tensor` or `scheduled`. Ensures: no `attn.attention`.
+
+    Example:
+    ```mlir
+    %o = attn.attention %q, %k, %v mask_mod causal(top_left)
+        : tensor<1x2x96x64xf32>, tensor<1x2x96x64xf32>, tensor<1x2x96x64xf32>
+        -> tensor<1x2x96x64xf32>
+    // becomes, with %acc, %max and %sum filled with 0, -inf and 0:
+    %s:3 = attn.online_attention %q, %k, %v offsets(%c0, %c0, %c0, %c0)
+        mask_mod causal(top_left) outs(%acc, %max, %sum)
+        : tensor<1x2x96x64xf32>, tensor<1x2x96x64xf32>, tensor<1x2x96x64xf32>
+        -> tensor<1x2x96x64xf32>, tensor<1x2x96xf32>, tensor<1x2x96xf32>
+    %o = attn.normalize %s#0, %s#1, %s#2
+        : tensor<1x2x96x64xf32>, tensor<1x2x96xf32> -> tensor<1x2x96x64xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numConverted", "num-converted", "Number of attentions converted">
+  ];
+}
+
+def InsertBlockSkippingPass
+    : Pass<"attn-insert-block-skipping", "::mlir::ModuleOp"> {
+  let summary = "walk only the key tiles that the mask leaves visible";
+  let description = [{
+    Reads each mask_mod region as a formula over the query position `i`, the
+    key position `j` and values that do not depend on them (Analysis/
+    MaskAnalysis), and bounds, for each row tile, the keys that some row sees
+    and those that every row sees. The key loop is split accordingly: *empty*
+    key tiles are in no loop, *full* ones in a loop without mask, *partial*
+    ones in loops with it. A mask that cannot be read stays partial
+    everywhere, which is always correct; it counts as missed.
+
+    The bounds are exact for causal masks of either alignment, sliding windows
+    and their conjunctions, whatever M and N.
+
+    Requires: `tiled`. Ensures: `tiled`.
+
+    Example: row tiles of 64 and key tiles of 32 under `causal(top_left)`, M =
+    N = 4096
+    ```mlir
+    %s:3 = scf.for %n = %c0 to %c4096 step %c32 ... mask_mod causal(top_left)
+    // becomes
+    %hi = affine.apply affine_map<(d0) -> (d0 + 64)>(%m)
+    %s0:3 = scf.for %n = %c0 to %m step %c32 ...                       // full
+    %s1:3 = scf.for %n = %m to %hi step %c32 ... mask_mod causal(top_left)
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+  let statistics = [
+    Statistic<"numMasks", "num-masks", "Number of masked attentions found">,
+    Statistic<"numBounded", "num-bounded",
+              "Number of masks whose bounds were found">,
+    Statistic<"numMissed", "num-missed",
+              "Number of masks without bounds: every key tile is partial">
+  ];
+}
+
+def SelectSchedulePass : Pass<"attn-select-schedule", "::mlir::ModuleOp"> {
+  let summary = "choose tile sizes, warps and stages of each attention";
+  let description = [{
+    Puts a complete `#attn.schedule` on each `attn.attention`. What is set
+    already on the op wins over the options of this pass, which win over the
+    choice for the target.
+
+    Requires: `tensor`. Ensures: `scheduled`.
+
+    Example, `--attn-select-schedule="target=sm_80 stages=3"`:
+    ```mlir
+    %o = attn.attention %q, %k, %v {schedule = #attn.schedule<tile_n = 32>} ...
+    // becomes
+    %o = attn.attention %q, %k, %v {schedule = #attn.schedule<tile_m = 128,
+             tile_n = 32, warps = 4, stages = 3>} ...
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"",
+           "Target to choose for: cpu, sm_80, ...">,
+    Option<"tileM", "tile-m", "int64_t", "0",
+           "Query rows of a tile; 0: choose">,
+    Option<"tileN", "tile-n", "int64_t", "0", "Key rows of a tile; 0: choose">,
+    Option<"warps", "warps", "int64_t", "0", "Warps of a CTA; 0: choose">,
+    Option<"stages", "stages", "int64_t", "0",
+           "Key/value tiles in flight; 0: choose">
+  ];
+  let statistics = [
+    Statistic<"numAttentions", "num-attentions", "Number of attentions found">,
+    Statistic<"numChosen", "num-chosen",
+              "Number of attentions whose schedule was completed">
+  ];
+}
+
+def TilePass : Pass<"attn-tile", "::mlir::ModuleOp"> {
+  let summary = "loops over query tiles and key tiles around online attention";
+  let description = [{
+    Gives each `attn.online_attention` over whole tensors, with its initial
+    state and its `attn.normalize`, the loops of the `tiled` form
+    (docs/Forms.md): an `scf.forall` over batch, query head and row tile, and
+    inside it a loop over the key tiles; keys that do not fill a tile are in a
+    loop of their own. Tile sizes come from the schedule.
+
+    Requires: `--attn-convert-to-online` on the `scheduled` form. Ensures:
+    `tiled`.
+
+    Example:
+    ```mlir
+    %o = scf.forall (%b, %h, %m) = (0, 0, 0) to (1, 2, 96) step (1, 1, 32)
+        shared_outs(%out = %init) -> (tensor<1x2x96x64xf32>) {
+      ...
+      %s:3 = scf.for %n = %c0 to %c96 step %c32
+          iter_args(%acc = %acc0, %max = %max0, %sum = %sum0) -> (...) {
+        %r:3 = attn.online_attention %qt, %kt, %vt offsets(%b, %h, %m, %n) ...
+        scf.yield %r#0, %r#1, %r#2 : ...
+      }
+      %ot = attn.normalize %s#0, %s#1, %s#2 : ...
+      ...
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numTiled", "num-tiled", "Number of attentions tiled">
+  ];
+}
+
+def VerifyNormalFormPass
+    : Pass<"attn-verify-normal-form", "::mlir::ModuleOp"> {
+  let summary = "check the facts of a normal form";
+  let description = [{
+    Fails with a located diagnostic at the first op that breaks the facts of
+    the form that the module carries (`attn.normal_form`), or of `form`. A
+    module that carries none must name one.
+
+    Requires: nothing. Ensures: the form.
+
+    Example:
+    ```mlir
+    module attributes {attn.normal_form = #attn.normal_form<tiled>} { ... }
+    ```
+  }];
+  let options = [
+    Option<"form", "form", "std::string", "\"\"",
+           "Form to check: tensor, scheduled or tiled; default: the module's">
+  ];
+}
+
+#endif // ATTN_DIALECT_ATTN_TRANSFORMS_PASSES_TD

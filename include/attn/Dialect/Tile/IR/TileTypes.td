@@ -1,0 +1,118 @@
+//===- TileTypes.td - Types of the attn_tile dialect -*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_TILE_IR_TILETYPES_TD
+#define ATTN_DIALECT_TILE_IR_TILETYPES_TD
+
+include "attn/Dialect/Tile/IR/TileDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+
+class AttnTile_Type<string name, string typeMnemonic>
+    : TypeDef<AttnTile_Dialect, name> {
+  let mnemonic = typeMnemonic;
+  let genVerifyDecl = 1;
+}
+
+def AttnTile_Global : AttnTile_Type<"Global", "global"> {
+  let summary = "a tensor in global memory, with strides";
+  let description = [{
+    A pointer, the dynamic sizes and the strides of all dimensions but the last,
+    which is contiguous. Strides are in elements and known at launch.
+
+    Example: `!attn_tile.global<?x32x?x128xbf16>`.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` custom<TileShape>($shape, $elementType) `>`";
+  let extraClassDeclaration = [{
+    int64_t getRank() const { return getShape().size(); }
+    bool isDynamicDim(unsigned dim) const;
+  }];
+}
+
+def AttnTile_Shared : AttnTile_Type<"Shared", "shared"> {
+  let summary = "a tile of 16-bit elements in shared memory, or a ring of them";
+  let description = [{
+    `rows x cols`, or `stages x rows x cols` for a ring. A tile is stored as
+    panels of `swizzle` bytes of columns, one panel after the other; within a
+    panel a row is `swizzle` bytes, and its 16-byte chunks are permuted so that
+    eight rows of one logical chunk lie in eight different bank groups
+    (this is also the order in which TMA writes):
+
+    ```
+    byte(row, col) = panel * rows * swizzle + row * swizzle
+                   + 16 * (chunk xor f(row)) + 2 * (col mod 8)
+    panel = 2 * col div swizzle     chunk = (2 * col mod swizzle) div 16
+    swizzle 128: f(row) = row mod 8          swizzle 64: f(row) = (row div 2) mod 4
+
+    swizzle 128, the chunk that lies in each place of a row:
+      row 0:  0 1 2 3 4 5 6 7        row 1:  1 0 3 2 5 4 7 6
+      row 2:  2 3 0 1 6 7 4 5        row 3:  3 2 1 0 7 6 5 4   ...
+    ```
+
+    Example: `!attn_tile.shared<2x64x128xbf16, swizzle = 128>`.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        "::mlir::Type":$elementType, "int64_t":$swizzle);
+  let assemblyFormat = [{
+    `<` custom<TileShape>($shape, $elementType) `,` `swizzle` `=` $swizzle `>`
+  }];
+  let extraClassDeclaration = [{
+    bool isRing() const { return getShape().size() == 3; }
+    int64_t getStages() const { return isRing() ? getShape().front() : 1; }
+    int64_t getRows() const { return getShape()[getShape().size() - 2]; }
+    int64_t getCols() const { return getShape().back(); }
+    /// Bytes of one tile (not of the whole ring).
+    int64_t getTileBytes() const { return getRows() * getCols() * 2; }
+    /// Columns of one panel.
+    int64_t getPanelCols() const { return getSwizzle() / 2; }
+    /// One tile of a ring.
+    SharedType getTile() const;
+    /// The widest swizzle that `cols` columns of 16 bits allow: 128 or 64.
+    static int64_t getSwizzleFor(int64_t cols);
+  }];
+}
+
+def AttnTile_Fragment : AttnTile_Type<"Fragment", "fragment"> {
+  let summary = "a tile in the registers of the CTA's warps";
+  let description = [{
+    Rows are dealt out to the warps in equal contiguous parts, each a multiple
+    of 16: warp w of W holds rows [w * rows / W, (w + 1) * rows / W). Within a
+    warp, lane = 4 * g + t, blocks of 16 rows (PTX ISA, "Matrix Fragments for
+    mma.m16n8k16"):
+
+    `accumulator` (f32), for each block of 16 rows and 8 columns, 4 values:
+    ```
+              col 2t    2t+1          lanes of a row: 4g .. 4g+3
+      row g     v0       v1
+      row g+8   v2       v3
+    ```
+    `operand_a` (16 bit), for each block of 16 rows and 16 columns, 4 registers
+    of two values: (row g, col 2t..), (row g+8, col 2t..), (row g, col 8+2t..),
+    (row g+8, col 8+2t..).
+
+    `row` (one value per row, rank 1), for each block of 16 rows 2 values: rows
+    g and g+8; the four lanes of a quad each hold a copy, or each their part of
+    a reduction that `row_all_reduce` completes.
+
+    Example: `!attn_tile.fragment<128x64xf32, accumulator>`,
+    `!attn_tile.fragment<128xf32, row>`.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        "::mlir::Type":$elementType,
+                        EnumParameter<AttnTile_FragmentLayout>:$layout);
+  let assemblyFormat = [{
+    `<` custom<TileShape>($shape, $elementType) `,` $layout `>`
+  }];
+  let extraClassDeclaration = [{
+    int64_t getRows() const { return getShape().front(); }
+    bool isRow() const { return getLayout() == FragmentLayout::Row; }
+    /// Registers that one thread of `warps` warps holds.
+    int64_t getRegisters(int64_t warps) const;
+  }];
+}
+
+#endif // ATTN_DIALECT_TILE_IR_TILETYPES_TD

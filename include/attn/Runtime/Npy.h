@@ -1,0 +1,39 @@
+//===- Npy.h - NumPy's .npy files -------------------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// Reader and writer of .npy files, format versions 1.0 to 3.0
+/// (numpy.lib.format). The `descr` field maps to element types so:
+///
+///   <f2 f16   <f4 f32   <f8 f64   |b1 i1   |i1 i8   <i4 i32   <i8 i64
+///   <V2 bf16 (what numpy.save writes for ml_dtypes.bfloat16)
+///   <u2 bf16 (read only: the bits, where ml_dtypes is not at hand)
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_RUNTIME_NPY_H
+#define ATTN_RUNTIME_NPY_H
+
+#include "attn/Runtime/HostTensor.h"
+#include "attn/Runtime/Result.h"
+
+#include <optional>
+#include <string>
+
+namespace attn::runtime {
+
+/// Reads a file; arrays in Fortran order come out row-major. Errors begin with
+/// the path: "q.npy: expected magic \x93NUMPY, got ...".
+Result<HostTensor> readNpy(const std::string &path);
+
+/// Writes version 1.0. The file appears under its name only when it is
+/// complete; on failure nothing is left behind. Returns the error, if any.
+std::optional<Error> writeNpy(const std::string &path,
+                              const HostTensor &tensor);
+
+} // namespace attn::runtime
+
+#endif // ATTN_RUNTIME_NPY_H

@@ -1,0 +1,45 @@
+//===- Constraints.h - Which schedules are legal ----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_SCHEDULE_CONSTRAINTS_H
+#define ATTN_SCHEDULE_CONSTRAINTS_H
+
+#include "attn/Schedule/AttentionProblem.h"
+#include "attn/Schedule/Schedule.h"
+
+#include <string>
+#include <vector>
+
+namespace attn {
+
+/// What the code generators can emit. A schedule that needs more is rejected
+/// with that reason.
+struct GeneratorFeatures {
+  bool packGqa = true;
+  bool queryInRegisters = true;
+  bool dvSplit = true;
+  bool splitKv = true;
+  bool smallCache = true;
+  bool clusters = false;
+  /// Without it, sm_90a runs mma_sync kernels.
+  bool wgmma = true;
+};
+
+/// Why a schedule cannot run: names the limit, the need and what there is.
+struct Violation {
+  std::string constraint; ///< a stable name, e.g. "shared-memory"
+  std::string message;    ///< e.g. "needs 180224 bytes of shared memory, ..."
+};
+
+/// Every reason why the schedule is not legal for problem and target; empty if
+/// it is. docs/CostModel.md lists the constraints.
+std::vector<Violation> check(const AttentionProblem &problem,
+                             const Schedule &schedule, const TargetInfo &target,
+                             const GeneratorFeatures &features = {});
+
+} // namespace attn
+
+#endif // ATTN_SCHEDULE_CONSTRAINTS_H

@@ -1,0 +1,61 @@
+//===- ResourceModel.h - What a CTA of a schedule occupies ------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Shared memory and registers of one CTA, and how many CTAs an SM holds. The
+// shared memory is what a kernel of this project allocates, byte for byte; the
+// registers are an estimate that is calibrated against ptxas.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_SCHEDULE_RESOURCEMODEL_H
+#define ATTN_SCHEDULE_RESOURCEMODEL_H
+
+#include "attn/Schedule/AttentionProblem.h"
+#include "attn/Schedule/Schedule.h"
+
+namespace attn {
+
+/// Head dims as the matrix instructions see them: multiples of 16.
+int64_t getPaddedHeadDim(const AttentionProblem &problem);
+int64_t getPaddedValueDim(const AttentionProblem &problem);
+
+/// Bytes of shared memory of one CTA, by use.
+struct SharedMemoryUse {
+  int64_t query = 0;
+  int64_t key = 0;      ///< all stages
+  int64_t value = 0;    ///< all stages
+  int64_t scores = 0;   ///< P between warpgroups, partial S between CTAs
+  int64_t barriers = 0; ///< mbarriers, and alignment to 1 KiB
+  int64_t total = 0;    ///< with what shares memory counted once
+};
+
+SharedMemoryUse getSharedMemoryUse(const AttentionProblem &problem,
+                                   const Schedule &schedule);
+
+/// Estimated 32-bit registers of one computing thread, by use.
+struct RegisterUse {
+  int64_t output = 0;   ///< accumulator of O
+  int64_t scores = 0;   ///< accumulator of S (and P beside it)
+  int64_t operands = 0; ///< fragments of Q, K, V
+  int64_t other = 0;    ///< row statistics, addresses, indices
+  int64_t getTotal() const { return output + scores + operands + other; }
+};
+
+RegisterUse getRegisterUse(const AttentionProblem &problem,
+                           const Schedule &schedule);
+
+/// Most registers a computing thread may be given: the target's limit less a
+/// margin for what the estimate does not see, and what the register file leaves
+/// to each of the schedule's warps.
+int64_t getRegisterLimit(const Schedule &schedule, const TargetInfo &target);
+
+/// CTAs that one SM holds at a time; 0 if not even one fits.
+int64_t getCtasPerSm(const AttentionProblem &problem, const Schedule &schedule,
+                     const TargetInfo &target);
+
+} // namespace attn
+
+#endif // ATTN_SCHEDULE_RESOURCEMODEL_H

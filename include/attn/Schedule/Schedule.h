@@ -1,0 +1,149 @@
+//===- Schedule.h - How it is to be computed --------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A schedule is plain data: which algorithm, which tiles, which warps. It can
+// be printed, parsed, compared and checked (Constraints.h) without any IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_SCHEDULE_SCHEDULE_H
+#define ATTN_SCHEDULE_SCHEDULE_H
+
+#include "attn/Support/Result.h"
+#include "attn/TargetInfo/TargetInfo.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace attn {
+
+/// The algorithm (docs/CostModel.md).
+///  - LargeCache: one pass with online softmax; a CTA keeps its query tile and
+///    the accumulator of its output (FlashAttention).
+///  - SplitKV: LargeCache over `splits` ranges of keys, then a merge of the
+///    partial outputs (flash decoding).
+///  - SmallCache: two phases for each chunk of rows; the first spills the
+///  scores,
+///    the second multiplies them by V. Tiles need not hold a whole head
+///    dimension.
+enum class ScheduleKind { LargeCache, SplitKV, SmallCache };
+
+/// What a small-cache schedule spills: f32 scores, whose exponentials phase 2
+/// takes; or 16-bit exponentials relative to a running row maximum, which is
+/// spilled for each key tile.
+enum class SpillFormat { Scores, Probabilities };
+
+std::string_view getName(ScheduleKind kind);
+std::string_view getName(SpillFormat format);
+
+/// All sizes are in elements unless their name says otherwise.
+struct Schedule {
+  ScheduleKind kind = ScheduleKind::LargeCache;
+  MmaFamily mma = MmaFamily::MmaSync;
+
+  /// Query rows of a CTA's tile. With packGqa a row is (position, head of the
+  /// group), head fastest.
+  int64_t tileM = 64;
+  /// Keys of a tile.
+  int64_t tileN = 64;
+  /// Columns of Q and K that are in shared memory at once; a large-cache
+  /// schedule holds all of them: the head dim padded for the instruction.
+  int64_t tileD = 64;
+  /// Columns of V and O that a CTA accumulates at once. If it is less than
+  /// the (padded) Dv, a large-cache schedule has one CTA for each slice, and
+  /// each recomputes the scores (dv-split); a small-cache schedule takes the
+  /// slices in turn.
+  int64_t tileDv = 64;
+
+  /// Buffers of the K/V pipeline, each for one tile of K and one of V.
+  int64_t stages = 2;
+  /// Warps that compute. mma_sync: each owns tileM / warps rows, a multiple of
+  /// 16. wgmma: four form a warpgroup, which owns 64 rows.
+  int64_t warps = 4;
+  /// Warps that only load; 0 where the computing warps load for themselves.
+  int64_t producerWarps = 0;
+  /// The query tile stays in registers as MMA fragments; its shared memory is
+  /// reused by the K/V stages.
+  bool queryInRegisters = false;
+
+  /// The rows of all query heads of a group form one tile.
+  bool packGqa = false;
+  /// Ranges of keys that are computed apart and merged (SplitKV).
+  int64_t splits = 1;
+  /// CTAs of a cluster that receive the same K/V tiles by multicast.
+  int64_t clusterM = 1;
+  /// CTAs of a cluster that share the head dims of one query tile.
+  int64_t clusterD = 1;
+
+  /// SmallCache: query rows (of all heads together) in a chunk, and what is
+  /// spilled.
+  int64_t chunkRows = 0;
+  SpillFormat spill = SpillFormat::Probabilities;
+
+  /// Threads of a CTA.
+  int64_t getNumThreads() const { return 32 * (warps + producerWarps); }
+  /// Rows of one mma_sync warp.
+  int64_t getRowsPerWarp() const { return tileM / warps; }
+
+  bool operator==(const Schedule &other) const;
+  bool operator!=(const Schedule &other) const { return !(*this == other); }
+
+  /// "kind=large_cache mma=mma_sync tile_m=64 ..."; fields that do not apply to
+  /// the kind, or are at their default, are left out.
+  std::string print() const;
+
+  /// Parses what print writes, in any order. Fields that are not named keep
+  /// their default.
+  static Result<Schedule> parse(std::string_view text);
+};
+
+/// A field of Schedule as text.
+struct ScheduleField {
+  std::string name;        ///< "tile_m"
+  std::string description; ///< for --help
+};
+
+/// The fields print and parse know, in the order they are printed.
+std::vector<ScheduleField> getScheduleFields();
+
+/// The value of a field as text; the name must be known.
+std::string getScheduleField(const Schedule &schedule, std::string_view name);
+
+/// Sets one field from text. Fails on an unknown name or a malformed value.
+Status setScheduleField(Schedule &schedule, std::string_view name,
+                        std::string_view value);
+
+/// Fields a user has set; the selector chooses the others.
+class ScheduleOverrides {
+public:
+  /// Parses "tile_m=64 stages=3".
+  static Result<ScheduleOverrides> parse(std::string_view text);
+
+  /// Adds or replaces one field. Fails as setScheduleField does.
+  Status set(std::string_view name, std::string_view value);
+
+  bool empty() const { return fields.empty(); }
+  bool has(std::string_view name) const;
+
+  /// Writes the fields into the schedule.
+  void apply(Schedule &schedule) const;
+
+  /// True if the schedule has every field as set here.
+  bool matches(const Schedule &schedule) const;
+
+  /// "tile_m=64 stages=3"
+  std::string print() const;
+
+private:
+  std::vector<std::pair<std::string, std::string>> fields;
+};
+
+} // namespace attn
+
+#endif // ATTN_SCHEDULE_SCHEDULE_H

@@ -1,0 +1,247 @@
+//===- AttnToLinalg.cpp - Attention as plain, unfused linalg --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The pass --convert-attn-to-linalg.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Conversion/Passes.h"
+
+#include "OnlineStep.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+namespace attn {
+#define GEN_PASS_DEF_CONVERTATTNTOLINALG
+#include "attn/Conversion/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+using BodyFn = function_ref<Value(OpBuilder &, Location, ValueRange)>;
+
+//===----------------------------------------------------------------------===//
+// Helpers
+//===----------------------------------------------------------------------===//
+
+/// An elementwise linalg.generic over [B, Hq, M(, Dv)] that gives `result`;
+/// operands of rank 3 are broadcast along the head dimension. Sizes are those
+/// of the first operand.
+static Value elementwise(OpBuilder &builder, Location loc, ValueRange operands,
+                         RankedTensorType result, BodyFn body) {
+  int64_t rank = result.getRank();
+  SmallVector<AffineMap> maps;
+  for (Value operand : operands)
+    maps.push_back(
+        AffineMap::getMultiDimIdentityMap(rank, builder.getContext()));
+  for (auto [map, operand] : llvm::zip(maps, operands))
+    map = map.getMajorSubMap(cast<ShapedType>(operand.getType()).getRank());
+  maps.push_back(AffineMap::getMultiDimIdentityMap(rank, builder.getContext()));
+  Value init = tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, operands.front()),
+      result.getElementType());
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  auto op = linalg::GenericOp::create(
+      builder, loc, TypeRange(init.getType()), operands, ValueRange(init), maps,
+      iterators, [&](OpBuilder &b, Location l, ValueRange args) {
+        linalg::YieldOp::create(b, l, body(b, l, args.drop_back()));
+      });
+  Value value = op.getResult(0);
+  if (value.getType() != result)
+    value = tensor::CastOp::create(builder, loc, result, value);
+  return value;
+}
+
+static FloatType elementTypeOf(Value tensor) {
+  return cast<FloatType>(getElementTypeOrSelf(tensor.getType()));
+}
+
+/// select(condition == `special`, `ifSpecial`, value)
+static Value selectIfEqual(OpBuilder &b, Location l, Value condition,
+                           double special, double ifSpecial, Value value) {
+  auto constant = [&](double number) -> Value {
+    return arith::ConstantOp::create(b, l,
+                                     b.getFloatAttr(value.getType(), number));
+  };
+  Value isSpecial = arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ,
+                                          condition, constant(special));
+  return arith::SelectOp::create(b, l, isSpecial, constant(ifSpecial), value);
+}
+
+static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// `acc / sum`, and 0 in rows whose sum is 0.
+static Value emitOutput(OpBuilder &builder, Location loc,
+                        const OnlineState &state, RankedTensorType type) {
+  return elementwise(
+      builder, loc, {state.acc, state.sum}, type,
+      [&](OpBuilder &b, Location l, ValueRange args) {
+        Value quotient = arith::DivFOp::create(b, l, args[0], args[1]);
+        Value guarded = selectIfEqual(b, l, args[1], 0, 0, quotient);
+        return convertFloat(b, l, guarded,
+                            cast<FloatType>(type.getElementType()));
+      });
+}
+
+/// `max + log(sum)`, which is -inf where the sum is 0.
+static Value emitLse(OpBuilder &builder, Location loc, const OnlineState &state,
+                     RankedTensorType type) {
+  return elementwise(builder, loc, {state.max, state.sum}, type,
+                     [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+                       Value log = math::LogOp::create(b, l, args[1]);
+                       return arith::AddFOp::create(b, l, args[0], log);
+                     });
+}
+
+/// Replaces an op with results (output, optional LSE) by the two of `state`.
+static void replaceByNormalized(PatternRewriter &rewriter, Operation *op,
+                                const OnlineState &state) {
+  Location loc = op->getLoc();
+  auto typeOf = [&](unsigned i) {
+    return cast<RankedTensorType>(op->getResult(i).getType());
+  };
+  SmallVector<Value> results = {emitOutput(rewriter, loc, state, typeOf(0))};
+  if (op->getNumResults() == 2)
+    results.push_back(emitLse(rewriter, loc, state, typeOf(1)));
+  rewriter.replaceOp(op, results);
+}
+
+template <typename OpTy>
+static OnlineStepInputs getStepInputs(OpTy op) {
+  return {op.getQuery(),      op.getKey(),       op.getValue(),
+          op.getBias(),
+          /*offsets=*/{},     &op.getScoreMod(), &op.getMaskMod(),
+          op.getScaleValue(), op.getScoreType()};
+}
+
+//===----------------------------------------------------------------------===//
+// Patterns
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ConvertAttention : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    OnlineState state =
+        emitOnlineStep(rewriter, op.getLoc(), getStepInputs(op), std::nullopt);
+    replaceByNormalized(rewriter, op, state);
+    return success();
+  }
+};
+
+struct ConvertOnlineAttention : OpRewritePattern<OnlineAttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OnlineAttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    OnlineStepInputs inputs = getStepInputs(op);
+    llvm::append_range(inputs.offsets, op.getOffsets());
+    OnlineState state =
+        emitOnlineStep(rewriter, op.getLoc(), inputs,
+                       OnlineState{op.getAcc(), op.getMax(), op.getSum()});
+    rewriter.replaceOp(op, {state.acc, state.max, state.sum});
+    return success();
+  }
+};
+
+struct ConvertNormalize : OpRewritePattern<NormalizeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(NormalizeOp op,
+                                PatternRewriter &rewriter) const override {
+    replaceByNormalized(rewriter, op, {op.getAcc(), op.getMax(), op.getSum()});
+    return success();
+  }
+};
+
+struct ConvertMerge : OpRewritePattern<MergeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(MergeOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value lse = emitMergedLse(rewriter, op);
+    SmallVector<Value> operands(op.getOutputs());
+    llvm::append_range(operands, op.getLses());
+    operands.push_back(lse);
+    size_t count = op.getOutputs().size();
+    FloatType statistics = elementTypeOf(lse);
+    Value output = elementwise(
+        rewriter, loc, operands,
+        cast<RankedTensorType>(op.getOutput().getType()),
+        [&](OpBuilder &b, Location l, ValueRange args) {
+          Value sum;
+          for (size_t p = 0; p < count; ++p) {
+            Value part = convertFloat(b, l, args[p], statistics);
+            Value term = arith::MulFOp::create(
+                b, l, part, weight(b, l, args[count + p], args.back()));
+            sum = sum ? arith::AddFOp::create(b, l, sum, term) : term;
+          }
+          return convertFloat(b, l, sum, elementTypeOf(op.getOutput()));
+        });
+    rewriter.replaceOp(op, {output, lse});
+    return success();
+  }
+
+private:
+  /// exp(lse - total), and 0 where `lse` is -inf.
+  static Value weight(OpBuilder &b, Location l, Value lse, Value total) {
+    Value shifted = arith::SubFOp::create(b, l, lse, total);
+    Value exponential = math::ExpOp::create(b, l, shifted);
+    return selectIfEqual(b, l, lse, -infinity, 0, exponential);
+  }
+
+  /// log(sum_p exp(LSE_p)), by way of the maximum.
+  static Value emitMergedLse(PatternRewriter &rewriter, MergeOp op) {
+    return elementwise(rewriter, op.getLoc(), op.getLses(),
+                       cast<RankedTensorType>(op.getLse().getType()),
+                       [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+                         Value max = args.front();
+                         for (Value lse : args.drop_front())
+                           max = arith::MaximumFOp::create(b, l, max, lse);
+                         Value sum;
+                         for (Value lse : args) {
+                           Value term = weight(b, l, lse, max);
+                           sum = sum ? arith::AddFOp::create(b, l, sum, term)
+                                     : term;
+                         }
+                         Value log = math::LogOp::create(b, l, sum);
+                         return arith::AddFOp::create(b, l, max, log);
+                       });
+  }
+};
+} // namespace
+
+void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns) {
+  patterns.add<ConvertAttention, ConvertOnlineAttention, ConvertNormalize,
+               ConvertMerge>(patterns.getContext());
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ConvertAttnToLinalgPass
+    : public attn::impl::ConvertAttnToLinalgBase<ConvertAttnToLinalgPass> {
+  void runOnOperation() override {
+    getOperation()->walk([&](Operation *op) {
+      if (isa<AttentionOp, OnlineAttentionOp, NormalizeOp, MergeOp>(op))
+        ++numConverted;
+    });
+    RewritePatternSet patterns(&getContext());
+    populateAttnToLinalgPatterns(patterns);
+    walkAndApplyPatterns(getOperation(), std::move(patterns));
+  }
+};
+} // namespace

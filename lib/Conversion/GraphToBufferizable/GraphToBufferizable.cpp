@@ -1,0 +1,72 @@
+//===- GraphToBufferizable.cpp - Prepare a graph for bufferization --------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The pass --convert-graph-to-bufferizable.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Conversion/Passes.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+namespace attn {
+#define GEN_PASS_DEF_CONVERTGRAPHTOBUFFERIZABLE
+#include "attn/Conversion/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+
+/// Replaces aggregates (linalg.softmax, ...) by their parts.
+static LogicalResult decomposeAggregates(ModuleOp module) {
+  SmallVector<linalg::AggregatedOpInterface> aggregates;
+  module.walk(
+      [&](linalg::AggregatedOpInterface op) { aggregates.push_back(op); });
+  for (linalg::AggregatedOpInterface op : aggregates) {
+    OpBuilder builder(op);
+    FailureOr<SmallVector<Value>> parts = op.decomposeOperation(builder);
+    if (failed(parts))
+      return op.emitOpError() << "cannot be decomposed";
+    op->replaceAllUsesWith(*parts);
+    op->erase();
+  }
+  return success();
+}
+
+/// The caller's buffers are inputs only, and calls go through the C interface.
+static void fixInterface(func::FuncOp function) {
+  if (function.isPrivate() || function.isExternal())
+    return;
+  OpBuilder builder(function.getContext());
+  function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
+                    builder.getUnitAttr());
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (isa<TensorType>(function.getArgument(i).getType()))
+      function.setArgAttr(
+          i, bufferization::BufferizationDialect::kWritableAttrName,
+          builder.getBoolAttr(false));
+}
+
+namespace {
+struct ConvertGraphToBufferizablePass
+    : public attn::impl::ConvertGraphToBufferizableBase<
+          ConvertGraphToBufferizablePass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(decomposeAggregates(module)))
+      return signalPassFailure();
+    RewritePatternSet patterns(&getContext());
+    tensor::populateDecomposeTensorConcatPatterns(patterns);
+    walkAndApplyPatterns(module, std::move(patterns));
+    module.walk(fixInterface);
+  }
+};
+} // namespace

@@ -1,0 +1,198 @@
+//===- Common.cpp - Shared pieces of the tile lowering -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Common.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static LogicalResult convertGlobal(GlobalType type,
+                                   SmallVectorImpl<Type> &types) {
+  MLIRContext *context = type.getContext();
+  types.push_back(LLVM::LLVMPointerType::get(context, kGlobalSpace));
+  for (int64_t size : type.getShape())
+    if (ShapedType::isDynamic(size))
+      types.push_back(IntegerType::get(context, 32));
+  for (int64_t i = 0; i + 1 < type.getRank(); ++i)
+    types.push_back(IntegerType::get(context, 64));
+  return success();
+}
+
+TileTypeConverter::TileTypeConverter(int64_t warps) : warps(warps) {
+  addConversion([](Type type) { return type; });
+  addConversion(convertGlobal);
+  addConversion([](SharedType type) -> Type {
+    return LLVM::LLVMPointerType::get(type.getContext(), kSharedSpace);
+  });
+  addConversion([warps](FragmentType type, SmallVectorImpl<Type> &types) {
+    // An operand register holds two 16-bit values.
+    Type element = type.getLayout() == FragmentLayout::OperandA
+                       ? IntegerType::get(type.getContext(), 32)
+                       : type.getElementType();
+    types.append(type.getRegisters(warps), element);
+    return success();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// IndexBuilder
+//===----------------------------------------------------------------------===//
+
+Value IndexBuilder::i32(int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, value, 32);
+}
+
+Value IndexBuilder::i64(int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, value, 64);
+}
+
+Value IndexBuilder::constantLike(Value like, int64_t value) {
+  return like.getType().isInteger(64) ? i64(value) : i32(value);
+}
+
+Value IndexBuilder::add(Value a, Value b) {
+  return builder.createOrFold<arith::AddIOp>(loc, a, b);
+}
+
+Value IndexBuilder::add(Value a, int64_t b) {
+  return b == 0 ? a : add(a, constantLike(a, b));
+}
+
+Value IndexBuilder::mul(Value a, Value b) {
+  return builder.createOrFold<arith::MulIOp>(loc, a, b);
+}
+
+Value IndexBuilder::mul(Value a, int64_t b) {
+  return b == 1 ? a : mul(a, constantLike(a, b));
+}
+
+Value IndexBuilder::bitAnd(Value a, int64_t b) {
+  return builder.createOrFold<arith::AndIOp>(loc, a, constantLike(a, b));
+}
+
+Value IndexBuilder::bitXor(Value a, Value b) {
+  return builder.createOrFold<arith::XOrIOp>(loc, a, b);
+}
+
+Value IndexBuilder::bitXor(Value a, int64_t b) {
+  return b == 0 ? a : bitXor(a, constantLike(a, b));
+}
+
+Value IndexBuilder::shiftRight(Value a, int64_t b) {
+  if (b == 0)
+    return a;
+  return builder.createOrFold<arith::ShRUIOp>(loc, a, constantLike(a, b));
+}
+
+Value IndexBuilder::div(Value a, int64_t b) {
+  if (llvm::isPowerOf2_64(b))
+    return shiftRight(a, llvm::Log2_64(b));
+  return builder.createOrFold<arith::DivUIOp>(loc, a, constantLike(a, b));
+}
+
+Value IndexBuilder::toI32(Value value) {
+  if (value.getType().isInteger(32))
+    return value;
+  Type i32 = builder.getI32Type();
+  if (value.getType().isIndex())
+    return builder.createOrFold<arith::IndexCastOp>(loc, i32, value);
+  return builder.createOrFold<arith::TruncIOp>(loc, i32, value);
+}
+
+Value IndexBuilder::toI64(Value value) {
+  if (value.getType().isInteger(64))
+    return value;
+  Type i64 = builder.getI64Type();
+  return builder.createOrFold<arith::ExtSIOp>(loc, i64, toI32(value));
+}
+
+Value IndexBuilder::offset(Value pointer, Value bytes) {
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(),
+                             builder.getI8Type(), pointer,
+                             ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+Value IndexBuilder::offset(Value pointer, int64_t bytes) {
+  if (bytes == 0)
+    return pointer;
+  return LLVM::GEPOp::create(
+      builder, loc, pointer.getType(), builder.getI8Type(), pointer,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
+}
+
+Value IndexBuilder::thread() {
+  return NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
+}
+
+Value IndexBuilder::lane() { return bitAnd(thread(), 31); }
+
+Value IndexBuilder::warp() { return shiftRight(thread(), 5); }
+
+//===----------------------------------------------------------------------===//
+// GlobalView
+//===----------------------------------------------------------------------===//
+
+Value GlobalView::size(IndexBuilder &index, unsigned dim) const {
+  if (!type.isDynamicDim(dim))
+    return index.i32(type.getShape()[dim]);
+  ArrayRef<int64_t> before = type.getShape().take_front(dim);
+  return parts[1 + llvm::count_if(before, ShapedType::isDynamic)];
+}
+
+Value GlobalView::stride(IndexBuilder &index, unsigned dim) const {
+  if (dim + 1 == type.getRank())
+    return index.i64(1);
+  unsigned dynamicSizes = llvm::count_if(type.getShape(), ShapedType::isDynamic);
+  return parts[1 + dynamicSizes + dim];
+}
+
+Value GlobalView::address(IndexBuilder &index, ValueRange indices) const {
+  if (indices.empty())
+    return pointer();
+  Value elements;
+  for (auto [dim, position] : llvm::enumerate(indices)) {
+    Value term = index.mul(index.toI64(position), stride(index, dim));
+    elements = elements ? index.add(elements, term) : term;
+  }
+  unsigned bytes =
+      llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+  return index.offset(pointer(), index.mul(elements, bytes));
+}
+
+//===----------------------------------------------------------------------===//
+// Swizzle
+//===----------------------------------------------------------------------===//
+
+Value attn::tile::swizzlePermutation(IndexBuilder &index, SharedType type,
+                                     Value row) {
+  if (type.getSwizzle() == 128)
+    return index.bitAnd(row, 7);
+  return index.bitAnd(index.shiftRight(row, 1), 3);
+}
+
+SwizzledAddress::SwizzledAddress(IndexBuilder &index, SharedType type,
+                                 Value base, Value laneRow, Value laneChunk)
+    : index(index), type(type) {
+  rowAddress = index.offset(base, index.mul(laneRow, type.getSwizzle()));
+  Value permutation = swizzlePermutation(index, type, laneRow);
+  laneXor = index.mul(index.bitXor(laneChunk, permutation), 16);
+}
+
+Value SwizzledAddress::get(int64_t row, int64_t chunk) {
+  int64_t chunksPerRow = type.getSwizzle() / 16;
+  int64_t panel = chunk / chunksPerRow, inPanel = chunk % chunksPerRow;
+  Value &address = byChunk[inPanel];
+  if (!address)
+    address = index.offset(rowAddress, index.bitXor(laneXor, inPanel * 16));
+  return index.offset(address, (panel * type.getRows() + row) *
+                                   type.getSwizzle());
+}

@@ -1,0 +1,151 @@
+//===- Common.h - Shared pieces of the tile lowering -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the files of this folder share: how types become registers, where a
+// thread stands in its CTA, and where an element lies in shared memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_CONVERSION_TILETONVVM_COMMON_H
+#define LIB_CONVERSION_TILETONVVM_COMMON_H
+
+#include "attn/Dialect/Tile/IR/Tile.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace attn::tile {
+
+/// NVPTX address spaces.
+inline constexpr unsigned kGlobalSpace = 1;
+inline constexpr unsigned kSharedSpace = 3;
+
+/// Maps a global view to (pointer, dynamic sizes as i32, strides as i64 of all
+/// dimensions but the last), a shared tile to its address, and a fragment to
+/// the registers of one thread (TileTypes.td draws them).
+class TileTypeConverter : public mlir::TypeConverter {
+public:
+  /// `warps` of the kernel whose types are converted.
+  explicit TileTypeConverter(int64_t warps);
+  int64_t getWarps() const { return warps; }
+
+private:
+  int64_t warps;
+};
+
+/// A pattern that lowers `OpTy` and can ask for the number of warps.
+template <typename OpTy>
+class TileOpLowering : public mlir::OpConversionPattern<OpTy> {
+public:
+  using mlir::OpConversionPattern<OpTy>::OpConversionPattern;
+  using Adaptor = typename mlir::OpConversionPattern<OpTy>::OneToNOpAdaptor;
+
+protected:
+  /// Warps of the CTA.
+  int64_t getWarps() const {
+    return static_cast<const TileTypeConverter *>(this->getTypeConverter())
+        ->getWarps();
+  }
+};
+
+/// Builds scalar integer code, folding constants on the way.
+class IndexBuilder {
+public:
+  IndexBuilder(mlir::OpBuilder &builder, mlir::Location loc)
+      : builder(builder), loc(loc) {}
+
+  mlir::Value i32(int64_t value);
+  mlir::Value i64(int64_t value);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value add(mlir::Value a, int64_t b);
+  mlir::Value mul(mlir::Value a, mlir::Value b);
+  mlir::Value mul(mlir::Value a, int64_t b);
+  mlir::Value bitAnd(mlir::Value a, int64_t b);
+  mlir::Value bitXor(mlir::Value a, mlir::Value b);
+  mlir::Value bitXor(mlir::Value a, int64_t b);
+  mlir::Value shiftRight(mlir::Value a, int64_t b);
+  /// Unsigned division by a power of two or by any constant.
+  mlir::Value div(mlir::Value a, int64_t b);
+  /// index, i32 or i64 as i32 (i64).
+  mlir::Value toI32(mlir::Value value);
+  mlir::Value toI64(mlir::Value value);
+  /// `pointer` plus a number of bytes (i32, i64 or constant).
+  mlir::Value offset(mlir::Value pointer, mlir::Value bytes);
+  mlir::Value offset(mlir::Value pointer, int64_t bytes);
+  /// Thread in the CTA, lane in the warp, warp in the CTA, all i32.
+  mlir::Value thread();
+  mlir::Value lane();
+  mlir::Value warp();
+
+private:
+  mlir::Value constantLike(mlir::Value like, int64_t value);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+};
+
+/// The parts of a converted global view.
+class GlobalView {
+public:
+  GlobalView(GlobalType type, mlir::ValueRange parts)
+      : type(type), parts(parts) {}
+
+  mlir::Value pointer() const { return parts.front(); }
+  /// Size of a dimension, i32.
+  mlir::Value size(IndexBuilder &index, unsigned dim) const;
+  /// Stride of a dimension in elements, i64.
+  mlir::Value stride(IndexBuilder &index, unsigned dim) const;
+  /// Address of the element at `indices`; missing trailing indices are 0.
+  mlir::Value address(IndexBuilder &index, mlir::ValueRange indices) const;
+
+private:
+  GlobalType type;
+  mlir::ValueRange parts;
+};
+
+/// Address of the 16-byte chunk `chunk + laneChunk` of row `row + laneRow` in a
+/// swizzled tile (TileTypes.td, SharedType). `row` (a multiple of 8) and `chunk`
+/// (even) are constants, `laneRow` and `laneChunk` (0 or 1) differ by lane, so
+/// that almost all of the address is shared between accesses.
+class SwizzledAddress {
+public:
+  SwizzledAddress(IndexBuilder &index, SharedType type, mlir::Value base,
+                  mlir::Value laneRow, mlir::Value laneChunk);
+  mlir::Value get(int64_t row, int64_t chunk);
+
+private:
+  IndexBuilder &index;
+  SharedType type;
+  mlir::Value rowAddress; ///< base + laneRow * swizzle
+  mlir::Value laneXor;    ///< 16 * (laneChunk xor f(laneRow))
+  llvm::SmallDenseMap<int64_t, mlir::Value> byChunk;
+};
+
+/// f(row) of SharedType's documentation, an i32.
+mlir::Value swizzlePermutation(IndexBuilder &index, SharedType type,
+                               mlir::Value row);
+
+/// Declares the CTA's dynamic shared memory, which attn_tile.alloc refers to.
+void declareSharedMemory(mlir::ModuleOp module);
+
+void populateCpAsyncPatterns(mlir::TypeConverter &converter,
+                             mlir::RewritePatternSet &patterns);
+void populateElementwisePatterns(mlir::TypeConverter &converter,
+                                 mlir::RewritePatternSet &patterns);
+void populateGlobalMemoryPatterns(mlir::TypeConverter &converter,
+                                  mlir::RewritePatternSet &patterns);
+void populateKernelPatterns(mlir::TypeConverter &converter,
+                            mlir::RewritePatternSet &patterns);
+void populateMmaSyncPatterns(mlir::TypeConverter &converter,
+                             mlir::RewritePatternSet &patterns);
+/// math ops on f32 scalars by the approximate instructions of the SFU.
+void populateMathToNVVMPatterns(mlir::RewritePatternSet &patterns);
+
+} // namespace attn::tile
+
+#endif // LIB_CONVERSION_TILETONVVM_COMMON_H

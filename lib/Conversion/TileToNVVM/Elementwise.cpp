@@ -1,0 +1,180 @@
+//===- Elementwise.cpp - Fragments element by element -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// fill, map, row reductions and the conversion of an accumulator to an operand:
+// everything that works on the registers of a fragment.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Common.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+namespace {
+
+/// Where a register of a fragment stands: rows by blocks of 16 and halves of
+/// 8, columns by blocks of 8 and two neighbours.
+struct Position {
+  int64_t rowBlock, rowHalf, colBlock, colParity;
+  /// Index among the registers of a row fragment.
+  int64_t rowRegister() const { return rowBlock * 2 + rowHalf; }
+};
+
+/// The position of register `i` of an accumulator or row fragment.
+Position positionOf(FragmentType type, int64_t i) {
+  if (type.isRow())
+    return {i / 2, i % 2, 0, 0};
+  int64_t colBlocks = type.getShape()[1] / 8;
+  int64_t block = i / 4;
+  return {block / colBlocks, (i / 2) % 2, block % colBlocks, i % 2};
+}
+
+struct FillLowering : TileOpLowering<FillOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(FillOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Value constant =
+        arith::ConstantOp::create(rewriter, op.getLoc(), op.getValueAttr());
+    int64_t count = op.getResult().getType().getRegisters(getWarps());
+    SmallVector<Value> registers(count, constant);
+    rewriter.replaceOpWithMultiple(op, {registers});
+    return success();
+  }
+};
+
+struct MapLowering : TileOpLowering<MapOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(MapOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    IndexBuilder index(rewriter, op.getLoc());
+    FragmentType type = op.getResult().getType();
+    int64_t warps = getWarps();
+    Value lane = index.lane();
+    Value row = index.add(index.mul(index.warp(), type.getRows() / warps),
+                          index.shiftRight(lane, 2));
+    Value col = index.mul(index.bitAnd(lane, 3), 2);
+    SmallVector<Value> results;
+    for (int64_t i = 0, e = type.getRegisters(warps); i < e; ++i) {
+      Position position = positionOf(type, i);
+      SmallVector<Value> arguments;
+      for (auto [input, registers] :
+           llvm::zip_equal(op.getInputs(), adaptor.getInputs())) {
+        bool broadcast = cast<FragmentType>(input.getType()).isRow();
+        arguments.push_back(registers[broadcast ? position.rowRegister() : i]);
+      }
+      arguments.push_back(
+          index.add(row, position.rowBlock * 16 + position.rowHalf * 8));
+      if (!type.isRow())
+        arguments.push_back(
+            index.add(col, position.colBlock * 8 + position.colParity));
+      results.push_back(inlineBody(rewriter, op, arguments));
+    }
+    rewriter.replaceOpWithMultiple(op, {results});
+    return success();
+  }
+
+private:
+  /// Clones the region's ops and returns what it yields.
+  static Value inlineBody(OpBuilder &builder, MapOp op,
+                          ArrayRef<Value> arguments) {
+    Block &body = op.getBody().front();
+    IRMapping mapping;
+    mapping.map(body.getArguments(), arguments);
+    for (Operation &inner : body.without_terminator())
+      builder.clone(inner, mapping);
+    return mapping.lookupOrDefault(
+        cast<YieldOp>(body.getTerminator()).getValue());
+  }
+};
+
+/// max or sum of two scalars; a maximum ignores NaN.
+Value combine(OpBuilder &builder, Location loc, Reduction kind, Value a,
+              Value b) {
+  if (kind == Reduction::max)
+    return arith::MaxNumFOp::create(builder, loc, a, b);
+  return arith::AddFOp::create(builder, loc, a, b);
+}
+
+struct RowReduceLowering : TileOpLowering<RowReduceOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(RowReduceOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    FragmentType type = op.getSource().getType();
+    SmallVector<Value> rows(adaptor.getInit());
+    for (auto [i, value] : llvm::enumerate(adaptor.getSource())) {
+      Value &row = rows[positionOf(type, i).rowRegister()];
+      row = combine(rewriter, op.getLoc(), op.getKind(), row, value);
+    }
+    rewriter.replaceOpWithMultiple(op, {rows});
+    return success();
+  }
+};
+
+/// Butterfly over the four lanes of a quad (PTX ISA, shfl.sync).
+struct RowAllReduceLowering : TileOpLowering<RowAllReduceOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(RowAllReduceOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    SmallVector<Value> rows(adaptor.getSource());
+    for (Value &row : rows)
+      for (int64_t distance : {1, 2}) {
+        Value other = NVVM::ShflOp::create(
+            rewriter, loc, row.getType(), index.i32(-1), row,
+            index.i32(distance), index.i32(31), NVVM::ShflKind::bfly,
+            /*return_value_and_is_valid=*/UnitAttr());
+        row = combine(rewriter, loc, op.getKind(), row, other);
+      }
+    rewriter.replaceOpWithMultiple(op, {rows});
+    return success();
+  }
+};
+
+struct ToOperandLowering : TileOpLowering<ToOperandOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(ToOperandOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type element = op.getOperand().getType().getElementType();
+    Type pair = VectorType::get(2, element);
+    ValueRange source = adaptor.getSource();
+    SmallVector<Value> registers;
+    // Two accumulator blocks, 8 values, make one operand block, 4 registers, in
+    // the same order.
+    for (size_t i = 0; i < source.size(); i += 2) {
+      Value values = LLVM::PoisonOp::create(
+          rewriter, loc, VectorType::get(2, rewriter.getF32Type()));
+      for (int64_t k = 0; k < 2; ++k)
+        values = LLVM::InsertElementOp::create(
+            rewriter, loc, values, source[i + k],
+            IndexBuilder(rewriter, loc).i32(k));
+      Value rounded = LLVM::FPTruncOp::create(rewriter, loc, pair, values);
+      registers.push_back(LLVM::BitcastOp::create(
+          rewriter, loc, rewriter.getI32Type(), rounded));
+    }
+    rewriter.replaceOpWithMultiple(op, {registers});
+    return success();
+  }
+};
+
+} // namespace
+
+void attn::tile::populateElementwisePatterns(TypeConverter &converter,
+                                             RewritePatternSet &patterns) {
+  patterns.add<FillLowering, MapLowering, RowReduceLowering,
+               RowAllReduceLowering, ToOperandLowering>(converter,
+                                                        patterns.getContext());
+}

@@ -1,0 +1,148 @@
+//===- Kernel.cpp - Kernels, barriers and shared memory -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Common.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+/// The symbol of the CTA's dynamic shared memory.
+static constexpr StringLiteral kSharedMemoryName = "attn_shared_memory";
+/// cp.async and ldmatrix need 16 bytes, TMA's swizzles need 1024.
+static constexpr int64_t kSharedMemoryAlignment = 1024;
+
+namespace {
+
+struct KernelLowering : TileOpLowering<KernelOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(KernelOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Region &body = op.getBody();
+    TypeConverter::SignatureConversion signature(body.getNumArguments());
+    if (failed(getTypeConverter()->convertSignatureArgs(body.getArgumentTypes(),
+                                                        signature)))
+      return failure();
+    auto type = LLVM::LLVMFunctionType::get(
+        LLVM::LLVMVoidType::get(getContext()), signature.getConvertedTypes());
+    auto function =
+        LLVM::LLVMFuncOp::create(rewriter, op.getLoc(), op.getSymName(), type);
+    function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                      rewriter.getUnitAttr());
+    function->setAttr(
+        NVVM::NVVMDialect::getReqntidAttrName(),
+        rewriter.getDenseI32ArrayAttr({static_cast<int32_t>(op.getThreads())}));
+    rewriter.inlineRegionBefore(body, function.getBody(), function.end());
+    if (failed(rewriter.convertRegionTypes(&function.getBody(),
+                                           *getTypeConverter(), &signature)))
+      return failure();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ReturnLowering : TileOpLowering<ReturnOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(ReturnOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<LLVM::ReturnOp>(op, ValueRange());
+    return success();
+  }
+};
+
+struct AllocLowering : TileOpLowering<AllocOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(AllocOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!op.getOffset())
+      return rewriter.notifyMatchFailure(op, "shared memory is not allocated");
+    Location loc = op.getLoc();
+    auto pointer = LLVM::LLVMPointerType::get(getContext(), kSharedSpace);
+    Value base = LLVM::AddressOfOp::create(
+        rewriter, loc, pointer,
+        FlatSymbolRefAttr::get(getContext(), kSharedMemoryName));
+    rewriter.replaceOp(op,
+                       IndexBuilder(rewriter, loc).offset(base, *op.getOffset()));
+    return success();
+  }
+};
+
+struct StageLowering : TileOpLowering<StageOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(StageOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    IndexBuilder index(rewriter, op.getLoc());
+    Value bytes = index.mul(index.toI32(adaptor.getIndex().front()),
+                            op.getRing().getType().getTileBytes());
+    rewriter.replaceOp(op, index.offset(adaptor.getRing().front(), bytes));
+    return success();
+  }
+};
+
+struct BarrierLowering : public OpConversionPattern<gpu::BarrierOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(gpu::BarrierOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::Barrier0Op>(op);
+    return success();
+  }
+};
+
+/// gpu.block_id and gpu.grid_dim, as index.
+template <typename OpTy, typename X, typename Y, typename Z>
+struct SpecialRegisterLowering : public OpConversionPattern<OpTy> {
+  using OpConversionPattern<OpTy>::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(OpTy op, typename OpTy::Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type i32 = rewriter.getI32Type();
+    Value id;
+    switch (op.getDimension()) {
+    case gpu::Dimension::x:
+      id = X::create(rewriter, loc, i32);
+      break;
+    case gpu::Dimension::y:
+      id = Y::create(rewriter, loc, i32);
+      break;
+    case gpu::Dimension::z:
+      id = Z::create(rewriter, loc, i32);
+      break;
+    }
+    rewriter.replaceOpWithNewOp<arith::IndexCastOp>(
+        op, rewriter.getIndexType(), id);
+    return success();
+  }
+};
+
+} // namespace
+
+void attn::tile::declareSharedMemory(ModuleOp module) {
+  if (module.lookupSymbol(kSharedMemoryName))
+    return;
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
+  LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/false,
+                         LLVM::Linkage::External, kSharedMemoryName,
+                         /*value=*/Attribute(), kSharedMemoryAlignment,
+                         kSharedSpace);
+}
+
+void attn::tile::populateKernelPatterns(TypeConverter &converter,
+                                        RewritePatternSet &patterns) {
+  patterns.add<KernelLowering, ReturnLowering, AllocLowering, StageLowering,
+               BarrierLowering,
+               SpecialRegisterLowering<gpu::BlockIdOp, NVVM::BlockIdXOp,
+                                       NVVM::BlockIdYOp, NVVM::BlockIdZOp>,
+               SpecialRegisterLowering<gpu::GridDimOp, NVVM::GridDimXOp,
+                                       NVVM::GridDimYOp, NVVM::GridDimZOp>>(
+      converter, patterns.getContext());
+}

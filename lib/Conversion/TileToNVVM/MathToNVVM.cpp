@@ -1,0 +1,134 @@
+//===- MathToNVVM.cpp - Scalar functions on the special function units -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// f32 math ops by the SFU's approximations (PTX ISA, "Floating Point
+// Instructions": ex2.approx, lg2.approx, rcp.approx, ...). Their error is far
+// below that of a 16-bit result. What has no such instruction is left alone and
+// reported by the pass.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Common.h"
+
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+namespace {
+
+Value constant(OpBuilder &builder, Location loc, float value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getF32FloatAttr(value));
+}
+
+/// Calls an LLVM intrinsic f32 -> f32.
+Value call(OpBuilder &builder, Location loc, StringRef intrinsic,
+           ValueRange arguments) {
+  return LLVM::CallIntrinsicOp::create(builder, loc, builder.getF32Type(),
+                                       builder.getStringAttr(intrinsic),
+                                       arguments)
+      .getResult(0);
+}
+
+Value buildExp2(OpBuilder &builder, Location loc, Value x) {
+  return call(builder, loc, "llvm.nvvm.ex2.approx.ftz.f32", x);
+}
+
+/// A unary math op on f32 that becomes `build(x)`.
+template <typename OpTy>
+struct UnaryLowering : public OpRewritePattern<OpTy> {
+  using Build = Value (*)(OpBuilder &, Location, Value);
+  UnaryLowering(MLIRContext *context, Build build)
+      : OpRewritePattern<OpTy>(context), build(build) {}
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return rewriter.notifyMatchFailure(op, "not a scalar f32");
+    rewriter.replaceOp(op, build(rewriter, op.getLoc(), op.getOperand()));
+    return success();
+  }
+
+  Build build;
+};
+
+Value buildExp(OpBuilder &builder, Location loc, Value x) {
+  Value log2e = constant(builder, loc, llvm::numbers::log2ef);
+  return buildExp2(builder, loc, arith::MulFOp::create(builder, loc, x, log2e));
+}
+
+Value buildLog2(OpBuilder &builder, Location loc, Value x) {
+  return call(builder, loc, "llvm.nvvm.lg2.approx.f", x);
+}
+
+Value buildLog(OpBuilder &builder, Location loc, Value x) {
+  Value ln2 = constant(builder, loc, llvm::numbers::ln2f);
+  return arith::MulFOp::create(builder, loc, buildLog2(builder, loc, x), ln2);
+}
+
+/// tanh x = 1 - 2 / (exp(2x) + 1): absolute error about 1e-7, where tanh.approx
+/// has 5e-4, too much for a soft cap of 50.
+Value buildTanh(OpBuilder &builder, Location loc, Value x) {
+  Value factor = constant(builder, loc, 2 * llvm::numbers::log2ef);
+  Value power =
+      buildExp2(builder, loc, arith::MulFOp::create(builder, loc, x, factor));
+  Value one = constant(builder, loc, 1.0f);
+  Value sum = arith::AddFOp::create(builder, loc, power, one);
+  Value reciprocal = call(builder, loc, "llvm.nvvm.rcp.approx.ftz.f", sum);
+  return math::FmaOp::create(builder, loc, constant(builder, loc, -2.0f),
+                             reciprocal, one);
+}
+
+Value buildRsqrt(OpBuilder &builder, Location loc, Value x) {
+  return call(builder, loc, "llvm.nvvm.rsqrt.approx.f", x);
+}
+
+Value buildSqrt(OpBuilder &builder, Location loc, Value x) {
+  return call(builder, loc, "llvm.nvvm.sqrt.rn.f", x);
+}
+
+Value buildSin(OpBuilder &builder, Location loc, Value x) {
+  return call(builder, loc, "llvm.nvvm.sin.approx.f", x);
+}
+
+Value buildCos(OpBuilder &builder, Location loc, Value x) {
+  return call(builder, loc, "llvm.nvvm.cos.approx.f", x);
+}
+
+Value buildAbs(OpBuilder &builder, Location loc, Value x) {
+  return LLVM::FAbsOp::create(builder, loc, x);
+}
+
+struct FmaLowering : public OpRewritePattern<math::FmaOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FmaOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return rewriter.notifyMatchFailure(op, "not a scalar f32");
+    rewriter.replaceOpWithNewOp<LLVM::FMAOp>(op, op.getA(), op.getB(),
+                                             op.getC());
+    return success();
+  }
+};
+
+} // namespace
+
+void attn::tile::populateMathToNVVMPatterns(RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  patterns.add<UnaryLowering<math::Exp2Op>>(context, buildExp2);
+  patterns.add<UnaryLowering<math::ExpOp>>(context, buildExp);
+  patterns.add<UnaryLowering<math::Log2Op>>(context, buildLog2);
+  patterns.add<UnaryLowering<math::LogOp>>(context, buildLog);
+  patterns.add<UnaryLowering<math::TanhOp>>(context, buildTanh);
+  patterns.add<UnaryLowering<math::RsqrtOp>>(context, buildRsqrt);
+  patterns.add<UnaryLowering<math::SqrtOp>>(context, buildSqrt);
+  patterns.add<UnaryLowering<math::SinOp>>(context, buildSin);
+  patterns.add<UnaryLowering<math::CosOp>>(context, buildCos);
+  patterns.add<UnaryLowering<math::AbsFOp>>(context, buildAbs);
+  patterns.add<FmaLowering>(context);
+}

@@ -1,0 +1,92 @@
+//===- TileToNVVM.cpp - Tile level to NVVM -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The pass: lowers each kernel with the patterns of this folder, sm_80 form
+// (cp.async, ldmatrix, mma.sync). Scalar code stays in arith and scf, which
+// upstream's conversions lower.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Conversion/Passes.h"
+
+#include "Common.h"
+
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+
+namespace attn {
+#define GEN_PASS_DEF_CONVERTATTNTILETONVVM
+#include "attn/Conversion/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::tile;
+
+namespace {
+
+struct ConvertAttnTileToNVVM
+    : public attn::impl::ConvertAttnTileToNVVMBase<ConvertAttnTileToNVVM> {
+  using ConvertAttnTileToNVVMBase::ConvertAttnTileToNVVMBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
+    for (KernelOp kernel : kernels) {
+      if (failed(checkMath(kernel)))
+        return signalPassFailure();
+      declareSharedMemory(module);
+      if (auto manifest = kernel.getManifestAttr())
+        module->setAttr("attn.manifest", manifest);
+      if (failed(convertKernel(kernel)))
+        return signalPassFailure();
+      ++numKernels;
+    }
+  }
+
+private:
+  /// Fails at a math op that no instruction computes.
+  static LogicalResult checkMath(KernelOp kernel) {
+    WalkResult result = kernel.walk([](Operation *op) {
+      if (!isa<math::MathDialect>(op->getDialect()))
+        return WalkResult::advance();
+      bool isScalarF32 =
+          op->getNumResults() == 1 && op->getResult(0).getType().isF32();
+      bool isKnown = isa<math::Exp2Op, math::ExpOp, math::Log2Op, math::LogOp,
+                         math::TanhOp, math::RsqrtOp, math::SqrtOp, math::SinOp,
+                         math::CosOp, math::AbsFOp, math::FmaOp>(op);
+      if (isScalarF32 && isKnown)
+        return WalkResult::advance();
+      op->emitOpError() << "expected a function that the GPU computes in f32 "
+                           "(exp, exp2, log, log2, tanh, sqrt, rsqrt, sin, cos, "
+                           "absf, fma)";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  LogicalResult convertKernel(KernelOp kernel) {
+    MLIRContext *context = &getContext();
+    TileTypeConverter converter(kernel.getWarps());
+    RewritePatternSet patterns(context);
+    populateCpAsyncPatterns(converter, patterns);
+    populateElementwisePatterns(converter, patterns);
+    populateGlobalMemoryPatterns(converter, patterns);
+    populateKernelPatterns(converter, patterns);
+    populateMmaSyncPatterns(converter, patterns);
+    populateMathToNVVMPatterns(patterns);
+
+    ConversionTarget target(*context);
+    target.addIllegalDialect<AttnTileDialect, gpu::GPUDialect,
+                             math::MathDialect>();
+    target.addLegalDialect<arith::ArithDialect, LLVM::LLVMDialect,
+                           NVVM::NVVMDialect>();
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                         target);
+    return applyPartialConversion(kernel, target, std::move(patterns));
+  }
+};
+
+} // namespace

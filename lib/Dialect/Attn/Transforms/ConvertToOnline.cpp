@@ -1,0 +1,84 @@
+//===- ConvertToOnline.cpp - Attention as one online step -------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements --attn-convert-to-online.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TiledForm.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Transforms/NormalForm.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+
+namespace attn {
+#define GEN_PASS_DEF_CONVERTTOONLINEPASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+/// Replaces each attn.length in `region` by M or N of the whole attention.
+static void replaceLengths(OpBuilder &builder, AttentionOp op, Region &region) {
+  for (LengthOp length :
+       llvm::make_early_inc_range(region.getOps<LengthOp>())) {
+    Value source =
+        length.getSequence() == Sequence::query ? op.getQuery() : op.getKey();
+    OpFoldResult size = getDim(builder, length.getLoc(), source, kSequence);
+    length.replaceAllUsesWith(
+        getValueOrCreateConstantIndexOp(builder, length.getLoc(), size));
+    length.erase();
+  }
+}
+
+/// Replaces `op` by initial state, one step over all keys, and normalize.
+static void convertToOnline(AttentionOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  replaceLengths(builder, op, op.getScoreMod());
+  replaceLengths(builder, op, op.getMaskMod());
+
+  SmallVector<OpFoldResult> rows;
+  for (unsigned dim : {kBatch, kHead, kSequence})
+    rows.push_back(getDim(builder, loc, op.getQuery(), dim));
+  OpFoldResult valueDim = getDim(builder, loc, op.getValue(), kHeadDim);
+  OnlineState state =
+      createInitialState(builder, loc, rows, valueDim, op.getScoreType());
+
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  auto step = OnlineAttentionOp::create(
+      builder, loc,
+      TypeRange{state.acc.getType(), state.max.getType(), state.sum.getType()},
+      op.getQuery(), op.getKey(), op.getValue(), op.getBias(),
+      ValueRange{zero, zero, zero, zero}, state.acc, state.max, state.sum,
+      op.getScaleAttr(), op.getScheduleAttr());
+  step.getScoreMod().takeBody(op.getScoreMod());
+  step.getMaskMod().takeBody(op.getMaskMod());
+  auto normalize =
+      NormalizeOp::create(builder, loc, op->getResultTypes(),
+                          ValueRange{step.getAccResult(), step.getMaxResult(),
+                                     step.getSumResult()});
+  op->replaceAllUsesWith(normalize);
+  op.erase();
+}
+
+namespace {
+struct ConvertToOnline
+    : public attn::impl::ConvertToOnlinePassBase<ConvertToOnline> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<AttentionOp> ops;
+    getOperation().walk([&](AttentionOp op) { ops.push_back(op); });
+    for (AttentionOp op : ops)
+      convertToOnline(op);
+    clearNormalForm(getOperation());
+    numConverted += ops.size();
+  }
+};
+} // namespace

@@ -1,0 +1,105 @@
+//===- NormalForm.cpp - The form a module is in -----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads and writes the module's normal form and checks the facts of each form,
+// one function per form.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/NormalForm.h"
+#include "TiledForm.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace attn;
+
+static constexpr StringLiteral kAttributeName = "attn.normal_form";
+
+std::optional<NormalForm> attn::getNormalForm(ModuleOp module) {
+  auto attr = module->getAttrOfType<NormalFormAttr>(kAttributeName);
+  return attr ? std::optional(attr.getValue()) : std::nullopt;
+}
+
+void attn::setNormalForm(ModuleOp module, NormalForm form) {
+  module->setAttr(kAttributeName,
+                  NormalFormAttr::get(module.getContext(), form));
+}
+
+void attn::clearNormalForm(ModuleOp module) {
+  module->removeAttr(kAttributeName);
+}
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
+
+/// Fails at the first op of the kinds `OpTys`, which `form` excludes.
+template <typename... OpTys>
+static LogicalResult verifyNone(ModuleOp module, NormalForm form) {
+  WalkResult result = module.walk([&](Operation *op) {
+    if (!isa<OpTys...>(op))
+      return WalkResult::advance();
+    op->emitOpError() << "expected no such op in the form '"
+                      << stringifyNormalForm(form) << "'";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// `scheduled`: every attention has a complete schedule.
+static LogicalResult verifyScheduled(ModuleOp module) {
+  WalkResult result =
+      module.walk([&](AttentionOp op) {
+        std::optional<ScheduleAttr> schedule = op.getSchedule();
+        if (schedule && schedule->isComplete())
+          return WalkResult::advance();
+        InFlightDiagnostic diag =
+            op.emitOpError()
+            << "expected a complete schedule in the form 'scheduled', got ";
+        if (schedule)
+          diag << *schedule;
+        else
+          diag << "none";
+        return WalkResult::interrupt();
+      });
+  return failure(result.wasInterrupted());
+}
+
+/// `tiled`: every online_attention is the one of a key loop, and every
+/// normalize ends a sequence of key loops within a loop over row tiles.
+static LogicalResult verifyTiled(ModuleOp module) {
+  WalkResult result = module.walk([&](Operation *op) {
+    LogicalResult valid = success();
+    if (auto online = dyn_cast<OnlineAttentionOp>(op))
+      valid = verifyTiledStep(online);
+    else if (auto normalize = dyn_cast<NormalizeOp>(op))
+      valid = verifyTiledEnd(normalize);
+    return failed(valid) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult attn::verifyNormalForm(ModuleOp module, NormalForm form) {
+  switch (form) {
+  case NormalForm::Tensor:
+  case NormalForm::Masked:
+    return verifyNone<OnlineAttentionOp, NormalizeOp>(module, form);
+  case NormalForm::Scheduled:
+    if (failed(verifyNone<OnlineAttentionOp, NormalizeOp>(module, form)))
+      return failure();
+    return verifyScheduled(module);
+  case NormalForm::Tiled:
+    if (failed(verifyNone<AttentionOp, LengthOp>(module, form)))
+      return failure();
+    return verifyTiled(module);
+  case NormalForm::Tile:
+  case NormalForm::Nvvm:
+    return verifyNone<AttentionOp, OnlineAttentionOp, NormalizeOp, MergeOp>(
+        module, form);
+  }
+  llvm_unreachable("unknown normal form");
+}

@@ -1,0 +1,102 @@
+//===- SelectSchedule.cpp - Choose tiles, warps and stages ------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements --attn-select-schedule.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Transforms/NormalForm.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/TargetInfo/TargetInfo.h"
+
+namespace attn {
+#define GEN_PASS_DEF_SELECTSCHEDULEPASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+/// Numbers of a schedule; 0 is not chosen.
+struct ScheduleFields {
+  int64_t tileM = 0, tileN = 0, warps = 0, stages = 0;
+
+  /// These, and where one is not chosen, that of `fallback`.
+  ScheduleFields orElse(const ScheduleFields &fallback) const {
+    return {tileM ? tileM : fallback.tileM, tileN ? tileN : fallback.tileN,
+            warps ? warps : fallback.warps, stages ? stages : fallback.stages};
+  }
+};
+
+/// The choice for a target by the larger head dimension alone.
+static ScheduleFields chooseFields(const TargetInfo &target, int64_t headDim) {
+  if (target.kind == TargetKind::Cpu)
+    return {/*tileM=*/64, /*tileN=*/64, /*warps=*/1, /*stages=*/1};
+  if (headDim <= 64)
+    return {/*tileM=*/128, /*tileN=*/64, /*warps=*/4, /*stages=*/2};
+  if (headDim <= 128)
+    return {/*tileM=*/64, /*tileN=*/64, /*warps=*/4, /*stages=*/2};
+  return {/*tileM=*/64, /*tileN=*/32, /*warps=*/4, /*stages=*/2};
+}
+
+namespace {
+struct SelectSchedule
+    : public attn::impl::SelectSchedulePassBase<SelectSchedule> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    Result<TargetInfo> info = lookupTarget(target.getValue());
+    if (!info) {
+      module.emitError() << info.error();
+      return signalPassFailure();
+    }
+    ScheduleFields overrides{tileM, tileN, warps, stages};
+    if (failed(verifyOverrides(overrides)))
+      return signalPassFailure();
+    module.walk(
+        [&](AttentionOp op) { completeSchedule(op, *info, overrides); });
+    setNormalForm(module, NormalForm::Scheduled);
+  }
+
+private:
+  LogicalResult verifyOverrides(const ScheduleFields &fields) {
+    std::pair<StringRef, int64_t> options[] = {{"tile-m", fields.tileM},
+                                               {"tile-n", fields.tileN},
+                                               {"warps", fields.warps},
+                                               {"stages", fields.stages}};
+    for (auto [name, number] : options)
+      if (number < 0)
+        return getOperation().emitError()
+               << "expected option " << name
+               << " to be positive, or 0 to choose, got " << number;
+    return success();
+  }
+
+  /// Fills what is not set on `op`.
+  void completeSchedule(AttentionOp op, const TargetInfo &info,
+                        const ScheduleFields &overrides) {
+    ++numAttentions;
+    ScheduleFields own;
+    StringRef kind = "large_cache";
+    if (std::optional<ScheduleAttr> schedule = op.getSchedule()) {
+      if (schedule->isComplete())
+        return;
+      own = {schedule->getTileM(), schedule->getTileN(), schedule->getWarps(),
+             schedule->getStages()};
+      kind = schedule->getKind();
+    }
+    AttentionDims dims = AttentionDims::get(op);
+    ScheduleFields chosen = own.orElse(overrides).orElse(
+        chooseFields(info, std::max(dims.headDim, dims.valueDim)));
+    op.setScheduleAttr(ScheduleAttr::get(op.getContext(), kind, chosen.tileM,
+                                         chosen.tileN, chosen.warps,
+                                         chosen.stages));
+    ++numChosen;
+  }
+};
+} // namespace

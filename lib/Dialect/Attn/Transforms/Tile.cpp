@@ -1,0 +1,303 @@
+//===- Tile.cpp - Loops over query and key tiles ----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements --attn-tile: an scf.forall over row tiles around scf.for loops
+// over key tiles. The slices of a tile come from TilingInterface.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TiledForm.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Transforms/NormalForm.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+
+namespace attn {
+#define GEN_PASS_DEF_TILEPASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+using Sizes = SmallVector<OpFoldResult>;
+
+namespace {
+/// An attention to tile: its only step, over all keys, and its end.
+struct WholeAttention {
+  OnlineAttentionOp step;
+  NormalizeOp normalize;
+};
+
+/// The rows of one iteration of the scf.forall: offsets (b, h, m) and sizes
+/// (1, 1, rows).
+struct RowTile {
+  Sizes offsets;
+  Sizes sizes;
+};
+
+/// One of the key loops: [lower, upper), and N where its tiles are ragged.
+struct KeyRange {
+  Value lower;
+  Value upper;
+  OpFoldResult raggedAt;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What can be tiled
+//===----------------------------------------------------------------------===//
+
+/// True if `value` is filled with a constant for which `matches` holds.
+static bool isFilled(Value value,
+                     llvm::function_ref<bool(const APFloat &)> matches) {
+  auto fill = value.getDefiningOp<linalg::FillOp>();
+  FloatAttr scalar;
+  return fill && matchPattern(fill.getInputs()[0], m_Constant(&scalar)) &&
+         matches(scalar.getValue());
+}
+
+/// The attention that `step` belongs to; an error if it is not in the form
+/// that --attn-convert-to-online gives.
+static FailureOr<WholeAttention> getWholeAttention(OnlineAttentionOp step) {
+  std::optional<ScheduleAttr> schedule = step.getSchedule();
+  if (!schedule || !schedule->isComplete())
+    return step.emitOpError() << "expected a complete schedule, as "
+                                 "--attn-select-schedule gives";
+  auto isZero = [](const APFloat &value) { return value.isZero(); };
+  auto isMinusInf = [](const APFloat &value) {
+    return value.isInfinity() && value.isNegative();
+  };
+  if (!isFilled(step.getAcc(), isZero) ||
+      !isFilled(step.getMax(), isMinusInf) || !isFilled(step.getSum(), isZero))
+    return step.emitOpError() << "expected to start from the initial state: "
+                                 "acc = 0, max = -inf, sum = 0";
+  NormalizeOp normalize;
+  for (Operation *user : step->getUsers())
+    if (auto end = dyn_cast<NormalizeOp>(user))
+      normalize = end;
+  if (!normalize || !llvm::all_equal(step->getUsers()) ||
+      ValueRange(getFinalState(normalize).values()) != step->getResults())
+    return step.emitOpError() << "expected its results to be the state of one "
+                                 "attn.normalize, and nothing else";
+  return WholeAttention{step, normalize};
+}
+
+//===----------------------------------------------------------------------===//
+// Tiling
+//===----------------------------------------------------------------------===//
+
+/// The size of a tile at `offset` in [0, total): `tile`, or what is left.
+static OpFoldResult boundedTile(OpBuilder &builder, Location loc, int64_t tile,
+                                OpFoldResult offset, OpFoldResult total) {
+  AffineExpr left =
+      builder.getAffineSymbolExpr(0) - builder.getAffineDimExpr(0);
+  AffineMap map = AffineMap::get(
+      1, 1, {builder.getAffineConstantExpr(tile), left}, builder.getContext());
+  return affine::makeComposedFoldedAffineMin(builder, loc, map,
+                                             {offset, total});
+}
+
+/// True if `tile` is known to divide `total`.
+static bool divides(int64_t tile, OpFoldResult total) {
+  std::optional<int64_t> number = getConstantIntValue(total);
+  return number && *number % tile == 0;
+}
+
+/// The ranges of the key loops: whole tiles, then the ragged end.
+static SmallVector<KeyRange> getKeyRanges(OpBuilder &builder,
+                                          OnlineAttentionOp step) {
+  Location loc = step.getLoc();
+  int64_t tile = step.getSchedule()->getTileN();
+  OpFoldResult keys = getDim(builder, loc, step.getKey(), kSequence);
+  auto asValue = [&](OpFoldResult ofr) {
+    return getValueOrCreateConstantIndexOp(builder, loc, ofr);
+  };
+  OpFoldResult staticEnd = affine::makeComposedFoldedAffineApply(
+      builder, loc, builder.getAffineSymbolExpr(0).floorDiv(tile) * tile,
+      {keys});
+  Value start = asValue(builder.getIndexAttr(0)), middle = asValue(staticEnd);
+  SmallVector<KeyRange> ranges;
+  if (!isConstantIntValue(staticEnd, 0))
+    ranges.push_back({start, middle, OpFoldResult()});
+  if (!divides(tile, keys))
+    ranges.push_back({middle, asValue(keys), keys});
+  return ranges;
+}
+
+/// The step over the key tile at `n`, from state `init`.
+static OnlineAttentionOp
+createTileStep(OpBuilder &builder, OnlineAttentionOp step, const RowTile &rows,
+               const KeyRange &range, Value n, const OnlineState &init) {
+  int64_t tileN = step.getSchedule()->getTileN();
+  OpFoldResult keys = builder.getIndexAttr(tileN);
+  if (range.raggedAt)
+    keys = boundedTile(builder, step.getLoc(), tileN, n, range.raggedAt);
+  Sizes offsets(rows.offsets), sizes(rows.sizes);
+  offsets.push_back(n);
+  sizes.push_back(keys);
+  // A tile of one head always has one key head, so that tiling cannot fail.
+  FailureOr<TilingResult> tiled =
+      step.getTiledImplementation(builder, offsets, sizes);
+  assert(succeeded(tiled) && "expected tiles of one head");
+  auto tileStep = cast<OnlineAttentionOp>(tiled->tiledOps.front());
+  // The state is carried, not sliced.
+  SmallVector<Value> slices(tileStep.getDpsInits());
+  tileStep.getDpsInitsMutable().assign(init.values());
+  for (Value slice : slices)
+    slice.getDefiningOp()->erase();
+  return tileStep;
+}
+
+/// The loop over the keys of `range`; returns the state after it.
+static OnlineState createKeyLoop(OpBuilder &builder, OnlineAttentionOp step,
+                                 const RowTile &rows, const KeyRange &range,
+                                 const OnlineState &init) {
+  Location loc = step.getLoc();
+  Value tile = arith::ConstantIndexOp::create(builder, loc,
+                                              step.getSchedule()->getTileN());
+  auto loop = scf::ForOp::create(builder, loc, range.lower, range.upper, tile,
+                                 init.values());
+  // The body is built in place: affine ops look at the loops around them.
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  ValueRange state = loop.getRegionIterArgs();
+  auto tileStep =
+      createTileStep(builder, step, rows, range, loop.getInductionVar(),
+                     {state[0], state[1], state[2]});
+  scf::YieldOp::create(builder, loc, tileStep->getResults());
+  moveLoopInvariantCode(loop);
+  return {loop.getResult(0), loop.getResult(1), loop.getResult(2)};
+}
+
+/// The body of the scf.forall: fills, key loops, normalize, insertion.
+static void createRowTile(OpBuilder &builder, WholeAttention whole,
+                          ArrayRef<KeyRange> ranges, const RowTile &rows,
+                          scf::ForallOp forall) {
+  Location loc = whole.step.getLoc();
+  OpFoldResult valueDim = getDim(builder, loc, whole.step.getValue(), kHeadDim);
+  OnlineState state = createInitialState(builder, loc, rows.sizes, valueDim,
+                                         whole.step.getScoreType());
+  for (const KeyRange &range : ranges)
+    state = createKeyLoop(builder, whole.step, rows, range, state);
+
+  SmallVector<Type> types;
+  for (Type type : whole.normalize->getResultTypes()) {
+    auto tensor = cast<RankedTensorType>(type);
+    SmallVector<int64_t> shape(tensor.getShape());
+    for (auto [dim, size] : llvm::enumerate(rows.sizes))
+      shape[dim] = getConstantIntValue(size).value_or(ShapedType::kDynamic);
+    types.push_back(tensor.clone(shape));
+  }
+  auto normalize = NormalizeOp::create(builder, whole.normalize.getLoc(), types,
+                                       state.values());
+  builder.setInsertionPointToEnd(forall.getTerminator().getBody());
+  for (auto [tile, out] :
+       llvm::zip_equal(normalize->getResults(), forall.getRegionIterArgs())) {
+    Sizes offsets(rows.offsets), sizes(rows.sizes);
+    if (cast<ShapedType>(out.getType()).getRank() == 4) {
+      offsets.push_back(builder.getIndexAttr(0));
+      sizes.push_back(valueDim);
+    }
+    Sizes strides(offsets.size(), builder.getIndexAttr(1));
+    tensor::ParallelInsertSliceOp::create(builder, loc, tile, out, offsets,
+                                          sizes, strides);
+  }
+}
+
+/// Erases `op`, which is dead, and whatever it alone used.
+static void eraseWithProducers(Operation *op) {
+  SetVector<Operation *> worklist;
+  worklist.insert(op);
+  while (!worklist.empty()) {
+    Operation *candidate = worklist.pop_back_val();
+    if (!isOpTriviallyDead(candidate))
+      continue;
+    for (Value operand : candidate->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        worklist.insert(producer);
+    candidate->erase();
+  }
+}
+
+static void tile(WholeAttention whole) {
+  OpBuilder builder(whole.normalize);
+  Location loc = whole.step.getLoc();
+  int64_t tileM = whole.step.getSchedule()->getTileM();
+  Sizes rows;
+  for (unsigned dim : {kBatch, kHead, kSequence})
+    rows.push_back(getDim(builder, loc, whole.step.getQuery(), dim));
+  SmallVector<Value> outputs;
+  for (Value result : whole.normalize->getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    Sizes sizes(rows);
+    if (type.getRank() == 4)
+      sizes.push_back(getDim(builder, loc, whole.step.getValue(), kHeadDim));
+    Value empty =
+        tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
+    if (empty.getType() != type)
+      empty = tensor::CastOp::create(builder, loc, type, empty);
+    outputs.push_back(empty);
+  }
+  SmallVector<KeyRange> ranges = getKeyRanges(builder, whole.step);
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  OpFoldResult step = builder.getIndexAttr(tileM);
+  auto forall = scf::ForallOp::create(
+      builder, loc, ArrayRef<OpFoldResult>{zero, zero, zero}, rows,
+      ArrayRef<OpFoldResult>{one, one, step}, outputs, std::nullopt);
+
+  builder.setInsertionPoint(forall.getTerminator());
+  RowTile tile;
+  llvm::append_range(tile.offsets,
+                     getAsOpFoldResult(ValueRange(forall.getInductionVars())));
+  tile.sizes = {one, one, step};
+  if (!divides(tileM, rows[kSequence]))
+    tile.sizes[kSequence] = boundedTile(
+        builder, loc, tileM, tile.offsets[kSequence], rows[kSequence]);
+  createRowTile(builder, whole, ranges, tile, forall);
+  whole.normalize->replaceAllUsesWith(forall.getResults());
+  eraseWithProducers(whole.normalize);
+}
+
+namespace {
+struct Tile : public attn::impl::TilePassBase<Tile> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (failed(rejectUnconverted()))
+      return signalPassFailure();
+    SmallVector<WholeAttention> attentions;
+    WalkResult result = getOperation().walk([&](OnlineAttentionOp step) {
+      FailureOr<WholeAttention> whole = getWholeAttention(step);
+      if (failed(whole))
+        return WalkResult::interrupt();
+      attentions.push_back(*whole);
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    for (WholeAttention whole : attentions)
+      tile(whole);
+    numTiled += attentions.size();
+    setNormalForm(getOperation(), NormalForm::Tiled);
+  }
+
+private:
+  /// An attn.attention would be left out silently.
+  LogicalResult rejectUnconverted() {
+    WalkResult result = getOperation().walk([](AttentionOp op) {
+      op.emitOpError() << "expected attn.online_attention, as "
+                          "--attn-convert-to-online gives";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+};
+} // namespace

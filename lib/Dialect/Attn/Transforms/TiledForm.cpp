@@ -1,0 +1,127 @@
+//===- TiledForm.cpp - Pieces of the tiled form -----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TiledForm.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+/// A tensor of the given sizes filled with `value`.
+static Value createFilled(OpBuilder &builder, Location loc,
+                          ArrayRef<OpFoldResult> sizes, FloatType type,
+                          const APFloat &value) {
+  Value empty = tensor::EmptyOp::create(builder, loc, sizes, type);
+  Value scalar = arith::ConstantOp::create(builder, loc,
+                                           builder.getFloatAttr(type, value));
+  return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
+}
+
+OnlineState attn::createInitialState(OpBuilder &builder, Location loc,
+                                     ArrayRef<OpFoldResult> rows,
+                                     OpFoldResult valueDim,
+                                     FloatType scoreType) {
+  const llvm::fltSemantics &semantics = scoreType.getFloatSemantics();
+  APFloat zero = APFloat::getZero(semantics);
+  APFloat minusInf = APFloat::getInf(semantics, /*Negative=*/true);
+  SmallVector<OpFoldResult> accSizes(rows);
+  accSizes.push_back(valueDim);
+  return {createFilled(builder, loc, accSizes, scoreType, zero),
+          createFilled(builder, loc, rows, scoreType, minusInf),
+          createFilled(builder, loc, rows, scoreType, zero)};
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+OnlineState attn::getFinalState(NormalizeOp normalize) {
+  return {normalize.getAcc(), normalize.getMax(), normalize.getSum()};
+}
+
+KeyLoops attn::getKeyLoops(OnlineState state) {
+  KeyLoops result;
+  result.init = state;
+  while (auto loop = result.init.acc.getDefiningOp<scf::ForOp>()) {
+    // acc, max and sum are results of one loop, in this order.
+    if (loop.getNumResults() != 3 ||
+        loop.getResults() != ValueRange(result.init.values()))
+      break;
+    result.loops.push_back(loop);
+    result.init = {loop.getInitArgs()[0], loop.getInitArgs()[1],
+                   loop.getInitArgs()[2]};
+  }
+  std::reverse(result.loops.begin(), result.loops.end());
+  return result;
+}
+
+OnlineAttentionOp attn::getStep(scf::ForOp keyLoop) {
+  auto steps = keyLoop.getBody()->getOps<OnlineAttentionOp>();
+  return llvm::hasSingleElement(steps) ? *steps.begin() : OnlineAttentionOp();
+}
+
+bool attn::hasStaticKeyTile(scf::ForOp keyLoop) {
+  auto key = cast<ShapedType>(getStep(keyLoop).getKey().getType());
+  return !key.isDynamicDim(kSequence);
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+LogicalResult attn::verifyTiledStep(OnlineAttentionOp step) {
+  auto loop = dyn_cast<scf::ForOp>(step->getParentOp());
+  if (!loop || getStep(loop) != step)
+    return step.emitOpError() << "expected to be the only one in an scf.for "
+                                 "over key tiles in the form 'tiled'";
+  std::optional<ScheduleAttr> schedule = step.getSchedule();
+  if (!schedule || !schedule->isComplete())
+    return step.emitOpError()
+           << "expected a complete schedule in the form 'tiled'";
+  AttentionDims dims = AttentionDims::get(step);
+  if (dims.batch != 1 || dims.queryHeads != 1)
+    return step.emitOpError() << "expected one batch and one query head in "
+                                 "the form 'tiled', got "
+                              << step.getQuery().getType();
+  if (!ShapedType::isDynamic(dims.queryRows) &&
+      dims.queryRows != schedule->getTileM())
+    return step.emitOpError()
+           << "expected tile_m = " << schedule->getTileM()
+           << " query rows in the form 'tiled', got " << dims.queryRows;
+  if (!ShapedType::isDynamic(dims.keyRows) &&
+      dims.keyRows != schedule->getTileN())
+    return step.emitOpError()
+           << "expected tile_n = " << schedule->getTileN()
+           << " key rows in the form 'tiled', got " << dims.keyRows;
+  if (step.getOffsets()[kLoopN] != loop.getInductionVar())
+    return step.emitOpError() << "expected the key offset to be the induction "
+                                 "variable of the loop around it";
+  return success();
+}
+
+LogicalResult attn::verifyTiledEnd(NormalizeOp normalize) {
+  auto forall = dyn_cast<scf::ForallOp>(normalize->getParentOp());
+  if (!forall || forall.getRank() != 3)
+    return normalize.emitOpError() << "expected to be in an scf.forall over "
+                                      "(b, h, m) in the form 'tiled'";
+  KeyLoops keys = getKeyLoops(getFinalState(normalize));
+  for (auto [index, loop] : llvm::enumerate(keys.loops)) {
+    if (!getStep(loop))
+      return loop.emitOpError() << "expected one attn.online_attention in a "
+                                   "key loop of the form 'tiled'";
+    if (index > 0 &&
+        loop.getLowerBound() != keys.loops[index - 1].getUpperBound())
+      return loop.emitOpError() << "expected to start where the key loop "
+                                   "before it ends";
+  }
+  return success();
+}

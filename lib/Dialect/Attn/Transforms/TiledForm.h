@@ -1,0 +1,62 @@
+//===- TiledForm.h - Pieces of the tiled form -------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the passes that make or change the tiled form (docs/Forms.md) share:
+// the initial state, the sequence of key loops, and its verification. Private
+// to lib/Dialect/Attn/Transforms.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_ATTN_TRANSFORMS_TILEDFORM_H
+#define LIB_DIALECT_ATTN_TRANSFORMS_TILEDFORM_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace attn {
+
+/// The running state of online softmax.
+struct OnlineState {
+  mlir::Value acc; ///< [.., rows, Dv]
+  mlir::Value max; ///< [.., rows]
+  mlir::Value sum; ///< [.., rows]
+
+  llvm::SmallVector<mlir::Value> values() const { return {acc, max, sum}; }
+};
+
+/// The state before the first key: acc = 0, max = -inf, sum = 0, with `rows` =
+/// [B, Hq, M] rows.
+OnlineState createInitialState(mlir::OpBuilder &builder, mlir::Location loc,
+                               llvm::ArrayRef<mlir::OpFoldResult> rows,
+                               mlir::OpFoldResult valueDim,
+                               mlir::FloatType scoreType);
+
+/// The state that `normalize` takes.
+OnlineState getFinalState(NormalizeOp normalize);
+
+/// The key loops whose last one gives `state`, first to last, and the state
+/// that the first one starts from; none if `state` comes from no loop.
+struct KeyLoops {
+  llvm::SmallVector<mlir::scf::ForOp> loops;
+  OnlineState init;
+};
+KeyLoops getKeyLoops(OnlineState state);
+
+/// The one attn.online_attention in the body of a key loop; null if there is
+/// none or more than one.
+OnlineAttentionOp getStep(mlir::scf::ForOp keyLoop);
+
+/// True if the loop's key tiles have a static size: it is not the ragged end.
+bool hasStaticKeyTile(mlir::scf::ForOp keyLoop);
+
+/// Checks what the tiled form says of a step, and of the end of a sequence of
+/// key loops; emits an error where it does not hold.
+mlir::LogicalResult verifyTiledStep(OnlineAttentionOp step);
+mlir::LogicalResult verifyTiledEnd(NormalizeOp normalize);
+
+} // namespace attn
+
+#endif // LIB_DIALECT_ATTN_TRANSFORMS_TILEDFORM_H

@@ -1,0 +1,139 @@
+//===- TileTypes.cpp - Types of the attn_tile dialect -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Tile/IR/Tile.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+//===----------------------------------------------------------------------===//
+// Syntax
+//===----------------------------------------------------------------------===//
+
+/// Parses `?x32x64xbf16`.
+static ParseResult parseTileShape(AsmParser &parser,
+                                  SmallVector<int64_t> &shape, Type &element) {
+  return failure(parser.parseDimensionList(shape, /*allowDynamic=*/true) ||
+                 parser.parseType(element));
+}
+
+static void printTileShape(AsmPrinter &printer, ArrayRef<int64_t> shape,
+                           Type element) {
+  for (int64_t size : shape) {
+    if (ShapedType::isDynamic(size))
+      printer << '?';
+    else
+      printer << size;
+    printer << 'x';
+  }
+  printer << element;
+}
+
+#define GET_TYPEDEF_CLASSES
+#include "attn/Dialect/Tile/IR/TileTypes.cpp.inc"
+
+void AttnTileDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "attn/Dialect/Tile/IR/TileTypes.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// GlobalType
+//===----------------------------------------------------------------------===//
+
+bool GlobalType::isDynamicDim(unsigned dim) const {
+  return ShapedType::isDynamic(getShape()[dim]);
+}
+
+LogicalResult GlobalType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<int64_t> shape, Type element) {
+  if (!element.isIntOrFloat())
+    return emitError() << "expected an integer or float element type, got "
+                       << element;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// SharedType
+//===----------------------------------------------------------------------===//
+
+SharedType SharedType::getTile() const {
+  return get(getContext(), getShape().take_back(2), getElementType(),
+             getSwizzle());
+}
+
+int64_t SharedType::getSwizzleFor(int64_t cols) {
+  return cols % 64 == 0 ? 128 : 64;
+}
+
+LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<int64_t> shape, Type element,
+                                 int64_t swizzle) {
+  if (shape.size() != 2 && shape.size() != 3)
+    return emitError() << "expected rows x cols or stages x rows x cols, got "
+                       << shape.size() << " dimensions";
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() != 16)
+    return emitError() << "expected a 16-bit element type, got " << element;
+  if (swizzle != 64 && swizzle != 128)
+    return emitError() << "expected swizzle to be 64 or 128 bytes, got "
+                       << swizzle;
+  if (llvm::any_of(shape, ShapedType::isDynamic))
+    return emitError() << "expected a static shape";
+  if (shape.back() % (swizzle / 2) != 0)
+    return emitError() << "expected columns to be a multiple of "
+                       << swizzle / 2 << " (swizzle " << swizzle << "), got "
+                       << shape.back();
+  if (shape[shape.size() - 2] % 8 != 0)
+    return emitError() << "expected rows to be a multiple of 8, got "
+                       << shape[shape.size() - 2];
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// FragmentType
+//===----------------------------------------------------------------------===//
+
+int64_t FragmentType::getRegisters(int64_t warps) const {
+  int64_t rowBlocks = getRows() / warps / 16;
+  switch (getLayout()) {
+  case FragmentLayout::Accumulator:
+    return rowBlocks * (getShape()[1] / 8) * 4;
+  case FragmentLayout::OperandA:
+    return rowBlocks * (getShape()[1] / 16) * 4;
+  case FragmentLayout::Row:
+    return rowBlocks * 2;
+  }
+  llvm_unreachable("unknown fragment layout");
+}
+
+LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   ArrayRef<int64_t> shape, Type element,
+                                   FragmentLayout layout) {
+  unsigned rank = layout == FragmentLayout::Row ? 1 : 2;
+  if (shape.size() != rank || llvm::any_of(shape, ShapedType::isDynamic))
+    return emitError() << "expected " << rank << " static dimension(s), got "
+                       << shape.size();
+  if (shape.front() % 16 != 0)
+    return emitError() << "expected rows to be a multiple of 16, got "
+                       << shape.front();
+  int64_t multiple = layout == FragmentLayout::OperandA ? 16 : 8;
+  if (rank == 2 && shape[1] % multiple != 0)
+    return emitError() << "expected columns to be a multiple of " << multiple
+                       << ", got " << shape[1];
+  bool is16Bit = element.isF16() || element.isBF16();
+  if (layout == FragmentLayout::OperandA ? !is16Bit : !element.isF32())
+    return emitError() << "expected "
+                       << (layout == FragmentLayout::OperandA ? "f16 or bf16"
+                                                              : "f32")
+                       << " elements, got " << element;
+  return success();
+}

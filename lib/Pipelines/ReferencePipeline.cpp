@@ -1,0 +1,94 @@
+//===- ReferencePipeline.cpp - Graphs to LLVM by upstream passes ----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Pipelines/ReferencePipeline.h"
+
+#include "attn/Conversion/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace attn;
+
+void attn::buildGraphToLinalgStage(OpPassManager &pm) {
+  tosa::addTosaToLinalgPasses(pm, TosaToLinalgOptions(),
+                              TosaToLinalgNamedOptions(),
+                              /*validationOptions=*/std::nullopt);
+  pm.addNestedPass<func::FuncOp>(createTosaToArithPass());
+  pm.addNestedPass<func::FuncOp>(createTosaToTensorPass());
+  pm.addNestedPass<func::FuncOp>(createTosaToSCFPass());
+  pm.addPass(createConvertAttnToLinalg());
+}
+
+/// linalg on tensors to loops over memrefs.
+static void buildBufferizeStage(OpPassManager &pm) {
+  pm.addPass(createConvertGraphToBufferizable());
+  pm.addNestedPass<func::FuncOp>(createConvertTensorToLinalgPass());
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addPass(createCanonicalizerPass());
+  bufferization::buildBufferDeallocationPipeline(pm);
+  pm.addPass(createConvertBufferizationToMemRefPass());
+  pm.addPass(createConvertLinalgToLoopsPass());
+}
+
+/// 16-bit floats are computed in f32 and rounded after each op, as a machine
+/// without 16-bit arithmetic does.
+static void buildScalarStage(OpPassManager &pm) {
+  pm.addPass(math::createMathExtendToSupportedTypes());
+  arith::ArithEmulateUnsupportedFloatsOptions arithmetic;
+  arithmetic.sourceTypeStrs = {"bf16", "f16"};
+  arithmetic.targetTypeStr = "f32";
+  pm.addPass(arith::createArithEmulateUnsupportedFloats(arithmetic));
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+}
+
+void attn::buildLinalgToLLVMStage(OpPassManager &pm) {
+  buildBufferizeStage(pm);
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  buildScalarStage(pm);
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void attn::buildReferencePipeline(OpPassManager &pm,
+                                  const ReferencePipelineOptions &options) {
+  buildGraphToLinalgStage(pm);
+  if (options.promote)
+    pm.addPass(createPromoteToF64());
+  buildLinalgToLLVMStage(pm);
+}
+
+void attn::registerReferencePipeline() {
+  PassPipelineRegistration<ReferencePipelineOptions>(
+      "attn-reference-pipeline",
+      "Graphs of linalg, TOSA and attn ops to the LLVM dialect, unfused",
+      buildReferencePipeline);
+}

@@ -1,0 +1,245 @@
+//===- AttentionProblem.cpp - What is to be computed ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/AttentionProblem.h"
+
+#include "KeyValue.h"
+#include "attn/Support/Format.h"
+
+#include <functional>
+#include <map>
+
+namespace attn {
+
+//===----------------------------------------------------------------------===//
+// MaskPattern
+//===----------------------------------------------------------------------===//
+
+/// Shortest text that reads back as the same number.
+static std::string printNumber(double value) {
+  for (int digits = 1; digits < 17; ++digits) {
+    std::string text = formatFixed(value, digits);
+    double parsed = 0;
+    if (parseDouble(text, parsed) && parsed == value)
+      return text;
+  }
+  return formatFixed(value, 17);
+}
+
+std::string MaskPattern::print() const {
+  auto limit = [](const std::optional<int64_t> &size) {
+    return size ? std::to_string(*size) : "inf";
+  };
+  std::string text = "full";
+  if (!left && right == 0)
+    text = "causal";
+  else if (left && right == 0)
+    text = "window:" + std::to_string(*left + 1);
+  else if (isBand())
+    text = "local:" + limit(left) + "," + limit(right);
+  if (density != 1)
+    text += "*" + printNumber(density);
+  if (alignment == Alignment::TopLeft)
+    text += "@top_left";
+  return text;
+}
+
+/// One side of "local:L,R": a size or "inf".
+static bool parseLimit(std::string_view text, std::optional<int64_t> &limit) {
+  int64_t value = 0;
+  limit.reset();
+  if (text == "inf")
+    return true;
+  if (!parseInteger(text, value) || value < 0)
+    return false;
+  limit = value;
+  return true;
+}
+
+/// The part before "*" and "@".
+static bool parseBand(std::string_view text, MaskPattern &mask) {
+  if (text == "full" || text == "causal") {
+    if (text == "causal")
+      mask.right = 0;
+    return true;
+  }
+  size_t colon = text.find(':');
+  if (colon == std::string_view::npos)
+    return false;
+  std::string_view name = text.substr(0, colon);
+  std::string_view arguments = text.substr(colon + 1);
+  if (name == "window") {
+    int64_t size = 0;
+    if (!parseInteger(arguments, size) || size < 1)
+      return false;
+    mask.left = size - 1;
+    mask.right = 0;
+    return true;
+  }
+  size_t comma = arguments.find(',');
+  return name == "local" && comma != std::string_view::npos &&
+         parseLimit(arguments.substr(0, comma), mask.left) &&
+         parseLimit(arguments.substr(comma + 1), mask.right);
+}
+
+Result<MaskPattern> MaskPattern::parse(std::string_view text) {
+  MaskPattern mask;
+  std::string_view rest = text;
+  bool isValid = true;
+  if (size_t at = rest.find('@'); at != std::string_view::npos) {
+    std::string_view alignment = rest.substr(at + 1);
+    isValid = alignment == "top_left" || alignment == "bottom_right";
+    if (alignment == "top_left")
+      mask.alignment = Alignment::TopLeft;
+    rest = rest.substr(0, at);
+  }
+  if (size_t star = rest.find('*'); star != std::string_view::npos) {
+    isValid = isValid && parseDouble(rest.substr(star + 1), mask.density) &&
+              mask.density >= 0 && mask.density <= 1;
+    rest = rest.substr(0, star);
+  }
+  if (!isValid || !parseBand(rest, mask))
+    return Error{"expected mask full, causal, window:SIZE or local:LEFT,RIGHT "
+                 "(then *DENSITY in [0, 1], @top_left), got '" +
+                 std::string(text) + "'"};
+  return mask;
+}
+
+//===----------------------------------------------------------------------===//
+// AttentionProblem
+//===----------------------------------------------------------------------===//
+
+Status AttentionProblem::verify() const {
+  const std::pair<const char *, int64_t> sizes[] = {
+      {"B", batch},    {"Hq", queryHeads}, {"Hkv", kvHeads}, {"M", queryLength},
+      {"N", kvLength}, {"D", headDim},     {"Dv", valueDim}};
+  // Larger sizes would overflow the 64-bit counts of scores and bytes.
+  constexpr int64_t largest = int64_t(1) << 24;
+  for (const auto &[name, size] : sizes)
+    if (size < 1 || size > largest)
+      return Error{std::string("expected ") + name + " from 1 to " +
+                   std::to_string(largest) + ", got " + std::to_string(size)};
+  if (queryHeads % kvHeads != 0)
+    return Error{
+        "expected Hkv that divides Hq = " + std::to_string(queryHeads) +
+        ", got " + std::to_string(kvHeads)};
+  for (ElementType type : {elementType, outputType})
+    if (type == ElementType::I1 || type == ElementType::F64)
+      return Error{"expected an element type of at most 32 bits, got " +
+                   std::string(getName(type))};
+  if (allowTf32 && elementType != ElementType::F32)
+    return Error{"expected dtype=f32 with tf32=1, got dtype=" +
+                 std::string(getName(elementType))};
+  return {};
+}
+
+std::string AttentionProblem::print() const {
+  std::string text =
+      "B=" + std::to_string(batch) + " Hq=" + std::to_string(queryHeads) +
+      " Hkv=" + std::to_string(kvHeads) + " M=" + std::to_string(queryLength) +
+      " N=" + std::to_string(kvLength) + " D=" + std::to_string(headDim) +
+      " Dv=" + std::to_string(valueDim) +
+      " dtype=" + std::string(getName(elementType)) + " mask=" + mask.print();
+  if (outputType != elementType)
+    text += " out=" + std::string(getName(outputType));
+  if (pass == AttentionPass::Backward)
+    text += " pass=backward";
+  if (hasLse)
+    text += " lse=1";
+  if (hasBias)
+    text += " bias=1";
+  if (sharedKV)
+    text += " shared_kv=1";
+  if (allowTf32)
+    text += " tf32=1";
+  return text;
+}
+
+static Status setElementType(ElementType &type, const KeyValue &field) {
+  std::optional<ElementType> parsed = parseElementType(field.value);
+  if (!parsed)
+    return Error{"expected " + field.key + " one of " +
+                 join(getElementTypeNames(), ", ") + ", got '" + field.value +
+                 "'"};
+  type = *parsed;
+  return {};
+}
+
+static Status setPass(AttentionPass &pass, const KeyValue &field) {
+  if (field.value != "forward" && field.value != "backward")
+    return Error{"expected pass=forward or pass=backward, got '" + field.value +
+                 "'"};
+  pass = field.value == "forward" ? AttentionPass::Forward
+                                  : AttentionPass::Backward;
+  return {};
+}
+
+static Status setMask(MaskPattern &mask, const KeyValue &field) {
+  Result<MaskPattern> parsed = MaskPattern::parse(field.value);
+  if (!parsed)
+    return Error{parsed.error()};
+  mask = *parsed;
+  return {};
+}
+
+Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
+  Result<std::vector<KeyValue>> fields = parseKeyValues(text);
+  if (!fields)
+    return Error{fields.error()};
+  AttentionProblem problem;
+  problem.queryLength = problem.kvLength = problem.headDim = 0;
+  std::optional<int64_t> heads, kvHeads, valueDim;
+  std::optional<ElementType> outputType;
+
+  using Setter = std::function<Status(const KeyValue &)>;
+  auto size = [](auto &target) -> Setter {
+    return
+        [&target](const KeyValue &field) { return setInteger(target, field); };
+  };
+  auto flag = [](bool &target) -> Setter {
+    return [&target](const KeyValue &field) { return setBool(target, field); };
+  };
+  const std::map<std::string, Setter> setters = {
+      {"B", size(problem.batch)},
+      {"H", size(heads)},
+      {"Hq", size(heads)},
+      {"Hkv", size(kvHeads)},
+      {"M", size(problem.queryLength)},
+      {"N", size(problem.kvLength)},
+      {"D", size(problem.headDim)},
+      {"Dv", size(valueDim)},
+      {"dtype",
+       [&](const KeyValue &f) {
+         return setElementType(problem.elementType, f);
+       }},
+      {"out",
+       [&](const KeyValue &f) {
+         return setElementType(outputType.emplace(), f);
+       }},
+      {"mask", [&](const KeyValue &f) { return setMask(problem.mask, f); }},
+      {"pass", [&](const KeyValue &f) { return setPass(problem.pass, f); }},
+      {"lse", flag(problem.hasLse)},
+      {"bias", flag(problem.hasBias)},
+      {"shared_kv", flag(problem.sharedKV)},
+      {"tf32", flag(problem.allowTf32)},
+  };
+  if (Status status = applyKeyValues(*fields, setters, "problem"); !status)
+    return Error{status.error()};
+  for (const char *name : {"M", "N", "D"})
+    if (!hasKey(*fields, name))
+      return Error{std::string("expected problem field ") + name +
+                   " (M, N and D have no default)"};
+
+  problem.queryHeads = heads.value_or(1);
+  problem.kvHeads = kvHeads.value_or(problem.queryHeads);
+  problem.valueDim = valueDim.value_or(problem.headDim);
+  problem.outputType = outputType.value_or(problem.elementType);
+  if (Status status = problem.verify(); !status)
+    return Error{status.error()};
+  return problem;
+}
+
+} // namespace attn

@@ -1,0 +1,286 @@
+//===- Constraints.cpp - Which schedules are legal ------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One function for each group of constraints. A group whose numbers would be
+// meaningless after an earlier violation (sizes before resources) is not run.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/Constraints.h"
+
+#include "attn/Schedule/ResourceModel.h"
+
+namespace attn {
+
+namespace {
+/// Collects the violations of one schedule.
+class Checker {
+public:
+  Checker(const AttentionProblem &problem, const Schedule &schedule,
+          const TargetInfo &target, const GeneratorFeatures &features)
+      : problem(problem), schedule(schedule), target(target),
+        features(features) {}
+
+  std::vector<Violation> run() {
+    checkInstructions();
+    checkSizes();
+    if (!violations.empty())
+      return std::move(violations);
+    checkHeadDims();
+    checkKind();
+    checkClusters();
+    checkFeatures();
+    if (violations.empty() && schedule.mma != MmaFamily::None) {
+      checkWarps();
+      if (violations.empty())
+        checkResources();
+    } else if (violations.empty()) {
+      checkSharedMemory();
+    }
+    return std::move(violations);
+  }
+
+private:
+  void reject(const char *constraint, std::string message) {
+    violations.push_back({constraint, std::move(message)});
+  }
+
+  /// Rejects unless `value` is a positive multiple of `factor`.
+  void requireMultiple(const char *name, int64_t value, int64_t factor) {
+    if (value < 1 || value % factor != 0)
+      reject("multiple",
+             std::string("expected ") + name + " a positive multiple of " +
+                 std::to_string(factor) + ", got " + std::to_string(value));
+  }
+
+  void requireRange(const char *name, int64_t value, int64_t low,
+                    int64_t high) {
+    if (value < low || value > high)
+      reject("range", std::string("expected ") + name + " from " +
+                          std::to_string(low) + " to " + std::to_string(high) +
+                          ", got " + std::to_string(value));
+  }
+
+  void requireValue(const char *name, int64_t value, int64_t expected,
+                    const char *why) {
+    if (value != expected)
+      reject("kind", std::string("expected ") + name + "=" +
+                         std::to_string(expected) + " " + why + ", got " +
+                         std::to_string(value));
+  }
+
+  void checkInstructions();
+  void checkSizes();
+  void checkHeadDims();
+  void checkKind();
+  void checkClusters();
+  void checkFeatures();
+  void checkWarps();
+  void checkResources();
+  void checkSharedMemory();
+
+  const AttentionProblem &problem;
+  const Schedule &schedule;
+  const TargetInfo &target;
+  const GeneratorFeatures &features;
+  std::vector<Violation> violations;
+};
+} // namespace
+
+static MmaOperand getMmaOperand(ElementType type) {
+  switch (type) {
+  case ElementType::F16:
+    return MmaOperand::F16;
+  case ElementType::BF16:
+    return MmaOperand::BF16;
+  case ElementType::F8E4M3FN:
+  case ElementType::F8E5M2:
+    return MmaOperand::F8;
+  default:
+    return MmaOperand::TF32;
+  }
+}
+
+void Checker::checkInstructions() {
+  std::string name(getName(schedule.mma));
+  if (target.kind == TargetKind::Cpu) {
+    if (schedule.mma != MmaFamily::None)
+      reject("mma", "expected mma=none on a CPU, got mma=" + name);
+    return;
+  }
+  if (schedule.mma == MmaFamily::None)
+    reject("mma", "expected matrix instructions on a GPU, got mma=none");
+  else if (schedule.mma == MmaFamily::Tcgen05)
+    reject("mma", "mma=tcgen05 is not supported");
+  else if (!target.hasMma(schedule.mma, getMmaOperand(problem.elementType)))
+    reject("mma", "target " + target.name + " has no " + name + " for " +
+                      std::string(getName(problem.elementType)));
+  if (problem.elementType == ElementType::F32 && !problem.allowTf32)
+    reject("tf32", "f32 operands need tf32=1 (products rounded to tf32) on a "
+                   "GPU");
+}
+
+void Checker::checkSizes() {
+  bool isCpu = schedule.mma == MmaFamily::None;
+  int64_t unit = isCpu ? 1 : 16;
+  requireMultiple("tile_m", schedule.tileM, unit);
+  requireMultiple("tile_n", schedule.tileN, unit);
+  requireMultiple("tile_d", schedule.tileD, unit);
+  requireMultiple("tile_dv", schedule.tileDv, unit);
+  // Larger tiles fit no memory; the limit keeps byte counts from overflowing.
+  constexpr int64_t largest = 1 << 20;
+  for (auto [name, size] : {std::pair("tile_m", schedule.tileM),
+                            std::pair("tile_n", schedule.tileN),
+                            std::pair("tile_d", schedule.tileD),
+                            std::pair("tile_dv", schedule.tileDv)})
+    if (size > largest)
+      requireRange(name, size, 1, largest);
+  requireRange("stages", schedule.stages, 1, 8);
+  requireRange("warps", schedule.warps, 1, isCpu ? 1 : 16);
+  requireRange("producer_warps", schedule.producerWarps, 0, 4);
+  requireRange(
+      "splits", schedule.splits, 1,
+      std::max<int64_t>(
+          ceilDiv(problem.kvLength, std::max<int64_t>(schedule.tileN, 1)), 1));
+  requireRange("cluster_m", schedule.clusterM, 1, 16);
+  requireRange("cluster_d", schedule.clusterD, 1, 16);
+}
+
+void Checker::checkHeadDims() {
+  int64_t headDim = getPaddedHeadDim(problem);
+  int64_t valueDim = getPaddedValueDim(problem);
+  if (schedule.kind == ScheduleKind::SmallCache) {
+    requireRange("tile_d", schedule.tileD, 16, headDim);
+    requireRange("tile_dv", schedule.tileDv, 16, valueDim);
+    return;
+  }
+  int64_t columns = alignUp(ceilDiv(headDim, schedule.clusterD), 16);
+  requireValue("tile_d", schedule.tileD, columns,
+               "(the padded head dim of a CTA)");
+  requireRange("tile_dv", schedule.tileDv, 16, valueDim);
+  if (problem.sharedKV && schedule.clusterD == 1)
+    requireValue("tile_dv", schedule.tileDv, valueDim,
+                 "(K and V are one tensor)");
+}
+
+void Checker::checkKind() {
+  bool isSmall = schedule.kind == ScheduleKind::SmallCache;
+  if (schedule.kind != ScheduleKind::SplitKV)
+    requireValue("splits", schedule.splits, 1, "without kind=split_kv");
+  else if (schedule.splits < 2)
+    reject("kind", "expected splits of at least 2 with kind=split_kv, got " +
+                       std::to_string(schedule.splits));
+  if (isSmall) {
+    requireMultiple("chunk_rows", schedule.chunkRows, schedule.tileM);
+    requireValue("query_in_registers", schedule.queryInRegisters, 0,
+                 "with kind=small_cache");
+  } else {
+    requireValue("chunk_rows", schedule.chunkRows, 0,
+                 "without kind=small_cache");
+  }
+  if (schedule.packGqa && problem.getGroupSize() == 1)
+    reject("pack-gqa", "pack_gqa=1 needs several query heads for each K/V "
+                       "head, got Hq=Hkv=" +
+                           std::to_string(problem.queryHeads));
+  if (problem.pass == AttentionPass::Backward)
+    reject("pass", "schedules of the backward pass are not supported");
+}
+
+void Checker::checkClusters() {
+  int64_t ctas = schedule.clusterM * schedule.clusterD;
+  if (ctas == 1)
+    return;
+  if (schedule.mma != MmaFamily::Wgmma ||
+      schedule.kind == ScheduleKind::SmallCache)
+    reject("cluster", "clusters need a large_cache or split_kv schedule with "
+                      "mma=wgmma");
+  if (ctas > target.maxClusterCtas)
+    reject("cluster", "needs a cluster of " + std::to_string(ctas) +
+                          " CTAs, target " + target.name + " has " +
+                          std::to_string(target.maxClusterCtas));
+}
+
+void Checker::checkFeatures() {
+  auto require = [&](bool isSupported, bool isUsed, const char *what) {
+    if (isUsed && !isSupported)
+      reject("feature", std::string("the code generator has no ") + what);
+  };
+  bool isDvSplit = schedule.kind != ScheduleKind::SmallCache &&
+                   schedule.clusterD == 1 &&
+                   schedule.tileDv < getPaddedValueDim(problem);
+  require(features.wgmma, schedule.mma == MmaFamily::Wgmma, "wgmma kernels");
+  require(features.packGqa, schedule.packGqa, "packing of query heads");
+  require(features.queryInRegisters, schedule.queryInRegisters,
+          "query tile in registers");
+  require(features.dvSplit, isDvSplit, "split of the value dim");
+  require(features.splitKv, schedule.kind == ScheduleKind::SplitKV, "split-KV");
+  require(features.smallCache, schedule.kind == ScheduleKind::SmallCache,
+          "small-cache kernels");
+  require(features.clusters, schedule.clusterM * schedule.clusterD > 1,
+          "clusters");
+}
+
+void Checker::checkWarps() {
+  if (schedule.mma == MmaFamily::MmaSync) {
+    requireValue("producer_warps", schedule.producerWarps, 0,
+                 "with mma=mma_sync");
+    if (schedule.tileM % (16 * schedule.warps) != 0)
+      reject("warps", "expected tile_m a multiple of 16 * warps = " +
+                          std::to_string(16 * schedule.warps) + ", got " +
+                          std::to_string(schedule.tileM));
+    return;
+  }
+  requireMultiple("tile_m", schedule.tileM, 64);
+  requireMultiple("warps", schedule.warps, 4);
+  requireValue("producer_warps", schedule.producerWarps, 4,
+               "with mma=wgmma (one producer warpgroup)");
+  requireValue("query_in_registers", schedule.queryInRegisters, 0,
+               "with mma=wgmma");
+  requireRange("tile_n", schedule.tileN, 16, 256);
+  int64_t warpgroups = schedule.warps / 4, rowGroups = schedule.tileM / 64;
+  if (warpgroups != rowGroups && warpgroups != 2 * rowGroups)
+    reject("warps", "expected one or two warpgroups for each 64 rows of "
+                    "tile_m=" +
+                        std::to_string(schedule.tileM) + ", got " +
+                        std::to_string(warpgroups));
+  if (schedule.stages < 2)
+    reject("stages", "expected stages of at least 2 with mma=wgmma, got " +
+                         std::to_string(schedule.stages));
+}
+
+void Checker::checkSharedMemory() {
+  int64_t bytes = getSharedMemoryUse(problem, schedule).total;
+  if (bytes > target.sharedMemoryPerCtaBytes)
+    reject("shared-memory",
+           "needs " + std::to_string(bytes) + " bytes of " +
+               (target.kind == TargetKind::Cpu ? "cache" : "shared memory") +
+               ", target " + target.name + " has " +
+               std::to_string(target.sharedMemoryPerCtaBytes));
+}
+
+void Checker::checkResources() {
+  checkSharedMemory();
+  int64_t threads = schedule.getNumThreads();
+  if (threads > target.maxThreadsPerCta)
+    reject("threads", "needs " + std::to_string(threads) + " threads, target " +
+                          target.name + " has " +
+                          std::to_string(target.maxThreadsPerCta));
+  int64_t registers = getRegisterUse(problem, schedule).getTotal();
+  int64_t limit = getRegisterLimit(schedule, target);
+  if (registers > limit)
+    reject("registers", "needs an estimated " + std::to_string(registers) +
+                            " registers in each thread, " +
+                            std::to_string(limit) + " are available to " +
+                            std::to_string(threads) + " threads");
+}
+
+std::vector<Violation> check(const AttentionProblem &problem,
+                             const Schedule &schedule, const TargetInfo &target,
+                             const GeneratorFeatures &features) {
+  return Checker(problem, schedule, target, features).run();
+}
+
+} // namespace attn

@@ -1,0 +1,70 @@
+//===- CostModel.cpp - What a schedule costs ------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The grid and the resources of a schedule. Traffic is in TrafficModel.cpp,
+// time in TimeModel.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CostDetail.h"
+
+namespace attn {
+
+detail::Work detail::getWork(const AttentionProblem &problem,
+                             const Schedule &schedule) {
+  HeadShape head = HeadShape::get(problem, schedule.packGqa);
+  int64_t heads = problem.getKvHeadCount() *
+                  (schedule.packGqa ? 1 : problem.getGroupSize());
+  TileSums sums = sumVisibleTiles(head, schedule.tileM, schedule.tileN);
+  Work work;
+  work.rowTiles = heads * ceilDiv(head.rows, schedule.tileM);
+  work.keyTiles = heads * sums.tiles;
+  work.iterations =
+      ceilDiv(ceilDiv(sums.maxKeyRows, schedule.tileN), schedule.splits);
+  work.dvSlices =
+      ceilDiv(getPaddedValueDim(problem), schedule.tileDv * schedule.clusterD);
+  work.scores = static_cast<double>(work.keyTiles) *
+                static_cast<double>(schedule.tileM * schedule.tileN);
+  return work;
+}
+
+static void setGrid(Cost &cost, const AttentionProblem &problem,
+                    const Schedule &schedule, const TargetInfo &target,
+                    const detail::Work &work) {
+  if (schedule.kind == ScheduleKind::SmallCache)
+    // The CTAs of phase 1, of all chunks; each computes one tile of scores.
+    cost.ctas = std::max<int64_t>(work.keyTiles, 1);
+  else
+    cost.ctas =
+        work.rowTiles * schedule.splits * schedule.clusterD * work.dvSlices;
+  cost.ctasPerSm = getCtasPerSm(problem, schedule, target);
+  cost.waves = static_cast<double>(cost.ctas) /
+               static_cast<double>(target.smCount *
+                                   std::max<int64_t>(cost.ctasPerSm, 1));
+  cost.sharedMemoryBytes = getSharedMemoryUse(problem, schedule).total;
+  cost.registersPerThread = getRegisterUse(problem, schedule).getTotal();
+}
+
+double Cost::getTerm(const std::string &name) const {
+  for (const CostTerm &term : terms)
+    if (term.name == name)
+      return term.seconds;
+  return 0;
+}
+
+Cost getCost(const AttentionProblem &problem, const Schedule &schedule,
+             const TargetInfo &target) {
+  Cost cost;
+  detail::Work work = detail::getWork(problem, schedule);
+  setGrid(cost, problem, schedule, target, work);
+  cost.visibleScores =
+      countVisibleScores(HeadShape::get(problem)) * problem.getKvHeadCount();
+  detail::setTraffic(cost, problem, schedule, target);
+  detail::setTime(cost, problem, schedule, target, work);
+  return cost;
+}
+
+} // namespace attn

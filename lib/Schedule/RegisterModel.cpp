@@ -1,0 +1,112 @@
+//===- RegisterModel.cpp - Registers of a computing thread ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/ResourceModel.h"
+
+namespace attn {
+
+/// Addresses, loop state and temporaries of a kernel.
+static constexpr int64_t kOtherRegisters = 32;
+
+/// What ptxas can need beyond the estimate before it spills.
+static constexpr int64_t kRegisterMargin = 15;
+
+/// mma.sync: a warp holds rows x columns of an f32 accumulator in rows *
+/// columns / 32 registers a thread. P replaces S block by block, so the two
+/// never live side by side as a whole.
+static RegisterUse getMmaSyncUse(const AttentionProblem &problem,
+                                 const Schedule &schedule) {
+  int64_t rows = schedule.getRowsPerWarp();
+  int64_t rowFragments = ceilDiv(rows, 16);
+  RegisterUse use;
+  // An A fragment of 16 x 16 takes 4 registers; two B fragments of 16 x 16 are
+  // in flight.
+  use.operands = 4 * rowFragments + 8;
+  // Row maximum and sum, of two rows for each fragment.
+  use.other = kOtherRegisters + 4 * rowFragments;
+  if (schedule.kind == ScheduleKind::SmallCache) {
+    use.output = rows * std::max(schedule.tileN, schedule.tileDv) / 32;
+    return use;
+  }
+  use.output = rows * schedule.tileDv / 32;
+  use.scores = rows * schedule.tileN / 32;
+  if (schedule.queryInRegisters)
+    use.operands +=
+        rows * schedule.tileD * getSizeBytes(problem.elementType) / (32 * 4) -
+        4 * rowFragments;
+  return use;
+}
+
+/// wgmma: a warpgroup of 128 threads holds 64 rows; warpgroups that share rows
+/// split the columns of S and of O, and then P goes through shared memory.
+static RegisterUse getWgmmaUse(const Schedule &schedule) {
+  int64_t sharing = std::max<int64_t>(schedule.warps * 16 / schedule.tileM, 1);
+  RegisterUse use;
+  use.other = kOtherRegisters;
+  if (schedule.kind == ScheduleKind::SmallCache) {
+    use.output = std::max(schedule.tileN, schedule.tileDv) / (2 * sharing);
+    return use;
+  }
+  use.output = schedule.tileDv / (2 * sharing);
+  use.scores = schedule.tileN / (2 * sharing);
+  if (sharing == 1 && schedule.clusterD == 1)
+    use.scores += schedule.tileN / 4;
+  return use;
+}
+
+RegisterUse getRegisterUse(const AttentionProblem &problem,
+                           const Schedule &schedule) {
+  switch (schedule.mma) {
+  case MmaFamily::MmaSync:
+    return getMmaSyncUse(problem, schedule);
+  case MmaFamily::Wgmma:
+    return getWgmmaUse(schedule);
+  case MmaFamily::None:
+  case MmaFamily::Tcgen05:
+    break;
+  }
+  return {};
+}
+
+int64_t getRegisterLimit(const Schedule &schedule, const TargetInfo &target) {
+  int64_t limit = target.maxRegistersPerThread - kRegisterMargin;
+  if (schedule.mma == MmaFamily::Wgmma) {
+    // What setmaxnreg can leave to 1 or 2, 3, 4 computing warpgroups beside a
+    // producer.
+    int64_t warpgroups = schedule.warps / 4;
+    return std::min<int64_t>(limit, warpgroups <= 2 ? 240 : 480 / warpgroups);
+  }
+  // Registers are given to warps in units of 8 a thread.
+  int64_t share = target.registersPerSm / schedule.getNumThreads();
+  return std::min(limit, alignDown(share, 8));
+}
+
+/// Registers the hardware sets aside for each thread of a CTA.
+static int64_t getAllocatedRegisters(const AttentionProblem &problem,
+                                     const Schedule &schedule,
+                                     const TargetInfo &target) {
+  // With a producer warpgroup all threads start with an equal share.
+  if (schedule.mma == MmaFamily::Wgmma)
+    return alignDown(target.registersPerSm / schedule.getNumThreads(), 8);
+  return alignUp(getRegisterUse(problem, schedule).getTotal(), 8);
+}
+
+int64_t getCtasPerSm(const AttentionProblem &problem, const Schedule &schedule,
+                     const TargetInfo &target) {
+  if (target.kind == TargetKind::Cpu)
+    return 1;
+  int64_t threads = schedule.getNumThreads();
+  int64_t sharedMemory = getSharedMemoryUse(problem, schedule).total +
+                         target.sharedMemoryReservedBytes;
+  int64_t registers =
+      threads * getAllocatedRegisters(problem, schedule, target);
+  int64_t ctas =
+      std::min(target.maxCtasPerSm, target.maxThreadsPerSm / threads);
+  ctas = std::min(ctas, target.sharedMemoryPerSmBytes / sharedMemory);
+  return std::min(ctas, target.registersPerSm / registers);
+}
+
+} // namespace attn

@@ -1,0 +1,241 @@
+//===- Schedule.cpp - How it is to be computed ----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/Schedule.h"
+
+#include "KeyValue.h"
+#include "attn/Support/Format.h"
+
+#include <algorithm>
+
+namespace attn {
+
+std::string_view getName(ScheduleKind kind) {
+  switch (kind) {
+  case ScheduleKind::LargeCache:
+    return "large_cache";
+  case ScheduleKind::SplitKV:
+    return "split_kv";
+  case ScheduleKind::SmallCache:
+    return "small_cache";
+  }
+  return "";
+}
+
+std::string_view getName(SpillFormat format) {
+  return format == SpillFormat::Scores ? "scores" : "probabilities";
+}
+
+//===----------------------------------------------------------------------===//
+// The table of fields
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Exactly one of the members is set; a field with none is an enum, handled by
+/// name.
+struct Field {
+  const char *name;
+  const char *description;
+  int64_t Schedule::*integer = nullptr;
+  bool Schedule::*flag = nullptr;
+};
+} // namespace
+
+static constexpr Field fields[] = {
+    {"kind", "large_cache, split_kv or small_cache"},
+    {"mma", "matrix instructions: mma_sync, wgmma or none"},
+    {"tile_m", "query rows of a CTA's tile", &Schedule::tileM},
+    {"tile_n", "keys of a tile", &Schedule::tileN},
+    {"tile_d", "columns of Q and K in shared memory at once", &Schedule::tileD},
+    {"tile_dv", "columns of V and O accumulated at once", &Schedule::tileDv},
+    {"stages", "buffers of the K/V pipeline", &Schedule::stages},
+    {"warps", "warps that compute", &Schedule::warps},
+    {"producer_warps", "warps that only load", &Schedule::producerWarps},
+    {"query_in_registers", "keep the query tile in registers (0 or 1)", nullptr,
+     &Schedule::queryInRegisters},
+    {"pack_gqa", "pack the query heads of a group into a tile (0 or 1)",
+     nullptr, &Schedule::packGqa},
+    {"splits", "key ranges computed apart (split_kv)", &Schedule::splits},
+    {"cluster_m", "CTAs that share K/V tiles by multicast",
+     &Schedule::clusterM},
+    {"cluster_d", "CTAs that share the head dims of a query tile",
+     &Schedule::clusterD},
+    {"chunk_rows", "query rows of a chunk (small_cache)", &Schedule::chunkRows},
+    {"spill", "scores or probabilities (small_cache)"},
+};
+
+static const Field *findField(std::string_view name) {
+  const Field *field =
+      std::find_if(std::begin(fields), std::end(fields),
+                   [&](const Field &field) { return name == field.name; });
+  return field == std::end(fields) ? nullptr : field;
+}
+
+std::vector<ScheduleField> getScheduleFields() {
+  std::vector<ScheduleField> result;
+  for (const Field &field : fields)
+    result.push_back({field.name, field.description});
+  return result;
+}
+
+std::string getScheduleField(const Schedule &schedule, std::string_view name) {
+  const Field *field = findField(name);
+  if (!field)
+    return "";
+  if (field->integer)
+    return std::to_string(schedule.*field->integer);
+  if (field->flag)
+    return schedule.*field->flag ? "1" : "0";
+  if (name == "kind")
+    return std::string(getName(schedule.kind));
+  if (name == "mma")
+    return std::string(getName(schedule.mma));
+  return std::string(getName(schedule.spill));
+}
+
+/// Sets `target` to the one of `values` that has this name.
+template <typename Enum>
+static Status setEnum(Enum &target, const KeyValue &field,
+                      std::initializer_list<Enum> values) {
+  std::vector<std::string> names;
+  for (Enum value : values) {
+    names.emplace_back(getName(value));
+    if (field.value == getName(value)) {
+      target = value;
+      return {};
+    }
+  }
+  return Error{"expected " + field.key + " one of " + join(names, ", ") +
+               ", got '" + field.value + "'"};
+}
+
+Status setScheduleField(Schedule &schedule, std::string_view name,
+                        std::string_view value) {
+  const Field *field = findField(name);
+  if (!field) {
+    std::vector<std::string> names;
+    for (const Field &known : fields)
+      names.emplace_back(known.name);
+    return makeUnknownFieldError("schedule", name, names);
+  }
+  KeyValue entry = {std::string(name), std::string(value)};
+  if (field->integer)
+    return setInteger(schedule.*field->integer, entry);
+  if (field->flag)
+    return setBool(schedule.*field->flag, entry);
+  if (name == "kind")
+    return setEnum(schedule.kind, entry,
+                   {ScheduleKind::LargeCache, ScheduleKind::SplitKV,
+                    ScheduleKind::SmallCache});
+  if (name == "mma")
+    return setEnum(schedule.mma, entry,
+                   {MmaFamily::None, MmaFamily::MmaSync, MmaFamily::Wgmma,
+                    MmaFamily::Tcgen05});
+  return setEnum(schedule.spill, entry,
+                 {SpillFormat::Scores, SpillFormat::Probabilities});
+}
+
+//===----------------------------------------------------------------------===//
+// Schedule
+//===----------------------------------------------------------------------===//
+
+bool Schedule::operator==(const Schedule &other) const {
+  return std::all_of(std::begin(fields), std::end(fields),
+                     [&](const Field &field) {
+                       if (field.integer)
+                         return this->*field.integer == other.*field.integer;
+                       if (field.flag)
+                         return this->*field.flag == other.*field.flag;
+                       return getScheduleField(*this, field.name) ==
+                              getScheduleField(other, field.name);
+                     });
+}
+
+/// The tiles, stages and warps are always printed; what is optional only where
+/// it is used.
+static bool isPrinted(const Schedule &schedule, const Field &field) {
+  static const Schedule defaults;
+  std::string_view name = field.name;
+  if (name == "spill" || name == "chunk_rows")
+    return schedule.kind == ScheduleKind::SmallCache;
+  bool isOptional = name == "producer_warps" || name == "splits" ||
+                    name == "cluster_m" || name == "cluster_d" || field.flag;
+  return !isOptional ||
+         getScheduleField(schedule, name) != getScheduleField(defaults, name);
+}
+
+std::string Schedule::print() const {
+  std::vector<std::string> parts;
+  for (const Field &field : fields)
+    if (isPrinted(*this, field))
+      parts.push_back(std::string(field.name) + "=" +
+                      getScheduleField(*this, field.name));
+  return join(parts, " ");
+}
+
+Result<Schedule> Schedule::parse(std::string_view text) {
+  Result<ScheduleOverrides> overrides = ScheduleOverrides::parse(text);
+  if (!overrides)
+    return Error{overrides.error()};
+  Schedule schedule;
+  overrides->apply(schedule);
+  return schedule;
+}
+
+//===----------------------------------------------------------------------===//
+// ScheduleOverrides
+//===----------------------------------------------------------------------===//
+
+Result<ScheduleOverrides> ScheduleOverrides::parse(std::string_view text) {
+  Result<std::vector<KeyValue>> entries = parseKeyValues(text);
+  if (!entries)
+    return Error{entries.error()};
+  ScheduleOverrides overrides;
+  for (const KeyValue &entry : *entries)
+    if (Status status = overrides.set(entry.key, entry.value); !status)
+      return Error{status.error()};
+  return overrides;
+}
+
+Status ScheduleOverrides::set(std::string_view name, std::string_view value) {
+  Schedule schedule;
+  if (Status status = setScheduleField(schedule, name, value); !status)
+    return status;
+  // Kept as the canonical text of the value, so that "true" matches "1".
+  std::string text = getScheduleField(schedule, name);
+  for (auto &field : fields)
+    if (field.first == name) {
+      field.second = text;
+      return {};
+    }
+  fields.emplace_back(name, text);
+  return {};
+}
+
+bool ScheduleOverrides::has(std::string_view name) const {
+  return std::any_of(fields.begin(), fields.end(),
+                     [&](const auto &field) { return field.first == name; });
+}
+
+void ScheduleOverrides::apply(Schedule &schedule) const {
+  for (const auto &[name, value] : fields)
+    (void)static_cast<bool>(setScheduleField(schedule, name, value));
+}
+
+bool ScheduleOverrides::matches(const Schedule &schedule) const {
+  return std::all_of(fields.begin(), fields.end(), [&](const auto &field) {
+    return getScheduleField(schedule, field.first) == field.second;
+  });
+}
+
+std::string ScheduleOverrides::print() const {
+  std::vector<std::string> parts;
+  for (const auto &[name, value] : fields)
+    parts.push_back(name + "=" + value);
+  return join(parts, " ");
+}
+
+} // namespace attn

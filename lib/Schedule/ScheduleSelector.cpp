@@ -1,0 +1,173 @@
+//===- ScheduleSelector.cpp - Choose a schedule ---------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/ScheduleSelector.h"
+
+#include "attn/Support/Format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace attn {
+
+const Candidate *Selection::getBest(ScheduleKind kind) const {
+  for (const Candidate &candidate : ranked)
+    if (candidate.schedule.kind == kind)
+      return &candidate;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Ranking
+//===----------------------------------------------------------------------===//
+
+/// Seconds by which candidates are ranked.
+static double getRankedSeconds(const Candidate &candidate,
+                               const SelectorOptions &options) {
+  double margin = candidate.schedule.kind == ScheduleKind::SmallCache
+                      ? options.smallCacheMargin
+                      : 1;
+  return candidate.cost.seconds * margin;
+}
+
+static void rank(std::vector<Candidate> &candidates,
+                 const SelectorOptions &options) {
+  // Of equally fast schedules the one that takes less; then any fixed order,
+  // here that of enumeration.
+  auto key = [&](const Candidate &candidate) {
+    return std::make_tuple(
+        getRankedSeconds(candidate, options), candidate.cost.sharedMemoryBytes,
+        candidate.cost.registersPerThread, candidate.schedule.stages);
+  };
+  std::stable_sort(
+      candidates.begin(), candidates.end(),
+      [&](const Candidate &a, const Candidate &b) { return key(a) < key(b); });
+}
+
+/// Judges every schedule of the space.
+static Selection judge(const AttentionProblem &problem,
+                       const TargetInfo &target,
+                       const ScheduleOverrides &overrides,
+                       const SelectorOptions &options) {
+  static SelectionObserver silent;
+  SelectionObserver &observer = options.observer ? *options.observer : silent;
+  Selection selection;
+  for (const Schedule &schedule :
+       enumerateSchedules(problem, target, overrides, options.features)) {
+    std::vector<Violation> violations =
+        check(problem, schedule, target, options.features);
+    if (violations.empty()) {
+      selection.ranked.push_back(
+          {schedule, getCost(problem, schedule, target)});
+      observer.onLegal(selection.ranked.back());
+    } else {
+      selection.rejected.push_back({schedule, std::move(violations.front())});
+      observer.onRejected(selection.rejected.back());
+    }
+  }
+  rank(selection.ranked, options);
+  return selection;
+}
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+/// How far a schedule is from the fields a user has set: a doubling of a number
+/// counts 1, another kind or instruction 4.
+static double getDistance(const Schedule &schedule, const Schedule &wanted,
+                          const ScheduleOverrides &overrides) {
+  double distance = 0;
+  for (const ScheduleField &field : getScheduleFields()) {
+    if (!overrides.has(field.name))
+      continue;
+    std::string have = getScheduleField(schedule, field.name);
+    std::string want = getScheduleField(wanted, field.name);
+    int64_t a = 0, b = 0;
+    if (parseInteger(have, a) && parseInteger(want, b))
+      distance += std::fabs(
+          std::log2(static_cast<double>(std::max<int64_t>(a + 1, 1))) -
+          std::log2(static_cast<double>(std::max<int64_t>(b + 1, 1))));
+    else if (have != want)
+      distance += 4;
+  }
+  return distance;
+}
+
+/// The rejected schedule that asks for least, which names the binding limit.
+static const Rejection &getClosest(const std::vector<Rejection> &rejected) {
+  return *std::min_element(rejected.begin(), rejected.end(),
+                           [](const Rejection &a, const Rejection &b) {
+                             auto key = [](const Rejection &r) {
+                               return std::make_tuple(
+                                   r.violation.constraint == "feature",
+                                   r.schedule.tileM * r.schedule.tileDv,
+                                   r.schedule.tileN * r.schedule.stages);
+                             };
+                             return key(a) < key(b);
+                           });
+}
+
+static std::string describeNearest(const AttentionProblem &problem,
+                                   const TargetInfo &target,
+                                   const ScheduleOverrides &overrides,
+                                   const SelectorOptions &options) {
+  SelectorOptions silent = options;
+  silent.observer = nullptr;
+  Selection free = judge(problem, target, {}, silent);
+  if (free.ranked.empty())
+    return "; no schedule is legal without them either";
+  Schedule wanted;
+  overrides.apply(wanted);
+  const Candidate &nearest =
+      *std::min_element(free.ranked.begin(), free.ranked.end(),
+                        [&](const Candidate &a, const Candidate &b) {
+                          return getDistance(a.schedule, wanted, overrides) <
+                                 getDistance(b.schedule, wanted, overrides);
+                        });
+  return "; the nearest legal schedule is " + nearest.schedule.print();
+}
+
+static Error makeNoScheduleError(const AttentionProblem &problem,
+                                 const TargetInfo &target,
+                                 const ScheduleOverrides &overrides,
+                                 const SelectorOptions &options,
+                                 const Selection &selection) {
+  std::string message = "no schedule is legal";
+  if (!overrides.empty())
+    message += " with " + overrides.print();
+  message += " on target " + target.name;
+  if (selection.rejected.empty())
+    message += ": none fits the problem";
+  else
+    message += ": " + getClosest(selection.rejected).violation.message;
+  if (!overrides.empty())
+    message += describeNearest(problem, target, overrides, options);
+  return Error{message};
+}
+
+//===----------------------------------------------------------------------===//
+// Entry point
+//===----------------------------------------------------------------------===//
+
+Result<Selection> selectSchedule(const AttentionProblem &problem,
+                                 const TargetInfo &target,
+                                 const ScheduleOverrides &overrides,
+                                 const SelectorOptions &options) {
+  if (Status status = problem.verify(); !status)
+    return Error{status.error()};
+  Selection selection = judge(problem, target, overrides, options);
+  if (selection.ranked.empty())
+    return makeNoScheduleError(problem, target, overrides, options, selection);
+  selection.bounds = getLowerBounds(HeadShape::get(problem),
+                                    target.sharedMemoryPerCtaBytes /
+                                        getSizeBytes(problem.elementType),
+                                    problem.pass);
+  return selection;
+}
+
+} // namespace attn

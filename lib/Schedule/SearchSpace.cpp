@@ -1,0 +1,262 @@
+//===- SearchSpace.cpp - Schedules worth considering ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The space is a product of axes. Each axis multiplies the list of schedules;
+// an axis that a user has set has that value alone. Nothing here decides what
+// is legal: that is Constraints.cpp, which gives its reasons.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/ResourceModel.h"
+#include "attn/Schedule/ScheduleSelector.h"
+
+#include <functional>
+
+namespace attn {
+
+namespace {
+/// The schedules of one kind and instruction family.
+class Space {
+public:
+  Space(const AttentionProblem &problem, const TargetInfo &target,
+        const ScheduleOverrides &overrides, const Schedule &base)
+      : problem(problem), target(target), overrides(overrides),
+        schedules({base}) {}
+
+  std::vector<Schedule> takeLargeCache();
+  std::vector<Schedule> takeSmallCache();
+
+private:
+  using Values = std::function<std::vector<int64_t>(const Schedule &)>;
+
+  /// Multiplies the space by the values of one field.
+  template <typename Member>
+  void expand(const char *name, Member Schedule::*member,
+              const Values &values) {
+    if (overrides.has(name))
+      return; // the base has it
+    std::vector<Schedule> expanded;
+    for (const Schedule &schedule : schedules)
+      for (int64_t value : values(schedule)) {
+        expanded.push_back(schedule);
+        expanded.back().*member = static_cast<Member>(value);
+      }
+    schedules = std::move(expanded);
+  }
+
+  /// Sets what follows from the other fields.
+  template <typename Member>
+  void derive(const char *name, Member Schedule::*member,
+              const std::function<int64_t(const Schedule &)> &value) {
+    expand(name, member, [&](const Schedule &schedule) {
+      return std::vector<int64_t>{value(schedule)};
+    });
+  }
+
+  void expandRows();
+  void expandKeys(std::initializer_list<int64_t> sizes);
+  void expandClusters();
+  std::vector<int64_t> getValueSlices(const Schedule &schedule) const;
+  std::vector<int64_t> getSplits(const Schedule &schedule) const;
+
+  const AttentionProblem &problem;
+  const TargetInfo &target;
+  const ScheduleOverrides &overrides;
+  std::vector<Schedule> schedules;
+};
+} // namespace
+
+/// tile_m and warps, which depend on each other.
+void Space::expandRows() {
+  switch (schedules.front().mma) {
+  case MmaFamily::MmaSync:
+    expand("warps", &Schedule::warps, [&](const Schedule &s) {
+      return overrides.has("tile_m") && s.tileM < 64
+                 ? std::vector<int64_t>{1, 2, 4}
+                 : std::vector<int64_t>{1, 2, 4, 8};
+    });
+    expand("tile_m", &Schedule::tileM, [](const Schedule &s) {
+      return std::vector<int64_t>{16 * s.warps, 32 * s.warps};
+    });
+    break;
+  case MmaFamily::Wgmma:
+    derive("producer_warps", &Schedule::producerWarps,
+           [](const Schedule &) { return 4; });
+    expand("tile_m", &Schedule::tileM, [](const Schedule &) {
+      return std::vector<int64_t>{64, 128, 192};
+    });
+    expand("warps", &Schedule::warps, [](const Schedule &s) {
+      return std::vector<int64_t>{s.tileM / 16, s.tileM / 8};
+    });
+    break;
+  default:
+    derive("warps", &Schedule::warps, [](const Schedule &) { return 1; });
+    expand("tile_m", &Schedule::tileM, [](const Schedule &) {
+      return std::vector<int64_t>{16, 32, 64, 128};
+    });
+  }
+}
+
+void Space::expandKeys(std::initializer_list<int64_t> sizes) {
+  // A tile longer than the keys computes nothing but padding.
+  int64_t longest = alignUp(problem.kvLength, 16);
+  std::vector<int64_t> values;
+  for (int64_t size : sizes)
+    if (values.empty() || values.back() < longest)
+      values.push_back(size);
+  expand("tile_n", &Schedule::tileN, [&](const Schedule &) { return values; });
+}
+
+void Space::expandClusters() {
+  expand("cluster_d", &Schedule::clusterD, [](const Schedule &) {
+    return std::vector<int64_t>{1, 2, 4, 8};
+  });
+  expand("cluster_m", &Schedule::clusterM, [](const Schedule &) {
+    return std::vector<int64_t>{1, 2};
+  });
+}
+
+/// The whole (padded) value dim of a CTA, and halves of it down to 64.
+std::vector<int64_t> Space::getValueSlices(const Schedule &schedule) const {
+  int64_t columns =
+      alignUp(ceilDiv(getPaddedValueDim(problem), schedule.clusterD), 16);
+  std::vector<int64_t> slices = {columns};
+  bool canSlice = !problem.sharedKV && schedule.clusterD == 1;
+  while (canSlice && slices.back() / 2 >= 64)
+    slices.push_back(alignUp(slices.back() / 2, 16));
+  return slices;
+}
+
+/// 2, 4, ... until the CTAs fill the target a few times.
+std::vector<int64_t> Space::getSplits(const Schedule &schedule) const {
+  HeadShape head = HeadShape::get(problem, schedule.packGqa);
+  int64_t heads = problem.getKvHeadCount() *
+                  (schedule.packGqa ? 1 : problem.getGroupSize());
+  int64_t ctas = heads * ceilDiv(head.rows, schedule.tileM);
+  int64_t most = ceilDiv(problem.kvLength, schedule.tileN);
+  std::vector<int64_t> splits;
+  for (int64_t count = 2; count <= most && ctas * count <= 4 * target.smCount;
+       count *= 2)
+    splits.push_back(count);
+  return splits;
+}
+
+std::vector<Schedule> Space::takeLargeCache() {
+  bool isGpu = target.kind == TargetKind::Gpu;
+  bool isWgmma = schedules.front().mma == MmaFamily::Wgmma;
+  if (problem.getGroupSize() > 1)
+    expand("pack_gqa", &Schedule::packGqa, [](const Schedule &) {
+      return std::vector<int64_t>{0, 1};
+    });
+  expandRows();
+  if (isWgmma) {
+    expandKeys({32, 48, 64, 80, 96, 112, 128, 160, 176});
+    expandClusters();
+  } else {
+    expandKeys({16, 32, 64, 128});
+  }
+  derive("tile_d", &Schedule::tileD, [&](const Schedule &s) {
+    return alignUp(ceilDiv(getPaddedHeadDim(problem), s.clusterD), 16);
+  });
+  expand("tile_dv", &Schedule::tileDv,
+         [&](const Schedule &s) { return getValueSlices(s); });
+  expand("stages", &Schedule::stages, [&](const Schedule &) {
+    if (!isGpu)
+      return std::vector<int64_t>{1};
+    return isWgmma ? std::vector<int64_t>{2, 3, 4}
+                   : std::vector<int64_t>{1, 2, 3};
+  });
+  if (isGpu && !isWgmma)
+    expand("query_in_registers", &Schedule::queryInRegisters,
+           [](const Schedule &) {
+             return std::vector<int64_t>{0, 1};
+           });
+  if (schedules.front().kind == ScheduleKind::SplitKV)
+    expand("splits", &Schedule::splits,
+           [&](const Schedule &s) { return getSplits(s); });
+  return std::move(schedules);
+}
+
+std::vector<Schedule> Space::takeSmallCache() {
+  if (problem.getGroupSize() > 1)
+    expand("pack_gqa", &Schedule::packGqa, [](const Schedule &) {
+      return std::vector<int64_t>{0, 1};
+    });
+  expandRows();
+  expandKeys({64, 128});
+  int64_t headDim = getPaddedHeadDim(problem);
+  int64_t valueDim = getPaddedValueDim(problem);
+  expand("tile_d", &Schedule::tileD, [&](const Schedule &) {
+    return std::vector<int64_t>{std::min<int64_t>(headDim, 32),
+                                std::min<int64_t>(headDim, 64)};
+  });
+  expand("tile_dv", &Schedule::tileDv, [&](const Schedule &) {
+    std::vector<int64_t> slices;
+    for (int64_t columns : {64, 128, 256})
+      if (slices.empty() || slices.back() < valueDim)
+        slices.push_back(std::min<int64_t>(columns, valueDim));
+    return slices;
+  });
+  expand("stages", &Schedule::stages, [](const Schedule &) {
+    return std::vector<int64_t>{2, 3};
+  });
+  expand("chunk_rows", &Schedule::chunkRows, [&](const Schedule &s) {
+    // All rows at once, or as many as keep their scores in half of L2.
+    int64_t rows =
+        problem.getKvHeadCount() * alignUp(problem.getPackedRows(), s.tileM);
+    int64_t resident =
+        target.l2Bytes / 2 /
+        (problem.kvLength * (s.spill == SpillFormat::Scores ? 4 : 2));
+    int64_t chunk = std::max(alignDown(resident, s.tileM), s.tileM);
+    if (chunk >= rows)
+      return std::vector<int64_t>{rows};
+    return std::vector<int64_t>{chunk, rows};
+  });
+  return std::move(schedules);
+}
+
+/// The families a target's kernels can use.
+static std::vector<MmaFamily> getFamilies(const TargetInfo &target,
+                                          const GeneratorFeatures &features) {
+  if (target.kind == TargetKind::Cpu)
+    return {MmaFamily::None};
+  if (target.hasMma(MmaFamily::Wgmma) && features.wgmma)
+    return {MmaFamily::Wgmma};
+  return {MmaFamily::MmaSync};
+}
+
+std::vector<Schedule> enumerateSchedules(const AttentionProblem &problem,
+                                         const TargetInfo &target,
+                                         const ScheduleOverrides &overrides,
+                                         const GeneratorFeatures &features) {
+  std::vector<MmaFamily> families = getFamilies(target, features);
+  std::vector<ScheduleKind> kinds = {ScheduleKind::LargeCache};
+  if (target.kind == TargetKind::Gpu) {
+    kinds.push_back(ScheduleKind::SplitKV);
+    kinds.push_back(ScheduleKind::SmallCache);
+  }
+  Schedule base;
+  overrides.apply(base);
+  if (overrides.has("kind"))
+    kinds = {base.kind};
+  if (overrides.has("mma"))
+    families = {base.mma};
+
+  std::vector<Schedule> all;
+  for (ScheduleKind kind : kinds)
+    for (MmaFamily family : families) {
+      base.kind = kind;
+      base.mma = family;
+      Space space(problem, target, overrides, base);
+      std::vector<Schedule> schedules = kind == ScheduleKind::SmallCache
+                                            ? space.takeSmallCache()
+                                            : space.takeLargeCache();
+      all.insert(all.end(), schedules.begin(), schedules.end());
+    }
+  return all;
+}
+
+} // namespace attn

@@ -1,0 +1,95 @@
+//===- SharedMemoryModel.cpp - Shared memory of a CTA ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/ResourceModel.h"
+
+namespace attn {
+
+int64_t getPaddedHeadDim(const AttentionProblem &problem) {
+  return alignUp(problem.headDim, 16);
+}
+
+int64_t getPaddedValueDim(const AttentionProblem &problem) {
+  return alignUp(problem.valueDim, 16);
+}
+
+/// Warpgroups that share the rows of a wgmma tile, each with a part of dv.
+static int64_t getWarpgroupsPerRow(const Schedule &schedule) {
+  return std::max<int64_t>(schedule.warps * 16 / schedule.tileM, 1);
+}
+
+static SharedMemoryUse getLargeCacheUse(const AttentionProblem &problem,
+                                        const Schedule &schedule) {
+  int64_t elementBytes = getSizeBytes(problem.elementType);
+  SharedMemoryUse use;
+  use.query = schedule.tileM * schedule.tileD * elementBytes;
+  int64_t keyColumns = schedule.tileD;
+  if (problem.sharedKV)
+    keyColumns = std::max(schedule.tileD, schedule.tileDv);
+  int64_t tileRows = schedule.stages * schedule.tileN;
+  use.key = tileRows * keyColumns * elementBytes;
+  if (!problem.sharedKV)
+    use.value = tileRows * schedule.tileDv * elementBytes;
+
+  if (schedule.mma == MmaFamily::Wgmma) {
+    use.barriers = 1024;
+    int64_t tileScores = schedule.tileM * schedule.tileN;
+    if (getWarpgroupsPerRow(schedule) > 1 || schedule.clusterD > 1)
+      use.scores += tileScores * 2;
+    use.scores += 4 * tileScores * (schedule.clusterD - 1) / schedule.clusterD;
+  }
+  int64_t pipeline = use.key + use.value + use.scores + use.barriers;
+  // A query tile that moves to registers leaves its place to the pipeline, and
+  // the output tile takes the place of everything.
+  use.total = schedule.queryInRegisters ? std::max(use.query, pipeline)
+                                        : use.query + pipeline;
+  use.total = std::max(use.total, schedule.tileM * schedule.tileDv *
+                                      getSizeBytes(problem.outputType));
+  return use;
+}
+
+/// Each phase is a matrix product whose operands stream through in slices of
+/// tileD; the second reuses the memory of the first.
+static SharedMemoryUse getSmallCacheUse(const AttentionProblem &problem,
+                                        const Schedule &schedule) {
+  int64_t elementBytes = getSizeBytes(problem.elementType);
+  int64_t depth = schedule.stages * schedule.tileD;
+  int64_t spillBytes = schedule.spill == SpillFormat::Scores ? 4 : 2;
+  SharedMemoryUse use;
+  use.query = depth * schedule.tileM * elementBytes;
+  use.key = depth * schedule.tileN * elementBytes;
+  use.scores = depth * schedule.tileM * spillBytes;
+  use.value = depth * schedule.tileDv * elementBytes;
+  use.barriers = schedule.mma == MmaFamily::Wgmma ? 1024 : 0;
+  use.total =
+      std::max(use.query + use.key, use.scores + use.value) + use.barriers;
+  return use;
+}
+
+/// A CPU has no shared memory: this is the working set that should stay in a
+/// core's cache, accumulators included.
+static SharedMemoryUse getCpuUse(const AttentionProblem &problem,
+                                 const Schedule &schedule) {
+  int64_t elementBytes = getSizeBytes(problem.elementType);
+  SharedMemoryUse use;
+  use.query = schedule.tileM * schedule.tileD * elementBytes;
+  use.key = schedule.tileN * schedule.tileD * elementBytes;
+  use.value = schedule.tileN * schedule.tileDv * elementBytes;
+  use.scores = 4 * schedule.tileM * (schedule.tileN + schedule.tileDv + 2);
+  use.total = use.query + use.key + use.value + use.scores;
+  return use;
+}
+
+SharedMemoryUse getSharedMemoryUse(const AttentionProblem &problem,
+                                   const Schedule &schedule) {
+  if (schedule.mma == MmaFamily::None)
+    return getCpuUse(problem, schedule);
+  if (schedule.kind == ScheduleKind::SmallCache)
+    return getSmallCacheUse(problem, schedule);
+  return getLargeCacheUse(problem, schedule);
+}
+
+} // namespace attn

@@ -1,0 +1,356 @@
+//===- TimeModel.cpp - Time that a schedule takes -------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A schedule runs in phases: one for large cache, scores and outputs for small
+// cache. A phase takes as long as its slowest resource (a roofline), a part of
+// what the others need, and what nothing hides. Work is spread over the SMs in
+// whole CTAs. docs/CostModel.md describes each term.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CostDetail.h"
+
+#include <cmath>
+
+namespace attn {
+
+//===----------------------------------------------------------------------===//
+// Assumed constants, to be calibrated on devices
+//===----------------------------------------------------------------------===//
+
+/// Clocks of one iteration over a key tile that are neither products nor
+/// exponentials: row reductions across lanes, address arithmetic.
+static constexpr double kIterationClocks = 250;
+/// Clocks for which a barrier stops a whole CTA, and what the skew of each of
+/// its warps adds; a warp-specialised CTA waits on mbarriers instead.
+static constexpr double kBarrierClocks = 45;
+static constexpr double kBarrierClocksPerWarp = 8;
+static constexpr double kMbarrierClocks = 25;
+/// Clocks from a request to L2 until its data are in shared memory.
+static constexpr double kLoadClocks = 800;
+/// Bytes a clock through the shared memory of one SM (32 banks of 4 bytes).
+static constexpr double kSharedMemoryBytesPerClock = 128;
+/// Instructions for each score besides MMA and exponential: scale, maximum,
+/// sum, half a conversion, half a copy; an SM issues 128 lanes a clock. To this
+/// comes the rescaling of the accumulator, dv / tileN for each score.
+static constexpr double kInstructionsPerScore = 4;
+/// Instructions of each thread for each key tile: reductions across lanes,
+/// loop, addresses.
+static constexpr double kInstructionsPerTile = 80;
+static constexpr double kLanesPerClock = 128;
+/// A kernel launch, with the dependence on the one before.
+static constexpr double kLaunchSeconds = 2.5e-6;
+/// Fraction of the matrix rate that mma.sync reaches on chips whose full rate
+/// needs wgmma or tcgen05.
+static constexpr double kLegacyMmaFraction = 0.62;
+/// Terms overlap, but not perfectly: a phase takes (sum of term^p)^(1/p), which
+/// is the longest term where the others are short, and more where they are not.
+static constexpr double kOverlapPower = 4;
+
+//===----------------------------------------------------------------------===//
+// TimeModel
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What one phase needs of each resource.
+struct PhaseWork {
+  double flops = 0;
+  double exponentials = 0;
+  double instructions = 0;      ///< lanes, besides exponentials
+  double sharedMemoryBytes = 0; ///< in and out, all SMs
+  double l2Bytes = 0;
+  double dramBytes = 0;
+  double dsmemBytes = 0;
+  double chainClocks = 0;   ///< of the longest chain of dependent steps
+  double exposedClocks = 0; ///< barriers, prologues; of one CTA at a time
+};
+
+class TimeModel {
+public:
+  TimeModel(Cost &cost, const AttentionProblem &problem,
+            const Schedule &schedule, const TargetInfo &target,
+            const detail::Work &work);
+
+  void run();
+
+private:
+  PhaseWork getOnePass() const;
+  PhaseWork getScorePhase() const;
+  PhaseWork getOutputPhase() const;
+  double getKernelCount() const;
+  double getProductClocks(double depth) const;
+  double getSoftmaxClocks() const;
+  double getBarrierClocks() const;
+  double hideLoads(double chain, double bytes) const;
+  double getBytes(Operand operand, bool reads, bool writes) const;
+  void addPhase(const PhaseWork &phase);
+  void addTerm(const char *name, double seconds);
+
+  Cost &cost;
+  const AttentionProblem &problem;
+  const Schedule &schedule;
+  const TargetInfo &target;
+  const detail::Work &work;
+
+  bool isWgmma;
+  double sms, clocksPerSecond, residentCtas;
+  double tileM, tileN, headDim, valueDim, dvSlices, keyTiles;
+  double elementBytes, scoreBytes;
+  double mmaRate;
+  /// Warps (warpgroups) that read a B operand from shared memory on their own,
+  /// the rows of each, and its share of the SM's units.
+  double readers, readerRows, unitShare;
+  double smBytesPerClock; ///< L2 bandwidth of one SM
+};
+} // namespace
+
+static double getMmaRate(const AttentionProblem &problem,
+                         const Schedule &schedule, const TargetInfo &target) {
+  double tflops = target.f16TFlops;
+  if (getSizeBytes(problem.elementType) == 1)
+    tflops = target.f8TFlops;
+  else if (problem.elementType == ElementType::F32)
+    tflops =
+        target.kind == TargetKind::Cpu ? target.f32TFlops : target.tf32TFlops;
+  bool isLegacy =
+      schedule.mma == MmaFamily::MmaSync &&
+      (target.hasMma(MmaFamily::Wgmma) || target.hasMma(MmaFamily::Tcgen05));
+  return tflops * 1e12 * (isLegacy ? kLegacyMmaFraction : 1);
+}
+
+TimeModel::TimeModel(Cost &cost, const AttentionProblem &problem,
+                     const Schedule &schedule, const TargetInfo &target,
+                     const detail::Work &work)
+    : cost(cost), problem(problem), schedule(schedule), target(target),
+      work(work), isWgmma(schedule.mma == MmaFamily::Wgmma),
+      sms(static_cast<double>(target.smCount)),
+      clocksPerSecond(target.clockGHz * 1e9),
+      residentCtas(static_cast<double>(std::max<int64_t>(cost.ctasPerSm, 1))),
+      tileM(static_cast<double>(schedule.tileM)),
+      tileN(static_cast<double>(schedule.tileN)),
+      headDim(static_cast<double>(getPaddedHeadDim(problem))),
+      valueDim(static_cast<double>(getPaddedValueDim(problem))),
+      dvSlices(static_cast<double>(work.dvSlices)),
+      keyTiles(static_cast<double>(work.keyTiles)),
+      elementBytes(static_cast<double>(getSizeBytes(problem.elementType))),
+      scoreBytes(static_cast<double>(
+          getElementBytes(problem, schedule, Operand::Scores))),
+      mmaRate(getMmaRate(problem, schedule, target)) {
+  int64_t units = isWgmma ? schedule.warps / 4 : schedule.warps;
+  readers = static_cast<double>(units);
+  readerRows = isWgmma ? 64 : tileM / readers;
+  unitShare = isWgmma || target.kind == TargetKind::Cpu ? 1 : 0.25;
+  smBytesPerClock = target.l2GBps * 1e9 / clocksPerSecond / sms;
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces of a chain, in clocks
+//===----------------------------------------------------------------------===//
+
+/// A warp's (warpgroup's) product with readerRows x tileN results if its units
+/// do nothing else.
+double TimeModel::getProductClocks(double depth) const {
+  double flopsPerClock = mmaRate / clocksPerSecond / sms * unitShare;
+  return 2 * readerRows * tileN * depth / flopsPerClock;
+}
+
+/// Exponentials and instructions of readerRows x tileN scores.
+double TimeModel::getSoftmaxClocks() const {
+  double scores = readerRows * tileN;
+  return scores / (target.ex2PerClockPerSm * unitShare) +
+         scores * kInstructionsPerScore / (kLanesPerClock * unitShare);
+}
+
+double TimeModel::getBarrierClocks() const {
+  return kBarrierClocks +
+         kBarrierClocksPerWarp * static_cast<double>(schedule.warps);
+}
+
+/// The time of an iteration that loads `bytes` while others are computed:
+/// stages beyond the first hide one iteration each.
+double TimeModel::hideLoads(double chain, double bytes) const {
+  double load = kLoadClocks + bytes / smBytesPerClock;
+  return std::max(chain, (chain + load) / static_cast<double>(schedule.stages));
+}
+
+/// Bytes of one operand between L2 and the SMs.
+double TimeModel::getBytes(Operand operand, bool reads, bool writes) const {
+  for (const OperandBytes &moved : cost.operands)
+    if (moved.operand == operand)
+      return static_cast<double>((reads ? moved.read : 0) +
+                                 (writes ? moved.written : 0));
+  return 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
+
+/// Large cache and split-KV: products and softmax in one loop over key tiles.
+PhaseWork TimeModel::getOnePass() const {
+  double columns =
+      static_cast<double>(schedule.tileD + schedule.tileDv); // of a CTA
+  double ctaTiles =
+      keyTiles * dvSlices * static_cast<double>(schedule.clusterD);
+  double tileBytes = tileN * columns * elementBytes;
+  double queryBytes =
+      schedule.queryInRegisters
+          ? 0
+          : tileM * static_cast<double>(schedule.tileD) * elementBytes;
+  PhaseWork phase;
+  phase.flops = 2 * work.scores * (dvSlices * headDim + valueDim);
+  phase.exponentials = work.scores * dvSlices;
+  phase.instructions =
+      work.scores * (dvSlices * kInstructionsPerScore + valueDim / tileN) +
+      ctaTiles * static_cast<double>(32 * schedule.warps) *
+          kInstructionsPerTile;
+  phase.sharedMemoryBytes = ctaTiles * ((1 + readers) * tileBytes + queryBytes);
+  phase.l2Bytes = static_cast<double>(cost.getL2Bytes());
+  phase.dramBytes = static_cast<double>(cost.dramBytes);
+  // f32 partial scores are reduced and 16-bit P is gathered.
+  phase.dsmemBytes =
+      work.scores * 6 * static_cast<double>(schedule.clusterD - 1);
+
+  // wgmma runs beside the softmax of another tile.
+  double products = getProductClocks(columns), softmax = getSoftmaxClocks();
+  double chain = isWgmma ? std::max(products, softmax) : products + softmax;
+  double rounds = std::ceil(cost.waves);
+  phase.chainClocks = rounds * static_cast<double>(work.iterations) *
+                      hideLoads(chain + kIterationClocks, tileBytes);
+  double outputBytes = tileM * static_cast<double>(schedule.tileDv) *
+                       static_cast<double>(getSizeBytes(problem.outputType));
+  double barriers = isWgmma ? kMbarrierClocks : 2 * getBarrierClocks();
+  phase.exposedClocks = ctaTiles * barriers +
+                        static_cast<double>(cost.ctas) *
+                            (2 * kLoadClocks + outputBytes / smBytesPerClock);
+  return phase;
+}
+
+/// Small cache, phase 1: tiles of Q K^T with slices of tileD, softmax of each
+/// tile, spill.
+PhaseWork TimeModel::getScorePhase() const {
+  double steps = std::ceil(headDim / static_cast<double>(schedule.tileD));
+  PhaseWork phase;
+  phase.flops = 2 * work.scores * headDim;
+  phase.exponentials = work.scores;
+  phase.instructions = work.scores * kInstructionsPerScore;
+  phase.sharedMemoryBytes =
+      keyTiles * elementBytes * headDim * (2 * tileM + (1 + readers) * tileN);
+  phase.l2Bytes = getBytes(Operand::Query, true, false) +
+                  getBytes(Operand::Key, true, false) +
+                  getBytes(Operand::Bias, true, false) +
+                  getBytes(Operand::Scores, false, true) +
+                  getBytes(Operand::Statistics, false, true) +
+                  getBytes(Operand::Lse, false, true);
+  double chain = getProductClocks(headDim) + getSoftmaxClocks() +
+                 kIterationClocks + kLoadClocks;
+  phase.chainClocks = keyTiles * chain / (sms * residentCtas);
+  phase.exposedClocks = keyTiles * steps * getBarrierClocks();
+  return phase;
+}
+
+/// Small cache, phase 2: tiles of P V with slices of tileD keys.
+PhaseWork TimeModel::getOutputPhase() const {
+  double steps = std::ceil(tileN / static_cast<double>(schedule.tileD));
+  PhaseWork phase;
+  phase.flops = 2 * work.scores * valueDim;
+  bool takesExponentials = schedule.spill == SpillFormat::Scores;
+  phase.exponentials = takesExponentials ? work.scores * dvSlices : 0;
+  // Rescaling of P by its tile's maximum, and the exponentials' arguments.
+  phase.instructions = work.scores * dvSlices * (takesExponentials ? 2 : 0.5);
+  phase.sharedMemoryBytes =
+      keyTiles * (2 * tileM * tileN * dvSlices * scoreBytes +
+                  (1 + readers) * tileN * valueDim * elementBytes);
+  phase.l2Bytes =
+      static_cast<double>(cost.getL2Bytes()) - getScorePhase().l2Bytes;
+  phase.chainClocks = keyTiles *
+                      (getProductClocks(valueDim) + kIterationClocks) /
+                      (sms * residentCtas);
+  phase.exposedClocks = keyTiles * dvSlices * steps * getBarrierClocks();
+  return phase;
+}
+
+double TimeModel::getKernelCount() const {
+  if (schedule.kind == ScheduleKind::SplitKV)
+    return 2;
+  if (schedule.kind == ScheduleKind::SmallCache)
+    return 2 * static_cast<double>(
+                   ceilDiv(work.rowTiles * schedule.tileM, schedule.chunkRows));
+  return 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Total
+//===----------------------------------------------------------------------===//
+
+void TimeModel::addTerm(const char *name, double seconds) {
+  for (CostTerm &term : cost.terms)
+    if (term.name == name) {
+      term.seconds += seconds;
+      return;
+    }
+  cost.terms.push_back({name, seconds});
+}
+
+void TimeModel::addPhase(const PhaseWork &phase) {
+  // Whole CTAs: the busiest SM has ceil(ctas / sms) of them.
+  double ctas = static_cast<double>(cost.ctas);
+  double perSm = std::ceil(ctas / sms) / ctas;
+  double smSeconds = perSm / clocksPerSecond;
+  const std::pair<const char *, double> terms[] = {
+      {"mma", phase.flops / mmaRate * perSm * sms},
+      {"exp", phase.exponentials / target.ex2PerClockPerSm * smSeconds},
+      {"issue", phase.instructions / kLanesPerClock * smSeconds},
+      {"shared_memory",
+       phase.sharedMemoryBytes / kSharedMemoryBytesPerClock * smSeconds},
+      {"l2", phase.l2Bytes / (target.l2GBps * 1e9)},
+      {"dram", phase.dramBytes / (target.dramGBps * 1e9)},
+      {"dsmem",
+       phase.dsmemBytes > 0 ? phase.dsmemBytes / (target.dsmemGBps * 1e9) : 0},
+      {"latency", phase.chainClocks / clocksPerSecond}};
+  double powers = 0;
+  for (const auto &[name, seconds] : terms) {
+    addTerm(name, seconds);
+    powers += std::pow(seconds, kOverlapPower);
+  }
+  // Other CTAs of the SM go on while one waits.
+  double exposed = phase.exposedClocks * smSeconds / residentCtas;
+  addTerm("exposed", exposed);
+  cost.seconds += std::pow(powers, 1 / kOverlapPower) + exposed;
+  cost.flops += phase.flops;
+}
+
+void TimeModel::run() {
+  if (schedule.kind == ScheduleKind::SmallCache) {
+    PhaseWork scores = getScorePhase(), outputs = getOutputPhase();
+    scores.dramBytes = outputs.dramBytes =
+        static_cast<double>(cost.dramBytes) / 2;
+    addPhase(scores);
+    addPhase(outputs);
+    cost.computedScores = static_cast<int64_t>(work.scores);
+  } else {
+    addPhase(getOnePass());
+    cost.computedScores = static_cast<int64_t>(work.scores * dvSlices);
+  }
+  if (target.kind == TargetKind::Gpu) {
+    double launches = getKernelCount() * kLaunchSeconds;
+    addTerm("launch", launches);
+    cost.seconds += launches;
+  }
+  const CostTerm *largest = &cost.terms.front();
+  for (const CostTerm &term : cost.terms)
+    if (term.seconds > largest->seconds)
+      largest = &term;
+  cost.limiter = largest->name;
+}
+
+void detail::setTime(Cost &cost, const AttentionProblem &problem,
+                     const Schedule &schedule, const TargetInfo &target,
+                     const Work &work) {
+  TimeModel(cost, problem, schedule, target, work).run();
+}
+
+} // namespace attn

@@ -1,0 +1,142 @@
+//===- TrafficModel.cpp - Bytes that a schedule moves ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The byte counts of a schedule: between L2 and the SMs exactly, from the
+// closed forms of IoModel.h; between DRAM and L2 by whether the data in flight
+// stay in L2.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CostDetail.h"
+
+namespace attn {
+
+static int64_t getDvSlices(const AttentionProblem &problem,
+                           const Schedule &schedule) {
+  return ceilDiv(getPaddedValueDim(problem),
+                 schedule.tileDv * schedule.clusterD);
+}
+
+/// Large-cache or split-KV traffic of one head (or packed group).
+static Traffic getOnePassTraffic(const AttentionProblem &problem,
+                                 const Schedule &schedule,
+                                 const HeadShape &head) {
+  if (schedule.kind == ScheduleKind::SplitKV)
+    return countSplitKvForward(head, schedule.tileM, schedule.tileN,
+                               schedule.splits, problem.hasLse);
+  Traffic traffic = countQueryOuterForward(head, schedule.tileM, schedule.tileN,
+                                           problem.hasLse);
+  // Each further slice of V reads Q and K again.
+  int64_t repeats = getDvSlices(problem, schedule) - 1;
+  traffic.read(Operand::Query, repeats * traffic.getReads(Operand::Query));
+  traffic.read(Operand::Key, repeats * traffic.getReads(Operand::Key));
+  return traffic;
+}
+
+Traffic getTraffic(const AttentionProblem &problem, const Schedule &schedule) {
+  HeadShape head = HeadShape::get(problem, schedule.packGqa);
+  int64_t heads = problem.getKvHeadCount() *
+                  (schedule.packGqa ? 1 : problem.getGroupSize());
+  Traffic traffic;
+  if (schedule.kind == ScheduleKind::SmallCache)
+    traffic = countSmallCacheForward(
+        head, {schedule.tileM, schedule.tileN, schedule.tileM, schedule.tileDv},
+        schedule.spill == SpillFormat::Probabilities);
+  else
+    traffic = getOnePassTraffic(problem, schedule, head);
+  if (problem.hasBias)
+    traffic.read(Operand::Bias,
+                 sumVisibleTiles(head, schedule.tileM, schedule.tileN).scores);
+  // CTAs of a cluster take the same K and V from one read.
+  traffic = traffic * heads;
+  for (Operand operand : {Operand::Key, Operand::Value}) {
+    int64_t &reads = traffic.reads[static_cast<size_t>(operand)];
+    reads = ceilDiv(reads, schedule.clusterM);
+  }
+  return traffic;
+}
+
+int64_t getElementBytes(const AttentionProblem &problem,
+                        const Schedule &schedule, Operand operand) {
+  switch (operand) {
+  case Operand::Query:
+  case Operand::Key:
+  case Operand::Value:
+  case Operand::Bias:
+    return getSizeBytes(problem.elementType);
+  case Operand::Output:
+    return getSizeBytes(problem.outputType);
+  case Operand::Scores:
+    return schedule.spill == SpillFormat::Scores ? 4 : 2;
+  default:
+    return 4;
+  }
+}
+
+/// Sets the operands and the totals between L2 and the SMs.
+static void setL2Traffic(Cost &cost, const AttentionProblem &problem,
+                         const Schedule &schedule) {
+  Traffic traffic = getTraffic(problem, schedule);
+  for (size_t i = 0; i < kNumOperands; ++i) {
+    auto operand = static_cast<Operand>(i);
+    int64_t bytes = getElementBytes(problem, schedule, operand);
+    OperandBytes moved = {operand, traffic.reads[i] * bytes,
+                          traffic.writes[i] * bytes};
+    cost.l2ReadBytes += moved.read;
+    cost.l2WriteBytes += moved.written;
+    if (moved.read || moved.written)
+      cost.operands.push_back(moved);
+  }
+}
+
+/// Bytes between DRAM and L2: inputs and outputs once; K and V again for each
+/// wave of CTAs if those of the heads in flight do not stay in half of L2;
+/// spilled scores and partial results if the workspace does not.
+static int64_t getDramBytes(const Cost &cost, const AttentionProblem &problem,
+                            const Schedule &schedule,
+                            const TargetInfo &target) {
+  int64_t elementBytes = getSizeBytes(problem.elementType);
+  int64_t kvHeads = problem.getKvHeadCount();
+  int64_t kvBytes =
+      problem.kvLength * problem.getKvRowElements() * elementBytes;
+  int64_t rows = kvHeads * problem.getPackedRows();
+  int64_t bytes = kvHeads * kvBytes + rows * problem.headDim * elementBytes +
+                  rows * problem.valueDim * getSizeBytes(problem.outputType);
+  int64_t ctasPerHead = ceilDiv(cost.ctas, kvHeads);
+  int64_t ctasInFlight = target.smCount * std::max<int64_t>(cost.ctasPerSm, 1);
+  int64_t headsInFlight = std::min(kvHeads, ceilDiv(ctasInFlight, ctasPerHead));
+  if (schedule.kind != ScheduleKind::SplitKV &&
+      headsInFlight * kvBytes > target.l2Bytes / 2)
+    bytes += (ceilDiv(ctasPerHead, ctasInFlight) - 1) * kvHeads * kvBytes;
+  for (const OperandBytes &moved : cost.operands)
+    if ((moved.operand == Operand::Scores ||
+         moved.operand == Operand::Partials) &&
+        cost.workspaceBytes > target.l2Bytes / 2)
+      // Slices that read the same scores run next to each other.
+      bytes += 2 * moved.written;
+  return bytes;
+}
+
+static int64_t getWorkspaceBytes(const AttentionProblem &problem,
+                                 const Schedule &schedule) {
+  int64_t rows = problem.getKvHeadCount() * problem.getPackedRows();
+  if (schedule.kind == ScheduleKind::SplitKV)
+    return schedule.splits * rows * (problem.valueDim + 1) * 4;
+  if (schedule.kind != ScheduleKind::SmallCache)
+    return 0;
+  int64_t scoreBytes = getElementBytes(problem, schedule, Operand::Scores);
+  int64_t statistics = ceilDiv(problem.kvLength, schedule.tileN) + 1;
+  return schedule.chunkRows * (problem.kvLength * scoreBytes + statistics * 4);
+}
+
+void detail::setTraffic(Cost &cost, const AttentionProblem &problem,
+                        const Schedule &schedule, const TargetInfo &target) {
+  setL2Traffic(cost, problem, schedule);
+  cost.workspaceBytes = getWorkspaceBytes(problem, schedule);
+  cost.dramBytes = getDramBytes(cost, problem, schedule, target);
+}
+
+} // namespace attn
