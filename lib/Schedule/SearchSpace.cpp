@@ -22,9 +22,10 @@ namespace {
 class Space {
 public:
   Space(const AttentionProblem &problem, const TargetInfo &target,
-        const ScheduleOverrides &overrides, const Schedule &base)
+        const ScheduleOverrides &overrides, const GeneratorFeatures &features,
+        const Schedule &base)
       : problem(problem), target(target), overrides(overrides),
-        schedules({base}) {}
+        features(features), schedules({base}) {}
 
   std::vector<Schedule> takeLargeCache();
   std::vector<Schedule> takeSmallCache();
@@ -65,6 +66,7 @@ private:
   const AttentionProblem &problem;
   const TargetInfo &target;
   const ScheduleOverrides &overrides;
+  const GeneratorFeatures &features;
   std::vector<Schedule> schedules;
 };
 } // namespace
@@ -111,6 +113,8 @@ void Space::expandKeys(std::initializer_list<int64_t> sizes) {
 }
 
 void Space::expandClusters() {
+  if (!features.clusters)
+    return;
   expand("cluster_d", &Schedule::clusterD, [](const Schedule &) {
     return std::vector<int64_t>{1, 2, 4, 8};
   });
@@ -250,7 +254,7 @@ std::vector<Schedule> enumerateSchedules(const AttentionProblem &problem,
     for (MmaFamily family : families) {
       base.kind = kind;
       base.mma = family;
-      Space space(problem, target, overrides, base);
+      Space space(problem, target, overrides, features, base);
       std::vector<Schedule> schedules = kind == ScheduleKind::SmallCache
                                             ? space.takeSmallCache()
                                             : space.takeLargeCache();

@@ -217,9 +217,11 @@ PhaseWork TimeModel::getOnePass() const {
   // wgmma runs beside the softmax of another tile.
   double products = getProductClocks(columns), softmax = getSoftmaxClocks();
   double chain = isWgmma ? std::max(products, softmax) : products + softmax;
-  double rounds = std::ceil(cost.waves);
-  phase.chainClocks = rounds * static_cast<double>(work.iterations) *
-                      hideLoads(chain + kIterationClocks, tileBytes);
+  // CTAs of average length after each other, or the longest one.
+  double average = ctaTiles / static_cast<double>(cost.ctas);
+  double steps = std::max(std::ceil(cost.waves) * average,
+                          static_cast<double>(work.iterations));
+  phase.chainClocks = steps * hideLoads(chain + kIterationClocks, tileBytes);
   double outputBytes = tileM * static_cast<double>(schedule.tileDv) *
                        static_cast<double>(getSizeBytes(problem.outputType));
   double barriers = isWgmma ? kMbarrierClocks : 2 * getBarrierClocks();
