@@ -51,6 +51,7 @@ TEST_F(Constraints, instructionsMustExist) {
             "mma: expected matrix instructions on a GPU, got mma=none\n");
   set("mma=tcgen05");
   EXPECT_EQ(getMessages(), "mma: mma=tcgen05 is not supported\n");
+  set("warps=1");
   target = *lookupTarget("cpu");
   EXPECT_EQ(getMessages(),
             "mma: expected mma=none on a CPU, got mma=tcgen05\n");

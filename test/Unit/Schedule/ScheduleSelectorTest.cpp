@@ -95,8 +95,8 @@ TEST(CostModel, smallCacheSpillsAndReadsBack) {
 }
 
 TEST(CostModel, ratesPerScoreOfHopper) {
-  // 2 (dk + dv) / F, kv * 2 / (Br * BW), 1 / ex2 rate, in ps for each score:
-  // the terms of a large problem whose CTAs fill the chip exactly.
+  // 2 (dk + dv) / F, kv * 2 / (Br * BW), 1 / ex2 rate, in ps for each score,
+  // and Q and O: the terms of a large problem whose CTAs fill the chip exactly.
   AttentionProblem problem =
       *AttentionProblem::parse("H=16 M=25344 N=8160 D=128");
   Schedule schedule = *Schedule::parse(
@@ -105,7 +105,8 @@ TEST(CostModel, ratesPerScoreOfHopper) {
   Cost cost = getCost(problem, schedule, *lookupTarget("h200"));
   double scores = 16.0 * 25344 * 8160;
   EXPECT_NEAR(cost.getTerm("mma") / scores * 1e12, 0.517, 0.001);
-  EXPECT_NEAR(cost.getTerm("l2") / scores * 1e12, 2.667 / 5.5, 0.001);
+  EXPECT_NEAR(cost.getTerm("l2") / scores * 1e12, (2.667 + 512.0 / 8160) / 5.5,
+              0.001);
   EXPECT_NEAR(cost.getTerm("exp") / scores * 1e12, 0.270, 0.001);
   EXPECT_EQ(cost.limiter, "mma");
 }
