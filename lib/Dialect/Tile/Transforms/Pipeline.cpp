@@ -252,11 +252,11 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
   Value free = arith::SelectOp::create(builder, loc, isFirst,
                                        constant(stages - 1), before);
   copyGuarded(position, free);
-  for (auto [load, entry] :
-       llvm::zip_equal(llvm::make_early_inc_range(body->getOps<LoadOp>()),
-                       staged)) {
-    Value tile = StageOp::create(builder, load.getLoc(), entry.ring, current);
-    load.getTile().replaceAllUsesWith(tile);
+  SmallVector<LoadOp> loads(body->getOps<LoadOp>());
+  for (unsigned i = 0; i < loads.size(); ++i) {
+    Value tile =
+        StageOp::create(builder, loads[i].getLoc(), staged[i].ring, current);
+    loads[i].getTile().replaceAllUsesWith(tile);
     ++numLoads;
   }
   auto yield = cast<scf::YieldOp>(body->getTerminator());
