@@ -21,6 +21,7 @@ config.environment["PATH"] = os.path.pathsep.join(
 )
 config.environment["PYTHONPATH"] = os.path.join(config.attn_source_dir, "python")
 config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%cxx", config.cxx))
 config.substitutions.append(("%source_dir", config.attn_source_dir))
 config.substitutions.append(("%binary_dir", config.attn_binary_dir))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "Models")))

@@ -4,13 +4,29 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Tile/IR/Tile.h"
+#include "attn/Dialect/Tile/Transforms/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
+#include "attn/TargetInfo/TargetInfo.h"
+
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace attn;
 
 void attn::buildTilePipeline(OpPassManager &pm,
                              const AttentionPipelineOptions &options) {
+  pm.addPass(createConvertAttnToTile());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  OpPassManager &kernels = pm.nest<tile::KernelOp>();
+  kernels.addPass(tile::createPipelinePass());
+  tile::AllocateSharedMemoryPassOptions allocate;
+  // An unknown target has been reported by the schedule's selection.
+  if (Result<TargetInfo> target = lookupTarget(options.target.getValue()))
+    allocate.limit = target->sharedMemoryPerCtaBytes;
+  kernels.addPass(tile::createAllocateSharedMemoryPass(allocate));
   pm.addPass(createVerifyNormalFormPass({"tile"}));
 }
