@@ -25,7 +25,7 @@ config.substitutions.append(("%cxx", config.cxx))
 config.substitutions.append(("%source_dir", config.attn_source_dir))
 config.substitutions.append(("%binary_dir", config.attn_binary_dir))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "Models")))
-config.substitutions.append(("%shlibext", ".so"))
+config.substitutions.append(("%plugin", os.path.join(config.attn_binary_dir, "lib", "libattn-plugin.so")))
 
 
 def add_program(feature, path):

@@ -277,9 +277,15 @@ void HeaderEmitter::emitParameter(const Parameter &parameter,
 }
 
 void HeaderEmitter::emitKernel(const Kernel &kernel) {
-  out << "  if (check.status) {\n    CUfunction kernel = "
-         "attn_launch::getFunction("
-      << name << "_ptx, " << toLiteral(kernel.entry) << ", check);\n";
+  auto triple = [](const auto &values, auto text) {
+    return "{" + text(values[0]) + ", " + text(values[1]) + ", " +
+           text(values[2]) + "}";
+  };
+  auto number = [](int64_t value) { return std::to_string(value); };
+  out << "  if (const std::array<int64_t, 3> grid" << triple(kernel.grid, toCpp)
+      << "; check.status && attn_launch::hasCtas(grid)) {\n"
+      << "    CUfunction kernel = attn_launch::getFunction(" << name << "_ptx, "
+      << toLiteral(kernel.entry) << ", check);\n";
   std::string addresses;
   for (size_t i = 0; i < kernel.parameters.size(); ++i) {
     std::string variable = "parameter" + std::to_string(i);
@@ -287,15 +293,11 @@ void HeaderEmitter::emitKernel(const Kernel &kernel) {
     addresses += (i ? ", &" : "&") + variable;
   }
   out << "    void *parameters[] = {"
-      << (addresses.empty() ? "nullptr" : addresses)
-      << "};\n    attn_launch::launch(check, kernel,\n"
-      << "                        {" << toCpp(kernel.grid[0]) << ", "
-      << toCpp(kernel.grid[1]) << ", " << toCpp(kernel.grid[2])
-      << "},\n                        {" << kernel.block[0] << ", "
-      << kernel.block[1] << ", " << kernel.block[2] << "}, {"
-      << kernel.cluster[0] << ", " << kernel.cluster[1] << ", "
-      << kernel.cluster[2] << "},\n                        "
-      << toCpp(kernel.sharedBytes) << ", stream, parameters);\n  }\n";
+      << (addresses.empty() ? "nullptr" : addresses) << "};\n"
+      << "    attn_launch::launch(check, kernel, grid, "
+      << triple(kernel.block, number) << ", " << triple(kernel.cluster, number)
+      << ",\n                        " << toCpp(kernel.sharedBytes)
+      << ", stream, parameters);\n  }\n";
 }
 
 void HeaderEmitter::emitLaunch() {

@@ -136,16 +136,18 @@ inline CUfunction getFunction(const char *ptx, const char *entry,
   return known->second;
 }
 
-/// Launches a kernel; a grid without CTAs is nothing to do.
+/// Whether there is anything to launch.
+inline bool hasCtas(const std::array<int64_t, 3> &grid) {
+  return grid[0] > 0 && grid[1] > 0 && grid[2] > 0;
+}
+
 inline void launch(Checker &check, CUfunction function,
                    std::array<int64_t, 3> grid, std::array<unsigned, 3> block,
                    std::array<unsigned, 3> cluster, int64_t sharedBytes,
                    CUstream stream, void **parameters) {
   check.require(grid[0] <= 2147483647 && grid[1] <= 65535 && grid[2] <= 65535,
                 "expected a grid of at most 2147483647 x 65535 x 65535 CTAs");
-  if (!check.status || grid[0] <= 0 || grid[1] <= 0 || grid[2] <= 0)
-    return;
-  if (sharedBytes > 48 * 1024)
+  if (check.status && sharedBytes > 48 * 1024)
     check.driver(cuFuncSetAttribute(function,
                                     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                     static_cast<int>(sharedBytes)),
