@@ -18,9 +18,9 @@ using namespace attn;
 
 void attn::buildTilePipeline(OpPassManager &pm,
                              const AttentionPipelineOptions &options) {
+  // No canonicalization before the loads are staged: it would dissolve the key
+  // loops of one trip, which the staging follows.
   pm.addPass(createConvertAttnToTile());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
   OpPassManager &kernels = pm.nest<tile::KernelOp>();
   kernels.addPass(tile::createPipelinePass());
   tile::AllocateSharedMemoryPassOptions allocate;
@@ -28,5 +28,7 @@ void attn::buildTilePipeline(OpPassManager &pm,
   if (Result<TargetInfo> target = lookupTarget(options.target.getValue()))
     allocate.limit = target->sharedMemoryPerCtaBytes;
   kernels.addPass(tile::createAllocateSharedMemoryPass(allocate));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
   pm.addPass(createVerifyNormalFormPass({"tile"}));
 }

@@ -144,6 +144,7 @@ LogicalResult CompileMode::run(int argc, char **argv,
 
   // One kernel is too little work to share between threads.
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false); // Its location says enough.
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
   auto start = std::chrono::steady_clock::now();
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);

@@ -5,7 +5,11 @@
 //===----------------------------------------------------------------------===//
 //
 //   mlir-opt --load-dialect-plugin=libattn-plugin.so
-//            --load-pass-plugin=libattn-plugin.so --attn-raise IN.mlir
+//            --load-pass-plugin=libattn-plugin.so
+//            --pass-pipeline='builtin.module(attn-raise)' IN.mlir
+//
+// mlir-opt builds its list of flags before it loads plug-ins: passes are only
+// known in --pass-pipeline.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 // Stock mlir-opt with the plug-in knows the dialects, passes and pipelines.
 // RUN: mlir-opt %s --load-dialect-plugin=%plugin --load-pass-plugin=%plugin \
-// RUN:   --attn-select-schedule=target=sm_80 | FileCheck %s
+// RUN:   --pass-pipeline="builtin.module(attn-select-schedule{target=sm_80})" | FileCheck %s
 // RUN: mlir-opt %s --load-dialect-plugin=%plugin --load-pass-plugin=%plugin \
 // RUN:   --pass-pipeline="builtin.module(attn-to-scheduled{target=sm_80},attn-to-tiled)" \
 // RUN:   | FileCheck %s --check-prefix=TILED
