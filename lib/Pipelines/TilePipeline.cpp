@@ -4,13 +4,39 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Tile/Transforms/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
+#include "attn/TargetInfo/TargetInfo.h"
+
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace attn;
 
+/// What a CTA of the target may have; an unknown target is reported where the
+/// schedule is chosen.
+static tile::AllocateSharedMemoryPassOptions
+getSharedMemoryLimit(StringRef target) {
+  tile::AllocateSharedMemoryPassOptions options;
+  if (Result<TargetInfo> info = lookupTarget(target.str()))
+    options.limit = info->sharedMemoryPerCtaBytes;
+  return options;
+}
+
 void attn::buildTilePipeline(OpPassManager &pm,
                              const AttentionPipelineOptions &options) {
+  // Tiled loops repeat sizes and bounds; the stages of the key loops are found
+  // by their bounds, so equal values must be one value.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createConvertAttnToTile());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  OpPassManager &kernels = pm.nest<tile::KernelOp>();
+  kernels.addPass(tile::createPipelinePass());
+  kernels.addPass(tile::createAllocateSharedMemoryPass(
+      getSharedMemoryLimit(options.target)));
   pm.addPass(createVerifyNormalFormPass({"tile"}));
 }

@@ -64,7 +64,7 @@ bool isScalarOp(Operation *op) {
   if (op->getNumResults() == 0 || !llvm::all_of(op->getResultTypes(), isScalar))
     return false;
   return isa<tensor::DimOp>(op) ||
-         (op->getNumRegions() == 0 && isPure(op) &&
+         (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
           llvm::all_of(op->getOperandTypes(), isScalar));
 }
 
