@@ -21,10 +21,11 @@ config.environment["PATH"] = os.path.pathsep.join(
 )
 config.environment["PYTHONPATH"] = os.path.join(config.attn_source_dir, "python")
 config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%cxx", config.cxx))
 config.substitutions.append(("%source_dir", config.attn_source_dir))
 config.substitutions.append(("%binary_dir", config.attn_binary_dir))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "Models")))
-config.substitutions.append(("%shlibext", ".so"))
+config.substitutions.append(("%plugin", os.path.join(config.attn_binary_dir, "lib", "libattn-plugin.so")))
 
 
 def add_program(feature, path):

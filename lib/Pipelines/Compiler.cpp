@@ -11,11 +11,20 @@
 
 #include "attn/Pipelines/Compiler.h"
 
+#include "Report.h"
+
+#include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Pipelines/Pipelines.h"
+#include "attn/Pipelines/ReferencePipeline.h"
 #include "attn/Runtime/Manifest.h"
+#include "attn/Target/Header/EmitHeader.h"
 #include "attn/Target/PTX/ManifestAttr.h"
 #include "attn/Target/PTX/TranslateToPTX.h"
 #include "attn/TargetInfo/TargetInfo.h"
+
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 
 #include <chrono>
 #include <optional>
@@ -83,14 +92,22 @@ public:
 
 private:
   LogicalResult lookUpTarget();
+  LogicalResult checkArtifacts();
   LogicalResult runStages();
-  LogicalResult runStage(const Stage &stage);
+  LogicalResult runPasses(StringRef step,
+                          function_ref<void(OpPassManager &)> build);
+  FailureOr<CompileResult> runSteps();
   FailureOr<std::string> emit(ArtifactKind kind);
 
+  void noteTarget();
   FailureOr<std::string> printModule();
-  FailureOr<std::string> emitManifest();
+  FailureOr<std::string> emitLLVMIR();
+  FailureOr<runtime::Manifest> getManifest();
   /// Runs code generation on first use: the header embeds the same PTX.
   FailureOr<std::string> getPtx();
+
+  /// Keeps warnings and remarks; whoever handled them before still does.
+  LogicalResult noteDiagnostic(Diagnostic &diagnostic);
 
   InFlightDiagnostic emitError() { return mlir::emitError(module.getLoc()); }
 
@@ -109,6 +126,8 @@ private:
   const CompileOptions &options;
   TargetInfo target;
   std::optional<std::string> ptx;
+  std::vector<Note> notes;
+  std::optional<std::pair<Location, std::string>> firstWarning;
   CompileResult result;
 };
 } // namespace
@@ -121,27 +140,58 @@ LogicalResult Compilation::lookUpTarget() {
   return success();
 }
 
-LogicalResult Compilation::runStage(const Stage &stage) {
-  AttentionPipelineOptions stageOptions;
-  stageOptions.target = target.name;
-  stageOptions.allowTf32 = options.allowTf32;
+LogicalResult Compilation::checkArtifacts() {
+  if (target.kind == TargetKind::Gpu)
+    return success();
+  for (ArtifactKind kind : options.artifacts)
+    if (kind != ArtifactKind::Mlir && kind != ArtifactKind::Llvm)
+      return emitError() << "expected llvm or mlir to be asked of target "
+                         << target.name << ", got '" << getName(kind) << "'";
+  return success();
+}
 
-  PassManager pm(module->getName());
-  if (options.configure && failed(options.configure(pm)))
-    return failure();
-  stage.build(pm, stageOptions);
-  return pm.run(module);
+LogicalResult
+Compilation::runPasses(StringRef step,
+                       function_ref<void(OpPassManager &)> build) {
+  return timed(step, [&]() -> LogicalResult {
+    PassManager pm(module->getName());
+    if (options.configure && failed(options.configure(pm)))
+      return failure();
+    build(pm);
+    return pm.run(module);
+  });
 }
 
 LogicalResult Compilation::runStages() {
-  auto form = module->getAttrOfType<NormalFormAttr>("attn.normal_form");
+  if (target.kind == TargetKind::Cpu)
+    return runPasses("attn-reference-pipeline", [](OpPassManager &pm) {
+      buildReferencePipeline(pm, ReferencePipelineOptions());
+    });
+
+  AttentionPipelineOptions stageOptions;
+  stageOptions.target = target.name;
+  stageOptions.allowTf32 = options.allowTf32;
+  std::optional<NormalForm> form = getNormalForm(module);
   for (const Stage &stage : getStages()) {
-    if (form && stage.ensures <= form.getValue())
+    if (form && stage.ensures <= *form)
       continue;
-    if (failed(timed(stage.name, [&] { return runStage(stage); })))
+    if (failed(runPasses(stage.name, [&](OpPassManager &pm) {
+          stage.build(pm, stageOptions);
+        })))
       return failure();
   }
+  noteTarget();
   return success();
+}
+
+/// The manifest says what the PTX is for.
+void Compilation::noteTarget() {
+  auto fields = module->getAttrOfType<DictionaryAttr>(manifestAttrName);
+  if (!fields || fields.contains("target"))
+    return;
+  NamedAttrList named(fields);
+  named.set("target", StringAttr::get(module.getContext(), target.name));
+  module->setAttr(manifestAttrName, named.getDictionary(module.getContext()));
 }
 
 FailureOr<std::string> Compilation::printModule() {
@@ -161,33 +211,59 @@ FailureOr<std::string> Compilation::getPtx() {
   return *ptx;
 }
 
-FailureOr<std::string> Compilation::emitManifest() {
-  FailureOr<runtime::Manifest> manifest = manifestOf(module, options.name);
-  if (failed(manifest))
-    return failure();
-  return runtime::writeManifest(*manifest);
+FailureOr<std::string> Compilation::emitLLVMIR() {
+  if (target.kind == TargetKind::Gpu)
+    return translateToNVPTXLLVMIR(module, PTXOptions{target.name});
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> translated =
+      translateModuleToLLVMIR(module, context, options.name);
+  if (!translated)
+    return failure(); // The translation has said why.
+  std::string text;
+  llvm::raw_string_ostream(text) << *translated;
+  return text;
+}
+
+FailureOr<runtime::Manifest> Compilation::getManifest() {
+  return manifestOf(module, {options.name, target.name});
 }
 
 FailureOr<std::string> Compilation::emit(ArtifactKind kind) {
-  switch (kind) {
-  case ArtifactKind::Mlir:
+  if (kind == ArtifactKind::Mlir)
     return printModule();
-  case ArtifactKind::Llvm:
-    return translateToNVPTXLLVMIR(module, PTXOptions{target.name});
-  case ArtifactKind::Ptx:
+  if (kind == ArtifactKind::Llvm)
+    return emitLLVMIR();
+  if (kind == ArtifactKind::Ptx)
     return getPtx();
-  case ArtifactKind::Manifest:
-    return emitManifest();
-  case ArtifactKind::Header:
-  case ArtifactKind::Report:
-    break;
-  }
-  return emitError() << "expected an artefact that target " << target.name
-                     << " has, got '" << getName(kind) << "'";
+
+  FailureOr<runtime::Manifest> manifest = getManifest();
+  if (failed(manifest))
+    return failure();
+  if (kind == ArtifactKind::Manifest)
+    return runtime::writeManifest(*manifest);
+  if (kind == ArtifactKind::Report)
+    return writeReport(*manifest, notes, result.times);
+  FailureOr<std::string> embedded = getPtx();
+  if (failed(embedded))
+    return failure();
+  return emitHeader(*manifest, *embedded);
 }
 
-FailureOr<CompileResult> Compilation::run() {
-  if (failed(lookUpTarget()) || failed(runStages()))
+LogicalResult Compilation::noteDiagnostic(Diagnostic &diagnostic) {
+  bool isWarning = diagnostic.getSeverity() == DiagnosticSeverity::Warning;
+  if (isWarning && !firstWarning)
+    firstWarning.emplace(diagnostic.getLocation(), diagnostic.str());
+  if (isWarning || diagnostic.getSeverity() == DiagnosticSeverity::Remark) {
+    std::string location;
+    llvm::raw_string_ostream(location) << diagnostic.getLocation();
+    notes.push_back(
+        {isWarning ? "warning" : "remark", location, diagnostic.str()});
+  }
+  return failure(); // Not handled: it goes on to be printed.
+}
+
+FailureOr<CompileResult> Compilation::runSteps() {
+  if (failed(lookUpTarget()) || failed(checkArtifacts()) || failed(runStages()))
     return failure();
   for (ArtifactKind kind : options.artifacts) {
     FailureOr<std::string> content =
@@ -199,21 +275,19 @@ FailureOr<CompileResult> Compilation::run() {
   return std::move(result);
 }
 
+FailureOr<CompileResult> Compilation::run() {
+  ScopedDiagnosticHandler handler(
+      module.getContext(),
+      [this](Diagnostic &diagnostic) { return noteDiagnostic(diagnostic); });
+  FailureOr<CompileResult> outcome = runSteps();
+  if (succeeded(outcome) && options.strict && firstWarning)
+    return mlir::emitError(firstWarning->first)
+           << "expected no warning in strict mode, got: "
+           << firstWarning->second;
+  return outcome;
+}
+
 FailureOr<CompileResult> attn::compile(ModuleOp module,
                                        const CompileOptions &options) {
-  if (!options.strict)
-    return Compilation(module, options).run();
-
-  std::optional<std::pair<Location, std::string>> warning;
-  ScopedDiagnosticHandler handler(
-      module.getContext(), [&](Diagnostic &diagnostic) {
-        if (diagnostic.getSeverity() == DiagnosticSeverity::Warning && !warning)
-          warning.emplace(diagnostic.getLocation(), diagnostic.str());
-        return failure(); // The handlers before this one print it.
-      });
-  FailureOr<CompileResult> result = Compilation(module, options).run();
-  if (succeeded(result) && warning)
-    return emitError(warning->first)
-           << "expected no warning in strict mode, got: " << warning->second;
-  return result;
+  return Compilation(module, options).run();
 }

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompileMode.h"
+#include "CrashGuard.h"
 
 #include "attn/Pipelines/InitAll.h"
 
@@ -19,8 +20,7 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/InitLLVM.h"
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
+static mlir::LogicalResult runTool(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
@@ -28,10 +28,17 @@ int main(int argc, char **argv) {
 
   attn::CompileMode compiler;
   if (attn::CompileMode::isRequested(argc, argv))
-    return mlir::asMainReturnCode(compiler.run(argc, argv, registry));
+    return compiler.run(argc, argv, registry);
 
   mlir::registerAllPasses();
   attn::registerAllAttnPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(
-      argc, argv, "attention optimizer and compiler\n", registry));
+  return mlir::MlirOptMain(argc, argv, "attention optimizer and compiler\n",
+                           registry);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  return attn::runGuarded("attn-opt", [&] {
+    return mlir::asMainReturnCode(runTool(argc, argv));
+  });
 }

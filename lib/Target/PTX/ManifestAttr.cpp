@@ -58,13 +58,14 @@ static FailureOr<Json> toJson(Attribute attr, Attribute &culprit) {
 }
 
 FailureOr<runtime::Manifest>
-attn::manifestFromAttr(DictionaryAttr fields, StringRef name,
+attn::manifestFromAttr(DictionaryAttr fields, const ManifestIdentity &identity,
                        function_ref<InFlightDiagnostic()> emitError) {
   Builder builder(fields.getContext());
   NamedAttrList named(fields);
   named.set("schema", builder.getStringAttr(runtime::manifestSchema));
-  named.set("name", builder.getStringAttr(name));
-  named.set("ptx", builder.getStringAttr(name + ".ptx"));
+  named.set("name", builder.getStringAttr(identity.name));
+  named.set("target", builder.getStringAttr(identity.target));
+  named.set("ptx", builder.getStringAttr(identity.name + ".ptx"));
 
   Attribute culprit;
   FailureOr<Json> json =
@@ -81,11 +82,12 @@ attn::manifestFromAttr(DictionaryAttr fields, StringRef name,
   return std::move(*manifest);
 }
 
-FailureOr<runtime::Manifest> attn::manifestOf(ModuleOp module, StringRef name) {
+FailureOr<runtime::Manifest>
+attn::manifestOf(ModuleOp module, const ManifestIdentity &identity) {
   auto emitError = [&] { return mlir::emitError(module.getLoc()); };
   auto fields = module->getAttrOfType<DictionaryAttr>(manifestAttrName);
   if (!fields)
     return emitError() << "expected a module with the dictionary '"
                        << manifestAttrName << "', got none";
-  return manifestFromAttr(fields, name, emitError);
+  return manifestFromAttr(fields, identity, emitError);
 }

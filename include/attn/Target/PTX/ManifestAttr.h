@@ -24,18 +24,24 @@ namespace attn {
 /// The module attribute that holds the manifest.
 inline constexpr llvm::StringLiteral manifestAttrName = "attn.manifest";
 
+/// What only the driver knows of a manifest.
+struct ManifestIdentity {
+  std::string name;   ///< of the module; the PTX is in NAME.ptx
+  std::string target; ///< "sm_80"
+};
+
 /// The manifest in `fields`. Strings, integers, floats, booleans, arrays and
-/// dictionaries stand for their JSON counterparts. "name" becomes `name`,
-/// "ptx" NAME.ptx, and "schema" the version that the runtime reads; the rest
-/// must be what the runtime's reader takes. Otherwise reports through
+/// dictionaries stand for their JSON counterparts. "name", "target" and "ptx"
+/// come from `identity`, "schema" is the version that the runtime reads; the
+/// rest must be what the runtime's reader takes. Otherwise reports through
 /// `emitError` and fails.
 mlir::FailureOr<runtime::Manifest>
-manifestFromAttr(mlir::DictionaryAttr fields, llvm::StringRef name,
+manifestFromAttr(mlir::DictionaryAttr fields, const ManifestIdentity &identity,
                  llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 /// manifestFromAttr of the attribute of `module`; errors are located there.
 mlir::FailureOr<runtime::Manifest> manifestOf(mlir::ModuleOp module,
-                                              llvm::StringRef name);
+                                              const ManifestIdentity &identity);
 
 } // namespace attn
 

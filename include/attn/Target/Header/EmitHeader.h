@@ -1,0 +1,31 @@
+//===- EmitHeader.h - A C++ header that launches kernels --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_TARGET_HEADER_EMITHEADER_H
+#define ATTN_TARGET_HEADER_EMITHEADER_H
+
+#include "attn/Runtime/Manifest.h"
+
+#include <string>
+
+namespace attn {
+
+/// A self-contained C++17 header for the kernels of `manifest` (which must be
+/// valid) with `ptx` embedded. It needs cuda.h and, linked, the CUDA driver. It
+/// declares
+///
+///   struct NAME_Args { ... };   // an attn_launch::Tensor for each operand
+///   attn_launch::Status NAME_launch(const NAME_Args &, CUstream);
+///
+/// The launch checks sizes, strides and alignment as runtime::bindOperands
+/// does, and reports the first fault instead of launching. NAME is the
+/// manifest's, with `_` for what no C++ name can hold.
+std::string emitHeader(const runtime::Manifest &manifest,
+                       const std::string &ptx);
+
+} // namespace attn
+
+#endif // ATTN_TARGET_HEADER_EMITHEADER_H

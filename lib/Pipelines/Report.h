@@ -1,0 +1,33 @@
+//===- Report.h - What the compiler decided ---------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_PIPELINES_REPORT_H
+#define ATTN_LIB_PIPELINES_REPORT_H
+
+#include "attn/Pipelines/Compiler.h"
+#include "attn/Runtime/Manifest.h"
+
+#include <string>
+#include <vector>
+
+namespace attn {
+
+/// A warning or a remark of the compilation.
+struct Note {
+  std::string severity; ///< "warning" or "remark"
+  std::string location; ///< as MLIR prints it: loc("in.mlir":3:5)
+  std::string message;
+};
+
+/// NAME.report.json: schedule, launches and predicted traffic as the manifest
+/// has them, the notes, and the time of each step in milliseconds.
+std::string writeReport(const runtime::Manifest &manifest,
+                        llvm::ArrayRef<Note> notes,
+                        llvm::ArrayRef<StepTime> times);
+
+} // namespace attn
+
+#endif // ATTN_LIB_PIPELINES_REPORT_H

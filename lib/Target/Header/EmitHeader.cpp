@@ -1,0 +1,327 @@
+//===- EmitHeader.cpp - A C++ header that launches kernels ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The manifest, written out as code: one statement for each check that binding
+// does, one block for each launch.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Target/Header/EmitHeader.h"
+
+#include "CppNames.h"
+#include "Prelude.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+using namespace attn;
+using namespace attn::runtime;
+
+namespace {
+class HeaderEmitter {
+public:
+  HeaderEmitter(const Manifest &manifest, const std::string &ptx)
+      : manifest(manifest), ptx(ptx), name(toIdentifier(manifest.name)) {}
+
+  std::string emit() {
+    emitHead();
+    emitPtx();
+    emitArgs();
+    emitLaunch();
+    out << "\n#endif // ATTN_HEADER_" << name << "\n";
+    return out.str();
+  }
+
+private:
+  void emitHead();
+  void emitPtx();
+  void emitArgs();
+
+  void emitLaunch();
+  void emitSizes();
+  void emitLayoutChecks();
+  void emitWorkspaces();
+  void emitWorkspaceRelease();
+  void emitKernel(const Kernel &kernel);
+  void emitParameter(const Parameter &parameter, const std::string &variable);
+  void emitTensorMap(const Parameter &parameter, const std::string &variable);
+
+  /// The address that a pointer or tensor map starts from.
+  static std::string addressOf(const Parameter &parameter) {
+    std::string base =
+        parameter.operand.empty()
+            ? "workspace_" + toIdentifier(parameter.workspace)
+            : "args." + toIdentifier(parameter.operand) + ".data";
+    return parameter.byteOffset == "0"
+               ? base
+               : base + " + (" + toCpp(parameter.byteOffset) + ")";
+  }
+
+  const Manifest &manifest;
+  const std::string &ptx;
+  std::string name;
+  std::ostringstream out;
+};
+} // namespace
+
+/// "[B, Hq, M, 64]"
+static std::string describeShape(const Operand &operand) {
+  std::string text = "[";
+  for (const Extent &extent : operand.shape)
+    text +=
+        (text.size() > 1 ? ", " : "") +
+        (extent.symbol.empty() ? std::to_string(extent.size) : extent.symbol);
+  return text + "]";
+}
+
+static const char *describeRole(OperandRole role) {
+  switch (role) {
+  case OperandRole::Input:
+    return "input";
+  case OperandRole::Output:
+    return "output";
+  case OperandRole::InOut:
+    return "input and output";
+  }
+  return "";
+}
+
+static bool isContiguous(const Operand &operand, size_t dim) {
+  const std::vector<int64_t> &dims = operand.strides.contiguousDims;
+  return std::find(dims.begin(), dims.end(), static_cast<int64_t>(dim)) !=
+         dims.end();
+}
+
+/// The type of a CUtensorMap's elements.
+static const char *tensorMapType(DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return "CU_TENSOR_MAP_DATA_TYPE_FLOAT16";
+  case DType::BF16:
+    return "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16";
+  case DType::F32:
+    return "CU_TENSOR_MAP_DATA_TYPE_FLOAT32";
+  case DType::F64:
+    return "CU_TENSOR_MAP_DATA_TYPE_FLOAT64";
+  case DType::I32:
+    return "CU_TENSOR_MAP_DATA_TYPE_INT32";
+  case DType::I64:
+    return "CU_TENSOR_MAP_DATA_TYPE_INT64";
+  case DType::I1:
+  case DType::I8:
+    return "CU_TENSOR_MAP_DATA_TYPE_UINT8";
+  }
+  return "";
+}
+
+void HeaderEmitter::emitHead() {
+  out << "// " << manifest.name << ": written by attn-opt for "
+      << manifest.target
+      << ".\n// C++17; needs cuda.h and the CUDA driver library.\n"
+      << "#ifndef ATTN_HEADER_" << name << "\n#define ATTN_HEADER_" << name
+      << "\n"
+      << headerPrelude;
+}
+
+void HeaderEmitter::emitPtx() {
+  // Compilers limit the length of one literal, not of several side by side.
+  constexpr size_t chunk = 8000;
+  out << "\ninline constexpr char " << name << "_ptx[] =";
+  for (size_t at = 0; at < ptx.size(); at += chunk)
+    out << "\n    R\"PTX(" << ptx.substr(at, chunk) << ")PTX\"";
+  out << (ptx.empty() ? " \"\";\n" : ";\n");
+}
+
+void HeaderEmitter::emitArgs() {
+  out << "\nstruct " << name << "_Args {\n";
+  for (const Operand &operand : manifest.operands) {
+    out << "  /// " << runtime::name(operand.dtype) << " "
+        << describeShape(operand) << ", " << describeRole(operand.role) << "\n"
+        << "  attn_launch::Tensor<" << operand.shape.size() << "> "
+        << toIdentifier(operand.name) << ";\n";
+  }
+  out << "};\n";
+}
+
+void HeaderEmitter::emitSizes() {
+  std::set<std::string> bound;
+  for (const Operand &operand : manifest.operands)
+    for (size_t i = 0; i < operand.shape.size(); ++i) {
+      const Extent &extent = operand.shape[i];
+      std::string actual = "args." + toIdentifier(operand.name) + ".shape[" +
+                           std::to_string(i) + "]";
+      if (!extent.symbol.empty() && bound.insert(extent.symbol).second) {
+        out << "  [[maybe_unused]] const int64_t size_" << extent.symbol
+            << " = " << actual << ";\n";
+        continue;
+      }
+      out << "  check.extent(" << toLiteral(operand.name) << ", " << i << ", "
+          << actual << ", "
+          << (extent.symbol.empty() ? std::to_string(extent.size)
+                                    : "size_" + extent.symbol)
+          << ");\n";
+    }
+}
+
+void HeaderEmitter::emitLayoutChecks() {
+  for (const Operand &operand : manifest.operands) {
+    size_t rank = operand.shape.size();
+    out << "  check.layout<" << rank << ">(" << toLiteral(operand.name)
+        << ", args." << toIdentifier(operand.name) << ", {";
+    for (size_t i = 0; i < rank; ++i)
+      out << (i ? ", " : "") << (isContiguous(operand, i) ? "true" : "false");
+    out << "}, " << operand.strides.multipleOf << ", " << operand.alignmentBytes
+        << ");\n";
+  }
+  for (const Constraint &constraint : manifest.constraints)
+    out << "  if (check.status)\n    check.require(" << toCpp(constraint.expr)
+        << " == " << constraint.equals << ", " << toLiteral(constraint.message)
+        << ");\n";
+}
+
+void HeaderEmitter::emitWorkspaces() {
+  for (const Workspace &workspace : manifest.workspaces) {
+    std::string id = toIdentifier(workspace.name);
+    out << "  const size_t bytes_" << id << " = static_cast<size_t>("
+        << toCpp(workspace.bytes) << ");\n  CUdeviceptr workspace_" << id
+        << " = 0;\n  if (check.status && bytes_" << id
+        << " > 0)\n    check.driver(cuMemAllocAsync(&workspace_" << id
+        << ", bytes_" << id << ", stream), \"cuMemAllocAsync\");\n";
+    if (workspace.fill == WorkspaceFill::Zero)
+      out << "  if (check.status && bytes_" << id
+          << " > 0)\n    check.driver(cuMemsetD8Async(workspace_" << id
+          << ", 0, bytes_" << id << ", stream), \"cuMemsetD8Async\");\n";
+  }
+}
+
+void HeaderEmitter::emitWorkspaceRelease() {
+  for (const Workspace &workspace : manifest.workspaces) {
+    std::string id = toIdentifier(workspace.name);
+    out << "  if (workspace_" << id
+        << ")\n    check.driver(cuMemFreeAsync(workspace_" << id
+        << ", stream), \"cuMemFreeAsync\");\n";
+  }
+}
+
+void HeaderEmitter::emitTensorMap(const Parameter &parameter,
+                                  const std::string &variable) {
+  const TensorMap &map = parameter.tensorMap;
+  size_t rank = map.dims.size();
+  auto list = [&](const char *type, const char *suffix, size_t size,
+                  auto element) {
+    out << "    const " << type << " " << variable << suffix << "[] = {";
+    for (size_t i = 0; i < size; ++i)
+      out << (i ? ", " : "") << "static_cast<" << type << ">(" << element(i)
+          << ")";
+    out << "};\n";
+  };
+  list("cuuint64_t", "_dims", rank,
+       [&](size_t i) { return toCpp(map.dims[i]); });
+  // A tensor map of rank 1 has no strides, an array has at least one element.
+  list("cuuint64_t", "_strides", std::max<size_t>(rank - 1, 1), [&](size_t i) {
+    return i < map.stridesBytes.size() ? toCpp(map.stridesBytes[i]) : "0";
+  });
+  list("cuuint32_t", "_box", rank,
+       [&](size_t i) { return std::to_string(map.box[i]); });
+  list("cuuint32_t", "_steps", rank, [&](size_t i) {
+    return map.elementStrides.empty() ? "1"
+                                      : std::to_string(map.elementStrides[i]);
+  });
+  std::string swizzle =
+      map.swizzleBytes == 0 ? "NONE" : std::to_string(map.swizzleBytes) + "B";
+  out << "    alignas(64) CUtensorMap " << variable
+      << "{};\n    if (check.status)\n      check.driver(\n"
+      << "          cuTensorMapEncodeTiled(\n              &" << variable
+      << ", " << tensorMapType(map.dtype) << ", " << rank
+      << ",\n              reinterpret_cast<void *>(" << addressOf(parameter)
+      << "), " << variable << "_dims,\n              " << variable
+      << "_strides, " << variable << "_box, " << variable
+      << "_steps,\n              CU_TENSOR_MAP_INTERLEAVE_NONE, "
+         "CU_TENSOR_MAP_SWIZZLE_"
+      << swizzle
+      << ",\n              CU_TENSOR_MAP_L2_PROMOTION_L2_128B, "
+         "CU_TENSOR_MAP_FLOAT_OOB_FILL_"
+      << (map.fill == TensorMapFill::Zero ? "NONE" : "NAN_REQUEST_ZERO_FMA")
+      << "),\n          \"cuTensorMapEncodeTiled\");\n";
+}
+
+void HeaderEmitter::emitParameter(const Parameter &parameter,
+                                  const std::string &variable) {
+  auto scalar = [&](const char *type) {
+    out << "    " << type << " " << variable << " = static_cast<" << type
+        << ">(" << toCpp(parameter.value) << ");\n";
+  };
+  switch (parameter.kind) {
+  case ParameterKind::Pointer:
+    out << "    CUdeviceptr " << variable << " = " << addressOf(parameter)
+        << ";\n";
+    return;
+  case ParameterKind::I32:
+    out << "    check.require((" << toCpp(parameter.value)
+        << ") <= 2147483647, \"expected sizes and strides that fit 32 "
+           "bits\");\n";
+    return scalar("int32_t");
+  case ParameterKind::I64:
+    return scalar("int64_t");
+  case ParameterKind::F32:
+    return scalar("float");
+  case ParameterKind::F64:
+    return scalar("double");
+  case ParameterKind::TensorMap:
+    return emitTensorMap(parameter, variable);
+  }
+}
+
+void HeaderEmitter::emitKernel(const Kernel &kernel) {
+  auto triple = [](const auto &values, auto text) {
+    return "{" + text(values[0]) + ", " + text(values[1]) + ", " +
+           text(values[2]) + "}";
+  };
+  auto number = [](int64_t value) { return std::to_string(value); };
+  out << "  if (const std::array<int64_t, 3> grid" << triple(kernel.grid, toCpp)
+      << "; check.status && attn_launch::hasCtas(grid)) {\n"
+      << "    CUfunction kernel = attn_launch::getFunction(" << name << "_ptx, "
+      << toLiteral(kernel.entry) << ", check);\n";
+  std::string addresses;
+  for (size_t i = 0; i < kernel.parameters.size(); ++i) {
+    std::string variable = "parameter" + std::to_string(i);
+    emitParameter(kernel.parameters[i], variable);
+    addresses += (i ? ", &" : "&") + variable;
+  }
+  out << "    void *parameters[] = {"
+      << (addresses.empty() ? "nullptr" : addresses) << "};\n"
+      << "    attn_launch::launch(check, kernel, grid, "
+      << triple(kernel.block, number) << ", " << triple(kernel.cluster, number)
+      << ",\n                        " << toCpp(kernel.sharedBytes)
+      << ", stream, parameters);\n  }\n";
+}
+
+void HeaderEmitter::emitLaunch() {
+  out << "\n/// Launches on `stream`; the first fault found is returned and "
+         "nothing launched.\n"
+      << "inline attn_launch::Status " << name << "_launch(const " << name
+      << "_Args &args, CUstream stream) {\n"
+      << "  attn_launch::Checker check;\n";
+  emitSizes();
+  emitLayoutChecks();
+  out << "  if (!check.status)\n    return check.status;\n"
+      << "  CUdevice device = 0;\n  int smCount = 1;\n"
+      << "  check.driver(cuCtxGetDevice(&device), \"cuCtxGetDevice\");\n"
+      << "  if (check.status)\n    check.driver(cuDeviceGetAttribute(&smCount, "
+         "CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device),\n"
+      << "                 \"cuDeviceGetAttribute\");\n"
+      << "  [[maybe_unused]] const int64_t size_sm_count = smCount;\n";
+  emitWorkspaces();
+  for (const Kernel &kernel : manifest.kernels)
+    emitKernel(kernel);
+  emitWorkspaceRelease();
+  out << "  return check.status;\n}\n";
+}
+
+std::string attn::emitHeader(const Manifest &manifest, const std::string &ptx) {
+  return HeaderEmitter(manifest, ptx).emit();
+}
