@@ -11,7 +11,20 @@
 using namespace mlir;
 using namespace attn;
 
-ArrayRef<Stage> attn::getStages() { return {}; }
+static constexpr Stage stages[] = {
+    {"attn-to-tensor", "A framework's graph to the tensor form",
+     NormalForm::Tensor, buildTensorPipeline},
+    {"attn-to-scheduled", "The tensor form to the scheduled form",
+     NormalForm::Scheduled, buildSchedulePipeline},
+    {"attn-to-tiled", "The scheduled form to the tiled form", NormalForm::Tiled,
+     buildTiledPipeline},
+    {"attn-to-tile", "The tiled form to the tile form", NormalForm::Tile,
+     buildTilePipeline},
+    {"attn-to-nvvm", "The tile form to the nvvm form", NormalForm::Nvvm,
+     buildLowerToNVVMPipeline},
+};
+
+ArrayRef<Stage> attn::getStages() { return stages; }
 
 void attn::buildAttentionPipeline(OpPassManager &pm,
                                   const AttentionPipelineOptions &options) {

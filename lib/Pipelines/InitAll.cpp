@@ -10,6 +10,7 @@
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Tile/IR/Tile.h"
+#include "attn/Dialect/Tile/Transforms/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/Pipelines/ReferencePipeline.h"
 #include "attn/Target/PTX/TranslateToPTX.h"
@@ -22,6 +23,7 @@ void attn::registerAllAttnDialects(mlir::DialectRegistry &registry) {
 void attn::registerAllAttnPasses() {
   registerAttnConversionPasses();
   registerAttnTransformsPasses();
+  tile::registerAttnTileTransformsPasses();
   registerAttnPipelines();
   registerReferencePipeline();
 }

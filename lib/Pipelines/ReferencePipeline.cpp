@@ -36,7 +36,7 @@ void attn::buildGraphToLinalgStage(OpPassManager &pm) {
 /// linalg on tensors to loops over memrefs.
 static void buildBufferizeStage(OpPassManager &pm) {
   pm.addPass(createConvertGraphToBufferizable());
-  pm.addNestedPass<func::FuncOp>(createConvertTensorToLinalgPass());
+  pm.addPass(createConvertTensorToLinalgPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
   bufferize.functionBoundaryTypeConversion =
@@ -45,6 +45,8 @@ static void buildBufferizeStage(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   bufferization::buildBufferDeallocationPipeline(pm);
   pm.addPass(createConvertBufferizationToMemRefPass());
+  // Sizes that do not fit and reads out of range end in an assertion.
+  pm.addPass(createGenerateRuntimeVerificationPass());
   pm.addPass(createConvertLinalgToLoopsPass());
 }
 

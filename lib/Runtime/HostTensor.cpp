@@ -22,6 +22,17 @@ int64_t HostTensor::numElements() const {
   return count;
 }
 
+std::vector<int64_t>
+attn::runtime::getRowMajorStrides(const std::vector<int64_t> &shape) {
+  std::vector<int64_t> strides(shape.size());
+  int64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    strides[d] = stride;
+    stride *= shape[d];
+  }
+  return strides;
+}
+
 std::string attn::runtime::formatType(const HostTensor &tensor) {
   std::string text;
   for (int64_t size : tensor.shape)

@@ -67,17 +67,11 @@ Traffic countKvOuterBackward(const HeadShape &head, int64_t tileN) {
   return traffic;
 }
 
-/// Rows of the query tiles that the key tiles visit, summed over key tiles.
-static int64_t countQueryRowVisits(const HeadShape &head, int64_t tileM,
-                                   int64_t tileN) {
-  if (!head.mask.isBand() && head.mask.density == 1)
-    return ceilDiv(head.kvLength, tileN) * head.rows;
-  return sumVisibleTiles(head, tileM, tileN).queryRows;
-}
-
 Traffic countFusedBackward(const HeadShape &head, int64_t tileM, int64_t tileN,
                            QueryGradientSum sum) {
-  int64_t visits = countQueryRowVisits(head, tileM, tileN);
+  TileSums sums = sumVisibleTiles(head, tileM, tileN);
+  // Each key tile visits the rows of the query tiles that see it.
+  int64_t visits = sums.queryRows;
   Traffic traffic;
   addDeltaKernel(traffic, head);
   detail::readKeyValueRows(traffic, head, head.kvLength);
@@ -90,7 +84,7 @@ Traffic countFusedBackward(const HeadShape &head, int64_t tileM, int64_t tileN,
   else
     // The first visit of a row finds nothing to add to.
     traffic.read(Operand::QueryGradient,
-                 std::max<int64_t>(visits - head.rows, 0) * head.headDim);
+                 std::max<int64_t>(visits - sums.rows, 0) * head.headDim);
   return traffic;
 }
 

@@ -124,7 +124,7 @@ void Checker::checkInstructions() {
 }
 
 void Checker::checkSizes() {
-  bool isCpu = schedule.mma == MmaFamily::None;
+  bool isCpu = target.kind == TargetKind::Cpu;
   int64_t unit = isCpu ? 1 : 16;
   requireMultiple("tile_m", schedule.tileM, unit);
   requireMultiple("tile_n", schedule.tileN, unit);

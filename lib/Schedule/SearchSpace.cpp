@@ -13,6 +13,7 @@
 #include "attn/Schedule/ResourceModel.h"
 #include "attn/Schedule/ScheduleSelector.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace attn {
@@ -22,9 +23,10 @@ namespace {
 class Space {
 public:
   Space(const AttentionProblem &problem, const TargetInfo &target,
-        const ScheduleOverrides &overrides, const Schedule &base)
+        const ScheduleOverrides &overrides, const GeneratorFeatures &features,
+        const Schedule &base)
       : problem(problem), target(target), overrides(overrides),
-        schedules({base}) {}
+        features(features), schedules({base}) {}
 
   std::vector<Schedule> takeLargeCache();
   std::vector<Schedule> takeSmallCache();
@@ -61,10 +63,12 @@ private:
   void expandClusters();
   std::vector<int64_t> getValueSlices(const Schedule &schedule) const;
   std::vector<int64_t> getSplits(const Schedule &schedule) const;
+  std::vector<int64_t> getChunks(const Schedule &schedule) const;
 
   const AttentionProblem &problem;
   const TargetInfo &target;
   const ScheduleOverrides &overrides;
+  const GeneratorFeatures &features;
   std::vector<Schedule> schedules;
 };
 } // namespace
@@ -89,6 +93,9 @@ void Space::expandRows() {
       return std::vector<int64_t>{64, 128, 192};
     });
     expand("warps", &Schedule::warps, [](const Schedule &s) {
+      // One or two warpgroups for each 64 rows.
+      if (s.tileM > 128)
+        return std::vector<int64_t>{s.tileM / 16};
       return std::vector<int64_t>{s.tileM / 16, s.tileM / 8};
     });
     break;
@@ -111,6 +118,8 @@ void Space::expandKeys(std::initializer_list<int64_t> sizes) {
 }
 
 void Space::expandClusters() {
+  if (!features.clusters)
+    return;
   expand("cluster_d", &Schedule::clusterD, [](const Schedule &) {
     return std::vector<int64_t>{1, 2, 4, 8};
   });
@@ -142,6 +151,27 @@ std::vector<int64_t> Space::getSplits(const Schedule &schedule) const {
        count *= 2)
     splits.push_back(count);
   return splits;
+}
+
+/// Rows that keep their scores in half of L2, and rows that fill the target
+/// with CTAs of phase 2 once or four times: bounded whatever the query length.
+std::vector<int64_t> Space::getChunks(const Schedule &schedule) const {
+  int64_t all = problem.getKvHeadCount() *
+                alignUp(problem.getPackedRows(), schedule.tileM);
+  int64_t scoreBytes = schedule.spill == SpillFormat::Scores ? 4 : 2;
+  int64_t resident = target.l2Bytes / 2 / (problem.kvLength * scoreBytes);
+  int64_t slices = ceilDiv(getPaddedValueDim(problem), schedule.tileDv);
+  int64_t ctas = target.smCount *
+                 std::max<int64_t>(getCtasPerSm(problem, schedule, target), 1);
+  int64_t wave = ceilDiv(ctas, slices) * schedule.tileM;
+  std::vector<int64_t> chunks;
+  for (int64_t rows : {resident, wave, 4 * wave}) {
+    int64_t chunk = std::min(
+        std::max(alignDown(rows, schedule.tileM), schedule.tileM), all);
+    if (std::find(chunks.begin(), chunks.end(), chunk) == chunks.end())
+      chunks.push_back(chunk);
+  }
+  return chunks;
 }
 
 std::vector<Schedule> Space::takeLargeCache() {
@@ -203,18 +233,8 @@ std::vector<Schedule> Space::takeSmallCache() {
   expand("stages", &Schedule::stages, [](const Schedule &) {
     return std::vector<int64_t>{2, 3};
   });
-  expand("chunk_rows", &Schedule::chunkRows, [&](const Schedule &s) {
-    // All rows at once, or as many as keep their scores in half of L2.
-    int64_t rows =
-        problem.getKvHeadCount() * alignUp(problem.getPackedRows(), s.tileM);
-    int64_t resident =
-        target.l2Bytes / 2 /
-        (problem.kvLength * (s.spill == SpillFormat::Scores ? 4 : 2));
-    int64_t chunk = std::max(alignDown(resident, s.tileM), s.tileM);
-    if (chunk >= rows)
-      return std::vector<int64_t>{rows};
-    return std::vector<int64_t>{chunk, rows};
-  });
+  expand("chunk_rows", &Schedule::chunkRows,
+         [&](const Schedule &s) { return getChunks(s); });
   return std::move(schedules);
 }
 
@@ -250,7 +270,7 @@ std::vector<Schedule> enumerateSchedules(const AttentionProblem &problem,
     for (MmaFamily family : families) {
       base.kind = kind;
       base.mma = family;
-      Space space(problem, target, overrides, base);
+      Space space(problem, target, overrides, features, base);
       std::vector<Schedule> schedules = kind == ScheduleKind::SmallCache
                                             ? space.takeSmallCache()
                                             : space.takeLargeCache();

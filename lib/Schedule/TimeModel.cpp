@@ -57,6 +57,8 @@ static constexpr double kOverlapPower = 4;
 namespace {
 /// What one phase needs of each resource.
 struct PhaseWork {
+  double ctas = 1; ///< of all launches
+  double launches = 1;
   double flops = 0;
   double exponentials = 0;
   double instructions = 0;      ///< lanes, besides exponentials
@@ -80,7 +82,7 @@ private:
   PhaseWork getOnePass() const;
   PhaseWork getScorePhase() const;
   PhaseWork getOutputPhase() const;
-  double getKernelCount() const;
+  double getBusiestCtas(const PhaseWork &phase, double units) const;
   double getProductClocks(double depth) const;
   double getSoftmaxClocks() const;
   double getBarrierClocks() const;
@@ -98,6 +100,7 @@ private:
   bool isWgmma;
   double sms, clocksPerSecond, residentCtas;
   double tileM, tileN, headDim, valueDim, dvSlices, keyTiles;
+  double chunks = 1; ///< launches of each small-cache phase
   double elementBytes, scoreBytes;
   double mmaRate;
   /// Warps (warpgroups) that read a B operand from shared memory on their own,
@@ -143,6 +146,9 @@ TimeModel::TimeModel(Cost &cost, const AttentionProblem &problem,
   readers = static_cast<double>(units);
   readerRows = isWgmma ? 64 : tileM / readers;
   unitShare = isWgmma || target.kind == TargetKind::Cpu ? 1 : 0.25;
+  if (schedule.kind == ScheduleKind::SmallCache)
+    chunks = static_cast<double>(
+        ceilDiv(work.rowTiles * schedule.tileM, schedule.chunkRows));
   smBytesPerClock = target.l2GBps * 1e9 / clocksPerSecond / sms;
 }
 
@@ -201,6 +207,7 @@ PhaseWork TimeModel::getOnePass() const {
           ? 0
           : tileM * static_cast<double>(schedule.tileD) * elementBytes;
   PhaseWork phase;
+  phase.ctas = static_cast<double>(cost.ctas);
   phase.flops = 2 * work.scores * (dvSlices * headDim + valueDim);
   phase.exponentials = work.scores * dvSlices;
   phase.instructions =
@@ -217,9 +224,13 @@ PhaseWork TimeModel::getOnePass() const {
   // wgmma runs beside the softmax of another tile.
   double products = getProductClocks(columns), softmax = getSoftmaxClocks();
   double chain = isWgmma ? std::max(products, softmax) : products + softmax;
-  double rounds = std::ceil(cost.waves);
-  phase.chainClocks = rounds * static_cast<double>(work.iterations) *
-                      hideLoads(chain + kIterationClocks, tileBytes);
+  // CTAs of average length after each other, or the longest one.
+  double average = ctaTiles / phase.ctas;
+  double iterations =
+      std::max(getBusiestCtas(phase, sms * residentCtas) * average,
+               static_cast<double>(work.iterations));
+  phase.chainClocks =
+      iterations * hideLoads(chain + kIterationClocks, tileBytes);
   double outputBytes = tileM * static_cast<double>(schedule.tileDv) *
                        static_cast<double>(getSizeBytes(problem.outputType));
   double barriers = isWgmma ? kMbarrierClocks : 2 * getBarrierClocks();
@@ -229,11 +240,13 @@ PhaseWork TimeModel::getOnePass() const {
   return phase;
 }
 
-/// Small cache, phase 1: tiles of Q K^T with slices of tileD, softmax of each
-/// tile, spill.
+/// Small cache, phase 1: a CTA for each visible tile of Q K^T, which takes
+/// slices of tileD; softmax of the tile, spill.
 PhaseWork TimeModel::getScorePhase() const {
-  double steps = std::ceil(headDim / static_cast<double>(schedule.tileD));
+  double slices = std::ceil(headDim / static_cast<double>(schedule.tileD));
   PhaseWork phase;
+  phase.ctas = static_cast<double>(cost.ctas);
+  phase.launches = chunks;
   phase.flops = 2 * work.scores * headDim;
   phase.exponentials = work.scores;
   phase.instructions = work.scores * kInstructionsPerScore;
@@ -245,41 +258,44 @@ PhaseWork TimeModel::getScorePhase() const {
                   getBytes(Operand::Scores, false, true) +
                   getBytes(Operand::Statistics, false, true) +
                   getBytes(Operand::Lse, false, true);
+  phase.dramBytes = static_cast<double>(cost.dramBytes) / 2;
   double chain = getProductClocks(headDim) + getSoftmaxClocks() +
                  kIterationClocks + kLoadClocks;
-  phase.chainClocks = keyTiles * chain / (sms * residentCtas);
-  phase.exposedClocks = keyTiles * steps * getBarrierClocks();
+  phase.chainClocks = getBusiestCtas(phase, sms * residentCtas) * chain;
+  phase.exposedClocks =
+      phase.ctas * (slices * getBarrierClocks() + kLoadClocks);
   return phase;
 }
 
-/// Small cache, phase 2: tiles of P V with slices of tileD keys.
+/// Small cache, phase 2: a CTA for each row tile and slice of V, which takes
+/// slices of tileD keys.
 PhaseWork TimeModel::getOutputPhase() const {
-  double steps = std::ceil(tileN / static_cast<double>(schedule.tileD));
-  PhaseWork phase;
-  phase.flops = 2 * work.scores * valueDim;
+  double slices = std::ceil(tileN / static_cast<double>(schedule.tileD));
+  double columns = static_cast<double>(schedule.tileDv);
   bool takesExponentials = schedule.spill == SpillFormat::Scores;
+  PhaseWork phase;
+  phase.ctas = static_cast<double>(work.rowTiles) * dvSlices;
+  phase.launches = chunks;
+  phase.flops = 2 * work.scores * valueDim;
   phase.exponentials = takesExponentials ? work.scores * dvSlices : 0;
-  // Rescaling of P by its tile's maximum, and the exponentials' arguments.
+  // Rescaling of P by its tile's maximum, or the exponentials' arguments.
   phase.instructions = work.scores * dvSlices * (takesExponentials ? 2 : 0.5);
   phase.sharedMemoryBytes =
       keyTiles * (2 * tileM * tileN * dvSlices * scoreBytes +
                   (1 + readers) * tileN * valueDim * elementBytes);
   phase.l2Bytes =
       static_cast<double>(cost.getL2Bytes()) - getScorePhase().l2Bytes;
-  phase.chainClocks = keyTiles *
-                      (getProductClocks(valueDim) + kIterationClocks) /
-                      (sms * residentCtas);
-  phase.exposedClocks = keyTiles * dvSlices * steps * getBarrierClocks();
+  phase.dramBytes = static_cast<double>(cost.dramBytes) / 2;
+  double average = keyTiles * dvSlices / phase.ctas;
+  double iterations =
+      std::max(getBusiestCtas(phase, sms * residentCtas) * average,
+               static_cast<double>(work.iterations));
+  double chain = getProductClocks(columns) + kIterationClocks;
+  double bytes = tileN * (tileM * scoreBytes + columns * elementBytes);
+  phase.chainClocks = iterations * hideLoads(chain, bytes);
+  phase.exposedClocks = keyTiles * dvSlices * slices * getBarrierClocks() +
+                        phase.ctas * 2 * kLoadClocks;
   return phase;
-}
-
-double TimeModel::getKernelCount() const {
-  if (schedule.kind == ScheduleKind::SplitKV)
-    return 2;
-  if (schedule.kind == ScheduleKind::SmallCache)
-    return 2 * static_cast<double>(
-                   ceilDiv(work.rowTiles * schedule.tileM, schedule.chunkRows));
-  return 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -295,10 +311,14 @@ void TimeModel::addTerm(const char *name, double seconds) {
   cost.terms.push_back({name, seconds});
 }
 
+/// CTAs of the busiest of `units` places, all launches together: whole CTAs in
+/// each.
+double TimeModel::getBusiestCtas(const PhaseWork &phase, double units) const {
+  return phase.launches * std::ceil(phase.ctas / phase.launches / units);
+}
+
 void TimeModel::addPhase(const PhaseWork &phase) {
-  // Whole CTAs: the busiest SM has ceil(ctas / sms) of them.
-  double ctas = static_cast<double>(cost.ctas);
-  double perSm = std::ceil(ctas / sms) / ctas;
+  double perSm = getBusiestCtas(phase, sms) / phase.ctas;
   double smSeconds = perSm / clocksPerSecond;
   const std::pair<const char *, double> terms[] = {
       {"mma", phase.flops / mmaRate * perSm * sms},
@@ -324,21 +344,19 @@ void TimeModel::addPhase(const PhaseWork &phase) {
 }
 
 void TimeModel::run() {
+  double kernels = schedule.kind == ScheduleKind::SplitKV ? 2 : 1;
   if (schedule.kind == ScheduleKind::SmallCache) {
-    PhaseWork scores = getScorePhase(), outputs = getOutputPhase();
-    scores.dramBytes = outputs.dramBytes =
-        static_cast<double>(cost.dramBytes) / 2;
-    addPhase(scores);
-    addPhase(outputs);
+    addPhase(getScorePhase());
+    addPhase(getOutputPhase());
     cost.computedScores = static_cast<int64_t>(work.scores);
+    kernels = 2 * chunks;
   } else {
     addPhase(getOnePass());
     cost.computedScores = static_cast<int64_t>(work.scores * dvSlices);
   }
   if (target.kind == TargetKind::Gpu) {
-    double launches = getKernelCount() * kLaunchSeconds;
-    addTerm("launch", launches);
-    cost.seconds += launches;
+    addTerm("launch", kernels * kLaunchSeconds);
+    cost.seconds += kernels * kLaunchSeconds;
   }
   const CostTerm *largest = &cost.terms.front();
   for (const CostTerm &term : cost.terms)

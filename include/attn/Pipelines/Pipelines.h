@@ -32,7 +32,27 @@ struct AttentionPipelineOptions
       llvm::cl::init(false)};
 };
 
-/// A step between two normal forms.
+/// A framework's graph to the `tensor` form.
+void buildTensorPipeline(mlir::OpPassManager &pm,
+                         const AttentionPipelineOptions &options);
+
+/// `tensor` to `scheduled`: tile sizes, warps and stages for the target.
+void buildSchedulePipeline(mlir::OpPassManager &pm,
+                           const AttentionPipelineOptions &options);
+
+/// `scheduled` to `tiled`: loops over tiles that the mask leaves visible.
+void buildTiledPipeline(mlir::OpPassManager &pm,
+                        const AttentionPipelineOptions &options);
+
+/// `tiled` to `tile`: the program of one CTA.
+void buildTilePipeline(mlir::OpPassManager &pm,
+                       const AttentionPipelineOptions &options);
+
+/// `tile` to `nvvm`: llvm and nvvm operations only, and the manifest.
+void buildLowerToNVVMPipeline(mlir::OpPassManager &pm,
+                              const AttentionPipelineOptions &options);
+
+/// A step between two normal forms, as the table of all of them lists it.
 struct Stage {
   llvm::StringLiteral name;
   llvm::StringLiteral description;

@@ -34,6 +34,9 @@ struct HostTensor {
   int64_t numElements() const;
 };
 
+/// Strides, in elements, of a row-major tensor of that shape.
+std::vector<int64_t> getRowMajorStrides(const std::vector<int64_t> &shape);
+
 /// "2x8x128xf16", as MLIR writes a tensor type between its angle brackets.
 std::string formatType(const HostTensor &tensor);
 

@@ -42,6 +42,8 @@ struct Selection {
   /// Legal schedules, best first; never empty.
   std::vector<Candidate> ranked;
   std::vector<Rejection> rejected;
+  /// For one K/V head, with the shared memory and the registers of an SM as the
+  /// fast memory.
   LowerBounds bounds;
 
   const Candidate &chosen() const { return ranked.front(); }

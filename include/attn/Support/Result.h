@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Result<T> is what a function of the IR-free libraries returns when its input
-// can be wrong. It stands where LLVM's Expected would, without LLVM: applications
-// link these libraries.
+// can be wrong. It stands where LLVM's Expected would, without LLVM:
+// applications link these libraries.
 //
 //===----------------------------------------------------------------------===//
 

@@ -37,13 +37,13 @@ using BodyFn = function_ref<Value(OpBuilder &, Location, ValueRange)>;
 static Value elementwise(OpBuilder &builder, Location loc, ValueRange operands,
                          RankedTensorType result, BodyFn body) {
   int64_t rank = result.getRank();
+  AffineMap identity =
+      AffineMap::getMultiDimIdentityMap(rank, builder.getContext());
   SmallVector<AffineMap> maps;
   for (Value operand : operands)
-    maps.push_back(
-        AffineMap::getMultiDimIdentityMap(rank, builder.getContext()));
-  for (auto [map, operand] : llvm::zip(maps, operands))
-    map = map.getMajorSubMap(cast<ShapedType>(operand.getType()).getRank());
-  maps.push_back(AffineMap::getMultiDimIdentityMap(rank, builder.getContext()));
+    maps.push_back(identity.getMajorSubMap(
+        cast<ShapedType>(operand.getType()).getRank()));
+  maps.push_back(identity);
   Value init = tensor::EmptyOp::create(
       builder, loc, tensor::getMixedSizes(builder, loc, operands.front()),
       result.getElementType());

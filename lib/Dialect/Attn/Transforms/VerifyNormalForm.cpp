@@ -28,6 +28,7 @@ struct VerifyNormalForm
     FailureOr<NormalForm> wanted = getWantedForm();
     if (failed(wanted) || failed(verifyNormalForm(getOperation(), *wanted)))
       return signalPassFailure();
+    setNormalForm(getOperation(), *wanted);
     markAllAnalysesPreserved();
   }
 

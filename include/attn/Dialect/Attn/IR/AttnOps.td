@@ -283,7 +283,15 @@ def LengthOp : Attn_Op<"length", [Pure]> {
 
     Example:
     ```mlir
-    %n = attn.length key
+    %o = attn.attention %q, %k, %v
+        mask_mod (%b: index, %h: index, %i: index, %j: index) {
+          %n = attn.length key
+          %last = arith.addi %j, %window : index
+          %visible = arith.cmpi sge, %last, %n : index
+          attn.yield %visible : i1
+        }
+        : tensor<1x2x96x64xf16>, tensor<1x2x80x64xf16>, tensor<1x2x80x64xf16>
+        -> tensor<1x2x96x64xf16>
     ```
   }];
   let arguments = (ins Attn_Sequence:$sequence);

@@ -165,7 +165,7 @@ def VerifyNormalFormPass
     the form that the module carries (`attn.normal_form`), or of `form`. A
     module that carries none must name one.
 
-    Requires: nothing. Ensures: the form.
+    Requires: nothing. Ensures: the form, and that the module carries it.
 
     Example:
     ```mlir

@@ -1,0 +1,65 @@
+//===- Passes.td - Passes on the attn_tile dialect -*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_TILE_TRANSFORMS_PASSES_TD
+#define ATTN_DIALECT_TILE_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PipelinePass : Pass<"attn-tile-pipeline", "::attn::tile::KernelOp"> {
+  let summary = "Stage the loads of the key loops through shared memory";
+  let description = [{
+    Replaces each `attn_tile.load` by asynchronous copies. Tiles that are loaded
+    outside the key loops (the query) get a buffer of their own. The tiles of
+    the key loops get rings of `stages` tiles, shared by all loops of the chain
+    (docs/Forms.md: each loop starts where the one before ends), so that the
+    copies for the next tile are under way across loop boundaries:
+
+    ```
+    copy query; for s in [0, stages - 1): copy tile s; commit    (prologue)
+    for each tile j:
+      wait for the group of tile j; barrier
+      copy tile j + stages - 1 into the stage that tile j - 1 left; commit
+      compute on stage j mod stages
+    ```
+
+    The one barrier of a step serves both ways: tile j is there for all warps,
+    and all warps are done with tile j - 1.
+
+    Requires: `attn_tile.load`s in a chain of scf.for with one step. Ensures: no
+    `attn_tile.load` is left.
+  }];
+  let options = [
+    Option<"stages", "stages", "int64_t", /*default=*/"0",
+           "Tiles in flight; 0 takes the kernel manifest's schedule">
+  ];
+  let statistics = [
+    Statistic<"numLoads", "loads-staged", "Number of loads made asynchronous">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
+}
+
+def AllocateSharedMemoryPass
+    : Pass<"attn-tile-allocate-shared-memory", "::attn::tile::KernelOp"> {
+  let summary = "Give each shared tile its place";
+  let description = [{
+    Sets `offset` on each `attn_tile.alloc`, one after the other at multiples of
+    1024 bytes (what a 128-byte swizzle of TMA needs), and `shared_bytes` on the
+    kernel. Fails if the total is more than `limit`.
+
+    Requires: no `attn_tile.load`. Ensures: every `attn_tile.alloc` has an offset.
+  }];
+  let options = [
+    Option<"limit", "limit", "int64_t", /*default=*/"166912",
+           "Shared memory of a CTA in bytes (default: sm_80)">
+  ];
+  let statistics = [
+    Statistic<"numBytes", "shared-bytes", "Shared memory of all kernels">
+  ];
+}
+
+#endif // ATTN_DIALECT_TILE_TRANSFORMS_PASSES_TD

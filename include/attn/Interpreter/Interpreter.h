@@ -1,0 +1,54 @@
+//===- Interpreter.h - Attention modules by definition ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Evaluates a function of attn ops without compiling it: attention through
+// lib/Reference, its regions scalar by scalar in float64. No pass and no
+// lowering takes part, so it can judge them all.
+//
+// Understood are attn.attention, attn.normalize and attn.merge, with scalar
+// arith, math and affine.apply ops in regions and outside, and the ops that
+// move data: tensor.{cast,collapse_shape,dim,empty,expand_shape,extract},
+// linalg.{fill,transpose}, constants.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_INTERPRETER_INTERPRETER_H
+#define ATTN_INTERPRETER_INTERPRETER_H
+
+#include "attn/Reference/Tensor.h"
+#include "attn/Runtime/HostTensor.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace attn {
+
+/// How attention is evaluated.
+enum class EvaluationPrecision {
+  /// Everything in float64: the oracle. Conversions to narrower floats inside
+  /// the function do not round.
+  Float64,
+  /// Attention as an unfused implementation computes it in the precision of its
+  /// operands (reference::unfusedAttention), results rounded to their types:
+  /// the yardstick.
+  Unfused,
+};
+
+/// The first op of `function` that interpret() does not understand; null if it
+/// understands all of them.
+mlir::Operation *findUninterpretableOp(mlir::func::FuncOp function);
+
+/// Evaluates a function that findUninterpretableOp accepts. The arguments have
+/// the ranks and element types of the function's; results of integer type are
+/// not supported. Where the sizes do not fit together, emits a diagnostic on
+/// the op that needs them and fails.
+mlir::FailureOr<std::vector<reference::Tensor>>
+interpret(mlir::func::FuncOp function,
+          llvm::ArrayRef<runtime::HostTensor> arguments,
+          EvaluationPrecision precision);
+
+} // namespace attn
+
+#endif // ATTN_INTERPRETER_INTERPRETER_H

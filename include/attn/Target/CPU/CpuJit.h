@@ -1,0 +1,73 @@
+//===- CpuJit.h - Run a compiled module on the host -------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiles a module of the LLVM dialect for the host, in process, and calls one
+// of its functions on host tensors. The module comes from any pipeline that
+// keeps the calling convention of buildLinalgToLLVMStage: a C interface whose
+// arguments and results are memref descriptors, and results that the caller
+// frees.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_TARGET_CPU_CPUJIT_H
+#define ATTN_TARGET_CPU_CPUJIT_H
+
+#include "attn/Runtime/HostTensor.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Support/LLVM.h"
+
+#include <memory>
+
+namespace mlir {
+class ExecutionEngine;
+} // namespace mlir
+
+namespace attn {
+
+/// The element type as the runtime knows it; nothing for types that no host
+/// tensor has.
+std::optional<runtime::DType> getDType(mlir::Type type);
+
+/// The MLIR type of elements of `dtype`.
+mlir::Type getElementType(mlir::MLIRContext *context, runtime::DType dtype);
+
+/// A compiled function.
+class CpuJit {
+public:
+  /// Compiles `function` of `module`, optimized for the host at -O3.
+  /// `signature` is the function's type as it was on tensors: ranked tensors,
+  /// or scalars among the arguments. Diagnostics go to the module's location.
+  static mlir::FailureOr<std::unique_ptr<CpuJit>>
+  compile(mlir::ModuleOp module, llvm::StringRef function,
+          mlir::FunctionType signature);
+  ~CpuJit();
+
+  /// Calls the function; the arguments' ranks and element types must be those
+  /// of the signature (scalars have rank 0). A failed cf.assert of the module
+  /// prints its message and ends the process with exit code 1. `seconds`
+  /// receives the time of the call alone, without copying the results.
+  std::vector<runtime::HostTensor>
+  run(llvm::ArrayRef<runtime::HostTensor> arguments, double *seconds = nullptr);
+
+private:
+  CpuJit();
+
+  std::unique_ptr<mlir::ExecutionEngine> engine;
+  void (*entry)(void **) = nullptr;
+  /// Of the signature: which arguments are scalars; the results' types.
+  std::vector<bool> isScalar;
+  struct ResultType {
+    runtime::DType dtype;
+    int64_t rank;
+  };
+  std::vector<ResultType> results;
+};
+
+} // namespace attn
+
+#endif // ATTN_TARGET_CPU_CPUJIT_H

@@ -1,0 +1,172 @@
+//===- KernelManifest.cpp - The manifest of an attention kernel -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelOperands.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+
+/// The name of a dtype in the manifest.
+std::string dtypeName(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
+/// The symbols of an operand's dimensions. Those of attention have the names
+/// of the dialect's documentation; a capture's are its own.
+SmallVector<std::string> dimNames(const KernelOperand &operand) {
+  if (operand.name == "query")
+    return {"B", "Hq", "M", "D"};
+  if (operand.name == "key")
+    return {"B", "Hkv", "N", "D"};
+  if (operand.name == "value")
+    return {"B", "Hkv", "N", "Dv"};
+  if (operand.name == "bias")
+    return {"B", "Hq", "M", "N"};
+  if (operand.name == "output")
+    return {"B", "Hq", "M", "Dv"};
+  if (operand.name == "lse")
+    return {"B", "Hq", "M"};
+  SmallVector<std::string> names;
+  for (int64_t i = 0; i < operand.type.getRank(); ++i)
+    names.push_back(operand.name + "_dim" + std::to_string(i));
+  return names;
+}
+
+class ManifestBuilder {
+public:
+  ManifestBuilder(TiledAttention &attention, StringRef name)
+      : attention(attention), name(name),
+        builder(attention.forall.getContext()) {}
+
+  DictionaryAttr build() {
+    return builder.getDictionaryAttr({
+        field("operands", operands()),
+        field("constraints", constraints()),
+        field("kernels", builder.getArrayAttr({kernel()})),
+        field("schedule", schedule()),
+        field("semantics", semantics()),
+    });
+  }
+
+private:
+  NamedAttribute field(StringRef key, Attribute value) {
+    return builder.getNamedAttr(key, value);
+  }
+  Attribute text(const Twine &value) { return builder.getStringAttr(value); }
+  Attribute number(int64_t value) { return builder.getI64IntegerAttr(value); }
+
+  Attribute operands() {
+    SmallVector<Attribute> list;
+    for (const KernelOperand &operand : attention.operands)
+      list.push_back(describe(operand));
+    return builder.getArrayAttr(list);
+  }
+
+  Attribute describe(const KernelOperand &operand) {
+    SmallVector<Attribute> shape;
+    SmallVector<std::string> names = dimNames(operand);
+    for (auto [size, symbol] : llvm::zip_equal(operand.type.getShape(), names))
+      shape.push_back(ShapedType::isDynamic(size) ? text(symbol)
+                                                  : number(size));
+    int64_t bits = operand.type.getElementType().getIntOrFloatBitWidth();
+    int64_t bytes = std::max<int64_t>(1, bits / 8) * operand.vectorElements;
+    SmallVector<NamedAttribute> strides;
+    if (operand.type.getRank() > 0)
+      strides.push_back(
+          field("contiguous_dims",
+                builder.getArrayAttr({number(operand.type.getRank() - 1)})));
+    strides.push_back(field("multiple_of", number(operand.vectorElements)));
+    return builder.getDictionaryAttr({
+        field("name", text(operand.name)),
+        field("role", text(operand.isOutput ? "output" : "input")),
+        field("dtype", text(dtypeName(operand.type.getElementType()))),
+        field("shape", builder.getArrayAttr(shape)),
+        field("stride_constraints", builder.getDictionaryAttr(strides)),
+        field("alignment_bytes", number(bytes)),
+    });
+  }
+
+  /// attention_c4, where the verifier could not check it.
+  Attribute constraints() {
+    return builder.getArrayAttr({builder.getDictionaryAttr(
+        {field("expr", text("mod(dim(query, 1), dim(key, 1))")),
+         field("equals", number(0)),
+         field("message", text("expected the number of query heads to be a "
+                               "multiple of the number of key heads"))})});
+  }
+
+  Attribute kernel() {
+    ScheduleAttr schedule = attention.schedule;
+    Attribute one = number(1);
+    return builder.getDictionaryAttr({
+        field("entry", text(name)),
+        field("grid",
+              builder.getArrayAttr({text("ceildiv(dim(query, 2), " +
+                                         Twine(schedule.getTileM()) + ")"),
+                                    text("dim(query, 1)"),
+                                    text("dim(query, 0)")})),
+        field("block",
+              builder.getArrayAttr({number(schedule.getWarps() * 32), one, one})),
+        field("cluster", builder.getArrayAttr({one, one, one})),
+        field("parameters", parameters()),
+    });
+  }
+
+  Attribute parameters() {
+    SmallVector<Attribute> list;
+    auto add = [&](StringRef kind, StringRef key, const Twine &value) {
+      list.push_back(builder.getDictionaryAttr(
+          {field("kind", text(kind)), field(key, text(value))}));
+    };
+    for (const KernelOperand &operand : attention.operands) {
+      int64_t rank = operand.type.getRank();
+      add("pointer", "operand", operand.name);
+      for (int64_t i = 0; i < rank; ++i)
+        if (operand.type.isDynamicDim(i))
+          add("i32", "value", "dim(" + operand.name + ", " + Twine(i) + ")");
+      for (int64_t i = 0; i + 1 < rank; ++i)
+        add("i64", "value", "stride(" + operand.name + ", " + Twine(i) + ")");
+    }
+    return builder.getArrayAttr(list);
+  }
+
+  Attribute schedule() {
+    ScheduleAttr schedule = attention.schedule;
+    return builder.getDictionaryAttr({
+        field("kind", text(schedule.getKind())),
+        field("tile_m", number(schedule.getTileM())),
+        field("tile_n", number(schedule.getTileN())),
+        field("warps", number(schedule.getWarps())),
+        field("stages", number(schedule.getStages())),
+    });
+  }
+
+  Attribute semantics() {
+    OnlineAttentionOp op = attention.first;
+    return builder.getDictionaryAttr({
+        field("op", text("attention")),
+        field("scale", builder.getF64FloatAttr(op.getScaleValue())),
+        field("lse_base", text("e")),
+    });
+  }
+
+  TiledAttention &attention;
+  StringRef name;
+  Builder builder;
+};
+
+} // namespace
+
+DictionaryAttr attn::buildManifest(TiledAttention &attention,
+                                   StringRef kernelName) {
+  return ManifestBuilder(attention, kernelName).build();
+}

@@ -1,0 +1,146 @@
+//===- KernelOperands.cpp - What a kernel reads and writes -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelOperands.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace attn;
+
+unsigned TiledAttention::indexOf(Value value) const {
+  for (auto [i, operand] : llvm::enumerate(operands))
+    if (operand.tensor == value)
+      return i;
+  llvm_unreachable("not an operand of the kernel");
+}
+
+tile::GlobalType attn::getGlobalType(const KernelOperand &operand) {
+  return tile::GlobalType::get(operand.type.getContext(),
+                               operand.type.getShape(),
+                               operand.type.getElementType());
+}
+
+/// The tensor that a tile of an operand is sliced from.
+static Value sourceOf(Value tile) {
+  if (auto slice = tile.getDefiningOp<tensor::ExtractSliceOp>())
+    return slice.getSource();
+  return tile;
+}
+
+/// Adds `tensor` to the operands unless it is there.
+static void addInput(TiledAttention &attention, StringRef name, Value tensor,
+                     int64_t vectorElements) {
+  for (const KernelOperand &operand : attention.operands)
+    if (operand.tensor == tensor)
+      return;
+  KernelOperand operand;
+  operand.name = name.str();
+  operand.tensor = tensor;
+  operand.type = cast<RankedTensorType>(tensor.getType());
+  operand.vectorElements = vectorElements;
+  attention.operands.push_back(operand);
+}
+
+/// Tensors that regions read and tensors whose sizes are asked for.
+static void addCaptures(TiledAttention &attention) {
+  unsigned count = 0;
+  attention.forall->walk([&](tensor::ExtractOp extract) {
+    size_t before = attention.operands.size();
+    addInput(attention, "capture" + std::to_string(count), extract.getTensor(),
+             1);
+    count += attention.operands.size() > before;
+  });
+}
+
+/// Outputs, in the order of the normalize op's results.
+static LogicalResult addOutputs(TiledAttention &attention) {
+  for (auto [i, result] : llvm::enumerate(attention.normalize.getResults())) {
+    if (!result)
+      continue;
+    tensor::ParallelInsertSliceOp insert;
+    for (Operation *user : result.getUsers())
+      if (auto op = dyn_cast<tensor::ParallelInsertSliceOp>(user))
+        insert = op;
+    if (!insert)
+      return attention.normalize.emitOpError()
+             << "expected result #" << i
+             << " to be inserted into a result of the scf.forall";
+    KernelOperand operand;
+    operand.name = i == 0 ? "output" : "lse";
+    operand.tensor = insert.getDest();
+    operand.type = cast<RankedTensorType>(insert.getDest().getType());
+    operand.isOutput = true;
+    operand.vectorElements = i == 0 ? 2 : 1;
+    attention.operands.push_back(operand);
+  }
+  return success();
+}
+
+/// What this target computes: 16-bit types and head dims that tile.
+static LogicalResult checkSupported(TiledAttention &attention) {
+  OnlineAttentionOp op = attention.first;
+  Type element = getElementTypeOrSelf(op.getQuery().getType());
+  if (!element.isF16() && !element.isBF16()) {
+    InFlightDiagnostic diag =
+        op.emitOpError() << "expected f16 or bf16 inputs on the GPU, got "
+                         << element;
+    if (element.isF32())
+      diag.attachNote() << "f32 would need tf32 tensor cores, which round the "
+                           "inputs to 10 bits: convert to f16 or bf16, or run "
+                           "on the CPU";
+    return diag;
+  }
+  AttentionDims dims = AttentionDims::get(op);
+  std::pair<StringRef, int64_t> headDims[] = {{"D", dims.headDim},
+                                              {"Dv", dims.valueDim}};
+  for (auto [name, size] : headDims)
+    if (size % 32 != 0 || size > 256)
+      return op.emitOpError()
+             << "expected " << name
+             << " to be a multiple of 32 and at most 256, got " << size;
+  int64_t rowsPerWarp = attention.schedule.getTileM() /
+                        attention.schedule.getWarps();
+  if (rowsPerWarp % 16 != 0 || attention.schedule.getTileN() % 16 != 0)
+    return op.emitOpError()
+           << "expected tile_m to be a multiple of 16 * warps and tile_n of 16, "
+              "got "
+           << attention.schedule;
+  return success();
+}
+
+FailureOr<TiledAttention> attn::findTiledAttention(Operation *function) {
+  TiledAttention attention;
+  function->walk([&](OnlineAttentionOp op) { attention.first = op; });
+  function->walk([&](NormalizeOp op) { attention.normalize = op; });
+  if (attention.first)
+    attention.forall = attention.first->getParentOfType<scf::ForallOp>();
+  if (!attention.forall || !attention.normalize) {
+    function->emitError() << "expected one attention in normal form tiled";
+    return failure();
+  }
+  attention.schedule = attention.first.getScheduleAttr();
+  if (!attention.schedule) {
+    attention.first.emitOpError() << "expected a schedule";
+    return failure();
+  }
+  if (failed(checkSupported(attention)))
+    return failure();
+  OnlineAttentionOp op = attention.first;
+  // 16-byte copies of 16-bit elements.
+  addInput(attention, "query", sourceOf(op.getQuery()), 8);
+  addInput(attention, "key", sourceOf(op.getKey()), 8);
+  addInput(attention, "value", sourceOf(op.getValue()), 8);
+  if (op.getBias())
+    addInput(attention, "bias", sourceOf(op.getBias()), 1);
+  addCaptures(attention);
+  if (failed(addOutputs(attention)))
+    return failure();
+  return attention;
+}

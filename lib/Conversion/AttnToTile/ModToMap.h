@@ -1,0 +1,59 @@
+//===- ModToMap.h - Score and mask regions on fragments -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Turns bias, score_mod, mask_mod and the ragged end into one attn_tile.map
+// over the scores.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_CONVERSION_ATTNTOTILE_MODTOMAP_H
+#define LIB_CONVERSION_ATTNTOTILE_MODTOMAP_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Tile/IR/Tile.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace attn {
+
+/// Builds maps inside a kernel.
+class ModToMap {
+public:
+  /// `values` maps tensors outside the kernel to its parameters, and scalars to
+  /// their copies in the kernel.
+  ModToMap(mlir::OpBuilder &builder, mlir::IRMapping &values)
+      : builder(builder), values(values) {}
+
+  /// True if the scores of `step` are more than scaled products.
+  static bool changesScores(OnlineAttentionOp step);
+
+  /// Scores after `factor`, bias, score_mod and masks. `keysInTile` (index) is
+  /// the number of keys that exist, or null if all of them do. Fails with a
+  /// diagnostic at an op that has no meaning on the GPU.
+  mlir::FailureOr<mlir::Value> apply(OnlineAttentionOp step, mlir::Value scores,
+                                     double factor, mlir::Value keysInTile);
+
+  mlir::OpBuilder &getBuilder() { return builder; }
+  mlir::IRMapping &getValues() { return values; }
+
+private:
+  struct Coordinates;
+
+  mlir::Value applyBias(OnlineAttentionOp step, mlir::Value score,
+                        const Coordinates &at);
+  mlir::FailureOr<mlir::Value> inlineRegion(mlir::Region &region,
+                                            mlir::Value score,
+                                            const Coordinates &at);
+  mlir::LogicalResult cloneOp(mlir::Operation &op, mlir::IRMapping &mapping,
+                              unsigned width);
+
+  mlir::OpBuilder &builder;
+  mlir::IRMapping &values;
+};
+
+} // namespace attn
+
+#endif // LIB_CONVERSION_ATTNTOTILE_MODTOMAP_H

@@ -1,0 +1,58 @@
+//===- OnlineStep.h - The online softmax on fragments -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Builds, in attn_tile ops, the start, one step and the end of attention over
+// one row tile.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_CONVERSION_ATTNTOTILE_ONLINESTEP_H
+#define LIB_CONVERSION_ATTNTOTILE_ONLINESTEP_H
+
+#include "ModToMap.h"
+
+namespace attn {
+
+/// The running state of a row tile. `max` is in units of the scores before the
+/// final factor (ScoreUnits), the same in all lanes of a quad; each lane has its
+/// part of `sum`.
+struct FragmentState {
+  mlir::Value acc; ///< [tile_m, Dv]
+  mlir::Value max; ///< [tile_m]
+  mlir::Value sum; ///< [tile_m]
+
+  llvm::SmallVector<mlir::Value> values() const { return {acc, max, sum}; }
+};
+
+/// How the scores are kept. Where nothing but a mask changes them, the product
+/// Q K^T is left unscaled and the scale is folded into the exponent.
+struct ScoreUnits {
+  double beforeMods; ///< factor applied to Q K^T before bias and score_mod
+  double exponent;   ///< P = exp2(exponent * (S - max))
+  double lse;        ///< LSE = lse * max + log(sum)
+
+  static ScoreUnits get(OnlineAttentionOp step);
+};
+
+/// The state before the first key.
+FragmentState buildInitialState(mlir::OpBuilder &builder, mlir::Location loc,
+                                int64_t rows, int64_t valueDim);
+
+/// One step over the key and value tiles, both in shared memory. `query` is a
+/// shared tile or an operand_a fragment; `keysInTile` as in ModToMap::apply.
+mlir::FailureOr<FragmentState>
+buildStep(ModToMap &mods, OnlineAttentionOp step, mlir::Value query,
+          mlir::Value key, mlir::Value value, mlir::Value keysInTile,
+          const FragmentState &state);
+
+/// Output and LSE fragments from the final state.
+std::pair<mlir::Value, mlir::Value>
+buildNormalize(mlir::OpBuilder &builder, mlir::Location loc,
+               const ScoreUnits &units, const FragmentState &state);
+
+} // namespace attn
+
+#endif // LIB_CONVERSION_ATTNTOTILE_ONLINESTEP_H

@@ -1,0 +1,104 @@
+//===- RegionProgram.cpp - A region made ready to evaluate ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RegionProgram.h"
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+using namespace mlir;
+using namespace attn;
+
+Operation *attn::findUnsupportedRegionOp(Region &region) {
+  if (region.empty())
+    return nullptr;
+  for (Operation &op : region.front().without_terminator())
+    if (!isa<LengthOp, tensor::ExtractOp, tensor::DimOp>(op) &&
+        !findScalarFunction(&op))
+      return &op;
+  return nullptr;
+}
+
+RegionProgram::RegionProgram(Region &region, const Environment &environment,
+                             int64_t queryLength, int64_t keyLength) {
+  for (BlockArgument argument : region.getArguments())
+    addConstant(argument, Scalar());
+  for (Operation &op : region.front().without_terminator()) {
+    if (auto length = dyn_cast<LengthOp>(op))
+      addConstant(length,
+                  Scalar::ofInteger(length.getSequence() == Sequence::query
+                                        ? queryLength
+                                        : keyLength));
+    else
+      addOp(op, environment);
+  }
+  auto yield = cast<YieldOp>(region.front().getTerminator());
+  result = getSlot(yield.getValue(), environment);
+}
+
+void RegionProgram::addConstant(Value value, Scalar constant) {
+  slotOf[value] = initialSlots.size();
+  initialSlots.push_back(constant);
+}
+
+/// The slot of a value of the region, or of one captured from above.
+unsigned RegionProgram::getSlot(Value value, const Environment &environment) {
+  if (!slotOf.contains(value))
+    addConstant(value, environment.scalar(value));
+  return slotOf.at(value);
+}
+
+void RegionProgram::addOp(Operation &op, const Environment &environment) {
+  Instruction instruction;
+  instruction.op = &op;
+  ValueRange operands = op.getOperands();
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    SharedTensor tensor = environment.tensor(dim.getSource());
+    instruction.function = [tensor](const ScalarOpInfo &, const Scalar *a) {
+      size_t index = static_cast<size_t>(a[0].integer);
+      return Scalar::ofInteger(
+          index < tensor->shape.size() ? tensor->shape[index] : 0);
+    };
+    operands = operands.drop_front();
+  } else if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    instruction.tensor = environment.tensor(extract.getTensor());
+    operands = operands.drop_front();
+  } else {
+    instruction.function = findScalarFunction(&op);
+    instruction.info = getScalarOpInfo(&op);
+  }
+  for (Value operand : operands)
+    instruction.operands.push_back(getSlot(operand, environment));
+  addConstant(op.getResult(0), Scalar());
+  instruction.result = slotOf.at(op.getResult(0));
+  instructions.push_back(std::move(instruction));
+}
+
+Scalar RegionProgram::read(const Instruction &instruction,
+                           const Scalar *operands) const {
+  SmallVector<int64_t, 4> index;
+  for (size_t i = 0; i < instruction.operands.size(); ++i)
+    index.push_back(operands[i].integer);
+  if (const Scalar *element = instruction.tensor->find(index))
+    return *element;
+  faultyRead = instruction.op;
+  return Scalar();
+}
+
+Scalar RegionProgram::run(ArrayRef<Scalar> arguments) const {
+  SmallVector<Scalar, 32> slots(initialSlots.begin(), initialSlots.end());
+  llvm::copy(arguments, slots.begin());
+  SmallVector<Scalar, 4> operands;
+  for (const Instruction &instruction : instructions) {
+    operands.clear();
+    for (unsigned slot : instruction.operands)
+      operands.push_back(slots[slot]);
+    slots[instruction.result] =
+        instruction.function
+            ? instruction.function(instruction.info, operands.data())
+            : read(instruction, operands.data());
+  }
+  return slots[result];
+}

@@ -1,0 +1,62 @@
+//===- RegionProgram.h - A region made ready to evaluate --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A score_mod or mask_mod is evaluated once per score, by several threads at
+// once; decoding it beforehand keeps that affordable.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_INTERPRETER_REGIONPROGRAM_H
+#define ATTN_LIB_INTERPRETER_REGIONPROGRAM_H
+
+#include "ScalarOps.h"
+
+#include <atomic>
+
+namespace attn {
+
+/// The first op in `region` that no program can hold, or null.
+mlir::Operation *findUnsupportedRegionOp(mlir::Region &region);
+
+/// The ops of a region over numbered slots, with captured values filled in.
+class RegionProgram {
+public:
+  /// `queryLength` and `keyLength` are what attn.length gives.
+  RegionProgram(mlir::Region &region, const Environment &environment,
+                int64_t queryLength, int64_t keyLength);
+
+  /// Runs the region; safe to call concurrently.
+  Scalar run(llvm::ArrayRef<Scalar> arguments) const;
+
+  /// A read that left its tensor in some run, which then gave 0; null if none.
+  mlir::Operation *getFaultyRead() const { return faultyRead; }
+
+private:
+  struct Instruction {
+    /// Null: reads `tensor` at the operands.
+    ScalarFunction function;
+    ScalarOpInfo info;
+    SharedTensor tensor;
+    mlir::Operation *op;
+    llvm::SmallVector<unsigned, 4> operands;
+    unsigned result;
+  };
+
+  unsigned getSlot(mlir::Value value, const Environment &environment);
+  void addConstant(mlir::Value value, Scalar constant);
+  void addOp(mlir::Operation &op, const Environment &environment);
+  Scalar read(const Instruction &instruction, const Scalar *slots) const;
+
+  llvm::DenseMap<mlir::Value, unsigned> slotOf;
+  std::vector<Scalar> initialSlots;
+  std::vector<Instruction> instructions;
+  unsigned result = 0;
+  mutable std::atomic<mlir::Operation *> faultyRead{nullptr};
+};
+
+} // namespace attn
+
+#endif // ATTN_LIB_INTERPRETER_REGIONPROGRAM_H

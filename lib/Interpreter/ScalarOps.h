@@ -1,0 +1,37 @@
+//===- ScalarOps.h - Scalar arith and math ops in float64 -------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_INTERPRETER_SCALAROPS_H
+#define ATTN_LIB_INTERPRETER_SCALAROPS_H
+
+#include "Values.h"
+
+namespace attn {
+
+/// What an op's function needs to know besides its operands.
+struct ScalarOpInfo {
+  /// Bits of the first operand and of the result; 64 for index.
+  unsigned operandBits = 64;
+  unsigned resultBits = 64;
+  /// Of arith.cmpi and arith.cmpf.
+  int64_t predicate = 0;
+};
+
+using ScalarFunction =
+    std::function<Scalar(const ScalarOpInfo &, const Scalar *operands)>;
+
+/// The function of a scalar op on scalars, constants and affine.apply included;
+/// null if `op` is none that is known.
+ScalarFunction findScalarFunction(mlir::Operation *op);
+
+ScalarOpInfo getScalarOpInfo(mlir::Operation *op);
+
+/// `value` as an integer of that width is held.
+int64_t wrapInteger(uint64_t value, unsigned bits);
+
+} // namespace attn
+
+#endif // ATTN_LIB_INTERPRETER_SCALAROPS_H

@@ -1,0 +1,19 @@
+//===- SchedulePipeline.cpp - tensor form to scheduled form ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Pipelines/Pipelines.h"
+
+using namespace mlir;
+using namespace attn;
+
+void attn::buildSchedulePipeline(OpPassManager &pm,
+                                 const AttentionPipelineOptions &options) {
+  SelectSchedulePassOptions select;
+  select.target = options.target;
+  pm.addPass(createSelectSchedulePass(select));
+  pm.addPass(createVerifyNormalFormPass({"scheduled"}));
+}

@@ -1,0 +1,19 @@
+//===- TensorPipeline.cpp - A framework's graph to the tensor form --------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Pipelines/Pipelines.h"
+
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace attn;
+
+void attn::buildTensorPipeline(OpPassManager &pm,
+                               const AttentionPipelineOptions &options) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createVerifyNormalFormPass({"tensor"}));
+}

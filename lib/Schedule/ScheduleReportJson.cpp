@@ -1,0 +1,102 @@
+//===- ScheduleReportJson.cpp - A selection as data -----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReportDetail.h"
+#include "attn/Support/Format.h"
+
+#include <nlohmann/json.hpp>
+
+namespace attn {
+
+using Json = nlohmann::ordered_json;
+
+/// Numbers as numbers, flags as booleans, names as strings.
+static Json getScheduleJson(const Schedule &schedule) {
+  Json json;
+  for (const ScheduleField &field : getScheduleFields()) {
+    std::string value = getScheduleField(schedule, field.name);
+    int64_t integer = 0;
+    if (field.name == "query_in_registers" || field.name == "pack_gqa")
+      json[field.name] = value == "1";
+    else if (parseInteger(value, integer))
+      json[field.name] = integer;
+    else
+      json[field.name] = value;
+  }
+  return json;
+}
+
+static Json getCostJson(const Cost &cost) {
+  Json operands = Json::object(), terms = Json::object();
+  for (const OperandBytes &moved : cost.operands)
+    operands[std::string(getName(moved.operand))] = {
+        {"read_bytes", moved.read}, {"written_bytes", moved.written}};
+  for (const CostTerm &term : cost.terms)
+    terms[term.name] = term.seconds;
+  return {{"seconds", cost.seconds},
+          {"limiter", cost.limiter},
+          {"terms", terms},
+          {"l2_read_bytes", cost.l2ReadBytes},
+          {"l2_written_bytes", cost.l2WriteBytes},
+          {"operands", operands},
+          {"dram_bytes", cost.dramBytes},
+          {"workspace_bytes", cost.workspaceBytes},
+          {"ctas", cost.ctas},
+          {"ctas_per_sm", cost.ctasPerSm},
+          {"waves", cost.waves},
+          {"shared_memory_bytes", cost.sharedMemoryBytes},
+          {"registers_per_thread", cost.registersPerThread},
+          {"visible_scores", cost.visibleScores},
+          {"computed_scores", cost.computedScores},
+          {"flops", cost.flops}};
+}
+
+static Json getBoundsJson(const LowerBounds &bounds, int64_t heads) {
+  return {{"elements", bounds.get() * heads},
+          {"compulsory", bounds.compulsory * heads},
+          {"large_cache", bounds.largeCache * heads},
+          {"small_cache", bounds.smallCache * heads}};
+}
+
+static Json getRejectionsJson(const Selection &selection) {
+  Json rejected = Json::array();
+  for (const detail::RejectionGroup &group : detail::groupRejections(selection))
+    rejected.push_back({{"constraint", group.constraint},
+                        {"count", group.count},
+                        {"nearest", group.example->schedule.print()},
+                        {"message", group.example->violation.message}});
+  return rejected;
+}
+
+Json getReportJson(const AttentionProblem &problem, const TargetInfo &target,
+                   const Selection &selection, const ReportOptions &options) {
+  Json ranked = Json::array();
+  for (const auto &[rank, candidate] :
+       detail::getRankedRows(selection, options.maxRanked)) {
+    Json row = {
+        {"rank", rank},
+        {"text", candidate->schedule.print()},
+        {"schedule", getScheduleJson(candidate->schedule)},
+        {"cost", getCostJson(candidate->cost)},
+        {"ratio_to_lower_bound",
+         getRatioToLowerBound(problem, candidate->schedule, selection.bounds)}};
+    if (rank > 1)
+      row["why_not"] = describeLoss(*candidate, selection.chosen());
+    ranked.push_back(std::move(row));
+  }
+  return {{"problem", problem.print()},
+          {"target",
+           {{"name", target.name},
+            {"product", target.product},
+            {"shared_memory_bytes", target.sharedMemoryPerCtaBytes}}},
+          {"lower_bound",
+           getBoundsJson(selection.bounds, problem.getKvHeadCount())},
+          {"legal", selection.ranked.size()},
+          {"ranked", ranked},
+          {"rejected", getRejectionsJson(selection)}};
+}
+
+} // namespace attn

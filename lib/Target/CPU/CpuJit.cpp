@@ -1,0 +1,247 @@
+//===- CpuJit.cpp - Run a compiled module on the host ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A memref descriptor of rank r is 3 + 2 r machine words: allocated pointer,
+// aligned pointer, offset, sizes, strides. Results come back as one struct of
+// descriptors whose allocations are the caller's, freed here by `free`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Target/CPU/CpuJit.h"
+
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+using namespace mlir;
+using namespace attn;
+using runtime::DType;
+using runtime::HostTensor;
+
+using Word = int64_t;
+static_assert(sizeof(void *) == sizeof(Word), "expected a 64-bit host");
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+std::optional<DType> attn::getDType(Type type) {
+  if (type.isF16())
+    return DType::F16;
+  if (type.isBF16())
+    return DType::BF16;
+  if (type.isF32())
+    return DType::F32;
+  if (type.isF64())
+    return DType::F64;
+  if (type.isInteger(1))
+    return DType::I1;
+  if (type.isInteger(8))
+    return DType::I8;
+  if (type.isInteger(32))
+    return DType::I32;
+  if (type.isInteger(64) || type.isIndex())
+    return DType::I64;
+  return std::nullopt;
+}
+
+Type attn::getElementType(MLIRContext *context, DType dtype) {
+  Builder builder(context);
+  switch (dtype) {
+  case DType::F16:
+    return builder.getF16Type();
+  case DType::BF16:
+    return builder.getBF16Type();
+  case DType::F32:
+    return builder.getF32Type();
+  case DType::F64:
+    return builder.getF64Type();
+  case DType::I1:
+    return builder.getI1Type();
+  case DType::I8:
+    return builder.getIntegerType(8);
+  case DType::I32:
+    return builder.getI32Type();
+  case DType::I64:
+    return builder.getI64Type();
+  }
+  llvm_unreachable("unknown element type");
+}
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+/// What a failed cf.assert calls after it has printed its message: an input
+/// that a module rejects is no reason to dump core.
+static void failAssertion() {
+  std::fflush(stdout);
+  std::fputs("error: an assertion of the module failed on these inputs\n",
+             stderr);
+  std::_Exit(1);
+}
+
+static llvm::orc::SymbolMap
+getHostSymbols(llvm::orc::MangleAndInterner intern) {
+  llvm::orc::SymbolMap symbols;
+  symbols[intern("abort")] = {llvm::orc::ExecutorAddr::fromPtr(&failAssertion),
+                              llvm::JITSymbolFlags::Exported};
+  return symbols;
+}
+
+static llvm::Expected<std::unique_ptr<ExecutionEngine>>
+createEngine(ModuleOp module) {
+  static std::once_flag initialized;
+  std::call_once(initialized, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!builder)
+    return builder.takeError();
+  builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
+  auto machine = builder->createTargetMachine();
+  if (!machine)
+    return machine.takeError();
+  auto optimize = makeOptimizingTransformer(/*optLevel=*/3, /*sizeLevel=*/0,
+                                            machine->get());
+  ExecutionEngineOptions options;
+  options.transformer = optimize;
+  options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Aggressive;
+  options.enableGDBNotificationListener = false;
+  options.enablePerfNotificationListener = false;
+  return ExecutionEngine::create(module, options, std::move(*machine));
+}
+
+CpuJit::CpuJit() = default;
+CpuJit::~CpuJit() = default;
+
+FailureOr<std::unique_ptr<CpuJit>>
+CpuJit::compile(ModuleOp module, StringRef function, FunctionType signature) {
+  std::unique_ptr<CpuJit> jit(new CpuJit());
+  for (Type type : signature.getInputs())
+    jit->isScalar.push_back(!isa<ShapedType>(type));
+  for (Type type : signature.getResults()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    std::optional<DType> dtype =
+        tensor ? getDType(tensor.getElementType()) : std::nullopt;
+    if (!dtype)
+      return module.emitError() << "expected the results of @" << function
+                                << " to be ranked tensors of a type that the "
+                                   "host has, got "
+                                << type;
+    jit->results.push_back({*dtype, tensor.getRank()});
+  }
+  DialectRegistry registry;
+  registerAllToLLVMIRTranslations(registry);
+  module.getContext()->appendDialectRegistry(registry);
+  auto engine = createEngine(module);
+  if (!engine)
+    return module.emitError() << "cannot compile for the host: "
+                              << llvm::toString(engine.takeError());
+  (*engine)->registerSymbols(getHostSymbols);
+  auto entry = (*engine)->lookupPacked(("_mlir_ciface_" + function).str());
+  if (!entry)
+    return module.emitError() << "cannot compile @" << function << ": "
+                              << llvm::toString(entry.takeError());
+  jit->engine = std::move(*engine);
+  jit->entry = *entry;
+  return jit;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+static std::vector<Word> makeDescriptor(const HostTensor &tensor) {
+  Word data = reinterpret_cast<Word>(tensor.data.data());
+  std::vector<Word> words = {data, data, 0};
+  llvm::append_range(words, tensor.shape);
+  llvm::append_range(words, runtime::getRowMajorStrides(tensor.shape));
+  return words;
+}
+
+/// Copies the memref that `words` describe into a row-major tensor.
+static HostTensor copyResult(const Word *words, DType dtype, int64_t rank) {
+  const Word *sizes = words + 3, *strides = sizes + rank;
+  HostTensor tensor(dtype, std::vector<int64_t>(sizes, sizes + rank));
+  size_t size = byteSize(dtype);
+  const char *source = reinterpret_cast<const char *>(words[1]) +
+                       words[2] * static_cast<Word>(size);
+  if (runtime::getRowMajorStrides(tensor.shape) ==
+      std::vector<int64_t>(strides, strides + rank)) {
+    std::memcpy(tensor.data.data(), source, tensor.data.size());
+    return tensor;
+  }
+  std::vector<int64_t> index(rank, 0);
+  for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
+    Word offset = 0;
+    for (int64_t d = 0; d < rank; ++d)
+      offset += index[d] * strides[d];
+    std::memcpy(&tensor.data[i * size],
+                source + offset * static_cast<Word>(size), size);
+    for (int64_t d = rank; d-- > 0;) {
+      if (++index[d] < sizes[d])
+        break;
+      index[d] = 0;
+    }
+  }
+  return tensor;
+}
+
+std::vector<HostTensor> CpuJit::run(ArrayRef<HostTensor> arguments,
+                                    double *seconds) {
+  assert(arguments.size() == isScalar.size() && "wrong number of arguments");
+  size_t resultWords = 0;
+  for (const ResultType &result : results)
+    resultWords += 3 + 2 * result.rank;
+  std::vector<Word> returned(resultWords);
+
+  // The packed entry takes a pointer to each argument of the C interface:
+  // the result struct's address, the descriptors' addresses, and scalars.
+  void *returnedAddress = returned.data();
+  SmallVector<void *> packed;
+  if (!results.empty())
+    packed.push_back(&returnedAddress);
+  std::vector<std::vector<Word>> descriptors;
+  std::vector<void *> addresses(arguments.size());
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
+    descriptors.push_back(makeDescriptor(argument));
+    addresses[i] = descriptors.back().data();
+    packed.push_back(isScalar[i] ? const_cast<char *>(argument.data.data())
+                                 : static_cast<void *>(&addresses[i]));
+  }
+  auto start = std::chrono::steady_clock::now();
+  entry(packed.data());
+  std::chrono::duration<double> elapsed =
+      std::chrono::steady_clock::now() - start;
+  if (seconds)
+    *seconds = elapsed.count();
+
+  std::vector<HostTensor> tensors;
+  const Word *words = returned.data();
+  SmallVector<void *> allocations;
+  for (const ResultType &result : results) {
+    tensors.push_back(copyResult(words, result.dtype, result.rank));
+    void *allocation = reinterpret_cast<void *>(words[0]);
+    if (!llvm::is_contained(allocations, allocation))
+      allocations.push_back(allocation);
+    words += 3 + 2 * result.rank;
+  }
+  for (void *allocation : allocations)
+    std::free(allocation);
+  return tensors;
+}

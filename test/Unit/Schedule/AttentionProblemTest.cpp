@@ -1,0 +1,99 @@
+//===- AttentionProblemTest.cpp - Tests of problems as text ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/AttentionProblem.h"
+
+#include "gtest/gtest.h"
+
+using namespace attn;
+
+static std::string getError(std::string_view text) {
+  Result<AttentionProblem> problem = AttentionProblem::parse(text);
+  return problem ? "no error" : problem.error();
+}
+
+TEST(AttentionProblem, parsesEveryField) {
+  Result<AttentionProblem> problem = AttentionProblem::parse(
+      "B=4 Hq=32 Hkv=8 M=8192 N=4096 D=192 Dv=128 dtype=f16 out=f32 "
+      "mask=causal pass=backward lse=1 bias=true");
+  ASSERT_TRUE(problem) << problem.error();
+  EXPECT_EQ(problem->batch, 4);
+  EXPECT_EQ(problem->queryHeads, 32);
+  EXPECT_EQ(problem->kvHeads, 8);
+  EXPECT_EQ(problem->queryLength, 8192);
+  EXPECT_EQ(problem->kvLength, 4096);
+  EXPECT_EQ(problem->headDim, 192);
+  EXPECT_EQ(problem->valueDim, 128);
+  EXPECT_EQ(problem->elementType, ElementType::F16);
+  EXPECT_EQ(problem->outputType, ElementType::F32);
+  EXPECT_EQ(problem->mask.right, 0);
+  EXPECT_EQ(problem->pass, AttentionPass::Backward);
+  EXPECT_TRUE(problem->hasLse);
+  EXPECT_TRUE(problem->hasBias);
+  EXPECT_EQ(problem->getGroupSize(), 4);
+  EXPECT_EQ(problem->getPackedRows(), 4 * 8192);
+}
+
+TEST(AttentionProblem, defaultsFollowTheGivenFields) {
+  AttentionProblem problem = *AttentionProblem::parse("H=6 M=10 N=20 D=40");
+  EXPECT_EQ(problem.print(),
+            "B=1 Hq=6 Hkv=6 M=10 N=20 D=40 Dv=40 dtype=bf16 mask=full");
+}
+
+TEST(AttentionProblem, printReadsBack) {
+  for (const char *text :
+       {"B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 Dv=128 dtype=bf16 mask=causal",
+        "B=1 Hq=1 Hkv=1 M=1 N=9 D=576 Dv=512 dtype=bf16 mask=full shared_kv=1",
+        "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f32 mask=window:1024 tf32=1",
+        "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=local:256,inf*0.25",
+        "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=causal@top_left "
+        "out=f32 pass=backward lse=1 bias=1"}) {
+    Result<AttentionProblem> problem = AttentionProblem::parse(text);
+    ASSERT_TRUE(problem) << problem.error();
+    EXPECT_EQ(problem->print(), text);
+  }
+}
+
+TEST(AttentionProblem, reportsBadText) {
+  EXPECT_EQ(getError("M=1 N=1 D"), "expected name=value, got 'D'");
+  EXPECT_EQ(getError("M=1 M=2 N=1 D=1"), "expected field M once, got it twice");
+  EXPECT_EQ(getError("M=1 N=1"),
+            "expected problem field D (M, N and D have no default)");
+  EXPECT_EQ(getError("M=x N=1 D=1"), "expected an integer for M, got 'x'");
+  EXPECT_EQ(getError("M=1 N=1 D=1 lse=yes"),
+            "expected 0 or 1 for lse, got 'yes'");
+  EXPECT_EQ(getError("M=1 N=1 D=1 pass=both"),
+            "expected pass=forward or pass=backward, got 'both'");
+  EXPECT_EQ(getError("M=1 N=1 D=1 dtype=bf17"),
+            "expected dtype one of f8E4M3FN, f8E5M2, f16, bf16, f32, f64, i1, "
+            "got 'bf17'");
+  EXPECT_EQ(getError("M=1 N=1 D=1 mask=diagonal"),
+            "expected mask full, causal, window:SIZE or local:LEFT,RIGHT (then "
+            "*DENSITY in [0, 1], @top_left), got 'diagonal'");
+  EXPECT_EQ(getError("M=1 N=1 D=1 masks=full"),
+            "unknown problem field 'masks', expected one of B, D, Dv, H, Hkv, "
+            "Hq, M, N, bias, dtype, lse, mask, out, pass, shared_kv, tf32 (did "
+            "you mean 'mask'?)");
+}
+
+TEST(AttentionProblem, reportsBadValues) {
+  EXPECT_EQ(getError("M=0 N=1 D=1"), "expected M from 1 to 16777216, got 0");
+  EXPECT_EQ(getError("M=1 N=99999999999 D=1"),
+            "expected N from 1 to 16777216, got 99999999999");
+  EXPECT_EQ(getError("Hq=6 Hkv=4 M=1 N=1 D=1"),
+            "expected Hkv that divides Hq = 6, got 4");
+  EXPECT_EQ(getError("M=1 N=1 D=1 dtype=f64"),
+            "expected an element type of at most 32 bits, got f64");
+  EXPECT_EQ(getError("M=1 N=1 D=1 tf32=1"),
+            "expected dtype=f32 with tf32=1, got dtype=bf16");
+}
+
+TEST(AttentionProblem, badMasksAreErrors) {
+  for (const char *text :
+       {"", "causal:3", "window:0", "window:x", "local:1", "local:-1,2",
+        "full*1.5", "full*x", "causal@left", "local:1,2,3"})
+    EXPECT_FALSE(MaskPattern::parse(text)) << text;
+}

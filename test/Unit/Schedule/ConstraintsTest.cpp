@@ -1,0 +1,232 @@
+//===- ConstraintsTest.cpp - Tests of the legality rules ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/Constraints.h"
+
+#include "gtest/gtest.h"
+
+using namespace attn;
+
+namespace {
+/// A legal schedule for sm_80; each test breaks one thing.
+struct Constraints : testing::Test {
+  AttentionProblem problem =
+      *AttentionProblem::parse("Hq=8 Hkv=2 M=1024 N=1024 D=128");
+  Schedule schedule = *Schedule::parse("tile_m=64 tile_n=64 tile_d=128 "
+                                       "tile_dv=128 stages=2 warps=4");
+  TargetInfo target = *lookupTarget("sm_80");
+  GeneratorFeatures features;
+
+  /// The messages, one a line.
+  std::string getMessages() {
+    std::string messages;
+    for (const Violation &violation :
+         check(problem, schedule, target, features))
+      messages += violation.constraint + ": " + violation.message + "\n";
+    return messages;
+  }
+
+  void set(const std::string &fields) {
+    ScheduleOverrides::parse(fields)->apply(schedule);
+  }
+};
+} // namespace
+
+TEST_F(Constraints, legalScheduleHasNoViolation) {
+  EXPECT_EQ(getMessages(), "");
+  set("pack_gqa=1 query_in_registers=1 stages=3");
+  EXPECT_EQ(getMessages(), "");
+  set("kind=split_kv splits=4");
+  EXPECT_EQ(getMessages(), "");
+}
+
+TEST_F(Constraints, instructionsMustExist) {
+  set("mma=wgmma");
+  EXPECT_EQ(getMessages(), "mma: target sm_80 has no wgmma for bf16\n");
+  set("mma=none");
+  EXPECT_EQ(getMessages(),
+            "mma: expected matrix instructions on a GPU, got mma=none\n");
+  set("mma=tcgen05");
+  EXPECT_EQ(getMessages(), "mma: mma=tcgen05 is not supported\n");
+  set("warps=1");
+  target = *lookupTarget("cpu");
+  EXPECT_EQ(getMessages(),
+            "mma: expected mma=none on a CPU, got mma=tcgen05\n");
+}
+
+TEST_F(Constraints, f32NeedsTf32) {
+  problem.elementType = ElementType::F32;
+  EXPECT_EQ(getMessages(), "tf32: f32 operands need tf32=1 (products rounded "
+                           "to tf32) on a GPU\n");
+  problem.allowTf32 = true;
+  set("stages=1");
+  EXPECT_EQ(getMessages(), "");
+}
+
+TEST_F(Constraints, f8NeedsAChipWithF8) {
+  problem.elementType = ElementType::F8E4M3FN;
+  EXPECT_EQ(getMessages(), "mma: target sm_80 has no mma_sync for f8E4M3FN\n");
+  target = *lookupTarget("sm_89");
+  EXPECT_EQ(getMessages(), "");
+}
+
+TEST_F(Constraints, tilesAreMultiplesOf16) {
+  set("tile_m=72 tile_n=0 tile_d=-16");
+  EXPECT_EQ(getMessages(),
+            "multiple: expected tile_m a positive multiple of 16, got 72\n"
+            "multiple: expected tile_n a positive multiple of 16, got 0\n"
+            "multiple: expected tile_d a positive multiple of 16, got -16\n");
+}
+
+TEST_F(Constraints, rangesAreChecked) {
+  set("stages=9 warps=17 producer_warps=5 cluster_m=0 cluster_d=17");
+  EXPECT_EQ(getMessages(), "range: expected stages from 1 to 8, got 9\n"
+                           "range: expected warps from 1 to 16, got 17\n"
+                           "range: expected producer_warps from 0 to 4, got 5\n"
+                           "range: expected cluster_m from 1 to 16, got 0\n"
+                           "range: expected cluster_d from 1 to 16, got 17\n");
+}
+
+TEST_F(Constraints, hugeTilesDoNotOverflow) {
+  set("tile_m=4611686018427387904");
+  EXPECT_EQ(getMessages(), "range: expected tile_m from 1 to 1048576, got "
+                           "4611686018427387904\n");
+}
+
+TEST_F(Constraints, splitsFollowTheKind) {
+  set("splits=2");
+  EXPECT_EQ(getMessages(),
+            "kind: expected splits=1 without kind=split_kv, got 2\n");
+  set("kind=split_kv splits=1");
+  EXPECT_EQ(getMessages(), "kind: expected splits of at least 2 with "
+                           "kind=split_kv, got 1\n");
+  set("splits=17");
+  EXPECT_EQ(getMessages(), "range: expected splits from 1 to 16, got 17\n");
+}
+
+TEST_F(Constraints, largeCacheHoldsTheWholeHeadDim) {
+  set("tile_d=64");
+  EXPECT_EQ(getMessages(), "kind: expected tile_d=128 (the padded head dim of "
+                           "a CTA), got 64\n");
+  set("tile_d=128 tile_dv=256");
+  EXPECT_EQ(getMessages(), "range: expected tile_dv from 16 to 128, got 256\n");
+}
+
+TEST_F(Constraints, sharedKvIsNotSplit) {
+  problem.sharedKV = true;
+  set("tile_dv=64");
+  EXPECT_EQ(getMessages(), "kind: expected tile_dv=128 (K and V are one "
+                           "tensor), got 64\n");
+}
+
+TEST_F(Constraints, smallCacheFields) {
+  set("kind=small_cache tile_d=256");
+  EXPECT_EQ(getMessages(),
+            "range: expected tile_d from 16 to 128, got 256\n"
+            "multiple: expected chunk_rows a positive multiple of 64, got 0\n");
+  set("tile_d=32 chunk_rows=128 query_in_registers=1");
+  EXPECT_EQ(getMessages(), "kind: expected query_in_registers=0 with "
+                           "kind=small_cache, got 1\n");
+  set("query_in_registers=0");
+  EXPECT_EQ(getMessages(), "");
+  set("kind=large_cache tile_d=128");
+  EXPECT_EQ(getMessages(),
+            "kind: expected chunk_rows=0 without kind=small_cache, got 128\n");
+}
+
+TEST_F(Constraints, packingNeedsAGroup) {
+  problem.kvHeads = 8;
+  set("pack_gqa=1");
+  EXPECT_EQ(getMessages(), "pack-gqa: pack_gqa=1 needs several query heads for "
+                           "each K/V head, got Hq=Hkv=8\n");
+}
+
+TEST_F(Constraints, backwardIsNotScheduled) {
+  problem.pass = AttentionPass::Backward;
+  EXPECT_EQ(getMessages(),
+            "pass: schedules of the backward pass are not supported\n");
+}
+
+TEST_F(Constraints, warpsOwnWholeFragments) {
+  set("warps=8");
+  EXPECT_EQ(getMessages(),
+            "warps: expected tile_m a multiple of 16 * warps = 128, got 64\n");
+  set("warps=4 producer_warps=4");
+  EXPECT_EQ(getMessages(),
+            "kind: expected producer_warps=0 with mma=mma_sync, got 4\n");
+}
+
+TEST_F(Constraints, warpgroupsOf64Rows) {
+  target = *lookupTarget("sm_90a");
+  set("mma=wgmma producer_warps=4 tile_m=128 warps=8");
+  EXPECT_EQ(getMessages(), "");
+  set("warps=4");
+  EXPECT_EQ(getMessages(), "warps: expected one or two warpgroups for each 64 "
+                           "rows of tile_m=128, got 1\n");
+  set("warps=8 tile_n=272 stages=1");
+  EXPECT_EQ(getMessages(), "range: expected tile_n from 16 to 256, got 272\n"
+                           "stages: expected stages of at least 2 with "
+                           "mma=wgmma, got 1\n");
+}
+
+TEST_F(Constraints, clustersNeedHopper) {
+  features.clusters = true;
+  set("cluster_m=2");
+  EXPECT_EQ(getMessages(),
+            "cluster: clusters need a large_cache or split_kv schedule with "
+            "mma=wgmma\n"
+            "cluster: needs a cluster of 2 CTAs, target sm_80 has 1\n");
+}
+
+TEST_F(Constraints, missingFeaturesAreNamed) {
+  features = {false, false, false, false, false, false, false};
+  set("pack_gqa=1 query_in_registers=1 tile_dv=64");
+  EXPECT_EQ(getMessages(),
+            "feature: the code generator has no packing of query heads\n"
+            "feature: the code generator has no query tile in registers\n"
+            "feature: the code generator has no split of the value dim\n");
+  schedule = *Schedule::parse("kind=split_kv splits=2 tile_d=128 tile_dv=128");
+  EXPECT_EQ(getMessages(), "feature: the code generator has no split-KV\n");
+  schedule = *Schedule::parse("kind=small_cache chunk_rows=64");
+  EXPECT_EQ(getMessages(),
+            "feature: the code generator has no small-cache kernels\n");
+  target = *lookupTarget("sm_90a");
+  schedule = *Schedule::parse("mma=wgmma producer_warps=4 tile_d=128 "
+                              "tile_dv=128 cluster_m=2");
+  EXPECT_EQ(getMessages(), "feature: the code generator has no wgmma kernels\n"
+                           "feature: the code generator has no clusters\n");
+}
+
+TEST_F(Constraints, sharedMemoryNamesNeedAndLimit) {
+  target = *lookupTarget("sm_86");
+  set("tile_m=128 warps=8 tile_n=128");
+  EXPECT_EQ(getMessages(),
+            "shared-memory: needs 163840 bytes of shared memory, target sm_86 "
+            "has 101376\n");
+  // Exactly the limit is legal.
+  target.sharedMemoryPerCtaBytes = 163840;
+  EXPECT_EQ(getMessages(), "");
+}
+
+TEST_F(Constraints, cacheOfACpu) {
+  target = *lookupTarget("cpu");
+  target.sharedMemoryPerCtaBytes = 1000;
+  set("mma=none warps=1 stages=1 tile_m=3 tile_n=5");
+  // 3 * 128 * 2 + 5 * 256 * 2 + 4 * 3 * (5 + 128 + 2)
+  EXPECT_EQ(getMessages(),
+            "shared-memory: needs 4948 bytes of cache, target cpu has 1000\n");
+}
+
+TEST_F(Constraints, registersAndThreads) {
+  set("tile_m=128 warps=4 tile_n=64");
+  EXPECT_EQ(getMessages(),
+            "registers: needs an estimated 248 registers in each thread, 240 "
+            "are available to 128 threads\n");
+  set("tile_m=256 warps=16 tile_n=16");
+  target.maxThreadsPerCta = 256;
+  EXPECT_EQ(getMessages(),
+            "threads: needs 512 threads, target sm_80 has 256\n");
+}

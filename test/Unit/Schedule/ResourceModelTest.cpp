@@ -1,0 +1,171 @@
+//===- ResourceModelTest.cpp - Tests of shared memory and registers -------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/ResourceModel.h"
+
+#include "gtest/gtest.h"
+
+using namespace attn;
+
+static AttentionProblem makeProblem(const std::string &dims) {
+  return *AttentionProblem::parse("M=4096 N=4096 " + dims);
+}
+
+namespace {
+/// A Hopper tile whose shared memory and registers were worked out by hand:
+/// query and stages of K/V, P through shared memory where warpgroups or CTAs
+/// share rows, f32 partial scores between CTAs, 1 KiB of barriers.
+struct HopperTile {
+  const char *dims;
+  const char *schedule;
+  int64_t sharedMemoryBytes;
+  int64_t registers;
+};
+
+class HopperTiles : public testing::TestWithParam<HopperTile> {};
+} // namespace
+
+static const HopperTile hopperTiles[] = {
+    {"D=64", "tile_m=192 tile_n=128 tile_d=64 tile_dv=64 warps=12", 91136, 160},
+    {"D=128", "tile_m=192 tile_n=80 tile_d=128 tile_dv=128 warps=12", 132096,
+     156},
+    {"D=192 Dv=128", "tile_m=192 tile_n=80 tile_d=192 tile_dv=128 warps=12",
+     177152, 156},
+    {"D=256", "tile_m=128 tile_n=80 tile_d=256 tile_dv=256 warps=8", 230400,
+     220},
+    {"D=512", "tile_m=64 tile_n=32 tile_d=512 tile_dv=512 warps=8", 201728,
+     168},
+    {"D=576 Dv=512 shared_kv=1",
+     "tile_m=64 tile_n=64 tile_d=576 tile_dv=512 warps=8", 230400, 176},
+    {"D=512",
+     "tile_m=128 tile_n=64 tile_d=256 tile_dv=256 warps=8 cluster_d=2 "
+     "cluster_m=2",
+     230400, 192},
+    {"D=1024",
+     "tile_m=128 tile_n=48 tile_d=256 tile_dv=256 warps=8 cluster_d=4 "
+     "cluster_m=2",
+     195584, 184},
+    {"D=2048", "tile_m=64 tile_n=32 tile_d=512 tile_dv=512 warps=8 cluster_d=4",
+     207872, 168},
+    {"D=4096", "tile_m=64 tile_n=32 tile_d=512 tile_dv=512 warps=8 cluster_d=8",
+     208896, 168},
+};
+
+INSTANTIATE_TEST_SUITE_P(ResourceModel, HopperTiles,
+                         testing::ValuesIn(hopperTiles));
+
+TEST_P(HopperTiles, fitAsWorkedOut) {
+  const HopperTile &tile = GetParam();
+  AttentionProblem problem = makeProblem(tile.dims);
+  Schedule schedule = *Schedule::parse(
+      std::string("mma=wgmma stages=2 producer_warps=4 ") + tile.schedule);
+  EXPECT_EQ(getSharedMemoryUse(problem, schedule).total,
+            tile.sharedMemoryBytes);
+  EXPECT_EQ(getRegisterUse(problem, schedule).getTotal(), tile.registers);
+  EXPECT_EQ(getCtasPerSm(problem, schedule, *lookupTarget("sm_90a")), 1);
+}
+
+TEST(ResourceModel, largestDocumentedTilesFitHopperAndTheNextDoNot) {
+  // FlashAttention-3's limits at two stages.
+  const std::pair<const char *, const char *> tiles[] = {
+      {"D=192", "tile_m=128 tile_d=192 tile_dv=192 tile_n="},
+      {"D=256", "tile_m=128 tile_d=256 tile_dv=256 tile_n="}};
+  const int64_t largest[] = {112, 80};
+  int64_t limit = lookupTarget("sm_90a")->sharedMemoryPerCtaBytes;
+  for (size_t i = 0; i < 2; ++i) {
+    AttentionProblem problem = makeProblem(tiles[i].first);
+    auto getBytes = [&](int64_t tileN) {
+      Schedule schedule =
+          *Schedule::parse(std::string("mma=wgmma stages=2 warps=8 ") +
+                           tiles[i].second + std::to_string(tileN));
+      return getSharedMemoryUse(problem, schedule).total;
+    };
+    EXPECT_LE(getBytes(largest[i]), limit);
+    EXPECT_GT(getBytes(largest[i] + 16), limit);
+  }
+}
+
+TEST(ResourceModel, mmaSyncByHand) {
+  AttentionProblem problem = makeProblem("D=128");
+  Schedule schedule = *Schedule::parse("tile_m=128 tile_n=64 tile_d=128 "
+                                       "tile_dv=128 stages=2 warps=4");
+  SharedMemoryUse use = getSharedMemoryUse(problem, schedule);
+  EXPECT_EQ(use.query, 32768);
+  EXPECT_EQ(use.key, 32768);
+  EXPECT_EQ(use.value, 32768);
+  EXPECT_EQ(use.total, 98304);
+  // 32 rows a warp: 32 * 128 / 32 of O, 32 * 64 / 32 of S.
+  RegisterUse registers = getRegisterUse(problem, schedule);
+  EXPECT_EQ(registers.output, 128);
+  EXPECT_EQ(registers.scores, 64);
+  EXPECT_EQ(registers.operands, 16);
+
+  schedule.queryInRegisters = true;
+  schedule.warps = 8;
+  EXPECT_EQ(getSharedMemoryUse(problem, schedule).total, 65536);
+  // 16 * 128 two-byte elements over 32 lanes.
+  EXPECT_EQ(getRegisterUse(problem, schedule).operands, 32 + 8);
+}
+
+TEST(ResourceModel, outputTileNeedsRoomToo) {
+  AttentionProblem problem = makeProblem("D=16 Dv=128 out=f32");
+  Schedule schedule = *Schedule::parse("tile_m=128 tile_n=16 tile_d=16 "
+                                       "tile_dv=128 stages=1 warps=4");
+  EXPECT_EQ(getSharedMemoryUse(problem, schedule).total, 128 * 128 * 4);
+}
+
+TEST(ResourceModel, smallCacheTakesTheLargerPhase) {
+  AttentionProblem problem = makeProblem("D=1024");
+  Schedule schedule = *Schedule::parse(
+      "kind=small_cache tile_m=128 tile_n=128 tile_d=32 tile_dv=256 stages=2 "
+      "warps=8 chunk_rows=128");
+  // Phase 1: 2 * 32 * (128 + 128) * 2; phase 2: 2 * 32 * (128 + 256) * 2.
+  EXPECT_EQ(getSharedMemoryUse(problem, schedule).total, 49152);
+  schedule.spill = SpillFormat::Scores;
+  EXPECT_EQ(getSharedMemoryUse(problem, schedule).total,
+            2 * 32 * (128 * 4 + 256 * 2));
+}
+
+TEST(ResourceModel, ctasPerSmByEachLimit) {
+  TargetInfo target = *lookupTarget("sm_80");
+  AttentionProblem problem = makeProblem("D=128");
+  // 80 KiB and 1 KiB each: two fit 164 KiB.
+  Schedule schedule = *Schedule::parse("tile_m=64 tile_n=64 tile_d=128 "
+                                       "tile_dv=128 stages=2 warps=4");
+  EXPECT_EQ(getCtasPerSm(problem, schedule, target), 2);
+  // One more KiB of shared memory would not leave room for two.
+  target.sharedMemoryPerSmBytes = 2 * (80 + 1) * 1024 - 1;
+  EXPECT_EQ(getCtasPerSm(problem, schedule, target), 1);
+  target = *lookupTarget("sm_80");
+  target.maxThreadsPerSm = 128;
+  EXPECT_EQ(getCtasPerSm(problem, schedule, target), 1);
+  // 144 registers for 128 threads.
+  target = *lookupTarget("sm_80");
+  target.registersPerSm = 144 * 128;
+  EXPECT_EQ(getRegisterUse(problem, schedule).getTotal(), 144);
+  EXPECT_EQ(getCtasPerSm(problem, schedule, target), 1);
+  target.registersPerSm -= 1;
+  EXPECT_EQ(getCtasPerSm(problem, schedule, target), 0);
+}
+
+TEST(ResourceModel, registerLimits) {
+  TargetInfo ampere = *lookupTarget("sm_80"), hopper = *lookupTarget("sm_90a");
+  EXPECT_EQ(getRegisterLimit(*Schedule::parse("warps=4"), ampere), 240);
+  // 65536 registers for 512 threads.
+  EXPECT_EQ(getRegisterLimit(*Schedule::parse("warps=16"), ampere), 128);
+  EXPECT_EQ(getRegisterLimit(*Schedule::parse("mma=wgmma warps=8"), hopper),
+            240);
+  EXPECT_EQ(getRegisterLimit(*Schedule::parse("mma=wgmma warps=12"), hopper),
+            160);
+  EXPECT_EQ(getRegisterLimit(*Schedule::parse("mma=wgmma warps=16"), hopper),
+            120);
+}
+
+TEST(ResourceModel, headDimsArePadded) {
+  AttentionProblem problem = makeProblem("D=72 Dv=40");
+  EXPECT_EQ(getPaddedHeadDim(problem), 80);
+  EXPECT_EQ(getPaddedValueDim(problem), 48);
+}

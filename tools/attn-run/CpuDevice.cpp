@@ -1,0 +1,76 @@
+//===- CpuDevice.cpp - Compile and run on the CPU -------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CpuDevice.h"
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Pipelines/ReferencePipeline.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::run;
+
+bool attn::run::hasAttnOps(Operation *module) {
+  return module
+      ->walk([](Operation *op) {
+        return isa_and_present<AttnDialect>(op->getDialect())
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Adds the raising pass if `options` and the module ask for it.
+static LogicalResult addRaising(OpPassManager &pm, ModuleOp module,
+                                const Options &options) {
+  bool isAvailable = PassInfo::lookup("attn-raise") != nullptr;
+  if (options.raise == Raise::Always && !isAvailable)
+    return failure(reportError("--raise: not available in this build: the pass "
+                               "--attn-raise is not linked in"));
+  bool isWanted = options.raise == Raise::Always ||
+                  (options.raise == Raise::Auto && !hasAttnOps(module));
+  if (!isWanted || !isAvailable)
+    return success();
+  return parsePassPipeline("attn-raise", pm);
+}
+
+/// The function's type once every float in it is f64.
+static FunctionType promoteSignature(FunctionType type) {
+  Type f64 = Float64Type::get(type.getContext());
+  auto promote = [&](Type old) -> Type {
+    if (isa<FloatType>(old))
+      return f64;
+    auto tensor = dyn_cast<RankedTensorType>(old);
+    return tensor && isa<FloatType>(tensor.getElementType()) ? tensor.clone(f64)
+                                                             : old;
+  };
+  return FunctionType::get(type.getContext(),
+                           llvm::map_to_vector(type.getInputs(), promote),
+                           llvm::map_to_vector(type.getResults(), promote));
+}
+
+FailureOr<std::unique_ptr<CpuJit>>
+attn::run::compileForCpu(func::FuncOp function, CpuPath path,
+                         const Options &options) {
+  auto original = function->getParentOfType<ModuleOp>();
+  OwningOpRef<ModuleOp> module = original.clone();
+  FunctionType signature = function.getFunctionType();
+  PassManager pm(module->getContext(), ModuleOp::getOperationName());
+  if (path == CpuPath::Device && failed(addRaising(pm, *module, options)))
+    return failure();
+  ReferencePipelineOptions pipeline;
+  pipeline.promote = path == CpuPath::Float64;
+  buildReferencePipeline(pm, pipeline);
+  if (failed(pm.run(*module)))
+    return failure(reportError("cannot compile @" + function.getName().str() +
+                               " for the cpu"));
+  if (path == CpuPath::Float64)
+    signature = promoteSignature(signature);
+  return CpuJit::compile(*module, function.getName(), signature);
+}

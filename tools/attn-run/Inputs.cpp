@@ -1,0 +1,207 @@
+//===- Inputs.cpp - What the function is called with ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Generated argument i is a function of the seed and i alone (Reference/
+// Random.h): its stream is randomBits(seed, i).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Inputs.h"
+
+#include "Arguments.h"
+#include "Shapes.h"
+
+#include "attn/Reference/Element.h"
+#include "attn/Reference/Random.h"
+#include "attn/Runtime/Npy.h"
+#include "attn/Support/Format.h"
+#include "attn/Target/CPU/CpuJit.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::run;
+using runtime::DType;
+using runtime::HostTensor;
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+/// The element type of each argument; prints an error for types no host tensor
+/// has.
+static std::optional<std::vector<DType>> getDTypes(func::FuncOp function) {
+  std::vector<DType> dtypes;
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    std::optional<DType> dtype =
+        getDType(tensor ? tensor.getElementType() : type);
+    if (!dtype) {
+      reportError("expected a ranked tensor of f16, bf16, f32, f64, i1, i8, "
+                  "i32, i64 or index, got " +
+                  describeArgument(function, i));
+      return std::nullopt;
+    }
+    dtypes.push_back(*dtype);
+  }
+  return dtypes;
+}
+
+static std::optional<std::vector<std::optional<HostTensor>>>
+readFiles(func::FuncOp function, const std::vector<DType> &dtypes,
+          const Options &options) {
+  std::vector<std::optional<HostTensor>> files(dtypes.size());
+  size_t next = 0;
+  for (const std::string &text : options.inputs) {
+    std::optional<ArgumentOption> option = parseArgumentOption(text);
+    size_t argument = option ? option->argument : next++;
+    if (argument >= dtypes.size()) {
+      reportError("--input " + text + ": @" + function.getName().str() +
+                  " has " + std::to_string(dtypes.size()) + " arguments");
+      return std::nullopt;
+    }
+    runtime::Result<HostTensor> tensor =
+        runtime::readNpy(option ? option->value : text);
+    if (!tensor) {
+      reportError(tensor.message());
+      return std::nullopt;
+    }
+    if (tensor->dtype != dtypes[argument]) {
+      reportError("--input " + text + ": expected " + name(dtypes[argument]) +
+                  " for " + describeArgument(function, argument) + ", got " +
+                  name(tensor->dtype));
+      return std::nullopt;
+    }
+    files[argument] = *tensor;
+  }
+  return files;
+}
+
+//===----------------------------------------------------------------------===//
+// Generated values
+//===----------------------------------------------------------------------===//
+
+static const std::vector<std::string> fillNames = {"normal", "padding", "ramp",
+                                                   "zeros", "ones"};
+
+static bool isFloat(DType dtype) {
+  return dtype == DType::F16 || dtype == DType::BF16 || dtype == DType::F32 ||
+         dtype == DType::F64;
+}
+
+static void setElement(HostTensor &tensor, int64_t position, double value) {
+  size_t size = byteSize(tensor.dtype);
+  char *target = &tensor.data[static_cast<size_t>(position) * size];
+  if (isFloat(tensor.dtype)) {
+    ElementType type = *parseElementType(name(tensor.dtype));
+    uint64_t bits = reference::encodeElement(value, type);
+    std::memcpy(target, &bits, size);
+    return;
+  }
+  int64_t integer = static_cast<int64_t>(value);
+  if (tensor.dtype == DType::I1)
+    integer = integer != 0;
+  std::memcpy(target, &integer, size);
+}
+
+/// Elements of the last dimension; a scalar is a row of one.
+static int64_t rowLength(const HostTensor &tensor) {
+  return tensor.shape.empty() ? 1 : tensor.shape.back();
+}
+
+static std::string defaultFill(const HostTensor &tensor) {
+  if (isFloat(tensor.dtype))
+    return "normal";
+  bool isSingleRow = tensor.numElements() == rowLength(tensor);
+  return tensor.dtype != DType::I1 && isSingleRow ? "ramp" : "padding";
+}
+
+/// A matrix is taken for a weight, whose product with unit vectors stays at
+/// unit size.
+static double deviation(const HostTensor &tensor) {
+  if (tensor.shape.size() != 2)
+    return 1;
+  int64_t larger = std::max(tensor.shape[0], tensor.shape[1]);
+  return larger > 0 ? 1 / std::sqrt(static_cast<double>(larger)) : 1;
+}
+
+/// Ones in a random prefix of the row, at least one, and not all where there is
+/// a choice: a mask of either polarity then leaves something visible.
+static int64_t prefixLength(uint64_t stream, int64_t row, int64_t length) {
+  if (length <= 1)
+    return length;
+  uint64_t bits = reference::randomBits(stream, static_cast<uint64_t>(row));
+  return 1 + static_cast<int64_t>(bits % static_cast<uint64_t>(length - 1));
+}
+
+static void fill(HostTensor &tensor, const std::string &kind, uint64_t stream) {
+  int64_t length = rowLength(tensor);
+  auto distribution = reference::Distribution::normal(0, deviation(tensor));
+  for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
+    double value = 0;
+    if (kind == "normal")
+      value = reference::randomValue(stream, static_cast<uint64_t>(i),
+                                     distribution);
+    else if (kind == "padding")
+      value = i % length < prefixLength(stream, i / length, length);
+    else if (kind == "ramp")
+      value = static_cast<double>(i % length);
+    else if (kind == "ones")
+      value = 1;
+    setElement(tensor, i, value);
+  }
+}
+
+/// The kinds that --fill asks for; empty where it does not.
+static std::optional<std::vector<std::string>>
+parseFills(func::FuncOp function, const Options &options) {
+  std::vector<std::string> kinds(function.getNumArguments());
+  for (const std::string &text : options.fills) {
+    std::optional<ArgumentOption> option = parseArgumentOption(text);
+    if (!option || !llvm::is_contained(fillNames, option->value)) {
+      reportError(
+          "--fill: expected argN=normal|padding|ramp|zeros|ones, got '" + text +
+          "'");
+      return std::nullopt;
+    }
+    if (option->argument >= kinds.size()) {
+      reportError("--fill " + text + ": @" + function.getName().str() +
+                  " has " + std::to_string(kinds.size()) + " arguments");
+      return std::nullopt;
+    }
+    kinds[option->argument] = option->value;
+  }
+  return kinds;
+}
+
+std::optional<std::vector<HostTensor>>
+attn::run::makeInputs(func::FuncOp function, const Options &options) {
+  std::optional<std::vector<DType>> dtypes = getDTypes(function);
+  if (!dtypes)
+    return std::nullopt;
+  auto files = readFiles(function, *dtypes, options);
+  auto kinds = parseFills(function, options);
+  if (!files || !kinds)
+    return std::nullopt;
+  std::optional<Shapes> shapes = resolveShapes(function, options, *files);
+  if (!shapes)
+    return std::nullopt;
+  std::vector<HostTensor> inputs;
+  for (auto [i, file] : llvm::enumerate(*files)) {
+    if (file) {
+      inputs.push_back(std::move(*file));
+      continue;
+    }
+    HostTensor tensor((*dtypes)[i], (*shapes)[i]);
+    const std::string &kind = (*kinds)[i];
+    fill(tensor, kind.empty() ? defaultFill(tensor) : kind,
+         reference::randomBits(options.seed, i));
+    inputs.push_back(std::move(tensor));
+  }
+  return inputs;
+}

@@ -1,0 +1,27 @@
+//===- Inputs.h - What the function is called with --------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_TOOLS_ATTNRUN_INPUTS_H
+#define ATTN_TOOLS_ATTNRUN_INPUTS_H
+
+#include "Options.h"
+
+#include "attn/Runtime/HostTensor.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <optional>
+
+namespace attn::run {
+
+/// The arguments of a call: from files where --input names one, else generated
+/// from --random, --shape and --fill. Prints what is wrong and returns nothing.
+std::optional<std::vector<runtime::HostTensor>>
+makeInputs(mlir::func::FuncOp function, const Options &options);
+
+} // namespace attn::run
+
+#endif // ATTN_TOOLS_ATTNRUN_INPUTS_H

@@ -1,0 +1,149 @@
+//===- Options.cpp - Command line of attn-run -----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+
+#include "attn/Support/Format.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/WithColor.h"
+
+#include <cstdlib>
+
+using namespace attn;
+using namespace attn::run;
+namespace cl = llvm::cl;
+
+static const char overview[] =
+    "runs a function of an .mlir file and, if asked, proves its results\n\n"
+    "  attn-run model.mlir --random 1 --verify\n"
+    "  attn-run attention.mlir --shape B=2,Hq=8,Hkv=2,M=100,N=100 --benchmark\n"
+    "  attn-run attention.mlir --input q.npy --input k.npy --input v.npy "
+    "--output o.npy\n\n"
+    "The file holds attn ops, or a graph of linalg or TOSA ops as a framework\n"
+    "exported it. Exit code: 0 if everything asked for was done and, with\n"
+    "--verify, every result is within its bound.\n";
+
+namespace {
+/// The options as LLVM's parser holds them; in a struct so that they exist only
+/// while a command line is parsed.
+struct CommandLine {
+  cl::OptionCategory whatCategory{"What to run"};
+  cl::opt<std::string> inputFile{
+      cl::Positional, cl::Required,
+      cl::desc("<file.mlir, or - for standard input>"), cl::cat(whatCategory)};
+  cl::opt<std::string> function{
+      "function", cl::value_desc("name"), cl::cat(whatCategory),
+      cl::desc("The function to run, where there are several")};
+  cl::opt<std::string> device{
+      "device", cl::init("cpu"), cl::value_desc("cpu|sim|cuda"),
+      cl::cat(whatCategory), cl::desc("Where to run (default: cpu)")};
+  cl::opt<bool> raise{"raise", cl::cat(whatCategory), cl::ValueDisallowed,
+                      cl::desc("Raise graphs to attn.attention first\n"
+                               "(default: where the file has no attn op)")};
+  cl::opt<bool> noRaise{"no-raise", cl::cat(whatCategory), cl::ValueDisallowed,
+                        cl::desc("Run graphs as they are written")};
+  cl::opt<int64_t> threads{
+      "threads", cl::init(0), cl::value_desc("n"), cl::cat(whatCategory),
+      cl::desc("Threads of the CPU device (default: one per core)")};
+
+  cl::OptionCategory dataCategory{"Inputs and outputs"};
+  cl::opt<uint64_t> seed{
+      "random", cl::init(0), cl::value_desc("seed"), cl::cat(dataCategory),
+      cl::desc("Seed of the inputs that no file gives (default: 0).\n"
+               "Floats are normal with deviation 1; an n x m matrix\n"
+               "is taken for a weight, with 1/sqrt(max(n, m)).\n"
+               "Booleans and rows of integers are padding masks (a\n"
+               "random prefix of ones); one row of integers is a ramp\n"
+               "0, 1, 2, ...")};
+  cl::list<std::string> shapes{
+      "shape", cl::value_desc("sizes"), cl::cat(dataCategory),
+      cl::desc("Sizes of dynamic dimensions, by the names of the\n"
+               "function's attention, 'B=2,Hq=8,Hkv=2,M=100,N=100',\n"
+               "or by argument, 'arg0=2x100x256'; may be repeated")};
+  cl::list<std::string> inputs{
+      "input", cl::value_desc("[argN=]file.npy"), cl::cat(dataCategory),
+      cl::desc("The next argument, or argument N, from a .npy file;\n"
+               "bf16 as V2 or u2; may be repeated")};
+  cl::list<std::string> fills{
+      "fill", cl::value_desc("argN=kind"), cl::cat(dataCategory),
+      cl::desc("What to generate for an argument: normal, padding,\n"
+               "ramp, zeros or ones; may be repeated")};
+  cl::list<std::string> outputs{
+      "output", cl::value_desc("file.npy"), cl::cat(dataCategory),
+      cl::desc("Where to write the next result; may be repeated")};
+
+  cl::OptionCategory proofCategory{"Proof and measurement"};
+  cl::opt<bool> verify{
+      "verify", cl::cat(proofCategory),
+      cl::desc(
+          "Compare with float64. The error may be at most twice that of an "
+          "unfused computation in the precision of the input")};
+  cl::opt<bool> benchmark{"benchmark", cl::cat(proofCategory),
+                          cl::desc("Print the time of a call")};
+  cl::opt<int64_t> repeat{"repeat", cl::init(10), cl::value_desc("n"),
+                          cl::cat(proofCategory),
+                          cl::desc("Calls that are timed (default: 10)")};
+};
+} // namespace
+
+bool attn::run::reportError(const std::string &message) {
+  llvm::WithColor::error(llvm::errs()) << message << "\n";
+  return false;
+}
+
+/// libLLVM.so registers hundreds of options of its own, some under our names;
+/// this tool has none but those above and --help and its kin.
+static void removeForeignOptions() {
+  llvm::SmallVector<cl::Option *> foreign;
+  for (auto &entry : cl::getRegisteredOptions())
+    if (!entry.first.starts_with("help"))
+      foreign.push_back(entry.second);
+  for (cl::Option *option : foreign)
+    option->removeArgument();
+}
+
+static bool check(const CommandLine &line) {
+  if (line.device != "cpu" && line.device != "sim" && line.device != "cuda")
+    return reportError("unknown device '" + line.device +
+                       "': expected cpu, sim or cuda");
+  if (line.raise && line.noRaise)
+    return reportError("expected --raise or --no-raise, got both");
+  if (line.threads < 0)
+    return reportError("expected --threads to be 0 or more, got " +
+                       std::to_string(line.threads));
+  if (line.repeat < 1)
+    return reportError("expected --repeat to be 1 or more, got " +
+                       std::to_string(line.repeat));
+  return true;
+}
+
+Options attn::run::parseOptions(int argc, char **argv) {
+  removeForeignOptions();
+  CommandLine line;
+  cl::HideUnrelatedOptions(
+      {&line.whatCategory, &line.dataCategory, &line.proofCategory});
+  cl::ParseCommandLineOptions(argc, argv, overview);
+  if (!check(line))
+    std::exit(1);
+  Options options;
+  options.inputFile = line.inputFile;
+  options.function = line.function;
+  options.device = line.device;
+  options.raise = line.raise     ? Raise::Always
+                  : line.noRaise ? Raise::Never
+                                 : Raise::Auto;
+  options.seed = line.seed;
+  options.shapes = line.shapes;
+  options.inputs = line.inputs;
+  options.fills = line.fills;
+  options.outputs = line.outputs;
+  options.verify = line.verify;
+  options.benchmark = line.benchmark;
+  options.repeat = line.repeat;
+  options.threads = line.threads;
+  return options;
+}

@@ -1,0 +1,46 @@
+//===- Options.h - Command line of attn-run ---------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_TOOLS_ATTNRUN_OPTIONS_H
+#define ATTN_TOOLS_ATTNRUN_OPTIONS_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attn::run {
+
+/// Whether graphs are raised to attn.attention before they run.
+enum class Raise { Auto, Always, Never };
+
+struct Options {
+  std::string inputFile;
+  std::string function;
+  std::string device;
+  Raise raise = Raise::Auto;
+
+  uint64_t seed = 0;
+  std::vector<std::string> shapes;
+  std::vector<std::string> inputs;
+  std::vector<std::string> fills;
+  std::vector<std::string> outputs;
+
+  bool verify = false;
+  bool benchmark = false;
+  int64_t repeat = 10;
+  int64_t threads = 0;
+};
+
+/// Parses the command line; prints what is wrong and exits where it is not one.
+Options parseOptions(int argc, char **argv);
+
+/// Prints "error: MESSAGE" and returns false.
+bool reportError(const std::string &message);
+
+} // namespace attn::run
+
+#endif // ATTN_TOOLS_ATTNRUN_OPTIONS_H

@@ -1,0 +1,285 @@
+//===- Shapes.cpp - Sizes of the arguments --------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A dimension of an argument is a variable. Variables that an attention ties
+// together are merged (union by name); then each gets its size from types,
+// files and options, which must agree.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Shapes.h"
+
+#include "Arguments.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Support/Format.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::run;
+
+namespace {
+class ShapeResolver {
+public:
+  ShapeResolver(func::FuncOp function) : function(function) {}
+
+  std::optional<Shapes>
+  run(const Options &options,
+      const std::vector<std::optional<runtime::HostTensor>> &inputs);
+
+private:
+  /// A set of dimensions of one size.
+  struct Variable {
+    /// "M", or "arg0[2]" where no attention names it.
+    std::string name;
+    std::optional<int64_t> size;
+    /// What gave the size.
+    std::string source;
+  };
+
+  void createVariables();
+  void nameByAttention(AttentionOp attention, size_t number);
+  void tie(Value operand, unsigned dim, const std::string &name);
+  bool assign(size_t variable, int64_t size, const std::string &source);
+  bool assignShape(size_t argument, ArrayRef<int64_t> shape,
+                   const std::string &source);
+  bool assignTypes();
+  bool assignOption(const std::string &text);
+  bool assignName(const std::string &item);
+  bool checkComplete();
+  bool checkHeads();
+
+  func::FuncOp function;
+  std::vector<Variable> variables;
+  /// Number of the variable of each dimension of each argument.
+  std::vector<std::vector<size_t>> variableOf;
+  std::map<std::string, size_t> byName;
+  /// Names of (Hq, Hkv) pairs.
+  std::vector<std::pair<std::string, std::string>> headPairs;
+};
+} // namespace
+
+void ShapeResolver::createVariables() {
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    variableOf.emplace_back();
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    for (int64_t d = 0; tensor && d < tensor.getRank(); ++d) {
+      variableOf.back().push_back(variables.size());
+      variables.push_back(
+          {"arg" + std::to_string(i) + "[" + std::to_string(d) + "]",
+           std::nullopt, ""});
+    }
+  }
+}
+
+/// Merges the variable of a dimension with the one that has the name.
+void ShapeResolver::tie(Value operand, unsigned dim, const std::string &name) {
+  auto argument = dyn_cast_if_present<BlockArgument>(operand);
+  if (!argument || argument.getOwner() != &function.getBody().front())
+    return;
+  size_t &variable = variableOf[argument.getArgNumber()][dim];
+  auto [entry, isNew] = byName.try_emplace(name, variable);
+  if (isNew) {
+    variables[variable].name = name;
+    return;
+  }
+  // A dimension of an argument that several attentions read keeps its first
+  // name; everything that has it moves to the other.
+  size_t from = variable, to = entry->second;
+  for (std::vector<size_t> &dims : variableOf)
+    std::replace(dims.begin(), dims.end(), from, to);
+  for (auto &[other, target] : byName)
+    if (target == from)
+      target = to;
+}
+
+/// The first attention gives the plain names; those after it M1, N2, ...
+void ShapeResolver::nameByAttention(AttentionOp attention, size_t number) {
+  std::string suffix = number == 0 ? "" : std::to_string(number);
+  Value query = attention.getQuery(), key = attention.getKey(),
+        value = attention.getValue(), bias = attention.getBias();
+  for (Value operand : {query, key, value})
+    tie(operand, kBatch, "B" + suffix);
+  tie(query, kHead, "Hq" + suffix);
+  tie(query, kSequence, "M" + suffix);
+  for (Value operand : {key, value}) {
+    tie(operand, kHead, "Hkv" + suffix);
+    tie(operand, kSequence, "N" + suffix);
+  }
+  const char *names[] = {"B", "Hq", "M", "N"};
+  for (unsigned dim = 0; bias && dim < 4; ++dim)
+    if (cast<ShapedType>(bias.getType()).getDimSize(dim) != 1)
+      tie(bias, dim, names[dim] + suffix);
+  headPairs.push_back({"Hq" + suffix, "Hkv" + suffix});
+}
+
+bool ShapeResolver::assign(size_t variable, int64_t size,
+                           const std::string &source) {
+  Variable &target = variables[variable];
+  if (target.size && *target.size != size)
+    return reportError("expected " + target.name + " = " +
+                       std::to_string(*target.size) + " as given by " +
+                       target.source + ", got " + std::to_string(size) +
+                       " from " + source);
+  if (!target.size) {
+    target.size = size;
+    target.source = source;
+  }
+  return true;
+}
+
+bool ShapeResolver::assignShape(size_t argument, ArrayRef<int64_t> shape,
+                                const std::string &source) {
+  ArrayRef<size_t> dims = variableOf[argument];
+  if (shape.size() != dims.size())
+    return reportError(source + ": expected rank " +
+                       std::to_string(dims.size()) + " for " +
+                       describeArgument(function, argument) + ", got " +
+                       std::to_string(shape.size()));
+  for (auto [variable, size] : llvm::zip_equal(dims, shape))
+    if (!assign(variable, size, source))
+      return false;
+  return true;
+}
+
+bool ShapeResolver::assignTypes() {
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    for (int64_t d = 0; tensor && d < tensor.getRank(); ++d)
+      if (!tensor.isDynamicDim(d) &&
+          !assign(variableOf[i][d], tensor.getDimSize(d),
+                  "the type of " + describeArgument(function, i)))
+        return false;
+  }
+  return true;
+}
+
+/// "M=100"
+bool ShapeResolver::assignName(const std::string &item) {
+  size_t equals = item.find('=');
+  int64_t size;
+  if (equals == std::string::npos ||
+      !parseInteger(item.substr(equals + 1), size) || size < 0)
+    return reportError("--shape: expected NAME=SIZE or argN=AxBxC, got '" +
+                       item + "'");
+  std::string name(trim(item.substr(0, equals)));
+  auto entry = byName.find(name);
+  if (entry != byName.end())
+    return assign(entry->second, size, "--shape " + item);
+  std::string known;
+  for (const auto &[candidate, variable] : byName)
+    known += (known.empty() ? "" : ", ") + candidate;
+  return reportError("--shape: no dimension of an argument of @" +
+                     function.getName().str() + " is named '" + name +
+                     "': expected " +
+                     (known.empty() ? "argN=AxBxC, since no attention reads "
+                                      "an argument"
+                                    : known + " or argN=AxBxC"));
+}
+
+bool ShapeResolver::assignOption(const std::string &text) {
+  for (const std::string &item : split(text, ',')) {
+    std::optional<ArgumentOption> option =
+        parseArgumentOption(std::string(trim(item)));
+    if (!option) {
+      if (!assignName(std::string(trim(item))))
+        return false;
+      continue;
+    }
+    if (option->argument >= function.getNumArguments())
+      return reportError("--shape " + item + ": @" + function.getName().str() +
+                         " has " + std::to_string(function.getNumArguments()) +
+                         " arguments");
+    std::vector<int64_t> shape;
+    for (const std::string &size : split(option->value, 'x')) {
+      shape.emplace_back();
+      if (!parseInteger(size, shape.back()) || shape.back() < 0)
+        return reportError("--shape " + item +
+                           ": expected sizes like "
+                           "2x100x256, got '" +
+                           option->value + "'");
+    }
+    if (!assignShape(option->argument, shape, "--shape " + item))
+      return false;
+  }
+  return true;
+}
+
+bool ShapeResolver::checkComplete() {
+  std::string missing;
+  std::optional<size_t> example;
+  std::vector<size_t> seen;
+  for (auto [argument, dims] : llvm::enumerate(variableOf))
+    for (size_t variable : dims) {
+      if (variables[variable].size || llvm::is_contained(seen, variable))
+        continue;
+      seen.push_back(variable);
+      missing += (missing.empty() ? "" : ", ") + variables[variable].name;
+      if (!example)
+        example = argument;
+    }
+  if (missing.empty())
+    return true;
+  bool isNamed = byName.count(variables[seen.front()].name) != 0;
+  std::string hint = isNamed ? variables[seen.front()].name + "=SIZE"
+                             : "arg" + std::to_string(*example) + "=AxBxC";
+  return reportError("no size for the dynamic dimensions " + missing + ": " +
+                     describeArgument(function, *example) + " needs --shape " +
+                     hint + " or an --input file");
+}
+
+/// attention_c4 for sizes that are known only now.
+bool ShapeResolver::checkHeads() {
+  for (const auto &[queryName, keyName] : headPairs) {
+    auto query = byName.find(queryName), key = byName.find(keyName);
+    if (query == byName.end() || key == byName.end())
+      continue;
+    int64_t queryHeads = *variables[query->second].size;
+    int64_t keyHeads = *variables[key->second].size;
+    if (queryHeads != 0 && (keyHeads == 0 || queryHeads % keyHeads != 0))
+      return reportError("expected " + queryName + " to be a multiple of " +
+                         keyName + ", got " + queryName + " = " +
+                         std::to_string(queryHeads) + " and " + keyName +
+                         " = " + std::to_string(keyHeads));
+  }
+  return true;
+}
+
+std::optional<Shapes> ShapeResolver::run(
+    const Options &options,
+    const std::vector<std::optional<runtime::HostTensor>> &inputs) {
+  createVariables();
+  size_t number = 0;
+  function.walk(
+      [&](AttentionOp attention) { nameByAttention(attention, number++); });
+  if (!assignTypes())
+    return std::nullopt;
+  for (auto [i, input] : llvm::enumerate(inputs))
+    if (input && !assignShape(i, input->shape,
+                              "--input of argument " + std::to_string(i)))
+      return std::nullopt;
+  for (const std::string &shape : options.shapes)
+    if (!assignOption(shape))
+      return std::nullopt;
+  if (!checkComplete() || !checkHeads())
+    return std::nullopt;
+  Shapes shapes;
+  for (const std::vector<size_t> &dims : variableOf) {
+    shapes.emplace_back();
+    for (size_t variable : dims)
+      shapes.back().push_back(*variables[variable].size);
+  }
+  return shapes;
+}
+
+std::optional<Shapes> attn::run::resolveShapes(
+    func::FuncOp function, const Options &options,
+    const std::vector<std::optional<runtime::HostTensor>> &inputs) {
+  return ShapeResolver(function).run(options, inputs);
+}

@@ -1,0 +1,150 @@
+//===- attn-run.cpp - Run a module and prove its results ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CpuDevice.h"
+#include "Inputs.h"
+#include "Options.h"
+#include "Verify.h"
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Runtime/Npy.h"
+#include "attn/Support/Format.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <algorithm>
+#include <cstdio>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::run;
+using runtime::HostTensor;
+
+/// Parses the file; its diagnostics go through `sources`.
+static OwningOpRef<ModuleOp> loadModule(const Options &options,
+                                        MLIRContext &context,
+                                        llvm::SourceMgr &sources) {
+  std::string message;
+  auto file = openInputFile(options.inputFile, &message);
+  if (!file) {
+    reportError(message);
+    return nullptr;
+  }
+  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  return parseSourceFile<ModuleOp>(sources, &context);
+}
+
+/// The function that is to run: the named one, or the only public one.
+static func::FuncOp selectFunction(ModuleOp module, const Options &options) {
+  std::string names;
+  func::FuncOp only;
+  size_t count = 0;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isPrivate() || function.isExternal())
+      continue;
+    if (function.getName() == options.function)
+      return function;
+    names += (count++ ? ", @" : "@") + function.getName().str();
+    only = function;
+  }
+  if (count == 0)
+    reportError(options.inputFile + ": expected a public function with a body");
+  else if (!options.function.empty())
+    reportError("no public function @" + options.function + ": expected " +
+                names);
+  else if (count == 1)
+    return only;
+  else
+    reportError("several public functions: expected --function with one of " +
+                names);
+  return nullptr;
+}
+
+/// Writes what --output asks for, all files or none of the failing one.
+static bool writeOutputs(const Options &options,
+                         const std::vector<HostTensor> &results) {
+  for (size_t i = 0; i < options.outputs.size(); ++i)
+    if (auto error = runtime::writeNpy(options.outputs[i], results[i]))
+      return reportError(error->message);
+  return true;
+}
+
+static void printBenchmark(CpuJit &jit, const std::vector<HostTensor> &inputs,
+                           const Options &options) {
+  std::vector<double> seconds(static_cast<size_t>(options.repeat));
+  for (double &time : seconds)
+    jit.run(inputs, &time);
+  std::sort(seconds.begin(), seconds.end());
+  llvm::outs() << "time: " << formatSeconds(seconds[seconds.size() / 2])
+               << " median, " << formatSeconds(seconds.front()) << " min, of "
+               << options.repeat << " calls\n";
+}
+
+/// Prints what was run and the types of its results.
+static void printResults(func::FuncOp function,
+                         const std::vector<HostTensor> &results) {
+  llvm::outs() << "@" << function.getName() << " on cpu:";
+  for (const HostTensor &result : results)
+    llvm::outs() << " tensor<" << formatType(result) << ">";
+  llvm::outs() << "\n";
+}
+
+static bool runOnCpu(func::FuncOp function, const Options &options) {
+  if (options.outputs.size() > function.getNumResults())
+    return reportError("expected at most " +
+                       std::to_string(function.getNumResults()) +
+                       " --output files for @" + function.getName().str() +
+                       ", got " + std::to_string(options.outputs.size()));
+  auto inputs = makeInputs(function, options);
+  if (!inputs)
+    return false;
+  // First the reference, which checks sizes with better messages.
+  std::optional<Expectation> expectation;
+  if (options.verify) {
+    expectation = makeExpectation(function, *inputs, options);
+    if (!expectation)
+      return false;
+  }
+  auto jit = compileForCpu(function, CpuPath::Device, options);
+  if (failed(jit))
+    return false;
+  std::vector<HostTensor> results = (*jit)->run(*inputs);
+  printResults(function, results);
+  bool verified = !expectation || verifyResults(results, *expectation);
+  if (options.benchmark)
+    printBenchmark(**jit, *inputs, options);
+  return writeOutputs(options, results) && verified;
+}
+
+static bool runTool(const Options &options) {
+  if (options.device != "cpu")
+    return reportError("--device=" + options.device +
+                       ": not available in this build: expected cpu");
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<AttnDialect>();
+  MLIRContext context(registry);
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  OwningOpRef<ModuleOp> module = loadModule(options, context, sources);
+  if (!module)
+    return false;
+  func::FuncOp function = selectFunction(*module, options);
+  return function && runOnCpu(function, options);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  Options options = parseOptions(argc, argv);
+  return runTool(options) ? 0 : 1;
+}

@@ -1,0 +1,203 @@
+//===- attn-schedule.cpp - Ranked schedules of a problem ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Prints what the cost model thinks of an attention problem: the ranked
+// schedules with what they move and why they lost, and what was rejected. No IR
+// is involved.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Sweep.h"
+
+#include "attn/Support/Format.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace attn;
+namespace cl = llvm::cl;
+
+//===----------------------------------------------------------------------===//
+// Command line
+//===----------------------------------------------------------------------===//
+
+static cl::OptionCategory inputOptions("Problem and target");
+static cl::OptionCategory choiceOptions("Choice");
+static cl::OptionCategory outputOptions("Output");
+
+static cl::opt<std::string> problemText(
+    "problem", cl::cat(inputOptions), cl::value_desc("fields"),
+    cl::desc("What to compute, e.g. 'B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 "
+             "dtype=bf16 mask=causal'.\nFields: B, H (or Hq, Hkv), M, N, D, "
+             "Dv, dtype, out, mask, pass, lse, bias, shared_kv, tf32.\nMasks: "
+             "full, causal, window:SIZE, local:LEFT,RIGHT; then *DENSITY, "
+             "@top_left"));
+static cl::opt<std::string>
+    targetName("target", cl::cat(inputOptions), cl::value_desc("name"),
+               cl::init("sm_90a"),
+               cl::desc("Known target (see --list-targets); default sm_90a"));
+static cl::opt<std::string> targetFile(
+    "target-file", cl::cat(inputOptions), cl::value_desc("file"),
+    cl::desc("Read the target from a file of 'name = value' lines, the first "
+             "'base = KNOWN TARGET'; - is standard input"));
+static cl::opt<std::string>
+    sharedMemoryBytes("smem-bytes", cl::cat(inputOptions), cl::value_desc("N"),
+                      cl::desc("Shared memory that a CTA can get"));
+static cl::list<std::string> targetFields(
+    "set-target", cl::cat(inputOptions), cl::value_desc("field=value"),
+    cl::desc("Set a number of the target, e.g. dram-gbps=3000; repeatable"));
+
+static cl::opt<std::string>
+    scheduleText("schedule", cl::cat(choiceOptions), cl::value_desc("fields"),
+                 cl::desc("Fields of the schedule that are given, e.g. "
+                          "'kind=large_cache tile_m=128 stages=2'"));
+
+static cl::opt<bool> json("json", cl::cat(outputOptions),
+                          cl::desc("Print JSON instead of tables"));
+static cl::opt<int> top("top", cl::cat(outputOptions), cl::value_desc("N"),
+                        cl::init(10),
+                        cl::desc("Ranked schedules to print; default 10"));
+static cl::opt<std::string> sweepText(
+    "sweep", cl::cat(outputOptions),
+    cl::value_desc("field=first:last[:factor]"),
+    cl::desc("Print one line for each value of a problem or target field, or "
+             "of several at once, e.g. D=64:4096, M,N=1024:65536:4, "
+             "smem-bytes=16384:262144"));
+static cl::opt<bool> listTargets("list-targets", cl::cat(outputOptions),
+                                 cl::desc("List targets and their fields"));
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+static int reportError(const std::string &message) {
+  llvm::errs() << "attn-schedule: error: " << message << "\n";
+  return 1;
+}
+
+static void printTargets() {
+  Table table({"target", "chip", "SMs", "smem/CTA", "L2", "L2 GB/s",
+               "DRAM GB/s", "f16 TFLOP/s"},
+              {Table::Left, Table::Left, Table::Right, Table::Right,
+               Table::Right, Table::Right, Table::Right, Table::Right});
+  for (const std::string &name : getKnownTargetNames()) {
+    TargetInfo target = *lookupTarget(name);
+    table.addRow({name, target.product, std::to_string(target.smCount),
+                  std::to_string(target.sharedMemoryPerCtaBytes),
+                  formatBytes(target.l2Bytes), formatFixed(target.l2GBps, 0),
+                  formatFixed(target.dramGBps, 0),
+                  formatFixed(target.f16TFlops, 0)});
+  }
+  llvm::outs() << table.print() << "\n";
+  Table fields({"field", "meaning"}, {Table::Left, Table::Left});
+  for (const TargetField &field : getTargetFields())
+    fields.addRow({field.name, field.description});
+  llvm::outs() << fields.print();
+}
+
+static Result<TargetInfo> readTarget() {
+  if (targetFile.empty())
+    return lookupTarget(targetName);
+  if (targetName.getNumOccurrences())
+    return Error{"expected --target or --target-file, got both"};
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(targetFile, /*IsText=*/true);
+  if (!buffer)
+    return Error{"cannot read target file '" + targetFile +
+                 "': " + buffer.getError().message()};
+  Result<TargetInfo> target = parseTarget((*buffer)->getBuffer().str());
+  if (!target)
+    return Error{"target file '" + targetFile + "': " + target.error()};
+  return target;
+}
+
+/// The target with what the command line changes.
+static Result<TargetInfo> getTarget() {
+  Result<TargetInfo> target = readTarget();
+  if (!target)
+    return target;
+  std::vector<std::string> settings(targetFields.begin(), targetFields.end());
+  if (!sharedMemoryBytes.empty())
+    settings.push_back("smem-bytes=" + sharedMemoryBytes);
+  for (const std::string &setting : settings) {
+    size_t equals = setting.find('=');
+    if (equals == std::string::npos)
+      return Error{"expected --set-target=field=value, got '" + setting + "'"};
+    Status status = setTargetField(*target, setting.substr(0, equals),
+                                   setting.substr(equals + 1));
+    if (!status)
+      return Error{status.error()};
+  }
+  return target;
+}
+
+static int runSweep(const TargetInfo &target,
+                    const ScheduleOverrides &overrides) {
+  Result<SweepRange> range = SweepRange::parse(sweepText);
+  if (!range)
+    return reportError(range.error());
+  std::vector<SweepPoint> points;
+  for (int64_t value : range->getValues()) {
+    Result<SweepPoint> point =
+        runSweepPoint(*range, value, problemText, target, overrides);
+    if (!point)
+      return reportError(point.error());
+    points.push_back(std::move(*point));
+  }
+  if (json)
+    llvm::outs() << getSweepJson(*range, points).dump(2) << "\n";
+  else
+    llvm::outs() << printSweep(*range, points);
+  return 0;
+}
+
+static int runSelection(const TargetInfo &target,
+                        const ScheduleOverrides &overrides) {
+  Result<AttentionProblem> problem = AttentionProblem::parse(problemText);
+  if (!problem)
+    return reportError(problem.error());
+  Result<Selection> selection = selectSchedule(*problem, target, overrides);
+  if (!selection)
+    return reportError(selection.error());
+  ReportOptions options = {top};
+  if (json)
+    llvm::outs() << getReportJson(*problem, target, *selection, options).dump(2)
+                 << "\n";
+  else
+    llvm::outs() << printReport(*problem, target, *selection, options);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM initLLVM(argc, argv);
+  cl::HideUnrelatedOptions({&inputOptions, &choiceOptions, &outputOptions});
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "attn-schedule: the schedules of an attention problem, ranked\n\n"
+      "  attn-schedule --problem 'B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 "
+      "mask=causal' --target=sm_90a\n");
+  if (listTargets) {
+    printTargets();
+    return 0;
+  }
+  if (problemText.empty())
+    return reportError("expected --problem, e.g. --problem 'M=4096 N=4096 "
+                       "D=128'");
+  if (top < 1)
+    return reportError("expected --top of at least 1, got " +
+                       std::to_string(top));
+  Result<TargetInfo> target = getTarget();
+  if (!target)
+    return reportError(target.error());
+  Result<ScheduleOverrides> overrides = ScheduleOverrides::parse(scheduleText);
+  if (!overrides)
+    return reportError(overrides.error());
+  return sweepText.empty() ? runSelection(*target, *overrides)
+                           : runSweep(*target, *overrides);
+}

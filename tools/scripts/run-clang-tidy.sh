@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# run-clang-tidy.sh BUILD [FILE...]: clang-tidy on the files, or on what changed
+# last. A file that includes MLIR takes 10 s or more, so that at most
+# ATTN_TIDY_FILES (12) are looked at, the newest changes first.
+set -eu
+cd "$(dirname "$0")/../.."
+build=$1
+shift
+limit=${ATTN_TIDY_FILES:-12}
+if ! command -v clang-tidy >/dev/null; then
+  echo "skipped: no clang-tidy"
+  exit 77
+fi
+
+# The .cpp files of the repository, last changed first.
+newest_first() {
+  git log -n 200 --format= --name-only --diff-filter=d -- '*.cpp' | awk '!seen[$0]++'
+}
+
+if [ $# = 0 ]; then
+  mapfile -t files < <(newest_first | while read -r file; do
+    if [ -e "$file" ] && grep -qF "/$file\"" "$build/compile_commands.json"; then echo "$file"; fi
+  done | head -n "$limit")
+  set -- "${files[@]}"
+fi
+echo "$# files"
+printf '%s\n' "$@" | xargs -P "$(nproc)" -n 1 clang-tidy --quiet -p "$build" 2>/dev/null
