@@ -80,10 +80,10 @@ void ModInliner::inlineByLane(Operation &op) {
       elements.push_back(result);
   }
   for (auto [result, elements] : llvm::zip_equal(op.getResults(), lanes))
-    mapping.map(result, vector::FromElementsOp::create(
-                            builder, loc,
-                            VectorType::get({width}, result.getType()),
-                            elements));
+    mapping.map(result,
+                vector::FromElementsOp::create(
+                    builder, loc, VectorType::get({width}, result.getType()),
+                    elements));
 }
 
 void ModInliner::inlineOp(Operation &op) {

@@ -91,8 +91,7 @@ static void maskPaddedKeys(OpBuilder &builder, OnlineAttentionOp step,
   builder.setInsertionPoint(yield);
   Value isKey = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
                                       position, end);
-  Value visible =
-      arith::AndIOp::create(builder, loc, yield.getValue(), isKey);
+  Value visible = arith::AndIOp::create(builder, loc, yield.getValue(), isKey);
   yield->setOperand(0, visible);
 }
 
@@ -128,7 +127,8 @@ static void padStep(OnlineAttentionOp step, const OnlineState &state) {
   // The rows are padded once, not in each iteration.
   if (Operation *slice = query.getDefiningOp())
     builder.setInsertionPointAfter(slice);
-  step.getQueryMutable().assign(pad(builder, query, {1, 1, rows, /*static=*/0}));
+  step.getQueryMutable().assign(
+      pad(builder, query, {1, 1, rows, /*static=*/0}));
   step.getStateMutable().assign(state.values());
   for (auto [result, value] :
        llvm::zip_equal(step->getResults(), state.values()))
@@ -188,8 +188,7 @@ static bool padAttention(NormalizeOp normalize) {
     SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0));
     SmallVector<OpFoldResult> strides(sizes.size(), one);
     if (hasPaddedRows)
-      sizes[kSequence] =
-          getDim(builder, loc, step.getQuery(), kSequence);
+      sizes[kSequence] = getDim(builder, loc, step.getQuery(), kSequence);
     Value valid = tensor::ExtractSliceOp::create(builder, loc, whole, offsets,
                                                  sizes, strides);
     result.replaceAllUsesWith(valid);
