@@ -13,6 +13,8 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/TargetInfo/TargetInfo.h"
 
+#include "llvm/Support/MathExtras.h"
+
 namespace attn {
 #define GEN_PASS_DEF_SELECTSCHEDULEPASS
 #include "attn/Dialect/Attn/Transforms/Passes.h.inc"
@@ -90,9 +92,8 @@ private:
              schedule->getStages()};
       kind = schedule->getKind();
     }
-    AttentionDims dims = AttentionDims::get(op);
     ScheduleFields chosen = own.orElse(overrides).orElse(
-        chooseFields(info, std::max(dims.headDim, dims.valueDim)));
+        chooseFields(info, AttentionDims::get(op)));
     op.setScheduleAttr(ScheduleAttr::get(op.getContext(), kind, chosen.tileM,
                                          chosen.tileN, chosen.warps,
                                          chosen.stages));
