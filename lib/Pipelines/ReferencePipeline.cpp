@@ -50,9 +50,7 @@ static void buildBufferizeStage(OpPassManager &pm) {
   pm.addPass(createConvertLinalgToLoopsPass());
 }
 
-/// 16-bit floats are computed in f32 and rounded after each op, as a machine
-/// without 16-bit arithmetic does.
-static void buildScalarStage(OpPassManager &pm) {
+void attn::buildScalarStage(OpPassManager &pm) {
   pm.addPass(math::createMathExtendToSupportedTypes());
   arith::ArithEmulateUnsupportedFloatsOptions arithmetic;
   arithmetic.sourceTypeStrs = {"bf16", "f16"};
@@ -71,6 +69,10 @@ void attn::buildLinalgToLLVMStage(OpPassManager &pm) {
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
   buildScalarStage(pm);
+  buildFinalizeToLLVMStage(pm);
+}
+
+void attn::buildFinalizeToLLVMStage(OpPassManager &pm) {
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createArithToLLVMConversionPass());

@@ -7,6 +7,7 @@
 #include "CpuDevice.h"
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Pipelines/CpuPipeline.h"
 #include "attn/Pipelines/ReferencePipeline.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -64,9 +65,13 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
   PassManager pm(module->getContext(), ModuleOp::getOperationName());
   if (path == CpuPath::Device && failed(addRaising(pm, *module, options)))
     return failure();
-  ReferencePipelineOptions pipeline;
-  pipeline.promote = path == CpuPath::Float64;
-  buildReferencePipeline(pm, pipeline);
+  if (path == CpuPath::Float64) {
+    buildReferencePipeline(pm, ReferencePipelineOptions());
+  } else {
+    CpuPipelineOptions pipeline;
+    pipeline.threads = options.threads;
+    buildCpuPipeline(pm, pipeline);
+  }
   if (failed(pm.run(*module)))
     return failure(reportError("cannot compile @" + function.getName().str() +
                                " for the cpu"));
