@@ -72,5 +72,7 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
                                " for the cpu"));
   if (path == CpuPath::Float64)
     signature = promoteSignature(signature);
-  return CpuJit::compile(*module, function.getName(), signature);
+  // References run once: compiling them longer than that does not pay.
+  int optLevel = path == CpuPath::Device ? 2 : 1;
+  return CpuJit::compile(*module, function.getName(), signature, optLevel);
 }
