@@ -45,8 +45,11 @@ static void buildBufferizeStage(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   bufferization::buildBufferDeallocationPipeline(pm);
   pm.addPass(createConvertBufferizationToMemRefPass());
-  // Sizes that do not fit and reads out of range end in an assertion.
+  // Sizes that do not fit and reads out of range end in an assertion; those
+  // that can be decided now fold away.
   pm.addPass(createGenerateRuntimeVerificationPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
   pm.addPass(createConvertLinalgToLoopsPass());
 }
 

@@ -57,7 +57,8 @@ def ConvertGraphToBufferizable
   let summary = "Rewrite what one-shot-bufferize and the JIT cannot take";
   let description = [{
     - `tensor.concat` becomes insertions of slices; `linalg.softmax` and other
-      aggregates become their parts.
+      aggregates become their parts; a `tensor.expand_shape` into several
+      dynamic sizes becomes a `tensor.reshape`.
     - Public functions keep their arguments as they are
       (`bufferization.writable = false`) and get a C interface
       (`llvm.emit_c_interface`).
