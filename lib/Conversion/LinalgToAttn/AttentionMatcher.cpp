@@ -11,6 +11,8 @@
 
 #include "AttentionMatch.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 using namespace attn;
 using namespace attn::raise;
@@ -130,7 +132,8 @@ static LogicalResult traceProduct(ElementWalker &walker, ScalarRef product,
   IndexSpace &space = walker.getSpace();
   auto contraction = getContraction(walker, product->op);
   SmallVector<AffineExpr> loops;
-  for (auto [loop, expr] : llvm::enumerate(product->affine)) {
+  for (auto [loop, known] : llvm::enumerate(product->affine)) {
+    AffineExpr expr = known;
     AffineExpr extent = contraction->extents[loop];
     if (!expr) {
       expr = space.addVariable(extent, /*splittable=*/false);

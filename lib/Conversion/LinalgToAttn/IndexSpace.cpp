@@ -22,19 +22,6 @@
 using namespace mlir;
 using namespace attn::raise;
 
-/// coefficient * symbols[0] * ... * base (a null base is 1).
-struct IndexSpace::Term {
-  int64_t coefficient = 1;
-  SmallVector<AffineExpr, 2> symbols; ///< sorted by position, may repeat
-  AffineExpr base;
-
-  bool hasSameFactors(const Term &other) const {
-    return base == other.base && symbols == other.symbols;
-  }
-  /// The term without its base: the stride of the base.
-  Term getStride() const { return {coefficient, symbols, AffineExpr()}; }
-};
-
 AffineExpr IndexSpace::constant(int64_t value) const {
   return getAffineConstantExpr(value, context);
 }

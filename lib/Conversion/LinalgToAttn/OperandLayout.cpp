@@ -12,6 +12,7 @@
 
 #include "AttentionMatch.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"

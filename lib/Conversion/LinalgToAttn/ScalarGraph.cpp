@@ -11,6 +11,7 @@
 
 #include "attn/Conversion/LinalgToAttn/ScalarGraph.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"

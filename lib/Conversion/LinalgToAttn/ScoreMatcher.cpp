@@ -12,6 +12,8 @@
 
 #include "AttentionMatch.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 #include "llvm/ADT/DenseSet.h"
 
 #include <cmath>

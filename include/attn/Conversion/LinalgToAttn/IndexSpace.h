@@ -80,7 +80,18 @@ public:
                                  mlir::AffineExpr expr) const;
 
 private:
-  struct Term;
+  /// coefficient * symbols[0] * ... * base (a null base is 1).
+  struct Term {
+    int64_t coefficient = 1;
+    llvm::SmallVector<mlir::AffineExpr, 2> symbols; ///< sorted, may repeat
+    mlir::AffineExpr base = {};
+
+    bool hasSameFactors(const Term &other) const {
+      return base == other.base && symbols == other.symbols;
+    }
+    /// The term without its base: the stride of the base.
+    Term getStride() const { return {coefficient, symbols, {}}; }
+  };
   using Terms = llvm::SmallVector<Term>;
 
   Terms flatten(mlir::AffineExpr expr);
