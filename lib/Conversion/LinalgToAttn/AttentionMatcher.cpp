@@ -103,7 +103,7 @@ static LogicalResult checkSplits(IndexSpace &space, const Loops &loops,
   auto inner = dyn_cast<AffineConstantExpr>(wanted->inner);
   auto position = loops.positions.find(variable);
   if (!inner || position == loops.positions.end()) {
-    space.forgetWantedSplit();
+    space.setWantedSplit(std::nullopt);
     return success();
   }
   splits.divide(position->second.first, position->second.second,
@@ -160,11 +160,14 @@ static LogicalResult traceProduct(ElementWalker &walker, ScalarRef product,
   return success();
 }
 
-/// The tensor that holds the bias, in the layout that it can be taken in.
+/// The tensor that holds the bias, in the layout that it can be taken in. A
+/// tensor that repeats it along a dimension will not do: such a bias is small
+/// enough to be computed per element.
 static std::optional<OperandSource> findBias(ElementWalker &walker,
                                              ScalarRef bias,
                                              const Roles &roles) {
   Layout target = {roles.batch, roles.getQueryHeads(), roles.query, roles.key};
+  ScalarGraph &graph = walker.getGraph();
   auto fits = [&](const OperandSource &source) {
     auto layout = getLayout(walker, source);
     if (source.factor != 1 || !layout ||
@@ -173,6 +176,10 @@ static std::optional<OperandSource> findBias(ElementWalker &walker,
     SmallVector<AffineExpr> all;
     for (auto &variables : *layout)
       all.append(variables);
+    if (!llvm::all_of(all, [&](AffineExpr variable) {
+          return graph.dependsOn(bias, variable);
+        }))
+      return false;
     // A dimension is there as a whole or not at all.
     size_t covered = 0;
     for (auto &variables : target) {

@@ -53,6 +53,17 @@ ScalarRef ElementWalker::produce(Value tensor, Indices indices) {
   return getTosaElement(*this, result, indices);
 }
 
+/// A uniform tensor as its number, any other as it is. Looking whether the
+/// tensor is uniform must not ask for splits.
+ScalarRef ElementWalker::constantOrRead(Value tensor, Indices indices) {
+  auto wanted = getSpace().getWantedSplit();
+  isStepping = false;
+  ScalarRef scalar = element(tensor, indices);
+  isStepping = true;
+  getSpace().setWantedSplit(wanted);
+  return scalar->isConstant() ? scalar : readAsIs(tensor, indices);
+}
+
 ScalarRef ElementWalker::element(Value tensor, Indices indices) {
   SmallVector<AffineExpr> simple;
   std::vector<const void *> key;
@@ -61,7 +72,7 @@ ScalarRef ElementWalker::element(Value tensor, Indices indices) {
     key.push_back(simple.back().getAsOpaquePointer());
   }
   if (isStepping)
-    return readAsIs(tensor, simple);
+    return constantOrRead(tensor, simple);
   auto position = std::pair(tensor.getAsOpaquePointer(), std::move(key));
   auto it = known.find(position);
   if (it != known.end())

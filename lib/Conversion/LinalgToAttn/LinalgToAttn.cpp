@@ -34,9 +34,8 @@ using Progress = MissedAttention::Progress;
 // Library
 //===----------------------------------------------------------------------===//
 
-/// A warning-free remark about a mask that kept its finite value.
 static void remarkFiniteMask(Operation *op, double value) {
-  op->emitRemark() << "mask value " << value
+  emitRemark(op->getLoc()) << "mask value " << value
                    << " is finite and a row may have every key masked: kept as "
                       "a change of the score, no key is skipped";
 }
@@ -59,13 +58,8 @@ static LogicalResult tryRaise(RewriterBase &rewriter, Operation *op,
       continue;
     if (failed(match))
       return failure();
-    Location loc = op->getLoc();
-    std::optional<double> finiteMask = match->score.finiteMask;
-    Operation *function = op->getParentOp();
-    if (finiteMask)
-      remarkFiniteMask(op, *finiteMask);
-    (void)loc;
-    (void)function;
+    if (match->score.finiteMask)
+      remarkFiniteMask(op, *match->score.finiteMask);
     return buildAttention(rewriter, walker, *match, recorder);
   }
   return recorder.miss(Progress::Score, op,
@@ -120,7 +114,7 @@ void MissedAttention::attachTo(InFlightDiagnostic &diagnostic) const {
 InFlightDiagnostic attn::emitNoAttention(Operation *root,
                                          const RaiseResult &result) {
   InFlightDiagnostic diagnostic =
-      root->emitError()
+      emitError(root->getLoc())
       << "found no attention: looked for softmax(query * key^T) * value, a "
          "contraction (linalg or tosa.matmul) one of whose operands is a "
          "softmax over another contraction";

@@ -22,6 +22,10 @@ using namespace attn::raise;
 
 void ScalarEmitter::bind(ArrayRef<AffineExpr> digits, Value value) {
   IndexSpace &space = walker.getSpace();
+  AffineExpr whole = space.constant(0);
+  for (AffineExpr digit : digits)
+    whole = whole * space.getExtent(digit) + digit;
+  variables[space.simplify(whole)] = value;
   for (size_t k = digits.size(); k > 0; --k) {
     if (k == 1) {
       variables[digits[0]] = value;

@@ -51,6 +51,8 @@ namespace {
 /// number at or below the threshold.
 class MaskPeeler {
 public:
+  /// A threshold of 0 stands for half of the lowest number of the type in
+  /// which the mask is applied.
   MaskPeeler(ScalarGraph &graph, ScalarRef product, double threshold)
       : graph(graph), product(product), threshold(threshold) {}
 
@@ -62,37 +64,53 @@ public:
   std::optional<double> finiteValue;
 
 private:
-  bool isMaskValue(ScalarRef scalar);
-  /// The condition under which `term` is 0, if it is a mask value otherwise.
-  ScalarRef asMask(ScalarRef term);
+  bool isMaskValue(ScalarRef scalar, Operation *op);
+  /// The condition under which `term` is 0, if it is a mask value otherwise;
+  /// `op` adds it to the score.
+  ScalarRef asMask(ScalarRef term, Operation *op);
   ScalarRef peelSum(ScalarRef sum);
 
   ScalarGraph &graph;
   ScalarRef product;
   double threshold;
+  double factor = 1; ///< between the scores peeled and the softmax
 };
 } // namespace
 
-bool MaskPeeler::isMaskValue(ScalarRef scalar) {
-  if (!scalar->isConstant() || !(scalar->value <= threshold))
+/// Half of the lowest finite number of the type that `op` computes in.
+static double getDefaultThreshold(Operation *op) {
+  auto type = op ? dyn_cast<FloatType>(
+                       getElementTypeOrSelf(op->getResult(0).getType()))
+                 : FloatType();
+  if (!type)
+    return -kInfinity;
+  return llvm::APFloat::getLargest(type.getFloatSemantics(), true)
+             .convertToDouble() /
+         2;
+}
+
+bool MaskPeeler::isMaskValue(ScalarRef scalar, Operation *op) {
+  double limit = threshold != 0 ? threshold : getDefaultThreshold(op);
+  if (!scalar->isConstant() || !(scalar->value * factor <= limit))
     return false;
   if (std::isfinite(scalar->value))
     finiteValue = std::max(finiteValue.value_or(-kInfinity), scalar->value);
   return true;
 }
 
-ScalarRef MaskPeeler::asMask(ScalarRef term) {
+ScalarRef MaskPeeler::asMask(ScalarRef term, Operation *op) {
   if (term->isConstant(0))
     return graph.constant(Number::Bool, 1);
-  if (isMaskValue(term))
+  if (isMaskValue(term, op))
     return graph.constant(Number::Bool, 0);
   bool isChoice = term->is("arith.select");
   bool isBoth = term->is("arith.addf") || term->is("arith.minimumf") ||
                 term->is("arith.minnumf");
   if (!isChoice && !isBoth)
     return nullptr;
-  ScalarRef lhs = asMask(term->operands[isChoice ? 1 : 0]);
-  ScalarRef rhs = lhs ? asMask(term->operands[isChoice ? 2 : 1]) : nullptr;
+  ScalarRef lhs = asMask(term->operands[isChoice ? 1 : 0], op);
+  ScalarRef rhs =
+      lhs ? asMask(term->operands[isChoice ? 2 : 1], op) : nullptr;
   if (!rhs)
     return nullptr;
   return isChoice
@@ -117,7 +135,7 @@ ScalarRef MaskPeeler::peelSum(ScalarRef sum) {
     ScalarRef kept = term;
     if (contains(term, product)) {
       kept = peel(term);
-    } else if (ScalarRef mask = asMask(term)) {
+    } else if (ScalarRef mask = asMask(term, sum->op)) {
       masks.push_back(mask);
       continue;
     }
@@ -130,7 +148,7 @@ ScalarRef MaskPeeler::peel(ScalarRef score) {
   if (score->is("arith.select")) {
     for (int side : {1, 2}) {
       ScalarRef kept = score->operands[side];
-      if (!contains(kept, product) || !isMaskValue(score->operands[3 - side]))
+      if (!contains(kept, product) || !isMaskValue(score->operands[3 - side], score->op))
         continue;
       ScalarRef condition = score->operands[0];
       masks.push_back(side == 1 ? condition
@@ -144,25 +162,13 @@ ScalarRef MaskPeeler::peel(ScalarRef score) {
   // A positive factor keeps -inf, and makes a finite value another one.
   if (score->is("arith.mulf") && score->operands[1]->isConstant() &&
       score->operands[1]->value > 0) {
-    MaskPeeler inner(graph, product, threshold / score->operands[1]->value);
-    ScalarRef kept = inner.peel(score->operands[0]);
-    masks.append(inner.masks);
-    if (inner.finiteValue)
-      finiteValue = *inner.finiteValue * score->operands[1]->value;
+    double outer = factor;
+    factor *= score->operands[1]->value;
+    ScalarRef kept = peel(score->operands[0]);
+    factor = outer;
     return graph.mul(kept, score->operands[1], score->op);
   }
   return score;
-}
-
-/// Half of the lowest finite number of the product's element type.
-static double getDefaultThreshold(ScalarRef product) {
-  auto type = dyn_cast<FloatType>(
-      getElementTypeOrSelf(product->op->getResult(0).getType()));
-  if (!type)
-    return -kInfinity;
-  return llvm::APFloat::getLargest(type.getFloatSemantics(), true)
-             .convertToDouble() /
-         2;
 }
 
 /// Splits conjunctions, and drops conditions that always hold.
@@ -194,10 +200,7 @@ static ScalarRef peelMasks(ScalarGraph &graph, ScalarRef scalar,
     score.finiteMask = peeler.finiteValue;
     return rest;
   };
-  double threshold = context.options.maskThreshold != 0
-                         ? context.options.maskThreshold
-                         : getDefaultThreshold(score.product);
-  ScalarRef rest = run(threshold);
+  ScalarRef rest = run(context.options.maskThreshold);
   // A finite value is -inf only next to a visible key: in a row without one,
   // the graph spreads the weights evenly and attn gives 0.
   if (!score.finiteMask || context.options.assumeVisibleRows ||

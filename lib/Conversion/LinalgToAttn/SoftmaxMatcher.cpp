@@ -65,10 +65,16 @@ bool attn::raise::contains(ScalarRef scalar, ScalarRef part) {
       scalar, [&](ScalarRef node) { return node == part; }, seen);
 }
 
-static bool containsExponential(ScalarRef scalar) {
-  llvm::DenseSet<ScalarRef> seen;
-  return containsImpl(
-      scalar, [](ScalarRef node) { return node->is("math.exp"); }, seen);
+/// True if `scalar` could be weights: it has an exponential, and is not itself
+/// computed from an attention.
+static bool couldBeWeights(ScalarRef scalar) {
+  llvm::DenseSet<ScalarRef> seen, seenAgain;
+  auto isExponential = [](ScalarRef node) { return node->is("math.exp"); };
+  auto isAttention = [](ScalarRef node) {
+    return isa_and_nonnull<AttentionOp>(node->op);
+  };
+  return containsImpl(scalar, isExponential, seen) &&
+         !containsImpl(scalar, isAttention, seenAgain);
 }
 
 namespace {
@@ -176,7 +182,7 @@ static ScalarRef stripZeroGuard(ScalarRef sum) {
 FailureOr<Softmax> attn::raise::matchSoftmax(ScalarGraph &graph,
                                              ScalarRef weights, AffineExpr key,
                                              MissRecorder &recorder) {
-  if (!containsExponential(weights))
+  if (!couldBeWeights(weights))
     return recorder.miss(Progress::Contraction, weights->op,
                          "expected the weights to be a softmax, got " +
                              describe(weights));
@@ -210,22 +216,26 @@ FailureOr<Softmax> attn::raise::matchSoftmax(ScalarGraph &graph,
                          "expected the denominator to be the sum of the "
                          "exponentials over the keys, got " +
                              describe(sum));
-  Shifted shifted = stripShift(graph, exponent, key);
-  Softmax softmax{shifted.score, nullptr};
-  if (sink) {
-    bool isSink = sink->is("math.exp") && !graph.dependsOn(sink, key);
-    ScalarRef logit = isSink ? sink->operands[0] : nullptr;
-    if (logit && shifted.shift)
-      logit = logit->is("arith.subf") && logit->operands[1] == shifted.shift
-                  ? logit->operands[0]
-                  : nullptr;
-    if (!logit)
-      return recorder.miss(Progress::Exponential, sink->op,
-                           "expected what is added to the row sum to be the "
-                           "exponential of a sink, got " +
-                               describe(sink));
-    softmax.sink = logit;
+  // A graph may shift twice: once by itself, once in its softmax.
+  Softmax softmax{exponent, nullptr};
+  ScalarRef logit = sink && sink->is("math.exp") && !graph.dependsOn(sink, key)
+                        ? sink->operands[0]
+                        : nullptr;
+  while (true) {
+    Shifted shifted = stripShift(graph, softmax.score, key);
+    if (!shifted.shift)
+      break;
+    softmax.score = shifted.score;
+    bool sameShift = logit && logit->is("arith.subf") &&
+                     logit->operands[1] == shifted.shift;
+    logit = sameShift ? logit->operands[0] : nullptr;
   }
+  softmax.sink = logit;
+  if (sink && !logit)
+    return recorder.miss(Progress::Exponential, sink->op,
+                         "expected what is added to the row sum to be the "
+                         "exponential of a sink, got " +
+                             describe(sink));
   if (guard && !meansAllMasked(guard, softmax.score))
     return recorder.miss(Progress::Softmax, guard->op,
                          "expected the weights to be set to 0 only in rows "

@@ -77,6 +77,7 @@ public:
 private:
   ScalarRef produce(mlir::Value tensor, Indices indices);
   ScalarRef readAsIs(mlir::Value tensor, Indices indices);
+  ScalarRef constantOrRead(mlir::Value tensor, Indices indices);
   ScalarRef scalarOfOp(mlir::OpResult value,
                        llvm::DenseMap<mlir::Value, ScalarRef> &inner);
 

@@ -68,7 +68,7 @@ public:
 
   /// The first split that `simplify` could have used.
   std::optional<Split> getWantedSplit() const { return wanted; }
-  void forgetWantedSplit() { wanted.reset(); }
+  void setWantedSplit(std::optional<Split> split) { wanted = split; }
 
   /// If `expr` is a mixed-radix number that covers [0, size) exactly, its
   /// digits from the most to the least significant: `b * 8 + h` is (b, h).
