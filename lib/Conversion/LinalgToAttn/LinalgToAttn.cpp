@@ -16,7 +16,6 @@
 #include "attn/Conversion/Passes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -77,13 +76,11 @@ RaiseResult attn::raiseAttention(RewriterBase &rewriter, Operation *root,
                                  const RaiseOptions &options) {
   SmallVector<Operation *> candidates;
   root->walk([&](Operation *op) {
-    if (isa<linalg::LinalgOp, tosa::MatMulOp>(op)) {
-      IndexSpace space(op->getContext());
-      ScalarGraph graph(space);
-      ElementWalker walker(graph);
-      if (getContraction(walker, op))
-        candidates.push_back(op);
-    }
+    IndexSpace space(op->getContext());
+    ScalarGraph graph(space);
+    ElementWalker walker(graph);
+    if (getContraction(walker, op))
+      candidates.push_back(op);
   });
   RaiseResult result;
   for (Operation *op : candidates) {
@@ -116,7 +113,7 @@ InFlightDiagnostic attn::emitNoAttention(Operation *root,
   InFlightDiagnostic diagnostic =
       emitError(root->getLoc())
       << "found no attention: looked for softmax(query * key^T) * value, a "
-         "contraction (linalg or tosa.matmul) one of whose operands is a "
+         "contraction (of linalg or TOSA) one of whose operands is a "
          "softmax over another contraction";
   if (result.nearestMiss)
     result.nearestMiss->attachTo(diagnostic);

@@ -195,30 +195,80 @@ static ScalarRef getReduced(ElementWalker &walker, Combiner combiner,
                       walker.element(op->getOperand(0), position), op);
 }
 
-std::optional<Contraction>
-attn::raise::getTosaContraction(ElementWalker &walker, Operation *op) {
-  auto matmul = dyn_cast<tosa::MatMulOp>(op);
-  if (!matmul || !isa<FloatType>(getElementTypeOrSelf(matmul.getType())))
+/// tosa.matmul: [B, M, K] x [B, K, N].
+static std::optional<Contraction> getMatMul(ElementWalker &walker,
+                                            tosa::MatMulOp op) {
+  if (walker.getSize(op.getA(), 0) != walker.getSize(op.getB(), 0))
     return std::nullopt;
-  IndexSpace &space = walker.getSpace();
-  MLIRContext *context = op->getContext();
+  MLIRContext *context = op.getContext();
   AffineExpr batch, row, column, reduced;
   bindDims(context, batch, row, column, reduced);
   Contraction contraction;
-  contraction.op = op;
-  contraction.lhs = matmul.getA();
-  contraction.rhs = matmul.getB();
+  contraction.lhs = op.getA();
+  contraction.rhs = op.getB();
   contraction.lhsMap = AffineMap::get(4, 0, {batch, row, reduced}, context);
   contraction.rhsMap = AffineMap::get(4, 0, {batch, reduced, column}, context);
   contraction.resultMap = AffineMap::get(4, 0, {batch, row, column}, context);
   contraction.isReduced = {false, false, false, true};
   contraction.extents = {
-      walker.getSize(matmul.getA(), 0), walker.getSize(matmul.getA(), 1),
-      walker.getSize(matmul.getB(), 2), walker.getSize(matmul.getA(), 2)};
-  if (contraction.extents[0] != space.constant(1) &&
-      contraction.extents[0] != walker.getSize(matmul.getB(), 0))
-    return std::nullopt;
+      walker.getSize(op.getA(), 0), walker.getSize(op.getA(), 1),
+      walker.getSize(op.getB(), 2), walker.getSize(op.getA(), 2)};
   return contraction;
+}
+
+/// A convolution with a 1x1 kernel is a product of matrices; exporters write
+/// linear layers so. [N, H, W, IC] x [OC, 1, 1, IC].
+static std::optional<Contraction> getPointwise(ElementWalker &walker,
+                                               tosa::Conv2DOp op) {
+  auto isAll = [](ArrayRef<int64_t> values, int64_t expected) {
+    return llvm::all_of(values,
+                        [&](int64_t value) { return value == expected; });
+  };
+  auto weight = cast<ShapedType>(op.getWeight().getType());
+  if (weight.getDimSize(1) != 1 || weight.getDimSize(2) != 1 ||
+      !isAll(op.getPad(), 0) || !isAll(op.getStride(), 1) ||
+      !isAll(op.getDilation(), 1) || !matchPattern(op.getBias(), m_AnyZeroFloat()))
+    return std::nullopt;
+  MLIRContext *context = op.getContext();
+  AffineExpr n, h, w, out, in, zero = getAffineConstantExpr(0, context);
+  bindDims(context, n, h, w, out, in);
+  Contraction contraction;
+  contraction.lhs = op.getInput();
+  contraction.rhs = op.getWeight();
+  contraction.lhsMap = AffineMap::get(5, 0, {n, h, w, in}, context);
+  contraction.rhsMap = AffineMap::get(5, 0, {out, zero, zero, in}, context);
+  contraction.resultMap = AffineMap::get(5, 0, {n, h, w, out}, context);
+  contraction.isReduced = {false, false, false, false, true};
+  for (int64_t dimension : {0, 1, 2})
+    contraction.extents.push_back(walker.getSize(op.getInput(), dimension));
+  contraction.extents.push_back(walker.getSize(op.getWeight(), 0));
+  contraction.extents.push_back(walker.getSize(op.getInput(), 3));
+  return contraction;
+}
+
+std::optional<Contraction>
+attn::raise::getTosaContraction(ElementWalker &walker, Operation *op) {
+  if (op->getNumResults() != 1 ||
+      !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())))
+    return std::nullopt;
+  std::optional<Contraction> contraction;
+  if (auto matmul = dyn_cast<tosa::MatMulOp>(op))
+    contraction = getMatMul(walker, matmul);
+  else if (auto convolution = dyn_cast<tosa::Conv2DOp>(op))
+    contraction = getPointwise(walker, convolution);
+  if (contraction)
+    contraction->op = op;
+  return contraction;
+}
+
+/// A contraction: all its loops but the last are dimensions of the result.
+static ScalarRef getContracted(ElementWalker &walker, Operation *op,
+                               Indices indices) {
+  if (!getTosaContraction(walker, op))
+    return nullptr;
+  SmallVector<AffineExpr> loops(indices);
+  loops.push_back(AffineExpr());
+  return walker.getGraph().contract(op, loops);
 }
 
 ScalarRef attn::raise::getTosaElement(ElementWalker &walker, OpResult result,
@@ -251,12 +301,8 @@ ScalarRef attn::raise::getTosaElement(ElementWalker &walker, OpResult result,
       .Case<tosa::ReduceAnyOp>([&](tosa::ReduceAnyOp op) {
         return getReduced(walker, Combiner::Or, op, op.getAxis(), indices);
       })
-      .Case<tosa::MatMulOp>([&](tosa::MatMulOp op) -> ScalarRef {
-        if (!getTosaContraction(walker, op))
-          return nullptr;
-        return graph.contract(
-            op, {indices[0], indices[1], indices[2], AffineExpr()});
-      })
+      .Case<tosa::MatMulOp, tosa::Conv2DOp>(
+          [&](auto op) { return getContracted(walker, op, indices); })
       .Case<tosa::NegateOp>([&](tosa::NegateOp op) -> ScalarRef {
         ScalarRef input = walker.element(op.getInput1(), indices);
         return input->number == Number::Float
