@@ -99,6 +99,7 @@ private:
   FailureOr<CompileResult> runSteps();
   FailureOr<std::string> emit(ArtifactKind kind);
 
+  void noteTarget();
   FailureOr<std::string> printModule();
   FailureOr<std::string> emitLLVMIR();
   FailureOr<runtime::Manifest> getManifest();
@@ -179,7 +180,18 @@ LogicalResult Compilation::runStages() {
         })))
       return failure();
   }
+  noteTarget();
   return success();
+}
+
+/// The manifest says what the PTX is for.
+void Compilation::noteTarget() {
+  auto fields = module->getAttrOfType<DictionaryAttr>(manifestAttrName);
+  if (!fields || fields.contains("target"))
+    return;
+  NamedAttrList named(fields);
+  named.set("target", StringAttr::get(module.getContext(), target.name));
+  module->setAttr(manifestAttrName, named.getDictionary(module.getContext()));
 }
 
 FailureOr<std::string> Compilation::printModule() {

@@ -11,6 +11,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Tile/IR/Tile.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
+#include "attn/Pipelines/CpuPipeline.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/Pipelines/ReferencePipeline.h"
 #include "attn/Target/PTX/TranslateToPTX.h"
@@ -25,5 +26,6 @@ void attn::registerAllAttnPasses() {
   registerAttnTransformsPasses();
   tile::registerAttnTileTransformsPasses();
   registerAttnPipelines();
+  registerCpuPipeline();
   registerReferencePipeline();
 }

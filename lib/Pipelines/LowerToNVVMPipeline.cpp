@@ -19,16 +19,24 @@
 using namespace mlir;
 using namespace attn;
 
+/// Coordinates and sizes are below 2^31; addresses are computed in 64 bits.
+static constexpr unsigned kIndexBits = 32;
+
 void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
                                     const AttentionPipelineOptions &options) {
-  pm.addPass(createConvertAttnTileToNVVM());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertIndexToLLVMPass());
-  pm.addPass(createConvertNVVMToLLVMPass());
-  pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createConvertAttnTileToNVVM());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createCSEPass());
+  ArithToLLVMConversionPassOptions arithOptions;
+  arithOptions.indexBitwidth = kIndexBits;
+  pm.addPass(createArithToLLVMConversionPass(arithOptions));
+  ConvertControlFlowToLLVMPassOptions controlFlowOptions;
+  controlFlowOptions.indexBitwidth = kIndexBits;
+  pm.addPass(createConvertControlFlowToLLVMPass(controlFlowOptions));
+  pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCSEPass());
   pm.addPass(createVerifyNormalFormPass({"nvvm"}));
 }

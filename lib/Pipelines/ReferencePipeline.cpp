@@ -45,14 +45,15 @@ static void buildBufferizeStage(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   bufferization::buildBufferDeallocationPipeline(pm);
   pm.addPass(createConvertBufferizationToMemRefPass());
-  // Sizes that do not fit and reads out of range end in an assertion.
+  // Sizes that do not fit and reads out of range end in an assertion; those
+  // that can be decided now fold away.
   pm.addPass(createGenerateRuntimeVerificationPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
   pm.addPass(createConvertLinalgToLoopsPass());
 }
 
-/// 16-bit floats are computed in f32 and rounded after each op, as a machine
-/// without 16-bit arithmetic does.
-static void buildScalarStage(OpPassManager &pm) {
+void attn::buildScalarStage(OpPassManager &pm) {
   pm.addPass(math::createMathExtendToSupportedTypes());
   arith::ArithEmulateUnsupportedFloatsOptions arithmetic;
   arithmetic.sourceTypeStrs = {"bf16", "f16"};
@@ -71,6 +72,10 @@ void attn::buildLinalgToLLVMStage(OpPassManager &pm) {
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
   buildScalarStage(pm);
+  buildFinalizeToLLVMStage(pm);
+}
+
+void attn::buildFinalizeToLLVMStage(OpPassManager &pm) {
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createArithToLLVMConversionPass());

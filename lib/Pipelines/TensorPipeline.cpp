@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
 
@@ -14,6 +15,7 @@ using namespace attn;
 
 void attn::buildTensorPipeline(OpPassManager &pm,
                                const AttentionPipelineOptions &options) {
+  pm.addPass(createAttnRaise());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createVerifyNormalFormPass({"tensor"}));
 }

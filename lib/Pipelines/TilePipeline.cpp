@@ -6,7 +6,6 @@
 
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
-#include "attn/Dialect/Tile/IR/Tile.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/TargetInfo/TargetInfo.h"
@@ -16,19 +15,30 @@
 using namespace mlir;
 using namespace attn;
 
+/// What a CTA of the target may have; an unknown target is reported where the
+/// schedule is chosen.
+static tile::AllocateSharedMemoryPassOptions
+getSharedMemoryLimit(StringRef target) {
+  tile::AllocateSharedMemoryPassOptions options;
+  if (Result<TargetInfo> info = lookupTarget(target.str()))
+    options.limit = info->sharedMemoryPerCtaBytes;
+  return options;
+}
+
 void attn::buildTilePipeline(OpPassManager &pm,
                              const AttentionPipelineOptions &options) {
-  // No canonicalization before the loads are staged: it would dissolve the key
-  // loops of one trip, which the staging follows.
-  pm.addPass(createConvertAttnToTile());
-  OpPassManager &kernels = pm.nest<tile::KernelOp>();
-  kernels.addPass(tile::createPipelinePass());
-  tile::AllocateSharedMemoryPassOptions allocate;
-  // An unknown target has been reported by the schedule's selection.
-  if (Result<TargetInfo> target = lookupTarget(options.target.getValue()))
-    allocate.limit = target->sharedMemoryPerCtaBytes;
-  kernels.addPass(tile::createAllocateSharedMemoryPass(allocate));
+  // Tiled loops repeat sizes and bounds; the stages of the key loops are found
+  // by their bounds, so equal values must be one value.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createConvertAttnToTile());
+  // Canonicalization here would dissolve key loops of one trip, which the
+  // staging of their loads follows.
+  pm.addPass(createCSEPass());
+  OpPassManager &kernels = pm.nest<tile::KernelOp>();
+  kernels.addPass(tile::createPipelinePass());
+  kernels.addPass(tile::createAllocateSharedMemoryPass(
+      getSharedMemoryLimit(options.target)));
+  pm.addPass(createCanonicalizerPass());
   pm.addPass(createVerifyNormalFormPass({"tile"}));
 }

@@ -7,10 +7,12 @@
 #include "CpuDevice.h"
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Pipelines/CpuPipeline.h"
 #include "attn/Pipelines/ReferencePipeline.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace attn;
@@ -40,6 +42,14 @@ static LogicalResult addRaising(OpPassManager &pm, ModuleOp module,
   return parsePassPipeline("attn-raise", pm);
 }
 
+/// Removes what `name` does not need, so that only this is compiled.
+static void addIsolation(OpPassManager &pm, ModuleOp module, StringRef name) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.getName() != name)
+      function.setPrivate();
+  pm.addPass(createSymbolDCEPass());
+}
+
 /// The function's type once every float in it is f64.
 static FunctionType promoteSignature(FunctionType type) {
   Type f64 = Float64Type::get(type.getContext());
@@ -62,15 +72,22 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
   OwningOpRef<ModuleOp> module = original.clone();
   FunctionType signature = function.getFunctionType();
   PassManager pm(module->getContext(), ModuleOp::getOperationName());
+  addIsolation(pm, *module, function.getName());
   if (path == CpuPath::Device && failed(addRaising(pm, *module, options)))
     return failure();
-  ReferencePipelineOptions pipeline;
-  pipeline.promote = path == CpuPath::Float64;
-  buildReferencePipeline(pm, pipeline);
+  if (path == CpuPath::Float64) {
+    buildReferencePipeline(pm, ReferencePipelineOptions());
+  } else {
+    CpuPipelineOptions pipeline;
+    pipeline.threads = options.threads;
+    buildCpuPipeline(pm, pipeline);
+  }
   if (failed(pm.run(*module)))
     return failure(reportError("cannot compile @" + function.getName().str() +
                                " for the cpu"));
   if (path == CpuPath::Float64)
     signature = promoteSignature(signature);
-  return CpuJit::compile(*module, function.getName(), signature);
+  // References run once: compiling them longer than that does not pay.
+  int optLevel = path == CpuPath::Device ? 2 : 1;
+  return CpuJit::compile(*module, function.getName(), signature, optLevel);
 }

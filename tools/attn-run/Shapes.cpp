@@ -46,10 +46,12 @@ private:
   void createVariables();
   void nameByAttention(AttentionOp attention, size_t number);
   void tie(Value operand, unsigned dim, const std::string &name);
+  void suggestByReads(Region &mod, const std::string &suffix);
   bool assign(size_t variable, int64_t size, const std::string &source);
   bool assignShape(size_t argument, ArrayRef<int64_t> shape,
                    const std::string &source);
   bool assignTypes();
+  void assignSuggestions();
   bool assignOption(const std::string &text);
   bool assignName(const std::string &item);
   bool checkComplete();
@@ -60,6 +62,9 @@ private:
   /// Number of the variable of each dimension of each argument.
   std::vector<std::vector<size_t>> variableOf;
   std::map<std::string, size_t> byName;
+  /// A dimension that is read at a coordinate has that coordinate's range
+  /// unless something else is asked for: (variable, name).
+  std::vector<std::pair<size_t, std::string>> suggestions;
   /// Names of (Hq, Hkv) pairs.
   std::vector<std::pair<std::string, std::string>> headPairs;
 };
@@ -85,18 +90,41 @@ void ShapeResolver::tie(Value operand, unsigned dim, const std::string &name) {
     return;
   size_t &variable = variableOf[argument.getArgNumber()][dim];
   auto [entry, isNew] = byName.try_emplace(name, variable);
+  // A dimension that several attentions read keeps its first name.
+  bool hasName = variables[variable].name.find('[') == std::string::npos;
   if (isNew) {
-    variables[variable].name = name;
+    if (!hasName)
+      variables[variable].name = name;
     return;
   }
-  // A dimension of an argument that several attentions read keeps its first
-  // name; everything that has it moves to the other.
   size_t from = variable, to = entry->second;
   for (std::vector<size_t> &dims : variableOf)
     std::replace(dims.begin(), dims.end(), from, to);
   for (auto &[other, target] : byName)
     if (target == from)
       target = to;
+}
+
+/// Looks for reads of arguments at coordinates of the attention, such as
+/// tensor.extract %documents[%b, %j].
+void ShapeResolver::suggestByReads(Region &mod, const std::string &suffix) {
+  if (mod.empty())
+    return;
+  const char *names[] = {"B", "Hq", "M", "N"};
+  unsigned firstCoordinate = mod.getNumArguments() - 4;
+  for (auto extract : mod.getOps<tensor::ExtractOp>()) {
+    auto tensor = dyn_cast<BlockArgument>(extract.getTensor());
+    if (!tensor || tensor.getOwner() != &function.getBody().front())
+      continue;
+    for (auto [dim, index] : llvm::enumerate(extract.getIndices())) {
+      auto coordinate = dyn_cast<BlockArgument>(index);
+      if (coordinate && coordinate.getOwner() == &mod.front() &&
+          coordinate.getArgNumber() >= firstCoordinate)
+        suggestions.push_back(
+            {variableOf[tensor.getArgNumber()][dim],
+             names[coordinate.getArgNumber() - firstCoordinate] + suffix});
+    }
+  }
 }
 
 /// The first attention gives the plain names; those after it M1, N2, ...
@@ -117,6 +145,8 @@ void ShapeResolver::nameByAttention(AttentionOp attention, size_t number) {
     if (cast<ShapedType>(bias.getType()).getDimSize(dim) != 1)
       tie(bias, dim, names[dim] + suffix);
   headPairs.push_back({"Hq" + suffix, "Hkv" + suffix});
+  suggestByReads(attention.getScoreMod(), suffix);
+  suggestByReads(attention.getMaskMod(), suffix);
 }
 
 bool ShapeResolver::assign(size_t variable, int64_t size,
@@ -158,6 +188,16 @@ bool ShapeResolver::assignTypes() {
         return false;
   }
   return true;
+}
+
+void ShapeResolver::assignSuggestions() {
+  for (const auto &[variable, name] : suggestions) {
+    auto entry = byName.find(name);
+    if (entry == byName.end() || variables[variable].size)
+      continue;
+    variables[variable].size = variables[entry->second].size;
+    variables[variable].source = name;
+  }
 }
 
 /// "M=100"
@@ -242,7 +282,7 @@ bool ShapeResolver::checkHeads() {
       continue;
     int64_t queryHeads = *variables[query->second].size;
     int64_t keyHeads = *variables[key->second].size;
-    if (queryHeads != 0 && (keyHeads == 0 || queryHeads % keyHeads != 0))
+    if (keyHeads == 0 || queryHeads % keyHeads != 0)
       return reportError("expected " + queryName + " to be a multiple of " +
                          keyName + ", got " + queryName + " = " +
                          std::to_string(queryHeads) + " and " + keyName +
@@ -267,6 +307,7 @@ std::optional<Shapes> ShapeResolver::run(
   for (const std::string &shape : options.shapes)
     if (!assignOption(shape))
       return std::nullopt;
+  assignSuggestions();
   if (!checkComplete() || !checkHeads())
     return std::nullopt;
   Shapes shapes;

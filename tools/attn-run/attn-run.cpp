@@ -114,6 +114,7 @@ static bool runOnCpu(func::FuncOp function, const Options &options) {
     if (!expectation)
       return false;
   }
+  CpuJit::setMaxThreads(options.threads);
   auto jit = compileForCpu(function, CpuPath::Device, options);
   if (failed(jit))
     return false;
@@ -134,6 +135,7 @@ static bool runTool(const Options &options) {
   registerAllExtensions(registry);
   registry.insert<AttnDialect>();
   MLIRContext context(registry);
+  context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);
   OwningOpRef<ModuleOp> module = loadModule(options, context, sources);

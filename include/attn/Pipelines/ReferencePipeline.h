@@ -34,6 +34,13 @@ void buildGraphToLinalgStage(mlir::OpPassManager &pm);
 /// arguments and the caller owns their results.
 void buildLinalgToLLVMStage(mlir::OpPassManager &pm);
 
+/// Float arithmetic that the host may lack: 16-bit floats are computed in f32
+/// and rounded after each op, math functions are calls of the C library.
+void buildScalarStage(mlir::OpPassManager &pm);
+
+/// memref, func, arith, index, cf and ub to the LLVM dialect.
+void buildFinalizeToLLVMStage(mlir::OpPassManager &pm);
+
 /// Both stages, with --attn-promote-to-f64 between them if asked for.
 void buildReferencePipeline(mlir::OpPassManager &pm,
                             const ReferencePipelineOptions &options);

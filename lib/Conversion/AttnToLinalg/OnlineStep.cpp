@@ -265,8 +265,8 @@ SmallVector<Value> StepEmitter::coordinates(OpBuilder &b, Location l) {
   Value head = index(loopH);
   if (grouped) {
     Value size = getValueOrCreateConstantIndexOp(b, l, group);
-    head = arith::AddIOp::create(b, l, arith::MulIOp::create(b, l, head, size),
-                                 index(loopG));
+    Value first = arith::MulIOp::create(b, l, head, size);
+    head = arith::AddIOp::create(b, l, first, index(loopG));
   }
   SmallVector<Value> result = {index(loopB), head, index(loopI), index(loopJ)};
   if (!inputs.offsets.empty())

@@ -64,7 +64,7 @@ bool isScalarOp(Operation *op) {
   if (op->getNumResults() == 0 || !llvm::all_of(op->getResultTypes(), isScalar))
     return false;
   return isa<tensor::DimOp>(op) ||
-         (op->getNumRegions() == 0 && isPure(op) &&
+         (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
           llvm::all_of(op->getOperandTypes(), isScalar));
 }
 
@@ -73,6 +73,18 @@ bool isScalarOp(Operation *op) {
 //===----------------------------------------------------------------------===//
 // Scalars and the grid
 //===----------------------------------------------------------------------===//
+
+/// Moves a scalar op out of the loops in which it is invariant. A division need
+/// not stay behind the test for a trip: integer division does not trap on a GPU.
+static void hoist(Operation *op) {
+  while (auto loop = dyn_cast<scf::ForOp>(op->getParentOp())) {
+    if (!llvm::all_of(op->getOperands(), [&](Value operand) {
+          return loop.isDefinedOutsideOfLoop(operand);
+        }))
+      return;
+    op->moveBefore(loop);
+  }
+}
 
 /// Copies a scalar op into the kernel; sizes are those of the parameters.
 LogicalResult KernelBuilder::copyScalar(Operation *op) {
@@ -87,7 +99,7 @@ LogicalResult KernelBuilder::copyScalar(Operation *op) {
                    .getResult());
     return success();
   }
-  builder.clone(*op, values);
+  hoist(builder.clone(*op, values));
   return success();
 }
 

@@ -10,6 +10,7 @@
 
 #include "attn/Conversion/Passes.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -41,6 +42,34 @@ static LogicalResult decomposeAggregates(ModuleOp module) {
   return success();
 }
 
+namespace {
+/// An expansion into several dynamic sizes as a reshape: upstream's expansion
+/// of strided metadata can infer only one size of a group.
+struct ReshapeDynamicExpansion : OpRewritePattern<tensor::ExpandShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp op,
+                                PatternRewriter &rewriter) const override {
+    RankedTensorType type = op.getResultType();
+    auto isAmbiguous = [&](const ReassociationIndices &group) {
+      return llvm::count_if(group, [&](int64_t dim) {
+               return type.isDynamicDim(dim);
+             }) > 1;
+    };
+    if (llvm::none_of(op.getReassociationIndices(), isAmbiguous))
+      return rewriter.notifyMatchFailure(op, "each size can be inferred");
+    SmallVector<Value> sizes;
+    for (OpFoldResult size : op.getMixedOutputShape())
+      sizes.push_back(
+          getValueOrCreateConstantIndexOp(rewriter, op.getLoc(), size));
+    Value shape = tensor::FromElementsOp::create(rewriter, op.getLoc(), sizes);
+    rewriter.replaceOpWithNewOp<tensor::ReshapeOp>(op, type, op.getSrc(),
+                                                   shape);
+    return success();
+  }
+};
+} // namespace
+
 /// The caller's buffers are inputs only, and calls go through the C interface.
 static void fixInterface(func::FuncOp function) {
   if (function.isPrivate() || function.isExternal())
@@ -65,6 +94,7 @@ struct ConvertGraphToBufferizablePass
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     tensor::populateDecomposeTensorConcatPatterns(patterns);
+    patterns.add<ReshapeDynamicExpansion>(&getContext());
     walkAndApplyPatterns(module, std::move(patterns));
     module.walk(fixInterface);
   }

@@ -39,7 +39,7 @@ struct ConvertAttnTileToNVVM
         return signalPassFailure();
       declareSharedMemory(module);
       if (auto manifest = kernel.getManifestAttr())
-        module->setAttr("attn.manifest", manifest);
+        module->setAttr("attn.manifest", completeManifest(kernel, manifest));
       if (failed(convertKernel(kernel)))
         return signalPassFailure();
       ++numKernels;
@@ -47,6 +47,22 @@ struct ConvertAttnTileToNVVM
   }
 
 private:
+  /// The manifest with the kernel's shared memory, which is known by now.
+  static DictionaryAttr completeManifest(KernelOp kernel,
+                                         DictionaryAttr manifest) {
+    Builder builder(kernel.getContext());
+    auto kernels = manifest.getAs<ArrayAttr>("kernels");
+    IntegerAttr bytes = kernel.getSharedBytesAttr();
+    if (!kernels || kernels.size() != 1 || !bytes)
+      return manifest;
+    NamedAttrList entry(cast<DictionaryAttr>(kernels[0]));
+    entry.set("shared_bytes", bytes);
+    NamedAttrList fields(manifest);
+    fields.set("kernels", builder.getArrayAttr(
+                              {entry.getDictionary(kernel.getContext())}));
+    return fields.getDictionary(kernel.getContext());
+  }
+
   /// Fails at a math op that no instruction computes.
   static LogicalResult checkMath(KernelOp kernel) {
     WalkResult result = kernel.walk([](Operation *op) {

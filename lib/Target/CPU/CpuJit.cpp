@@ -12,6 +12,8 @@
 
 #include "attn/Target/CPU/CpuJit.h"
 
+#include "attn/Support/Parallel.h"
+
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/IR/Builders.h"
@@ -20,6 +22,7 @@
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -81,9 +84,39 @@ Type attn::getElementType(MLIRContext *context, DType dtype) {
   llvm_unreachable("unknown element type");
 }
 
+/// Calls `body` with every index of a tensor of that shape, in row-major order.
+static void forEachIndex(ArrayRef<int64_t> shape,
+                         function_ref<void(ArrayRef<int64_t>)> body) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  SmallVector<int64_t> index(shape.size(), 0);
+  for (int64_t i = 0; i < count; ++i) {
+    body(index);
+    for (size_t d = index.size(); d-- > 0;) {
+      if (++index[d] < shape[d])
+        break;
+      index[d] = 0;
+    }
+  }
+}
+
 //===----------------------------------------------------------------------===//
-// Compilation
+// What compiled code calls
 //===----------------------------------------------------------------------===//
+
+/// Threads that attnParallelFor may use; 0: one per core.
+static std::atomic<int64_t> maxThreads{0};
+
+void CpuJit::setMaxThreads(int64_t threads) { maxThreads = threads; }
+
+/// attnParallelFor(count, body, context): calls body(context, i) for each i
+/// below count, on several threads.
+static void parallelForEntry(int64_t count, void (*body)(void *, int64_t),
+                             void *context) {
+  parallelFor(
+      count, [&](int64_t i) { body(context, i); }, maxThreads);
+}
 
 /// What a failed cf.assert calls after it has printed its message: an input
 /// that a module rejects is no reason to dump core.
@@ -94,16 +127,59 @@ static void failAssertion() {
   std::_Exit(1);
 }
 
+/// What memref.copy between strided layouts calls: copies the elements of one
+/// ranked memref to another of the same sizes. An unranked memref is its rank
+/// and the address of its descriptor.
+namespace {
+struct UnrankedMemRef {
+  int64_t rank;
+  const Word *descriptor;
+};
+} // namespace
+
+static void copyMemRef(int64_t elementBytes, const UnrankedMemRef *source,
+                       const UnrankedMemRef *target) {
+  int64_t rank = source->rank;
+  auto data = [&](const UnrankedMemRef *memref) {
+    const Word *words = memref->descriptor;
+    return reinterpret_cast<char *>(words[1]) + words[2] * elementBytes;
+  };
+  const Word *sizes = source->descriptor + 3;
+  const Word *fromStrides = sizes + rank;
+  const Word *toStrides = target->descriptor + 3 + rank;
+  const char *from = data(source);
+  char *to = data(target);
+  forEachIndex(ArrayRef(sizes, rank), [&](ArrayRef<int64_t> index) {
+    int64_t fromOffset = 0, toOffset = 0;
+    for (int64_t d = 0; d < rank; ++d) {
+      fromOffset += index[d] * fromStrides[d];
+      toOffset += index[d] * toStrides[d];
+    }
+    std::memcpy(to + toOffset * elementBytes, from + fromOffset * elementBytes,
+                static_cast<size_t>(elementBytes));
+  });
+}
+
+/// Symbols that compiled code may call besides the C library's.
 static llvm::orc::SymbolMap
 getHostSymbols(llvm::orc::MangleAndInterner intern) {
   llvm::orc::SymbolMap symbols;
-  symbols[intern("abort")] = {llvm::orc::ExecutorAddr::fromPtr(&failAssertion),
-                              llvm::JITSymbolFlags::Exported};
+  auto add = [&](StringRef name, auto *function) {
+    symbols[intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
+                             llvm::JITSymbolFlags::Exported};
+  };
+  add("abort", &failAssertion);
+  add("memrefCopy", &copyMemRef);
+  add("attnParallelFor", &parallelForEntry);
   return symbols;
 }
 
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
 static llvm::Expected<std::unique_ptr<ExecutionEngine>>
-createEngine(ModuleOp module) {
+createEngine(ModuleOp module, int optLevel) {
   static std::once_flag initialized;
   std::call_once(initialized, [] {
     llvm::InitializeNativeTarget();
@@ -112,15 +188,15 @@ createEngine(ModuleOp module) {
   auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
   if (!builder)
     return builder.takeError();
-  builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
+  builder->setCodeGenOptLevel(static_cast<llvm::CodeGenOptLevel>(optLevel));
   auto machine = builder->createTargetMachine();
   if (!machine)
     return machine.takeError();
-  auto optimize = makeOptimizingTransformer(/*optLevel=*/3, /*sizeLevel=*/0,
-                                            machine->get());
+  auto optimize =
+      makeOptimizingTransformer(optLevel, /*sizeLevel=*/0, machine->get());
   ExecutionEngineOptions options;
   options.transformer = optimize;
-  options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Aggressive;
+  options.jitCodeGenOptLevel = static_cast<llvm::CodeGenOptLevel>(optLevel);
   options.enableGDBNotificationListener = false;
   options.enablePerfNotificationListener = false;
   return ExecutionEngine::create(module, options, std::move(*machine));
@@ -129,8 +205,10 @@ createEngine(ModuleOp module) {
 CpuJit::CpuJit() = default;
 CpuJit::~CpuJit() = default;
 
-FailureOr<std::unique_ptr<CpuJit>>
-CpuJit::compile(ModuleOp module, StringRef function, FunctionType signature) {
+FailureOr<std::unique_ptr<CpuJit>> CpuJit::compile(ModuleOp module,
+                                                   StringRef function,
+                                                   FunctionType signature,
+                                                   int optLevel) {
   std::unique_ptr<CpuJit> jit(new CpuJit());
   for (Type type : signature.getInputs())
     jit->isScalar.push_back(!isa<ShapedType>(type));
@@ -139,24 +217,25 @@ CpuJit::compile(ModuleOp module, StringRef function, FunctionType signature) {
     std::optional<DType> dtype =
         tensor ? getDType(tensor.getElementType()) : std::nullopt;
     if (!dtype)
-      return module.emitError() << "expected the results of @" << function
-                                << " to be ranked tensors of a type that the "
-                                   "host has, got "
-                                << type;
+      return emitError(module.getLoc())
+             << "expected the results of @" << function
+             << " to be ranked tensors of a type that the "
+                "host has, got "
+             << type;
     jit->results.push_back({*dtype, tensor.getRank()});
   }
   DialectRegistry registry;
   registerAllToLLVMIRTranslations(registry);
   module.getContext()->appendDialectRegistry(registry);
-  auto engine = createEngine(module);
+  auto engine = createEngine(module, optLevel);
   if (!engine)
-    return module.emitError() << "cannot compile for the host: "
-                              << llvm::toString(engine.takeError());
+    return emitError(module.getLoc()) << "cannot compile for the host: "
+                                      << llvm::toString(engine.takeError());
   (*engine)->registerSymbols(getHostSymbols);
   auto entry = (*engine)->lookupPacked(("_mlir_ciface_" + function).str());
   if (!entry)
-    return module.emitError() << "cannot compile @" << function << ": "
-                              << llvm::toString(entry.takeError());
+    return emitError(module.getLoc()) << "cannot compile @" << function << ": "
+                                      << llvm::toString(entry.takeError());
   jit->engine = std::move(*engine);
   jit->entry = *entry;
   return jit;
@@ -186,19 +265,14 @@ static HostTensor copyResult(const Word *words, DType dtype, int64_t rank) {
     std::memcpy(tensor.data.data(), source, tensor.data.size());
     return tensor;
   }
-  std::vector<int64_t> index(rank, 0);
-  for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
+  char *target = tensor.data.data();
+  forEachIndex(tensor.shape, [&](ArrayRef<int64_t> index) {
     Word offset = 0;
     for (int64_t d = 0; d < rank; ++d)
       offset += index[d] * strides[d];
-    std::memcpy(&tensor.data[i * size],
-                source + offset * static_cast<Word>(size), size);
-    for (int64_t d = rank; d-- > 0;) {
-      if (++index[d] < sizes[d])
-        break;
-      index[d] = 0;
-    }
-  }
+    std::memcpy(target, source + offset * static_cast<Word>(size), size);
+    target += size;
+  });
   return tensor;
 }
 

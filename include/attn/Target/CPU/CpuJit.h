@@ -36,15 +36,22 @@ std::optional<runtime::DType> getDType(mlir::Type type);
 /// The MLIR type of elements of `dtype`.
 mlir::Type getElementType(mlir::MLIRContext *context, runtime::DType dtype);
 
-/// A compiled function.
+/// A compiled function. Besides the C library it may call
+///   void attnParallelFor(int64_t count, void (*body)(void *, int64_t),
+///                        void *context)
+/// which calls body(context, i) for 0 <= i < count on several threads.
 class CpuJit {
 public:
-  /// Compiles `function` of `module`, optimized for the host at -O3.
+  /// Limits the threads of attnParallelFor, for the whole process; 0: one per
+  /// core.
+  static void setMaxThreads(int64_t threads);
+
+  /// Compiles `function` of `module` for the host at -O`optLevel` (0 to 3).
   /// `signature` is the function's type as it was on tensors: ranked tensors,
   /// or scalars among the arguments. Diagnostics go to the module's location.
   static mlir::FailureOr<std::unique_ptr<CpuJit>>
   compile(mlir::ModuleOp module, llvm::StringRef function,
-          mlir::FunctionType signature);
+          mlir::FunctionType signature, int optLevel = 3);
   ~CpuJit();
 
   /// Calls the function; the arguments' ranks and element types must be those

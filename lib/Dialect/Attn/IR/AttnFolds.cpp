@@ -3,14 +3,148 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What the op can say by itself moves into it: constant factors into the
+// scale; regions and operands without effect go away. Transposes around the op
+// fold with each other by linalg's own patterns.
+//
+//===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace attn;
 
+/// The number that a constant float, or a uniform tensor of it, holds.
+static std::optional<double> getUniformFloat(Value value) {
+  APFloat number(0.0);
+  if (!matchPattern(value, m_ConstantFloat(&number)))
+    return std::nullopt;
+  bool losesInfo;
+  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                 &losesInfo);
+  return number.convertToDouble();
+}
+
+/// `x` and `c` of `x * c`.
+static std::optional<std::pair<Value, double>> matchScaled(Value value) {
+  auto product = value.getDefiningOp<arith::MulFOp>();
+  if (!product)
+    return std::nullopt;
+  if (auto factor = getUniformFloat(product.getRhs()))
+    return std::pair(product.getLhs(), *factor);
+  if (auto factor = getUniformFloat(product.getLhs()))
+    return std::pair(product.getRhs(), *factor);
+  return std::nullopt;
+}
+
+static void removeRegion(PatternRewriter &rewriter, Region &region) {
+  rewriter.eraseBlock(&region.front());
+}
+
+namespace {
+/// query * c and key * c: c goes into the scale. In f16 and bf16 the product
+/// would be rounded; the scale is not.
+struct FoldOperandScale : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    for (OpOperand *operand : {&op.getQueryMutable(), &op.getKeyMutable()}) {
+      auto scaled = matchScaled(operand->get());
+      if (!scaled)
+        continue;
+      double scale = op.getScaleValue() * scaled->second;
+      rewriter.modifyOpInPlace(op, [&] {
+        operand->set(scaled->first);
+        op.setScaleAttr(rewriter.getF64FloatAttr(scale));
+      });
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "no constant factor on an operand");
+  }
+};
+
+/// A score_mod that only multiplies by a constant, or does nothing.
+struct FoldScoreModScale : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasScoreMod())
+      return rewriter.notifyMatchFailure(op, "no score_mod");
+    Block &block = op.getScoreMod().front();
+    Value score = block.getArgument(0);
+    Value result = cast<YieldOp>(block.getTerminator()).getValue();
+    double factor = 1;
+    if (result != score) {
+      auto scaled = matchScaled(result);
+      if (!scaled || scaled->first != score || op.getBias())
+        return rewriter.notifyMatchFailure(op, "score_mod is more than a scale");
+      factor = scaled->second;
+    }
+    double scale = op.getScaleValue() * factor;
+    rewriter.modifyOpInPlace(op, [&] {
+      removeRegion(rewriter, op.getScoreMod());
+      op.setScaleAttr(rewriter.getF64FloatAttr(scale));
+    });
+    return success();
+  }
+};
+
+/// A mask_mod that is true everywhere.
+struct RemoveTrueMask : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasMaskMod())
+      return rewriter.notifyMatchFailure(op, "no mask_mod");
+    Block &block = op.getMaskMod().front();
+    if (!matchPattern(cast<YieldOp>(block.getTerminator()).getValue(),
+                      m_One()))
+      return rewriter.notifyMatchFailure(op, "mask_mod is not a constant true");
+    rewriter.modifyOpInPlace(op,
+                             [&] { removeRegion(rewriter, op.getMaskMod()); });
+    return success();
+  }
+};
+
+/// A bias that is 0 everywhere.
+struct RemoveZeroBias : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getBias() || !matchPattern(op.getBias(), m_AnyZeroFloat()))
+      return rewriter.notifyMatchFailure(op, "no bias that is 0");
+    rewriter.modifyOpInPlace(op, [&] { op.getBiasMutable().clear(); });
+    return success();
+  }
+};
+
+/// An LSE that nobody uses.
+struct RemoveUnusedLse : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getLse() || !op.getLse().use_empty())
+      return rewriter.notifyMatchFailure(op, "no unused lse");
+    OperationState state(op.getLoc(), AttentionOp::getOperationName(),
+                         op->getOperands(), op.getOutput().getType(),
+                         op->getAttrs());
+    for (Region &region : op->getRegions())
+      state.addRegion()->takeBody(region);
+    auto smaller = cast<AttentionOp>(rewriter.create(state));
+    rewriter.replaceAllUsesWith(op.getOutput(), smaller.getOutput());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+} // namespace
+
 void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
-                                              MLIRContext *context) {}
+                                              MLIRContext *context) {
+  patterns.add<FoldOperandScale, FoldScoreModScale, RemoveTrueMask,
+               RemoveUnusedLse, RemoveZeroBias>(context);
+}

@@ -55,14 +55,20 @@ void attn::buildSlidingWindowMask(OpBuilder &builder, Location loc,
   Value i = block->getArgument(2), j = block->getArgument(3);
   Value visible;
   if (left >= 0) {
-    Value width = arith::ConstantIndexOp::create(builder, loc, left);
-    Value first = arith::SubIOp::create(builder, loc, i, width);
+    Value first = i; // a width of 0 is no op: it would not survive folding
+    if (left > 0) {
+      Value width = arith::ConstantIndexOp::create(builder, loc, left);
+      first = arith::SubIOp::create(builder, loc, i, width);
+    }
     visible = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, j,
                                     first);
   }
   if (right >= 0) {
-    Value width = arith::ConstantIndexOp::create(builder, loc, right);
-    Value last = arith::AddIOp::create(builder, loc, i, width);
+    Value last = i;
+    if (right > 0) {
+      Value width = arith::ConstantIndexOp::create(builder, loc, right);
+      last = arith::AddIOp::create(builder, loc, i, width);
+    }
     Value notAfter = arith::CmpIOp::create(builder, loc,
                                            arith::CmpIPredicate::sle, j, last);
     visible = visible ? arith::AndIOp::create(builder, loc, visible, notAfter)
@@ -103,6 +109,33 @@ void attn::buildNamedMod(OpBuilder &builder, Location loc, Region &region,
 // Recognition
 //===----------------------------------------------------------------------===//
 
+/// Clones `region` with each constant, wherever it was, right before its first
+/// use: the place where the builders put it. Folders and CSE move constants.
+static void cloneWithSunkConstants(Region &region, Region &clone) {
+  IRMapping mapping;
+  region.cloneInto(&clone, mapping);
+  Block &block = clone.front();
+  llvm::DenseMap<Attribute, Operation *> sunk;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (op.hasTrait<OpTrait::ConstantLike>())
+      continue;
+    for (OpOperand &operand : op.getOpOperands()) {
+      auto constant = operand.get().getDefiningOp<arith::ConstantOp>();
+      if (!constant)
+        continue;
+      Operation *&copy = sunk[constant.getValue()];
+      if (!copy) {
+        copy = constant->clone();
+        block.getOperations().insert(op.getIterator(), copy);
+      }
+      operand.set(copy->getResult(0));
+    }
+  }
+  for (Operation &op : llvm::make_early_inc_range(block))
+    if (op.hasTrait<OpTrait::ConstantLike>() && op.use_empty())
+      op.erase();
+}
+
 /// True if `region` has exactly the ops that `mod`'s builder makes.
 static bool isExactly(Region &region, const NamedMod &mod) {
   FloatType scoreType = dyn_cast<FloatType>(region.getArgument(0).getType());
@@ -110,8 +143,8 @@ static bool isExactly(Region &region, const NamedMod &mod) {
   if (wantsScore != static_cast<bool>(scoreType))
     return false;
   Region expected;
-  OpBuilder builder(region.getContext());
-  buildNamedMod(builder, region.getLoc(), expected, scoreType, mod);
+  OpBuilder builder(region.getArgument(0).getContext());
+  buildNamedMod(builder, builder.getUnknownLoc(), expected, scoreType, mod);
   return OperationEquivalence::isRegionEquivalentTo(
       &region, &expected, OperationEquivalence::IgnoreLocations);
 }
@@ -137,24 +170,33 @@ static SmallVector<NamedMod> maskCandidates(Region &region) {
     if (auto width = dyn_cast<IntegerAttr>(constant.getValue()))
       if (width.getType().isIndex())
         widths.push_back(width.getInt());
-  NamedMod window{NamedMod::SlidingWindow};
+  // Each side is a width of the region, 0, or unlimited (-1).
+  auto addWindow = [&](int64_t left, int64_t right) {
+    NamedMod window{NamedMod::SlidingWindow};
+    window.left = left;
+    window.right = right;
+    candidates.push_back(window);
+  };
   if (widths.size() == 2) {
-    window.left = widths[0];
-    window.right = widths[1];
-    candidates.push_back(window);
+    addWindow(widths[0], widths[1]);
   } else if (widths.size() == 1) {
-    window.left = widths[0];
-    window.right = -1;
-    candidates.push_back(window);
-    std::swap(window.left, window.right);
-    candidates.push_back(window);
+    for (int64_t other : {-1, 0}) {
+      addWindow(widths[0], other);
+      addWindow(other, widths[0]);
+    }
+    addWindow(widths[0], widths[0]);
+  } else if (widths.empty()) {
+    addWindow(0, 0);
+    addWindow(0, -1);
   }
   return candidates;
 }
 
-std::optional<NamedMod> attn::recognizeNamedMod(Region &region) {
-  if (!region.hasOneBlock() || region.front().getNumArguments() < 4)
+std::optional<NamedMod> attn::recognizeNamedMod(Region &original) {
+  if (!original.hasOneBlock() || original.front().getNumArguments() < 4)
     return std::nullopt;
+  Region region;
+  cloneWithSunkConstants(original, region);
   SmallVector<NamedMod> candidates;
   if (region.front().getNumArguments() == 4) {
     candidates = maskCandidates(region);

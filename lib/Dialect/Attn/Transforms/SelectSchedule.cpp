@@ -13,6 +13,8 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/TargetInfo/TargetInfo.h"
 
+#include "llvm/Support/MathExtras.h"
+
 namespace attn {
 #define GEN_PASS_DEF_SELECTSCHEDULEPASS
 #include "attn/Dialect/Attn/Transforms/Passes.h.inc"
@@ -32,10 +34,28 @@ struct ScheduleFields {
   }
 };
 
-/// The choice for a target by the larger head dimension alone.
-static ScheduleFields chooseFields(const TargetInfo &target, int64_t headDim) {
+/// A tile of `most` rows, or fewer if `rows` is known to be less, in whole
+/// register blocks.
+static int64_t chooseTile(int64_t most, int64_t rows, int64_t block) {
+  if (ShapedType::isDynamic(rows) || rows == 0)
+    return most;
+  return std::min<int64_t>(most, llvm::divideCeil(rows, block) * block);
+}
+
+/// The choice for a CPU: the packed key and value tiles stay in the L2 cache,
+/// and enough rows share them to pay for packing.
+static ScheduleFields chooseForCpu(const AttentionDims &dims) {
+  return {chooseTile(/*most=*/128, dims.queryRows, /*block=*/8),
+          chooseTile(/*most=*/64, dims.keyRows, /*block=*/16), /*warps=*/1,
+          /*stages=*/1};
+}
+
+/// The choice for a target; on GPUs by the larger head dimension alone.
+static ScheduleFields chooseFields(const TargetInfo &target,
+                                   const AttentionDims &dims) {
   if (target.kind == TargetKind::Cpu)
-    return {/*tileM=*/64, /*tileN=*/64, /*warps=*/1, /*stages=*/1};
+    return chooseForCpu(dims);
+  int64_t headDim = std::max(dims.headDim, dims.valueDim);
   if (headDim <= 64)
     return {/*tileM=*/128, /*tileN=*/64, /*warps=*/4, /*stages=*/2};
   if (headDim <= 128)
@@ -90,9 +110,8 @@ private:
              schedule->getStages()};
       kind = schedule->getKind();
     }
-    AttentionDims dims = AttentionDims::get(op);
     ScheduleFields chosen = own.orElse(overrides).orElse(
-        chooseFields(info, std::max(dims.headDim, dims.valueDim)));
+        chooseFields(info, AttentionDims::get(op)));
     op.setScheduleAttr(ScheduleAttr::get(op.getContext(), kind, chosen.tileM,
                                          chosen.tileN, chosen.warps,
                                          chosen.stages));

@@ -141,12 +141,16 @@ void Pipeliner::stageOuterLoads() {
     CopyAsyncOp::create(builder, load.getLoc(), load.getSource(),
                         load.getIndices(), buffer, inBounds);
     CommitGroupOp::create(builder, load.getLoc());
-    // What is read before the key loops is waited for there; what is only read
-    // inside them has arrived with the first key tile.
+    // What is read before the key loops is waited for there, after the first key
+    // tiles are under way; what is only read inside them has arrived with the
+    // first of those.
     for (Operation *user : load->getUsers())
-      if (isa<KernelOp>(user->getParentOp()) &&
-          (!firstReader || user->isBeforeInBlock(firstReader)))
-        firstReader = user;
+      if (auto reader = dyn_cast<LoadOperandOp>(user);
+          reader && isa<KernelOp>(reader->getParentOp())) {
+        reader->moveBefore(chain.loops.front());
+        if (!firstReader)
+          firstReader = reader;
+      }
     load.getTile().replaceAllUsesWith(buffer);
     load.erase();
     ++numLoads;

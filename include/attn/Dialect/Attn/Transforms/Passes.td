@@ -46,6 +46,70 @@ def ConvertToOnlinePass : Pass<"attn-convert-to-online", "::mlir::ModuleOp"> {
   ];
 }
 
+def DecomposeOnlinePass : Pass<"attn-decompose-online", "::mlir::ModuleOp"> {
+  let summary = "static tiles of attention as vector code for a CPU";
+  let description = [{
+    Replaces each `attn.online_attention` and `attn.normalize` on static tiles
+    by loops of vector ops. Of a tile it copies Q (times the scale), K
+    transposed and, in the score type, V to buffers; then, for eight rows at a
+    time, it computes the scores in register blocks, takes their softmax, and
+    multiplies with V, again in register blocks. Both regions are inlined on
+    vectors of consecutive keys. Rows that have seen no key stay 0; no step
+    takes the exponential of a difference of infinities.
+
+    Buffers are `memref.alloca` at the start of the body of the loop over row
+    tiles; see `--attn-hoist-tile-buffers`.
+
+    Requires: `tiled`, with static tiles (`--attn-pad-tiles`). Ensures: no
+    `attn.online_attention` and no `attn.normalize`.
+
+    Example: the inner loop of the first product, of 8 x 32 scores
+    ```mlir
+    %s:8 = scf.for %d = %c0 to %c64 step %c1 iter_args(%s0 = %zero, ...) -> (vector<32xf32>, ...) {
+      %k = vector.load %keys[%d, %c0] : memref<64x64xf32>, vector<32xf32>
+      %q = memref.load %query[%row, %d] : memref<64x64xf32>
+      %q0 = vector.broadcast %q : f32 to vector<32xf32>
+      %t0 = vector.fma %q0, %k, %s0 : vector<32xf32>
+      ...
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"
+  ];
+  let statistics = [
+    Statistic<"numDecomposed", "num-decomposed",
+              "Number of online attention steps decomposed">
+  ];
+}
+
+def HoistTileBuffersPass
+    : Pass<"attn-hoist-tile-buffers", "::mlir::ModuleOp"> {
+  let summary = "move stack buffers to the start of their function";
+  let description = [{
+    Moves each `memref.alloca` of static size to the start of its function, so
+    that a loop does not grow the stack. Correct for buffers whose contents do
+    not outlive an iteration, which holds for those of
+    `--attn-decompose-online`, once the loop over tiles is in the function that
+    one thread runs.
+
+    Requires: buffers that are written before they are read in each iteration.
+    Ensures: no `memref.alloca` of static size in a loop.
+
+    Example:
+    ```mlir
+    scf.for %i = %c0 to %n step %c1 {
+      %b = memref.alloca() : memref<8x64xf32>   // moves before the loop
+      ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+  let statistics = [
+    Statistic<"numHoisted", "num-hoisted", "Number of buffers moved">
+  ];
+}
+
 def InsertBlockSkippingPass
     : Pass<"attn-insert-block-skipping", "::mlir::ModuleOp"> {
   let summary = "walk only the key tiles that the mask leaves visible";
@@ -83,6 +147,34 @@ def InsertBlockSkippingPass
               "Number of masks whose bounds were found">,
     Statistic<"numMissed", "num-missed",
               "Number of masks without bounds: every key tile is partial">
+  ];
+}
+
+def PadTilesPass : Pass<"attn-pad-tiles", "::mlir::ModuleOp"> {
+  let summary = "give ragged tiles the size of whole ones";
+  let description = [{
+    Tiles at the ragged ends become static: query, key, value and bias tiles
+    are padded with zeros, padded keys are masked, and the results of padded
+    rows are cut off. The regions see the last valid position in place of
+    padded ones, so that they never read out of range.
+
+    Requires: `tiled`. Ensures: `tiled`, with static tiles.
+
+    Example:
+    ```mlir
+    %kt = tensor.extract_slice %k[%b, %h, %n, 0] [1, 1, %left, 64] ...
+    // becomes
+    %p = tensor.pad %kt low[0, 0, 0, 0] high[0, 0, %rest, 0] { ... }
+        : tensor<1x1x?x64xf16> to tensor<1x1x128x64xf16>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numPadded", "num-padded", "Number of attentions padded">
   ];
 }
 

@@ -1,0 +1,54 @@
+//===- CpuPipeline.h - Attention as host code -------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The fast path on a CPU: tiles, register blocks, vectors, threads. Memory
+// beyond operands and results is O(tile) for each thread; no score matrix is
+// ever stored.
+//
+// Calling convention: that of buildLinalgToLLVMStage (ReferencePipeline.h). The
+// code calls MLIR's async runtime (mlirAsyncRuntime*, libmlir_async_runtime) to
+// run row tiles on all cores, unless `threads` is 1.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_PIPELINES_CPUPIPELINE_H
+#define ATTN_PIPELINES_CPUPIPELINE_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace attn {
+
+struct CpuPipelineOptions
+    : public mlir::PassPipelineOptions<CpuPipelineOptions> {
+  Option<int64_t> tileM{*this, "tile-m",
+                        llvm::cl::desc("Query rows of a tile; 0: choose"),
+                        llvm::cl::init(0)};
+  Option<int64_t> tileN{*this, "tile-n",
+                        llvm::cl::desc("Key rows of a tile; 0: choose"),
+                        llvm::cl::init(0)};
+  Option<int64_t> threads{
+      *this, "threads",
+      llvm::cl::desc("Shares the row tiles are split into; 0: one or more for "
+                     "each core, 1: no threads"),
+      llvm::cl::init(0)};
+};
+
+/// `tensor` form to tile-sized vector code, still on tensors.
+void buildCpuTileStage(mlir::OpPassManager &pm,
+                       const CpuPipelineOptions &options);
+
+/// The whole way: `tensor` form, among whatever linalg and TOSA ops surround
+/// it, to the LLVM dialect.
+void buildCpuPipeline(mlir::OpPassManager &pm,
+                      const CpuPipelineOptions &options);
+
+/// Makes `--attn-cpu-pipeline` available.
+void registerCpuPipeline();
+
+} // namespace attn
+
+#endif // ATTN_PIPELINES_CPUPIPELINE_H

@@ -1,0 +1,288 @@
+//===- AttentionBuilder.cpp - From a match to attn.attention -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionMatch.h"
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::raise;
+using Progress = MissedAttention::Progress;
+
+namespace {
+class AttentionBuilder {
+public:
+  AttentionBuilder(RewriterBase &rewriter, ElementWalker &walker,
+          const AttentionMatch &match, MissRecorder &recorder)
+      : rewriter(rewriter), walker(walker), space(walker.getSpace()),
+        match(match), recorder(recorder), loc(match.values.op->getLoc()) {}
+
+  LogicalResult run();
+
+private:
+  AttentionOp createOp();
+  LogicalResult fillScoreMod(AttentionOp op);
+  LogicalResult fillMaskMod(AttentionOp op);
+  void bindCoordinates(ScalarEmitter &emitter, ValueRange coordinates);
+  LogicalResult emitBody(ScalarEmitter &emitter, ScalarRef scalar);
+  FailureOr<Value> applySink(AttentionOp op);
+  Value castTo(Value tensor, Type elementType);
+  LogicalResult missScalar(ScalarRef scalar);
+
+  RewriterBase &rewriter;
+  ElementWalker &walker;
+  IndexSpace &space;
+  const AttentionMatch &match;
+  MissRecorder &recorder;
+  Location loc;
+  FloatType scoreType;
+};
+} // namespace
+
+/// The scale without the noise of its computation: 1/sqrt(D), or a number of
+/// f32, if it is as close as f32 arithmetic can tell.
+static double roundScale(double scale, int64_t headDim) {
+  double usual = 1 / std::sqrt(static_cast<double>(headDim));
+  constexpr double kTwoUlps = 2.5e-7;
+  if (std::fabs(scale - usual) <= kTwoUlps * usual)
+    return usual;
+  double rounded = static_cast<float>(scale);
+  return std::fabs(scale - rounded) <= 1e-12 * std::fabs(scale) ? rounded
+                                                                : scale;
+}
+
+LogicalResult AttentionBuilder::missScalar(ScalarRef scalar) {
+  Operation *op = scalar ? scalar->op : nullptr;
+  return recorder.miss(Progress::Score, op,
+                       Twine("expected the score to be computed from "
+                             "positions and tensors, could not compute ") +
+                           (op ? op->getName().getStringRef() : "a part") +
+                           " per element");
+}
+
+//===----------------------------------------------------------------------===//
+// The op
+//===----------------------------------------------------------------------===//
+
+/// The layout of the bias with the dimensions it does not have left empty.
+static Layout getBiasLayout(const Roles &roles, const Layout &source) {
+  Layout target = {roles.batch, roles.getQueryHeads(), roles.query, roles.key};
+  for (auto &variables : target) {
+    bool isThere = llvm::any_of(source, [&](const auto &dimension) {
+      return !variables.empty() &&
+             llvm::is_contained(dimension, variables.front());
+    });
+    if (!isThere)
+      variables.clear();
+  }
+  return target;
+}
+
+AttentionOp AttentionBuilder::createOp() {
+  const Roles &roles = match.roles;
+  auto convert = [&](const OperandSource &source, const Layout &target) {
+    return convertLayout(rewriter, loc, space, source.tensor,
+                         *getLayout(walker, source), target);
+  };
+  Value query = convert(match.query, roles.getQueryLayout());
+  Value key = convert(match.key, roles.getKeyLayout());
+  Value value = convert(match.value, roles.getValueLayout());
+  Value bias;
+  if (match.bias)
+    bias = convert(*match.bias, getBiasLayout(roles, *getLayout(walker,
+                                                                *match.bias)));
+  auto queryType = cast<RankedTensorType>(query.getType());
+  auto valueType = cast<RankedTensorType>(value.getType());
+  scoreType = queryType.getElementType().isF64()
+                  ? FloatType(rewriter.getF64Type())
+                  : FloatType(rewriter.getF32Type());
+  Type wanted =
+      getElementTypeOrSelf(match.values.op->getResult(0).getType());
+  // With a sink the rows are scaled after the fact: keep their precision.
+  bool fits = wanted == queryType.getElementType() && !match.sink;
+  Type elementType = fits ? wanted : Type(scoreType);
+  SmallVector<int64_t> shape(queryType.getShape());
+  shape.back() = valueType.getShape().back();
+  auto outputType = RankedTensorType::get(shape, elementType);
+  Type lseType;
+  if (match.sink)
+    lseType =
+        RankedTensorType::get(ArrayRef(shape).drop_back(), scoreType);
+  double scale =
+      match.score.scale * match.query.factor * match.key.factor;
+  if (auto cap = matchSoftCap(match.score))
+    scale *= cap->second;
+  return AttentionOp::create(rewriter, loc, outputType, lseType, query, key,
+                             value, bias,
+                             roundScale(scale, queryType.getShape().back()));
+}
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+void AttentionBuilder::bindCoordinates(ScalarEmitter &emitter, ValueRange coordinates) {
+  const Roles &roles = match.roles;
+  ArrayRef<AffineExpr> dimensions[] = {roles.batch, {}, roles.query, roles.key};
+  SmallVector<AffineExpr> heads = roles.getQueryHeads();
+  dimensions[1] = heads;
+  for (auto [digits, coordinate] : llvm::zip(dimensions, coordinates))
+    emitter.bind(digits, coordinate);
+}
+
+LogicalResult AttentionBuilder::emitBody(ScalarEmitter &emitter, ScalarRef scalar) {
+  Value value = emitter.emit(scalar);
+  if (!value)
+    return missScalar(emitter.getFailed());
+  YieldOp::create(rewriter, loc, value);
+  return success();
+}
+
+LogicalResult AttentionBuilder::fillScoreMod(AttentionOp op) {
+  if (!match.score.mod)
+    return success();
+  OpBuilder::InsertionGuard guard(rewriter);
+  if (auto cap = matchSoftCap(match.score)) {
+    buildSoftCap(rewriter, loc, op.getScoreMod(), scoreType, cap->first);
+    return success();
+  }
+  Block *block = addScoreModBlock(rewriter, loc, op.getScoreMod(), scoreType);
+  ScalarEmitter emitter(rewriter, loc, walker, scoreType);
+  bindCoordinates(emitter, block->getArguments().drop_front());
+  emitter.bind(match.score.hole, block->getArgument(0));
+  return emitBody(emitter, match.score.mod);
+}
+
+LogicalResult AttentionBuilder::fillMaskMod(AttentionOp op) {
+  ArrayRef<ScalarRef> masks = match.score.masks;
+  if (masks.empty())
+    return success();
+  OpBuilder::InsertionGuard guard(rewriter);
+  if (auto named = nameMask(space, masks, match.roles)) {
+    buildNamedMod(rewriter, loc, op.getMaskMod(), scoreType, *named);
+    return success();
+  }
+  Block *block = addMaskModBlock(rewriter, loc, op.getMaskMod());
+  ScalarEmitter emitter(rewriter, loc, walker, scoreType);
+  bindCoordinates(emitter, block->getArguments());
+  ScalarGraph &graph = walker.getGraph();
+  ScalarRef all = masks.front();
+  for (ScalarRef mask : masks.drop_front())
+    all = graph.apply("arith.andi", Number::Bool, {all, mask}, mask->op);
+  return emitBody(emitter, all);
+}
+
+//===----------------------------------------------------------------------===//
+// Around the op
+//===----------------------------------------------------------------------===//
+
+/// A sink is one more key with a score and no value: it takes the share
+/// exp(sink) of the row sum exp(LSE) + exp(sink), so the output shrinks by
+/// 1 / (1 + exp(sink - LSE)).
+FailureOr<Value> AttentionBuilder::applySink(AttentionOp op) {
+  if (!match.sink)
+    return op.getOutput();
+  MLIRContext *context = op.getContext();
+  auto type = cast<RankedTensorType>(op.getOutput().getType());
+  AffineMap all = AffineMap::getMultiDimIdentityMap(4, context);
+  AffineMap maps[] = {all, AffineMap::getMultiDimIdentityMap(4, context)
+                               .getMajorSubMap(3), all};
+  SmallVector<utils::IteratorType> loops(4, utils::IteratorType::parallel);
+  Value empty = tensor::EmptyOp::create(
+      rewriter, loc, tensor::getMixedSizes(rewriter, loc, op.getOutput()),
+      type.getElementType());
+  ScalarRef failed = nullptr;
+  auto body = [&](OpBuilder &inner, Location loc, ValueRange arguments) {
+    SmallVector<Value> coordinates;
+    for (int64_t i : {0, 1, 2})
+      coordinates.push_back(linalg::IndexOp::create(inner, loc, i));
+    ScalarEmitter emitter(inner, loc, walker, scoreType);
+    bindCoordinates(emitter, coordinates);
+    Value sink = emitter.emit(match.sink);
+    failed = emitter.getFailed();
+    Value result = arguments[0];
+    if (sink) {
+      Value one = arith::ConstantOp::create(
+          inner, loc, inner.getFloatAttr(scoreType, 1));
+      Value gap = arith::SubFOp::create(inner, loc, sink, arguments[1]);
+      Value share = math::ExpOp::create(inner, loc, gap);
+      Value total = arith::AddFOp::create(inner, loc, share, one);
+      result = arith::DivFOp::create(inner, loc, arguments[0], total);
+    }
+    linalg::YieldOp::create(inner, loc, result);
+  };
+  auto scaled = linalg::GenericOp::create(
+      rewriter, loc, TypeRange(type), ValueRange{op.getOutput(), op.getLse()},
+      ValueRange(empty), maps, loops, body);
+  if (failed)
+    return missScalar(failed);
+  return scaled.getResult(0);
+}
+
+/// Rounds or widens the elements of `tensor`.
+Value AttentionBuilder::castTo(Value tensor, Type elementType) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (type.getElementType() == elementType)
+    return tensor;
+  AffineMap map =
+      AffineMap::getMultiDimIdentityMap(type.getRank(), type.getContext());
+  SmallVector<utils::IteratorType> loops(type.getRank(),
+                                         utils::IteratorType::parallel);
+  Value empty = tensor::EmptyOp::create(
+      rewriter, loc, tensor::getMixedSizes(rewriter, loc, tensor),
+      elementType);
+  bool widens = elementType.getIntOrFloatBitWidth() >
+                type.getElementTypeBitWidth();
+  auto body = [&](OpBuilder &inner, Location loc, ValueRange arguments) {
+    Value result =
+        widens ? arith::ExtFOp::create(inner, loc, elementType, arguments[0])
+                     .getResult()
+               : arith::TruncFOp::create(inner, loc, elementType, arguments[0])
+                     .getResult();
+    linalg::YieldOp::create(inner, loc, result);
+  };
+  return linalg::GenericOp::create(rewriter, loc, TypeRange(empty.getType()),
+                                   ValueRange(tensor), ValueRange(empty),
+                                   ArrayRef<AffineMap>{map, map}, loops, body)
+      .getResult(0);
+}
+
+LogicalResult AttentionBuilder::run() {
+  rewriter.setInsertionPoint(match.values.op);
+  AttentionOp op = createOp();
+  auto giveUp = [&]() {
+    rewriter.eraseOp(op);
+    return failure();
+  };
+  if (failed(fillScoreMod(op)) || failed(fillMaskMod(op)))
+    return giveUp();
+  FailureOr<Value> output = applySink(op);
+  if (failed(output))
+    return failure();
+  auto resultType =
+      cast<RankedTensorType>(match.values.op->getResult(0).getType());
+  Value result = castTo(*output, resultType.getElementType());
+  result = convertLayout(rewriter, loc, space, result,
+                         match.roles.getResultLayout(), match.resultLayout);
+  if (result.getType() != resultType)
+    result = tensor::CastOp::create(rewriter, loc, resultType, result);
+  rewriter.replaceOp(match.values.op, result);
+  return success();
+}
+
+LogicalResult attn::raise::buildAttention(RewriterBase &rewriter,
+                                          ElementWalker &walker,
+                                          const AttentionMatch &match,
+                                          MissRecorder &recorder) {
+  return AttentionBuilder(rewriter, walker, match, recorder).run();
+}

@@ -1,0 +1,243 @@
+//===- AttentionMatch.h - What a captured attention consists of -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The steps of a capture and what each one finds: softmax, score, operands,
+// roles of the dimensions, and at last the op.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_CONVERSION_LINALGTOATTN_ATTENTIONMATCH_H
+#define ATTN_LIB_CONVERSION_LINALGTOATTN_ATTENTIONMATCH_H
+
+#include "attn/Conversion/LinalgToAttn/ElementWalker.h"
+#include "attn/Conversion/LinalgToAttn/LinalgToAttn.h"
+#include "attn/Dialect/Attn/IR/NamedMods.h"
+
+namespace attn::raise {
+
+/// Why a contraction was not captured; filled by whichever step fails.
+class MissRecorder {
+public:
+  explicit MissRecorder(mlir::Operation *candidate) : candidate(candidate) {}
+
+  /// Records the reason, at `op` or else at the candidate. Returns failure.
+  mlir::LogicalResult miss(MissedAttention::Progress progress,
+                           mlir::Operation *op, const llvm::Twine &reason);
+  const std::optional<MissedAttention> &get() const { return missed; }
+
+private:
+  mlir::Operation *candidate;
+  std::optional<MissedAttention> missed;
+};
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+/// weights = exp(score) / (sum over j of exp(score) [+ exp(sink)]).
+struct Softmax {
+  ScalarRef score = nullptr;
+  ScalarRef sink = nullptr;
+};
+
+/// Matches `weights`, an expression in the key position `key`.
+mlir::FailureOr<Softmax> matchSoftmax(ScalarGraph &graph, ScalarRef weights,
+                                      mlir::AffineExpr key,
+                                      MissRecorder &recorder);
+
+/// True if `part` occurs in `scalar`.
+bool contains(ScalarRef scalar, ScalarRef part);
+
+//===----------------------------------------------------------------------===//
+// Score
+//===----------------------------------------------------------------------===//
+
+/// score = mod(scale * product + bias), -inf where a mask is false.
+struct Score {
+  ScalarRef product = nullptr; ///< the contraction Q K^T
+  double scale = 1;
+  ScalarRef bias = nullptr;
+  ScalarRef mod = nullptr; ///< in terms of `hole`; null if it is the hole
+  ScalarRef hole = nullptr;
+  llvm::SmallVector<ScalarRef> masks; ///< all must hold
+  /// A finite mask value that had to stay a number, and where.
+  std::optional<double> finiteMask;
+};
+
+/// What the matcher of scores needs to know of the loops.
+struct ScoreContext {
+  mlir::AffineExpr key;
+  /// Candidates for the query position: loops of the weights and the result.
+  llvm::SmallVector<mlir::AffineExpr> rows;
+  RaiseOptions options;
+};
+
+mlir::FailureOr<Score> matchScore(ElementWalker &walker, ScalarRef score,
+                                  const ScoreContext &context,
+                                  MissRecorder &recorder);
+
+/// Rewrites conditions that read constant tables as comparisons of indices,
+/// where the table is a band: `lower <= j - i <= upper`.
+ScalarRef replaceTables(ScalarGraph &graph, ScalarRef condition,
+                        const ScoreContext &context);
+
+/// True if for every row some key satisfies all `masks`.
+bool everyRowSeesAKey(ScalarGraph &graph, llvm::ArrayRef<ScalarRef> masks,
+                      const ScoreContext &context);
+
+/// cap * tanh(x / cap) as a named score_mod: the cap, with the factor that the
+/// scale has to be multiplied with.
+std::optional<std::pair<double, double>> matchSoftCap(const Score &score);
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// One tensor that an operand can be taken from, with the constant factor
+/// between it and the operand.
+struct OperandSource {
+  mlir::Value tensor;
+  llvm::SmallVector<mlir::AffineExpr> indices;
+  double factor = 1;
+};
+
+/// The operand itself and the tensors that it is a view (times a constant) of.
+llvm::SmallVector<OperandSource> traceOperand(ElementWalker &walker,
+                                              mlir::Value tensor,
+                                              Indices indices);
+
+/// A tensor's dimensions as lists of variables, most significant first. An
+/// empty list is a dimension of size 1.
+using Layout = llvm::SmallVector<llvm::SmallVector<mlir::AffineExpr>>;
+
+/// The layout of `source`, if its indices are digits of distinct variables.
+std::optional<Layout> getLayout(ElementWalker &walker,
+                                const OperandSource &source);
+
+/// Reshapes and transposes `tensor` from one layout to another over the same
+/// variables.
+mlir::Value convertLayout(mlir::OpBuilder &builder, mlir::Location loc,
+                          const IndexSpace &space, mlir::Value tensor,
+                          const Layout &from, const Layout &to);
+
+//===----------------------------------------------------------------------===//
+// Match
+//===----------------------------------------------------------------------===//
+
+/// Which variables make up each dimension of the attention.
+struct Roles {
+  llvm::SmallVector<mlir::AffineExpr> batch, keyHeads, groups, query, key,
+      headDim, valueDim;
+
+  llvm::SmallVector<mlir::AffineExpr> getQueryHeads() const;
+  Layout getQueryLayout() const {
+    return {batch, getQueryHeads(), query, headDim};
+  }
+  Layout getKeyLayout() const { return {batch, keyHeads, key, headDim}; }
+  Layout getValueLayout() const { return {batch, keyHeads, key, valueDim}; }
+  Layout getResultLayout() const {
+    return {batch, getQueryHeads(), query, valueDim};
+  }
+};
+
+struct AttentionMatch {
+  Contraction values; ///< the contraction of weights and values
+  OperandSource query, key, value;
+  Roles roles;
+  Score score;
+  ScalarRef sink = nullptr;
+  Layout resultLayout; ///< of the result of `values`
+  std::optional<OperandSource> bias;
+};
+
+/// Matches the attention whose weights are operand 0 (lhs) or 1 (rhs) of the
+/// contraction. `splits` holds the factors of merged loops found so far; if
+/// the match needs another, it fails and adds it.
+mlir::FailureOr<AttentionMatch>
+matchAttention(ElementWalker &walker, mlir::Operation *op, bool weightsAreLhs,
+               class LoopSplits &splits, const RaiseOptions &options,
+               MissRecorder &recorder);
+
+/// Inner sizes by which loops of the candidate are divided: a loop with
+/// {2, 4} is (rest, 2, 4).
+class LoopSplits {
+public:
+  llvm::ArrayRef<int64_t> get(unsigned loop) { return sizes[loop]; }
+  /// Divides digit `digit` of `loop`, of size `extent` if it is static.
+  void divide(unsigned loop, unsigned digit, int64_t inner);
+
+  bool changed = false;
+
+private:
+  std::map<unsigned, llvm::SmallVector<int64_t>> sizes;
+};
+
+/// Finds the roles of the variables of `match`. `batch` and `rows` hold the
+/// variables of loops that the values have or do not have.
+mlir::LogicalResult assignRoles(ElementWalker &walker, AttentionMatch &match,
+                                llvm::ArrayRef<mlir::AffineExpr> batch,
+                                llvm::ArrayRef<mlir::AffineExpr> rows,
+                                llvm::ArrayRef<OperandSource> queries,
+                                llvm::ArrayRef<OperandSource> keys,
+                                llvm::ArrayRef<OperandSource> values,
+                                MissRecorder &recorder);
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+/// Emits scalars as ops in a region whose block arguments stand for variables.
+class ScalarEmitter {
+public:
+  ScalarEmitter(mlir::OpBuilder &builder, mlir::Location loc,
+                ElementWalker &walker, mlir::FloatType scoreType)
+      : builder(builder), loc(loc), walker(walker), scoreType(scoreType) {}
+
+  /// Binds the digits `variables` of the coordinate `value`.
+  void bind(llvm::ArrayRef<mlir::AffineExpr> variables, mlir::Value value);
+  void bind(ScalarRef scalar, mlir::Value value) { emitted[scalar] = value; }
+  /// Binds a run-time size to a value, for use instead of its tensor.dim.
+  void bindSize(mlir::AffineExpr size, mlir::Value value) {
+    sizes[size] = value;
+  }
+
+  /// The value of `scalar`, or null after recording why there is none.
+  mlir::Value emit(ScalarRef scalar);
+  /// What could not be emitted.
+  ScalarRef getFailed() const { return failed; }
+
+private:
+  mlir::Value emitNew(ScalarRef scalar);
+  mlir::Value emitAffine(mlir::AffineExpr expr);
+  mlir::Value emitRead(mlir::Value tensor, llvm::ArrayRef<mlir::Value> indices);
+  mlir::Value emitApply(ScalarRef scalar, llvm::ArrayRef<mlir::Value> operands);
+  mlir::Value emitOrigin(ScalarRef scalar);
+  bool isInBounds(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> indices);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  ElementWalker &walker;
+  mlir::FloatType scoreType;
+  llvm::DenseMap<ScalarRef, mlir::Value> emitted;
+  llvm::DenseMap<mlir::AffineExpr, mlir::Value> variables, sizes;
+  ScalarRef failed = nullptr;
+};
+
+/// The name of the mask that `masks` make together, if it has one.
+std::optional<NamedMod> nameMask(IndexSpace &space,
+                                 llvm::ArrayRef<ScalarRef> masks,
+                                 const Roles &roles);
+
+/// Builds the attention in front of the matched contraction and replaces its
+/// result.
+mlir::LogicalResult buildAttention(mlir::RewriterBase &rewriter,
+                                   ElementWalker &walker,
+                                   const AttentionMatch &match,
+                                   MissRecorder &recorder);
+
+} // namespace attn::raise
+
+#endif // ATTN_LIB_CONVERSION_LINALGTOATTN_ATTENTIONMATCH_H

@@ -1,0 +1,307 @@
+//===- AttentionMatcher.cpp - One contraction as an attention -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Starts at the contraction of weights and values and finds softmax, score and
+// operands. Roles of the dimensions are in RoleMatcher.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionMatch.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::raise;
+using Progress = MissedAttention::Progress;
+
+void LoopSplits::divide(unsigned loop, unsigned digit, int64_t inner) {
+  SmallVector<int64_t> &inners = sizes[loop];
+  if (digit > 0)
+    inners[digit - 1] /= inner;
+  inners.insert(inners.begin() + digit, inner);
+  changed = true;
+}
+
+namespace {
+/// The loops of the candidate as variables.
+struct Loops {
+  SmallVector<AffineExpr> exprs; ///< per loop, over its digits
+  SmallVector<AffineExpr> batch, rows, columns, keys;
+  /// Per variable: its loop and its digit there.
+  llvm::DenseMap<AffineExpr, std::pair<unsigned, unsigned>> positions;
+};
+} // namespace
+
+static bool usesLoop(AffineMap map, unsigned loop) {
+  return map.isFunctionOfDim(loop);
+}
+
+/// Makes the variables of one loop.
+static SmallVector<AffineExpr> addLoop(IndexSpace &space, AffineExpr extent,
+                                       ArrayRef<int64_t> inners,
+                                       bool canSplit, AffineExpr &expr) {
+  SmallVector<AffineExpr> digits;
+  int64_t product = 1;
+  for (int64_t inner : inners)
+    product *= inner;
+  AffineExpr outer = space.simplify(extent.floorDiv(product));
+  digits.push_back(space.addVariable(outer, canSplit));
+  expr = digits.front();
+  for (int64_t inner : inners) {
+    digits.push_back(space.addVariable(space.constant(inner), canSplit));
+    expr = expr * inner + digits.back();
+  }
+  expr = space.simplify(expr);
+  return digits;
+}
+
+static Loops addLoops(IndexSpace &space, const Contraction &contraction,
+                      bool weightsAreLhs, LoopSplits &splits) {
+  AffineMap weights = contraction.lhsMap, values = contraction.rhsMap;
+  if (!weightsAreLhs)
+    std::swap(weights, values);
+  Loops loops;
+  loops.exprs.resize(contraction.extents.size());
+  for (auto [loop, extent] : llvm::enumerate(contraction.extents)) {
+    bool isReduced = contraction.isReduced[loop];
+    SmallVector<AffineExpr> digits = addLoop(
+        space, extent, splits.get(loop), !isReduced, loops.exprs[loop]);
+    for (auto [digit, variable] : llvm::enumerate(digits)) {
+      loops.positions[variable] = {loop, digit};
+      if (space.getExtent(variable) == space.constant(1))
+        continue;
+      bool inWeights = usesLoop(weights, loop), inValues = usesLoop(values, loop);
+      (isReduced   ? loops.keys
+       : inWeights ? (inValues ? loops.batch : loops.rows)
+                   : loops.columns)
+          .push_back(variable);
+    }
+  }
+  return loops;
+}
+
+static SmallVector<AffineExpr> applyMap(IndexSpace &space, AffineMap map,
+                                        ArrayRef<AffineExpr> loops) {
+  SmallVector<AffineExpr> indices;
+  for (AffineExpr expr : map.getResults())
+    indices.push_back(space.simplify(expr.replaceDims(loops)));
+  return indices;
+}
+
+/// If the walk wanted a loop to be divided, notes that and fails.
+static LogicalResult checkSplits(IndexSpace &space, const Loops &loops,
+                                 LoopSplits &splits) {
+  auto wanted = space.getWantedSplit();
+  if (!wanted)
+    return success();
+  AffineExpr variable =
+      getAffineDimExpr(wanted->variable, space.getContext());
+  auto inner = dyn_cast<AffineConstantExpr>(wanted->inner);
+  auto position = loops.positions.find(variable);
+  if (!inner || position == loops.positions.end()) {
+    space.setWantedSplit(std::nullopt);
+    return success();
+  }
+  splits.divide(position->second.first, position->second.second,
+                inner.getValue());
+  return failure();
+}
+
+/// Orders row variables as the dimensions of the weights are: the query
+/// position is next to the key position.
+static void orderRows(ArrayRef<AffineExpr> weightIndices, Loops &loops) {
+  SmallVector<AffineExpr> ordered;
+  for (AffineExpr index : weightIndices)
+    for (AffineExpr row : loops.rows)
+      if (dependsOn(index, row))
+        ordered.push_back(row);
+  if (ordered.size() == loops.rows.size())
+    loops.rows = ordered;
+}
+
+/// Traces query and key from the contraction of the score.
+static LogicalResult traceProduct(ElementWalker &walker, ScalarRef product,
+                                  AffineExpr key, AttentionMatch &match,
+                                  SmallVectorImpl<OperandSource> &queries,
+                                  SmallVectorImpl<OperandSource> &keys,
+                                  MissRecorder &recorder) {
+  IndexSpace &space = walker.getSpace();
+  auto contraction = getContraction(walker, product->op);
+  SmallVector<AffineExpr> loops;
+  for (auto [loop, known] : llvm::enumerate(product->affine)) {
+    AffineExpr expr = known;
+    AffineExpr extent = contraction->extents[loop];
+    if (!expr) {
+      expr = space.addVariable(extent, /*splittable=*/false);
+      if (extent != space.constant(1))
+        match.roles.headDim.push_back(expr);
+    }
+    loops.push_back(expr);
+  }
+  auto lhs = applyMap(space, contraction->lhsMap, loops);
+  auto rhs = applyMap(space, contraction->rhsMap, loops);
+  auto hasKey = [&](ArrayRef<AffineExpr> indices) {
+    return llvm::any_of(indices,
+                        [&](AffineExpr expr) { return dependsOn(expr, key); });
+  };
+  if (hasKey(lhs) == hasKey(rhs))
+    return recorder.miss(Progress::Softmax, product->op,
+                         "expected the key position in one operand of the "
+                         "product of query and key, found it in both");
+  bool keyIsLhs = hasKey(lhs);
+  queries = traceOperand(walker, keyIsLhs ? contraction->rhs : contraction->lhs,
+                         keyIsLhs ? rhs : lhs);
+  keys = traceOperand(walker, keyIsLhs ? contraction->lhs : contraction->rhs,
+                      keyIsLhs ? lhs : rhs);
+  return success();
+}
+
+/// The tensor that holds the bias, in the layout that it can be taken in. A
+/// tensor that repeats it along a dimension will not do: such a bias is small
+/// enough to be computed per element.
+static std::optional<OperandSource> findBias(ElementWalker &walker,
+                                             ScalarRef bias,
+                                             const Roles &roles) {
+  Layout target = {roles.batch, roles.getQueryHeads(), roles.query, roles.key};
+  ScalarGraph &graph = walker.getGraph();
+  auto fits = [&](const OperandSource &source) {
+    auto layout = getLayout(walker, source);
+    if (source.factor != 1 || !layout ||
+        !isa<FloatType>(getElementTypeOrSelf(source.tensor.getType())))
+      return false;
+    SmallVector<AffineExpr> all;
+    for (auto &variables : *layout)
+      all.append(variables);
+    if (!llvm::all_of(all, [&](AffineExpr variable) {
+          return graph.dependsOn(bias, variable);
+        }))
+      return false;
+    // A dimension is there as a whole or not at all.
+    size_t covered = 0;
+    for (auto &variables : target) {
+      size_t present = llvm::count_if(variables, [&](AffineExpr variable) {
+        return llvm::is_contained(all, variable);
+      });
+      if (present != 0 && present != variables.size())
+        return false;
+      covered += present;
+    }
+    return covered == all.size();
+  };
+  SmallVector<Element> origins(walker.getOrigins(bias));
+  for (const Element &origin : llvm::reverse(origins))
+    for (const OperandSource &source :
+         llvm::reverse(traceOperand(walker, origin.tensor, origin.indices)))
+      if (fits(source))
+        return source;
+  if (bias->kind != Scalar::Kind::Read)
+    return std::nullopt;
+  OperandSource source{bias->source, {}, 1};
+  for (ScalarRef operand : bias->operands) {
+    if (!operand->isIndex() && !operand->isConstant())
+      return std::nullopt;
+    source.indices.push_back(operand->isIndex()
+                                 ? operand->affine[0]
+                                 : walker.getSpace().constant(operand->value));
+  }
+  return fits(source) ? std::optional(source) : std::nullopt;
+}
+
+/// Without a tensor for it, the bias becomes part of the score_mod.
+static void settleBias(ElementWalker &walker, AttentionMatch &match) {
+  Score &score = match.score;
+  if (!score.bias)
+    return;
+  match.bias = findBias(walker, score.bias, match.roles);
+  if (match.bias)
+    return;
+  ScalarGraph &graph = walker.getGraph();
+  ScalarRef sum = graph.add(score.hole, score.bias, score.bias->op);
+  score.mod = score.mod ? graph.replace(score.mod, score.hole, sum) : sum;
+  score.bias = nullptr;
+}
+
+/// The contraction itself: one key loop, no accumulator.
+static FailureOr<Contraction> matchCandidate(ElementWalker &walker,
+                                             Operation *op,
+                                             MissRecorder &recorder) {
+  auto contraction = getContraction(walker, op);
+  if (!contraction)
+    return recorder.miss(Progress::Contraction, op, "expected a contraction");
+  for (AffineMap map : {contraction->lhsMap, contraction->rhsMap,
+                        contraction->resultMap})
+    if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))
+      return recorder.miss(Progress::Contraction, op,
+                           "expected operands to be indexed by single loops");
+  return *contraction;
+}
+
+FailureOr<AttentionMatch>
+attn::raise::matchAttention(ElementWalker &walker, Operation *op,
+                            bool weightsAreLhs, LoopSplits &splits,
+                            const RaiseOptions &options,
+                            MissRecorder &recorder) {
+  IndexSpace &space = walker.getSpace();
+  auto contraction = matchCandidate(walker, op, recorder);
+  if (failed(contraction))
+    return failure();
+  AttentionMatch match;
+  match.values = *contraction;
+  Loops loops = addLoops(space, *contraction, weightsAreLhs, splits);
+  if (loops.keys.size() != 1)
+    return recorder.miss(Progress::Contraction, op,
+                         "expected one reduced loop, got " +
+                             Twine(loops.keys.size()));
+  AffineExpr key = loops.keys.front();
+  walker.getGraph().setBoundVariable(key);
+  Value weights = weightsAreLhs ? contraction->lhs : contraction->rhs;
+  Value values = weightsAreLhs ? contraction->rhs : contraction->lhs;
+  AffineMap weightsMap =
+      weightsAreLhs ? contraction->lhsMap : contraction->rhsMap;
+  AffineMap valuesMap =
+      weightsAreLhs ? contraction->rhsMap : contraction->lhsMap;
+  auto weightIndices = applyMap(space, weightsMap, loops.exprs);
+  orderRows(weightIndices, loops);
+  auto softmax = matchSoftmax(walker.getGraph(),
+                              walker.element(weights, weightIndices), key,
+                              recorder);
+  if (failed(softmax) || failed(checkSplits(space, loops, splits)))
+    return failure();
+  if (contraction->init)
+    return recorder.miss(Progress::Softmax, op,
+                         "expected the product of weights and values to start "
+                         "from zero");
+  match.sink = softmax->sink;
+  ScoreContext context{key, loops.rows, options};
+  auto score = matchScore(walker, softmax->score, context, recorder);
+  if (failed(score) || failed(checkSplits(space, loops, splits)))
+    return failure();
+  match.score = *score;
+  SmallVector<OperandSource> queryTrail, keyTrail, valueTrail;
+  space.freeze(loops.rows);
+  if (failed(traceProduct(walker, score->product, key, match, queryTrail,
+                          keyTrail, recorder)))
+    return failure();
+  valueTrail = traceOperand(walker, values,
+                            applyMap(space, valuesMap, loops.exprs));
+  if (failed(checkSplits(space, loops, splits)))
+    return failure();
+  match.roles.key = {key};
+  match.roles.valueDim = loops.columns;
+  if (failed(assignRoles(walker, match, loops.batch, loops.rows, queryTrail,
+                         keyTrail, valueTrail, recorder)))
+    return failure();
+  OperandSource result{op->getResult(0),
+                       applyMap(space, contraction->resultMap, loops.exprs)};
+  auto layout = getLayout(walker, result);
+  if (!layout)
+    return recorder.miss(Progress::Score, op,
+                         "expected the result to have one loop per dimension");
+  match.resultLayout = *layout;
+  settleBias(walker, match);
+  return match;
+}

@@ -1,0 +1,374 @@
+//===- IndexSpace.cpp - Index expressions over named ranges -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An expression is flattened to a sum of terms `coefficient * product of
+// symbols * base`, where a base is a variable or a division that could not be
+// resolved. Division by a term splits the sum into a divisible part and a rest;
+// the rest disappears if its range lies below the divisor.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Conversion/LinalgToAttn/IndexSpace.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/AffineMap.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace attn::raise;
+
+AffineExpr IndexSpace::constant(int64_t value) const {
+  return getAffineConstantExpr(value, context);
+}
+
+AffineExpr IndexSpace::addVariable(AffineExpr extent, bool canSplit) {
+  extents.push_back(extent);
+  splittable.push_back(canSplit);
+  return getAffineDimExpr(extents.size() - 1, context);
+}
+
+void IndexSpace::freeze(ArrayRef<AffineExpr> variables) {
+  for (AffineExpr variable : variables)
+    splittable[cast<AffineDimExpr>(variable).getPosition()] = false;
+}
+
+AffineExpr IndexSpace::getExtent(AffineExpr variable) const {
+  return extents[cast<AffineDimExpr>(variable).getPosition()];
+}
+
+AffineExpr IndexSpace::getSymbol(DynamicSize size) {
+  for (auto [position, known] : llvm::enumerate(symbols))
+    if (known.value == size.value && known.dimension == size.dimension)
+      return getAffineSymbolExpr(position, context);
+  symbols.push_back(size);
+  return getAffineSymbolExpr(symbols.size() - 1, context);
+}
+
+bool attn::raise::dependsOn(AffineExpr expr, AffineExpr variable) {
+  bool found = false;
+  expr.walk([&](AffineExpr inner) { found |= inner == variable; });
+  return found;
+}
+
+//===----------------------------------------------------------------------===//
+// Sums of terms
+//===----------------------------------------------------------------------===//
+
+static unsigned symbolPosition(AffineExpr symbol) {
+  return cast<AffineSymbolExpr>(symbol).getPosition();
+}
+
+IndexSpace::Terms IndexSpace::multiply(ArrayRef<Term> lhs,
+                                       ArrayRef<Term> rhs) const {
+  Terms product;
+  for (const Term &left : lhs)
+    for (const Term &right : rhs) {
+      Term term = left;
+      term.coefficient *= right.coefficient;
+      term.symbols.append(right.symbols.begin(), right.symbols.end());
+      llvm::sort(term.symbols, [](AffineExpr a, AffineExpr b) {
+        return symbolPosition(a) < symbolPosition(b);
+      });
+      if (left.base && right.base)
+        term.base = left.base * right.base;
+      else if (right.base)
+        term.base = right.base;
+      product.push_back(term);
+    }
+  return product;
+}
+
+/// Adds `term` to the sum, merging it with a term of the same factors.
+template <typename Terms, typename Term>
+static void addTerm(Terms &terms, const Term &term) {
+  for (auto *it = terms.begin(); it != terms.end(); ++it)
+    if (it->hasSameFactors(term)) {
+      it->coefficient += term.coefficient;
+      if (it->coefficient == 0)
+        terms.erase(it);
+      return;
+    }
+  if (term.coefficient != 0)
+    terms.push_back(term);
+}
+
+IndexSpace::Terms IndexSpace::flatten(AffineExpr expr) {
+  Terms terms;
+  if (auto value = dyn_cast<AffineConstantExpr>(expr)) {
+    addTerm(terms, Term{value.getValue(), {}, {}});
+    return terms;
+  }
+  if (isa<AffineSymbolExpr>(expr))
+    return {Term{1, {expr}, {}}};
+  if (isa<AffineDimExpr>(expr)) {
+    if (getExtent(expr) == constant(1))
+      return {};
+    return {Term{1, {}, expr}};
+  }
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Terms lhs = flatten(binary.getLHS()), rhs = flatten(binary.getRHS());
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    terms = lhs;
+    for (const Term &term : rhs)
+      addTerm(terms, term);
+    return terms;
+  case AffineExprKind::Mul:
+    for (const Term &term : multiply(lhs, rhs))
+      addTerm(terms, term);
+    return terms;
+  case AffineExprKind::FloorDiv:
+  case AffineExprKind::Mod:
+    if (rhs.size() == 1 && !rhs[0].base && rhs[0].coefficient > 0)
+      return divide(lhs, rhs[0], expr.getKind() == AffineExprKind::Mod);
+    break;
+  default:
+    break;
+  }
+  return {Term{1, {}, getAffineBinaryOpExpr(expr.getKind(), rebuild(lhs),
+                                            rebuild(rhs))}};
+}
+
+AffineExpr IndexSpace::rebuild(ArrayRef<Term> terms) const {
+  AffineExpr sum = constant(0);
+  for (const Term &term : terms) {
+    AffineExpr product = term.base ? term.base : constant(1);
+    for (AffineExpr symbol : term.symbols)
+      product = product * symbol;
+    sum = sum + product * term.coefficient;
+  }
+  return sum;
+}
+
+/// Orders terms so that equal sums print and compare equal.
+template <typename Term> static bool isBefore(const Term &a, const Term &b) {
+  auto rank = [](const Term &term) -> std::tuple<int, int64_t, int64_t> {
+    if (!term.base)
+      return {2, 0, static_cast<int64_t>(term.symbols.size())};
+    if (auto dim = dyn_cast<AffineDimExpr>(term.base))
+      return {0, dim.getPosition(), 0};
+    return {1, 0, 0};
+  };
+  return rank(a) < rank(b);
+}
+
+AffineExpr IndexSpace::simplify(AffineExpr expr) {
+  Terms terms = flatten(expr);
+  llvm::stable_sort(terms,
+                    [](const Term &a, const Term &b) { return isBefore(a, b); });
+  return rebuild(terms);
+}
+
+//===----------------------------------------------------------------------===//
+// Division
+//===----------------------------------------------------------------------===//
+
+/// `term / divisor` if it divides without rest.
+template <typename Term>
+static std::optional<Term> divideExactly(const Term &term,
+                                         const Term &divisor) {
+  if (term.coefficient % divisor.coefficient != 0)
+    return std::nullopt;
+  Term quotient = term;
+  quotient.coefficient /= divisor.coefficient;
+  for (AffineExpr symbol : divisor.symbols) {
+    auto *it = llvm::find(quotient.symbols, symbol);
+    if (it == quotient.symbols.end())
+      return std::nullopt;
+    quotient.symbols.erase(it);
+  }
+  return quotient;
+}
+
+AffineExpr IndexSpace::getExtentOf(const Term &term) {
+  if (isa<AffineDimExpr>(term.base))
+    return getExtent(term.base);
+  if (term.base.getKind() == AffineExprKind::Mod)
+    return cast<AffineBinaryOpExpr>(term.base).getRHS();
+  return {};
+}
+
+/// True if 0 <= sum of `terms` < divisor: numerically, or because the terms
+/// are the digits of a mixed-radix number whose range divides the divisor.
+bool IndexSpace::isBelow(ArrayRef<Term> terms, const Term &divisor) {
+  AffineExpr sum = rebuild(terms);
+  std::optional<int64_t> low = getLowerBound(sum);
+  if (!low || *low < 0)
+    return false;
+  std::optional<int64_t> slack =
+      getLowerBound(rebuild({divisor}) - sum - 1);
+  if (slack && *slack >= 0)
+    return true;
+  Terms rest(terms);
+  Term range; // the product of the extents so far
+  while (!rest.empty()) {
+    auto *next = llvm::find_if(rest, [&](const Term &term) {
+      return term.base && term.getStride().hasSameFactors(range) &&
+             term.coefficient == range.coefficient;
+    });
+    if (next == rest.end())
+      return false;
+    AffineExpr extent = getExtentOf(*next);
+    Terms product = extent ? multiply({range}, flatten(extent)) : Terms();
+    if (product.size() != 1)
+      return false;
+    range = product.front();
+    rest.erase(next);
+  }
+  return divideExactly(divisor, range).has_value();
+}
+
+/// Records the variable whose digits the divisor cuts in two.
+void IndexSpace::wantSplit(ArrayRef<Term> terms, const Term &divisor) {
+  if (wanted)
+    return;
+  for (const Term &term : terms) {
+    auto variable = dyn_cast_or_null<AffineDimExpr>(term.base);
+    if (!variable || !splittable[variable.getPosition()])
+      continue;
+    std::optional<Term> inner = divideExactly(divisor, term.getStride());
+    Terms extent = flatten(getExtent(variable));
+    if (!inner || extent.size() != 1)
+      continue;
+    std::optional<Term> outer = divideExactly(extent.front(), *inner);
+    if (outer && !(outer->symbols.empty() && outer->coefficient == 1)) {
+      wanted = Split{variable.getPosition(), rebuild({*inner})};
+      return;
+    }
+  }
+}
+
+IndexSpace::Terms IndexSpace::divide(ArrayRef<Term> terms, const Term &divisor,
+                                     bool remainder) {
+  Terms quotient, rest;
+  for (const Term &term : terms) {
+    if (std::optional<Term> exact = divideExactly(term, divisor))
+      quotient.push_back(*exact);
+    else
+      rest.push_back(term);
+  }
+  if (rest.empty() || isBelow(rest, divisor))
+    return remainder ? rest : quotient;
+  wantSplit(rest, divisor);
+  AffineExpr lhs = rebuild(rest), rhs = rebuild({divisor});
+  if (remainder)
+    return {Term{1, {}, getAffineBinaryOpExpr(AffineExprKind::Mod, lhs, rhs)}};
+  AffineExpr opaque =
+      getAffineBinaryOpExpr(AffineExprKind::FloorDiv, lhs, rhs);
+  quotient.push_back(Term{1, {}, opaque});
+  return quotient;
+}
+
+//===----------------------------------------------------------------------===//
+// Ranges and digits
+//===----------------------------------------------------------------------===//
+
+/// Variables and remainders are at least 0; quotients if what they divide is.
+bool IndexSpace::isBaseNonNegative(AffineExpr base) {
+  if (isa<AffineDimExpr>(base) || base.getKind() == AffineExprKind::Mod)
+    return true;
+  if (base.getKind() != AffineExprKind::FloorDiv)
+    return false;
+  std::optional<int64_t> low =
+      getLowerBound(cast<AffineBinaryOpExpr>(base).getLHS());
+  return low && *low >= 0;
+}
+
+std::optional<int64_t> IndexSpace::getLowerBound(AffineExpr expr) {
+  // Put every variable at the end of its range where the sum is least; what
+  // is left is a polynomial of sizes, least when each size is 0.
+  for (int round = 0; round < 4; ++round) {
+    Terms terms = flatten(expr), bounded;
+    bool substituted = false;
+    for (const Term &term : terms) {
+      if (!term.base) {
+        addTerm(bounded, term);
+        continue;
+      }
+      if (term.coefficient > 0) {
+        if (!isBaseNonNegative(term.base))
+          return std::nullopt;
+        continue;
+      }
+      AffineExpr extent = getExtentOf(term);
+      if (!extent)
+        return std::nullopt;
+      substituted = true;
+      for (const Term &end :
+           multiply({term.getStride()}, flatten(extent - 1)))
+        addTerm(bounded, end);
+    }
+    if (substituted) {
+      expr = rebuild(bounded);
+      continue;
+    }
+    int64_t least = 0;
+    for (const Term &term : bounded) {
+      if (term.symbols.empty())
+        least += term.coefficient;
+      else if (term.coefficient < 0)
+        return std::nullopt;
+    }
+    return least;
+  }
+  return std::nullopt;
+}
+
+std::optional<bool> IndexSpace::isNonNegative(AffineExpr expr) {
+  std::optional<int64_t> low = getLowerBound(expr);
+  if (low && *low >= 0)
+    return true;
+  std::optional<int64_t> negated = getLowerBound(-expr - 1);
+  if (negated && *negated >= 0)
+    return false;
+  return std::nullopt;
+}
+
+std::optional<SmallVector<AffineExpr>>
+IndexSpace::getDigits(AffineExpr expr, AffineExpr size) {
+  Terms rest = flatten(expr);
+  SmallVector<AffineExpr> digits;
+  Term range;
+  while (!rest.empty()) {
+    auto *next = llvm::find_if(rest, [&](const Term &term) {
+      return term.base && isa<AffineDimExpr>(term.base) &&
+             term.symbols == range.symbols &&
+             term.coefficient == range.coefficient;
+    });
+    if (next == rest.end())
+      return std::nullopt;
+    Terms product = multiply({range}, flatten(getExtentOf(*next)));
+    if (product.size() != 1)
+      return std::nullopt;
+    range = product.front();
+    digits.push_back(next->base);
+    rest.erase(next);
+  }
+  if (simplify(rebuild({range}) - size) != constant(0))
+    return std::nullopt;
+  std::reverse(digits.begin(), digits.end());
+  return digits;
+}
+
+OpFoldResult IndexSpace::materialize(OpBuilder &builder, Location loc,
+                                     AffineExpr expr) const {
+  SmallVector<OpFoldResult> values;
+  for (const DynamicSize &size : symbols) {
+    bool used = dependsOn(
+        expr, getAffineSymbolExpr(values.size(), context));
+    if (!used)
+      values.push_back(builder.getIndexAttr(0));
+    else if (size.dimension < 0)
+      values.push_back(size.value);
+    else
+      values.push_back(builder.createOrFold<tensor::DimOp>(loc, size.value,
+                                                           size.dimension));
+  }
+  return affine::makeComposedFoldedAffineApply(
+      builder, loc, AffineMap::get(0, symbols.size(), expr), values);
+}

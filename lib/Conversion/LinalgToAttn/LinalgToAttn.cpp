@@ -1,0 +1,177 @@
+//===- LinalgToAttn.cpp - Capture of attention graphs -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Tries every contraction as the product of weights and values, and the pass
+// `--attn-raise` around it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Conversion/LinalgToAttn/LinalgToAttn.h"
+
+#include "AttentionMatch.h"
+
+#include "attn/Conversion/Passes.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace attn {
+#define GEN_PASS_DEF_ATTNRAISE
+#include "attn/Conversion/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::raise;
+using Progress = MissedAttention::Progress;
+
+//===----------------------------------------------------------------------===//
+// Library
+//===----------------------------------------------------------------------===//
+
+static void remarkFiniteMask(Operation *op, double value) {
+  emitRemark(op->getLoc()) << "mask value " << value
+                   << " is finite and a row may have every key masked: kept as "
+                      "a change of the score, no key is skipped";
+}
+
+/// Tries one side of `op` as the weights. Merged loops are found on the way:
+/// each try may ask for one more to be divided.
+static LogicalResult tryRaise(RewriterBase &rewriter, Operation *op,
+                              bool weightsAreLhs, const RaiseOptions &options,
+                              MissRecorder &recorder) {
+  constexpr int kMaxTries = 8;
+  LoopSplits splits;
+  for (int attempt = 0; attempt < kMaxTries; ++attempt) {
+    splits.changed = false;
+    IndexSpace space(op->getContext());
+    ScalarGraph graph(space);
+    ElementWalker walker(graph);
+    auto match =
+        matchAttention(walker, op, weightsAreLhs, splits, options, recorder);
+    if (failed(match) && splits.changed)
+      continue;
+    if (failed(match))
+      return failure();
+    if (match->score.finiteMask)
+      remarkFiniteMask(op, *match->score.finiteMask);
+    return buildAttention(rewriter, walker, *match, recorder);
+  }
+  return recorder.miss(Progress::Score, op,
+                       "expected loops to be merged in one way only");
+}
+
+/// Keeps whichever miss came further.
+static void keepNearest(std::optional<MissedAttention> &nearest,
+                        const std::optional<MissedAttention> &miss) {
+  if (miss && (!nearest || nearest->progress < miss->progress))
+    nearest = miss;
+}
+
+RaiseResult attn::raiseAttention(RewriterBase &rewriter, Operation *root,
+                                 const RaiseOptions &options) {
+  SmallVector<Operation *> candidates;
+  root->walk([&](Operation *op) {
+    IndexSpace space(op->getContext());
+    ScalarGraph graph(space);
+    ElementWalker walker(graph);
+    if (getContraction(walker, op))
+      candidates.push_back(op);
+  });
+  RaiseResult result;
+  for (Operation *op : candidates) {
+    MissRecorder lhs(op), rhs(op);
+    if (succeeded(tryRaise(rewriter, op, /*weightsAreLhs=*/true, options, lhs)) ||
+        succeeded(tryRaise(rewriter, op, /*weightsAreLhs=*/false, options, rhs))) {
+      ++result.found;
+      ++result.raised;
+      continue;
+    }
+    std::optional<MissedAttention> miss = lhs.get();
+    keepNearest(miss, rhs.get());
+    keepNearest(result.nearestMiss, miss);
+    if (miss && miss->progress != Progress::Contraction) {
+      ++result.found;
+      result.missed.push_back(*miss);
+    }
+  }
+  return result;
+}
+
+void MissedAttention::attachTo(InFlightDiagnostic &diagnostic) const {
+  diagnostic.attachNote(contraction->getLoc())
+      << "nearest miss: this contraction as weights times values";
+  diagnostic.attachNote(loc) << "the match broke here: " << reason;
+}
+
+InFlightDiagnostic attn::emitNoAttention(Operation *root,
+                                         const RaiseResult &result) {
+  InFlightDiagnostic diagnostic =
+      emitError(root->getLoc())
+      << "found no attention: looked for softmax(query * key^T) * value, a "
+         "contraction (of linalg or TOSA) one of whose operands is a "
+         "softmax over another contraction";
+  if (result.nearestMiss)
+    result.nearestMiss->attachTo(diagnostic);
+  else
+    diagnostic.attachNote(root->getLoc()) << "there is no contraction in it";
+  return diagnostic;
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct AttnRaise : public attn::impl::AttnRaiseBase<AttnRaise> {
+  using AttnRaiseBase::AttnRaiseBase;
+  void runOnOperation() override;
+
+private:
+  LogicalResult cleanUp();
+};
+} // namespace
+
+/// Erases what is dead and folds reshapes that meet their inverse.
+LogicalResult AttnRaise::cleanUp() {
+  Operation *root = getOperation();
+  IRRewriter rewriter(root->getContext());
+  (void)runRegionDCE(rewriter, root->getRegions());
+  RewritePatternSet patterns(root->getContext());
+  AttentionOp::getCanonicalizationPatterns(patterns, root->getContext());
+  tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns,
+                                                     root->getContext());
+  tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns,
+                                                       root->getContext());
+  linalg::TransposeOp::getCanonicalizationPatterns(patterns,
+                                                   root->getContext());
+  return applyPatternsGreedily(root, std::move(patterns));
+}
+
+void AttnRaise::runOnOperation() {
+  Operation *root = getOperation();
+  bool hasAttention =
+      root->walk([](AttentionOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  RaiseOptions options{maskThreshold, assumeVisibleRows};
+  IRRewriter rewriter(root->getContext());
+  RaiseResult result = raiseAttention(rewriter, root, options);
+  numFound += result.found;
+  numRaised += result.raised;
+  numMissed += result.missed.size();
+  if (result.raised == 0 && !hasAttention && !allowNone) {
+    emitNoAttention(root, result);
+    return signalPassFailure();
+  }
+  for (const MissedAttention &missed : result.missed) {
+    InFlightDiagnostic remark = emitRemark(missed.contraction->getLoc())
+                                << "not captured as an attention";
+    remark.attachNote(missed.loc) << missed.reason;
+  }
+  if (result.raised != 0 && failed(cleanUp()))
+    signalPassFailure();
+}

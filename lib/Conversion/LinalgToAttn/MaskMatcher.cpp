@@ -1,0 +1,299 @@
+//===- MaskMatcher.cpp - Masks as comparisons of positions -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Constant tables become bands of positions, rows are proven to see a key, and
+// bands get the name that attn has for them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionMatch.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::raise;
+using arith::CmpIPredicate;
+
+//===----------------------------------------------------------------------===//
+// Constant tables
+//===----------------------------------------------------------------------===//
+
+/// Larger tables stay tables.
+static constexpr int64_t kMaxTableSize = 1 << 22;
+
+using Point = llvm::DenseMap<AffineExpr, int64_t>;
+
+static std::optional<int64_t> evaluateAt(AffineExpr expr, const Point &point) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  if (auto it = point.find(expr); it != point.end())
+    return it->second;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return std::nullopt;
+  auto lhs = evaluateAt(binary.getLHS(), point);
+  auto rhs = evaluateAt(binary.getRHS(), point);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return *lhs + *rhs;
+  case AffineExprKind::Mul:
+    return *lhs * *rhs;
+  case AffineExprKind::FloorDiv:
+    return *rhs > 0 ? std::optional(llvm::divideFloorSigned(*lhs, *rhs))
+                    : std::nullopt;
+  case AffineExprKind::Mod:
+    return *rhs > 0 ? std::optional(llvm::mod(*lhs, *rhs)) : std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
+static std::optional<double> evaluateAt(ScalarRef scalar, const Point &point) {
+  if (scalar->isConstant())
+    return scalar->value;
+  if (scalar->isIndex()) {
+    auto index = evaluateAt(scalar->affine[0], point);
+    return index ? std::optional<double>(*index) : std::nullopt;
+  }
+  SmallVector<double> operands;
+  for (ScalarRef operand : scalar->operands) {
+    auto value = evaluateAt(operand, point);
+    if (!value)
+      return std::nullopt;
+    operands.push_back(*value);
+  }
+  if (scalar->kind == Scalar::Kind::Apply)
+    return evaluate(scalar->name, scalar->predicate, operands);
+  Attribute attribute;
+  if (scalar->kind != Scalar::Kind::Read ||
+      !matchPattern(scalar->source, m_Constant(&attribute)))
+    return std::nullopt;
+  int64_t position = 0;
+  auto type = cast<RankedTensorType>(scalar->source.getType());
+  for (auto [index, size] : llvm::zip(operands, type.getShape())) {
+    if (index < 0 || index >= size)
+      return std::nullopt;
+    position = position * size + static_cast<int64_t>(index);
+  }
+  return getConstantAt(attribute, position);
+}
+
+static bool readsAConstant(ScalarRef scalar) {
+  Attribute attribute;
+  return (scalar->kind == Scalar::Kind::Read &&
+          matchPattern(scalar->source, m_Constant(&attribute))) ||
+         llvm::any_of(scalar->operands, readsAConstant);
+}
+
+namespace {
+/// Visible keys: first <= j - i <= last.
+struct Band {
+  int64_t first = std::numeric_limits<int64_t>::max();
+  int64_t last = std::numeric_limits<int64_t>::min();
+};
+} // namespace
+
+/// The band that `condition` is over all rows and keys, if it is one.
+static std::optional<Band> findBand(ScalarRef condition, AffineExpr row,
+                                    int64_t rows, AffineExpr key,
+                                    int64_t keys) {
+  std::vector<char> visible(rows * keys);
+  Point point;
+  Band band;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < keys; ++j) {
+      point[row] = i;
+      point[key] = j;
+      auto value = evaluateAt(condition, point);
+      if (!value)
+        return std::nullopt;
+      visible[i * keys + j] = *value != 0;
+      if (*value != 0) {
+        band.first = std::min(band.first, j - i);
+        band.last = std::max(band.last, j - i);
+      }
+    }
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < keys; ++j)
+      if (visible[i * keys + j] != (band.first <= j - i && j - i <= band.last))
+        return std::nullopt;
+  return band.first <= band.last ? std::optional(band) : std::nullopt;
+}
+
+static ScalarRef lessOrEqual(ScalarGraph &graph, AffineExpr lhs,
+                             AffineExpr rhs, Operation *op) {
+  return graph.apply("arith.cmpi", Number::Bool,
+                     {graph.index(lhs), graph.index(rhs)}, op,
+                     static_cast<int64_t>(CmpIPredicate::sle));
+}
+
+static ScalarRef tableToBand(ScalarGraph &graph, ScalarRef condition,
+                             const ScoreContext &context) {
+  IndexSpace &space = graph.getSpace();
+  auto getStatic = [&](AffineExpr variable) -> int64_t {
+    auto extent = dyn_cast<AffineConstantExpr>(space.getExtent(variable));
+    return extent ? extent.getValue() : -1;
+  };
+  int64_t keys = getStatic(context.key);
+  for (AffineExpr row : context.rows) {
+    int64_t rows = getStatic(row);
+    if (rows <= 0 || keys <= 0 || rows > kMaxTableSize / keys ||
+        !graph.dependsOn(condition, row))
+      continue;
+    auto band = findBand(condition, row, rows, context.key, keys);
+    if (!band)
+      return nullptr;
+    Operation *op = condition->op;
+    return graph.apply(
+        "arith.andi", Number::Bool,
+        {lessOrEqual(graph, context.key, row + band->last, op),
+         lessOrEqual(graph, row + band->first, context.key, op)},
+        op);
+  }
+  return nullptr;
+}
+
+ScalarRef attn::raise::replaceTables(ScalarGraph &graph, ScalarRef condition,
+                                     const ScoreContext &context) {
+  if (!readsAConstant(condition))
+    return condition;
+  if (ScalarRef band = tableToBand(graph, condition, context))
+    return band;
+  if (!condition->is("arith.andi") && !condition->is("arith.ori") &&
+      !condition->is("arith.xori"))
+    return condition;
+  SmallVector<ScalarRef> operands;
+  for (ScalarRef operand : condition->operands)
+    operands.push_back(replaceTables(graph, operand, context));
+  return graph.apply(condition->name, Number::Bool, operands, condition->op);
+}
+
+//===----------------------------------------------------------------------===//
+// Rows that see a key
+//===----------------------------------------------------------------------===//
+
+bool attn::raise::everyRowSeesAKey(ScalarGraph &graph,
+                                   ArrayRef<ScalarRef> masks,
+                                   const ScoreContext &context) {
+  IndexSpace &space = graph.getSpace();
+  AffineExpr keys = space.getExtent(context.key);
+  // Keys that a mask is likely to leave: the first, the last, the query's own.
+  SmallVector<AffineExpr> witnesses = {space.constant(0), keys - 1};
+  for (AffineExpr row : context.rows) {
+    witnesses.push_back(row);
+    witnesses.push_back(row + keys - space.getExtent(row));
+  }
+  return llvm::any_of(witnesses, [&](AffineExpr witness) {
+    auto isInside = [&](AffineExpr expr) {
+      return space.isNonNegative(expr).value_or(false);
+    };
+    // N - 1 is a key wherever there is one at all.
+    bool isKey = witness == keys - 1 ||
+                 (isInside(witness) &&
+                  (witness == space.constant(0) ||
+                   isInside(keys - 1 - witness)));
+    return isKey && llvm::all_of(masks, [&](ScalarRef mask) {
+             return graph.substitute(mask, context.key, witness)
+                 ->isConstant(1);
+           });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// j - i <= right, and i - j <= left; null where there is no bound.
+struct Window {
+  AffineExpr left, right;
+};
+} // namespace
+
+/// Reads masks as bounds of j - i; false if one is something else.
+static bool readWindow(IndexSpace &space, ArrayRef<ScalarRef> masks,
+                       AffineExpr row, AffineExpr key, Window &window) {
+  for (ScalarRef mask : masks) {
+    if (!mask->is("arith.cmpi") ||
+        llvm::any_of(mask->operands,
+                     [](ScalarRef operand) { return !operand->isIndex(); }))
+      return false;
+    auto predicate = static_cast<CmpIPredicate>(mask->predicate);
+    AffineExpr slack = mask->operands[1]->affine[0] -
+                       mask->operands[0]->affine[0];
+    if (predicate == CmpIPredicate::slt)
+      slack = slack - 1;
+    else if (predicate != CmpIPredicate::sle)
+      return false;
+    // slack >= 0; either slack = i - j + right or slack = j - i + left.
+    AffineExpr right = space.simplify(slack - row + key);
+    AffineExpr left = space.simplify(slack - key + row);
+    bool isRight = right.isSymbolicOrConstant();
+    AffineExpr &bound = isRight ? window.right : window.left;
+    if ((!isRight && !left.isSymbolicOrConstant()) || bound)
+      return false;
+    bound = isRight ? right : left;
+  }
+  return true;
+}
+
+static AffineExpr getGroupExtent(IndexSpace &space,
+                                 ArrayRef<AffineExpr> variables) {
+  AffineExpr extent = space.constant(1);
+  for (AffineExpr variable : variables)
+    extent = extent * space.getExtent(variable);
+  return space.simplify(extent);
+}
+
+std::optional<NamedMod> attn::raise::nameMask(IndexSpace &space,
+                                              ArrayRef<ScalarRef> masks,
+                                              const Roles &roles) {
+  if (roles.query.size() != 1 || roles.key.size() != 1)
+    return std::nullopt;
+  Window window;
+  if (!readWindow(space, masks, roles.query[0], roles.key[0], window))
+    return std::nullopt;
+  AffineExpr queries = getGroupExtent(space, roles.query);
+  AffineExpr keys = getGroupExtent(space, roles.key);
+  auto always = [&](AffineExpr slack) {
+    return space.isNonNegative(slack).value_or(false);
+  };
+  // A bound that no pair of positions exceeds is none.
+  if (window.right && always(window.right - keys + 1))
+    window.right = {};
+  if (window.left && always(window.left - queries + 1))
+    window.left = {};
+  NamedMod named{NamedMod::Causal};
+  if (window.right && !window.left) {
+    if (window.right == space.constant(0))
+      return named;
+    if (window.right == space.simplify(keys - queries)) {
+      named.alignment = CausalAlignment::BottomRight;
+      return named;
+    }
+  }
+  auto getBound = [](AffineExpr bound) -> std::optional<int64_t> {
+    if (!bound)
+      return -1;
+    auto constant = dyn_cast<AffineConstantExpr>(bound);
+    if (!constant || constant.getValue() < 0)
+      return std::nullopt;
+    return constant.getValue();
+  };
+  auto left = getBound(window.left), right = getBound(window.right);
+  if (!left || !right || (*left < 0 && *right < 0))
+    return std::nullopt;
+  named.kind = NamedMod::SlidingWindow;
+  named.left = *left;
+  named.right = *right;
+  return named;
+}

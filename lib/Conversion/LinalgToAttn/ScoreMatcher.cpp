@@ -1,0 +1,335 @@
+//===- ScoreMatcher.cpp - Product, scale, bias, mask and the rest -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Takes the score apart, from the softmax inwards: masks are taken off, then
+// from the product outwards a constant factor is the scale and the first
+// summand the bias; whatever is left around them is the score_mod.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionMatch.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::raise;
+using Progress = MissedAttention::Progress;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+//===----------------------------------------------------------------------===//
+// The product
+//===----------------------------------------------------------------------===//
+
+/// Contractions in `scalar` that depend on `key`, in the order of the walk.
+static void findProducts(ScalarGraph &graph, ScalarRef scalar, AffineExpr key,
+                         llvm::DenseSet<ScalarRef> &seen,
+                         SmallVectorImpl<ScalarRef> &products) {
+  if (!seen.insert(scalar).second)
+    return;
+  if (scalar->kind == Scalar::Kind::Contract && graph.dependsOn(scalar, key))
+    products.push_back(scalar);
+  for (ScalarRef operand : scalar->operands)
+    findProducts(graph, operand, key, seen, products);
+}
+
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Takes masks off a score. A mask value is -inf or, where allowed, a finite
+/// number at or below the threshold.
+class MaskPeeler {
+public:
+  /// A threshold of 0 stands for half of the lowest number of the type in
+  /// which the mask is applied.
+  MaskPeeler(ScalarGraph &graph, ScalarRef product, double threshold)
+      : graph(graph), product(product), threshold(threshold) {}
+
+  /// The score without its masks.
+  ScalarRef peel(ScalarRef score);
+
+  SmallVector<ScalarRef> masks;
+  /// The greatest finite value that was taken for a mask.
+  std::optional<double> finiteValue;
+
+private:
+  bool isMaskValue(ScalarRef scalar, Operation *op);
+  /// The condition under which `term` is 0, if it is a mask value otherwise;
+  /// `op` adds it to the score.
+  ScalarRef asMask(ScalarRef term, Operation *op);
+  ScalarRef peelSum(ScalarRef sum);
+
+  ScalarGraph &graph;
+  ScalarRef product;
+  double threshold;
+  double factor = 1; ///< between the scores peeled and the softmax
+};
+} // namespace
+
+/// Half of the lowest finite number of the type that `op` computes in.
+static double getDefaultThreshold(Operation *op) {
+  auto type = op ? dyn_cast<FloatType>(
+                       getElementTypeOrSelf(op->getResult(0).getType()))
+                 : FloatType();
+  if (!type)
+    return -kInfinity;
+  return llvm::APFloat::getLargest(type.getFloatSemantics(), true)
+             .convertToDouble() /
+         2;
+}
+
+bool MaskPeeler::isMaskValue(ScalarRef scalar, Operation *op) {
+  double limit = threshold != 0 ? threshold : getDefaultThreshold(op);
+  if (!scalar->isConstant() || !(scalar->value * factor <= limit))
+    return false;
+  if (std::isfinite(scalar->value))
+    finiteValue = std::max(finiteValue.value_or(-kInfinity), scalar->value);
+  return true;
+}
+
+ScalarRef MaskPeeler::asMask(ScalarRef term, Operation *op) {
+  if (term->isConstant(0))
+    return graph.constant(Number::Bool, 1);
+  if (isMaskValue(term, op))
+    return graph.constant(Number::Bool, 0);
+  bool isChoice = term->is("arith.select");
+  bool isBoth = term->is("arith.addf") || term->is("arith.minimumf") ||
+                term->is("arith.minnumf");
+  if (!isChoice && !isBoth)
+    return nullptr;
+  ScalarRef lhs = asMask(term->operands[isChoice ? 1 : 0], op);
+  ScalarRef rhs =
+      lhs ? asMask(term->operands[isChoice ? 2 : 1], op) : nullptr;
+  if (!rhs)
+    return nullptr;
+  return isChoice
+             ? graph.select(term->operands[0], lhs, rhs, term->op)
+             : graph.apply("arith.andi", Number::Bool, {lhs, rhs}, term->op);
+}
+
+static void flattenSum(ScalarRef sum, SmallVectorImpl<ScalarRef> &terms) {
+  if (!sum->is("arith.addf")) {
+    terms.push_back(sum);
+    return;
+  }
+  flattenSum(sum->operands[0], terms);
+  flattenSum(sum->operands[1], terms);
+}
+
+ScalarRef MaskPeeler::peelSum(ScalarRef sum) {
+  SmallVector<ScalarRef> terms;
+  flattenSum(sum, terms);
+  ScalarRef result = nullptr;
+  for (ScalarRef term : terms) {
+    ScalarRef kept = term;
+    if (contains(term, product)) {
+      kept = peel(term);
+    } else if (ScalarRef mask = asMask(term, sum->op)) {
+      masks.push_back(mask);
+      continue;
+    }
+    result = result ? graph.add(result, kept, sum->op) : kept;
+  }
+  return result;
+}
+
+ScalarRef MaskPeeler::peel(ScalarRef score) {
+  if (score->is("arith.select")) {
+    for (int side : {1, 2}) {
+      ScalarRef kept = score->operands[side];
+      if (!contains(kept, product) || !isMaskValue(score->operands[3 - side], score->op))
+        continue;
+      ScalarRef condition = score->operands[0];
+      masks.push_back(side == 1 ? condition
+                                : graph.logicalNot(condition, score->op));
+      return peel(kept);
+    }
+    return score;
+  }
+  if (score->is("arith.addf"))
+    return peelSum(score);
+  // A positive factor keeps -inf, and makes a finite value another one.
+  if (score->is("arith.mulf") && score->operands[1]->isConstant() &&
+      score->operands[1]->value > 0) {
+    double outer = factor;
+    factor *= score->operands[1]->value;
+    ScalarRef kept = peel(score->operands[0]);
+    factor = outer;
+    return graph.mul(kept, score->operands[1], score->op);
+  }
+  return score;
+}
+
+/// Splits conjunctions, and drops conditions that always hold.
+static SmallVector<ScalarRef> flattenMasks(ArrayRef<ScalarRef> masks) {
+  SmallVector<ScalarRef> pending(masks.rbegin(), masks.rend()), flat;
+  while (!pending.empty()) {
+    ScalarRef mask = pending.pop_back_val();
+    if (mask->is("arith.andi")) {
+      pending.push_back(mask->operands[1]);
+      pending.push_back(mask->operands[0]);
+    } else if (!mask->isConstant(1) && !llvm::is_contained(flat, mask)) {
+      flat.push_back(mask);
+    }
+  }
+  return flat;
+}
+
+/// Takes the masks off `scalar` and stores them in `score`; the rest is
+/// returned.
+static ScalarRef peelMasks(ScalarGraph &graph, ScalarRef scalar,
+                           const ScoreContext &context, Score &score) {
+  auto run = [&](double threshold) {
+    MaskPeeler peeler(graph, score.product, threshold);
+    ScalarRef rest = peeler.peel(scalar);
+    SmallVector<ScalarRef> masks;
+    for (ScalarRef mask : peeler.masks)
+      masks.push_back(replaceTables(graph, mask, context));
+    score.masks = flattenMasks(masks);
+    score.finiteMask = peeler.finiteValue;
+    return rest;
+  };
+  ScalarRef rest = run(context.options.maskThreshold);
+  // A finite value is -inf only next to a visible key: in a row without one,
+  // the graph spreads the weights evenly and attn gives 0.
+  if (!score.finiteMask || context.options.assumeVisibleRows ||
+      everyRowSeesAKey(graph, score.masks, context)) {
+    score.finiteMask.reset();
+    return rest;
+  }
+  double kept = *score.finiteMask;
+  rest = run(-kInfinity);
+  score.finiteMask = kept;
+  return rest;
+}
+
+//===----------------------------------------------------------------------===//
+// Scale, bias, mod
+//===----------------------------------------------------------------------===//
+
+/// The nodes of `scalar` that have `part` as an operand, once per use.
+static void findUsers(ScalarRef scalar, ScalarRef part,
+                      llvm::DenseSet<ScalarRef> &seen,
+                      SmallVectorImpl<ScalarRef> &users) {
+  if (!seen.insert(scalar).second)
+    return;
+  for (ScalarRef operand : scalar->operands) {
+    if (operand == part)
+      users.push_back(scalar);
+    findUsers(operand, part, seen, users);
+  }
+}
+
+static ScalarRef getOnlyUser(ScalarRef scalar, ScalarRef part) {
+  llvm::DenseSet<ScalarRef> seen;
+  SmallVector<ScalarRef> users;
+  findUsers(scalar, part, seen, users);
+  return users.size() == 1 ? users.front() : nullptr;
+}
+
+/// Number of nodes, and whether any of them is more than a few instructions.
+static bool isCheap(ScalarRef scalar, llvm::DenseSet<ScalarRef> &seen) {
+  constexpr size_t kMaxCheapNodes = 32;
+  if (!seen.insert(scalar).second)
+    return true;
+  if (seen.size() > kMaxCheapNodes || scalar->kind == Scalar::Kind::Reduce ||
+      scalar->kind == Scalar::Kind::Contract ||
+      (scalar->kind == Scalar::Kind::Apply && scalar->name.starts_with("math.")))
+    return false;
+  // A read at an index that is itself read is a gather.
+  bool isRead = scalar->kind == Scalar::Kind::Read;
+  return llvm::all_of(scalar->operands, [&](ScalarRef operand) {
+    return (!isRead || operand->isIndex() || operand->isConstant()) &&
+           isCheap(operand, seen);
+  });
+}
+
+static bool readsATensor(ScalarRef scalar) {
+  return scalar->kind == Scalar::Kind::Read ||
+         scalar->kind == Scalar::Kind::Contract ||
+         llvm::any_of(scalar->operands, readsATensor);
+}
+
+/// True if `term` should be an operand of the op: it is a tensor of its own,
+/// or one that is small or expensive to compute per element. A formula over
+/// positions stays in the region.
+static bool shouldBeBias(ScalarGraph &graph, ScalarRef term,
+                         const ScoreContext &context) {
+  bool dependsOnRow = llvm::any_of(context.rows, [&](AffineExpr row) {
+    return graph.dependsOn(term, row);
+  });
+  llvm::DenseSet<ScalarRef> seen;
+  if (!isCheap(term, seen) || term->kind == Scalar::Kind::Read)
+    return true;
+  return readsATensor(term) &&
+         (!dependsOnRow || !graph.dependsOn(term, context.key));
+}
+
+/// Finds scale and bias around the product, and calls the rest the mod.
+static void matchLinearPart(ScalarGraph &graph, ScalarRef rest,
+                            const ScoreContext &context, Score &score) {
+  ScalarRef core = score.product;
+  while (core != rest && !score.bias) {
+    ScalarRef user = getOnlyUser(rest, core);
+    if (!user)
+      break;
+    if (user->is("arith.mulf") && user->operands[1]->isConstant()) {
+      score.scale *= user->operands[1]->value;
+    } else if (user->is("arith.addf")) {
+      ScalarRef term = user->operands[user->operands[0] == core ? 1 : 0];
+      if (!shouldBeBias(graph, term, context))
+        break;
+      score.bias = term;
+    } else {
+      break;
+    }
+    core = user;
+  }
+  score.hole = graph.outer(Value(), Number::Float);
+  if (core != rest)
+    score.mod = graph.replace(rest, core, score.hole);
+}
+
+FailureOr<Score> attn::raise::matchScore(ElementWalker &walker,
+                                         ScalarRef scalar,
+                                         const ScoreContext &context,
+                                         MissRecorder &recorder) {
+  ScalarGraph &graph = walker.getGraph();
+  llvm::DenseSet<ScalarRef> seen;
+  SmallVector<ScalarRef> products;
+  findProducts(graph, scalar, context.key, seen, products);
+  if (products.empty())
+    return recorder.miss(
+        Progress::Softmax, scalar->op,
+        "expected the scores to come from a contraction of query and key, "
+        "found none between here and the softmax");
+  Score score;
+  score.product = products.front();
+  ScalarRef rest = peelMasks(graph, scalar, context, score);
+  matchLinearPart(graph, rest, context, score);
+  return score;
+}
+
+std::optional<std::pair<double, double>>
+attn::raise::matchSoftCap(const Score &score) {
+  ScalarRef mod = score.mod;
+  if (!mod || score.bias || !mod->is("arith.mulf") ||
+      !mod->operands[1]->isConstant() || !mod->operands[0]->is("math.tanh"))
+    return std::nullopt;
+  double cap = mod->operands[1]->value;
+  ScalarRef argument = mod->operands[0]->operands[0];
+  if (!(cap > 0) || argument != score.hole)
+    return std::nullopt;
+  return std::pair(cap, cap);
+}

@@ -1,0 +1,231 @@
+//===- TensorElements.cpp - Elements of tensor and constant ops -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What an element of the result of a tensor op or of a constant is.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Conversion/LinalgToAttn/ElementWalker.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attn::raise;
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+static double toDouble(const llvm::APInt &value) {
+  return value.getBitWidth() == 1 ? value.getZExtValue()
+                                  : value.getSExtValue();
+}
+
+static double toDouble(llvm::APFloat value) {
+  bool losesInfo;
+  value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven,
+                &losesInfo);
+  return value.convertToDouble();
+}
+
+/// Number `position` of the raw little-endian bytes of a resource.
+static std::optional<double> getResourceAt(DenseResourceElementsAttr resource,
+                                           int64_t position) {
+  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+  Type type = resource.getType().getElementType();
+  if (!blob || !type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 64)
+    return std::nullopt;
+  // The bytes of i1 resources are one per element.
+  unsigned bits = type.getIntOrFloatBitWidth();
+  size_t bytes = (bits + 7) / 8;
+  ArrayRef<char> data = blob->getData();
+  if ((position + 1) * bytes > data.size())
+    return std::nullopt;
+  uint64_t raw = 0;
+  for (size_t i = 0; i < bytes; ++i)
+    raw |= static_cast<uint64_t>(
+               static_cast<unsigned char>(data[position * bytes + i]))
+           << (8 * i);
+  if (bits == 1)
+    return raw != 0;
+  llvm::APInt value(bits, raw);
+  if (auto floatType = dyn_cast<FloatType>(type))
+    return toDouble(llvm::APFloat(floatType.getFloatSemantics(), value));
+  return toDouble(value);
+}
+
+std::optional<double> attn::raise::getConstantAt(Attribute attribute,
+                                                 int64_t position) {
+  if (auto integer = dyn_cast<IntegerAttr>(attribute))
+    return toDouble(integer.getValue());
+  if (auto number = dyn_cast<FloatAttr>(attribute))
+    return toDouble(number.getValue());
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(attribute))
+    return getResourceAt(resource, position);
+  auto dense = dyn_cast<DenseElementsAttr>(attribute);
+  if (!dense || (!dense.isSplat() && position >= dense.getNumElements()))
+    return std::nullopt;
+  position = dense.isSplat() ? 0 : position;
+  if (isa<FloatType>(dense.getElementType()))
+    return toDouble(*(dense.value_begin<llvm::APFloat>() + position));
+  if (dense.getElementType().isIntOrIndex())
+    return toDouble(*(dense.value_begin<llvm::APInt>() + position));
+  return std::nullopt;
+}
+
+/// True if the constant counts 0, 1, 2, ... along its only dimension.
+static bool isIota(Attribute attribute, ShapedType type) {
+  if (type.getRank() != 1 || type.getDimSize(0) < 2 ||
+      !type.getElementType().isIntOrIndex() ||
+      type.getElementType().isInteger(1))
+    return false;
+  for (int64_t i = 0; i < type.getDimSize(0); ++i)
+    if (getConstantAt(attribute, i) != static_cast<double>(i))
+      return false;
+  return true;
+}
+
+ScalarRef attn::raise::getConstantElement(ElementWalker &walker,
+                                          OpResult result, Indices indices) {
+  Attribute attribute;
+  if (!matchPattern(result, m_Constant(&attribute)))
+    return nullptr;
+  auto type = cast<RankedTensorType>(result.getType());
+  Number number = *getNumber(type.getElementType());
+  auto dense = dyn_cast<DenseElementsAttr>(attribute);
+  bool isUniform = (dense && dense.isSplat()) || type.getNumElements() == 1;
+  if (isUniform) {
+    if (auto value = getConstantAt(attribute, 0))
+      return walker.getGraph().constant(number, *value);
+    return nullptr;
+  }
+  if (isIota(attribute, type))
+    return walker.getGraph().index(indices[0]);
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor ops
+//===----------------------------------------------------------------------===//
+
+static ScalarRef getReshaped(ElementWalker &walker, Value source, Value result,
+                             Indices indices) {
+  auto position = walker.reshape(indices, walker.getSizes(result),
+                                 walker.getSizes(source));
+  return position ? walker.element(source, *position) : nullptr;
+}
+
+static ScalarRef getSliced(ElementWalker &walker, tensor::ExtractSliceOp op,
+                           Indices indices) {
+  SmallVector<AffineExpr> source;
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  size_t next = 0;
+  for (auto [dimension, offset, stride] :
+       llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides())) {
+    AffineExpr index = walker.getSpace().constant(0);
+    if (!dropped.test(dimension))
+      index = indices[next++];
+    source.push_back(index * walker.sizeOf(stride) + walker.sizeOf(offset));
+  }
+  return walker.element(op.getSource(), source);
+}
+
+/// An insertion covers a box of the destination: a choice per dimension.
+static ScalarRef getInserted(ElementWalker &walker, tensor::InsertSliceOp op,
+                             Indices indices) {
+  ScalarGraph &graph = walker.getGraph();
+  auto sourceType = op.getSourceType();
+  if (sourceType.getRank() != op.getDestType().getRank() ||
+      !op.hasUnitStride())
+    return nullptr;
+  SmallVector<AffineExpr> source;
+  ScalarRef inside = graph.constant(Number::Bool, 1);
+  auto both = [&](ScalarRef lhs, ScalarRef rhs) {
+    return graph.apply("arith.andi", Number::Bool, {lhs, rhs}, op);
+  };
+  for (auto [index, offset, size] : llvm::zip(
+           indices, op.getMixedOffsets(), op.getMixedSizes())) {
+    source.push_back(index - walker.sizeOf(offset));
+    ScalarRef position = graph.index(source.back());
+    inside = both(inside,
+                  graph.apply("arith.cmpi", Number::Bool,
+                              {graph.constant(Number::Int, 0), position}, op,
+                              static_cast<int64_t>(arith::CmpIPredicate::sle)));
+    inside = both(inside,
+                  graph.apply("arith.cmpi", Number::Bool,
+                              {position, graph.index(walker.sizeOf(size))}, op,
+                              static_cast<int64_t>(arith::CmpIPredicate::slt)));
+  }
+  if (inside->isConstant(0))
+    return walker.element(op.getDest(), indices);
+  ScalarRef inserted = walker.element(op.getSource(), source);
+  return inside->isConstant(1)
+             ? inserted
+             : graph.select(inside, inserted,
+                            walker.element(op.getDest(), indices), op);
+}
+
+/// Piece after piece: the first whose end lies beyond the index.
+ScalarRef attn::raise::getConcatenatedElement(ElementWalker &walker,
+                                              Operation *op, ValueRange inputs,
+                                              int64_t dimension,
+                                              Indices indices) {
+  ScalarGraph &graph = walker.getGraph();
+  SmallVector<AffineExpr> position(indices);
+  if (inputs.size() == 1)
+    return walker.element(inputs.front(), position);
+  AffineExpr size = walker.getSize(inputs.front(), dimension);
+  ScalarRef inFirst =
+      graph.apply("arith.cmpi", Number::Bool,
+                  {graph.index(indices[dimension]), graph.index(size)}, op,
+                  static_cast<int64_t>(arith::CmpIPredicate::slt));
+  if (inFirst->isConstant(1))
+    return walker.element(inputs.front(), position);
+  position[dimension] = indices[dimension] - size;
+  ScalarRef rest = getConcatenatedElement(walker, op, inputs.drop_front(),
+                                          dimension, position);
+  if (inFirst->isConstant(0))
+    return rest;
+  return graph.select(inFirst, walker.element(inputs.front(), indices), rest,
+                      op);
+}
+
+ScalarRef attn::raise::getTensorElement(ElementWalker &walker, OpResult result,
+                                        Indices indices) {
+  return llvm::TypeSwitch<Operation *, ScalarRef>(result.getOwner())
+      .Case<tensor::ExpandShapeOp, tensor::CollapseShapeOp>([&](auto op) {
+        return getReshaped(walker, op.getSrc(), result, indices);
+      })
+      .Case<tensor::ReshapeOp>([&](tensor::ReshapeOp op) -> ScalarRef {
+        if (!isa<RankedTensorType>(op.getSource().getType()))
+          return nullptr;
+        return getReshaped(walker, op.getSource(), result, indices);
+      })
+      .Case<tensor::CastOp>([&](tensor::CastOp op) -> ScalarRef {
+        if (!isa<RankedTensorType>(op.getSource().getType()))
+          return nullptr;
+        return walker.element(op.getSource(), indices);
+      })
+      .Case<tensor::ExtractSliceOp>([&](tensor::ExtractSliceOp op) {
+        return getSliced(walker, op, indices);
+      })
+      .Case<tensor::InsertSliceOp>([&](tensor::InsertSliceOp op) {
+        return getInserted(walker, op, indices);
+      })
+      .Case<tensor::ConcatOp>([&](tensor::ConcatOp op) {
+        return getConcatenatedElement(walker, op, op.getInputs(), op.getDim(),
+                                      indices);
+      })
+      .Case<tensor::SplatOp>([&](tensor::SplatOp op) {
+        llvm::DenseMap<Value, ScalarRef> none;
+        return walker.scalar(op.getInput(), none);
+      })
+      .Default([](Operation *) { return nullptr; });
+}

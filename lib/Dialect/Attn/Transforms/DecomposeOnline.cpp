@@ -1,0 +1,394 @@
+//===- DecomposeOnline.cpp - Tiles of attention as vector code --*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements --attn-decompose-online: register blocking of the two products of
+// a tile, with the softmax of a row block between them while its scores are in
+// the nearest cache.
+//
+//===----------------------------------------------------------------------===//
+
+#include "InlineMod.h"
+#include "TileBuffers.h"
+#include "VectorMath.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Transforms/NormalForm.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace attn {
+#define GEN_PASS_DEF_DECOMPOSEONLINEPASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+using Values = SmallVector<Value>;
+
+/// Rows and columns of a register block: 8 x 32 f32 accumulators are 16 of 32
+/// AVX-512 registers, which leaves room for the operands and hides the latency
+/// of FMA.
+static constexpr int64_t kBlockRows = 8;
+static constexpr int64_t kBlockColumns = 32;
+
+namespace {
+/// Columns [begin, begin + width) of a row, as one vector.
+struct Columns {
+  int64_t begin;
+  int64_t width;
+};
+
+/// Rows [first, first + count) of a tile.
+struct RowBlock {
+  Value first;
+  int64_t count;
+};
+
+/// Emits the code of one attn.online_attention on static tiles.
+class StepEmitter {
+public:
+  StepEmitter(OnlineAttentionOp step, TileBuffers &buffers)
+      : step(step), buffers(buffers), dims(AttentionDims::get(step)),
+        scoreType(step.getScoreType()), b(step.getLoc(), step) {}
+
+  /// The state after the step, at the place of the op.
+  Values emit();
+
+private:
+  Values emitRowBlock(RowBlock rows, ValueRange state);
+  void emitScores(RowBlock rows, Columns keys);
+  Values emitSoftmaxRow(RowBlock rows, Value row, ValueRange state);
+  Value emitScoreMods(Value scores, Value position, Columns keys);
+  Value emitProduct(RowBlock rows, Columns columns, Value acc);
+
+  /// Multiply-adds `count` products, one row of `load(k)` times `scalar(i, k)`
+  /// at a time, onto `init`, one vector per row.
+  Values emitMultiplyAdds(int64_t count, ValueRange init,
+                          llvm::function_ref<Value(Value)> load,
+                          llvm::function_ref<Value(int64_t, Value)> scalar);
+
+  static SmallVector<Columns> splitColumns(int64_t total);
+  VectorType vectorOf(int64_t width) {
+    return VectorType::get({width}, scoreType);
+  }
+  Value index(int64_t number) {
+    return arith::ConstantIndexOp::create(b, number);
+  }
+  Value add(Value x, int64_t y) {
+    return y ? arith::AddIOp::create(b, x, index(y)).getResult() : x;
+  }
+  Value broadcast(Value scalar, int64_t width) {
+    return vector::BroadcastOp::create(b, vectorOf(width), scalar);
+  }
+
+  OnlineAttentionOp step;
+  TileBuffers &buffers;
+  AttentionDims dims;
+  FloatType scoreType;
+  ImplicitLocOpBuilder b;
+  /// Operands in the score type: Q [rows, D], K^T [D, keys], V [keys, Dv].
+  Value query, key, value;
+  /// Of a row block: scores, then their exponentials; and exp(max - max').
+  Value scores, decay;
+};
+} // namespace
+
+SmallVector<Columns> StepEmitter::splitColumns(int64_t total) {
+  SmallVector<Columns> columns;
+  for (int64_t begin = 0; begin < total; begin += kBlockColumns)
+    columns.push_back({begin, std::min(kBlockColumns, total - begin)});
+  return columns;
+}
+
+Values StepEmitter::emitMultiplyAdds(
+    int64_t count, ValueRange init, llvm::function_ref<Value(Value)> load,
+    llvm::function_ref<Value(int64_t, Value)> scalar) {
+  auto loop = scf::ForOp::create(b, index(0), index(count), index(1), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value k = loop.getInductionVar(), row = load(k);
+  int64_t width = cast<VectorType>(row.getType()).getNumElements();
+  Values sums;
+  for (auto [i, sum] : llvm::enumerate(loop.getRegionIterArgs()))
+    sums.push_back(
+        vector::FMAOp::create(b, broadcast(scalar(i, k), width), row, sum));
+  scf::YieldOp::create(b, sums);
+  return Values(loop.getResults());
+}
+
+/// scores = Q K^T of a row block and a block of keys.
+void StepEmitter::emitScores(RowBlock rows, Columns keys) {
+  Values zeros(rows.count, createSplat(b, vectorOf(keys.width), 0.0));
+  Values sums = emitMultiplyAdds(
+      dims.headDim, zeros,
+      [&](Value d) -> Value {
+        return vector::LoadOp::create(b, vectorOf(keys.width), key,
+                                      ValueRange{d, index(keys.begin)});
+      },
+      [&](int64_t i, Value d) -> Value {
+        return memref::LoadOp::create(b, query,
+                                      ValueRange{add(rows.first, i), d});
+      });
+  for (auto [i, sum] : llvm::enumerate(sums))
+    vector::StoreOp::create(b, sum, scores,
+                            ValueRange{index(i), index(keys.begin)});
+}
+
+/// Bias, score_mod and mask_mod of one row; `position` is the row in the tile.
+Value StepEmitter::emitScoreMods(Value score, Value position, Columns keys) {
+  VectorType type = vectorOf(keys.width);
+  if (Value bias = step.getBias()) {
+    auto shape = cast<ShapedType>(bias.getType());
+    Value zero = index(0);
+    Value row = shape.getDimSize(kSequence) == 1 ? zero : position;
+    Value addend;
+    if (shape.getDimSize(kHeadDim) == 1)
+      addend = vector::BroadcastOp::create(
+          b, VectorType::get({keys.width}, shape.getElementType()),
+          tensor::ExtractOp::create(b, bias,
+                                    ValueRange{zero, zero, row, zero}));
+    else
+      addend = buffers.readRow(b, bias, {zero, zero, row, index(keys.begin)},
+                               keys.width);
+    score =
+        arith::AddFOp::create(b, score, buffers.extend(b, addend, scoreType));
+  }
+  if (!step.hasScoreMod() && !step.hasMaskMod())
+    return score;
+  auto offsets = step.getOffsets();
+  Value i = arith::AddIOp::create(b, offsets[kLoopM], position);
+  auto indexVector = VectorType::get({keys.width}, b.getIndexType());
+  Value j = vector::StepOp::create(b, indexVector);
+  Value first = vector::BroadcastOp::create(b, indexVector,
+                                            add(offsets[kLoopN], keys.begin));
+  j = arith::AddIOp::create(b, j, first);
+  if (step.hasScoreMod())
+    score =
+        inlineMod(b, step.getScoreMod(),
+                  {score, offsets[kLoopB], offsets[kLoopH], i, j}, keys.width);
+  if (step.hasMaskMod()) {
+    Value visible =
+        inlineMod(b, step.getMaskMod(),
+                  {offsets[kLoopB], offsets[kLoopH], i, j}, keys.width);
+    Value hidden =
+        createSplat(b, type, -std::numeric_limits<double>::infinity());
+    score = arith::SelectOp::create(b, visible, score, hidden);
+  }
+  return score;
+}
+
+/// Turns the scores of row `row` of a block into exponentials; takes and gives
+/// (max, sum), of the whole tile.
+Values StepEmitter::emitSoftmaxRow(RowBlock rows, Value row, ValueRange state) {
+  Value zero = index(0);
+  Value position = arith::AddIOp::create(b, rows.first, row);
+  Values at = {zero, zero, position};
+  SmallVector<Columns> columns = splitColumns(dims.keyRows);
+  Values parts;
+  for (Columns keys : columns) {
+    Value loaded = vector::LoadOp::create(b, vectorOf(keys.width), scores,
+                                          ValueRange{row, index(keys.begin)});
+    parts.push_back(emitScoreMods(loaded, position, keys));
+  }
+  Value oldMax = tensor::ExtractOp::create(b, state[0], at);
+  Value newMax = createMax(b, createMaxOfLanes(b, parts), oldMax);
+  // A row that has seen no key yet: exp(-inf - 0) = 0 instead of NaN.
+  Value minusInf =
+      createSplat(b, scoreType, -std::numeric_limits<double>::infinity());
+  Value isEmpty =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, newMax, minusInf);
+  Value safeMax = arith::SelectOp::create(
+      b, isEmpty, createSplat(b, scoreType, 0.0), newMax);
+  for (auto [keys, part] : llvm::zip_equal(columns, parts)) {
+    Value shifted =
+        arith::SubFOp::create(b, part, broadcast(safeMax, keys.width));
+    part = createExpOfNonPositive(b, shifted);
+    vector::StoreOp::create(b, part, scores,
+                            ValueRange{row, index(keys.begin)});
+  }
+  Value rowDecay =
+      createExpOfNonPositive(b, arith::SubFOp::create(b, oldMax, safeMax));
+  memref::StoreOp::create(b, rowDecay, decay, row);
+  Value oldSum = tensor::ExtractOp::create(b, state[1], at);
+  Value newSum =
+      arith::AddFOp::create(b, arith::MulFOp::create(b, oldSum, rowDecay),
+                            createSumOfLanes(b, parts));
+  return {tensor::InsertOp::create(b, newMax, state[0], at),
+          tensor::InsertOp::create(b, newSum, state[1], at)};
+}
+
+/// acc = decay * acc + P V of a row block and a block of columns of V.
+Value StepEmitter::emitProduct(RowBlock rows, Columns columns, Value acc) {
+  Value zero = index(0), column = index(columns.begin);
+  Values init;
+  for (int64_t i = 0; i < rows.count; ++i) {
+    Value old = buffers.readRow(
+        b, acc, {zero, zero, add(rows.first, i), column}, columns.width);
+    Value factor = memref::LoadOp::create(b, decay, index(i));
+    init.push_back(
+        arith::MulFOp::create(b, old, broadcast(factor, columns.width)));
+  }
+  Values sums = emitMultiplyAdds(
+      dims.keyRows, init,
+      [&](Value k) -> Value {
+        return vector::LoadOp::create(b, vectorOf(columns.width), value,
+                                      ValueRange{k, column});
+      },
+      [&](int64_t i, Value k) -> Value {
+        return memref::LoadOp::create(b, scores, ValueRange{index(i), k});
+      });
+  for (auto [i, sum] : llvm::enumerate(sums))
+    acc =
+        buffers.writeRow(b, sum, acc, {zero, zero, add(rows.first, i), column});
+  return acc;
+}
+
+/// Takes and gives (acc, max, sum) of the whole tile.
+Values StepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
+  for (Columns keys : splitColumns(dims.keyRows))
+    emitScores(rows, keys);
+  auto loop = scf::ForOp::create(b, index(0), index(rows.count), index(1),
+                                 state.drop_front());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    scf::YieldOp::create(b, emitSoftmaxRow(rows, loop.getInductionVar(),
+                                           loop.getRegionIterArgs()));
+  }
+  Value acc = state[0];
+  for (Columns columns : splitColumns(dims.valueDim))
+    acc = emitProduct(rows, columns, acc);
+  return {acc, loop.getResult(0), loop.getResult(1)};
+}
+
+Values StepEmitter::emit() {
+  query = buffers.packQuery(step);
+  key = buffers.packKey(step);
+  value = buffers.packValue(step);
+  scores = buffers.createBuffer(b, {kBlockRows, dims.keyRows}, scoreType);
+  decay = buffers.createBuffer(b, {kBlockRows}, scoreType);
+
+  Values state = {step.getAcc(), step.getMax(), step.getSum()};
+  int64_t wholeBlocks = dims.queryRows / kBlockRows * kBlockRows;
+  if (wholeBlocks > 0) {
+    auto loop = scf::ForOp::create(b, index(0), index(wholeBlocks),
+                                   index(kBlockRows), state);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    RowBlock rows{loop.getInductionVar(), kBlockRows};
+    scf::YieldOp::create(b, emitRowBlock(rows, loop.getRegionIterArgs()));
+    state.assign(loop->result_begin(), loop->result_end());
+  }
+  if (int64_t rest = dims.queryRows - wholeBlocks)
+    state = emitRowBlock({index(wholeBlocks), rest}, state);
+  return state;
+}
+
+//===----------------------------------------------------------------------===//
+// normalize
+//===----------------------------------------------------------------------===//
+
+/// Emits output = acc / sum and lse = max + log(sum), row by row.
+static Values emitNormalize(NormalizeOp op, TileBuffers &buffers) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto accType = cast<RankedTensorType>(op.getAcc().getType());
+  auto outputType = cast<RankedTensorType>(op.getOutput().getType());
+  Type scoreType = accType.getElementType();
+  auto index = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(b, number);
+  };
+  Values init;
+  for (Type type : op->getResultTypes())
+    init.push_back(
+        tensor::EmptyOp::create(b, cast<RankedTensorType>(type).getShape(),
+                                getElementTypeOrSelf(type)));
+  auto loop = scf::ForOp::create(
+      b, index(0), index(accType.getDimSize(kSequence)), index(1), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+
+  Value zero = index(0), row = loop.getInductionVar();
+  Values at = {zero, zero, row};
+  Value sum = tensor::ExtractOp::create(b, op.getSum(), at);
+  Value none = createSplat(b, scoreType, 0.0);
+  Value isEmpty =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, none);
+  Value inverse = arith::DivFOp::create(b, createSplat(b, scoreType, 1.0), sum);
+  Value factor = arith::SelectOp::create(b, isEmpty, none, inverse);
+  Values results(loop.getRegionIterArgs());
+  for (int64_t column = 0, e = accType.getDimSize(kHeadDim); column < e;
+       column += kBlockColumns) {
+    int64_t width = std::min(kBlockColumns, e - column);
+    Values place = {zero, zero, row, index(column)};
+    Value part = buffers.readRow(b, op.getAcc(), place, width);
+    part = arith::MulFOp::create(
+        b, part, vector::BroadcastOp::create(b, part.getType(), factor));
+    if (outputType.getElementType() != scoreType)
+      part = arith::TruncFOp::create(
+          b, VectorType::get({width}, outputType.getElementType()), part);
+    results[0] = buffers.writeRow(b, part, results[0], place);
+  }
+  if (op.getLse()) {
+    Value max = tensor::ExtractOp::create(b, op.getMax(), at);
+    Value lse = arith::AddFOp::create(b, max, math::LogOp::create(b, sum));
+    Value minusInf =
+        createSplat(b, scoreType, -std::numeric_limits<double>::infinity());
+    lse = arith::SelectOp::create(b, isEmpty, minusInf, lse);
+    results[1] = tensor::InsertOp::create(b, lse, results[1], at);
+  }
+  scf::YieldOp::create(b, results);
+  return Values(loop.getResults());
+}
+
+namespace {
+struct DecomposeOnline
+    : public attn::impl::DecomposeOnlinePassBase<DecomposeOnline> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    WalkResult result = getOperation().walk([&](Operation *op) {
+      if (!isa<OnlineAttentionOp, NormalizeOp>(op))
+        return WalkResult::advance();
+      ops.push_back(op);
+      return hasStaticTiles(op) ? WalkResult::advance()
+                                : WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    TileBuffers buffers;
+    for (Operation *op : ops) {
+      auto step = dyn_cast<OnlineAttentionOp>(op);
+      Values results = step ? StepEmitter(step, buffers).emit()
+                            : emitNormalize(cast<NormalizeOp>(op), buffers);
+      op->replaceAllUsesWith(results);
+      op->erase();
+      numDecomposed += step ? 1 : 0;
+    }
+    clearNormalForm(getOperation());
+  }
+
+private:
+  static bool hasStaticTiles(Operation *op) {
+    for (Type type : op->getOperandTypes()) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (!tensor)
+        continue;
+      if (tensor.hasStaticShape() && tensor.getDimSize(kBatch) == 1 &&
+          tensor.getDimSize(kHead) == 1)
+        continue;
+      op->emitOpError() << "expected static tiles of one batch and one head, "
+                           "as --attn-tile and --attn-pad-tiles give, got "
+                        << type;
+      return false;
+    }
+    return true;
+  }
+};
+} // namespace

@@ -1,0 +1,213 @@
+//===- PadTiles.cpp - Static shapes for ragged tiles ------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements --attn-pad-tiles.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TiledForm.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/NamedMods.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/Utils/Utils.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace attn {
+#define GEN_PASS_DEF_PADTILESPASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+/// True if dimension `dim` of `value` is dynamic.
+static bool isDynamicDim(Value value, unsigned dim) {
+  return cast<ShapedType>(value.getType()).isDynamicDim(dim);
+}
+
+/// `tile` with zeros behind its dynamic dimensions, which become
+/// `sizes[dim]`.
+static Value pad(OpBuilder &builder, Value tile, ArrayRef<int64_t> sizes) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  if (type.hasStaticShape())
+    return tile;
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [dim, size] : llvm::zip_equal(shape, sizes))
+    if (ShapedType::isDynamic(dim))
+      dim = size;
+  Location loc = tile.getLoc();
+  Value zero = arith::ConstantOp::create(
+      builder, loc, builder.getZeroAttr(type.getElementType()));
+  return tensor::createPadHighOp(type.clone(shape), tile, zero,
+                                 /*nofold=*/false, loc, builder);
+}
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+/// The end of the valid positions along a loop: offset + size of `tile`.
+static Value getEnd(OpBuilder &builder, OnlineAttentionOp step, unsigned loop,
+                    Value tile) {
+  Value size = getValueOrCreateConstantIndexOp(
+      builder, step.getLoc(), getDim(builder, step.getLoc(), tile, kSequence));
+  return arith::AddIOp::create(builder, step.getLoc(), step.getOffsets()[loop],
+                               size);
+}
+
+/// Makes `region` see the last valid position in place of padded ones, so that
+/// it reads its captured tensors in range. Returns the position it was given.
+static Value clampPosition(Region &region, unsigned loop, Value end) {
+  Block &block = region.front();
+  Value position = block.getArgument(block.getNumArguments() - 4 + loop);
+  OpBuilder builder = OpBuilder::atBlockBegin(&block);
+  Location loc = region.getLoc();
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value last = arith::SubIOp::create(builder, loc, end, one);
+  Value clamped = arith::MinSIOp::create(builder, loc, position, last);
+  position.replaceAllUsesExcept(clamped, clamped.getDefiningOp());
+  return position;
+}
+
+/// Masks the positions of keys from `end` on.
+static void maskPaddedKeys(OpBuilder &builder, OnlineAttentionOp step,
+                           Value end) {
+  Location loc = step.getLoc();
+  OpBuilder::InsertionGuard guard(builder);
+  Region &region = step.getMaskMod();
+  if (region.empty()) {
+    addMaskModBlock(builder, loc, region);
+    Value yes =
+        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+    YieldOp::create(builder, loc, yes);
+  }
+  Value position = clampPosition(region, kLoopN, end);
+  auto yield = cast<YieldOp>(region.front().getTerminator());
+  builder.setInsertionPoint(yield);
+  Value isKey = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                      position, end);
+  Value visible = arith::AndIOp::create(builder, loc, yield.getValue(), isKey);
+  yield->setOperand(0, visible);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// Replaces the tiles of `step` by padded ones, in place.
+static void padStep(OnlineAttentionOp step, const OnlineState &state) {
+  ScheduleAttr schedule = *step.getSchedule();
+  int64_t rows = schedule.getTileM(), keys = schedule.getTileN();
+  OpBuilder builder(step);
+  Value query = step.getQuery(), key = step.getKey();
+  bool hasPaddedRows = isDynamicDim(query, kSequence);
+  bool hasPaddedKeys = isDynamicDim(key, kSequence);
+  if (hasPaddedKeys) {
+    Value end = getEnd(builder, step, kLoopN, key);
+    maskPaddedKeys(builder, step, end);
+    if (step.hasScoreMod())
+      clampPosition(step.getScoreMod(), kLoopN, end);
+  }
+  if (hasPaddedRows) {
+    Value end = getEnd(builder, step, kLoopM, query);
+    for (Region *region : {&step.getScoreMod(), &step.getMaskMod()})
+      if (!region->empty())
+        clampPosition(*region, kLoopM, end);
+  }
+  if (Value bias = step.getBias())
+    step.getBiasMutable().assign(pad(builder, bias, {1, 1, rows, keys}));
+  step.getKeyMutable().assign(pad(builder, key, {1, 1, keys, /*static=*/0}));
+  step.getValueMutable().assign(
+      pad(builder, step.getValue(), {1, 1, keys, /*static=*/0}));
+  // The rows are padded once, not in each iteration.
+  if (Operation *slice = query.getDefiningOp())
+    builder.setInsertionPointAfter(slice);
+  step.getQueryMutable().assign(
+      pad(builder, query, {1, 1, rows, /*static=*/0}));
+  step.getStateMutable().assign(state.values());
+  for (auto [result, value] :
+       llvm::zip_equal(step->getResults(), state.values()))
+    result.setType(value.getType());
+}
+
+/// A copy of `loop` on padded tiles, from `state`; returns the state after it.
+static OnlineState padLoop(OpBuilder &builder, scf::ForOp loop,
+                           const OnlineState &state) {
+  auto copy =
+      scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(),
+                         loop.getUpperBound(), loop.getStep(), state.values());
+  IRMapping mapping;
+  mapping.map(loop.getBody()->getArguments(), copy.getBody()->getArguments());
+  OpBuilder body = OpBuilder::atBlockBegin(copy.getBody());
+  for (Operation &op : loop.getBody()->without_terminator())
+    body.clone(op, mapping);
+  ValueRange args = copy.getRegionIterArgs();
+  OnlineAttentionOp step = getStep(copy);
+  padStep(step, {args[0], args[1], args[2]});
+  scf::YieldOp::create(body, loop.getLoc(), step->getResults());
+  return {copy.getResult(0), copy.getResult(1), copy.getResult(2)};
+}
+
+/// Pads the tiles of the attention that `normalize` ends, if any is ragged.
+static bool padAttention(NormalizeOp normalize) {
+  KeyLoops keys = getKeyLoops(getFinalState(normalize));
+  bool hasPaddedRows = isDynamicDim(normalize.getAcc(), kSequence);
+  if (keys.loops.empty() ||
+      (!hasPaddedRows && llvm::all_of(keys.loops, hasStaticKeyTile)))
+    return false;
+  OpBuilder builder(keys.loops.front());
+  Location loc = normalize.getLoc();
+  OnlineAttentionOp step = getStep(keys.loops.front());
+  OpFoldResult one = builder.getIndexAttr(1);
+  OpFoldResult rows = builder.getIndexAttr(step.getSchedule()->getTileM());
+  OnlineState state = createInitialState(
+      builder, loc, {one, one, rows},
+      getDim(builder, loc, step.getValue(), kHeadDim), step.getScoreType());
+  for (scf::ForOp loop : keys.loops) {
+    builder.setInsertionPoint(loop);
+    state = padLoop(builder, loop, state);
+  }
+  builder.setInsertionPoint(normalize);
+  SmallVector<Type> types;
+  for (Type type : normalize->getResultTypes()) {
+    auto tensor = cast<RankedTensorType>(type);
+    SmallVector<int64_t> shape(tensor.getShape());
+    shape[kSequence] = step.getSchedule()->getTileM();
+    types.push_back(tensor.clone(shape));
+  }
+  auto padded = NormalizeOp::create(builder, loc, types, state.values());
+  for (auto [result, whole] :
+       llvm::zip_equal(normalize->getResults(), padded->getResults())) {
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(builder, loc, whole);
+    SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0));
+    SmallVector<OpFoldResult> strides(sizes.size(), one);
+    if (hasPaddedRows)
+      sizes[kSequence] = getDim(builder, loc, step.getQuery(), kSequence);
+    Value valid = tensor::ExtractSliceOp::create(builder, loc, whole, offsets,
+                                                 sizes, strides);
+    result.replaceAllUsesWith(valid);
+  }
+  normalize.erase();
+  for (scf::ForOp loop : llvm::reverse(keys.loops))
+    loop.erase();
+  return true;
+}
+
+namespace {
+struct PadTiles : public attn::impl::PadTilesPassBase<PadTiles> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<NormalizeOp> ends;
+    getOperation().walk([&](NormalizeOp op) { ends.push_back(op); });
+    for (NormalizeOp normalize : ends)
+      numPadded += padAttention(normalize);
+  }
+};
+} // namespace

@@ -1,0 +1,140 @@
+//===- TileBuffers.cpp - Tiles in the layout that products want -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileBuffers.h"
+#include "VectorMath.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// Rows and columns of the block that is transposed in registers.
+static constexpr int64_t kTransposeBlock = 16;
+/// Elements that are copied at a time.
+static constexpr int64_t kCopyWidth = 32;
+
+static Value createIndex(ImplicitLocOpBuilder &b, int64_t number) {
+  return arith::ConstantIndexOp::create(b, number);
+}
+
+/// A loop over [0, size) with step `step`, whose body `body` fills.
+static void createLoop(ImplicitLocOpBuilder &b, int64_t size, int64_t step,
+                       llvm::function_ref<void(Value)> body) {
+  auto loop = scf::ForOp::create(b, createIndex(b, 0), createIndex(b, size),
+                                 createIndex(b, step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+Value TileBuffers::createBuffer(ImplicitLocOpBuilder &b,
+                                ArrayRef<int64_t> shape, Type element) {
+  OpBuilder::InsertionGuard guard(b);
+  Operation *parent = b.getInsertionBlock()->getParentOp();
+  while (!isa<scf::ForallOp, FunctionOpInterface>(parent))
+    parent = parent->getParentOp();
+  b.setInsertionPointToStart(&parent->getRegion(0).front());
+  return memref::AllocaOp::create(b, MemRefType::get(shape, element),
+                                  b.getI64IntegerAttr(64));
+}
+
+Value TileBuffers::readRow(ImplicitLocOpBuilder &b, Value tensor,
+                           ValueRange place, int64_t width) {
+  Type element = getElementTypeOrSelf(tensor.getType());
+  Value padding =
+      arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(element)));
+  return vector::TransferReadOp::create(b, VectorType::get({width}, element),
+                                        tensor, place, padding,
+                                        ArrayRef<bool>{true});
+}
+
+Value TileBuffers::writeRow(ImplicitLocOpBuilder &b, Value row, Value tensor,
+                            ValueRange place) {
+  return vector::TransferWriteOp::create(b, row, tensor, place,
+                                         ArrayRef<bool>{true})
+      .getResult();
+}
+
+Value TileBuffers::extend(ImplicitLocOpBuilder &b, Value vector, Type element) {
+  auto type = cast<VectorType>(vector.getType());
+  if (type.getElementType() == element)
+    return vector;
+  return arith::ExtFOp::create(b, type.clone(element), vector);
+}
+
+Value TileBuffers::packRows(ImplicitLocOpBuilder &b, Value tile,
+                            FloatType element, double scale) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  int64_t rows = type.getDimSize(kSequence),
+          columns = type.getDimSize(kHeadDim);
+  Value buffer = createBuffer(b, {rows, columns}, element);
+  Value zero = createIndex(b, 0);
+  createLoop(b, rows, 1, [&](Value row) {
+    for (int64_t column = 0; column < columns; column += kCopyWidth) {
+      int64_t width = std::min(kCopyWidth, columns - column);
+      Value at = createIndex(b, column);
+      Value part = readRow(b, tile, {zero, zero, row, at}, width);
+      part = extend(b, part, element);
+      if (scale != 1.0)
+        part = arith::MulFOp::create(b, part,
+                                     createSplat(b, part.getType(), scale));
+      vector::StoreOp::create(b, part, buffer, ValueRange{row, at});
+    }
+  });
+  return buffer;
+}
+
+Value TileBuffers::packQuery(OnlineAttentionOp step) {
+  Value tile = step.getQuery();
+  Value &buffer = packedQueries[tile];
+  if (buffer)
+    return buffer;
+  ImplicitLocOpBuilder b(step.getLoc(), step);
+  b.setInsertionPointAfterValue(tile);
+  buffer = packRows(b, tile, step.getScoreType(), step.getScaleValue());
+  return buffer;
+}
+
+Value TileBuffers::packValue(OnlineAttentionOp step) {
+  ImplicitLocOpBuilder b(step.getLoc(), step);
+  return packRows(b, step.getValue(), step.getScoreType(), 1.0);
+}
+
+Value TileBuffers::packKey(OnlineAttentionOp step) {
+  ImplicitLocOpBuilder b(step.getLoc(), step);
+  Value tile = step.getKey();
+  auto type = cast<RankedTensorType>(tile.getType());
+  FloatType element = step.getScoreType();
+  int64_t keys = type.getDimSize(kSequence), dims = type.getDimSize(kHeadDim);
+  int64_t paddedKeys = llvm::alignTo(keys, kTransposeBlock);
+  int64_t paddedDims = llvm::alignTo(dims, kTransposeBlock);
+  Value buffer = createBuffer(b, {paddedDims, paddedKeys}, element);
+  auto block = VectorType::get({kTransposeBlock, kTransposeBlock},
+                               type.getElementType());
+  bool inBounds[] = {keys == paddedKeys, dims == paddedDims};
+  Value zero = createIndex(b, 0);
+  Value padding = arith::ConstantOp::create(
+      b, cast<TypedAttr>(b.getZeroAttr(type.getElementType())));
+  createLoop(b, paddedKeys, kTransposeBlock, [&](Value key) {
+    createLoop(b, paddedDims, kTransposeBlock, [&](Value dim) {
+      Value part = vector::TransferReadOp::create(
+          b, block, tile, ValueRange{zero, zero, key, dim}, padding,
+          ArrayRef<bool>(inBounds));
+      part = extend(b, part, element);
+      part = vector::TransposeOp::create(b, part, ArrayRef<int64_t>{1, 0});
+      vector::TransferWriteOp::create(b, part, buffer, ValueRange{dim, key},
+                                      ArrayRef<bool>{true, true});
+    });
+  });
+  return buffer;
+}

@@ -1,0 +1,58 @@
+//===- TileBuffers.h - Tiles in the layout that products want ---*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Copies of the operands of a tile, in the score type, contiguous, and
+// transposed where the products read columns; and access to rows of tensors.
+// Private to lib/Dialect/Attn/Transforms.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_ATTN_TRANSFORMS_TILEBUFFERS_H
+#define LIB_DIALECT_ATTN_TRANSFORMS_TILEBUFFERS_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace attn {
+
+/// Buffers are on the stack of the function that holds the loop over tiles.
+/// Those of a query tile are shared by all steps that read it.
+class TileBuffers {
+public:
+  /// An uninitialized buffer, for the body of the loop over row tiles.
+  mlir::Value createBuffer(mlir::ImplicitLocOpBuilder &b,
+                           llvm::ArrayRef<int64_t> shape, mlir::Type element);
+
+  /// scale * Q as memref<rows x D>, filled where the query tile is defined.
+  mlir::Value packQuery(OnlineAttentionOp step);
+
+  /// K^T as memref<D x keys>, both rounded up to the transposed block.
+  mlir::Value packKey(OnlineAttentionOp step);
+
+  /// V as memref<keys x Dv>.
+  mlir::Value packValue(OnlineAttentionOp step);
+
+  /// `width` elements of a tensor's row from `place` on, and the reverse.
+  mlir::Value readRow(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor,
+                      mlir::ValueRange place, int64_t width);
+  mlir::Value writeRow(mlir::ImplicitLocOpBuilder &b, mlir::Value row,
+                       mlir::Value tensor, mlir::ValueRange place);
+
+  /// A vector of floats in the wider type `element`.
+  mlir::Value extend(mlir::ImplicitLocOpBuilder &b, mlir::Value vector,
+                     mlir::Type element);
+
+private:
+  /// scale * tile [1, 1, rows, columns] as memref<rows x columns>.
+  mlir::Value packRows(mlir::ImplicitLocOpBuilder &b, mlir::Value tile,
+                       mlir::FloatType element, double scale);
+
+  llvm::DenseMap<mlir::Value, mlir::Value> packedQueries;
+};
+
+} // namespace attn
+
+#endif // LIB_DIALECT_ATTN_TRANSFORMS_TILEBUFFERS_H

@@ -1,0 +1,129 @@
+//===- VectorMath.cpp - Arithmetic on vectors of scores ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "VectorMath.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// `type` with the element type `element`.
+static Type withElement(Type type, Type element) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.clone(element);
+  return element;
+}
+
+static Value createConstant(ImplicitLocOpBuilder &b, Type type,
+                            TypedAttr number) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return arith::ConstantOp::create(b, DenseElementsAttr::get(vector, number));
+  return arith::ConstantOp::create(b, number);
+}
+
+Value attn::createSplat(ImplicitLocOpBuilder &b, Type type, double number) {
+  return createConstant(b, type,
+                        b.getFloatAttr(getElementTypeOrSelf(type), number));
+}
+
+Value attn::createMax(ImplicitLocOpBuilder &b, Value x, Value y) {
+  Value greater = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, y);
+  return arith::SelectOp::create(b, greater, x, y);
+}
+
+//===----------------------------------------------------------------------===//
+// exp
+//===----------------------------------------------------------------------===//
+
+/// 2^n for integral n in [-127, 0], by its exponent bits; 0 for n = -127.
+static Value createPowerOfTwo(ImplicitLocOpBuilder &b, Value n) {
+  Type integer = withElement(n.getType(), b.getI32Type());
+  Value exponent = arith::FPToSIOp::create(b, integer, n);
+  Value bias = createConstant(b, integer, b.getI32IntegerAttr(127));
+  Value shift = createConstant(b, integer, b.getI32IntegerAttr(23));
+  Value biased = arith::AddIOp::create(b, exponent, bias);
+  Value bits = arith::ShLIOp::create(b, biased, shift);
+  return arith::BitcastOp::create(b, n.getType(), bits);
+}
+
+Value attn::createExpOfNonPositive(ImplicitLocOpBuilder &b, Value x) {
+  Type type = x.getType();
+  if (!getElementTypeOrSelf(type).isF32())
+    return math::ExpOp::create(b, x);
+  constexpr double kLog2E = 1.44269504088896340736;
+  constexpr double kCoefficients[] = {1.535336188319500e-4,
+                                      1.339887440266574e-3,
+                                      9.618437357674640e-3,
+                                      5.550332471162809e-2,
+                                      2.402264791363012e-1,
+                                      6.931472028550421e-1,
+                                      1.0};
+  Value t = arith::MulFOp::create(b, x, createSplat(b, type, kLog2E));
+  t = createMax(b, createSplat(b, type, -127.0), t);
+  Value n = math::RoundEvenOp::create(b, t);
+  Value f = arith::SubFOp::create(b, t, n);
+  Value p = createSplat(b, type, kCoefficients[0]);
+  for (double coefficient : llvm::drop_begin(kCoefficients))
+    p = math::FmaOp::create(b, p, f, createSplat(b, type, coefficient));
+  return arith::MulFOp::create(b, p, createPowerOfTwo(b, n));
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+using Combine = llvm::function_ref<Value(Value, Value)>;
+
+/// Halves the vector until one lane is left. Lane counts that are not a power
+/// of two go lane by lane.
+static Value combineLanes(ImplicitLocOpBuilder &b, Value vector,
+                          Combine combine) {
+  int64_t width = cast<VectorType>(vector.getType()).getNumElements();
+  while (width > 1 && llvm::isPowerOf2_64(width)) {
+    width /= 2;
+    SmallVector<int64_t> low = llvm::to_vector(llvm::seq<int64_t>(0, width));
+    SmallVector<int64_t> high =
+        llvm::to_vector(llvm::seq<int64_t>(width, 2 * width));
+    vector = combine(vector::ShuffleOp::create(b, vector, vector, low),
+                     vector::ShuffleOp::create(b, vector, vector, high));
+  }
+  Value result = vector::ExtractOp::create(b, vector, 0);
+  for (int64_t lane = 1; lane < width; ++lane)
+    result = combine(result, vector::ExtractOp::create(b, vector, lane));
+  return result;
+}
+
+/// Vectors of one width are combined first: that is elementwise.
+static Value combineVectors(ImplicitLocOpBuilder &b, ValueRange vectors,
+                            Combine combine) {
+  llvm::MapVector<Type, Value> byType;
+  for (Value vector : vectors) {
+    Value &slot = byType[vector.getType()];
+    slot = slot ? combine(slot, vector) : vector;
+  }
+  Value result;
+  for (auto [type, vector] : byType) {
+    Value scalar = combineLanes(b, vector, combine);
+    result = result ? combine(result, scalar) : scalar;
+  }
+  return result;
+}
+
+Value attn::createMaxOfLanes(ImplicitLocOpBuilder &b, ValueRange vectors) {
+  return combineVectors(b, vectors,
+                        [&](Value x, Value y) { return createMax(b, x, y); });
+}
+
+Value attn::createSumOfLanes(ImplicitLocOpBuilder &b, ValueRange vectors) {
+  return combineVectors(b, vectors, [&](Value x, Value y) -> Value {
+    return arith::AddFOp::create(b, x, y);
+  });
+}

@@ -1,0 +1,42 @@
+//===- VectorMath.h - Arithmetic on vectors of scores -----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Builders of the arithmetic that a score takes, on scalars and 1-D vectors of
+// f32 or f64. Private to lib/Dialect/Attn/Transforms.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_ATTN_TRANSFORMS_VECTORMATH_H
+#define LIB_DIALECT_ATTN_TRANSFORMS_VECTORMATH_H
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace attn {
+
+/// `number` in each lane of `type`, a float or a vector of floats.
+mlir::Value createSplat(mlir::ImplicitLocOpBuilder &b, mlir::Type type,
+                        double number);
+
+/// a > b ? a : b. NaN in `b` stays; this is one instruction of most hosts, and
+/// arith.maximumf is not.
+mlir::Value createMax(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
+                      mlir::Value y);
+
+/// exp(x) for x <= 0, to about 2 ulp in f32: exp2 by range reduction to
+/// [-0.5, 0.5] and the polynomial of Cephes' exp2f (S. Moshier, 1992). Results
+/// below 2^-127 are 0. f64 takes math.exp.
+mlir::Value createExpOfNonPositive(mlir::ImplicitLocOpBuilder &b,
+                                   mlir::Value x);
+
+/// The largest lane, or the sum of the lanes, of all `vectors`.
+mlir::Value createMaxOfLanes(mlir::ImplicitLocOpBuilder &b,
+                             mlir::ValueRange vectors);
+mlir::Value createSumOfLanes(mlir::ImplicitLocOpBuilder &b,
+                             mlir::ValueRange vectors);
+
+} // namespace attn
+
+#endif // LIB_DIALECT_ATTN_TRANSFORMS_VECTORMATH_H

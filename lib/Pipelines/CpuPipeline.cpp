@@ -1,0 +1,122 @@
+//===- CpuPipeline.cpp - Attention as host code ---------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Pipelines/CpuPipeline.h"
+
+#include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Pipelines/ReferencePipeline.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Async/Passes.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// Bytes up to which the buffers of a tile go to a thread's stack.
+static constexpr unsigned kMaxStackBufferBytes = 1 << 20;
+
+void attn::buildCpuTileStage(OpPassManager &pm,
+                             const CpuPipelineOptions &options) {
+  SelectSchedulePassOptions select;
+  select.target = "cpu";
+  select.tileM = options.tileM;
+  select.tileN = options.tileN;
+  pm.addPass(createSelectSchedulePass(select));
+  pm.addPass(createConvertToOnlinePass());
+  pm.addPass(createTilePass());
+  pm.addPass(createInsertBlockSkippingPass());
+  pm.addPass(createVerifyNormalFormPass({"tiled"}));
+  pm.addPass(createPadTilesPass());
+  // The steps of one row tile share their packed query after this.
+  pm.addPass(createCSEPass());
+  pm.addPass(createDecomposeOnlinePass());
+}
+
+/// Tensors to buffers; those of a tile go to the stack.
+static void buildBufferStage(OpPassManager &pm) {
+  pm.addPass(createConvertGraphToBufferizable());
+  pm.addPass(createConvertTensorToLinalgPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  bufferization::PromoteBuffersToStackPassOptions promote;
+  promote.maxAllocSizeInBytes = kMaxStackBufferBytes;
+  pm.addNestedPass<func::FuncOp>(
+      bufferization::createPromoteBuffersToStackPass(promote));
+  pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
+  bufferization::buildBufferDeallocationPipeline(pm);
+  pm.addPass(createConvertBufferizationToMemRefPass());
+}
+
+/// Parallel loops to tasks of the async runtime. Each task is a function, whose
+/// frame then holds the buffers of a tile.
+static void buildThreadStage(OpPassManager &pm,
+                             const CpuPipelineOptions &options) {
+  if (options.threads == 1) {
+    pm.addPass(createHoistTileBuffersPass());
+    return;
+  }
+  AsyncParallelForPassOptions parallel;
+  parallel.asyncDispatch = true;
+  parallel.numWorkerThreads = options.threads > 1 ? options.threads : -1;
+  parallel.minTaskSize = 1;
+  pm.addPass(createAsyncParallelForPass(parallel));
+  pm.addPass(createHoistTileBuffersPass());
+  pm.addPass(createAsyncToAsyncRuntimePass());
+  pm.addPass(createAsyncRuntimeRefCountingPass());
+  pm.addPass(createAsyncRuntimeRefCountingOptPass());
+}
+
+/// Vector code and loops to the LLVM dialect.
+static void buildLoweringStage(OpPassManager &pm) {
+  pm.addPass(createConvertLinalgToLoopsPass());
+  VectorTransferToSCFOptions transfers;
+  transfers.enableFullUnroll();
+  pm.addPass(createConvertVectorToSCFPass(transfers));
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createConvertAsyncToLLVMPass());
+  pm.addPass(createSCFToControlFlowPass());
+  ConvertVectorToLLVMPassOptions vectors;
+  vectors.vectorTransposeLowering =
+      vector::VectorTransposeLowering::Shuffle16x16;
+  pm.addPass(createConvertVectorToLLVMPass(vectors));
+  buildScalarStage(pm);
+  buildFinalizeToLLVMStage(pm);
+}
+
+void attn::buildCpuPipeline(OpPassManager &pm,
+                            const CpuPipelineOptions &options) {
+  buildCpuTileStage(pm, options);
+  buildGraphToLinalgStage(pm);
+  buildBufferStage(pm);
+  buildThreadStage(pm, options);
+  buildLoweringStage(pm);
+}
+
+void attn::registerCpuPipeline() {
+  PassPipelineRegistration<CpuPipelineOptions>(
+      "attn-cpu-pipeline",
+      "Attention, and whatever surrounds it, to fast code for the host",
+      buildCpuPipeline);
+}

@@ -1,0 +1,173 @@
+// RUN: attn-opt %s --split-input-file --verify-diagnostics
+
+// The comments name the constraints of docs/Spec.md.
+
+// online_attention_c1
+func.func @f(%q: tensor<1x2x4x8xf32>, %c: index, %a: tensor<1x2x4x8xf32>,
+             %m: tensor<1x2x4xf32>, %s: tensor<1x2x4xf32>) {
+  // expected-error @+1 {{expected 4 offsets (b, h, i, j), got 3}}
+  %r:3 = attn.online_attention %q, %q, %q offsets(%c, %c, %c) outs(%a, %m, %s)
+      : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>
+      -> tensor<1x2x4x8xf32>, tensor<1x2x4xf32>, tensor<1x2x4xf32>
+  return
+}
+
+// -----
+
+// online_attention_c2
+func.func @f(%q: tensor<1x2x4x8xf32>, %c: index, %a: tensor<1x2x4x8xf64>,
+             %m: tensor<1x2x4xf32>, %s: tensor<1x2x4xf32>) {
+  // expected-error @+1 {{expected element type of acc to be 'f32', got 'f64'}}
+  %r:3 = attn.online_attention %q, %q, %q offsets(%c, %c, %c, %c) outs(%a, %m, %s)
+      : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>
+      -> tensor<1x2x4x8xf64>, tensor<1x2x4xf32>, tensor<1x2x4xf32>
+  return
+}
+
+// -----
+
+// online_attention_c2
+func.func @f(%q: tensor<1x2x4x8xf32>, %c: index, %a: tensor<1x2x4x8xf32>,
+             %m: tensor<1x2x5xf32>, %s: tensor<1x2x4xf32>) {
+  // expected-error @+1 {{expected max dimension M to be 4 as in the inputs, got 5}}
+  %r:3 = attn.online_attention %q, %q, %q offsets(%c, %c, %c, %c) outs(%a, %m, %s)
+      : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>
+      -> tensor<1x2x4x8xf32>, tensor<1x2x5xf32>, tensor<1x2x4xf32>
+  return
+}
+
+// -----
+
+// online_attention_c3
+func.func @f(%q: tensor<1x2x4x8xf32>, %c: index, %m: tensor<1x2x4xf32>) {
+  // expected-error @+1 {{acc and its result have the same type}}
+  %r:3 = "attn.online_attention"(%q, %q, %q, %c, %c, %c, %c, %q, %m, %m)
+      <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 4, 1, 1, 1>}> ({}, {})
+      : (tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, index,
+         index, index, index, tensor<1x2x4x8xf32>, tensor<1x2x4xf32>,
+         tensor<1x2x4xf32>)
+      -> (tensor<?x2x4x8xf32>, tensor<1x2x4xf32>, tensor<1x2x4xf32>)
+  return
+}
+
+// -----
+
+// normalize_c1
+func.func @f(%a: tensor<1x2x4x8xf32>, %m: tensor<1x2x5xf32>) {
+  // expected-error @+1 {{expected max dimension 2 to be 4 as in acc, got 5}}
+  %o = attn.normalize %a, %m, %m : tensor<1x2x4x8xf32>, tensor<1x2x5xf32>
+      -> tensor<1x2x4x8xf32>
+  return
+}
+
+// -----
+
+// normalize_c1
+func.func @f(%a: tensor<1x2x4x8xf32>, %m: tensor<1x2x4xf32>) {
+  // expected-error @+1 {{expected output dimension 3 to be 8 as in acc, got 7}}
+  %o = attn.normalize %a, %m, %m : tensor<1x2x4x8xf32>, tensor<1x2x4xf32>
+      -> tensor<1x2x4x7xf32>
+  return
+}
+
+// -----
+
+// normalize_c2
+func.func @f(%a: tensor<1x2x4x8xf32>, %m: tensor<1x2x4xf32>) {
+  // expected-error @+1 {{expected lse to have the type of max, 'tensor<1x2x4xf32>', got 'tensor<1x2x?xf32>'}}
+  %o:2 = attn.normalize %a, %m, %m : tensor<1x2x4x8xf32>, tensor<1x2x4xf32>
+      -> tensor<1x2x4x8xf32>, tensor<1x2x?xf32>
+  return
+}
+
+// -----
+
+// merge_c1
+func.func @f() {
+  // expected-error @+1 {{expected at least one partial result}}
+  %o, %l = "attn.merge"() : () -> (tensor<1x2x4x8xf32>, tensor<1x2x4xf32>)
+  return
+}
+
+// -----
+
+// merge_c2
+func.func @f(%o: tensor<1x2x4x8xf32>, %l: tensor<1x2x4xf32>) {
+  // expected-error @+1 {{expected every partial output to be 'tensor<1x2x4x4xf32>', got 'tensor<1x2x4x8xf32>'}}
+  %r, %s = attn.merge outputs(%o : tensor<1x2x4x8xf32>)
+      lses(%l : tensor<1x2x4xf32>)
+      -> tensor<1x2x4x4xf32>, tensor<1x2x4xf32>
+  return
+}
+
+// -----
+
+// merge_c2
+func.func @f(%o: tensor<1x2x4x8xf32>, %l: tensor<1x2x4xf32>) {
+  // expected-error @+1 {{expected every partial lse to be 'tensor<1x2x4xf64>', got 'tensor<1x2x4xf32>'}}
+  %r, %s = attn.merge outputs(%o : tensor<1x2x4x8xf32>)
+      lses(%l : tensor<1x2x4xf32>)
+      -> tensor<1x2x4x8xf32>, tensor<1x2x4xf64>
+  return
+}
+
+// -----
+
+// length_c1
+func.func @f() {
+  // expected-error @+1 {{expected to be inside a region of attn.attention}}
+  %n = attn.length key
+  return
+}
+
+// -----
+
+// Assembly.
+func.func @f(%q: tensor<1x2x4x8xf32>) {
+  // expected-error @+1 {{expected top_left or bottom_right, got 'left'}}
+  %o = attn.attention %q, %q, %q mask_mod causal(left)
+      : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32> -> tensor<1x2x4x8xf32>
+  return
+}
+
+// -----
+
+// Assembly.
+func.func @f(%q: tensor<1x2x4x8xf32>) {
+  // expected-error @+1 {{expected soft_cap to be positive, got -1.0}}
+  %o = attn.attention %q, %q, %q score_mod soft_cap(-1.0)
+      : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32> -> tensor<1x2x4x8xf32>
+  return
+}
+
+// -----
+
+// Assembly.
+func.func @f(%q: tensor<1x2x4x8xf32>) {
+  // expected-error @+1 {{expected mask_mod to be a region or causal, sliding_window, got 'prefix'}}
+  %o = attn.attention %q, %q, %q mask_mod prefix(3)
+      : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32> -> tensor<1x2x4x8xf32>
+  return
+}
+
+// -----
+
+// Assembly.
+func.func @f(%q: tensor<1x2x4x8xf32>) {
+  // expected-error @+1 {{expected score_mod to be a region or soft_cap, got 'causal'}}
+  %o = attn.attention %q, %q, %q score_mod causal(top_left)
+      : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32> -> tensor<1x2x4x8xf32>
+  return
+}
+
+// -----
+
+// schedule_c1
+// expected-error @+1 {{expected kind to be one of large_cache, small_cache, split_kv, got 'huge'}}
+func.func private @f() attributes {s = #attn.schedule<kind = "huge">}
+
+// -----
+
+// schedule_c2
+// expected-error @+1 {{expected tile_n to be positive, or 0 for not chosen, got -8}}
+func.func private @f() attributes {s = #attn.schedule<tile_m = 64, tile_n = -8>}
