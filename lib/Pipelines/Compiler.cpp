@@ -14,8 +14,8 @@
 #include "Report.h"
 
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
+#include "attn/Pipelines/CpuPipeline.h"
 #include "attn/Pipelines/Pipelines.h"
-#include "attn/Pipelines/ReferencePipeline.h"
 #include "attn/Runtime/Manifest.h"
 #include "attn/Target/Header/EmitHeader.h"
 #include "attn/Target/PTX/ManifestAttr.h"
@@ -99,7 +99,6 @@ private:
   FailureOr<CompileResult> runSteps();
   FailureOr<std::string> emit(ArtifactKind kind);
 
-  void noteTarget();
   FailureOr<std::string> printModule();
   FailureOr<std::string> emitLLVMIR();
   FailureOr<runtime::Manifest> getManifest();
@@ -163,16 +162,14 @@ Compilation::runPasses(StringRef step,
 }
 
 LogicalResult Compilation::runStages() {
+  ArrayRef<Stage> stages = getStages();
   if (target.kind == TargetKind::Cpu)
-    return runPasses("attn-reference-pipeline", [](OpPassManager &pm) {
-      buildReferencePipeline(pm, ReferencePipelineOptions());
-    });
-
+    stages = stages.take_front(); // To the tensor form.
   AttentionPipelineOptions stageOptions;
   stageOptions.target = target.name;
   stageOptions.allowTf32 = options.allowTf32;
   std::optional<NormalForm> form = getNormalForm(module);
-  for (const Stage &stage : getStages()) {
+  for (const Stage &stage : stages) {
     if (form && stage.ensures <= *form)
       continue;
     if (failed(runPasses(stage.name, [&](OpPassManager &pm) {
@@ -180,18 +177,11 @@ LogicalResult Compilation::runStages() {
         })))
       return failure();
   }
-  noteTarget();
-  return success();
-}
-
-/// The manifest says what the PTX is for.
-void Compilation::noteTarget() {
-  auto fields = module->getAttrOfType<DictionaryAttr>(manifestAttrName);
-  if (!fields || fields.contains("target"))
-    return;
-  NamedAttrList named(fields);
-  named.set("target", StringAttr::get(module.getContext(), target.name));
-  module->setAttr(manifestAttrName, named.getDictionary(module.getContext()));
+  if (target.kind == TargetKind::Gpu)
+    return success();
+  return runPasses("attn-cpu-pipeline", [](OpPassManager &pm) {
+    buildCpuPipeline(pm, CpuPipelineOptions());
+  });
 }
 
 FailureOr<std::string> Compilation::printModule() {
