@@ -20,7 +20,7 @@
 // CHECK-NOT: mask_mod
 // CHECK: scf.for %{{.*}} = %[[FULL]] to %{{.*}} step %c16{{[_0-9]*}}
 // CHECK: attn.online_attention {{.*}} mask_mod causal(top_left)
-// CHECK-NOT: scf.for
+// CHECK-NOT: scf.for %
 func.func @causal(%q: tensor<1x2x256x8xf32>, %k: tensor<1x2x256x8xf32>)
     -> tensor<1x2x256x8xf32> {
   %o = attn.attention %q, %k, %k mask_mod causal(top_left)
@@ -82,7 +82,7 @@ func.func @padding(%q: tensor<3x2x64x8xf32>, %k: tensor<3x2x64x8xf32>,
 // CHECK-LABEL: @documents
 // CHECK: scf.for %{{.*}} = %c0{{[_0-9]*}} to %c64{{[_0-9]*}} step %c16{{[_0-9]*}}
 // CHECK: mask_mod (
-// CHECK-NOT: scf.for
+// CHECK-NOT: scf.for %
 func.func @documents(%q: tensor<1x2x64x8xf32>, %ids: tensor<64xi32>)
     -> tensor<1x2x64x8xf32> {
   %o = attn.attention %q, %q, %q

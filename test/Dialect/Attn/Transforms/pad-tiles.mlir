@@ -21,7 +21,8 @@
 // CHECK: %[[END:.*]] = arith.addi %[[N]], %[[KEYS]]
 // CHECK: tensor.pad {{.*}} low[0, 0, 0, 0] high[0, 0, %{{.*}}, 0]
 // CHECK: tensor<1x1x?x8xf16> to tensor<1x1x16x8xf16>
-// CHECK: attn.online_attention %[[QP]], %{{.*}} mask_mod ({{.*}} %[[J:.*]]: index) {
+// CHECK: attn.online_attention %[[QP]],
+// CHECK: } mask_mod ({{.*}} %[[J:[a-z0-9]+]]: index) {
 // CHECK: %[[IN:.*]] = arith.cmpi slt, %[[J]], %[[END]] : index
 // CHECK: arith.andi %{{.*}}, %[[IN]] : i1
 // CHECK: %[[O:.*]] = attn.normalize {{.*}} -> tensor<1x1x32x8xf16>
