@@ -7,8 +7,8 @@
 // CHECK-SAME: %[[Q:.*]]: tensor<?x8x?x64xf16>, %[[K:.*]]: tensor<?x2x?x64xf16>, %[[V:.*]]: tensor<?x2x?x32xf16>
 // CHECK-DAG: %[[M:.*]] = tensor.dim %[[Q]], %{{.*}}
 // CHECK-DAG: %[[N:.*]] = tensor.dim %[[K]], %{{.*}}
-// CHECK-DAG: %[[INF:.*]] = arith.constant 0xFF800000 : f32
 // CHECK: %[[ACC:.*]] = linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<?x8x?x32xf32>)
+// CHECK: %[[INF:.*]] = arith.constant 0xFF800000 : f32
 // CHECK: %[[MAX:.*]] = linalg.fill ins(%[[INF]] : f32) outs(%{{.*}} : tensor<?x8x?xf32>)
 // CHECK: %[[SUM:.*]] = linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<?x8x?xf32>)
 // CHECK: %[[C0:.*]] = arith.constant 0 : index

@@ -1,0 +1,67 @@
+// RUN: attn-opt %s --attn-verify-normal-form --split-input-file --verify-diagnostics
+// RUN: not attn-opt %s --attn-verify-normal-form=form=flat 2>&1 | FileCheck %s
+
+// CHECK: error: expected form to be one of tensor, masked, scheduled, tiled, tile, nvvm, got 'flat'
+
+// expected-error @+1 {{expected the module to carry attn.normal_form, or the option 'form'}}
+module {
+}
+
+// -----
+
+module attributes {attn.normal_form = #attn.normal_form<tensor>} {
+  func.func @f(%acc: tensor<1x1x4x8xf32>, %s: tensor<1x1x4xf32>) {
+    // expected-error @+1 {{expected no such op in the form 'tensor'}}
+    %o = attn.normalize %acc, %s, %s
+        : tensor<1x1x4x8xf32>, tensor<1x1x4xf32> -> tensor<1x1x4x8xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {attn.normal_form = #attn.normal_form<scheduled>} {
+  func.func @f(%q: tensor<1x1x4x8xf32>) {
+    // expected-error @+1 {{expected a complete schedule in the form 'scheduled', got none}}
+    %o = attn.attention %q, %q, %q
+        : tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>
+        -> tensor<1x1x4x8xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {attn.normal_form = #attn.normal_form<tiled>} {
+  func.func @f(%q: tensor<1x1x4x8xf32>) {
+    // expected-error @+1 {{expected no such op in the form 'tiled'}}
+    %o = attn.attention %q, %q, %q
+        : tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>
+        -> tensor<1x1x4x8xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {attn.normal_form = #attn.normal_form<tiled>} {
+  func.func @f(%acc: tensor<1x1x4x8xf32>, %s: tensor<1x1x4xf32>) {
+    // expected-error @+1 {{expected to be in an scf.forall over (b, h, m) in the form 'tiled'}}
+    %o = attn.normalize %acc, %s, %s
+        : tensor<1x1x4x8xf32>, tensor<1x1x4xf32> -> tensor<1x1x4x8xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {attn.normal_form = #attn.normal_form<tiled>} {
+  func.func @f(%q: tensor<1x1x4x8xf32>, %s: tensor<1x1x4xf32>, %c: index) {
+    // expected-error @+1 {{expected to be the only one in an scf.for over key tiles in the form 'tiled'}}
+    %r:3 = attn.online_attention %q, %q, %q offsets(%c, %c, %c, %c)
+        outs(%q, %s, %s)
+        : tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>
+        -> tensor<1x1x4x8xf32>, tensor<1x1x4xf32>, tensor<1x1x4xf32>
+    return
+  }
+}
