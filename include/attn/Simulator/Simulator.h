@@ -140,6 +140,8 @@ private:
   std::unique_ptr<DeviceMemory> deviceMemory;
 };
 
+/// The .target of the text: "sm_90a".
+std::string moduleTarget(const Module &module);
 /// Entries with a body, in the order of the text.
 std::vector<std::string> entryNames(const Module &module);
 runtime::Result<std::vector<EntryParameter>>

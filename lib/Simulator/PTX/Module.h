@@ -70,6 +70,7 @@ public:
   ~Module();
 
   const std::string &fileName() const { return tokens.fileName(); }
+  const std::string &target() const { return targetName; }
   const FunctionDecl *findFunction(const std::string &name) const;
   const Symbol *findVariable(const std::string &name) const;
   /// Entries with a body, in the order of the text.
@@ -99,6 +100,7 @@ private:
   DeviceMemory &memory;
   std::string text;
   TokenStream tokens;
+  std::string targetName;
   std::unordered_map<std::string, FunctionDecl> functions;
   std::vector<std::string> functionOrder;
   std::unordered_map<std::string, Symbol> variables;

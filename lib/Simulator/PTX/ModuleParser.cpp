@@ -51,9 +51,9 @@ bool ModuleParser::parseIgnoredDirective() {
   if (tokens.accept(".version")) {
     tokens.next();
   } else if (tokens.accept(".target")) {
-    do
+    module.targetName = std::string(tokens.expectIdentifier("a target"));
+    while (tokens.accept(","))
       tokens.expectIdentifier("a target");
-    while (tokens.accept(","));
   } else if (tokens.is(".file") || tokens.is(".loc")) {
     tokens.skipLine();
   } else if (tokens.accept(".address_size")) {

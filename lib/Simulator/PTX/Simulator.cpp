@@ -45,6 +45,10 @@ LaunchReport Device::launch(Module &module, const std::string &entry,
   }
 }
 
+std::string attn::sim::moduleTarget(const Module &module) {
+  return module.target();
+}
+
 std::vector<std::string> attn::sim::entryNames(const Module &module) {
   return module.entries();
 }
