@@ -137,7 +137,7 @@ public:
       std::unique_ptr<Cluster> cluster = std::move(active.front());
       active.pop_front();
       u64 events = cluster->events;
-      if (runCluster(launch, *cluster, worker, clusterQuota)) {
+      if (runCluster(launch, *cluster, worker, quota())) {
         ++launch.finishedClusters;
         continue;
       }
@@ -149,6 +149,12 @@ public:
   }
 
 private:
+  /// A limit of instructions is looked at between two quotas.
+  u64 quota() const {
+    u64 limit = launch.options->maxWarpInstructions;
+    return limit ? std::min(limit, clusterQuota) : clusterQuota;
+  }
+
   /// Takes the next cluster of the grid; false when there is none.
   bool startCluster() {
     u64 index = launch.nextCluster++;

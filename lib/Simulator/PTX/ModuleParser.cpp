@@ -57,8 +57,10 @@ bool ModuleParser::parseIgnoredDirective() {
   } else if (tokens.is(".file") || tokens.is(".loc")) {
     tokens.skipLine();
   } else if (tokens.accept(".address_size")) {
-    if (tokens.integer() != 64)
-      tokens.fail("expected 64-bit addresses");
+    u32 line = tokens.peek().line;
+    if (s64 bits = tokens.integer(); bits != 64)
+      tokens.failAt(
+          line, format("expected 64-bit addresses, got %lld", (long long)bits));
   } else if (tokens.accept(".section")) {
     while (!tokens.is("{") && !tokens.atEnd())
       tokens.next();

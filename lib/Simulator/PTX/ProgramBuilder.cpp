@@ -165,7 +165,7 @@ bool ProgramBuilder::parseLabel() {
   } else if (!scopes[currentScope]
                   .labels.emplace(label, program.code.size())
                   .second) {
-    tokens.fail("label '" + label + "' is defined twice");
+    tokens.failAt(colon.line, "label '" + label + "' is defined twice");
   }
   return true;
 }

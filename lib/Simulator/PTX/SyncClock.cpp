@@ -48,33 +48,37 @@ public:
   RaceCheck(Warp &warp, const Instruction &instruction, Cta &cta)
       : warp(warp), instruction(instruction), cta(cta),
         numWarps(cta.cluster->raceWarps), self(clusterWarpIndex(warp)),
-        now(cta.cluster->clocks[self]) {}
+        now(cta.cluster->clocks[self].data()) {}
 
-  void access(u32 granule, bool isWrite) {
-    checkAfterWrite(granule, isWrite);
-    u32 *reads = &cta.race.readTime[size_t(granule) * numWarps];
-    if (!isWrite) {
-      reads[self] = now[self];
-      return;
-    }
-    for (u32 other = 0; other < numWarps; ++other) {
-      if (other != self && reads[other] > now[other])
-        found("write-after-read hazard", granule, "write", "read", other);
-      reads[other] = 0;
-    }
+  void read(u32 granule) {
+    checkAfterWrite(granule, "read-after-write hazard", "read");
+    cta.race.readTime[size_t(granule) * numWarps + self] = now[self];
+  }
+
+  void write(u32 granule) {
+    checkAfterWrite(granule, "write-after-write hazard", "write");
+    u32 *__restrict reads = &cta.race.readTime[size_t(granule) * numWarps];
+    const u32 *__restrict clock = now;
+    bool unordered = false;
+    for (u32 other = 0; other < numWarps; ++other)
+      unordered |= (reads[other] > clock[other]) & (other != self);
+    if (__builtin_expect(unordered, 0))
+      for (u32 other = 0; other < numWarps; ++other)
+        if (other != self && reads[other] > clock[other])
+          found("write-after-read hazard", granule, "write", "read", other);
+    std::fill_n(reads, numWarps, 0);
     cta.race.writer[granule] = self + 1;
     cta.race.writeTime[granule] = now[self];
   }
 
 private:
-  void checkAfterWrite(u32 granule, bool isWrite) {
+  void checkAfterWrite(u32 granule, const char *hazard, const char *verb) {
     u32 writer = cta.race.writer[granule];
     if (!writer || writer - 1 == self ||
         cta.race.writeTime[granule] <= now[writer - 1])
       return;
     cta.race.writer[granule] = 0; // one finding per write
-    found(isWrite ? "write-after-write hazard" : "read-after-write hazard",
-          granule, isWrite ? "write" : "read", "write", writer - 1);
+    found(hazard, granule, verb, "write", writer - 1);
   }
 
   void found(const char *hazard, u32 granule, const char *verb,
@@ -95,7 +99,7 @@ private:
   const Instruction &instruction;
   Cta &cta;
   u32 numWarps, self;
-  VectorClock &now;
+  const u32 *now;
 };
 
 } // namespace
@@ -114,5 +118,5 @@ void attn::sim::checkRace(Warp &warp, const Instruction &instruction, Cta &cta,
   RaceCheck check(warp, instruction, cta);
   for (u32 granule = offset >> 1; granule < (offset + bytes + 1) >> 1;
        ++granule)
-    check.access(granule, isWrite);
+    isWrite ? check.write(granule) : check.read(granule);
 }
