@@ -29,57 +29,56 @@ namespace cl = llvm::cl;
 // Command line
 //===----------------------------------------------------------------------===//
 
-static cl::OptionCategory category("attn-sim options");
+/// Built in main, after LLVM's options of the same name are gone.
+struct CommandLine {
+  cl::OptionCategory category{"attn-sim options"};
 
-static cl::opt<std::string> ptxPath(cl::Positional, cl::Required,
-                                    cl::desc("<PTX file>"), cl::cat(category));
-static cl::opt<std::string>
-    manifestPath("manifest", cl::value_desc("file"), cl::cat(category),
-                 cl::desc("The manifest (default: the PTX file's name with "
-                          ".json)"));
-static cl::list<std::string>
-    inputPaths("input", cl::value_desc("file.npy"), cl::cat(category),
-               cl::desc("Inputs, in the manifest's order"));
-static cl::list<std::string>
-    outputPaths("output", cl::value_desc("file.npy"), cl::cat(category),
-                cl::desc("Where to write the outputs, in the manifest's "
-                         "order"));
-static cl::opt<std::string> reportPath("report", cl::value_desc("file.json"),
-                                       cl::cat(category),
-                                       cl::desc("Write counters and findings"));
-static cl::opt<std::string>
-    tracePath("trace", cl::value_desc("file.json"), cl::cat(category),
-              cl::desc("Write a timeline for Perfetto or chrome://tracing"));
-static cl::opt<unsigned> traceClusters("trace-clusters", cl::init(1),
-                                       cl::cat(category),
-                                       cl::desc("Clusters in the timeline"));
-static cl::opt<std::string> checkList(
-    "check", cl::ValueOptional, cl::value_desc("list"), cl::cat(category),
-    cl::desc("Switch on all checks, or those named: early-read, overwrite, "
-             "uninit-shared, uninit-register, wgmma-fence, proxy, race"));
-static cl::opt<std::string> skippedChecks("no-check", cl::value_desc("list"),
-                                          cl::cat(category),
-                                          cl::desc("Switch checks off"));
-static cl::opt<bool> keepGoing("keep-going", cl::cat(category),
-                               cl::desc("Report all findings, not only the "
-                                        "first"));
-static cl::opt<bool> stats("stats", cl::cat(category),
-                           cl::desc("Print instructions, time and speed"));
-static cl::opt<uint64_t> seed("seed", cl::init(0), cl::cat(category),
-                              cl::desc("Random schedule of warps (0: in "
-                                       "order)"));
-static cl::opt<unsigned> slice("slice", cl::init(4096), cl::cat(category),
-                               cl::desc("Warp instructions per turn"));
-static cl::opt<unsigned> threads("threads", cl::init(0), cl::cat(category),
-                                 cl::desc("Host threads (0: one per core)"));
-static cl::opt<uint64_t>
-    maxInstructions("max-instructions", cl::init(0), cl::cat(category),
-                    cl::desc("Limit of warp instructions (0: none)"));
-static cl::opt<unsigned> smCount("sm-count", cl::init(132), cl::cat(category),
-                                 cl::desc("SMs of the simulated device"));
-static cl::opt<bool> listOnly("list", cl::cat(category),
-                              cl::desc("Print the entries and their "
-                                       "parameters, and stop"));
+  cl::opt<std::string> ptx{cl::Positional, cl::Required, cl::desc("<PTX file>"),
+                           cl::cat(category)};
+  cl::opt<std::string> manifest{
+      "manifest", cl::value_desc("file"), cl::cat(category),
+      cl::desc("The manifest (default: the PTX file's name with .json)")};
+  cl::list<std::string> inputs{"input", cl::value_desc("file.npy"),
+                               cl::cat(category),
+                               cl::desc("Inputs, in the manifest's order")};
+  cl::list<std::string> outputs{
+      "output", cl::value_desc("file.npy"), cl::cat(category),
+      cl::desc("Where to write the outputs, in the manifest's order")};
+  cl::opt<std::string> report{"report", cl::value_desc("file.json"),
+                              cl::cat(category),
+                              cl::desc("Write counters and findings")};
+  cl::opt<std::string> trace{
+      "trace", cl::value_desc("file.json"), cl::cat(category),
+      cl::desc("Write a timeline for Perfetto or chrome://tracing")};
+  cl::opt<unsigned> traceClusters{"trace-clusters", cl::init(1),
+                                  cl::cat(category),
+                                  cl::desc("Clusters in the timeline")};
+  cl::opt<std::string> check{
+      "check", cl::ValueOptional, cl::value_desc("list"), cl::cat(category),
+      cl::desc("Switch on all checks, or those named: early-read, overwrite, "
+               "uninit-shared, uninit-register, wgmma-fence, proxy, race")};
+  cl::opt<std::string> noCheck{"no-check", cl::value_desc("list"),
+                               cl::cat(category),
+                               cl::desc("Switch checks off")};
+  cl::opt<bool> keepGoing{"keep-going", cl::cat(category),
+                          cl::desc("Report all findings, not only the first")};
+  cl::opt<bool> stats{"stats", cl::cat(category),
+                      cl::desc("Print instructions, time and speed")};
+  cl::opt<uint64_t> seed{"seed", cl::init(0), cl::cat(category),
+                         cl::desc("Random schedule of warps (0: in order)")};
+  cl::opt<unsigned> slice{"slice", cl::init(4096), cl::cat(category),
+                          cl::desc("Warp instructions per turn")};
+  cl::opt<unsigned> threads{"threads", cl::init(0), cl::cat(category),
+                            cl::desc("Host threads (0: one per core)")};
+  cl::opt<uint64_t> maxInstructions{
+      "max-instructions", cl::init(0), cl::cat(category),
+      cl::desc("Limit of warp instructions (0: none)")};
+  cl::opt<unsigned> smCount{"sm-count", cl::init(132), cl::cat(category),
+                            cl::desc("SMs of the simulated device")};
+  cl::opt<bool> list{
+      "list", cl::cat(category),
+      cl::desc("Print the entries and their parameters, and stop")};
+};
 
 //===----------------------------------------------------------------------===//
 // Helpers
@@ -107,9 +106,9 @@ static bool writeFile(const std::string &path, const std::string &content) {
   return bool(file);
 }
 
-static runtime::Result<sim::Options> makeOptions() {
+static runtime::Result<sim::Options> makeOptions(const CommandLine &flags) {
   sim::Options options;
-  bool all = checkList.getNumOccurrences() && checkList.empty();
+  bool all = flags.check.getNumOccurrences() && flags.check.empty();
   if (all)
     options.checks = sim::Checks::all();
   auto setChecks = [&](const std::string &list, bool on) {
@@ -121,24 +120,24 @@ static runtime::Result<sim::Options> makeOptions() {
     return std::string();
   };
   for (const std::string &unknown :
-       {setChecks(checkList, true), setChecks(skippedChecks, false)})
+       {setChecks(flags.check, true), setChecks(flags.noCheck, false)})
     if (!unknown.empty())
       return runtime::Error{"unknown check '" + unknown + "'"};
-  options.keepGoing = keepGoing;
-  options.seed = seed;
-  options.slice = std::max(1u, slice.getValue());
-  options.threads = threads;
-  options.maxWarpInstructions = maxInstructions;
-  options.traceClusters = tracePath.empty() ? 0 : traceClusters;
-  options.countBankConflicts = !reportPath.empty();
+  options.keepGoing = flags.keepGoing;
+  options.seed = flags.seed;
+  options.slice = std::max(1u, flags.slice.getValue());
+  options.threads = flags.threads;
+  options.maxWarpInstructions = flags.maxInstructions;
+  options.traceClusters = flags.trace.empty() ? 0 : flags.traceClusters;
+  options.countBankConflicts = !flags.report.empty();
   options.progressSeconds = 2;
   return options;
 }
 
 /// Prints the entries of the PTX.
-static int list(const std::string &ptx) {
+static int list(const CommandLine &flags, const std::string &ptx) {
   sim::Device device;
-  auto module = device.load(ptx, ptxPath);
+  auto module = device.load(ptx, flags.ptx);
   if (!module)
     return fail(module.message());
   for (const std::string &entry : sim::entryNames(**module)) {
@@ -154,20 +153,21 @@ static int list(const std::string &ptx) {
 using Operands = std::vector<std::optional<sim::HostTensor>>;
 
 /// Reads --input files for the inputs and inouts of the manifest.
-static runtime::Result<Operands> readInputs(const runtime::Manifest &manifest) {
+static runtime::Result<Operands> readInputs(const CommandLine &flags,
+                                            const runtime::Manifest &manifest) {
   Operands operands;
   size_t next = 0, needed = 0;
   for (const runtime::Operand &operand : manifest.operands)
     needed += operand.role != runtime::OperandRole::Output;
-  if (inputPaths.size() != needed)
+  if (flags.inputs.size() != needed)
     return runtime::Error{"expected " + std::to_string(needed) +
                           " --input files, got " +
-                          std::to_string(inputPaths.size())};
+                          std::to_string(flags.inputs.size())};
   for (const runtime::Operand &operand : manifest.operands) {
     operands.emplace_back();
     if (operand.role == runtime::OperandRole::Output)
       continue;
-    auto array = runtime::readNpy(inputPaths[next++], operand.dtype);
+    auto array = runtime::readNpy(flags.inputs[next++], operand.dtype);
     if (!array)
       return runtime::Error{"operand " + operand.name + ": " + array.message()};
     operands.back() =
@@ -177,21 +177,22 @@ static runtime::Result<Operands> readInputs(const runtime::Manifest &manifest) {
 }
 
 /// Writes --output files; there may be fewer of them than outputs.
-static int writeOutputs(const runtime::Manifest &manifest,
+static int writeOutputs(const CommandLine &flags,
+                        const runtime::Manifest &manifest,
                         const Operands &operands) {
   size_t next = 0;
   for (size_t k = 0; k < operands.size(); ++k) {
     if (manifest.operands[k].role == runtime::OperandRole::Input ||
-        next == outputPaths.size())
+        next == flags.outputs.size())
       continue;
     runtime::NpyArray array{operands[k]->dtype, operands[k]->shape,
                             operands[k]->data};
-    if (auto error = runtime::writeNpy(outputPaths[next++], array))
+    if (auto error = runtime::writeNpy(flags.outputs[next++], array))
       return fail(error->message);
   }
-  if (next < outputPaths.size())
+  if (next < flags.outputs.size())
     return fail("expected at most " + std::to_string(next) +
-                " --output files, got " + std::to_string(outputPaths.size()));
+                " --output files, got " + std::to_string(flags.outputs.size()));
   return 0;
 }
 
@@ -214,9 +215,9 @@ static void printStats(const sim::ManifestRun &run) {
                 static_cast<unsigned long long>(buffer.write()));
 }
 
-static std::string defaultManifestPath() {
-  size_t dot = ptxPath.rfind('.');
-  return ptxPath.substr(0, dot) + ".json";
+static std::string defaultManifestPath(const CommandLine &flags) {
+  size_t dot = flags.ptx.rfind('.');
+  return flags.ptx.substr(0, dot) + ".json";
 }
 
 //===----------------------------------------------------------------------===//
@@ -224,47 +225,60 @@ static std::string defaultManifestPath() {
 //===----------------------------------------------------------------------===//
 
 /// Runs the manifest and writes what was asked for.
-static int run(const runtime::Manifest &manifest, const std::string &ptx) {
-  auto options = makeOptions();
+static int run(const CommandLine &flags, const runtime::Manifest &manifest,
+               const std::string &ptx) {
+  auto options = makeOptions(flags);
   if (!options)
     return fail(options.message());
-  auto operands = readInputs(manifest);
+  auto operands = readInputs(flags, manifest);
   if (!operands)
     return fail(operands.message());
-  auto result =
-      sim::runManifest(manifest, ptx, ptxPath, *operands, *options, smCount);
+  auto result = sim::runManifest(manifest, ptx, flags.ptx, *operands, *options,
+                                 flags.smCount);
   if (!result)
     return fail(result.message());
   for (const sim::Diagnostic &diagnostic : result->diagnostics())
     std::fprintf(stderr, "%s\n", diagnostic.str().c_str());
-  if (!reportPath.empty() && !writeFile(reportPath, result->json()))
-    return fail(reportPath + ": cannot write the file");
-  if (!tracePath.empty() &&
-      !writeFile(tracePath, result->timeline.chromeJson()))
-    return fail(tracePath + ": cannot write the file");
-  if (int status = writeOutputs(manifest, *operands))
+  if (!flags.report.empty() && !writeFile(flags.report, result->json()))
+    return fail(flags.report + ": cannot write the file");
+  if (!flags.trace.empty() &&
+      !writeFile(flags.trace, result->timeline.chromeJson()))
+    return fail(flags.trace + ": cannot write the file");
+  if (int status = writeOutputs(flags, manifest, *operands))
     return status;
-  if (stats)
+  if (flags.stats)
     printStats(*result);
   return result->clean() ? 0 : 2;
 }
 
+/// LLVM's libraries register options of all kinds; these would clash.
+static void removeCommonOptions() {
+  auto &options = cl::getRegisteredOptions();
+  for (const char *name : {"stats", "threads"}) {
+    auto it = options.find(name);
+    if (it != options.end())
+      it->second->removeArgument();
+  }
+}
+
 int main(int argc, char **argv) {
-  cl::HideUnrelatedOptions(category);
+  removeCommonOptions();
+  CommandLine flags;
+  cl::HideUnrelatedOptions(flags.category);
   cl::ParseCommandLineOptions(argc, argv,
                               "Run PTX with its manifest on the CPU\n");
-  auto ptx = readFile(ptxPath);
+  auto ptx = readFile(flags.ptx);
   if (!ptx)
     return fail(ptx.message());
-  if (listOnly)
-    return list(*ptx);
+  if (flags.list)
+    return list(flags, *ptx);
   std::string path =
-      manifestPath.empty() ? defaultManifestPath() : manifestPath;
+      flags.manifest.empty() ? defaultManifestPath(flags) : flags.manifest;
   auto text = readFile(path);
   if (!text)
     return fail(text.message());
   auto manifest = runtime::readManifest(*text);
   if (!manifest)
     return fail(path + ": " + manifest.message());
-  return run(*manifest, *ptx);
+  return run(flags, *manifest, *ptx);
 }

@@ -252,21 +252,24 @@ void attn::sim::checkAsyncRead(Warp &warp, const Instruction &instruction,
                  printedOffset(offset), cta.sharedBytes - sharedBase));
   if (cta.cluster->raceWarps)
     checkRace(warp, instruction, cta, offset, bytes, /*isWrite=*/false);
+  const Checks &enabled = checks(warp);
   for (u32 word = offset >> 2; word < (offset + bytes) >> 2; ++word) {
     u8 shadow = cta.shadow[word];
+    if (__builtin_expect(shadow == wordWritten && !enabled.proxyFence, 1))
+      continue;
     int printed = printedOffset(word * 4);
-    if ((shadow & inFlightBit) && checks(warp).earlyRead)
+    if ((shadow & inFlightBit) && enabled.earlyRead)
       report(warp, instruction, Finding::Async,
              format("early read: %s reads shared offset %d, the destination "
                     "of an asynchronous copy that has not been waited for",
                     what, printed),
              "wait for the copy's mbarrier first");
     else if ((shadow & wordWritten) != wordWritten &&
-             checks(warp).uninitializedShared)
+             enabled.uninitializedShared)
       report(warp, instruction, Finding::Init,
              format("%s reads uninitialized __shared__ memory at offset %d",
                     what, printed));
-    if (checks(warp).proxyFence && lacksProxyFence(warp, cta, word)) {
+    if (enabled.proxyFence && lacksProxyFence(warp, cta, word)) {
       u32 writer = cta.genericWriter[word];
       cta.genericWriter[word] = noGenericWriter; // one finding per write
       report(warp, instruction, Finding::Proxy,
