@@ -48,6 +48,10 @@ void attn::sim::checkMbarrier(Warp &warp, const Instruction &instruction,
                  "initialized",
                  printedOffset(offset), cta.rank),
           "execute mbarrier.init, and a barrier before other threads use it");
+  // The initialisation must happen before every use by another warp.
+  if (cta.cluster->raceWarps)
+    checkRace(warp, instruction, cta, offset, 8,
+              /*isWrite=*/!mustBeInitialized);
   ++warp.worker->counters.mbarrierOps;
 }
 
