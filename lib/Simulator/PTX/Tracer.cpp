@@ -128,25 +128,23 @@ void Tracer::extendSpan(Warp &warp, const char *name, u64 begin, u32 line) {
 }
 
 void Tracer::onInstruction(Warp &warp, const Instruction &instruction,
-                           Step step) {
+                           Step step, u64 before) {
   if (step == Step::Block) {
     closeSpan(warp, spans[&warp]);
-    warp.waitBegin = warp.cycle;
     return;
+  }
+  if (warp.cycle > before) {
+    closeSpan(warp, spans[&warp]);
+    emit(warp, warp.id, before, warp.cycle, waitName(instruction), "wait",
+         instruction.line);
   }
   u64 begin = warp.cycle;
   warp.cycle += issueCycles(instruction.instructionClass);
-  if (instruction.instructionClass == InstructionClass::Mma) {
-    // The warp's quarter of the tensor cores works before it goes on.
+  // The warp's quarter of the tensor cores works before it goes on.
+  if (instruction.instructionClass == InstructionClass::Mma)
     warp.cycle += instruction.flops * 4 / tensorFlopsPerCycle;
-  }
   extendSpan(warp, activity(instruction.instructionClass), begin,
              instruction.line);
-}
-
-void Tracer::onResume(Warp &warp, const Instruction &instruction) {
-  emit(warp, warp.id, warp.waitBegin, warp.cycle, waitName(instruction), "wait",
-       instruction.line);
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,16 +170,6 @@ u64 Tracer::onWgmma(Warp &warp, const Instruction &instruction) {
   emit(warp, tensorTrack, begin, unit.tensorFree, "wgmma", "mma",
        instruction.line);
   return unit.tensorFree + wgmmaLatency;
-}
-
-void Tracer::onWaitUntil(Warp &warp, const Instruction &instruction,
-                         u64 cycle) {
-  if (cycle <= warp.cycle)
-    return;
-  closeSpan(warp, spans[&warp]);
-  emit(warp, warp.id, warp.cycle, cycle, waitName(instruction), "wait",
-       instruction.line);
-  warp.cycle = cycle;
 }
 
 void Tracer::finish(Cluster &cluster) {

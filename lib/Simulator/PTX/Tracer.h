@@ -19,23 +19,21 @@
 #include "Machine.h"
 #include "attn/Simulator/Trace.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace attn::sim {
 
 class Tracer {
 public:
-  /// After an instruction that was executed or blocked.
-  void onInstruction(Warp &warp, const Instruction &instruction, Step step);
-  /// When lanes that waited go on: the warp's clock has joined what it waited
-  /// for.
-  void onResume(Warp &warp, const Instruction &instruction);
+  /// After an instruction that was executed or blocked. The warp's clock was
+  /// `before` when it began; if it is later now, the warp waited.
+  void onInstruction(Warp &warp, const Instruction &instruction, Step step,
+                     u64 before);
   /// A copy of `bytes` starts; returns the cycle at which it is complete.
   u64 onCopy(Warp &warp, const Instruction &instruction, u64 bytes);
   /// A wgmma starts; returns the cycle at which it is complete.
   u64 onWgmma(Warp &warp, const Instruction &instruction);
-  /// The warp waits until `cycle`.
-  void onWaitUntil(Warp &warp, const Instruction &instruction, u64 cycle);
 
   /// Ends open spans; call while the cluster still exists.
   void finish(Cluster &cluster);
@@ -70,10 +68,9 @@ inline u64 traceWgmma(Warp &warp, const Instruction &instruction) {
   Tracer *tracer = warp.cta->cluster->tracer;
   return tracer ? tracer->onWgmma(warp, instruction) : 0;
 }
-inline void traceWaitUntil(Warp &warp, const Instruction &instruction,
-                           u64 cycle) {
-  if (Tracer *tracer = warp.cta->cluster->tracer)
-    tracer->onWaitUntil(warp, instruction, cycle);
+/// The warp waits until `cycle`; kept even when there is no tracer.
+inline void traceWaitUntil(Warp &warp, u64 cycle) {
+  warp.cycle = std::max(warp.cycle, cycle);
 }
 
 } // namespace attn::sim

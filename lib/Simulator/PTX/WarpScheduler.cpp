@@ -249,7 +249,7 @@ void execute(Warp &warp, const Instruction &i, bool checksRegisters) {
   }
   if (checksRegisters && !warp.definedSlots.empty())
     checkDefined(warp, i);
-  bool resumed = warp.resumed;
+  const u64 before = warp.cycle;
   Step step;
   if (__builtin_expect(warp.wgmma.pending != 0, 0) &&
       touchesAccumulators(warp, i))
@@ -258,12 +258,8 @@ void execute(Warp &warp, const Instruction &i, bool checksRegisters) {
     step = i.run(warp, i);
   if (checksRegisters)
     noteWrites(warp, i, active);
-  if (Tracer *tracer = warp.cta->cluster->tracer) {
-    if (resumed && step != Step::Block)
-      tracer->onResume(warp, i);
-    if (!(resumed && step == Step::Block))
-      tracer->onInstruction(warp, i, step);
-  }
+  if (Tracer *tracer = warp.cta->cluster->tracer)
+    tracer->onInstruction(warp, i, step, before);
   warp.resumed = false;
   warp.mbarrierTimedOut = false;
   if (__builtin_expect(step == Step::Next, 1))

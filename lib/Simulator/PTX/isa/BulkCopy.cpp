@@ -299,7 +299,7 @@ Step runWait(Warp &warp, const Instruction &i) {
       ++k;
       continue;
     }
-    traceWaitUntil(warp, i, store.doneCycle);
+    traceWaitUntil(warp, store.doneCycle);
     finishRead(warp, store);
     if (i.operation) {
       ++k;

@@ -131,7 +131,7 @@ Step runWait(Warp &warp, const Instruction &i) {
       lanes |= u32(done) << lane;
     }
     if (lanes)
-      traceWaitUntil(warp, i, op.doneCycle);
+      traceWaitUntil(warp, op.doneCycle);
     completeLanes(warp, op, lanes);
   }
   dropCompleted(warp);

@@ -303,7 +303,7 @@ void finishWait(Warp &warp, const Instruction &i, u64 number) {
         continue;
       checkSourcesUnchanged(other, op);
       if (&other == &warp)
-        traceWaitUntil(warp, i, op.doneCycle);
+        traceWaitUntil(warp, op.doneCycle);
     }
     if (cta.cluster->raceWarps)
       acquireClock(warp, cta.wgmma.clocks[other.id]);
