@@ -1,0 +1,113 @@
+//===- Counters.h - What a launch executed and moved ------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_SIMULATOR_COUNTERS_H
+#define ATTN_SIMULATOR_COUNTERS_H
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace attn::sim {
+
+/// Classes of instructions, by the pipe that executes them on hardware.
+enum class InstructionClass : uint8_t {
+  Other,
+  Integer,
+  FloatAdd,
+  FloatMul,
+  FloatFma,
+  FloatCompare,
+  Half,
+  Double,
+  Convert,
+  Move,
+  Ex2,  // MUFU ex2
+  Mufu, // other special functions
+  Branch,
+  Load,
+  Store,
+  Atomic,
+  CpAsync,
+  Tma,
+  Mma,
+  Wgmma,
+  LdMatrix,
+  Shuffle,
+  Barrier,
+  Mbarrier,
+  Fence,
+  Call
+};
+inline constexpr size_t numInstructionClasses =
+    size_t(InstructionClass::Call) + 1;
+
+/// "integer", "float_fma", "ex2", ...
+const char *name(InstructionClass instructionClass);
+
+/// How global memory is reached.
+enum class GlobalPath : uint8_t { LoadStore, CpAsync, Tma, Atomic };
+inline constexpr size_t numGlobalPaths = 4;
+const char *name(GlobalPath path);
+
+struct PathBytes {
+  uint64_t read = 0, write = 0;
+};
+
+/// Bytes that one allocation saw.
+struct BufferTraffic {
+  std::string name;
+  uint64_t address = 0;
+  std::array<PathBytes, numGlobalPaths> paths;
+
+  uint64_t read() const;
+  uint64_t write() const;
+};
+
+using ClassCounts = std::array<uint64_t, numInstructionClasses>;
+
+struct LineCount {
+  uint32_t line = 0;
+  uint64_t warpInstructions = 0, laneInstructions = 0;
+};
+
+struct Counters {
+  ClassCounts warpInstructions{};
+  ClassCounts laneInstructions{};
+  /// Warp instructions by warp index in the CTA: the warp roles.
+  std::vector<ClassCounts> perWarp;
+  uint64_t mmaFlops = 0;
+
+  std::vector<BufferTraffic> buffers;
+  uint64_t globalLoadBytes = 0, globalStoreBytes = 0, globalAtomicBytes = 0;
+  uint64_t cpAsyncBytes = 0;
+  uint64_t tmaLoadBytes = 0, tmaStoreBytes = 0, tmaReduceBytes = 0;
+
+  uint64_t sharedLoadBytes = 0, sharedStoreBytes = 0;
+  /// Accesses of other CTAs' shared memory.
+  uint64_t distributedSharedBytes = 0;
+  /// Passes over the 32 banks, and how many of them are conflicts.
+  uint64_t sharedWavefronts = 0, bankConflicts = 0;
+
+  uint64_t barrierOps = 0, mbarrierOps = 0;
+  /// Times that a warp had to wait, by reason.
+  uint64_t barrierWaits = 0, mbarrierWaits = 0, wgmmaWaits = 0;
+  uint64_t ctas = 0;
+
+  std::vector<LineCount> lines;
+
+  uint64_t totalWarpInstructions() const;
+  uint64_t totalLaneInstructions() const;
+  /// Adds another launch; buffers are matched by address.
+  void add(const Counters &other);
+  /// A JSON object.
+  std::string json() const;
+};
+
+} // namespace attn::sim
+
+#endif // ATTN_SIMULATOR_COUNTERS_H

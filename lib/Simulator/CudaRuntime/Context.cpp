@@ -1,0 +1,133 @@
+//===- Context.cpp - State of the stand-in for the CUDA runtime -----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Context.h"
+#include "FatBinary.h"
+#include "attn/Simulator/OptionText.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+using namespace attn::sim;
+
+static void printError(const std::string &message) {
+  std::fprintf(stderr, "attn-sim: %s\n", message.c_str());
+}
+
+/// A program that cannot load its kernels cannot go on.
+[[noreturn]] static void die(const std::string &message) {
+  printError(message);
+  std::exit(1);
+}
+
+Context &Context::get() {
+  // Never destroyed: the host program may free memory in static destructors.
+  static Context &context = *new Context;
+  return context;
+}
+
+FatBinaryModules *Context::registerBinary(const uint8_t *fatBinary) {
+  auto texts = extractPtx(fatBinary);
+  if (!texts)
+    die(texts.message());
+  auto *binary = new FatBinaryModules; // lives as long as the program
+  for (std::string &text : *texts) {
+    if (const char *path = std::getenv("ATTN_SIM_PTX")) {
+      std::ifstream file(path);
+      std::stringstream content;
+      content << file.rdbuf();
+      text = content.str();
+    }
+    if (const char *path = std::getenv("ATTN_SIM_DUMP_PTX"))
+      std::ofstream(path) << text;
+    auto module = device.load(text, "embedded.ptx");
+    if (!module)
+      die(module.message());
+    binary->modules.push_back(*module);
+  }
+  return binary;
+}
+
+static Module *findModule(const FatBinaryModules &binary,
+                          const std::string &entry) {
+  for (const std::shared_ptr<Module> &module : binary.modules) {
+    std::vector<std::string> names = entryNames(*module);
+    if (std::find(names.begin(), names.end(), entry) != names.end())
+      return module.get();
+  }
+  return nullptr;
+}
+
+static std::vector<uint8_t> packArguments(const Module &module,
+                                          const std::string &entry,
+                                          void **arguments) {
+  std::vector<uint8_t> block;
+  auto parameters = entryParameters(module, entry);
+  for (size_t k = 0; parameters && k < parameters->size(); ++k) {
+    const EntryParameter &parameter = (*parameters)[k];
+    block.resize(
+        std::max<size_t>(block.size(), parameter.offset + parameter.bytes));
+    std::memcpy(&block[parameter.offset], arguments[k], parameter.bytes);
+  }
+  return block;
+}
+
+/// ATTN_SIM_VERBOSE and ATTN_SIM_REPORT.
+static void printReport(const std::string &kernel, const LaunchReport &report) {
+  const Counters &counters = report.counters;
+  if (std::getenv("ATTN_SIM_VERBOSE"))
+    printError(kernel + ": " + std::to_string(report.seconds) + " s, " +
+               std::to_string(counters.totalWarpInstructions()) +
+               " warp instructions");
+  if (const char *path = std::getenv("ATTN_SIM_REPORT"))
+    std::ofstream(path, std::ios::app) << counters.json() << "\n";
+}
+
+cudaError_t Context::launch(const void *handle,
+                            const LaunchArguments &arguments) {
+  auto it = kernels.find(handle);
+  Module *module = it == kernels.end()
+                       ? nullptr
+                       : findModule(*it->second.binary, it->second.name);
+  if (!module) {
+    printError("no PTX for the kernel");
+    return setError(cudaErrorInvalidDeviceFunction);
+  }
+  Options options;
+  if (const char *text = std::getenv("ATTN_SIM_OPTIONS")) {
+    std::string error = parseOptions(text, options);
+    if (!error.empty())
+      die("ATTN_SIM_OPTIONS: " + error);
+  }
+  auto toDim3 = [](dim3 dims) { return Dim3{dims.x, dims.y, dims.z}; };
+  LaunchConfig config;
+  config.grid = toDim3(arguments.grid);
+  config.block = toDim3(arguments.block);
+  config.cluster = toDim3(arguments.cluster);
+  config.dynamicSharedBytes = arguments.sharedBytes;
+  config.parameters =
+      packArguments(*module, it->second.name, arguments.arguments);
+  LaunchReport report =
+      device.launch(*module, it->second.name, config, options);
+  for (const Diagnostic &diagnostic : report.diagnostics)
+    printError(diagnostic.str());
+  printReport(it->second.name, report);
+  return report.completed ? cudaSuccess : setError(cudaErrorLaunchFailure);
+}
+
+void *Context::variableAddress(const void *handle) const {
+  auto it = variables.find(handle);
+  if (it == variables.end())
+    return nullptr;
+  for (const std::shared_ptr<Module> &module : it->second.binary->modules)
+    if (uint64_t address = symbolAddress(*module, it->second.name))
+      return reinterpret_cast<void *>(address);
+  return nullptr;
+}

@@ -1,0 +1,172 @@
+//===- Counters.cpp - What a launch executed and moved --------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Simulator/Counters.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+using namespace attn::sim;
+using json = nlohmann::ordered_json;
+
+const char *attn::sim::name(InstructionClass instructionClass) {
+  static constexpr const char *names[numInstructionClasses] = {
+      "other",         "integer",  "float_add", "float_mul", "float_fma",
+      "float_compare", "half",     "double",    "convert",   "move",
+      "ex2",           "mufu",     "branch",    "load",      "store",
+      "atomic",        "cp_async", "tma",       "mma",       "wgmma",
+      "ldmatrix",      "shuffle",  "barrier",   "mbarrier",  "fence",
+      "call"};
+  return names[size_t(instructionClass)];
+}
+
+const char *attn::sim::name(GlobalPath path) {
+  static constexpr const char *names[numGlobalPaths] = {"ld_st", "cp_async",
+                                                        "tma", "atomic"};
+  return names[size_t(path)];
+}
+
+uint64_t BufferTraffic::read() const {
+  uint64_t sum = 0;
+  for (const PathBytes &path : paths)
+    sum += path.read;
+  return sum;
+}
+
+uint64_t BufferTraffic::write() const {
+  uint64_t sum = 0;
+  for (const PathBytes &path : paths)
+    sum += path.write;
+  return sum;
+}
+
+uint64_t Counters::totalWarpInstructions() const {
+  return std::accumulate(warpInstructions.begin(), warpInstructions.end(),
+                         uint64_t(0));
+}
+
+uint64_t Counters::totalLaneInstructions() const {
+  return std::accumulate(laneInstructions.begin(), laneInstructions.end(),
+                         uint64_t(0));
+}
+
+static void addClasses(ClassCounts &sum, const ClassCounts &other) {
+  for (size_t k = 0; k < numInstructionClasses; ++k)
+    sum[k] += other[k];
+}
+
+/// The plain sums, for adding and printing.
+static constexpr std::pair<const char *, uint64_t Counters::*>
+    scalarCounters[] = {
+        {"ctas", &Counters::ctas},
+        {"mma_flops", &Counters::mmaFlops},
+        {"global_load_bytes", &Counters::globalLoadBytes},
+        {"global_store_bytes", &Counters::globalStoreBytes},
+        {"global_atomic_bytes", &Counters::globalAtomicBytes},
+        {"cp_async_bytes", &Counters::cpAsyncBytes},
+        {"tma_load_bytes", &Counters::tmaLoadBytes},
+        {"tma_store_bytes", &Counters::tmaStoreBytes},
+        {"tma_reduce_bytes", &Counters::tmaReduceBytes},
+        {"shared_load_bytes", &Counters::sharedLoadBytes},
+        {"shared_store_bytes", &Counters::sharedStoreBytes},
+        {"distributed_shared_bytes", &Counters::distributedSharedBytes},
+        {"shared_wavefronts", &Counters::sharedWavefronts},
+        {"bank_conflicts", &Counters::bankConflicts},
+        {"barrier_ops", &Counters::barrierOps},
+        {"barrier_waits", &Counters::barrierWaits},
+        {"mbarrier_ops", &Counters::mbarrierOps},
+        {"mbarrier_waits", &Counters::mbarrierWaits},
+        {"wgmma_waits", &Counters::wgmmaWaits}};
+
+static void addBuffer(std::vector<BufferTraffic> &buffers,
+                      const BufferTraffic &other) {
+  auto it = std::find_if(
+      buffers.begin(), buffers.end(), [&](const BufferTraffic &buffer) {
+        return buffer.address == other.address && buffer.name == other.name;
+      });
+  if (it == buffers.end()) {
+    buffers.push_back(other);
+    return;
+  }
+  for (size_t path = 0; path < numGlobalPaths; ++path) {
+    it->paths[path].read += other.paths[path].read;
+    it->paths[path].write += other.paths[path].write;
+  }
+}
+
+void Counters::add(const Counters &other) {
+  addClasses(warpInstructions, other.warpInstructions);
+  addClasses(laneInstructions, other.laneInstructions);
+  perWarp.resize(std::max(perWarp.size(), other.perWarp.size()));
+  for (size_t warp = 0; warp < other.perWarp.size(); ++warp)
+    addClasses(perWarp[warp], other.perWarp[warp]);
+  for (const auto &[name, member] : scalarCounters)
+    this->*member += other.*member;
+  for (const BufferTraffic &buffer : other.buffers)
+    addBuffer(buffers, buffer);
+  lines.insert(lines.end(), other.lines.begin(), other.lines.end());
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+/// Classes that occurred, and their sum.
+static json classesToJson(const ClassCounts &counts) {
+  json out;
+  uint64_t total = 0;
+  for (size_t k = 0; k < numInstructionClasses; ++k) {
+    total += counts[k];
+    if (counts[k])
+      out[name(InstructionClass(k))] = counts[k];
+  }
+  out["total"] = total;
+  return out;
+}
+
+static json bufferToJson(const BufferTraffic &buffer) {
+  json out = {{"name", buffer.name},
+              {"read", buffer.read()},
+              {"write", buffer.write()}};
+  for (size_t path = 0; path < numGlobalPaths; ++path)
+    if (buffer.paths[path].read || buffer.paths[path].write)
+      out["paths"][name(GlobalPath(path))] = {
+          {"read", buffer.paths[path].read},
+          {"write", buffer.paths[path].write}};
+  return out;
+}
+
+/// What a warp does, from what it issues: the roles of a specialised kernel.
+static const char *roleOf(const ClassCounts &counts) {
+  auto count = [&](InstructionClass kind) { return counts[size_t(kind)]; };
+  if (count(InstructionClass::Mma) || count(InstructionClass::Wgmma))
+    return "consumer";
+  if (count(InstructionClass::Tma) || count(InstructionClass::CpAsync))
+    return "producer";
+  return "other";
+}
+
+std::string Counters::json() const {
+  ::json out;
+  out["warp_instructions"] = classesToJson(warpInstructions);
+  out["lane_instructions"] = classesToJson(laneInstructions);
+  for (const auto &[name, member] : scalarCounters)
+    out[name] = this->*member;
+  out["buffers"] = ::json::array();
+  for (const BufferTraffic &buffer : buffers)
+    out["buffers"].push_back(bufferToJson(buffer));
+  out["warps"] = ::json::array();
+  for (size_t warp = 0; warp < perWarp.size(); ++warp)
+    out["warps"].push_back({{"warp", warp},
+                            {"role", roleOf(perWarp[warp])},
+                            {"instructions", classesToJson(perWarp[warp])}});
+  for (const LineCount &line : lines)
+    out["lines"].push_back(
+        {line.line, line.warpInstructions, line.laneInstructions});
+  return out.dump(2);
+}

@@ -1,0 +1,189 @@
+//===- MbarrierState.cpp - State of mbarrier objects ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MbarrierState.h"
+#include "Memory.h"
+#include "isa/Atomic.h"
+#include "isa/CpAsync.h"
+
+using namespace attn::sim;
+
+MbarrierState attn::sim::readMbarrier(const Cta &cta, u32 offset) {
+  u64 word;
+  std::memcpy(&word, &cta.shared[offset], sizeof word);
+  return MbarrierState::decode(word);
+}
+
+void attn::sim::writeMbarrier(Cta &cta, u32 offset, MbarrierState state) {
+  if (state.pending == 0 && state.txCount == 0) {
+    state.pending = state.expected;
+    state.phase = (state.phase + 1) & 7;
+    if (cta.cluster->observesSync()) {
+      MbarrierClocks &clocks = cta.mbarrierClocks[offset];
+      join(clocks.completed, clocks.arriving);
+      clocks.arriving.clear();
+    }
+    ++cta.cluster->events;
+  }
+  u64 word = state.encode();
+  std::memcpy(&cta.shared[offset], &word, sizeof word);
+}
+
+void attn::sim::checkMbarrier(Warp &warp, const Instruction &instruction,
+                              Cta &cta, u32 offset, bool mustBeInitialized) {
+  if (offset < sharedBase || offset + 8 > cta.sharedBytes)
+    fault(warp, instruction, Finding::Memory,
+          format("mbarrier at shared offset %d is out of bounds (%u bytes)",
+                 printedOffset(offset), cta.sharedBytes - sharedBase));
+  if (offset % 8)
+    fault(warp, instruction, Finding::Memory,
+          format("mbarrier at shared offset %d is misaligned",
+                 printedOffset(offset)));
+  if (mustBeInitialized && !cta.mbarriers.count(offset))
+    fault(warp, instruction, Finding::Sync,
+          format("mbarrier at shared offset %d of CTA rank %u was not "
+                 "initialized",
+                 printedOffset(offset), cta.rank),
+          "execute mbarrier.init, and a barrier before other threads use it");
+  // The initialisation must happen before every use by another warp.
+  if (cta.cluster->raceWarps)
+    checkRace(warp, instruction, cta, offset, 8,
+              /*isWrite=*/!mustBeInitialized);
+  ++warp.worker->counters.mbarrierOps;
+}
+
+static s32 checkedTx(const Warp &warp, const Instruction &instruction, s64 tx) {
+  if (tx > maxMbarrierTx || tx < -maxMbarrierTx)
+    fault(warp, instruction, Finding::Sync,
+          format("mbarrier tx-count overflow (%lld)", (long long)tx));
+  return s32(tx);
+}
+
+void attn::sim::arriveOnMbarrier(Warp &warp, const Instruction &instruction,
+                                 Cta &cta, u32 offset, u32 count, s64 tx) {
+  checkMbarrier(warp, instruction, cta, offset);
+  // Copies in flight may complete the phase that is still open here.
+  if (readMbarrier(cta, offset).pending < count)
+    completeCopiesOn(cta, offset);
+  MbarrierState state = readMbarrier(cta, offset);
+  if (state.pending < count)
+    fault(warp, instruction, Finding::Sync,
+          format("mbarrier at shared offset %d of CTA rank %u: %u arrival(s) "
+                 "but only %u pending of %u expected, tx-count %d, phase %u",
+                 printedOffset(offset), cta.rank, count, state.pending,
+                 state.expected, state.txCount, state.phase),
+          "more threads arrive than mbarrier.init said, or the bytes of "
+          "expect_tx and of the copies differ");
+  if (cta.cluster->observesSync())
+    releaseClock(warp, cta.mbarrierClocks[offset].arriving);
+  state.txCount = checkedTx(warp, instruction, state.txCount + tx);
+  state.pending -= count;
+  writeMbarrier(cta, offset, state);
+  ++cta.cluster->events;
+}
+
+void attn::sim::addMbarrierTx(Warp &warp, const Instruction &instruction,
+                              Cta &cta, u32 offset, s64 tx) {
+  checkMbarrier(warp, instruction, cta, offset);
+  MbarrierState state = readMbarrier(cta, offset);
+  state.txCount = checkedTx(warp, instruction, state.txCount + tx);
+  writeMbarrier(cta, offset, state);
+}
+
+void attn::sim::completeOnMbarrier(Cta &cta, u32 offset, u32 bytes,
+                                   u32 arrivals, u64 cycle) {
+  MbarrierState state = readMbarrier(cta, offset);
+  state.pending = state.pending >= arrivals ? state.pending - arrivals : 0;
+  state.txCount -= s32(bytes);
+  if (cta.cluster->observesSync()) {
+    SyncClock &arriving = cta.mbarrierClocks[offset].arriving;
+    arriving.cycle = std::max(arriving.cycle, cycle);
+  }
+  writeMbarrier(cta, offset, state);
+  ++cta.cluster->events;
+}
+
+bool attn::sim::mbarrierReady(Cta &cta, u32 offset, PhaseTest test) {
+  if (test.passed(readMbarrier(cta, offset).phase))
+    return true;
+  return completeCopiesOn(cta, offset) &&
+         test.passed(readMbarrier(cta, offset).phase);
+}
+
+std::string attn::sim::describeMbarrier(const Cta &cta, u32 offset) {
+  MbarrierState state = readMbarrier(cta, offset);
+  u32 copies = 0;
+  for (const PendingCopy &copy : cta.pendingCopies)
+    copies += copy.mbarrier == offset;
+  return format("mbarrier at shared offset %d of CTA rank %u: phase %u, "
+                "pending %u of %u arrivals, tx-count %d, %u copies in flight",
+                printedOffset(offset), cta.rank, state.phase, state.pending,
+                state.expected, state.txCount, copies);
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+static void completeStore(PendingCopy &copy) {
+  u8 *shared = &copy.destination->shared[copy.offset];
+  if (copy.reduces)
+    reduceBytes(shared, copy.data.data(), copy.bytes, copy.reduction,
+                copy.elementType);
+  else
+    std::memcpy(shared, copy.data.data(), copy.bytes);
+}
+
+void attn::sim::completeCopy(PendingCopy &copy) {
+  Cta &cta = *copy.destination;
+  switch (copy.kind) {
+  case PendingCopy::Kind::CpAsyncArrive:
+    completeCpAsyncBefore(*copy.warp, copy.mask, copy.sequence);
+    completeOnMbarrier(cta, copy.mbarrier, 0, countLanes(copy.mask),
+                       copy.doneCycle);
+    return;
+  case PendingCopy::Kind::Tensor:
+    loadBox(copy.map, copy.coordinates, cta.shared.data(), copy.offset);
+    break;
+  case PendingCopy::Kind::Bulk:
+    std::memcpy(&cta.shared[copy.offset],
+                copy.data.empty() ? reinterpret_cast<const u8 *>(copy.source)
+                                  : copy.data.data(),
+                copy.bytes);
+    break;
+  case PendingCopy::Kind::Store:
+    completeStore(copy);
+    break;
+  }
+  markWritten(cta, copy.offset, copy.bytes);
+  if (copy.kind != PendingCopy::Kind::Store)
+    noteAsyncWrite(cta, copy.offset, copy.bytes);
+  ++cta.epoch;
+  completeOnMbarrier(cta, copy.mbarrier, copy.bytes, 0, copy.doneCycle);
+}
+
+bool attn::sim::completeCopiesOn(Cta &cta, u32 offset) {
+  std::vector<PendingCopy> ready;
+  std::vector<PendingCopy> &pending = cta.pendingCopies;
+  for (size_t i = 0; i < pending.size();) {
+    if (pending[i].mbarrier != offset) {
+      ++i;
+      continue;
+    }
+    ready.push_back(std::move(pending[i]));
+    pending.erase(pending.begin() + i);
+  }
+  for (PendingCopy &copy : ready)
+    completeCopy(copy);
+  return !ready.empty();
+}
+
+void attn::sim::issueCopy(Warp &warp, PendingCopy copy) {
+  if (options(warp).deferAsync)
+    copy.destination->pendingCopies.push_back(std::move(copy));
+  else
+    completeCopy(copy);
+}

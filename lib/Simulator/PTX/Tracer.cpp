@@ -1,0 +1,179 @@
+//===- Tracer.cpp - Timeline by a simple latency model --------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tracer.h"
+
+#include <algorithm>
+
+using namespace attn::sim;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+/// Cycles until a copy from global memory has arrived, and bytes per cycle of
+/// one SM's share of HBM and L2 bandwidth (H100 SXM: 3.35 TB/s over 132 SMs at
+/// 1.755 GHz is 14 B; L2 hits are about twice as fast).
+constexpr u64 copyLatency = 600;
+constexpr u64 copyBytesPerCycle = 24;
+/// Dense FLOPs of an SM's tensor cores per cycle (H100: 989 TFLOP/s of bf16).
+constexpr u64 tensorFlopsPerCycle = 4096;
+/// Pipeline latency of the first result of a wgmma.
+constexpr u64 wgmmaLatency = 32;
+
+/// Cycles that an instruction of a class occupies its warp's issue slot or its
+/// pipe: 32 lanes over 32 (FP32), 16 (INT, conversions) or 4 (MUFU) lanes per
+/// cycle of a sub-core; loads and stores by their throughput.
+u64 issueCycles(InstructionClass instructionClass) {
+  switch (instructionClass) {
+  case InstructionClass::Ex2:
+  case InstructionClass::Mufu:
+    return 8;
+  case InstructionClass::Integer:
+  case InstructionClass::Convert:
+  case InstructionClass::FloatCompare:
+    return 2;
+  case InstructionClass::Load:
+  case InstructionClass::Store:
+  case InstructionClass::LdMatrix:
+  case InstructionClass::CpAsync:
+  case InstructionClass::Shuffle:
+    return 4;
+  case InstructionClass::Atomic:
+  case InstructionClass::Double:
+    return 16;
+  case InstructionClass::Barrier:
+  case InstructionClass::Mbarrier:
+  case InstructionClass::Fence:
+    return 8;
+  default:
+    return 1;
+  }
+}
+
+/// What a warp is seen to do: runs of instructions of one kind become one span.
+const char *activity(InstructionClass instructionClass) {
+  switch (instructionClass) {
+  case InstructionClass::Wgmma:
+    return "issue wgmma";
+  case InstructionClass::Mma:
+    return "mma";
+  case InstructionClass::Tma:
+  case InstructionClass::CpAsync:
+    return "issue copy";
+  case InstructionClass::Load:
+  case InstructionClass::Store:
+  case InstructionClass::Atomic:
+  case InstructionClass::LdMatrix:
+    return "load/store";
+  case InstructionClass::Ex2:
+  case InstructionClass::Mufu:
+  case InstructionClass::FloatAdd:
+  case InstructionClass::FloatMul:
+  case InstructionClass::FloatFma:
+  case InstructionClass::FloatCompare:
+  case InstructionClass::Half:
+  case InstructionClass::Shuffle:
+    return "softmax and arithmetic";
+  default:
+    return nullptr; // goes on with whatever was before
+  }
+}
+
+const char *waitName(const Instruction &instruction) {
+  switch (instruction.instructionClass) {
+  case InstructionClass::Mbarrier:
+    return "wait: mbarrier";
+  case InstructionClass::Wgmma:
+    return "wait: wgmma";
+  case InstructionClass::Barrier:
+    return "wait: barrier";
+  default:
+    return "wait: copy";
+  }
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Spans
+//===----------------------------------------------------------------------===//
+
+void Tracer::emit(const Warp &warp, u32 track, u64 begin, u64 end,
+                  const char *name, const char *category, u32 line) {
+  if (end > begin)
+    events.push_back(
+        {warp.cta->linear, track, begin, end, name, category, line});
+}
+
+void Tracer::closeSpan(Warp &warp, OpenSpan &span) {
+  if (span.name)
+    emit(warp, warp.id, span.begin, span.end, span.name, "execute", span.line);
+  span.name = nullptr;
+}
+
+void Tracer::extendSpan(Warp &warp, const char *name, u64 begin, u32 line) {
+  OpenSpan &span = spans[&warp];
+  bool continues = span.name && (!name || name == span.name);
+  if (!continues) {
+    closeSpan(warp, span);
+    span = {name ? name : "other", begin, begin, line};
+  }
+  span.end = warp.cycle;
+}
+
+void Tracer::onInstruction(Warp &warp, const Instruction &instruction,
+                           Step step, u64 before) {
+  if (step == Step::Block) {
+    closeSpan(warp, spans[&warp]);
+    return;
+  }
+  if (warp.cycle > before) {
+    closeSpan(warp, spans[&warp]);
+    emit(warp, warp.id, before, warp.cycle, waitName(instruction), "wait",
+         instruction.line);
+  }
+  u64 begin = warp.cycle;
+  warp.cycle += issueCycles(instruction.instructionClass);
+  // The warp's quarter of the tensor cores works before it goes on.
+  if (instruction.instructionClass == InstructionClass::Mma)
+    warp.cycle += instruction.flops * 4 / tensorFlopsPerCycle;
+  extendSpan(warp, activity(instruction.instructionClass), begin,
+             instruction.line);
+}
+
+//===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
+
+u64 Tracer::onCopy(Warp &warp, const Instruction &instruction, u64 bytes) {
+  Units &unit = units[warp.cta];
+  u64 begin = std::max(warp.cycle, unit.copyFree);
+  unit.copyFree = begin + (bytes + copyBytesPerCycle - 1) / copyBytesPerCycle;
+  u64 done = unit.copyFree + copyLatency;
+  emit(warp, copyTrack, begin, unit.copyFree, "copy", "copy", instruction.line);
+  return done;
+}
+
+u64 Tracer::onWgmma(Warp &warp, const Instruction &instruction) {
+  Units &unit = units[warp.cta];
+  // Each of the four warps brings a quarter of the product; the unit is free
+  // again when all of them are done.
+  u64 begin = std::max(warp.cycle, unit.tensorFree);
+  u64 cycles = std::max<u64>(instruction.flops / tensorFlopsPerCycle, 1);
+  unit.tensorFree = begin + cycles;
+  emit(warp, tensorTrack, begin, unit.tensorFree, "wgmma", "mma",
+       instruction.line);
+  return unit.tensorFree + wgmmaLatency;
+}
+
+void Tracer::finish(Cluster &cluster) {
+  for (Cta &cta : cluster.ctas)
+    for (Warp &warp : cta.warps)
+      closeSpan(warp, spans[&warp]);
+}

@@ -1,0 +1,78 @@
+//===- Tracer.h - Timeline by a simple latency model ------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// Logical time for one cluster. Every warp has a clock in cycles; an
+/// instruction adds its issue cost, a synchronisation takes the maximum of the
+/// clocks it joins (SyncClock), a copy or a tensor-core operation finishes when
+/// its unit has worked through what came before it. docs/Simulator.md gives the
+/// numbers. The timeline never influences what is computed.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_SIMULATOR_PTX_TRACER_H
+#define ATTN_LIB_SIMULATOR_PTX_TRACER_H
+
+#include "Machine.h"
+#include "attn/Simulator/Trace.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace attn::sim {
+
+class Tracer {
+public:
+  /// After an instruction that was executed or blocked. The warp's clock was
+  /// `before` when it began; if it is later now, the warp waited.
+  void onInstruction(Warp &warp, const Instruction &instruction, Step step,
+                     u64 before);
+  /// A copy of `bytes` starts; returns the cycle at which it is complete.
+  u64 onCopy(Warp &warp, const Instruction &instruction, u64 bytes);
+  /// A wgmma starts; returns the cycle at which it is complete.
+  u64 onWgmma(Warp &warp, const Instruction &instruction);
+
+  /// Ends open spans; call while the cluster still exists.
+  void finish(Cluster &cluster);
+  std::vector<TraceEvent> takeEvents() { return std::move(events); }
+
+private:
+  /// Units of an SM, by CTA of the cluster.
+  struct Units {
+    u64 tensorFree = 0, copyFree = 0;
+  };
+  /// A run of instructions of one category on a warp.
+  struct OpenSpan {
+    const char *name = nullptr;
+    u64 begin = 0, end = 0;
+    u32 line = 0;
+  };
+  void emit(const Warp &warp, u32 track, u64 begin, u64 end, const char *name,
+            const char *category, u32 line);
+  void extendSpan(Warp &warp, const char *name, u64 begin, u32 line);
+  void closeSpan(Warp &warp, OpenSpan &span);
+
+  std::unordered_map<const Cta *, Units> units;
+  std::unordered_map<Warp *, OpenSpan> spans;
+  std::vector<TraceEvent> events;
+};
+
+inline u64 traceCopy(Warp &warp, const Instruction &instruction, u64 bytes) {
+  Tracer *tracer = warp.cta->cluster->tracer;
+  return tracer ? tracer->onCopy(warp, instruction, bytes) : 0;
+}
+inline u64 traceWgmma(Warp &warp, const Instruction &instruction) {
+  Tracer *tracer = warp.cta->cluster->tracer;
+  return tracer ? tracer->onWgmma(warp, instruction) : 0;
+}
+/// The warp waits until `cycle`; kept even when there is no tracer.
+inline void traceWaitUntil(Warp &warp, u64 cycle) {
+  warp.cycle = std::max(warp.cycle, cycle);
+}
+
+} // namespace attn::sim
+
+#endif // ATTN_LIB_SIMULATOR_PTX_TRACER_H

@@ -1,0 +1,71 @@
+//===- Fence.cpp - Fences and hints to the scheduler ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// PTX ISA 9.7.13 membar, fence, griddepcontrol; 9.7.19 setmaxnreg, nanosleep,
+/// pmevent, trap, brkpt. Memory is sequentially consistent: of the fences only
+/// fence.proxy.async has an effect, on the proxy check.
+///
+//===----------------------------------------------------------------------===//
+
+#include "../Decoder.h"
+#include "../Machine.h"
+#include "Families.h"
+
+using namespace attn::sim;
+
+namespace {
+
+Step runNothing(Warp &, const Instruction &) { return Step::Next; }
+
+Step runProxyFence(Warp &warp, const Instruction &) {
+  warp.proxyFenceStamp = ++warp.worker->clock;
+  return Step::Next;
+}
+
+/// PTX ISA 9.7.13 membar, fence, fence.proxy, fence.mbarrier_init.
+bool decodeFence(Decoder &decoder) {
+  bool isAsyncProxy = decoder.has("proxy") && decoder.hasPrefix("async");
+  decoder.setHandler(isAsyncProxy ? runProxyFence : runNothing,
+                     InstructionClass::Fence);
+  return true;
+}
+
+/// PTX ISA 9.7.19 setmaxnreg, pmevent; 9.7.13 griddepcontrol.
+bool decodeHint(Decoder &decoder) {
+  decoder.setHandler(runNothing, InstructionClass::Other);
+  return true;
+}
+
+Step runNanosleep(Warp &warp, const Instruction &) {
+  warp.yielded = true;
+  return Step::Next;
+}
+
+/// PTX ISA 9.7.19 nanosleep: lets other warps run.
+bool decodeNanosleep(Decoder &decoder) {
+  decoder.setHandler(runNanosleep, InstructionClass::Other);
+  return true;
+}
+
+Step runTrap(Warp &warp, const Instruction &i) {
+  fault(warp, i, Finding::Trap, "the kernel executed a trap");
+}
+
+/// PTX ISA 9.7.19 trap, brkpt.
+bool decodeTrap(Decoder &decoder) {
+  decoder.setHandler(runTrap, InstructionClass::Other);
+  return true;
+}
+
+} // namespace
+
+void attn::sim::registerFence(OpcodeTable &table) {
+  table.add({"membar", "fence"}, decodeFence);
+  table.add({"setmaxnreg", "griddepcontrol", "pmevent"}, decodeHint);
+  table.add("nanosleep", decodeNanosleep);
+  table.add({"trap", "brkpt"}, decodeTrap);
+}

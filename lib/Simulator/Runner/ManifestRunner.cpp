@@ -1,0 +1,356 @@
+//===- ManifestRunner.cpp - PTX and manifest on host buffers --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Simulator/ManifestRunner.h"
+#include "attn/Simulator/TensorMap.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+using namespace attn::sim;
+using namespace attn::runtime;
+
+namespace {
+
+/// What outputs and workspaces hold before the kernels run: NaN in every float
+/// format, so that an element which nobody writes is seen.
+constexpr int poison = 0xFF;
+
+/// Bytes from element 0 to the end of the last one; 0 without elements.
+int64_t spanBytes(const OperandBinding &operand, DType dtype) {
+  int64_t last = 0;
+  for (size_t d = 0; d < operand.shape.size(); ++d) {
+    if (operand.shape[d] == 0)
+      return 0;
+    last += (operand.shape[d] - 1) * operand.strides[d];
+  }
+  return (last + 1) * byteSize(dtype);
+}
+
+TensorMapType tensorMapType(DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return TensorMapType::F16;
+  case DType::BF16:
+    return TensorMapType::BF16;
+  case DType::F32:
+    return TensorMapType::F32;
+  case DType::F64:
+    return TensorMapType::F64;
+  case DType::I32:
+    return TensorMapType::S32;
+  case DType::I64:
+    return TensorMapType::S64;
+  default:
+    return TensorMapType::U8;
+  }
+}
+
+/// A parameter's bytes in the entry's parameter block.
+size_t parameterBytes(ParameterKind kind) {
+  switch (kind) {
+  case ParameterKind::I32:
+  case ParameterKind::F32:
+    return 4;
+  case ParameterKind::TensorMap:
+    return 128;
+  default:
+    return 8;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Runner
+//===----------------------------------------------------------------------===//
+
+class Runner {
+public:
+  Runner(const Manifest &manifest,
+         std::vector<std::optional<HostTensor>> &operands,
+         const Options &options, uint32_t smCount)
+      : manifest(manifest), operands(operands), options(options),
+        device(smCount) {}
+
+  Result<ManifestRun> run(const std::string &ptx, const std::string &ptxName) {
+    auto loaded = device.load(ptx, ptxName);
+    if (!loaded)
+      return loaded.error();
+    module = *loaded;
+    for (auto step : {&Runner::checkTarget, &Runner::bind, &Runner::resolve,
+                      &Runner::checkEntries, &Runner::allocateOperands,
+                      &Runner::allocateWorkspaces, &Runner::launchAll})
+      if (std::optional<Error> error = (this->*step)())
+        return *error;
+    copyBack();
+    return std::move(result);
+  }
+
+private:
+  std::optional<Error> checkTarget() {
+    std::string target = moduleTarget(*module);
+    if (target != manifest.target)
+      return Error{"manifest is for " + manifest.target + ", the PTX for " +
+                   target};
+    return std::nullopt;
+  }
+
+  std::optional<Error> bind() {
+    std::vector<std::optional<OperandBinding>> bindings;
+    if (operands.size() != manifest.operands.size())
+      return Error{"expected " + std::to_string(manifest.operands.size()) +
+                   " operands, got " + std::to_string(operands.size())};
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (!operands[k]) {
+        bindings.push_back(std::nullopt);
+        continue;
+      }
+      const Operand &expected = manifest.operands[k];
+      if (operands[k]->dtype != expected.dtype)
+        return Error{"operand " + expected.name + ": expected dtype " +
+                     name(expected.dtype) + ", got " +
+                     name(operands[k]->dtype)};
+      bindings.push_back(
+          OperandBinding{operands[k]->shape, operands[k]->strides, 0});
+    }
+    Result<BoundProblem> problem =
+        bindOperands(manifest, bindings, device.smCount());
+    if (!problem)
+      return problem.error();
+    result.problem = *problem;
+    return std::nullopt;
+  }
+
+  std::optional<Error> resolve() {
+    Result<std::vector<KernelLaunch>> resolved =
+        resolveLaunches(result.problem);
+    if (!resolved)
+      return resolved.error();
+    launches = *resolved;
+    return std::nullopt;
+  }
+
+  /// The parameters of manifest and PTX must agree in number and size.
+  std::optional<Error> checkEntries() {
+    for (const Kernel &kernel : manifest.kernels) {
+      auto declared = entryParameters(*module, kernel.entry);
+      if (!declared)
+        return declared.error();
+      std::string where = "kernel " + kernel.entry + ": ";
+      if (declared->size() != kernel.parameters.size())
+        return Error{
+            where + "manifest has " + std::to_string(kernel.parameters.size()) +
+            " parameters, the PTX " + std::to_string(declared->size())};
+      for (size_t k = 0; k < declared->size(); ++k) {
+        size_t bytes = parameterBytes(kernel.parameters[k].kind);
+        const EntryParameter &parameter = (*declared)[k];
+        if (bytes != parameter.bytes)
+          return Error{where + "parameter " + std::to_string(k) + " (" +
+                       parameter.name + ") has " + std::to_string(bytes) +
+                       " bytes in the manifest, " +
+                       std::to_string(parameter.bytes) + " in the PTX"};
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Error> allocateOperands() {
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const Operand &operand = manifest.operands[k];
+      const OperandBinding &bound = result.problem.operands[k];
+      int64_t bytes = spanBytes(bound, operand.dtype);
+      if (!operands[k]) {
+        operands[k].emplace();
+        operands[k]->dtype = operand.dtype;
+        operands[k]->shape = bound.shape;
+        operands[k]->data.assign(bytes, poison);
+      }
+      const std::vector<uint8_t> &data = operands[k]->data;
+      if (int64_t(data.size()) < bytes)
+        return Error{"operand " + operand.name + ": expected " +
+                     std::to_string(bytes) + " bytes, got " +
+                     std::to_string(data.size())};
+      uint64_t address = device.allocate(bytes, operand.name,
+                                         operand.role == OperandRole::Input);
+      if (operand.role == OperandRole::Output)
+        std::memset(reinterpret_cast<void *>(address), poison, bytes);
+      else
+        std::memcpy(reinterpret_cast<void *>(address), data.data(), bytes);
+      addresses[operand.name] = address;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Error> allocateWorkspaces() {
+    Result<std::vector<int64_t>> sizes = workspaceBytes(result.problem);
+    if (!sizes)
+      return sizes.error();
+    for (size_t k = 0; k < sizes->size(); ++k) {
+      const Workspace &workspace = manifest.workspaces[k];
+      uint64_t address = device.allocate((*sizes)[k], workspace.name);
+      std::memset(reinterpret_cast<void *>(address),
+                  workspace.fill == WorkspaceFill::Zero ? 0 : poison,
+                  (*sizes)[k]);
+      addresses[workspace.name] = address;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Error> launchAll() {
+    for (const KernelLaunch &launch : launches) {
+      if (std::count(launch.grid.begin(), launch.grid.end(), 0))
+        continue; // nothing to do
+      KernelRun run;
+      run.entry = launch.kernel->entry;
+      LaunchConfig config = makeConfig(launch);
+      if (std::optional<Error> error =
+              packParameters(launch, config.parameters))
+        return error;
+      run.config = config;
+      run.config.parameters.clear();
+      run.report = device.launch(*module, run.entry, config, options);
+      addReport(run.report);
+      bool completed = run.report.completed;
+      result.kernels.push_back(std::move(run));
+      if (!completed)
+        break;
+    }
+    return std::nullopt;
+  }
+
+  static LaunchConfig makeConfig(const KernelLaunch &launch) {
+    auto toDim3 = [](const std::array<int64_t, 3> &dims) {
+      return Dim3{uint32_t(dims[0]), uint32_t(dims[1]), uint32_t(dims[2])};
+    };
+    LaunchConfig config;
+    config.grid = toDim3(launch.grid);
+    config.block = toDim3(launch.kernel->block);
+    config.cluster = toDim3(launch.kernel->cluster);
+    config.dynamicSharedBytes = uint32_t(launch.sharedBytes);
+    return config;
+  }
+
+  std::optional<Error> packParameters(const KernelLaunch &launch,
+                                      std::vector<uint8_t> &block) {
+    auto declared = entryParameters(*module, launch.kernel->entry);
+    for (size_t k = 0; k < launch.parameters.size(); ++k) {
+      std::array<uint8_t, 128> bytes{};
+      if (std::optional<Error> error =
+              encodeParameter(launch.parameters[k], bytes))
+        return Error{"kernel " + launch.kernel->entry + ": parameter " +
+                     std::to_string(k) + ": " + error->message};
+      const EntryParameter &parameter = (*declared)[k];
+      block.resize(
+          std::max<size_t>(block.size(), parameter.offset + parameter.bytes));
+      std::memcpy(&block[parameter.offset], bytes.data(), parameter.bytes);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Error> encodeParameter(const ParameterValue &value,
+                                       std::array<uint8_t, 128> &bytes) {
+    auto put = [&](auto scalar) {
+      std::memcpy(bytes.data(), &scalar, sizeof scalar);
+    };
+    switch (value.parameter->kind) {
+    case ParameterKind::Pointer:
+      put(baseAddress(value));
+      break;
+    case ParameterKind::I32:
+      put(int32_t(value.scalar.integer));
+      break;
+    case ParameterKind::I64:
+      put(value.scalar.integer);
+      break;
+    case ParameterKind::F32:
+      put(float(value.scalar.real));
+      break;
+    case ParameterKind::F64:
+      put(value.scalar.real);
+      break;
+    case ParameterKind::TensorMap:
+      return encodeMap(value, bytes);
+    }
+    return std::nullopt;
+  }
+
+  uint64_t baseAddress(const ParameterValue &value) const {
+    const Parameter &parameter = *value.parameter;
+    const std::string &base =
+        parameter.operand.empty() ? parameter.workspace : parameter.operand;
+    return addresses.at(base) + uint64_t(value.byteOffset);
+  }
+
+  std::optional<Error> encodeMap(const ParameterValue &value,
+                                 std::array<uint8_t, 128> &bytes) {
+    const attn::runtime::TensorMap &map = value.parameter->tensorMap;
+    TensorMapArgs args;
+    args.dtype = tensorMapType(map.dtype);
+    args.address = baseAddress(value);
+    args.dims = value.dims;
+    args.stridesBytes = value.stridesBytes;
+    args.box.assign(map.box.begin(), map.box.end());
+    args.elementStrides.assign(map.elementStrides.begin(),
+                               map.elementStrides.end());
+    args.swizzleBytes = uint32_t(map.swizzleBytes);
+    args.fillNaN = map.fill == TensorMapFill::NaN;
+    std::string error = encodeTensorMap(args, bytes);
+    if (!error.empty())
+      return Error{"tensor map: " + error};
+    return std::nullopt;
+  }
+
+  /// Adds a kernel's counters and its timeline, behind those before it.
+  void addReport(const LaunchReport &report) {
+    result.counters.add(report.counters);
+    result.seconds += report.seconds;
+    for (TraceEvent event : report.timeline.events) {
+      event.begin += result.timeline.cycles;
+      event.end += result.timeline.cycles;
+      result.timeline.events.push_back(event);
+    }
+    result.timeline.cycles += report.timeline.cycles;
+  }
+
+  void copyBack() {
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const Operand &operand = manifest.operands[k];
+      if (operand.role == OperandRole::Input)
+        continue;
+      int64_t bytes = spanBytes(result.problem.operands[k], operand.dtype);
+      std::memcpy(operands[k]->data.data(),
+                  reinterpret_cast<const void *>(addresses[operand.name]),
+                  bytes);
+    }
+  }
+
+  const Manifest &manifest;
+  std::vector<std::optional<HostTensor>> &operands;
+  const Options &options;
+  Device device;
+  std::shared_ptr<Module> module;
+  std::vector<KernelLaunch> launches;
+  std::map<std::string, uint64_t> addresses;
+  ManifestRun result;
+};
+
+} // namespace
+
+Result<ManifestRun>
+attn::sim::runManifest(const Manifest &manifest, const std::string &ptx,
+                       const std::string &ptxName,
+                       std::vector<std::optional<HostTensor>> &operands,
+                       const Options &options, uint32_t smCount) {
+  return Runner(manifest, operands, options, smCount).run(ptx, ptxName);
+}
+
+std::vector<Diagnostic> ManifestRun::diagnostics() const {
+  std::vector<Diagnostic> all;
+  for (const KernelRun &kernel : kernels)
+    all.insert(all.end(), kernel.report.diagnostics.begin(),
+               kernel.report.diagnostics.end());
+  return all;
+}

@@ -1,0 +1,34 @@
+"""Writes a .npy file with a fixed pattern; needs no NumPy.
+
+    make-npy.py FILE DTYPE SHAPE      (bf16 64x128, f32 4)
+
+Element i of the flattened array is ((7 i + i // SHAPE[-1]) mod 17 - 8) / 4.
+"""
+
+import struct
+import sys
+
+
+def encode(value, dtype):
+    if dtype == "bf16":
+        return struct.pack("<f", value)[2:]
+    code = {"f16": "<e", "f32": "<f", "f64": "<d", "i32": "<i", "i64": "<q"}[dtype]
+    return struct.pack(code, int(value) if dtype[0] == "i" else value)
+
+
+def main():
+    path, dtype, shape_text = sys.argv[1:4]
+    shape = tuple(int(size) for size in shape_text.split("x"))
+    count = 1
+    for size in shape:
+        count *= size
+    descr = {"bf16": "<u2", "f16": "<f2", "f32": "<f4", "f64": "<f8", "i32": "<i4", "i64": "<i8"}[dtype]
+    header = "{'descr': '%s', 'fortran_order': False, 'shape': %r, }" % (descr, shape)
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    with open(path, "wb") as out:
+        out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        for i in range(count):
+            out.write(encode(((7 * i + i // shape[-1]) % 17 - 8) / 4, dtype))
+
+
+main()

@@ -1,0 +1,289 @@
+//===- attn-sim.cpp - Run PTX with its manifest on the CPU ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// attn-sim NAME.ptx --manifest NAME.json --input q.npy ... --output o.npy
+///
+/// Exit status: 0 all kernels ran and nothing was found, 1 bad input, 2 a check
+/// found something.
+///
+//===----------------------------------------------------------------------===//
+
+#include "attn/Runtime/Npy.h"
+#include "attn/Simulator/ManifestRunner.h"
+#include "attn/Simulator/OptionText.h"
+
+#include "llvm/Support/CommandLine.h"
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+using namespace attn;
+namespace cl = llvm::cl;
+
+//===----------------------------------------------------------------------===//
+// Command line
+//===----------------------------------------------------------------------===//
+
+/// Built in main, after LLVM's options of the same name are gone.
+struct CommandLine {
+  cl::OptionCategory category{"attn-sim options"};
+
+  cl::opt<std::string> ptx{cl::Positional, cl::Required, cl::desc("<PTX file>"),
+                           cl::cat(category)};
+  cl::opt<std::string> manifest{
+      "manifest", cl::value_desc("file"), cl::cat(category),
+      cl::desc("The manifest (default: the PTX file's name with .json)")};
+  cl::list<std::string> inputs{"input", cl::value_desc("file.npy"),
+                               cl::cat(category),
+                               cl::desc("Inputs, in the manifest's order")};
+  cl::list<std::string> outputs{
+      "output", cl::value_desc("file.npy"), cl::cat(category),
+      cl::desc("Where to write the outputs, in the manifest's order")};
+  cl::opt<std::string> report{"report", cl::value_desc("file.json"),
+                              cl::cat(category),
+                              cl::desc("Write counters and findings")};
+  cl::opt<std::string> trace{
+      "trace", cl::value_desc("file.json"), cl::cat(category),
+      cl::desc("Write a timeline for Perfetto or chrome://tracing")};
+  cl::opt<unsigned> traceClusters{"trace-clusters", cl::init(1),
+                                  cl::cat(category),
+                                  cl::desc("Clusters in the timeline")};
+  cl::opt<std::string> check{
+      "check", cl::ValueOptional, cl::value_desc("list"), cl::cat(category),
+      cl::desc("Switch on all checks, or those named: early-read, overwrite, "
+               "uninit-shared, uninit-register, wgmma-fence, proxy, race")};
+  cl::opt<std::string> noCheck{"no-check", cl::value_desc("list"),
+                               cl::cat(category),
+                               cl::desc("Switch checks off")};
+  cl::opt<bool> keepGoing{"keep-going", cl::cat(category),
+                          cl::desc("Report all findings, not only the first")};
+  cl::opt<bool> stats{"stats", cl::cat(category),
+                      cl::desc("Print instructions, time and speed")};
+  cl::opt<uint64_t> seed{"seed", cl::init(0), cl::cat(category),
+                         cl::desc("Random schedule of warps (0: in order)")};
+  cl::opt<unsigned> slice{"slice", cl::init(4096), cl::cat(category),
+                          cl::desc("Warp instructions per turn")};
+  cl::opt<unsigned> threads{"threads", cl::init(0), cl::cat(category),
+                            cl::desc("Host threads (0: one per core)")};
+  cl::opt<uint64_t> maxInstructions{
+      "max-instructions", cl::init(0), cl::cat(category),
+      cl::desc("Limit of warp instructions (0: none)")};
+  cl::opt<unsigned> smCount{"sm-count", cl::init(132), cl::cat(category),
+                            cl::desc("SMs of the simulated device")};
+  cl::opt<bool> list{
+      "list", cl::cat(category),
+      cl::desc("Print the entries and their parameters, and stop")};
+};
+
+//===----------------------------------------------------------------------===//
+// Helpers
+//===----------------------------------------------------------------------===//
+
+/// Prints an error; the value is main's.
+static int fail(const std::string &message) {
+  std::fprintf(stderr, "attn-sim: %s\n", message.c_str());
+  return 1;
+}
+
+static runtime::Result<std::string> readFile(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream content;
+  content << file.rdbuf();
+  if (!file)
+    return runtime::Error{path + ": cannot read the file"};
+  return content.str();
+}
+
+static bool writeFile(const std::string &path, const std::string &content) {
+  std::ofstream file(path, std::ios::binary);
+  file << content;
+  file.close();
+  return bool(file);
+}
+
+static runtime::Result<sim::Options> makeOptions(const CommandLine &flags) {
+  sim::Options options;
+  bool all = flags.check.getNumOccurrences() && flags.check.empty();
+  if (all)
+    options.checks = sim::Checks::all();
+  auto setChecks = [&](const std::string &list, bool on) {
+    std::stringstream stream(list);
+    std::string name;
+    while (std::getline(stream, name, ','))
+      if (!sim::setCheck(options.checks, name, on))
+        return name;
+    return std::string();
+  };
+  for (const std::string &unknown :
+       {setChecks(flags.check, true), setChecks(flags.noCheck, false)})
+    if (!unknown.empty())
+      return runtime::Error{"unknown check '" + unknown + "'"};
+  options.keepGoing = flags.keepGoing;
+  options.seed = flags.seed;
+  options.slice = std::max(1u, flags.slice.getValue());
+  options.threads = flags.threads;
+  options.maxWarpInstructions = flags.maxInstructions;
+  options.traceClusters = flags.trace.empty() ? 0 : flags.traceClusters;
+  options.countBankConflicts = !flags.report.empty();
+  options.progressSeconds = 2;
+  return options;
+}
+
+/// Prints the entries of the PTX.
+static int list(const CommandLine &flags, const std::string &ptx) {
+  sim::Device device;
+  auto module = device.load(ptx, flags.ptx);
+  if (!module)
+    return fail(module.message());
+  for (const std::string &entry : sim::entryNames(**module)) {
+    std::printf("%s\n", entry.c_str());
+    auto parameters = sim::entryParameters(**module, entry);
+    for (const sim::EntryParameter &parameter : *parameters)
+      std::printf("  +%u size %u align %u %s\n", parameter.offset,
+                  parameter.bytes, parameter.alignment, parameter.name.c_str());
+  }
+  return 0;
+}
+
+using Operands = std::vector<std::optional<sim::HostTensor>>;
+
+/// Reads --input files for the inputs and inouts of the manifest.
+static runtime::Result<Operands> readInputs(const CommandLine &flags,
+                                            const runtime::Manifest &manifest) {
+  Operands operands;
+  size_t next = 0, needed = 0;
+  for (const runtime::Operand &operand : manifest.operands)
+    needed += operand.role != runtime::OperandRole::Output;
+  if (flags.inputs.size() != needed)
+    return runtime::Error{"expected " + std::to_string(needed) +
+                          " --input files, got " +
+                          std::to_string(flags.inputs.size())};
+  for (const runtime::Operand &operand : manifest.operands) {
+    operands.emplace_back();
+    if (operand.role == runtime::OperandRole::Output)
+      continue;
+    auto array = runtime::readNpy(flags.inputs[next++]);
+    if (!array)
+      return runtime::Error{"operand " + operand.name + ": " + array.message()};
+    if (array->dtype != operand.dtype)
+      return runtime::Error{"operand " + operand.name + ": expected dtype " +
+                            std::string(runtime::getName(operand.dtype)) +
+                            ", got " +
+                            std::string(runtime::getName(array->dtype))};
+    operands.back() = sim::HostTensor{
+        array->dtype, array->shape, {}, {array->data.begin(), array->data.end()}};
+  }
+  return operands;
+}
+
+/// Writes --output files; there may be fewer of them than outputs.
+static int writeOutputs(const CommandLine &flags,
+                        const runtime::Manifest &manifest,
+                        const Operands &operands) {
+  size_t next = 0;
+  for (size_t k = 0; k < operands.size(); ++k) {
+    if (manifest.operands[k].role == runtime::OperandRole::Input ||
+        next == flags.outputs.size())
+      continue;
+    runtime::HostTensor array(operands[k]->dtype, operands[k]->shape);
+    array.data.assign(operands[k]->data.begin(), operands[k]->data.end());
+    if (auto error = runtime::writeNpy(flags.outputs[next++], array))
+      return fail(error->message);
+  }
+  if (next < flags.outputs.size())
+    return fail("expected at most " + std::to_string(next) +
+                " --output files, got " + std::to_string(flags.outputs.size()));
+  return 0;
+}
+
+static void printStats(const sim::ManifestRun &run) {
+  const sim::Counters &counters = run.counters;
+  double warp = double(counters.totalWarpInstructions());
+  double lane = double(counters.totalLaneInstructions());
+  double seconds = std::max(run.seconds, 1e-9);
+  std::printf("kernels %zu, CTAs %llu, %.3f s\n", run.kernels.size(),
+              static_cast<unsigned long long>(counters.ctas), run.seconds);
+  std::printf("warp instructions %.0f (%.2f M/s), lane instructions %.0f "
+              "(%.1f M/s)\n",
+              warp, warp / seconds / 1e6, lane, lane / seconds / 1e6);
+  std::printf("MMA %.3f GFLOP (%.2f GFLOP/s)\n",
+              double(counters.mmaFlops) / 1e9,
+              double(counters.mmaFlops) / seconds / 1e9);
+  for (const sim::BufferTraffic &buffer : counters.buffers)
+    std::printf("%s: read %llu bytes, written %llu\n", buffer.name.c_str(),
+                static_cast<unsigned long long>(buffer.read()),
+                static_cast<unsigned long long>(buffer.write()));
+}
+
+static std::string defaultManifestPath(const CommandLine &flags) {
+  size_t dot = flags.ptx.rfind('.');
+  return flags.ptx.substr(0, dot) + ".json";
+}
+
+//===----------------------------------------------------------------------===//
+// Main
+//===----------------------------------------------------------------------===//
+
+/// Runs the manifest and writes what was asked for.
+static int run(const CommandLine &flags, const runtime::Manifest &manifest,
+               const std::string &ptx) {
+  auto options = makeOptions(flags);
+  if (!options)
+    return fail(options.message());
+  auto operands = readInputs(flags, manifest);
+  if (!operands)
+    return fail(operands.message());
+  auto result = sim::runManifest(manifest, ptx, flags.ptx, *operands, *options,
+                                 flags.smCount);
+  if (!result)
+    return fail(result.message());
+  for (const sim::Diagnostic &diagnostic : result->diagnostics())
+    std::fprintf(stderr, "%s\n", diagnostic.str().c_str());
+  if (!flags.report.empty() && !writeFile(flags.report, result->json()))
+    return fail(flags.report + ": cannot write the file");
+  if (!flags.trace.empty() &&
+      !writeFile(flags.trace, result->timeline.chromeJson()))
+    return fail(flags.trace + ": cannot write the file");
+  if (int status = writeOutputs(flags, manifest, *operands))
+    return status;
+  if (flags.stats)
+    printStats(*result);
+  return result->clean() ? 0 : 2;
+}
+
+/// LLVM's libraries register options of all kinds; these would clash.
+static void removeCommonOptions() {
+  auto &options = cl::getRegisteredOptions();
+  for (const char *name : {"stats", "threads"}) {
+    auto it = options.find(name);
+    if (it != options.end())
+      it->second->removeArgument();
+  }
+}
+
+int main(int argc, char **argv) {
+  removeCommonOptions();
+  CommandLine flags;
+  cl::HideUnrelatedOptions(flags.category);
+  cl::ParseCommandLineOptions(argc, argv,
+                              "Run PTX with its manifest on the CPU\n");
+  auto ptx = readFile(flags.ptx);
+  if (!ptx)
+    return fail(ptx.message());
+  if (flags.list)
+    return list(flags, *ptx);
+  std::string path =
+      flags.manifest.empty() ? defaultManifestPath(flags) : flags.manifest;
+  auto text = readFile(path);
+  if (!text)
+    return fail(text.message());
+  auto manifest = runtime::readManifest(*text);
+  if (!manifest)
+    return fail(path + ": " + manifest.message());
+  return run(flags, *manifest, *ptx);
+}
