@@ -144,32 +144,18 @@ Traffic countDvSplitForward(const HeadShape &head, int64_t tileM,
       .write(Operand::Lse, writesLse ? head.rows : 0);
 }
 
-/// Adds what the keys of one split cost, for all row tiles.
-static void addSplit(Traffic &traffic, const HeadShape &head, int64_t tileM,
-                     int64_t tileN, const KeyRange &split) {
-  for (int64_t row = 0; row < head.rows; row += tileM) {
-    int64_t end = std::min(row + tileM, head.rows);
-    KeyRange keys = getVisibleKeys(head, row, end, tileN);
-    int64_t count =
-        std::min(keys.end, split.end) - std::max(keys.begin, split.begin);
-    if (count <= 0)
-      continue;
-    detail::readKeyValueRows(traffic, head, count);
-    traffic.read(Operand::Query, (end - row) * head.headDim);
-  }
-}
-
 Traffic countSplitKvForward(const HeadShape &head, int64_t tileM, int64_t tileN,
                             int64_t splits, bool writesLse) {
-  // Whole tiles in each split, so that no tile is computed twice.
+  // Whole tiles in each split, so that no tile is computed twice: splits read
+  // the keys of the unsplit algorithm, and Q once for each split it sees.
   int64_t keysPerSplit = alignUp(ceilDiv(head.kvLength, splits), tileN);
   Traffic traffic;
-  for (int64_t i = 0; i < splits; ++i)
-    addSplit(
-        traffic, head, tileM, tileN,
-        {i * keysPerSplit, std::min((i + 1) * keysPerSplit, head.kvLength)});
+  detail::readKeyValueRows(traffic, head,
+                           sumVisibleTiles(head, tileM, tileN).keyRows);
+  int64_t queryRows = sumVisibleTiles(head, tileM, keysPerSplit).queryRows;
   int64_t partials = splits * head.rows * (head.valueDim + 1);
-  return traffic.write(Operand::Partials, partials)
+  return traffic.read(Operand::Query, queryRows * head.headDim)
+      .write(Operand::Partials, partials)
       .read(Operand::Partials, partials)
       .write(Operand::Output, head.rows * head.valueDim)
       .write(Operand::Lse, writesLse ? head.rows : 0);

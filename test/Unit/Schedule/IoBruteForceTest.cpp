@@ -355,6 +355,39 @@ TEST_F(IoBruteForce, visibleScores) {
   }
 }
 
+TEST_F(IoBruteForce, tileSums) {
+  for (int i = 0; i < 5 * kCases; ++i) {
+    Case c = drawCase(true);
+    TileSums walked;
+    for (const Tile &rows : getTiles(c.tileM, c.head.rows)) {
+      int64_t keyRows = 0;
+      for (const Tile &keys : getVisibleKeyTiles(c.head, rows, c.tileN)) {
+        ++walked.tiles;
+        walked.queryRows += getSize(rows);
+        walked.scores += getSize(rows) * getSize(keys);
+        keyRows += getSize(keys);
+      }
+      walked.rowTiles += keyRows > 0;
+      walked.rows += keyRows > 0 ? getSize(rows) : 0;
+      walked.keyRows += keyRows;
+      walked.maxKeyRows = std::max(walked.maxKeyRows, keyRows);
+    }
+    TileSums sums = sumVisibleTiles(c.head, c.tileM, c.tileN);
+    SCOPED_TRACE("R=" + std::to_string(c.head.rows) +
+                 " g=" + std::to_string(c.head.groupSize) +
+                 " N=" + std::to_string(c.head.kvLength) + " tileM=" +
+                 std::to_string(c.tileM) + " tileN=" + std::to_string(c.tileN) +
+                 " mask=" + c.head.mask.print());
+    EXPECT_EQ(sums.tiles, walked.tiles);
+    EXPECT_EQ(sums.rowTiles, walked.rowTiles);
+    EXPECT_EQ(sums.rows, walked.rows);
+    EXPECT_EQ(sums.keyRows, walked.keyRows);
+    EXPECT_EQ(sums.queryRows, walked.queryRows);
+    EXPECT_EQ(sums.scores, walked.scores);
+    EXPECT_EQ(sums.maxKeyRows, walked.maxKeyRows);
+  }
+}
+
 TEST_F(IoBruteForce, queryOuter) {
   for (int i = 0; i < kCases; ++i) {
     Case c = drawCase(true);
