@@ -123,14 +123,19 @@ Traffic countKvOuterForward(const HeadShape &head, int64_t tileN,
       .write(Operand::Statistics, writtenRows * 2);
 }
 
-Traffic countQueryOuterForward(const HeadShape &head, int64_t tileM,
-                               int64_t tileN, bool writesLse) {
-  TileSums sums = sumVisibleTiles(head, tileM, tileN);
+Traffic countQueryOuterForward(const HeadShape &head, const TileSums &sums,
+                               bool writesLse) {
   Traffic traffic;
   detail::readKeyValueRows(traffic, head, sums.keyRows);
   return traffic.read(Operand::Query, sums.rows * head.headDim)
       .write(Operand::Output, head.rows * head.valueDim)
       .write(Operand::Lse, writesLse ? head.rows : 0);
+}
+
+Traffic countQueryOuterForward(const HeadShape &head, int64_t tileM,
+                               int64_t tileN, bool writesLse) {
+  return countQueryOuterForward(head, sumVisibleTiles(head, tileM, tileN),
+                                writesLse);
 }
 
 Traffic countDvSplitForward(const HeadShape &head, int64_t tileM,
@@ -161,25 +166,25 @@ Traffic countSplitKvForward(const HeadShape &head, int64_t tileM, int64_t tileN,
       .write(Operand::Lse, writesLse ? head.rows : 0);
 }
 
-Traffic countBlockSparseQueryOuter(const HeadShape &head, int64_t tileN,
-                                   int64_t visibleTiles) {
+Traffic countBlockSparseKvOuter(const HeadShape &head, const BlockMask &mask) {
+  int64_t visits = sumVisibleTiles(head, mask).queryRows;
+  // Key tiles are the rows of the transposed mask.
+  int64_t keyRows = 0;
+  int64_t keyTiles = ceilDiv(head.kvLength, mask.tileN);
+  for (int64_t j = 0; j < keyTiles; ++j)
+    for (size_t at = static_cast<size_t>(j); at < mask.visible.size();
+         at += static_cast<size_t>(keyTiles))
+      if (mask.visible[at]) {
+        keyRows += std::min(mask.tileN, head.kvLength - j * mask.tileN);
+        break;
+      }
   Traffic traffic;
-  detail::readKeyValueRows(traffic, head, visibleTiles * tileN);
-  return traffic.read(Operand::Query, head.rows * head.headDim)
-      .write(Operand::Output, head.rows * head.valueDim)
-      .write(Operand::Lse, head.rows);
-}
-
-Traffic countBlockSparseKvOuter(const HeadShape &head, int64_t tileM,
-                                int64_t visibleTiles) {
-  int64_t rows = visibleTiles * tileM;
-  Traffic traffic;
-  detail::readKeyValueRows(traffic, head, head.kvLength);
-  return traffic.read(Operand::Query, rows * head.headDim)
-      .read(Operand::Output, rows * head.valueDim)
-      .read(Operand::Statistics, rows * 2)
-      .write(Operand::Output, (rows + head.rows) * head.valueDim)
-      .write(Operand::Statistics, (rows + head.rows) * 2);
+  detail::readKeyValueRows(traffic, head, keyRows);
+  return traffic.read(Operand::Query, visits * head.headDim)
+      .read(Operand::Output, visits * head.valueDim)
+      .read(Operand::Statistics, visits * 2)
+      .write(Operand::Output, (visits + head.rows) * head.valueDim)
+      .write(Operand::Statistics, (visits + head.rows) * 2);
 }
 
 //===----------------------------------------------------------------------===//

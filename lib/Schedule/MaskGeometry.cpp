@@ -261,4 +261,29 @@ TileSums sumVisibleTiles(const HeadShape &head, int64_t tileM, int64_t tileN) {
   return sums;
 }
 
+TileSums sumVisibleTiles(const HeadShape &head, const BlockMask &mask) {
+  int64_t keyTiles = ceilDiv(head.kvLength, mask.tileN);
+  assert(static_cast<int64_t>(mask.visible.size()) ==
+         ceilDiv(head.rows, mask.tileM) * keyTiles);
+  TileSums sums;
+  for (int64_t row = 0; row < head.rows; row += mask.tileM) {
+    int64_t rows = std::min(mask.tileM, head.rows - row);
+    int64_t keyRows = 0, tiles = 0;
+    for (int64_t j = 0; j < keyTiles; ++j) {
+      if (!mask.visible[static_cast<size_t>(row / mask.tileM * keyTiles + j)])
+        continue;
+      keyRows += std::min(mask.tileN, head.kvLength - j * mask.tileN);
+      ++tiles;
+    }
+    sums.tiles += tiles;
+    sums.rowTiles += tiles > 0;
+    sums.rows += tiles > 0 ? rows : 0;
+    sums.keyRows += keyRows;
+    sums.queryRows += tiles * rows;
+    sums.scores += rows * keyRows;
+    sums.maxKeyRows = std::max(sums.maxKeyRows, keyRows);
+  }
+  return sums;
+}
+
 } // namespace attn

@@ -397,6 +397,39 @@ TEST_F(IoBruteForce, queryOuter) {
   }
 }
 
+TEST_F(IoBruteForce, blockSparse) {
+  for (int i = 0; i < kCases; ++i) {
+    Case c = drawCase(false);
+    BlockMask mask = {c.tileM, c.tileN, {}};
+    std::vector<Tile> rowTiles = getTiles(c.tileM, c.head.rows);
+    std::vector<Tile> keyTiles = getTiles(c.tileN, c.head.kvLength);
+    Counter queryOuter, kvOuter;
+    std::set<int64_t> seenKeys;
+    int64_t state = c.head.valueDim + 2;
+    for (const Tile &rows : rowTiles) {
+      bool isEmpty = true;
+      for (const Tile &keys : keyTiles) {
+        mask.visible.push_back(draw(0, 2) == 0);
+        if (!mask.visible.back())
+          continue;
+        isEmpty = false;
+        queryOuter.read(getSize(keys), c.head.headDim + c.head.valueDim);
+        seenKeys.insert(keys.begin(), keys.end());
+        kvOuter.read(getSize(rows), c.head.headDim + state);
+        kvOuter.write(getSize(rows), state);
+      }
+      queryOuter.read(isEmpty ? 0 : getSize(rows), c.head.headDim);
+      queryOuter.write(getSize(rows), c.head.valueDim + 1);
+      kvOuter.write(getSize(rows), state);
+    }
+    kvOuter.read(static_cast<int64_t>(seenKeys.size()),
+                 c.head.headDim + c.head.valueDim);
+    expectEqual(countQueryOuterForward(c.head, sumVisibleTiles(c.head, mask)),
+                queryOuter, c);
+    expectEqual(countBlockSparseKvOuter(c.head, mask), kvOuter, c);
+  }
+}
+
 TEST_F(IoBruteForce, kvOuter) {
   for (int i = 0; i < kCases; ++i) {
     Case c = drawCase(false);
