@@ -140,6 +140,15 @@ struct TileSums {
 };
 TileSums sumVisibleTiles(const HeadShape &head, int64_t tileM, int64_t tileN);
 
+/// A block-sparse mask: which tiles of the grid are visible.
+struct BlockMask {
+  int64_t tileM, tileN;
+  /// Row-major, ceil(rows / tileM) x ceil(kvLength / tileN).
+  std::vector<bool> visible;
+};
+/// The sums over the listed tiles; the head's own mask plays no role.
+TileSums sumVisibleTiles(const HeadShape &head, const BlockMask &mask);
+
 //===----------------------------------------------------------------------===//
 // Forward
 //===----------------------------------------------------------------------===//
