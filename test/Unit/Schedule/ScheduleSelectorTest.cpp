@@ -9,6 +9,8 @@
 
 #include "gtest/gtest.h"
 
+#include <cmath>
+
 using namespace attn;
 
 static Result<Selection> select(const std::string &problem,
@@ -334,5 +336,22 @@ TEST(ScheduleSelector, everyHeadDimHasASchedule) {
       Result<Selection> selection = select(
           "M=300 N=200 D=" + std::to_string(dim) + " mask=causal", target);
       EXPECT_TRUE(selection) << target << " " << dim << selection.error();
+    }
+}
+
+TEST(ScheduleSelector, costsAreFiniteForEveryElementType) {
+  for (const char *target : {"sm_80", "sm_89", "sm_90a", "sm_100a", "cpu"})
+    for (const char *type : {"f8E4M3FN", "f16", "bf16", "f32 tf32=1"}) {
+      Result<Selection> selection =
+          select(std::string("H=4 M=512 N=512 D=64 dtype=") + type, target);
+      if (std::string(target) == "sm_80" && std::string(type) == "f8E4M3FN") {
+        EXPECT_FALSE(selection);
+        continue;
+      }
+      ASSERT_TRUE(selection) << target << " " << type << selection.error();
+      for (const Candidate &candidate : selection->ranked) {
+        EXPECT_TRUE(std::isfinite(candidate.cost.seconds));
+        EXPECT_GT(candidate.cost.seconds, 0);
+      }
     }
 }
