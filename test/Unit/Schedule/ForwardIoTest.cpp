@@ -6,6 +6,9 @@
 
 #include "IoWalk.h"
 
+#include "attn/Schedule/LowerBounds.h"
+#include "attn/Schedule/TwoLevelModel.h"
+
 using namespace attn;
 
 static Counter walkQueryOuter(const Case &c) {
@@ -118,6 +121,19 @@ TEST_F(IoBruteForce, visibleScores) {
       for (int64_t key = 0; key < head.kvLength; ++key)
         count += isVisible(head, row, key);
     EXPECT_EQ(countVisibleScores(head), count) << head.mask.print();
+  }
+}
+
+TEST_F(IoBruteForce, lowerBoundHoldsForTheAlgorithms) {
+  for (int i = 0; i < kCases; ++i) {
+    Case c = drawCase(true);
+    // Any fast memory that holds the tiles.
+    int64_t cache = getQueryOuterFootprint(c.head, c.tileM, c.tileN);
+    int64_t bound = getLowerBounds(c.head, cache).get();
+    EXPECT_LE(
+        bound,
+        countQueryOuterForward(c.head, c.tileM, c.tileN, false).getTotal())
+        << c.head.mask.print();
   }
 }
 

@@ -149,6 +149,23 @@ TEST(TwoLevelModel, backwardCrossover) {
   EXPECT_NEAR(findCrossover(128, true), 1.17, 0.03);
 }
 
+TEST(LowerBounds, hiddenRowsAndKeysAreNotCompulsory) {
+  // Causal with 6 queries and 4 keys, bottom-right: 2 queries see nothing.
+  HeadShape head;
+  head.rows = 6;
+  head.kvLength = 4;
+  head.headDim = 3;
+  head.valueDim = 5;
+  head.mask = MaskPattern::causal();
+  EXPECT_EQ(getLowerBounds(head, 1 << 20).compulsory, 4 * 3 + 4 * 8 + 6 * 5);
+  // Top-left, 2 queries: the last 2 of 4 keys are not seen.
+  head.rows = 2;
+  head.mask.alignment = MaskPattern::Alignment::TopLeft;
+  EXPECT_EQ(getLowerBounds(head, 1 << 20).compulsory, 2 * 3 + 2 * 8 + 2 * 5);
+  EXPECT_EQ(getLowerBounds(head, 1 << 20, AttentionPass::Backward).compulsory,
+            2 * 8 + 2 * 3 + (2 + 4) * 8);
+}
+
 TEST(TwoLevelModel, footprintsRejectThePrintedTiles) {
   // FlashAttention's printed tiles (Bc = M / 4d, Br = min(Bc, d)) for M = 16384
   // and d = 64 need more than M.
