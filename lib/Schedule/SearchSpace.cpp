@@ -229,28 +229,38 @@ std::vector<Schedule> Space::takeLargeCache() {
   return std::move(schedules);
 }
 
+/// `sizes` up to the first that covers `limit`, which replaces it.
+static std::vector<int64_t> cutAt(std::vector<int64_t> sizes, int64_t limit) {
+  std::vector<int64_t> cut;
+  for (int64_t size : sizes)
+    if (cut.empty() || cut.back() < limit)
+      cut.push_back(std::min(size, limit));
+  return cut;
+}
+
 std::vector<Schedule> Space::takeSmallCache() {
+  // Below this, tiles of the usual sizes do not fit.
+  bool isTiny = target.sharedMemoryPerCtaBytes < 32 * 1024;
+  int64_t headDim = getPaddedHeadDim(problem);
+  int64_t valueDim = getPaddedValueDim(problem);
   if (problem.getGroupSize() > 1)
     expand("pack_gqa", &Schedule::packGqa, [](const Schedule &) {
       return std::vector<int64_t>{0, 1};
     });
   expandRows();
-  expandKeys({64, 128});
-  int64_t headDim = getPaddedHeadDim(problem);
-  int64_t valueDim = getPaddedValueDim(problem);
+  if (isTiny)
+    expandKeys({16, 32, 64, 128});
+  else
+    expandKeys({64, 128});
   expand("tile_d", &Schedule::tileD, [&](const Schedule &) {
-    return std::vector<int64_t>{std::min<int64_t>(headDim, 32),
-                                std::min<int64_t>(headDim, 64)};
+    return isTiny ? cutAt({16, 32, 64}, headDim) : cutAt({32, 64}, headDim);
   });
   expand("tile_dv", &Schedule::tileDv, [&](const Schedule &) {
-    std::vector<int64_t> slices;
-    for (int64_t columns : {64, 128, 256})
-      if (slices.empty() || slices.back() < valueDim)
-        slices.push_back(std::min<int64_t>(columns, valueDim));
-    return slices;
+    return isTiny ? cutAt({16, 64, 128, 256}, valueDim)
+                  : cutAt({64, 128, 256}, valueDim);
   });
-  expand("stages", &Schedule::stages, [](const Schedule &) {
-    return std::vector<int64_t>{2, 3};
+  expand("stages", &Schedule::stages, [&](const Schedule &) {
+    return isTiny ? std::vector<int64_t>{1, 2, 3} : std::vector<int64_t>{2, 3};
   });
   expand("chunk_rows", &Schedule::chunkRows,
          [&](const Schedule &s) { return getChunks(s); });

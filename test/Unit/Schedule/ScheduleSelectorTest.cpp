@@ -267,6 +267,18 @@ TEST(ScheduleSelector, smallerSharedMemoryMovesTheChoice) {
     EXPECT_LE(candidate.cost.sharedMemoryBytes, 65536);
 }
 
+TEST(ScheduleSelector, tinySharedMemoryStillHasASchedule) {
+  TargetInfo target = *lookupTarget("sm_80");
+  for (const char *bytes : {"1024", "2048", "4096", "16384"}) {
+    ASSERT_TRUE(setTargetField(target, "smem-bytes", bytes));
+    for (const char *dims : {"D=8", "D=128", "D=4096"}) {
+      Result<Selection> selection = selectSchedule(
+          *AttentionProblem::parse(std::string("M=500 N=500 ") + dims), target);
+      EXPECT_TRUE(selection) << bytes << " " << dims << selection.error();
+    }
+  }
+}
+
 TEST(ScheduleSelector, smallCacheHasToBeFasterByTheMargin) {
   AttentionProblem problem = *AttentionProblem::parse("M=4096 N=4096 D=512");
   TargetInfo target = *lookupTarget("sm_90a");
@@ -308,7 +320,7 @@ TEST(ScheduleSelector, illegalOverridesNameLimitAndNearest) {
 
 TEST(ScheduleSelector, impossibleProblemNamesTheLimit) {
   TargetInfo target = *lookupTarget("sm_80");
-  ASSERT_TRUE(setTargetField(target, "smem-bytes", "1024"));
+  ASSERT_TRUE(setTargetField(target, "smem-bytes", "512"));
   Result<Selection> selection =
       selectSchedule(*AttentionProblem::parse("M=1024 N=1024 D=128"), target);
   ASSERT_FALSE(selection);
@@ -317,7 +329,7 @@ TEST(ScheduleSelector, impossibleProblemNamesTheLimit) {
             0u)
       << selection.error();
   EXPECT_NE(selection.error().find("bytes of shared memory, target sm_80 has "
-                                   "1024"),
+                                   "512"),
             std::string::npos)
       << selection.error();
 }
