@@ -127,9 +127,8 @@ Status AttentionProblem::verify() const {
         "expected Hkv that divides Hq = " + std::to_string(queryHeads) +
         ", got " + std::to_string(kvHeads)};
   for (ElementType type : {elementType, outputType})
-    if (type == ElementType::I1 || type == ElementType::F64)
-      return Error{"expected an element type of at most 32 bits, got " +
-                   std::string(getName(type))};
+    if (type == ElementType::I1)
+      return Error{"expected a floating-point element type, got i1"};
   if (allowTf32 && elementType != ElementType::F32)
     return Error{"expected dtype=f32 with tf32=1, got dtype=" +
                  std::string(getName(elementType))};

@@ -115,6 +115,8 @@ void Checker::checkInstructions() {
     reject("mma", "expected matrix instructions on a GPU, got mma=none");
   else if (schedule.mma == MmaFamily::Tcgen05)
     reject("mma", "mma=tcgen05 is not supported");
+  else if (problem.elementType == ElementType::F64)
+    reject("mma", "f64 is supported on a CPU only");
   else if (!target.hasMma(schedule.mma, getMmaOperand(problem.elementType)))
     reject("mma", "target " + target.name + " has no " + name + " for " +
                       std::string(getName(problem.elementType)));

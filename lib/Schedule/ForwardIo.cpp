@@ -123,14 +123,19 @@ Traffic countKvOuterForward(const HeadShape &head, int64_t tileN,
       .write(Operand::Statistics, writtenRows * 2);
 }
 
-Traffic countQueryOuterForward(const HeadShape &head, int64_t tileM,
-                               int64_t tileN, bool writesLse) {
-  TileSums sums = sumVisibleTiles(head, tileM, tileN);
+Traffic countQueryOuterForward(const HeadShape &head, const TileSums &sums,
+                               bool writesLse) {
   Traffic traffic;
   detail::readKeyValueRows(traffic, head, sums.keyRows);
   return traffic.read(Operand::Query, sums.rows * head.headDim)
       .write(Operand::Output, head.rows * head.valueDim)
       .write(Operand::Lse, writesLse ? head.rows : 0);
+}
+
+Traffic countQueryOuterForward(const HeadShape &head, int64_t tileM,
+                               int64_t tileN, bool writesLse) {
+  return countQueryOuterForward(head, sumVisibleTiles(head, tileM, tileN),
+                                writesLse);
 }
 
 Traffic countDvSplitForward(const HeadShape &head, int64_t tileM,
@@ -144,56 +149,42 @@ Traffic countDvSplitForward(const HeadShape &head, int64_t tileM,
       .write(Operand::Lse, writesLse ? head.rows : 0);
 }
 
-/// Adds what the keys of one split cost, for all row tiles.
-static void addSplit(Traffic &traffic, const HeadShape &head, int64_t tileM,
-                     int64_t tileN, const KeyRange &split) {
-  for (int64_t row = 0; row < head.rows; row += tileM) {
-    int64_t end = std::min(row + tileM, head.rows);
-    KeyRange keys = getVisibleKeys(head, row, end, tileN);
-    int64_t count =
-        std::min(keys.end, split.end) - std::max(keys.begin, split.begin);
-    if (count <= 0)
-      continue;
-    detail::readKeyValueRows(traffic, head, count);
-    traffic.read(Operand::Query, (end - row) * head.headDim);
-  }
-}
-
 Traffic countSplitKvForward(const HeadShape &head, int64_t tileM, int64_t tileN,
                             int64_t splits, bool writesLse) {
-  // Whole tiles in each split, so that no tile is computed twice.
+  // Whole tiles in each split, so that no tile is computed twice: splits read
+  // the keys of the unsplit algorithm, and Q once for each split it sees.
   int64_t keysPerSplit = alignUp(ceilDiv(head.kvLength, splits), tileN);
   Traffic traffic;
-  for (int64_t i = 0; i < splits; ++i)
-    addSplit(
-        traffic, head, tileM, tileN,
-        {i * keysPerSplit, std::min((i + 1) * keysPerSplit, head.kvLength)});
+  detail::readKeyValueRows(traffic, head,
+                           sumVisibleTiles(head, tileM, tileN).keyRows);
+  int64_t queryRows = sumVisibleTiles(head, tileM, keysPerSplit).queryRows;
   int64_t partials = splits * head.rows * (head.valueDim + 1);
-  return traffic.write(Operand::Partials, partials)
+  return traffic.read(Operand::Query, queryRows * head.headDim)
+      .write(Operand::Partials, partials)
       .read(Operand::Partials, partials)
       .write(Operand::Output, head.rows * head.valueDim)
       .write(Operand::Lse, writesLse ? head.rows : 0);
 }
 
-Traffic countBlockSparseQueryOuter(const HeadShape &head, int64_t tileN,
-                                   int64_t visibleTiles) {
+Traffic countBlockSparseKvOuter(const HeadShape &head, const BlockMask &mask) {
+  int64_t visits = sumVisibleTiles(head, mask).queryRows;
+  // Key tiles are the rows of the transposed mask.
+  int64_t keyRows = 0;
+  int64_t keyTiles = ceilDiv(head.kvLength, mask.tileN);
+  for (int64_t j = 0; j < keyTiles; ++j)
+    for (size_t at = static_cast<size_t>(j); at < mask.visible.size();
+         at += static_cast<size_t>(keyTiles))
+      if (mask.visible[at]) {
+        keyRows += std::min(mask.tileN, head.kvLength - j * mask.tileN);
+        break;
+      }
   Traffic traffic;
-  detail::readKeyValueRows(traffic, head, visibleTiles * tileN);
-  return traffic.read(Operand::Query, head.rows * head.headDim)
-      .write(Operand::Output, head.rows * head.valueDim)
-      .write(Operand::Lse, head.rows);
-}
-
-Traffic countBlockSparseKvOuter(const HeadShape &head, int64_t tileM,
-                                int64_t visibleTiles) {
-  int64_t rows = visibleTiles * tileM;
-  Traffic traffic;
-  detail::readKeyValueRows(traffic, head, head.kvLength);
-  return traffic.read(Operand::Query, rows * head.headDim)
-      .read(Operand::Output, rows * head.valueDim)
-      .read(Operand::Statistics, rows * 2)
-      .write(Operand::Output, (rows + head.rows) * head.valueDim)
-      .write(Operand::Statistics, (rows + head.rows) * 2);
+  detail::readKeyValueRows(traffic, head, keyRows);
+  return traffic.read(Operand::Query, visits * head.headDim)
+      .read(Operand::Output, visits * head.valueDim)
+      .read(Operand::Statistics, visits * 2)
+      .write(Operand::Output, (visits + head.rows) * head.valueDim)
+      .write(Operand::Statistics, (visits + head.rows) * 2);
 }
 
 //===----------------------------------------------------------------------===//

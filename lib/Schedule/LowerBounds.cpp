@@ -10,12 +10,23 @@
 
 namespace attn {
 
+/// Inputs that some visible score needs, and all outputs: rows that see no key
+/// are written, too.
 static int64_t getCompulsory(const HeadShape &head, AttentionPass pass) {
+  int64_t rows = sumVisibleTiles(head, 1, 1).rows;
+  int64_t keys = getVisibleKeys(head, 0, head.rows, 1).getSize();
+  if (head.mask.density < 1 && rows > 0 && keys > 0) {
+    // At worst the visible scores share their rows, or their keys.
+    int64_t scores = countVisibleScores(head);
+    int64_t allRows = rows;
+    rows = std::min(rows, ceilDiv(scores, keys));
+    keys = std::min(keys, ceilDiv(scores, allRows));
+  }
   if (pass == AttentionPass::Forward)
-    return head.rows * (head.headDim + head.valueDim) +
-           head.kvLength * head.getKvRowElements();
-  return head.rows * (2 * head.headDim + head.valueDim) +
-         2 * head.kvLength * (head.headDim + head.valueDim);
+    return rows * head.headDim + keys * head.getKvRowElements() +
+           head.rows * head.valueDim;
+  int64_t dims = head.headDim + head.valueDim;
+  return rows * dims + head.rows * head.headDim + (keys + head.kvLength) * dims;
 }
 
 /// Q >= M (ceil(Z / max(M^2 / d^2 + 2 M, 4 M)) - 1): a part of the computation

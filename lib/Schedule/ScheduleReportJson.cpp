@@ -87,7 +87,8 @@ Json getReportJson(const AttentionProblem &problem, const TargetInfo &target,
       row["why_not"] = describeLoss(*candidate, selection.chosen());
     ranked.push_back(std::move(row));
   }
-  return {{"problem", problem.print()},
+  return {{"schema_version", 1},
+          {"problem", problem.print()},
           {"target",
            {{"name", target.name},
             {"product", target.product},

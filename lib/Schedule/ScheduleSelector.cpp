@@ -36,16 +36,22 @@ static double getRankedSeconds(const Candidate &candidate,
 
 static void rank(std::vector<Candidate> &candidates,
                  const SelectorOptions &options) {
-  // Of equally fast schedules the one that takes less; then any fixed order,
-  // here that of enumeration.
-  auto key = [&](const Candidate &candidate) {
-    return std::make_tuple(
-        getRankedSeconds(candidate, options), candidate.cost.sharedMemoryBytes,
-        candidate.cost.registersPerThread, candidate.schedule.stages);
-  };
-  std::stable_sort(
-      candidates.begin(), candidates.end(),
-      [&](const Candidate &a, const Candidate &b) { return key(a) < key(b); });
+  // Of equally fast schedules the one that takes less; then that which was
+  // enumerated first.
+  using Key = std::tuple<double, int64_t, int64_t, int64_t, size_t>;
+  std::vector<Key> keys;
+  keys.reserve(candidates.size());
+  for (const Candidate &candidate : candidates)
+    keys.emplace_back(getRankedSeconds(candidate, options),
+                      candidate.cost.sharedMemoryBytes,
+                      candidate.cost.registersPerThread,
+                      candidate.schedule.stages, keys.size());
+  std::sort(keys.begin(), keys.end());
+  std::vector<Candidate> ranked;
+  ranked.reserve(candidates.size());
+  for (const Key &key : keys)
+    ranked.push_back(std::move(candidates[std::get<4>(key)]));
+  candidates = std::move(ranked);
 }
 
 /// Judges every schedule of the space.
@@ -56,8 +62,10 @@ static Selection judge(const AttentionProblem &problem,
   static SelectionObserver silent;
   SelectionObserver &observer = options.observer ? *options.observer : silent;
   Selection selection;
-  for (const Schedule &schedule :
-       enumerateSchedules(problem, target, overrides, options.features)) {
+  std::vector<Schedule> schedules =
+      enumerateSchedules(problem, target, overrides, options.features);
+  selection.ranked.reserve(schedules.size());
+  for (const Schedule &schedule : schedules) {
     std::vector<Violation> violations =
         check(problem, schedule, target, options.features);
     if (violations.empty()) {

@@ -59,6 +59,8 @@ private:
   }
 
   void expandRows();
+  std::vector<int64_t> getRowTiles(const Schedule &schedule,
+                                   std::vector<int64_t> sizes) const;
   void expandKeys(std::initializer_list<int64_t> sizes);
   void expandClusters();
   std::vector<int64_t> getValueSlices(const Schedule &schedule) const;
@@ -73,24 +75,40 @@ private:
 };
 } // namespace
 
+/// `sizes` up to the first that holds all rows: a longer tile is padding.
+std::vector<int64_t> Space::getRowTiles(const Schedule &schedule,
+                                        std::vector<int64_t> sizes) const {
+  int64_t rows = HeadShape::get(problem, schedule.packGqa).rows;
+  int64_t smallest = sizes.front();
+  sizes.erase(std::remove_if(sizes.begin(), sizes.end(),
+                             [&](int64_t size) {
+                               return size > smallest && size / 2 >= rows;
+                             }),
+              sizes.end());
+  return sizes;
+}
+
 /// tile_m and warps, which depend on each other.
 void Space::expandRows() {
   switch (schedules.front().mma) {
   case MmaFamily::MmaSync:
     expand("warps", &Schedule::warps, [&](const Schedule &s) {
-      return overrides.has("tile_m") && s.tileM < 64
-                 ? std::vector<int64_t>{1, 2, 4}
-                 : std::vector<int64_t>{1, 2, 4, 8};
+      std::vector<int64_t> warps = {1, 2, 4, 8};
+      if (overrides.has("tile_m"))
+        return warps;
+      std::vector<int64_t> tiles = getRowTiles(s, {16, 32, 64, 128});
+      warps.resize(tiles.size());
+      return warps;
     });
-    expand("tile_m", &Schedule::tileM, [](const Schedule &s) {
-      return std::vector<int64_t>{16 * s.warps, 32 * s.warps};
+    expand("tile_m", &Schedule::tileM, [&](const Schedule &s) {
+      return getRowTiles(s, {16 * s.warps, 32 * s.warps});
     });
     break;
   case MmaFamily::Wgmma:
     derive("producer_warps", &Schedule::producerWarps,
            [](const Schedule &) { return 4; });
-    expand("tile_m", &Schedule::tileM, [](const Schedule &) {
-      return std::vector<int64_t>{64, 128, 192};
+    expand("tile_m", &Schedule::tileM, [&](const Schedule &s) {
+      return getRowTiles(s, {64, 128, 192});
     });
     expand("warps", &Schedule::warps, [](const Schedule &s) {
       // One or two warpgroups for each 64 rows.
@@ -101,8 +119,8 @@ void Space::expandRows() {
     break;
   default:
     derive("warps", &Schedule::warps, [](const Schedule &) { return 1; });
-    expand("tile_m", &Schedule::tileM, [](const Schedule &) {
-      return std::vector<int64_t>{16, 32, 64, 128};
+    expand("tile_m", &Schedule::tileM, [&](const Schedule &s) {
+      return getRowTiles(s, {16, 32, 64, 128});
     });
   }
 }
@@ -128,14 +146,15 @@ void Space::expandClusters() {
   });
 }
 
-/// The whole (padded) value dim of a CTA, and halves of it down to 64.
+/// The whole (padded) value dim of a CTA, and narrower slices.
 std::vector<int64_t> Space::getValueSlices(const Schedule &schedule) const {
   int64_t columns =
       alignUp(ceilDiv(getPaddedValueDim(problem), schedule.clusterD), 16);
   std::vector<int64_t> slices = {columns};
   bool canSlice = !problem.sharedKV && schedule.clusterD == 1;
-  while (canSlice && slices.back() / 2 >= 64)
-    slices.push_back(alignUp(slices.back() / 2, 16));
+  for (int64_t slice : {256, 128, 64})
+    if (canSlice && slice < columns)
+      slices.push_back(slice);
   return slices;
 }
 
@@ -210,28 +229,38 @@ std::vector<Schedule> Space::takeLargeCache() {
   return std::move(schedules);
 }
 
+/// `sizes` up to the first that covers `limit`, which replaces it.
+static std::vector<int64_t> cutAt(std::vector<int64_t> sizes, int64_t limit) {
+  std::vector<int64_t> cut;
+  for (int64_t size : sizes)
+    if (cut.empty() || cut.back() < limit)
+      cut.push_back(std::min(size, limit));
+  return cut;
+}
+
 std::vector<Schedule> Space::takeSmallCache() {
+  // Below this, tiles of the usual sizes do not fit.
+  bool isTiny = target.sharedMemoryPerCtaBytes < 32 * 1024;
+  int64_t headDim = getPaddedHeadDim(problem);
+  int64_t valueDim = getPaddedValueDim(problem);
   if (problem.getGroupSize() > 1)
     expand("pack_gqa", &Schedule::packGqa, [](const Schedule &) {
       return std::vector<int64_t>{0, 1};
     });
   expandRows();
-  expandKeys({64, 128});
-  int64_t headDim = getPaddedHeadDim(problem);
-  int64_t valueDim = getPaddedValueDim(problem);
+  if (isTiny)
+    expandKeys({16, 32, 64, 128});
+  else
+    expandKeys({64, 128});
   expand("tile_d", &Schedule::tileD, [&](const Schedule &) {
-    return std::vector<int64_t>{std::min<int64_t>(headDim, 32),
-                                std::min<int64_t>(headDim, 64)};
+    return isTiny ? cutAt({16, 32, 64}, headDim) : cutAt({32, 64}, headDim);
   });
   expand("tile_dv", &Schedule::tileDv, [&](const Schedule &) {
-    std::vector<int64_t> slices;
-    for (int64_t columns : {64, 128, 256})
-      if (slices.empty() || slices.back() < valueDim)
-        slices.push_back(std::min<int64_t>(columns, valueDim));
-    return slices;
+    return isTiny ? cutAt({16, 64, 128, 256}, valueDim)
+                  : cutAt({64, 128, 256}, valueDim);
   });
-  expand("stages", &Schedule::stages, [](const Schedule &) {
-    return std::vector<int64_t>{2, 3};
+  expand("stages", &Schedule::stages, [&](const Schedule &) {
+    return isTiny ? std::vector<int64_t>{1, 2, 3} : std::vector<int64_t>{2, 3};
   });
   expand("chunk_rows", &Schedule::chunkRows,
          [&](const Schedule &s) { return getChunks(s); });

@@ -46,9 +46,6 @@ static constexpr double kLaunchSeconds = 2.5e-6;
 /// Fraction of the matrix rate that mma.sync reaches on chips whose full rate
 /// needs wgmma or tcgen05.
 static constexpr double kLegacyMmaFraction = 0.62;
-/// Terms overlap, but not perfectly: a phase takes (sum of term^p)^(1/p), which
-/// is the longest term where the others are short, and more where they are not.
-static constexpr double kOverlapPower = 4;
 
 //===----------------------------------------------------------------------===//
 // TimeModel
@@ -317,6 +314,8 @@ double TimeModel::getBusiestCtas(const PhaseWork &phase, double units) const {
   return phase.launches * std::ceil(phase.ctas / phase.launches / units);
 }
 
+/// Terms overlap, but not perfectly: a phase takes (sum of term^4)^(1/4), which
+/// is the longest term where the others are short, and more where they are not.
 void TimeModel::addPhase(const PhaseWork &phase) {
   double perSm = getBusiestCtas(phase, sms) / phase.ctas;
   double smSeconds = perSm / clocksPerSecond;
@@ -334,16 +333,17 @@ void TimeModel::addPhase(const PhaseWork &phase) {
   double powers = 0;
   for (const auto &[name, seconds] : terms) {
     addTerm(name, seconds);
-    powers += std::pow(seconds, kOverlapPower);
+    powers += seconds * seconds * seconds * seconds;
   }
   // Other CTAs of the SM go on while one waits.
   double exposed = phase.exposedClocks * smSeconds / residentCtas;
   addTerm("exposed", exposed);
-  cost.seconds += std::pow(powers, 1 / kOverlapPower) + exposed;
+  cost.seconds += std::sqrt(std::sqrt(powers)) + exposed;
   cost.flops += phase.flops;
 }
 
 void TimeModel::run() {
+  cost.terms.reserve(10);
   double kernels = schedule.kind == ScheduleKind::SplitKV ? 2 : 1;
   if (schedule.kind == ScheduleKind::SmallCache) {
     addPhase(getScorePhase());

@@ -186,7 +186,8 @@ static TargetInfo makeCpu() {
   target.l2Bytes = 32 * MiB; // the shared last level
   target.dramGBps = 200;
   target.l2GBps = 800;
-  target.f16TFlops = target.tf32TFlops = target.f32TFlops = 3;
+  target.f16TFlops = target.f8TFlops = 3;
+  target.tf32TFlops = target.f32TFlops = 3;
   target.ex2PerClockPerSm = 2;
   return target;
 }

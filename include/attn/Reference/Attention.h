@@ -28,6 +28,10 @@ using MaskMod = std::function<bool(int64_t b, int64_t h, int64_t i, int64_t j)>;
 using ScoreMod = std::function<double(double score, int64_t b, int64_t h,
                                       int64_t i, int64_t j)>;
 
+/// The derivative of a ScoreMod with respect to the score, at the same
+/// arguments.
+using ScoreModDerivative = ScoreMod;
+
 /// What changes the scores, in the order in which it is applied:
 ///
 ///   s = scale * dot(query row, key row)
@@ -44,6 +48,8 @@ struct AttentionOptions {
   /// Rank 4; each size is that of [B, Hq, M, N] or 1.
   const Tensor *bias = nullptr;
   ScoreMod scoreMod;
+  /// Needed by attentionBackward where scoreMod is set.
+  ScoreModDerivative scoreModDerivative;
   MaskMod maskMod;
   /// Element type of the output; default: that of the query.
   std::optional<ElementType> outputType;
@@ -80,6 +86,27 @@ Result<AttentionResult> attention(const Tensor &query, const Tensor &key,
 Result<AttentionResult> unfusedAttention(const Tensor &query, const Tensor &key,
                                          const Tensor &value,
                                          const AttentionOptions &options = {});
+
+/// Gradients of a scalar with respect to the inputs, f64, in their shapes.
+struct AttentionGradients {
+  Tensor query, key, value;
+  /// In the bias's own shape, summed over what it is broadcast to; empty
+  /// without a bias.
+  Tensor bias;
+};
+
+/// The gradients, given the gradient of the output [B, Hq, M, Dv], by the
+/// definition and in float64: with P the probabilities and dP = dO V^T,
+///
+///   dV = P^T dO,   dS = P * (dP - rowsum(P * dP)),
+///
+/// dS goes back through scoreMod, bias and soft cap, then dQ = scale * dS K and
+/// dK = scale * dS^T Q. Masked keys and fully masked rows have gradient 0.
+/// Fails as attention does, and where scoreMod is set without its derivative.
+Result<AttentionGradients>
+attentionBackward(const Tensor &query, const Tensor &key, const Tensor &value,
+                  const Tensor &outputGradient,
+                  const AttentionOptions &options = {});
 
 } // namespace reference
 } // namespace attn

@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace attn {
 
@@ -139,6 +140,15 @@ struct TileSums {
 };
 TileSums sumVisibleTiles(const HeadShape &head, int64_t tileM, int64_t tileN);
 
+/// A block-sparse mask: which tiles of the grid are visible.
+struct BlockMask {
+  int64_t tileM, tileN;
+  /// Row-major, ceil(rows / tileM) x ceil(kvLength / tileN).
+  std::vector<bool> visible;
+};
+/// The sums over the listed tiles; the head's own mask plays no role.
+TileSums sumVisibleTiles(const HeadShape &head, const BlockMask &mask);
+
 //===----------------------------------------------------------------------===//
 // Forward
 //===----------------------------------------------------------------------===//
@@ -161,6 +171,9 @@ Traffic countKvOuterForward(const HeadShape &head, int64_t tileN,
 /// that see no key read nothing and still write.
 Traffic countQueryOuterForward(const HeadShape &head, int64_t tileM,
                                int64_t tileN, bool writesLse = true);
+/// The same over the visible tiles of any mask.
+Traffic countQueryOuterForward(const HeadShape &head, const TileSums &sums,
+                               bool writesLse = true);
 
 /// Query-outer with V and O in `slices` column slices; the scores are computed
 /// once for each. The LSE is written once. No mask.
@@ -173,12 +186,9 @@ Traffic countDvSplitForward(const HeadShape &head, int64_t tileM,
 Traffic countSplitKvForward(const HeadShape &head, int64_t tileM, int64_t tileN,
                             int64_t splits, bool writesLse = true);
 
-/// Block-sparse, from the number of visible tiles; full tiles assumed.
-Traffic countBlockSparseQueryOuter(const HeadShape &head, int64_t tileN,
-                                   int64_t visibleTiles);
-/// FlashAttention's loop order; every key tile has a visible query tile.
-Traffic countBlockSparseKvOuter(const HeadShape &head, int64_t tileM,
-                                int64_t visibleTiles);
+/// FlashAttention's loop order over the tiles of a block mask; key tiles that
+/// no row sees are not read.
+Traffic countBlockSparseKvOuter(const HeadShape &head, const BlockMask &mask);
 
 /// Tiles of the two phases: tileM x tileN scores, then tileM2 x tileDv outputs.
 struct SmallCacheTiles {

@@ -20,7 +20,7 @@
 namespace attn {
 
 struct LowerBounds {
-  /// Inputs and outputs, once each.
+  /// Inputs that the mask shows, and outputs, once each.
   int64_t compulsory = 0;
   /// Algorithms that keep no score in slow memory need this much once the cache
   /// exceeds D^2; negative values are clamped to 0.

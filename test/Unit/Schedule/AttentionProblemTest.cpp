@@ -85,8 +85,8 @@ TEST(AttentionProblem, reportsBadValues) {
             "expected N from 1 to 16777216, got 99999999999");
   EXPECT_EQ(getError("Hq=6 Hkv=4 M=1 N=1 D=1"),
             "expected Hkv that divides Hq = 6, got 4");
-  EXPECT_EQ(getError("M=1 N=1 D=1 dtype=f64"),
-            "expected an element type of at most 32 bits, got f64");
+  EXPECT_EQ(getError("M=1 N=1 D=1 dtype=i1"),
+            "expected a floating-point element type, got i1");
   EXPECT_EQ(getError("M=1 N=1 D=1 tf32=1"),
             "expected dtype=f32 with tf32=1, got dtype=bf16");
 }

@@ -66,6 +66,14 @@ TEST_F(Constraints, f32NeedsTf32) {
   EXPECT_EQ(getMessages(), "");
 }
 
+TEST_F(Constraints, f64RunsOnACpu) {
+  problem.elementType = ElementType::F64;
+  EXPECT_EQ(getMessages(), "mma: f64 is supported on a CPU only\n");
+  target = *lookupTarget("cpu");
+  set("mma=none warps=1 stages=1");
+  EXPECT_EQ(getMessages(), "");
+}
+
 TEST_F(Constraints, f8NeedsAChipWithF8) {
   problem.elementType = ElementType::F8E4M3FN;
   EXPECT_EQ(getMessages(), "mma: target sm_80 has no mma_sync for f8E4M3FN\n");

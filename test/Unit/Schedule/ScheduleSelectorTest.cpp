@@ -9,6 +9,8 @@
 
 #include "gtest/gtest.h"
 
+#include <cmath>
+
 using namespace attn;
 
 static Result<Selection> select(const std::string &problem,
@@ -147,6 +149,23 @@ TEST(TwoLevelModel, backwardCrossover) {
   EXPECT_NEAR(findCrossover(128, true), 1.17, 0.03);
 }
 
+TEST(LowerBounds, hiddenRowsAndKeysAreNotCompulsory) {
+  // Causal with 6 queries and 4 keys, bottom-right: 2 queries see nothing.
+  HeadShape head;
+  head.rows = 6;
+  head.kvLength = 4;
+  head.headDim = 3;
+  head.valueDim = 5;
+  head.mask = MaskPattern::causal();
+  EXPECT_EQ(getLowerBounds(head, 1 << 20).compulsory, 4 * 3 + 4 * 8 + 6 * 5);
+  // Top-left, 2 queries: the last 2 of 4 keys are not seen.
+  head.rows = 2;
+  head.mask.alignment = MaskPattern::Alignment::TopLeft;
+  EXPECT_EQ(getLowerBounds(head, 1 << 20).compulsory, 2 * 3 + 2 * 8 + 2 * 5);
+  EXPECT_EQ(getLowerBounds(head, 1 << 20, AttentionPass::Backward).compulsory,
+            2 * 8 + 2 * 3 + (2 + 4) * 8);
+}
+
 TEST(TwoLevelModel, footprintsRejectThePrintedTiles) {
   // FlashAttention's printed tiles (Bc = M / 4d, Br = min(Bc, d)) for M = 16384
   // and d = 64 need more than M.
@@ -248,6 +267,18 @@ TEST(ScheduleSelector, smallerSharedMemoryMovesTheChoice) {
     EXPECT_LE(candidate.cost.sharedMemoryBytes, 65536);
 }
 
+TEST(ScheduleSelector, tinySharedMemoryStillHasASchedule) {
+  TargetInfo target = *lookupTarget("sm_80");
+  for (const char *bytes : {"1024", "2048", "4096", "16384"}) {
+    ASSERT_TRUE(setTargetField(target, "smem-bytes", bytes));
+    for (const char *dims : {"D=8", "D=128", "D=4096"}) {
+      Result<Selection> selection = selectSchedule(
+          *AttentionProblem::parse(std::string("M=500 N=500 ") + dims), target);
+      EXPECT_TRUE(selection) << bytes << " " << dims << selection.error();
+    }
+  }
+}
+
 TEST(ScheduleSelector, smallCacheHasToBeFasterByTheMargin) {
   AttentionProblem problem = *AttentionProblem::parse("M=4096 N=4096 D=512");
   TargetInfo target = *lookupTarget("sm_90a");
@@ -289,7 +320,7 @@ TEST(ScheduleSelector, illegalOverridesNameLimitAndNearest) {
 
 TEST(ScheduleSelector, impossibleProblemNamesTheLimit) {
   TargetInfo target = *lookupTarget("sm_80");
-  ASSERT_TRUE(setTargetField(target, "smem-bytes", "1024"));
+  ASSERT_TRUE(setTargetField(target, "smem-bytes", "512"));
   Result<Selection> selection =
       selectSchedule(*AttentionProblem::parse("M=1024 N=1024 D=128"), target);
   ASSERT_FALSE(selection);
@@ -298,7 +329,7 @@ TEST(ScheduleSelector, impossibleProblemNamesTheLimit) {
             0u)
       << selection.error();
   EXPECT_NE(selection.error().find("bytes of shared memory, target sm_80 has "
-                                   "1024"),
+                                   "512"),
             std::string::npos)
       << selection.error();
 }
@@ -334,5 +365,22 @@ TEST(ScheduleSelector, everyHeadDimHasASchedule) {
       Result<Selection> selection = select(
           "M=300 N=200 D=" + std::to_string(dim) + " mask=causal", target);
       EXPECT_TRUE(selection) << target << " " << dim << selection.error();
+    }
+}
+
+TEST(ScheduleSelector, costsAreFiniteForEveryElementType) {
+  for (const char *target : {"sm_80", "sm_89", "sm_90a", "sm_100a", "cpu"})
+    for (const char *type : {"f8E4M3FN", "f16", "bf16", "f32 tf32=1"}) {
+      Result<Selection> selection =
+          select(std::string("H=4 M=512 N=512 D=64 dtype=") + type, target);
+      if (std::string(target) == "sm_80" && std::string(type) == "f8E4M3FN") {
+        EXPECT_FALSE(selection);
+        continue;
+      }
+      ASSERT_TRUE(selection) << target << " " << type << selection.error();
+      for (const Candidate &candidate : selection->ranked) {
+        EXPECT_TRUE(std::isfinite(candidate.cost.seconds));
+        EXPECT_GT(candidate.cost.seconds, 0);
+      }
     }
 }

@@ -1,0 +1,62 @@
+//===- AttentionDetail.h - What forward and backward share -----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_REFERENCE_ATTENTIONDETAIL_H
+#define ATTN_LIB_REFERENCE_ATTENTIONDETAIL_H
+
+#include "attn/Reference/Attention.h"
+
+#include <cmath>
+
+namespace attn {
+namespace reference {
+namespace detail {
+
+struct AttentionDims {
+  int64_t batch, queryHeads, kvHeads, queryLength, kvLength, headDim, valueDim;
+
+  int64_t getKvHead(int64_t queryHead) const {
+    return queryHead / (queryHeads / kvHeads);
+  }
+};
+
+/// The sizes of the inputs, or why they do not fit.
+Result<AttentionDims> getDims(const Tensor &query, const Tensor &key,
+                              const Tensor &value,
+                              const AttentionOptions &options);
+
+/// Element of a bias whose sizes of 1 are broadcast.
+double getBias(const Tensor &bias, int64_t b, int64_t h, int64_t i, int64_t j);
+
+/// Batch, query head, query, key.
+struct ScoreIndex {
+  int64_t b, h, i, j;
+};
+
+inline bool isVisible(const AttentionOptions &options, const ScoreIndex &at) {
+  return !options.maskMod || options.maskMod(at.b, at.h, at.i, at.j);
+}
+
+/// The score after the scaled product, before the mask.
+template <typename Real>
+Real changeScore(Real score, const AttentionOptions &options,
+                 const ScoreIndex &at) {
+  if (options.softCap) {
+    Real cap = static_cast<Real>(*options.softCap);
+    score = cap * std::tanh(score / cap);
+  }
+  if (options.bias)
+    score += static_cast<Real>(getBias(*options.bias, at.b, at.h, at.i, at.j));
+  if (options.scoreMod)
+    score = static_cast<Real>(options.scoreMod(score, at.b, at.h, at.i, at.j));
+  return score;
+}
+
+} // namespace detail
+} // namespace reference
+} // namespace attn
+
+#endif // ATTN_LIB_REFERENCE_ATTENTIONDETAIL_H

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Figures of the cost model.
+
+    python -m attn_mlir.plot io --problem 'M=4096 N=4096 D=128' -o io.svg
+
+`io` draws, against the size of the fast memory, what the idealised large-cache
+and small-cache algorithms move, the lower bound, and the schedule that the
+compiler chooses for a target with that much shared memory. The numbers come from
+`attn-schedule --sweep ... --json`; matplotlib only draws them.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+# Colour and marker of the chosen schedule by kind.
+KIND_STYLES = {
+    "large_cache": ("tab:blue", "o"),
+    "split_kv": ("tab:cyan", "^"),
+    "small_cache": ("tab:orange", "s"),
+}
+
+
+class PlotError(Exception):
+    """A message for the user."""
+
+
+def import_pyplot():
+    """matplotlib.pyplot without a display, or a PlotError that says how to get it."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise PlotError(
+            "drawing needs matplotlib, which is not installed (pip install matplotlib)"
+        ) from None
+    matplotlib.use("Agg")
+    # Text stays text, and the file is the same in every run.
+    matplotlib.rcParams["svg.fonttype"] = "none"
+    matplotlib.rcParams["svg.hashsalt"] = "attn-mlir"
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def find_tool(path):
+    """The attn-schedule to run: `path`, or the one on PATH."""
+    tool = shutil.which(path or "attn-schedule")
+    if not tool:
+        raise PlotError(f"cannot find '{path or 'attn-schedule'}'; give --tool")
+    return tool
+
+
+def get_sweep(tool, problem, target, sweep):
+    """The points of `attn-schedule --sweep`, as a list of dicts."""
+    command = [tool, "--json", f"--problem={problem}", f"--target={target}"]
+    result = subprocess.run(
+        command + [f"--sweep={sweep}"], capture_output=True, text=True
+    )
+    if result.returncode:
+        raise PlotError(result.stderr.strip())
+    return json.loads(result.stdout)["points"]
+
+
+def get_element_bytes(problem):
+    """Bytes of an element of the problem's Q, K and V."""
+    fields = dict(field.split("=", 1) for field in problem.split())
+    name = fields.get("dtype", "bf16").lower()
+    if name in ("f32", "fp32", "float"):
+        return 4
+    return 1 if name.startswith(("f8", "fp8", "e4", "e5")) else 2
+
+
+def get_curve(points, scale, key):
+    """(x, y) of one of the idealised counts, where it exists."""
+    known = [p for p in points if p["ideal"][key]]
+    return [p["value"] / 1024 for p in known], [p["ideal"][key] * scale for p in known]
+
+
+def get_chosen(points):
+    """(x, bytes) of the chosen schedules by kind."""
+    chosen = {}
+    for point in points:
+        if "report" not in point:
+            continue
+        best = point["report"]["ranked"][0]
+        cost = best["cost"]
+        moved = cost["l2_read_bytes"] + cost["l2_written_bytes"]
+        xs, ys = chosen.setdefault(best["schedule"]["kind"], ([], []))
+        xs.append(point["value"] / 1024)
+        ys.append(moved)
+    return chosen
+
+
+def draw_io(pyplot, points, problem, target, output):
+    scale = get_element_bytes(problem)
+    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    curves = [
+        ("large_elements", "large cache, ideal tiles", "tab:blue", "-"),
+        ("small_elements", "small cache, ideal tiles", "tab:orange", "-"),
+        ("bound_elements", "lower bound", "black", ":"),
+    ]
+    for key, label, color, line in curves:
+        axes.plot(*get_curve(points, scale, key), line, color=color, label=label)
+    for kind, (xs, ys) in sorted(get_chosen(points).items()):
+        color, marker = KIND_STYLES[kind]
+        axes.plot(xs, ys, marker, color=color, label=f"chosen: {kind}", markersize=5)
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="fast memory (KiB)",
+        ylabel="bytes moved",
+        title=f"{problem} on {target}",
+    )
+    axes.set_xscale("log", base=2)
+    axes.grid(True, which="major", alpha=0.3)
+    axes.legend(fontsize="small")
+    figure.tight_layout()
+    metadata = {"Date": None} if output.endswith(".svg") else None
+    figure.savefig(output, metadata=metadata)
+    pyplot.close(figure)
+
+
+def run_io(arguments):
+    if not arguments.output.endswith(SUFFIXES):
+        raise PlotError(
+            f"expected an output that ends in {', '.join(SUFFIXES)}, "
+            f"got '{arguments.output}'"
+        )
+    directory = os.path.dirname(arguments.output) or "."
+    if not os.path.isdir(directory):
+        raise PlotError(f"no such directory '{directory}'")
+    pyplot = import_pyplot()
+    points = get_sweep(
+        find_tool(arguments.tool),
+        arguments.problem,
+        arguments.target,
+        f"smem-bytes={arguments.smem_bytes}",
+    )
+    draw_io(pyplot, points, arguments.problem, arguments.target, arguments.output)
+
+
+def make_parser():
+    parser = argparse.ArgumentParser(
+        prog="attn_mlir.plot", description="Draw what the cost model predicts."
+    )
+    commands = parser.add_subparsers(required=True, metavar="FIGURE")
+    io = commands.add_parser("io", help="bytes moved against the fast memory's size")
+    io.add_argument("--problem", required=True, help="as attn-schedule takes it")
+    io.add_argument("--target", default="sm_90a", help="default sm_90a")
+    io.add_argument(
+        "--smem-bytes",
+        default="8192:524288:1.19",
+        metavar="FIRST:LAST:FACTOR",
+        help="range of the fast memory; default %(default)s",
+    )
+    io.add_argument("-o", "--output", required=True, help="a .png, .svg or .pdf file")
+    io.add_argument("--tool", help="attn-schedule; default: the one on PATH")
+    io.set_defaults(run=run_io)
+    return parser
+
+
+def main():
+    arguments = make_parser().parse_args()
+    try:
+        arguments.run(arguments)
+    except PlotError as error:
+        print(f"attn_mlir.plot: error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,7 @@
+"""Stands in for matplotlib in tests: prints what is drawn."""
+
+rcParams = {}
+
+
+def use(backend):
+    print("backend", backend)
