@@ -172,9 +172,9 @@ static runtime::Result<Operands> readInputs(const CommandLine &flags,
       return runtime::Error{"operand " + operand.name + ": " + array.message()};
     if (array->dtype != operand.dtype)
       return runtime::Error{"operand " + operand.name + ": expected dtype " +
-                            std::string(runtime::getName(operand.dtype)) +
+                            runtime::name(operand.dtype) +
                             ", got " +
-                            std::string(runtime::getName(array->dtype))};
+                            runtime::name(array->dtype)};
     operands.back() = sim::HostTensor{
         array->dtype, array->shape, {}, {array->data.begin(), array->data.end()}};
   }
