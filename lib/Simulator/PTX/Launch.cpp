@@ -304,8 +304,8 @@ public:
     launch.parameterAddress =
         memory.allocate(std::max<u64>(program.parameterBytes, 16),
                         "kernel parameters", /*readOnly=*/true);
-    std::memcpy(reinterpret_cast<void *>(launch.parameterAddress),
-                launch.config->parameters.data(), program.parameterBytes);
+    std::copy_n(launch.config->parameters.begin(), program.parameterBytes,
+                reinterpret_cast<u8 *>(launch.parameterAddress));
     if (!program.hasSpecial("%envreg1") && !program.hasSpecial("%envreg2"))
       return;
     constexpr u32 workspaceBytes = 256;

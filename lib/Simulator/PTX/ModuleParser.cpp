@@ -352,8 +352,9 @@ void ModuleParser::placeVariable(Symbol &symbol,
   module.ownedMemory.push_back(base);
   symbol.offset =
       (base + symbol.alignment - 1) / symbol.alignment * symbol.alignment;
-  std::memcpy(reinterpret_cast<void *>(symbol.offset), initializer.bytes.data(),
-              std::min<size_t>(initializer.bytes.size(), symbol.bytes));
+  std::copy_n(initializer.bytes.begin(),
+              std::min<size_t>(initializer.bytes.size(), symbol.bytes),
+              reinterpret_cast<u8 *>(symbol.offset));
   for (Module::Relocation relocation : initializer.relocations) {
     if (relocation.address + relocation.bytes > symbol.bytes)
       continue;

@@ -33,6 +33,7 @@ void registerCpAsync(OpcodeTable &table);
 void registerExtendedPrecision(OpcodeTable &table);
 void registerFence(OpcodeTable &table);
 void registerFloat(OpcodeTable &table);
+void registerFloatProperties(OpcodeTable &table);
 void registerHalf(OpcodeTable &table);
 void registerInteger(OpcodeTable &table);
 void registerLdMatrix(OpcodeTable &table);

@@ -13,6 +13,12 @@
 
 namespace attn::sim {
 
+inline constexpr u64 signBit64 = 1ull << 63;
+
+inline bool isSingleOrDouble(Type type) {
+  return type == Type::F32 || type == Type::F64;
+}
+
 inline bool isNaN(float value) { return value != value; }
 inline bool isNaN(double value) { return value != value; }
 

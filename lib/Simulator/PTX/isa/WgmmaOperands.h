@@ -60,6 +60,15 @@ std::shared_ptr<WgmmaTileB> gatherTileB(Warp &warp,
 void gatherTileA(Warp &warp, const Instruction &instruction,
                  const WgmmaPayload &wgmma, WgmmaOp &op);
 
+/// Accumulators and A registers must not be written between the last
+/// wgmma.fence and the product.
+void checkFences(Warp &warp, const Instruction &instruction,
+                 const WgmmaPayload &wgmma);
+void checkAccumulatorsDefined(Warp &warp, const Instruction &instruction,
+                              const WgmmaPayload &wgmma);
+/// All warps of a warpgroup must issue the same products in the same order.
+void checkSameIssue(Warp &warp, const Instruction &instruction, u64 number);
+
 /// Reports if shared memory no longer holds what an operation read.
 void checkSourcesUnchanged(Warp &warp, WgmmaOp &op);
 
