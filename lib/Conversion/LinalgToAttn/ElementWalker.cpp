@@ -236,10 +236,9 @@ AffineExpr ElementWalker::getSize(Value tensor, int64_t dimension) {
   if (!type.isDynamicDim(dimension))
     return getSpace().constant(type.getDimSize(dimension));
   Operation *op = tensor.getDefiningOp();
-  if (auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op))
-    return getSize(
-        linalgOp.getDpsInits()[cast<OpResult>(tensor).getResultNumber()],
-        dimension);
+  if (auto inPlace = dyn_cast_or_null<DestinationStyleOpInterface>(op))
+    return getSize(inPlace.getTiedOpOperand(cast<OpResult>(tensor))->get(),
+                   dimension);
   if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(op))
     return sizeOf(empty.getMixedSizes()[dimension]);
   if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
@@ -263,7 +262,7 @@ AffineExpr ElementWalker::getSize(Value tensor, int64_t dimension) {
     if (auto shape =
             reshape.getShape().getDefiningOp<tensor::FromElementsOp>())
       return sizeOf(shape.getElements()[dimension]);
-  return getSpace().getSymbol({tensor, dimension});
+  return getSpace().simplify(getSpace().getSymbol({tensor, dimension}));
 }
 
 SmallVector<AffineExpr> ElementWalker::getSizes(Value tensor) {

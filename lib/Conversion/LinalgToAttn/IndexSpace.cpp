@@ -37,8 +37,8 @@ void IndexSpace::freeze(ArrayRef<AffineExpr> variables) {
     splittable[cast<AffineDimExpr>(variable).getPosition()] = false;
 }
 
-AffineExpr IndexSpace::getExtent(AffineExpr variable) const {
-  return extents[cast<AffineDimExpr>(variable).getPosition()];
+AffineExpr IndexSpace::getExtent(AffineExpr variable) {
+  return simplify(extents[cast<AffineDimExpr>(variable).getPosition()]);
 }
 
 AffineExpr IndexSpace::getSymbol(DynamicSize size) {
@@ -47,6 +47,20 @@ AffineExpr IndexSpace::getSymbol(DynamicSize size) {
       return getAffineSymbolExpr(position, context);
   symbols.push_back(size);
   return getAffineSymbolExpr(symbols.size() - 1, context);
+}
+
+void IndexSpace::equate(AffineExpr lhs, AffineExpr rhs) {
+  lhs = simplify(lhs);
+  rhs = simplify(rhs);
+  // The later symbol gives way, so that chains end.
+  auto left = dyn_cast<AffineSymbolExpr>(lhs);
+  auto right = dyn_cast<AffineSymbolExpr>(rhs);
+  if (left && (isa<AffineConstantExpr>(rhs) ||
+               (right && right.getPosition() < left.getPosition())))
+    equalSizes[lhs] = rhs;
+  else if (right && (isa<AffineConstantExpr>(lhs) ||
+                     (left && left.getPosition() < right.getPosition())))
+    equalSizes[rhs] = lhs;
 }
 
 bool attn::raise::dependsOn(AffineExpr expr, AffineExpr variable) {
@@ -103,8 +117,11 @@ IndexSpace::Terms IndexSpace::flatten(AffineExpr expr) {
     addTerm(terms, Term{value.getValue(), {}, {}});
     return terms;
   }
-  if (isa<AffineSymbolExpr>(expr))
-    return {Term{1, {expr}, {}}};
+  if (isa<AffineSymbolExpr>(expr)) {
+    auto equal = equalSizes.find(expr);
+    return equal == equalSizes.end() ? Terms{Term{1, {expr}, {}}}
+                                     : flatten(equal->second);
+  }
   if (isa<AffineDimExpr>(expr)) {
     if (getExtent(expr) == constant(1))
       return {};

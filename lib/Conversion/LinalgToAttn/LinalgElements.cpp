@@ -27,7 +27,8 @@ using Environment = llvm::DenseMap<Value, ScalarRef>;
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// The extents of the loops of `op`, read off its operands.
+/// The extents of the loops of `op`, read off its operands: all that are
+/// indexed by one loop have the same size.
 static SmallVector<AffineExpr> getLoopExtents(ElementWalker &walker,
                                               linalg::LinalgOp op) {
   SmallVector<AffineExpr> extents(op.getNumLoops());
@@ -40,11 +41,10 @@ static SmallVector<AffineExpr> getLoopExtents(ElementWalker &walker,
       if (!loop)
         continue;
       AffineExpr &extent = extents[loop.getPosition()];
-      if (!extent || !isa<AffineConstantExpr>(extent)) {
-        AffineExpr size = walker.getSize(operand.get(), dimension);
-        if (!extent || isa<AffineConstantExpr>(size))
-          extent = size;
-      }
+      AffineExpr size = walker.getSize(operand.get(), dimension);
+      if (extent)
+        walker.getSpace().equate(extent, size);
+      extent = extent ? walker.getSpace().simplify(extent) : size;
     }
   }
   return extents;

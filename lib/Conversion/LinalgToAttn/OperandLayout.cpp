@@ -113,7 +113,7 @@ namespace {
 /// that a unit dimension can move along in a transpose.
 class LayoutConverter {
 public:
-  LayoutConverter(OpBuilder &builder, Location loc, const IndexSpace &space)
+  LayoutConverter(OpBuilder &builder, Location loc, IndexSpace &space)
       : builder(builder), loc(loc), space(space) {}
 
   Value run(Value tensor, Layout from, Layout to);
@@ -131,7 +131,7 @@ private:
 
   OpBuilder &builder;
   Location loc;
-  const IndexSpace &space;
+  IndexSpace &space;
 };
 } // namespace
 
@@ -253,7 +253,7 @@ Value LayoutConverter::run(Value tensor, Layout from, Layout to) {
 }
 
 Value attn::raise::convertLayout(OpBuilder &builder, Location loc,
-                                 const IndexSpace &space, Value tensor,
+                                 IndexSpace &space, Value tensor,
                                  const Layout &from, const Layout &to) {
   if (from == to)
     return tensor;

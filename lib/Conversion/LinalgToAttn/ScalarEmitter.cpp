@@ -66,11 +66,14 @@ Value ScalarEmitter::emitAffine(AffineExpr expr) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary)
     return nullptr; // a variable that is not in scope
-  if (AffineExpr negated = asNegated(binary.getRHS());
-      negated && expr.getKind() == AffineExprKind::Add) {
-    Value lhs = emitAffine(binary.getLHS()), rhs = emitAffine(negated);
-    return lhs && rhs ? arith::SubIOp::create(builder, loc, lhs, rhs) : Value();
-  }
+  if (expr.getKind() == AffineExprKind::Add)
+    for (auto [plus, minus] : {std::pair(binary.getLHS(), binary.getRHS()),
+                               std::pair(binary.getRHS(), binary.getLHS())})
+      if (AffineExpr negated = asNegated(minus)) {
+        Value lhs = emitAffine(plus), rhs = emitAffine(negated);
+        return lhs && rhs ? arith::SubIOp::create(builder, loc, lhs, rhs)
+                          : Value();
+      }
   Value lhs = emitAffine(binary.getLHS()), rhs = emitAffine(binary.getRHS());
   if (!lhs || !rhs)
     return nullptr;

@@ -167,6 +167,7 @@ void ScalarGraph::setBoundVariable(AffineExpr variable) {
 
 AffineExpr ScalarGraph::getBoundVariable(AffineExpr extent,
                                          ArrayRef<AffineExpr> inUse) {
+  extent = space.simplify(extent);
   for (AffineExpr variable : boundVariables) {
     bool isFree = llvm::any_of(inUse, [&](AffineExpr expr) {
       return expr && raise::dependsOn(expr, variable);

@@ -12,6 +12,7 @@
 
 #include "AttentionMatch.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -53,8 +54,10 @@ class MaskPeeler {
 public:
   /// A threshold of 0 stands for half of the lowest number of the type in
   /// which the mask is applied.
-  MaskPeeler(ScalarGraph &graph, ScalarRef product, double threshold)
-      : graph(graph), product(product), threshold(threshold) {}
+  MaskPeeler(ScalarGraph &graph, ScalarRef product,
+             const ScoreContext &context, double threshold)
+      : graph(graph), product(product), context(context),
+        threshold(threshold) {}
 
   /// The score without its masks.
   ScalarRef peel(ScalarRef score);
@@ -72,6 +75,7 @@ private:
 
   ScalarGraph &graph;
   ScalarRef product;
+  const ScoreContext &context;
   double threshold;
   double factor = 1; ///< between the scores peeled and the softmax
 };
@@ -103,6 +107,14 @@ ScalarRef MaskPeeler::asMask(ScalarRef term, Operation *op) {
     return graph.constant(Number::Bool, 1);
   if (isMaskValue(term, op))
     return graph.constant(Number::Bool, 0);
+  auto isMaskNumber = [&](double value) {
+    return value == 0 ||
+           isMaskValue(graph.constant(Number::Float, value), op);
+  };
+  if (isTableOf(graph, term, context, isMaskNumber))
+    return graph.apply("arith.cmpf", Number::Bool,
+                       {term, graph.constant(Number::Float, 0)}, term->op,
+                       static_cast<int64_t>(arith::CmpFPredicate::OEQ));
   bool isChoice = term->is("arith.select");
   bool isBoth = term->is("arith.addf") || term->is("arith.minimumf") ||
                 term->is("arith.minnumf");
@@ -191,7 +203,7 @@ static SmallVector<ScalarRef> flattenMasks(ArrayRef<ScalarRef> masks) {
 static ScalarRef peelMasks(ScalarGraph &graph, ScalarRef scalar,
                            const ScoreContext &context, Score &score) {
   auto run = [&](double threshold) {
-    MaskPeeler peeler(graph, score.product, threshold);
+    MaskPeeler peeler(graph, score.product, context, threshold);
     ScalarRef rest = peeler.peel(scalar);
     SmallVector<ScalarRef> masks;
     for (ScalarRef mask : peeler.masks)

@@ -136,7 +136,8 @@ static void cloneWithSunkConstants(Region &region, Region &clone) {
       op.erase();
 }
 
-/// True if `region` has exactly the ops that `mod`'s builder makes.
+/// True if `region`, with sunk constants, has exactly the ops that `mod`'s
+/// builder makes.
 static bool isExactly(Region &region, const NamedMod &mod) {
   FloatType scoreType = dyn_cast<FloatType>(region.getArgument(0).getType());
   bool wantsScore = mod.kind == NamedMod::SoftCap;
@@ -144,7 +145,9 @@ static bool isExactly(Region &region, const NamedMod &mod) {
     return false;
   Region expected;
   OpBuilder builder(region.getArgument(0).getContext());
-  buildNamedMod(builder, builder.getUnknownLoc(), expected, scoreType, mod);
+  Region built;
+  buildNamedMod(builder, builder.getUnknownLoc(), built, scoreType, mod);
+  cloneWithSunkConstants(built, expected);
   return OperationEquivalence::isRegionEquivalentTo(
       &region, &expected, OperationEquivalence::IgnoreLocations);
 }
