@@ -111,9 +111,8 @@ struct OperandSource {
 };
 
 /// The operand itself and the tensors that it is a view (times a constant) of.
-llvm::SmallVector<OperandSource> traceOperand(ElementWalker &walker,
-                                              mlir::Value tensor,
-                                              Indices indices);
+llvm::SmallVector<OperandSource>
+traceOperand(ElementWalker &walker, mlir::Value tensor, Indices indices);
 
 /// A tensor's dimensions as lists of variables, most significant first. An
 /// empty list is a dimension of size 1.

@@ -147,8 +147,10 @@ IndexSpace::Terms IndexSpace::flatten(AffineExpr expr) {
   default:
     break;
   }
-  return {Term{1, {}, getAffineBinaryOpExpr(expr.getKind(), rebuild(lhs),
-                                            rebuild(rhs))}};
+  return {
+      Term{1,
+           {},
+           getAffineBinaryOpExpr(expr.getKind(), rebuild(lhs), rebuild(rhs))}};
 }
 
 AffineExpr IndexSpace::rebuild(ArrayRef<Term> terms) const {
@@ -163,7 +165,8 @@ AffineExpr IndexSpace::rebuild(ArrayRef<Term> terms) const {
 }
 
 /// Orders terms so that equal sums print and compare equal.
-template <typename Term> static bool isBefore(const Term &a, const Term &b) {
+template <typename Term>
+static bool isBefore(const Term &a, const Term &b) {
   auto rank = [](const Term &term) -> std::tuple<int, int64_t, int64_t> {
     if (!term.base)
       return {2, 0, static_cast<int64_t>(term.symbols.size())};
@@ -176,8 +179,8 @@ template <typename Term> static bool isBefore(const Term &a, const Term &b) {
 
 AffineExpr IndexSpace::simplify(AffineExpr expr) {
   Terms terms = flatten(expr);
-  llvm::stable_sort(terms,
-                    [](const Term &a, const Term &b) { return isBefore(a, b); });
+  llvm::stable_sort(
+      terms, [](const Term &a, const Term &b) { return isBefore(a, b); });
   return rebuild(terms);
 }
 
@@ -217,8 +220,7 @@ bool IndexSpace::isBelow(ArrayRef<Term> terms, const Term &divisor) {
   std::optional<int64_t> low = getLowerBound(sum);
   if (!low || *low < 0)
     return false;
-  std::optional<int64_t> slack =
-      getLowerBound(rebuild({divisor}) - sum - 1);
+  std::optional<int64_t> slack = getLowerBound(rebuild({divisor}) - sum - 1);
   if (slack && *slack >= 0)
     return true;
   Terms rest(terms);
@@ -275,8 +277,7 @@ IndexSpace::Terms IndexSpace::divide(ArrayRef<Term> terms, const Term &divisor,
   AffineExpr lhs = rebuild(rest), rhs = rebuild({divisor});
   if (remainder)
     return {Term{1, {}, getAffineBinaryOpExpr(AffineExprKind::Mod, lhs, rhs)}};
-  AffineExpr opaque =
-      getAffineBinaryOpExpr(AffineExprKind::FloorDiv, lhs, rhs);
+  AffineExpr opaque = getAffineBinaryOpExpr(AffineExprKind::FloorDiv, lhs, rhs);
   quotient.push_back(Term{1, {}, opaque});
   return quotient;
 }
@@ -316,8 +317,7 @@ std::optional<int64_t> IndexSpace::getLowerBound(AffineExpr expr) {
       if (!extent)
         return std::nullopt;
       substituted = true;
-      for (const Term &end :
-           multiply({term.getStride()}, flatten(extent - 1)))
+      for (const Term &end : multiply({term.getStride()}, flatten(extent - 1)))
         addTerm(bounded, end);
     }
     if (substituted) {
@@ -346,8 +346,8 @@ std::optional<bool> IndexSpace::isNonNegative(AffineExpr expr) {
   return std::nullopt;
 }
 
-std::optional<SmallVector<AffineExpr>>
-IndexSpace::getDigits(AffineExpr expr, AffineExpr size) {
+std::optional<SmallVector<AffineExpr>> IndexSpace::getDigits(AffineExpr expr,
+                                                             AffineExpr size) {
   Terms rest = flatten(expr);
   SmallVector<AffineExpr> digits;
   Term range;
@@ -376,15 +376,14 @@ OpFoldResult IndexSpace::materialize(OpBuilder &builder, Location loc,
                                      AffineExpr expr) const {
   SmallVector<OpFoldResult> values;
   for (const DynamicSize &size : symbols) {
-    bool used = dependsOn(
-        expr, getAffineSymbolExpr(values.size(), context));
+    bool used = dependsOn(expr, getAffineSymbolExpr(values.size(), context));
     if (!used)
       values.push_back(builder.getIndexAttr(0));
     else if (size.dimension < 0)
       values.push_back(size.value);
     else
-      values.push_back(builder.createOrFold<tensor::DimOp>(loc, size.value,
-                                                           size.dimension));
+      values.push_back(
+          builder.createOrFold<tensor::DimOp>(loc, size.value, size.dimension));
   }
   return affine::makeComposedFoldedAffineApply(
       builder, loc, AffineMap::get(0, symbols.size(), expr), values);

@@ -172,8 +172,8 @@ bool attn::raise::isTableOf(ScalarGraph &graph, ScalarRef scalar,
   return grid && llvm::all_of(grid->values, predicate);
 }
 
-static ScalarRef lessOrEqual(ScalarGraph &graph, AffineExpr lhs,
-                             AffineExpr rhs, Operation *op) {
+static ScalarRef lessOrEqual(ScalarGraph &graph, AffineExpr lhs, AffineExpr rhs,
+                             Operation *op) {
   return graph.apply("arith.cmpi", Number::Bool,
                      {graph.index(lhs), graph.index(rhs)}, op,
                      static_cast<int64_t>(CmpIPredicate::sle));
@@ -229,12 +229,10 @@ bool attn::raise::everyRowSeesAKey(ScalarGraph &graph,
     };
     // N - 1 is a key wherever there is one at all.
     bool isKey = witness == keys - 1 ||
-                 (isInside(witness) &&
-                  (witness == space.constant(0) ||
-                   isInside(keys - 1 - witness)));
+                 (isInside(witness) && (witness == space.constant(0) ||
+                                        isInside(keys - 1 - witness)));
     return isKey && llvm::all_of(masks, [&](ScalarRef mask) {
-             return graph.substitute(mask, context.key, witness)
-                 ->isConstant(1);
+             return graph.substitute(mask, context.key, witness)->isConstant(1);
            });
   });
 }
@@ -259,8 +257,8 @@ static bool readWindow(IndexSpace &space, ArrayRef<ScalarRef> masks,
                      [](ScalarRef operand) { return !operand->isIndex(); }))
       return false;
     auto predicate = static_cast<CmpIPredicate>(mask->predicate);
-    AffineExpr slack = mask->operands[1]->affine[0] -
-                       mask->operands[0]->affine[0];
+    AffineExpr slack =
+        mask->operands[1]->affine[0] - mask->operands[0]->affine[0];
     if (predicate == CmpIPredicate::slt)
       slack = slack - 1;
     else if (predicate != CmpIPredicate::sle)

@@ -12,10 +12,10 @@
 
 #include "AttentionMatch.h"
 
-#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <numeric>
@@ -240,8 +240,8 @@ Value LayoutConverter::run(Value tensor, Layout from, Layout to) {
   if (merged.size() == to.size())
     return tensor;
   // Expand to insert the units; sizes come from the tensor that is there.
-  SmallVector<OpFoldResult> sizes, present =
-      tensor::getMixedSizes(builder, loc, tensor);
+  SmallVector<OpFoldResult> sizes,
+      present = tensor::getMixedSizes(builder, loc, tensor);
   size_t next = 0;
   for (const auto &variables : to)
     sizes.push_back(variables.empty() ? OpFoldResult(builder.getIndexAttr(1))

@@ -48,9 +48,8 @@ static AffineExpr asNegated(AffineExpr expr) {
   if (!product || expr.getKind() != AffineExprKind::Mul)
     return {};
   auto factor = dyn_cast<AffineConstantExpr>(product.getRHS());
-  return factor && factor.getValue() < 0
-             ? product.getLHS() * -factor.getValue()
-             : AffineExpr();
+  return factor && factor.getValue() < 0 ? product.getLHS() * -factor.getValue()
+                                         : AffineExpr();
 }
 
 Value ScalarEmitter::emitAffine(AffineExpr expr) {
@@ -173,9 +172,8 @@ Value ScalarEmitter::emitApply(ScalarRef scalar, ArrayRef<Value> operands) {
   state.addOperands(inputs);
   state.addTypes(givesInteger ? i64 : result);
   Value value = builder.create(state)->getResult(0);
-  return givesInteger
-             ? arith::IndexCastOp::create(builder, loc, index, value)
-             : value;
+  return givesInteger ? arith::IndexCastOp::create(builder, loc, index, value)
+                      : value;
 }
 
 Value ScalarEmitter::emitNew(ScalarRef scalar) {
