@@ -8,9 +8,9 @@
 
 #include "attn/Dialect/Attn/IR/Attn.h"
 
-#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <cmath>
 
@@ -23,7 +23,7 @@ namespace {
 class AttentionBuilder {
 public:
   AttentionBuilder(RewriterBase &rewriter, ElementWalker &walker,
-          const AttentionMatch &match, MissRecorder &recorder)
+                   const AttentionMatch &match, MissRecorder &recorder)
       : rewriter(rewriter), walker(walker), space(walker.getSpace()),
         match(match), recorder(recorder), loc(match.values.op->getLoc()) {}
 
@@ -99,15 +99,14 @@ AttentionOp AttentionBuilder::createOp() {
   Value value = convert(match.value, roles.getValueLayout());
   Value bias;
   if (match.bias)
-    bias = convert(*match.bias, getBiasLayout(roles, *getLayout(walker,
-                                                                *match.bias)));
+    bias = convert(*match.bias,
+                   getBiasLayout(roles, *getLayout(walker, *match.bias)));
   auto queryType = cast<RankedTensorType>(query.getType());
   auto valueType = cast<RankedTensorType>(value.getType());
   scoreType = queryType.getElementType().isF64()
                   ? FloatType(rewriter.getF64Type())
                   : FloatType(rewriter.getF32Type());
-  Type wanted =
-      getElementTypeOrSelf(match.values.op->getResult(0).getType());
+  Type wanted = getElementTypeOrSelf(match.values.op->getResult(0).getType());
   // With a sink the rows are scaled after the fact: keep their precision.
   bool fits = wanted == queryType.getElementType() && !match.sink;
   Type elementType = fits ? wanted : Type(scoreType);
@@ -116,10 +115,8 @@ AttentionOp AttentionBuilder::createOp() {
   auto outputType = RankedTensorType::get(shape, elementType);
   Type lseType;
   if (match.sink)
-    lseType =
-        RankedTensorType::get(ArrayRef(shape).drop_back(), scoreType);
-  double scale =
-      match.score.scale * match.query.factor * match.key.factor;
+    lseType = RankedTensorType::get(ArrayRef(shape).drop_back(), scoreType);
+  double scale = match.score.scale * match.query.factor * match.key.factor;
   if (auto cap = matchSoftCap(match.score))
     scale *= cap->second;
   return AttentionOp::create(rewriter, loc, outputType, lseType, query, key,
@@ -131,7 +128,8 @@ AttentionOp AttentionBuilder::createOp() {
 // Regions
 //===----------------------------------------------------------------------===//
 
-void AttentionBuilder::bindCoordinates(ScalarEmitter &emitter, ValueRange coordinates) {
+void AttentionBuilder::bindCoordinates(ScalarEmitter &emitter,
+                                       ValueRange coordinates) {
   const Roles &roles = match.roles;
   ArrayRef<AffineExpr> dimensions[] = {roles.batch, {}, roles.query, roles.key};
   SmallVector<AffineExpr> heads = roles.getQueryHeads();
@@ -140,7 +138,8 @@ void AttentionBuilder::bindCoordinates(ScalarEmitter &emitter, ValueRange coordi
     emitter.bind(digits, coordinate);
 }
 
-LogicalResult AttentionBuilder::emitBody(ScalarEmitter &emitter, ScalarRef scalar) {
+LogicalResult AttentionBuilder::emitBody(ScalarEmitter &emitter,
+                                         ScalarRef scalar) {
   Value value = emitter.emit(scalar);
   if (!value)
     return missScalar(emitter.getFailed());
@@ -195,8 +194,9 @@ FailureOr<Value> AttentionBuilder::applySink(AttentionOp op) {
   MLIRContext *context = op.getContext();
   auto type = cast<RankedTensorType>(op.getOutput().getType());
   AffineMap all = AffineMap::getMultiDimIdentityMap(4, context);
-  AffineMap maps[] = {all, AffineMap::getMultiDimIdentityMap(4, context)
-                               .getMajorSubMap(3), all};
+  AffineMap maps[] = {
+      all, AffineMap::getMultiDimIdentityMap(4, context).getMajorSubMap(3),
+      all};
   SmallVector<utils::IteratorType> loops(4, utils::IteratorType::parallel);
   Value empty = tensor::EmptyOp::create(
       rewriter, loc, tensor::getMixedSizes(rewriter, loc, op.getOutput()),
@@ -212,8 +212,8 @@ FailureOr<Value> AttentionBuilder::applySink(AttentionOp op) {
     failed = emitter.getFailed();
     Value result = arguments[0];
     if (sink) {
-      Value one = arith::ConstantOp::create(
-          inner, loc, inner.getFloatAttr(scoreType, 1));
+      Value one = arith::ConstantOp::create(inner, loc,
+                                            inner.getFloatAttr(scoreType, 1));
       Value gap = arith::SubFOp::create(inner, loc, sink, arguments[1]);
       Value share = math::ExpOp::create(inner, loc, gap);
       Value total = arith::AddFOp::create(inner, loc, share, one);
@@ -239,10 +239,9 @@ Value AttentionBuilder::castTo(Value tensor, Type elementType) {
   SmallVector<utils::IteratorType> loops(type.getRank(),
                                          utils::IteratorType::parallel);
   Value empty = tensor::EmptyOp::create(
-      rewriter, loc, tensor::getMixedSizes(rewriter, loc, tensor),
-      elementType);
-  bool widens = elementType.getIntOrFloatBitWidth() >
-                type.getElementTypeBitWidth();
+      rewriter, loc, tensor::getMixedSizes(rewriter, loc, tensor), elementType);
+  bool widens =
+      elementType.getIntOrFloatBitWidth() > type.getElementTypeBitWidth();
   auto body = [&](OpBuilder &inner, Location loc, ValueRange arguments) {
     Value result =
         widens ? arith::ExtFOp::create(inner, loc, elementType, arguments[0])

@@ -84,6 +84,12 @@ mlir::FailureOr<Score> matchScore(ElementWalker &walker, ScalarRef score,
 ScalarRef replaceTables(ScalarGraph &graph, ScalarRef condition,
                         const ScoreContext &context);
 
+/// True if `scalar` is read from constant tables by row and key, and every
+/// number that it takes satisfies `predicate`.
+bool isTableOf(ScalarGraph &graph, ScalarRef scalar,
+               const ScoreContext &context,
+               llvm::function_ref<bool(double)> predicate);
+
 /// True if for every row some key satisfies all `masks`.
 bool everyRowSeesAKey(ScalarGraph &graph, llvm::ArrayRef<ScalarRef> masks,
                       const ScoreContext &context);
@@ -105,9 +111,8 @@ struct OperandSource {
 };
 
 /// The operand itself and the tensors that it is a view (times a constant) of.
-llvm::SmallVector<OperandSource> traceOperand(ElementWalker &walker,
-                                              mlir::Value tensor,
-                                              Indices indices);
+llvm::SmallVector<OperandSource>
+traceOperand(ElementWalker &walker, mlir::Value tensor, Indices indices);
 
 /// A tensor's dimensions as lists of variables, most significant first. An
 /// empty list is a dimension of size 1.
@@ -120,7 +125,7 @@ std::optional<Layout> getLayout(ElementWalker &walker,
 /// Reshapes and transposes `tensor` from one layout to another over the same
 /// variables.
 mlir::Value convertLayout(mlir::OpBuilder &builder, mlir::Location loc,
-                          const IndexSpace &space, mlir::Value tensor,
+                          IndexSpace &space, mlir::Value tensor,
                           const Layout &from, const Layout &to);
 
 //===----------------------------------------------------------------------===//

@@ -42,8 +42,8 @@ static bool usesLoop(AffineMap map, unsigned loop) {
 
 /// Makes the variables of one loop.
 static SmallVector<AffineExpr> addLoop(IndexSpace &space, AffineExpr extent,
-                                       ArrayRef<int64_t> inners,
-                                       bool canSplit, AffineExpr &expr) {
+                                       ArrayRef<int64_t> inners, bool canSplit,
+                                       AffineExpr &expr) {
   SmallVector<AffineExpr> digits;
   int64_t product = 1;
   for (int64_t inner : inners)
@@ -68,13 +68,14 @@ static Loops addLoops(IndexSpace &space, const Contraction &contraction,
   loops.exprs.resize(contraction.extents.size());
   for (auto [loop, extent] : llvm::enumerate(contraction.extents)) {
     bool isReduced = contraction.isReduced[loop];
-    SmallVector<AffineExpr> digits = addLoop(
-        space, extent, splits.get(loop), !isReduced, loops.exprs[loop]);
+    SmallVector<AffineExpr> digits =
+        addLoop(space, extent, splits.get(loop), !isReduced, loops.exprs[loop]);
     for (auto [digit, variable] : llvm::enumerate(digits)) {
       loops.positions[variable] = {loop, digit};
       if (space.getExtent(variable) == space.constant(1))
         continue;
-      bool inWeights = usesLoop(weights, loop), inValues = usesLoop(values, loop);
+      bool inWeights = usesLoop(weights, loop),
+           inValues = usesLoop(values, loop);
       (isReduced   ? loops.keys
        : inWeights ? (inValues ? loops.batch : loops.rows)
                    : loops.columns)
@@ -98,8 +99,7 @@ static LogicalResult checkSplits(IndexSpace &space, const Loops &loops,
   auto wanted = space.getWantedSplit();
   if (!wanted)
     return success();
-  AffineExpr variable =
-      getAffineDimExpr(wanted->variable, space.getContext());
+  AffineExpr variable = getAffineDimExpr(wanted->variable, space.getContext());
   auto inner = dyn_cast<AffineConstantExpr>(wanted->inner);
   auto position = loops.positions.find(variable);
   if (!inner || position == loops.positions.end()) {
@@ -163,9 +163,8 @@ static LogicalResult traceProduct(ElementWalker &walker, ScalarRef product,
 /// The tensor that holds the bias, in the layout that it can be taken in. A
 /// tensor that repeats it along a dimension will not do: such a bias is small
 /// enough to be computed per element.
-static std::optional<OperandSource> findBias(ElementWalker &walker,
-                                             ScalarRef bias,
-                                             const Roles &roles) {
+static std::optional<OperandSource>
+findBias(ElementWalker &walker, ScalarRef bias, const Roles &roles) {
   Layout target = {roles.batch, roles.getQueryHeads(), roles.query, roles.key};
   ScalarGraph &graph = walker.getGraph();
   auto fits = [&](const OperandSource &source) {
@@ -226,25 +225,22 @@ static void settleBias(ElementWalker &walker, AttentionMatch &match) {
 }
 
 /// The contraction itself: one key loop, no accumulator.
-static FailureOr<Contraction> matchCandidate(ElementWalker &walker,
-                                             Operation *op,
-                                             MissRecorder &recorder) {
+static FailureOr<Contraction>
+matchCandidate(ElementWalker &walker, Operation *op, MissRecorder &recorder) {
   auto contraction = getContraction(walker, op);
   if (!contraction)
     return recorder.miss(Progress::Contraction, op, "expected a contraction");
-  for (AffineMap map : {contraction->lhsMap, contraction->rhsMap,
-                        contraction->resultMap})
+  for (AffineMap map :
+       {contraction->lhsMap, contraction->rhsMap, contraction->resultMap})
     if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))
       return recorder.miss(Progress::Contraction, op,
                            "expected operands to be indexed by single loops");
   return *contraction;
 }
 
-FailureOr<AttentionMatch>
-attn::raise::matchAttention(ElementWalker &walker, Operation *op,
-                            bool weightsAreLhs, LoopSplits &splits,
-                            const RaiseOptions &options,
-                            MissRecorder &recorder) {
+FailureOr<AttentionMatch> attn::raise::matchAttention(
+    ElementWalker &walker, Operation *op, bool weightsAreLhs,
+    LoopSplits &splits, const RaiseOptions &options, MissRecorder &recorder) {
   IndexSpace &space = walker.getSpace();
   auto contraction = matchCandidate(walker, op, recorder);
   if (failed(contraction))
@@ -266,9 +262,8 @@ attn::raise::matchAttention(ElementWalker &walker, Operation *op,
       weightsAreLhs ? contraction->rhsMap : contraction->lhsMap;
   auto weightIndices = applyMap(space, weightsMap, loops.exprs);
   orderRows(weightIndices, loops);
-  auto softmax = matchSoftmax(walker.getGraph(),
-                              walker.element(weights, weightIndices), key,
-                              recorder);
+  auto softmax = matchSoftmax(
+      walker.getGraph(), walker.element(weights, weightIndices), key, recorder);
   if (failed(softmax) || failed(checkSplits(space, loops, splits)))
     return failure();
   if (contraction->init)
@@ -286,8 +281,8 @@ attn::raise::matchAttention(ElementWalker &walker, Operation *op,
   if (failed(traceProduct(walker, score->product, key, match, queryTrail,
                           keyTrail, recorder)))
     return failure();
-  valueTrail = traceOperand(walker, values,
-                            applyMap(space, valuesMap, loops.exprs));
+  valueTrail =
+      traceOperand(walker, values, applyMap(space, valuesMap, loops.exprs));
   if (failed(checkSplits(space, loops, splits)))
     return failure();
   match.roles.key = {key};

@@ -151,9 +151,8 @@ static int64_t getPredicate(Operation *op) {
   return -1;
 }
 
-ScalarRef
-ElementWalker::scalarOfOp(OpResult value,
-                          llvm::DenseMap<Value, ScalarRef> &inner) {
+ScalarRef ElementWalker::scalarOfOp(OpResult value,
+                                    llvm::DenseMap<Value, ScalarRef> &inner) {
   Operation *op = value.getOwner();
   if (auto dim = dyn_cast<tensor::DimOp>(op))
     if (std::optional<int64_t> position = dim.getConstantIndex())
@@ -169,14 +168,15 @@ ElementWalker::scalarOfOp(OpResult value,
           .push_back(inside->isIndex() ? inside->affine[0]
                                        : getSpace().constant(inside->value));
     }
-    return graph.index(apply.getAffineMap().getResult(0).replaceDimsAndSymbols(
-        dims, symbols));
+    return graph.index(
+        apply.getAffineMap().getResult(0).replaceDimsAndSymbols(dims, symbols));
   }
   SmallVector<ScalarRef> operands;
   auto extract = dyn_cast<tensor::ExtractOp>(op);
-  bool isScalarOp = extract || (op->getDialect() &&
-                                isa<arith::ArithDialect, math::MathDialect>(
-                                    op->getDialect()));
+  bool isScalarOp =
+      extract ||
+      (op->getDialect() &&
+       isa<arith::ArithDialect, math::MathDialect>(op->getDialect()));
   if (!isScalarOp || op->getNumResults() != 1)
     return nullptr;
   for (Value operand : extract ? ValueRange(extract.getIndices())
@@ -236,10 +236,9 @@ AffineExpr ElementWalker::getSize(Value tensor, int64_t dimension) {
   if (!type.isDynamicDim(dimension))
     return getSpace().constant(type.getDimSize(dimension));
   Operation *op = tensor.getDefiningOp();
-  if (auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op))
-    return getSize(
-        linalgOp.getDpsInits()[cast<OpResult>(tensor).getResultNumber()],
-        dimension);
+  if (auto inPlace = dyn_cast_or_null<DestinationStyleOpInterface>(op))
+    return getSize(inPlace.getTiedOpOperand(cast<OpResult>(tensor))->get(),
+                   dimension);
   if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(op))
     return sizeOf(empty.getMixedSizes()[dimension]);
   if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
@@ -260,10 +259,9 @@ AffineExpr ElementWalker::getSize(Value tensor, int64_t dimension) {
     return getSpace().simplify(size);
   }
   if (auto reshape = dyn_cast_or_null<tensor::ReshapeOp>(op))
-    if (auto shape =
-            reshape.getShape().getDefiningOp<tensor::FromElementsOp>())
+    if (auto shape = reshape.getShape().getDefiningOp<tensor::FromElementsOp>())
       return sizeOf(shape.getElements()[dimension]);
-  return getSpace().getSymbol({tensor, dimension});
+  return getSpace().simplify(getSpace().getSymbol({tensor, dimension}));
 }
 
 SmallVector<AffineExpr> ElementWalker::getSizes(Value tensor) {

@@ -37,8 +37,8 @@ void IndexSpace::freeze(ArrayRef<AffineExpr> variables) {
     splittable[cast<AffineDimExpr>(variable).getPosition()] = false;
 }
 
-AffineExpr IndexSpace::getExtent(AffineExpr variable) const {
-  return extents[cast<AffineDimExpr>(variable).getPosition()];
+AffineExpr IndexSpace::getExtent(AffineExpr variable) {
+  return simplify(extents[cast<AffineDimExpr>(variable).getPosition()]);
 }
 
 AffineExpr IndexSpace::getSymbol(DynamicSize size) {
@@ -47,6 +47,20 @@ AffineExpr IndexSpace::getSymbol(DynamicSize size) {
       return getAffineSymbolExpr(position, context);
   symbols.push_back(size);
   return getAffineSymbolExpr(symbols.size() - 1, context);
+}
+
+void IndexSpace::equate(AffineExpr lhs, AffineExpr rhs) {
+  lhs = simplify(lhs);
+  rhs = simplify(rhs);
+  // The later symbol gives way, so that chains end.
+  auto left = dyn_cast<AffineSymbolExpr>(lhs);
+  auto right = dyn_cast<AffineSymbolExpr>(rhs);
+  if (left && (isa<AffineConstantExpr>(rhs) ||
+               (right && right.getPosition() < left.getPosition())))
+    equalSizes[lhs] = rhs;
+  else if (right && (isa<AffineConstantExpr>(lhs) ||
+                     (left && left.getPosition() < right.getPosition())))
+    equalSizes[rhs] = lhs;
 }
 
 bool attn::raise::dependsOn(AffineExpr expr, AffineExpr variable) {
@@ -103,8 +117,11 @@ IndexSpace::Terms IndexSpace::flatten(AffineExpr expr) {
     addTerm(terms, Term{value.getValue(), {}, {}});
     return terms;
   }
-  if (isa<AffineSymbolExpr>(expr))
-    return {Term{1, {expr}, {}}};
+  if (isa<AffineSymbolExpr>(expr)) {
+    auto equal = equalSizes.find(expr);
+    return equal == equalSizes.end() ? Terms{Term{1, {expr}, {}}}
+                                     : flatten(equal->second);
+  }
   if (isa<AffineDimExpr>(expr)) {
     if (getExtent(expr) == constant(1))
       return {};
@@ -130,8 +147,10 @@ IndexSpace::Terms IndexSpace::flatten(AffineExpr expr) {
   default:
     break;
   }
-  return {Term{1, {}, getAffineBinaryOpExpr(expr.getKind(), rebuild(lhs),
-                                            rebuild(rhs))}};
+  return {
+      Term{1,
+           {},
+           getAffineBinaryOpExpr(expr.getKind(), rebuild(lhs), rebuild(rhs))}};
 }
 
 AffineExpr IndexSpace::rebuild(ArrayRef<Term> terms) const {
@@ -146,7 +165,8 @@ AffineExpr IndexSpace::rebuild(ArrayRef<Term> terms) const {
 }
 
 /// Orders terms so that equal sums print and compare equal.
-template <typename Term> static bool isBefore(const Term &a, const Term &b) {
+template <typename Term>
+static bool isBefore(const Term &a, const Term &b) {
   auto rank = [](const Term &term) -> std::tuple<int, int64_t, int64_t> {
     if (!term.base)
       return {2, 0, static_cast<int64_t>(term.symbols.size())};
@@ -159,8 +179,8 @@ template <typename Term> static bool isBefore(const Term &a, const Term &b) {
 
 AffineExpr IndexSpace::simplify(AffineExpr expr) {
   Terms terms = flatten(expr);
-  llvm::stable_sort(terms,
-                    [](const Term &a, const Term &b) { return isBefore(a, b); });
+  llvm::stable_sort(
+      terms, [](const Term &a, const Term &b) { return isBefore(a, b); });
   return rebuild(terms);
 }
 
@@ -200,8 +220,7 @@ bool IndexSpace::isBelow(ArrayRef<Term> terms, const Term &divisor) {
   std::optional<int64_t> low = getLowerBound(sum);
   if (!low || *low < 0)
     return false;
-  std::optional<int64_t> slack =
-      getLowerBound(rebuild({divisor}) - sum - 1);
+  std::optional<int64_t> slack = getLowerBound(rebuild({divisor}) - sum - 1);
   if (slack && *slack >= 0)
     return true;
   Terms rest(terms);
@@ -258,8 +277,7 @@ IndexSpace::Terms IndexSpace::divide(ArrayRef<Term> terms, const Term &divisor,
   AffineExpr lhs = rebuild(rest), rhs = rebuild({divisor});
   if (remainder)
     return {Term{1, {}, getAffineBinaryOpExpr(AffineExprKind::Mod, lhs, rhs)}};
-  AffineExpr opaque =
-      getAffineBinaryOpExpr(AffineExprKind::FloorDiv, lhs, rhs);
+  AffineExpr opaque = getAffineBinaryOpExpr(AffineExprKind::FloorDiv, lhs, rhs);
   quotient.push_back(Term{1, {}, opaque});
   return quotient;
 }
@@ -299,8 +317,7 @@ std::optional<int64_t> IndexSpace::getLowerBound(AffineExpr expr) {
       if (!extent)
         return std::nullopt;
       substituted = true;
-      for (const Term &end :
-           multiply({term.getStride()}, flatten(extent - 1)))
+      for (const Term &end : multiply({term.getStride()}, flatten(extent - 1)))
         addTerm(bounded, end);
     }
     if (substituted) {
@@ -329,8 +346,8 @@ std::optional<bool> IndexSpace::isNonNegative(AffineExpr expr) {
   return std::nullopt;
 }
 
-std::optional<SmallVector<AffineExpr>>
-IndexSpace::getDigits(AffineExpr expr, AffineExpr size) {
+std::optional<SmallVector<AffineExpr>> IndexSpace::getDigits(AffineExpr expr,
+                                                             AffineExpr size) {
   Terms rest = flatten(expr);
   SmallVector<AffineExpr> digits;
   Term range;
@@ -359,15 +376,14 @@ OpFoldResult IndexSpace::materialize(OpBuilder &builder, Location loc,
                                      AffineExpr expr) const {
   SmallVector<OpFoldResult> values;
   for (const DynamicSize &size : symbols) {
-    bool used = dependsOn(
-        expr, getAffineSymbolExpr(values.size(), context));
+    bool used = dependsOn(expr, getAffineSymbolExpr(values.size(), context));
     if (!used)
       values.push_back(builder.getIndexAttr(0));
     else if (size.dimension < 0)
       values.push_back(size.value);
     else
-      values.push_back(builder.createOrFold<tensor::DimOp>(loc, size.value,
-                                                           size.dimension));
+      values.push_back(
+          builder.createOrFold<tensor::DimOp>(loc, size.value, size.dimension));
   }
   return affine::makeComposedFoldedAffineApply(
       builder, loc, AffineMap::get(0, symbols.size(), expr), values);

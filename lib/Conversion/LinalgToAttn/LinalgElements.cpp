@@ -27,7 +27,8 @@ using Environment = llvm::DenseMap<Value, ScalarRef>;
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// The extents of the loops of `op`, read off its operands.
+/// The extents of the loops of `op`, read off its operands: all that are
+/// indexed by one loop have the same size.
 static SmallVector<AffineExpr> getLoopExtents(ElementWalker &walker,
                                               linalg::LinalgOp op) {
   SmallVector<AffineExpr> extents(op.getNumLoops());
@@ -40,11 +41,10 @@ static SmallVector<AffineExpr> getLoopExtents(ElementWalker &walker,
       if (!loop)
         continue;
       AffineExpr &extent = extents[loop.getPosition()];
-      if (!extent || !isa<AffineConstantExpr>(extent)) {
-        AffineExpr size = walker.getSize(operand.get(), dimension);
-        if (!extent || isa<AffineConstantExpr>(size))
-          extent = size;
-      }
+      AffineExpr size = walker.getSize(operand.get(), dimension);
+      if (extent)
+        walker.getSpace().equate(extent, size);
+      extent = extent ? walker.getSpace().simplify(extent) : size;
     }
   }
   return extents;
@@ -176,8 +176,8 @@ attn::raise::getLinalgContraction(ElementWalker &walker, Operation *op) {
       !isa<RankedTensorType>(linalgOp.getDpsInputs()[1].getType()))
     return std::nullopt;
   Block *body = linalgOp.getBlock();
-  auto sum = matchCombiner(body->getTerminator()->getOperand(0),
-                           body->getArgument(2));
+  auto sum =
+      matchCombiner(body->getTerminator()->getOperand(0), body->getArgument(2));
   if (!sum || sum->first != Combiner::Sum)
     return std::nullopt;
   // The product may be rounded to the type of the accumulator.
@@ -203,8 +203,7 @@ attn::raise::getLinalgContraction(ElementWalker &walker, Operation *op) {
   contraction.rhsMap = linalgOp.getIndexingMapsArray()[1];
   contraction.resultMap = linalgOp.getIndexingMapsArray()[2];
   for (utils::IteratorType iterator : linalgOp.getIteratorTypesArray())
-    contraction.isReduced.push_back(iterator ==
-                                    utils::IteratorType::reduction);
+    contraction.isReduced.push_back(iterator == utils::IteratorType::reduction);
   contraction.extents = getLoopExtents(walker, linalgOp);
   if (!isZero(walker, linalgOp.getDpsInits()[0]))
     contraction.init = linalgOp.getDpsInits()[0];
@@ -238,9 +237,9 @@ static ScalarRef getReduced(ElementWalker &walker, linalg::LinalgOp op,
   }
   unsigned number = result.getResultNumber();
   Block *body = op.getBlock();
-  auto combined = matchCombiner(
-      body->getTerminator()->getOperand(number),
-      body->getArgument(op.getNumDpsInputs() + number));
+  auto combined =
+      matchCombiner(body->getTerminator()->getOperand(number),
+                    body->getArgument(op.getNumDpsInputs() + number));
   Environment environment;
   if (!combined || usesAccumulator(combined->second, op) ||
       !bindBody(walker, op, loops, /*withInits=*/false, environment))
@@ -272,11 +271,10 @@ static ScalarRef getSoftmax(ElementWalker &walker, linalg::SoftmaxOp op,
   SmallVector<AffineExpr> position(indices);
   SmallVector<AffineExpr> others(indices);
   others.erase(others.begin() + dimension);
-  AffineExpr bound = graph.getBoundVariable(
-      walker.getSize(op.getInput(), dimension), others);
+  AffineExpr bound =
+      graph.getBoundVariable(walker.getSize(op.getInput(), dimension), others);
   position[dimension] = bound;
-  ScalarRef sum =
-      graph.reduce(Combiner::Sum, bound, exponential(position), op);
+  ScalarRef sum = graph.reduce(Combiner::Sum, bound, exponential(position), op);
   return graph.apply("arith.divf", Number::Float, {exponential(indices), sum},
                      op);
 }
@@ -285,13 +283,11 @@ static ScalarRef getSoftmax(ElementWalker &walker, linalg::SoftmaxOp op,
 static ScalarRef getContracted(ElementWalker &walker,
                                const Contraction &contraction, Indices indices,
                                ArrayRef<AffineExpr> loops) {
-  ScalarRef product =
-      walker.getGraph().contract(contraction.op, loops);
+  ScalarRef product = walker.getGraph().contract(contraction.op, loops);
   if (!contraction.init)
     return product;
-  return walker.getGraph().add(product,
-                               walker.element(contraction.init, indices),
-                               contraction.op);
+  return walker.getGraph().add(
+      product, walker.element(contraction.init, indices), contraction.op);
 }
 
 ScalarRef attn::raise::getLinalgElement(ElementWalker &walker, OpResult result,
@@ -310,15 +306,12 @@ ScalarRef attn::raise::getLinalgElement(ElementWalker &walker, OpResult result,
     return getContracted(walker, *contraction, indices, loops);
   if (op.getNumReductionLoops() != 0)
     return getReduced(walker, op, result, indices, loops);
-  if (llvm::is_contained(loops, AffineExpr())) {
-    // Loops without an index in the result have one trip.
-    SmallVector<AffineExpr> extents = getLoopExtents(walker, op);
-    for (auto [loop, extent] : llvm::zip(loops, extents)) {
-      if (!loop && extent != walker.getSpace().constant(1))
-        return nullptr;
-      if (!loop)
-        loop = walker.getSpace().constant(0);
-    }
+  // Loops without an index in the result have one trip.
+  for (auto [loop, extent] : llvm::zip(loops, getLoopExtents(walker, op))) {
+    if (!loop && extent != walker.getSpace().constant(1))
+      return nullptr;
+    if (!loop)
+      loop = walker.getSpace().constant(0);
   }
   Environment environment;
   if (!bindBody(walker, op, loops, /*withInits=*/true, environment))

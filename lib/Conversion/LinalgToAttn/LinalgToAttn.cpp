@@ -34,9 +34,10 @@ using Progress = MissedAttention::Progress;
 //===----------------------------------------------------------------------===//
 
 static void remarkFiniteMask(Operation *op, double value) {
-  emitRemark(op->getLoc()) << "mask value " << value
-                   << " is finite and a row may have every key masked: kept as "
-                      "a change of the score, no key is skipped";
+  emitRemark(op->getLoc())
+      << "mask value " << value
+      << " is finite and a row may have every key masked: kept as "
+         "a change of the score, no key is skipped";
 }
 
 /// Tries one side of `op` as the weights. Merged loops are found on the way:
@@ -85,8 +86,10 @@ RaiseResult attn::raiseAttention(RewriterBase &rewriter, Operation *root,
   RaiseResult result;
   for (Operation *op : candidates) {
     MissRecorder lhs(op), rhs(op);
-    if (succeeded(tryRaise(rewriter, op, /*weightsAreLhs=*/true, options, lhs)) ||
-        succeeded(tryRaise(rewriter, op, /*weightsAreLhs=*/false, options, rhs))) {
+    if (succeeded(
+            tryRaise(rewriter, op, /*weightsAreLhs=*/true, options, lhs)) ||
+        succeeded(
+            tryRaise(rewriter, op, /*weightsAreLhs=*/false, options, rhs))) {
       ++result.found;
       ++result.raised;
       continue;
@@ -110,15 +113,19 @@ void MissedAttention::attachTo(InFlightDiagnostic &diagnostic) const {
 
 InFlightDiagnostic attn::emitNoAttention(Operation *root,
                                          const RaiseResult &result) {
+  // An implicit module has no line of its own: its first function does.
+  Operation *place = root;
+  if (isa<ModuleOp>(root) && !root->getRegion(0).front().empty())
+    place = &root->getRegion(0).front().front();
   InFlightDiagnostic diagnostic =
-      emitError(root->getLoc())
+      emitError(place->getLoc())
       << "found no attention: looked for softmax(query * key^T) * value, a "
          "contraction (of linalg or TOSA) one of whose operands is a "
          "softmax over another contraction";
   if (result.nearestMiss)
     result.nearestMiss->attachTo(diagnostic);
   else
-    diagnostic.attachNote(root->getLoc()) << "there is no contraction in it";
+    diagnostic.attachNote(place->getLoc()) << "there is no contraction in it";
   return diagnostic;
 }
 

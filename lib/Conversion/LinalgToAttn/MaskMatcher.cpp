@@ -102,35 +102,78 @@ struct Band {
 };
 } // namespace
 
-/// The band that `condition` is over all rows and keys, if it is one.
-static std::optional<Band> findBand(ScalarRef condition, AffineExpr row,
-                                    int64_t rows, AffineExpr key,
-                                    int64_t keys) {
-  std::vector<char> visible(rows * keys);
-  Point point;
-  Band band;
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < keys; ++j) {
-      point[row] = i;
-      point[key] = j;
-      auto value = evaluateAt(condition, point);
-      if (!value)
-        return std::nullopt;
-      visible[i * keys + j] = *value != 0;
-      if (*value != 0) {
-        band.first = std::min(band.first, j - i);
-        band.last = std::max(band.last, j - i);
+namespace {
+/// The values of a scalar for every row and key, row by row.
+struct Grid {
+  AffineExpr row;
+  int64_t rows, keys;
+  std::vector<double> values;
+};
+} // namespace
+
+/// Evaluates `scalar` for every row and key, if it depends on one of the rows
+/// and the key only and reads nothing but constants.
+static std::optional<Grid> evaluateGrid(ScalarGraph &graph, ScalarRef scalar,
+                                        const ScoreContext &context) {
+  auto getStatic = [&](AffineExpr variable) -> int64_t {
+    auto extent =
+        dyn_cast<AffineConstantExpr>(graph.getSpace().getExtent(variable));
+    return extent ? extent.getValue() : -1;
+  };
+  for (AffineExpr row : context.rows) {
+    if (!graph.dependsOn(scalar, row))
+      continue;
+    Grid grid{row, getStatic(row), getStatic(context.key), {}};
+    if (grid.rows <= 0 || grid.keys <= 0 ||
+        grid.rows > kMaxTableSize / grid.keys)
+      return std::nullopt;
+    Point point;
+    for (int64_t i = 0; i < grid.rows; ++i)
+      for (int64_t j = 0; j < grid.keys; ++j) {
+        point[row] = i;
+        point[context.key] = j;
+        auto value = evaluateAt(scalar, point);
+        if (!value)
+          return std::nullopt;
+        grid.values.push_back(*value);
       }
-    }
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < keys; ++j)
-      if (visible[i * keys + j] != (band.first <= j - i && j - i <= band.last))
-        return std::nullopt;
-  return band.first <= band.last ? std::optional(band) : std::nullopt;
+    return grid;
+  }
+  return std::nullopt;
 }
 
-static ScalarRef lessOrEqual(ScalarGraph &graph, AffineExpr lhs,
-                             AffineExpr rhs, Operation *op) {
+/// The band that the true values of the grid are, if they are one.
+static std::optional<Band> findBand(const Grid &grid) {
+  Band band;
+  auto forEach = [&](llvm::function_ref<void(int64_t, bool)> visit) {
+    for (int64_t i = 0; i < grid.rows; ++i)
+      for (int64_t j = 0; j < grid.keys; ++j)
+        visit(j - i, grid.values[i * grid.keys + j] != 0);
+  };
+  forEach([&](int64_t offset, bool isVisible) {
+    if (!isVisible)
+      return;
+    band.first = std::min(band.first, offset);
+    band.last = std::max(band.last, offset);
+  });
+  bool isBand = band.first <= band.last;
+  forEach([&](int64_t offset, bool isVisible) {
+    isBand &= isVisible == (band.first <= offset && offset <= band.last);
+  });
+  return isBand ? std::optional(band) : std::nullopt;
+}
+
+bool attn::raise::isTableOf(ScalarGraph &graph, ScalarRef scalar,
+                            const ScoreContext &context,
+                            llvm::function_ref<bool(double)> predicate) {
+  if (!readsAConstant(scalar))
+    return false;
+  auto grid = evaluateGrid(graph, scalar, context);
+  return grid && llvm::all_of(grid->values, predicate);
+}
+
+static ScalarRef lessOrEqual(ScalarGraph &graph, AffineExpr lhs, AffineExpr rhs,
+                             Operation *op) {
   return graph.apply("arith.cmpi", Number::Bool,
                      {graph.index(lhs), graph.index(rhs)}, op,
                      static_cast<int64_t>(CmpIPredicate::sle));
@@ -138,28 +181,16 @@ static ScalarRef lessOrEqual(ScalarGraph &graph, AffineExpr lhs,
 
 static ScalarRef tableToBand(ScalarGraph &graph, ScalarRef condition,
                              const ScoreContext &context) {
-  IndexSpace &space = graph.getSpace();
-  auto getStatic = [&](AffineExpr variable) -> int64_t {
-    auto extent = dyn_cast<AffineConstantExpr>(space.getExtent(variable));
-    return extent ? extent.getValue() : -1;
-  };
-  int64_t keys = getStatic(context.key);
-  for (AffineExpr row : context.rows) {
-    int64_t rows = getStatic(row);
-    if (rows <= 0 || keys <= 0 || rows > kMaxTableSize / keys ||
-        !graph.dependsOn(condition, row))
-      continue;
-    auto band = findBand(condition, row, rows, context.key, keys);
-    if (!band)
-      return nullptr;
-    Operation *op = condition->op;
-    return graph.apply(
-        "arith.andi", Number::Bool,
-        {lessOrEqual(graph, context.key, row + band->last, op),
-         lessOrEqual(graph, row + band->first, context.key, op)},
-        op);
-  }
-  return nullptr;
+  auto grid = evaluateGrid(graph, condition, context);
+  auto band = grid ? findBand(*grid) : std::nullopt;
+  if (!band)
+    return nullptr;
+  Operation *op = condition->op;
+  return graph.apply(
+      "arith.andi", Number::Bool,
+      {lessOrEqual(graph, context.key, grid->row + band->last, op),
+       lessOrEqual(graph, grid->row + band->first, context.key, op)},
+      op);
 }
 
 ScalarRef attn::raise::replaceTables(ScalarGraph &graph, ScalarRef condition,
@@ -198,12 +229,10 @@ bool attn::raise::everyRowSeesAKey(ScalarGraph &graph,
     };
     // N - 1 is a key wherever there is one at all.
     bool isKey = witness == keys - 1 ||
-                 (isInside(witness) &&
-                  (witness == space.constant(0) ||
-                   isInside(keys - 1 - witness)));
+                 (isInside(witness) && (witness == space.constant(0) ||
+                                        isInside(keys - 1 - witness)));
     return isKey && llvm::all_of(masks, [&](ScalarRef mask) {
-             return graph.substitute(mask, context.key, witness)
-                 ->isConstant(1);
+             return graph.substitute(mask, context.key, witness)->isConstant(1);
            });
   });
 }
@@ -228,8 +257,8 @@ static bool readWindow(IndexSpace &space, ArrayRef<ScalarRef> masks,
                      [](ScalarRef operand) { return !operand->isIndex(); }))
       return false;
     auto predicate = static_cast<CmpIPredicate>(mask->predicate);
-    AffineExpr slack = mask->operands[1]->affine[0] -
-                       mask->operands[0]->affine[0];
+    AffineExpr slack =
+        mask->operands[1]->affine[0] - mask->operands[0]->affine[0];
     if (predicate == CmpIPredicate::slt)
       slack = slack - 1;
     else if (predicate != CmpIPredicate::sle)

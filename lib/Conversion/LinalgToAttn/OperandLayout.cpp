@@ -12,10 +12,10 @@
 
 #include "AttentionMatch.h"
 
-#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <numeric>
@@ -113,7 +113,7 @@ namespace {
 /// that a unit dimension can move along in a transpose.
 class LayoutConverter {
 public:
-  LayoutConverter(OpBuilder &builder, Location loc, const IndexSpace &space)
+  LayoutConverter(OpBuilder &builder, Location loc, IndexSpace &space)
       : builder(builder), loc(loc), space(space) {}
 
   Value run(Value tensor, Layout from, Layout to);
@@ -131,7 +131,7 @@ private:
 
   OpBuilder &builder;
   Location loc;
-  const IndexSpace &space;
+  IndexSpace &space;
 };
 } // namespace
 
@@ -240,8 +240,8 @@ Value LayoutConverter::run(Value tensor, Layout from, Layout to) {
   if (merged.size() == to.size())
     return tensor;
   // Expand to insert the units; sizes come from the tensor that is there.
-  SmallVector<OpFoldResult> sizes, present =
-      tensor::getMixedSizes(builder, loc, tensor);
+  SmallVector<OpFoldResult> sizes,
+      present = tensor::getMixedSizes(builder, loc, tensor);
   size_t next = 0;
   for (const auto &variables : to)
     sizes.push_back(variables.empty() ? OpFoldResult(builder.getIndexAttr(1))
@@ -253,7 +253,7 @@ Value LayoutConverter::run(Value tensor, Layout from, Layout to) {
 }
 
 Value attn::raise::convertLayout(OpBuilder &builder, Location loc,
-                                 const IndexSpace &space, Value tensor,
+                                 IndexSpace &space, Value tensor,
                                  const Layout &from, const Layout &to) {
   if (from == to)
     return tensor;

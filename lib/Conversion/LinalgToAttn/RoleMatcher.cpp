@@ -47,9 +47,7 @@ struct Placed {
            llvm::all_of(variables,
                         [&](AffineExpr variable) { return has(variable); });
   }
-  Type getType() const {
-    return getElementTypeOrSelf(source.tensor.getType());
-  }
+  Type getType() const { return getElementTypeOrSelf(source.tensor.getType()); }
 };
 } // namespace
 
@@ -111,8 +109,7 @@ static void assignBatch(ArrayRef<AffineExpr> shared, bool hasUnitBatch,
                         bool hasGroupOfSameLoop, Roles &roles) {
   if (shared.empty())
     return;
-  bool isHead =
-      shared.size() > 1 || hasUnitBatch || hasGroupOfSameLoop;
+  bool isHead = shared.size() > 1 || hasUnitBatch || hasGroupOfSameLoop;
   roles.batch.append(shared.begin(), shared.end() - (isHead ? 1 : 0));
   if (isHead)
     roles.keyHeads = {shared.back()};
@@ -123,8 +120,9 @@ static void assignBatch(ArrayRef<AffineExpr> shared, bool hasUnitBatch,
 static bool hasUnitDimension(ArrayRef<Placed> queries) {
   return llvm::any_of(queries, [](const Placed &query) {
     return query.layout.size() >= 4 &&
-           llvm::any_of(query.layout,
-                        [](const auto &variables) { return variables.empty(); });
+           llvm::any_of(query.layout, [](const auto &variables) {
+             return variables.empty();
+           });
   });
 }
 
@@ -193,9 +191,8 @@ LogicalResult attn::raise::assignRoles(
   SmallVector<Placed> queries = place(walker, queryTrail);
   SmallVector<Placed> keys = place(walker, keyTrail);
   SmallVector<Placed> values = place(walker, valueTrail);
-  auto groups =
-      findGroups(batch, join({roles.key, roles.headDim}),
-                 join({roles.key, roles.valueDim}), keys, values);
+  auto groups = findGroups(batch, join({roles.key, roles.headDim}),
+                           join({roles.key, roles.valueDim}), keys, values);
   SmallVector<AffineExpr> shared;
   for (AffineExpr variable : batch)
     if (!llvm::is_contained(groups, variable))

@@ -48,9 +48,8 @@ static AffineExpr asNegated(AffineExpr expr) {
   if (!product || expr.getKind() != AffineExprKind::Mul)
     return {};
   auto factor = dyn_cast<AffineConstantExpr>(product.getRHS());
-  return factor && factor.getValue() < 0
-             ? product.getLHS() * -factor.getValue()
-             : AffineExpr();
+  return factor && factor.getValue() < 0 ? product.getLHS() * -factor.getValue()
+                                         : AffineExpr();
 }
 
 Value ScalarEmitter::emitAffine(AffineExpr expr) {
@@ -66,11 +65,14 @@ Value ScalarEmitter::emitAffine(AffineExpr expr) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary)
     return nullptr; // a variable that is not in scope
-  if (AffineExpr negated = asNegated(binary.getRHS());
-      negated && expr.getKind() == AffineExprKind::Add) {
-    Value lhs = emitAffine(binary.getLHS()), rhs = emitAffine(negated);
-    return lhs && rhs ? arith::SubIOp::create(builder, loc, lhs, rhs) : Value();
-  }
+  if (expr.getKind() == AffineExprKind::Add)
+    for (auto [plus, minus] : {std::pair(binary.getLHS(), binary.getRHS()),
+                               std::pair(binary.getRHS(), binary.getLHS())})
+      if (AffineExpr negated = asNegated(minus)) {
+        Value lhs = emitAffine(plus), rhs = emitAffine(negated);
+        return lhs && rhs ? arith::SubIOp::create(builder, loc, lhs, rhs)
+                          : Value();
+      }
   Value lhs = emitAffine(binary.getLHS()), rhs = emitAffine(binary.getRHS());
   if (!lhs || !rhs)
     return nullptr;
@@ -170,9 +172,8 @@ Value ScalarEmitter::emitApply(ScalarRef scalar, ArrayRef<Value> operands) {
   state.addOperands(inputs);
   state.addTypes(givesInteger ? i64 : result);
   Value value = builder.create(state)->getResult(0);
-  return givesInteger
-             ? arith::IndexCastOp::create(builder, loc, index, value)
-             : value;
+  return givesInteger ? arith::IndexCastOp::create(builder, loc, index, value)
+                      : value;
 }
 
 Value ScalarEmitter::emitNew(ScalarRef scalar) {

@@ -35,20 +35,31 @@ static std::optional<double> evaluateUnary(StringRef name, double x) {
   using Function = double (*)(double);
   auto function =
       llvm::StringSwitch<Function>(name)
-          .Case("arith.negf", +[](double v) { return -v; })
-          .Case("math.exp", +[](double v) { return std::exp(v); })
-          .Case("math.exp2", +[](double v) { return std::exp2(v); })
-          .Case("math.log", +[](double v) { return std::log(v); })
-          .Case("math.sqrt", +[](double v) { return std::sqrt(v); })
-          .Case("math.rsqrt", +[](double v) { return 1 / std::sqrt(v); })
-          .Case("math.tanh", +[](double v) { return std::tanh(v); })
-          .Case("math.floor", +[](double v) { return std::floor(v); })
-          .Case("math.ceil", +[](double v) { return std::ceil(v); })
-          .Cases("math.absf", "math.absi",
-                 +[](double v) { return std::fabs(v); })
-          .Cases("arith.sitofp", "arith.uitofp", "arith.index_cast",
-                 +[](double v) { return v; })
-          .Case("arith.fptosi", +[](double v) { return std::trunc(v); })
+          .Case(
+              "arith.negf", +[](double v) { return -v; })
+          .Case(
+              "math.exp", +[](double v) { return std::exp(v); })
+          .Case(
+              "math.exp2", +[](double v) { return std::exp2(v); })
+          .Case(
+              "math.log", +[](double v) { return std::log(v); })
+          .Case(
+              "math.sqrt", +[](double v) { return std::sqrt(v); })
+          .Case(
+              "math.rsqrt", +[](double v) { return 1 / std::sqrt(v); })
+          .Case(
+              "math.tanh", +[](double v) { return std::tanh(v); })
+          .Case(
+              "math.floor", +[](double v) { return std::floor(v); })
+          .Case(
+              "math.ceil", +[](double v) { return std::ceil(v); })
+          .Cases(
+              "math.absf", "math.absi", +[](double v) { return std::fabs(v); })
+          .Cases(
+              "arith.sitofp", "arith.uitofp", "arith.index_cast",
+              +[](double v) { return v; })
+          .Case(
+              "arith.fptosi", +[](double v) { return std::trunc(v); })
           .Default(nullptr);
   if (!function)
     return std::nullopt;
@@ -109,25 +120,34 @@ static std::optional<double> evaluateBinary(StringRef name, double a,
   using Function = double (*)(double, double);
   auto function =
       llvm::StringSwitch<Function>(name)
-          .Cases("arith.addf", "arith.addi",
-                 +[](double x, double y) { return x + y; })
-          .Cases("arith.subf", "arith.subi",
-                 +[](double x, double y) { return x - y; })
-          .Cases("arith.mulf", "arith.muli",
-                 +[](double x, double y) { return x * y; })
-          .Case("arith.divf", +[](double x, double y) { return x / y; })
-          .Cases("arith.maximumf", "arith.maxnumf", "arith.maxsi",
-                 +[](double x, double y) { return std::fmax(x, y); })
-          .Cases("arith.minimumf", "arith.minnumf", "arith.minsi",
-                 +[](double x, double y) { return std::fmin(x, y); })
-          .Cases("math.powf", "math.fpowi",
-                 +[](double x, double y) { return std::pow(x, y); })
-          .Case("arith.andi",
-                +[](double x, double y) -> double { return x && y; })
-          .Case("arith.ori",
-                +[](double x, double y) -> double { return x || y; })
-          .Case("arith.xori",
-                +[](double x, double y) -> double { return x != y; })
+          .Cases(
+              "arith.addf", "arith.addi",
+              +[](double x, double y) { return x + y; })
+          .Cases(
+              "arith.subf", "arith.subi",
+              +[](double x, double y) { return x - y; })
+          .Cases(
+              "arith.mulf", "arith.muli",
+              +[](double x, double y) { return x * y; })
+          .Case(
+              "arith.divf", +[](double x, double y) { return x / y; })
+          .Cases(
+              "arith.maximumf", "arith.maxnumf", "arith.maxsi",
+              +[](double x, double y) { return std::fmax(x, y); })
+          .Cases(
+              "arith.minimumf", "arith.minnumf", "arith.minsi",
+              +[](double x, double y) { return std::fmin(x, y); })
+          .Cases(
+              "math.powf", "math.fpowi",
+              +[](double x, double y) { return std::pow(x, y); })
+          .Case(
+              "arith.andi",
+              +[](double x, double y) -> double { return x && y; })
+          .Case(
+              "arith.ori", +[](double x, double y) -> double { return x || y; })
+          .Case(
+              "arith.xori",
+              +[](double x, double y) -> double { return x != y; })
           .Default(nullptr);
   if (!function)
     return std::nullopt;
@@ -181,8 +201,8 @@ ScalarRef ScalarGraph::foldConstants(StringRef name,
   std::optional<double> value = evaluate(name, predicate, values);
   if (!value)
     return nullptr;
-  Number number = name == "math.fpowi" ? Number::Float
-                                       : getResultNumber(name, operands);
+  Number number =
+      name == "math.fpowi" ? Number::Float : getResultNumber(name, operands);
   return constant(number, *value);
 }
 
@@ -258,8 +278,7 @@ ScalarRef ScalarGraph::foldInt(StringRef name, ArrayRef<ScalarRef> operands) {
   return nullptr;
 }
 
-ScalarRef ScalarGraph::foldCompare(StringRef name,
-                                   ArrayRef<ScalarRef> operands,
+ScalarRef ScalarGraph::foldCompare(StringRef name, ArrayRef<ScalarRef> operands,
                                    int64_t predicate, Operation *op) {
   if (name != "arith.cmpi")
     return nullptr;
@@ -271,8 +290,8 @@ ScalarRef ScalarGraph::foldCompare(StringRef name,
     return keep ? lhs : logicalNot(lhs, op);
   }
   if (kind == CmpIPredicate::sgt || kind == CmpIPredicate::sge) {
-    auto swapped = kind == CmpIPredicate::sgt ? CmpIPredicate::slt
-                                              : CmpIPredicate::sle;
+    auto swapped =
+        kind == CmpIPredicate::sgt ? CmpIPredicate::slt : CmpIPredicate::sle;
     return apply(name, Number::Bool, {rhs, lhs}, op,
                  static_cast<int64_t>(swapped));
   }
@@ -322,8 +341,8 @@ ScalarRef ScalarGraph::foldBool(StringRef name, ArrayRef<ScalarRef> operands,
     return lhs->operands[0];
   if (!lhs->is("arith.cmpi"))
     return lhs == operands[0] ? nullptr : logicalNot(lhs, op);
-  auto inverted = arith::invertPredicate(
-      static_cast<CmpIPredicate>(lhs->predicate));
+  auto inverted =
+      arith::invertPredicate(static_cast<CmpIPredicate>(lhs->predicate));
   return apply("arith.cmpi", Number::Bool, lhs->operands, lhs->op,
                static_cast<int64_t>(inverted));
 }
@@ -343,8 +362,7 @@ static bool isBroadcastGuard(IndexSpace &space, ScalarRef condition,
          space.getExtent(variable) == condition->operands[0]->affine[0];
 }
 
-ScalarRef ScalarGraph::foldSelect(ArrayRef<ScalarRef> operands,
-                                  Operation *op) {
+ScalarRef ScalarGraph::foldSelect(ArrayRef<ScalarRef> operands, Operation *op) {
   ScalarRef cond = operands[0], yes = operands[1], no = operands[2];
   if (cond->isConstant())
     return cond->value != 0 ? yes : no;

@@ -1,4 +1,5 @@
-//===- ScalarGraph.cpp - One element of a tensor as an expression -*- C++ -*-===//
+//===- ScalarGraph.cpp - One element of a tensor as an expression -*- C++
+//-*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -11,8 +12,8 @@
 
 #include "attn/Conversion/LinalgToAttn/ScalarGraph.h"
 
-#include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -82,8 +83,8 @@ ScalarRef ScalarGraph::index(AffineExpr expr) {
 ScalarRef ScalarGraph::read(Value tensor, ArrayRef<ScalarRef> indices) {
   Scalar scalar;
   scalar.kind = Scalar::Kind::Read;
-  scalar.number = getNumber(getElementTypeOrSelf(tensor.getType()))
-                      .value_or(Number::Float);
+  scalar.number =
+      getNumber(getElementTypeOrSelf(tensor.getType())).value_or(Number::Float);
   scalar.source = tensor;
   scalar.op = tensor.getDefiningOp();
   scalar.operands.append(indices.begin(), indices.end());
@@ -167,6 +168,7 @@ void ScalarGraph::setBoundVariable(AffineExpr variable) {
 
 AffineExpr ScalarGraph::getBoundVariable(AffineExpr extent,
                                          ArrayRef<AffineExpr> inUse) {
+  extent = space.simplify(extent);
   for (AffineExpr variable : boundVariables) {
     bool isFree = llvm::any_of(inUse, [&](AffineExpr expr) {
       return expr && raise::dependsOn(expr, variable);
@@ -181,9 +183,8 @@ AffineExpr ScalarGraph::getBoundVariable(AffineExpr extent,
 
 /// The constant c of a comparison `variable < c` (or an equivalent one) in
 /// `body`, with 0 < c < extent.
-std::optional<int64_t> ScalarGraph::findBoundary(ScalarRef body,
-                                                 AffineExpr variable,
-                                                 int64_t extent) {
+std::optional<int64_t>
+ScalarGraph::findBoundary(ScalarRef body, AffineExpr variable, int64_t extent) {
   if (body->is("arith.cmpi") && body->operands[0]->isIndex() &&
       body->operands[0]->affine[0] == variable &&
       body->operands[1]->isConstant() &&
@@ -225,8 +226,8 @@ ScalarRef ScalarGraph::reduce(Combiner combiner, AffineExpr variable,
     if (boundary && !dependsOn(body, before)) {
       AffineExpr after = getBoundVariable(
           space.constant(extent.getValue() - *boundary), {before});
-      ScalarRef first = reduce(combiner, before,
-                               substitute(body, variable, before), op);
+      ScalarRef first =
+          reduce(combiner, before, substitute(body, variable, before), op);
       ScalarRef second = reduce(
           combiner, after, substitute(body, variable, after + *boundary), op);
       return apply(getCombinerName(combiner), body->number, {first, second},

@@ -1,4 +1,5 @@
-//===- ScoreMatcher.cpp - Product, scale, bias, mask and the rest -*- C++ -*-===//
+//===- ScoreMatcher.cpp - Product, scale, bias, mask and the rest -*- C++
+//-*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -12,6 +13,7 @@
 
 #include "AttentionMatch.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -53,8 +55,10 @@ class MaskPeeler {
 public:
   /// A threshold of 0 stands for half of the lowest number of the type in
   /// which the mask is applied.
-  MaskPeeler(ScalarGraph &graph, ScalarRef product, double threshold)
-      : graph(graph), product(product), threshold(threshold) {}
+  MaskPeeler(ScalarGraph &graph, ScalarRef product, const ScoreContext &context,
+             double threshold)
+      : graph(graph), product(product), context(context), threshold(threshold) {
+  }
 
   /// The score without its masks.
   ScalarRef peel(ScalarRef score);
@@ -72,6 +76,7 @@ private:
 
   ScalarGraph &graph;
   ScalarRef product;
+  const ScoreContext &context;
   double threshold;
   double factor = 1; ///< between the scores peeled and the softmax
 };
@@ -79,9 +84,9 @@ private:
 
 /// Half of the lowest finite number of the type that `op` computes in.
 static double getDefaultThreshold(Operation *op) {
-  auto type = op ? dyn_cast<FloatType>(
-                       getElementTypeOrSelf(op->getResult(0).getType()))
-                 : FloatType();
+  auto type =
+      op ? dyn_cast<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()))
+         : FloatType();
   if (!type)
     return -kInfinity;
   return llvm::APFloat::getLargest(type.getFloatSemantics(), true)
@@ -103,14 +108,20 @@ ScalarRef MaskPeeler::asMask(ScalarRef term, Operation *op) {
     return graph.constant(Number::Bool, 1);
   if (isMaskValue(term, op))
     return graph.constant(Number::Bool, 0);
+  auto isMaskNumber = [&](double value) {
+    return value == 0 || isMaskValue(graph.constant(Number::Float, value), op);
+  };
+  if (isTableOf(graph, term, context, isMaskNumber))
+    return graph.apply("arith.cmpf", Number::Bool,
+                       {term, graph.constant(Number::Float, 0)}, term->op,
+                       static_cast<int64_t>(arith::CmpFPredicate::OEQ));
   bool isChoice = term->is("arith.select");
   bool isBoth = term->is("arith.addf") || term->is("arith.minimumf") ||
                 term->is("arith.minnumf");
   if (!isChoice && !isBoth)
     return nullptr;
   ScalarRef lhs = asMask(term->operands[isChoice ? 1 : 0], op);
-  ScalarRef rhs =
-      lhs ? asMask(term->operands[isChoice ? 2 : 1], op) : nullptr;
+  ScalarRef rhs = lhs ? asMask(term->operands[isChoice ? 2 : 1], op) : nullptr;
   if (!rhs)
     return nullptr;
   return isChoice
@@ -148,7 +159,8 @@ ScalarRef MaskPeeler::peel(ScalarRef score) {
   if (score->is("arith.select")) {
     for (int side : {1, 2}) {
       ScalarRef kept = score->operands[side];
-      if (!contains(kept, product) || !isMaskValue(score->operands[3 - side], score->op))
+      if (!contains(kept, product) ||
+          !isMaskValue(score->operands[3 - side], score->op))
         continue;
       ScalarRef condition = score->operands[0];
       masks.push_back(side == 1 ? condition
@@ -191,7 +203,7 @@ static SmallVector<ScalarRef> flattenMasks(ArrayRef<ScalarRef> masks) {
 static ScalarRef peelMasks(ScalarGraph &graph, ScalarRef scalar,
                            const ScoreContext &context, Score &score) {
   auto run = [&](double threshold) {
-    MaskPeeler peeler(graph, score.product, threshold);
+    MaskPeeler peeler(graph, score.product, context, threshold);
     ScalarRef rest = peeler.peel(scalar);
     SmallVector<ScalarRef> masks;
     for (ScalarRef mask : peeler.masks)
@@ -245,7 +257,8 @@ static bool isCheap(ScalarRef scalar, llvm::DenseSet<ScalarRef> &seen) {
     return true;
   if (seen.size() > kMaxCheapNodes || scalar->kind == Scalar::Kind::Reduce ||
       scalar->kind == Scalar::Kind::Contract ||
-      (scalar->kind == Scalar::Kind::Apply && scalar->name.starts_with("math.")))
+      (scalar->kind == Scalar::Kind::Apply &&
+       scalar->name.starts_with("math.")))
     return false;
   // A read at an index that is itself read is a gather.
   bool isRead = scalar->kind == Scalar::Kind::Read;
@@ -266,9 +279,8 @@ static bool readsATensor(ScalarRef scalar) {
 /// positions stays in the region.
 static bool shouldBeBias(ScalarGraph &graph, ScalarRef term,
                          const ScoreContext &context) {
-  bool dependsOnRow = llvm::any_of(context.rows, [&](AffineExpr row) {
-    return graph.dependsOn(term, row);
-  });
+  bool dependsOnRow = llvm::any_of(
+      context.rows, [&](AffineExpr row) { return graph.dependsOn(term, row); });
   llvm::DenseSet<ScalarRef> seen;
   if (!isCheap(term, seen) || term->kind == Scalar::Kind::Read)
     return true;

@@ -26,6 +26,9 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 LogicalResult MissRecorder::miss(Progress progress, Operation *op,
                                  const Twine &reason) {
+  // Bodies of named linalg ops have no location of their own.
+  while (op && isa<UnknownLoc>(op->getLoc()) && op->getParentOp())
+    op = op->getParentOp();
   missed = MissedAttention{candidate, (op ? op : candidate)->getLoc(),
                            reason.str(), progress};
   return failure();
@@ -41,9 +44,9 @@ static std::string describe(ScalarRef scalar) {
   case Scalar::Kind::Reduce:
     return "a reduction";
   default:
-    return scalar->op ? "the result of " +
-                            scalar->op->getName().getStringRef().str()
-                      : "an argument";
+    return scalar->op
+               ? "the result of " + scalar->op->getName().getStringRef().str()
+               : "an argument";
   }
 }
 
@@ -226,8 +229,8 @@ FailureOr<Softmax> attn::raise::matchSoftmax(ScalarGraph &graph,
     if (!shifted.shift)
       break;
     softmax.score = shifted.score;
-    bool sameShift = logit && logit->is("arith.subf") &&
-                     logit->operands[1] == shifted.shift;
+    bool sameShift =
+        logit && logit->is("arith.subf") && logit->operands[1] == shifted.shift;
     logit = sameShift ? logit->operands[0] : nullptr;
   }
   softmax.sink = logit;

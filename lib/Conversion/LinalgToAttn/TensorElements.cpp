@@ -24,8 +24,7 @@ using namespace attn::raise;
 //===----------------------------------------------------------------------===//
 
 static double toDouble(const llvm::APInt &value) {
-  return value.getBitWidth() == 1 ? value.getZExtValue()
-                                  : value.getSExtValue();
+  return value.getBitWidth() == 1 ? value.getZExtValue() : value.getSExtValue();
 }
 
 static double toDouble(llvm::APFloat value) {
@@ -117,8 +116,8 @@ ScalarRef attn::raise::getConstantElement(ElementWalker &walker,
 
 static ScalarRef getReshaped(ElementWalker &walker, Value source, Value result,
                              Indices indices) {
-  auto position = walker.reshape(indices, walker.getSizes(result),
-                                 walker.getSizes(source));
+  auto position =
+      walker.reshape(indices, walker.getSizes(result), walker.getSizes(source));
   return position ? walker.element(source, *position) : nullptr;
 }
 
@@ -142,16 +141,15 @@ static ScalarRef getInserted(ElementWalker &walker, tensor::InsertSliceOp op,
                              Indices indices) {
   ScalarGraph &graph = walker.getGraph();
   auto sourceType = op.getSourceType();
-  if (sourceType.getRank() != op.getDestType().getRank() ||
-      !op.hasUnitStride())
+  if (sourceType.getRank() != op.getDestType().getRank() || !op.hasUnitStride())
     return nullptr;
   SmallVector<AffineExpr> source;
   ScalarRef inside = graph.constant(Number::Bool, 1);
   auto both = [&](ScalarRef lhs, ScalarRef rhs) {
     return graph.apply("arith.andi", Number::Bool, {lhs, rhs}, op);
   };
-  for (auto [index, offset, size] : llvm::zip(
-           indices, op.getMixedOffsets(), op.getMixedSizes())) {
+  for (auto [index, offset, size] :
+       llvm::zip(indices, op.getMixedOffsets(), op.getMixedSizes())) {
     source.push_back(index - walker.sizeOf(offset));
     ScalarRef position = graph.index(source.back());
     inside = both(inside,

@@ -77,8 +77,8 @@ static ScalarRef getBroadcast(ElementWalker &walker, Value operand,
   if (!type || type.getRank() > static_cast<int64_t>(indices.size()))
     return nullptr;
   SmallVector<AffineExpr> position;
-  for (auto [size, index] : llvm::zip(
-           type.getShape(), indices.take_back(type.getRank())))
+  for (auto [size, index] :
+       llvm::zip(type.getShape(), indices.take_back(type.getRank())))
     position.push_back(size == 1 ? walker.getSpace().constant(0) : index);
   return walker.element(operand, position);
 }
@@ -93,9 +93,8 @@ static bool hasShift(Operation *op) {
 static ScalarRef getElementwise(ElementWalker &walker, Operation *op,
                                 Indices indices) {
   ScalarOp scalarOp = getScalarOp(op->getName().getStringRef());
-  if (hasShift(op) ||
-      (scalarOp.onFloats.empty() && scalarOp.onInts.empty() &&
-       scalarOp.onBools.empty()))
+  if (hasShift(op) || (scalarOp.onFloats.empty() && scalarOp.onInts.empty() &&
+                       scalarOp.onBools.empty()))
     return nullptr;
   unsigned count = isa<tosa::MulOp>(op) ? 2 : op->getNumOperands();
   SmallVector<ScalarRef> operands;
@@ -111,8 +110,8 @@ static ScalarRef getElementwise(ElementWalker &walker, Operation *op,
   if (name.empty())
     return nullptr;
   bool isCompare = scalarOp.intPredicate >= 0;
-  int64_t predicate = number == Number::Float ? scalarOp.floatPredicate
-                                              : scalarOp.intPredicate;
+  int64_t predicate =
+      number == Number::Float ? scalarOp.floatPredicate : scalarOp.intPredicate;
   return walker.getGraph().apply(name, isCompare ? Number::Bool : number,
                                  operands, op, predicate);
 }
@@ -189,8 +188,8 @@ static ScalarRef getReduced(ElementWalker &walker, Combiner combiner,
                             Operation *op, int64_t axis, Indices indices) {
   ScalarGraph &graph = walker.getGraph();
   SmallVector<AffineExpr> position(indices);
-  position[axis] = graph.getBoundVariable(
-      walker.getSize(op->getOperand(0), axis), indices);
+  position[axis] =
+      graph.getBoundVariable(walker.getSize(op->getOperand(0), axis), indices);
   return graph.reduce(combiner, position[axis],
                       walker.element(op->getOperand(0), position), op);
 }
@@ -227,7 +226,8 @@ static std::optional<Contraction> getPointwise(ElementWalker &walker,
   auto weight = cast<ShapedType>(op.getWeight().getType());
   if (weight.getDimSize(1) != 1 || weight.getDimSize(2) != 1 ||
       !isAll(op.getPad(), 0) || !isAll(op.getStride(), 1) ||
-      !isAll(op.getDilation(), 1) || !matchPattern(op.getBias(), m_AnyZeroFloat()))
+      !isAll(op.getDilation(), 1) ||
+      !matchPattern(op.getBias(), m_AnyZeroFloat()))
     return std::nullopt;
   MLIRContext *context = op.getContext();
   AffineExpr n, h, w, out, in, zero = getAffineConstantExpr(0, context);
@@ -287,8 +287,7 @@ ScalarRef attn::raise::getTosaElement(ElementWalker &walker, OpResult result,
         return getConcatenatedElement(walker, op, op.getInput1(), op.getAxis(),
                                       indices);
       })
-      .Case<tosa::CastOp>(
-          [&](auto op) { return getCast(walker, op, indices); })
+      .Case<tosa::CastOp>([&](auto op) { return getCast(walker, op, indices); })
       .Case<tosa::ReduceMaxOp>([&](tosa::ReduceMaxOp op) {
         return getReduced(walker, Combiner::Max, op, op.getAxis(), indices);
       })
@@ -318,7 +317,6 @@ ScalarRef attn::raise::getTosaElement(ElementWalker &walker, OpResult result,
       .Case<tosa::LogicalNotOp>([&](tosa::LogicalNotOp op) {
         return graph.logicalNot(walker.element(op.getInput1(), indices), op);
       })
-      .Default([&](Operation *op) {
-        return getElementwise(walker, op, indices);
-      });
+      .Default(
+          [&](Operation *op) { return getElementwise(walker, op, indices); });
 }

@@ -1,4 +1,5 @@
-//===- ElementWalker.h - From a tensor value to one of its elements -*- C++ -*-===//
+//===- ElementWalker.h - From a tensor value to one of its elements -*- C++
+//-*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -51,11 +51,13 @@ public:
   /// From now on, does not ask for these variables to be split.
   void freeze(llvm::ArrayRef<mlir::AffineExpr> variables);
   /// The extent of a variable.
-  mlir::AffineExpr getExtent(mlir::AffineExpr variable) const;
+  mlir::AffineExpr getExtent(mlir::AffineExpr variable);
 
   /// The symbol of a run-time size; the same size gives the same symbol.
   mlir::AffineExpr getSymbol(DynamicSize size);
   llvm::ArrayRef<DynamicSize> getSymbols() const { return symbols; }
+  /// Notes that two sizes are equal, because an op takes both for one loop.
+  void equate(mlir::AffineExpr lhs, mlir::AffineExpr rhs);
 
   /// An equal expression in normal form. An expression that would be simpler
   /// if a variable were split is recorded, see `getWantedSplit`.
@@ -107,6 +109,7 @@ private:
   llvm::SmallVector<mlir::AffineExpr> extents;
   llvm::SmallVector<bool> splittable;
   llvm::SmallVector<DynamicSize> symbols;
+  llvm::DenseMap<mlir::AffineExpr, mlir::AffineExpr> equalSizes;
   std::optional<Split> wanted;
 };
 

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -82,7 +82,8 @@ struct FoldScoreModScale : OpRewritePattern<AttentionOp> {
     if (result != score) {
       auto scaled = matchScaled(result);
       if (!scaled || scaled->first != score || op.getBias())
-        return rewriter.notifyMatchFailure(op, "score_mod is more than a scale");
+        return rewriter.notifyMatchFailure(op,
+                                           "score_mod is more than a scale");
       factor = scaled->second;
     }
     double scale = op.getScaleValue() * factor;
@@ -102,8 +103,7 @@ struct RemoveTrueMask : OpRewritePattern<AttentionOp> {
     if (!op.hasMaskMod())
       return rewriter.notifyMatchFailure(op, "no mask_mod");
     Block &block = op.getMaskMod().front();
-    if (!matchPattern(cast<YieldOp>(block.getTerminator()).getValue(),
-                      m_One()))
+    if (!matchPattern(cast<YieldOp>(block.getTerminator()).getValue(), m_One()))
       return rewriter.notifyMatchFailure(op, "mask_mod is not a constant true");
     rewriter.modifyOpInPlace(op,
                              [&] { removeRegion(rewriter, op.getMaskMod()); });

@@ -16,8 +16,7 @@ using namespace attn;
 // Builders
 //===----------------------------------------------------------------------===//
 
-Block *attn::addMaskModBlock(OpBuilder &builder, Location loc,
-                             Region &region) {
+Block *attn::addMaskModBlock(OpBuilder &builder, Location loc, Region &region) {
   SmallVector<Type> types(4, builder.getIndexType());
   SmallVector<Location> locs(4, loc);
   return builder.createBlock(&region, region.end(), types, locs);
@@ -42,14 +41,13 @@ void attn::buildCausalMask(OpBuilder &builder, Location loc, Region &region,
     Value shift = arith::SubIOp::create(builder, loc, n, m);
     last = arith::AddIOp::create(builder, loc, last, shift);
   }
-  Value visible = arith::CmpIOp::create(builder, loc,
-                                        arith::CmpIPredicate::sle, j, last);
+  Value visible =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, j, last);
   YieldOp::create(builder, loc, visible);
 }
 
 void attn::buildSlidingWindowMask(OpBuilder &builder, Location loc,
-                                  Region &region, int64_t left,
-                                  int64_t right) {
+                                  Region &region, int64_t left, int64_t right) {
   OpBuilder::InsertionGuard guard(builder);
   Block *block = addMaskModBlock(builder, loc, region);
   Value i = block->getArgument(2), j = block->getArgument(3);
@@ -69,14 +67,16 @@ void attn::buildSlidingWindowMask(OpBuilder &builder, Location loc,
       Value width = arith::ConstantIndexOp::create(builder, loc, right);
       last = arith::AddIOp::create(builder, loc, i, width);
     }
-    Value notAfter = arith::CmpIOp::create(builder, loc,
-                                           arith::CmpIPredicate::sle, j, last);
-    visible = visible ? arith::AndIOp::create(builder, loc, visible, notAfter)
-                            .getResult()
-                      : notAfter;
+    Value notAfter =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, j, last);
+    visible =
+        visible
+            ? arith::AndIOp::create(builder, loc, visible, notAfter).getResult()
+            : notAfter;
   }
   if (!visible)
-    visible = arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+    visible =
+        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
   YieldOp::create(builder, loc, visible);
 }
 
@@ -86,8 +86,8 @@ void attn::buildSoftCap(OpBuilder &builder, Location loc, Region &region,
   Block *block = addScoreModBlock(builder, loc, region, scoreType);
   Value capValue = arith::ConstantOp::create(
       builder, loc, builder.getFloatAttr(scoreType, cap));
-  Value ratio = arith::DivFOp::create(builder, loc, block->getArgument(0),
-                                      capValue);
+  Value ratio =
+      arith::DivFOp::create(builder, loc, block->getArgument(0), capValue);
   Value bounded = math::TanhOp::create(builder, loc, ratio);
   Value capped = arith::MulFOp::create(builder, loc, bounded, capValue);
   YieldOp::create(builder, loc, capped);
@@ -136,7 +136,8 @@ static void cloneWithSunkConstants(Region &region, Region &clone) {
       op.erase();
 }
 
-/// True if `region` has exactly the ops that `mod`'s builder makes.
+/// True if `region`, with sunk constants, has exactly the ops that `mod`'s
+/// builder makes.
 static bool isExactly(Region &region, const NamedMod &mod) {
   FloatType scoreType = dyn_cast<FloatType>(region.getArgument(0).getType());
   bool wantsScore = mod.kind == NamedMod::SoftCap;
@@ -144,7 +145,9 @@ static bool isExactly(Region &region, const NamedMod &mod) {
     return false;
   Region expected;
   OpBuilder builder(region.getArgument(0).getContext());
-  buildNamedMod(builder, builder.getUnknownLoc(), expected, scoreType, mod);
+  Region built;
+  buildNamedMod(builder, builder.getUnknownLoc(), built, scoreType, mod);
+  cloneWithSunkConstants(built, expected);
   return OperationEquivalence::isRegionEquivalentTo(
       &region, &expected, OperationEquivalence::IgnoreLocations);
 }
