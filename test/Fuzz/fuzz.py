@@ -127,7 +127,7 @@ def limit_memory():
 def is_upstream(trace):
     """Whether a stack trace has only MLIR's frames up to the call into MLIR."""
     for frame in re.findall(r"^ *#\d+ .*$", trace, re.MULTILINE):
-        if re.search(r"attn-opt\+0x|attn::", frame):
+        if re.search(r"attn-opt\+0x|attn::|\.cpp:\d+:\d+$", frame):
             return False
         if re.search(r"mlir::parse\w*SourceFile|mlir::PassManager::run|OpToOpPassAdaptor", frame):
             return True

@@ -195,6 +195,7 @@ def SelectSchedulePass : Pass<"attn-select-schedule", "::mlir::ModuleOp"> {
              tile_n = 32, warps = 4, stages = 3>} ...
     ```
   }];
+  let dependentDialects = ["::attn::AttnDialect"];
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"",
            "Target to choose for: cpu, sm_80, ...">,
@@ -264,6 +265,7 @@ def VerifyNormalFormPass
     module attributes {attn.normal_form = #attn.normal_form<tiled>} { ... }
     ```
   }];
+  let dependentDialects = ["::attn::AttnDialect"];
   let options = [
     Option<"form", "form", "std::string", "\"\"",
            "Form to check: tensor, scheduled or tiled; default: the module's">
