@@ -195,6 +195,7 @@ def SelectSchedulePass : Pass<"attn-select-schedule", "::mlir::ModuleOp"> {
              tile_n = 32, warps = 4, stages = 3>} ...
     ```
   }];
+  let dependentDialects = ["::attn::AttnDialect"];
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"",
            "Target to choose for: cpu, sm_80, ...">,
@@ -240,6 +241,7 @@ def TilePass : Pass<"attn-tile", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = [
+    "::attn::AttnDialect",
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"
