@@ -47,6 +47,7 @@ void attn::buildCpuTileStage(OpPassManager &pm,
 /// Tensors to buffers; those of a tile go to the stack.
 static void buildBufferStage(OpPassManager &pm) {
   pm.addPass(createConvertGraphToBufferizable());
+  pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createConvertTensorToLinalgPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

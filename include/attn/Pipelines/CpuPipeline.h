@@ -10,7 +10,8 @@
 //
 // Calling convention: that of buildLinalgToLLVMStage (ReferencePipeline.h). The
 // code calls MLIR's async runtime (mlirAsyncRuntime*, libmlir_async_runtime) to
-// run row tiles on all cores, unless `threads` is 1.
+// run row tiles on all cores, unless `threads` is 1, and memrefCopy
+// (libmlir_c_runner_utils) to cut off padded rows.
 //
 //===----------------------------------------------------------------------===//
 

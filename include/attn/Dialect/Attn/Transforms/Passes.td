@@ -241,6 +241,7 @@ def TilePass : Pass<"attn-tile", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = [
+    "::attn::AttnDialect",
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"
