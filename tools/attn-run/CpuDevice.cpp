@@ -88,6 +88,6 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
   if (path == CpuPath::Float64)
     signature = promoteSignature(signature);
   // References run once: compiling them longer than that does not pay.
-  int optLevel = path == CpuPath::Device ? 2 : 1;
+  int optLevel = path == CpuPath::Device ? 2 : 0;
   return CpuJit::compile(*module, function.getName(), signature, optLevel);
 }

@@ -114,7 +114,6 @@ static bool runOnCpu(func::FuncOp function, const Options &options) {
     if (!expectation)
       return false;
   }
-  CpuJit::setMaxThreads(options.threads);
   auto jit = compileForCpu(function, CpuPath::Device, options);
   if (failed(jit))
     return false;

@@ -12,8 +12,6 @@
 
 #include "attn/Target/CPU/CpuJit.h"
 
-#include "attn/Support/Parallel.h"
-
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/IR/Builders.h"
@@ -22,7 +20,6 @@
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -105,19 +102,6 @@ static void forEachIndex(ArrayRef<int64_t> shape,
 // What compiled code calls
 //===----------------------------------------------------------------------===//
 
-/// Threads that attnParallelFor may use; 0: one per core.
-static std::atomic<int64_t> maxThreads{0};
-
-void CpuJit::setMaxThreads(int64_t threads) { maxThreads = threads; }
-
-/// attnParallelFor(count, body, context): calls body(context, i) for each i
-/// below count, on several threads.
-static void parallelForEntry(int64_t count, void (*body)(void *, int64_t),
-                             void *context) {
-  parallelFor(
-      count, [&](int64_t i) { body(context, i); }, maxThreads);
-}
-
 /// What a failed cf.assert calls after it has printed its message: an input
 /// that a module rejects is no reason to dump core.
 static void failAssertion() {
@@ -170,7 +154,6 @@ getHostSymbols(llvm::orc::MangleAndInterner intern) {
   };
   add("abort", &failAssertion);
   add("memrefCopy", &copyMemRef);
-  add("attnParallelFor", &parallelForEntry);
   return symbols;
 }
 

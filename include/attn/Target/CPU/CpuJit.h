@@ -36,16 +36,9 @@ std::optional<runtime::DType> getDType(mlir::Type type);
 /// The MLIR type of elements of `dtype`.
 mlir::Type getElementType(mlir::MLIRContext *context, runtime::DType dtype);
 
-/// A compiled function. Besides the C library it may call
-///   void attnParallelFor(int64_t count, void (*body)(void *, int64_t),
-///                        void *context)
-/// which calls body(context, i) for 0 <= i < count on several threads.
+/// A compiled function.
 class CpuJit {
 public:
-  /// Limits the threads of attnParallelFor, for the whole process; 0: one per
-  /// core.
-  static void setMaxThreads(int64_t threads);
-
   /// Compiles `function` of `module` for the host at -O`optLevel` (0 to 3).
   /// `signature` is the function's type as it was on tensors: ranked tensors,
   /// or scalars among the arguments. Diagnostics go to the module's location.
