@@ -58,7 +58,7 @@ private:
     });
   }
 
-  void expandRows();
+  void expandRows(int64_t fewestWarps);
   std::vector<int64_t> getRowTiles(const Schedule &schedule,
                                    std::vector<int64_t> sizes) const;
   void expandKeys(std::initializer_list<int64_t> sizes);
@@ -88,8 +88,9 @@ std::vector<int64_t> Space::getRowTiles(const Schedule &schedule,
   return sizes;
 }
 
-/// tile_m and warps, which depend on each other.
-void Space::expandRows() {
+/// tile_m and warps, which depend on each other. Where there are rows enough,
+/// mma_sync schedules have at least `fewestWarps`.
+void Space::expandRows(int64_t fewestWarps) {
   switch (schedules.front().mma) {
   case MmaFamily::MmaSync:
     expand("warps", &Schedule::warps, [&](const Schedule &s) {
@@ -98,6 +99,8 @@ void Space::expandRows() {
         return warps;
       std::vector<int64_t> tiles = getRowTiles(s, {16, 32, 64, 128});
       warps.resize(tiles.size());
+      while (warps.size() > 1 && warps.front() < fewestWarps)
+        warps.erase(warps.begin());
       return warps;
     });
     expand("tile_m", &Schedule::tileM, [&](const Schedule &s) {
@@ -200,7 +203,7 @@ std::vector<Schedule> Space::takeLargeCache() {
     expand("pack_gqa", &Schedule::packGqa, [](const Schedule &) {
       return std::vector<int64_t>{0, 1};
     });
-  expandRows();
+  expandRows(/*fewestWarps=*/1);
   if (isWgmma) {
     expandKeys({32, 48, 64, 80, 96, 112, 128, 160, 176});
     expandClusters();
@@ -247,7 +250,7 @@ std::vector<Schedule> Space::takeSmallCache() {
     expand("pack_gqa", &Schedule::packGqa, [](const Schedule &) {
       return std::vector<int64_t>{0, 1};
     });
-  expandRows();
+  expandRows(isTiny ? 1 : 4);
   if (isTiny)
     expandKeys({16, 32, 64, 128});
   else

@@ -10,7 +10,9 @@
 //   selection->chosen().schedule
 //
 // Selection is deterministic: the same input gives the same ranking on every
-// host.
+// host. Sizes that are not known when it is called (B, M, N of dynamic shapes)
+// are to be replaced by typical ones: only `splits` and `chunk_rows` depend on
+// them for being legal.
 //
 //===----------------------------------------------------------------------===//
 
