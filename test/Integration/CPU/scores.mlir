@@ -21,7 +21,7 @@
 
 // A score change in 16 bits rounds where its types say so, here and in the
 // yardstick.
-// RUN: attn-run %t.f16.mlir --function narrow --shape M=17,N=65 --random 13 --verify
+// RUN: attn-run %t.bf16.mlir --function narrow --shape M=17,N=65 --random 13 --verify
 
 !q = tensor<2x4x?x32xTYPE>
 !kv = tensor<2x2x?x32xTYPE>
@@ -79,9 +79,9 @@ func.func @alibi(%q: !q, %k: !kv, %v: !kv, %slopes: tensor<4xf32>)
 func.func @narrow(%q: !q, %k: !kv, %v: !kv) -> (!q, !lse) {
   %o, %lse = attn.attention %q, %k, %v
       score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
-        %narrow = arith.truncf %s : f32 to TYPE
-        %twice = arith.addf %narrow, %narrow : TYPE
-        %r = arith.extf %twice : TYPE to f32
+        %narrow = arith.truncf %s : f32 to f16
+        %twice = arith.addf %narrow, %narrow : f16
+        %r = arith.extf %twice : f16 to f32
         attn.yield %r : f32
       } : !q, !kv, !kv -> !q, !lse
   return %o, %lse : !q, !lse
