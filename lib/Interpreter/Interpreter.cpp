@@ -93,8 +93,9 @@ static LogicalResult evaluateScalarOp(Operation *op, Environment &environment) {
   SmallVector<Scalar> operands;
   for (Value value : op->getOperands())
     operands.push_back(environment.scalar(value));
-  environment.values[op->getResult(0)] =
-      findScalarFunction(op)(getScalarOpInfo(op), operands.data());
+  environment.values[op->getResult(0)] = evaluateScalar(
+      findScalarFunction(op), getScalarOpInfo(op, environment.precision),
+      operands.data());
   return success();
 }
 

@@ -67,7 +67,7 @@ void RegionProgram::addOp(Operation &op, const Environment &environment) {
     operands = operands.drop_front();
   } else {
     instruction.function = findScalarFunction(&op);
-    instruction.info = getScalarOpInfo(&op);
+    instruction.info = getScalarOpInfo(&op, environment.precision);
   }
   for (Value operand : operands)
     instruction.operands.push_back(getSlot(operand, environment));
@@ -96,9 +96,9 @@ Scalar RegionProgram::run(ArrayRef<Scalar> arguments) const {
     for (unsigned slot : instruction.operands)
       operands.push_back(slots[slot]);
     slots[instruction.result] =
-        instruction.function
-            ? instruction.function(instruction.info, operands.data())
-            : read(instruction, operands.data());
+        instruction.function ? evaluateScalar(instruction.function,
+                                              instruction.info, operands.data())
+                             : read(instruction, operands.data());
   }
   return slots[result];
 }

@@ -6,11 +6,13 @@
 //
 // A table from op names to functions. Integers wrap at their width; what MLIR
 // leaves undefined (division by zero, shifts beyond the width) gives 0. Floats
-// are doubles whatever their type says.
+// are computed as doubles; the yardstick then rounds each to its type.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ScalarOps.h"
+
+#include "attn/Reference/Element.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -370,11 +372,25 @@ ScalarFunction attn::findScalarFunction(Operation *op) {
   return entry == getTable().end() ? nullptr : entry->second;
 }
 
-ScalarOpInfo attn::getScalarOpInfo(Operation *op) {
+Scalar attn::evaluateScalar(const ScalarFunction &function,
+                            const ScalarOpInfo &info, const Scalar *operands) {
+  Scalar result = function(info, operands);
+  if (info.rounding == ElementType::F32)
+    result.real = static_cast<float>(result.real);
+  else if (info.rounding)
+    result.real = reference::roundToElement(result.real, *info.rounding);
+  return result;
+}
+
+ScalarOpInfo attn::getScalarOpInfo(Operation *op,
+                                   EvaluationPrecision precision) {
   ScalarOpInfo info;
   if (op->getNumOperands() > 0)
     info.operandBits = getBits(op->getOperand(0).getType());
-  info.resultBits = getBits(op->getResult(0).getType());
+  Type type = op->getResult(0).getType();
+  info.resultBits = getBits(type);
+  if (precision == EvaluationPrecision::Unfused && isa<FloatType>(type))
+    info.rounding = toElementType(type);
   if (auto cmp = dyn_cast<arith::CmpIOp>(op))
     info.predicate = static_cast<int64_t>(cmp.getPredicate());
   if (auto cmp = dyn_cast<arith::CmpFOp>(op))

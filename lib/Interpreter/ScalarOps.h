@@ -18,6 +18,8 @@ struct ScalarOpInfo {
   unsigned resultBits = 64;
   /// Of arith.cmpi and arith.cmpf.
   int64_t predicate = 0;
+  /// What the result is rounded to; nothing where it is kept in float64.
+  std::optional<ElementType> rounding;
 };
 
 using ScalarFunction =
@@ -27,7 +29,12 @@ using ScalarFunction =
 /// null if `op` is none that is known.
 ScalarFunction findScalarFunction(mlir::Operation *op);
 
-ScalarOpInfo getScalarOpInfo(mlir::Operation *op);
+ScalarOpInfo getScalarOpInfo(mlir::Operation *op,
+                             EvaluationPrecision precision);
+
+/// Calls `function` and rounds what it returns as `info` asks for.
+Scalar evaluateScalar(const ScalarFunction &function, const ScalarOpInfo &info,
+                      const Scalar *operands);
 
 /// `value` as an integer of that width is held.
 int64_t wrapInteger(uint64_t value, unsigned bits);

@@ -31,8 +31,8 @@ enum class EvaluationPrecision {
   /// the function do not round.
   Float64,
   /// Attention as an unfused implementation computes it in the precision of its
-  /// operands (reference::unfusedAttention), results rounded to their types:
-  /// the yardstick.
+  /// operands (reference::unfusedAttention); every result, those of scalar ops
+  /// in regions included, is rounded to its type: the yardstick.
   Unfused,
 };
 

@@ -41,8 +41,8 @@ static Value elementwise(OpBuilder &builder, Location loc, ValueRange operands,
       AffineMap::getMultiDimIdentityMap(rank, builder.getContext());
   SmallVector<AffineMap> maps;
   for (Value operand : operands)
-    maps.push_back(identity.getMajorSubMap(
-        cast<ShapedType>(operand.getType()).getRank()));
+    maps.push_back(
+        identity.getMajorSubMap(cast<ShapedType>(operand.getType()).getRank()));
   maps.push_back(identity);
   Value init = tensor::EmptyOp::create(
       builder, loc, tensor::getMixedSizes(builder, loc, operands.front()),

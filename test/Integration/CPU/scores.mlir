@@ -19,6 +19,10 @@
 // All keys are padding: every row gives 0 and -inf.
 // RUN: attn-run %t.f16.mlir --function padding --shape M=3,N=17 --fill arg3=zeros --random 12 --verify
 
+// A score change in 16 bits rounds where its types say so, here and in the
+// yardstick.
+// RUN: attn-run %t.bf16.mlir --function narrow --shape M=17,N=65 --random 13 --verify
+
 !q = tensor<2x4x?x32xTYPE>
 !kv = tensor<2x2x?x32xTYPE>
 !lse = tensor<2x4x?xf32>
@@ -69,6 +73,17 @@ func.func @alibi(%q: !q, %k: !kv, %v: !kv, %slopes: tensor<4xf32>)
         %r = arith.addf %s, %change : f32
         attn.yield %r : f32
       } mask_mod causal(bottom_right) : !q, !kv, !kv -> !q, !lse
+  return %o, %lse : !q, !lse
+}
+
+func.func @narrow(%q: !q, %k: !kv, %v: !kv) -> (!q, !lse) {
+  %o, %lse = attn.attention %q, %k, %v
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %narrow = arith.truncf %s : f32 to f16
+        %twice = arith.addf %narrow, %narrow : f16
+        %r = arith.extf %twice : f16 to f32
+        attn.yield %r : f32
+      } : !q, !kv, !kv -> !q, !lse
   return %o, %lse : !q, !lse
 }
 
