@@ -75,12 +75,14 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
   addIsolation(pm, *module, function.getName());
   if (path == CpuPath::Device && failed(addRaising(pm, *module, options)))
     return failure();
-  if (path == CpuPath::Float64) {
-    buildReferencePipeline(pm, ReferencePipelineOptions());
-  } else {
+  if (path == CpuPath::Device) {
     CpuPipelineOptions pipeline;
     pipeline.threads = options.threads;
     buildCpuPipeline(pm, pipeline);
+  } else {
+    ReferencePipelineOptions pipeline;
+    pipeline.promote = path == CpuPath::Float64;
+    buildReferencePipeline(pm, pipeline);
   }
   if (failed(pm.run(*module)))
     return failure(reportError("cannot compile @" + function.getName().str() +
@@ -88,6 +90,6 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
   if (path == CpuPath::Float64)
     signature = promoteSignature(signature);
   // References run once: compiling them longer than that does not pay.
-  int optLevel = path == CpuPath::Device ? 2 : 0;
+  int optLevel = path == CpuPath::Device ? 3 : 0;
   return CpuJit::compile(*module, function.getName(), signature, optLevel);
 }

@@ -9,7 +9,7 @@
 #include "Options.h"
 #include "Verify.h"
 
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Pipelines/InitAll.h"
 #include "attn/Runtime/Npy.h"
 #include "attn/Support/Format.h"
 
@@ -132,7 +132,7 @@ static bool runTool(const Options &options) {
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);
-  registry.insert<AttnDialect>();
+  registerAllAttnDialects(registry);
   MLIRContext context(registry);
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
@@ -146,6 +146,7 @@ static bool runTool(const Options &options) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  registerAllAttnPasses();
   Options options = parseOptions(argc, argv);
   return runTool(options) ? 0 : 1;
 }

@@ -1,0 +1,40 @@
+// RUN: attn-opt %s --attn-to-tiled --canonicalize --cse --convert-attn-to-tile --split-input-file --verify-diagnostics
+
+func.func @f32(%q: tensor<1x1x64x64xf32>) -> tensor<1x1x64x64xf32> {
+  // expected-error @below {{expected f16 or bf16 inputs on the GPU, got 'f32'}}
+  // expected-note @below {{f32 would need tf32 tensor cores}}
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf32>, tensor<1x1x64x64xf32>, tensor<1x1x64x64xf32> -> tensor<1x1x64x64xf32>
+  return %o : tensor<1x1x64x64xf32>
+}
+
+// -----
+
+func.func @head_dim(%q: tensor<1x1x64x80xf16>) -> tensor<1x1x64x80xf16> {
+  // expected-error @below {{expected D to be a multiple of 32 and at most 256, got 80}}
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x80xf16>, tensor<1x1x64x80xf16>, tensor<1x1x64x80xf16> -> tensor<1x1x64x80xf16>
+  return %o : tensor<1x1x64x80xf16>
+}
+
+// -----
+
+func.func @schedule(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
+  // expected-error @below {{expected tile_m to be a multiple of 16 * warps and tile_n of 16}}
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 32, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}
+
+// -----
+
+func.func @scalar(%q: tensor<1x1x64x64xf16>, %x: f32) -> tensor<1x1x64x64xf16> { // expected-error {{expected scalars used by an attention on the GPU to be constants or tensor sizes; pass others in a tensor}}
+  %o = attn.attention %q, %q, %q
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %r = arith.addf %s, %x : f32
+        attn.yield %r : f32
+      }
+      {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}

@@ -1,0 +1,59 @@
+// RUN: attn-opt %s --attn-to-tiled --canonicalize --cse --convert-attn-to-tile | FileCheck %s
+
+// A mask alone leaves the scores unscaled: the scale is in the exponent.
+// 0.125 * log2(e) = 0.180336877.
+// CHECK-LABEL: attn_tile.kernel @causal
+// CHECK-SAME: warps(4)
+// CHECK-SAME: grid = ["ceildiv(dim(query, 2), 64)", "dim(query, 1)", "dim(query, 0)"]
+// CHECK-DAG: %[[C:.*]] = arith.constant 0.180336878 : f32
+// CHECK: attn_tile.load %arg0
+// Full blocks: no mask, no map between product and maximum.
+// CHECK: scf.for
+// CHECK: %[[S:.*]] = attn_tile.mma {{.*}} transpose_b
+// CHECK-NEXT: attn_tile.row_reduce max %[[S]]
+// CHECK: math.exp2
+// CHECK: attn_tile.to_operand
+// CHECK: attn_tile.mma
+// Partial blocks.
+// CHECK: scf.for
+// CHECK: attn_tile.mma {{.*}} transpose_b
+// CHECK: attn_tile.map
+// CHECK: arith.cmpi sle
+// CHECK: arith.select
+// CHECK: attn_tile.store {{.*}} %arg3
+// CHECK: attn_tile.store {{.*}} %arg4
+func.func @causal(%q: tensor<?x8x256x64xf16>, %k: tensor<?x4x256x64xf16>,
+                  %v: tensor<?x4x256x64xf16>)
+    -> (tensor<?x8x256x64xf16>, tensor<?x8x256xf32>) {
+  %o, %lse = attn.attention %q, %k, %v scale(0.125) mask_mod causal(top_left)
+      {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<?x8x256x64xf16>, tensor<?x4x256x64xf16>, tensor<?x4x256x64xf16>
+      -> tensor<?x8x256x64xf16>, tensor<?x8x256xf32>
+  return %o, %lse : tensor<?x8x256x64xf16>, tensor<?x8x256xf32>
+}
+
+// Bias and score_mod: scaled first, then in base e units; reads are clamped to
+// rows that exist, since M is dynamic.
+// CHECK-LABEL: attn_tile.kernel @mods
+// CHECK: name = "bias"
+// CHECK: name = "capture0"
+// CHECK: attn_tile.map
+// CHECK: arith.minsi
+// CHECK: arith.mulf
+// CHECK: attn_tile.extract %arg3
+// CHECK: arith.addf
+// CHECK: attn_tile.extract %arg4
+func.func @mods(%q: tensor<1x8x?x64xbf16>, %k: tensor<1x8x128x64xbf16>,
+                %v: tensor<1x8x128x64xbf16>, %bias: tensor<1x1x?x128xf32>,
+                %slopes: tensor<8xf32>) -> tensor<1x8x?x64xbf16> {
+  %o = attn.attention %q, %k, %v bias(%bias : tensor<1x1x?x128xf32>)
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %slope = tensor.extract %slopes[%h] : tensor<8xf32>
+        %r = arith.addf %s, %slope : f32
+        attn.yield %r : f32
+      }
+      {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x8x?x64xbf16>, tensor<1x8x128x64xbf16>, tensor<1x8x128x64xbf16>
+      -> tensor<1x8x?x64xbf16>
+  return %o : tensor<1x8x?x64xbf16>
+}

@@ -1,0 +1,22 @@
+// RUN: attn-opt %s --convert-attn-tile-to-nvvm --split-input-file --verify-diagnostics
+
+attn_tile.kernel @math() warps(1) {
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16xf32, row>
+  %p = attn_tile.map %zero : (!attn_tile.fragment<16xf32, row>) -> !attn_tile.fragment<16xf32, row> {
+  ^bb0(%x: f32, %i: i32):
+    // expected-error @below {{expected a function that the GPU computes in f32}}
+    %e = math.erf %x : f32
+    attn_tile.yield %e : f32
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @allocation() warps(1) {
+  // expected-error @below {{failed to legalize operation 'attn_tile.alloc'}}
+  %t = attn_tile.alloc : !attn_tile.shared<16x64xbf16, swizzle = 128>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x16xf32, accumulator>
+  %s = attn_tile.mma %t, %t transpose_b, %zero : !attn_tile.shared<16x64xbf16, swizzle = 128>, !attn_tile.shared<16x64xbf16, swizzle = 128>, !attn_tile.fragment<16x16xf32, accumulator>
+  attn_tile.return
+}

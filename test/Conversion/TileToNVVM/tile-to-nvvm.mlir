@@ -1,0 +1,56 @@
+// RUN: attn-opt %s --convert-attn-tile-to-nvvm | FileCheck %s
+
+// CHECK: llvm.mlir.global external @attn_shared_memory() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+
+// A global view is a pointer, its dynamic sizes and its outer strides.
+// CHECK-LABEL: llvm.func @copies
+// CHECK-SAME: (%arg0: !llvm.ptr<1>, %arg1: i32, %arg2: i64)
+// CHECK-SAME: nvvm.kernel
+// CHECK-SAME: nvvm.reqntid = array<i32: 128>
+attn_tile.kernel @copies(%k: !attn_tile.global<?x64xf16>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %t = attn_tile.alloc {offset = 1024 : i64} : !attn_tile.shared<64x64xf16, swizzle = 128>
+  // 64 rows of 8 chunks by 128 threads: 4 copies each; past the end 0 bytes.
+  // CHECK-COUNT-4: nvvm.cp.async.shared.global {{.*}}, 16, cache =  cg, %{{.*}} :
+  attn_tile.copy_async %k[%c0] to %t : !attn_tile.global<?x64xf16> to !attn_tile.shared<64x64xf16, swizzle = 128>
+  // CHECK: nvvm.cp.async.commit.group
+  attn_tile.commit_group
+  // CHECK: nvvm.cp.async.wait.group 0
+  attn_tile.wait_group 0
+  // CHECK: nvvm.barrier0
+  gpu.barrier
+  attn_tile.return
+}
+
+// CHECK-LABEL: llvm.func @products
+attn_tile.kernel @products(%o: !attn_tile.global<?x16xbf16>) warps(1) {
+  %c0 = arith.constant 0 : index
+  %t = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<16x64xbf16, swizzle = 128>
+  // One warp, 16 rows: 4 loads of the A operand.
+  // CHECK-COUNT-4: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<row>
+  %a = attn_tile.load_operand %t : !attn_tile.shared<16x64xbf16, swizzle = 128> -> !attn_tile.fragment<16x64xbf16, operand_a>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x16xf32, accumulator>
+  // 4 steps of 16 products: each one load of B and two mma of 8 columns.
+  // CHECK-COUNT-8: nvvm.mma.sync
+  // CHECK-NOT: nvvm.mma.sync
+  %s = attn_tile.mma %a, %t transpose_b, %zero : !attn_tile.fragment<16x64xbf16, operand_a>, !attn_tile.shared<16x64xbf16, swizzle = 128>, !attn_tile.fragment<16x16xf32, accumulator>
+  %m0 = attn_tile.fill 0xFF800000 : !attn_tile.fragment<16xf32, row>
+  // 8 registers in 2 rows.
+  // CHECK-COUNT-8: arith.maxnumf
+  %m1 = attn_tile.row_reduce max %s, %m0 : !attn_tile.fragment<16x16xf32, accumulator>, !attn_tile.fragment<16xf32, row>
+  // Two butterflies for each of 2 rows.
+  // CHECK-COUNT-4: nvvm.shfl.sync bfly
+  %m2 = attn_tile.row_all_reduce max %m1 : !attn_tile.fragment<16xf32, row>
+  // CHECK-COUNT-8: llvm.nvvm.ex2.approx.ftz.f32
+  %p = attn_tile.map %s, %m2 : (!attn_tile.fragment<16x16xf32, accumulator>, !attn_tile.fragment<16xf32, row>) -> !attn_tile.fragment<16x16xf32, accumulator> {
+  ^bb0(%x: f32, %r: f32, %i: i32, %j: i32):
+    %d = arith.subf %x, %r : f32
+    %e = math.exp2 %d : f32
+    attn_tile.yield %e : f32
+  }
+  // A row per half block, 2 pairs of columns each.
+  // CHECK-COUNT-2: scf.if
+  attn_tile.store %p, %o[%c0] : !attn_tile.fragment<16x16xf32, accumulator>, !attn_tile.global<?x16xbf16>
+  // CHECK: llvm.return
+  attn_tile.return
+}

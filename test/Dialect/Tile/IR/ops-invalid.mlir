@@ -1,0 +1,179 @@
+// RUN: attn-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @below {{expected 1 to 32 warps, got 33}}
+attn_tile.kernel @warps() warps(33) {
+  attn_tile.return
+}
+
+// -----
+
+// expected-error @below {{expected the body to end in attn_tile.return}}
+attn_tile.kernel @terminator() warps(4) {
+  %c = arith.constant 0 : index
+}
+
+// -----
+
+// expected-error @below {{expected a 16-bit element type, got 'f32'}}
+func.func private @element(!attn_tile.shared<64x64xf32, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{expected swizzle to be 64 or 128 bytes, got 32}}
+func.func private @swizzle(!attn_tile.shared<64x64xf16, swizzle = 32>)
+
+// -----
+
+// expected-error @below {{expected columns to be a multiple of 64 (swizzle 128), got 96}}
+func.func private @cols(!attn_tile.shared<64x96xf16, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{expected rows to be a multiple of 8, got 12}}
+func.func private @rows(!attn_tile.shared<12x64xf16, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{expected rows x cols or stages x rows x cols, got 1 dimensions}}
+func.func private @rank(!attn_tile.shared<64xf16, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{expected a static shape}}
+func.func private @dynamic(!attn_tile.shared<?x64xf16, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{expected an integer or float element type, got 'index'}}
+func.func private @global(!attn_tile.global<4xindex>)
+
+// -----
+
+// expected-error @below {{expected 1 static dimension(s), got 2}}
+func.func private @row_rank(!attn_tile.fragment<16x16xf32, row>)
+
+// -----
+
+// expected-error @below {{expected rows to be a multiple of 16, got 8}}
+func.func private @fragment_rows(!attn_tile.fragment<8xf32, row>)
+
+// -----
+
+// expected-error @below {{expected columns to be a multiple of 16, got 8}}
+func.func private @operand_cols(!attn_tile.fragment<16x8xf16, operand_a>)
+
+// -----
+
+// expected-error @below {{expected f32 elements, got 'f16'}}
+func.func private @accumulator_element(!attn_tile.fragment<16x16xf16, accumulator>)
+
+// -----
+
+attn_tile.kernel @load_element(%q: !attn_tile.global<?x64xbf16>) warps(4) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected element type 'bf16', got 'f16'}}
+  %t = attn_tile.load %q[%c0] : !attn_tile.global<?x64xbf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @load_indices(%q: !attn_tile.global<?x64xf16>) warps(4) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected the number of indices to be 1, got 2}}
+  %t = attn_tile.load %q[%c0, %c0] : !attn_tile.global<?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @load_columns(%q: !attn_tile.global<?x128xf16>) warps(4) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected tile columns to be 128, got 64}}
+  %t = attn_tile.load %q[%c0] : !attn_tile.global<?x128xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @copy_ring(%q: !attn_tile.global<?x64xf16>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %ring = attn_tile.alloc : !attn_tile.shared<2x64x64xf16, swizzle = 128>
+  // expected-error @below {{expected one tile, got a ring}}
+  attn_tile.copy_async %q[%c0] to %ring : !attn_tile.global<?x64xf16> to !attn_tile.shared<2x64x64xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @operand_layout(%q: !attn_tile.global<?x64xf16>) warps(4) {
+  %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  // expected-error @below {{expected an operand_a fragment, got '!attn_tile.fragment<64x64xf32, accumulator>'}}
+  %a = attn_tile.load_operand %t : !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @mma_shape(%q: !attn_tile.global<?x64xf16>) warps(4) {
+  %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<64x32xf32, accumulator>
+  // expected-error @below {{expected columns of acc to be 64, got 32}}
+  %s = attn_tile.mma %t, %t transpose_b, %zero : !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.fragment<64x32xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @map_arguments() warps(4) {
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<64xf32, row>
+  // expected-error @below {{expected the region to take 2 arguments: elements, then coordinates as i32}}
+  %s = attn_tile.map %zero : (!attn_tile.fragment<64xf32, row>) -> !attn_tile.fragment<64xf32, row> {
+  ^bb0(%x: f32):
+    attn_tile.yield %x : f32
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @map_yield() warps(4) {
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<64xf32, row>
+  // expected-error @below {{expected the region to yield 'f32'}}
+  %s = attn_tile.map %zero : (!attn_tile.fragment<64xf32, row>) -> !attn_tile.fragment<64xf32, row> {
+  ^bb0(%x: f32, %i: i32):
+    attn_tile.yield %i : i32
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @map_inputs() warps(4) {
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<32xf32, row>
+  // expected-error @below {{or a row fragment of as many rows, got '!attn_tile.fragment<32xf32, row>'}}
+  %s = attn_tile.map %zero : (!attn_tile.fragment<32xf32, row>) -> !attn_tile.fragment<64xf32, row> {
+  ^bb0(%x: f32, %i: i32):
+    attn_tile.yield %x : f32
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @reduce() warps(4) {
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<64xf32, row>
+  // expected-error @below {{expected an accumulator and a row fragment}}
+  %s = attn_tile.row_reduce max %zero, %zero : !attn_tile.fragment<64xf32, row>, !attn_tile.fragment<64xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @store(%o: !attn_tile.global<?x64xf16>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<64x32xf32, accumulator>
+  // expected-error @below {{expected columns to be 64, got 32}}
+  attn_tile.store %zero, %o[%c0] : !attn_tile.fragment<64x32xf32, accumulator>, !attn_tile.global<?x64xf16>
+  attn_tile.return
+}

@@ -1,0 +1,59 @@
+// RUN: attn-opt %s --verify-roundtrip | FileCheck %s
+
+// CHECK-LABEL: attn_tile.kernel @all_ops
+// CHECK-SAME: warps(4)
+attn_tile.kernel @all_ops(%q: !attn_tile.global<?x8x?x64xf16>,
+                          %k: !attn_tile.global<?x8x?x64xf16>,
+                          %o: !attn_tile.global<?x8x?x64xf16>,
+                          %l: !attn_tile.global<?x8x?xf32>,
+                          %bias: !attn_tile.global<8xf32>) warps(4) {
+  %b = gpu.block_id z
+  %h = gpu.block_id y
+  %m = gpu.block_id x
+  %c0 = arith.constant 0 : index
+  %i0 = arith.constant 0 : i64
+  // CHECK: attn_tile.dim %{{.*}}, 2 : <?x8x?x64xf16>
+  %rows = attn_tile.dim %q, 2 : !attn_tile.global<?x8x?x64xf16>
+  // CHECK: attn_tile.load %{{.*}} -> <128x64xf16, swizzle = 128>
+  %qt = attn_tile.load %q[%b, %h, %m] : !attn_tile.global<?x8x?x64xf16> -> !attn_tile.shared<128x64xf16, swizzle = 128>
+  // CHECK: attn_tile.alloc : <2x64x64xf16, swizzle = 128>
+  %ring = attn_tile.alloc : !attn_tile.shared<2x64x64xf16, swizzle = 128>
+  // CHECK: attn_tile.stage
+  %kt = attn_tile.stage %ring[%c0] : !attn_tile.shared<2x64x64xf16, swizzle = 128>
+  // CHECK: attn_tile.copy_async %{{.*}} to %{{.*}} :
+  attn_tile.copy_async %k[%b, %h, %c0] to %kt : !attn_tile.global<?x8x?x64xf16> to !attn_tile.shared<64x64xf16, swizzle = 128>
+  // CHECK: attn_tile.copy_async %{{.*}} to %{{.*}} in_bounds
+  attn_tile.copy_async %k[%b, %h, %c0] to %kt in_bounds : !attn_tile.global<?x8x?x64xf16> to !attn_tile.shared<64x64xf16, swizzle = 128>
+  // CHECK: attn_tile.commit_group
+  attn_tile.commit_group
+  // CHECK: attn_tile.wait_group 0
+  attn_tile.wait_group 0
+  // CHECK: attn_tile.load_operand
+  %a = attn_tile.load_operand %qt : !attn_tile.shared<128x64xf16, swizzle = 128> -> !attn_tile.fragment<128x64xf16, operand_a>
+  // CHECK: attn_tile.fill 0.000000e+00
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<128x64xf32, accumulator>
+  %max = attn_tile.fill 0xFF800000 : !attn_tile.fragment<128xf32, row>
+  // CHECK: attn_tile.mma %{{.*}}, %{{.*}} transpose_b, %{{.*}}
+  %s = attn_tile.mma %a, %kt transpose_b, %zero : !attn_tile.fragment<128x64xf16, operand_a>, !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.fragment<128x64xf32, accumulator>
+  // CHECK: attn_tile.row_reduce max
+  %m1 = attn_tile.row_reduce max %s, %max : !attn_tile.fragment<128x64xf32, accumulator>, !attn_tile.fragment<128xf32, row>
+  // CHECK: attn_tile.row_all_reduce max
+  %m2 = attn_tile.row_all_reduce max %m1 : !attn_tile.fragment<128xf32, row>
+  // CHECK: attn_tile.map
+  %p = attn_tile.map %s, %m2 : (!attn_tile.fragment<128x64xf32, accumulator>, !attn_tile.fragment<128xf32, row>) -> !attn_tile.fragment<128x64xf32, accumulator> {
+  ^bb0(%x: f32, %r: f32, %i: i32, %j: i32):
+    // CHECK: attn_tile.extract %{{.*}} : <8xf32>
+    %e = attn_tile.extract %bias[%i0] : !attn_tile.global<8xf32>
+    %d = arith.subf %x, %e : f32
+    // CHECK: attn_tile.yield
+    attn_tile.yield %d : f32
+  }
+  // CHECK: attn_tile.to_operand
+  %pa = attn_tile.to_operand %p : !attn_tile.fragment<128x64xf32, accumulator> -> !attn_tile.fragment<128x64xf16, operand_a>
+  %acc = attn_tile.mma %pa, %kt, %zero : !attn_tile.fragment<128x64xf16, operand_a>, !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.fragment<128x64xf32, accumulator>
+  // CHECK: attn_tile.store
+  attn_tile.store %acc, %o[%b, %h, %m] : !attn_tile.fragment<128x64xf32, accumulator>, !attn_tile.global<?x8x?x64xf16>
+  attn_tile.store %m2, %l[%b, %h, %m] : !attn_tile.fragment<128xf32, row>, !attn_tile.global<?x8x?xf32>
+  // CHECK: attn_tile.return
+  attn_tile.return
+}
