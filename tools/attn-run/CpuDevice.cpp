@@ -39,7 +39,11 @@ static LogicalResult addRaising(OpPassManager &pm, ModuleOp module,
                   (options.raise == Raise::Auto && !hasAttnOps(module));
   if (!isWanted || !isAvailable)
     return success();
-  return parsePassPipeline("attn-raise", pm);
+  // A module that is only to be run need not hold an attention.
+  return parsePassPipeline(options.raise == Raise::Auto
+                               ? "attn-raise{allow-none=true}"
+                               : "attn-raise",
+                           pm);
 }
 
 /// Removes what `name` does not need, so that only this is compiled.

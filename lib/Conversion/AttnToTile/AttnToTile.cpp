@@ -172,8 +172,8 @@ Value KernelBuilder::loadTile(Value slice, int64_t rows) {
                                         type.getElementType(),
                                         tile::SharedType::getSwizzleFor(cols));
   SmallVector<Value> indices;
-  for (OpFoldResult offset :
-       ArrayRef<OpFoldResult>(op.getMixedOffsets()).take_front(3)) {
+  SmallVector<OpFoldResult> offsets = op.getMixedOffsets();
+  for (OpFoldResult offset : ArrayRef<OpFoldResult>(offsets).drop_back()) {
     if (auto value = dyn_cast<Value>(offset))
       indices.push_back(values.lookup(value));
     else

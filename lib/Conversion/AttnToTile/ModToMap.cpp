@@ -148,8 +148,8 @@ Value ModToMap::applyBias(OnlineAttentionOp step, Value score,
     source = slice.getSource();
   auto type = cast<RankedTensorType>(source.getType());
   SmallVector<Value> indices;
-  for (auto [dim, coordinate] : llvm::enumerate(
-           ArrayRef<Value>{at.batch, at.head, at.row, at.col}))
+  Value coordinates[] = {at.batch, at.head, at.row, at.col};
+  for (auto [dim, coordinate] : llvm::enumerate(coordinates))
     indices.push_back(type.getDimSize(dim) == 1
                           ? arith::ConstantIntOp::create(builder, loc, 0, 64)
                                 .getResult()

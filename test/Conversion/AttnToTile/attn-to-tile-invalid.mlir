@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --attn-to-tiled --canonicalize --cse --convert-attn-to-tile --split-input-file --verify-diagnostics
+// RUN: attn-opt %s --attn-to-tiled --cse --convert-attn-to-tile --split-input-file --verify-diagnostics
 
 func.func @f32(%q: tensor<1x1x64x64xf32>) -> tensor<1x1x64x64xf32> {
   // expected-error @below {{expected f16 or bf16 inputs on the GPU, got 'f32'}}

@@ -37,7 +37,7 @@ struct AllocateSharedMemoryPass
                              kAlignmentBytes);
     });
     if (bytes > limit) {
-      kernel.emitOpError() << "expected at most " << limit
+      kernel.emitOpError() << "expected at most " << limit.getValue()
                            << " bytes of shared memory, got " << bytes
                            << ": choose a smaller tile_n, tile_m or stages";
       return signalPassFailure();
