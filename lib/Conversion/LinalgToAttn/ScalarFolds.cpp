@@ -298,6 +298,12 @@ ScalarRef ScalarGraph::foldCompare(StringRef name, ArrayRef<ScalarRef> operands,
   AffineExpr a = toAffine(space, lhs), b = toAffine(space, rhs);
   if (!a || !b)
     return nullptr;
+  // On numbers that are not negative, unsigned comparisons are signed ones.
+  if (kind >= CmpIPredicate::ult && space.isNonNegative(a).value_or(false) &&
+      space.isNonNegative(b).value_or(false))
+    return apply(name, Number::Bool, operands, op,
+                 predicate - static_cast<int64_t>(CmpIPredicate::ult) +
+                     static_cast<int64_t>(CmpIPredicate::slt));
   std::optional<bool> holds;
   if (kind == CmpIPredicate::slt)
     holds = space.isNonNegative(b - a - 1);

@@ -12,6 +12,7 @@
 
 #include "attn/Conversion/LinalgToAttn/ScalarGraph.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseMap.h"
@@ -181,23 +182,17 @@ AffineExpr ScalarGraph::getBoundVariable(AffineExpr extent,
   return variable;
 }
 
-/// The constant c of a comparison `variable < c` (or an equivalent one) in
-/// `body`, with 0 < c < extent.
-std::optional<int64_t>
-ScalarGraph::findBoundary(ScalarRef body, AffineExpr variable, int64_t extent) {
+/// True if `body` chooses by `variable < boundary`.
+static bool hasBoundary(ScalarRef body, AffineExpr variable, int64_t boundary) {
   if (body->is("arith.cmpi") && body->operands[0]->isIndex() &&
       body->operands[0]->affine[0] == variable &&
-      body->operands[1]->isConstant() &&
-      body->predicate == static_cast<int64_t>(2 /* slt */)) {
-    int64_t boundary = static_cast<int64_t>(body->operands[1]->value);
-    if (boundary > 0 && boundary < extent)
-      return boundary;
-  }
-  if (body->kind == Scalar::Kind::Apply)
-    for (ScalarRef operand : body->operands)
-      if (auto boundary = findBoundary(operand, variable, extent))
-        return boundary;
-  return std::nullopt;
+      body->operands[1]->isConstant(boundary) &&
+      body->predicate == static_cast<int64_t>(arith::CmpIPredicate::slt))
+    return true;
+  return body->kind == Scalar::Kind::Apply &&
+         llvm::any_of(body->operands, [&](ScalarRef operand) {
+           return hasBoundary(operand, variable, boundary);
+         });
 }
 
 static StringRef getCombinerName(Combiner combiner) {
@@ -219,20 +214,19 @@ ScalarRef ScalarGraph::reduce(Combiner combiner, AffineExpr variable,
   auto extent = dyn_cast<AffineConstantExpr>(space.getExtent(variable));
   if (extent && extent.getValue() == 1)
     return substitute(body, variable, space.constant(0));
-  if (extent) {
-    auto boundary = findBoundary(body, variable, extent.getValue());
-    AffineExpr before =
-        boundary ? getBoundVariable(space.constant(*boundary), {}) : variable;
-    if (boundary && !dependsOn(body, before)) {
-      AffineExpr after = getBoundVariable(
-          space.constant(extent.getValue() - *boundary), {before});
-      ScalarRef first =
-          reduce(combiner, before, substitute(body, variable, before), op);
-      ScalarRef second = reduce(
-          combiner, after, substitute(body, variable, after + *boundary), op);
-      return apply(getCombinerName(combiner), body->number, {first, second},
-                   op);
-    }
+  // More columns than keys: a sink was put behind the scores.
+  AffineExpr key = boundVariables.empty() ? variable : boundVariables.front();
+  auto keys = dyn_cast<AffineConstantExpr>(space.getExtent(key));
+  if (extent && keys && keys.getValue() < extent.getValue() &&
+      hasBoundary(body, variable, keys.getValue()) && !dependsOn(body, key)) {
+    AffineExpr after = getBoundVariable(
+        space.constant(extent.getValue() - keys.getValue()), {key});
+    ScalarRef first =
+        reduce(combiner, key, substitute(body, variable, key), op);
+    ScalarRef second =
+        reduce(combiner, after,
+               substitute(body, variable, after + keys.getValue()), op);
+    return apply(getCombinerName(combiner), body->number, {first, second}, op);
   }
   Scalar scalar;
   scalar.kind = Scalar::Kind::Reduce;

@@ -88,8 +88,8 @@ public:
   ScalarRef outer(mlir::Value value, Number number);
   ScalarRef contract(mlir::Operation *op,
                      llvm::ArrayRef<mlir::AffineExpr> loops);
-  /// Reduction over `variable`. A body that is a choice between two ranges of
-  /// the variable is split at the boundary.
+  /// Reduction over `variable`. Where the variable runs past the keys and the
+  /// body is a choice at that boundary, it is split there.
   ScalarRef reduce(Combiner combiner, mlir::AffineExpr variable, ScalarRef body,
                    mlir::Operation *op);
   /// The op `name` on `operands`; `predicate` for comparisons.
@@ -108,7 +108,8 @@ public:
   /// expressions in which the variable must not occur.
   mlir::AffineExpr getBoundVariable(mlir::AffineExpr extent,
                                     llvm::ArrayRef<mlir::AffineExpr> inUse);
-  /// Makes `variable` the bound variable of its extent.
+  /// Makes `variable` the bound variable of its extent. The first one is the
+  /// key position.
   void setBoundVariable(mlir::AffineExpr variable);
 
   /// `scalar` with `expr` in the place of `variable`.
@@ -140,8 +141,6 @@ private:
   ScalarRef foldThroughSelect(llvm::StringRef name, Number number,
                               llvm::ArrayRef<ScalarRef> operands,
                               mlir::Operation *op, int64_t predicate);
-  std::optional<int64_t> findBoundary(ScalarRef body, mlir::AffineExpr variable,
-                                      int64_t extent);
 
   IndexSpace &space;
   llvm::FoldingSet<Scalar> nodes;
