@@ -186,13 +186,13 @@ createEngine(ModuleOp module, int optLevel) {
 }
 
 CpuJit::CpuJit() = default;
-/// Ends the worker threads of MLIR's async runtime (a new pool starts with the
-/// next task). Exported by libmlir_async_runtime, declared in no header.
-extern "C" void __mlir_execution_engine_destroy();
-
-/// A worker may still be in the last instructions of a task whose end has been
-/// signalled: it must be gone before the code is.
-CpuJit::~CpuJit() { __mlir_execution_engine_destroy(); }
+/// A worker of MLIR's async runtime may still be in the last instructions of a
+/// task whose end has been signalled, and the runtime cannot be asked to wait
+/// and go on. So code stays for as long as the process does.
+CpuJit::~CpuJit() {
+  static auto *retired = new std::vector<std::unique_ptr<ExecutionEngine>>;
+  retired->push_back(std::move(engine));
+}
 
 FailureOr<std::unique_ptr<CpuJit>> CpuJit::compile(ModuleOp module,
                                                    StringRef function,
