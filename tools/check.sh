@@ -28,7 +28,7 @@ run_tests() {
   say "lit and unit tests"
   local results=$build/test-results.json counts
   rm -f "$results"
-  "$(tools/scripts/find-llvm-tool.sh lit)" -sv -j "$jobs" --timeout 300 -o "$results" \
+  timeout 1800 "$(tools/scripts/find-llvm-tool.sh lit)" -sv -j "$jobs" -o "$results" \
     "$build/test" "$build/test/Unit"
   counts=$(python3 tools/scripts/count-tests.py "$results") || {
     echo "FAILED: lit wrote no results"

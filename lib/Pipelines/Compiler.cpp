@@ -22,6 +22,7 @@
 #include "attn/Target/PTX/TranslateToPTX.h"
 #include "attn/TargetInfo/TargetInfo.h"
 
+#include "mlir/IR/Verifier.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -156,6 +157,9 @@ Compilation::runPasses(StringRef step,
     PassManager pm(module->getName());
     if (options.configure && failed(options.configure(pm)))
       return failure();
+    // Verification after each pass would take a sixth of the time. Run by name,
+    // passes are verified; here the result is, before it is translated.
+    pm.enableVerifier(false);
     build(pm);
     return pm.run(module);
   });
@@ -177,11 +181,12 @@ LogicalResult Compilation::runStages() {
         })))
       return failure();
   }
-  if (target.kind == TargetKind::Gpu)
-    return success();
-  return runPasses("attn-cpu-pipeline", [](OpPassManager &pm) {
-    buildCpuPipeline(pm, CpuPipelineOptions());
-  });
+  if (target.kind == TargetKind::Cpu &&
+      failed(runPasses("attn-cpu-pipeline", [](OpPassManager &pm) {
+        buildCpuPipeline(pm, CpuPipelineOptions());
+      })))
+    return failure();
+  return timed("verify", [&] { return verify(module); });
 }
 
 FailureOr<std::string> Compilation::printModule() {

@@ -26,8 +26,9 @@ void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
                                     const AttentionPipelineOptions &options) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createConvertAttnTileToNVVM());
+  // Affine ops are lowered while the module is small.
   pm.addPass(createLowerAffinePass());
+  pm.addPass(createConvertAttnTileToNVVM());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createCSEPass());
   ArithToLLVMConversionPassOptions arithOptions;

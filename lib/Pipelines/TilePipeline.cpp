@@ -28,12 +28,10 @@ getSharedMemoryLimit(StringRef target) {
 void attn::buildTilePipeline(OpPassManager &pm,
                              const AttentionPipelineOptions &options) {
   // Tiled loops repeat sizes and bounds; the stages of the key loops are found
-  // by their bounds, so equal values must be one value.
-  pm.addPass(createCanonicalizerPass());
+  // by their bounds, so equal values must be one value. Canonicalization would
+  // dissolve loops of one trip, and with them the form that the passes follow.
   pm.addPass(createCSEPass());
   pm.addPass(createConvertAttnToTile());
-  // Canonicalization here would dissolve key loops of one trip, which the
-  // staging of their loads follows.
   pm.addPass(createCSEPass());
   OpPassManager &kernels = pm.nest<tile::KernelOp>();
   kernels.addPass(tile::createPipelinePass());
