@@ -67,6 +67,9 @@ TEST(ErrorBound, hasTheFloorOfTheOutputType) {
       getErrorBound(makeVector({3, 4}, ElementType::BF16), oracle);
   EXPECT_EQ(bound.maxAbs, 2 * 4 / 256.0);
   EXPECT_EQ(bound.relNorm, 2 / 256.0);
+  // f32 is computed in f32: four roundings.
+  EXPECT_EQ(getErrorBound(makeVector({3, 4}, ElementType::F32), oracle).maxAbs,
+            2 * 4 * 4 * std::ldexp(1.0, -24));
   // A yardstick that is infinitely wrong leaves the floor.
   Tensor broken = makeVector({std::nan(""), 4}, ElementType::BF16);
   EXPECT_EQ(getErrorBound(broken, oracle).maxAbs, 2 * 4 / 256.0);
