@@ -38,7 +38,6 @@ static mlir::LogicalResult runTool(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  return attn::runGuarded("attn-opt", [&] {
-    return mlir::asMainReturnCode(runTool(argc, argv));
-  });
+  return attn::runGuarded(
+      "attn-opt", [&] { return mlir::asMainReturnCode(runTool(argc, argv)); });
 }

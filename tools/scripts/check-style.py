@@ -106,7 +106,7 @@ def check_passes(findings, tests):
             for field in ("let summary", "let description", "Requires:", "Ensures:", "Example"):
                 if field not in body:
                     findings.warn(path, line, f"pass {flag} is documented without '{field}'")
-            if not re.search(rf"(?<![\w-]){flag}(?![\w-])", tests):
+            if not re.search(rf"(?:^|[\s,({{\"']|--?){flag}(?![\w-])", tests):
                 findings.error(path, line, f"no test runs {flag}")
 
 

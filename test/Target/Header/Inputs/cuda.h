@@ -39,9 +39,13 @@ struct CUlaunchConfig {
 struct CUtensorMap {
   alignas(64) uint64_t opaque[16];
 };
-enum { CU_TENSOR_MAP_DATA_TYPE_FLOAT16 = 6, CU_TENSOR_MAP_INTERLEAVE_NONE = 0,
-       CU_TENSOR_MAP_SWIZZLE_128B = 3, CU_TENSOR_MAP_L2_PROMOTION_L2_128B = 2,
-       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 };
+enum {
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT16 = 6,
+  CU_TENSOR_MAP_INTERLEAVE_NONE = 0,
+  CU_TENSOR_MAP_SWIZZLE_128B = 3,
+  CU_TENSOR_MAP_L2_PROMOTION_L2_128B = 2,
+  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0
+};
 
 inline CUresult cuCtxGetCurrent(CUcontext *context) {
   *context = reinterpret_cast<CUcontext>(16);
@@ -56,7 +60,8 @@ inline CUresult cuDeviceGetAttribute(int *value, int, CUdevice) {
   return CUDA_SUCCESS;
 }
 inline CUresult cuModuleLoadData(CUmodule *module, const void *image) {
-  std::printf("load %zu bytes\n", std::strlen(static_cast<const char *>(image)));
+  std::printf("load %zu bytes\n",
+              std::strlen(static_cast<const char *>(image)));
   *module = nullptr;
   return CUDA_SUCCESS;
 }
@@ -73,7 +78,8 @@ inline CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream) {
   *address = 0x1000;
   return CUDA_SUCCESS;
 }
-inline CUresult cuMemsetD8Async(CUdeviceptr, unsigned char value, size_t bytes, CUstream) {
+inline CUresult cuMemsetD8Async(CUdeviceptr, unsigned char value, size_t bytes,
+                                CUstream) {
   std::printf("fill %zu with %d\n", bytes, value);
   return CUDA_SUCCESS;
 }
@@ -81,9 +87,11 @@ inline CUresult cuMemFreeAsync(CUdeviceptr address, CUstream) {
   std::printf("free %#llx\n", address);
   return CUDA_SUCCESS;
 }
-inline CUresult cuTensorMapEncodeTiled(CUtensorMap *, int type, cuuint32_t rank, void *address,
-                                       const cuuint64_t *dims, const cuuint64_t *strides,
-                                       const cuuint32_t *box, const cuuint32_t *, int, int swizzle,
+inline CUresult cuTensorMapEncodeTiled(CUtensorMap *, int type, cuuint32_t rank,
+                                       void *address, const cuuint64_t *dims,
+                                       const cuuint64_t *strides,
+                                       const cuuint32_t *box,
+                                       const cuuint32_t *, int, int swizzle,
                                        int, int) {
   std::printf("tensor map type %d at %p dims", type, address);
   for (cuuint32_t i = 0; i < rank; ++i)
@@ -94,15 +102,17 @@ inline CUresult cuTensorMapEncodeTiled(CUtensorMap *, int type, cuuint32_t rank,
   std::printf(" box %u %u swizzle %d\n", box[0], box[1], swizzle);
   return CUDA_SUCCESS;
 }
-inline CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction, void **parameters,
-                                 void **) {
-  std::printf("launch (%u, %u, %u) x (%u, %u, %u), %u bytes, cluster %u\n", config->gridDimX,
-              config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY,
-              config->blockDimZ, config->sharedMemBytes,
+inline CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction,
+                                 void **parameters, void **) {
+  std::printf("launch (%u, %u, %u) x (%u, %u, %u), %u bytes, cluster %u\n",
+              config->gridDimX, config->gridDimY, config->gridDimZ,
+              config->blockDimX, config->blockDimY, config->blockDimZ,
+              config->sharedMemBytes,
               config->numAttrs ? config->attrs[0].value.clusterDim.x : 1);
   std::printf("in %#llx, stride %lld, rows %d, scale %g\n",
               *static_cast<CUdeviceptr *>(parameters[0]),
-              *static_cast<long long *>(parameters[1]), *static_cast<int *>(parameters[2]),
+              *static_cast<long long *>(parameters[1]),
+              *static_cast<int *>(parameters[2]),
               static_cast<double>(*static_cast<float *>(parameters[3])));
   return CUDA_SUCCESS;
 }
