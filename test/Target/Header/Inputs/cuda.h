@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A driver that prints what it is asked to do, in place of CUDA's. It declares
 // what emitted headers use, by the names and types of the CUDA driver API.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "one.h"
 // A second header, or the same, can be included beside it.
 #include "one.h"
