@@ -67,8 +67,8 @@ ErrorBound getErrorBound(const Tensor &yardstick, const Tensor &oracle) {
   for (double value : oracle.getValues())
     if (std::isfinite(value))
       largest = std::max(largest, std::fabs(value));
-  double roundoff = getRoundings(yardstick.getType()) *
-                    getUnitRoundoff(yardstick.getType());
+  double roundoff =
+      getRoundings(yardstick.getType()) * getUnitRoundoff(yardstick.getType());
   // A yardstick that is infinitely wrong excuses nothing.
   auto finiteOrZero = [](double x) { return std::isfinite(x) ? x : 0; };
   return {2 * std::max(finiteOrZero(stats.maxAbs), roundoff * largest),

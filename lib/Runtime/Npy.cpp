@@ -219,8 +219,7 @@ std::optional<Error> attn::runtime::writeNpy(const std::string &path,
                                              const HostTensor &tensor) {
   // A device such as /dev/null must not be replaced by a file.
   std::error_code ignored;
-  std::filesystem::file_status status =
-      std::filesystem::status(path, ignored);
+  std::filesystem::file_status status = std::filesystem::status(path, ignored);
   bool isDevice = std::filesystem::exists(status) &&
                   !std::filesystem::is_regular_file(status);
   std::string temporary = isDevice ? path : path + ".partial";

@@ -172,11 +172,12 @@ static runtime::Result<Operands> readInputs(const CommandLine &flags,
       return runtime::Error{"operand " + operand.name + ": " + array.message()};
     if (array->dtype != operand.dtype)
       return runtime::Error{"operand " + operand.name + ": expected dtype " +
-                            runtime::name(operand.dtype) +
-                            ", got " +
+                            runtime::name(operand.dtype) + ", got " +
                             runtime::name(array->dtype)};
-    operands.back() = sim::HostTensor{
-        array->dtype, array->shape, {}, {array->data.begin(), array->data.end()}};
+    operands.back() = sim::HostTensor{array->dtype,
+                                      array->shape,
+                                      {},
+                                      {array->data.begin(), array->data.end()}};
   }
   return operands;
 }

@@ -24,4 +24,5 @@ if [ $# = 0 ]; then
   set -- "${files[@]}"
 fi
 echo "$# files"
-printf '%s\n' "$@" | xargs -P "$(nproc)" -n 1 clang-tidy --quiet -p "$build" 2>/dev/null
+printf '%s\n' "$@" | xargs -P "$(nproc)" -n 1 clang-tidy --quiet \
+  --header-filter="^$PWD/(include|lib|tools)/" -p "$build" 2>/dev/null

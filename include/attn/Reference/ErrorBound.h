@@ -14,10 +14,10 @@
 //
 // maxAbs catches one wrong element, relNorm a small bias everywhere. The
 // yardstick's error can be 0 by luck on small or special inputs, so each bound
-// has the floor that the roundings of any kernel already cost: u = 2^-p, the unit
-// roundoff of the output type, or 4 u for f32 and f64, where the intermediate
-// results (dot product, exponential, sum, logarithm or quotient) are rounded to
-// the output's type too:
+// has the floor that the roundings of any kernel already cost: u = 2^-p, the
+// unit roundoff of the output type, or 4 u for f32 and f64, where the
+// intermediate results (dot product, exponential, sum, logarithm or quotient)
+// are rounded to the output's type too:
 //
 //   maxAbs  <= 2 * max(maxAbs of the yardstick,  u * max |r|)
 //   relNorm <= 2 * max(relNorm of the yardstick, u)

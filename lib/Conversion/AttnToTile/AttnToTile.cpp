@@ -75,7 +75,8 @@ bool isScalarOp(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 /// Moves a scalar op out of the loops in which it is invariant. A division need
-/// not stay behind the test for a trip: integer division does not trap on a GPU.
+/// not stay behind the test for a trip: integer division does not trap on a
+/// GPU.
 static void hoist(Operation *op) {
   while (auto loop = dyn_cast<scf::ForOp>(op->getParentOp())) {
     if (!llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -148,10 +149,10 @@ void KernelBuilder::mapGrid() {
   Value tiles = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value last = arith::SubIOp::create(builder, loc, tiles, one);
-  Value rowTile = arith::SubIOp::create(builder, loc, last,
-                                        blockId(gpu::Dimension::x));
-  Value tileM = arith::ConstantIndexOp::create(
-      builder, loc, attention.schedule.getTileM());
+  Value rowTile =
+      arith::SubIOp::create(builder, loc, last, blockId(gpu::Dimension::x));
+  Value tileM = arith::ConstantIndexOp::create(builder, loc,
+                                               attention.schedule.getTileM());
   Value row = arith::MulIOp::create(builder, loc, rowTile, tileM);
   SmallVector<Value> ids = {blockId(gpu::Dimension::z),
                             blockId(gpu::Dimension::y), row};
@@ -194,17 +195,18 @@ Value KernelBuilder::getQuery() {
   AttentionDims dims = AttentionDims::get(op);
   int64_t rows = schedule.getTileM();
   query = loadTile(op.getQuery(), rows);
-  auto operandType = tile::FragmentType::get(
-      builder.getContext(), {rows, dims.headDim},
-      getElementTypeOrSelf(op.getQuery().getType()),
-      tile::FragmentLayout::OperandA);
+  auto operandType =
+      tile::FragmentType::get(builder.getContext(), {rows, dims.headDim},
+                              getElementTypeOrSelf(op.getQuery().getType()),
+                              tile::FragmentLayout::OperandA);
   // Per thread: O and S accumulators, P operand, and the query.
   int64_t rowBlocks = rows / schedule.getWarps() / 16;
   int64_t registers = rowBlocks * (dims.valueDim / 2 + schedule.getTileN() / 2 +
                                    schedule.getTileN() / 4 + dims.headDim / 4);
   constexpr int64_t kBudget = 176;
   if (registers <= kBudget)
-    query = tile::LoadOperandOp::create(builder, op.getLoc(), operandType, query);
+    query =
+        tile::LoadOperandOp::create(builder, op.getLoc(), operandType, query);
   return query;
 }
 
@@ -230,9 +232,9 @@ LogicalResult KernelBuilder::convertStep(OnlineAttentionOp step) {
   else if (*getConstantIntValue(keys) != tileN)
     keysInTile = arith::ConstantIndexOp::create(builder, step.getLoc(),
                                                 *getConstantIntValue(keys));
-  FailureOr<FragmentState> next = buildStep(
-      mods, step, getQuery(), key, value, keysInTile,
-      getState({step.getAcc(), step.getMax(), step.getSum()}));
+  FailureOr<FragmentState> next =
+      buildStep(mods, step, getQuery(), key, value, keysInTile,
+                getState({step.getAcc(), step.getMax(), step.getSum()}));
   if (failed(next))
     return failure();
   setState(step->getResults(), next->values());
@@ -250,10 +252,10 @@ LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
                              AttentionDims::get(attention.first).valueDim);
     getQuery();
   }
-  auto copy = scf::ForOp::create(builder, loc,
-                                 values.lookup(loop.getLowerBound()),
-                                 values.lookup(loop.getUpperBound()),
-                                 values.lookup(loop.getStep()), init.values());
+  auto copy =
+      scf::ForOp::create(builder, loc, values.lookup(loop.getLowerBound()),
+                         values.lookup(loop.getUpperBound()),
+                         values.lookup(loop.getStep()), init.values());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(copy.getBody());
   values.map(loop.getInductionVar(), copy.getInductionVar());
@@ -272,9 +274,9 @@ LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
 //===----------------------------------------------------------------------===//
 
 void KernelBuilder::convertNormalize(NormalizeOp op) {
-  auto [output, lse] = buildNormalize(
-      builder, op.getLoc(), ScoreUnits::get(attention.first),
-      getState({op.getAcc(), op.getMax(), op.getSum()}));
+  auto [output, lse] =
+      buildNormalize(builder, op.getLoc(), ScoreUnits::get(attention.first),
+                     getState({op.getAcc(), op.getMax(), op.getSum()}));
   values.map(op.getOutput(), output);
   if (op.getLse())
     values.map(op.getLse(), lse);
@@ -330,8 +332,7 @@ FailureOr<tile::KernelOp> KernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&kernel.getBody());
   for (const KernelOperand &operand : attention.operands)
-    values.map(operand.tensor,
-               body->addArgument(getGlobalType(operand), loc));
+    values.map(operand.tensor, body->addArgument(getGlobalType(operand), loc));
   if (failed(materializeOuter()))
     return failure();
   mapGrid();

@@ -109,13 +109,12 @@ private:
     Attribute one = number(1);
     return builder.getDictionaryAttr({
         field("entry", text(name)),
-        field("grid",
-              builder.getArrayAttr({text("ceildiv(dim(query, 2), " +
-                                         Twine(schedule.getTileM()) + ")"),
-                                    text("dim(query, 1)"),
-                                    text("dim(query, 0)")})),
-        field("block",
-              builder.getArrayAttr({number(schedule.getWarps() * 32), one, one})),
+        field("grid", builder.getArrayAttr(
+                          {text("ceildiv(dim(query, 2), " +
+                                Twine(schedule.getTileM()) + ")"),
+                           text("dim(query, 1)"), text("dim(query, 0)")})),
+        field("block", builder.getArrayAttr(
+                           {number(schedule.getWarps() * 32), one, one})),
         field("cluster", builder.getArrayAttr({one, one, one})),
         field("parameters", parameters()),
     });

@@ -88,9 +88,9 @@ static LogicalResult checkSupported(TiledAttention &attention) {
   OnlineAttentionOp op = attention.first;
   Type element = getElementTypeOrSelf(op.getQuery().getType());
   if (!element.isF16() && !element.isBF16()) {
-    InFlightDiagnostic diag =
-        op.emitOpError() << "expected f16 or bf16 inputs on the GPU, got "
-                         << element;
+    InFlightDiagnostic diag = op.emitOpError()
+                              << "expected f16 or bf16 inputs on the GPU, got "
+                              << element;
     if (element.isF32())
       diag.attachNote() << "f32 would need tf32 tensor cores, which round the "
                            "inputs to 10 bits: convert to f16 or bf16, or run "
@@ -105,13 +105,13 @@ static LogicalResult checkSupported(TiledAttention &attention) {
       return op.emitOpError()
              << "expected " << name
              << " to be a multiple of 32 and at most 256, got " << size;
-  int64_t rowsPerWarp = attention.schedule.getTileM() /
-                        attention.schedule.getWarps();
+  int64_t rowsPerWarp =
+      attention.schedule.getTileM() / attention.schedule.getWarps();
   if (rowsPerWarp % 16 != 0 || attention.schedule.getTileN() % 16 != 0)
-    return op.emitOpError()
-           << "expected tile_m to be a multiple of 16 * warps and tile_n of 16, "
-              "got "
-           << attention.schedule;
+    return op.emitOpError() << "expected tile_m to be a multiple of 16 * warps "
+                               "and tile_n of 16, "
+                               "got "
+                            << attention.schedule;
   return success();
 }
 

@@ -5,7 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The tensors that a tiled attention takes from outside its scf.forall, in the
-// order of the kernel's parameters, with the names that the manifest gives them.
+// order of the kernel's parameters, with the names that the manifest gives
+// them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +22,8 @@ namespace attn {
 
 /// One tensor parameter.
 struct KernelOperand {
-  std::string name;              ///< query, key, value, bias, capture0, output...
-  mlir::Value tensor;            ///< outside the forall; a result for outputs
+  std::string name;   ///< query, key, value, bias, capture0, output...
+  mlir::Value tensor; ///< outside the forall; a result for outputs
   mlir::RankedTensorType type;
   bool isOutput = false;
   /// Elements of the innermost dimension that are read or written at once:
@@ -33,7 +34,7 @@ struct KernelOperand {
 /// The parts of one tiled attention (docs/Forms.md).
 struct TiledAttention {
   mlir::scf::ForallOp forall;
-  OnlineAttentionOp first;       ///< any online step: all agree on the operands
+  OnlineAttentionOp first; ///< any online step: all agree on the operands
   NormalizeOp normalize;
   ScheduleAttr schedule;
   llvm::SmallVector<KernelOperand> operands;

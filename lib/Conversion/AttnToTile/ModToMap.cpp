@@ -75,9 +75,9 @@ LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping,
       return success();
     }
     int64_t number = cast<IntegerAttr>(constant.getValue()).getInt();
-    mapping.map(constant.getResult(), arith::ConstantIntOp::create(
-                                          builder, loc, number, width)
-                                          .getResult());
+    mapping.map(
+        constant.getResult(),
+        arith::ConstantIntOp::create(builder, loc, number, width).getResult());
     return success();
   }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
@@ -88,9 +88,10 @@ LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping,
     return success();
   }
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
-    SmallVector<Value> indices = llvm::map_to_vector(
-        extract.getIndices(),
-        [&](Value index) { return toWidth(builder, loc, lookup(index), 64); });
+    SmallVector<Value> indices =
+        llvm::map_to_vector(extract.getIndices(), [&](Value index) {
+          return toWidth(builder, loc, lookup(index), 64);
+        });
     Value source = values.lookup(extract.getTensor());
     mapping.map(extract.getResult(),
                 tile::ExtractOp::create(builder, loc, extract.getType(), source,
@@ -106,8 +107,8 @@ LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping,
   SmallVector<Type> types;
   for (Type type : op.getResultTypes())
     types.push_back(type.isIndex() ? integer : type);
-  Operation *copy = builder.create(OperationState(
-      loc, op.getName(), operands, types, op.getAttrs()));
+  Operation *copy = builder.create(
+      OperationState(loc, op.getName(), operands, types, op.getAttrs()));
   mapping.map(op.getResults(), copy->getResults());
   return success();
 }
@@ -150,12 +151,12 @@ Value ModToMap::applyBias(OnlineAttentionOp step, Value score,
   SmallVector<Value> indices;
   Value coordinates[] = {at.batch, at.head, at.row, at.col};
   for (auto [dim, coordinate] : llvm::enumerate(coordinates))
-    indices.push_back(type.getDimSize(dim) == 1
-                          ? arith::ConstantIntOp::create(builder, loc, 0, 64)
-                                .getResult()
-                          : toWidth(builder, loc, coordinate, 64));
-  Value bias = tile::ExtractOp::create(
-      builder, loc, type.getElementType(), values.lookup(source), indices);
+    indices.push_back(
+        type.getDimSize(dim) == 1
+            ? arith::ConstantIntOp::create(builder, loc, 0, 64).getResult()
+            : toWidth(builder, loc, coordinate, 64));
+  Value bias = tile::ExtractOp::create(builder, loc, type.getElementType(),
+                                       values.lookup(source), indices);
   if (!bias.getType().isF32())
     bias = arith::ExtFOp::create(builder, loc, builder.getF32Type(), bias);
   return arith::AddFOp::create(builder, loc, score, bias);
@@ -190,9 +191,8 @@ FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
 
   auto map = tile::MapOp::create(builder, loc, scores.getType(), scores);
   Type i32 = builder.getI32Type();
-  Block *body = builder.createBlock(&map.getBody(), {},
-                                    {builder.getF32Type(), i32, i32},
-                                    {loc, loc, loc});
+  Block *body = builder.createBlock(
+      &map.getBody(), {}, {builder.getF32Type(), i32, i32}, {loc, loc, loc});
   Value score = body->getArgument(0), col = body->getArgument(2);
   Value clampedCol = col;
   if (reads && keys)
@@ -200,7 +200,8 @@ FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
   Coordinates at;
   at.batch = offsets[0];
   at.head = offsets[1];
-  at.row = arith::AddIOp::create(builder, loc, offsets[2], body->getArgument(1));
+  at.row =
+      arith::AddIOp::create(builder, loc, offsets[2], body->getArgument(1));
   if (reads)
     at.row = arith::MinSIOp::create(builder, loc, at.row, lastRow);
   at.col = arith::AddIOp::create(builder, loc, offsets[3], clampedCol);
@@ -228,9 +229,10 @@ FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
   if (keys) {
     Value exists = arith::CmpIOp::create(builder, loc,
                                          arith::CmpIPredicate::slt, col, keys);
-    visible = visible ? arith::AndIOp::create(builder, loc, visible, exists)
-                            .getResult()
-                      : exists;
+    visible =
+        visible
+            ? arith::AndIOp::create(builder, loc, visible, exists).getResult()
+            : exists;
   }
   if (visible) {
     Value hidden = arith::ConstantOp::create(

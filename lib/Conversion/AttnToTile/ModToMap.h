@@ -44,9 +44,8 @@ private:
 
   mlir::Value applyBias(OnlineAttentionOp step, mlir::Value score,
                         const Coordinates &at);
-  mlir::FailureOr<mlir::Value> inlineRegion(mlir::Region &region,
-                                            mlir::Value score,
-                                            const Coordinates &at);
+  mlir::FailureOr<mlir::Value>
+  inlineRegion(mlir::Region &region, mlir::Value score, const Coordinates &at);
   mlir::LogicalResult cloneOp(mlir::Operation &op, mlir::IRMapping &mapping,
                               unsigned width);
 

@@ -44,9 +44,10 @@ public:
     auto op = tile::MapOp::create(builder, loc, type, inputs);
     SmallVector<Type> types(inputs.size(), builder.getF32Type());
     types.append(fragment.isRow() ? 1 : 2, builder.getI32Type());
-    Block *block = builder.createBlock(&op.getBody(), {}, types,
-                                       SmallVector<Location>(types.size(), loc));
-    Value result = body(ValueRange(block->getArguments().take_front(inputs.size())));
+    Block *block = builder.createBlock(
+        &op.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
+    Value result =
+        body(ValueRange(block->getArguments().take_front(inputs.size())));
     tile::YieldOp::create(builder, loc, result);
     return op.getResult();
   }
@@ -55,7 +56,9 @@ public:
     return arith::ConstantOp::create(
         builder, loc, builder.getF32FloatAttr(static_cast<float>(value)));
   }
-  Value mul(Value a, Value b) { return arith::MulFOp::create(builder, loc, a, b); }
+  Value mul(Value a, Value b) {
+    return arith::MulFOp::create(builder, loc, a, b);
+  }
   Value fma(Value a, Value b, Value c) {
     return math::FmaOp::create(builder, loc, a, b, c);
   }
@@ -67,9 +70,8 @@ public:
   }
   /// `a == number ? whenEqual : otherwise`
   Value selectEqual(Value a, double number, Value whenEqual, Value otherwise) {
-    Value equal = arith::CmpFOp::create(builder, loc,
-                                        arith::CmpFPredicate::OEQ, a,
-                                        constant(number));
+    Value equal = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
+                                        a, constant(number));
     return arith::SelectOp::create(builder, loc, equal, whenEqual, otherwise);
   }
 
@@ -109,9 +111,10 @@ FragmentState attn::buildInitialState(OpBuilder &builder, Location loc,
           fill(builder, loc, row, kMinusInf), fill(builder, loc, row, 0.0f)};
 }
 
-FailureOr<FragmentState>
-attn::buildStep(ModToMap &mods, OnlineAttentionOp step, Value query, Value key,
-                Value value, Value keysInTile, const FragmentState &state) {
+FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
+                                         Value query, Value key, Value value,
+                                         Value keysInTile,
+                                         const FragmentState &state) {
   OpBuilder &builder = mods.getBuilder();
   Location loc = step.getLoc();
   Fragments fragments(builder, loc);
@@ -178,8 +181,7 @@ std::pair<Value, Value> attn::buildNormalize(OpBuilder &builder, Location loc,
       [&](ValueRange args) { return fragments.mul(args[0], args[1]); });
   Value lse = fragments.map(rowsType, {state.max, sum}, [&](ValueRange args) {
     Value sumLog = fragments.log(args[1]);
-    Value total =
-        fragments.fma(args[0], fragments.constant(units.lse), sumLog);
+    Value total = fragments.fma(args[0], fragments.constant(units.lse), sumLog);
     return fragments.selectEqual(args[1], 0.0, fragments.constant(kMinusInf),
                                  total);
   });

@@ -17,8 +17,8 @@
 namespace attn {
 
 /// The running state of a row tile. `max` is in units of the scores before the
-/// final factor (ScoreUnits), the same in all lanes of a quad; each lane has its
-/// part of `sum`.
+/// final factor (ScoreUnits), the same in all lanes of a quad; each lane has
+/// its part of `sum`.
 struct FragmentState {
   mlir::Value acc; ///< [tile_m, Dv]
   mlir::Value max; ///< [tile_m]
@@ -43,15 +43,17 @@ FragmentState buildInitialState(mlir::OpBuilder &builder, mlir::Location loc,
 
 /// One step over the key and value tiles, both in shared memory. `query` is a
 /// shared tile or an operand_a fragment; `keysInTile` as in ModToMap::apply.
-mlir::FailureOr<FragmentState>
-buildStep(ModToMap &mods, OnlineAttentionOp step, mlir::Value query,
-          mlir::Value key, mlir::Value value, mlir::Value keysInTile,
-          const FragmentState &state);
+mlir::FailureOr<FragmentState> buildStep(ModToMap &mods, OnlineAttentionOp step,
+                                         mlir::Value query, mlir::Value key,
+                                         mlir::Value value,
+                                         mlir::Value keysInTile,
+                                         const FragmentState &state);
 
 /// Output and LSE fragments from the final state.
-std::pair<mlir::Value, mlir::Value>
-buildNormalize(mlir::OpBuilder &builder, mlir::Location loc,
-               const ScoreUnits &units, const FragmentState &state);
+std::pair<mlir::Value, mlir::Value> buildNormalize(mlir::OpBuilder &builder,
+                                                   mlir::Location loc,
+                                                   const ScoreUnits &units,
+                                                   const FragmentState &state);
 
 } // namespace attn
 

@@ -151,7 +151,8 @@ Value GlobalView::size(IndexBuilder &index, unsigned dim) const {
 Value GlobalView::stride(IndexBuilder &index, unsigned dim) const {
   if (dim + 1 == type.getRank())
     return index.i64(1);
-  unsigned dynamicSizes = llvm::count_if(type.getShape(), ShapedType::isDynamic);
+  unsigned dynamicSizes =
+      llvm::count_if(type.getShape(), ShapedType::isDynamic);
   return parts[1 + dynamicSizes + dim];
 }
 
@@ -193,6 +194,6 @@ Value SwizzledAddress::get(int64_t row, int64_t chunk) {
   Value &address = byChunk[inPanel];
   if (!address)
     address = index.offset(rowAddress, index.bitXor(laneXor, inPanel * 16));
-  return index.offset(address, (panel * type.getRows() + row) *
-                                   type.getSwizzle());
+  return index.offset(address,
+                      (panel * type.getRows() + row) * type.getSwizzle());
 }

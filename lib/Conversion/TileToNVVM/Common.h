@@ -109,9 +109,9 @@ private:
 };
 
 /// Address of the 16-byte chunk `chunk + laneChunk` of row `row + laneRow` in a
-/// swizzled tile (TileTypes.td, SharedType). `row` (a multiple of 8) and `chunk`
-/// (even) are constants, `laneRow` and `laneChunk` (0 or 1) differ by lane, so
-/// that almost all of the address is shared between accesses.
+/// swizzled tile (TileTypes.td, SharedType). `row` (a multiple of 8) and
+/// `chunk` (even) are constants, `laneRow` and `laneChunk` (0 or 1) differ by
+/// lane, so that almost all of the address is shared between accesses.
 class SwizzledAddress {
 public:
   SwizzledAddress(IndexBuilder &index, SharedType type, mlir::Value base,

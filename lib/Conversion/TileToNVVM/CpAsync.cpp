@@ -32,7 +32,8 @@ struct CopyAsyncLowering : TileOpLowering<CopyAsyncOp> {
     int64_t rowsPerPass = getWarps() * 32 / chunksPerRow;
     if (type.getRows() % rowsPerPass != 0 && type.getRows() > rowsPerPass)
       return rewriter.notifyMatchFailure(
-          op, "rows are not a multiple of the rows that the CTA copies at once");
+          op,
+          "rows are not a multiple of the rows that the CTA copies at once");
     Value firstRow = index.div(index.thread(), chunksPerRow);
     if (type.getRows() < rowsPerPass) {
       // Some threads have no row.
@@ -64,12 +65,13 @@ private:
     Value from = index.offset(source.address(index, indices),
                               index.toI64(index.mul(chunk, kChunkBytes)));
     Value rowBytes = index.mul(source.stride(index, rowDim), 2);
-    Value left = index.add(source.size(index, rowDim),
-                           index.mul(indices.back(), -1));
+    Value left =
+        index.add(source.size(index, rowDim), index.mul(indices.back(), -1));
 
     for (int64_t row = 0; row < type.getRows(); row += rowsPerPass) {
-      Value size = op.getInBounds() ? Value()
-                                    : chunkSize(rewriter, op.getLoc(), left, row);
+      Value size = op.getInBounds()
+                       ? Value()
+                       : chunkSize(rewriter, op.getLoc(), left, row);
       Value rowFrom = index.offset(from, index.mul(rowBytes, row));
       Value to = destination(index, type, adaptor.getTile().front(),
                              index.add(firstRow, row), chunk);
@@ -89,8 +91,8 @@ private:
     IndexBuilder index(builder, loc);
     Value exists = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::sgt, left, index.i32(row));
-    return arith::SelectOp::create(builder, loc, exists,
-                                   index.i32(kChunkBytes), index.i32(0));
+    return arith::SelectOp::create(builder, loc, exists, index.i32(kChunkBytes),
+                                   index.i32(0));
   }
 
   /// Where `chunk` of `row` goes in the first panel.

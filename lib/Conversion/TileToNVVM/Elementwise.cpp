@@ -158,9 +158,9 @@ struct ToOperandLowering : TileOpLowering<ToOperandOp> {
       Value values = LLVM::PoisonOp::create(
           rewriter, loc, VectorType::get(2, rewriter.getF32Type()));
       for (int64_t k = 0; k < 2; ++k)
-        values = LLVM::InsertElementOp::create(
-            rewriter, loc, values, source[i + k],
-            IndexBuilder(rewriter, loc).i32(k));
+        values =
+            LLVM::InsertElementOp::create(rewriter, loc, values, source[i + k],
+                                          IndexBuilder(rewriter, loc).i32(k));
       Value rounded = LLVM::FPTruncOp::create(rewriter, loc, pair, values);
       registers.push_back(LLVM::BitcastOp::create(
           rewriter, loc, rewriter.getI32Type(), rounded));

@@ -73,9 +73,9 @@ struct StoreLowering : TileOpLowering<StoreOp> {
 
     for (int64_t row = 0; row < rowsPerWarp; row += 8) {
       Value globalRow = index.add(firstRow, row);
-      Value writes = arith::CmpIOp::create(rewriter, loc,
-                                           arith::CmpIPredicate::slt, globalRow,
-                                           view.size(index, rowDim));
+      Value writes =
+          arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
+                                globalRow, view.size(index, rowDim));
       if (type.isRow()) {
         Value first = arith::CmpIOp::create(
             rewriter, loc, arith::CmpIPredicate::eq, quadLane, index.i32(0));

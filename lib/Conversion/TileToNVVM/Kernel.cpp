@@ -67,8 +67,8 @@ struct AllocLowering : TileOpLowering<AllocOp> {
     Value base = LLVM::AddressOfOp::create(
         rewriter, loc, pointer,
         FlatSymbolRefAttr::get(getContext(), kSharedMemoryName));
-    rewriter.replaceOp(op,
-                       IndexBuilder(rewriter, loc).offset(base, *op.getOffset()));
+    rewriter.replaceOp(
+        op, IndexBuilder(rewriter, loc).offset(base, *op.getOffset()));
     return success();
   }
 };
@@ -117,8 +117,8 @@ struct SpecialRegisterLowering : public OpConversionPattern<OpTy> {
       id = Z::create(rewriter, loc, i32);
       break;
     }
-    rewriter.replaceOpWithNewOp<arith::IndexCastOp>(
-        op, rewriter.getIndexType(), id);
+    rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, rewriter.getIndexType(),
+                                                    id);
     return success();
   }
 };

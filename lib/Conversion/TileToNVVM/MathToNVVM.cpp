@@ -1,4 +1,5 @@
-//===- MathToNVVM.cpp - Scalar functions on the special function units -*- C++ -*-===//
+//===- MathToNVVM.cpp - Scalar functions on the special function units -*- C++
+//-*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -139,15 +139,16 @@ struct MmaLowering : TileOpLowering<MmaOp> {
     int64_t colBlocks = accType.getShape()[1] / kBlockN;
     int64_t kBlocks = (rowsAreN ? bType.getCols() : bType.getRows()) / kBlockK;
     if (colBlocks % 2 != 0)
-      return rewriter.notifyMatchFailure(op, "columns are not a multiple of 16");
+      return rewriter.notifyMatchFailure(op,
+                                         "columns are not a multiple of 16");
 
     SwizzledAddress bAddress =
         rightAddress(index, bType, adaptor.getB().front(), rowsAreN);
     std::optional<SwizzledAddress> aAddress;
     if (auto aType = dyn_cast<SharedType>(op.getA().getType()))
-      aAddress.emplace(operandAddress(
-          index, aType, adaptor.getA().front(),
-          warpFirstRow(index, aType.getRows(), getWarps())));
+      aAddress.emplace(
+          operandAddress(index, aType, adaptor.getA().front(),
+                         warpFirstRow(index, aType.getRows(), getWarps())));
 
     SmallVector<Value> acc(adaptor.getAcc());
     for (int64_t k = 0; k < kBlocks; ++k) {
@@ -157,8 +158,7 @@ struct MmaLowering : TileOpLowering<MmaOp> {
           a.push_back(loadMatrices(rewriter, loc,
                                    aAddress->get(r * kBlockM, 2 * k), false));
         else
-          a.emplace_back(
-              adaptor.getA().slice((r * kBlocks + k) * 4, 4));
+          a.emplace_back(adaptor.getA().slice((r * kBlocks + k) * 4, 4));
       }
       for (int64_t pair = 0; pair < colBlocks / 2; ++pair) {
         Value address = rowsAreN ? bAddress.get(pair * 16, 2 * k)

@@ -65,21 +65,24 @@ private:
 
   /// Fails at a math op that no instruction computes.
   static LogicalResult checkMath(KernelOp kernel) {
-    WalkResult result = kernel.walk([](Operation *op) {
-      if (!isa<math::MathDialect>(op->getDialect()))
-        return WalkResult::advance();
-      bool isScalarF32 =
-          op->getNumResults() == 1 && op->getResult(0).getType().isF32();
-      bool isKnown = isa<math::Exp2Op, math::ExpOp, math::Log2Op, math::LogOp,
-                         math::TanhOp, math::RsqrtOp, math::SqrtOp, math::SinOp,
-                         math::CosOp, math::AbsFOp, math::FmaOp>(op);
-      if (isScalarF32 && isKnown)
-        return WalkResult::advance();
-      op->emitOpError() << "expected a function that the GPU computes in f32 "
-                           "(exp, exp2, log, log2, tanh, sqrt, rsqrt, sin, cos, "
-                           "absf, fma)";
-      return WalkResult::interrupt();
-    });
+    WalkResult result =
+        kernel.walk([](Operation *op) {
+          if (!isa<math::MathDialect>(op->getDialect()))
+            return WalkResult::advance();
+          bool isScalarF32 =
+              op->getNumResults() == 1 && op->getResult(0).getType().isF32();
+          bool isKnown =
+              isa<math::Exp2Op, math::ExpOp, math::Log2Op, math::LogOp,
+                  math::TanhOp, math::RsqrtOp, math::SqrtOp, math::SinOp,
+                  math::CosOp, math::AbsFOp, math::FmaOp>(op);
+          if (isScalarF32 && isKnown)
+            return WalkResult::advance();
+          op->emitOpError()
+              << "expected a function that the GPU computes in f32 "
+                 "(exp, exp2, log, log2, tanh, sqrt, rsqrt, sin, cos, "
+                 "absf, fma)";
+          return WalkResult::interrupt();
+        });
     return failure(result.wasInterrupted());
   }
 

@@ -46,8 +46,7 @@ static SmallVector<OpFoldResult> sizesOf(OpBuilder &builder, Value value) {
 void AttentionOp::build(OpBuilder &builder, OperationState &state,
                         Type outputType, Type lseType, Value query, Value key,
                         Value value, Value bias, std::optional<double> scale) {
-  FloatAttr scaleAttr =
-      scale ? builder.getF64FloatAttr(*scale) : FloatAttr();
+  FloatAttr scaleAttr = scale ? builder.getF64FloatAttr(*scale) : FloatAttr();
   build(builder, state, outputType, lseType, query, key, value, bias, scaleAttr,
         /*schedule=*/ScheduleAttr());
 }

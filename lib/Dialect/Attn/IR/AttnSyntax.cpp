@@ -39,10 +39,10 @@ void attn::printScale(OpAsmPrinter &printer, Operation *, FloatAttr scale) {
 /// Parses `(%a: type, ...) { ... }`.
 static ParseResult parseModRegion(OpAsmParser &parser, Region &region) {
   SmallVector<OpAsmParser::Argument> arguments;
-  return failure(
-      parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren,
-                               /*allowType=*/true) ||
-      parser.parseRegion(region, arguments));
+  return failure(parser.parseArgumentList(arguments,
+                                          OpAsmParser::Delimiter::Paren,
+                                          /*allowType=*/true) ||
+                 parser.parseRegion(region, arguments));
 }
 
 static void printModRegion(OpAsmPrinter &printer, Region &region) {

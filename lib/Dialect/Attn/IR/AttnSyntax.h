@@ -17,19 +17,21 @@
 namespace attn {
 
 /// `scale(0.125)`, or nothing.
-mlir::OptionalParseResult parseScale(mlir::OpAsmParser &parser, mlir::FloatAttr &scale);
+mlir::OptionalParseResult parseScale(mlir::OpAsmParser &parser,
+                                     mlir::FloatAttr &scale);
 void printScale(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                 mlir::FloatAttr scale);
 
 /// `score_mod soft_cap(50.0)`, `score_mod (%s: f32, ...) { ... }`, or nothing.
 mlir::OptionalParseResult parseScoreMod(mlir::OpAsmParser &parser,
-                                mlir::Region &region);
+                                        mlir::Region &region);
 void printScoreMod(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                    mlir::Region &region);
 
 /// `mask_mod causal(top_left)`, `mask_mod sliding_window(left, right)`,
 /// `mask_mod (%b: index, ...) { ... }`, or nothing.
-mlir::OptionalParseResult parseMaskMod(mlir::OpAsmParser &parser, mlir::Region &region);
+mlir::OptionalParseResult parseMaskMod(mlir::OpAsmParser &parser,
+                                       mlir::Region &region);
 void printMaskMod(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                   mlir::Region &region);
 

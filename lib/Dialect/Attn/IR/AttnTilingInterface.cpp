@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -62,9 +62,8 @@ static bool isWholeRange(TileRange range, Value source, unsigned dim) {
   if (!type.isDynamicDim(dim))
     return isConstantIntValue(range.size, type.getDimSize(dim));
   auto dimOp = dyn_cast_if_present<tensor::DimOp>(
-      dyn_cast<Value>(range.size)
-          ? cast<Value>(range.size).getDefiningOp()
-          : nullptr);
+      dyn_cast<Value>(range.size) ? cast<Value>(range.size).getDefiningOp()
+                                  : nullptr);
   return dimOp && dimOp.getSource() == source &&
          dimOp.getConstantIndex() == static_cast<int64_t>(dim);
 }
@@ -101,8 +100,8 @@ static FailureOr<TileRange> keyHeads(OpBuilder &builder, OpTy op,
   if (*tile % group != 0 && group % *tile != 0)
     return failure();
   AffineExpr head = builder.getAffineSymbolExpr(0).floorDiv(group);
-  OpFoldResult offset = affine::makeComposedFoldedAffineApply(
-      builder, loc, head, {heads.offset});
+  OpFoldResult offset =
+      affine::makeComposedFoldedAffineApply(builder, loc, head, {heads.offset});
   int64_t size = std::max<int64_t>(1, *tile / group);
   return TileRange{offset, builder.getIndexAttr(size)};
 }

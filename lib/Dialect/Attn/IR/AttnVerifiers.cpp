@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -106,9 +106,9 @@ static LogicalResult verifyResultShape(Operation *op, StringRef name,
                                               {"M", dims.queryRows},
                                               {"Dv", dims.valueDim}};
   for (int64_t i = 0; i < type.getRank(); ++i)
-    if (failed(verifyEqual(op, {"the inputs", expected[i].first,
-                                expected[i].second},
-                           {name, expected[i].first, type.getDimSize(i)})))
+    if (failed(verifyEqual(
+            op, {"the inputs", expected[i].first, expected[i].second},
+            {name, expected[i].first, type.getDimSize(i)})))
       return failure();
   return success();
 }
@@ -140,8 +140,8 @@ static LogicalResult verifyBias(OpTy op) {
 template <typename OpTy>
 static LogicalResult verifyScale(OpTy op) {
   if (op.getScale() && !std::isfinite(op.getScaleValue()))
-    return op.emitOpError() << "expected scale to be finite, got "
-                            << op.getScaleValue();
+    return op.emitOpError()
+           << "expected scale to be finite, got " << op.getScaleValue();
   return success();
 }
 
@@ -155,8 +155,9 @@ static LogicalResult verifySignature(Operation *op, StringRef name,
                                      Region &region, ArrayRef<Type> arguments,
                                      Type result) {
   if (!region.hasOneBlock())
-    return op->emitOpError() << "expected " << name << " to have one block, got "
-                             << region.getBlocks().size();
+    return op->emitOpError()
+           << "expected " << name << " to have one block, got "
+           << region.getBlocks().size();
   if (region.getArgumentTypes() != TypeRange(arguments)) {
     InFlightDiagnostic diag = op->emitOpError()
                               << "expected " << name << " to take (";
@@ -192,7 +193,8 @@ static LogicalResult verifyReads(StringRef name, Region &region,
     ShapedType type = extract.getTensor().getType();
     for (auto [position, index] : llvm::enumerate(extract.getIndices())) {
       auto arg = dyn_cast<BlockArgument>(index);
-      if (!arg || arg.getOwner() != &region.front() || type.isDynamicDim(position))
+      if (!arg || arg.getOwner() != &region.front() ||
+          type.isDynamicDim(position))
         continue;
       unsigned first = region.getNumArguments() - coordinates.size();
       if (arg.getArgNumber() < first)

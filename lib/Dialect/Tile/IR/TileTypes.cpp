@@ -89,9 +89,8 @@ LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (llvm::any_of(shape, ShapedType::isDynamic))
     return emitError() << "expected a static shape";
   if (shape.back() % (swizzle / 2) != 0)
-    return emitError() << "expected columns to be a multiple of "
-                       << swizzle / 2 << " (swizzle " << swizzle << "), got "
-                       << shape.back();
+    return emitError() << "expected columns to be a multiple of " << swizzle / 2
+                       << " (swizzle " << swizzle << "), got " << shape.back();
   if (shape[shape.size() - 2] % 8 != 0)
     return emitError() << "expected rows to be a multiple of 8, got "
                        << shape[shape.size() - 2];

@@ -101,8 +101,8 @@ LogicalResult MapOp::verify() {
   Type i32 = IntegerType::get(getContext(), 32);
   expected.append(result.isRow() ? 1 : 2, i32);
   if (getBody().getArgumentTypes() != TypeRange(expected))
-    return emitOpError() << "expected the region to take "
-                         << expected.size() << " arguments: elements, then "
+    return emitOpError() << "expected the region to take " << expected.size()
+                         << " arguments: elements, then "
                          << "coordinates as i32";
   auto yield = dyn_cast<YieldOp>(getBody().front().back());
   if (!yield || yield.getValue().getType() != result.getElementType())
@@ -114,9 +114,8 @@ LogicalResult MapOp::verify() {
 LogicalResult RowReduceOp::verify() {
   FragmentType source = getSource().getType(), init = getInit().getType();
   if (source.isRow() || !init.isRow())
-    return emitOpError()
-           << "expected an accumulator and a row fragment, got " << source
-           << " and " << init;
+    return emitOpError() << "expected an accumulator and a row fragment, got "
+                         << source << " and " << init;
   return verifyEqual(*this, "rows of init", source.getRows(), init.getRows());
 }
 

@@ -1,4 +1,5 @@
-//===- AllocateSharedMemory.cpp - Give each shared tile its place -*- C++ -*-===//
+//===- AllocateSharedMemory.cpp - Give each shared tile its place -*- C++
+//-*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

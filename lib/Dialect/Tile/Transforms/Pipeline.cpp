@@ -106,9 +106,9 @@ LogicalResult Pipeliner::findStagedLoads() {
       for (LoadOp load : loads)
         staged.push_back({load, Value()});
     if (loads.size() != staged.size())
-      return loop.emitOpError() << "expected " << staged.size()
-                                << " loads as in the first loop, got "
-                                << loads.size();
+      return loop.emitOpError()
+             << "expected " << staged.size()
+             << " loads as in the first loop, got " << loads.size();
     for (auto [load, like] : llvm::zip_equal(loads, staged))
       if (load.getSource() != like.load.getSource() ||
           load.getTile().getType() != like.load.getTile().getType())
@@ -141,9 +141,9 @@ void Pipeliner::stageOuterLoads() {
     CopyAsyncOp::create(builder, load.getLoc(), load.getSource(),
                         load.getIndices(), buffer, inBounds);
     CommitGroupOp::create(builder, load.getLoc());
-    // What is read before the key loops is waited for there, after the first key
-    // tiles are under way; what is only read inside them has arrived with the
-    // first of those.
+    // What is read before the key loops is waited for there, after the first
+    // key tiles are under way; what is only read inside them has arrived with
+    // the first of those.
     for (Operation *user : load->getUsers())
       if (auto reader = dyn_cast<LoadOperandOp>(user);
           reader && isa<KernelOp>(reader->getParentOp())) {
@@ -175,8 +175,8 @@ void Pipeliner::copyTile(Value position, Value stage) {
 /// any case, so that the number of open groups says which tile has arrived.
 void Pipeliner::copyGuarded(Value position, Value stage) {
   Location loc = kernel.getLoc();
-  Value exists = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::slt, position, chain.upperBound());
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       position, chain.upperBound());
   auto guarded = scf::IfOp::create(builder, loc, exists);
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -230,13 +230,14 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
   builder.setInsertionPoint(loop);
   SmallVector<Value> inits(loop.getInitArgs());
   inits.push_back(stage);
-  auto staging = scf::ForOp::create(builder, loc, loop.getLowerBound(),
-                                    loop.getUpperBound(), loop.getStep(), inits);
+  auto staging =
+      scf::ForOp::create(builder, loc, loop.getLowerBound(),
+                         loop.getUpperBound(), loop.getStep(), inits);
   Block *body = staging.getBody();
   body->getOperations().splice(body->end(), loop.getBody()->getOperations());
   loop.getInductionVar().replaceAllUsesWith(staging.getInductionVar());
-  for (auto [from, to] : llvm::zip(loop.getRegionIterArgs(),
-                                   staging.getRegionIterArgs()))
+  for (auto [from, to] :
+       llvm::zip(loop.getRegionIterArgs(), staging.getRegionIterArgs()))
     from.replaceAllUsesWith(to);
   for (auto [from, to] : llvm::zip(loop.getResults(), staging.getResults()))
     from.replaceAllUsesWith(to);
@@ -246,8 +247,8 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
   WaitGroupOp::create(builder, loc, stages - 2);
   gpu::BarrierOp::create(builder, loc);
   // The stage before the current one, stages - 1 tiles ahead.
-  Value ahead = arith::MulIOp::create(builder, loc, chain.step(),
-                                      constant(stages - 1));
+  Value ahead =
+      arith::MulIOp::create(builder, loc, chain.step(), constant(stages - 1));
   Value position =
       arith::AddIOp::create(builder, loc, staging.getInductionVar(), ahead);
   Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,

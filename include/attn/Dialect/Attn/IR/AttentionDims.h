@@ -26,13 +26,13 @@ enum Loop : unsigned { kLoopB = 0, kLoopH = 1, kLoopM = 2, kLoopN = 3 };
 
 /// Static sizes of an attention; dynamic ones are ShapedType::kDynamic.
 struct AttentionDims {
-  int64_t batch;       ///< B
-  int64_t queryHeads;  ///< Hq
-  int64_t keyHeads;    ///< Hkv
-  int64_t queryRows;   ///< M
-  int64_t keyRows;     ///< N
-  int64_t headDim;     ///< D
-  int64_t valueDim;    ///< Dv
+  int64_t batch;      ///< B
+  int64_t queryHeads; ///< Hq
+  int64_t keyHeads;   ///< Hkv
+  int64_t queryRows;  ///< M
+  int64_t keyRows;    ///< N
+  int64_t headDim;    ///< D
+  int64_t valueDim;   ///< Dv
 
   /// Reads the sizes off [B,Hq,M,D], [B,Hkv,N,D] and [B,Hkv,N,Dv], taking each
   /// from whichever operand has it static.
