@@ -25,4 +25,4 @@ if [ $# = 0 ]; then
 fi
 echo "$# files"
 printf '%s\n' "$@" | xargs -P "$(nproc)" -n 1 clang-tidy --quiet \
-  --header-filter="^$PWD/(include|lib|tools)/" -p "$build" 2>/dev/null
+  --header-filter="^$PWD/include/" -p "$build" 2>/dev/null

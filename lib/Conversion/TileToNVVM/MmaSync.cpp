@@ -109,7 +109,7 @@ SmallVector<Value> mmaBlock(OpBuilder &builder, Location loc, Type element,
       LLVM::LLVMStructType::getLiteral(context, SmallVector<Type>(4, f32));
   NVVM::MMATypes ptxType =
       element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
-  Value struct_ = NVVM::MmaOp::create(
+  Value product = NVVM::MmaOp::create(
       builder, loc, result, toOperands(a), toOperands(b), acc,
       ArrayRef<int64_t>{kBlockM, kBlockN, kBlockK}, /*b1Op=*/std::nullopt,
       /*intOverflow=*/std::nullopt,
@@ -118,7 +118,7 @@ SmallVector<Value> mmaBlock(OpBuilder &builder, Location loc, Type element,
                                      NVVM::MMALayout::col});
   SmallVector<Value> registers;
   for (int64_t i = 0; i < 4; ++i)
-    registers.push_back(LLVM::ExtractValueOp::create(builder, loc, struct_, i));
+    registers.push_back(LLVM::ExtractValueOp::create(builder, loc, product, i));
   return registers;
 }
 

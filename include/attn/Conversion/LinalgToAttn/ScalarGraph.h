@@ -72,7 +72,8 @@ public:
   bool is(llvm::StringRef opName) const {
     return kind == Kind::Apply && name == opName;
   }
-  void Profile(llvm::FoldingSetNodeID &id) const;
+  void Profile(llvm::FoldingSetNodeID &id)
+      const; // NOLINT(readability-identifier-naming): FoldingSet
 };
 
 /// Makes and owns scalars; folds what can be folded while making them.
