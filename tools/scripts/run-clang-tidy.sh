@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # run-clang-tidy.sh BUILD [FILE...]: clang-tidy on the files, or on what changed
-# last. A file that includes MLIR takes 10 s or more, so that at most
-# ATTN_TIDY_FILES (12) are looked at, the newest changes first.
+# last. A file that includes MLIR takes 20 s or more, so that at most
+# ATTN_TIDY_FILES (8) are looked at, the newest changes first.
 set -eu
 cd "$(dirname "$0")/../.."
 build=$1
 shift
-limit=${ATTN_TIDY_FILES:-12}
+limit=${ATTN_TIDY_FILES:-8}
 if ! command -v clang-tidy >/dev/null; then
   echo "skipped: no clang-tidy"
   exit 77
