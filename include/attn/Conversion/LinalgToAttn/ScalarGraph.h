@@ -72,8 +72,8 @@ public:
   bool is(llvm::StringRef opName) const {
     return kind == Kind::Apply && name == opName;
   }
-  void Profile(llvm::FoldingSetNodeID &id)
-      const; // NOLINT(readability-identifier-naming): FoldingSet
+  // NOLINTNEXTLINE(readability-identifier-naming): llvm::FoldingSet's name
+  void Profile(llvm::FoldingSetNodeID &id) const;
 };
 
 /// Makes and owns scalars; folds what can be folded while making them.
