@@ -36,6 +36,10 @@ struct KernelLowering : TileOpLowering<KernelOp> {
     function->setAttr(
         NVVM::NVVMDialect::getReqntidAttrName(),
         rewriter.getDenseI32ArrayAttr({static_cast<int32_t>(op.getThreads())}));
+    // One CTA of an SM is enough: left to itself, ptxas spills accumulators so
+    // that one more fits.
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                      rewriter.getI32IntegerAttr(1));
     rewriter.inlineRegionBefore(body, function.getBody(), function.end());
     if (failed(rewriter.convertRegionTypes(&function.getBody(),
                                            *getTypeConverter(), &signature)))
