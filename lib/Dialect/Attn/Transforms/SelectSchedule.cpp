@@ -56,8 +56,10 @@ static ScheduleFields chooseFields(const TargetInfo &target,
   if (target.kind == TargetKind::Cpu)
     return chooseForCpu(dims);
   int64_t headDim = std::max(dims.headDim, dims.valueDim);
-  if (headDim <= 64)
+  if (headDim <= 32)
     return {/*tileM=*/128, /*tileN=*/64, /*warps=*/4, /*stages=*/2};
+  if (headDim <= 64) // with tileN = 64, sm_120 spills
+    return {/*tileM=*/128, /*tileN=*/32, /*warps=*/4, /*stages=*/2};
   if (headDim <= 128)
     return {/*tileM=*/64, /*tileN=*/64, /*warps=*/4, /*stages=*/2};
   return {/*tileM=*/64, /*tileN=*/32, /*warps=*/4, /*stages=*/2};
