@@ -25,6 +25,11 @@ getSharedMemoryLimit(StringRef target) {
   return options;
 }
 
+static bool hasWgmma(StringRef target) {
+  Result<TargetInfo> info = lookupTarget(target.str());
+  return info && info->hasMma(MmaFamily::Wgmma);
+}
+
 void attn::buildTilePipeline(OpPassManager &pm,
                              const AttentionPipelineOptions &options) {
   // Tiled loops repeat sizes and bounds; the stages of the key loops are found
@@ -34,6 +39,8 @@ void attn::buildTilePipeline(OpPassManager &pm,
   pm.addPass(createConvertAttnToTile());
   pm.addPass(createCSEPass());
   OpPassManager &kernels = pm.nest<tile::KernelOp>();
+  if (hasWgmma(options.target))
+    kernels.addPass(tile::createSpecializeWarpsPass());
   kernels.addPass(tile::createPipelinePass());
   kernels.addPass(tile::createAllocateSharedMemoryPass(
       getSharedMemoryLimit(options.target)));

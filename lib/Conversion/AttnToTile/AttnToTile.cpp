@@ -328,7 +328,8 @@ FailureOr<tile::KernelOp> KernelBuilder::build(StringRef name) {
   Location loc = attention.forall.getLoc();
   auto kernel = tile::KernelOp::create(
       builder, loc, name, attention.schedule.getWarps(),
-      /*shared_bytes=*/IntegerAttr(), buildManifest(attention, name));
+      /*producer_warps=*/IntegerAttr(), /*shared_bytes=*/IntegerAttr(),
+      buildManifest(attention, name));
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&kernel.getBody());
   for (const KernelOperand &operand : attention.operands)

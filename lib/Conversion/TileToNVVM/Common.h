@@ -130,6 +130,10 @@ private:
 mlir::Value swizzlePermutation(IndexBuilder &index, SharedType type,
                                mlir::Value row);
 
+/// Address of the mbarrier of `stage` (index or i32) in a ring of them.
+mlir::Value mbarrierAddress(IndexBuilder &index, mlir::Value ring,
+                            mlir::Value stage);
+
 /// Declares the CTA's dynamic shared memory, which attn_tile.alloc refers to.
 void declareSharedMemory(mlir::ModuleOp module);
 
@@ -141,8 +145,16 @@ void populateGlobalMemoryPatterns(mlir::TypeConverter &converter,
                                   mlir::RewritePatternSet &patterns);
 void populateKernelPatterns(mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
+void populateMbarrierPatterns(mlir::TypeConverter &converter,
+                              mlir::RewritePatternSet &patterns);
 void populateMmaSyncPatterns(mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns);
+void populateRolesPatterns(mlir::TypeConverter &converter,
+                           mlir::RewritePatternSet &patterns);
+void populateTmaPatterns(mlir::TypeConverter &converter,
+                         mlir::RewritePatternSet &patterns);
+void populateWgmmaPatterns(mlir::TypeConverter &converter,
+                           mlir::RewritePatternSet &patterns);
 /// math ops on f32 scalars by the approximate instructions of the SFU.
 void populateMathToNVVMPatterns(mlir::RewritePatternSet &patterns);
 

@@ -50,12 +50,21 @@ static ScheduleFields chooseForCpu(const AttentionDims &dims) {
           /*stages=*/1};
 }
 
+/// The choice where there is wgmma: two consumer warpgroups, and the widest key
+/// tile whose two stages fit shared memory and whose scores fit the registers.
+static ScheduleFields chooseForWgmma(int64_t headDim) {
+  int64_t tileN = headDim <= 128 ? 128 : headDim <= 192 ? 96 : 64;
+  return {/*tileM=*/128, tileN, /*warps=*/8, /*stages=*/2};
+}
+
 /// The choice for a target; on GPUs by the larger head dimension alone.
 static ScheduleFields chooseFields(const TargetInfo &target,
                                    const AttentionDims &dims) {
   if (target.kind == TargetKind::Cpu)
     return chooseForCpu(dims);
   int64_t headDim = std::max(dims.headDim, dims.valueDim);
+  if (target.hasMma(MmaFamily::Wgmma))
+    return chooseForWgmma(headDim);
   if (headDim <= 32)
     return {/*tileM=*/128, /*tileN=*/64, /*warps=*/4, /*stages=*/2};
   if (headDim <= 64) // with tileN = 64, sm_120 spills

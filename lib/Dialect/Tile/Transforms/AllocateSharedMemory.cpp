@@ -37,6 +37,10 @@ struct AllocateSharedMemoryPass
       bytes += llvm::alignTo(type.getStages() * type.getTileBytes(),
                              kAlignmentBytes);
     });
+    kernel.walk([&](AllocMbarrierOp alloc) {
+      alloc.setOffset(bytes);
+      bytes += alloc.getBarrier().getType().getBytes();
+    });
     if (bytes > limit) {
       kernel.emitOpError() << "expected at most " << limit.getValue()
                            << " bytes of shared memory, got " << bytes

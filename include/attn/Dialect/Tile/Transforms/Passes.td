@@ -43,15 +43,52 @@ def PipelinePass : Pass<"attn-tile-pipeline", "::attn::tile::KernelOp"> {
                            "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
 }
 
+def SpecializeWarpsPass
+    : Pass<"attn-tile-specialize-warps", "::attn::tile::KernelOp"> {
+  let summary = "A producer warpgroup loads by TMA, consumers multiply by wgmma";
+  let description = [{
+    For sm_90a what `--attn-tile-pipeline` is for sm_80. Each `attn_tile.load` gets
+    a tensor map (a parameter of the kernel, described in its manifest), a shared
+    tile or a ring of `stages` tiles, a barrier that says that the tile is full
+    and, for the tiles of the key loops, one that says that it is empty:
+
+    ```
+    producer:                              consumers, for each tile j:
+      copy query -> q, full                  wait full[j mod stages]
+      for each tile j of all key loops:      multiply (wgmma)
+        wait empty[j mod stages]             arrive at empty[j mod stages]
+        copy tile j -> ring[j mod stages],
+                       full[j mod stages]
+    ```
+
+    Products become `attn_tile.mma_async` and a wait for all of them;
+    `--attn-tile-overlap-softmax` moves the waits apart. A kernel that this pass
+    cannot take is left as it is, with a warning.
+
+    Requires: `attn_tile.load`s in a chain of scf.for with one step. Ensures: no
+    `attn_tile.load` is left, unless it has warned.
+  }];
+  let options = [
+    Option<"stages", "stages", "int64_t", /*default=*/"0",
+           "Tiles in flight; 0 takes the kernel manifest's schedule">
+  ];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Number of kernels specialised">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
+}
+
 def AllocateSharedMemoryPass
     : Pass<"attn-tile-allocate-shared-memory", "::attn::tile::KernelOp"> {
   let summary = "Give each shared tile its place";
   let description = [{
     Sets `offset` on each `attn_tile.alloc`, one after the other at multiples of
-    1024 bytes (what a 128-byte swizzle of TMA needs), and `shared_bytes` on the
-    kernel. Fails if the total is more than `limit`.
+    1024 bytes (what a 128-byte swizzle of TMA needs), then on each
+    `attn_tile.alloc_mbarrier`, and `shared_bytes` on the kernel. Fails if the
+    total is more than `limit`.
 
-    Requires: no `attn_tile.load`. Ensures: every `attn_tile.alloc` has an offset.
+    Requires: no `attn_tile.load`. Ensures: every allocation has an offset.
   }];
   let options = [
     Option<"limit", "limit", "int64_t", /*default=*/"166912",

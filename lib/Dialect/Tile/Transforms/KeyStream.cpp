@@ -1,0 +1,74 @@
+//===- KeyStream.cpp - The key loops of a kernel -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KeyStream.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+/// Collects the loops with loads and checks that they follow each other.
+LogicalResult KeyStream::findLoops(KernelOp kernel) {
+  for (auto loop : kernel.getBody().front().getOps<scf::ForOp>())
+    if (!loop.getBody()->getOps<LoadOp>().empty())
+      loops.push_back(loop);
+  if (loops.empty())
+    return kernel.emitOpError() << "expected key loops with attn_tile.load";
+  for (unsigned i = 1; i < loops.size(); ++i)
+    if (loops[i].getLowerBound() != loops[i - 1].getUpperBound())
+      return loops[i].emitOpError()
+             << "expected to start where the loop before it ends";
+  return success();
+}
+
+/// True if `value` is computed outside the loop.
+static bool isOutside(Value value, scf::ForOp loop) {
+  return !loop.getRegion().isAncestor(value.getParentRegion());
+}
+
+/// Each load of a loop must have its like in every loop: same tensor and tile,
+/// row = induction variable, other indices from outside.
+LogicalResult KeyStream::findLoads() {
+  for (scf::ForOp loop : loops) {
+    SmallVector<LoadOp> found(loop.getBody()->getOps<LoadOp>());
+    for (LoadOp load : found) {
+      bool isStream = load.getIndices().back() == loop.getInductionVar() &&
+                      llvm::all_of(load.getIndices().drop_back(),
+                                   [&](Value v) { return isOutside(v, loop); });
+      if (!isStream)
+        return load.emitOpError() << "expected the row to be the loop's "
+                                     "induction variable and the other indices "
+                                     "to be invariant";
+    }
+    if (loop == loops.front())
+      loads = found;
+    if (found.size() != loads.size())
+      return loop.emitOpError()
+             << "expected " << loads.size()
+             << " loads as in the first loop, got " << found.size();
+    for (auto [load, like] : llvm::zip_equal(found, loads))
+      if (load.getSource() != like.getSource() ||
+          load.getTile().getType() != like.getTile().getType())
+        return load.emitOpError() << "expected the same tile as in the first "
+                                     "loop";
+  }
+  return success();
+}
+
+FailureOr<KeyStream> KeyStream::find(KernelOp kernel) {
+  KeyStream stream;
+  if (failed(stream.findLoops(kernel)) || failed(stream.findLoads()))
+    return failure();
+  return stream;
+}
+
+int64_t attn::tile::getScheduleField(KernelOp kernel, StringRef name,
+                                     int64_t otherwise) {
+  if (DictionaryAttr manifest = kernel.getManifestAttr())
+    if (auto schedule = manifest.getAs<DictionaryAttr>("schedule"))
+      if (auto number = schedule.getAs<IntegerAttr>(name))
+        return number.getInt();
+  return otherwise;
+}
