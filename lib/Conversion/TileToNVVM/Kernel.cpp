@@ -42,11 +42,11 @@ struct KernelLowering : TileOpLowering<KernelOp> {
     // that one more fits.
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                       rewriter.getI32IntegerAttr(1));
+    markTensorMaps(body.getArgumentTypes(), signature, function);
     rewriter.inlineRegionBefore(body, function.getBody(), function.end());
     if (failed(rewriter.convertRegionTypes(&function.getBody(),
                                            *getTypeConverter(), &signature)))
       return failure();
-    markTensorMaps(op, signature, function);
     rewriter.eraseOp(op);
     return success();
   }
@@ -55,16 +55,16 @@ private:
   /// A tensor map is passed by value, and read in place by TMA (CUDA C++
   /// Programming Guide, "Tensor map encoding").
   static void
-  markTensorMaps(KernelOp op,
+  markTensorMaps(TypeRange parameters,
                  const TypeConverter::SignatureConversion &signature,
                  LLVM::LLVMFuncOp function) {
-    Builder builder(op.getContext());
+    Builder builder(function.getContext());
     auto bytes =
         LLVM::LLVMArrayType::get(builder.getI8Type(), kTensorMapBytes);
-    for (BlockArgument argument : op.getBody().getArguments()) {
-      if (!isa<TensorMapType>(argument.getType()))
+    for (auto [number, type] : llvm::enumerate(parameters)) {
+      if (!isa<TensorMapType>(type))
         continue;
-      unsigned i = signature.getInputMapping(argument.getArgNumber())->inputNo;
+      unsigned i = signature.getInputMapping(number)->inputNo;
       function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(),
                           TypeAttr::get(bytes));
       function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),

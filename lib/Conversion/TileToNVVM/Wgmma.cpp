@@ -98,7 +98,7 @@ Value findStruct(ValueRange registers, Type type) {
 
 Value packAccumulator(OpBuilder &builder, Location loc, ValueRange registers) {
   auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
-                                               TypeRange(registers));
+                                               llvm::to_vector(registers.getTypes()));
   if (Value whole = findStruct(registers, type))
     return whole;
   Value packed = LLVM::PoisonOp::create(builder, loc, type);

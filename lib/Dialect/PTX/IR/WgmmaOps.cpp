@@ -72,7 +72,7 @@ bool WgmmaOp::getAsmValues(RewriterBase &, AsmValues &values) {
     values.push_back({a, PTXRegisterMod::Read});
   for (Value b : getB())
     values.push_back({b, PTXRegisterMod::Read});
-  return false;
+  return true; // The text numbers its registers itself.
 }
 
 /// "{$first, ..., $last}"
@@ -122,7 +122,7 @@ LogicalResult WgmmaWaitOp::verify() {
 bool WgmmaWaitOp::getAsmValues(RewriterBase &, AsmValues &values) {
   values.push_back({getResult(), NVVM::PTXRegisterMod::Write});
   values.push_back({getAcc(), NVVM::PTXRegisterMod::ReadWrite});
-  return false;
+  return true; // The text numbers its registers itself.
 }
 
 std::string WgmmaWaitOp::getPtx() {
