@@ -264,13 +264,9 @@ void Specializer::convertLoop(scf::ForOp loop, Value &number) {
 void Specializer::buildConsumer() {
   Location loc = kernel.getLoc();
   builder.setInsertionPointAfterValue(warpgroup);
-  for (Channel &channel : outer)
+  for (Channel &channel : outer) {
     MbarrierWaitOp::create(builder, loc, channel.full, constant(0),
                            constant(0));
-  Value number = constant(0);
-  for (scf::ForOp loop : stream.loops)
-    convertLoop(loop, number);
-  for (Channel &channel : outer) {
     // wgmma reads A from shared memory as fast as from registers.
     for (Operation *user :
          llvm::make_early_inc_range(channel.load->getUsers()))
@@ -281,6 +277,9 @@ void Specializer::buildConsumer() {
     channel.load.getTile().replaceAllUsesWith(channel.ring);
     channel.load.erase();
   }
+  Value number = constant(0);
+  for (scf::ForOp loop : stream.loops)
+    convertLoop(loop, number);
 }
 
 void Specializer::run() {
