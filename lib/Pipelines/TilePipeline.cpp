@@ -39,8 +39,10 @@ void attn::buildTilePipeline(OpPassManager &pm,
   pm.addPass(createConvertAttnToTile());
   pm.addPass(createCSEPass());
   OpPassManager &kernels = pm.nest<tile::KernelOp>();
-  if (hasWgmma(options.target))
+  if (hasWgmma(options.target)) {
     kernels.addPass(tile::createSpecializeWarpsPass());
+    kernels.addPass(tile::createOverlapSoftmaxPass());
+  }
   kernels.addPass(tile::createPipelinePass());
   kernels.addPass(tile::createAllocateSharedMemoryPass(
       getSharedMemoryLimit(options.target)));

@@ -79,6 +79,33 @@ def SpecializeWarpsPass
                            "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
 }
 
+def OverlapSoftmaxPass
+    : Pass<"attn-tile-overlap-softmax", "::attn::tile::KernelOp"> {
+  let summary = "Compute the softmax of a tile beside the product of another";
+  let description = [{
+    Rewrites the key loops of the consumers that `--attn-tile-specialize-warps`
+    made into a software pipeline. For each tile j but the first and the last:
+
+    ```
+    wait for K(j);   start S = Q K(j)^T;   start O += P(j-1) V(j-1)
+    wait for S;      give K(j) back
+    softmax of S
+    wait for V(j)
+    wait for O;      give V(j-1) back;     rescale O;   P(j) = the softmax
+    ```
+
+    The first tile's scores are computed before the loops, with the masks of the
+    loop that it belongs to; the last tile's product after them.
+
+    Requires: loops over (acc, max, sum, number) with two products, as
+    `--convert-attn-to-tile` makes them, and two stages; others are left alone.
+  }];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Number of kernels changed">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def AllocateSharedMemoryPass
     : Pass<"attn-tile-allocate-shared-memory", "::attn::tile::KernelOp"> {
   let summary = "Give each shared tile its place";
