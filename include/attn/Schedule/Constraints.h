@@ -26,6 +26,9 @@ struct GeneratorFeatures {
   bool clusters = false;
   /// Without it, sm_90a runs mma_sync kernels.
   bool wgmma = true;
+  /// Two warpgroups share 64 rows and split the columns.
+  bool sharedRows = true;
+  bool tf32 = true;
 };
 
 /// Why a schedule cannot run: names the limit, the need and what there is.

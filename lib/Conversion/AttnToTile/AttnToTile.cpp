@@ -11,6 +11,7 @@
 
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
 #include "KernelOperands.h"
 #include "OnlineStep.h"
@@ -185,8 +186,8 @@ Value KernelBuilder::loadTile(Value slice, int64_t rows) {
                               values.lookup(op.getSource()), indices);
 }
 
-/// The query as an operand: in registers where they suffice, else in shared
-/// memory, from which every mma reads it again.
+/// The query as an operand: in registers if the schedule says so, else in
+/// shared memory, from which every mma reads it again.
 Value KernelBuilder::getQuery() {
   if (query)
     return query;
@@ -199,12 +200,7 @@ Value KernelBuilder::getQuery() {
       tile::FragmentType::get(builder.getContext(), {rows, dims.headDim},
                               getElementTypeOrSelf(op.getQuery().getType()),
                               tile::FragmentLayout::OperandA);
-  // Per thread: O and S accumulators, P operand, and the query.
-  int64_t rowBlocks = rows / schedule.getWarps() / 16;
-  int64_t registers = rowBlocks * (dims.valueDim / 2 + schedule.getTileN() / 2 +
-                                   schedule.getTileN() / 4 + dims.headDim / 4);
-  constexpr int64_t kBudget = 176;
-  if (registers <= kBudget)
+  if (getSchedule(schedule).queryInRegisters)
     query =
         tile::LoadOperandOp::create(builder, op.getLoc(), operandType, query);
   return query;

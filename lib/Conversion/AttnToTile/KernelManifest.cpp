@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelOperands.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Support/Format.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -139,14 +141,16 @@ private:
   }
 
   Attribute schedule() {
-    ScheduleAttr schedule = attention.schedule;
-    return builder.getDictionaryAttr({
-        field("kind", text(schedule.getKind())),
-        field("tile_m", number(schedule.getTileM())),
-        field("tile_n", number(schedule.getTileN())),
-        field("warps", number(schedule.getWarps())),
-        field("stages", number(schedule.getStages())),
-    });
+    SmallVector<NamedAttribute> fields;
+    Schedule schedule = getSchedule(attention.schedule);
+    for (const ScheduleField &known : getScheduleFields()) {
+      std::string value = getScheduleField(schedule, known.name);
+      int64_t integer = 0;
+      bool isInteger = parseInteger(value, integer);
+      fields.push_back(
+          field(known.name, isInteger ? number(integer) : text(value)));
+    }
+    return builder.getDictionaryAttr(fields);
   }
 
   Attribute semantics() {

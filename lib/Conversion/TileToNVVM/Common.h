@@ -134,6 +134,10 @@ mlir::Value swizzlePermutation(IndexBuilder &index, SharedType type,
 mlir::Value mbarrierAddress(IndexBuilder &index, mlir::Value ring,
                             mlir::Value stage);
 
+/// A barrier of the 128 threads of the warpgroup (index or i32).
+void syncWarpgroup(mlir::OpBuilder &builder, mlir::Location loc,
+                   mlir::Value warpgroup);
+
 /// Declares the CTA's dynamic shared memory, which attn_tile.alloc refers to.
 void declareSharedMemory(mlir::ModuleOp module);
 
@@ -149,8 +153,12 @@ void populateMbarrierPatterns(mlir::TypeConverter &converter,
                               mlir::RewritePatternSet &patterns);
 void populateMmaSyncPatterns(mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns);
+void populateNamedBarrierPatterns(mlir::TypeConverter &converter,
+                                  mlir::RewritePatternSet &patterns);
 void populateRolesPatterns(mlir::TypeConverter &converter,
                            mlir::RewritePatternSet &patterns);
+void populateStMatrixPatterns(mlir::TypeConverter &converter,
+                              mlir::RewritePatternSet &patterns);
 void populateTmaPatterns(mlir::TypeConverter &converter,
                          mlir::RewritePatternSet &patterns);
 void populateWgmmaPatterns(mlir::TypeConverter &converter,

@@ -99,7 +99,9 @@ private:
     populateKernelPatterns(converter, patterns);
     populateMbarrierPatterns(converter, patterns);
     populateMmaSyncPatterns(converter, patterns);
+    populateNamedBarrierPatterns(converter, patterns);
     populateRolesPatterns(converter, patterns);
+    populateStMatrixPatterns(converter, patterns);
     populateTmaPatterns(converter, patterns);
     populateWgmmaPatterns(converter, patterns);
     populateMathToNVVMPatterns(patterns);

@@ -64,9 +64,68 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
   }
 };
 
+/// Writes by stmatrix become visible to TMA by a proxy fence of the threads that
+/// wrote, then the barrier.
+struct StoreTmaLowering : TileOpLowering<StoreTmaOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(StoreTmaOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    Value warpgroup = index.toI32(adaptor.getWarpgroup().front());
+    NVVM::FenceProxyOp::create(
+        rewriter, loc,
+        NVVM::ProxyKindAttr::get(getContext(), NVVM::ProxyKind::async_shared),
+        NVVM::SharedSpaceAttr::get(getContext(),
+                                   NVVM::SharedSpace::shared_cta));
+    syncWarpgroup(rewriter, loc, warpgroup);
+    Value isFirst = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::eq,
+        index.bitAnd(index.thread(), 127), index.i32(0));
+    auto guarded = scf::IfOp::create(rewriter, loc, isFirst);
+    rewriter.setInsertionPointToStart(guarded.thenBlock());
+    storePanels(rewriter, op, adaptor, warpgroup);
+    NVVM::CpAsyncBulkCommitGroupOp::create(rewriter, loc);
+    NVVM::CpAsyncBulkWaitGroupOp::create(rewriter, loc,
+                                         rewriter.getI32IntegerAttr(0),
+                                         /*read=*/rewriter.getUnitAttr());
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  static void storePanels(ConversionPatternRewriter &rewriter, StoreTmaOp op,
+                          Adaptor adaptor, Value warpgroup) {
+    Location loc = op.getLoc();
+    MLIRContext *context = op.getContext();
+    IndexBuilder index(rewriter, loc);
+    SharedType type = op.getTile().getType();
+    int64_t rows = op.getDestination().getType().getRows();
+    SmallVector<Value> coordinates = {Value()};
+    for (ValueRange position : llvm::reverse(adaptor.getIndices()))
+      coordinates.push_back(index.toI32(position.front()));
+    coordinates[1] = index.add(coordinates[1], index.mul(warpgroup, rows));
+    Value from =
+        index.offset(adaptor.getTile().front(),
+                     index.mul(warpgroup, rows * type.getSwizzle()));
+    for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
+      coordinates[0] = index.i32(col);
+      NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
+          rewriter, loc, adaptor.getDestination().front(),
+          index.offset(from, col * type.getRows() * 2), coordinates,
+          /*l2CacheHint=*/Value(),
+          NVVM::TMAStoreModeAttr::get(context, NVVM::TMAStoreMode::TILE),
+          /*predicate=*/Value());
+    }
+  }
+};
+
 } // namespace
 
 void attn::tile::populateTmaPatterns(TypeConverter &converter,
                                      RewritePatternSet &patterns) {
-  patterns.add<CopyTmaLowering>(converter, patterns.getContext());
+  patterns.add<CopyTmaLowering, StoreTmaLowering>(converter,
+                                                  patterns.getContext());
 }

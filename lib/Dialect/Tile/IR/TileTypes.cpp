@@ -101,8 +101,10 @@ LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError,
 // TensorMapType and MbarrierType
 //===----------------------------------------------------------------------===//
 
-TensorMapType TensorMapType::getFor(SharedType tile) {
-  return get(tile.getContext(), {tile.getRows(), tile.getPanelCols()},
+TensorMapType TensorMapType::getFor(SharedType tile,
+                                    std::optional<int64_t> rows) {
+  return get(tile.getContext(),
+             {rows.value_or(tile.getRows()), tile.getPanelCols()},
              tile.getElementType(), tile.getSwizzle());
 }
 

@@ -9,6 +9,9 @@
 using namespace mlir;
 using namespace attn::tile;
 
+/// Rows of a product that one warpgroup computes.
+static constexpr int64_t kWarpgroupRows = 64;
+
 /// Fails unless `actual == expected`.
 static LogicalResult verifyEqual(Operation *op, const Twine &what,
                                  int64_t expected, int64_t actual) {
@@ -177,4 +180,31 @@ LogicalResult StoreOp::verify() {
     return success();
   return verifyEqual(*this, "columns", destination.getShape().back(),
                      source.getShape()[1]);
+}
+
+LogicalResult AnyOp::verify() {
+  if (getSource().getType().isRow())
+    return success();
+  return emitOpError() << "expected a row fragment, got "
+                       << getSource().getType();
+}
+
+LogicalResult StoreSharedOp::verify() {
+  FragmentType source = getSource().getType();
+  if (source.getLayout() != FragmentLayout::Accumulator)
+    return emitOpError() << "expected an accumulator, got " << source;
+  if (failed(verifyEqual(*this, "rows", source.getRows(),
+                         getTile().getType().getRows())))
+    return failure();
+  return verifyEqual(*this, "columns", source.getShape()[1],
+                     getTile().getType().getCols());
+}
+
+LogicalResult StoreTmaOp::verify() {
+  auto expected = TensorMapType::getFor(getTile().getType(), kWarpgroupRows);
+  if (getDestination().getType() != expected)
+    return emitOpError() << "expected a tensor map of 64 rows of the tile's "
+                            "panels, "
+                         << expected << ", got " << getDestination().getType();
+  return verifyEqual(*this, "the number of indices", 3, getIndices().size());
 }

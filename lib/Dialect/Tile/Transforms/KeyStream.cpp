@@ -64,11 +64,22 @@ FailureOr<KeyStream> KeyStream::find(KernelOp kernel) {
   return stream;
 }
 
+template <typename AttrTy>
+static AttrTy findScheduleField(KernelOp kernel, StringRef name) {
+  DictionaryAttr manifest = kernel.getManifestAttr();
+  auto schedule = manifest ? manifest.getAs<DictionaryAttr>("schedule")
+                           : DictionaryAttr();
+  return schedule ? schedule.getAs<AttrTy>(name) : AttrTy();
+}
+
 int64_t attn::tile::getScheduleField(KernelOp kernel, StringRef name,
                                      int64_t otherwise) {
-  if (DictionaryAttr manifest = kernel.getManifestAttr())
-    if (auto schedule = manifest.getAs<DictionaryAttr>("schedule"))
-      if (auto number = schedule.getAs<IntegerAttr>(name))
-        return number.getInt();
-  return otherwise;
+  auto field = findScheduleField<IntegerAttr>(kernel, name);
+  return field ? field.getInt() : otherwise;
+}
+
+StringRef attn::tile::getScheduleText(KernelOp kernel, StringRef name,
+                                      StringRef otherwise) {
+  auto field = findScheduleField<StringAttr>(kernel, name);
+  return field ? field.getValue() : otherwise;
 }

@@ -37,6 +37,10 @@ private:
 int64_t getScheduleField(KernelOp kernel, llvm::StringRef name,
                          int64_t otherwise);
 
+/// The text `name` of the schedule in the kernel's manifest, or `otherwise`.
+llvm::StringRef getScheduleText(KernelOp kernel, llvm::StringRef name,
+                                llvm::StringRef otherwise);
+
 } // namespace attn::tile
 
 #endif // LIB_DIALECT_TILE_TRANSFORMS_KEYSTREAM_H

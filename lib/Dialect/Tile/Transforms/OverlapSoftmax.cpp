@@ -66,8 +66,11 @@ private:
 
 class Overlapper {
 public:
-  explicit Overlapper(std::vector<Step> steps)
-      : steps(std::move(steps)), builder(this->steps[0].loop) {}
+  /// `turns`: warpgroups take turns at starting products.
+  Overlapper(RolesOp roles, std::vector<Step> steps, bool turns,
+             bool skipsRescale)
+      : roles(roles), steps(std::move(steps)), turns(turns),
+        skipsRescale(skipsRescale), builder(this->steps[0].loop) {}
 
   void run();
 
@@ -92,7 +95,12 @@ private:
   State buildLoop(Step &step, const State &init);
   State buildTile(Step &step, const State &before, IRMapping &mapping);
   Value startOutput(Step &step, const State &before, IRMapping &mapping);
+  void giveFirstTurn();
+  void takeTurn();
+  void passTurn();
   State finishTile(Step &step, Value acc, IRMapping &mapping);
+  Value buildRescale(Step &step, IRMapping &mapping);
+  Value buildDiffers(Value a, Value b);
   Value buildLastOutput(const State &last);
 
   void clone(Operation *op, IRMapping &mapping) { builder.clone(*op, mapping); }
@@ -106,7 +114,10 @@ private:
   Location loc() { return steps[0].loop.getLoc(); }
   Value first() { return steps[0].loop.getLowerBound(); }
 
+  RolesOp roles;
   std::vector<Step> steps;
+  bool turns;
+  bool skipsRescale;
   OpBuilder builder;
 };
 
@@ -190,6 +201,34 @@ FailureOr<Step> Step::match(scf::ForOp loop) {
 }
 
 //===----------------------------------------------------------------------===//
+// Turns
+//===----------------------------------------------------------------------===//
+
+void Overlapper::takeTurn() {
+  if (turns)
+    TakeTurnOp::create(builder, loc(), roles.getWarpgroup());
+}
+
+void Overlapper::passTurn() {
+  if (turns)
+    PassTurnOp::create(builder, loc(), roles.getWarpgroup());
+}
+
+/// The last warpgroup passes the turn to warpgroup 0.
+void Overlapper::giveFirstTurn() {
+  if (!turns)
+    return;
+  int64_t warpgroups = roles->getParentOfType<KernelOp>().getWarps() / 4;
+  Value isLast =
+      arith::CmpIOp::create(builder, loc(), arith::CmpIPredicate::eq,
+                            roles.getWarpgroup(), constant(warpgroups - 1));
+  auto guarded = scf::IfOp::create(builder, loc(), isLast);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  passTurn();
+}
+
+//===----------------------------------------------------------------------===//
 // One tile
 //===----------------------------------------------------------------------===//
 
@@ -207,13 +246,56 @@ Value Overlapper::startOutput(Step &step, const State &before,
   return mapping.lookup(step.output.mma.getResult());
 }
 
+/// The accumulator, rescaled unless the maximum of no row of the warp has
+/// changed.
+Value Overlapper::buildRescale(Step &step, IRMapping &mapping) {
+  Value acc = step.output.mma.getAcc();
+  if (!skipsRescale) {
+    clone(step.rescale, mapping);
+    return mapping.lookup(acc);
+  }
+  Value old = mapping.lookup(step.state(Step::kMax));
+  Value rises = buildDiffers(old, mapping.lookup(step.yielded(Step::kMax)));
+  auto choice = scf::IfOp::create(builder, loc(), acc.getType(), rises,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc(),
+                       mapping.lookup(step.state(Step::kAcc)));
+  builder.setInsertionPointToStart(choice.thenBlock());
+  clone(step.rescale, mapping);
+  scf::YieldOp::create(builder, loc(), mapping.lookup(acc));
+  return choice.getResult(0);
+}
+
+/// True if two row fragments differ in a row of the warp.
+Value Overlapper::buildDiffers(Value a, Value b) {
+  OpBuilder::InsertionGuard guard(builder);
+  Type f32 = builder.getF32Type();
+  auto map = MapOp::create(builder, loc(), a.getType(), ValueRange{a, b});
+  Block *body = builder.createBlock(&map.getBody(), {},
+                                    {f32, f32, builder.getI32Type()},
+                                    {loc(), loc(), loc()});
+  auto number = [&](float value) -> Value {
+    return arith::ConstantOp::create(builder, loc(),
+                                     builder.getF32FloatAttr(value));
+  };
+  Value differs = arith::CmpFOp::create(
+      builder, loc(), arith::CmpFPredicate::UNE, body->getArgument(0),
+      body->getArgument(1));
+  YieldOp::create(builder, loc(),
+                  arith::SelectOp::create(builder, loc(), differs, number(1.0f),
+                                          number(0.0f)));
+  builder.setInsertionPointAfter(map);
+  return AnyOp::create(builder, loc(), map.getResult());
+}
+
 /// From the scores on: softmax, then the accumulator of the tile before.
 Overlapper::State Overlapper::finishTile(Step &step, Value acc,
                                          IRMapping &mapping) {
   clone(step.operand, mapping);
   mapping.map(step.state(Step::kAcc), acc);
-  clone(step.rescale, mapping);
-  return {mapping.lookup(step.output.mma.getAcc()),
+  return {buildRescale(step, mapping),
           mapping.lookup(step.output.mma.getA()),
           mapping.lookup(step.yielded(Step::kMax)),
           mapping.lookup(step.yielded(Step::kSum)),
@@ -229,11 +311,13 @@ Overlapper::State Overlapper::buildTile(Step &step, const State &before,
   clone(step.scalars, mapping);
   clone(step.scores.full, mapping);
   clone(step.scores.stage, mapping);
+  takeTurn();
   clone(step.scores.mma, mapping);
   IRMapping previous;
   previous.map(step.loop.getInductionVar(),
                mapping.lookup(step.loop.getInductionVar()));
   Value output = startOutput(step, before, previous);
+  passTurn();
   Value scores = MmaWaitOp::create(
       builder, loc(), /*pending=*/1,
       mapping.lookup(step.scores.mma.getResult()));
@@ -292,7 +376,9 @@ Overlapper::State Overlapper::buildFirstTile() {
   clone(step.scalars, mapping);
   clone(step.scores.full, mapping);
   clone(step.scores.stage, mapping);
+  takeTurn();
   clone(step.scores.mma, mapping);
+  passTurn();
   clone(step.scores.wait, mapping);
   clone(step.scores.done, mapping);
   Value product = mapping.lookup(step.scores.wait.getResult());
@@ -350,6 +436,7 @@ void Overlapper::run() {
   builder.setInsertionPointToStart(whole.elseBlock());
   scf::YieldOp::create(builder, loc(), inits);
   builder.setInsertionPointToStart(whole.thenBlock());
+  giveFirstTurn();
   State state = buildFirstTile();
   for (Step &step : steps)
     state = buildLoop(step, state);
@@ -385,9 +472,14 @@ struct OverlapSoftmaxPass
       auto ring = steps[0].output.stage.getRing().getType();
       if (ring.getStages() < 2)
         return;
-      Overlapper(std::move(steps)).run();
+      Overlapper(roles, std::move(steps), takesTurns(ring), skipRescale).run();
       ++numKernels;
     });
+  }
+
+private:
+  bool takesTurns(SharedType values) {
+    return getOperation().getWarps() > 4 && values.getCols() <= maxTurnColumns;
   }
 };
 } // namespace

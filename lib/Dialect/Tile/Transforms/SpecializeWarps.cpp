@@ -89,7 +89,8 @@ Channel Specializer::createChannel(LoadOp load, int64_t count, bool isStream) {
   SharedType tile = load.getTile().getType();
   Channel channel;
   channel.load = load;
-  channel.map = addTensorMap(kernel, load.getSource(), tile);
+  channel.map =
+      addTensorMap(kernel, load.getSource(), tile, tile.getRows());
   SmallVector<int64_t> shape(tile.getShape());
   if (isStream)
     shape.insert(shape.begin(), count);
@@ -333,15 +334,15 @@ struct SpecializeWarpsPass
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
+    if (getScheduleText(kernel, "mma", "wgmma") != "wgmma")
+      return;
     FailureOr<KeyStream> stream = KeyStream::find(kernel);
     if (failed(stream))
       return signalPassFailure();
     std::string obstacle = findObstacle(kernel, *stream);
     if (!obstacle.empty()) {
-      kernel.emitWarning() << "not compiled to wgmma and TMA, which would be "
-                              "faster: "
-                           << obstacle;
-      return;
+      kernel.emitOpError() << "cannot be made of wgmma and TMA: " << obstacle;
+      return signalPassFailure();
     }
     int64_t count = stages ? stages : getScheduleField(kernel, "stages", 2);
     if (count < 1) {

@@ -11,6 +11,9 @@
 using namespace mlir;
 using namespace attn::tile;
 
+/// The unit of addresses and strides of a tensor map.
+static constexpr int64_t kChunkBytes = 16;
+
 /// Replaces one field of the manifest's only kernel by what `change` makes of
 /// it.
 static void changeKernelField(KernelOp kernel, StringRef name,
@@ -31,7 +34,8 @@ static void changeKernelField(KernelOp kernel, StringRef name,
 /// The manifest's entry for a map of operand number `operand`: dimensions from
 /// the innermost out, and a box of one panel.
 static DictionaryAttr describeMap(KernelOp kernel, StringRef operand,
-                                  GlobalType tensor, SharedType tile) {
+                                  GlobalType tensor, SharedType tile,
+                                  int64_t rows) {
   Builder builder(kernel.getContext());
   int64_t last = tensor.getRank() - 1;
   SmallVector<Attribute> dims, strides, box;
@@ -46,7 +50,7 @@ static DictionaryAttr describeMap(KernelOp kernel, StringRef operand,
       strides.push_back(builder.getStringAttr("stride(" + operand + ", " +
                                               Twine(dim) + ") * 2"));
     int64_t size = dim == last       ? tile.getPanelCols()
-                   : dim == last - 1 ? tile.getRows()
+                   : dim == last - 1 ? rows
                                      : 1;
     box.push_back(builder.getI64IntegerAttr(size));
   }
@@ -66,21 +70,44 @@ static DictionaryAttr describeMap(KernelOp kernel, StringRef operand,
   });
 }
 
-Value attn::tile::addTensorMap(KernelOp kernel, Value tensor, SharedType tile) {
-  Value map = kernel.getBody().addArgument(TensorMapType::getFor(tile),
+/// Asks the caller for addresses and strides of whole chunks of 16 bytes.
+static DictionaryAttr alignOperand(DictionaryAttr operand) {
+  Builder builder(operand.getContext());
+  auto atLeast = [&](NamedAttrList &fields, StringRef name, int64_t least) {
+    auto old = dyn_cast_or_null<IntegerAttr>(fields.get(name));
+    fields.set(name, builder.getI64IntegerAttr(
+                         std::max(least, old ? old.getInt() : 1)));
+  };
+  NamedAttrList fields(operand), strides;
+  if (auto known = operand.getAs<DictionaryAttr>("stride_constraints"))
+    strides = NamedAttrList(known);
+  atLeast(strides, "multiple_of", kChunkBytes / 2);
+  fields.set("stride_constraints", strides.getDictionary(builder.getContext()));
+  atLeast(fields, "alignment_bytes", kChunkBytes);
+  return fields.getDictionary(builder.getContext());
+}
+
+Value attn::tile::addTensorMap(KernelOp kernel, Value tensor, SharedType tile,
+                               int64_t rows) {
+  Value map = kernel.getBody().addArgument(TensorMapType::getFor(tile, rows),
                                            tensor.getLoc());
   DictionaryAttr manifest = kernel.getManifestAttr();
   auto operands = manifest ? manifest.getAs<ArrayAttr>("operands") : ArrayAttr();
   unsigned number = cast<BlockArgument>(tensor).getArgNumber();
   if (!operands || number >= operands.size())
     return map;
-  StringRef name = cast<DictionaryAttr>(operands[number])
-                       .getAs<StringAttr>("name")
-                       .getValue();
+  auto operand = cast<DictionaryAttr>(operands[number]);
+  StringRef name = operand.getAs<StringAttr>("name").getValue();
+  SmallVector<Attribute> aligned(operands.getValue());
+  aligned[number] = alignOperand(operand);
+  NamedAttrList fields(manifest);
+  fields.set("operands", ArrayAttr::get(kernel.getContext(), aligned));
+  kernel.setManifestAttr(fields.getDictionary(kernel.getContext()));
   changeKernelField(kernel, "parameters", [&](Attribute parameters) {
     SmallVector<Attribute> list(cast<ArrayAttr>(parameters).getValue());
     list.push_back(describeMap(kernel, name,
-                               cast<GlobalType>(tensor.getType()), tile));
+                               cast<GlobalType>(tensor.getType()), tile,
+                               rows));
     return ArrayAttr::get(kernel.getContext(), list);
   });
   return map;

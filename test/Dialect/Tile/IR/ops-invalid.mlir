@@ -264,6 +264,45 @@ attn_tile.kernel @acc_type() warps(4) {
   %q = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
   %acc = attn_tile.fill 0.0 : !attn_tile.fragment<64x32xf32, accumulator>
   // expected-error @below {{expected acc to be of type '!attn_tile.fragment<64x64xf32, accumulator>', got '!attn_tile.fragment<64x32xf32, accumulator>'}}
-  %s = attn_tile.mma_async %q[%c0], %q transpose_b, %acc : !attn_tile.fragment<64x32xf32, accumulator> : !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf32, accumulator>
+  %s = attn_tile.mma_async %q[%c0], %q transpose_b acc(%acc : !attn_tile.fragment<64x32xf32, accumulator>) : !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @any() warps(4) {
+  %acc = attn_tile.fill 0.0 : !attn_tile.fragment<64x32xf32, accumulator>
+  // expected-error @below {{expected a row fragment, got '!attn_tile.fragment<64x32xf32, accumulator>'}}
+  %any = attn_tile.any %acc : !attn_tile.fragment<64x32xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @store_shared() warps(4) {
+  %q = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %acc = attn_tile.fill 0.0 : !attn_tile.fragment<64x32xf32, accumulator>
+  // expected-error @below {{expected columns to be 32, got 64}}
+  attn_tile.store_shared %acc to %q : !attn_tile.fragment<64x32xf32, accumulator> to !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @store_shared_layout() warps(4) {
+  %q = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %row = attn_tile.fill 0.0 : !attn_tile.fragment<64xf32, row>
+  // expected-error @below {{expected an accumulator, got '!attn_tile.fragment<64xf32, row>'}}
+  attn_tile.store_shared %row to %q : !attn_tile.fragment<64xf32, row> to !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @store_tma(%map: !attn_tile.tensor_map<128x64xf16, swizzle = 128>) warps(8) {
+  %c0 = arith.constant 0 : index
+  %q = attn_tile.alloc : !attn_tile.shared<128x64xf16, swizzle = 128>
+  // expected-error @below {{expected a tensor map of 64 rows of the tile's panels, '!attn_tile.tensor_map<64x64xf16, swizzle = 128>'}}
+  attn_tile.store_tma %q[%c0] to %map[%c0, %c0, %c0] : !attn_tile.shared<128x64xf16, swizzle = 128> to !attn_tile.tensor_map<128x64xf16, swizzle = 128>
   attn_tile.return
 }

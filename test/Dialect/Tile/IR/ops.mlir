@@ -91,8 +91,19 @@ attn_tile.kernel @roles(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) w
     // CHECK: attn_tile.mbarrier_arrive %{{.*}}[%{{.*}}] : <2, arrivals = 4>
     attn_tile.mbarrier_arrive %empty[%c0] : !attn_tile.mbarrier<2, arrivals = 4>
     %p = attn_tile.to_operand %w : !attn_tile.fragment<64x64xf32, accumulator> -> !attn_tile.fragment<64x64xf16, operand_a>
-    // CHECK: attn_tile.mma_async %{{.*}}, %{{.*}}, %{{.*}} : <64x64xf32, accumulator> : !attn_tile.fragment<64x64xf16, operand_a>, <64x64xf16, swizzle = 128> -> <64x64xf32, accumulator>
-    %o = attn_tile.mma_async %p, %t, %w : !attn_tile.fragment<64x64xf32, accumulator> : !attn_tile.fragment<64x64xf16, operand_a>, !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf32, accumulator>
+    // CHECK: attn_tile.take_turn %[[WG]]
+    attn_tile.take_turn %warpgroup
+    // CHECK: attn_tile.mma_async %{{.*}}, %{{.*}} acc(%{{.*}} : <64x64xf32, accumulator>) : !attn_tile.fragment<64x64xf16, operand_a>, <64x64xf16, swizzle = 128> -> <64x64xf32, accumulator>
+    %o = attn_tile.mma_async %p, %t acc(%w : !attn_tile.fragment<64x64xf32, accumulator>) : !attn_tile.fragment<64x64xf16, operand_a>, !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf32, accumulator>
+    // CHECK: attn_tile.pass_turn %[[WG]]
+    attn_tile.pass_turn %warpgroup
+    %row = attn_tile.fill 0.0 : !attn_tile.fragment<64xf32, row>
+    // CHECK: attn_tile.any %{{.*}} : <64xf32, row>
+    %any = attn_tile.any %row : !attn_tile.fragment<64xf32, row>
+    // CHECK: attn_tile.store_shared %{{.*}} to %{{.*}} : <64x64xf32, accumulator> to <64x64xf16, swizzle = 128>
+    attn_tile.store_shared %w to %q : !attn_tile.fragment<64x64xf32, accumulator> to !attn_tile.shared<64x64xf16, swizzle = 128>
+    // CHECK: attn_tile.store_tma %{{.*}}[%[[WG]]] to %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] : <64x64xf16, swizzle = 128> to <64x64xf16, swizzle = 128>
+    attn_tile.store_tma %q[%warpgroup] to %map[%c0, %c0, %c0] : !attn_tile.shared<64x64xf16, swizzle = 128> to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
   }
   attn_tile.return
 }

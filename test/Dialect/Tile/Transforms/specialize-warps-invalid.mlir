@@ -8,7 +8,7 @@ attn_tile.kernel @nothing() warps(4) {
 
 // -----
 
-// expected-warning @below {{not compiled to wgmma and TMA, which would be faster: expected 4, 8 or 12 warps, got 2}}
+// expected-error @below {{cannot be made of wgmma and TMA: expected 4, 8 or 12 warps, got 2}}
 attn_tile.kernel @warps(%k: !attn_tile.global<?x?x?x64xf16>) warps(2) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -20,7 +20,7 @@ attn_tile.kernel @warps(%k: !attn_tile.global<?x?x?x64xf16>) warps(2) {
 
 // -----
 
-// expected-warning @below {{expected tiles of at most 256 rows of 4-dimensional operands}}
+// expected-error @below {{expected tiles of at most 256 rows of 4-dimensional operands}}
 attn_tile.kernel @rank(%k: !attn_tile.global<?x64xf16>) warps(4) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -32,7 +32,7 @@ attn_tile.kernel @rank(%k: !attn_tile.global<?x64xf16>) warps(4) {
 
 // -----
 
-// expected-warning @below {{expected 64 rows for each 4 warps, got 128 for 4}}
+// expected-error @below {{expected 64 rows for each 4 warps, got 128 for 4}}
 attn_tile.kernel @rows(%k: !attn_tile.global<?x?x?x64xf16>) warps(4) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index

@@ -266,6 +266,31 @@ def MbarrierArriveOp : AttnTile_MbarrierOp<"mbarrier_arrive"> {
   let assemblyFormat = "$barrier `[` $stage `]` attr-dict `:` type($barrier)";
 }
 
+def TakeTurnOp : AttnTile_Op<"take_turn", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait until it is this warpgroup's turn";
+  let description = [{
+    The consumer warpgroups take turns, 0, 1, ..., 0, ...: one starts its products
+    while the others compute their softmax (FlashAttention-3, section 3.1). Each
+    `take_turn` is followed by a `pass_turn`; the last warpgroup passes the first
+    turn.
+
+    Example:
+    ```mlir
+    attn_tile.take_turn %warpgroup
+    ```
+  }];
+  let arguments = (ins Index:$warpgroup);
+  let assemblyFormat = "$warpgroup attr-dict";
+}
+
+def PassTurnOp : AttnTile_Op<"pass_turn", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "give the turn to the next warpgroup";
+  let arguments = (ins Index:$warpgroup);
+  let assemblyFormat = "$warpgroup attr-dict";
+}
+
 def CopyTmaOp : AttnTile_Op<"copy_tma", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "start copying a tile from global to shared memory by TMA";
   let description = [{
@@ -369,7 +394,7 @@ def MmaAsyncOp : AttnTile_Op<"mma_async", [
         : !attn_tile.shared<128x64xf16, swizzle = 128>,
           !attn_tile.shared<64x64xf16, swizzle = 128>
         -> !attn_tile.fragment<128x64xf32, accumulator>
-    %o1 = attn_tile.mma_async %p, %vt, %o : !attn_tile.fragment<128x64xf32, accumulator>
+    %o1 = attn_tile.mma_async %p, %vt acc(%o : !attn_tile.fragment<128x64xf32, accumulator>)
         : !attn_tile.fragment<128x64xf16, operand_a>,
           !attn_tile.shared<64x64xf16, swizzle = 128>
         -> !attn_tile.fragment<128x64xf32, accumulator>
@@ -382,7 +407,7 @@ def MmaAsyncOp : AttnTile_Op<"mma_async", [
   let results = (outs AttnTile_Fragment:$result);
   let assemblyFormat = [{
     $a (`[` $warpgroup^ `]`)? `,` $b (`transpose_b` $transpose_b^)?
-    (`,` $acc^ `:` type($acc))? attr-dict
+    (`acc` `(` $acc^ `:` type($acc) `)`)? attr-dict
     `:` type($a) `,` type($b) `->` type($result)
   }];
   let hasVerifier = 1;
@@ -470,6 +495,22 @@ def RowAllReduceOp : AttnTile_Op<"row_all_reduce", [
   let assemblyFormat = "$kind $source attr-dict `:` type($source)";
 }
 
+def AnyOp : AttnTile_Op<"any", [Pure]> {
+  let summary = "true if a row of the warp has an element that is not 0";
+  let description = [{
+    The same in all lanes of a warp, so that it can guard code with barriers.
+
+    Example:
+    ```mlir
+    %rises = attn_tile.any %difference : !attn_tile.fragment<128xf32, row>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source)";
+  let hasVerifier = 1;
+}
+
 def ToOperandOp : AttnTile_Op<"to_operand", [Pure]> {
   let summary = "an accumulator as the A operand of the next mma";
   let description = [{
@@ -529,6 +570,48 @@ def StoreOp : AttnTile_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = [{
     $source `,` $destination `[` $indices `]` attr-dict
     `:` type($source) `,` type($destination)
+  }];
+  let hasVerifier = 1;
+}
+
+def StoreSharedOp : AttnTile_Op<"store_shared", [MemoryEffects<[MemWrite]>]> {
+  let summary = "write an accumulator to a shared tile";
+  let description = [{
+    Rounded to the tile's element type. Each warp writes its own rows (PTX ISA,
+    stmatrix).
+
+    Example:
+    ```mlir
+    attn_tile.store_shared %acc to %tile : !attn_tile.fragment<128x64xf32, accumulator>
+        to !attn_tile.shared<128x64xf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source, AttnTile_Shared:$tile);
+  let assemblyFormat = "$source `to` $tile attr-dict `:` type($source) `to` type($tile)";
+  let hasVerifier = 1;
+}
+
+def StoreTmaOp : AttnTile_Op<"store_tma", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "write a shared tile to global memory by TMA";
+  let description = [{
+    Each warpgroup meets, then one of its threads copies its 64 rows of the tile
+    to those from `row + 64 * warpgroup` of the matrix at the leading `indices`;
+    rows past the end are not written. When the op is done the tile has been
+    read, though the writes may be under way.
+
+    Example:
+    ```mlir
+    attn_tile.store_tma %tile[%warpgroup] to %o[%b, %h, %m]
+        : !attn_tile.shared<128x64xf16, swizzle = 128>
+          to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AttnTile_Shared:$tile, Index:$warpgroup,
+                       AttnTile_TensorMap:$destination,
+                       Variadic<Index>:$indices);
+  let assemblyFormat = [{
+    $tile `[` $warpgroup `]` `to` $destination `[` $indices `]` attr-dict
+    `:` type($tile) `to` type($destination)
   }];
   let hasVerifier = 1;
 }

@@ -131,8 +131,10 @@ def AttnTile_TensorMap : AttnTile_Type<"TensorMap", "tensor_map"> {
     `<` custom<TileShape>($shape, $elementType) `,` `swizzle` `=` $swizzle `>`
   }];
   let extraClassDeclaration = [{
-    /// The map whose boxes are the panels of `tile`.
-    static TensorMapType getFor(SharedType tile);
+    /// The map whose boxes are `rows` (default: all) rows of the panels of `tile`.
+    static TensorMapType getFor(SharedType tile,
+                                ::std::optional<int64_t> rows = {});
+    int64_t getRows() const { return getShape()[0]; }
   }];
 }
 

@@ -62,11 +62,11 @@ def SpecializeWarpsPass
     ```
 
     Products become `attn_tile.mma_async` and a wait for all of them;
-    `--attn-tile-overlap-softmax` moves the waits apart. A kernel that this pass
-    cannot take is left as it is, with a warning.
+    `--attn-tile-overlap-softmax` moves the waits apart. A kernel whose schedule has
+    another `mma` than `wgmma` is left to `--attn-tile-pipeline`.
 
-    Requires: `attn_tile.load`s in a chain of scf.for with one step. Ensures: no
-    `attn_tile.load` is left, unless it has warned.
+    Requires: `attn_tile.load`s in a chain of scf.for with one step; 64 rows for
+    each warpgroup. Ensures: no `attn_tile.load` is left.
   }];
   let options = [
     Option<"stages", "stages", "int64_t", /*default=*/"0",
@@ -97,13 +97,40 @@ def OverlapSoftmaxPass
     The first tile's scores are computed before the loops, with the masks of the
     loop that it belongs to; the last tile's product after them.
 
+    Several warpgroups take turns at starting their products, unless a row of the
+    output is longer than `max-turn-columns`: then the products of one step keep
+    the tensor cores busy for as long as the softmax takes, and waiting for a turn
+    costs more than it gives.
+
     Requires: loops over (acc, max, sum, number) with two products, as
     `--convert-attn-to-tile` makes them, and two stages; others are left alone.
   }];
+  let options = [
+    Option<"maxTurnColumns", "max-turn-columns", "int64_t", /*default=*/"128",
+           "Longest rows of the output with which warpgroups take turns">,
+    Option<"skipRescale", "skip-rescale", "bool", /*default=*/"false",
+           "Branch around the rescaling of the output where no maximum of a "
+           "warp's rows has changed (the result is the same)">
+  ];
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of kernels changed">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def StageStoresPass : Pass<"attn-tile-stage-stores", "::attn::tile::KernelOp"> {
+  let summary = "Write accumulators through shared memory";
+  let description = [{
+    In a kernel with roles, replaces an `attn_tile.store` of an accumulator by
+    `store_shared` to a tile that is no longer needed (the query's) and
+    `store_tma`, which also cuts off rows past the end. Stores for which there is
+    no such tile, or that TMA cannot do, stay.
+
+    Requires: nothing. Ensures: nothing.
+  }];
+  let statistics = [
+    Statistic<"numStores", "stores-staged", "Number of stores replaced">
+  ];
 }
 
 def AllocateSharedMemoryPass

@@ -1,0 +1,89 @@
+"""Static budgets of the sm_90a kernels: registers, spills, wgmma serialisation, and the instructions of the main loop.
+
+usage: hopper.py PTXAS D DV TILE_N BUDGET: f16 and bf16; full, causal and window. Fails if ptxas spills, serialises wgmma
+(C75xx), or waits for the product with V before the exponentials of the next tile; if an opcode is there more often than
+the algorithm needs it; or if the unmasked loop has more than BUDGET instructions.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+
+import cubin
+
+MODULE = """func.func @attention(%q: {q}, %k: {q}, %v: {v}) -> ({v}, tensor<?x?x?xf32>) {{
+  %o, %lse = attn.attention %q, %k, %v {mask} {{schedule = #attn.schedule<tile_m = 128, tile_n = {n}, stages = 2>}}
+      : {q}, {q}, {v} -> {v}, tensor<?x?x?xf32>
+  return %o, %lse : {v}, tensor<?x?x?xf32>
+}}
+"""
+MASKS = {"full": "", "causal": "mask_mod causal(bottom_right)", "window": "mask_mod sliding_window(1024, 0)"}
+
+
+def expect(condition, message):
+    if not condition:
+        sys.exit(message)
+
+
+def assemble(ptxas, folder, name, text):
+    """Compiles and assembles; the cubin's path. Fails at spills and serialised wgmma."""
+    with open(f"{folder}/k.mlir", "w") as f:
+        f.write(text)
+    subprocess.run(["attn-opt", f"{folder}/k.mlir", "--target=sm_90a", "--emit=ptx", "-o", f"{folder}/k"], check=True)
+    command = [ptxas, "-v", "-arch=sm_90a", f"{folder}/k.ptx", "-o", f"{folder}/k.cubin"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    report = result.stdout + result.stderr
+    expect(result.returncode == 0, f"{name}: ptxas failed: {report}")
+    expect("C75" not in report, f"{name}: expected no serialisation of wgmma, got: {report}")
+    spills = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", report)
+    expect(spills[1] == spills[2] == "0", f"{name}: expected no spills, got {spills[0]}")
+    registers = int(re.search(r"Used (\d+) registers", report)[1])
+    expect(registers <= 168, f"{name}: expected at most 168 registers at entry, got {registers}")
+    return f"{folder}/k.cubin"
+
+
+def check_loop(name, loop, d, dv, n):
+    """One step: what a thread must do for 16 rows and n keys of its warp, and how much of it ptxas may add."""
+    counts = cubin.counts(loop)
+    scores, outputs = n // 2, dv // 2
+    expect(counts["HGMMA"] == d // 16 + n // 16, f"{name}: {counts['HGMMA']} products")
+    limits = {
+        "MUFU": scores + 2,  # P, and the decay of two rows
+        "FMNMX": scores + 4,  # row maxima: 2 rows over 4 lanes
+        "FFMA": scores + 2,
+        "FADD": scores,
+        "FMUL": outputs + 4,
+        "F2FP": scores // 2,
+        "R2UR": 12,  # uniform registers run out from 192 columns on
+        "LDL": 0,
+        "STL": 0,
+    }
+    for opcode, limit in limits.items():
+        expect(counts[opcode] <= limit, f"{name}: expected at most {limit} {opcode}, got {counts[opcode]}")
+    order = " ".join(cubin.order(loop))
+    expected = r"FENCE HGMMA FENCE HGMMA WAIT1 (FMUL )*MUFU( FMUL| MUFU)* WAIT0( FMUL)*$"
+    expect(re.match(expected, order), f"{name}: expected both products, softmax, then the wait for the second; got {order}")
+
+
+def main():
+    ptxas, (d, dv, n, budget) = sys.argv[1], map(int, sys.argv[2:6])
+    with tempfile.TemporaryDirectory() as folder:
+        for dtype in ["f16", "bf16"]:
+            for mask, clause in MASKS.items():
+                name = f"{dtype} ({d}, {dv}) {mask}"
+                q, v = f"tensor<?x?x?x{d}x{dtype}>", f"tensor<?x?x?x{dv}x{dtype}>"
+                path = assemble(ptxas, folder, name, MODULE.format(q=q, v=v, n=n, mask=clause))
+                loops = cubin.main_loops(cubin.read_kernel(path), d // 16 + n // 16)
+                expected = {"full": 2, "causal": 3, "window": 4}[mask]
+                expect(len(loops) == expected, f"{name}: expected {expected} main loops, got {len(loops)}")
+                for loop in loops:
+                    check_loop(name, loop, d, dv, n)
+                sizes = [len(loop) for loop in loops]
+                print(f"{name}: {sizes} instructions for each tile of keys")
+                expect(min(sizes) <= budget, f"{name}: expected at most {budget}, got {min(sizes)}")
+    print("PASS")
+
+
+if __name__ == "__main__":
+    main()
