@@ -12,8 +12,11 @@
 // CHECK-LABEL: llvm.func @kernel
 // CHECK-SAME: %[[MAP:.*]]: !llvm.ptr {llvm.align = 64 : i32, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}
 // CHECK-SAME: nvvm.reqntid = array<i32: 256>
-attn_tile.kernel @kernel(%map: !map, %o: !map, %row: index, %stage: index, %parity: index) warps(4) attributes {producer_warps = 4 : i64} {
+attn_tile.kernel @kernel(%map: !map, %o: !map) warps(4) attributes {producer_warps = 4 : i64} {
   %c0 = arith.constant 0 : index
+  %row = gpu.block_id x
+  %stage = gpu.block_id y
+  %parity = gpu.block_id z
   %q = attn_tile.alloc {offset = 0 : i64} : !tile
   %k = attn_tile.alloc {offset = 16384 : i64} : !ring
   %full = attn_tile.alloc_mbarrier {offset = 49152 : i64} : !full
@@ -42,7 +45,7 @@ attn_tile.kernel @kernel(%map: !map, %o: !map, %row: index, %stage: index, %pari
     %t = attn_tile.stage %k[%stage] : !ring
     // K-major, 128-byte swizzle: stride 1024, mode 1 = 4611686293305360384; 128
     // columns are 8 products.
-    // CHECK: arith.constant 4611686293305360384 : i64
+    // CHECK: arith.ori %{{.*}}, %c4611686293305360384_i64 : i64
     // CHECK: nvvm.wgmma.fence.aligned
     // CHECK: %[[S:.*]] = attn_ptx.wgmma bf16 a_descriptors(%{{([^,]*, ){7}[^,]*}}) b(%{{([^,]*, ){7}[^,]*}}) : !llvm.struct<(f32,
     // CHECK: nvvm.wgmma.commit.group.sync.aligned

@@ -93,7 +93,7 @@ attn_tile.kernel @roles(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) w
     %p = attn_tile.to_operand %w : !attn_tile.fragment<64x64xf32, accumulator> -> !attn_tile.fragment<64x64xf16, operand_a>
     // CHECK: attn_tile.take_turn %[[WG]]
     attn_tile.take_turn %warpgroup
-    // CHECK: attn_tile.mma_async %{{.*}}, %{{.*}} acc(%{{.*}} : <64x64xf32, accumulator>) : !attn_tile.fragment<64x64xf16, operand_a>, <64x64xf16, swizzle = 128> -> <64x64xf32, accumulator>
+    // CHECK: attn_tile.mma_async %{{.*}}, %{{.*}} acc(%{{.*}} : !attn_tile.fragment<64x64xf32, accumulator>) : !attn_tile.fragment<64x64xf16, operand_a>, <64x64xf16, swizzle = 128> -> <64x64xf32, accumulator>
     %o = attn_tile.mma_async %p, %t acc(%w : !attn_tile.fragment<64x64xf32, accumulator>) : !attn_tile.fragment<64x64xf16, operand_a>, !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf32, accumulator>
     // CHECK: attn_tile.pass_turn %[[WG]]
     attn_tile.pass_turn %warpgroup

@@ -1,5 +1,5 @@
-// RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-overlap-softmax))' --canonicalize --cse | FileCheck %s
-// RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-overlap-softmax{max-turn-columns=32}))' --canonicalize --cse | FileCheck %s --check-prefix=NOTURNS
+// RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-overlap-softmax),canonicalize,cse)' | FileCheck %s
+// RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-overlap-softmax{max-turn-columns=32}),canonicalize,cse)' | FileCheck %s --check-prefix=NOTURNS
 
 !tile = !attn_tile.shared<64x64xf16, swizzle = 128>
 !ring = !attn_tile.shared<2x64x64xf16, swizzle = 128>

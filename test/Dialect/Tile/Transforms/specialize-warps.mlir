@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-specialize-warps{stages=2}))' --canonicalize | FileCheck %s
+// RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-specialize-warps{stages=2}),canonicalize)' | FileCheck %s
 
 !global = !attn_tile.global<?x8x?x64xf16>
 !tile = !attn_tile.shared<64x64xf16, swizzle = 128>
@@ -46,7 +46,7 @@ attn_tile.kernel @two_loops(%q: !global, %k: !global, %o: !global) warps(4) attr
   // CHECK: %[[A:.*]]:2 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[I:.*]] = %c0)
   // CHECK: attn_tile.mbarrier_wait %[[FULL]]
   // CHECK-NEXT: %[[TILE:.*]] = attn_tile.stage %[[RING]]
-  // CHECK-NEXT: %[[S:.*]] = attn_tile.mma_async %[[Q]][%[[WG]]], %[[TILE]] transpose_b, %{{.*}}
+  // CHECK-NEXT: %[[S:.*]] = attn_tile.mma_async %[[Q]][%[[WG]]], %[[TILE]] transpose_b acc(
   // CHECK-NEXT: attn_tile.mma_wait 0, %[[S]]
   // CHECK-NEXT: attn_tile.mbarrier_arrive %[[EMPTY]]
   %a = scf.for %n = %c0 to %middle step %c64 iter_args(%acc = %zero) -> (!scores) {
