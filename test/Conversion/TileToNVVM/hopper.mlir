@@ -68,11 +68,11 @@ attn_tile.kernel @kernel(%map: !map, %o: !map) warps(4) attributes {producer_war
     // CHECK-COUNT-8: nvvm.stmatrix
     // CHECK-NOT: nvvm.stmatrix
     // CHECK: nvvm.fence.proxy {{.*}}async.shared
-    // CHECK-NEXT: nvvm.barrier id = %{{.*}} number_of_threads = %c128_i32
+    // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %c128_i32
     // CHECK: scf.if
     // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.global.shared.cta
     // CHECK: nvvm.cp.async.bulk.commit.group
-    // CHECK-NEXT: nvvm.cp.async.bulk.wait_group 0 {read}
+    // CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
     attn_tile.store_shared %o1 to %q : !output to !tile
     attn_tile.store_tma %q[%warpgroup] to %o[%c0, %c0, %row] : !tile to !map
   }

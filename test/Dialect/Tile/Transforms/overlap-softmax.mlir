@@ -39,7 +39,7 @@ attn_tile.kernel @two_loops(%lo: index, %mid: index, %hi: index) warps(8) attrib
     %sum0 = attn_tile.fill 0.0 : !row
     // Nothing at all if there is no tile.
     // CHECK: arith.cmpi slt, %[[LO]], %[[HI]]
-    // CHECK: %[[RESULT:.*]]:4 = scf.if
+    // CHECK: %[[RESULT:.*]] = scf.if
     // Warpgroup 0 has the first turn.
     // CHECK: %[[LAST:.*]] = arith.cmpi eq, %[[WG]], %c1
     // CHECK: scf.if %[[LAST]] {
@@ -150,7 +150,7 @@ attn_tile.kernel @two_loops(%lo: index, %mid: index, %hi: index) warps(8) attrib
       %next = arith.addi %number, %c1 : index
       scf.yield %o2, %max1, %sum1, %next : !acc, !row, !row, index
     }
-    // CHECK: attn_tile.store_shared %[[RESULT]]#0
+    // CHECK: attn_tile.store_shared %[[RESULT]] to
     attn_tile.store_shared %b#0 to %q : !acc to !query
   }
   attn_tile.return
