@@ -149,10 +149,12 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
     return fragments.mul(args[0], fragments.constant(units.exponent));
   });
   // Exactly 1 where the maximum stays.
-  Value decay = fragments.map(rowsType, {state.max, safe}, [&](ValueRange args) {
-    return fragments.exp2(fragments.mul(fragments.sub(args[0], args[1]),
-                                        fragments.constant(units.exponent)));
-  });
+  Value decay =
+      fragments.map(rowsType, {state.max, safe}, [&](ValueRange args) {
+        return fragments.exp2(
+            fragments.mul(fragments.sub(args[0], args[1]),
+                          fragments.constant(units.exponent)));
+      });
   Value p = fragments.map(scoreType, {*scores, shift}, [&](ValueRange args) {
     return fragments.exp2(fragments.fma(args[0],
                                         fragments.constant(units.exponent),

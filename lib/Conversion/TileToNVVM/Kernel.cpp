@@ -59,8 +59,7 @@ private:
                  const TypeConverter::SignatureConversion &signature,
                  LLVM::LLVMFuncOp function) {
     Builder builder(function.getContext());
-    auto bytes =
-        LLVM::LLVMArrayType::get(builder.getI8Type(), kTensorMapBytes);
+    auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), kTensorMapBytes);
     for (auto [number, type] : llvm::enumerate(parameters)) {
       if (!isa<TensorMapType>(type))
         continue;
@@ -86,7 +85,8 @@ struct ReturnLowering : TileOpLowering<ReturnOp> {
 };
 
 /// attn_tile.alloc and attn_tile.alloc_mbarrier.
-template <typename OpTy> struct AllocLowering : TileOpLowering<OpTy> {
+template <typename OpTy>
+struct AllocLowering : TileOpLowering<OpTy> {
   using TileOpLowering<OpTy>::TileOpLowering;
   using Adaptor = typename TileOpLowering<OpTy>::Adaptor;
   LogicalResult

@@ -106,6 +106,7 @@ struct MbarrierArriveLowering : TileOpLowering<MbarrierArriveOp> {
 
 void attn::tile::populateMbarrierPatterns(TypeConverter &converter,
                                           RewritePatternSet &patterns) {
-  patterns.add<InitMbarriersLowering, MbarrierWaitLowering,
-               MbarrierArriveLowering>(converter, patterns.getContext());
+  patterns
+      .add<InitMbarriersLowering, MbarrierWaitLowering, MbarrierArriveLowering>(
+          converter, patterns.getContext());
 }

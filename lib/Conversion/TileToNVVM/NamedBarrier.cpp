@@ -62,9 +62,9 @@ struct PassTurnLowering : TileOpLowering<PassTurnOp> {
     IndexBuilder index(rewriter, op.getLoc());
     int64_t warpgroups = getWarps() / 4;
     Value own = index.toI32(adaptor.getWarpgroup().front());
-    Value isLast = arith::CmpIOp::create(rewriter, op.getLoc(),
-                                         arith::CmpIPredicate::eq, own,
-                                         index.i32(warpgroups - 1));
+    Value isLast =
+        arith::CmpIOp::create(rewriter, op.getLoc(), arith::CmpIPredicate::eq,
+                              own, index.i32(warpgroups - 1));
     Value next = arith::SelectOp::create(rewriter, op.getLoc(), isLast,
                                          index.i32(kFirstTurn),
                                          index.add(own, kFirstTurn + 1));

@@ -22,17 +22,15 @@ struct RolesLowering : TileOpLowering<RolesOp> {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
     Value warp = uniform(rewriter, loc, index.warp());
-    Value isConsumer =
-        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, warp,
-                              index.i32(getWarps()));
+    Value isConsumer = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::ult, warp, index.i32(getWarps()));
     auto branch = scf::IfOp::create(rewriter, loc, isConsumer,
                                     /*withElseRegion=*/true);
     rewriter.setInsertionPointToStart(branch.thenBlock());
     setRegisters(rewriter, loc, op.getConsumerRegisters(),
                  NVVM::SetMaxRegisterAction::increase);
-    Value warpgroup =
-        arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(),
-                                   index.shiftRight(warp, 2));
+    Value warpgroup = arith::IndexCastOp::create(
+        rewriter, loc, rewriter.getIndexType(), index.shiftRight(warp, 2));
     rewriter.inlineBlockBefore(&op.getConsumer().front(),
                                branch.thenBlock()->getTerminator(), warpgroup);
 
@@ -48,7 +46,8 @@ struct RolesLowering : TileOpLowering<RolesOp> {
   }
 
 private:
-  /// `value`, which all lanes of a warp agree on, in a form that lets ptxas know.
+  /// `value`, which all lanes of a warp agree on, in a form that lets ptxas
+  /// know.
   static Value uniform(OpBuilder &builder, Location loc, Value value) {
     IndexBuilder index(builder, loc);
     return NVVM::ShflOp::create(builder, loc, value.getType(), index.i32(-1),
@@ -67,9 +66,8 @@ private:
   /// True in one thread of the first producer warp.
   Value electOne(OpBuilder &builder, Location loc, Value warp) const {
     IndexBuilder index(builder, loc);
-    Value isFirst =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, warp,
-                              index.i32(getWarps()));
+    Value isFirst = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, warp, index.i32(getWarps()));
     Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(),
                                               /*membermask=*/Value());
     return arith::AndIOp::create(builder, loc, isFirst, elected);

@@ -25,14 +25,12 @@ constexpr int64_t kChunkElements = 8;
 Value packPair(OpBuilder &builder, Location loc, Type element, Value low,
                Value high) {
   IndexBuilder index(builder, loc);
-  Value pair = LLVM::PoisonOp::create(
-      builder, loc, VectorType::get(2, builder.getF32Type()));
-  pair =
-      LLVM::InsertElementOp::create(builder, loc, pair, low, index.i32(0));
-  pair =
-      LLVM::InsertElementOp::create(builder, loc, pair, high, index.i32(1));
-  Value rounded = LLVM::FPTruncOp::create(builder, loc,
-                                          VectorType::get(2, element), pair);
+  Value pair = LLVM::PoisonOp::create(builder, loc,
+                                      VectorType::get(2, builder.getF32Type()));
+  pair = LLVM::InsertElementOp::create(builder, loc, pair, low, index.i32(0));
+  pair = LLVM::InsertElementOp::create(builder, loc, pair, high, index.i32(1));
+  Value rounded =
+      LLVM::FPTruncOp::create(builder, loc, VectorType::get(2, element), pair);
   return LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), rounded);
 }
 

@@ -34,8 +34,7 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
     Value barrier = mbarrierAddress(index, adaptor.getBarrier().front(),
                                     adaptor.getStage().front());
     NVVM::MBarrierArriveExpectTxOp::create(
-        rewriter, loc, /*res=*/Type(), barrier,
-        index.i32(type.getTileBytes()),
+        rewriter, loc, /*res=*/Type(), barrier, index.i32(type.getTileBytes()),
         NVVM::MemScopeKindAttr::get(getContext(), NVVM::MemScopeKind::CTA),
         rewriter.getBoolAttr(false), /*predicate=*/Value());
     // Innermost dimension first.
@@ -49,8 +48,8 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
         LLVM::LLVMPointerType::get(getContext(), kClusterSpace);
     for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
       coordinates[0] = index.i32(col);
-      Value to = index.offset(adaptor.getTile().front(),
-                              col * type.getRows() * 2);
+      Value to =
+          index.offset(adaptor.getTile().front(), col * type.getRows() * 2);
       to = LLVM::AddrSpaceCastOp::create(rewriter, loc, clusterPointer, to);
       NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
           rewriter, loc, to, adaptor.getSource().front(), coordinates, barrier,
@@ -64,8 +63,8 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
   }
 };
 
-/// Writes by stmatrix become visible to TMA by a proxy fence of the threads that
-/// wrote, then the barrier.
+/// Writes by stmatrix become visible to TMA by a proxy fence of the threads
+/// that wrote, then the barrier.
 struct StoreTmaLowering : TileOpLowering<StoreTmaOp> {
   using TileOpLowering::TileOpLowering;
 
@@ -81,9 +80,9 @@ struct StoreTmaLowering : TileOpLowering<StoreTmaOp> {
         NVVM::SharedSpaceAttr::get(getContext(),
                                    NVVM::SharedSpace::shared_cta));
     syncWarpgroup(rewriter, loc, warpgroup);
-    Value isFirst = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::eq,
-        index.bitAnd(index.thread(), 127), index.i32(0));
+    Value isFirst =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                              index.bitAnd(index.thread(), 127), index.i32(0));
     auto guarded = scf::IfOp::create(rewriter, loc, isFirst);
     rewriter.setInsertionPointToStart(guarded.thenBlock());
     storePanels(rewriter, op, adaptor, warpgroup);
@@ -107,9 +106,8 @@ private:
     for (ValueRange position : llvm::reverse(adaptor.getIndices()))
       coordinates.push_back(index.toI32(position.front()));
     coordinates[1] = index.add(coordinates[1], index.mul(warpgroup, rows));
-    Value from =
-        index.offset(adaptor.getTile().front(),
-                     index.mul(warpgroup, rows * type.getSwizzle()));
+    Value from = index.offset(adaptor.getTile().front(),
+                              index.mul(warpgroup, rows * type.getSwizzle()));
     for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
       coordinates[0] = index.i32(col);
       NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(

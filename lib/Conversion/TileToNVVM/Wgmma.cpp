@@ -32,8 +32,8 @@ constexpr int64_t kElementBytes = 2;
 
 /// The constant part of a descriptor, from bit 16 up (PTX ISA, "Matrix
 /// Descriptor Format"). The leading offset separates the panels of an MN-major
-/// operand and is not used for a K-major one; the stride offset separates groups
-/// of 8 rows.
+/// operand and is not used for a K-major one; the stride offset separates
+/// groups of 8 rows.
 int64_t descriptorLayout(SharedType type, bool isMnMajor) {
   int64_t leading = isMnMajor ? type.getRows() * type.getSwizzle() : 16;
   int64_t stride = kSwizzleRows * type.getSwizzle();
@@ -97,8 +97,8 @@ Value findStruct(ValueRange registers, Type type) {
 }
 
 Value packAccumulator(OpBuilder &builder, Location loc, ValueRange registers) {
-  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
-                                               llvm::to_vector(registers.getTypes()));
+  auto type = LLVM::LLVMStructType::getLiteral(
+      builder.getContext(), llvm::to_vector(registers.getTypes()));
   if (Value whole = findStruct(registers, type))
     return whole;
   Value packed = LLVM::PoisonOp::create(builder, loc, type);
@@ -164,9 +164,8 @@ private:
                                             MmaAsyncOp op, Adaptor adaptor,
                                             SharedType type, int64_t products) {
     IndexBuilder index(rewriter, op.getLoc());
-    Value rowBytes =
-        index.mul(index.toI32(adaptor.getWarpgroup().front()),
-                  kBlockM * type.getSwizzle());
+    Value rowBytes = index.mul(index.toI32(adaptor.getWarpgroup().front()),
+                               kBlockM * type.getSwizzle());
     Value descriptor =
         buildDescriptor(rewriter, op.getLoc(), type, adaptor.getA().front(),
                         /*isMnMajor=*/false, rowBytes);
@@ -188,9 +187,9 @@ private:
         buildDescriptor(rewriter, loc, type, tile, isMnMajor, Value());
     if (stage) {
       Value number = index.toI32(rewriter.getRemappedValue(stage.getIndex()));
-      Value distance = arith::ExtUIOp::create(
-          rewriter, loc, rewriter.getI64Type(),
-          index.mul(number, type.getTileBytes() >> 4));
+      Value distance =
+          arith::ExtUIOp::create(rewriter, loc, rewriter.getI64Type(),
+                                 index.mul(number, type.getTileBytes() >> 4));
       descriptor = index.add(descriptor, distance);
     }
     return productDescriptors(index, type, descriptor, isMnMajor, products);

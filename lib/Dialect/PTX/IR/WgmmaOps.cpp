@@ -53,10 +53,10 @@ LogicalResult WgmmaOp::verify() {
                             "both";
   if (registers != 0 ? registers != kOperandRegisters * products
                      : getADescriptors().size() != products)
-    return emitOpError()
-           << "expected a to be one descriptor or " << kOperandRegisters
-           << " registers for each of " << products << " products, got "
-           << getADescriptors().size() << " and " << registers;
+    return emitOpError() << "expected a to be one descriptor or "
+                         << kOperandRegisters << " registers for each of "
+                         << products << " products, got "
+                         << getADescriptors().size() << " and " << registers;
   return success();
 }
 

@@ -77,9 +77,10 @@ LogicalResult RolesOp::verify() {
                             "warpgroup, an index";
   for (int64_t registers : {getProducerRegisters(), getConsumerRegisters()})
     if (registers < 24 || registers > 256 || registers % 8 != 0)
-      return emitOpError() << "expected registers to be a multiple of 8 from 24 "
-                              "to 256, got "
-                           << registers;
+      return emitOpError()
+             << "expected registers to be a multiple of 8 from 24 "
+                "to 256, got "
+             << registers;
   return success();
 }
 
@@ -99,8 +100,8 @@ static LogicalResult verifyProduct(Operation *op, Type aType, SharedType b,
   int64_t m, k;
   if (auto a = dyn_cast<FragmentType>(aType)) {
     if (a.getLayout() != FragmentLayout::OperandA)
-      return op->emitOpError() << "expected a to be an operand_a fragment, got "
-                               << a;
+      return op->emitOpError()
+             << "expected a to be an operand_a fragment, got " << a;
     m = a.getRows(), k = a.getShape()[1];
   } else {
     auto shared = cast<SharedType>(aType);

@@ -67,8 +67,8 @@ FailureOr<KeyStream> KeyStream::find(KernelOp kernel) {
 template <typename AttrTy>
 static AttrTy findScheduleField(KernelOp kernel, StringRef name) {
   DictionaryAttr manifest = kernel.getManifestAttr();
-  auto schedule = manifest ? manifest.getAs<DictionaryAttr>("schedule")
-                           : DictionaryAttr();
+  auto schedule =
+      manifest ? manifest.getAs<DictionaryAttr>("schedule") : DictionaryAttr();
   return schedule ? schedule.getAs<AttrTy>(name) : AttrTy();
 }
 

@@ -235,8 +235,8 @@ void Overlapper::giveFirstTurn() {
 /// Starts the product of the tile before with V.
 Value Overlapper::startOutput(Step &step, const State &before,
                               IRMapping &mapping) {
-  Value number = arith::SubIOp::create(builder, loc(), before.number,
-                                       constant(1));
+  Value number =
+      arith::SubIOp::create(builder, loc(), before.number, constant(1));
   mapping.map(step.state(Step::kNumber), number);
   clone(step.scalars, mapping);
   clone(step.output.stage, mapping);
@@ -260,8 +260,7 @@ Value Overlapper::buildRescale(Step &step, IRMapping &mapping) {
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc(),
-                       mapping.lookup(step.state(Step::kAcc)));
+  scf::YieldOp::create(builder, loc(), mapping.lookup(step.state(Step::kAcc)));
   builder.setInsertionPointToStart(choice.thenBlock());
   clone(step.rescale, mapping);
   scf::YieldOp::create(builder, loc(), mapping.lookup(acc));
@@ -273,16 +272,16 @@ Value Overlapper::buildDiffers(Value a, Value b) {
   OpBuilder::InsertionGuard guard(builder);
   Type f32 = builder.getF32Type();
   auto map = MapOp::create(builder, loc(), a.getType(), ValueRange{a, b});
-  Block *body = builder.createBlock(&map.getBody(), {},
-                                    {f32, f32, builder.getI32Type()},
-                                    {loc(), loc(), loc()});
+  Block *body =
+      builder.createBlock(&map.getBody(), {}, {f32, f32, builder.getI32Type()},
+                          {loc(), loc(), loc()});
   auto number = [&](float value) -> Value {
     return arith::ConstantOp::create(builder, loc(),
                                      builder.getF32FloatAttr(value));
   };
-  Value differs = arith::CmpFOp::create(
-      builder, loc(), arith::CmpFPredicate::UNE, body->getArgument(0),
-      body->getArgument(1));
+  Value differs =
+      arith::CmpFOp::create(builder, loc(), arith::CmpFPredicate::UNE,
+                            body->getArgument(0), body->getArgument(1));
   YieldOp::create(builder, loc(),
                   arith::SelectOp::create(builder, loc(), differs, number(1.0f),
                                           number(0.0f)));
@@ -295,8 +294,7 @@ Overlapper::State Overlapper::finishTile(Step &step, Value acc,
                                          IRMapping &mapping) {
   clone(step.operand, mapping);
   mapping.map(step.state(Step::kAcc), acc);
-  return {buildRescale(step, mapping),
-          mapping.lookup(step.output.mma.getA()),
+  return {buildRescale(step, mapping), mapping.lookup(step.output.mma.getA()),
           mapping.lookup(step.yielded(Step::kMax)),
           mapping.lookup(step.yielded(Step::kSum)),
           mapping.lookup(step.yielded(Step::kNumber))};
@@ -304,8 +302,8 @@ Overlapper::State Overlapper::finishTile(Step &step, Value acc,
 
 /// The order matters: both products are started before the first is waited for,
 /// and the wait for V stands between the softmax and the wait for the second
-/// product, since ptxas moves that wait up through arithmetic, but not through a
-/// loop (docs/Rationale/Hopper.md).
+/// product, since ptxas moves that wait up through arithmetic, but not through
+/// a loop (docs/Rationale/Hopper.md).
 Overlapper::State Overlapper::buildTile(Step &step, const State &before,
                                         IRMapping &mapping) {
   clone(step.scalars, mapping);
@@ -318,9 +316,8 @@ Overlapper::State Overlapper::buildTile(Step &step, const State &before,
                mapping.lookup(step.loop.getInductionVar()));
   Value output = startOutput(step, before, previous);
   passTurn();
-  Value scores = MmaWaitOp::create(
-      builder, loc(), /*pending=*/1,
-      mapping.lookup(step.scores.mma.getResult()));
+  Value scores = MmaWaitOp::create(builder, loc(), /*pending=*/1,
+                                   mapping.lookup(step.scores.mma.getResult()));
   mapping.map(step.scores.wait.getResult(), scores);
   clone(step.scores.done, mapping);
   clone(step.mods, mapping);
@@ -396,10 +393,9 @@ Overlapper::State Overlapper::buildFirstTile() {
 /// The step's tiles but the first of all.
 Overlapper::State Overlapper::buildLoop(Step &step, const State &init) {
   scf::ForOp old = step.loop;
-  Value second =
-      arith::AddIOp::create(builder, loc(), first(), old.getStep());
-  Value start = arith::MaxSIOp::create(builder, loc(), old.getLowerBound(),
-                                       second);
+  Value second = arith::AddIOp::create(builder, loc(), first(), old.getStep());
+  Value start =
+      arith::MaxSIOp::create(builder, loc(), old.getLowerBound(), second);
   auto loop =
       scf::ForOp::create(builder, old.getLoc(), start, old.getUpperBound(),
                          old.getStep(), init.values());

@@ -89,8 +89,7 @@ Channel Specializer::createChannel(LoadOp load, int64_t count, bool isStream) {
   SharedType tile = load.getTile().getType();
   Channel channel;
   channel.load = load;
-  channel.map =
-      addTensorMap(kernel, load.getSource(), tile, tile.getRows());
+  channel.map = addTensorMap(kernel, load.getSource(), tile, tile.getRows());
   SmallVector<int64_t> shape(tile.getShape());
   if (isStream)
     shape.insert(shape.begin(), count);
@@ -152,8 +151,7 @@ static std::pair<int64_t, int64_t> chooseRegisters(int64_t warpgroups) {
 RolesOp Specializer::createRoles() {
   auto [producer, consumer] =
       chooseRegisters(kernel.getWarps() / kWarpgroupWarps);
-  auto roles =
-      RolesOp::create(builder, kernel.getLoc(), producer, consumer);
+  auto roles = RolesOp::create(builder, kernel.getLoc(), producer, consumer);
   roles.getProducer().emplaceBlock();
   Block &block = roles.getConsumer().emplaceBlock();
   warpgroup = block.addArgument(builder.getIndexType(), kernel.getLoc());
@@ -169,9 +167,9 @@ void Specializer::buildProducer(RolesOp roles) {
     CopyTmaOp::create(builder, loc, channel.map, channel.load.getIndices(),
                       channel.ring, channel.full, constant(0),
                       /*evict_first=*/true, /*evict_last=*/false);
-  auto loop = scf::ForOp::create(builder, loc, stream.lowerBound(),
-                                 stream.upperBound(), stream.step(),
-                                 constant(0));
+  auto loop =
+      scf::ForOp::create(builder, loc, stream.lowerBound(), stream.upperBound(),
+                         stream.step(), constant(0));
   builder.setInsertionPointToStart(loop.getBody());
   Value number = loop.getRegionIterArg(0);
   Ring ring = locate(number);
@@ -200,8 +198,7 @@ static bool isConsumerOp(Operation *op) {
 /// Scalar code stays before the roles, for both.
 void Specializer::moveToConsumer(RolesOp roles) {
   Block &consumer = roles.getConsumer().front();
-  for (Operation &op :
-       llvm::make_early_inc_range(kernel.getBody().front()))
+  for (Operation &op : llvm::make_early_inc_range(kernel.getBody().front()))
     if (!isa<AllocOp>(op) && isConsumerOp(&op))
       op.moveBefore(&consumer, consumer.end());
 }
@@ -241,8 +238,8 @@ void Specializer::convertMma(MmaOp op, const Ring &ring) {
   op.erase();
 }
 
-/// Gives a loop the number of its first tile, and returns that of the tile after
-/// its last one.
+/// Gives a loop the number of its first tile, and returns that of the tile
+/// after its last one.
 void Specializer::convertLoop(scf::ForOp loop, Value &number) {
   builder.setInsertionPoint(loop);
   auto increment = [](OpBuilder &inner, Location loc,
@@ -269,8 +266,7 @@ void Specializer::buildConsumer() {
     MbarrierWaitOp::create(builder, loc, channel.full, constant(0),
                            constant(0));
     // wgmma reads A from shared memory as fast as from registers.
-    for (Operation *user :
-         llvm::make_early_inc_range(channel.load->getUsers()))
+    for (Operation *user : llvm::make_early_inc_range(channel.load->getUsers()))
       if (auto operand = dyn_cast<LoadOperandOp>(user)) {
         operand.getOperand().replaceAllUsesWith(operand.getTile());
         operand.erase();

@@ -92,7 +92,8 @@ Value attn::tile::addTensorMap(KernelOp kernel, Value tensor, SharedType tile,
   Value map = kernel.getBody().addArgument(TensorMapType::getFor(tile, rows),
                                            tensor.getLoc());
   DictionaryAttr manifest = kernel.getManifestAttr();
-  auto operands = manifest ? manifest.getAs<ArrayAttr>("operands") : ArrayAttr();
+  auto operands =
+      manifest ? manifest.getAs<ArrayAttr>("operands") : ArrayAttr();
   unsigned number = cast<BlockArgument>(tensor).getArgNumber();
   if (!operands || number >= operands.size())
     return map;
@@ -105,9 +106,8 @@ Value attn::tile::addTensorMap(KernelOp kernel, Value tensor, SharedType tile,
   kernel.setManifestAttr(fields.getDictionary(kernel.getContext()));
   changeKernelField(kernel, "parameters", [&](Attribute parameters) {
     SmallVector<Attribute> list(cast<ArrayAttr>(parameters).getValue());
-    list.push_back(describeMap(kernel, name,
-                               cast<GlobalType>(tensor.getType()), tile,
-                               rows));
+    list.push_back(describeMap(kernel, name, cast<GlobalType>(tensor.getType()),
+                               tile, rows));
     return ArrayAttr::get(kernel.getContext(), list);
   });
   return map;

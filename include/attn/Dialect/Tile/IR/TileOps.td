@@ -578,7 +578,8 @@ def StoreSharedOp : AttnTile_Op<"store_shared", [MemoryEffects<[MemWrite]>]> {
   let summary = "write an accumulator to a shared tile";
   let description = [{
     Rounded to the tile's element type. Each warp writes its own rows (PTX ISA,
-    stmatrix).
+    stmatrix), when all warps of its warpgroup are here: what they have read from
+    the tile before may be overwritten.
 
     Example:
     ```mlir
