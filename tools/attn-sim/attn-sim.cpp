@@ -52,6 +52,9 @@ struct CommandLine {
   cl::opt<std::string> report{"report", cl::value_desc("file.json"),
                               cl::cat(category),
                               cl::desc("Write counters and findings")};
+  cl::opt<bool> profile{
+      "profile", cl::cat(category),
+      cl::desc("Count executions of every PTX line in the report")};
   cl::opt<std::string> trace{
       "trace", cl::value_desc("file.json"), cl::cat(category),
       cl::desc("Write a timeline for Perfetto or chrome://tracing")};
@@ -130,6 +133,8 @@ static bool addStrides(const std::string &text,
 }
 
 static Result<sim::RunOptions> makeRunOptions(const CommandLine &flags) {
+  if (flags.profile && flags.report.empty())
+    return Error{"--profile: expected --report beside it"};
   sim::RunOptions run;
   sim::Options &options = run.simulator;
   for (const std::string &text : flags.strides)
@@ -157,6 +162,7 @@ static Result<sim::RunOptions> makeRunOptions(const CommandLine &flags) {
   options.threads = flags.threads;
   options.maxWarpInstructions = flags.maxInstructions;
   options.traceClusters = flags.trace.empty() ? 0 : flags.traceClusters;
+  options.profileLines = flags.profile;
   options.countBankConflicts = !flags.report.empty();
   options.progressSeconds = 2;
   return run;

@@ -82,6 +82,21 @@ TEST(Mbarrier, BulkCopyArrivesAtTheWait) {
   }
 }
 
+TEST(WarpSync, MemberMasks) {
+  auto message = [](const std::string &members) {
+    return finding(kernel("mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 16;"
+                          "selp.b32 %r1, " +
+                          members + ", %p1; bar.warp.sync %r1;"));
+  };
+  EXPECT_NE(message("0xFFFF, 0xFFFF")
+                .find("executing lane 16 is not in member mask 0000ffff"),
+            std::string::npos);
+  EXPECT_NE(
+      message("0xFFFF, -1").find("lanes 0000ffff are in member mask ffffffff"),
+      std::string::npos);
+  EXPECT_EQ(message("0xFFFF, 0xFFFF0000"), "");
+}
+
 TEST(Mbarrier, MissingWaitIsAnEarlyRead) {
   EXPECT_NE(finding(kernel(copyKernel(expectAndCopy, ""), shared), {}, {64})
                 .find("asynccheck: early read: shared offset"),
