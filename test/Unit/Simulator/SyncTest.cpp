@@ -150,6 +150,29 @@ TEST(CpAsync, GroupsCompleteInOrder) {
             std::string::npos);
 }
 
+TEST(CpAsync, OtherWarpsNeedABarrierAfterTheWait) {
+  std::string copy =
+      "mov.u32 %r2, s; shl.b32 %r3, %r0, 2; add.u32 %r4, %r2, %r3;"
+      "xor.b32 %r5, %r3, 128; add.u32 %r5, %r2, %r5;"
+      "cvt.u64.u32 %rd1, %r3; add.s64 %rd1, %rd0, %rd1;"
+      "cp.async.ca.shared.global [%r4], [%rd1], 4;";
+  std::string read = "ld.shared.u32 %r6, [%r5];";
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    Options options = allChecks();
+    options.seed = seed;
+    options.slice = 3;
+    EXPECT_EQ(
+        finding(kernel(copy + "cp.async.wait_all; bar.sync 0;" + read, shared),
+                options, {64}),
+        "");
+    // Whether or not the data is there when it is read.
+    EXPECT_NE(
+        finding(kernel(copy + "bar.sync 0; cp.async.wait_all;" + read, shared),
+                options, {64}),
+        "");
+  }
+}
+
 TEST(CpAsync, ZeroFill) {
   auto buffer =
       run("mov.u32 %r2, s; shl.b32 %r3, %r0, 4; add.u32 %r4, %r2, %r3;"
