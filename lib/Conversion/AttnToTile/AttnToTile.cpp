@@ -169,7 +169,7 @@ Value KernelBuilder::loadTile(Value slice, int64_t rows) {
   auto op = slice.getDefiningOp<tensor::ExtractSliceOp>();
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getSource().getType());
-  int64_t cols = type.getDimSize(kHeadDim);
+  int64_t cols = padHeadDim(type.getDimSize(kHeadDim));
   auto tileType = tile::SharedType::get(builder.getContext(), {rows, cols},
                                         type.getElementType(),
                                         tile::SharedType::getSwizzleFor(cols));
@@ -197,7 +197,8 @@ Value KernelBuilder::getQuery() {
   int64_t rows = schedule.getTileM();
   query = loadTile(op.getQuery(), rows);
   auto operandType =
-      tile::FragmentType::get(builder.getContext(), {rows, dims.headDim},
+      tile::FragmentType::get(builder.getContext(),
+                              {rows, padHeadDim(dims.headDim)},
                               getElementTypeOrSelf(op.getQuery().getType()),
                               tile::FragmentLayout::OperandA);
   if (getSchedule(schedule).queryInRegisters)
@@ -244,8 +245,9 @@ LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
   if (values.contains(loop.getInitArgs()[0])) {
     init = getState(loop.getInitArgs());
   } else {
-    init = buildInitialState(builder, loc, attention.schedule.getTileM(),
-                             AttentionDims::get(attention.first).valueDim);
+    init = buildInitialState(
+        builder, loc, attention.schedule.getTileM(),
+        padHeadDim(AttentionDims::get(attention.first).valueDim));
     getQuery();
   }
   auto copy =

@@ -101,10 +101,10 @@ static LogicalResult checkSupported(TiledAttention &attention) {
   std::pair<StringRef, int64_t> headDims[] = {{"D", dims.headDim},
                                               {"Dv", dims.valueDim}};
   for (auto [name, size] : headDims)
-    if (size % 32 != 0 || size > 256)
+    if (size % 8 != 0 || size > 256)
       return op.emitOpError()
              << "expected " << name
-             << " to be a multiple of 32 and at most 256, got " << size;
+             << " to be a multiple of 8 and at most 256, got " << size;
   int64_t rowsPerWarp =
       attention.schedule.getTileM() / attention.schedule.getWarps();
   if (rowsPerWarp % 16 != 0 || attention.schedule.getTileN() % 16 != 0)

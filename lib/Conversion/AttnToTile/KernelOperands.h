@@ -17,6 +17,7 @@
 #include "attn/Dialect/Tile/IR/Tile.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace attn {
 
@@ -46,6 +47,9 @@ struct TiledAttention {
 /// Finds the tiled attention of a function. Fails with a diagnostic where the
 /// function is not of the tiled form or the target cannot take it.
 mlir::FailureOr<TiledAttention> findTiledAttention(mlir::Operation *function);
+
+/// A head dimension as the matrix instructions see it: a multiple of 16.
+inline int64_t padHeadDim(int64_t size) { return llvm::alignTo(size, 16); }
 
 /// The type of `operand` as a kernel parameter.
 tile::GlobalType getGlobalType(const KernelOperand &operand);

@@ -177,7 +177,9 @@ Value attn::tile::swizzlePermutation(IndexBuilder &index, SharedType type,
                                      Value row) {
   if (type.getSwizzle() == 128)
     return index.bitAnd(row, 7);
-  return index.bitAnd(index.shiftRight(row, 1), 3);
+  if (type.getSwizzle() == 64)
+    return index.bitAnd(index.shiftRight(row, 1), 3);
+  return index.bitAnd(index.shiftRight(row, 2), 1);
 }
 
 SwizzledAddress::SwizzledAddress(IndexBuilder &index, SharedType type,

@@ -72,7 +72,7 @@ SharedType SharedType::getTile() const {
 }
 
 int64_t SharedType::getSwizzleFor(int64_t cols) {
-  return cols % 64 == 0 ? 128 : 64;
+  return cols % 64 == 0 ? 128 : cols % 32 == 0 ? 64 : 32;
 }
 
 LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError,
@@ -83,8 +83,8 @@ LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError,
                        << shape.size() << " dimensions";
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() != 16)
     return emitError() << "expected a 16-bit element type, got " << element;
-  if (swizzle != 64 && swizzle != 128)
-    return emitError() << "expected swizzle to be 64 or 128 bytes, got "
+  if (swizzle != 32 && swizzle != 64 && swizzle != 128)
+    return emitError() << "expected swizzle to be 32, 64 or 128 bytes, got "
                        << swizzle;
   if (llvm::any_of(shape, ShapedType::isDynamic))
     return emitError() << "expected a static shape";

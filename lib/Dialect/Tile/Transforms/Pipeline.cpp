@@ -32,6 +32,7 @@ struct LoopChain {
 /// corresponding loads of all loops.
 struct StagedLoad {
   LoadOp load;
+  unsigned streamIndex; ///< which index is the loop's induction variable
   Value ring;
 };
 
@@ -88,30 +89,42 @@ static bool isOutside(Value value, scf::ForOp loop) {
   return !loop.getRegion().isAncestor(value.getParentRegion());
 }
 
+/// The index of `load` that is the loop's induction variable, if it is the row
+/// or the column and all others come from outside.
+static std::optional<unsigned> getStreamIndex(LoadOp load, scf::ForOp loop) {
+  std::optional<unsigned> stream;
+  unsigned row = load.getSource().getType().getRank() - 2;
+  for (auto [i, index] : llvm::enumerate(load.getIndices())) {
+    if (index == loop.getInductionVar() && i >= row && !stream)
+      stream = i;
+    else if (!isOutside(index, loop))
+      return std::nullopt;
+  }
+  return stream;
+}
+
 /// Each load of a loop must have its like in every loop: same tensor and tile,
-/// row = induction variable, other indices from outside.
+/// row or column = induction variable, other indices from outside.
 LogicalResult Pipeliner::findStagedLoads() {
   for (scf::ForOp loop : chain.loops) {
     SmallVector<LoadOp> loads(loop.getBody()->getOps<LoadOp>());
     for (LoadOp load : loads) {
-      bool isStream = load.getIndices().back() == loop.getInductionVar() &&
-                      llvm::all_of(load.getIndices().drop_back(),
-                                   [&](Value v) { return isOutside(v, loop); });
-      if (!isStream)
-        return load.emitOpError() << "expected the row to be the loop's "
-                                     "induction variable and the other indices "
-                                     "to be invariant";
+      std::optional<unsigned> stream = getStreamIndex(load, loop);
+      if (!stream)
+        return load.emitOpError() << "expected the row or the column to be the "
+                                     "loop's induction variable and the other "
+                                     "indices to be invariant";
+      if (loop == chain.loops.front())
+        staged.push_back({load, *stream, Value()});
     }
-    if (loop == chain.loops.front())
-      for (LoadOp load : loads)
-        staged.push_back({load, Value()});
     if (loads.size() != staged.size())
       return loop.emitOpError()
              << "expected " << staged.size()
              << " loads as in the first loop, got " << loads.size();
     for (auto [load, like] : llvm::zip_equal(loads, staged))
       if (load.getSource() != like.load.getSource() ||
-          load.getTile().getType() != like.load.getTile().getType())
+          load.getTile().getType() != like.load.getTile().getType() ||
+          getStreamIndex(load, loop) != like.streamIndex)
         return load.emitOpError() << "expected the same tile as in the first "
                                      "loop";
   }
@@ -122,10 +135,15 @@ LogicalResult Pipeliner::findStagedLoads() {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// True if every tile of `type` at a multiple of its rows lies inside `source`.
-static bool tilesExactly(GlobalType source, SharedType type) {
-  int64_t rows = source.getShape()[source.getRank() - 2];
-  return !ShapedType::isDynamic(rows) && rows % type.getRows() == 0;
+/// True if every tile at multiples of its rows and columns lies inside the
+/// source.
+static bool tilesExactly(LoadOp load) {
+  auto divides = [](int64_t part, int64_t all) {
+    return !ShapedType::isDynamic(all) && all % part == 0;
+  };
+  ArrayRef<int64_t> sizes = load.getSource().getType().getShape().take_back(2);
+  SharedType tile = load.getTile().getType();
+  return divides(tile.getRows(), sizes[0]) && divides(tile.getCols(), sizes[1]);
 }
 
 /// Loads outside the loops: one buffer each, in the first group.
@@ -136,10 +154,8 @@ void Pipeliner::stageOuterLoads() {
     Value buffer =
         AllocOp::create(builder, load.getLoc(), load.getTile().getType(),
                         /*offset=*/IntegerAttr());
-    bool inBounds =
-        tilesExactly(load.getSource().getType(), load.getTile().getType());
     CopyAsyncOp::create(builder, load.getLoc(), load.getSource(),
-                        load.getIndices(), buffer, inBounds);
+                        load.getIndices(), buffer, tilesExactly(load));
     CommitGroupOp::create(builder, load.getLoc());
     // What is read before the key loops is waited for there, after the first
     // key tiles are under way; what is only read inside them has arrived with
@@ -162,12 +178,10 @@ void Pipeliner::copyTile(Value position, Value stage) {
   for (StagedLoad &entry : staged) {
     LoadOp load = entry.load;
     SmallVector<Value> indices(load.getIndices());
-    indices.back() = position;
+    indices[entry.streamIndex] = position;
     Value tile = StageOp::create(builder, load.getLoc(), entry.ring, stage);
-    bool inBounds =
-        tilesExactly(load.getSource().getType(), load.getTile().getType());
     CopyAsyncOp::create(builder, load.getLoc(), load.getSource(), indices, tile,
-                        inBounds);
+                        tilesExactly(load));
   }
 }
 

@@ -47,6 +47,7 @@ def AttnTile_Shared : AttnTile_Type<"Shared", "shared"> {
                    + 16 * (chunk xor f(row)) + 2 * (col mod 8)
     panel = 2 * col div swizzle     chunk = (2 * col mod swizzle) div 16
     swizzle 128: f(row) = row mod 8          swizzle 64: f(row) = (row div 2) mod 4
+    swizzle  32: f(row) = (row div 4) mod 2
 
     swizzle 128, the chunk that lies in each place of a row:
       row 0:  0 1 2 3 4 5 6 7        row 1:  1 0 3 2 5 4 7 6
@@ -71,7 +72,7 @@ def AttnTile_Shared : AttnTile_Type<"Shared", "shared"> {
     int64_t getPanelCols() const { return getSwizzle() / 2; }
     /// One tile of a ring.
     SharedType getTile() const;
-    /// The widest swizzle that `cols` columns of 16 bits allow: 128 or 64.
+    /// The widest swizzle that `cols` columns of 16 bits allow: 128, 64 or 32.
     static int64_t getSwizzleFor(int64_t cols);
   }];
 }
