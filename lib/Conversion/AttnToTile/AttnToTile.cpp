@@ -170,9 +170,10 @@ Value KernelBuilder::loadTile(Value slice, int64_t rows) {
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getSource().getType());
   int64_t cols = padHeadDim(type.getDimSize(kHeadDim));
-  auto tileType = tile::SharedType::get(builder.getContext(), {rows, cols},
-                                        type.getElementType(),
-                                        tile::SharedType::getSwizzleFor(cols));
+  auto tileType = tile::SharedType::get(
+      builder.getContext(), {rows, cols}, type.getElementType(),
+      tile::SharedType::getSwizzleFor(cols * type.getElementTypeBitWidth() /
+                                      8));
   SmallVector<Value> indices;
   SmallVector<OpFoldResult> offsets = op.getMixedOffsets();
   for (OpFoldResult offset : ArrayRef<OpFoldResult>(offsets).drop_back()) {
@@ -196,11 +197,10 @@ Value KernelBuilder::getQuery() {
   AttentionDims dims = AttentionDims::get(op);
   int64_t rows = schedule.getTileM();
   query = loadTile(op.getQuery(), rows);
-  auto operandType =
-      tile::FragmentType::get(builder.getContext(),
-                              {rows, padHeadDim(dims.headDim)},
-                              getElementTypeOrSelf(op.getQuery().getType()),
-                              tile::FragmentLayout::OperandA);
+  auto operandType = tile::FragmentType::get(
+      builder.getContext(), {rows, padHeadDim(dims.headDim)},
+      getElementTypeOrSelf(op.getQuery().getType()),
+      tile::FragmentLayout::OperandA);
   if (getSchedule(schedule).queryInRegisters)
     query =
         tile::LoadOperandOp::create(builder, op.getLoc(), operandType, query);

@@ -83,20 +83,15 @@ static LogicalResult addOutputs(TiledAttention &attention) {
   return success();
 }
 
-/// What this target computes: 16-bit types and head dims that tile.
+/// What this target computes: types of tensor cores and head dims that tile.
 static LogicalResult checkSupported(TiledAttention &attention) {
   OnlineAttentionOp op = attention.first;
   Type element = getElementTypeOrSelf(op.getQuery().getType());
-  if (!element.isF16() && !element.isBF16()) {
-    InFlightDiagnostic diag = op.emitOpError()
-                              << "expected f16 or bf16 inputs on the GPU, got "
-                              << element;
-    if (element.isF32())
-      diag.attachNote() << "f32 would need tf32 tensor cores, which round the "
-                           "inputs to 10 bits: convert to f16 or bf16, or run "
-                           "on the CPU";
-    return diag;
-  }
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return op.emitOpError()
+           << "expected f16, bf16 or f32 (computed as tf32) inputs on the GPU, "
+              "got "
+           << element;
   AttentionDims dims = AttentionDims::get(op);
   std::pair<StringRef, int64_t> headDims[] = {{"D", dims.headDim},
                                               {"Dv", dims.valueDim}};

@@ -17,7 +17,7 @@ using namespace attn::tile;
 
 namespace {
 
-constexpr int64_t kChunkBytes = 16, kChunkElements = 8;
+constexpr int64_t kChunkBytes = 16;
 
 /// One copy of a tile, panel by panel: within a panel, thread t takes chunk
 /// t mod (chunks of a row) of rows t div (chunks of a row) + k * rowsPerPass.
@@ -57,17 +57,17 @@ TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
   unsigned rowDim = rank - 2;
   chunk = index.bitAnd(index.thread(), chunksPerRow - 1);
   firstRow = index.div(index.thread(), chunksPerRow);
-  Value firstCol = index.mul(chunk, kChunkElements);
+  int64_t elementBytes = type.getElementBytes();
+  Value firstCol = index.mul(chunk, kChunkBytes / elementBytes);
   if (static_cast<int64_t>(indices.size()) == rank)
     firstCol = index.add(index.toI32(indices.pop_back_val()), firstCol);
   indices.back() = index.add(index.toI32(indices.back()), firstRow);
   from = index.offset(source.address(index, indices),
-                      index.toI64(index.mul(firstCol, 2)));
-  rowBytes = index.mul(source.stride(index, rowDim), 2);
+                      index.toI64(index.mul(firstCol, elementBytes)));
+  rowBytes = index.mul(source.stride(index, rowDim), elementBytes);
   rowsLeft =
       index.add(source.size(index, rowDim), index.mul(indices.back(), -1));
-  colsLeft =
-      index.add(source.size(index, rowDim + 1), index.mul(firstCol, -1));
+  colsLeft = index.add(source.size(index, rowDim + 1), index.mul(firstCol, -1));
 }
 
 void TileCopy::emit() {
@@ -75,9 +75,9 @@ void TileCopy::emit() {
     OpBuilder::InsertionGuard guard(builder);
     if (row + rowsPerPass > type.getRows()) {
       // Some threads have no row.
-      Value has = arith::CmpIOp::create(builder, op.getLoc(),
-                                        arith::CmpIPredicate::slt, firstRow,
-                                        index.i32(type.getRows() - row));
+      Value has =
+          arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::slt,
+                                firstRow, index.i32(type.getRows() - row));
       auto guarded = scf::IfOp::create(builder, op.getLoc(), has);
       builder.setInsertionPointToStart(guarded.thenBlock());
     }
@@ -91,9 +91,8 @@ void TileCopy::copyPass(int64_t row) {
   Value tileRow = index.add(firstRow, row);
   Value permuted =
       index.bitXor(chunk, swizzlePermutation(index, type, tileRow));
-  Value to =
-      index.offset(tile, index.add(index.mul(tileRow, type.getSwizzle()),
-                                   index.mul(permuted, kChunkBytes)));
+  Value to = index.offset(tile, index.add(index.mul(tileRow, type.getSwizzle()),
+                                          index.mul(permuted, kChunkBytes)));
   for (int64_t panel = 0; panel < type.getCols() / type.getPanelCols(); ++panel)
     NVVM::CpAsyncOp::create(
         builder, op.getLoc(),
@@ -119,12 +118,13 @@ Value TileCopy::sourceBytes(int64_t row, int64_t panel) {
   Location loc = op.getLoc();
   Value all = index.i32(kChunkBytes), none = index.i32(0), bytes = all;
   if (!hasWholePanel(panel)) {
-    bytes = index.mul(index.add(colsLeft, -panel * type.getPanelCols()), 2);
+    bytes = index.mul(index.add(colsLeft, -panel * type.getPanelCols()),
+                      type.getElementBytes());
     bytes = arith::MinSIOp::create(builder, loc, bytes, all);
     bytes = arith::MaxSIOp::create(builder, loc, bytes, none);
   }
-  Value exists = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::sgt, rowsLeft, index.i32(row));
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                       rowsLeft, index.i32(row));
   return arith::SelectOp::create(builder, loc, exists, bytes, none);
 }
 

@@ -148,10 +148,10 @@ Value createPair(OpBuilder &builder, Location loc, Value first, Value second,
   IndexBuilder index(builder, loc);
   Value values = LLVM::PoisonOp::create(
       builder, loc, VectorType::get(2, builder.getF32Type()));
-  values = LLVM::InsertElementOp::create(builder, loc, values, first,
-                                         index.i32(0));
-  values = LLVM::InsertElementOp::create(builder, loc, values, second,
-                                         index.i32(1));
+  values =
+      LLVM::InsertElementOp::create(builder, loc, values, first, index.i32(0));
+  values =
+      LLVM::InsertElementOp::create(builder, loc, values, second, index.i32(1));
   return LLVM::FPTruncOp::create(builder, loc, VectorType::get(2, element),
                                  values);
 }
@@ -165,6 +165,14 @@ struct ToOperandLowering : TileOpLowering<ToOperandOp> {
     Type element = op.getOperand().getType().getElementType();
     ValueRange source = adaptor.getSource();
     SmallVector<Value> registers;
+    if (element.isF32()) {
+      // An accumulator block makes an operand block, columns 2t first.
+      for (size_t block = 0; block < source.size(); block += 4)
+        for (size_t i : {0, 2, 1, 3})
+          registers.push_back(roundToTF32(rewriter, loc, source[block + i]));
+      rewriter.replaceOpWithMultiple(op, {registers});
+      return success();
+    }
     // Two accumulator blocks, 8 values, make one operand block, 4 registers, in
     // the same order.
     for (size_t i = 0; i < source.size(); i += 2) {
@@ -188,8 +196,8 @@ struct ScaleRowsLowering : TileOpLowering<ScaleRowsOp> {
     FragmentType type = op.getSource().getType();
     int64_t blocksPerRow = type.getShape()[1] / 16;
     Type pair = VectorType::get(2, type.getElementType());
-    SmallVector<Value> factors = llvm::map_to_vector(
-        adaptor.getFactor(), [&](Value factor) -> Value {
+    SmallVector<Value> factors =
+        llvm::map_to_vector(adaptor.getFactor(), [&](Value factor) -> Value {
           return createPair(rewriter, loc, factor, factor,
                             type.getElementType());
         });

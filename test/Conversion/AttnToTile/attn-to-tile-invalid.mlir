@@ -1,20 +1,19 @@
 // RUN: attn-opt %s --attn-to-tiled --cse --convert-attn-to-tile --split-input-file --verify-diagnostics
 
-func.func @f32(%q: tensor<1x1x64x64xf32>) -> tensor<1x1x64x64xf32> {
-  // expected-error @below {{expected f16 or bf16 inputs on the GPU, got 'f32'}}
-  // expected-note @below {{f32 would need tf32 tensor cores}}
+func.func @f64(%q: tensor<1x1x64x64xf64>) -> tensor<1x1x64x64xf64> {
+  // expected-error @below {{expected f16, bf16 or f32 (computed as tf32) inputs on the GPU, got 'f64'}}
   %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
-      : tensor<1x1x64x64xf32>, tensor<1x1x64x64xf32>, tensor<1x1x64x64xf32> -> tensor<1x1x64x64xf32>
-  return %o : tensor<1x1x64x64xf32>
+      : tensor<1x1x64x64xf64>, tensor<1x1x64x64xf64>, tensor<1x1x64x64xf64> -> tensor<1x1x64x64xf64>
+  return %o : tensor<1x1x64x64xf64>
 }
 
 // -----
 
-func.func @head_dim(%q: tensor<1x1x64x80xf16>) -> tensor<1x1x64x80xf16> {
-  // expected-error @below {{expected D to be a multiple of 32 and at most 256, got 80}}
+func.func @head_dim(%q: tensor<1x1x64x84xf16>) -> tensor<1x1x64x84xf16> {
+  // expected-error @below {{expected D to be a multiple of 8 and at most 256, got 84}}
   %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
-      : tensor<1x1x64x80xf16>, tensor<1x1x64x80xf16>, tensor<1x1x64x80xf16> -> tensor<1x1x64x80xf16>
-  return %o : tensor<1x1x64x80xf16>
+      : tensor<1x1x64x84xf16>, tensor<1x1x64x84xf16>, tensor<1x1x64x84xf16> -> tensor<1x1x64x84xf16>
+  return %o : tensor<1x1x64x84xf16>
 }
 
 // -----

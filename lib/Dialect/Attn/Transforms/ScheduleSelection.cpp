@@ -133,7 +133,6 @@ GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target) {
   features.packGqa = false;
   features.dvSplit = false;
   features.splitKv = false;
-  features.tf32 = false;
   features.smallCache = false;
   features.wgmma = false;
   return features;
