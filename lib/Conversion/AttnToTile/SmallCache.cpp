@@ -25,12 +25,13 @@ namespace {
 
 /// What both phases share: the parameters and the row tile of a CTA.
 class PhaseBuilder : protected KernelScope {
-protected:
+public:
   PhaseBuilder(OpBuilder &builder, TiledAttention &attention,
                const LaunchPlan &plan)
       : KernelScope(builder, attention), plan(plan),
         loc(attention.forall.getLoc()), schedule(attention.schedule) {}
 
+protected:
   /// The kernel up to the values that the key loops start from.
   LogicalResult begin(StringRef name, DictionaryAttr manifest);
   void mapRowTile(Value firstTile);
@@ -212,7 +213,7 @@ FailureOr<Value> ScoreKernelBuilder::buildProduct(Value isVisible) {
 /// The scores as the loop that visits the tile makes them of the product.
 FailureOr<Value> ScoreKernelBuilder::buildScores(Value product) {
   Value scores = product;
-  for (const Visit &visit : visits) {
+  for (Visit visit : visits) {
     OnlineAttentionOp step = *visit.loop.getBody()
                                   ->getOps<OnlineAttentionOp>()
                                   .begin();
