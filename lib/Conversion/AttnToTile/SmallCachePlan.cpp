@@ -78,7 +78,7 @@ static WorkspaceView getProbabilities(TiledAttention &attention,
   SmallVector<int64_t> shape(query.getShape().drop_back());
   shape.push_back(key.getDimSize(kSequence));
   WorkspaceView view =
-      getView("probabilities", shape, query.getElementType(),
+      getView("scores", shape, query.getElementType(),
               {e.batches, e.heads, e.rows, e.keys});
   view.bytes =
       llvm::formatv("{0} * {1} * 2", e.windowRows, e.rowStride);
@@ -102,7 +102,7 @@ static WorkspaceView getLogSumExp(TiledAttention &attention,
   int64_t shape[] = {query.getDimSize(kBatch), query.getDimSize(kHead),
                      keyTiles, query.getDimSize(kSequence)};
   WorkspaceView view =
-      getView("log_sum_exp", shape, Float32Type::get(query.getContext()),
+      getView("statistics", shape, Float32Type::get(query.getContext()),
               {e.batches, e.heads, e.keyTiles, e.rows});
   view.bytes = llvm::formatv("{0} * {1} * 4", e.windowRows, e.keyTiles);
   view.strides = {llvm::formatv("{0} * {1}", e.heads, e.paddedRows),
