@@ -14,9 +14,11 @@
 #include "Report.h"
 
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
+#include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
 #include "attn/Pipelines/CpuPipeline.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/Runtime/Manifest.h"
+#include "attn/Schedule/ScheduleReport.h"
 #include "attn/Target/Header/EmitHeader.h"
 #include "attn/Target/PTX/ManifestAttr.h"
 #include "attn/Target/PTX/TranslateToPTX.h"
@@ -24,8 +26,11 @@
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+
+#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <optional>
@@ -97,6 +102,8 @@ private:
   LogicalResult runStages();
   LogicalResult runPasses(StringRef step,
                           function_ref<void(OpPassManager &)> build);
+  /// Keeps what the cost model says of each attention, if a report is wanted.
+  LogicalResult noteSelections();
   FailureOr<CompileResult> runSteps();
   FailureOr<std::string> emit(ArtifactKind kind);
 
@@ -127,16 +134,18 @@ private:
   TargetInfo target;
   std::optional<std::string> ptx;
   std::vector<Note> notes;
+  std::vector<std::string> selections; ///< as getReportJson writes them
   std::optional<std::pair<Location, std::string>> firstWarning;
   CompileResult result;
 };
 } // namespace
 
 LogicalResult Compilation::lookUpTarget() {
-  Result<TargetInfo> found = lookupTarget(options.target);
-  if (!found)
-    return emitError() << found.error();
-  target = *found;
+  FailureOr<TargetInfo> found =
+      getModuleTarget(module, options.target, options.targetFields);
+  if (failed(found))
+    return failure();
+  target = std::move(*found);
   return success();
 }
 
@@ -170,7 +179,9 @@ LogicalResult Compilation::runStages() {
   if (target.kind == TargetKind::Cpu)
     stages = stages.take_front(); // To the tensor form.
   AttentionPipelineOptions stageOptions;
-  stageOptions.target = target.name;
+  stageOptions.target = options.target;
+  stageOptions.targetFields = getChangedFields(target);
+  stageOptions.schedule = options.schedule;
   stageOptions.allowTf32 = options.allowTf32;
   std::optional<NormalForm> form = getNormalForm(module);
   for (const Stage &stage : stages) {
@@ -180,13 +191,37 @@ LogicalResult Compilation::runStages() {
           stage.build(pm, stageOptions);
         })))
       return failure();
+    if (stage.ensures == NormalForm::Tensor && failed(noteSelections()))
+      return failure();
   }
   if (target.kind == TargetKind::Cpu &&
-      failed(runPasses("attn-cpu-pipeline", [](OpPassManager &pm) {
-        buildCpuPipeline(pm, CpuPipelineOptions());
+      failed(runPasses("attn-cpu-pipeline", [&](OpPassManager &pm) {
+        CpuPipelineOptions cpuOptions;
+        cpuOptions.targetFields = getChangedFields(target);
+        cpuOptions.schedule = options.schedule;
+        buildCpuPipeline(pm, cpuOptions);
       })))
     return failure();
   return timed("verify", [&] { return verify(module); });
+}
+
+LogicalResult Compilation::noteSelections() {
+  if (!llvm::is_contained(options.artifacts, ArtifactKind::Report))
+    return success();
+  Result<ScheduleOverrides> overrides =
+      ScheduleOverrides::parse(options.schedule);
+  if (!overrides)
+    return emitError() << "option schedule: " << overrides.error();
+  WalkResult walk = module.walk([&](AttentionOp op) {
+    FailureOr<Selection> selection =
+        selectSchedule(op, target, *overrides, options.allowTf32);
+    if (failed(selection))
+      return WalkResult::interrupt();
+    selections.push_back(
+        getReportJson(getProblem(op), target, *selection).dump());
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
 }
 
 FailureOr<std::string> Compilation::printModule() {
@@ -237,7 +272,7 @@ FailureOr<std::string> Compilation::emit(ArtifactKind kind) {
   if (kind == ArtifactKind::Manifest)
     return runtime::writeManifest(*manifest);
   if (kind == ArtifactKind::Report)
-    return writeReport(*manifest, notes, result.times);
+    return writeReport(*manifest, selections, notes, result.times);
   FailureOr<std::string> embedded = getPtx();
   if (failed(embedded))
     return failure();

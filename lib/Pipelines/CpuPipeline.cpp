@@ -31,8 +31,8 @@ void attn::buildCpuTileStage(OpPassManager &pm,
                              const CpuPipelineOptions &options) {
   SelectSchedulePassOptions select;
   select.target = "cpu";
-  select.tileM = options.tileM;
-  select.tileN = options.tileN;
+  select.targetFields = options.targetFields;
+  select.schedule = options.schedule;
   pm.addPass(createSelectSchedulePass(select));
   pm.addPass(createConvertToOnlinePass());
   pm.addPass(createTilePass());

@@ -42,8 +42,12 @@ static json::Array describeTraffic(const runtime::Manifest &manifest) {
 }
 
 std::string attn::writeReport(const runtime::Manifest &manifest,
+                              llvm::ArrayRef<std::string> selections,
                               llvm::ArrayRef<Note> notes,
                               llvm::ArrayRef<StepTime> times) {
+  json::Array selectionList;
+  for (const std::string &selection : selections)
+    selectionList.push_back(parseObject(selection));
   json::Array noteList;
   for (const Note &note : notes)
     noteList.push_back(json::Object{{"severity", note.severity},
@@ -61,6 +65,7 @@ std::string attn::writeReport(const runtime::Manifest &manifest,
       {"semantics", parseObject(manifest.semantics)},
       {"kernels", describeKernels(manifest)},
       {"predicted_bytes", describeTraffic(manifest)},
+      {"selections", std::move(selectionList)},
       {"notes", std::move(noteList)},
       {"times", std::move(timeList)},
   };

@@ -23,8 +23,11 @@ struct Note {
 };
 
 /// NAME.report.json: schedule, launches and predicted traffic as the manifest
-/// has them, the notes, and the time of each step in milliseconds.
+/// has them, `selections` (a JSON object for each attention: the ranked
+/// schedules, and why the others were rejected), the notes, and the time of
+/// each step in milliseconds.
 std::string writeReport(const runtime::Manifest &manifest,
+                        llvm::ArrayRef<std::string> selections,
                         llvm::ArrayRef<Note> notes,
                         llvm::ArrayRef<StepTime> times);
 

@@ -14,6 +14,9 @@ void attn::buildSchedulePipeline(OpPassManager &pm,
                                  const AttentionPipelineOptions &options) {
   SelectSchedulePassOptions select;
   select.target = options.target;
+  select.targetFields = options.targetFields;
+  select.schedule = options.schedule;
+  select.allowTf32 = options.allowTf32;
   pm.addPass(createSelectSchedulePass(select));
   pm.addPass(createVerifyNormalFormPass({"scheduled"}));
 }

@@ -18,11 +18,12 @@ using namespace attn;
 /// What a CTA of the target may have; an unknown target is reported where the
 /// schedule is chosen.
 static tile::AllocateSharedMemoryPassOptions
-getSharedMemoryLimit(StringRef target) {
-  tile::AllocateSharedMemoryPassOptions options;
-  if (Result<TargetInfo> info = lookupTarget(target.str()))
-    options.limit = info->sharedMemoryPerCtaBytes;
-  return options;
+getSharedMemoryLimit(const AttentionPipelineOptions &options) {
+  tile::AllocateSharedMemoryPassOptions limits;
+  Result<TargetInfo> target = lookupTarget(options.target.getValue());
+  if (target && setTargetFields(*target, options.targetFields.getValue()))
+    limits.limit = target->sharedMemoryPerCtaBytes;
+  return limits;
 }
 
 void attn::buildTilePipeline(OpPassManager &pm,
@@ -35,8 +36,8 @@ void attn::buildTilePipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
   OpPassManager &kernels = pm.nest<tile::KernelOp>();
   kernels.addPass(tile::createPipelinePass());
-  kernels.addPass(tile::createAllocateSharedMemoryPass(
-      getSharedMemoryLimit(options.target)));
+  kernels.addPass(
+      tile::createAllocateSharedMemoryPass(getSharedMemoryLimit(options)));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createVerifyNormalFormPass({"tile"}));
 }

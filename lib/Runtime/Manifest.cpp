@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+using namespace attn;
 using namespace attn::runtime;
 using nlohmann::json;
 

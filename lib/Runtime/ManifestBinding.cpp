@@ -14,6 +14,7 @@
 
 #include <limits>
 
+using namespace attn;
 using namespace attn::runtime;
 
 namespace {
@@ -148,7 +149,7 @@ private:
       Result<int64_t> value =
           evaluateInteger(constraint.expr, problem, "constraint");
       if (!value) {
-        error = value.error();
+        error = Error{value.error()};
         return;
       }
       if (*value != constraint.equals) {
@@ -261,12 +262,12 @@ private:
   Scalar scalar(const std::string &expr, const std::string &path) {
     Result<Expression> expression = Expression::parse(expr);
     if (!expression) {
-      fail(path + ": " + expression.message());
+      fail(path + ": " + expression.error());
       return {};
     }
     Result<Scalar> value = expression->evaluate(problem.scope());
     if (!value) {
-      fail(path + ": " + value.message());
+      fail(path + ": " + value.error());
       return {};
     }
     return *value;
@@ -278,7 +279,7 @@ private:
                   int64_t high = std::numeric_limits<int64_t>::max()) {
     Result<int64_t> value = evaluateInteger(expr, problem, path);
     if (!value) {
-      fail(value.message());
+      fail(value.error());
       return low;
     }
     if (*value < low || *value > high) {
@@ -347,7 +348,7 @@ attn::runtime::workspaceBytes(const BoundProblem &problem) {
     Result<int64_t> bytes = evaluateInteger(workspace.bytes, problem,
                                             "workspace " + workspace.name);
     if (!bytes)
-      return bytes.error();
+      return Error{bytes.error()};
     if (*bytes < 0)
       return Error{"workspace " + workspace.name +
                    ": expected at least 0 bytes, got " +
@@ -362,10 +363,10 @@ Result<int64_t> attn::runtime::evaluateInteger(const std::string &expr,
                                                const std::string &what) {
   Result<Expression> expression = Expression::parse(expr);
   if (!expression)
-    return Error{what + ": " + expression.message()};
+    return Error{what + ": " + expression.error()};
   Result<Scalar> value = expression->evaluate(problem.scope());
   if (!value)
-    return Error{what + ": " + value.message()};
+    return Error{what + ": " + value.error()};
   if (value->isFloat)
     return Error{what + ": expected an integer, got a float in '" + expr + "'"};
   return value->integer;

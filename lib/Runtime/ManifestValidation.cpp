@@ -15,6 +15,7 @@
 
 #include <set>
 
+using namespace attn;
 using namespace attn::runtime;
 
 namespace {
@@ -167,7 +168,7 @@ private:
   void checkExpr(const std::string &path, const std::string &text) {
     Result<Expression> expression = Expression::parse(text);
     if (!expression)
-      return fail(path, expression.message());
+      return fail(path, expression.error());
     std::string unknown;
     ExpressionScope scope;
     scope.symbol = [&](const std::string &name) -> std::optional<int64_t> {

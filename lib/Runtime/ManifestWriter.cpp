@@ -17,6 +17,7 @@
 
 #include <algorithm>
 
+using namespace attn;
 using namespace attn::runtime;
 using json = nlohmann::ordered_json;
 

@@ -214,13 +214,21 @@ void Checker::checkFeatures() {
                    schedule.clusterD == 1 &&
                    schedule.tileDv < getPaddedValueDim(problem);
   require(features.wgmma, schedule.mma == MmaFamily::Wgmma, "wgmma kernels");
+  require(features.tf32,
+          problem.elementType == ElementType::F32 &&
+              schedule.mma != MmaFamily::None,
+          "tf32 kernels");
+  require(features.splitKv, schedule.kind == ScheduleKind::SplitKV, "split-KV");
+  require(features.smallCache, schedule.kind == ScheduleKind::SmallCache,
+          "small-cache kernels");
+  require(features.spillScores,
+          schedule.kind == ScheduleKind::SmallCache &&
+              schedule.spill == SpillFormat::Scores,
+          "small-cache kernels that spill f32 scores");
   require(features.packGqa, schedule.packGqa, "packing of query heads");
   require(features.queryInRegisters, schedule.queryInRegisters,
           "query tile in registers");
   require(features.dvSplit, isDvSplit, "split of the value dim");
-  require(features.splitKv, schedule.kind == ScheduleKind::SplitKV, "split-KV");
-  require(features.smallCache, schedule.kind == ScheduleKind::SmallCache,
-          "small-cache kernels");
   require(features.clusters, schedule.clusterM * schedule.clusterD > 1,
           "clusters");
 }

@@ -46,6 +46,7 @@ static void setGrid(Cost &cost, const AttentionProblem &problem,
                                    std::max<int64_t>(cost.ctasPerSm, 1));
   cost.sharedMemoryBytes = getSharedMemoryUse(problem, schedule).total;
   cost.registersPerThread = getRegisterUse(problem, schedule).getTotal();
+  cost.maySpill = maySpill(problem, schedule, target);
 }
 
 double Cost::getTerm(const std::string &name) const {

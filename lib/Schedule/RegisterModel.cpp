@@ -8,18 +8,18 @@
 
 namespace attn {
 
-/// Addresses, loop state and temporaries of a kernel. Calibrated: the estimate
-/// is within 16 of the fewest registers with which ptxas 13.0 does not spill
-/// kernels of this form (the unit test lists them).
+/// Addresses, loop state and temporaries of a kernel. Calibrated with the
+/// fewest registers with which ptxas 13.0 does not spill the kernels of this
+/// project (the unit test lists them).
 static constexpr int64_t kOtherRegisters = 32;
 
 /// What ptxas can need beyond the estimate before it spills, and what a mask or
 /// a change of the scores adds.
-static constexpr int64_t kRegisterMargin = 15;
+static constexpr int64_t kRegisterMargin = 32;
 
 /// mma.sync: a warp holds rows x columns of an f32 accumulator in rows *
-/// columns / 32 registers a thread. P replaces S block by block, so the two
-/// never live side by side as a whole.
+/// columns / 32 registers a thread, and as 16-bit operands in half of that.
+/// ptxas begins the next S while P is still being used.
 static RegisterUse getMmaSyncUse(const AttentionProblem &problem,
                                  const Schedule &schedule) {
   int64_t rows = schedule.getRowsPerWarp();
@@ -35,7 +35,8 @@ static RegisterUse getMmaSyncUse(const AttentionProblem &problem,
     return use;
   }
   use.output = rows * schedule.tileDv / 32;
-  use.scores = rows * schedule.tileN / 32;
+  use.scores = rows * schedule.tileN / 32 +
+               rows * schedule.tileN * getSizeBytes(problem.elementType) / 128;
   if (schedule.queryInRegisters)
     use.operands +=
         rows * schedule.tileD * getSizeBytes(problem.elementType) / (32 * 4) -
@@ -75,16 +76,23 @@ RegisterUse getRegisterUse(const AttentionProblem &problem,
 }
 
 int64_t getRegisterLimit(const Schedule &schedule, const TargetInfo &target) {
-  int64_t limit = target.maxRegistersPerThread - kRegisterMargin;
   if (schedule.mma == MmaFamily::Wgmma) {
     // What setmaxnreg can leave to 1 or 2, 3, 4 computing warpgroups beside a
     // producer.
     int64_t warpgroups = schedule.warps / 4;
-    return std::min<int64_t>(limit, warpgroups <= 2 ? 240 : 480 / warpgroups);
+    int64_t share = warpgroups <= 2 ? 240 : 480 / warpgroups;
+    return std::min(target.maxRegistersPerThread, share);
   }
   // Registers are given to warps in units of 8 a thread.
   int64_t share = target.registersPerSm / schedule.getNumThreads();
-  return std::min(limit, alignDown(share, 8));
+  return std::min(target.maxRegistersPerThread, alignDown(share, 8));
+}
+
+bool maySpill(const AttentionProblem &problem, const Schedule &schedule,
+              const TargetInfo &target) {
+  return schedule.mma == MmaFamily::MmaSync &&
+         getRegisterUse(problem, schedule).getTotal() >
+             target.maxRegistersPerThread - kRegisterMargin;
 }
 
 /// Registers the hardware sets aside for each thread of a CTA.

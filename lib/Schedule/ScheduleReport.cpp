@@ -61,6 +61,8 @@ double getRatioToLowerBound(const AttentionProblem &problem,
 }
 
 std::string describeLoss(const Candidate &candidate, const Candidate &chosen) {
+  if (candidate.cost.maySpill && !chosen.cost.maySpill)
+    return "may spill registers";
   double ratio = candidate.cost.seconds / chosen.cost.seconds;
   const CostTerm *worst = nullptr;
   double most = 0;

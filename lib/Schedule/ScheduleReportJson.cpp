@@ -49,6 +49,7 @@ static Json getCostJson(const Cost &cost) {
           {"waves", cost.waves},
           {"shared_memory_bytes", cost.sharedMemoryBytes},
           {"registers_per_thread", cost.registersPerThread},
+          {"may_spill", cost.maySpill},
           {"visible_scores", cost.visibleScores},
           {"computed_scores", cost.computedScores},
           {"flops", cost.flops}};

@@ -38,19 +38,19 @@ static void rank(std::vector<Candidate> &candidates,
                  const SelectorOptions &options) {
   // Of equally fast schedules the one that takes less; then that which was
   // enumerated first.
-  using Key = std::tuple<double, int64_t, int64_t, int64_t, size_t>;
+  using Key = std::tuple<bool, double, int64_t, int64_t, int64_t, size_t>;
   std::vector<Key> keys;
   keys.reserve(candidates.size());
   for (const Candidate &candidate : candidates)
-    keys.emplace_back(getRankedSeconds(candidate, options),
-                      candidate.cost.sharedMemoryBytes,
-                      candidate.cost.registersPerThread,
-                      candidate.schedule.stages, keys.size());
+    keys.emplace_back(
+        candidate.cost.maySpill, getRankedSeconds(candidate, options),
+        candidate.cost.sharedMemoryBytes, candidate.cost.registersPerThread,
+        candidate.schedule.stages, keys.size());
   std::sort(keys.begin(), keys.end());
   std::vector<Candidate> ranked;
   ranked.reserve(candidates.size());
   for (const Key &key : keys)
-    ranked.push_back(std::move(candidates[std::get<4>(key)]));
+    ranked.push_back(std::move(candidates[std::get<5>(key)]));
   candidates = std::move(ranked);
 }
 

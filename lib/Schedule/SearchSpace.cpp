@@ -123,7 +123,7 @@ void Space::expandRows(int64_t fewestWarps) {
   default:
     derive("warps", &Schedule::warps, [](const Schedule &) { return 1; });
     expand("tile_m", &Schedule::tileM, [&](const Schedule &s) {
-      return getRowTiles(s, {16, 32, 64, 128});
+      return getRowTiles(s, {8, 16, 32, 64, 128});
     });
   }
 }
@@ -207,8 +207,10 @@ std::vector<Schedule> Space::takeLargeCache() {
   if (isWgmma) {
     expandKeys({32, 48, 64, 80, 96, 112, 128, 160, 176});
     expandClusters();
-  } else {
+  } else if (isGpu) {
     expandKeys({16, 32, 64, 128});
+  } else {
+    expandKeys({8, 16, 32, 64, 128});
   }
   derive("tile_d", &Schedule::tileD, [&](const Schedule &s) {
     return alignUp(ceilDiv(getPaddedHeadDim(problem), s.clusterD), 16);

@@ -43,11 +43,10 @@ static SharedMemoryUse getLargeCacheUse(const AttentionProblem &problem,
       use.scores += tileScores * 2;
     use.scores += 4 * tileScores * (schedule.clusterD - 1) / schedule.clusterD;
   }
-  int64_t pipeline = use.key + use.value + use.scores + use.barriers;
-  // A query tile that moves to registers leaves its place to the pipeline, and
-  // the output tile takes the place of everything.
-  use.total = schedule.queryInRegisters ? std::max(use.query, pipeline)
-                                        : use.query + pipeline;
+  // The first tiles of K and V are on their way while a query tile moves to
+  // registers: they cannot share its place. The output tile takes the place of
+  // everything.
+  use.total = use.query + use.key + use.value + use.scores + use.barriers;
   use.total = std::max(use.total, schedule.tileM * schedule.tileDv *
                                       getSizeBytes(problem.outputType));
   return use;

@@ -222,8 +222,11 @@ std::vector<std::string> getKnownTargetNames() {
 
 Result<TargetInfo> lookupTarget(std::string_view name) {
   for (const KnownTarget &known : knownTargets)
-    if (name == known.name)
-      return known.make();
+    if (name == known.name) {
+      TargetInfo target = known.make();
+      target.base = name;
+      return target;
+    }
   std::vector<std::string> names = getKnownTargetNames();
   std::string nearest = nearestSpelling(name, names);
   return Error{"unknown target '" + std::string(name) + "', expected one of " +

@@ -8,6 +8,7 @@
 #include "attn/TargetInfo/TargetInfo.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 
 namespace attn {
@@ -94,6 +95,41 @@ Status setTargetField(TargetInfo &target, std::string_view name,
     return status;
   }
   return makeUnknownFieldError(name);
+}
+
+Status setTargetFields(TargetInfo &target, std::string_view settings) {
+  for (const std::string &setting : split(settings, ' ')) {
+    if (setting.empty())
+      continue;
+    size_t equals = setting.find('=');
+    if (equals == std::string::npos)
+      return Error{"expected 'field=value' for a target field, got '" +
+                   setting + "'"};
+    if (Status status = setTargetField(target, setting.substr(0, equals),
+                                       setting.substr(equals + 1));
+        !status)
+      return status;
+  }
+  return {};
+}
+
+/// A number as setField reads it back without loss.
+static std::string printField(const TargetInfo &target, const Field &field) {
+  if (field.integer)
+    return std::to_string(target.*field.integer);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.17g", target.*field.real);
+  return text;
+}
+
+std::string getChangedFields(const TargetInfo &target) {
+  Result<TargetInfo> base = lookupTarget(target.base);
+  std::vector<std::string> changes;
+  for (const Field &field : fields)
+    if (base && printField(*base, field) != printField(target, field))
+      changes.push_back(std::string(field.name) + "=" +
+                        printField(target, field));
+  return join(changes, " ");
 }
 
 /// Handles one `name = value`; `hasBase` is whether the base has been read.

@@ -8,6 +8,7 @@
 
 #include "ArtifactFiles.h"
 
+#include "attn/Schedule/Schedule.h"
 #include "attn/Support/Format.h"
 #include "attn/TargetInfo/TargetInfo.h"
 
@@ -45,7 +46,7 @@ bool CompileMode::isRequested(int argc, char **argv) {
     if (!argument.consume_front("--") && !argument.consume_front("-"))
       continue;
     StringRef flag = argument.split('=').first;
-    if (flag == "target" || flag == "emit")
+    if (flag == "target" || flag == "target-file" || flag == "emit")
       return true;
   }
   return false;
@@ -62,15 +63,47 @@ static LogicalResult failOnKind(StringRef name) {
               (nearest.empty() ? "" : " (did you mean '" + nearest + "'?)"));
 }
 
+/// The target that a file describes.
+static Result<TargetInfo> readTargetFile(const std::string &path) {
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &message);
+  if (!file)
+    return Error{message};
+  Result<TargetInfo> target = parseTarget(file->getBuffer().str());
+  if (!target)
+    return Error{"'" + path + "': " + target.error()};
+  return target;
+}
+
+FailureOr<TargetInfo> CompileMode::getTarget() const {
+  if (target.empty() == targetFile.empty())
+    return fail("expected --target=NAME or --target-file=FILE, got " +
+                Twine(target.empty() ? "neither" : "both"));
+  Result<TargetInfo> result = target.empty() ? readTargetFile(targetFile)
+                                             : lookupTarget(target.getValue());
+  if (!result)
+    return fail((target.empty() ? "--target-file: " : "--target: ") +
+                result.error());
+  std::vector<std::string> settings(targetFields.begin(), targetFields.end());
+  if (!sharedMemoryBytes.empty())
+    settings.push_back("smem-bytes=" + sharedMemoryBytes);
+  if (Status status = setTargetFields(*result, join(settings, " ")); !status)
+    return fail("--set-target: " + status.error());
+  return std::move(*result);
+}
+
 FailureOr<CompileOptions> CompileMode::getCompileOptions() const {
-  if (target.empty())
-    return fail("--emit: expected --target=NAME beside it, got none");
-  Result<TargetInfo> known = lookupTarget(target.getValue());
-  if (!known)
-    return fail("--target: " + known.error());
+  FailureOr<TargetInfo> known = getTarget();
+  if (failed(known))
+    return failure();
+  if (Result<ScheduleOverrides> fields = ScheduleOverrides::parse(schedule);
+      !fields)
+    return fail("--schedule: " + fields.error());
 
   CompileOptions options;
-  options.target = target;
+  options.target = known->base;
+  options.targetFields = getChangedFields(*known);
+  options.schedule = schedule;
   options.allowTf32 = allowTf32;
   options.strict = strict;
   options.configure = [](PassManager &pm) {

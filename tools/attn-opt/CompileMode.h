@@ -14,6 +14,7 @@
 #define ATTN_TOOLS_ATTN_OPT_COMPILEMODE_H
 
 #include "attn/Pipelines/Compiler.h"
+#include "attn/TargetInfo/TargetInfo.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "llvm/Support/CommandLine.h"
@@ -34,7 +35,9 @@ public:
 
 private:
   mlir::FailureOr<CompileOptions> getCompileOptions() const;
-  mlir::LogicalResult checkTarget() const;
+  /// The target, of --target or --target-file, with the numbers that options
+  /// change.
+  mlir::FailureOr<TargetInfo> getTarget() const;
 
   llvm::cl::OptionCategory category{
       "Compiler options",
@@ -48,6 +51,23 @@ private:
       llvm::cl::value_desc("kind,..."),
       llvm::cl::desc("What to write: ptx, manifest, header, report, llvm, mlir "
                      "(default: ptx; for cpu: llvm)")};
+  llvm::cl::opt<std::string> targetFile{
+      "target-file", llvm::cl::cat(category), llvm::cl::value_desc("file"),
+      llvm::cl::desc(
+          "Compile for the target in a file of 'name = value' lines, "
+          "the first 'base = KNOWN TARGET'")};
+  llvm::cl::opt<std::string> sharedMemoryBytes{
+      "smem-bytes", llvm::cl::cat(category), llvm::cl::value_desc("N"),
+      llvm::cl::desc("Shared memory that a CTA can get")};
+  llvm::cl::list<std::string> targetFields{
+      "set-target", llvm::cl::cat(category),
+      llvm::cl::value_desc("field=value"),
+      llvm::cl::desc("Set a number of the target, e.g. l2-bytes=4194304 (see "
+                     "attn-schedule --list-targets); repeatable")};
+  llvm::cl::opt<std::string> schedule{
+      "schedule", llvm::cl::cat(category), llvm::cl::value_desc("fields"),
+      llvm::cl::desc("Fields of the schedule that are given, e.g. "
+                     "'tile_m=64 stages=3'")};
   llvm::cl::opt<bool> allowTf32{
       "allow-tf32", llvm::cl::cat(category),
       llvm::cl::desc("Let f32 attention use tf32 tensor cores on a GPU")};

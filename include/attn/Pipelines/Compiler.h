@@ -36,6 +36,11 @@ llvm::ArrayRef<ArtifactKind> getArtifactKinds();
 struct CompileOptions {
   /// A name that lookupTarget (TargetInfo.h) takes.
   std::string target = "sm_80";
+  /// Numbers of the target to change: "smem-bytes=65536 ..." (setTargetField).
+  std::string targetFields;
+  /// Fields of the schedule that are given, on ops that do not say otherwise:
+  /// "tile_m=64 stages=3" (ScheduleOverrides).
+  std::string schedule;
   /// What to produce, in this order.
   std::vector<ArtifactKind> artifacts;
   /// Names the files: the manifest refers to NAME.ptx.

@@ -25,12 +25,14 @@ namespace attn {
 
 struct CpuPipelineOptions
     : public mlir::PassPipelineOptions<CpuPipelineOptions> {
-  Option<int64_t> tileM{*this, "tile-m",
-                        llvm::cl::desc("Query rows of a tile; 0: choose"),
-                        llvm::cl::init(0)};
-  Option<int64_t> tileN{*this, "tile-n",
-                        llvm::cl::desc("Key rows of a tile; 0: choose"),
-                        llvm::cl::init(0)};
+  Option<std::string> targetFields{
+      *this, "target-fields",
+      llvm::cl::desc("Numbers of the CPU to change: 'smem-bytes=65536 ...'"),
+      llvm::cl::init("")};
+  Option<std::string> schedule{
+      *this, "schedule",
+      llvm::cl::desc("Fields of the schedule that are given: 'tile_m=64'"),
+      llvm::cl::init("")};
   Option<int64_t> threads{
       *this, "threads",
       llvm::cl::desc("Shares the row tiles are split into; 0: one or more for "

@@ -26,6 +26,15 @@ struct AttentionPipelineOptions
   Option<std::string> target{
       *this, "target", llvm::cl::desc("Target to compile for: sm_80, ..."),
       llvm::cl::init("sm_80")};
+  Option<std::string> targetFields{
+      *this, "target-fields",
+      llvm::cl::desc("Numbers of the target to change: 'smem-bytes=65536 ...'"),
+      llvm::cl::init("")};
+  Option<std::string> schedule{
+      *this, "schedule",
+      llvm::cl::desc(
+          "Fields of the schedule that are given: 'tile_m=64 stages=3'"),
+      llvm::cl::init("")};
   Option<bool> allowTf32{
       *this, "allow-tf32",
       llvm::cl::desc("Let f32 attention use tf32 tensor cores"),

@@ -16,7 +16,7 @@
 #define ATTN_RUNTIME_MANIFEST_H
 
 #include "attn/Runtime/Expression.h"
-#include "attn/Runtime/Result.h"
+#include "attn/Support/Result.h"
 
 #include <array>
 #include <cstdint>

@@ -23,9 +23,11 @@ struct GeneratorFeatures {
   bool dvSplit = true;
   bool splitKv = true;
   bool smallCache = true;
+  bool spillScores = true; ///< small-cache kernels that spill f32 scores
   bool clusters = false;
   /// Without it, sm_90a runs mma_sync kernels.
   bool wgmma = true;
+  bool tf32 = true;
 };
 
 /// Why a schedule cannot run: names the limit, the need and what there is.

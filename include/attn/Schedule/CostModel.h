@@ -50,6 +50,7 @@ struct Cost {
   double waves = 0; ///< ctas / (SMs * ctasPerSm)
   int64_t sharedMemoryBytes = 0;
   int64_t registersPerThread = 0;
+  bool maySpill = false; ///< ranked after all that do not
 
   int64_t visibleScores = 0;  ///< Z of the mask
   int64_t computedScores = 0; ///< with what tiles add, and recomputation

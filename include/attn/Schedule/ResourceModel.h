@@ -47,10 +47,14 @@ struct RegisterUse {
 RegisterUse getRegisterUse(const AttentionProblem &problem,
                            const Schedule &schedule);
 
-/// Most registers a computing thread may be given: the target's limit less a
-/// margin for what the estimate does not see, and what the register file leaves
-/// to each of the schedule's warps.
+/// Most registers a computing thread may be given: the target's limit, and what
+/// the register file leaves to each of the schedule's warps.
 int64_t getRegisterLimit(const Schedule &schedule, const TargetInfo &target);
+
+/// True if the kernel might not do without spilling registers to memory: it
+/// runs, but slower than predicted.
+bool maySpill(const AttentionProblem &problem, const Schedule &schedule,
+              const TargetInfo &target);
 
 /// CTAs that one SM holds at a time; 0 if not even one fits.
 int64_t getCtasPerSm(const AttentionProblem &problem, const Schedule &schedule,

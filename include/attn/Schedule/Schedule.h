@@ -68,8 +68,7 @@ struct Schedule {
   int64_t warps = 4;
   /// Warps that only load; 0 where the computing warps load for themselves.
   int64_t producerWarps = 0;
-  /// The query tile stays in registers as MMA fragments; its shared memory is
-  /// reused by the K/V stages.
+  /// The query tile stays in registers as MMA fragments.
   bool queryInRegisters = false;
 
   /// The rows of all query heads of a group form one tile.

@@ -53,6 +53,7 @@ struct MmaShape {
 struct TargetInfo {
   std::string name;    ///< as in --target, e.g. "sm_90a"
   std::string product; ///< the chip the numbers are of
+  std::string base;    ///< what lookupTarget was asked for, e.g. "h200"
   TargetKind kind = TargetKind::Gpu;
   int64_t computeCapability = 0; ///< 10 * major + minor; 0 for a CPU
 
@@ -132,6 +133,13 @@ std::vector<TargetField> getTargetFields();
 /// a CTA can get, and what an SM has so that it holds exactly one such CTA.
 Status setTargetField(TargetInfo &target, std::string_view name,
                       std::string_view value);
+
+/// Sets numbers from "smem-bytes=65536 l2-bytes=4194304".
+Status setTargetFields(TargetInfo &target, std::string_view settings);
+
+/// The numbers in which `target` differs from its base, as setTargetFields
+/// reads them.
+std::string getChangedFields(const TargetInfo &target);
 
 /// Reads a target from text: `name = value` lines, `#` starts a comment. The
 /// first field must be `base`, a known target; `name` renames the result.

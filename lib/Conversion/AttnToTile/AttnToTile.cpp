@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
 #include "KernelScope.h"
 #include "OnlineStep.h"
@@ -81,8 +82,8 @@ void KernelBuilder::mapGrid() {
 // Tiles and steps
 //===----------------------------------------------------------------------===//
 
-/// The query as an operand: in registers where they suffice, else in shared
-/// memory, from which every mma reads it again.
+/// The query as an operand: in registers if the schedule says so, else in
+/// shared memory, from which every mma reads it again.
 FailureOr<Value> KernelBuilder::getQuery() {
   if (query)
     return query;
@@ -97,13 +98,7 @@ FailureOr<Value> KernelBuilder::getQuery() {
       tile::FragmentType::get(builder.getContext(), {rows, cols},
                               getElementTypeOrSelf(op.getQuery().getType()),
                               tile::FragmentLayout::OperandA);
-  // Per thread: O and S accumulators, P operand, and the query.
-  int64_t rowBlocks = rows / schedule.getWarps() / 16;
-  int64_t registers =
-      rowBlocks * (attention.getTileDv() / 2 + schedule.getTileN() / 2 +
-                   schedule.getTileN() / 4 + cols / 4);
-  constexpr int64_t kBudget = 176;
-  if (registers <= kBudget)
+  if (getSchedule(schedule).queryInRegisters)
     query =
         tile::LoadOperandOp::create(builder, op.getLoc(), operandType, query);
   return query;

@@ -5,8 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelOperands.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Support/Format.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace attn;
@@ -104,8 +107,14 @@ private:
     });
   }
 
-  /// attention_c4, where the verifier could not check it.
+  /// attention_c4, where the verifier could not check it. A key that is the
+  /// query itself is no operand of its own.
   Attribute constraints() {
+    bool hasKey = llvm::any_of(attention.operands, [](auto &operand) {
+      return operand.name == "key";
+    });
+    if (!hasKey)
+      return builder.getArrayAttr({});
     return builder.getArrayAttr({builder.getDictionaryAttr(
         {field("expr", text("mod(dim(query, 1), dim(key, 1))")),
          field("equals", number(0)),
@@ -179,14 +188,16 @@ private:
   }
 
   Attribute schedule() {
-    ScheduleAttr schedule = attention.schedule;
-    return builder.getDictionaryAttr({
-        field("kind", text(schedule.getKind())),
-        field("tile_m", number(schedule.getTileM())),
-        field("tile_n", number(schedule.getTileN())),
-        field("warps", number(schedule.getWarps())),
-        field("stages", number(schedule.getStages())),
-    });
+    SmallVector<NamedAttribute> fields;
+    Schedule schedule = getSchedule(attention.schedule);
+    for (const ScheduleField &known : getScheduleFields()) {
+      std::string value = getScheduleField(schedule, known.name);
+      int64_t integer = 0;
+      bool isInteger = parseInteger(value, integer);
+      fields.push_back(
+          field(known.name, isInteger ? number(integer) : text(value)));
+    }
+    return builder.getDictionaryAttr(fields);
   }
 
   Attribute semantics() {
@@ -195,7 +206,37 @@ private:
         field("op", text("attention")),
         field("scale", builder.getF64FloatAttr(op.getScaleValue())),
         field("lse_base", text("e")),
+        field("arguments", arguments()),
+        field("results", results()),
     });
+  }
+
+  /// The function's argument that each input is, where it is one.
+  Attribute arguments() {
+    NamedAttrList numbers;
+    for (const KernelOperand &operand : attention.operands) {
+      auto argument = dyn_cast<BlockArgument>(operand.tensor);
+      if (!operand.isOutput && argument &&
+          isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+        numbers.set(operand.name, number(argument.getArgNumber()));
+    }
+    return numbers.getDictionary(builder.getContext());
+  }
+
+  /// The function's result that each output is, where it is one.
+  Attribute results() {
+    NamedAttrList numbers;
+    for (const KernelOperand &operand : attention.operands) {
+      auto argument = dyn_cast<BlockArgument>(operand.tensor);
+      if (!operand.isOutput || !argument)
+        continue;
+      OpResult result = attention.forall.getTiedOpResult(
+          attention.forall.getTiedOpOperand(argument));
+      for (OpOperand &use : result.getUses())
+        if (use.getOwner()->hasTrait<OpTrait::ReturnLike>())
+          numbers.set(operand.name, number(use.getOperandNumber()));
+    }
+    return numbers.getDictionary(builder.getContext());
   }
 
   TiledAttention &attention;

@@ -75,6 +75,19 @@ def module_text(a):
 """
 
 
+def strides_of(a, shape):
+    """Strides in device memory, in elements, of [B, H, rows, D]."""
+    batch, heads, rows, width = shape
+    if a.layout == "bnhd":
+        return rows * heads * width, width, heads * width, 1
+    if a.layout == "packed":  # query, key and value side by side in a row
+        row = a.Hq * a.D + a.Hkv * (a.D + a.Dv)
+        return rows * row, width, row, 1
+    if a.layout == "padded":
+        return heads * rows * (width + 8) + 64, rows * (width + 8) + 16, width + 8, 1
+    return heads * rows * width, rows * width, width, 1
+
+
 def is_visible(a, i, j):
     if not a.mask:
         return True
@@ -85,8 +98,12 @@ def is_visible(a, i, j):
     return i - left <= j <= i + right
 
 
+largest_logit = 0.0
+
+
 def attend(a, q, keys, values, i, bias):
     """One query row: output, LSE and the output of the unfused 16-bit computation."""
+    global largest_logit
     scores = []
     for j, k in enumerate(keys):
         s = math.fsum(x * y for x, y in zip(q, k)) / math.sqrt(a.D)
@@ -94,6 +111,7 @@ def attend(a, q, keys, values, i, bias):
             s += bias[i * a.N + j]
         if a.soft_cap:
             s = a.soft_cap * math.tanh(s / a.soft_cap)
+        largest_logit = max(largest_logit, abs(s))
         scores.append(s if is_visible(a, i, j) else -math.inf)
     top = max(scores, default=-math.inf)
     if top == -math.inf:
@@ -144,7 +162,8 @@ def check(a, folder):
     base = os.path.join(folder, "attention")
     with open(base + ".mlir", "w") as f:
         f.write(module_text(a))
-    subprocess.run(["attn-opt", base + ".mlir", f"--target={a.target}", "--emit=ptx,manifest", "-o", base], check=True)
+    schedule = [f"--schedule={a.schedule}"] if a.schedule else []
+    subprocess.run(["attn-opt", base + ".mlir", f"--target={a.target}", *schedule, "--emit=ptx,manifest", "-o", base], check=True)
     generator = random.Random(a.seed)
     shapes = {"q": (a.B, a.Hq, a.M, a.D), "k": (a.B, a.Hkv, a.N, a.D), "v": (a.B, a.Hkv, a.N, a.Dv)}
     inputs = {}
@@ -160,6 +179,9 @@ def check(a, folder):
     for name in list(inputs) + (["bias"] if a.bias else []):
         command += ["--input", f"{base}.{name}.npy"]
     command += ["--output", base + ".o.npy", "--output", base + ".lse.npy"]
+    operands = {"query": shapes["q"], "key": shapes["k"], "value": shapes["v"], "output": (a.B, a.Hq, a.M, a.Dv)}
+    for name, shape in operands.items():
+        command += ["--strides", name + "=" + ",".join(map(str, strides_of(a, shape)))]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     output, lse = read_npy(base + ".o.npy", a.dtype), read_npy(base + ".lse.npy", "f32")
@@ -186,14 +208,16 @@ def main():
     parser.add_argument("--soft-cap", type=float, default=0.0)
     parser.add_argument("--bias", action="store_true")
     parser.add_argument("--magnitude", type=float, default=1.0, help="standard deviation of query and key")
+    parser.add_argument("--layout", choices=["bhnd", "bnhd", "packed", "padded"], default="bhnd", help="in device memory")
     parser.add_argument("--target", default="sm_80")
+    parser.add_argument("--schedule", default="", help="fields of the schedule that are given: 'kind=small_cache tile_m=32'")
     a = parser.parse_args()
     a.Dv = a.Dv or a.D
     with tempfile.TemporaryDirectory() as folder:
         failure = check(a, folder)
     if failure:
         sys.exit(f"FAIL {vars(a)}: {failure}")
-    print("PASS")
+    print(f"PASS, largest logit {largest_logit:.0f}")
 
 
 if __name__ == "__main__":

@@ -97,42 +97,43 @@ TEST(ResourceModel, mmaSyncByHand) {
   EXPECT_EQ(use.key, 32768);
   EXPECT_EQ(use.value, 32768);
   EXPECT_EQ(use.total, 98304);
-  // 32 rows a warp: 32 * 128 / 32 of O, 32 * 64 / 32 of S.
+  // 32 rows a warp: 32 * 128 / 32 of O, 32 * 64 / 32 of S and half as many
+  // of P.
   RegisterUse registers = getRegisterUse(problem, schedule);
   EXPECT_EQ(registers.output, 128);
-  EXPECT_EQ(registers.scores, 64);
+  EXPECT_EQ(registers.scores, 64 + 32);
   EXPECT_EQ(registers.operands, 16);
 
   schedule.queryInRegisters = true;
   schedule.warps = 8;
-  EXPECT_EQ(getSharedMemoryUse(problem, schedule).total, 65536);
+  EXPECT_EQ(getSharedMemoryUse(problem, schedule).total, 98304);
   // 16 * 128 two-byte elements over 32 lanes.
   EXPECT_EQ(getRegisterUse(problem, schedule).operands, 32 + 8);
 }
 
 TEST(ResourceModel, registersAgreeWithPtxas) {
-  // The fewest registers with which ptxas 13.0 does not spill a hand-written
-  // kernel of this form on sm_80, to multiples of 8.
+  // The fewest registers (255 - 8 n) with which ptxas 13.0 spills nothing of
+  // this project's kernel, full or causal, for sm_80.
   struct Measured {
     const char *dims, *schedule;
     int64_t registers;
   };
   const Measured kernels[] = {
-      {"D=32", "tile_m=64 tile_n=128 tile_d=32 tile_dv=32", 112},
       {"D=32", "tile_m=128 tile_n=64 tile_d=32 tile_dv=32 query_in_registers=1",
-       168},
-      {"D=64", "tile_m=128 tile_n=32 tile_d=64 tile_dv=64", 144},
-      {"D=64", "tile_m=128 tile_n=64 tile_d=64 tile_dv=64", 184},
-      {"D=128", "tile_m=64 tile_n=64 tile_d=128 tile_dv=128", 144},
+       183},
+      {"D=64", "tile_m=128 tile_n=32 tile_d=64 tile_dv=64", 175},
+      {"D=64", "tile_m=128 tile_n=64 tile_d=64 tile_dv=64", 223},
+      {"D=64", "tile_m=64 tile_n=64 tile_d=64 tile_dv=64 query_in_registers=1",
+       135},
+      {"D=64", "tile_m=64 tile_n=128 tile_d=64 tile_dv=64 query_in_registers=1",
+       191},
+      {"D=128", "tile_m=64 tile_n=64 tile_d=128 tile_dv=128", 151},
       {"D=128",
-       "tile_m=64 tile_n=64 tile_d=128 tile_dv=128 query_in_registers=1", 160},
-      {"D=128",
-       "tile_m=64 tile_n=128 tile_d=128 tile_dv=128 query_in_registers=1", 200},
-      {"D=128", "tile_m=128 tile_n=32 tile_d=128 tile_dv=128", 216},
-      {"D=128", "tile_m=128 tile_n=64 tile_d=128 tile_dv=128", 255},
-      {"D=192 Dv=128", "tile_m=128 tile_n=32 tile_d=192 tile_dv=128", 224},
-      {"D=256", "tile_m=64 tile_n=32 tile_d=256 tile_dv=256", 184},
-      {"D=256", "tile_m=64 tile_n=64 tile_d=256 tile_dv=256", 208},
+       "tile_m=64 tile_n=64 tile_d=128 tile_dv=128 query_in_registers=1", 199},
+      {"D=128", "tile_m=64 tile_n=128 tile_d=128 tile_dv=128", 239},
+      {"D=128", "tile_m=128 tile_n=16 tile_d=128 tile_dv=128", 183},
+      {"D=256", "tile_m=64 tile_n=32 tile_d=256 tile_dv=256", 183},
+      {"D=256", "tile_m=64 tile_n=64 tile_d=256 tile_dv=256", 223},
   };
   for (const Measured &kernel : kernels) {
     Schedule schedule =
@@ -140,8 +141,24 @@ TEST(ResourceModel, registersAgreeWithPtxas) {
     EXPECT_NEAR(
         static_cast<double>(
             getRegisterUse(makeProblem(kernel.dims), schedule).getTotal()),
-        static_cast<double>(kernel.registers), 16)
+        static_cast<double>(kernel.registers), 32)
         << kernel.schedule;
+  }
+}
+
+TEST(ResourceModel, whatSpillsIsFlagged) {
+  // ptxas 13.0 spills these for sm_80 or sm_120, whatever it may use.
+  const std::pair<const char *, const char *> kernels[] = {
+      {"D=64",
+       "tile_m=128 tile_n=64 tile_d=64 tile_dv=64 query_in_registers=1"},
+      {"D=96", "tile_m=128 tile_n=64 tile_d=96 tile_dv=96"},
+      {"D=128", "tile_m=128 tile_n=32 tile_d=128 tile_dv=128"},
+      {"D=256", "tile_m=64 tile_n=64 tile_d=256 tile_dv=256"},
+  };
+  TargetInfo target = *lookupTarget("sm_80");
+  for (auto [dims, text] : kernels) {
+    Schedule schedule = *Schedule::parse(std::string("warps=4 ") + text);
+    EXPECT_TRUE(maySpill(makeProblem(dims), schedule, target)) << text;
   }
 }
 
@@ -177,10 +194,10 @@ TEST(ResourceModel, ctasPerSmByEachLimit) {
   target = *lookupTarget("sm_80");
   target.maxThreadsPerSm = 128;
   EXPECT_EQ(getCtasPerSm(problem, schedule, target), 1);
-  // 144 registers for 128 threads.
+  // 160 registers for 128 threads.
   target = *lookupTarget("sm_80");
-  target.registersPerSm = 144 * 128;
-  EXPECT_EQ(getRegisterUse(problem, schedule).getTotal(), 144);
+  target.registersPerSm = 160 * 128;
+  EXPECT_EQ(getRegisterUse(problem, schedule).getTotal(), 160);
   EXPECT_EQ(getCtasPerSm(problem, schedule, target), 1);
   target.registersPerSm -= 1;
   EXPECT_EQ(getCtasPerSm(problem, schedule, target), 0);
@@ -188,7 +205,7 @@ TEST(ResourceModel, ctasPerSmByEachLimit) {
 
 TEST(ResourceModel, registerLimits) {
   TargetInfo ampere = *lookupTarget("sm_80"), hopper = *lookupTarget("sm_90a");
-  EXPECT_EQ(getRegisterLimit(*Schedule::parse("warps=4"), ampere), 240);
+  EXPECT_EQ(getRegisterLimit(*Schedule::parse("warps=4"), ampere), 255);
   // 65536 registers for 512 threads.
   EXPECT_EQ(getRegisterLimit(*Schedule::parse("warps=16"), ampere), 128);
   EXPECT_EQ(getRegisterLimit(*Schedule::parse("mma=wgmma warps=8"), hopper),

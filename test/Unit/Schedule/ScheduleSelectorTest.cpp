@@ -211,7 +211,8 @@ TEST(ScheduleSelector, choiceIsDeterministic) {
 }
 
 TEST(ScheduleSelector, ampereChoicesKeepTheTensorCoresBusy) {
-  // 128 rows in CTAs that share an SM, within registers and shared memory.
+  // Rows enough for reuse in CTAs that share an SM, within registers and
+  // shared memory.
   for (const char *dims :
        {"D=32", "D=64", "D=96", "D=128", "D=192 Dv=128", "D=256"}) {
     SCOPED_TRACE(dims);
@@ -220,9 +221,9 @@ TEST(ScheduleSelector, ampereChoicesKeepTheTensorCoresBusy) {
                "kind=large_cache");
     ASSERT_TRUE(selection) << selection.error();
     const Candidate &chosen = selection->chosen();
-    EXPECT_GE(chosen.schedule.tileM, 128);
+    EXPECT_GE(chosen.schedule.tileM, 64);
     EXPECT_GE(chosen.schedule.stages, 2);
-    EXPECT_LE(chosen.cost.registersPerThread, 240);
+    EXPECT_FALSE(chosen.cost.maySpill);
     EXPECT_LE(chosen.cost.sharedMemoryBytes, 163 * 1024);
     // Two warps for each of the four tensor cores hide each other's softmax.
     EXPECT_GE(chosen.cost.ctasPerSm * chosen.schedule.warps, 8);

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Schedule/Schedule.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -32,19 +33,31 @@ void AttnDialect::initialize() {
       >();
 }
 
-LogicalResult
-ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                     StringRef kind, int64_t tileM, int64_t tileN,
-                     int64_t warps, int64_t stages) {
-  if (kind != "large_cache" && kind != "small_cache" && kind != "split_kv")
-    return emitError() << "expected kind to be one of large_cache, "
-                          "small_cache, split_kv, got '"
-                       << kind << "'";
-  std::pair<StringRef, int64_t> fields[] = {{"tile_m", tileM},
-                                            {"tile_n", tileN},
-                                            {"warps", warps},
-                                            {"stages", stages}};
-  for (auto [name, number] : fields)
+LogicalResult ScheduleAttr::verify(
+    llvm::function_ref<InFlightDiagnostic()> emitError, StringRef kind,
+    StringRef mma, int64_t tileM, int64_t tileN, int64_t tileD, int64_t tileDv,
+    int64_t stages, int64_t warps, int64_t producerWarps,
+    BoolAttr queryInRegisters, BoolAttr packGqa, int64_t splits,
+    int64_t clusterM, int64_t clusterD, int64_t chunkRows, StringRef spill) {
+  std::pair<StringRef, StringRef> names[] = {
+      {"kind", kind}, {"mma", mma}, {"spill", spill}};
+  for (auto [name, value] : names) {
+    Schedule schedule;
+    if (value.empty())
+      continue;
+    if (Status status = setScheduleField(schedule, name.str(), value.str());
+        !status)
+      return emitError() << status.error();
+  }
+  std::pair<StringRef, int64_t> numbers[] = {
+      {"tile_m", tileM},         {"tile_n", tileN},
+      {"tile_d", tileD},         {"tile_dv", tileDv},
+      {"stages", stages},        {"warps", warps},
+      {"splits", splits},        {"producer_warps", producerWarps},
+      {"cluster_m", clusterM},   {"cluster_d", clusterD},
+      {"chunk_rows", chunkRows},
+  };
+  for (auto [name, number] : numbers)
     if (number < 0)
       return emitError() << "expected " << name
                          << " to be positive, or 0 for not chosen, got "

@@ -4,16 +4,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Implements --attn-select-schedule.
+// Implements --attn-select-schedule: the cost model ranks, this pass writes its
+// choice on the op and explains it.
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
-#include "attn/TargetInfo/TargetInfo.h"
+#include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
+#include "attn/Schedule/ScheduleReport.h"
+#include "attn/Support/Format.h"
 
-#include "llvm/Support/MathExtras.h"
+#include "mlir/IR/Remarks.h"
 
 namespace attn {
 #define GEN_PASS_DEF_SELECTSCHEDULEPASS
@@ -23,46 +26,28 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// Numbers of a schedule; 0 is not chosen.
-struct ScheduleFields {
-  int64_t tileM = 0, tileN = 0, warps = 0, stages = 0;
+static constexpr StringLiteral kCategory = "attn-select-schedule";
 
-  /// These, and where one is not chosen, that of `fallback`.
-  ScheduleFields orElse(const ScheduleFields &fallback) const {
-    return {tileM ? tileM : fallback.tileM, tileN ? tileN : fallback.tileN,
-            warps ? warps : fallback.warps, stages ? stages : fallback.stages};
-  }
-};
-
-/// A tile of `most` rows, or fewer if `rows` is known to be less, in whole
-/// register blocks.
-static int64_t chooseTile(int64_t most, int64_t rows, int64_t block) {
-  if (ShapedType::isDynamic(rows) || rows == 0)
-    return most;
-  return std::min<int64_t>(most, llvm::divideCeil(rows, block) * block);
-}
-
-/// The choice for a CPU: the packed key and value tiles stay in the L2 cache,
-/// and enough rows share them to pay for packing.
-static ScheduleFields chooseForCpu(const AttentionDims &dims) {
-  return {chooseTile(/*most=*/128, dims.queryRows, /*block=*/8),
-          chooseTile(/*most=*/64, dims.keyRows, /*block=*/16), /*warps=*/1,
-          /*stages=*/1};
-}
-
-/// The choice for a target; on GPUs by the larger head dimension alone.
-static ScheduleFields chooseFields(const TargetInfo &target,
-                                   const AttentionDims &dims) {
-  if (target.kind == TargetKind::Cpu)
-    return chooseForCpu(dims);
-  int64_t headDim = std::max(dims.headDim, dims.valueDim);
-  if (headDim <= 32)
-    return {/*tileM=*/128, /*tileN=*/64, /*warps=*/4, /*stages=*/2};
-  if (headDim <= 64) // with tileN = 64, sm_120 spills
-    return {/*tileM=*/128, /*tileN=*/32, /*warps=*/4, /*stages=*/2};
-  if (headDim <= 128)
-    return {/*tileM=*/64, /*tileN=*/64, /*warps=*/4, /*stages=*/2};
-  return {/*tileM=*/64, /*tileN=*/32, /*warps=*/4, /*stages=*/2};
+/// Says what was chosen, what came close, and why the rest cannot run.
+static void explain(Location loc, const Selection &selection) {
+  if (!loc->getContext()->getRemarkEngine())
+    return; // Nobody listens.
+  const Candidate &chosen = selection.chosen();
+  auto options = [](StringRef name) {
+    return remark::RemarkOpts::name(name).category(kCategory);
+  };
+  remark::passed(loc, options("schedule-chosen"))
+      << chosen.schedule.print() + ": predicted " +
+             formatSeconds(chosen.cost.seconds) + ", " +
+             formatBytes(chosen.cost.getL2Bytes()) + " between L2 and SMs";
+  constexpr size_t kMostLosers = 3;
+  for (size_t i = 1; i < selection.ranked.size() && i <= kMostLosers; ++i)
+    remark::missed(loc, options("schedule-lost"))
+        << selection.ranked[i].schedule.print() + ": " +
+               describeLoss(selection.ranked[i], chosen);
+  for (const Rejection &rejection : selection.rejected)
+    remark::missed(loc, options("schedule-rejected"))
+        << rejection.schedule.print() + ": " + rejection.violation.message;
 }
 
 namespace {
@@ -72,52 +57,38 @@ struct SelectSchedule
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    Result<TargetInfo> info = lookupTarget(target.getValue());
-    if (!info) {
-      module.emitError() << info.error();
+    FailureOr<TargetInfo> info =
+        getModuleTarget(module, target.getValue(), targetFields.getValue());
+    if (failed(info))
+      return signalPassFailure();
+    Result<ScheduleOverrides> overrides =
+        ScheduleOverrides::parse(schedule.getValue());
+    if (!overrides) {
+      module.emitError() << "option schedule: " << overrides.error();
       return signalPassFailure();
     }
-    ScheduleFields overrides{tileM, tileN, warps, stages};
-    if (failed(verifyOverrides(overrides)))
+    WalkResult result = module.walk([&](AttentionOp op) {
+      return failed(choose(op, *info, *overrides)) ? WalkResult::interrupt()
+                                                   : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
       return signalPassFailure();
-    module.walk(
-        [&](AttentionOp op) { completeSchedule(op, *info, overrides); });
     setNormalForm(module, NormalForm::Scheduled);
   }
 
 private:
-  LogicalResult verifyOverrides(const ScheduleFields &fields) {
-    std::pair<StringRef, int64_t> options[] = {{"tile-m", fields.tileM},
-                                               {"tile-n", fields.tileN},
-                                               {"warps", fields.warps},
-                                               {"stages", fields.stages}};
-    for (auto [name, number] : options)
-      if (number < 0)
-        return getOperation().emitError()
-               << "expected option " << name
-               << " to be positive, or 0 to choose, got " << number;
-    return success();
-  }
-
-  /// Fills what is not set on `op`.
-  void completeSchedule(AttentionOp op, const TargetInfo &info,
-                        const ScheduleFields &overrides) {
+  LogicalResult choose(AttentionOp op, const TargetInfo &info,
+                       const ScheduleOverrides &overrides) {
     ++numAttentions;
-    ScheduleFields own;
-    StringRef kind = "large_cache";
-    if (std::optional<ScheduleAttr> schedule = op.getSchedule()) {
-      if (schedule->isComplete())
-        return;
-      own = {schedule->getTileM(), schedule->getTileN(), schedule->getWarps(),
-             schedule->getStages()};
-      kind = schedule->getKind();
-    }
-    ScheduleFields chosen = own.orElse(overrides).orElse(
-        chooseFields(info, AttentionDims::get(op)));
-    op.setScheduleAttr(ScheduleAttr::get(op.getContext(), kind, chosen.tileM,
-                                         chosen.tileN, chosen.warps,
-                                         chosen.stages));
-    ++numChosen;
+    FailureOr<Selection> selection =
+        selectSchedule(op, info, overrides, allowTf32);
+    if (failed(selection))
+      return failure();
+    explain(op.getLoc(), *selection);
+    numRejected += selection->rejected.size();
+    op.setScheduleAttr(
+        getScheduleAttr(op.getContext(), selection->chosen().schedule));
+    return success();
   }
 };
 } // namespace

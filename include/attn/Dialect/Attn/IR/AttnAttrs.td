@@ -24,30 +24,52 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   let description = [{
     The choice of `attn-select-schedule`, or the user's: fields that are set on
     the op before that pass are kept and checked. A number that is left out, or
-    0, is not chosen yet.
+    0, is not chosen yet. The fields are those of `attn::Schedule`
+    (include/attn/Schedule/Schedule.h, docs/CostModel.md):
 
     - `kind`: `large_cache` (FlashAttention order: a query tile stays, key and
       value tiles stream), `small_cache` or `split_kv`.
+    - `mma`: matrix instructions, `mma_sync`, `wgmma` or `none`.
     - `tile_m`, `tile_n`: query rows and key rows of one tile.
-    - `warps`: warps of a CTA (1 on the CPU).
+    - `tile_d`, `tile_dv`: columns of Q and K, and of V and O, in one tile.
     - `stages`: key/value tiles in flight (1 on the CPU).
+    - `warps`: warps that compute (1 on the CPU); `producer_warps`: warps that
+      only load.
+    - `query_in_registers`: the query tile stays in registers as fragments.
+    - `pack_gqa`: the query heads of a group share a tile.
+    - `splits`: ranges of keys computed apart (`split_kv`).
+    - `cluster_m`, `cluster_d`: CTAs that share K/V tiles, or the head dims of
+      a query tile.
+    - `chunk_rows`, `spill`: rows of a chunk and what is spilled, `scores` or
+      `probabilities` (`small_cache`).
 
     Example:
     ```mlir
-    #attn.schedule<kind = "large_cache", tile_m = 128, tile_n = 64, warps = 4,
-                   stages = 2>
+    #attn.schedule<kind = "large_cache", mma = "mma_sync", tile_m = 128,
+                   tile_n = 64, stages = 2, warps = 4>
     ```
   }];
   let parameters = (ins
-    StringRefParameter<"kind of schedule", [{"large_cache"}]>:$kind,
+    StringRefParameter<"kind of schedule", [{""}]>:$kind,
+    StringRefParameter<"matrix instructions", [{""}]>:$mma,
     DefaultValuedParameter<"int64_t", "0">:$tile_m,
     DefaultValuedParameter<"int64_t", "0">:$tile_n,
+    DefaultValuedParameter<"int64_t", "0">:$tile_d,
+    DefaultValuedParameter<"int64_t", "0">:$tile_dv,
+    DefaultValuedParameter<"int64_t", "0">:$stages,
     DefaultValuedParameter<"int64_t", "0">:$warps,
-    DefaultValuedParameter<"int64_t", "0">:$stages);
+    DefaultValuedParameter<"int64_t", "0">:$producer_warps,
+    OptionalParameter<"::mlir::BoolAttr">:$query_in_registers,
+    OptionalParameter<"::mlir::BoolAttr">:$pack_gqa,
+    DefaultValuedParameter<"int64_t", "0">:$splits,
+    DefaultValuedParameter<"int64_t", "0">:$cluster_m,
+    DefaultValuedParameter<"int64_t", "0">:$cluster_d,
+    DefaultValuedParameter<"int64_t", "0">:$chunk_rows,
+    StringRefParameter<"what small_cache spills", [{""}]>:$spill);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// True if every field is chosen.
+    /// True if the fields without which nothing can be tiled are chosen.
     bool isComplete() const {
       return getTileM() && getTileN() && getWarps() && getStages();
     }

@@ -179,37 +179,44 @@ def PadTilesPass : Pass<"attn-pad-tiles", "::mlir::ModuleOp"> {
 }
 
 def SelectSchedulePass : Pass<"attn-select-schedule", "::mlir::ModuleOp"> {
-  let summary = "choose tile sizes, warps and stages of each attention";
+  let summary = "choose the schedule of each attention by the cost model";
   let description = [{
-    Puts a complete `#attn.schedule` on each `attn.attention`. What is set
-    already on the op wins over the options of this pass, which win over the
-    choice for the target.
+    Puts a complete `#attn.schedule` on each `attn.attention`: of the schedules
+    that the target can run and the code generators can emit, the one that is
+    predicted to be fastest (docs/CostModel.md). What is set already on the op
+    wins over the option `schedule`, which wins over the model; a schedule that
+    cannot run is an error that names the limit and the nearest legal one.
+
+    Remarks (`--remarks-filter=attn-select-schedule`): `schedule-chosen`,
+    `schedule-lost` (the runners-up) and `schedule-rejected`, each with its
+    reason.
 
     Requires: `tensor`. Ensures: `scheduled`.
 
-    Example, `--attn-select-schedule="target=sm_80 stages=3"`:
+    Example, `--attn-select-schedule="target=sm_80 schedule='stages=3'"`:
     ```mlir
     %o = attn.attention %q, %k, %v {schedule = #attn.schedule<tile_n = 32>} ...
     // becomes
-    %o = attn.attention %q, %k, %v {schedule = #attn.schedule<tile_m = 128,
-             tile_n = 32, warps = 4, stages = 3>} ...
+    %o = attn.attention %q, %k, %v {schedule = #attn.schedule<
+             kind = "large_cache", mma = "mma_sync", tile_m = 128, tile_n = 32,
+             tile_d = 64, tile_dv = 64, stages = 3, warps = 4, ...>} ...
     ```
   }];
   let dependentDialects = ["::attn::AttnDialect"];
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"",
            "Target to choose for: cpu, sm_80, ...">,
-    Option<"tileM", "tile-m", "int64_t", "0",
-           "Query rows of a tile; 0: choose">,
-    Option<"tileN", "tile-n", "int64_t", "0", "Key rows of a tile; 0: choose">,
-    Option<"warps", "warps", "int64_t", "0", "Warps of a CTA; 0: choose">,
-    Option<"stages", "stages", "int64_t", "0",
-           "Key/value tiles in flight; 0: choose">
+    Option<"targetFields", "target-fields", "std::string", "\"\"",
+           "Numbers of the target to change: 'smem-bytes=65536 ...'">,
+    Option<"schedule", "schedule", "std::string", "\"\"",
+           "Fields of the schedule that are given: 'tile_m=64 stages=3'">,
+    Option<"allowTf32", "allow-tf32", "bool", "false",
+           "Let f32 attention use tf32 tensor cores">
   ];
   let statistics = [
     Statistic<"numAttentions", "num-attentions", "Number of attentions found">,
-    Statistic<"numChosen", "num-chosen",
-              "Number of attentions whose schedule was completed">
+    Statistic<"numRejected", "num-rejected",
+              "Number of schedules that cannot run">
   ];
 }
 

@@ -1,0 +1,51 @@
+//===- ScheduleSelection.h - What the cost model is asked -------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The bridge between IR and the cost model (attn/Schedule), which knows no IR:
+// the target a module is compiled for, the problem an op states, and the
+// schedules that the code generators can run.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_TRANSFORMS_SCHEDULESELECTION_H
+#define ATTN_DIALECT_ATTN_TRANSFORMS_SCHEDULESELECTION_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Schedule/ScheduleSelector.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace attn {
+
+/// The target called `name`, with what the module says of it by DLTI
+/// attributes and then with the `fields` ("smem-bytes=65536 l2-bytes=4194304",
+/// see setTargetField). DLTI entries are those of the device "GPU" or "CPU":
+/// "attn.FIELD" for any field, and "L2_cache_size_in_bytes" for l2-bytes. Fails
+/// with a diagnostic at the module.
+mlir::FailureOr<TargetInfo> getModuleTarget(mlir::ModuleOp module,
+                                            llvm::StringRef name,
+                                            llvm::StringRef fields);
+
+/// The problem that `op` states. Sizes that are not known are taken to be
+/// typical (2 for B, 4096 for M and N), and a mask to be the band around it, as
+/// far as it is one: what is chosen by it may be slow for other sizes, never
+/// wrong.
+AttentionProblem getProblem(AttentionOp op);
+
+/// What the code generators have for a target.
+GeneratorFeatures getGeneratorFeatures(const TargetInfo &target);
+
+/// The ranked schedules of `op`: those that have the fields set on the op, and
+/// otherwise those of `overrides`. Fails with a diagnostic at the op if none is
+/// legal.
+mlir::FailureOr<Selection> selectSchedule(AttentionOp op,
+                                          const TargetInfo &target,
+                                          const ScheduleOverrides &overrides,
+                                          bool allowTf32);
+
+} // namespace attn
+
+#endif // ATTN_DIALECT_ATTN_TRANSFORMS_SCHEDULESELECTION_H

@@ -1,0 +1,66 @@
+//===- ScheduleConversion.cpp - #attn.schedule as plain data ----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+
+using namespace mlir;
+using namespace attn;
+
+ScheduleOverrides attn::getChosenFields(ScheduleAttr schedule) {
+  ScheduleOverrides fields;
+  // The attribute's verifier has seen that each value is one of its field's.
+  auto set = [&](StringRef name, const std::string &value) {
+    (void)fields.set(name.str(), value);
+  };
+  std::pair<StringRef, StringRef> names[] = {{"kind", schedule.getKind()},
+                                             {"mma", schedule.getMma()},
+                                             {"spill", schedule.getSpill()}};
+  for (auto [name, value] : names)
+    if (!value.empty())
+      set(name, value.str());
+  std::pair<StringRef, int64_t> numbers[] = {
+      {"tile_m", schedule.getTileM()},
+      {"tile_n", schedule.getTileN()},
+      {"tile_d", schedule.getTileD()},
+      {"tile_dv", schedule.getTileDv()},
+      {"stages", schedule.getStages()},
+      {"warps", schedule.getWarps()},
+      {"producer_warps", schedule.getProducerWarps()},
+      {"splits", schedule.getSplits()},
+      {"cluster_m", schedule.getClusterM()},
+      {"cluster_d", schedule.getClusterD()},
+      {"chunk_rows", schedule.getChunkRows()}};
+  for (auto [name, number] : numbers)
+    if (number != 0)
+      set(name, std::to_string(number));
+  std::pair<StringRef, BoolAttr> flags[] = {
+      {"query_in_registers", schedule.getQueryInRegisters()},
+      {"pack_gqa", schedule.getPackGqa()}};
+  for (auto [name, flag] : flags)
+    if (flag)
+      set(name, flag.getValue() ? "1" : "0");
+  return fields;
+}
+
+Schedule attn::getSchedule(ScheduleAttr schedule) {
+  Schedule result;
+  getChosenFields(schedule).apply(result);
+  return result;
+}
+
+ScheduleAttr attn::getScheduleAttr(MLIRContext *context,
+                                   const Schedule &schedule) {
+  bool isSmall = schedule.kind == ScheduleKind::SmallCache;
+  auto flag = [&](bool value) { return BoolAttr::get(context, value); };
+  return ScheduleAttr::get(
+      context, std::string(getName(schedule.kind)),
+      std::string(getName(schedule.mma)), schedule.tileM, schedule.tileN,
+      schedule.tileD, schedule.tileDv, schedule.stages, schedule.warps,
+      schedule.producerWarps, flag(schedule.queryInRegisters),
+      flag(schedule.packGqa), schedule.splits, schedule.clusterM,
+      schedule.clusterD, schedule.chunkRows,
+      isSmall ? std::string(getName(schedule.spill)) : std::string());
+}

@@ -1,0 +1,176 @@
+//===- ScheduleSelection.cpp - What the cost model is asked -----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
+
+#include "attn/Analysis/MaskAnalysis.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Support/ElementType.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// The mask
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Reads a formula as a band around the diagonal.
+class BandReader {
+public:
+  BandReader(AttentionOp op, const AttentionProblem &problem)
+      : op(op), problem(problem) {}
+
+  /// Bounds that are not parallel to the diagonal are passed over.
+  void read(const MaskFormula &formula) {
+    if (formula.kind == MaskFormula::And)
+      for (const MaskFormula &operand : formula.operands)
+        read(operand);
+    if (formula.kind == MaskFormula::UpTo || formula.kind == MaskFormula::From)
+      readBound(formula);
+  }
+
+  MaskPattern pattern;
+
+private:
+  void readBound(const MaskFormula &formula) {
+    std::optional<int64_t> shift = getShift(formula.bound);
+    if (formula.bound.row != 1 || formula.divisor != 1 || !shift)
+      return;
+    // Positions count from the bottom right in the pattern.
+    int64_t distance = *shift - (problem.kvLength - problem.queryLength);
+    if (formula.kind == MaskFormula::UpTo)
+      pattern.right = std::min(pattern.right.value_or(distance), distance);
+    else
+      pattern.left = std::min(pattern.left.value_or(-distance), -distance);
+  }
+
+  /// The part of a bound that is the same for all rows.
+  std::optional<int64_t> getShift(const LinearForm &bound) {
+    int64_t shift = bound.constant;
+    for (auto [term, coefficient] : bound.terms) {
+      std::optional<int64_t> size = getTypicalSize(term);
+      if (!size)
+        return std::nullopt;
+      shift += coefficient * *size;
+    }
+    return shift;
+  }
+
+  /// The value of a size of the attention, as the problem has it.
+  std::optional<int64_t> getTypicalSize(Value term) {
+    if (auto length = term.getDefiningOp<LengthOp>())
+      return length.getSequence() == Sequence::query ? problem.queryLength
+                                                     : problem.kvLength;
+    auto dim = term.getDefiningOp<tensor::DimOp>();
+    if (!dim || dim.getConstantIndex() != kSequence)
+      return std::nullopt;
+    if (dim.getSource() == op.getQuery())
+      return problem.queryLength;
+    if (dim.getSource() == op.getKey() || dim.getSource() == op.getValue())
+      return problem.kvLength;
+    return std::nullopt;
+  }
+
+  AttentionOp op;
+  const AttentionProblem &problem;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The problem
+//===----------------------------------------------------------------------===//
+
+/// The element type of a tensor; nothing if the cost model has none like it.
+static std::optional<ElementType> getElementType(Type tensor) {
+  std::string name;
+  llvm::raw_string_ostream(name) << getElementTypeOrSelf(tensor);
+  return parseElementType(StringRef(name).lower());
+}
+
+AttentionProblem attn::getProblem(AttentionOp op) {
+  AttentionDims dims = AttentionDims::get(op);
+  // A size of 0 costs nothing whatever the schedule.
+  auto known = [](int64_t size, int64_t typical) {
+    return ShapedType::isDynamic(size) ? typical : std::max<int64_t>(size, 1);
+  };
+  AttentionProblem problem;
+  problem.batch = known(dims.batch, 2);
+  problem.kvHeads = known(dims.keyHeads, known(dims.queryHeads, 8));
+  problem.queryHeads = known(dims.queryHeads, problem.kvHeads);
+  problem.queryLength = known(dims.queryRows, 4096);
+  problem.kvLength = known(dims.keyRows, 4096);
+  problem.headDim = known(dims.headDim, 128);
+  problem.valueDim = known(dims.valueDim, problem.headDim);
+  problem.elementType =
+      getElementType(op.getQuery().getType()).value_or(ElementType::F32);
+  problem.outputType =
+      getElementType(op.getOutput().getType()).value_or(problem.elementType);
+  problem.hasLse = static_cast<bool>(op.getLse());
+  problem.hasBias = static_cast<bool>(op.getBias());
+  if (op.hasMaskMod()) {
+    BandReader reader(op, problem);
+    reader.read(analyzeMask(op.getMaskMod()));
+    problem.mask = reader.pattern;
+  }
+  return problem;
+}
+
+//===----------------------------------------------------------------------===//
+// The choice
+//===----------------------------------------------------------------------===//
+
+GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target) {
+  GeneratorFeatures features;
+  features.packGqa = false;
+  features.dvSplit = target.kind == TargetKind::Gpu;
+  features.splitKv = false;
+  features.tf32 = false;
+  features.smallCache = target.kind == TargetKind::Gpu;
+  features.spillScores = false;
+  features.wgmma = false;
+  return features;
+}
+
+/// The fields of `own`, and those of `others` that are not among them.
+static ScheduleOverrides merge(const ScheduleOverrides &own,
+                               const ScheduleOverrides &others) {
+  ScheduleOverrides merged = own;
+  Schedule values;
+  others.apply(values);
+  for (const ScheduleField &field : getScheduleFields())
+    if (others.has(field.name) && !own.has(field.name))
+      (void)merged.set(field.name, getScheduleField(values, field.name));
+  return merged;
+}
+
+FailureOr<Selection> attn::selectSchedule(AttentionOp op,
+                                          const TargetInfo &target,
+                                          const ScheduleOverrides &overrides,
+                                          bool allowTf32) {
+  AttentionProblem problem = getProblem(op);
+  problem.allowTf32 = allowTf32 && problem.elementType == ElementType::F32;
+  if (target.kind == TargetKind::Gpu && !problem.allowTf32 &&
+      problem.elementType == ElementType::F32)
+    return op.emitOpError()
+           << "expected f16 or bf16 inputs on a GPU, got f32; products rounded "
+              "to tf32 need the option allow-tf32";
+  ScheduleOverrides fields = overrides;
+  if (std::optional<ScheduleAttr> schedule = op.getSchedule())
+    fields = merge(getChosenFields(*schedule), overrides);
+  SelectorOptions options;
+  options.features = getGeneratorFeatures(target);
+  Result<Selection> selection =
+      attn::selectSchedule(problem, target, fields, options);
+  if (!selection)
+    return op.emitOpError() << selection.error();
+  return std::move(*selection);
+}
