@@ -304,10 +304,10 @@ LogicalResult OutputKernelBuilder::buildLoopBody(scf::ForOp loop) {
   SmallVector<Value> at = getRowIndices();
   at.push_back(key);
   Value p = loadTile(probabilities, at, rows, slice);
-  values.map(keyLoops.front().getInductionVar(), key);
-  FailureOr<Value> value =
-      loadSlice(attention.first.getValue(), slice, attention.getTileDv(),
-                firstColumn);
+  OnlineAttentionOp step = attention.first;
+  values.map(step->getParentOfType<scf::ForOp>().getInductionVar(), key);
+  FailureOr<Value> value = loadSlice(step.getValue(), slice,
+                                     attention.getTileDv(), firstColumn);
   if (failed(value))
     return failure();
   OutputState state = buildTileStart(key, toState(loop.getRegionIterArgs()));
