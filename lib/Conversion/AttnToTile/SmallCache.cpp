@@ -210,7 +210,8 @@ FailureOr<Value> ScoreKernelBuilder::buildProduct(Value isVisible) {
   return loop.getResult(0);
 }
 
-/// The scores as the loop that visits the tile makes them of the product.
+/// The scores as the loop that visits the tile makes them of the product. At
+/// most one does.
 FailureOr<Value> ScoreKernelBuilder::buildScores(Value product) {
   Value scores = product;
   for (Visit visit : visits) {
@@ -231,6 +232,10 @@ FailureOr<Value> ScoreKernelBuilder::buildScores(Value product) {
         mods.apply(step, product, units.beforeMods, *keysInTile);
     if (failed(changed))
       return failure();
+    if (*changed == product) {
+      choice.erase();
+      continue;
+    }
     scf::YieldOp::create(builder, loc, *changed);
     scores = choice.getResult(0);
   }

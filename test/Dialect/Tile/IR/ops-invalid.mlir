@@ -80,8 +80,8 @@ attn_tile.kernel @load_element(%q: !attn_tile.global<?x64xbf16>) warps(4) {
 
 attn_tile.kernel @load_indices(%q: !attn_tile.global<?x64xf16>) warps(4) {
   %c0 = arith.constant 0 : index
-  // expected-error @below {{expected the number of indices to be 1, got 2}}
-  %t = attn_tile.load %q[%c0, %c0] : !attn_tile.global<?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  // expected-error @below {{expected the number of indices to be 1, got 3}}
+  %t = attn_tile.load %q[%c0, %c0, %c0] : !attn_tile.global<?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
   attn_tile.return
 }
 
