@@ -69,7 +69,7 @@ private:
 
   Value buildVisits();
   FailureOr<Value> buildProduct(Value isVisible);
-  FailureOr<Value> buildScores(Value product);
+  FailureOr<Value> buildScores(Value scores);
 
   Value firstKey;
   SmallVector<Visit> visits;
@@ -211,9 +211,9 @@ FailureOr<Value> ScoreKernelBuilder::buildProduct(Value isVisible) {
 }
 
 /// The scores as the loop that visits the tile makes them of the product. At
-/// most one does.
-FailureOr<Value> ScoreKernelBuilder::buildScores(Value product) {
-  Value scores = product;
+/// most one does, so the others may follow it: two sets of scores do not fit in
+/// the registers.
+FailureOr<Value> ScoreKernelBuilder::buildScores(Value scores) {
   for (Visit visit : visits) {
     OnlineAttentionOp step = *visit.loop.getBody()
                                   ->getOps<OnlineAttentionOp>()
@@ -229,10 +229,10 @@ FailureOr<Value> ScoreKernelBuilder::buildScores(Value product) {
     if (failed(keysInTile))
       return failure();
     FailureOr<Value> changed =
-        mods.apply(step, product, units.beforeMods, *keysInTile);
+        mods.apply(step, scores, units.beforeMods, *keysInTile);
     if (failed(changed))
       return failure();
-    if (*changed == product) {
+    if (*changed == scores) {
       choice.erase();
       continue;
     }
