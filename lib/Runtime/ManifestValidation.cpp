@@ -172,8 +172,7 @@ private:
     std::string unknown;
     ExpressionScope scope;
     scope.symbol = [&](const std::string &name) -> std::optional<int64_t> {
-      bool isReserved =
-          name == "sm_count" || (inKernel && name == "iteration");
+      bool isReserved = name == "sm_count" || (inKernel && name == "iteration");
       if (!isReserved && !isSymbol(name))
         unknown = name;
       return 1;

@@ -63,8 +63,7 @@ static SharedMemoryUse getSmallCacheUse(const AttentionProblem &problem,
   SharedMemoryUse use;
   use.query = depth * schedule.tileM * elementBytes;
   use.key = depth * schedule.tileN * elementBytes;
-  int64_t keys =
-      schedule.stages * std::gcd(schedule.tileN, schedule.tileD);
+  int64_t keys = schedule.stages * std::gcd(schedule.tileN, schedule.tileD);
   use.scores = keys * schedule.tileM * spillBytes;
   use.value = keys * schedule.tileDv * elementBytes;
   use.barriers = schedule.mma == MmaFamily::Wgmma ? 1024 : 0;

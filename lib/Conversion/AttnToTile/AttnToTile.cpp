@@ -118,8 +118,8 @@ LogicalResult KernelBuilder::convertStep(OnlineAttentionOp step) {
   int64_t tileN = attention.schedule.getTileN();
   FailureOr<Value> key =
       loadSlice(step.getKey(), tileN, attention.getPaddedHeadDim());
-  FailureOr<Value> value = loadSlice(step.getValue(), tileN,
-                                     attention.getTileDv(), firstColumn);
+  FailureOr<Value> value =
+      loadSlice(step.getValue(), tileN, attention.getTileDv(), firstColumn);
   FailureOr<Value> keysInTile = getKeysInTile(step);
   FailureOr<Value> query = getQuery();
   if (failed(key) || failed(value) || failed(keysInTile) || failed(query))

@@ -99,9 +99,7 @@ public:
   Value fma(Value a, Value b, Value c) {
     return mlir::math::FmaOp::create(builder, loc, a, b, c);
   }
-  Value negate(Value a) {
-    return mlir::arith::NegFOp::create(builder, loc, a);
-  }
+  Value negate(Value a) { return mlir::arith::NegFOp::create(builder, loc, a); }
   Value exp2(Value a) { return mlir::math::Exp2Op::create(builder, loc, a); }
   Value log(Value a) { return mlir::math::LogOp::create(builder, loc, a); }
   Value log2(Value a) { return mlir::math::Log2Op::create(builder, loc, a); }

@@ -52,10 +52,8 @@ public:
 
   DictionaryAttr build() {
     SmallVector<NamedAttribute> fields = {
-        field("operands", operands()),
-        field("constraints", constraints()),
-        field("kernels", kernels()),
-        field("schedule", schedule()),
+        field("operands", operands()),   field("constraints", constraints()),
+        field("kernels", kernels()),     field("schedule", schedule()),
         field("semantics", semantics()),
     };
     if (!plan.workspaces.empty())

@@ -126,7 +126,8 @@ static LogicalResult checkSmallCache(TiledAttention &attention) {
   return success();
 }
 
-/// What this target computes: 16-bit types and head dims of whole 16-byte chunks.
+/// What this target computes: 16-bit types and head dims of whole 16-byte
+/// chunks.
 static LogicalResult checkSupported(TiledAttention &attention) {
   OnlineAttentionOp op = attention.first;
   Type element = getElementTypeOrSelf(op.getQuery().getType());

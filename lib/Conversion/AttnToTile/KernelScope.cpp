@@ -90,9 +90,9 @@ FailureOr<Value> KernelScope::materialize(Value value) {
 FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
                                                    DictionaryAttr manifest) {
   Location loc = attention.forall.getLoc();
-  auto kernel = tile::KernelOp::create(builder, loc, name,
-                                       attention.schedule.getWarps(),
-                                       /*shared_bytes=*/IntegerAttr(), manifest);
+  auto kernel =
+      tile::KernelOp::create(builder, loc, name, attention.schedule.getWarps(),
+                             /*shared_bytes=*/IntegerAttr(), manifest);
   Block *body = builder.createBlock(&kernel.getBody());
   for (const KernelOperand &operand : attention.operands)
     values.map(operand.tensor, body->addArgument(getGlobalType(operand), loc));

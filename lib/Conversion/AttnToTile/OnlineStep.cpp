@@ -30,8 +30,10 @@ ScoreUnits ScoreUnits::get(OnlineAttentionOp step) {
 FragmentState attn::buildInitialState(OpBuilder &builder, Location loc,
                                       int64_t rows, int64_t valueDim) {
   tile::FragmentType row = getRowType(builder, rows);
-  return {createFill(builder, loc, getAccumulatorType(builder, rows, valueDim), 0.0f),
-          createFill(builder, loc, row, kMinusInf), createFill(builder, loc, row, 0.0f)};
+  return {createFill(builder, loc, getAccumulatorType(builder, rows, valueDim),
+                     0.0f),
+          createFill(builder, loc, row, kMinusInf),
+          createFill(builder, loc, row, 0.0f)};
 }
 
 FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,

@@ -124,9 +124,9 @@ LogicalResult PhaseBuilder::begin(StringRef name, DictionaryAttr manifest) {
 
 /// Row tiles are numbered over batch, head and row, rows fastest.
 void PhaseBuilder::mapRowTile(Value firstTile) {
-  Value query = values.lookup(
-      attention.first.getQuery().getDefiningOp<tensor::ExtractSliceOp>()
-          .getSource());
+  Value query = values.lookup(attention.first.getQuery()
+                                  .getDefiningOp<tensor::ExtractSliceOp>()
+                                  .getSource());
   Value heads = tile::DimOp::create(builder, loc, query, 1);
   Value rows = tile::DimOp::create(builder, loc, query, 2);
   Value tileM = constant(schedule.getTileM());
@@ -145,16 +145,16 @@ void PhaseBuilder::mapRowTile(Value firstTile) {
 }
 
 Value PhaseBuilder::countKeyTiles(Value n) {
-  Value padded = arith::AddIOp::create(builder, loc, n,
-                                       constant(schedule.getTileN() - 1));
+  Value padded =
+      arith::AddIOp::create(builder, loc, n, constant(schedule.getTileN() - 1));
   return arith::DivUIOp::create(builder, loc, padded,
                                 constant(schedule.getTileN()));
 }
 
 Value PhaseBuilder::getKeys() {
-  Value key = values.lookup(
-      attention.first.getKey().getDefiningOp<tensor::ExtractSliceOp>()
-          .getSource());
+  Value key = values.lookup(attention.first.getKey()
+                                .getDefiningOp<tensor::ExtractSliceOp>()
+                                .getSource());
   return tile::DimOp::create(builder, loc, key, 2);
 }
 
@@ -173,9 +173,9 @@ Value ScoreKernelBuilder::buildVisits() {
                          values.lookup(loop.getUpperBound()));
     Value has = arith::AndIOp::create(builder, loc, starts, ends);
     visits.push_back({loop, has});
-    visible =
-        visible ? arith::OrIOp::create(builder, loc, visible, has).getResult()
-                : has;
+    visible = visible
+                  ? arith::OrIOp::create(builder, loc, visible, has).getResult()
+                  : has;
   }
   return visible;
 }
@@ -183,16 +183,15 @@ Value ScoreKernelBuilder::buildVisits() {
 /// Q K^T of the tile; nothing is read if it is not visible.
 FailureOr<Value> ScoreKernelBuilder::buildProduct(Value isVisible) {
   int64_t tileD = schedule.getTileD();
-  Value end = arith::SelectOp::create(
-      builder, loc, isVisible, constant(attention.getPaddedHeadDim()),
-      constant(0));
-  Value zero =
-      createFill(builder, loc,
-                 getAccumulatorType(builder, schedule.getTileM(),
-                                    schedule.getTileN()),
-                 0.0f);
-  auto loop = scf::ForOp::create(builder, loc, constant(0), end,
-                                 constant(tileD), zero);
+  Value end = arith::SelectOp::create(builder, loc, isVisible,
+                                      constant(attention.getPaddedHeadDim()),
+                                      constant(0));
+  Value zero = createFill(
+      builder, loc,
+      getAccumulatorType(builder, schedule.getTileM(), schedule.getTileN()),
+      0.0f);
+  auto loop =
+      scf::ForOp::create(builder, loc, constant(0), end, constant(tileD), zero);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   OnlineAttentionOp step = attention.first;
@@ -215,9 +214,8 @@ FailureOr<Value> ScoreKernelBuilder::buildProduct(Value isVisible) {
 /// the registers.
 FailureOr<Value> ScoreKernelBuilder::buildScores(Value scores) {
   for (Visit visit : visits) {
-    OnlineAttentionOp step = *visit.loop.getBody()
-                                  ->getOps<OnlineAttentionOp>()
-                                  .begin();
+    OnlineAttentionOp step =
+        *visit.loop.getBody()->getOps<OnlineAttentionOp>().begin();
     ScoreUnits units = ScoreUnits::get(step);
     auto choice = scf::IfOp::create(builder, loc, TypeRange{scores.getType()},
                                     visit.hasTile, /*withElseRegion=*/true);
@@ -311,8 +309,8 @@ LogicalResult OutputKernelBuilder::buildLoopBody(scf::ForOp loop) {
   Value p = loadTile(probabilities, at, rows, slice);
   OnlineAttentionOp step = attention.first;
   values.map(step->getParentOfType<scf::ForOp>().getInductionVar(), key);
-  FailureOr<Value> value = loadSlice(step.getValue(), slice,
-                                     attention.getTileDv(), firstColumn);
+  FailureOr<Value> value =
+      loadSlice(step.getValue(), slice, attention.getTileDv(), firstColumn);
   if (failed(value))
     return failure();
   OutputState state = buildTileStart(key, toState(loop.getRegionIterArgs()));
@@ -331,8 +329,8 @@ LogicalResult OutputKernelBuilder::buildLoopBody(scf::ForOp loop) {
 /// The loop over all keys that some row of the tile sees, in whole key tiles.
 FailureOr<OutputState> OutputKernelBuilder::buildKeyLoop() {
   int64_t slice = std::gcd(schedule.getTileN(), schedule.getTileD());
-  OutputState init = buildInitialOutputState(
-      builder, loc, schedule.getTileM(), attention.getTileDv());
+  OutputState init = buildInitialOutputState(builder, loc, schedule.getTileM(),
+                                             attention.getTileDv());
   Value begin = values.lookup(keyLoops.front().getLowerBound());
   Value end = values.lookup(keyLoops.back().getUpperBound());
   end = arith::MulIOp::create(builder, loc, countKeyTiles(end),
@@ -372,9 +370,9 @@ LogicalResult OutputKernelBuilder::build(StringRef name) {
   if (failed(begin(name, buildScheduleManifest(attention))))
     return failure();
   if (attention.getDvSlices() > 1)
-    firstColumn = arith::MulIOp::create(builder, loc,
-                                        getBlockId(gpu::Dimension::y),
-                                        constant(attention.getTileDv()));
+    firstColumn =
+        arith::MulIOp::create(builder, loc, getBlockId(gpu::Dimension::y),
+                              constant(attention.getTileDv()));
   FailureOr<OutputState> state = buildKeyLoop();
   if (failed(state))
     return failure();

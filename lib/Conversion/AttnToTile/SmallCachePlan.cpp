@@ -36,8 +36,8 @@ struct SmallCacheExpressions {
         llvm::formatv("min({0}, {1} - {2})", chunkTiles, tiles, firstTile);
     paddedRows = llvm::formatv("({0} * {1})", tilesPerHead, tileM);
     firstRow = llvm::formatv("({0} * {1})", firstTile, tileM);
-    windowRows = llvm::formatv("({0} * min({1}, {2}))", tileM, chunkTiles,
-                               tiles);
+    windowRows =
+        llvm::formatv("({0} * min({1}, {2}))", tileM, chunkTiles, tiles);
     // cp.async reads 16 bytes at a time.
     rowStride = llvm::formatv("(ceildiv({0}, 8) * 8)", keys);
   }
@@ -77,16 +77,13 @@ static WorkspaceView getProbabilities(TiledAttention &attention,
   RankedTensorType key = attention.getKeyType();
   SmallVector<int64_t> shape(query.getShape().drop_back());
   shape.push_back(key.getDimSize(kSequence));
-  WorkspaceView view =
-      getView("scores", shape, query.getElementType(),
-              {e.batches, e.heads, e.rows, e.keys});
-  view.bytes =
-      llvm::formatv("{0} * {1} * 2", e.windowRows, e.rowStride);
+  WorkspaceView view = getView("scores", shape, query.getElementType(),
+                               {e.batches, e.heads, e.rows, e.keys});
+  view.bytes = llvm::formatv("{0} * {1} * 2", e.windowRows, e.rowStride);
   view.strides = {
       llvm::formatv("{0} * {1} * {2}", e.heads, e.paddedRows, e.rowStride),
       llvm::formatv("{0} * {1}", e.paddedRows, e.rowStride), e.rowStride};
-  view.byteOffset =
-      llvm::formatv("-({0} * {1} * 2)", e.firstRow, e.rowStride);
+  view.byteOffset = llvm::formatv("-({0} * {1} * 2)", e.firstRow, e.rowStride);
   return view;
 }
 

@@ -20,13 +20,12 @@ TileSoftmax attn::buildTileSoftmax(OpBuilder &builder, Location loc,
   Type rows = max.getType();
   // Of a row without visible key the exponentials are 2^(-inf - 0) = 0.
   Value shift = fragments.map(rows, max, [&](ValueRange args) {
-    Value exponent =
-        fragments.mul(args[0], fragments.constant(units.exponent));
+    Value exponent = fragments.mul(args[0], fragments.constant(units.exponent));
     return fragments.selectEqual(args[0], kMinusInf, fragments.constant(0.0),
                                  fragments.ceil(exponent));
   });
-  Value p = fragments.map(
-      scores.getType(), {scores, shift}, [&](ValueRange args) {
+  Value p =
+      fragments.map(scores.getType(), {scores, shift}, [&](ValueRange args) {
         return fragments.exp2(fragments.fma(args[0],
                                             fragments.constant(units.exponent),
                                             fragments.negate(args[1])));
@@ -38,8 +37,8 @@ TileSoftmax attn::buildTileSoftmax(OpBuilder &builder, Location loc,
                                  logSum);
   });
   Value factor = fragments.map(rows, {lse, shift}, [&](ValueRange args) {
-    Value power = fragments.exp2(
-        fragments.sub(args[1], fragments.ceil(args[0])));
+    Value power =
+        fragments.exp2(fragments.sub(args[1], fragments.ceil(args[0])));
     return fragments.selectEqual(args[0], kMinusInf, fragments.constant(0.0),
                                  power);
   });
@@ -58,9 +57,8 @@ OutputState attn::buildRescale(OpBuilder &builder, Location loc,
   Type rows = state.max.getType();
   Value lse = tile::RowAllReduceOp::create(builder, loc, rows,
                                            tile::Reduction::max, logSumExp);
-  Value exponent = fragments.map(rows, lse, [&](ValueRange args) {
-    return fragments.ceil(args[0]);
-  });
+  Value exponent = fragments.map(
+      rows, lse, [&](ValueRange args) { return fragments.ceil(args[0]); });
   Value max = fragments.map(rows, {state.max, exponent}, [&](ValueRange args) {
     return fragments.max(args[0], args[1]);
   });
@@ -74,8 +72,8 @@ OutputState attn::buildRescale(OpBuilder &builder, Location loc,
   Value decay = fragments.map(rows, {state.max, shift}, power);
   Value weight = fragments.map(rows, {exponent, shift}, power);
   Value added = fragments.map(rows, {logSumExp, shift}, power);
-  Value sum = fragments.map(
-      rows, {state.sum, decay, added}, [&](ValueRange args) {
+  Value sum =
+      fragments.map(rows, {state.sum, decay, added}, [&](ValueRange args) {
         return fragments.fma(args[0], args[1], args[2]);
       });
   return {{fragments.scale(state.acc, decay), max, sum}, weight};

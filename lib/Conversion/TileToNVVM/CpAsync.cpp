@@ -66,8 +66,7 @@ TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
   rowBytes = index.mul(source.stride(index, rowDim), 2);
   rowsLeft =
       index.add(source.size(index, rowDim), index.mul(indices.back(), -1));
-  colsLeft =
-      index.add(source.size(index, rowDim + 1), index.mul(firstCol, -1));
+  colsLeft = index.add(source.size(index, rowDim + 1), index.mul(firstCol, -1));
 }
 
 void TileCopy::emit() {
@@ -75,9 +74,9 @@ void TileCopy::emit() {
     OpBuilder::InsertionGuard guard(builder);
     if (row + rowsPerPass > type.getRows()) {
       // Some threads have no row.
-      Value has = arith::CmpIOp::create(builder, op.getLoc(),
-                                        arith::CmpIPredicate::slt, firstRow,
-                                        index.i32(type.getRows() - row));
+      Value has =
+          arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::slt,
+                                firstRow, index.i32(type.getRows() - row));
       auto guarded = scf::IfOp::create(builder, op.getLoc(), has);
       builder.setInsertionPointToStart(guarded.thenBlock());
     }
@@ -91,9 +90,8 @@ void TileCopy::copyPass(int64_t row) {
   Value tileRow = index.add(firstRow, row);
   Value permuted =
       index.bitXor(chunk, swizzlePermutation(index, type, tileRow));
-  Value to =
-      index.offset(tile, index.add(index.mul(tileRow, type.getSwizzle()),
-                                   index.mul(permuted, kChunkBytes)));
+  Value to = index.offset(tile, index.add(index.mul(tileRow, type.getSwizzle()),
+                                          index.mul(permuted, kChunkBytes)));
   for (int64_t panel = 0; panel < type.getCols() / type.getPanelCols(); ++panel)
     NVVM::CpAsyncOp::create(
         builder, op.getLoc(),
@@ -123,8 +121,8 @@ Value TileCopy::sourceBytes(int64_t row, int64_t panel) {
     bytes = arith::MinSIOp::create(builder, loc, bytes, all);
     bytes = arith::MaxSIOp::create(builder, loc, bytes, none);
   }
-  Value exists = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::sgt, rowsLeft, index.i32(row));
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                       rowsLeft, index.i32(row));
   return arith::SelectOp::create(builder, loc, exists, bytes, none);
 }
 

@@ -148,10 +148,10 @@ Value createPair(OpBuilder &builder, Location loc, Value first, Value second,
   IndexBuilder index(builder, loc);
   Value values = LLVM::PoisonOp::create(
       builder, loc, VectorType::get(2, builder.getF32Type()));
-  values = LLVM::InsertElementOp::create(builder, loc, values, first,
-                                         index.i32(0));
-  values = LLVM::InsertElementOp::create(builder, loc, values, second,
-                                         index.i32(1));
+  values =
+      LLVM::InsertElementOp::create(builder, loc, values, first, index.i32(0));
+  values =
+      LLVM::InsertElementOp::create(builder, loc, values, second, index.i32(1));
   return LLVM::FPTruncOp::create(builder, loc, VectorType::get(2, element),
                                  values);
 }
@@ -188,8 +188,8 @@ struct ScaleRowsLowering : TileOpLowering<ScaleRowsOp> {
     FragmentType type = op.getSource().getType();
     int64_t blocksPerRow = type.getShape()[1] / 16;
     Type pair = VectorType::get(2, type.getElementType());
-    SmallVector<Value> factors = llvm::map_to_vector(
-        adaptor.getFactor(), [&](Value factor) -> Value {
+    SmallVector<Value> factors =
+        llvm::map_to_vector(adaptor.getFactor(), [&](Value factor) -> Value {
           return createPair(rewriter, loc, factor, factor,
                             type.getElementType());
         });

@@ -66,9 +66,9 @@ struct LoadRowLowering : TileOpLowering<LoadRowOp> {
         adaptor.getIndices(), [](ValueRange range) { return range.front(); });
     unsigned rowDim = indices.size() - 1;
     Value lane = index.lane();
-    Value isFirst = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::eq, index.bitAnd(lane, 3),
-        index.i32(0));
+    Value isFirst =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                              index.bitAnd(lane, 3), index.i32(0));
     Value firstRow = index.add(index.toI32(indices.back()),
                                index.add(index.mul(index.warp(), rowsPerWarp),
                                          index.shiftRight(lane, 2)));
@@ -118,8 +118,7 @@ struct StoreLowering : TileOpLowering<StoreOp> {
         adaptor.getIndices(), [](ValueRange range) { return range.front(); });
     Value lane = index.lane();
     Value quadLane = index.bitAnd(lane, 3);
-    Columns columns =
-        getColumns(index, rewriter, op, view, indices, quadLane);
+    Columns columns = getColumns(index, rewriter, op, view, indices, quadLane);
     unsigned rowDim = indices.size() - 1;
     Value warpRow = index.add(index.mul(index.warp(), rowsPerWarp),
                               index.shiftRight(lane, 2));
@@ -170,11 +169,11 @@ private:
       columns.known = size;
     Value start =
         hasColumn ? index.toI32(indices.pop_back_val()) : index.i32(0);
-    Value left = index.add(view.size(index, matrix.getRank() - 1),
-                           index.mul(start, -1));
-    columns.all = arith::CmpIOp::create(builder, op.getLoc(),
-                                        arith::CmpIPredicate::sge, left,
-                                        index.i32(type.getShape()[1]));
+    Value left =
+        index.add(view.size(index, matrix.getRank() - 1), index.mul(start, -1));
+    columns.all =
+        arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::sge,
+                              left, index.i32(type.getShape()[1]));
     Value ofQuad = index.mul(quadLane, 2);
     columns.first = index.add(start, ofQuad);
     columns.left = index.add(left, index.mul(ofQuad, -1));
@@ -214,9 +213,9 @@ private:
       storeBlock(block);
     for (int64_t block = 0; block < colBlocks; ++block) {
       builder.setInsertionPoint(whole.elseYield());
-      Value exists = arith::CmpIOp::create(builder, loc,
-                                           arith::CmpIPredicate::sgt,
-                                           columns.left, index.i32(block * 8));
+      Value exists =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                columns.left, index.i32(block * 8));
       auto guarded = scf::IfOp::create(builder, loc, exists);
       builder.setInsertionPointToStart(guarded.thenBlock());
       storeBlock(block);
