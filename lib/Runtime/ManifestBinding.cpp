@@ -182,9 +182,13 @@ public:
   Result<std::vector<KernelLaunch>> run() {
     std::vector<KernelLaunch> launches;
     const std::vector<Kernel> &kernels = problem.manifest->kernels;
-    for (size_t i = 0; i < kernels.size(); ++i)
-      launches.push_back(
-          resolveKernel(kernels[i], "kernels[" + number(i) + "]"));
+    int64_t repeat = integer(problem.manifest->repeat, "repeat", 0, maxRepeat);
+    for (int64_t iteration = 0; iteration < repeat && !error; ++iteration) {
+      problem.symbols["iteration"] = iteration;
+      for (size_t i = 0; i < kernels.size(); ++i)
+        launches.push_back(
+            resolveKernel(kernels[i], "kernels[" + number(i) + "]"));
+    }
     if (error)
       return *error;
     return launches;
@@ -234,7 +238,8 @@ private:
       resolveTensorMap(parameter.tensorMap, path, value);
       [[fallthrough]];
     case ParameterKind::Pointer:
-      value.byteOffset = integer(parameter.byteOffset, path + ".byte_offset");
+      value.byteOffset = integer(parameter.byteOffset, path + ".byte_offset",
+                                 std::numeric_limits<int64_t>::min());
     }
     return value;
   }
@@ -290,7 +295,9 @@ private:
       error = Error{message};
   }
 
-  const BoundProblem &problem;
+  static constexpr int64_t maxRepeat = 1 << 20;
+
+  BoundProblem problem; ///< a copy: the iteration is one of its symbols
   std::optional<Error> error;
 };
 

@@ -221,6 +221,10 @@ void Checker::checkFeatures() {
   require(features.splitKv, schedule.kind == ScheduleKind::SplitKV, "split-KV");
   require(features.smallCache, schedule.kind == ScheduleKind::SmallCache,
           "small-cache kernels");
+  require(features.spillScores,
+          schedule.kind == ScheduleKind::SmallCache &&
+              schedule.spill == SpillFormat::Scores,
+          "small-cache kernels that spill f32 scores");
   require(features.packGqa, schedule.packGqa, "packing of query heads");
   require(features.queryInRegisters, schedule.queryInRegisters,
           "query tile in registers");

@@ -23,6 +23,7 @@ struct GeneratorFeatures {
   bool dvSplit = true;
   bool splitKv = true;
   bool smallCache = true;
+  bool spillScores = true; ///< small-cache kernels that spill f32 scores
   bool clusters = false;
   /// Without it, sm_90a runs mma_sync kernels.
   bool wgmma = true;

@@ -66,9 +66,9 @@ struct LoadRowLowering : TileOpLowering<LoadRowOp> {
         adaptor.getIndices(), [](ValueRange range) { return range.front(); });
     unsigned rowDim = indices.size() - 1;
     Value lane = index.lane();
-    Value isFirst = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::eq, index.bitAnd(lane, 3),
-        index.i32(0));
+    Value isFirst =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                              index.bitAnd(lane, 3), index.i32(0));
     Value firstRow = index.add(index.toI32(indices.back()),
                                index.add(index.mul(index.warp(), rowsPerWarp),
                                          index.shiftRight(lane, 2)));
@@ -118,7 +118,7 @@ struct StoreLowering : TileOpLowering<StoreOp> {
         adaptor.getIndices(), [](ValueRange range) { return range.front(); });
     Value lane = index.lane();
     Value quadLane = index.bitAnd(lane, 3);
-    Columns columns = getColumns(index, op, view, indices, quadLane);
+    Columns columns = getColumns(index, rewriter, op, view, indices, quadLane);
     unsigned rowDim = indices.size() - 1;
     Value warpRow = index.add(index.mul(index.warp(), rowsPerWarp),
                               index.shiftRight(lane, 2));
@@ -151,25 +151,32 @@ private:
     int64_t known = 0; ///< so many of the fragment's columns exist for sure
     Value first;       ///< of this thread, in the matrix
     Value left;        ///< columns of the matrix from `first` on
+    Value all;         ///< i1: all columns of the fragment exist
   };
 
   /// Takes the index of the first column, if there is one, from `indices`.
-  static Columns getColumns(IndexBuilder &index, StoreOp op,
+  static Columns getColumns(IndexBuilder &index, OpBuilder &builder, StoreOp op,
                             const GlobalView &view,
                             SmallVectorImpl<Value> &indices, Value quadLane) {
     GlobalType matrix = op.getDestination().getType();
+    FragmentType type = op.getSource().getType();
     Columns columns;
-    if (op.getSource().getType().isRow())
+    if (type.isRow())
       return columns;
-    columns.first = index.mul(quadLane, 2);
-    int64_t all = matrix.getShape().back();
-    if (static_cast<int64_t>(indices.size()) == matrix.getRank())
-      columns.first =
-          index.add(index.toI32(indices.pop_back_val()), columns.first);
-    else if (!ShapedType::isDynamic(all))
-      columns.known = all;
-    columns.left = index.add(view.size(index, matrix.getRank() - 1),
-                             index.mul(columns.first, -1));
+    int64_t size = matrix.getShape().back();
+    bool hasColumn = static_cast<int64_t>(indices.size()) == matrix.getRank();
+    if (!hasColumn && !ShapedType::isDynamic(size))
+      columns.known = size;
+    Value start =
+        hasColumn ? index.toI32(indices.pop_back_val()) : index.i32(0);
+    Value left =
+        index.add(view.size(index, matrix.getRank() - 1), index.mul(start, -1));
+    columns.all =
+        arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::sge,
+                              left, index.i32(type.getShape()[1]));
+    Value ofQuad = index.mul(quadLane, 2);
+    columns.first = index.add(start, ofQuad);
+    columns.left = index.add(left, index.mul(ofQuad, -1));
     return columns;
   }
 
@@ -179,39 +186,56 @@ private:
     Location loc = op.getLoc();
     IndexBuilder index(builder, loc);
     FragmentType type = op.getSource().getType();
-    Type element = op.getDestination().getType().getElementType();
     if (type.isRow()) {
       LLVM::StoreOp::create(builder, loc, registers[half], address);
       return;
     }
+    Type element = op.getDestination().getType().getElementType();
     int64_t colBlocks = type.getShape()[1] / 8;
     int64_t bytes = element.getIntOrFloatBitWidth() / 8;
     Value base =
         index.offset(address, index.toI64(index.mul(columns.first, bytes)));
-    for (int64_t block = 0; block < colBlocks; ++block) {
-      OpBuilder::InsertionGuard guard(builder);
-      if (columns.known > 0 && block * 8 >= columns.known)
-        break;
-      if (columns.known == 0) {
-        Value exists = arith::CmpIOp::create(builder, loc,
-                                             arith::CmpIPredicate::sgt,
-                                             columns.left, index.i32(block * 8));
-        auto guarded = scf::IfOp::create(builder, loc, exists);
-        builder.setInsertionPointToStart(guarded.thenBlock());
-      }
+    auto storeBlock = [&](int64_t block) {
       size_t first = ((half / 2) * colBlocks + block) * 4 + (half % 2) * 2;
-      Value pair = LLVM::PoisonOp::create(
-          builder, loc, VectorType::get(2, builder.getF32Type()));
-      for (int64_t k = 0; k < 2; ++k)
-        pair = LLVM::InsertElementOp::create(
-            builder, loc, pair, registers[first + k], index.i32(k));
-      if (!element.isF32())
-        pair = LLVM::FPTruncOp::create(builder, loc,
-                                       VectorType::get(2, element), pair);
-      LLVM::StoreOp::create(builder, loc, pair,
-                            index.offset(base, block * 8 * bytes),
-                            /*alignment=*/2 * bytes);
+      storePair(builder, loc, registers.slice(first, 2), element,
+                index.offset(base, block * 8 * bytes));
+    };
+    if (columns.known > 0) {
+      for (int64_t block = 0; block * 8 < columns.known; ++block)
+        storeBlock(block);
+      return;
     }
+    auto whole =
+        scf::IfOp::create(builder, loc, columns.all, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(whole.thenBlock());
+    for (int64_t block = 0; block < colBlocks; ++block)
+      storeBlock(block);
+    for (int64_t block = 0; block < colBlocks; ++block) {
+      builder.setInsertionPoint(whole.elseYield());
+      Value exists =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                columns.left, index.i32(block * 8));
+      auto guarded = scf::IfOp::create(builder, loc, exists);
+      builder.setInsertionPointToStart(guarded.thenBlock());
+      storeBlock(block);
+    }
+  }
+
+  /// Writes two neighbouring columns.
+  static void storePair(OpBuilder &builder, Location loc, ValueRange values,
+                        Type element, Value address) {
+    IndexBuilder index(builder, loc);
+    Value pair = LLVM::PoisonOp::create(
+        builder, loc, VectorType::get(2, builder.getF32Type()));
+    for (int64_t k = 0; k < 2; ++k)
+      pair = LLVM::InsertElementOp::create(builder, loc, pair, values[k],
+                                           index.i32(k));
+    if (!element.isF32())
+      pair = LLVM::FPTruncOp::create(builder, loc, VectorType::get(2, element),
+                                     pair);
+    LLVM::StoreOp::create(builder, loc, pair, address,
+                          element.getIntOrFloatBitWidth() / 4);
   }
 };
 

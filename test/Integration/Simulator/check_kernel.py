@@ -181,7 +181,8 @@ def check(a, folder):
     base = os.path.join(folder, "attention")
     with open(base + ".mlir", "w") as f:
         f.write(module_text(a))
-    options = ["--allow-tf32"] if a.dtype == "f32" else []
+    options = [f"--schedule={a.schedule}"] if a.schedule else []
+    options += ["--allow-tf32"] if a.dtype == "f32" else []
     subprocess.run(
         ["attn-opt", base + ".mlir", f"--target={a.target}", "--emit=ptx,manifest", "-o", base, *options], check=True
     )
@@ -231,6 +232,7 @@ def main():
     parser.add_argument("--magnitude", type=float, default=1.0, help="standard deviation of query and key")
     parser.add_argument("--layout", choices=["bhnd", "bnhd", "packed", "padded"], default="bhnd", help="in device memory")
     parser.add_argument("--target", default="sm_80")
+    parser.add_argument("--schedule", default="", help="fields of the schedule that are given: 'kind=small_cache tile_m=32'")
     a = parser.parse_args()
     a.Dv = a.Dv or a.D
     with tempfile.TemporaryDirectory() as folder:

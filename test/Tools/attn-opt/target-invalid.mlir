@@ -8,7 +8,7 @@
 // RUN: not ls %t/out.ptx
 
 // F32: f32.mlir:2:8: error: {{.*}}expected f16 or bf16 inputs on a GPU, got f32; products rounded to tf32 need the option allow-tf32
-// ODD: odd.mlir:2:8: error: {{.*}}to be a multiple of 8 and at most 256, got 20
+// ODD: odd.mlir:2:8: error: {{.*}}expected D to be a multiple of 8, got 20
 // DYNAMIC: dynamic.mlir:2:8: error: {{.*}}static
 // NONE: error: found no attention: looked for softmax
 // MISS: none.mlir:2:8: note: nearest miss

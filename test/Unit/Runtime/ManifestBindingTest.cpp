@@ -118,6 +118,36 @@ TEST_F(Binding, EmptyProblem) {
   EXPECT_EQ(launches->front().grid[0], 0);
 }
 
+TEST_F(Binding, RepeatsTheKernels) {
+  manifest.repeat = "ceildiv(M, 128)";
+  manifest.kernels[0].grid[1] = "1 + iteration";
+  manifest.kernels[0].parameters[2].byteOffset = "-(iteration * 512)";
+  EXPECT_FALSE(validate(manifest));
+  Result<Manifest> reread = readManifest(writeManifest(manifest));
+  ASSERT_TRUE(bool(reread)) << reread.error();
+  EXPECT_EQ(reread->repeat, manifest.repeat);
+  Result<BoundProblem> problem = bindOperands(manifest, operands);
+  ASSERT_TRUE(bool(problem)) << problem.error();
+  Result<std::vector<KernelLaunch>> launches = resolveLaunches(*problem);
+  ASSERT_TRUE(bool(launches)) << launches.error();
+  ASSERT_EQ(launches->size(), 3u);
+  EXPECT_EQ((*launches)[2].grid[1], 3);
+  EXPECT_EQ((*launches)[2].parameters[2].byteOffset, -1024);
+  EXPECT_EQ(problem->symbols.count("iteration"), 0u);
+}
+
+TEST_F(Binding, RepeatErrors) {
+  manifest.repeat = "iteration";
+  ASSERT_TRUE(validate(manifest));
+  EXPECT_EQ(validate(manifest)->message,
+            "repeat: unknown name 'iteration' in 'iteration'");
+  manifest.repeat = "M - 301";
+  Result<BoundProblem> problem = bindOperands(manifest, operands);
+  ASSERT_TRUE(bool(problem)) << problem.error();
+  EXPECT_EQ(resolveLaunches(*problem).error(),
+            "repeat: expected 0 to 1048576, got -1");
+}
+
 TEST_F(Binding, LaunchErrors) {
   manifest.kernels[0].cluster[0] = 2;
   Result<BoundProblem> problem = bindOperands(manifest, operands);

@@ -258,7 +258,8 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
 
   Value current = staging.getRegionIterArgs().back();
   builder.setInsertionPointToStart(body);
-  WaitGroupOp::create(builder, loc, stages - 2);
+  if (stages > 1)
+    WaitGroupOp::create(builder, loc, stages - 2);
   gpu::BarrierOp::create(builder, loc);
   // The stage before the current one, stages - 1 tiles ahead.
   Value ahead =
@@ -271,6 +272,11 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
   Value free = arith::SelectOp::create(builder, loc, isFirst,
                                        constant(stages - 1), before);
   copyGuarded(position, free);
+  if (stages == 1) {
+    // Nothing is ahead: this copy is the tile of this iteration.
+    WaitGroupOp::create(builder, loc, 0);
+    gpu::BarrierOp::create(builder, loc);
+  }
   SmallVector<LoadOp> loads(body->getOps<LoadOp>());
   for (unsigned i = 0; i < loads.size(); ++i) {
     Value tile =
@@ -317,8 +323,8 @@ struct PipelinePass : public attn::tile::impl::PipelinePassBase<PipelinePass> {
   void runOnOperation() override {
     KernelOp kernel = getOperation();
     int64_t count = getStages(kernel);
-    if (count < 2) {
-      kernel.emitOpError() << "expected at least 2 stages, got " << count;
+    if (count < 1) {
+      kernel.emitOpError() << "expected at least 1 stage, got " << count;
       return signalPassFailure();
     }
     Pipeliner pipeliner(kernel, count);
