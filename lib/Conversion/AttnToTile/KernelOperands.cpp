@@ -175,10 +175,15 @@ FailureOr<TiledAttention> attn::findTiledAttention(Operation *function) {
   if (failed(checkSupported(attention)))
     return failure();
   OnlineAttentionOp op = attention.first;
-  // 16-byte copies of 16-bit elements.
-  addInput(attention, "query", sourceOf(op.getQuery()), 8);
-  addInput(attention, "key", sourceOf(op.getKey()), 8);
-  addInput(attention, "value", sourceOf(op.getValue()), 8);
+  // Tiles are copied by 16 bytes.
+  auto addTiled = [&](StringRef name, Value slice) {
+    Type element = getElementTypeOrSelf(slice.getType());
+    addInput(attention, name, sourceOf(slice),
+             128 / element.getIntOrFloatBitWidth());
+  };
+  addTiled("query", op.getQuery());
+  addTiled("key", op.getKey());
+  addTiled("value", op.getValue());
   if (op.getBias())
     addInput(attention, "bias", sourceOf(op.getBias()), 1);
   addCaptures(attention);
