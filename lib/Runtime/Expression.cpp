@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+using namespace attn;
 using namespace attn::runtime;
 
 struct Expression::Node {
@@ -355,7 +356,7 @@ Result<Expression> Expression::parse(const std::string &text) {
                  std::to_string(text.size())};
   Result<NodePtr> root = Parser(text).parseAll();
   if (!root)
-    return root.error();
+    return Error{root.error()};
   Expression expression;
   expression.text = text;
   expression.root = *root;
@@ -365,6 +366,6 @@ Result<Expression> Expression::parse(const std::string &text) {
 Result<Scalar> Expression::evaluate(const ExpressionScope &scope) const {
   Result<Scalar> value = evaluateNode(*root, scope);
   if (!value)
-    return Error{value.message() + " in '" + text + "'"};
+    return Error{value.error() + " in '" + text + "'"};
   return value;
 }

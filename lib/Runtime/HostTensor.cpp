@@ -8,6 +8,7 @@
 
 #include <utility>
 
+using namespace attn;
 using namespace attn::runtime;
 
 HostTensor::HostTensor(DType dtype, std::vector<int64_t> shape)

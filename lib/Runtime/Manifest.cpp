@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+using namespace attn;
 using namespace attn::runtime;
 using nlohmann::json;
 
@@ -320,8 +321,8 @@ PredictedBytes readPredictedBytes(const Cursor &c) {
 Manifest readRoot(const Cursor &c) {
   Manifest manifest;
   if (!c.expectObject({"schema", "name", "target", "ptx", "operands",
-                       "constraints", "workspaces", "kernels", "schedule",
-                       "predicted_bytes", "semantics"}))
+                       "constraints", "workspaces", "kernels", "repeat",
+                       "schedule", "predicted_bytes", "semantics"}))
     return manifest;
   std::string schema = c.field("schema").string();
   if (schema != manifestSchema)
@@ -336,6 +337,8 @@ Manifest readRoot(const Cursor &c) {
   if (c.has("workspaces"))
     manifest.workspaces = c.field("workspaces").list(readWorkspace);
   manifest.kernels = c.field("kernels").list(readKernel);
+  if (c.has("repeat"))
+    manifest.repeat = c.field("repeat").expr();
   if (c.has("predicted_bytes"))
     manifest.predictedBytes =
         c.field("predicted_bytes").list(readPredictedBytes);

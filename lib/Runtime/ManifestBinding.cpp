@@ -14,6 +14,7 @@
 
 #include <limits>
 
+using namespace attn;
 using namespace attn::runtime;
 
 namespace {
@@ -148,7 +149,7 @@ private:
       Result<int64_t> value =
           evaluateInteger(constraint.expr, problem, "constraint");
       if (!value) {
-        error = value.error();
+        error = Error{value.error()};
         return;
       }
       if (*value != constraint.equals) {
@@ -181,9 +182,13 @@ public:
   Result<std::vector<KernelLaunch>> run() {
     std::vector<KernelLaunch> launches;
     const std::vector<Kernel> &kernels = problem.manifest->kernels;
-    for (size_t i = 0; i < kernels.size(); ++i)
-      launches.push_back(
-          resolveKernel(kernels[i], "kernels[" + number(i) + "]"));
+    int64_t repeat = integer(problem.manifest->repeat, "repeat", 0, maxRepeat);
+    for (int64_t iteration = 0; iteration < repeat && !error; ++iteration) {
+      problem.symbols["iteration"] = iteration;
+      for (size_t i = 0; i < kernels.size(); ++i)
+        launches.push_back(
+            resolveKernel(kernels[i], "kernels[" + number(i) + "]"));
+    }
     if (error)
       return *error;
     return launches;
@@ -233,7 +238,8 @@ private:
       resolveTensorMap(parameter.tensorMap, path, value);
       [[fallthrough]];
     case ParameterKind::Pointer:
-      value.byteOffset = integer(parameter.byteOffset, path + ".byte_offset");
+      value.byteOffset = integer(parameter.byteOffset, path + ".byte_offset",
+                                 std::numeric_limits<int64_t>::min());
     }
     return value;
   }
@@ -259,12 +265,12 @@ private:
   Scalar scalar(const std::string &expr, const std::string &path) {
     Result<Expression> expression = Expression::parse(expr);
     if (!expression) {
-      fail(path + ": " + expression.message());
+      fail(path + ": " + expression.error());
       return {};
     }
     Result<Scalar> value = expression->evaluate(problem.scope());
     if (!value) {
-      fail(path + ": " + value.message());
+      fail(path + ": " + value.error());
       return {};
     }
     return *value;
@@ -276,7 +282,7 @@ private:
                   int64_t high = std::numeric_limits<int64_t>::max()) {
     Result<int64_t> value = evaluateInteger(expr, problem, path);
     if (!value) {
-      fail(value.message());
+      fail(value.error());
       return low;
     }
     if (*value < low || *value > high) {
@@ -292,7 +298,9 @@ private:
       error = Error{message};
   }
 
-  const BoundProblem &problem;
+  static constexpr int64_t maxRepeat = 1 << 20;
+
+  BoundProblem problem; ///< a copy: the iteration is one of its symbols
   std::optional<Error> error;
 };
 
@@ -343,7 +351,7 @@ attn::runtime::workspaceBytes(const BoundProblem &problem) {
     Result<int64_t> bytes = evaluateInteger(workspace.bytes, problem,
                                             "workspace " + workspace.name);
     if (!bytes)
-      return bytes.error();
+      return Error{bytes.error()};
     if (*bytes < 0)
       return Error{"workspace " + workspace.name +
                    ": expected at least 0 bytes, got " +
@@ -358,10 +366,10 @@ Result<int64_t> attn::runtime::evaluateInteger(const std::string &expr,
                                                const std::string &what) {
   Result<Expression> expression = Expression::parse(expr);
   if (!expression)
-    return Error{what + ": " + expression.message()};
+    return Error{what + ": " + expression.error()};
   Result<Scalar> value = expression->evaluate(problem.scope());
   if (!value)
-    return Error{what + ": " + value.message()};
+    return Error{what + ": " + value.error()};
   if (value->isFloat)
     return Error{what + ": expected an integer, got a float in '" + expr + "'"};
   return value->integer;

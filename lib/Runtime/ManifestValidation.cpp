@@ -15,6 +15,7 @@
 
 #include <set>
 
+using namespace attn;
 using namespace attn::runtime;
 
 namespace {
@@ -38,8 +39,11 @@ public:
       checkExpr(at("constraints", i) + ".expr", manifest.constraints[i].expr);
     for (size_t i = 0; i < manifest.workspaces.size(); ++i)
       checkWorkspace(at("workspaces", i), manifest.workspaces[i]);
+    checkExpr("repeat", manifest.repeat);
+    inKernel = true;
     for (size_t i = 0; i < manifest.kernels.size(); ++i)
       checkKernel(at("kernels", i), manifest.kernels[i]);
+    inKernel = false;
     for (size_t i = 0; i < manifest.predictedBytes.size(); ++i)
       checkPredicted(at("predicted_bytes", i), manifest.predictedBytes[i]);
     return error;
@@ -52,8 +56,8 @@ private:
       if (extent.symbol.empty() && extent.size < 0)
         fail(path + ".shape", "expected sizes of at least 0, got " +
                                   std::to_string(extent.size));
-      if (extent.symbol == "sm_count")
-        fail(path + ".shape", "'sm_count' is reserved");
+      if (extent.symbol == "sm_count" || extent.symbol == "iteration")
+        fail(path + ".shape", "'" + extent.symbol + "' is reserved");
     }
     for (int64_t dim : operand.strides.contiguousDims)
       if (dim < 0 || dim >= int64_t(operand.shape.size()))
@@ -164,11 +168,12 @@ private:
   void checkExpr(const std::string &path, const std::string &text) {
     Result<Expression> expression = Expression::parse(text);
     if (!expression)
-      return fail(path, expression.message());
+      return fail(path, expression.error());
     std::string unknown;
     ExpressionScope scope;
     scope.symbol = [&](const std::string &name) -> std::optional<int64_t> {
-      if (name != "sm_count" && !isSymbol(name))
+      bool isReserved = name == "sm_count" || (inKernel && name == "iteration");
+      if (!isReserved && !isSymbol(name))
         unknown = name;
       return 1;
     };
@@ -200,6 +205,7 @@ private:
 
   const Manifest &manifest;
   std::set<std::string> names;
+  bool inKernel = false; ///< where `iteration` has a meaning
   std::optional<Error> error;
 };
 

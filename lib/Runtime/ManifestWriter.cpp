@@ -17,6 +17,7 @@
 
 #include <algorithm>
 
+using namespace attn;
 using namespace attn::runtime;
 using json = nlohmann::ordered_json;
 
@@ -140,6 +141,8 @@ std::string attn::runtime::writeManifest(const Manifest &manifest) {
   root["constraints"] = listToJson(manifest.constraints, constraintToJson);
   root["workspaces"] = listToJson(manifest.workspaces, workspaceToJson);
   root["kernels"] = listToJson(manifest.kernels, kernelToJson);
+  if (manifest.repeat != "1")
+    root["repeat"] = exprToJson(manifest.repeat);
   root["schedule"] = json::parse(manifest.schedule);
   root["predicted_bytes"] =
       listToJson(manifest.predictedBytes, predictedToJson);

@@ -19,6 +19,7 @@
 #include <iterator>
 #include <limits>
 
+using namespace attn;
 using namespace attn::runtime;
 
 static const std::string magic = "\x93NUMPY";
@@ -129,10 +130,10 @@ static Result<Header> parseHeader(const std::string &file) {
   std::string text = file.substr(start, length);
   Result<DType> dtype = parseDescr(text);
   if (!dtype)
-    return dtype.error();
+    return Error{dtype.error()};
   Result<std::vector<int64_t>> shape = parseShape(text);
   if (!shape)
-    return shape.error();
+    return Error{shape.error()};
   std::optional<std::string> order = findValue(text, "fortran_order");
   if (!order)
     return Error{"expected 'fortran_order' in the header"};
@@ -171,7 +172,7 @@ Result<HostTensor> attn::runtime::readNpy(const std::string &path) {
     return fail("cannot read");
   Result<Header> header = parseHeader(file);
   if (!header)
-    return fail(header.message());
+    return fail(header.error());
   uint64_t count = 1;
   for (int64_t size : header->shape)
     count *= static_cast<uint64_t>(size);

@@ -218,6 +218,10 @@ void Checker::checkFeatures() {
           schedule.mma == MmaFamily::Wgmma &&
               schedule.warps * 16 > schedule.tileM,
           "warpgroups that share rows");
+  require(features.wgmmaSlices,
+          schedule.mma == MmaFamily::Wgmma &&
+              (isDvSplit || schedule.kind == ScheduleKind::SmallCache),
+          "wgmma kernels for slices of a head dim");
   require(features.tf32,
           problem.elementType == ElementType::F32 &&
               schedule.mma != MmaFamily::None,
@@ -225,6 +229,10 @@ void Checker::checkFeatures() {
   require(features.splitKv, schedule.kind == ScheduleKind::SplitKV, "split-KV");
   require(features.smallCache, schedule.kind == ScheduleKind::SmallCache,
           "small-cache kernels");
+  require(features.spillScores,
+          schedule.kind == ScheduleKind::SmallCache &&
+              schedule.spill == SpillFormat::Scores,
+          "small-cache kernels that spill f32 scores");
   require(features.packGqa, schedule.packGqa, "packing of query heads");
   require(features.queryInRegisters, schedule.queryInRegisters,
           "query tile in registers");

@@ -278,9 +278,12 @@ static std::vector<MmaFamily> getFamilies(const TargetInfo &target,
                                           const GeneratorFeatures &features) {
   if (target.kind == TargetKind::Cpu)
     return {MmaFamily::None};
+  std::vector<MmaFamily> families;
   if (target.hasMma(MmaFamily::Wgmma) && features.wgmma)
-    return {MmaFamily::Wgmma};
-  return {MmaFamily::MmaSync};
+    families.push_back(MmaFamily::Wgmma);
+  if (families.empty() || !features.wgmmaSlices)
+    families.push_back(MmaFamily::MmaSync);
+  return families;
 }
 
 std::vector<Schedule> enumerateSchedules(const AttentionProblem &problem,

@@ -6,6 +6,8 @@
 
 #include "attn/Schedule/ResourceModel.h"
 
+#include <numeric>
+
 namespace attn {
 
 int64_t getPaddedHeadDim(const AttentionProblem &problem) {
@@ -50,8 +52,9 @@ static SharedMemoryUse getLargeCacheUse(const AttentionProblem &problem,
   return use;
 }
 
-/// Each phase is a matrix product whose operands stream through in slices of
-/// tileD; the second reuses the memory of the first.
+/// Each phase is a matrix product whose operands stream through in slices: the
+/// first of tileD columns, the second of the most keys up to tileD that divide
+/// tileN. They are kernels of their own.
 static SharedMemoryUse getSmallCacheUse(const AttentionProblem &problem,
                                         const Schedule &schedule) {
   int64_t elementBytes = getSizeBytes(problem.elementType);
@@ -60,8 +63,9 @@ static SharedMemoryUse getSmallCacheUse(const AttentionProblem &problem,
   SharedMemoryUse use;
   use.query = depth * schedule.tileM * elementBytes;
   use.key = depth * schedule.tileN * elementBytes;
-  use.scores = depth * schedule.tileM * spillBytes;
-  use.value = depth * schedule.tileDv * elementBytes;
+  int64_t keys = schedule.stages * std::gcd(schedule.tileN, schedule.tileD);
+  use.scores = keys * schedule.tileM * spillBytes;
+  use.value = keys * schedule.tileDv * elementBytes;
   use.barriers = schedule.mma == MmaFamily::Wgmma ? 1024 : 0;
   use.total =
       std::max(use.query + use.key, use.scores + use.value) + use.barriers;

@@ -253,8 +253,7 @@ PhaseWork TimeModel::getScorePhase() const {
                   getBytes(Operand::Key, true, false) +
                   getBytes(Operand::Bias, true, false) +
                   getBytes(Operand::Scores, false, true) +
-                  getBytes(Operand::Statistics, false, true) +
-                  getBytes(Operand::Lse, false, true);
+                  getBytes(Operand::Statistics, false, true);
   phase.dramBytes = static_cast<double>(cost.dramBytes) / 2;
   double chain = getProductClocks(headDim) + getSoftmaxClocks() +
                  kIterationClocks + kLoadClocks;

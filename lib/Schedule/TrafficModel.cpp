@@ -20,6 +20,21 @@ static int64_t getDvSlices(const AttentionProblem &problem,
                  schedule.tileDv * schedule.clusterD);
 }
 
+/// Small-cache traffic of one head (or packed group). The kernels keep no LSE
+/// between the phases: phase 2 has it from the log-sum-exps of the score tiles,
+/// which are the statistics.
+static Traffic getTwoPhaseTraffic(const AttentionProblem &problem,
+                                  const Schedule &schedule,
+                                  const HeadShape &head) {
+  Traffic traffic = countSmallCacheForward(
+      head, {schedule.tileM, schedule.tileN, schedule.tileM, schedule.tileDv},
+      schedule.spill == SpillFormat::Probabilities);
+  auto lse = static_cast<size_t>(Operand::Lse);
+  traffic.reads[lse] = 0;
+  traffic.writes[lse] = problem.hasLse ? head.rows : 0;
+  return traffic;
+}
+
 /// Large-cache or split-KV traffic of one head (or packed group).
 static Traffic getOnePassTraffic(const AttentionProblem &problem,
                                  const Schedule &schedule,
@@ -42,9 +57,7 @@ Traffic getTraffic(const AttentionProblem &problem, const Schedule &schedule) {
                   (schedule.packGqa ? 1 : problem.getGroupSize());
   Traffic traffic;
   if (schedule.kind == ScheduleKind::SmallCache)
-    traffic = countSmallCacheForward(
-        head, {schedule.tileM, schedule.tileN, schedule.tileM, schedule.tileDv},
-        schedule.spill == SpillFormat::Probabilities);
+    traffic = getTwoPhaseTraffic(problem, schedule, head);
   else
     traffic = getOnePassTraffic(problem, schedule, head);
   if (problem.hasBias)
@@ -128,8 +141,12 @@ static int64_t getWorkspaceBytes(const AttentionProblem &problem,
   if (schedule.kind != ScheduleKind::SmallCache)
     return 0;
   int64_t scoreBytes = getElementBytes(problem, schedule, Operand::Scores);
-  int64_t statistics = ceilDiv(problem.kvLength, schedule.tileN) + 1;
-  return schedule.chunkRows * (problem.kvLength * scoreBytes + statistics * 4);
+  int64_t statistics = schedule.spill == SpillFormat::Probabilities
+                           ? ceilDiv(problem.kvLength, schedule.tileN)
+                           : 0;
+  // Rows of the spill start at multiples of 16 bytes.
+  int64_t rowBytes = alignUp(problem.kvLength * scoreBytes, 16);
+  return schedule.chunkRows * (rowBytes + statistics * 4);
 }
 
 void detail::setTraffic(Cost &cost, const AttentionProblem &problem,

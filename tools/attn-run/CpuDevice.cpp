@@ -10,7 +10,6 @@
 #include "attn/Pipelines/CpuPipeline.h"
 #include "attn/Pipelines/ReferencePipeline.h"
 
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -46,11 +45,11 @@ static LogicalResult addRaising(OpPassManager &pm, ModuleOp module,
                            pm);
 }
 
-/// Removes what `name` does not need, so that only this is compiled.
-static void addIsolation(OpPassManager &pm, ModuleOp module, StringRef name) {
-  for (auto function : module.getOps<func::FuncOp>())
-    if (function.getName() != name)
-      function.setPrivate();
+void attn::run::addIsolation(OpPassManager &pm, ModuleOp module,
+                             StringRef function) {
+  for (auto other : module.getOps<func::FuncOp>())
+    if (other.getName() != function)
+      other.setPrivate();
   pm.addPass(createSymbolDCEPass());
 }
 

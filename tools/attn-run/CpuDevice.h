@@ -12,6 +12,7 @@
 #include "attn/Target/CPU/CpuJit.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
 
 namespace attn::run {
 
@@ -29,6 +30,10 @@ enum class CpuPath {
 mlir::FailureOr<std::unique_ptr<CpuJit>>
 compileForCpu(mlir::func::FuncOp function, CpuPath path,
               const Options &options);
+
+/// Removes what `function` does not need, so that only this is compiled.
+void addIsolation(mlir::OpPassManager &pm, mlir::ModuleOp module,
+                  llvm::StringRef function);
 
 /// True if the module holds ops of the attn dialect.
 bool hasAttnOps(mlir::Operation *module);

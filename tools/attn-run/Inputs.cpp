@@ -65,10 +65,9 @@ readFiles(func::FuncOp function, const std::vector<DType> &dtypes,
                   " has " + std::to_string(dtypes.size()) + " arguments");
       return std::nullopt;
     }
-    runtime::Result<HostTensor> tensor =
-        runtime::readNpy(option ? option->value : text);
+    Result<HostTensor> tensor = runtime::readNpy(option ? option->value : text);
     if (!tensor) {
-      reportError(tensor.message());
+      reportError(tensor.error());
       return std::nullopt;
     }
     if (tensor->dtype != dtypes[argument]) {

@@ -6,7 +6,7 @@
 
 #include "Options.h"
 
-#include "attn/Support/Format.h"
+#include "attn/TargetInfo/TargetInfo.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/WithColor.h"
@@ -21,6 +21,8 @@ static const char overview[] =
     "runs a function of an .mlir file and, if asked, proves its results\n\n"
     "  attn-run model.mlir --random 1 --verify\n"
     "  attn-run attention.mlir --shape B=2,Hq=8,Hkv=2,M=100,N=100 --benchmark\n"
+    "  attn-run attention.mlir --shape B=1,Hq=4,Hkv=2,M=100,N=100 "
+    "--device=sim:sm_80 --verify\n"
     "  attn-run attention.mlir --input q.npy --input k.npy --input v.npy "
     "--output o.npy\n\n"
     "The file holds attn ops, or a graph of linalg or TOSA ops as a framework\n"
@@ -39,8 +41,18 @@ struct CommandLine {
       "function", cl::value_desc("name"), cl::cat(whatCategory),
       cl::desc("The function to run, where there are several")};
   cl::opt<std::string> device{
-      "device", cl::init("cpu"), cl::value_desc("cpu|sim|cuda"),
-      cl::cat(whatCategory), cl::desc("Where to run (default: cpu)")};
+      "device", cl::init("cpu"), cl::value_desc("cpu|sim[:target]"),
+      cl::cat(whatCategory),
+      cl::desc("Where to run (default: cpu). sim compiles the\n"
+               "function's attention for a GPU (default: sm_80) and\n"
+               "executes the PTX with its manifest in the simulator,\n"
+               "with all checks; what else the function computes\n"
+               "runs on the CPU")};
+  cl::opt<bool> allowTf32{
+      "allow-tf32", cl::cat(whatCategory),
+      cl::desc("Let f32 attention use tf32 tensor cores (sim); its\n"
+               "error may then be twice that of an unfused\n"
+               "computation with tf32 products")};
   cl::opt<bool> raise{"raise", cl::cat(whatCategory), cl::ValueDisallowed,
                       cl::desc("Raise graphs to attn.attention first\n"
                                "(default: where the file has no attn op)")};
@@ -48,7 +60,7 @@ struct CommandLine {
                         cl::desc("Run graphs as they are written")};
   cl::opt<int64_t> threads{
       "threads", cl::init(0), cl::value_desc("n"), cl::cat(whatCategory),
-      cl::desc("Threads of the CPU device (default: one per core)")};
+      cl::desc("Threads of the CPU (default: one per core)")};
 
   cl::OptionCategory dataCategory{"Inputs and outputs"};
   cl::opt<uint64_t> seed{
@@ -82,6 +94,14 @@ struct CommandLine {
       cl::desc(
           "Compare with float64. The error may be at most twice that of an "
           "unfused computation in the precision of the input")};
+  cl::opt<uint64_t> scheduleSeed{
+      "seed", cl::init(0), cl::value_desc("n"), cl::cat(proofCategory),
+      cl::desc("Order in which the simulator runs warps (default:\n"
+               "0, in turn; others are random)")};
+  cl::opt<int64_t> schedules{
+      "schedules", cl::init(1), cl::value_desc("n"), cl::cat(proofCategory),
+      cl::desc("Run n schedules, from --seed on; their results\n"
+               "must be equal (default: 1)")};
   cl::opt<bool> benchmark{"benchmark", cl::cat(proofCategory),
                           cl::desc("Print the time of a call")};
   cl::opt<int64_t> repeat{"repeat", cl::init(10), cl::value_desc("n"),
@@ -106,10 +126,48 @@ static void removeForeignOptions() {
     option->removeArgument();
 }
 
-static bool check(const CommandLine &line) {
-  if (line.device != "cpu" && line.device != "sim" && line.device != "cuda")
+/// Splits --device into the device and what to compile for.
+static bool setDevice(const CommandLine &line, Options &options) {
+  auto [device, target] = llvm::StringRef(line.device).split(':');
+  bool hasTarget = llvm::StringRef(line.device).contains(':');
+  if (device == "cuda")
+    return reportError("--device=cuda: not available in this build: expected "
+                       "cpu or sim[:target]");
+  if (device != "sim" && (device != "cpu" || hasTarget))
     return reportError("unknown device '" + line.device +
-                       "': expected cpu, sim or cuda");
+                       "': expected cpu or sim[:target]");
+  options.device = device == "sim" ? Device::Sim : Device::Cpu;
+  options.target = hasTarget ? target.str() : device == "sim" ? "sm_80" : "cpu";
+  if (device == "cpu")
+    return true;
+  Result<TargetInfo> known = lookupTarget(options.target);
+  if (!known)
+    return reportError("--device=" + line.device + ": " + known.error());
+  if (known->kind != TargetKind::Gpu)
+    return reportError("--device=" + line.device + ": expected a GPU, got " +
+                       options.target);
+  return true;
+}
+
+/// What the simulator alone understands, and what it does not.
+static bool checkDeviceOptions(const CommandLine &line, Device device) {
+  if (device == Device::Sim && line.benchmark)
+    return reportError("--benchmark: the simulator's time means nothing: "
+                       "expected --device=cpu");
+  if (device == Device::Sim && line.noRaise)
+    return reportError("--no-raise: expected --device=cpu, since a GPU runs "
+                       "attention alone");
+  for (const cl::Option *option :
+       {static_cast<const cl::Option *>(&line.allowTf32),
+        static_cast<const cl::Option *>(&line.scheduleSeed),
+        static_cast<const cl::Option *>(&line.schedules)})
+    if (device != Device::Sim && option->getNumOccurrences())
+      return reportError("--" + option->ArgStr.str() +
+                         ": expected --device=sim");
+  return true;
+}
+
+static bool check(const CommandLine &line) {
   if (line.raise && line.noRaise)
     return reportError("expected --raise or --no-raise, got both");
   if (line.threads < 0)
@@ -118,6 +176,9 @@ static bool check(const CommandLine &line) {
   if (line.repeat < 1)
     return reportError("expected --repeat to be 1 or more, got " +
                        std::to_string(line.repeat));
+  if (line.schedules < 1)
+    return reportError("expected --schedules to be 1 or more, got " +
+                       std::to_string(line.schedules));
   return true;
 }
 
@@ -127,15 +188,16 @@ Options attn::run::parseOptions(int argc, char **argv) {
   cl::HideUnrelatedOptions(
       {&line.whatCategory, &line.dataCategory, &line.proofCategory});
   cl::ParseCommandLineOptions(argc, argv, overview);
-  if (!check(line))
-    std::exit(1);
   Options options;
+  if (!check(line) || !setDevice(line, options) ||
+      !checkDeviceOptions(line, options.device))
+    std::exit(1);
   options.inputFile = line.inputFile;
   options.function = line.function;
-  options.device = line.device;
   options.raise = line.raise     ? Raise::Always
                   : line.noRaise ? Raise::Never
                                  : Raise::Auto;
+  options.allowTf32 = line.allowTf32;
   options.seed = line.seed;
   options.shapes = line.shapes;
   options.inputs = line.inputs;
@@ -145,5 +207,7 @@ Options attn::run::parseOptions(int argc, char **argv) {
   options.benchmark = line.benchmark;
   options.repeat = line.repeat;
   options.threads = line.threads;
+  options.schedules = line.schedules;
+  options.scheduleSeed = line.scheduleSeed;
   return options;
 }

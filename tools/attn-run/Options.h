@@ -17,10 +17,16 @@ namespace attn::run {
 /// Whether graphs are raised to attn.attention before they run.
 enum class Raise { Auto, Always, Never };
 
+enum class Device { Cpu, Sim };
+
 struct Options {
   std::string inputFile;
   std::string function;
-  std::string device;
+  Device device = Device::Cpu;
+  /// What to compile for; "cpu" on the CPU.
+  std::string target;
+  /// Products of f32 attention may be rounded to tf32 (Device::Sim).
+  bool allowTf32 = false;
   Raise raise = Raise::Auto;
 
   uint64_t seed = 0;
@@ -33,6 +39,10 @@ struct Options {
   bool benchmark = false;
   int64_t repeat = 10;
   int64_t threads = 0;
+
+  /// The simulator's schedules: how many, from which seed on.
+  int64_t schedules = 1;
+  uint64_t scheduleSeed = 0;
 };
 
 /// Parses the command line; prints what is wrong and exits where it is not one.

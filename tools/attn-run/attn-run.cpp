@@ -7,6 +7,7 @@
 #include "CpuDevice.h"
 #include "Inputs.h"
 #include "Options.h"
+#include "SimDevice.h"
 #include "Verify.h"
 
 #include "attn/Pipelines/InitAll.h"
@@ -89,16 +90,44 @@ static void printBenchmark(CpuJit &jit, const std::vector<HostTensor> &inputs,
                << options.repeat << " calls\n";
 }
 
-/// Prints what was run and the types of its results.
-static void printResults(func::FuncOp function,
+/// Prints what was run, where, and the types of its results.
+static void printResults(func::FuncOp function, const std::string &where,
                          const std::vector<HostTensor> &results) {
-  llvm::outs() << "@" << function.getName() << " on cpu:";
+  llvm::outs() << "@" << function.getName() << " on " << where << ":";
   for (const HostTensor &result : results)
     llvm::outs() << " tensor<" << formatType(result) << ">";
   llvm::outs() << "\n";
 }
 
-static bool runOnCpu(func::FuncOp function, const Options &options) {
+/// A function compiled for the device that the options name.
+struct Program {
+  std::unique_ptr<CpuJit> cpu;
+  std::optional<SimProgram> sim;
+
+  static FailureOr<Program> compile(func::FuncOp function,
+                                    const Options &options) {
+    Program program;
+    if (options.device == Device::Cpu) {
+      auto jit = compileForCpu(function, CpuPath::Device, options);
+      if (failed(jit))
+        return failure();
+      program.cpu = std::move(*jit);
+    } else {
+      FailureOr<SimProgram> sim = SimProgram::compile(function, options);
+      if (failed(sim))
+        return failure();
+      program.sim = std::move(*sim);
+    }
+    return program;
+  }
+  std::optional<std::vector<HostTensor>>
+  run(const std::vector<HostTensor> &inputs, const Options &options) {
+    return cpu ? cpu->run(inputs) : sim->run(inputs, options);
+  }
+  std::string describe() const { return cpu ? "cpu" : sim->describe(); }
+};
+
+static bool runFunction(func::FuncOp function, const Options &options) {
   if (options.outputs.size() > function.getNumResults())
     return reportError("expected at most " +
                        std::to_string(function.getNumResults()) +
@@ -114,21 +143,27 @@ static bool runOnCpu(func::FuncOp function, const Options &options) {
     if (!expectation)
       return false;
   }
-  auto jit = compileForCpu(function, CpuPath::Device, options);
-  if (failed(jit))
+  FailureOr<Program> program = Program::compile(function, options);
+  if (failed(program))
     return false;
-  std::vector<HostTensor> results = (*jit)->run(*inputs);
-  printResults(function, results);
-  bool verified = !expectation || verifyResults(results, *expectation);
+  std::optional<std::vector<HostTensor>> results =
+      program->run(*inputs, options);
+  if (!results)
+    return false;
+  printResults(function, program->describe(), *results);
+  if (expectation && options.allowTf32) {
+    auto yardstick = program->sim->runUnfusedTf32(*inputs);
+    if (!yardstick)
+      return false;
+    expectation->yardstick = std::move(*yardstick);
+  }
+  bool verified = !expectation || verifyResults(*results, *expectation);
   if (options.benchmark)
-    printBenchmark(**jit, *inputs, options);
-  return writeOutputs(options, results) && verified;
+    printBenchmark(*program->cpu, *inputs, options);
+  return writeOutputs(options, *results) && verified;
 }
 
 static bool runTool(const Options &options) {
-  if (options.device != "cpu")
-    return reportError("--device=" + options.device +
-                       ": not available in this build: expected cpu");
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);
@@ -141,7 +176,7 @@ static bool runTool(const Options &options) {
   if (!module)
     return false;
   func::FuncOp function = selectFunction(*module, options);
-  return function && runOnCpu(function, options);
+  return function && runFunction(function, options);
 }
 
 int main(int argc, char **argv) {

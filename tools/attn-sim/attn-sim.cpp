@@ -15,6 +15,7 @@
 #include "attn/Runtime/Npy.h"
 #include "attn/Simulator/ManifestRunner.h"
 #include "attn/Simulator/OptionText.h"
+#include "attn/Support/Format.h"
 
 #include "llvm/Support/CommandLine.h"
 
@@ -44,9 +45,16 @@ struct CommandLine {
   cl::list<std::string> outputs{
       "output", cl::value_desc("file.npy"), cl::cat(category),
       cl::desc("Where to write the outputs, in the manifest's order")};
+  cl::list<std::string> strides{
+      "strides", cl::value_desc("operand=n,n,..."), cl::cat(category),
+      cl::desc("Strides of an operand in device memory, in elements "
+               "(default: row-major); files stay row-major")};
   cl::opt<std::string> report{"report", cl::value_desc("file.json"),
                               cl::cat(category),
                               cl::desc("Write counters and findings")};
+  cl::opt<bool> profile{
+      "profile", cl::cat(category),
+      cl::desc("Count executions of every PTX line in the report")};
   cl::opt<std::string> trace{
       "trace", cl::value_desc("file.json"), cl::cat(category),
       cl::desc("Write a timeline for Perfetto or chrome://tracing")};
@@ -90,12 +98,12 @@ static int fail(const std::string &message) {
   return 1;
 }
 
-static runtime::Result<std::string> readFile(const std::string &path) {
+static Result<std::string> readFile(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream content;
   content << file.rdbuf();
   if (!file)
-    return runtime::Error{path + ": cannot read the file"};
+    return Error{path + ": cannot read the file"};
   return content.str();
 }
 
@@ -106,8 +114,33 @@ static bool writeFile(const std::string &path, const std::string &content) {
   return bool(file);
 }
 
-static runtime::Result<sim::Options> makeOptions(const CommandLine &flags) {
-  sim::Options options;
+/// "query=4096,128,512,1" into `strides`; false where it is not of this form.
+static bool addStrides(const std::string &text,
+                       std::map<std::string, std::vector<int64_t>> &strides) {
+  size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos)
+    return false;
+  std::vector<int64_t> &values = strides[text.substr(0, equals)];
+  std::stringstream list(text.substr(equals + 1));
+  std::string part;
+  while (std::getline(list, part, ',')) {
+    int64_t value;
+    if (!parseInteger(part, value))
+      return false;
+    values.push_back(value);
+  }
+  return !values.empty();
+}
+
+static Result<sim::RunOptions> makeRunOptions(const CommandLine &flags) {
+  if (flags.profile && flags.report.empty())
+    return Error{"--profile: expected --report beside it"};
+  sim::RunOptions run;
+  sim::Options &options = run.simulator;
+  for (const std::string &text : flags.strides)
+    if (!addStrides(text, run.strides))
+      return Error{"--strides: expected OPERAND=N,N,..., got '" + text + "'"};
+  run.smCount = flags.smCount;
   bool all = flags.check.getNumOccurrences() && flags.check.empty();
   if (all)
     options.checks = sim::Checks::all();
@@ -122,16 +155,17 @@ static runtime::Result<sim::Options> makeOptions(const CommandLine &flags) {
   for (const std::string &unknown :
        {setChecks(flags.check, true), setChecks(flags.noCheck, false)})
     if (!unknown.empty())
-      return runtime::Error{"unknown check '" + unknown + "'"};
+      return Error{"unknown check '" + unknown + "'"};
   options.keepGoing = flags.keepGoing;
   options.seed = flags.seed;
   options.slice = std::max(1u, flags.slice.getValue());
   options.threads = flags.threads;
   options.maxWarpInstructions = flags.maxInstructions;
   options.traceClusters = flags.trace.empty() ? 0 : flags.traceClusters;
+  options.profileLines = flags.profile;
   options.countBankConflicts = !flags.report.empty();
   options.progressSeconds = 2;
-  return options;
+  return run;
 }
 
 /// Prints the entries of the PTX.
@@ -139,7 +173,7 @@ static int list(const CommandLine &flags, const std::string &ptx) {
   sim::Device device;
   auto module = device.load(ptx, flags.ptx);
   if (!module)
-    return fail(module.message());
+    return fail(module.error());
   for (const std::string &entry : sim::entryNames(**module)) {
     std::printf("%s\n", entry.c_str());
     auto parameters = sim::entryParameters(**module, entry);
@@ -150,34 +184,30 @@ static int list(const CommandLine &flags, const std::string &ptx) {
   return 0;
 }
 
-using Operands = std::vector<std::optional<sim::HostTensor>>;
+using Operands = std::vector<std::optional<runtime::HostTensor>>;
 
 /// Reads --input files for the inputs and inouts of the manifest.
-static runtime::Result<Operands> readInputs(const CommandLine &flags,
-                                            const runtime::Manifest &manifest) {
+static Result<Operands> readInputs(const CommandLine &flags,
+                                   const runtime::Manifest &manifest) {
   Operands operands;
   size_t next = 0, needed = 0;
   for (const runtime::Operand &operand : manifest.operands)
     needed += operand.role != runtime::OperandRole::Output;
   if (flags.inputs.size() != needed)
-    return runtime::Error{"expected " + std::to_string(needed) +
-                          " --input files, got " +
-                          std::to_string(flags.inputs.size())};
+    return Error{"expected " + std::to_string(needed) + " --input files, got " +
+                 std::to_string(flags.inputs.size())};
   for (const runtime::Operand &operand : manifest.operands) {
     operands.emplace_back();
     if (operand.role == runtime::OperandRole::Output)
       continue;
     auto array = runtime::readNpy(flags.inputs[next++]);
     if (!array)
-      return runtime::Error{"operand " + operand.name + ": " + array.message()};
+      return Error{"operand " + operand.name + ": " + array.error()};
     if (array->dtype != operand.dtype)
-      return runtime::Error{"operand " + operand.name + ": expected dtype " +
-                            runtime::name(operand.dtype) + ", got " +
-                            runtime::name(array->dtype)};
-    operands.back() = sim::HostTensor{array->dtype,
-                                      array->shape,
-                                      {},
-                                      {array->data.begin(), array->data.end()}};
+      return Error{"operand " + operand.name + ": expected dtype " +
+                   runtime::name(operand.dtype) + ", got " +
+                   runtime::name(array->dtype)};
+    operands.back() = std::move(*array);
   }
   return operands;
 }
@@ -191,9 +221,7 @@ static int writeOutputs(const CommandLine &flags,
     if (manifest.operands[k].role == runtime::OperandRole::Input ||
         next == flags.outputs.size())
       continue;
-    runtime::HostTensor array(operands[k]->dtype, operands[k]->shape);
-    array.data.assign(operands[k]->data.begin(), operands[k]->data.end());
-    if (auto error = runtime::writeNpy(flags.outputs[next++], array))
+    if (auto error = runtime::writeNpy(flags.outputs[next++], *operands[k]))
       return fail(error->message);
   }
   if (next < flags.outputs.size())
@@ -233,16 +261,15 @@ static std::string defaultManifestPath(const CommandLine &flags) {
 /// Runs the manifest and writes what was asked for.
 static int run(const CommandLine &flags, const runtime::Manifest &manifest,
                const std::string &ptx) {
-  auto options = makeOptions(flags);
+  auto options = makeRunOptions(flags);
   if (!options)
-    return fail(options.message());
+    return fail(options.error());
   auto operands = readInputs(flags, manifest);
   if (!operands)
-    return fail(operands.message());
-  auto result = sim::runManifest(manifest, ptx, flags.ptx, *operands, *options,
-                                 flags.smCount);
+    return fail(operands.error());
+  auto result = sim::runManifest(manifest, ptx, flags.ptx, *operands, *options);
   if (!result)
-    return fail(result.message());
+    return fail(result.error());
   for (const sim::Diagnostic &diagnostic : result->diagnostics())
     std::fprintf(stderr, "%s\n", diagnostic.str().c_str());
   if (!flags.report.empty() && !writeFile(flags.report, result->json()))
@@ -275,16 +302,16 @@ int main(int argc, char **argv) {
                               "Run PTX with its manifest on the CPU\n");
   auto ptx = readFile(flags.ptx);
   if (!ptx)
-    return fail(ptx.message());
+    return fail(ptx.error());
   if (flags.list)
     return list(flags, *ptx);
   std::string path =
       flags.manifest.empty() ? defaultManifestPath(flags) : flags.manifest;
   auto text = readFile(path);
   if (!text)
-    return fail(text.message());
+    return fail(text.error());
   auto manifest = runtime::readManifest(*text);
   if (!manifest)
-    return fail(path + ": " + manifest.message());
+    return fail(path + ": " + manifest.error());
   return run(flags, *manifest, *ptx);
 }

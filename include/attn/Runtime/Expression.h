@@ -25,7 +25,7 @@
 #ifndef ATTN_RUNTIME_EXPRESSION_H
 #define ATTN_RUNTIME_EXPRESSION_H
 
-#include "attn/Runtime/Result.h"
+#include "attn/Support/Result.h"
 
 #include <cstdint>
 #include <functional>

@@ -16,7 +16,7 @@
 #define ATTN_RUNTIME_MANIFEST_H
 
 #include "attn/Runtime/Expression.h"
-#include "attn/Runtime/Result.h"
+#include "attn/Support/Result.h"
 
 #include <array>
 #include <cstdint>
@@ -135,6 +135,9 @@ struct Manifest {
   std::vector<Constraint> constraints;
   std::vector<Workspace> workspaces;
   std::vector<Kernel> kernels; // in launch order
+  /// How often the kernels are launched, one after the other (expr). Their
+  /// expressions may use the symbol `iteration`: 0, 1, ...
+  std::string repeat = "1";
   std::vector<PredictedBytes> predictedBytes;
   /// Free-form JSON objects, kept as text.
   std::string schedule = "{}";
@@ -204,7 +207,7 @@ struct KernelLaunch {
   std::vector<ParameterValue> parameters;
 };
 
-/// Evaluates every kernel for a problem, in launch order.
+/// Evaluates every launch for a problem, in order: all kernels, `repeat` times.
 Result<std::vector<KernelLaunch>> resolveLaunches(const BoundProblem &problem);
 
 /// Bytes of each workspace, in the manifest's order.

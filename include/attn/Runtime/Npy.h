@@ -18,7 +18,7 @@
 #define ATTN_RUNTIME_NPY_H
 
 #include "attn/Runtime/HostTensor.h"
-#include "attn/Runtime/Result.h"
+#include "attn/Support/Result.h"
 
 #include <optional>
 #include <string>

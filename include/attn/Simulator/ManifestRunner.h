@@ -13,22 +13,24 @@
 #ifndef ATTN_SIMULATOR_MANIFESTRUNNER_H
 #define ATTN_SIMULATOR_MANIFESTRUNNER_H
 
-#include "attn/Runtime/Manifest.h"
+#include "attn/Runtime/HostTensor.h"
 #include "attn/Simulator/Simulator.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace attn::sim {
 
-/// A tensor in host memory. `data` reaches from element 0 to the last element
-/// that the strides (in elements; empty: row-major) lead to.
-struct HostTensor {
-  runtime::DType dtype = runtime::DType::F32;
-  std::vector<int64_t> shape;
-  std::vector<int64_t> strides;
-  std::vector<uint8_t> data;
+/// How a manifest is run.
+struct RunOptions {
+  Options simulator;
+  uint32_t smCount = 132;
+  /// Strides in device memory, in elements, by operand. Operands that are not
+  /// here are row-major. What lies between the elements is NaN, and a kernel
+  /// that writes there is reported.
+  std::map<std::string, std::vector<int64_t>> strides;
 };
 
 struct KernelRun {
@@ -43,7 +45,10 @@ struct ManifestRun {
   Timeline timeline;              // of all kernels, one after the other
   double seconds = 0;
 
-  /// Findings of all kernels.
+  /// Findings in the operands after the last kernel.
+  std::vector<Diagnostic> findings;
+
+  /// Findings of all kernels, then those in the operands.
   std::vector<Diagnostic> diagnostics() const;
   bool clean() const { return diagnostics().empty(); }
   /// Counters, findings and the manifest's predictions, as JSON.
@@ -59,11 +64,11 @@ struct ManifestRun {
 /// the manifest, PTX that does not parse or disagrees with it. Findings in
 /// kernels are in the result; the kernel with the first one is the last that
 /// ran, unless Options::keepGoing.
-runtime::Result<ManifestRun>
+Result<ManifestRun>
 runManifest(const runtime::Manifest &manifest, const std::string &ptx,
             const std::string &ptxName,
-            std::vector<std::optional<HostTensor>> &operands,
-            const Options &options, uint32_t smCount = 132);
+            std::vector<std::optional<runtime::HostTensor>> &operands,
+            const RunOptions &options);
 
 } // namespace attn::sim
 

@@ -15,10 +15,10 @@
 #ifndef ATTN_SIMULATOR_SIMULATOR_H
 #define ATTN_SIMULATOR_SIMULATOR_H
 
-#include "attn/Runtime/Result.h"
 #include "attn/Simulator/Counters.h"
 #include "attn/Simulator/Diagnostic.h"
 #include "attn/Simulator/Trace.h"
+#include "attn/Support/Result.h"
 
 #include <array>
 #include <cstdint>
@@ -126,8 +126,8 @@ public:
   void release(uint64_t address);
 
   /// Parses PTX. `fileName` appears in diagnostics.
-  runtime::Result<std::shared_ptr<Module>> load(const std::string &ptx,
-                                                const std::string &fileName);
+  Result<std::shared_ptr<Module>> load(const std::string &ptx,
+                                       const std::string &fileName);
 
   /// Runs a grid to its end or to the first finding.
   LaunchReport launch(Module &module, const std::string &entry,
@@ -144,8 +144,8 @@ private:
 std::string moduleTarget(const Module &module);
 /// Entries with a body, in the order of the text.
 std::vector<std::string> entryNames(const Module &module);
-runtime::Result<std::vector<EntryParameter>>
-entryParameters(const Module &module, const std::string &entry);
+Result<std::vector<EntryParameter>> entryParameters(const Module &module,
+                                                    const std::string &entry);
 /// Address and size of a module-scope variable; address 0 when there is none.
 uint64_t symbolAddress(const Module &module, const std::string &name,
                        uint64_t *bytes = nullptr);

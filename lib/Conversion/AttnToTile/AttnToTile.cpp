@@ -10,11 +10,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Conversion/Passes.h"
-#include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
-#include "KernelOperands.h"
+#include "KernelScope.h"
 #include "OnlineStep.h"
+#include "SmallCache.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -31,132 +31,50 @@ using namespace attn;
 namespace {
 
 /// Builds the kernel of one tiled attention.
-class KernelBuilder {
+class KernelBuilder : KernelScope {
 public:
   KernelBuilder(OpBuilder &builder, TiledAttention &attention)
-      : builder(builder), attention(attention), mods(builder, values) {}
+      : KernelScope(builder, attention) {}
 
-  FailureOr<tile::KernelOp> build(StringRef name);
+  LogicalResult build(StringRef name);
 
 private:
   void mapGrid();
-  LogicalResult materializeOuter();
-  LogicalResult copyScalar(Operation *op);
   LogicalResult convertBlock(Block &block);
   LogicalResult convertLoop(scf::ForOp loop);
   LogicalResult convertStep(OnlineAttentionOp step);
   void convertNormalize(NormalizeOp op);
   void convertStores(scf::InParallelOp op);
-  Value getQuery();
-  Value loadTile(Value slice, int64_t rows);
+  FailureOr<Value> getQuery();
   FragmentState getState(ValueRange state);
   void setState(ValueRange results, ArrayRef<Value> fragments);
 
-  OpBuilder &builder;
-  TiledAttention &attention;
-  IRMapping values; ///< outside tensors, scalars and state -> in the kernel
-  ModToMap mods;
   Value query;
+  Value firstColumn; ///< of this CTA's slice of V and O; null without dv-split
 };
-
-/// True if `op` computes scalars only, from scalars or from a tensor's size.
-bool isScalarOp(Operation *op) {
-  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
-  if (op->getNumResults() == 0 || !llvm::all_of(op->getResultTypes(), isScalar))
-    return false;
-  return isa<tensor::DimOp>(op) ||
-         (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-          llvm::all_of(op->getOperandTypes(), isScalar));
-}
 
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Scalars and the grid
+// The grid
 //===----------------------------------------------------------------------===//
 
-/// Moves a scalar op out of the loops in which it is invariant. A division need
-/// not stay behind the test for a trip: integer division does not trap on a
-/// GPU.
-static void hoist(Operation *op) {
-  while (auto loop = dyn_cast<scf::ForOp>(op->getParentOp())) {
-    if (!llvm::all_of(op->getOperands(), [&](Value operand) {
-          return loop.isDefinedOutsideOfLoop(operand);
-        }))
-      return;
-    op->moveBefore(loop);
-  }
-}
-
-/// Copies a scalar op into the kernel; sizes are those of the parameters.
-LogicalResult KernelBuilder::copyScalar(Operation *op) {
-  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
-    Value source = values.lookupOrNull(dim.getSource());
-    std::optional<int64_t> number = dim.getConstantIndex();
-    if (!source || !number || !isa<tile::GlobalType>(source.getType()))
-      return op->emitOpError()
-             << "expected the size of an operand of the attention";
-    values.map(dim.getResult(),
-               tile::DimOp::create(builder, op->getLoc(), source, *number)
-                   .getResult());
-    return success();
-  }
-  hoist(builder.clone(*op, values));
-  return success();
-}
-
-/// Copies the scalars from outside the forall that it uses, operands first.
-LogicalResult KernelBuilder::materializeOuter() {
-  Region &body = attention.forall.getRegion();
-  SmallVector<Value> worklist;
-  attention.forall->walk([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (operand.getType().isIntOrIndexOrFloat() &&
-          !body.isAncestor(operand.getParentRegion()))
-        worklist.push_back(operand);
-  });
-  while (!worklist.empty()) {
-    Value value = worklist.back();
-    if (values.contains(value)) {
-      worklist.pop_back();
-      continue;
-    }
-    Operation *op = value.getDefiningOp();
-    if (!op || !isScalarOp(op))
-      return emitError(value.getLoc())
-             << "expected scalars used by an attention on the GPU to be "
-                "constants or tensor sizes; pass others in a tensor";
-    size_t before = worklist.size();
-    if (!isa<tensor::DimOp>(op))
-      for (Value operand : op->getOperands())
-        if (!values.contains(operand))
-          worklist.push_back(operand);
-    if (worklist.size() != before)
-      continue;
-    if (failed(copyScalar(op)))
-      return failure();
-    worklist.pop_back();
-  }
-  return success();
-}
-
-/// Grid: x = row tiles, last first (under a causal mask they have the most
-/// keys), y = query heads, z = batch.
+/// Grid: x = row tiles, last first, and for each the slices of V and O; y =
+/// query heads, z = batch.
 void KernelBuilder::mapGrid() {
   Location loc = attention.forall.getLoc();
-  auto blockId = [&](gpu::Dimension dimension) -> Value {
-    return gpu::BlockIdOp::create(builder, loc, dimension);
-  };
-  Value tiles = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  Value last = arith::SubIOp::create(builder, loc, tiles, one);
-  Value rowTile =
-      arith::SubIOp::create(builder, loc, last, blockId(gpu::Dimension::x));
-  Value tileM = arith::ConstantIndexOp::create(builder, loc,
-                                               attention.schedule.getTileM());
-  Value row = arith::MulIOp::create(builder, loc, rowTile, tileM);
-  SmallVector<Value> ids = {blockId(gpu::Dimension::z),
-                            blockId(gpu::Dimension::y), row};
+  Value rowTile = getReversedBlockId();
+  if (attention.getDvSlices() > 1) {
+    Value slices = constant(attention.getDvSlices());
+    Value slice = arith::RemUIOp::create(builder, loc, rowTile, slices);
+    rowTile = arith::DivUIOp::create(builder, loc, rowTile, slices);
+    firstColumn = arith::MulIOp::create(builder, loc, slice,
+                                        constant(attention.getTileDv()));
+  }
+  Value row = arith::MulIOp::create(builder, loc, rowTile,
+                                    constant(attention.schedule.getTileM()));
+  SmallVector<Value> ids = {getBlockId(gpu::Dimension::z),
+                            getBlockId(gpu::Dimension::y), row};
   values.map(attention.forall.getInductionVars(), ids);
 }
 
@@ -164,40 +82,20 @@ void KernelBuilder::mapGrid() {
 // Tiles and steps
 //===----------------------------------------------------------------------===//
 
-/// Loads the tile of `rows` rows that `slice` starts.
-Value KernelBuilder::loadTile(Value slice, int64_t rows) {
-  auto op = slice.getDefiningOp<tensor::ExtractSliceOp>();
-  Location loc = op.getLoc();
-  auto type = cast<RankedTensorType>(op.getSource().getType());
-  int64_t cols = type.getDimSize(kHeadDim);
-  auto tileType = tile::SharedType::get(builder.getContext(), {rows, cols},
-                                        type.getElementType(),
-                                        tile::SharedType::getSwizzleFor(cols));
-  SmallVector<Value> indices;
-  SmallVector<OpFoldResult> offsets = op.getMixedOffsets();
-  for (OpFoldResult offset : ArrayRef<OpFoldResult>(offsets).drop_back()) {
-    if (auto value = dyn_cast<Value>(offset))
-      indices.push_back(values.lookup(value));
-    else
-      indices.push_back(arith::ConstantIndexOp::create(
-          builder, loc, *getConstantIntValue(offset)));
-  }
-  return tile::LoadOp::create(builder, loc, tileType,
-                              values.lookup(op.getSource()), indices);
-}
-
 /// The query as an operand: in registers if the schedule says so, else in
 /// shared memory, from which every mma reads it again.
-Value KernelBuilder::getQuery() {
+FailureOr<Value> KernelBuilder::getQuery() {
   if (query)
     return query;
   OnlineAttentionOp op = attention.first;
   ScheduleAttr schedule = attention.schedule;
-  AttentionDims dims = AttentionDims::get(op);
-  int64_t rows = schedule.getTileM();
-  query = loadTile(op.getQuery(), rows);
+  int64_t rows = schedule.getTileM(), cols = attention.getPaddedHeadDim();
+  FailureOr<Value> tile = loadSlice(op.getQuery(), rows, cols);
+  if (failed(tile))
+    return failure();
+  query = *tile;
   auto operandType =
-      tile::FragmentType::get(builder.getContext(), {rows, dims.headDim},
+      tile::FragmentType::get(builder.getContext(), {rows, cols},
                               getElementTypeOrSelf(op.getQuery().getType()),
                               tile::FragmentLayout::OperandA);
   if (getSchedule(schedule).queryInRegisters)
@@ -218,18 +116,16 @@ void KernelBuilder::setState(ValueRange results, ArrayRef<Value> fragments) {
 
 LogicalResult KernelBuilder::convertStep(OnlineAttentionOp step) {
   int64_t tileN = attention.schedule.getTileN();
-  Value key = loadTile(step.getKey(), tileN);
-  Value value = loadTile(step.getValue(), tileN);
-  auto slice = step.getKey().getDefiningOp<tensor::ExtractSliceOp>();
-  OpFoldResult keys = slice.getMixedSizes()[kSequence];
-  Value keysInTile;
-  if (auto dynamic = dyn_cast<Value>(keys))
-    keysInTile = values.lookup(dynamic);
-  else if (*getConstantIntValue(keys) != tileN)
-    keysInTile = arith::ConstantIndexOp::create(builder, step.getLoc(),
-                                                *getConstantIntValue(keys));
+  FailureOr<Value> key =
+      loadSlice(step.getKey(), tileN, attention.getPaddedHeadDim());
+  FailureOr<Value> value =
+      loadSlice(step.getValue(), tileN, attention.getTileDv(), firstColumn);
+  FailureOr<Value> keysInTile = getKeysInTile(step);
+  FailureOr<Value> query = getQuery();
+  if (failed(key) || failed(value) || failed(keysInTile) || failed(query))
+    return failure();
   FailureOr<FragmentState> next =
-      buildStep(mods, step, getQuery(), key, value, keysInTile,
+      buildStep(mods, step, *query, *key, *value, *keysInTile,
                 getState({step.getAcc(), step.getMax(), step.getSum()}));
   if (failed(next))
     return failure();
@@ -245,8 +141,9 @@ LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
     init = getState(loop.getInitArgs());
   } else {
     init = buildInitialState(builder, loc, attention.schedule.getTileM(),
-                             AttentionDims::get(attention.first).valueDim);
-    getQuery();
+                             attention.getTileDv());
+    if (failed(getQuery()))
+      return failure();
   }
   auto copy =
       scf::ForOp::create(builder, loc, values.lookup(loop.getLowerBound()),
@@ -284,8 +181,19 @@ void KernelBuilder::convertStores(scf::InParallelOp op) {
     SmallVector<Value> indices(
         llvm::map_range(attention.forall.getInductionVars(),
                         [&](Value iv) { return values.lookup(iv); }));
-    tile::StoreOp::create(builder, insert.getLoc(),
-                          values.lookup(insert.getSource()),
+    Value source = values.lookup(insert.getSource());
+    OpBuilder::InsertionGuard guard(builder);
+    if (firstColumn && cast<tile::FragmentType>(source.getType()).isRow()) {
+      // The CTAs of all slices have the same LSE.
+      Value isFirst = arith::CmpIOp::create(builder, insert.getLoc(),
+                                            arith::CmpIPredicate::eq,
+                                            firstColumn, constant(0));
+      auto guarded = scf::IfOp::create(builder, insert.getLoc(), isFirst);
+      builder.setInsertionPointToStart(guarded.thenBlock());
+    } else if (firstColumn) {
+      indices.push_back(firstColumn);
+    }
+    tile::StoreOp::create(builder, insert.getLoc(), source,
                           values.lookup(insert.getDest()), indices);
   }
 }
@@ -320,23 +228,15 @@ LogicalResult KernelBuilder::convertBlock(Block &block) {
   return success();
 }
 
-FailureOr<tile::KernelOp> KernelBuilder::build(StringRef name) {
-  Location loc = attention.forall.getLoc();
-  auto kernel = tile::KernelOp::create(
-      builder, loc, name, attention.schedule.getWarps(),
-      /*producer_warps=*/IntegerAttr(), /*shared_bytes=*/IntegerAttr(),
-      buildManifest(attention, name));
+LogicalResult KernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
-  Block *body = builder.createBlock(&kernel.getBody());
-  for (const KernelOperand &operand : attention.operands)
-    values.map(operand.tensor, body->addArgument(getGlobalType(operand), loc));
-  if (failed(materializeOuter()))
+  if (failed(beginKernel(name, buildManifest(attention, name))))
     return failure();
   mapGrid();
   if (failed(convertBlock(*attention.forall.getBody())))
     return failure();
-  tile::ReturnOp::create(builder, loc);
-  return kernel;
+  tile::ReturnOp::create(builder, attention.forall.getLoc());
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -359,14 +259,23 @@ struct ConvertAttnToTile
       if (failed(attention))
         return signalPassFailure();
       builder.setInsertionPoint(function);
-      if (failed(KernelBuilder(builder, *attention).build(function.getName())))
+      if (failed(buildKernels(builder, *attention, function.getName())))
         return signalPassFailure();
       function.erase();
-      ++numKernels;
     }
   }
 
 private:
+  LogicalResult buildKernels(OpBuilder &builder, TiledAttention &attention,
+                             StringRef name) {
+    if (attention.isSmallCache()) {
+      numKernels += 2;
+      return buildSmallCacheKernels(builder, attention, name);
+    }
+    ++numKernels;
+    return KernelBuilder(builder, attention).build(name);
+  }
+
   static bool holdsAttention(Operation *function) {
     return function
         ->walk([](OnlineAttentionOp) { return WalkResult::interrupt(); })

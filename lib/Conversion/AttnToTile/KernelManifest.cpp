@@ -9,6 +9,7 @@
 #include "attn/Support/Format.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace attn;
@@ -45,18 +46,25 @@ SmallVector<std::string> dimNames(const KernelOperand &operand) {
 
 class ManifestBuilder {
 public:
-  ManifestBuilder(TiledAttention &attention, StringRef name)
-      : attention(attention), name(name),
+  ManifestBuilder(TiledAttention &attention, const LaunchPlan &plan)
+      : attention(attention), plan(plan),
         builder(attention.forall.getContext()) {}
 
   DictionaryAttr build() {
-    return builder.getDictionaryAttr({
-        field("operands", operands()),
-        field("constraints", constraints()),
-        field("kernels", builder.getArrayAttr({kernel()})),
-        field("schedule", schedule()),
+    SmallVector<NamedAttribute> fields = {
+        field("operands", operands()),   field("constraints", constraints()),
+        field("kernels", kernels()),     field("schedule", schedule()),
         field("semantics", semantics()),
-    });
+    };
+    if (!plan.workspaces.empty())
+      fields.push_back(field("workspaces", workspaces()));
+    if (!plan.repeat.empty())
+      fields.push_back(field("repeat", text(plan.repeat)));
+    return builder.getDictionaryAttr(fields);
+  }
+
+  DictionaryAttr buildSchedule() {
+    return builder.getDictionaryAttr({field("schedule", schedule())});
   }
 
 private:
@@ -97,8 +105,14 @@ private:
     });
   }
 
-  /// attention_c4, where the verifier could not check it.
+  /// attention_c4, where the verifier could not check it. A key that is the
+  /// query itself is no operand of its own.
   Attribute constraints() {
+    bool hasKey = llvm::any_of(attention.operands, [](auto &operand) {
+      return operand.name == "key";
+    });
+    if (!hasKey)
+      return builder.getArrayAttr({});
     return builder.getArrayAttr({builder.getDictionaryAttr(
         {field("expr", text("mod(dim(query, 1), dim(key, 1))")),
          field("equals", number(0)),
@@ -106,37 +120,68 @@ private:
                                "multiple of the number of key heads"))})});
   }
 
-  Attribute kernel() {
-    ScheduleAttr schedule = attention.schedule;
-    Attribute one = number(1);
-    return builder.getDictionaryAttr({
-        field("entry", text(name)),
-        field("grid", builder.getArrayAttr(
-                          {text("ceildiv(dim(query, 2), " +
-                                Twine(schedule.getTileM()) + ")"),
-                           text("dim(query, 1)"), text("dim(query, 0)")})),
-        field("block", builder.getArrayAttr(
-                           {number(schedule.getWarps() * 32), one, one})),
-        field("cluster", builder.getArrayAttr({one, one, one})),
-        field("parameters", parameters()),
-    });
+  Attribute workspaces() {
+    SmallVector<Attribute> list;
+    for (const WorkspaceView &workspace : plan.workspaces)
+      list.push_back(
+          builder.getDictionaryAttr({field("name", text(workspace.name)),
+                                     field("bytes", text(workspace.bytes))}));
+    return builder.getArrayAttr(list);
   }
 
+  Attribute kernels() {
+    Attribute one = number(1);
+    SmallVector<Attribute> list;
+    for (const LaunchPlan::Kernel &kernel : plan.kernels) {
+      SmallVector<Attribute> grid;
+      for (const std::string &size : kernel.grid)
+        grid.push_back(text(size));
+      list.push_back(builder.getDictionaryAttr({
+          field("entry", text(kernel.entry)),
+          field("grid", builder.getArrayAttr(grid)),
+          field("block",
+                builder.getArrayAttr(
+                    {number(attention.schedule.getWarps() * 32), one, one})),
+          field("cluster", builder.getArrayAttr({one, one, one})),
+          field("parameters", parameters()),
+      }));
+    }
+    return builder.getArrayAttr(list);
+  }
+
+  Attribute scalar(StringRef kind, const Twine &value) {
+    return builder.getDictionaryAttr(
+        {field("kind", text(kind)), field("value", text(value))});
+  }
+
+  /// Views as TileTypeConverter takes them: pointer, sizes, strides.
   Attribute parameters() {
     SmallVector<Attribute> list;
-    auto add = [&](StringRef kind, StringRef key, const Twine &value) {
-      list.push_back(builder.getDictionaryAttr(
-          {field("kind", text(kind)), field(key, text(value))}));
-    };
     for (const KernelOperand &operand : attention.operands) {
       int64_t rank = operand.type.getRank();
-      add("pointer", "operand", operand.name);
+      list.push_back(
+          builder.getDictionaryAttr({field("kind", text("pointer")),
+                                     field("operand", text(operand.name))}));
       for (int64_t i = 0; i < rank; ++i)
         if (operand.type.isDynamicDim(i))
-          add("i32", "value", "dim(" + operand.name + ", " + Twine(i) + ")");
+          list.push_back(
+              scalar("i32", "dim(" + operand.name + ", " + Twine(i) + ")"));
       for (int64_t i = 0; i + 1 < rank; ++i)
-        add("i64", "value", "stride(" + operand.name + ", " + Twine(i) + ")");
+        list.push_back(
+            scalar("i64", "stride(" + operand.name + ", " + Twine(i) + ")"));
     }
+    for (const WorkspaceView &workspace : plan.workspaces) {
+      list.push_back(builder.getDictionaryAttr(
+          {field("kind", text("pointer")),
+           field("workspace", text(workspace.name)),
+           field("byte_offset", text(workspace.byteOffset))}));
+      for (const std::string &size : workspace.sizes)
+        list.push_back(scalar("i32", size));
+      for (const std::string &stride : workspace.strides)
+        list.push_back(scalar("i64", stride));
+    }
+    if (!plan.roundParameter.empty())
+      list.push_back(scalar("i32", plan.roundParameter));
     return builder.getArrayAttr(list);
   }
 
@@ -159,17 +204,63 @@ private:
         field("op", text("attention")),
         field("scale", builder.getF64FloatAttr(op.getScaleValue())),
         field("lse_base", text("e")),
+        field("arguments", arguments()),
+        field("results", results()),
     });
   }
 
+  /// The function's argument that each input is, where it is one.
+  Attribute arguments() {
+    NamedAttrList numbers;
+    for (const KernelOperand &operand : attention.operands) {
+      auto argument = dyn_cast<BlockArgument>(operand.tensor);
+      if (!operand.isOutput && argument &&
+          isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+        numbers.set(operand.name, number(argument.getArgNumber()));
+    }
+    return numbers.getDictionary(builder.getContext());
+  }
+
+  /// The function's result that each output is, where it is one.
+  Attribute results() {
+    NamedAttrList numbers;
+    for (const KernelOperand &operand : attention.operands) {
+      auto argument = dyn_cast<BlockArgument>(operand.tensor);
+      if (!operand.isOutput || !argument)
+        continue;
+      OpResult result = attention.forall.getTiedOpResult(
+          attention.forall.getTiedOpOperand(argument));
+      for (OpOperand &use : result.getUses())
+        if (use.getOwner()->hasTrait<OpTrait::ReturnLike>())
+          numbers.set(operand.name, number(use.getOperandNumber()));
+    }
+    return numbers.getDictionary(builder.getContext());
+  }
+
   TiledAttention &attention;
-  StringRef name;
+  const LaunchPlan &plan;
   Builder builder;
 };
 
 } // namespace
 
 DictionaryAttr attn::buildManifest(TiledAttention &attention,
+                                   const LaunchPlan &plan) {
+  return ManifestBuilder(attention, plan).build();
+}
+
+DictionaryAttr attn::buildManifest(TiledAttention &attention,
                                    StringRef kernelName) {
-  return ManifestBuilder(attention, kernelName).build();
+  std::string rowTiles = "ceildiv(dim(query, 2), " +
+                         std::to_string(attention.schedule.getTileM()) + ")";
+  if (int64_t slices = attention.getDvSlices(); slices > 1)
+    rowTiles += " * " + std::to_string(slices);
+  LaunchPlan plan;
+  plan.kernels.push_back(
+      {kernelName.str(), {rowTiles, "dim(query, 1)", "dim(query, 0)"}});
+  return buildManifest(attention, plan);
+}
+
+DictionaryAttr attn::buildScheduleManifest(TiledAttention &attention) {
+  return ManifestBuilder(attention, LaunchPlan()).buildSchedule();
 }

@@ -14,24 +14,47 @@
 using namespace mlir;
 using namespace attn;
 
-unsigned TiledAttention::indexOf(Value value) const {
-  for (auto [i, operand] : llvm::enumerate(operands))
-    if (operand.tensor == value)
-      return i;
-  llvm_unreachable("not an operand of the kernel");
+/// The tensor that a tile of an operand is sliced from.
+static Value sourceOf(Value tile) {
+  if (auto slice = tile.getDefiningOp<tensor::ExtractSliceOp>())
+    return slice.getSource();
+  return tile;
+}
+
+RankedTensorType TiledAttention::getQueryType() const {
+  OnlineAttentionOp op = first;
+  return cast<RankedTensorType>(sourceOf(op.getQuery()).getType());
+}
+
+RankedTensorType TiledAttention::getKeyType() const {
+  OnlineAttentionOp op = first;
+  return cast<RankedTensorType>(sourceOf(op.getKey()).getType());
+}
+
+Value TiledAttention::getOutput(StringRef name) const {
+  for (const KernelOperand &operand : operands)
+    if (operand.isOutput && operand.name == name)
+      return operand.tensor;
+  return Value();
+}
+
+int64_t TiledAttention::getPaddedHeadDim() const {
+  return llvm::alignTo(AttentionDims::get(first).headDim, 16);
+}
+
+int64_t TiledAttention::getPaddedValueDim() const {
+  return llvm::alignTo(AttentionDims::get(first).valueDim, 16);
+}
+
+int64_t TiledAttention::getTileDv() const {
+  int64_t columns = schedule.getTileDv();
+  return columns ? columns : getPaddedValueDim();
 }
 
 tile::GlobalType attn::getGlobalType(const KernelOperand &operand) {
   return tile::GlobalType::get(operand.type.getContext(),
                                operand.type.getShape(),
                                operand.type.getElementType());
-}
-
-/// The tensor that a tile of an operand is sliced from.
-static Value sourceOf(Value tile) {
-  if (auto slice = tile.getDefiningOp<tensor::ExtractSliceOp>())
-    return slice.getSource();
-  return tile;
 }
 
 /// Adds `tensor` to the operands unless it is there.
@@ -83,28 +106,47 @@ static LogicalResult addOutputs(TiledAttention &attention) {
   return success();
 }
 
-/// What this target computes: 16-bit types and head dims that tile.
+/// Fields that the small-cache kernels need.
+static LogicalResult checkSmallCache(TiledAttention &attention) {
+  ScheduleAttr schedule = attention.schedule;
+  int64_t chunk = schedule.getChunkRows();
+  if (chunk < 1 || chunk % schedule.getTileM() != 0)
+    return attention.first.emitOpError()
+           << "expected chunk_rows to be a positive multiple of tile_m, got "
+           << schedule;
+  for (int64_t tile : {schedule.getTileD(), schedule.getTileDv()})
+    if (tile < 1 || tile % 16 != 0)
+      return attention.first.emitOpError()
+             << "expected tile_d and tile_dv to be positive multiples of 16, "
+                "got "
+             << schedule;
+  if (getElementTypeOrSelf(attention.first.getQuery().getType()).isF32())
+    return attention.first.emitOpError()
+           << "expected f16 or bf16 inputs with kind = \"small_cache\" on the "
+              "GPU, got f32";
+  if (!schedule.getSpill().empty() && schedule.getSpill() != "probabilities")
+    return attention.first.emitOpError()
+           << "expected spill = \"probabilities\" on the GPU, got " << schedule;
+  return success();
+}
+
+/// What this target computes: types of tensor cores and head dims of whole
+/// 16-byte chunks.
 static LogicalResult checkSupported(TiledAttention &attention) {
   OnlineAttentionOp op = attention.first;
   Type element = getElementTypeOrSelf(op.getQuery().getType());
-  if (!element.isF16() && !element.isBF16()) {
-    InFlightDiagnostic diag = op.emitOpError()
-                              << "expected f16 or bf16 inputs on the GPU, got "
-                              << element;
-    if (element.isF32())
-      diag.attachNote() << "f32 would need tf32 tensor cores, which round the "
-                           "inputs to 10 bits: convert to f16 or bf16, or run "
-                           "on the CPU";
-    return diag;
-  }
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return op.emitOpError()
+           << "expected f16, bf16 or f32 (computed as tf32) inputs on the GPU, "
+              "got "
+           << element;
   AttentionDims dims = AttentionDims::get(op);
   std::pair<StringRef, int64_t> headDims[] = {{"D", dims.headDim},
                                               {"Dv", dims.valueDim}};
   for (auto [name, size] : headDims)
-    if (size % 32 != 0 || size > 256)
+    if (size % 8 != 0)
       return op.emitOpError()
-             << "expected " << name
-             << " to be a multiple of 32 and at most 256, got " << size;
+             << "expected " << name << " to be a multiple of 8, got " << size;
   int64_t rowsPerWarp =
       attention.schedule.getTileM() / attention.schedule.getWarps();
   if (rowsPerWarp % 16 != 0 || attention.schedule.getTileN() % 16 != 0)
@@ -112,7 +154,7 @@ static LogicalResult checkSupported(TiledAttention &attention) {
                                "and tile_n of 16, "
                                "got "
                             << attention.schedule;
-  return success();
+  return attention.isSmallCache() ? checkSmallCache(attention) : success();
 }
 
 FailureOr<TiledAttention> attn::findTiledAttention(Operation *function) {
@@ -133,10 +175,15 @@ FailureOr<TiledAttention> attn::findTiledAttention(Operation *function) {
   if (failed(checkSupported(attention)))
     return failure();
   OnlineAttentionOp op = attention.first;
-  // 16-byte copies of 16-bit elements.
-  addInput(attention, "query", sourceOf(op.getQuery()), 8);
-  addInput(attention, "key", sourceOf(op.getKey()), 8);
-  addInput(attention, "value", sourceOf(op.getValue()), 8);
+  // Tiles are copied by 16 bytes.
+  auto addTiled = [&](StringRef name, Value slice) {
+    Type element = getElementTypeOrSelf(slice.getType());
+    addInput(attention, name, sourceOf(slice),
+             128 / element.getIntOrFloatBitWidth());
+  };
+  addTiled("query", op.getQuery());
+  addTiled("key", op.getKey());
+  addTiled("value", op.getValue());
   if (op.getBias())
     addInput(attention, "bias", sourceOf(op.getBias()), 1);
   addCaptures(attention);

@@ -17,6 +17,9 @@
 #include "attn/Dialect/Tile/IR/Tile.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <array>
 
 namespace attn {
 
@@ -39,8 +42,22 @@ struct TiledAttention {
   ScheduleAttr schedule;
   llvm::SmallVector<KernelOperand> operands;
 
-  /// Index among `operands` of the tensor `value`, which must be one.
-  unsigned indexOf(mlir::Value value) const;
+  /// The whole query and key tensors.
+  mlir::RankedTensorType getQueryType() const;
+  mlir::RankedTensorType getKeyType() const;
+  /// The output called `name`, null if there is none.
+  mlir::Value getOutput(llvm::StringRef name) const;
+
+  /// Head dimensions as the matrix instructions see them: multiples of 16.
+  int64_t getPaddedHeadDim() const;
+  int64_t getPaddedValueDim() const;
+  /// Columns of V and O that a CTA takes at once: all, or a slice of the
+  /// schedule.
+  int64_t getTileDv() const;
+  int64_t getDvSlices() const {
+    return llvm::divideCeil(getPaddedValueDim(), getTileDv());
+  }
+  bool isSmallCache() const { return schedule.getKind() == "small_cache"; }
 };
 
 /// Finds the tiled attention of a function. Fails with a diagnostic where the
@@ -50,9 +67,41 @@ mlir::FailureOr<TiledAttention> findTiledAttention(mlir::Operation *function);
 /// The type of `operand` as a kernel parameter.
 tile::GlobalType getGlobalType(const KernelOperand &operand);
 
-/// What a launcher needs (docs/Manifest.md), in the keys of the JSON form.
+/// A tensor in memory that the launcher allocates, as the kernels see it.
+struct WorkspaceView {
+  std::string name;
+  tile::GlobalType type;
+  std::string bytes; ///< of the workspace, an expression (docs/Manifest.md)
+  /// Expressions for the view: dynamic sizes, the strides of all dimensions but
+  /// the last, and where its first element would be.
+  llvm::SmallVector<std::string> sizes, strides;
+  std::string byteOffset;
+};
+
+/// How the kernels of an attention are launched.
+struct LaunchPlan {
+  struct Kernel {
+    std::string entry;
+    std::array<std::string, 3> grid; ///< expressions
+  };
+  llvm::SmallVector<Kernel> kernels;
+  llvm::SmallVector<WorkspaceView> workspaces;
+  /// Rounds of all kernels, and the value of each kernel's last parameter (i32)
+  /// in a round; empty: one round, no such parameter.
+  std::string repeat, roundParameter;
+};
+
+/// What a launcher needs, in the keys of the JSON form.
+mlir::DictionaryAttr buildManifest(TiledAttention &attention,
+                                   const LaunchPlan &plan);
+
+/// The manifest of one kernel whose CTAs take a row tile, and a slice of the
+/// value dimension, each.
 mlir::DictionaryAttr buildManifest(TiledAttention &attention,
                                    llvm::StringRef kernelName);
+
+/// The manifest's schedule alone, under its key.
+mlir::DictionaryAttr buildScheduleManifest(TiledAttention &attention);
 
 } // namespace attn
 

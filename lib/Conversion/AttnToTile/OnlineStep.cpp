@@ -6,15 +6,14 @@
 
 #include "OnlineStep.h"
 
-#include "llvm/Support/MathExtras.h"
+#include "Fragments.h"
 
-#include <limits>
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
 
 static constexpr double kLog2e = llvm::numbers::log2e;
-static constexpr float kMinusInf = -std::numeric_limits<float>::infinity();
 
 ScoreUnits ScoreUnits::get(OnlineAttentionOp step) {
   double scale = step.getScaleValue();
@@ -25,93 +24,16 @@ ScoreUnits ScoreUnits::get(OnlineAttentionOp step) {
 }
 
 //===----------------------------------------------------------------------===//
-// Building maps
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// Builds elementwise functions of fragments.
-class Fragments {
-public:
-  Fragments(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
-
-  using Body = llvm::function_ref<Value(ValueRange elements)>;
-
-  /// A map to `type` of `inputs`.
-  Value map(Type type, ValueRange inputs, Body body) {
-    auto fragment = cast<tile::FragmentType>(type);
-    OpBuilder::InsertionGuard guard(builder);
-    auto op = tile::MapOp::create(builder, loc, type, inputs);
-    SmallVector<Type> types(inputs.size(), builder.getF32Type());
-    types.append(fragment.isRow() ? 1 : 2, builder.getI32Type());
-    Block *block = builder.createBlock(
-        &op.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
-    Value result =
-        body(ValueRange(block->getArguments().take_front(inputs.size())));
-    tile::YieldOp::create(builder, loc, result);
-    return op.getResult();
-  }
-
-  Value constant(double value) {
-    return arith::ConstantOp::create(
-        builder, loc, builder.getF32FloatAttr(static_cast<float>(value)));
-  }
-  Value mul(Value a, Value b) {
-    return arith::MulFOp::create(builder, loc, a, b);
-  }
-  Value sub(Value a, Value b) {
-    return arith::SubFOp::create(builder, loc, a, b);
-  }
-  Value fma(Value a, Value b, Value c) {
-    return math::FmaOp::create(builder, loc, a, b, c);
-  }
-  Value negate(Value a) { return arith::NegFOp::create(builder, loc, a); }
-  Value exp2(Value a) { return math::Exp2Op::create(builder, loc, a); }
-  Value log(Value a) { return math::LogOp::create(builder, loc, a); }
-  Value divide(Value a, Value b) {
-    return arith::DivFOp::create(builder, loc, a, b);
-  }
-  /// `a == number ? whenEqual : otherwise`
-  Value selectEqual(Value a, double number, Value whenEqual, Value otherwise) {
-    Value equal = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
-                                        a, constant(number));
-    return arith::SelectOp::create(builder, loc, equal, whenEqual, otherwise);
-  }
-
-private:
-  OpBuilder &builder;
-  Location loc;
-};
-
-tile::FragmentType rowType(OpBuilder &builder, int64_t rows) {
-  return tile::FragmentType::get(builder.getContext(), {rows},
-                                 builder.getF32Type(),
-                                 tile::FragmentLayout::Row);
-}
-
-tile::FragmentType accumulatorType(OpBuilder &builder, int64_t rows,
-                                   int64_t cols) {
-  return tile::FragmentType::get(builder.getContext(), {rows, cols},
-                                 builder.getF32Type(),
-                                 tile::FragmentLayout::Accumulator);
-}
-
-Value fill(OpBuilder &builder, Location loc, Type type, float value) {
-  return tile::FillOp::create(builder, loc, type,
-                              builder.getF32FloatAttr(value));
-}
-
-} // namespace
-
-//===----------------------------------------------------------------------===//
 // Start, step, end
 //===----------------------------------------------------------------------===//
 
 FragmentState attn::buildInitialState(OpBuilder &builder, Location loc,
                                       int64_t rows, int64_t valueDim) {
-  tile::FragmentType row = rowType(builder, rows);
-  return {fill(builder, loc, accumulatorType(builder, rows, valueDim), 0.0f),
-          fill(builder, loc, row, kMinusInf), fill(builder, loc, row, 0.0f)};
+  tile::FragmentType row = getRowType(builder, rows);
+  return {createFill(builder, loc, getAccumulatorType(builder, rows, valueDim),
+                     0.0f),
+          createFill(builder, loc, row, kMinusInf),
+          createFill(builder, loc, row, 0.0f)};
 }
 
 FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
@@ -124,10 +46,10 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
   ScoreUnits units = ScoreUnits::get(step);
   auto keyType = cast<tile::SharedType>(key.getType());
   int64_t rows = cast<tile::FragmentType>(state.max.getType()).getRows();
-  auto scoreType = accumulatorType(builder, rows, keyType.getRows());
+  auto scoreType = getAccumulatorType(builder, rows, keyType.getRows());
   Type rowsType = state.max.getType();
 
-  Value zero = fill(builder, loc, scoreType, 0.0f);
+  Value zero = createFill(builder, loc, scoreType, 0.0f);
   Value product = tile::MmaOp::create(builder, loc, query, key,
                                       /*transpose_b=*/true, zero);
   FailureOr<Value> scores =

@@ -5,7 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // cp.async (PTX ISA, "Data Movement and Conversion Instructions: cp.async"):
-// each thread copies 16-byte chunks; rows past the end are filled with zero.
+// each thread copies 16-byte chunks; what lies past the ends of the matrix is
+// filled with zero.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,90 +19,128 @@ namespace {
 
 constexpr int64_t kChunkBytes = 16;
 
-/// A tile is copied panel by panel: within a panel, thread t takes chunk
+/// One copy of a tile, panel by panel: within a panel, thread t takes chunk
 /// t mod (chunks of a row) of rows t div (chunks of a row) + k * rowsPerPass.
+class TileCopy {
+public:
+  TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange source,
+           SmallVector<Value> indices, Value tile, int64_t threads);
+
+  void emit();
+
+private:
+  void copyPass(int64_t row);
+  Value sourceBytes(int64_t row, int64_t panel);
+  bool hasWholePanel(int64_t panel);
+
+  OpBuilder &builder;
+  CopyAsyncOp op;
+  IndexBuilder index;
+  SharedType type;
+  GlobalView source;
+  Value tile;
+  int64_t chunksPerRow, rowsPerPass;
+  /// Of this thread: its chunk of a panel's row, its first row in the tile, and
+  /// the address of that chunk in the first panel.
+  Value chunk, firstRow, from;
+  Value rowBytes;           ///< from one row of the matrix to the next
+  Value rowsLeft, colsLeft; ///< of the matrix, from firstRow and chunk on
+};
+
+TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
+                   SmallVector<Value> indices, Value tile, int64_t threads)
+    : builder(builder), op(op), index(builder, op.getLoc()),
+      type(op.getTile().getType()), source(op.getSource().getType(), parts),
+      tile(tile), chunksPerRow(type.getSwizzle() / kChunkBytes),
+      rowsPerPass(threads / chunksPerRow) {
+  int64_t rank = op.getSource().getType().getRank();
+  unsigned rowDim = rank - 2;
+  chunk = index.bitAnd(index.thread(), chunksPerRow - 1);
+  firstRow = index.div(index.thread(), chunksPerRow);
+  int64_t elementBytes = type.getElementBytes();
+  Value firstCol = index.mul(chunk, kChunkBytes / elementBytes);
+  if (static_cast<int64_t>(indices.size()) == rank)
+    firstCol = index.add(index.toI32(indices.pop_back_val()), firstCol);
+  indices.back() = index.add(index.toI32(indices.back()), firstRow);
+  from = index.offset(source.address(index, indices),
+                      index.toI64(index.mul(firstCol, elementBytes)));
+  rowBytes = index.mul(source.stride(index, rowDim), elementBytes);
+  rowsLeft =
+      index.add(source.size(index, rowDim), index.mul(indices.back(), -1));
+  colsLeft = index.add(source.size(index, rowDim + 1), index.mul(firstCol, -1));
+}
+
+void TileCopy::emit() {
+  for (int64_t row = 0; row < type.getRows(); row += rowsPerPass) {
+    OpBuilder::InsertionGuard guard(builder);
+    if (row + rowsPerPass > type.getRows()) {
+      // Some threads have no row.
+      Value has =
+          arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::slt,
+                                firstRow, index.i32(type.getRows() - row));
+      auto guarded = scf::IfOp::create(builder, op.getLoc(), has);
+      builder.setInsertionPointToStart(guarded.thenBlock());
+    }
+    copyPass(row);
+  }
+}
+
+/// Copies rows `row` + firstRow of all threads.
+void TileCopy::copyPass(int64_t row) {
+  Value rowFrom = index.offset(from, index.mul(rowBytes, row));
+  Value tileRow = index.add(firstRow, row);
+  Value permuted =
+      index.bitXor(chunk, swizzlePermutation(index, type, tileRow));
+  Value to = index.offset(tile, index.add(index.mul(tileRow, type.getSwizzle()),
+                                          index.mul(permuted, kChunkBytes)));
+  for (int64_t panel = 0; panel < type.getCols() / type.getPanelCols(); ++panel)
+    NVVM::CpAsyncOp::create(
+        builder, op.getLoc(),
+        index.offset(to, panel * type.getRows() * type.getSwizzle()),
+        index.offset(rowFrom, panel * type.getSwizzle()), kChunkBytes,
+        NVVM::LoadCacheModifierKind::CG, sourceBytes(row, panel));
+}
+
+/// True if the matrix is known to have all columns of `panel`.
+bool TileCopy::hasWholePanel(int64_t panel) {
+  GlobalType matrix = op.getSource().getType();
+  int64_t cols = matrix.getShape().back();
+  return !ShapedType::isDynamic(cols) &&
+         (panel + 1) * type.getPanelCols() <= cols &&
+         static_cast<int64_t>(op.getIndices().size()) < matrix.getRank();
+}
+
+/// How many of the chunk's 16 bytes exist; the others are filled with zero.
+/// Null if all of them do.
+Value TileCopy::sourceBytes(int64_t row, int64_t panel) {
+  if (op.getInBounds())
+    return Value();
+  Location loc = op.getLoc();
+  Value all = index.i32(kChunkBytes), none = index.i32(0), bytes = all;
+  if (!hasWholePanel(panel)) {
+    bytes = index.mul(index.add(colsLeft, -panel * type.getPanelCols()),
+                      type.getElementBytes());
+    bytes = arith::MinSIOp::create(builder, loc, bytes, all);
+    bytes = arith::MaxSIOp::create(builder, loc, bytes, none);
+  }
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                       rowsLeft, index.i32(row));
+  return arith::SelectOp::create(builder, loc, exists, bytes, none);
+}
+
 struct CopyAsyncLowering : TileOpLowering<CopyAsyncOp> {
   using TileOpLowering::TileOpLowering;
 
   LogicalResult
   matchAndRewrite(CopyAsyncOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    IndexBuilder index(rewriter, op.getLoc());
-    SharedType type = op.getTile().getType();
-    int64_t chunksPerRow = type.getSwizzle() / kChunkBytes;
-    int64_t rowsPerPass = getWarps() * 32 / chunksPerRow;
-    if (type.getRows() % rowsPerPass != 0 && type.getRows() > rowsPerPass)
-      return rewriter.notifyMatchFailure(
-          op,
-          "rows are not a multiple of the rows that the CTA copies at once");
-    Value firstRow = index.div(index.thread(), chunksPerRow);
-    if (type.getRows() < rowsPerPass) {
-      // Some threads have no row.
-      Value has = arith::CmpIOp::create(rewriter, op.getLoc(),
-                                        arith::CmpIPredicate::slt, firstRow,
-                                        index.i32(type.getRows()));
-      auto guarded = scf::IfOp::create(rewriter, op.getLoc(), has);
-      rewriter.setInsertionPointToStart(guarded.thenBlock());
-    }
-    copyRows(rewriter, op, adaptor, firstRow, rowsPerPass);
-    rewriter.eraseOp(op);
-    return success();
-  }
-
-private:
-  static void copyRows(ConversionPatternRewriter &rewriter, CopyAsyncOp op,
-                       Adaptor adaptor, Value firstRow, int64_t rowsPerPass) {
-    IndexBuilder index(rewriter, op.getLoc());
-    SharedType type = op.getTile().getType();
-    GlobalView source(op.getSource().getType(), adaptor.getSource());
     SmallVector<Value> indices = llvm::map_to_vector(
         adaptor.getIndices(), [](ValueRange range) { return range.front(); });
-    unsigned rowDim = indices.size() - 1;
-
-    int64_t chunksPerRow = type.getSwizzle() / kChunkBytes;
-    Value chunk = index.bitAnd(index.thread(), chunksPerRow - 1);
-    Value start = index.toI32(indices.back());
-    indices.back() = index.add(start, firstRow);
-    Value from = index.offset(source.address(index, indices),
-                              index.toI64(index.mul(chunk, kChunkBytes)));
-    Value rowBytes = index.mul(source.stride(index, rowDim), 2);
-    Value left =
-        index.add(source.size(index, rowDim), index.mul(indices.back(), -1));
-
-    for (int64_t row = 0; row < type.getRows(); row += rowsPerPass) {
-      Value size = op.getInBounds()
-                       ? Value()
-                       : chunkSize(rewriter, op.getLoc(), left, row);
-      Value rowFrom = index.offset(from, index.mul(rowBytes, row));
-      Value to = destination(index, type, adaptor.getTile().front(),
-                             index.add(firstRow, row), chunk);
-      for (int64_t panel = 0; panel < type.getCols() / type.getPanelCols();
-           ++panel)
-        NVVM::CpAsyncOp::create(
-            rewriter, op.getLoc(),
-            index.offset(to, panel * type.getRows() * type.getSwizzle()),
-            index.offset(rowFrom, panel * type.getSwizzle()), kChunkBytes,
-            NVVM::LoadCacheModifierKind::CG, size);
-    }
-  }
-
-  /// 16 if `row` is one of the `left` rows, else 0 (which fills with zero).
-  static Value chunkSize(OpBuilder &builder, Location loc, Value left,
-                         int64_t row) {
-    IndexBuilder index(builder, loc);
-    Value exists = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::sgt, left, index.i32(row));
-    return arith::SelectOp::create(builder, loc, exists, index.i32(kChunkBytes),
-                                   index.i32(0));
-  }
-
-  /// Where `chunk` of `row` goes in the first panel.
-  static Value destination(IndexBuilder &index, SharedType type, Value base,
-                           Value row, Value chunk) {
-    Value permuted = index.bitXor(chunk, swizzlePermutation(index, type, row));
-    Value bytes = index.add(index.mul(row, type.getSwizzle()),
-                            index.mul(permuted, kChunkBytes));
-    return index.offset(base, bytes);
+    TileCopy(rewriter, op, adaptor.getSource(), indices,
+             adaptor.getTile().front(), getWarps() * 32)
+        .emit();
+    rewriter.eraseOp(op);
+    return success();
   }
 };
 

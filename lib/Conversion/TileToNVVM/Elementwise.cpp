@@ -165,6 +165,20 @@ struct AnyLowering : TileOpLowering<AnyOp> {
   }
 };
 
+/// Two f32 values rounded to a pair of `element`, in one instruction.
+Value createPair(OpBuilder &builder, Location loc, Value first, Value second,
+                 Type element) {
+  IndexBuilder index(builder, loc);
+  Value values = LLVM::PoisonOp::create(
+      builder, loc, VectorType::get(2, builder.getF32Type()));
+  values =
+      LLVM::InsertElementOp::create(builder, loc, values, first, index.i32(0));
+  values =
+      LLVM::InsertElementOp::create(builder, loc, values, second, index.i32(1));
+  return LLVM::FPTruncOp::create(builder, loc, VectorType::get(2, element),
+                                 values);
+}
+
 struct ToOperandLowering : TileOpLowering<ToOperandOp> {
   using TileOpLowering::TileOpLowering;
   LogicalResult
@@ -172,23 +186,53 @@ struct ToOperandLowering : TileOpLowering<ToOperandOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Type element = op.getOperand().getType().getElementType();
-    Type pair = VectorType::get(2, element);
     ValueRange source = adaptor.getSource();
     SmallVector<Value> registers;
+    if (element.isF32()) {
+      // An accumulator block makes an operand block, columns 2t first.
+      for (size_t block = 0; block < source.size(); block += 4)
+        for (size_t i : {0, 2, 1, 3})
+          registers.push_back(roundToTF32(rewriter, loc, source[block + i]));
+      rewriter.replaceOpWithMultiple(op, {registers});
+      return success();
+    }
     // Two accumulator blocks, 8 values, make one operand block, 4 registers, in
     // the same order.
     for (size_t i = 0; i < source.size(); i += 2) {
-      Value values = LLVM::PoisonOp::create(
-          rewriter, loc, VectorType::get(2, rewriter.getF32Type()));
-      for (int64_t k = 0; k < 2; ++k)
-        values =
-            LLVM::InsertElementOp::create(rewriter, loc, values, source[i + k],
-                                          IndexBuilder(rewriter, loc).i32(k));
-      Value rounded = LLVM::FPTruncOp::create(rewriter, loc, pair, values);
+      Value rounded =
+          createPair(rewriter, loc, source[i], source[i + 1], element);
       registers.push_back(LLVM::BitcastOp::create(
           rewriter, loc, rewriter.getI32Type(), rounded));
     }
     rewriter.replaceOpWithMultiple(op, {registers});
+    return success();
+  }
+};
+
+/// The registers of an operand block hold rows g, g + 8, g, g + 8.
+struct ScaleRowsLowering : TileOpLowering<ScaleRowsOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(ScaleRowsOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    FragmentType type = op.getSource().getType();
+    int64_t blocksPerRow = type.getShape()[1] / 16;
+    Type pair = VectorType::get(2, type.getElementType());
+    SmallVector<Value> factors =
+        llvm::map_to_vector(adaptor.getFactor(), [&](Value factor) -> Value {
+          return createPair(rewriter, loc, factor, factor,
+                            type.getElementType());
+        });
+    SmallVector<Value> results;
+    for (auto [i, source] : llvm::enumerate(adaptor.getSource())) {
+      Value factor = factors[(i / 4 / blocksPerRow) * 2 + i % 2];
+      Value values = LLVM::BitcastOp::create(rewriter, loc, pair, source);
+      Value product = LLVM::FMulOp::create(rewriter, loc, values, factor);
+      results.push_back(LLVM::BitcastOp::create(
+          rewriter, loc, rewriter.getI32Type(), product));
+    }
+    rewriter.replaceOpWithMultiple(op, {results});
     return success();
   }
 };
@@ -198,6 +242,6 @@ struct ToOperandLowering : TileOpLowering<ToOperandOp> {
 void attn::tile::populateElementwisePatterns(TypeConverter &converter,
                                              RewritePatternSet &patterns) {
   patterns.add<AnyLowering, FillLowering, MapLowering, RowReduceLowering,
-               RowAllReduceLowering, ToOperandLowering>(converter,
-                                                        patterns.getContext());
+               RowAllReduceLowering, ScaleRowsLowering, ToOperandLowering>(
+      converter, patterns.getContext());
 }

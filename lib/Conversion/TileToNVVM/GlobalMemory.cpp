@@ -6,6 +6,8 @@
 
 #include "Common.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace attn::tile;
 
@@ -49,6 +51,56 @@ struct ExtractLowering : TileOpLowering<ExtractOp> {
   }
 };
 
+/// The first lane of each quad reads the values of its rows.
+struct LoadRowLowering : TileOpLowering<LoadRowOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(LoadRowOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    int64_t rowsPerWarp = op.getResult().getType().getRows() / getWarps();
+    GlobalView view(op.getSource().getType(), adaptor.getSource());
+    SmallVector<Value> indices = llvm::map_to_vector(
+        adaptor.getIndices(), [](ValueRange range) { return range.front(); });
+    unsigned rowDim = indices.size() - 1;
+    Value lane = index.lane();
+    Value isFirst =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                              index.bitAnd(lane, 3), index.i32(0));
+    Value firstRow = index.add(index.toI32(indices.back()),
+                               index.add(index.mul(index.warp(), rowsPerWarp),
+                                         index.shiftRight(lane, 2)));
+    Type element = op.getSource().getType().getElementType();
+    Value none = arith::ConstantOp::create(
+        rewriter, loc,
+        rewriter.getFloatAttr(element,
+                              -std::numeric_limits<double>::infinity()));
+    SmallVector<Value> registers;
+    for (int64_t row = 0; row < rowsPerWarp; row += 8) {
+      indices.back() = index.add(firstRow, row);
+      Value exists =
+          arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
+                                indices.back(), view.size(index, rowDim));
+      auto guarded = scf::IfOp::create(
+          rewriter, loc, element,
+          arith::AndIOp::create(rewriter, loc, exists, isFirst),
+          /*withElseRegion=*/true);
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(guarded.thenBlock());
+      Value loaded = LLVM::LoadOp::create(rewriter, loc, element,
+                                          view.address(index, indices));
+      scf::YieldOp::create(rewriter, loc, loaded);
+      rewriter.setInsertionPointToStart(guarded.elseBlock());
+      scf::YieldOp::create(rewriter, loc, none);
+      registers.push_back(guarded.getResult(0));
+    }
+    rewriter.replaceOpWithMultiple(op, {registers});
+    return success();
+  }
+};
+
 /// Each thread writes the pairs of neighbouring columns that it holds; a row
 /// fragment is written by the first lane of each quad.
 struct StoreLowering : TileOpLowering<StoreOp> {
@@ -64,9 +116,10 @@ struct StoreLowering : TileOpLowering<StoreOp> {
     GlobalView view(op.getDestination().getType(), adaptor.getDestination());
     SmallVector<Value> indices = llvm::map_to_vector(
         adaptor.getIndices(), [](ValueRange range) { return range.front(); });
-    unsigned rowDim = indices.size() - 1;
     Value lane = index.lane();
     Value quadLane = index.bitAnd(lane, 3);
+    Columns columns = getColumns(index, rewriter, op, view, indices, quadLane);
+    unsigned rowDim = indices.size() - 1;
     Value warpRow = index.add(index.mul(index.warp(), rowsPerWarp),
                               index.shiftRight(lane, 2));
     Value firstRow = index.add(index.toI32(indices.back()), warpRow);
@@ -86,41 +139,103 @@ struct StoreLowering : TileOpLowering<StoreOp> {
       rewriter.setInsertionPointToStart(guarded.thenBlock());
       indices.back() = globalRow;
       Value address = view.address(index, indices);
-      storeRow(rewriter, op, adaptor.getSource(), row / 8, address, quadLane);
+      storeRow(rewriter, op, adaptor.getSource(), row / 8, address, columns);
     }
     rewriter.eraseOp(op);
     return success();
   }
 
 private:
+  /// The columns of a row that exist and this thread's first one.
+  struct Columns {
+    int64_t known = 0; ///< so many of the fragment's columns exist for sure
+    Value first;       ///< of this thread, in the matrix
+    Value left;        ///< columns of the matrix from `first` on
+    Value all;         ///< i1: all columns of the fragment exist
+  };
+
+  /// Takes the index of the first column, if there is one, from `indices`.
+  static Columns getColumns(IndexBuilder &index, OpBuilder &builder, StoreOp op,
+                            const GlobalView &view,
+                            SmallVectorImpl<Value> &indices, Value quadLane) {
+    GlobalType matrix = op.getDestination().getType();
+    FragmentType type = op.getSource().getType();
+    Columns columns;
+    if (type.isRow())
+      return columns;
+    int64_t size = matrix.getShape().back();
+    bool hasColumn = static_cast<int64_t>(indices.size()) == matrix.getRank();
+    if (!hasColumn && !ShapedType::isDynamic(size))
+      columns.known = size;
+    Value start =
+        hasColumn ? index.toI32(indices.pop_back_val()) : index.i32(0);
+    Value left =
+        index.add(view.size(index, matrix.getRank() - 1), index.mul(start, -1));
+    columns.all =
+        arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::sge,
+                              left, index.i32(type.getShape()[1]));
+    Value ofQuad = index.mul(quadLane, 2);
+    columns.first = index.add(start, ofQuad);
+    columns.left = index.add(left, index.mul(ofQuad, -1));
+    return columns;
+  }
+
   /// Writes this thread's part of row 8 * `half` + g of its warp's rows.
   static void storeRow(OpBuilder &builder, StoreOp op, ValueRange registers,
-                       int64_t half, Value address, Value quadLane) {
+                       int64_t half, Value address, const Columns &columns) {
     Location loc = op.getLoc();
     IndexBuilder index(builder, loc);
     FragmentType type = op.getSource().getType();
-    Type element = op.getDestination().getType().getElementType();
     if (type.isRow()) {
       LLVM::StoreOp::create(builder, loc, registers[half], address);
       return;
     }
+    Type element = op.getDestination().getType().getElementType();
     int64_t colBlocks = type.getShape()[1] / 8;
     int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-    Value base = index.offset(address, index.mul(quadLane, 2 * bytes));
-    for (int64_t block = 0; block < colBlocks; ++block) {
+    Value base =
+        index.offset(address, index.toI64(index.mul(columns.first, bytes)));
+    auto storeBlock = [&](int64_t block) {
       size_t first = ((half / 2) * colBlocks + block) * 4 + (half % 2) * 2;
-      Value pair = LLVM::PoisonOp::create(
-          builder, loc, VectorType::get(2, builder.getF32Type()));
-      for (int64_t k = 0; k < 2; ++k)
-        pair = LLVM::InsertElementOp::create(
-            builder, loc, pair, registers[first + k], index.i32(k));
-      if (!element.isF32())
-        pair = LLVM::FPTruncOp::create(builder, loc,
-                                       VectorType::get(2, element), pair);
-      LLVM::StoreOp::create(builder, loc, pair,
-                            index.offset(base, block * 8 * bytes),
-                            /*alignment=*/2 * bytes);
+      storePair(builder, loc, registers.slice(first, 2), element,
+                index.offset(base, block * 8 * bytes));
+    };
+    if (columns.known > 0) {
+      for (int64_t block = 0; block * 8 < columns.known; ++block)
+        storeBlock(block);
+      return;
     }
+    auto whole =
+        scf::IfOp::create(builder, loc, columns.all, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(whole.thenBlock());
+    for (int64_t block = 0; block < colBlocks; ++block)
+      storeBlock(block);
+    for (int64_t block = 0; block < colBlocks; ++block) {
+      builder.setInsertionPoint(whole.elseYield());
+      Value exists =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                columns.left, index.i32(block * 8));
+      auto guarded = scf::IfOp::create(builder, loc, exists);
+      builder.setInsertionPointToStart(guarded.thenBlock());
+      storeBlock(block);
+    }
+  }
+
+  /// Writes two neighbouring columns.
+  static void storePair(OpBuilder &builder, Location loc, ValueRange values,
+                        Type element, Value address) {
+    IndexBuilder index(builder, loc);
+    Value pair = LLVM::PoisonOp::create(
+        builder, loc, VectorType::get(2, builder.getF32Type()));
+    for (int64_t k = 0; k < 2; ++k)
+      pair = LLVM::InsertElementOp::create(builder, loc, pair, values[k],
+                                           index.i32(k));
+    if (!element.isF32())
+      pair = LLVM::FPTruncOp::create(builder, loc, VectorType::get(2, element),
+                                     pair);
+    LLVM::StoreOp::create(builder, loc, pair, address,
+                          element.getIntOrFloatBitWidth() / 4);
   }
 };
 
@@ -128,6 +243,6 @@ private:
 
 void attn::tile::populateGlobalMemoryPatterns(TypeConverter &converter,
                                               RewritePatternSet &patterns) {
-  patterns.add<DimLowering, ExtractLowering, StoreLowering>(
+  patterns.add<DimLowering, ExtractLowering, LoadRowLowering, StoreLowering>(
       converter, patterns.getContext());
 }

@@ -16,6 +16,12 @@ static constexpr int64_t kSharedMemoryAlignment = 1024;
 /// CUtensorMap.
 static constexpr int64_t kTensorMapBytes = 128, kTensorMapAlignment = 64;
 
+/// Registers of a thread, of the 65536 of an SM.
+static int32_t getMaxRegisters(KernelOp op) {
+  int64_t share = 65536 / op.getThreads();
+  return static_cast<int32_t>(std::min<int64_t>(240, share / 8 * 8));
+}
+
 namespace {
 
 struct KernelLowering : TileOpLowering<KernelOp> {
@@ -42,6 +48,10 @@ struct KernelLowering : TileOpLowering<KernelOp> {
     // that one more fits.
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                       rewriter.getI32IntegerAttr(1));
+    // And at its limit of 255 registers, ptxas 13.0 can spill what 240, the
+    // cost model's limit, hold.
+    function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(),
+                      rewriter.getI32IntegerAttr(getMaxRegisters(op)));
     markTensorMaps(body.getArgumentTypes(), signature, function);
     rewriter.inlineRegionBefore(body, function.getBody(), function.end());
     if (failed(rewriter.convertRegionTypes(&function.getBody(),

@@ -105,6 +105,11 @@ Value buildAbs(OpBuilder &builder, Location loc, Value x) {
   return LLVM::FAbsOp::create(builder, loc, x);
 }
 
+/// Only between conversions does PTX round to an integer: cvt.rpi.
+Value buildCeil(OpBuilder &builder, Location loc, Value x) {
+  return LLVM::FCeilOp::create(builder, loc, x);
+}
+
 struct FmaLowering : public OpRewritePattern<math::FmaOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::FmaOp op,
@@ -131,5 +136,6 @@ void attn::tile::populateMathToNVVMPatterns(RewritePatternSet &patterns) {
   patterns.add<UnaryLowering<math::SinOp>>(context, buildSin);
   patterns.add<UnaryLowering<math::CosOp>>(context, buildCos);
   patterns.add<UnaryLowering<math::AbsFOp>>(context, buildAbs);
+  patterns.add<UnaryLowering<math::CeilOp>>(context, buildCeil);
   patterns.add<FmaLowering>(context);
 }

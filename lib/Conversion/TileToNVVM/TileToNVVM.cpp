@@ -37,12 +37,14 @@ struct ConvertAttnTileToNVVM
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
+    for (KernelOp kernel : kernels)
+      if (auto manifest = kernel.getManifestAttr();
+          manifest && manifest.contains("kernels"))
+        module->setAttr("attn.manifest", completeManifest(kernels, manifest));
     for (KernelOp kernel : kernels) {
       if (failed(checkMath(kernel)))
         return signalPassFailure();
       declareSharedMemory(module);
-      if (auto manifest = kernel.getManifestAttr())
-        module->setAttr("attn.manifest", completeManifest(kernel, manifest));
       if (failed(convertKernel(kernel)))
         return signalPassFailure();
       ++numKernels;
@@ -50,20 +52,22 @@ struct ConvertAttnTileToNVVM
   }
 
 private:
-  /// The manifest with the kernel's shared memory, which is known by now.
-  static DictionaryAttr completeManifest(KernelOp kernel,
+  /// The manifest with the shared memory of its kernels, which is known by now.
+  static DictionaryAttr completeManifest(ArrayRef<KernelOp> kernels,
                                          DictionaryAttr manifest) {
-    Builder builder(kernel.getContext());
-    auto kernels = manifest.getAs<ArrayAttr>("kernels");
-    IntegerAttr bytes = kernel.getSharedBytesAttr();
-    if (!kernels || kernels.size() != 1 || !bytes)
-      return manifest;
-    NamedAttrList entry(cast<DictionaryAttr>(kernels[0]));
-    entry.set("shared_bytes", bytes);
+    MLIRContext *context = manifest.getContext();
+    SmallVector<Attribute> entries;
+    for (Attribute attribute : manifest.getAs<ArrayAttr>("kernels")) {
+      NamedAttrList entry(cast<DictionaryAttr>(attribute));
+      for (KernelOp kernel : kernels)
+        if (entry.get("entry") == kernel.getSymNameAttr() &&
+            kernel.getSharedBytesAttr())
+          entry.set("shared_bytes", kernel.getSharedBytesAttr());
+      entries.push_back(entry.getDictionary(context));
+    }
     NamedAttrList fields(manifest);
-    fields.set("kernels", builder.getArrayAttr(
-                              {entry.getDictionary(kernel.getContext())}));
-    return fields.getDictionary(kernel.getContext());
+    fields.set("kernels", ArrayAttr::get(context, entries));
+    return fields.getDictionary(context);
   }
 
   /// Fails at a math op that no instruction computes.
@@ -77,13 +81,13 @@ private:
           bool isKnown =
               isa<math::Exp2Op, math::ExpOp, math::Log2Op, math::LogOp,
                   math::TanhOp, math::RsqrtOp, math::SqrtOp, math::SinOp,
-                  math::CosOp, math::AbsFOp, math::FmaOp>(op);
+                  math::CosOp, math::AbsFOp, math::CeilOp, math::FmaOp>(op);
           if (isScalarF32 && isKnown)
             return WalkResult::advance();
           op->emitOpError()
               << "expected a function that the GPU computes in f32 "
                  "(exp, exp2, log, log2, tanh, sqrt, rsqrt, sin, cos, "
-                 "absf, fma)";
+                 "absf, ceil, fma)";
           return WalkResult::interrupt();
         });
     return failure(result.wasInterrupted());

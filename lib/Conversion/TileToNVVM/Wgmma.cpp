@@ -15,6 +15,8 @@
 
 #include "attn/Dialect/PTX/IR/PTX.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace attn::tile;
 
@@ -37,7 +39,8 @@ constexpr int64_t kElementBytes = 2;
 int64_t descriptorLayout(SharedType type, bool isMnMajor) {
   int64_t leading = isMnMajor ? type.getRows() * type.getSwizzle() : 16;
   int64_t stride = kSwizzleRows * type.getSwizzle();
-  uint64_t swizzleMode = type.getSwizzle() == 128 ? 1 : 2;
+  // 1, 2 or 3 for 128, 64 or 32 bytes.
+  uint64_t swizzleMode = 8 - llvm::Log2_64(type.getSwizzle());
   return static_cast<int64_t>(uint64_t(leading >> 4) << 16 |
                               uint64_t(stride >> 4) << 32 | swizzleMode << 62);
 }

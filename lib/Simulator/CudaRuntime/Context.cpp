@@ -36,7 +36,7 @@ Context &Context::get() {
 FatBinaryModules *Context::registerBinary(const uint8_t *fatBinary) {
   auto texts = extractPtx(fatBinary);
   if (!texts)
-    die(texts.message());
+    die(texts.error());
   auto *binary = new FatBinaryModules; // lives as long as the program
   for (std::string &text : *texts) {
     if (const char *path = std::getenv("ATTN_SIM_PTX")) {
@@ -49,7 +49,7 @@ FatBinaryModules *Context::registerBinary(const uint8_t *fatBinary) {
       std::ofstream(path) << text;
     auto module = device.load(text, "embedded.ptx");
     if (!module)
-      die(module.message());
+      die(module.error());
     binary->modules.push_back(*module);
   }
   return binary;

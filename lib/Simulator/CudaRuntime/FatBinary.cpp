@@ -9,8 +9,8 @@
 #include <cstring>
 
 using namespace attn::sim;
-using attn::runtime::Error;
-using attn::runtime::Result;
+using attn::Error;
+using attn::Result;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #ifndef ATTN_LIB_SIMULATOR_CUDARUNTIME_FATBINARY_H
 #define ATTN_LIB_SIMULATOR_CUDARUNTIME_FATBINARY_H
 
-#include "attn/Runtime/Result.h"
+#include "attn/Support/Result.h"
 
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@
 namespace attn::sim {
 
 /// The PTX texts of a fat binary. Compressed ones are an error.
-runtime::Result<std::vector<std::string>> extractPtx(const uint8_t *fatBinary);
+Result<std::vector<std::string>> extractPtx(const uint8_t *fatBinary);
 
 } // namespace attn::sim
 

@@ -362,9 +362,6 @@ void report(const Warp &warp, const Instruction &instruction, Finding finding,
 bool convergesWith(Warp &warp, const Instruction &instruction, u32 members);
 /// The same for all live lanes; faults unless the warp is full.
 bool convergesFully(Warp &warp, const Instruction &instruction);
-/// The member mask operand; faults if it lacks an executing lane.
-u32 memberMask(const Warp &warp, const Instruction &instruction,
-               const Operand &operand);
 
 } // namespace attn::sim
 

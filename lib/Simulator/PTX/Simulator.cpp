@@ -9,8 +9,8 @@
 #include "Module.h"
 
 using namespace attn::sim;
-using attn::runtime::Error;
-using attn::runtime::Result;
+using attn::Error;
+using attn::Result;
 
 Device::Device(uint32_t smCount)
     : sms(smCount), deviceMemory(std::make_unique<DeviceMemory>()) {}

@@ -120,3 +120,14 @@ void attn::sim::checkRace(Warp &warp, const Instruction &instruction, Cta &cta,
        ++granule)
     isWrite ? check.write(granule) : check.read(granule);
 }
+
+void attn::sim::noteArrival(Warp &warp, Cta &cta, u32 offset, u32 bytes) {
+  if (!cta.cluster->raceWarps)
+    return;
+  u32 self = clusterWarpIndex(warp);
+  for (u32 granule = offset >> 1; granule < (offset + bytes + 1) >> 1;
+       ++granule) {
+    cta.race.writer[granule] = self + 1;
+    cta.race.writeTime[granule] = cta.cluster->clocks[self][self];
+  }
+}

@@ -59,6 +59,11 @@ void acquireClock(Warp &warp, const SyncClock &object);
 void checkRace(Warp &warp, const Instruction &instruction, Cta &cta, u32 offset,
                u32 bytes, bool isWrite);
 
+/// Remembers a write by `warp` as of now: the data of an asynchronous copy,
+/// whose place checkRace saw at issue, is here. Does nothing unless the race
+/// check is on.
+void noteArrival(Warp &warp, Cta &cta, u32 offset, u32 bytes);
+
 } // namespace attn::sim
 
 #endif // ATTN_LIB_SIMULATOR_PTX_SYNCCLOCK_H

@@ -49,17 +49,6 @@ bool attn::sim::convergesFully(Warp &warp, const Instruction &instruction) {
   return true;
 }
 
-u32 attn::sim::memberMask(const Warp &warp, const Instruction &instruction,
-                          const Operand &operand) {
-  u32 lane = firstLane(warp.active);
-  u32 members = laneValue32(warp, operand, lane);
-  if (!((members >> lane) & 1))
-    fault(
-        warp, instruction, Finding::Sync,
-        format("executing lane %u is not in member mask %08x", lane, members));
-  return members;
-}
-
 bool attn::sim::isReady(Warp &warp, Split &split) {
   const Wait &wait = split.wait;
   switch (wait.kind) {

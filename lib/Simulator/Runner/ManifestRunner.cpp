@@ -5,31 +5,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Simulator/ManifestRunner.h"
+
+#include "DeviceTensor.h"
+
 #include "attn/Simulator/TensorMap.h"
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 
+using namespace attn;
 using namespace attn::sim;
 using namespace attn::runtime;
 
 namespace {
-
-/// What outputs and workspaces hold before the kernels run: NaN in every float
-/// format, so that an element which nobody writes is seen.
-constexpr int poison = 0xFF;
-
-/// Bytes from element 0 to the end of the last one; 0 without elements.
-int64_t spanBytes(const OperandBinding &operand, DType dtype) {
-  int64_t last = 0;
-  for (size_t d = 0; d < operand.shape.size(); ++d) {
-    if (operand.shape[d] == 0)
-      return 0;
-    last += (operand.shape[d] - 1) * operand.strides[d];
-  }
-  return (last + 1) * byteSize(dtype);
-}
 
 TensorMapType tensorMapType(DType dtype) {
   switch (dtype) {
@@ -71,20 +59,22 @@ class Runner {
 public:
   Runner(const Manifest &manifest,
          std::vector<std::optional<HostTensor>> &operands,
-         const Options &options, uint32_t smCount)
+         const RunOptions &options)
       : manifest(manifest), operands(operands), options(options),
-        device(smCount) {}
+        device(options.smCount) {}
 
   Result<ManifestRun> run(const std::string &ptx, const std::string &ptxName) {
     auto loaded = device.load(ptx, ptxName);
     if (!loaded)
-      return loaded.error();
+      return Error{loaded.error()};
     module = *loaded;
-    for (auto step : {&Runner::checkTarget, &Runner::bind, &Runner::resolve,
-                      &Runner::checkEntries, &Runner::allocateOperands,
-                      &Runner::allocateWorkspaces, &Runner::launchAll})
+    for (auto step :
+         {&Runner::checkTarget, &Runner::checkStrides, &Runner::bind,
+          &Runner::resolve, &Runner::checkEntries, &Runner::allocateOperands,
+          &Runner::allocateWorkspaces, &Runner::launchAll})
       if (std::optional<Error> error = (this->*step)())
         return *error;
+    checkGaps();
     copyBack();
     return std::move(result);
   }
@@ -98,29 +88,47 @@ private:
     return std::nullopt;
   }
 
+  std::optional<Error> checkStrides() {
+    for (const auto &[name, strides] : options.strides)
+      if (!manifest.findOperand(name))
+        return Error{"strides of '" + name + "': no such operand"};
+    return std::nullopt;
+  }
+
+  std::vector<int64_t> stridesOf(const Operand &operand) const {
+    auto it = options.strides.find(operand.name);
+    return it == options.strides.end() ? std::vector<int64_t>() : it->second;
+  }
+
   std::optional<Error> bind() {
     std::vector<std::optional<OperandBinding>> bindings;
     if (operands.size() != manifest.operands.size())
       return Error{"expected " + std::to_string(manifest.operands.size()) +
                    " operands, got " + std::to_string(operands.size())};
     for (size_t k = 0; k < operands.size(); ++k) {
-      if (!operands[k]) {
-        bindings.push_back(std::nullopt);
+      bindings.emplace_back();
+      if (!operands[k])
         continue;
-      }
-      const Operand &expected = manifest.operands[k];
-      if (operands[k]->dtype != expected.dtype)
-        return Error{"operand " + expected.name + ": expected dtype " +
-                     name(expected.dtype) + ", got " +
-                     name(operands[k]->dtype)};
-      bindings.push_back(
-          OperandBinding{operands[k]->shape, operands[k]->strides, 0});
+      const Operand &operand = manifest.operands[k];
+      if (operands[k]->dtype != operand.dtype)
+        return Error{"operand " + operand.name + ": expected dtype " +
+                     name(operand.dtype) + ", got " + name(operands[k]->dtype)};
+      bindings.back() =
+          OperandBinding{operands[k]->shape, stridesOf(operand), 0};
     }
-    Result<BoundProblem> problem =
-        bindOperands(manifest, bindings, device.smCount());
-    if (!problem)
-      return problem.error();
-    result.problem = *problem;
+    // Absent outputs get their shapes first, then the strides asked for.
+    for (bool again : {false, true}) {
+      Result<BoundProblem> problem =
+          bindOperands(manifest, bindings, device.smCount());
+      if (!problem)
+        return Error{problem.error()};
+      result.problem = *problem;
+      if (again || options.strides.empty())
+        break;
+      for (size_t k = 0; k < operands.size(); ++k)
+        bindings[k] = OperandBinding{problem->operands[k].shape,
+                                     stridesOf(manifest.operands[k]), 0};
+    }
     return std::nullopt;
   }
 
@@ -128,7 +136,7 @@ private:
     Result<std::vector<KernelLaunch>> resolved =
         resolveLaunches(result.problem);
     if (!resolved)
-      return resolved.error();
+      return Error{resolved.error()};
     launches = *resolved;
     return std::nullopt;
   }
@@ -138,7 +146,7 @@ private:
     for (const Kernel &kernel : manifest.kernels) {
       auto declared = entryParameters(*module, kernel.entry);
       if (!declared)
-        return declared.error();
+        return Error{declared.error()};
       std::string where = "kernel " + kernel.entry + ": ";
       if (declared->size() != kernel.parameters.size())
         return Error{
@@ -157,29 +165,32 @@ private:
     return std::nullopt;
   }
 
+  static std::optional<Error>
+  checkData(const Operand &operand, const std::optional<HostTensor> &tensor) {
+    if (!tensor)
+      return std::nullopt;
+    size_t bytes = size_t(tensor->numElements()) * byteSize(tensor->dtype);
+    if (tensor->data.size() != bytes)
+      return Error{"operand " + operand.name + ": expected " +
+                   std::to_string(bytes) + " bytes, got " +
+                   std::to_string(tensor->data.size())};
+    return std::nullopt;
+  }
+
   std::optional<Error> allocateOperands() {
     for (size_t k = 0; k < operands.size(); ++k) {
       const Operand &operand = manifest.operands[k];
       const OperandBinding &bound = result.problem.operands[k];
-      int64_t bytes = spanBytes(bound, operand.dtype);
-      if (!operands[k]) {
-        operands[k].emplace();
-        operands[k]->dtype = operand.dtype;
-        operands[k]->shape = bound.shape;
-        operands[k]->data.assign(bytes, poison);
-      }
-      const std::vector<uint8_t> &data = operands[k]->data;
-      if (int64_t(data.size()) < bytes)
-        return Error{"operand " + operand.name + ": expected " +
-                     std::to_string(bytes) + " bytes, got " +
-                     std::to_string(data.size())};
-      uint64_t address = device.allocate(bytes, operand.name,
-                                         operand.role == OperandRole::Input);
-      if (operand.role == OperandRole::Output)
-        std::memset(reinterpret_cast<void *>(address), poison, bytes);
-      else
-        std::memcpy(reinterpret_cast<void *>(address), data.data(), bytes);
-      addresses[operand.name] = address;
+      if (std::optional<Error> error = checkData(operand, operands[k]))
+        return error;
+      DeviceTensor tensor{operand.dtype, bound.shape, bound.strides, 0};
+      tensor.address = device.allocate(size_t(tensor.spanBytes()), operand.name,
+                                       operand.role == OperandRole::Input);
+      tensor.clear();
+      if (operand.role != OperandRole::Output)
+        tensor.upload(*operands[k]);
+      addresses[operand.name] = tensor.address;
+      tensors.push_back(tensor);
     }
     return std::nullopt;
   }
@@ -187,7 +198,7 @@ private:
   std::optional<Error> allocateWorkspaces() {
     Result<std::vector<int64_t>> sizes = workspaceBytes(result.problem);
     if (!sizes)
-      return sizes.error();
+      return Error{sizes.error()};
     for (size_t k = 0; k < sizes->size(); ++k) {
       const Workspace &workspace = manifest.workspaces[k];
       uint64_t address = device.allocate((*sizes)[k], workspace.name);
@@ -211,7 +222,7 @@ private:
         return error;
       run.config = config;
       run.config.parameters.clear();
-      run.report = device.launch(*module, run.entry, config, options);
+      run.report = device.launch(*module, run.entry, config, options.simulator);
       addReport(run.report);
       bool completed = run.report.completed;
       result.kernels.push_back(std::move(run));
@@ -315,24 +326,34 @@ private:
     result.timeline.cycles += report.timeline.cycles;
   }
 
-  void copyBack() {
-    for (size_t k = 0; k < operands.size(); ++k) {
-      const Operand &operand = manifest.operands[k];
-      if (operand.role == OperandRole::Input)
+  void checkGaps() {
+    for (size_t k = 0; k < tensors.size(); ++k) {
+      std::optional<int64_t> gap = tensors[k].findWrittenGap();
+      if (!gap)
         continue;
-      int64_t bytes = spanBytes(result.problem.operands[k], operand.dtype);
-      std::memcpy(operands[k]->data.data(),
-                  reinterpret_cast<const void *>(addresses[operand.name]),
-                  bytes);
+      Diagnostic diagnostic;
+      diagnostic.finding = Finding::Memory;
+      diagnostic.message = "operand " + manifest.operands[k].name +
+                           " was written between its elements, at byte " +
+                           std::to_string(*gap);
+      diagnostic.remedy = "check the strides and the bounds of the stores";
+      result.findings.push_back(diagnostic);
     }
+  }
+
+  void copyBack() {
+    for (size_t k = 0; k < operands.size(); ++k)
+      if (manifest.operands[k].role != OperandRole::Input)
+        operands[k] = tensors[k].download();
   }
 
   const Manifest &manifest;
   std::vector<std::optional<HostTensor>> &operands;
-  const Options &options;
+  const RunOptions &options;
   Device device;
   std::shared_ptr<Module> module;
   std::vector<KernelLaunch> launches;
+  std::vector<DeviceTensor> tensors; // as the operands
   std::map<std::string, uint64_t> addresses;
   ManifestRun result;
 };
@@ -343,8 +364,8 @@ Result<ManifestRun>
 attn::sim::runManifest(const Manifest &manifest, const std::string &ptx,
                        const std::string &ptxName,
                        std::vector<std::optional<HostTensor>> &operands,
-                       const Options &options, uint32_t smCount) {
-  return Runner(manifest, operands, options, smCount).run(ptx, ptxName);
+                       const RunOptions &options) {
+  return Runner(manifest, operands, options).run(ptx, ptxName);
 }
 
 std::vector<Diagnostic> ManifestRun::diagnostics() const {
@@ -352,5 +373,6 @@ std::vector<Diagnostic> ManifestRun::diagnostics() const {
   for (const KernelRun &kernel : kernels)
     all.insert(all.end(), kernel.report.diagnostics.begin(),
                kernel.report.diagnostics.end());
+  all.insert(all.end(), findings.begin(), findings.end());
   return all;
 }

@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+using namespace attn;
 using namespace attn::sim;
 using namespace attn::runtime;
 using json = nlohmann::ordered_json;

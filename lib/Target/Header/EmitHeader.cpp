@@ -321,8 +321,14 @@ void HeaderEmitter::emitLaunch() {
       << "                 \"cuDeviceGetAttribute\");\n"
       << "  [[maybe_unused]] const int64_t size_sm_count = smCount;\n";
   emitWorkspaces();
+  if (manifest.repeat != "1")
+    out << "  for (int64_t size_iteration = 0, repeat = "
+        << toCpp(manifest.repeat)
+        << "; check.status && size_iteration < repeat; ++size_iteration) {\n";
   for (const Kernel &kernel : manifest.kernels)
     emitKernel(kernel);
+  if (manifest.repeat != "1")
+    out << "  }\n";
   emitWorkspaceRelease();
   out << "  return check.status;\n}\n";
 }

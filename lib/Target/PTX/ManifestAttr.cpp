@@ -74,11 +74,11 @@ attn::manifestFromAttr(DictionaryAttr fields, const ManifestIdentity &identity,
     return emitError() << "expected strings, numbers, booleans, arrays and "
                           "dictionaries in '"
                        << manifestAttrName << "', got " << culprit;
-  runtime::Result<runtime::Manifest> manifest =
+  Result<runtime::Manifest> manifest =
       runtime::readManifest(llvm::formatv("{0}", *json));
   if (!manifest)
     return emitError() << "expected a valid '" << manifestAttrName
-                       << "', got: " << manifest.message();
+                       << "', got: " << manifest.error();
   return std::move(*manifest);
 }
 

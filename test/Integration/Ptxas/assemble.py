@@ -18,13 +18,14 @@ MODULE = """func.func @attention(%q: {q}, %k: {q}, %v: {v}) -> ({v}, tensor<?x?x
 
 
 def assemble(ptxas, ptx, target, folder):
-    """Registers and spilled bytes (stores and loads) that ptxas reports."""
+    """Most registers of a kernel and spilled bytes of all (stores and loads) that ptxas reports."""
     result = subprocess.run([ptxas, "-v", f"-arch={target}", ptx, "-o", f"{folder}/k.cubin"], capture_output=True, text=True)
     if result.returncode:
         sys.exit(f"ptxas -arch={target} failed: {result.stdout}{result.stderr}")
     report = result.stdout + result.stderr
-    spills = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", report)
-    return int(re.search(r"Used (\d+) registers", report)[1]), int(spills[1]) + int(spills[2])
+    spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", report)
+    registers = re.findall(r"Used (\d+) registers", report)
+    return max(int(r) for r in registers), sum(int(stores) + int(loads) for stores, loads in spills)
 
 
 def main():

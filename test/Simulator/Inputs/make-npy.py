@@ -1,10 +1,12 @@
 """Writes a .npy file with a fixed pattern; needs no NumPy.
 
-    make-npy.py FILE DTYPE SHAPE      (bf16 64x128, f32 4)
+    make-npy.py FILE DTYPE SHAPE [SEED]      (bf16 64x128, f32 4)
 
-Element i of the flattened array is ((7 i + i // SHAPE[-1]) mod 17 - 8) / 4.
+Without a seed, element i of the flattened array is ((7 i + i // SHAPE[-1]) mod 17 - 8) / 4; with one, elements
+are normal with deviation 1.
 """
 
+import random
 import struct
 import sys
 
@@ -27,8 +29,10 @@ def main():
     header += " " * (63 - (10 + len(header)) % 64) + "\n"
     with open(path, "wb") as out:
         out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        generator = random.Random(int(sys.argv[4])) if len(sys.argv) > 4 else None
         for i in range(count):
-            out.write(encode(((7 * i + i // shape[-1]) % 17 - 8) / 4, dtype))
+            value = generator.gauss(0, 1) if generator else ((7 * i + i // shape[-1]) % 17 - 8) / 4
+            out.write(encode(value, dtype))
 
 
 main()

@@ -1,11 +1,18 @@
 """Runs edited copies of a kernel in attn-sim: every edit must be caught.
 
-    mutate.py NAME.ptx --edits EDITS.json --input q.npy ... [--manifest NAME.json]
-              [--seeds 10] [--skip-checks LIST] [--attn-sim PATH]
+    mutate.py NAME.ptx --edits EDITS.json ... --input q.npy ... [--manifest NAME.json]
+              [--seeds 10] [--at-least N] [--skip-checks LIST] [--attn-sim PATH]
 
-EDITS.json is a list of {"name", "find", "replace", "which"}: `find` is a regular
-expression over the PTX text, `replace` what each match becomes (groups as in
-re.sub), `which` the index of the one match to edit, or "all" (the default).
+EDITS.json is a list of {"name", "find", "replace", "which", "expect"}:
+
+find      a regular expression over the PTX text; REG stands for a register
+replace   what a match becomes (groups as in re.sub)
+which     the match to edit, counted from the end if negative; "each" makes a
+          mutant of every match, "all" (the default) edits them all in one
+expect    a regular expression that the verdict must match (optional)
+
+Only matches on lines that the unedited kernel executes with these inputs count;
+an edit without one fails the run, so that edits follow the compiler.
 
 First the unedited kernel must be clean, with equal outputs, under every schedule
 seed. Then each mutant is run until a check, a rejection of the text, or
@@ -26,9 +33,10 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ptx")
     parser.add_argument("--manifest")
-    parser.add_argument("--edits", required=True)
+    parser.add_argument("--edits", action="append", required=True)
     parser.add_argument("--input", action="append", default=[])
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--at-least", type=int, default=1, help="how many mutants there must be")
     parser.add_argument("--skip-checks", default="")
     parser.add_argument("--max-instructions", type=int, default=20_000_000)
     parser.add_argument("--attn-sim", default="attn-sim")
@@ -51,7 +59,14 @@ class Simulator:
             if operand["role"] != "input"
         ]
 
-    def run(self, text, seed):
+    def executed_lines(self, text):
+        """The numbers of the lines that are executed, from 1."""
+        report = os.path.join(self.folder, "report.json")
+        self.run(text, 0, ["--profile", "--report", report])
+        kernels = json.load(open(report))["kernels"]
+        return {line for kernel in kernels for line, _, _ in kernel["counters"]["lines"]}
+
+    def run(self, text, seed, flags=[]):
         """Returns (exit status, first line of the diagnostics, outputs)."""
         path = os.path.join(self.folder, "mutant.ptx")
         with open(path, "w") as out:
@@ -59,6 +74,7 @@ class Simulator:
         command = [self.arguments.attn_sim, path, "--manifest", self.arguments.manifest, "--check"]
         command += ["--max-instructions", str(self.arguments.max_instructions)]
         command += ["--seed", str(seed), "--slice", str(20 + 13 * seed)]
+        command += flags
         if self.arguments.skip_checks:
             command += ["--no-check", self.arguments.skip_checks]
         for name in self.arguments.input:
@@ -72,20 +88,30 @@ class Simulator:
         return 0, message, [open(name, "rb").read() for name in self.outputs]
 
 
-def apply(edit, text):
-    """The edited text; fails if the edit changes nothing."""
-    which = edit.get("which", "all")
-    if which == "all":
-        mutant = re.sub(edit["find"], edit["replace"], text)
-    else:
-        matches = list(re.finditer(edit["find"], text))
-        if which >= len(matches):
-            sys.exit("mutate.py: '%s' has %d matches" % (edit["name"], len(matches)))
-        match = matches[which]
-        mutant = text[: match.start()] + match.expand(edit["replace"]) + text[match.end() :]
+def edit_matches(edit, text, matches):
+    """The text with these matches edited, which must change it."""
+    mutant, end = "", 0
+    for match in matches:
+        mutant += text[end : match.start()] + match.expand(edit["replace"])
+        end = match.end()
+    mutant += text[end:]
     if mutant == text:
         sys.exit("mutate.py: '%s' changes nothing" % edit["name"])
     return mutant
+
+
+def make_mutants(edit, text, executed):
+    """The (name, text) of each mutant; fails if there is nothing to edit."""
+    line_of = lambda position: 1 + text.count("\n", 0, position)
+    is_live = lambda m: any(line in executed for line in range(line_of(m.start()), line_of(m.end()) + 1))
+    pattern = re.compile(edit["find"].replace("REG", r"%[\w.]+"))
+    matches = [match for match in pattern.finditer(text) if is_live(match)]
+    which = edit.get("which", "all")
+    if not matches or isinstance(which, int) and not -len(matches) <= which < len(matches):
+        sys.exit("mutate.py: '%s' has %d executed matches" % (edit["name"], len(matches)))
+    if which == "each":
+        return [("%s #%d" % (edit["name"], i), edit_matches(edit, text, [m])) for i, m in enumerate(matches)]
+    return [(edit["name"], edit_matches(edit, text, matches if which == "all" else [matches[which]]))]
 
 
 def check_baseline(simulator, text, seeds):
@@ -117,17 +143,21 @@ def judge(simulator, text, expected, seeds):
 def main():
     arguments = parse_arguments()
     text = open(arguments.ptx).read()
-    edits = json.load(open(arguments.edits))
+    edits = [edit for name in arguments.edits for edit in json.load(open(name))]
+    count = faults = 0
     with tempfile.TemporaryDirectory() as folder:
         simulator = Simulator(arguments, folder)
         expected = check_baseline(simulator, text, arguments.seeds)
-        survivors = 0
+        executed = simulator.executed_lines(text)
         for edit in edits:
-            verdict = judge(simulator, apply(edit, text), expected, arguments.seeds)
-            survivors += verdict is None or verdict.startswith("CRASH")
-            print("%-40s %s" % (edit["name"], verdict or "SURVIVED"))
-    print("%d mutants, %d survived" % (len(edits), survivors))
-    return 1 if survivors else 0
+            for name, mutant in make_mutants(edit, text, executed):
+                verdict = judge(simulator, mutant, expected, arguments.seeds) or "SURVIVED"
+                good = not re.match("SURVIVED|CRASH", verdict) and re.search(edit.get("expect", ""), verdict)
+                count += 1
+                faults += not good
+                print("%-40s %s%s" % (name, "" if good else "UNEXPECTED: ", verdict))
+    print("%d mutants, %d not caught as expected" % (count, faults))
+    return 1 if faults or count < arguments.at_least else 0
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+using namespace attn;
 using namespace attn::runtime;
 
 namespace {
@@ -54,7 +55,7 @@ int64_t integer(const std::string &text) {
 std::string parseError(const std::string &text) {
   Result<Expression> expression = Expression::parse(text);
   EXPECT_FALSE(bool(expression)) << text;
-  return expression ? "" : expression.message();
+  return expression ? "" : expression.error();
 }
 
 std::string evaluationError(const std::string &text) {
@@ -62,7 +63,7 @@ std::string evaluationError(const std::string &text) {
   EXPECT_TRUE(bool(expression)) << text;
   Result<Scalar> value = expression->evaluate(testScope());
   EXPECT_FALSE(bool(value)) << text;
-  return value ? "" : value.message();
+  return value ? "" : value.error();
 }
 
 TEST(Expression, Precedence) {

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+using namespace attn;
 using namespace attn::runtime;
 
 namespace {
@@ -17,7 +18,7 @@ class Binding : public ::testing::Test {
 protected:
   void SetUp() override {
     Result<Manifest> result = readManifest(testManifestText);
-    ASSERT_TRUE(bool(result)) << result.message();
+    ASSERT_TRUE(bool(result)) << result.error();
     manifest = *result;
     operands = {OperandBinding{{2, 8, 300, 128}, {}, 0},
                 OperandBinding{{2, 4, 500, 128}, {}, 0}, std::nullopt};
@@ -26,7 +27,7 @@ protected:
   std::string bindError() {
     Result<BoundProblem> problem = bindOperands(manifest, operands);
     EXPECT_FALSE(bool(problem));
-    return problem ? "" : problem.message();
+    return problem ? "" : problem.error();
   }
 
   Manifest manifest;
@@ -35,7 +36,7 @@ protected:
 
 TEST_F(Binding, InfersTheOutput) {
   Result<BoundProblem> problem = bindOperands(manifest, operands);
-  ASSERT_TRUE(bool(problem)) << problem.message();
+  ASSERT_TRUE(bool(problem)) << problem.error();
   EXPECT_EQ(problem->symbols.at("N"), 500);
   EXPECT_EQ(problem->operands[2].shape, (std::vector<int64_t>{2, 8, 300, 128}));
   EXPECT_EQ(problem->operands[2].strides,
@@ -46,7 +47,7 @@ TEST_F(Binding, ResolvesTheLaunch) {
   Result<BoundProblem> problem = bindOperands(manifest, operands);
   ASSERT_TRUE(bool(problem));
   Result<std::vector<KernelLaunch>> launches = resolveLaunches(*problem);
-  ASSERT_TRUE(bool(launches)) << launches.message();
+  ASSERT_TRUE(bool(launches)) << launches.error();
   const KernelLaunch &launch = launches->front();
   EXPECT_EQ(launch.grid, (std::array<int64_t, 3>{3, 8, 2}));
   EXPECT_EQ(launch.sharedBytes, 65536);
@@ -66,7 +67,7 @@ TEST_F(Binding, StridesOfAnotherLayout) {
   // BNHD: [B, M, H, D] in memory.
   operands[0]->strides = {300 * 8 * 128, 128, 8 * 128, 1};
   Result<BoundProblem> problem = bindOperands(manifest, operands);
-  ASSERT_TRUE(bool(problem)) << problem.message();
+  ASSERT_TRUE(bool(problem)) << problem.error();
   EXPECT_EQ(*evaluateInteger("stride(query, 2)", *problem, "test"), 1024);
 }
 
@@ -111,26 +112,56 @@ TEST_F(Binding, OtherErrors) {
 TEST_F(Binding, EmptyProblem) {
   operands[0]->shape[2] = 0;
   Result<BoundProblem> problem = bindOperands(manifest, operands);
-  ASSERT_TRUE(bool(problem)) << problem.message();
+  ASSERT_TRUE(bool(problem)) << problem.error();
   Result<std::vector<KernelLaunch>> launches = resolveLaunches(*problem);
   ASSERT_TRUE(bool(launches));
   EXPECT_EQ(launches->front().grid[0], 0);
+}
+
+TEST_F(Binding, RepeatsTheKernels) {
+  manifest.repeat = "ceildiv(M, 128)";
+  manifest.kernels[0].grid[1] = "1 + iteration";
+  manifest.kernels[0].parameters[2].byteOffset = "-(iteration * 512)";
+  EXPECT_FALSE(validate(manifest));
+  Result<Manifest> reread = readManifest(writeManifest(manifest));
+  ASSERT_TRUE(bool(reread)) << reread.error();
+  EXPECT_EQ(reread->repeat, manifest.repeat);
+  Result<BoundProblem> problem = bindOperands(manifest, operands);
+  ASSERT_TRUE(bool(problem)) << problem.error();
+  Result<std::vector<KernelLaunch>> launches = resolveLaunches(*problem);
+  ASSERT_TRUE(bool(launches)) << launches.error();
+  ASSERT_EQ(launches->size(), 3u);
+  EXPECT_EQ((*launches)[2].grid[1], 3);
+  EXPECT_EQ((*launches)[2].parameters[2].byteOffset, -1024);
+  EXPECT_EQ(problem->symbols.count("iteration"), 0u);
+}
+
+TEST_F(Binding, RepeatErrors) {
+  manifest.repeat = "iteration";
+  ASSERT_TRUE(validate(manifest));
+  EXPECT_EQ(validate(manifest)->message,
+            "repeat: unknown name 'iteration' in 'iteration'");
+  manifest.repeat = "M - 301";
+  Result<BoundProblem> problem = bindOperands(manifest, operands);
+  ASSERT_TRUE(bool(problem)) << problem.error();
+  EXPECT_EQ(resolveLaunches(*problem).error(),
+            "repeat: expected 0 to 1048576, got -1");
 }
 
 TEST_F(Binding, LaunchErrors) {
   manifest.kernels[0].cluster[0] = 2;
   Result<BoundProblem> problem = bindOperands(manifest, operands);
   ASSERT_TRUE(bool(problem));
-  EXPECT_EQ(resolveLaunches(*problem).message(),
+  EXPECT_EQ(resolveLaunches(*problem).error(),
             "kernels[0].grid[0]: expected a multiple of the cluster's 2 "
             "CTAs, got 3");
   manifest.kernels[0].cluster[0] = 1;
   manifest.kernels[0].parameters[4].value = "M * 100000000";
-  EXPECT_EQ(resolveLaunches(*problem).message(),
+  EXPECT_EQ(resolveLaunches(*problem).error(),
             "kernels[0].parameters[4]: expected -2147483648 to 2147483647, "
             "got 30000000000");
   manifest.kernels[0].parameters[4].value = "1.5";
-  EXPECT_EQ(resolveLaunches(*problem).message(),
+  EXPECT_EQ(resolveLaunches(*problem).error(),
             "kernels[0].parameters[4]: expected an integer, got a float in "
             "'1.5'");
 }

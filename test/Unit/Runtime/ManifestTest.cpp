@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+using namespace attn;
 using namespace attn::runtime;
 
 namespace {
@@ -21,12 +22,12 @@ std::string errorAfter(const std::string &from, const std::string &to) {
   text.replace(position, from.size(), to);
   Result<Manifest> manifest = readManifest(text);
   EXPECT_FALSE(bool(manifest)) << to;
-  return manifest ? "" : manifest.message();
+  return manifest ? "" : manifest.error();
 }
 
 TEST(Manifest, ReadsEveryField) {
   Result<Manifest> manifest = readManifest(testManifestText);
-  ASSERT_TRUE(bool(manifest)) << manifest.message();
+  ASSERT_TRUE(bool(manifest)) << manifest.error();
   EXPECT_EQ(manifest->target, "sm_90a");
   ASSERT_EQ(manifest->operands.size(), 3u);
   const Operand &query = manifest->operands[0];
@@ -55,7 +56,7 @@ TEST(Manifest, WritingIsAFixedPoint) {
   ASSERT_TRUE(bool(manifest));
   std::string once = writeManifest(*manifest);
   Result<Manifest> again = readManifest(once);
-  ASSERT_TRUE(bool(again)) << again.message();
+  ASSERT_TRUE(bool(again)) << again.error();
   EXPECT_EQ(writeManifest(*again), once);
   EXPECT_EQ(once.back(), '\n');
   EXPECT_LT(once.find("\"operands\""), once.find("\"kernels\""));
@@ -104,8 +105,8 @@ TEST(Manifest, ExpressionsAreChecked) {
 TEST(Manifest, NotJson) {
   Result<Manifest> manifest = readManifest("{\"schema\": ");
   ASSERT_FALSE(bool(manifest));
-  EXPECT_EQ(manifest.message().find("manifest is not JSON: "), 0u);
-  EXPECT_NE(manifest.message().find("line 1"), std::string::npos);
+  EXPECT_EQ(manifest.error().find("manifest is not JSON: "), 0u);
+  EXPECT_NE(manifest.error().find("line 1"), std::string::npos);
 }
 
 } // namespace

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <unistd.h>
 
+using namespace attn;
 using namespace attn::runtime;
 
 namespace {
@@ -43,8 +44,8 @@ static std::string readError(const std::string &content) {
   Result<HostTensor> tensor = readNpy(file.path);
   if (tensor)
     return "no error";
-  EXPECT_EQ(tensor.message().find(file.path + ": "), 0u);
-  return tensor.message().substr(file.path.size() + 2);
+  EXPECT_EQ(tensor.error().find(file.path + ": "), 0u);
+  return tensor.error().substr(file.path.size() + 2);
 }
 
 TEST(NpyTest, RoundTripsEveryType) {
@@ -58,7 +59,7 @@ TEST(NpyTest, RoundTripsEveryType) {
       ScratchFile file;
       ASSERT_FALSE(writeNpy(file.path, tensor));
       Result<HostTensor> read = readNpy(file.path);
-      ASSERT_TRUE(bool(read)) << read.message();
+      ASSERT_TRUE(bool(read)) << read.error();
       EXPECT_EQ(read->dtype, dtype);
       EXPECT_EQ(read->shape, shape);
       EXPECT_EQ(read->data, tensor.data);
@@ -80,7 +81,7 @@ TEST(NpyTest, ReordersFortranOrder) {
       makeFile("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 3), }\n",
                std::string("\0\1\2\3\4\5", 6)));
   Result<HostTensor> tensor = readNpy(file.path);
-  ASSERT_TRUE(bool(tensor)) << tensor.message();
+  ASSERT_TRUE(bool(tensor)) << tensor.error();
   EXPECT_EQ(std::string(tensor->data.begin(), tensor->data.end()),
             std::string("\0\2\4\1\3\5", 6));
 }
@@ -121,7 +122,7 @@ TEST(NpyTest, RejectsBadFiles) {
 TEST(NpyTest, ReportsFilesThatCannotBeOpened) {
   Result<HostTensor> tensor = readNpy("/no/such/dir/q.npy");
   ASSERT_FALSE(bool(tensor));
-  EXPECT_EQ(tensor.message(),
+  EXPECT_EQ(tensor.error(),
             "/no/such/dir/q.npy: cannot open: No such file or directory");
   std::optional<Error> error =
       writeNpy("/no/such/dir/q.npy", HostTensor(DType::F32, {1}));

@@ -86,10 +86,16 @@ TEST(CostModel, smallCacheSpillsAndReadsBack) {
   const OperandBytes *scores = findOperand(cost, Operand::Scores);
   EXPECT_EQ(scores->written, 256 * 512 * 2);
   EXPECT_EQ(scores->read, 4 * 256 * 512 * 2); // 512 / 128 slices
-  const OperandBytes *maxima = findOperand(cost, Operand::Statistics);
-  EXPECT_EQ(maxima->written, 256 * 4 * 4);
-  EXPECT_EQ(maxima->read, 4 * 256 * 4 * 4);
-  EXPECT_EQ(cost.workspaceBytes, 256 * (512 * 2 + (4 + 1) * 4));
+  const OperandBytes *statistics = findOperand(cost, Operand::Statistics);
+  EXPECT_EQ(statistics->written, 256 * 4 * 4);
+  EXPECT_EQ(statistics->read, 4 * 256 * 4 * 4);
+  EXPECT_EQ(cost.workspaceBytes, 256 * (512 * 2 + 4 * 4));
+  // The LSE is an output, not a step between the phases.
+  EXPECT_EQ(findOperand(cost, Operand::Lse), nullptr);
+  problem.hasLse = true;
+  cost = getCost(problem, schedule, *lookupTarget("sm_80"));
+  EXPECT_EQ(findOperand(cost, Operand::Lse)->written, 256 * 4);
+  EXPECT_EQ(findOperand(cost, Operand::Lse)->read, 0);
   schedule.spill = SpillFormat::Scores;
   cost = getCost(problem, schedule, *lookupTarget("sm_80"));
   EXPECT_EQ(findOperand(cost, Operand::Scores)->written, 256 * 512 * 4);

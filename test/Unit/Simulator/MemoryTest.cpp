@@ -125,6 +125,26 @@ TEST(WarpOps, VoteMatchRedux) {
   EXPECT_EQ(buffer[64], 496u);
 }
 
+TEST(WarpOps, GroupsOfOneWarp) {
+  // Both halves execute each instruction together, with masks of their own.
+  auto buffer =
+      run("setp.lt.u32 %p1, %r0, 16; selp.b32 %r5, 0xFFFF, 0xFFFF0000, %p1;"
+          "redux.sync.add.u32 %r1, %r0, %r5; st.global.u32 [%rd1], %r1;"
+          "elect.sync %r2|%p2, %r5; st.global.u32 [%rd1+128], %r2;"
+          "vote.sync.any.pred %p3, %p1, %r5; selp.u32 %r3, 1, 0, %p3;"
+          "st.global.u32 [%rd1+256], %r3;"
+          "match.all.sync.b32 %r4|%p4, %r1, %r5;"
+          "st.global.u32 [%rd1+384], %r4;");
+  EXPECT_EQ(buffer[0], 120u);
+  EXPECT_EQ(buffer[31], 376u);
+  EXPECT_EQ(buffer[32 + 15], 0u);
+  EXPECT_EQ(buffer[32 + 16], 16u);
+  EXPECT_EQ(buffer[64], 1u);
+  EXPECT_EQ(buffer[64 + 31], 0u);
+  EXPECT_EQ(buffer[96], 0x0000FFFFu);
+  EXPECT_EQ(buffer[96 + 31], 0xFFFF0000u);
+}
+
 TEST(WarpOps, ElectIsTheLowestLane) {
   auto buffer = run("elect.sync %r1|%p1, -1; selp.u32 %r2, 1, 0, %p1;"
                     "st.global.u32 [%rd1], %r2;");

@@ -53,7 +53,7 @@ inline LaunchReport runOn(std::vector<uint32_t> &buffer, const std::string &ptx,
   if (!module) {
     LaunchReport report;
     report.diagnostics.emplace_back();
-    report.diagnostics.back().message = module.message();
+    report.diagnostics.back().message = module.error();
     return report;
   }
   size_t bytes = buffer.size() * sizeof(uint32_t);

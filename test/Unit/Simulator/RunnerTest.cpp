@@ -21,6 +21,7 @@
 
 using namespace attn;
 using namespace attn::sim;
+using runtime::HostTensor;
 
 namespace {
 
@@ -39,14 +40,15 @@ float element(int64_t row, int64_t k) {
 }
 
 HostTensor makeMatrix(int64_t rows) {
-  HostTensor tensor{runtime::DType::BF16, {rows, depth}, {}, {}};
+  HostTensor tensor(runtime::DType::BF16, {rows, depth});
+  char *target = tensor.data.data();
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t k = 0; k < depth; ++k) {
       float value = element(row, k);
       uint32_t bits;
       std::memcpy(&bits, &value, 4);
-      tensor.data.push_back(uint8_t(bits >> 16));
-      tensor.data.push_back(uint8_t(bits >> 24));
+      *target++ = char(bits >> 16);
+      *target++ = char(bits >> 24);
     }
   return tensor;
 }
@@ -55,20 +57,23 @@ class Runner : public ::testing::Test {
 protected:
   void SetUp() override {
     auto result = runtime::readManifest(readInput("wgmma-tma.json"));
-    ASSERT_TRUE(bool(result)) << result.message();
+    ASSERT_TRUE(bool(result)) << result.error();
     manifest = *result;
     ptx = readInput("wgmma-tma.ptx");
     operands = {makeMatrix(rowsA), makeMatrix(rowsB), std::nullopt};
   }
 
-  runtime::Result<ManifestRun> run(const std::string &text,
-                                   const Options &options = {}) {
-    return runManifest(manifest, text, "wgmma-tma.ptx", operands, options);
+  Result<ManifestRun> run(const std::string &text,
+                          const Options &options = {}) {
+    RunOptions runOptions;
+    runOptions.simulator = options;
+    runOptions.strides = strides;
+    return runManifest(manifest, text, "wgmma-tma.ptx", operands, runOptions);
   }
   std::string runError() {
     auto result = run(ptx);
     EXPECT_FALSE(bool(result));
-    return result ? "" : result.message();
+    return result ? "" : result.error();
   }
 
   /// The number of wrong elements of D.
@@ -88,11 +93,12 @@ protected:
   runtime::Manifest manifest;
   std::string ptx;
   std::vector<std::optional<HostTensor>> operands;
+  std::map<std::string, std::vector<int64_t>> strides;
 };
 
 TEST_F(Runner, ExactAndCounted) {
   auto result = run(ptx);
-  ASSERT_TRUE(bool(result)) << result.message();
+  ASSERT_TRUE(bool(result)) << result.error();
   ASSERT_TRUE(result->clean()) << result->diagnostics().front().str();
   EXPECT_EQ(wrongElements(), 0);
   EXPECT_EQ(result->counters.mmaFlops, uint64_t(2 * rowsA * rowsB * depth));
@@ -121,10 +127,35 @@ TEST_F(Runner, EveryScheduleWithAllChecks) {
     options.slice = 20;
     operands[2].reset();
     auto result = run(ptx, options);
-    ASSERT_TRUE(bool(result)) << result.message();
+    ASSERT_TRUE(bool(result)) << result.error();
     ASSERT_TRUE(result->clean()) << result->diagnostics().front().str();
     EXPECT_EQ(wrongElements(), 0) << seed;
   }
+}
+
+TEST_F(Runner, StridesAreLayoutsInDeviceMemory) {
+  // Rows of A are 24 elements apart from their ends, those of B far apart.
+  strides = {{"a", {depth + 24, 1}}, {"b", {1024, 1}}};
+  auto result = run(ptx);
+  ASSERT_TRUE(bool(result)) << result.error();
+  ASSERT_TRUE(result->clean()) << result->diagnostics().front().str();
+  EXPECT_EQ(wrongElements(), 0);
+}
+
+TEST_F(Runner, WritesBetweenElementsAreFound) {
+  // The kernel stores D row-major whatever its strides.
+  strides = {{"d", {rowsB + 2, 1}}};
+  auto result = run(ptx);
+  ASSERT_TRUE(bool(result)) << result.error();
+  ASSERT_EQ(result->diagnostics().size(), 1u);
+  EXPECT_EQ(result->diagnostics().front().str(),
+            "error: memcheck: operand d was written between its elements, at "
+            "byte 512\n  remedy: check the strides and the bounds of the "
+            "stores");
+  strides = {{"e", {1}}};
+  EXPECT_EQ(runError(), "strides of 'e': no such operand");
+  strides = {{"a", {1}}};
+  EXPECT_EQ(runError(), "operand a: expected 2 strides, got 1");
 }
 
 TEST_F(Runner, TimelineHasTheUnits) {
@@ -190,7 +221,7 @@ TEST_F(Runner, EveryMutantIsCaught) {
     ASSERT_NE(mutant, ptx) << mutation.name;
     operands[2].reset();
     auto result = run(mutant, options);
-    ASSERT_TRUE(bool(result)) << mutation.name << ": " << result.message();
+    ASSERT_TRUE(bool(result)) << mutation.name << ": " << result.error();
     EXPECT_TRUE(!result->clean() || wrongElements() > 0) << mutation.name;
   }
 }

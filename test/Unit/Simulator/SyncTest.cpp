@@ -82,6 +82,21 @@ TEST(Mbarrier, BulkCopyArrivesAtTheWait) {
   }
 }
 
+TEST(WarpSync, MemberMasks) {
+  auto message = [](const std::string &members) {
+    return finding(kernel("mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 16;"
+                          "selp.b32 %r1, " +
+                          members + ", %p1; bar.warp.sync %r1;"));
+  };
+  EXPECT_NE(message("0xFFFF, 0xFFFF")
+                .find("executing lane 16 is not in member mask 0000ffff"),
+            std::string::npos);
+  EXPECT_NE(
+      message("0xFFFF, -1").find("lanes 0000ffff are in member mask ffffffff"),
+      std::string::npos);
+  EXPECT_EQ(message("0xFFFF, 0xFFFF0000"), "");
+}
+
 TEST(Mbarrier, MissingWaitIsAnEarlyRead) {
   EXPECT_NE(finding(kernel(copyKernel(expectAndCopy, ""), shared), {}, {64})
                 .find("asynccheck: early read: shared offset"),
@@ -133,6 +148,29 @@ TEST(CpAsync, GroupsCompleteInOrder) {
   early.replace(early.find("wait_group 1"), 12, "wait_group 2");
   EXPECT_NE(finding(kernel(early, shared)).find("early read"),
             std::string::npos);
+}
+
+TEST(CpAsync, OtherWarpsNeedABarrierAfterTheWait) {
+  std::string copy =
+      "mov.u32 %r2, s; shl.b32 %r3, %r0, 2; add.u32 %r4, %r2, %r3;"
+      "xor.b32 %r5, %r3, 128; add.u32 %r5, %r2, %r5;"
+      "cvt.u64.u32 %rd1, %r3; add.s64 %rd1, %rd0, %rd1;"
+      "cp.async.ca.shared.global [%r4], [%rd1], 4;";
+  std::string read = "ld.shared.u32 %r6, [%r5];";
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    Options options = allChecks();
+    options.seed = seed;
+    options.slice = 3;
+    EXPECT_EQ(
+        finding(kernel(copy + "cp.async.wait_all; bar.sync 0;" + read, shared),
+                options, {64}),
+        "");
+    // Whether or not the data is there when it is read.
+    EXPECT_NE(
+        finding(kernel(copy + "bar.sync 0; cp.async.wait_all;" + read, shared),
+                options, {64}),
+        "");
+  }
 }
 
 TEST(CpAsync, ZeroFill) {

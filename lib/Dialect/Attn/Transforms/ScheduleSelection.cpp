@@ -128,15 +128,20 @@ AttentionProblem attn::getProblem(AttentionOp op) {
 // The choice
 //===----------------------------------------------------------------------===//
 
-GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target) {
+GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target,
+                                             ElementType type) {
   GeneratorFeatures features;
   features.packGqa = false;
-  features.dvSplit = false;
+  features.dvSplit = target.kind == TargetKind::Gpu;
   features.splitKv = false;
-  features.tf32 = false;
-  features.smallCache = false;
-  features.wgmma = target.hasMma(MmaFamily::Wgmma);
+  features.smallCache =
+      target.kind == TargetKind::Gpu && type != ElementType::F32;
+  features.spillScores = false;
+  // wgmma kernels take 16-bit inputs.
+  features.wgmma =
+      target.hasMma(MmaFamily::Wgmma) && type != ElementType::F32;
   features.sharedRows = false;
+  features.wgmmaSlices = false;
   return features;
 }
 
@@ -167,7 +172,7 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   if (std::optional<ScheduleAttr> schedule = op.getSchedule())
     fields = merge(getChosenFields(*schedule), overrides);
   SelectorOptions options;
-  options.features = getGeneratorFeatures(target);
+  options.features = getGeneratorFeatures(target, problem.elementType);
   Result<Selection> selection =
       attn::selectSchedule(problem, target, fields, options);
   if (!selection)

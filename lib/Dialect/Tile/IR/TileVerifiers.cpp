@@ -30,8 +30,25 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
-/// A tile is a matrix of the tensor: the last two dimensions, of which `rows`
-/// is the one that indices address.
+/// A tile of a matrix is addressed by its first row, or by its first row and
+/// column: without a column it has all of them.
+static LogicalResult verifyMatrixIndices(Operation *op, GlobalType global,
+                                         int64_t cols, unsigned indices) {
+  if (indices == global.getRank())
+    return success();
+  if (failed(verifyEqual(op, "the number of indices", global.getRank() - 1,
+                         indices)))
+    return failure();
+  int64_t all = global.getShape().back();
+  if (!ShapedType::isDynamic(all) && cols < all)
+    return op->emitOpError() << "expected " << all
+                             << " tile columns or the index of the first "
+                                "column, got "
+                             << cols << " columns";
+  return success();
+}
+
+/// A tile is part of a matrix of the tensor: the last two dimensions.
 static LogicalResult verifyTileOf(Operation *op, GlobalType global,
                                   SharedType tile, OperandRange indices) {
   if (tile.isRing())
@@ -40,11 +57,7 @@ static LogicalResult verifyTileOf(Operation *op, GlobalType global,
     return op->emitOpError()
            << "expected element type " << global.getElementType() << ", got "
            << tile.getElementType();
-  if (failed(verifyEqual(op, "the number of indices", global.getRank() - 1,
-                         indices.size())))
-    return failure();
-  return verifyEqual(op, "tile columns", global.getShape().back(),
-                     tile.getCols());
+  return verifyMatrixIndices(op, global, tile.getCols(), indices.size());
 }
 
 LogicalResult LoadOp::verify() {
@@ -170,17 +183,34 @@ LogicalResult RowReduceOp::verify() {
   return verifyEqual(*this, "rows of init", source.getRows(), init.getRows());
 }
 
+LogicalResult ScaleRowsOp::verify() {
+  FragmentType source = getSource().getType(), factor = getFactor().getType();
+  if (source.getLayout() != FragmentLayout::OperandA || !factor.isRow())
+    return emitOpError()
+           << "expected an operand_a fragment and a row fragment, got "
+           << source << " and " << factor;
+  return verifyEqual(*this, "rows of factor", source.getRows(),
+                     factor.getRows());
+}
+
+LogicalResult LoadRowOp::verify() {
+  FragmentType result = getResult().getType();
+  GlobalType source = getSource().getType();
+  if (!result.isRow() || source.getElementType() != result.getElementType())
+    return emitOpError() << "expected a row fragment of "
+                         << source.getElementType() << ", got " << result;
+  return verifyEqual(*this, "the number of indices", source.getRank(),
+                     getIndices().size());
+}
+
 LogicalResult StoreOp::verify() {
   FragmentType source = getSource().getType();
   GlobalType destination = getDestination().getType();
-  int64_t indices = destination.getRank() - (source.isRow() ? 0 : 1);
-  if (failed(verifyEqual(*this, "the number of indices", indices,
-                         getIndices().size())))
-    return failure();
   if (source.isRow())
-    return success();
-  return verifyEqual(*this, "columns", destination.getShape().back(),
-                     source.getShape()[1]);
+    return verifyEqual(*this, "the number of indices", destination.getRank(),
+                       getIndices().size());
+  return verifyMatrixIndices(*this, destination, source.getShape()[1],
+                             getIndices().size());
 }
 
 LogicalResult AnyOp::verify() {

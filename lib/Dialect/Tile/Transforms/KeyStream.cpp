@@ -28,29 +28,42 @@ static bool isOutside(Value value, scf::ForOp loop) {
   return !loop.getRegion().isAncestor(value.getParentRegion());
 }
 
+/// The index of `load` that is the loop's induction variable, if it is the row
+/// or the column and all others come from outside.
+static std::optional<unsigned> getStreamIndex(LoadOp load, scf::ForOp loop) {
+  std::optional<unsigned> stream;
+  unsigned row = load.getSource().getType().getRank() - 2;
+  for (auto [i, index] : llvm::enumerate(load.getIndices())) {
+    if (index == loop.getInductionVar() && i >= row && !stream)
+      stream = i;
+    else if (!isOutside(index, loop))
+      return std::nullopt;
+  }
+  return stream;
+}
+
 /// Each load of a loop must have its like in every loop: same tensor and tile,
-/// row = induction variable, other indices from outside.
+/// row or column = induction variable, other indices from outside.
 LogicalResult KeyStream::findLoads() {
   for (scf::ForOp loop : loops) {
     SmallVector<LoadOp> found(loop.getBody()->getOps<LoadOp>());
     for (LoadOp load : found) {
-      bool isStream = load.getIndices().back() == loop.getInductionVar() &&
-                      llvm::all_of(load.getIndices().drop_back(),
-                                   [&](Value v) { return isOutside(v, loop); });
-      if (!isStream)
-        return load.emitOpError() << "expected the row to be the loop's "
-                                     "induction variable and the other indices "
-                                     "to be invariant";
+      std::optional<unsigned> index = getStreamIndex(load, loop);
+      if (!index)
+        return load.emitOpError() << "expected the row or the column to be the "
+                                     "loop's induction variable and the other "
+                                     "indices to be invariant";
+      if (loop == loops.front())
+        loads.push_back({load, *index});
     }
-    if (loop == loops.front())
-      loads = found;
     if (found.size() != loads.size())
       return loop.emitOpError()
              << "expected " << loads.size()
              << " loads as in the first loop, got " << found.size();
     for (auto [load, like] : llvm::zip_equal(found, loads))
-      if (load.getSource() != like.getSource() ||
-          load.getTile().getType() != like.getTile().getType())
+      if (load.getSource() != like.load.getSource() ||
+          load.getTile().getType() != like.load.getTile().getType() ||
+          getStreamIndex(load, loop) != like.streamIndex)
         return load.emitOpError() << "expected the same tile as in the first "
                                      "loop";
   }

@@ -16,10 +16,17 @@
 
 namespace attn::tile {
 
+/// A load of a key loop, one tile for each step.
+struct StreamedLoad {
+  LoadOp load;
+  /// Which of its indices, the row or the column, is the induction variable.
+  unsigned streamIndex;
+};
+
 struct KeyStream {
   llvm::SmallVector<mlir::scf::ForOp> loops; ///< first to last
   /// The loads of the first loop, which stand for those of every loop.
-  llvm::SmallVector<LoadOp> loads;
+  llvm::SmallVector<StreamedLoad> loads;
 
   mlir::Value lowerBound() { return loops.front().getLowerBound(); }
   mlir::Value upperBound() { return loops.back().getUpperBound(); }

@@ -25,6 +25,7 @@ namespace {
 /// corresponding loads of all loops.
 struct StagedLoad {
   LoadOp load;
+  unsigned streamIndex; ///< which index is the loop's induction variable
   Value ring;
 };
 
@@ -62,10 +63,15 @@ private:
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// True if every tile of `type` at a multiple of its rows lies inside `source`.
-static bool tilesExactly(GlobalType source, SharedType type) {
-  int64_t rows = source.getShape()[source.getRank() - 2];
-  return !ShapedType::isDynamic(rows) && rows % type.getRows() == 0;
+/// True if every tile at multiples of its rows and columns lies inside the
+/// source.
+static bool tilesExactly(LoadOp load) {
+  auto divides = [](int64_t part, int64_t all) {
+    return !ShapedType::isDynamic(all) && all % part == 0;
+  };
+  ArrayRef<int64_t> sizes = load.getSource().getType().getShape().take_back(2);
+  SharedType tile = load.getTile().getType();
+  return divides(tile.getRows(), sizes[0]) && divides(tile.getCols(), sizes[1]);
 }
 
 /// Loads outside the loops: one buffer each, in the first group.
@@ -76,10 +82,8 @@ void Pipeliner::stageOuterLoads() {
     Value buffer =
         AllocOp::create(builder, load.getLoc(), load.getTile().getType(),
                         /*offset=*/IntegerAttr());
-    bool inBounds =
-        tilesExactly(load.getSource().getType(), load.getTile().getType());
     CopyAsyncOp::create(builder, load.getLoc(), load.getSource(),
-                        load.getIndices(), buffer, inBounds);
+                        load.getIndices(), buffer, tilesExactly(load));
     CommitGroupOp::create(builder, load.getLoc());
     // What is read before the key loops is waited for there, after the first
     // key tiles are under way; what is only read inside them has arrived with
@@ -102,12 +106,10 @@ void Pipeliner::copyTile(Value position, Value stage) {
   for (StagedLoad &entry : staged) {
     LoadOp load = entry.load;
     SmallVector<Value> indices(load.getIndices());
-    indices.back() = position;
+    indices[entry.streamIndex] = position;
     Value tile = StageOp::create(builder, load.getLoc(), entry.ring, stage);
-    bool inBounds =
-        tilesExactly(load.getSource().getType(), load.getTile().getType());
     CopyAsyncOp::create(builder, load.getLoc(), load.getSource(), indices, tile,
-                        inBounds);
+                        tilesExactly(load));
   }
 }
 
@@ -184,7 +186,8 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
 
   Value current = staging.getRegionIterArgs().back();
   builder.setInsertionPointToStart(body);
-  WaitGroupOp::create(builder, loc, stages - 2);
+  if (stages > 1)
+    WaitGroupOp::create(builder, loc, stages - 2);
   gpu::BarrierOp::create(builder, loc);
   // The stage before the current one, stages - 1 tiles ahead.
   Value ahead =
@@ -197,6 +200,11 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
   Value free = arith::SelectOp::create(builder, loc, isFirst,
                                        constant(stages - 1), before);
   copyGuarded(position, free);
+  if (stages == 1) {
+    // Nothing is ahead: this copy is the tile of this iteration.
+    WaitGroupOp::create(builder, loc, 0);
+    gpu::BarrierOp::create(builder, loc);
+  }
   SmallVector<LoadOp> loads(body->getOps<LoadOp>());
   for (unsigned i = 0; i < loads.size(); ++i) {
     Value tile =
@@ -217,8 +225,8 @@ LogicalResult Pipeliner::run() {
   if (failed(stream))
     return failure();
   chain = *stream;
-  for (LoadOp load : chain.loads)
-    staged.push_back({load, Value()});
+  for (const StreamedLoad &entry : chain.loads)
+    staged.push_back({entry.load, entry.streamIndex, Value()});
   stageOuterLoads();
   buildPrologue();
   builder.setInsertionPoint(chain.loops.front());
@@ -245,8 +253,8 @@ struct PipelinePass : public attn::tile::impl::PipelinePassBase<PipelinePass> {
     if (kernel.getProducerWarps())
       return; // --attn-tile-specialize-warps has staged the loads.
     int64_t count = stages ? stages : getScheduleField(kernel, "stages", 2);
-    if (count < 2) {
-      kernel.emitOpError() << "expected at least 2 stages, got " << count;
+    if (count < 1) {
+      kernel.emitOpError() << "expected at least 1 stage, got " << count;
       return signalPassFailure();
     }
     Pipeliner pipeliner(kernel, count);

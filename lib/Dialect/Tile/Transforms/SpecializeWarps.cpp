@@ -113,8 +113,8 @@ void Specializer::createChannels() {
   for (LoadOp load :
        llvm::make_early_inc_range(kernel.getBody().front().getOps<LoadOp>()))
     outer.push_back(createChannel(load, /*stages=*/1, /*isStream=*/false));
-  for (LoadOp load : stream.loads)
-    streamed.push_back(createChannel(load, stages, /*isStream=*/true));
+  for (const StreamedLoad &entry : stream.loads)
+    streamed.push_back(createChannel(entry.load, stages, /*isStream=*/true));
   SmallVector<Value> barriers;
   for (Channel &channel : outer)
     barriers.push_back(channel.full);
@@ -315,9 +315,11 @@ static std::string findObstacle(KernelOp kernel, const KeyStream &stream) {
     }
     if (auto load = dyn_cast<LoadOp>(op))
       if (load.getSource().getType().getRank() != 4 ||
+          load.getIndices().size() != 3 ||
           !isa<BlockArgument>(load.getSource()) ||
           load.getTile().getType().getRows() > 256)
-        text << "expected tiles of at most 256 rows of 4-dimensional operands";
+        text << "expected tiles of at most 256 whole rows of 4-dimensional "
+                "operands";
     return WalkResult::advance();
   });
   return reason;

@@ -38,7 +38,7 @@ static SharedType getStagedType(StoreOp store) {
     return {};
   int64_t cols = source.getShape()[1];
   return SharedType::get(store.getContext(), source.getShape(), element,
-                         SharedType::getSwizzleFor(cols));
+                         SharedType::getSwizzleFor(2 * cols));
 }
 
 /// A tile of this type that only products read, and none of them after `store`.

@@ -132,6 +132,12 @@ Step runWait(Warp &warp, const Instruction &i) {
     }
     if (lanes)
       traceWaitUntil(warp, op.doneCycle);
+    // Other warps may read after a barrier that follows this wait, whatever
+    // barriers there were since the copy was issued.
+    ATTN_FOR_LANES(lanes, lane) {
+      noteArrival(warp, *warp.cta, op.destination[lane] & sharedOffsetMask,
+                  op.bytes);
+    }
     completeLanes(warp, op, lanes);
   }
   dropCompleted(warp);

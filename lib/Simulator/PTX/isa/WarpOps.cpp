@@ -15,6 +15,7 @@
 #include "Families.h"
 #include "FloatOps.h"
 
+#include <array>
 #include <cmath>
 
 using namespace attn::sim;
@@ -26,15 +27,51 @@ void decodeMembers(Decoder &decoder, size_t index) {
   decoder.instruction.d = decoder.source(index, 4);
 }
 
-/// The lanes that take part; all active ones in the old forms without .sync.
-/// Sets `ready` to false if some have not arrived.
-u32 participants(Warp &warp, const Instruction &i, bool &ready) {
-  ready = true;
-  if (!i.d)
-    return warp.active;
-  u32 members = memberMask(warp, i, i.d);
-  ready = convergesWith(warp, i, members);
-  return members;
+/// The lanes whose instruction names the same members. Subsets of a warp that
+/// have converged, such as tiles of cooperative groups, execute together.
+struct LaneGroups {
+  std::array<u32, warpSize> lanes;
+  size_t count = 0;
+
+  const u32 *begin() const { return lanes.data(); }
+  const u32 *end() const { return lanes.data() + count; }
+};
+
+/// The lanes among `candidates` that name the same members as the first one.
+u32 sameMembers(const Warp &warp, const Instruction &i, u32 candidates,
+                u32 members) {
+  u32 lanes = 0;
+  ATTN_FOR_LANES(candidates, lane) {
+    lanes |= u32(laneValue32(warp, i.d, lane) == members) << lane;
+  }
+  if (u32 strangers = lanes & ~members)
+    fault(warp, i, Finding::Sync,
+          format("executing lane %u is not in member mask %08x",
+                 firstLane(strangers), members));
+  if (u32 others = members & warp.active & ~lanes)
+    fault(warp, i, Finding::Sync,
+          format("lanes %08x are in member mask %08x of lanes %08x but name "
+                 "another one",
+                 others, members, lanes));
+  return lanes;
+}
+
+/// Finds the groups of active lanes; all are one in the old forms without
+/// .sync. Returns false if some members have not arrived.
+bool findGroups(Warp &warp, const Instruction &i, LaneGroups &groups) {
+  if (!i.d) {
+    groups.lanes[groups.count++] = warp.active;
+    return true;
+  }
+  u32 allMembers = 0;
+  for (u32 rest = warp.active; rest;) {
+    u32 members = laneValue32(warp, i.d, firstLane(rest));
+    u32 lanes = sameMembers(warp, i, rest, members);
+    groups.lanes[groups.count++] = lanes;
+    allMembers |= members;
+    rest &= ~lanes;
+  }
+  return convergesWith(warp, i, allMembers);
 }
 
 //===----------------------------------------------------------------------===//
@@ -73,9 +110,8 @@ ShuffleSource shuffleSource(u32 mode, u32 lane, u32 b, u32 c) {
 }
 
 Step runShuffle(Warp &warp, const Instruction &i) {
-  bool ready;
-  participants(warp, i, ready);
-  if (!ready)
+  LaneGroups groups;
+  if (!findGroups(warp, i, groups))
     return Step::Block;
   const u32 *a = source32(warp, i.a), *b = source32(warp, i.b),
             *c = source32(warp, i.c);
@@ -117,25 +153,22 @@ bool decodeShuffle(Decoder &decoder) {
 enum VoteMode : u32 { All, Any, Uniform, Ballot };
 
 Step runVote(Warp &warp, const Instruction &i) {
-  bool ready;
-  u32 members = participants(warp, i, ready) & warp.active;
-  if (!ready)
+  LaneGroups groups;
+  if (!findGroups(warp, i, groups))
     return Step::Block;
-  u32 votes = predicateMask(warp, i.a) & members;
-  bool all = votes == members, none = votes == 0;
-  switch (i.operation) {
-  case All:
-    setPredicate(warp, i.dst, all ? fullMask : 0);
-    break;
-  case Any:
-    setPredicate(warp, i.dst, none ? 0 : fullMask);
-    break;
-  case Uniform:
-    setPredicate(warp, i.dst, all || none ? fullMask : 0);
-    break;
-  default:
-    ATTN_FOR_LANES(warp.active, lane) { dest32(warp, i.dst)[lane] = votes; }
+  u32 predicates = predicateMask(warp, i.a), result = 0;
+  for (u32 lanes : groups) {
+    u32 votes = predicates & lanes;
+    bool all = votes == lanes, none = votes == 0;
+    if (i.operation == Ballot)
+      ATTN_FOR_LANES(lanes, lane) { dest32(warp, i.dst)[lane] = votes; }
+    else if (i.operation == Uniform ? all || none
+             : i.operation == All   ? all
+                                    : !none)
+      result |= lanes;
   }
+  if (i.operation != Ballot)
+    setPredicate(warp, i.dst, result);
   return Step::Next;
 }
 
@@ -155,29 +188,37 @@ bool decodeVote(Decoder &decoder) {
   return true;
 }
 
-Step runMatch(Warp &warp, const Instruction &i) {
-  bool ready;
-  u32 members = participants(warp, i, ready) & warp.active;
-  if (!ready)
-    return Step::Block;
-  u32 masks[warpSize];
-  bool allEqual = true;
-  u64 first = laneValue(warp, i.a, firstLane(warp.active));
-  ATTN_FOR_LANES(warp.active, lane) {
+/// The lanes of each lane's group that hold the same value.
+void matchLanes(const Warp &warp, const Instruction &i, u32 lanes,
+                u32 (&masks)[warpSize]) {
+  ATTN_FOR_LANES(lanes, lane) {
     u64 value = laneValue(warp, i.a, lane);
     masks[lane] = 0;
-    ATTN_FOR_LANES(members, other) {
+    ATTN_FOR_LANES(lanes, other) {
       masks[lane] |= u32(laneValue(warp, i.a, other) == value) << other;
     }
-    allEqual &= value == first;
   }
+}
+
+Step runMatch(Warp &warp, const Instruction &i) {
+  LaneGroups groups;
+  if (!findGroups(warp, i, groups))
+    return Step::Block;
   bool isAll = i.operation;
+  u32 equal = 0;
+  u32 masks[warpSize];
+  for (u32 lanes : groups) {
+    matchLanes(warp, i, lanes, masks);
+    bool allEqual = masks[firstLane(lanes)] == lanes;
+    equal |= allEqual ? lanes : 0;
+    if (isAll && !allEqual)
+      ATTN_FOR_LANES(lanes, lane) { masks[lane] = 0; }
+  }
   if (i.dst.isRegister())
     ATTN_FOR_LANES(warp.active, lane) {
-      dest32(warp, i.dst)[lane] =
-          isAll ? (allEqual ? members : 0) : masks[lane];
+      dest32(warp, i.dst)[lane] = masks[lane];
     }
-  setPredicate(warp, i.dst2, allEqual ? fullMask : 0);
+  setPredicate(warp, i.dst2, equal);
   return Step::Next;
 }
 
@@ -232,14 +273,15 @@ u32 reduceIntegers(const Instruction &i, const u32 *values, u32 members) {
 }
 
 Step runRedux(Warp &warp, const Instruction &i) {
-  bool ready;
-  u32 members = participants(warp, i, ready) & warp.active;
-  if (!ready)
+  LaneGroups groups;
+  if (!findGroups(warp, i, groups))
     return Step::Block;
   const u32 *values = source32(warp, i.a);
-  u32 result = i.type == Type::F32 ? reduceFloats(i, values, members)
-                                   : reduceIntegers(i, values, members);
-  ATTN_FOR_LANES(warp.active, lane) { dest32(warp, i.dst)[lane] = result; }
+  for (u32 lanes : groups) {
+    u32 result = i.type == Type::F32 ? reduceFloats(i, values, lanes)
+                                     : reduceIntegers(i, values, lanes);
+    ATTN_FOR_LANES(lanes, lane) { dest32(warp, i.dst)[lane] = result; }
+  }
   return Step::Next;
 }
 
@@ -279,14 +321,17 @@ bool decodeActivemask(Decoder &decoder) {
 
 /// The leader is the lowest member.
 Step runElect(Warp &warp, const Instruction &i) {
-  bool ready;
-  u32 members = participants(warp, i, ready) & warp.active;
-  if (!ready)
+  LaneGroups groups;
+  if (!findGroups(warp, i, groups))
     return Step::Block;
-  u32 leader = firstLane(members);
-  if (i.dst.isRegister())
-    ATTN_FOR_LANES(warp.active, lane) { dest32(warp, i.dst)[lane] = leader; }
-  setPredicate(warp, i.dst2, 1u << leader);
+  u32 leaders = 0;
+  for (u32 lanes : groups) {
+    u32 leader = firstLane(lanes);
+    leaders |= 1u << leader;
+    if (i.dst.isRegister())
+      ATTN_FOR_LANES(lanes, lane) { dest32(warp, i.dst)[lane] = leader; }
+  }
+  setPredicate(warp, i.dst2, leaders);
   return Step::Next;
 }
 
@@ -304,9 +349,8 @@ bool decodeElect(Decoder &decoder) {
 }
 
 Step runWarpSync(Warp &warp, const Instruction &i) {
-  bool ready;
-  participants(warp, i, ready);
-  return ready ? Step::Next : Step::Block;
+  LaneGroups groups;
+  return findGroups(warp, i, groups) ? Step::Next : Step::Block;
 }
 
 /// PTX ISA 9.7.13 bar.warp.sync.

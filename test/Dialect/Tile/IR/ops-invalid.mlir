@@ -14,13 +14,13 @@ attn_tile.kernel @terminator() warps(4) {
 
 // -----
 
-// expected-error @below {{expected a 16-bit element type, got 'f32'}}
-func.func private @element(!attn_tile.shared<64x64xf32, swizzle = 128>)
+// expected-error @below {{expected f16, bf16 or f32 elements, got 'f64'}}
+func.func private @element(!attn_tile.shared<64x64xf64, swizzle = 128>)
 
 // -----
 
-// expected-error @below {{expected swizzle to be 64 or 128 bytes, got 32}}
-func.func private @swizzle(!attn_tile.shared<64x64xf16, swizzle = 32>)
+// expected-error @below {{expected swizzle to be 32, 64 or 128 bytes, got 16}}
+func.func private @swizzle(!attn_tile.shared<64x64xf16, swizzle = 16>)
 
 // -----
 
@@ -80,8 +80,8 @@ attn_tile.kernel @load_element(%q: !attn_tile.global<?x64xbf16>) warps(4) {
 
 attn_tile.kernel @load_indices(%q: !attn_tile.global<?x64xf16>) warps(4) {
   %c0 = arith.constant 0 : index
-  // expected-error @below {{expected the number of indices to be 1, got 2}}
-  %t = attn_tile.load %q[%c0, %c0] : !attn_tile.global<?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  // expected-error @below {{expected the number of indices to be 1, got 3}}
+  %t = attn_tile.load %q[%c0, %c0, %c0] : !attn_tile.global<?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
   attn_tile.return
 }
 
@@ -89,7 +89,7 @@ attn_tile.kernel @load_indices(%q: !attn_tile.global<?x64xf16>) warps(4) {
 
 attn_tile.kernel @load_columns(%q: !attn_tile.global<?x128xf16>) warps(4) {
   %c0 = arith.constant 0 : index
-  // expected-error @below {{expected tile columns to be 128, got 64}}
+  // expected-error @below {{expected 128 tile columns or the index of the first column, got 64 columns}}
   %t = attn_tile.load %q[%c0] : !attn_tile.global<?x128xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
   attn_tile.return
 }
@@ -173,7 +173,7 @@ attn_tile.kernel @reduce() warps(4) {
 attn_tile.kernel @store(%o: !attn_tile.global<?x64xf16>) warps(4) {
   %c0 = arith.constant 0 : index
   %zero = attn_tile.fill 0.0 : !attn_tile.fragment<64x32xf32, accumulator>
-  // expected-error @below {{expected columns to be 64, got 32}}
+  // expected-error @below {{expected 64 tile columns or the index of the first column, got 32 columns}}
   attn_tile.store %zero, %o[%c0] : !attn_tile.fragment<64x32xf32, accumulator>, !attn_tile.global<?x64xf16>
   attn_tile.return
 }
@@ -304,5 +304,42 @@ attn_tile.kernel @store_tma(%map: !attn_tile.tensor_map<128x64xf16, swizzle = 12
   %q = attn_tile.alloc : !attn_tile.shared<128x64xf16, swizzle = 128>
   // expected-error @below {{expected a tensor map of 64 rows of the tile's panels, '!attn_tile.tensor_map<64x64xf16, swizzle = 128>'}}
   attn_tile.store_tma %q[%c0] to %map[%c0, %c0, %c0] : !attn_tile.shared<128x64xf16, swizzle = 128> to !attn_tile.tensor_map<128x64xf16, swizzle = 128>
+
+// -----
+
+attn_tile.kernel @load_row(%l: !attn_tile.global<?xf16>) warps(4) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected a row fragment of 'f16'}}
+  %r = attn_tile.load_row %l[%c0] : !attn_tile.global<?xf16> -> !attn_tile.fragment<64xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @load_row_indices(%l: !attn_tile.global<?x?xf32>) warps(4) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected the number of indices to be 2, got 1}}
+  %r = attn_tile.load_row %l[%c0] : !attn_tile.global<?x?xf32> -> !attn_tile.fragment<64xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @scale_rows() warps(4) {
+  %row = attn_tile.fill 1.0 : !attn_tile.fragment<64xf32, row>
+  %acc = attn_tile.fill 1.0 : !attn_tile.fragment<64x16xf32, accumulator>
+  // expected-error @below {{expected an operand_a fragment and a row fragment}}
+  %r = attn_tile.scale_rows %acc, %row : !attn_tile.fragment<64x16xf32, accumulator>, !attn_tile.fragment<64xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @scale_other_rows(%q: !attn_tile.global<?x64xf16>) warps(4) {
+  %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %a = attn_tile.load_operand %t : !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf16, operand_a>
+  %row = attn_tile.fill 1.0 : !attn_tile.fragment<32xf32, row>
+  // expected-error @below {{expected rows of factor to be 64, got 32}}
+  %r = attn_tile.scale_rows %a, %row : !attn_tile.fragment<64x64xf16, operand_a>, !attn_tile.fragment<32xf32, row>
   attn_tile.return
 }

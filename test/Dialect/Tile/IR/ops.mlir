@@ -16,6 +16,9 @@ attn_tile.kernel @all_ops(%q: !attn_tile.global<?x8x?x64xf16>,
   %rows = attn_tile.dim %q, 2 : !attn_tile.global<?x8x?x64xf16>
   // CHECK: attn_tile.load %{{.*}} -> <128x64xf16, swizzle = 128>
   %qt = attn_tile.load %q[%b, %h, %m] : !attn_tile.global<?x8x?x64xf16> -> !attn_tile.shared<128x64xf16, swizzle = 128>
+  // From a column on.
+  // CHECK: attn_tile.load %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] : {{.*}} -> <128x16xf16, swizzle = 32>
+  %qs = attn_tile.load %q[%b, %h, %m, %c0] : !attn_tile.global<?x8x?x64xf16> -> !attn_tile.shared<128x16xf16, swizzle = 32>
   // CHECK: attn_tile.alloc : <2x64x64xf16, swizzle = 128>
   %ring = attn_tile.alloc : !attn_tile.shared<2x64x64xf16, swizzle = 128>
   // CHECK: attn_tile.stage
@@ -51,8 +54,13 @@ attn_tile.kernel @all_ops(%q: !attn_tile.global<?x8x?x64xf16>,
   // CHECK: attn_tile.to_operand
   %pa = attn_tile.to_operand %p : !attn_tile.fragment<128x64xf32, accumulator> -> !attn_tile.fragment<128x64xf16, operand_a>
   %acc = attn_tile.mma %pa, %kt, %zero : !attn_tile.fragment<128x64xf16, operand_a>, !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.fragment<128x64xf32, accumulator>
+  // CHECK: attn_tile.load_row %{{.*}} : <?x8x?xf32> -> <128xf32, row>
+  %w = attn_tile.load_row %l[%b, %h, %m] : !attn_tile.global<?x8x?xf32> -> !attn_tile.fragment<128xf32, row>
+  // CHECK: attn_tile.scale_rows %{{.*}}, %{{.*}} : <128x64xf16, operand_a>, <128xf32, row>
+  %scaled = attn_tile.scale_rows %pa, %w : !attn_tile.fragment<128x64xf16, operand_a>, !attn_tile.fragment<128xf32, row>
   // CHECK: attn_tile.store
   attn_tile.store %acc, %o[%b, %h, %m] : !attn_tile.fragment<128x64xf32, accumulator>, !attn_tile.global<?x8x?x64xf16>
+  attn_tile.store %acc, %o[%b, %h, %m, %c0] : !attn_tile.fragment<128x64xf32, accumulator>, !attn_tile.global<?x8x?x64xf16>
   attn_tile.store %m2, %l[%b, %h, %m] : !attn_tile.fragment<128xf32, row>, !attn_tile.global<?x8x?xf32>
   // CHECK: attn_tile.return
   attn_tile.return

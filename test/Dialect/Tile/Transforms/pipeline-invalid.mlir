@@ -8,8 +8,8 @@ attn_tile.kernel @nothing() warps(4) {
 
 // -----
 
-// expected-error @below {{expected at least 2 stages, got 1}}
-attn_tile.kernel @stages() warps(4) attributes {manifest = {schedule = {stages = 1}}} {
+// expected-error @below {{expected at least 1 stage, got 0}}
+attn_tile.kernel @stages() warps(4) attributes {manifest = {schedule = {stages = 0}}} {
   attn_tile.return
 }
 
@@ -19,7 +19,7 @@ attn_tile.kernel @row(%k: !attn_tile.global<?x64xf16>) warps(4) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   scf.for %n = %c0 to %c64 step %c64 {
-    // expected-error @below {{expected the row to be the loop's induction variable}}
+    // expected-error @below {{expected the row or the column to be the loop's induction variable}}
     %kt = attn_tile.load %k[%c0] : !attn_tile.global<?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
   }
   attn_tile.return

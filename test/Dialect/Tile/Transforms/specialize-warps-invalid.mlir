@@ -20,7 +20,7 @@ attn_tile.kernel @warps(%k: !attn_tile.global<?x?x?x64xf16>) warps(2) {
 
 // -----
 
-// expected-error @below {{expected tiles of at most 256 rows of 4-dimensional operands}}
+// expected-error @below {{expected tiles of at most 256 whole rows of 4-dimensional operands}}
 attn_tile.kernel @rank(%k: !attn_tile.global<?x64xf16>) warps(4) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index

@@ -77,15 +77,18 @@ def DimOp : AttnTile_Op<"dim", [Pure]> {
 def LoadOp : AttnTile_Op<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "a tile of a global tensor, in shared memory";
   let description = [{
-    The rows [row, row + rows) and all columns of the matrix at the leading
-    `indices`; rows past the end read as 0. How the tile gets there (stages,
-    copies, barriers) is decided by `--attn-tile-pipeline`, which removes this
-    op.
+    The rows [row, row + rows) of the matrix at the leading `indices`, from its
+    first column on, or from `col` if there is one more index. Elements past the
+    ends of the matrix read as 0. `col` is a multiple of 8. How the tile gets
+    there (stages, copies, barriers) is decided by `--attn-tile-pipeline`, which
+    removes this op.
 
     Example:
     ```mlir
     %kt = attn_tile.load %k[%b, %h, %n] : !attn_tile.global<?x8x?x64xf16>
         -> !attn_tile.shared<64x64xf16, swizzle = 128>
+    %ks = attn_tile.load %k[%b, %h, %n, %d] : !attn_tile.global<?x8x?x512xf16>
+        -> !attn_tile.shared<64x32xf16, swizzle = 64>
     ```
   }];
   let arguments = (ins AttnTile_Global:$source, Variadic<Index>:$indices);
@@ -134,7 +137,7 @@ def CopyAsyncOp : AttnTile_Op<"copy_async", [
   let description = [{
     As `attn_tile.load`, into `tile`, asynchronously: the data is there after
     `wait_group` for the group that the next `commit_group` closes, and then a
-    barrier (PTX ISA, cp.async). With `in_bounds` every row exists.
+    barrier (PTX ISA, cp.async). With `in_bounds` every element exists.
 
     Example:
     ```mlir
@@ -358,7 +361,9 @@ def MmaOp : AttnTile_Op<"mma", [
   let summary = "result = acc + a * b on tensor cores";
   let description = [{
     `a` is [m, k] in registers or in shared memory; `b` is [k, n] in shared
-    memory, or with `transpose_b` [n, k]. 16-bit inputs, f32 accumulation.
+    memory, or with `transpose_b` [n, k]. 16-bit inputs, or f32 ones rounded to
+    tf32; f32 accumulation. An f32 `a` in registers comes from `load_operand`
+    with `transpose_b`, and from `to_operand` without.
 
     Example:
     ```mlir
@@ -511,6 +516,28 @@ def AnyOp : AttnTile_Op<"any", [Pure]> {
   let hasVerifier = 1;
 }
 
+def ScaleRowsOp : AttnTile_Op<"scale_rows", [
+    Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "an operand with its rows multiplied";
+  let description = [{
+    Each element times its row's factor, which is rounded to the operand's
+    16-bit type first: exact for factors that are powers of two, unless the
+    product is subnormal.
+
+    Example:
+    ```mlir
+    %b = attn_tile.scale_rows %a, %w : !attn_tile.fragment<128x32xf16, operand_a>,
+        !attn_tile.fragment<128xf32, row>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source, AttnTile_Fragment:$factor);
+  let results = (outs AttnTile_Fragment:$result);
+  let assemblyFormat = [{
+    $source `,` $factor attr-dict `:` type($source) `,` type($factor)
+  }];
+  let hasVerifier = 1;
+}
+
 def ToOperandOp : AttnTile_Op<"to_operand", [Pure]> {
   let summary = "an accumulator as the A operand of the next mma";
   let description = [{
@@ -552,12 +579,35 @@ def ExtractOp : AttnTile_Op<"extract", [MemoryEffects<[MemRead]>,
   }];
 }
 
+def LoadRowOp : AttnTile_Op<"load_row", [MemoryEffects<[MemRead]>]> {
+  let summary = "one value for each row, from global memory";
+  let description = [{
+    Elements [row, row + rows) of the vector at the leading `indices`, `row`
+    being the last of them. The first lane of each quad reads; the others, and
+    rows past the end, hold -inf, so that `row_all_reduce max` completes it.
+
+    Example:
+    ```mlir
+    %l = attn_tile.load_row %lse[%b, %h, %m] : !attn_tile.global<?x8x?xf32>
+        -> !attn_tile.fragment<128xf32, row>
+    ```
+  }];
+  let arguments = (ins AttnTile_Global:$source, Variadic<Index>:$indices);
+  let results = (outs AttnTile_Fragment:$result);
+  let assemblyFormat = [{
+    $source `[` $indices `]` attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def StoreOp : AttnTile_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "write a fragment to global memory";
   let description = [{
     Row r of the fragment goes to row `row + r` of the matrix (or to the element
     of the vector, for a row fragment) at the leading `indices`, rounded to the
-    element type; rows past the end are not written.
+    element type: to its first columns, or to those from `col` on if there is
+    one more index. Elements past the ends are not written; columns go in pairs,
+    so that of an odd number of columns one more is written.
 
     Example:
     ```mlir

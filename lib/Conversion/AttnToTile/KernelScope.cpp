@@ -1,0 +1,174 @@
+//===- KernelScope.cpp - From the tiled form into a kernel -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelScope.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+using namespace mlir;
+using namespace attn;
+
+bool attn::isScalarOp(Operation *op) {
+  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  if (op->getNumResults() == 0 || !llvm::all_of(op->getResultTypes(), isScalar))
+    return false;
+  return isa<tensor::DimOp>(op) ||
+         (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+          llvm::all_of(op->getOperandTypes(), isScalar));
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+/// Moves a scalar op out of the loops in which it is invariant. A division need
+/// not stay behind the test for a trip: integer division does not trap on a
+/// GPU.
+static void hoist(Operation *op) {
+  while (auto loop = dyn_cast<scf::ForOp>(op->getParentOp())) {
+    if (!llvm::all_of(op->getOperands(), [&](Value operand) {
+          return loop.isDefinedOutsideOfLoop(operand);
+        }))
+      return;
+    op->moveBefore(loop);
+  }
+}
+
+/// Copies a scalar op into the kernel; sizes are those of the parameters.
+LogicalResult KernelScope::copyScalar(Operation *op) {
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    Value source = values.lookupOrNull(dim.getSource());
+    std::optional<int64_t> number = dim.getConstantIndex();
+    if (!source || !number || !isa<tile::GlobalType>(source.getType()))
+      return op->emitOpError()
+             << "expected the size of an operand of the attention";
+    values.map(dim.getResult(),
+               tile::DimOp::create(builder, op->getLoc(), source, *number)
+                   .getResult());
+    return success();
+  }
+  hoist(builder.clone(*op, values));
+  return success();
+}
+
+FailureOr<Value> KernelScope::materialize(Value value) {
+  SmallVector<Value> worklist = {value};
+  while (!worklist.empty()) {
+    Value next = worklist.back();
+    if (values.contains(next)) {
+      worklist.pop_back();
+      continue;
+    }
+    Operation *op = next.getDefiningOp();
+    if (!op || !isScalarOp(op)) {
+      emitError(next.getLoc())
+          << "expected scalars used by an attention on the GPU to be "
+             "constants or tensor sizes; pass others in a tensor";
+      return failure();
+    }
+    size_t before = worklist.size();
+    if (!isa<tensor::DimOp>(op))
+      for (Value operand : op->getOperands())
+        if (!values.contains(operand))
+          worklist.push_back(operand);
+    if (worklist.size() != before)
+      continue;
+    if (failed(copyScalar(op)))
+      return failure();
+    worklist.pop_back();
+  }
+  return values.lookup(value);
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
+                                                   DictionaryAttr manifest) {
+  Location loc = attention.forall.getLoc();
+  auto kernel =
+      tile::KernelOp::create(builder, loc, name, attention.schedule.getWarps(),
+                             /*producer_warps=*/IntegerAttr(),
+                             /*shared_bytes=*/IntegerAttr(), manifest);
+  Block *body = builder.createBlock(&kernel.getBody());
+  for (const KernelOperand &operand : attention.operands)
+    values.map(operand.tensor, body->addArgument(getGlobalType(operand), loc));
+  // Operands first, from outside the forall.
+  Region &forall = attention.forall.getRegion();
+  WalkResult result = attention.forall->walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (operand.getType().isIntOrIndexOrFloat() &&
+          !forall.isAncestor(operand.getParentRegion()) &&
+          failed(materialize(operand)))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  return kernel;
+}
+
+Value KernelScope::constant(int64_t value) {
+  return arith::ConstantIndexOp::create(builder, attention.forall.getLoc(),
+                                        value);
+}
+
+Value KernelScope::getBlockId(gpu::Dimension dimension) {
+  return gpu::BlockIdOp::create(builder, attention.forall.getLoc(), dimension);
+}
+
+Value KernelScope::getReversedBlockId() {
+  Location loc = attention.forall.getLoc();
+  Value ctas = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
+  Value last = arith::SubIOp::create(builder, loc, ctas, constant(1));
+  return arith::SubIOp::create(builder, loc, last,
+                               getBlockId(gpu::Dimension::x));
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+Value KernelScope::loadTile(Value tensor, ValueRange indices, int64_t rows,
+                            int64_t cols) {
+  auto type = cast<tile::GlobalType>(tensor.getType());
+  int64_t rowBytes = cols * type.getElementType().getIntOrFloatBitWidth() / 8;
+  auto tileType = tile::SharedType::get(
+      builder.getContext(), {rows, cols}, type.getElementType(),
+      tile::SharedType::getSwizzleFor(rowBytes));
+  return tile::LoadOp::create(builder, attention.forall.getLoc(), tileType,
+                              tensor, indices);
+}
+
+FailureOr<Value> KernelScope::loadSlice(Value slice, int64_t rows, int64_t cols,
+                                        Value column) {
+  auto op = slice.getDefiningOp<tensor::ExtractSliceOp>();
+  SmallVector<Value> indices;
+  SmallVector<OpFoldResult> offsets = op.getMixedOffsets();
+  for (OpFoldResult offset : ArrayRef<OpFoldResult>(offsets).drop_back()) {
+    if (auto value = dyn_cast<Value>(offset)) {
+      FailureOr<Value> copy = materialize(value);
+      if (failed(copy))
+        return failure();
+      indices.push_back(*copy);
+    } else {
+      indices.push_back(constant(*getConstantIntValue(offset)));
+    }
+  }
+  if (column)
+    indices.push_back(column);
+  return loadTile(values.lookup(op.getSource()), indices, rows, cols);
+}
+
+FailureOr<Value> KernelScope::getKeysInTile(OnlineAttentionOp step) {
+  auto slice = step.getKey().getDefiningOp<tensor::ExtractSliceOp>();
+  OpFoldResult keys = slice.getMixedSizes()[kSequence];
+  if (auto dynamic = dyn_cast<Value>(keys))
+    return materialize(dynamic);
+  int64_t number = *getConstantIntValue(keys);
+  return number == attention.schedule.getTileN() ? Value() : constant(number);
+}

@@ -1,0 +1,64 @@
+//===- KernelScope.h - From the tiled form into a kernel -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What every kernel of a tiled attention needs: its parameters, copies of the
+// scalars around it, tiles of its operands.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_CONVERSION_ATTNTOTILE_KERNELSCOPE_H
+#define LIB_CONVERSION_ATTNTOTILE_KERNELSCOPE_H
+
+#include "KernelOperands.h"
+#include "ModToMap.h"
+
+namespace attn {
+
+/// True if `op` computes scalars only, from scalars or from a tensor's size.
+bool isScalarOp(mlir::Operation *op);
+
+/// The base of what builds a kernel.
+class KernelScope {
+protected:
+  KernelScope(mlir::OpBuilder &builder, TiledAttention &attention)
+      : builder(builder), attention(attention), mods(builder, values) {}
+
+  /// Makes the kernel with the operands as its first parameters, sets the
+  /// builder to its body and copies the scalars from outside the scf.forall.
+  mlir::FailureOr<tile::KernelOp> beginKernel(llvm::StringRef name,
+                                              mlir::DictionaryAttr manifest);
+  mlir::LogicalResult copyScalar(mlir::Operation *op);
+
+  /// The value in the kernel of a scalar of the tiled form, copied with what it
+  /// is computed from if it is not there yet.
+  mlir::FailureOr<mlir::Value> materialize(mlir::Value value);
+
+  mlir::Value constant(int64_t value);
+  mlir::Value getBlockId(mlir::gpu::Dimension dimension);
+  /// CTA number `blockIdx.x` counted from the last: under a causal mask the
+  /// last row tiles have the most keys.
+  mlir::Value getReversedBlockId();
+
+  /// Loads the tile of `rows` x `cols` at `indices` of an operand.
+  mlir::Value loadTile(mlir::Value tensor, mlir::ValueRange indices,
+                       int64_t rows, int64_t cols);
+  /// Loads a tile at the offsets of a slice of an operand, and from `column` on
+  /// if there is one.
+  mlir::FailureOr<mlir::Value> loadSlice(mlir::Value slice, int64_t rows,
+                                         int64_t cols,
+                                         mlir::Value column = mlir::Value());
+  /// The keys of `step`'s tile that exist, null if all `tile_n` do.
+  mlir::FailureOr<mlir::Value> getKeysInTile(OnlineAttentionOp step);
+
+  mlir::OpBuilder &builder;
+  TiledAttention &attention;
+  mlir::IRMapping values; ///< outside tensors and scalars -> in the kernel
+  ModToMap mods;
+};
+
+} // namespace attn
+
+#endif // LIB_CONVERSION_ATTNTOTILE_KERNELSCOPE_H

@@ -1,0 +1,72 @@
+// What no GPU kernel can be made of.
+
+// RUN: not attn-run %s --function two --device=sim 2>&1 | FileCheck %s --check-prefix=TWO
+// TWO: sim-invalid.mlir:[[#@LINE + 4]]:1: error: expected one attention in @two for a GPU, got 2
+// TWO: note: an attention
+// TWO: note: an attention
+// TWO: error: cannot compile @two for sm_80
+func.func @two(%x: tensor<1x2x70x64xf16>) -> tensor<1x2x70x64xf16> {
+  %a = attn.attention %x, %x, %x
+      : tensor<1x2x70x64xf16>, tensor<1x2x70x64xf16>, tensor<1x2x70x64xf16>
+      -> tensor<1x2x70x64xf16>
+  %b = attn.attention %a, %x, %x
+      : tensor<1x2x70x64xf16>, tensor<1x2x70x64xf16>, tensor<1x2x70x64xf16>
+      -> tensor<1x2x70x64xf16>
+  return %b : tensor<1x2x70x64xf16>
+}
+
+// RUN: not attn-run %s --function none --device=sim 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: error: found no attention
+// NONE: error: cannot compile @none for sm_80
+func.func @none(%x: tensor<1x2x70x64xf16>) -> tensor<1x2x70x64xf16> {
+  return %x : tensor<1x2x70x64xf16>
+}
+
+// RUN: not attn-run %s --function nested --device=sim 2>&1 | FileCheck %s --check-prefix=NESTED
+// NESTED: error: 'attn.attention' op expected to be at the top level of @nested
+func.func @nested(%x: tensor<1x2x70x64xf16>, %n: tensor<index>)
+    -> tensor<1x2x70x64xf16> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %end = tensor.extract %n[] : tensor<index>
+  %r = scf.for %i = %c0 to %end step %c1 iter_args(%y = %x)
+      -> tensor<1x2x70x64xf16> {
+    %b = attn.attention %y, %x, %x
+        : tensor<1x2x70x64xf16>, tensor<1x2x70x64xf16>, tensor<1x2x70x64xf16>
+        -> tensor<1x2x70x64xf16>
+    scf.yield %b : tensor<1x2x70x64xf16>
+  }
+  return %r : tensor<1x2x70x64xf16>
+}
+
+// RUN: not attn-run %s --function dims --device=sim 2>&1 | FileCheck %s --check-prefix=DIMS
+// DIMS: error: {{.*}}expected D to be a multiple of 32 and at most 256, got 40
+func.func @dims(%x: tensor<1x2x70x40xf16>) -> tensor<1x2x70x40xf16> {
+  %b = attn.attention %x, %x, %x
+      : tensor<1x2x70x40xf16>, tensor<1x2x70x40xf16>, tensor<1x2x70x40xf16>
+      -> tensor<1x2x70x40xf16>
+  return %b : tensor<1x2x70x40xf16>
+}
+
+// RUN: not attn-run %s --function scalar --device=sim 2>&1 | FileCheck %s --check-prefix=SCALAR
+// SCALAR: error: expected scalars used by an attention on the GPU to be constants or tensor sizes; pass others in a tensor
+func.func @scalar(%x: tensor<1x2x70x64xf16>, %s: f32)
+    -> tensor<1x2x70x64xf16> {
+  %o = attn.attention %x, %x, %x
+      score_mod (%r: f32, %b: index, %h: index, %i: index, %j: index) {
+        %t = arith.mulf %r, %s : f32
+        attn.yield %t : f32
+      }
+      : tensor<1x2x70x64xf16>, tensor<1x2x70x64xf16>, tensor<1x2x70x64xf16>
+      -> tensor<1x2x70x64xf16>
+  return %o : tensor<1x2x70x64xf16>
+}
+
+// RUN: not attn-run %s --function rejects --device=sim 2>&1 | FileCheck %s --check-prefix=F32
+// F32: error: {{.*}}expected f16 or bf16 inputs on a GPU, got f32; products rounded to tf32 need the option allow-tf32
+func.func @rejects(%x: tensor<1x2x70x64xf32>) -> tensor<1x2x70x64xf32> {
+  %o = attn.attention %x, %x, %x
+      : tensor<1x2x70x64xf32>, tensor<1x2x70x64xf32>, tensor<1x2x70x64xf32>
+      -> tensor<1x2x70x64xf32>
+  return %o : tensor<1x2x70x64xf32>
+}

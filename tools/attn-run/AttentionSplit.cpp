@@ -1,0 +1,181 @@
+//===- AttentionSplit.cpp - The attention apart from its graph ------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Prologue and epilogue are copies of the whole function that return the
+// attention's operands, or take its results as arguments; what is dead in them
+// goes when they are compiled. What both need is computed twice.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionSplit.h"
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::run;
+
+/// The only attention of the function.
+static FailureOr<AttentionOp> findAttention(func::FuncOp function) {
+  SmallVector<AttentionOp> found;
+  function.walk([&](AttentionOp op) { found.push_back(op); });
+  if (found.size() != 1) {
+    InFlightDiagnostic diag = function.emitError()
+                              << "expected one attention in @"
+                              << function.getName() << " for a GPU, got "
+                              << found.size();
+    for (AttentionOp op : found)
+      diag.attachNote(op.getLoc()) << "an attention";
+    return diag;
+  }
+  if (found.front()->getParentOp() != function)
+    return found.front()->emitOpError()
+           << "expected to be at the top level of @" << function.getName();
+  return found.front();
+}
+
+static bool isTensor(Value value) {
+  return isa<RankedTensorType>(value.getType());
+}
+
+/// Everything that the attention reads: operands, and what its regions
+/// capture.
+static SetVector<Value> getReadValues(AttentionOp attention) {
+  SetVector<Value> values;
+  values.insert_range(attention->getOperands());
+  for (Region &region : attention->getRegions())
+    getUsedValuesDefinedAbove(region, values);
+  return values;
+}
+
+/// Adds the scalar ops that compute `value` to `scalars`, operands first, and
+/// the values that they start from to `inputs`.
+static void addScalar(Value value, SetVector<Operation *> &scalars,
+                      SetVector<Value> &inputs) {
+  Operation *op = value.getDefiningOp();
+  if (isTensor(value) || !op) {
+    inputs.insert(value);
+    return;
+  }
+  if (scalars.contains(op))
+    return;
+  for (Value operand : op->getOperands())
+    addScalar(operand, scalars, inputs);
+  scalars.insert(op);
+}
+
+/// The function that holds the attention alone, with arguments `inputs`.
+static OwningOpRef<ModuleOp> outline(func::FuncOp function,
+                                     AttentionOp attention,
+                                     ArrayRef<Value> inputs,
+                                     ArrayRef<Operation *> scalars) {
+  auto original = function->getParentOfType<ModuleOp>();
+  auto module = cast<ModuleOp>(original->cloneWithoutRegions());
+  OpBuilder builder =
+      OpBuilder::atBlockBegin(&module.getRegion().emplaceBlock());
+  auto type = FunctionType::get(
+      function.getContext(),
+      llvm::map_to_vector(inputs, [](Value v) { return v.getType(); }),
+      attention->getResultTypes());
+  auto outlined = func::FuncOp::create(builder, function.getLoc(),
+                                       function.getName(), type);
+  Block *body = outlined.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+  IRMapping map;
+  map.map(inputs, body->getArguments());
+  for (Operation *op : scalars)
+    builder.clone(*op, map);
+  Operation *copy = builder.clone(*attention, map);
+  func::ReturnOp::create(builder, attention.getLoc(), copy->getResults());
+  return module;
+}
+
+/// A copy of the module, with what `function` and `attention` are there.
+struct Copy {
+  OwningOpRef<ModuleOp> module;
+  func::FuncOp function;
+  IRMapping map;
+
+  explicit Copy(func::FuncOp original) {
+    auto parent = original->getParentOfType<ModuleOp>();
+    module = OwningOpRef<ModuleOp>(cast<ModuleOp>(parent->clone(map)));
+    function = module->lookupSymbol<func::FuncOp>(original.getName());
+  }
+  Operation *getReturn() { return function.getBody().front().getTerminator(); }
+  /// Makes the type follow arguments and returned values.
+  void updateType() {
+    function.setType(FunctionType::get(function.getContext(),
+                                       function.getBody().getArgumentTypes(),
+                                       getReturn()->getOperandTypes()));
+  }
+};
+
+static OwningOpRef<ModuleOp> makePrologue(func::FuncOp function,
+                                          ArrayRef<Value> inputs) {
+  Copy copy(function);
+  copy.getReturn()->setOperands(llvm::map_to_vector(
+      inputs, [&](Value input) { return copy.map.lookup(input); }));
+  copy.updateType();
+  return std::move(copy.module);
+}
+
+static OwningOpRef<ModuleOp> makeEpilogue(func::FuncOp function,
+                                          AttentionOp attention) {
+  Copy copy(function);
+  for (Value result : attention->getResults()) {
+    BlockArgument argument = copy.function.getBody().addArgument(
+        result.getType(), attention.getLoc());
+    copy.map.lookup(result).replaceAllUsesWith(argument);
+  }
+  copy.map.lookup(attention.getOperation())->erase();
+  copy.updateType();
+  return std::move(copy.module);
+}
+
+/// The index of each value in `from`; nothing if one is not there.
+static std::optional<SmallVector<unsigned>> indicesIn(ValueRange values,
+                                                      ArrayRef<Value> from) {
+  SmallVector<unsigned> indices;
+  for (Value value : values) {
+    const auto *it = llvm::find(from, value);
+    if (it == from.end())
+      return std::nullopt;
+    indices.push_back(it - from.begin());
+  }
+  return indices;
+}
+
+FailureOr<AttentionSplit> attn::run::splitAtAttention(func::FuncOp function) {
+  FailureOr<AttentionOp> attention = findAttention(function);
+  if (failed(attention))
+    return failure();
+  SetVector<Operation *> scalars;
+  SetVector<Value> inputs;
+  for (Value value : getReadValues(*attention))
+    addScalar(value, scalars, inputs);
+
+  AttentionSplit split;
+  split.attention = outline(function, *attention, inputs.getArrayRef(),
+                            scalars.getArrayRef());
+  SmallVector<Value> given(function.getArguments());
+  if (auto arguments = indicesIn(inputs.getArrayRef(), given))
+    split.arguments = *arguments;
+  else
+    split.prologue = makePrologue(function, inputs.getArrayRef());
+  llvm::append_range(given, (*attention)->getResults());
+  ValueRange returned =
+      function.getBody().front().getTerminator()->getOperands();
+  if (auto results = indicesIn(returned, given))
+    split.results = *results;
+  else
+    split.epilogue = makeEpilogue(function, *attention);
+  return split;
+}

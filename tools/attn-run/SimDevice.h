@@ -1,0 +1,66 @@
+//===- SimDevice.h - Compile for a GPU, run in the simulator ----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_TOOLS_ATTNRUN_SIMDEVICE_H
+#define ATTN_TOOLS_ATTNRUN_SIMDEVICE_H
+
+#include "AttentionSplit.h"
+#include "Options.h"
+
+#include "attn/Reference/Tensor.h"
+#include "attn/Runtime/HostTensor.h"
+#include "attn/Runtime/Manifest.h"
+#include "attn/Target/CPU/CpuJit.h"
+
+#include <optional>
+
+namespace attn::run {
+
+/// A function whose attention is PTX with its manifest; what is before and
+/// after it in the function runs on the CPU.
+class SimProgram {
+public:
+  /// Compiles for options.target; prints diagnostics.
+  static mlir::FailureOr<SimProgram> compile(mlir::func::FuncOp function,
+                                             const Options &options);
+
+  /// Calls the function, its kernel under options.schedules schedules with all
+  /// checks. Prints what is found, or where schedules disagree, and returns
+  /// nothing.
+  std::optional<std::vector<runtime::HostTensor>>
+  run(const std::vector<runtime::HostTensor> &inputs, const Options &options);
+
+  /// The same with the attention computed unfused, with tf32 products: the
+  /// yardstick of results that were allowed tf32. Prints why where it cannot.
+  std::optional<std::vector<reference::Tensor>>
+  runUnfusedTf32(const std::vector<runtime::HostTensor> &inputs);
+
+  /// "kernel attention (sm_80) in the simulator, the rest on cpu"
+  std::string describe() const;
+
+private:
+  mlir::LogicalResult compileParts(const Options &options);
+  std::vector<runtime::HostTensor>
+  runPrologue(const std::vector<runtime::HostTensor> &inputs);
+  std::vector<runtime::HostTensor>
+  runEpilogue(const std::vector<runtime::HostTensor> &inputs,
+              const std::vector<runtime::HostTensor> &results);
+  std::optional<std::vector<runtime::HostTensor>>
+  runKernel(const std::vector<runtime::HostTensor> &arguments, uint64_t seed,
+            const Options &options) const;
+
+  std::string name;
+  AttentionSplit split;
+  /// The attention as it was before it was compiled.
+  mlir::OwningOpRef<mlir::ModuleOp> definition;
+  std::unique_ptr<CpuJit> prologue, epilogue; // null where not needed
+  runtime::Manifest manifest;
+  std::string ptx;
+};
+
+} // namespace attn::run
+
+#endif // ATTN_TOOLS_ATTNRUN_SIMDEVICE_H
