@@ -138,8 +138,7 @@ GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target,
       target.kind == TargetKind::Gpu && type != ElementType::F32;
   features.spillScores = false;
   // wgmma kernels take 16-bit inputs.
-  features.wgmma =
-      target.hasMma(MmaFamily::Wgmma) && type != ElementType::F32;
+  features.wgmma = target.hasMma(MmaFamily::Wgmma) && type != ElementType::F32;
   features.sharedRows = false;
   features.wgmmaSlices = false;
   return features;
