@@ -18,8 +18,9 @@ namespace attn::tile {
 using namespace mlir;
 using namespace attn::tile;
 
-/// TMA's 128-byte swizzle repeats every 1024 bytes.
-static constexpr int64_t kAlignmentBytes = 1024;
+/// A swizzle repeats after eight of its rows; ldmatrix and TMA count from
+/// there. Tiles have whole such blocks, so that this seldom pads.
+static int64_t getAlignment(SharedType type) { return 8 * type.getSwizzle(); }
 
 namespace {
 struct AllocateSharedMemoryPass
@@ -33,9 +34,9 @@ struct AllocateSharedMemoryPass
     int64_t bytes = 0;
     kernel.walk([&](AllocOp alloc) {
       SharedType type = alloc.getBuffer().getType();
+      bytes = llvm::alignTo(bytes, getAlignment(type));
       alloc.setOffset(bytes);
-      bytes += llvm::alignTo(type.getStages() * type.getTileBytes(),
-                             kAlignmentBytes);
+      bytes += type.getStages() * type.getTileBytes();
     });
     if (bytes > limit) {
       kernel.emitOpError() << "expected at most " << limit.getValue()
