@@ -358,11 +358,15 @@ bool decodeBulk(Decoder &decoder) {
 
 /// The n-th state space of the opcode that copies know.
 std::string_view nthSpace(const Decoder &decoder, u32 n) {
-  for (std::string_view part : decoder.modifiers()) {
-    bool isSpace =
-        part == "global" || part == "shared::cluster" || part == "shared::cta";
-    if (isSpace && n-- == 0)
-      return part;
+  const auto &parts = decoder.modifiers();
+  for (size_t i = 1; i < parts.size(); ++i) {
+    bool isSpace = parts[i] == "global" || parts[i] == "shared::cluster" ||
+                   parts[i] == "shared::cta";
+    if (!isSpace)
+      continue;
+    decoder.markKnown(i);
+    if (n-- == 0)
+      return parts[i];
   }
   return "";
 }

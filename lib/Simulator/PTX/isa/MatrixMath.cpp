@@ -198,11 +198,14 @@ void attn::sim::gatherFragmentB(const Warp &warp,
 }
 
 std::optional<MatrixShape> attn::sim::decodeShape(const Decoder &decoder) {
-  for (std::string_view part : decoder.modifiers()) {
+  const auto &parts = decoder.modifiers();
+  for (size_t i = 1; i < parts.size(); ++i) {
     MatrixShape shape;
-    if (std::sscanf(std::string(part).c_str(), "m%dn%dk%d", &shape.m, &shape.n,
-                    &shape.k) == 3)
-      return shape;
+    if (std::sscanf(std::string(parts[i]).c_str(), "m%dn%dk%d", &shape.m,
+                    &shape.n, &shape.k) != 3)
+      continue;
+    decoder.markKnown(i);
+    return shape;
   }
   return std::nullopt;
 }
