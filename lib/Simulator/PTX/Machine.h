@@ -23,6 +23,7 @@
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -88,6 +89,8 @@ struct Warp {
   bool yielded = false;
   std::vector<Split> splits;
   u32 carry = 0; // CC.CF of each lane
+  /// Lanes inside of each called function, by the slot of its return address.
+  std::map<s32, u32> activeCalls;
 
   /// Set by a handler that returns Step::Block; kept when it runs again.
   Wait wait;

@@ -123,6 +123,19 @@ TEST(Parser, CallsAndRecursionFreeFrames) {
   EXPECT_EQ(buffer[31], 961u);
 }
 
+TEST(Parser, RecursionIsFound) {
+  std::string function =
+      ".func again\n;\n.func again\n{\ncall again; ret;\n}\n";
+  std::vector<uint32_t> buffer(32, 0);
+  LaunchReport report = runOn(buffer, kernel("call again;", function));
+  ASSERT_EQ(report.diagnostics.size(), 1u);
+  EXPECT_EQ(report.diagnostics.front().message,
+            "recursive call: the simulator does not support recursion");
+  // Twice in a row is no recursion.
+  function = ".func once\n{\nret;\n}\n";
+  EXPECT_TRUE(runOn(buffer, kernel("call once; call once;", function)).clean());
+}
+
 TEST(Parser, IndexedBranch) {
   std::vector<uint32_t> buffer(32, 0);
   LaunchReport report = runOn(
