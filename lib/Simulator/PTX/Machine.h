@@ -227,6 +227,11 @@ struct Worker {
   std::vector<std::array<PathBytes, numGlobalPaths>> traffic; // by allocation
   Counters counters;
 
+  void countWait(u32 warp, WaitReason reason) {
+    if (counters.waitsPerWarp.size() <= warp)
+      counters.waitsPerWarp.resize(warp + 1);
+    ++counters.waitsPerWarp[warp][size_t(reason)];
+  }
   void countTraffic(GlobalPath path, bool isWrite, u64 bytes) {
     PathBytes &sum = traffic[window.id][size_t(path)];
     (isWrite ? sum.write : sum.read) += bytes;
