@@ -96,7 +96,8 @@ static bool mayBeIgnored(std::string_view modifier) {
       "mmio", "cta", "cluster", "gpu", "gl", "sys", "alias", "mbarrier_init",
       "tensormap::generic", "async::generic",
       // Spaces.
-      "global", "shared", "shared::cta", "shared::cluster", "tensormap",
+      "global", "shared", "shared::cta", "shared::cluster", "local", "const",
+      "param", "param::entry", "param::func", "tensormap",
       // Defaults.
       "lo", "rn", "full", "approx", "tile", "and", "any", "wrap", "l", "r",
       "x4", "row", "col", "idx", "noftz",
