@@ -73,12 +73,17 @@ HostTensor DeviceTensor::download() const {
 
 std::optional<int64_t> DeviceTensor::findWrittenGap() const {
   auto size = static_cast<int64_t>(byteSize(dtype));
-  std::vector<bool> isElement(static_cast<size_t>(spanBytes() / size), false);
+  int64_t span = spanBytes(), count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  if (span == count * size)
+    return std::nullopt; // No gaps.
+  std::vector<bool> isElement(static_cast<size_t>(span / size), false);
   forEachElement(*this, [&](int64_t offset) {
     isElement[static_cast<size_t>(offset)] = true;
   });
   const auto *bytes = reinterpret_cast<const uint8_t *>(address);
-  for (int64_t offset = 0; offset < spanBytes(); ++offset)
+  for (int64_t offset = 0; offset < span; ++offset)
     if (!isElement[static_cast<size_t>(offset / size)] &&
         bytes[offset] != poison)
       return offset;
