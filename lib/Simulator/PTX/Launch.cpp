@@ -359,7 +359,6 @@ LaunchReport attn::sim::runLaunch(DeviceMemory &memory, u32 smCount,
                                   Module &module, const std::string &entry,
                                   const LaunchConfig &config,
                                   const Options &options) {
-  Clock::time_point start = Clock::now();
   bool keepRegisters =
       options.checks.uninitializedRegister || options.checks.wgmmaFence;
   LaunchContext launch;
@@ -369,6 +368,7 @@ LaunchReport attn::sim::runLaunch(DeviceMemory &memory, u32 smCount,
   launch.memory = &memory;
   launch.smCount = smCount;
   LaunchBuilder(launch).run();
+  Clock::time_point start = Clock::now(); // decoding is not simulation
   LaunchMemory launchMemory(launch);
   for (u64 k = 0;
        k < std::min<u64>(options.traceClusters, launch.totalClusters); ++k)

@@ -12,12 +12,19 @@
 using namespace attn::sim;
 using attn::runtime::HostTensor;
 
+/// No tensor reaches further: larger strides saturate here, so that products
+/// and sums of them stay within 64 bits.
+static constexpr int64_t maxSpan = int64_t(1) << 48;
+
 int64_t DeviceTensor::spanBytes() const {
   int64_t last = 0;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 0)
       return 0;
-    last += (shape[d] - 1) * strides[d];
+    int64_t reach;
+    if (__builtin_mul_overflow(shape[d] - 1, strides[d], &reach))
+      reach = maxSpan;
+    last = std::min(last + std::min(reach, maxSpan), maxSpan);
   }
   return (last + 1) * byteSize(dtype);
 }
