@@ -40,12 +40,12 @@ func.func @nested(%x: tensor<1x2x70x64xf16>, %n: tensor<index>)
 }
 
 // RUN: not attn-run %s --function dims --device=sim 2>&1 | FileCheck %s --check-prefix=DIMS
-// DIMS: error: {{.*}}expected D to be a multiple of 32 and at most 256, got 40
-func.func @dims(%x: tensor<1x2x70x40xf16>) -> tensor<1x2x70x40xf16> {
+// DIMS: error: {{.*}}expected D to be a multiple of 8, got 36
+func.func @dims(%x: tensor<1x2x70x36xf16>) -> tensor<1x2x70x36xf16> {
   %b = attn.attention %x, %x, %x
-      : tensor<1x2x70x40xf16>, tensor<1x2x70x40xf16>, tensor<1x2x70x40xf16>
-      -> tensor<1x2x70x40xf16>
-  return %b : tensor<1x2x70x40xf16>
+      : tensor<1x2x70x36xf16>, tensor<1x2x70x36xf16>, tensor<1x2x70x36xf16>
+      -> tensor<1x2x70x36xf16>
+  return %b : tensor<1x2x70x36xf16>
 }
 
 // RUN: not attn-run %s --function scalar --device=sim 2>&1 | FileCheck %s --check-prefix=SCALAR
@@ -63,7 +63,7 @@ func.func @scalar(%x: tensor<1x2x70x64xf16>, %s: f32)
 }
 
 // RUN: not attn-run %s --function rejects --device=sim 2>&1 | FileCheck %s --check-prefix=F32
-// F32: error: {{.*}}expected f16 or bf16 inputs on the GPU, got 'f32'
+// F32: error: {{.*}}expected f16 or bf16 inputs on a GPU, got f32
 func.func @rejects(%x: tensor<1x2x70x64xf32>) -> tensor<1x2x70x64xf32> {
   %o = attn.attention %x, %x, %x
       : tensor<1x2x70x64xf32>, tensor<1x2x70x64xf32>, tensor<1x2x70x64xf32>
