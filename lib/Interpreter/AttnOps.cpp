@@ -53,6 +53,9 @@ static LogicalResult evaluateAttention(Operation *op,
   reference::AttentionOptions options;
   options.scale = attention.getScaleValue();
   options.outputType = resultType(attention.getOutput(), environment);
+  options.tf32Products =
+      environment.precision == EvaluationPrecision::UnfusedTf32 &&
+      query.getType() == ElementType::F32;
   if (attention.getBias())
     options.bias = &bias.emplace(operand(attention.getBias(), environment));
   int64_t queryLength = query.getDim(kSequence);

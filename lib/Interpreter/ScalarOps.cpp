@@ -389,7 +389,7 @@ ScalarOpInfo attn::getScalarOpInfo(Operation *op,
     info.operandBits = getBits(op->getOperand(0).getType());
   Type type = op->getResult(0).getType();
   info.resultBits = getBits(type);
-  if (precision == EvaluationPrecision::Unfused && isa<FloatType>(type))
+  if (precision != EvaluationPrecision::Float64 && isa<FloatType>(type))
     info.rounding = toElementType(type);
   if (auto cmp = dyn_cast<arith::CmpIOp>(op))
     info.predicate = static_cast<int64_t>(cmp.getPredicate());

@@ -93,9 +93,16 @@ private:
       sum += score;
     }
     for (size_t j = 0; j < scores.size(); ++j)
-      scores[j] = static_cast<Real>(
-          visible[j] ? roundToElement(scores[j] / sum, probabilityType) : 0);
+      scores[j] = visible[j]
+                      ? roundProbability(static_cast<double>(scores[j] / sum))
+                      : 0;
     return maximum + std::log(sum);
+  }
+
+  Real roundProbability(double p) const {
+    return static_cast<Real>(options.tf32Products
+                                 ? roundToTf32(p)
+                                 : roundToElement(p, probabilityType));
   }
 
   void computeOutput(int64_t b, int64_t h, int64_t i,
@@ -170,15 +177,26 @@ Result<AttentionResult> attention(const Tensor &query, const Tensor &key,
        ElementType::F64});
 }
 
+/// The tensor with its values rounded to tf32.
+static Tensor roundToTf32(const Tensor &tensor) {
+  Tensor rounded = tensor;
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    rounded.set(i, roundToTf32(tensor[i]));
+  return rounded;
+}
+
 Result<AttentionResult> unfusedAttention(const Tensor &query, const Tensor &key,
                                          const Tensor &value,
                                          const AttentionOptions &options) {
   ElementType probabilityType =
       getSizeBytes(value.getType()) <= 2 ? value.getType() : ElementType::F32;
-  return computeAttention<float>(query, key, value, options,
-                                 {probabilityType,
-                                  options.outputType.value_or(query.getType()),
-                                  ElementType::F32});
+  Precision precision = {probabilityType,
+                         options.outputType.value_or(query.getType()),
+                         ElementType::F32};
+  if (options.tf32Products)
+    return computeAttention<float>(roundToTf32(query), roundToTf32(key),
+                                   roundToTf32(value), options, precision);
+  return computeAttention<float>(query, key, value, options, precision);
 }
 
 } // namespace reference

@@ -7,6 +7,7 @@
 #include "attn/Reference/Element.h"
 
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 
@@ -128,6 +129,17 @@ double decodeElement(uint64_t bits, ElementType type) {
 
 double getUnitRoundoff(ElementType type) {
   return std::ldexp(1.0, -getPrecisionBits(type));
+}
+
+double roundToTf32(double value) {
+  float number = static_cast<float>(value);
+  if (!std::isfinite(number))
+    return number;
+  uint32_t bits;
+  std::memcpy(&bits, &number, sizeof bits);
+  bits = (bits + 0x1000) & ~uint32_t(0x1fff);
+  std::memcpy(&number, &bits, sizeof bits);
+  return number;
 }
 
 } // namespace reference

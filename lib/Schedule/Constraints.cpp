@@ -225,6 +225,10 @@ void Checker::checkFeatures() {
           schedule.kind == ScheduleKind::SmallCache &&
               schedule.spill == SpillFormat::Scores,
           "small-cache kernels that spill f32 scores");
+  require(features.smallCacheTf32,
+          schedule.kind == ScheduleKind::SmallCache &&
+              problem.elementType == ElementType::F32,
+          "small-cache kernels for tf32");
   require(features.packGqa, schedule.packGqa, "packing of query heads");
   require(features.queryInRegisters, schedule.queryInRegisters,
           "query tile in registers");

@@ -48,6 +48,11 @@ struct CommandLine {
                "executes the PTX with its manifest in the simulator,\n"
                "with all checks; what else the function computes\n"
                "runs on the CPU")};
+  cl::opt<bool> allowTf32{
+      "allow-tf32", cl::cat(whatCategory),
+      cl::desc("Let f32 attention use tf32 tensor cores (sim); its\n"
+               "error may then be twice that of an unfused\n"
+               "computation with tf32 products")};
   cl::opt<bool> raise{"raise", cl::cat(whatCategory), cl::ValueDisallowed,
                       cl::desc("Raise graphs to attn.attention first\n"
                                "(default: where the file has no attn op)")};
@@ -153,7 +158,8 @@ static bool checkDeviceOptions(const CommandLine &line, Device device) {
     return reportError("--no-raise: expected --device=cpu, since a GPU runs "
                        "attention alone");
   for (const cl::Option *option :
-       {static_cast<const cl::Option *>(&line.scheduleSeed),
+       {static_cast<const cl::Option *>(&line.allowTf32),
+        static_cast<const cl::Option *>(&line.scheduleSeed),
         static_cast<const cl::Option *>(&line.schedules)})
     if (device != Device::Sim && option->getNumOccurrences())
       return reportError("--" + option->ArgStr.str() +
@@ -191,6 +197,7 @@ Options attn::run::parseOptions(int argc, char **argv) {
   options.raise = line.raise     ? Raise::Always
                   : line.noRaise ? Raise::Never
                                  : Raise::Auto;
+  options.allowTf32 = line.allowTf32;
   options.seed = line.seed;
   options.shapes = line.shapes;
   options.inputs = line.inputs;

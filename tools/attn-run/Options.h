@@ -25,6 +25,8 @@ struct Options {
   Device device = Device::Cpu;
   /// What to compile for; "cpu" on the CPU.
   std::string target;
+  /// Products of f32 attention may be rounded to tf32 (Device::Sim).
+  bool allowTf32 = false;
   Raise raise = Raise::Auto;
 
   uint64_t seed = 0;

@@ -13,7 +13,9 @@
 #include "SimDevice.h"
 
 #include "CpuDevice.h"
+#include "Verify.h"
 
+#include "attn/Interpreter/Interpreter.h"
 #include "attn/Pipelines/Compiler.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/Simulator/ManifestRunner.h"
@@ -55,8 +57,10 @@ compilePart(ModuleOp part, StringRef name, const Options &options) {
 LogicalResult SimProgram::compileParts(const Options &options) {
   CompileOptions compileOptions;
   compileOptions.target = options.target;
+  compileOptions.allowTf32 = options.allowTf32;
   compileOptions.artifacts = {ArtifactKind::Ptx, ArtifactKind::Manifest};
   compileOptions.name = name;
+  definition = cast<ModuleOp>(split.attention->clone());
   FailureOr<CompileResult> result =
       attn::compile(*split.attention, compileOptions);
   if (failed(result))
@@ -182,6 +186,19 @@ SimProgram::runPrologue(const std::vector<HostTensor> &inputs) {
   return arguments;
 }
 
+std::vector<HostTensor>
+SimProgram::runEpilogue(const std::vector<HostTensor> &inputs,
+                        const std::vector<HostTensor> &results) {
+  std::vector<HostTensor> values = inputs;
+  values.insert(values.end(), results.begin(), results.end());
+  if (epilogue)
+    return epilogue->run(values);
+  std::vector<HostTensor> selected;
+  for (unsigned index : split.results)
+    selected.push_back(values[index]);
+  return selected;
+}
+
 static bool areEqual(const std::vector<HostTensor> &a,
                      const std::vector<HostTensor> &b) {
   return llvm::equal(a, b, [](const HostTensor &x, const HostTensor &y) {
@@ -206,14 +223,20 @@ SimProgram::run(const std::vector<HostTensor> &inputs, const Options &options) {
     }
     results = std::move(next);
   }
-  std::vector<HostTensor> values = inputs;
-  values.insert(values.end(), results->begin(), results->end());
-  if (epilogue)
-    return epilogue->run(values);
-  std::vector<HostTensor> selected;
-  for (unsigned index : split.results)
-    selected.push_back(values[index]);
-  return selected;
+  return runEpilogue(inputs, *results);
+}
+
+std::optional<std::vector<reference::Tensor>>
+SimProgram::runUnfusedTf32(const std::vector<HostTensor> &inputs) {
+  auto results =
+      interpret(definition->lookupSymbol<func::FuncOp>(name),
+                runPrologue(inputs), EvaluationPrecision::UnfusedTf32);
+  if (failed(results))
+    return std::nullopt;
+  std::vector<HostTensor> tensors;
+  for (const reference::Tensor &result : *results)
+    tensors.push_back(toHostTensor(result));
+  return toReference(runEpilogue(inputs, tensors));
 }
 
 std::string SimProgram::describe() const {

@@ -10,6 +10,7 @@
 #include "AttentionSplit.h"
 #include "Options.h"
 
+#include "attn/Reference/Tensor.h"
 #include "attn/Runtime/HostTensor.h"
 #include "attn/Runtime/Manifest.h"
 #include "attn/Target/CPU/CpuJit.h"
@@ -32,6 +33,11 @@ public:
   std::optional<std::vector<runtime::HostTensor>>
   run(const std::vector<runtime::HostTensor> &inputs, const Options &options);
 
+  /// The same with the attention computed unfused, with tf32 products: the
+  /// yardstick of results that were allowed tf32. Prints why where it cannot.
+  std::optional<std::vector<reference::Tensor>>
+  runUnfusedTf32(const std::vector<runtime::HostTensor> &inputs);
+
   /// "kernel attention (sm_80) in the simulator, the rest on cpu"
   std::string describe() const;
 
@@ -39,12 +45,17 @@ private:
   mlir::LogicalResult compileParts(const Options &options);
   std::vector<runtime::HostTensor>
   runPrologue(const std::vector<runtime::HostTensor> &inputs);
+  std::vector<runtime::HostTensor>
+  runEpilogue(const std::vector<runtime::HostTensor> &inputs,
+              const std::vector<runtime::HostTensor> &results);
   std::optional<std::vector<runtime::HostTensor>>
   runKernel(const std::vector<runtime::HostTensor> &arguments, uint64_t seed,
             const Options &options) const;
 
   std::string name;
   AttentionSplit split;
+  /// The attention as it was before it was compiled.
+  mlir::OwningOpRef<mlir::ModuleOp> definition;
   std::unique_ptr<CpuJit> prologue, epilogue; // null where not needed
   runtime::Manifest manifest;
   std::string ptx;

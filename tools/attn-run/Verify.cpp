@@ -28,7 +28,7 @@ using runtime::HostTensor;
 //===----------------------------------------------------------------------===//
 
 /// The tensor as the oracle holds it; integers become f64.
-static reference::Tensor toReference(const HostTensor &tensor) {
+static reference::Tensor toReferenceTensor(const HostTensor &tensor) {
   std::optional<ElementType> type = parseElementType(name(tensor.dtype));
   if (type)
     return reference::Tensor::fromMemory(
@@ -44,12 +44,21 @@ static reference::Tensor toReference(const HostTensor &tensor) {
   return result;
 }
 
-static std::vector<reference::Tensor>
-toReference(const std::vector<HostTensor> &tensors) {
+std::vector<reference::Tensor>
+attn::run::toReference(const std::vector<HostTensor> &tensors) {
   std::vector<reference::Tensor> results;
   for (const HostTensor &tensor : tensors)
-    results.push_back(toReference(tensor));
+    results.push_back(toReferenceTensor(tensor));
   return results;
+}
+
+HostTensor attn::run::toHostTensor(const reference::Tensor &tensor) {
+  // Manifests and the oracle name types alike.
+  DType type = *runtime::parseDType(std::string(getName(tensor.getType())));
+  HostTensor result(type, tensor.getShape());
+  tensor.toMemory(result.data.data(),
+                  runtime::getRowMajorStrides(result.shape));
+  return result;
 }
 
 /// Floats widened to f64, other tensors as they are.
@@ -59,7 +68,7 @@ static HostTensor promote(const HostTensor &tensor) {
   case DType::BF16:
   case DType::F32: {
     HostTensor wide(DType::F64, tensor.shape);
-    toReference(tensor)
+    toReferenceTensor(tensor)
         .convertTo(ElementType::F64)
         .toMemory(wide.data.data(), runtime::getRowMajorStrides(wide.shape));
     return wide;
@@ -184,7 +193,7 @@ bool attn::run::verifyResults(const std::vector<HostTensor> &results,
   for (size_t i = 0; i < results.size(); ++i) {
     const reference::Tensor &oracle = expectation.oracle[i];
     const reference::Tensor &yardstick = expectation.yardstick[i];
-    reference::Tensor actual = toReference(results[i]);
+    reference::Tensor actual = toReferenceTensor(results[i]);
     if (actual.getShape() != oracle.getShape()) {
       allHold =
           reportError("result " + std::to_string(i) + ": expected shape " +

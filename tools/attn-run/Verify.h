@@ -28,6 +28,13 @@ struct Expectation {
   std::vector<reference::Tensor> yardstick;
 };
 
+/// The tensors as the oracle holds them; integers become f64.
+std::vector<reference::Tensor>
+toReference(const std::vector<runtime::HostTensor> &tensors);
+
+/// The oracle's tensor in the memory format of its type.
+runtime::HostTensor toHostTensor(const reference::Tensor &tensor);
+
 /// Computes what a function should return: functions of attn ops by the
 /// interpreter, other graphs as they are written by upstream's passes. Prints
 /// diagnostics and returns nothing on failure.

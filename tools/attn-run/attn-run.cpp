@@ -151,6 +151,12 @@ static bool runFunction(func::FuncOp function, const Options &options) {
   if (!results)
     return false;
   printResults(function, program->describe(), *results);
+  if (expectation && options.allowTf32) {
+    auto yardstick = program->sim->runUnfusedTf32(*inputs);
+    if (!yardstick)
+      return false;
+    expectation->yardstick = std::move(*yardstick);
+  }
   bool verified = !expectation || verifyResults(*results, *expectation);
   if (options.benchmark)
     printBenchmark(*program->cpu, *inputs, options);

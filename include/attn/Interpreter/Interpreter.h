@@ -34,6 +34,8 @@ enum class EvaluationPrecision {
   /// operands (reference::unfusedAttention); every result, those of scalar ops
   /// in regions included, is rounded to its type: the yardstick.
   Unfused,
+  /// The same, with the products of f32 attention in tf32.
+  UnfusedTf32,
 };
 
 /// The first op of `function` that interpret() does not understand; null if it

@@ -53,6 +53,9 @@ struct AttentionOptions {
   MaskMod maskMod;
   /// Element type of the output; default: that of the query.
   std::optional<ElementType> outputType;
+  /// unfusedAttention rounds the factors of its products (Q, K, P, V) to tf32,
+  /// as the tensor cores of a GPU take f32.
+  bool tf32Products = false;
 };
 
 struct AttentionResult {

@@ -25,6 +25,10 @@ namespace reference {
 /// no infinity: NaN). NaN stays NaN; i1 gives 0 or 1 (non-zero).
 double roundToElement(double value, ElementType type);
 
+/// The nearest tf32 (8 bits of exponent, 10 of fraction), ties away from zero,
+/// as PTX's cvt.rna.tf32 gives; NaN and infinities as they are.
+double roundToTf32(double value);
+
 /// The bits of roundToElement(value, type), in the low end of the result. Every
 /// NaN gives the quiet NaN without payload.
 uint64_t encodeElement(double value, ElementType type);

@@ -23,7 +23,8 @@ struct GeneratorFeatures {
   bool dvSplit = true;
   bool splitKv = true;
   bool smallCache = true;
-  bool spillScores = true; ///< small-cache kernels that spill f32 scores
+  bool spillScores = true;    ///< small-cache kernels that spill f32 scores
+  bool smallCacheTf32 = true; ///< small-cache kernels for f32 operands
   bool clusters = false;
   /// Without it, sm_90a runs mma_sync kernels.
   bool wgmma = true;

@@ -120,27 +120,27 @@ static LogicalResult checkSmallCache(TiledAttention &attention) {
              << "expected tile_d and tile_dv to be positive multiples of 16, "
                 "got "
              << schedule;
+  OnlineAttentionOp op = attention.first;
+  if (getElementTypeOrSelf(op.getQuery().getType()).isF32())
+    return op.emitOpError()
+           << "expected f16 or bf16 inputs with kind = \"small_cache\" on the "
+              "GPU, got 'f32'";
   if (!schedule.getSpill().empty() && schedule.getSpill() != "probabilities")
     return attention.first.emitOpError()
            << "expected spill = \"probabilities\" on the GPU, got " << schedule;
   return success();
 }
 
-/// What this target computes: 16-bit types and head dims of whole 16-byte
-/// chunks.
+/// What this target computes: types of tensor cores and head dims of whole
+/// 16-byte chunks.
 static LogicalResult checkSupported(TiledAttention &attention) {
   OnlineAttentionOp op = attention.first;
   Type element = getElementTypeOrSelf(op.getQuery().getType());
-  if (!element.isF16() && !element.isBF16()) {
-    InFlightDiagnostic diag = op.emitOpError()
-                              << "expected f16 or bf16 inputs on the GPU, got "
-                              << element;
-    if (element.isF32())
-      diag.attachNote() << "f32 would need tf32 tensor cores, which round the "
-                           "inputs to 10 bits: convert to f16 or bf16, or run "
-                           "on the CPU";
-    return diag;
-  }
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return op.emitOpError()
+           << "expected f16, bf16 or f32 (computed as tf32) inputs on the GPU, "
+              "got "
+           << element;
   AttentionDims dims = AttentionDims::get(op);
   std::pair<StringRef, int64_t> headDims[] = {{"D", dims.headDim},
                                               {"Dv", dims.valueDim}};

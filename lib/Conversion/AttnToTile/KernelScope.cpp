@@ -135,9 +135,11 @@ Value KernelScope::getReversedBlockId() {
 Value KernelScope::loadTile(Value tensor, ValueRange indices, int64_t rows,
                             int64_t cols) {
   auto type = cast<tile::GlobalType>(tensor.getType());
-  auto tileType = tile::SharedType::get(builder.getContext(), {rows, cols},
-                                        type.getElementType(),
-                                        tile::SharedType::getSwizzleFor(cols));
+  Type element = type.getElementType();
+  auto tileType = tile::SharedType::get(
+      builder.getContext(), {rows, cols}, element,
+      tile::SharedType::getSwizzleFor(cols * element.getIntOrFloatBitWidth() /
+                                      8));
   return tile::LoadOp::create(builder, attention.forall.getLoc(), tileType,
                               tensor, indices);
 }

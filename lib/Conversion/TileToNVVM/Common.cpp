@@ -34,7 +34,7 @@ TileTypeConverter::TileTypeConverter(int64_t warps) : warps(warps) {
     return LLVM::LLVMPointerType::get(type.getContext(), kSharedSpace);
   });
   addConversion([warps](FragmentType type, SmallVectorImpl<Type> &types) {
-    // An operand register holds two 16-bit values.
+    // An operand register holds two 16-bit values or a tf32.
     Type element = type.getLayout() == FragmentLayout::OperandA
                        ? IntegerType::get(type.getContext(), 32)
                        : type.getElementType();
@@ -172,6 +172,13 @@ Value GlobalView::address(IndexBuilder &index, ValueRange indices) const {
 //===----------------------------------------------------------------------===//
 // Swizzle
 //===----------------------------------------------------------------------===//
+
+Value attn::tile::roundToTF32(OpBuilder &builder, Location loc, Value value) {
+  if (!value.getType().isF32())
+    value = LLVM::BitcastOp::create(builder, loc, builder.getF32Type(), value);
+  return NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(),
+                                            value, NVVM::FPRoundingMode::RNA);
+}
 
 Value attn::tile::swizzlePermutation(IndexBuilder &index, SharedType type,
                                      Value row) {

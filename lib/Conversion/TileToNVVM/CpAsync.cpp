@@ -17,7 +17,7 @@ using namespace attn::tile;
 
 namespace {
 
-constexpr int64_t kChunkBytes = 16, kChunkElements = 8;
+constexpr int64_t kChunkBytes = 16;
 
 /// One copy of a tile, panel by panel: within a panel, thread t takes chunk
 /// t mod (chunks of a row) of rows t div (chunks of a row) + k * rowsPerPass.
@@ -57,13 +57,14 @@ TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
   unsigned rowDim = rank - 2;
   chunk = index.bitAnd(index.thread(), chunksPerRow - 1);
   firstRow = index.div(index.thread(), chunksPerRow);
-  Value firstCol = index.mul(chunk, kChunkElements);
+  int64_t elementBytes = type.getElementBytes();
+  Value firstCol = index.mul(chunk, kChunkBytes / elementBytes);
   if (static_cast<int64_t>(indices.size()) == rank)
     firstCol = index.add(index.toI32(indices.pop_back_val()), firstCol);
   indices.back() = index.add(index.toI32(indices.back()), firstRow);
   from = index.offset(source.address(index, indices),
-                      index.toI64(index.mul(firstCol, 2)));
-  rowBytes = index.mul(source.stride(index, rowDim), 2);
+                      index.toI64(index.mul(firstCol, elementBytes)));
+  rowBytes = index.mul(source.stride(index, rowDim), elementBytes);
   rowsLeft =
       index.add(source.size(index, rowDim), index.mul(indices.back(), -1));
   colsLeft = index.add(source.size(index, rowDim + 1), index.mul(firstCol, -1));
@@ -117,7 +118,8 @@ Value TileCopy::sourceBytes(int64_t row, int64_t panel) {
   Location loc = op.getLoc();
   Value all = index.i32(kChunkBytes), none = index.i32(0), bytes = all;
   if (!hasWholePanel(panel)) {
-    bytes = index.mul(index.add(colsLeft, -panel * type.getPanelCols()), 2);
+    bytes = index.mul(index.add(colsLeft, -panel * type.getPanelCols()),
+                      type.getElementBytes());
     bytes = arith::MinSIOp::create(builder, loc, bytes, all);
     bytes = arith::MaxSIOp::create(builder, loc, bytes, none);
   }

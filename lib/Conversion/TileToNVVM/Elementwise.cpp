@@ -165,6 +165,14 @@ struct ToOperandLowering : TileOpLowering<ToOperandOp> {
     Type element = op.getOperand().getType().getElementType();
     ValueRange source = adaptor.getSource();
     SmallVector<Value> registers;
+    if (element.isF32()) {
+      // An accumulator block makes an operand block, columns 2t first.
+      for (size_t block = 0; block < source.size(); block += 4)
+        for (size_t i : {0, 2, 1, 3})
+          registers.push_back(roundToTF32(rewriter, loc, source[block + i]));
+      rewriter.replaceOpWithMultiple(op, {registers});
+      return success();
+    }
     // Two accumulator blocks, 8 values, make one operand block, 4 registers, in
     // the same order.
     for (size_t i = 0; i < source.size(); i += 2) {

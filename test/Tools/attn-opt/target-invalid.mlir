@@ -1,7 +1,6 @@
 // What a target cannot run is one error at the attention.
 // RUN: split-file %s %t
 // RUN: not attn-opt %t/f32.mlir --target=sm_80 -o %t/out 2>&1 | FileCheck %s --check-prefix=F32
-// RUN: not attn-opt %t/f32.mlir --target=sm_80 --allow-tf32 -o %t/out 2>&1 | FileCheck %s --check-prefix=TF32
 // RUN: not attn-opt %t/odd.mlir --target=sm_80 -o %t/out 2>&1 | FileCheck %s --check-prefix=ODD
 // RUN: not attn-opt %t/dynamic.mlir --target=sm_80 -o %t/out 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 // RUN: not attn-opt %t/none.mlir --target=sm_80 -o %t/out 2>&1 | FileCheck %s --check-prefixes=NONE,MISS
@@ -9,7 +8,6 @@
 // RUN: not ls %t/out.ptx
 
 // F32: f32.mlir:2:8: error: {{.*}}expected f16 or bf16 inputs on a GPU, got f32; products rounded to tf32 need the option allow-tf32
-// TF32: f32.mlir:2:8: error: {{.*}}the code generator has no tf32 kernels
 // ODD: odd.mlir:2:8: error: {{.*}}expected D to be a multiple of 8, got 20
 // DYNAMIC: dynamic.mlir:2:8: error: {{.*}}static
 // NONE: error: found no attention: looked for softmax

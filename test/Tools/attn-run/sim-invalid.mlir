@@ -63,7 +63,7 @@ func.func @scalar(%x: tensor<1x2x70x64xf16>, %s: f32)
 }
 
 // RUN: not attn-run %s --function rejects --device=sim 2>&1 | FileCheck %s --check-prefix=F32
-// F32: error: {{.*}}expected f16 or bf16 inputs on a GPU, got f32
+// F32: error: {{.*}}expected f16 or bf16 inputs on a GPU, got f32; products rounded to tf32 need the option allow-tf32
 func.func @rejects(%x: tensor<1x2x70x64xf32>) -> tensor<1x2x70x64xf32> {
   %o = attn.attention %x, %x, %x
       : tensor<1x2x70x64xf32>, tensor<1x2x70x64xf32>, tensor<1x2x70x64xf32>

@@ -82,6 +82,18 @@ TEST(Element, f32AgreesWithTheHost) {
               static_cast<double>(static_cast<float>(value)));
 }
 
+TEST(Element, tf32) {
+  // 10 bits of fraction; a tie (half a unit of the last bit) goes away from 0.
+  EXPECT_EQ(roundToTf32(1.0), 1.0);
+  EXPECT_EQ(roundToTf32(1.0 + 0x1p-10), 1.0 + 0x1p-10);
+  EXPECT_EQ(roundToTf32(1.0 + 0x1p-11), 1.0 + 0x1p-10);
+  EXPECT_EQ(roundToTf32(-1.0 - 0x1p-11), -1.0 - 0x1p-10);
+  EXPECT_EQ(roundToTf32(1.0 + 0x1p-11 - 0x1p-20), 1.0);
+  EXPECT_EQ(roundToTf32(-std::numeric_limits<double>::infinity()),
+            -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(roundToTf32(std::nan(""))));
+}
+
 TEST(Tensor, readsAndWritesStridedMemory) {
   // A 2x3 matrix stored by columns, as f16 bits.
   const uint16_t memory[] = {0x3C00, 0x4400, 0x4000, 0x4500, 0x4200, 0x4600};

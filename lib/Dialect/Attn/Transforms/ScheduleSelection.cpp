@@ -133,9 +133,9 @@ GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target) {
   features.packGqa = false;
   features.dvSplit = target.kind == TargetKind::Gpu;
   features.splitKv = false;
-  features.tf32 = false;
   features.smallCache = target.kind == TargetKind::Gpu;
   features.spillScores = false;
+  features.smallCacheTf32 = false;
   features.wgmma = false;
   return features;
 }

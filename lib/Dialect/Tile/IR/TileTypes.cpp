@@ -71,8 +71,13 @@ SharedType SharedType::getTile() const {
              getSwizzle());
 }
 
-int64_t SharedType::getSwizzleFor(int64_t cols) {
-  return cols % 64 == 0 ? 128 : cols % 32 == 0 ? 64 : 32;
+int64_t SharedType::getSwizzleFor(int64_t bytes) {
+  return bytes % 128 == 0 ? 128 : bytes % 64 == 0 ? 64 : 32;
+}
+
+/// What tensor cores multiply: f16, bf16, and f32 as tf32.
+static bool isOperandType(Type type) {
+  return type.isF16() || type.isBF16() || type.isF32();
 }
 
 LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError,
@@ -81,15 +86,16 @@ LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (shape.size() != 2 && shape.size() != 3)
     return emitError() << "expected rows x cols or stages x rows x cols, got "
                        << shape.size() << " dimensions";
-  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() != 16)
-    return emitError() << "expected a 16-bit element type, got " << element;
+  if (!isOperandType(element))
+    return emitError() << "expected f16, bf16 or f32 elements, got " << element;
   if (swizzle != 32 && swizzle != 64 && swizzle != 128)
     return emitError() << "expected swizzle to be 32, 64 or 128 bytes, got "
                        << swizzle;
   if (llvm::any_of(shape, ShapedType::isDynamic))
     return emitError() << "expected a static shape";
-  if (shape.back() % (swizzle / 2) != 0)
-    return emitError() << "expected columns to be a multiple of " << swizzle / 2
+  int64_t panelCols = swizzle * 8 / element.getIntOrFloatBitWidth();
+  if (shape.back() % panelCols != 0)
+    return emitError() << "expected columns to be a multiple of " << panelCols
                        << " (swizzle " << swizzle << "), got " << shape.back();
   if (shape[shape.size() - 2] % 8 != 0)
     return emitError() << "expected rows to be a multiple of 8, got "
@@ -107,7 +113,8 @@ int64_t FragmentType::getRegisters(int64_t warps) const {
   case FragmentLayout::Accumulator:
     return rowBlocks * (getShape()[1] / 8) * 4;
   case FragmentLayout::OperandA:
-    return rowBlocks * (getShape()[1] / 16) * 4;
+    return rowBlocks * (getShape()[1] / 16) *
+           (getElementType().isF32() ? 8 : 4);
   case FragmentLayout::Row:
     return rowBlocks * 2;
   }
@@ -128,11 +135,10 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (rank == 2 && shape[1] % multiple != 0)
     return emitError() << "expected columns to be a multiple of " << multiple
                        << ", got " << shape[1];
-  bool is16Bit = element.isF16() || element.isBF16();
-  if (layout == FragmentLayout::OperandA ? !is16Bit : !element.isF32())
+  bool isOperand = layout == FragmentLayout::OperandA;
+  if (isOperand ? !isOperandType(element) : !element.isF32())
     return emitError() << "expected "
-                       << (layout == FragmentLayout::OperandA ? "f16 or bf16"
-                                                              : "f32")
+                       << (isOperand ? "f16, bf16 or f32" : "f32")
                        << " elements, got " << element;
   return success();
 }

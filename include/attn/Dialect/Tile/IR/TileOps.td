@@ -200,7 +200,9 @@ def MmaOp : AttnTile_Op<"mma", [
   let summary = "result = acc + a * b on tensor cores";
   let description = [{
     `a` is [m, k] in registers or in shared memory; `b` is [k, n] in shared
-    memory, or with `transpose_b` [n, k]. 16-bit inputs, f32 accumulation.
+    memory, or with `transpose_b` [n, k]. 16-bit inputs, or f32 ones rounded to
+    tf32; f32 accumulation. An f32 `a` in registers comes from `load_operand`
+    with `transpose_b`, and from `to_operand` without.
 
     Example:
     ```mlir

@@ -34,7 +34,7 @@ def AttnTile_Global : AttnTile_Type<"Global", "global"> {
 }
 
 def AttnTile_Shared : AttnTile_Type<"Shared", "shared"> {
-  let summary = "a tile of 16-bit elements in shared memory, or a ring of them";
+  let summary = "a tile in shared memory, or a ring of them";
   let description = [{
     `rows x cols`, or `stages x rows x cols` for a ring. A tile is stored as
     panels of `swizzle` bytes of columns, one panel after the other; within a
@@ -44,8 +44,9 @@ def AttnTile_Shared : AttnTile_Type<"Shared", "shared"> {
 
     ```
     byte(row, col) = panel * rows * swizzle + row * swizzle
-                   + 16 * (chunk xor f(row)) + 2 * (col mod 8)
-    panel = 2 * col div swizzle     chunk = (2 * col mod swizzle) div 16
+                   + 16 * (chunk xor f(row)) + e * col mod 16
+    panel = e * col div swizzle     chunk = (e * col mod swizzle) div 16
+    e: bytes of an element, 2 (f16, bf16) or 4 (f32)
     swizzle 128: f(row) = row mod 8          swizzle 64: f(row) = (row div 2) mod 4
     swizzle  32: f(row) = (row div 4) mod 2
 
@@ -67,13 +68,18 @@ def AttnTile_Shared : AttnTile_Type<"Shared", "shared"> {
     int64_t getRows() const { return getShape()[getShape().size() - 2]; }
     int64_t getCols() const { return getShape().back(); }
     /// Bytes of one tile (not of the whole ring).
-    int64_t getTileBytes() const { return getRows() * getCols() * 2; }
+    int64_t getTileBytes() const {
+      return getRows() * getCols() * getElementBytes();
+    }
+    int64_t getElementBytes() const {
+      return getElementType().getIntOrFloatBitWidth() / 8;
+    }
     /// Columns of one panel.
-    int64_t getPanelCols() const { return getSwizzle() / 2; }
+    int64_t getPanelCols() const { return getSwizzle() / getElementBytes(); }
     /// One tile of a ring.
     SharedType getTile() const;
-    /// The widest swizzle that `cols` columns of 16 bits allow: 128, 64 or 32.
-    static int64_t getSwizzleFor(int64_t cols);
+    /// The widest swizzle that rows of `bytes` bytes allow: 128, 64 or 32.
+    static int64_t getSwizzleFor(int64_t bytes);
   }];
 }
 
@@ -94,6 +100,13 @@ def AttnTile_Fragment : AttnTile_Type<"Fragment", "fragment"> {
     `operand_a` (16 bit), for each block of 16 rows and 16 columns, 4 registers
     of two values: (row g, col 2t..), (row g+8, col 2t..), (row g, col 8+2t..),
     (row g+8, col 8+2t..).
+
+    `operand_a` (f32, rounded to tf32), for each block of 16 rows and 8 columns,
+    4 registers of one value: (row g, col c0), (row g+8, col c0), (row g, col
+    c1), (row g+8, col c1). A product does not depend on the order of its terms,
+    so c0 and c1 are what comes for free: t and 4+t from `load_operand`, 2t and
+    2t+1 from `to_operand`; the `mma` that takes them reads its other operand in
+    the same order.
 
     `row` (one value per row, rank 1), for each block of 16 rows 2 values: rows
     g and g+8; the four lanes of a quad each hold a copy, or each their part of
