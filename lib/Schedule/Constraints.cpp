@@ -177,6 +177,9 @@ void Checker::checkKind() {
                        std::to_string(schedule.splits));
   if (isSmall) {
     requireMultiple("chunk_rows", schedule.chunkRows, schedule.tileM);
+    if (target.kind == TargetKind::Cpu)
+      requireValue("chunk_rows", schedule.chunkRows, schedule.tileM,
+                   "(a CPU thread keeps the scores of one row tile)");
     requireValue("query_in_registers", schedule.queryInRegisters, 0,
                  "with kind=small_cache");
   } else {
@@ -221,13 +224,15 @@ void Checker::checkFeatures() {
   require(features.splitKv, schedule.kind == ScheduleKind::SplitKV, "split-KV");
   require(features.smallCache, schedule.kind == ScheduleKind::SmallCache,
           "small-cache kernels");
-  require(features.spillScores,
-          schedule.kind == ScheduleKind::SmallCache &&
-              schedule.spill == SpillFormat::Scores,
+  bool isSmall = schedule.kind == ScheduleKind::SmallCache;
+  bool spillsScores = schedule.spill == SpillFormat::Scores;
+  require(features.spillScores, isSmall && spillsScores,
           "small-cache kernels that spill f32 scores");
+  require(features.spillProbabilities, isSmall && !spillsScores,
+          "small-cache kernels that spill 16-bit probabilities");
   require(features.smallCacheTf32,
-          schedule.kind == ScheduleKind::SmallCache &&
-              problem.elementType == ElementType::F32,
+          isSmall && problem.elementType == ElementType::F32 &&
+              schedule.mma != MmaFamily::None,
           "small-cache kernels for tf32");
   require(features.packGqa, schedule.packGqa, "packing of query heads");
   require(features.queryInRegisters, schedule.queryInRegisters,

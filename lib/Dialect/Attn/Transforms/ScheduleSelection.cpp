@@ -133,8 +133,8 @@ GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target) {
   features.packGqa = false;
   features.dvSplit = target.kind == TargetKind::Gpu;
   features.splitKv = false;
-  features.smallCache = target.kind == TargetKind::Gpu;
-  features.spillScores = false;
+  features.spillScores = target.kind == TargetKind::Cpu;
+  features.spillProbabilities = target.kind == TargetKind::Gpu;
   features.smallCacheTf32 = false;
   features.wgmma = false;
   return features;
