@@ -159,6 +159,11 @@ void Checker::checkHeadDims() {
     requireRange("tile_dv", schedule.tileDv, 16, valueDim);
     return;
   }
+  if (target.kind == TargetKind::Cpu && valueDim > kMaxUnrolledColumns)
+    reject("unrolled", "the code of a large-cache schedule on a CPU is "
+                       "unrolled over Dv: expected at most " +
+                           std::to_string(kMaxUnrolledColumns) + ", got " +
+                           std::to_string(problem.valueDim));
   int64_t columns = alignUp(ceilDiv(headDim, schedule.clusterD), 16);
   requireValue("tile_d", schedule.tileD, columns,
                "(the padded head dim of a CTA)");

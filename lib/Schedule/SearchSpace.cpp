@@ -299,6 +299,8 @@ std::vector<Schedule> enumerateSchedules(const AttentionProblem &problem,
   if (target.kind == TargetKind::Gpu) {
     kinds.push_back(ScheduleKind::SplitKV);
     kinds.push_back(ScheduleKind::SmallCache);
+  } else if (getPaddedValueDim(problem) > kMaxUnrolledColumns) {
+    kinds.push_back(ScheduleKind::SmallCache);
   }
   Schedule base;
   overrides.apply(base);

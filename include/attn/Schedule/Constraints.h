@@ -15,6 +15,10 @@
 
 namespace attn {
 
+/// Columns of V over which a large-cache schedule is unrolled on a CPU: beyond,
+/// its code takes minutes to compile.
+inline constexpr int64_t kMaxUnrolledColumns = 256;
+
 /// What the code generators can emit. A schedule that needs more is rejected
 /// with that reason.
 struct GeneratorFeatures {
