@@ -235,10 +235,6 @@ void Checker::checkFeatures() {
           "small-cache kernels that spill f32 scores");
   require(features.spillProbabilities, isSmall && !spillsScores,
           "small-cache kernels that spill 16-bit probabilities");
-  require(features.smallCacheTf32,
-          isSmall && problem.elementType == ElementType::F32 &&
-              schedule.mma != MmaFamily::None,
-          "small-cache kernels for tf32");
   require(features.packGqa, schedule.packGqa, "packing of query heads");
   require(features.queryInRegisters, schedule.queryInRegisters,
           "query tile in registers");

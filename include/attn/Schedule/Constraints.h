@@ -29,7 +29,6 @@ struct GeneratorFeatures {
   bool smallCache = true;
   bool spillScores = true;        ///< small-cache kernels that spill f32 scores
   bool spillProbabilities = true; ///< and those that spill 16-bit ones
-  bool smallCacheTf32 = true;     ///< small-cache kernels for f32 operands
   bool clusters = false;
   /// Without it, sm_90a runs mma_sync kernels.
   bool wgmma = true;

@@ -120,11 +120,10 @@ static LogicalResult checkSmallCache(TiledAttention &attention) {
              << "expected tile_d and tile_dv to be positive multiples of 16, "
                 "got "
              << schedule;
-  OnlineAttentionOp op = attention.first;
-  if (getElementTypeOrSelf(op.getQuery().getType()).isF32())
-    return op.emitOpError()
+  if (getElementTypeOrSelf(attention.first.getQuery().getType()).isF32())
+    return attention.first.emitOpError()
            << "expected f16 or bf16 inputs with kind = \"small_cache\" on the "
-              "GPU, got 'f32'";
+              "GPU, got f32";
   if (!schedule.getSpill().empty() && schedule.getSpill() != "probabilities")
     return attention.first.emitOpError()
            << "expected spill = \"probabilities\" on the GPU, got " << schedule;
@@ -176,10 +175,15 @@ FailureOr<TiledAttention> attn::findTiledAttention(Operation *function) {
   if (failed(checkSupported(attention)))
     return failure();
   OnlineAttentionOp op = attention.first;
-  // 16-byte copies of 16-bit elements.
-  addInput(attention, "query", sourceOf(op.getQuery()), 8);
-  addInput(attention, "key", sourceOf(op.getKey()), 8);
-  addInput(attention, "value", sourceOf(op.getValue()), 8);
+  // Tiles are copied by 16 bytes.
+  auto addTiled = [&](StringRef name, Value slice) {
+    Type element = getElementTypeOrSelf(slice.getType());
+    addInput(attention, name, sourceOf(slice),
+             128 / element.getIntOrFloatBitWidth());
+  };
+  addTiled("query", op.getQuery());
+  addTiled("key", op.getKey());
+  addTiled("value", op.getValue());
   if (op.getBias())
     addInput(attention, "bias", sourceOf(op.getBias()), 1);
   addCaptures(attention);

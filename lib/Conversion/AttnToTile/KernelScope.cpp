@@ -135,11 +135,10 @@ Value KernelScope::getReversedBlockId() {
 Value KernelScope::loadTile(Value tensor, ValueRange indices, int64_t rows,
                             int64_t cols) {
   auto type = cast<tile::GlobalType>(tensor.getType());
-  Type element = type.getElementType();
+  int64_t rowBytes = cols * type.getElementType().getIntOrFloatBitWidth() / 8;
   auto tileType = tile::SharedType::get(
-      builder.getContext(), {rows, cols}, element,
-      tile::SharedType::getSwizzleFor(cols * element.getIntOrFloatBitWidth() /
-                                      8));
+      builder.getContext(), {rows, cols}, type.getElementType(),
+      tile::SharedType::getSwizzleFor(rowBytes));
   return tile::LoadOp::create(builder, attention.forall.getLoc(), tileType,
                               tensor, indices);
 }

@@ -181,9 +181,8 @@ def check(a, folder):
     base = os.path.join(folder, "attention")
     with open(base + ".mlir", "w") as f:
         f.write(module_text(a))
-    options = ["--allow-tf32"] if a.dtype == "f32" else []
-    if a.schedule:
-        options.append(f"--schedule={a.schedule}")
+    options = [f"--schedule={a.schedule}"] if a.schedule else []
+    options += ["--allow-tf32"] if a.dtype == "f32" else []
     subprocess.run(
         ["attn-opt", base + ".mlir", f"--target={a.target}", "--emit=ptx,manifest", "-o", base, *options], check=True
     )

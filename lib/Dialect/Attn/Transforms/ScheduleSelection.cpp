@@ -128,14 +128,16 @@ AttentionProblem attn::getProblem(AttentionOp op) {
 // The choice
 //===----------------------------------------------------------------------===//
 
-GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target) {
+GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target,
+                                             ElementType type) {
   GeneratorFeatures features;
   features.packGqa = false;
   features.dvSplit = target.kind == TargetKind::Gpu;
   features.splitKv = false;
+  features.smallCache =
+      target.kind == TargetKind::Cpu || type != ElementType::F32;
   features.spillScores = target.kind == TargetKind::Cpu;
   features.spillProbabilities = target.kind == TargetKind::Gpu;
-  features.smallCacheTf32 = false;
   features.wgmma = false;
   return features;
 }
@@ -167,7 +169,7 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   if (std::optional<ScheduleAttr> schedule = op.getSchedule())
     fields = merge(getChosenFields(*schedule), overrides);
   SelectorOptions options;
-  options.features = getGeneratorFeatures(target);
+  options.features = getGeneratorFeatures(target, problem.elementType);
   Result<Selection> selection =
       attn::selectSchedule(problem, target, fields, options);
   if (!selection)

@@ -14,8 +14,8 @@ attn_tile.kernel @terminator() warps(4) {
 
 // -----
 
-// expected-error @below {{expected a 16-bit element type, got 'f32'}}
-func.func private @element(!attn_tile.shared<64x64xf32, swizzle = 128>)
+// expected-error @below {{expected f16, bf16 or f32 elements, got 'f64'}}
+func.func private @element(!attn_tile.shared<64x64xf64, swizzle = 128>)
 
 // -----
 

@@ -35,8 +35,9 @@ mlir::FailureOr<TargetInfo> getModuleTarget(mlir::ModuleOp module,
 /// wrong.
 AttentionProblem getProblem(AttentionOp op);
 
-/// What the code generators have for a target.
-GeneratorFeatures getGeneratorFeatures(const TargetInfo &target);
+/// What the code generators have for a target and inputs of `type`.
+GeneratorFeatures getGeneratorFeatures(const TargetInfo &target,
+                                       ElementType type);
 
 /// The ranked schedules of `op`: those that have the fields set on the op, and
 /// otherwise those of `overrides`. Fails with a diagnostic at the op if none is
