@@ -8,7 +8,7 @@
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
-#include "llvm/Support/MathExtras.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace attn::tile {
 #define GEN_PASS_DEF_ALLOCATESHAREDMEMORYPASS
@@ -18,9 +18,11 @@ namespace attn::tile {
 using namespace mlir;
 using namespace attn::tile;
 
-/// A swizzle repeats after eight of its rows; ldmatrix and TMA count from
-/// there. Tiles have whole such blocks, so that this seldom pads.
-static int64_t getAlignment(SharedType type) { return 8 * type.getSwizzle(); }
+/// A swizzle repeats every eight rows of a panel. Tiles have multiples of eight
+/// rows, so they are multiples of their alignment.
+static int64_t getAlignment(AllocOp alloc) {
+  return 8 * alloc.getBuffer().getType().getSwizzle();
+}
 
 namespace {
 struct AllocateSharedMemoryPass
@@ -31,13 +33,18 @@ struct AllocateSharedMemoryPass
   void runOnOperation() override {
     KernelOp kernel = getOperation();
     Builder builder(&getContext());
+    SmallVector<AllocOp> allocs;
+    kernel.walk([&](AllocOp alloc) { allocs.push_back(alloc); });
+    // The most aligned first: no gaps.
+    llvm::stable_sort(allocs, [](AllocOp a, AllocOp b) {
+      return getAlignment(a) > getAlignment(b);
+    });
     int64_t bytes = 0;
-    kernel.walk([&](AllocOp alloc) {
+    for (AllocOp alloc : allocs) {
       SharedType type = alloc.getBuffer().getType();
-      bytes = llvm::alignTo(bytes, getAlignment(type));
       alloc.setOffset(bytes);
       bytes += type.getStages() * type.getTileBytes();
-    });
+    }
     if (bytes > limit) {
       kernel.emitOpError() << "expected at most " << limit.getValue()
                            << " bytes of shared memory, got " << bytes

@@ -9,7 +9,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<
                                      "max_vector_op_width" = 64 : i64>>} {
   func.func @small(%q: tensor<?x?x?x256xf16>, %k: tensor<?x?x?x256xf16>,
                    %v: tensor<?x?x?x256xf16>) -> tensor<?x?x?x256xf16> {
-    %o = attn.attention %q, %k, %v
+    %o = attn.attention %q, %k, %v {schedule = #attn.schedule<kind = "large_cache">}
         : tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16>
         -> tensor<?x?x?x256xf16>
     return %o : tensor<?x?x?x256xf16>

@@ -36,7 +36,7 @@ func.func @partial(%q: tensor<1x2x96x64xf16>, %k: tensor<1x2x96x64xf16>,
 // SMALL: kind = "small_cache"
 func.func @dynamic(%q: tensor<?x?x?x256xf16>, %k: tensor<?x?x?x256xf16>,
                    %v: tensor<?x?x?x256xf16>) -> tensor<?x?x?x256xf16> {
-  %o = attn.attention %q, %k, %v
+  %o = attn.attention %q, %k, %v {schedule = #attn.schedule<kind = "large_cache">}
       : tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16>
       -> tensor<?x?x?x256xf16>
   return %o : tensor<?x?x?x256xf16>
