@@ -9,6 +9,7 @@
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/PTX/IR/PTX.h"
 #include "attn/Dialect/Tile/IR/Tile.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 #include "attn/Pipelines/CpuPipeline.h"
@@ -17,7 +18,7 @@
 #include "attn/Target/PTX/TranslateToPTX.h"
 
 void attn::registerAllAttnDialects(mlir::DialectRegistry &registry) {
-  registry.insert<AttnDialect, tile::AttnTileDialect>();
+  registry.insert<AttnDialect, ptx::AttnPTXDialect, tile::AttnTileDialect>();
   registerPTXTranslation(registry);
 }
 

@@ -37,6 +37,8 @@ void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
   ConvertControlFlowToLLVMPassOptions controlFlowOptions;
   controlFlowOptions.indexBitwidth = kIndexBits;
   pm.addPass(createConvertControlFlowToLLVMPass(controlFlowOptions));
+  // What LLVM has no intrinsic for becomes inline PTX.
+  pm.addPass(createConvertNVVMToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCSEPass());
   pm.addPass(createVerifyNormalFormPass({"nvvm"}));

@@ -35,6 +35,9 @@ void attn::buildTilePipeline(OpPassManager &pm,
   pm.addPass(createConvertAttnToTile());
   pm.addPass(createCSEPass());
   OpPassManager &kernels = pm.nest<tile::KernelOp>();
+  kernels.addPass(tile::createSpecializeWarpsPass());
+  kernels.addPass(tile::createOverlapSoftmaxPass());
+  kernels.addPass(tile::createStageStoresPass());
   kernels.addPass(tile::createPipelinePass());
   kernels.addPass(
       tile::createAllocateSharedMemoryPass(getSharedMemoryLimit(options)));

@@ -251,11 +251,14 @@ private:
           map.dims[i], path + ".dims[" + number(i) + "]", 0, maxTensorMapDim));
     for (size_t i = 0; i < map.stridesBytes.size(); ++i) {
       std::string what = path + ".strides_bytes[" + number(i) + "]";
-      value.stridesBytes.push_back(
-          integer(map.stridesBytes[i], what, 0, maxTensorMapStride - 1));
-      if (value.stridesBytes.back() % 16 != 0)
-        fail(what + ": expected a multiple of 16 bytes, got " +
-             number(value.stridesBytes.back()));
+      int64_t stride =
+          integer(map.stridesBytes[i], what, 0, maxTensorMapStride - 1);
+      // The stride of a dimension with one element is anything, and not used.
+      if (value.dims[i + 1] <= 1)
+        stride = (stride + 15) / 16 * 16;
+      if (stride % 16 != 0)
+        fail(what + ": expected a multiple of 16 bytes, got " + number(stride));
+      value.stridesBytes.push_back(stride);
     }
   }
 

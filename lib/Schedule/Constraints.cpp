@@ -222,6 +222,14 @@ void Checker::checkFeatures() {
                    schedule.clusterD == 1 &&
                    schedule.tileDv < getPaddedValueDim(problem);
   require(features.wgmma, schedule.mma == MmaFamily::Wgmma, "wgmma kernels");
+  require(features.sharedRows,
+          schedule.mma == MmaFamily::Wgmma &&
+              schedule.warps * 16 > schedule.tileM,
+          "warpgroups that share rows");
+  require(features.wgmmaSlices,
+          schedule.mma == MmaFamily::Wgmma &&
+              (isDvSplit || schedule.kind == ScheduleKind::SmallCache),
+          "wgmma kernels for slices of a head dim");
   require(features.tf32,
           problem.elementType == ElementType::F32 &&
               schedule.mma != MmaFamily::None,

@@ -205,7 +205,8 @@ std::vector<Schedule> Space::takeLargeCache() {
     });
   expandRows(/*fewestWarps=*/1);
   if (isWgmma) {
-    expandKeys({32, 48, 64, 80, 96, 112, 128, 160, 176});
+    // Below 64 columns a product is bound by reading its A operand.
+    expandKeys({64, 80, 96, 112, 128, 160, 176});
     expandClusters();
   } else if (isGpu) {
     expandKeys({16, 32, 64, 128});
@@ -220,8 +221,8 @@ std::vector<Schedule> Space::takeLargeCache() {
   expand("stages", &Schedule::stages, [&](const Schedule &) {
     if (!isGpu)
       return std::vector<int64_t>{1};
-    return isWgmma ? std::vector<int64_t>{2, 3, 4}
-                   : std::vector<int64_t>{1, 2, 3};
+    // A place in a ring of 3 takes a multiplication, whose registers spill.
+    return isWgmma ? std::vector<int64_t>{2, 4} : std::vector<int64_t>{1, 2, 3};
   });
   if (isGpu && !isWgmma)
     expand("query_in_registers", &Schedule::queryInRegisters,
@@ -285,9 +286,12 @@ static std::vector<MmaFamily> getFamilies(const TargetInfo &target,
                                           const GeneratorFeatures &features) {
   if (target.kind == TargetKind::Cpu)
     return {MmaFamily::None};
+  std::vector<MmaFamily> families;
   if (target.hasMma(MmaFamily::Wgmma) && features.wgmma)
-    return {MmaFamily::Wgmma};
-  return {MmaFamily::MmaSync};
+    families.push_back(MmaFamily::Wgmma);
+  if (families.empty() || !features.wgmmaSlices)
+    families.push_back(MmaFamily::MmaSync);
+  return families;
 }
 
 std::vector<Schedule> enumerateSchedules(const AttentionProblem &problem,

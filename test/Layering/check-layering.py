@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-IR = ["Dialect/Attn/IR", "Dialect/Tile/IR"]
+IR = ["Dialect/Attn/IR", "Dialect/PTX/IR", "Dialect/Tile/IR"]
 DATA = ["Support", "TargetInfo", "Schedule"]
 PASSES = IR + DATA + ["Analysis"]
 CONVERSIONS = ["Conversion"]
@@ -25,6 +25,7 @@ MAY_INCLUDE = {
     "Reference": ["Support"],
     "Simulator": ["Support", "Runtime"],
     "Dialect/Attn/IR": DATA,
+    "Dialect/PTX/IR": [],
     "Dialect/Tile/IR": DATA,
     "Analysis": IR + DATA,
     "Interpreter": ["Support", "Reference", "Runtime", "Dialect/Attn/IR"],

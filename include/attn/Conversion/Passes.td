@@ -198,10 +198,12 @@ def ConvertAttnToTile : Pass<"convert-attn-to-tile", "::mlir::ModuleOp"> {
 
 def ConvertAttnTileToNVVM
     : Pass<"convert-attn-tile-to-nvvm", "::mlir::ModuleOp"> {
-  let summary = "Tile level to NVVM for sm_80";
+  let summary = "Tile level to NVVM";
   let description = [{
-    Lowers each `attn_tile.kernel` to an `llvm.func` with cp.async, ldmatrix and
-    mma.sync. Tile ops disappear; scalar code stays in arith and scf.
+    Lowers each `attn_tile.kernel` to an `llvm.func`: loads that
+    `--attn-tile-pipeline` staged become cp.async, ldmatrix and mma.sync, those of
+    `--attn-tile-specialize-warps` TMA, mbarriers and wgmma. Tile ops disappear;
+    scalar code stays in arith and scf.
 
     Requires: shared memory allocated (`--attn-tile-allocate-shared-memory`).
     Ensures: no attn_tile op is left; the module carries the kernel's manifest as
@@ -210,7 +212,8 @@ def ConvertAttnTileToNVVM
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of kernels lowered">
   ];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+  let dependentDialects = ["::attn::ptx::AttnPTXDialect",
+                           "::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];

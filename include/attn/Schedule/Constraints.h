@@ -32,6 +32,11 @@ struct GeneratorFeatures {
   bool clusters = false;
   /// Without it, sm_90a runs mma_sync kernels.
   bool wgmma = true;
+  /// Two warpgroups share 64 rows and split the columns.
+  bool sharedRows = true;
+  /// wgmma kernels whose tiles hold a slice of a head dim: dv-split and small
+  /// cache. Without them, such problems run mma_sync kernels.
+  bool wgmmaSlices = true;
   bool tf32 = true;
 };
 

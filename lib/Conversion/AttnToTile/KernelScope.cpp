@@ -92,6 +92,7 @@ FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
   Location loc = attention.forall.getLoc();
   auto kernel =
       tile::KernelOp::create(builder, loc, name, attention.schedule.getWarps(),
+                             /*producer_warps=*/IntegerAttr(),
                              /*shared_bytes=*/IntegerAttr(), manifest);
   Block *body = builder.createBlock(&kernel.getBody());
   for (const KernelOperand &operand : attention.operands)

@@ -61,20 +61,27 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
                                         *scores, state.max);
   max = tile::RowAllReduceOp::create(builder, loc, rowsType,
                                      tile::Reduction::max, max);
-  // exponent * max, or 0 for a row that has seen no key yet: its exponentials
-  // are then exp2(-inf - 0) = 0 instead of NaN.
-  Value shift = fragments.map(rowsType, max, [&](ValueRange args) {
-    Value scaled = fragments.mul(args[0], fragments.constant(units.exponent));
+  // A row that has seen no key yet has maximum -inf: with 0 instead, its
+  // exponentials are exp2(-inf - 0) = 0 and not NaN.
+  Value safe = fragments.map(rowsType, max, [&](ValueRange args) {
     return fragments.selectEqual(args[0], kMinusInf, fragments.constant(0.0),
-                                 scaled);
+                                 args[0]);
   });
-  auto exponential = [&](ValueRange args) {
+  Value shift = fragments.map(rowsType, safe, [&](ValueRange args) {
+    return fragments.mul(args[0], fragments.constant(units.exponent));
+  });
+  // Exactly 1 where the maximum stays.
+  Value decay =
+      fragments.map(rowsType, {state.max, safe}, [&](ValueRange args) {
+        return fragments.exp2(
+            fragments.mul(fragments.sub(args[0], args[1]),
+                          fragments.constant(units.exponent)));
+      });
+  Value p = fragments.map(scoreType, {*scores, shift}, [&](ValueRange args) {
     return fragments.exp2(fragments.fma(args[0],
                                         fragments.constant(units.exponent),
                                         fragments.negate(args[1])));
-  };
-  Value decay = fragments.map(rowsType, {state.max, shift}, exponential);
-  Value p = fragments.map(scoreType, {*scores, shift}, exponential);
+  });
   auto times = [&](ValueRange args) { return fragments.mul(args[0], args[1]); };
   Value sum = fragments.map(rowsType, {state.sum, decay}, times);
   sum = tile::RowReduceOp::create(builder, loc, tile::Reduction::sum, p, sum);

@@ -33,6 +33,12 @@ TileTypeConverter::TileTypeConverter(int64_t warps) : warps(warps) {
   addConversion([](SharedType type) -> Type {
     return LLVM::LLVMPointerType::get(type.getContext(), kSharedSpace);
   });
+  addConversion([](MbarrierType type) -> Type {
+    return LLVM::LLVMPointerType::get(type.getContext(), kSharedSpace);
+  });
+  addConversion([](TensorMapType type) -> Type {
+    return LLVM::LLVMPointerType::get(type.getContext());
+  });
   addConversion([warps](FragmentType type, SmallVectorImpl<Type> &types) {
     // An operand register holds two 16-bit values or a tf32.
     Type element = type.getLayout() == FragmentLayout::OperandA

@@ -130,6 +130,14 @@ private:
 mlir::Value swizzlePermutation(IndexBuilder &index, SharedType type,
                                mlir::Value row);
 
+/// Address of the mbarrier of `stage` (index or i32) in a ring of them.
+mlir::Value mbarrierAddress(IndexBuilder &index, mlir::Value ring,
+                            mlir::Value stage);
+
+/// A barrier of the 128 threads of the warpgroup (index or i32).
+void syncWarpgroup(mlir::OpBuilder &builder, mlir::Location loc,
+                   mlir::Value warpgroup);
+
 /// An f32 (or its bits) rounded to the nearest tf32, ties away from zero, as
 /// the i32 that mma takes. Left to itself, mma would cut the low bits off.
 mlir::Value roundToTF32(mlir::OpBuilder &builder, mlir::Location loc,
@@ -146,8 +154,20 @@ void populateGlobalMemoryPatterns(mlir::TypeConverter &converter,
                                   mlir::RewritePatternSet &patterns);
 void populateKernelPatterns(mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
+void populateMbarrierPatterns(mlir::TypeConverter &converter,
+                              mlir::RewritePatternSet &patterns);
 void populateMmaSyncPatterns(mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns);
+void populateNamedBarrierPatterns(mlir::TypeConverter &converter,
+                                  mlir::RewritePatternSet &patterns);
+void populateRolesPatterns(mlir::TypeConverter &converter,
+                           mlir::RewritePatternSet &patterns);
+void populateStMatrixPatterns(mlir::TypeConverter &converter,
+                              mlir::RewritePatternSet &patterns);
+void populateTmaPatterns(mlir::TypeConverter &converter,
+                         mlir::RewritePatternSet &patterns);
+void populateWgmmaPatterns(mlir::TypeConverter &converter,
+                           mlir::RewritePatternSet &patterns);
 /// math ops on f32 scalars by the approximate instructions of the SFU.
 void populateMathToNVVMPatterns(mlir::RewritePatternSet &patterns);
 

@@ -142,6 +142,29 @@ struct RowAllReduceLowering : TileOpLowering<RowAllReduceOp> {
   }
 };
 
+struct AnyLowering : TileOpLowering<AnyOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(AnyOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    Value zero = arith::ConstantOp::create(rewriter, loc,
+                                           rewriter.getF32FloatAttr(0.0f));
+    Value own;
+    for (Value value : adaptor.getSource()) {
+      Value isSet = arith::CmpFOp::create(
+          rewriter, loc, arith::CmpFPredicate::UNE, value, zero);
+      own = own ? arith::OrIOp::create(rewriter, loc, own, isSet).getResult()
+                : isSet;
+    }
+    rewriter.replaceOpWithNewOp<NVVM::VoteSyncOp>(
+        op, rewriter.getI1Type(), index.i32(-1), own,
+        NVVM::VoteSyncKindAttr::get(getContext(), NVVM::VoteSyncKind::any));
+    return success();
+  }
+};
+
 /// Two f32 values rounded to a pair of `element`, in one instruction.
 Value createPair(OpBuilder &builder, Location loc, Value first, Value second,
                  Type element) {
@@ -218,7 +241,7 @@ struct ScaleRowsLowering : TileOpLowering<ScaleRowsOp> {
 
 void attn::tile::populateElementwisePatterns(TypeConverter &converter,
                                              RewritePatternSet &patterns) {
-  patterns.add<FillLowering, MapLowering, RowReduceLowering,
+  patterns.add<AnyLowering, FillLowering, MapLowering, RowReduceLowering,
                RowAllReduceLowering, ScaleRowsLowering, ToOperandLowering>(
       converter, patterns.getContext());
 }

@@ -13,6 +13,8 @@ using namespace attn::tile;
 static constexpr StringLiteral kSharedMemoryName = "attn_shared_memory";
 /// cp.async and ldmatrix need 16 bytes, TMA's swizzles need 1024.
 static constexpr int64_t kSharedMemoryAlignment = 1024;
+/// CUtensorMap.
+static constexpr int64_t kTensorMapBytes = 128, kTensorMapAlignment = 64;
 
 /// Registers of a thread, of the 65536 of an SM.
 static int32_t getMaxRegisters(KernelOp op) {
@@ -50,12 +52,35 @@ struct KernelLowering : TileOpLowering<KernelOp> {
     // cost model's limit, hold.
     function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(),
                       rewriter.getI32IntegerAttr(getMaxRegisters(op)));
+    markTensorMaps(body.getArgumentTypes(), signature, function);
     rewriter.inlineRegionBefore(body, function.getBody(), function.end());
     if (failed(rewriter.convertRegionTypes(&function.getBody(),
                                            *getTypeConverter(), &signature)))
       return failure();
     rewriter.eraseOp(op);
     return success();
+  }
+
+private:
+  /// A tensor map is passed by value, and read in place by TMA (CUDA C++
+  /// Programming Guide, "Tensor map encoding").
+  static void
+  markTensorMaps(TypeRange parameters,
+                 const TypeConverter::SignatureConversion &signature,
+                 LLVM::LLVMFuncOp function) {
+    Builder builder(function.getContext());
+    auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), kTensorMapBytes);
+    for (auto [number, type] : llvm::enumerate(parameters)) {
+      if (!isa<TensorMapType>(type))
+        continue;
+      unsigned i = signature.getInputMapping(number)->inputNo;
+      function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(),
+                          TypeAttr::get(bytes));
+      function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                          builder.getI32IntegerAttr(kTensorMapAlignment));
+      function.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(),
+                          builder.getUnitAttr());
+    }
   }
 };
 
@@ -69,18 +94,22 @@ struct ReturnLowering : TileOpLowering<ReturnOp> {
   }
 };
 
-struct AllocLowering : TileOpLowering<AllocOp> {
-  using TileOpLowering::TileOpLowering;
+/// attn_tile.alloc and attn_tile.alloc_mbarrier.
+template <typename OpTy>
+struct AllocLowering : TileOpLowering<OpTy> {
+  using TileOpLowering<OpTy>::TileOpLowering;
+  using Adaptor = typename TileOpLowering<OpTy>::Adaptor;
   LogicalResult
-  matchAndRewrite(AllocOp op, Adaptor,
+  matchAndRewrite(OpTy op, Adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (!op.getOffset())
       return rewriter.notifyMatchFailure(op, "shared memory is not allocated");
     Location loc = op.getLoc();
-    auto pointer = LLVM::LLVMPointerType::get(getContext(), kSharedSpace);
+    MLIRContext *context = op.getContext();
+    auto pointer = LLVM::LLVMPointerType::get(context, kSharedSpace);
     Value base = LLVM::AddressOfOp::create(
         rewriter, loc, pointer,
-        FlatSymbolRefAttr::get(getContext(), kSharedMemoryName));
+        FlatSymbolRefAttr::get(context, kSharedMemoryName));
     rewriter.replaceOp(
         op, IndexBuilder(rewriter, loc).offset(base, *op.getOffset()));
     return success();
@@ -152,8 +181,8 @@ void attn::tile::declareSharedMemory(ModuleOp module) {
 
 void attn::tile::populateKernelPatterns(TypeConverter &converter,
                                         RewritePatternSet &patterns) {
-  patterns.add<KernelLowering, ReturnLowering, AllocLowering, StageLowering,
-               BarrierLowering,
+  patterns.add<KernelLowering, ReturnLowering, AllocLowering<AllocOp>,
+               AllocLowering<AllocMbarrierOp>, StageLowering, BarrierLowering,
                SpecialRegisterLowering<gpu::BlockIdOp, NVVM::BlockIdXOp,
                                        NVVM::BlockIdYOp, NVVM::BlockIdZOp>,
                SpecialRegisterLowering<gpu::GridDimOp, NVVM::GridDimXOp,

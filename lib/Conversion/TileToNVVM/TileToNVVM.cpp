@@ -4,8 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The pass: lowers each kernel with the patterns of this folder, sm_80 form
-// (cp.async, ldmatrix, mma.sync). Scalar code stays in arith and scf, which
+// The pass: lowers each kernel with the patterns of this folder. A kernel's ops
+// say which instructions it is made of: cp.async and mma.sync (sm_80), or TMA,
+// mbarriers and wgmma (sm_90a). Scalar code stays in arith and scf, which
 // upstream's conversions lower.
 //
 //===----------------------------------------------------------------------===//
@@ -13,6 +14,8 @@
 #include "attn/Conversion/Passes.h"
 
 #include "Common.h"
+
+#include "attn/Dialect/PTX/IR/PTX.h"
 
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 
@@ -98,14 +101,20 @@ private:
     populateElementwisePatterns(converter, patterns);
     populateGlobalMemoryPatterns(converter, patterns);
     populateKernelPatterns(converter, patterns);
+    populateMbarrierPatterns(converter, patterns);
     populateMmaSyncPatterns(converter, patterns);
+    populateNamedBarrierPatterns(converter, patterns);
+    populateRolesPatterns(converter, patterns);
+    populateStMatrixPatterns(converter, patterns);
+    populateTmaPatterns(converter, patterns);
+    populateWgmmaPatterns(converter, patterns);
     populateMathToNVVMPatterns(patterns);
 
     ConversionTarget target(*context);
     target.addIllegalDialect<AttnTileDialect, gpu::GPUDialect,
                              math::MathDialect>();
     target.addLegalDialect<arith::ArithDialect, LLVM::LLVMDialect,
-                           NVVM::NVVMDialect>();
+                           NVVM::NVVMDialect, ptx::AttnPTXDialect>();
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          target);
     return applyPartialConversion(kernel, target, std::move(patterns));

@@ -223,7 +223,12 @@ void HeaderEmitter::emitTensorMap(const Parameter &parameter,
        [&](size_t i) { return toCpp(map.dims[i]); });
   // A tensor map of rank 1 has no strides, an array has at least one element.
   list("cuuint64_t", "_strides", std::max<size_t>(rank - 1, 1), [&](size_t i) {
-    return i < map.stridesBytes.size() ? toCpp(map.stridesBytes[i]) : "0";
+    if (i == map.stridesBytes.size())
+      return std::string("0");
+    // The stride of a dimension with one element is anything, and not used.
+    std::string stride = toCpp(map.stridesBytes[i]);
+    return toCpp(map.dims[i + 1]) + " > 1 ? " + stride + " : (" + stride +
+           " + 15) / 16 * 16";
   });
   list("cuuint32_t", "_box", rank,
        [&](size_t i) { return std::to_string(map.box[i]); });

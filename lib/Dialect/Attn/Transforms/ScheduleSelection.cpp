@@ -138,7 +138,11 @@ GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target,
       target.kind == TargetKind::Cpu || type != ElementType::F32;
   features.spillScores = target.kind == TargetKind::Cpu;
   features.spillProbabilities = target.kind == TargetKind::Gpu;
-  features.wgmma = false;
+  // wgmma kernels take 16-bit inputs.
+  features.wgmma =
+      target.hasMma(MmaFamily::Wgmma) && type != ElementType::F32;
+  features.sharedRows = false;
+  features.wgmmaSlices = false;
   return features;
 }
 

@@ -104,6 +104,38 @@ LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 //===----------------------------------------------------------------------===//
+// TensorMapType and MbarrierType
+//===----------------------------------------------------------------------===//
+
+TensorMapType TensorMapType::getFor(SharedType tile,
+                                    std::optional<int64_t> rows) {
+  return get(tile.getContext(),
+             {rows.value_or(tile.getRows()), tile.getPanelCols()},
+             tile.getElementType(), tile.getSwizzle());
+}
+
+LogicalResult
+TensorMapType::verify(function_ref<InFlightDiagnostic()> emitError,
+                      ArrayRef<int64_t> shape, Type element, int64_t swizzle) {
+  if (shape.size() != 2 || llvm::any_of(shape, ShapedType::isDynamic))
+    return emitError() << "expected 2 static dimensions, got " << shape.size();
+  if (llvm::any_of(shape, [](int64_t size) { return size < 1 || size > 256; }))
+    return emitError() << "expected a box of 1 to 256 elements in each "
+                          "dimension, got "
+                       << shape[0] << " x " << shape[1];
+  return SharedType::verify(emitError, shape, element, swizzle);
+}
+
+LogicalResult MbarrierType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t stages, int64_t arrivals) {
+  if (stages < 1)
+    return emitError() << "expected at least 1 stage, got " << stages;
+  if (arrivals < 1 || arrivals >= (1 << 20))
+    return emitError() << "expected 1 to 2^20 - 1 arrivals, got " << arrivals;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // FragmentType
 //===----------------------------------------------------------------------===//
 

@@ -9,6 +9,9 @@
 using namespace mlir;
 using namespace attn::tile;
 
+/// Rows of a product that one warpgroup computes.
+static constexpr int64_t kWarpgroupRows = 64;
+
 /// Fails unless `actual == expected`.
 static LogicalResult verifyEqual(Operation *op, const Twine &what,
                                  int64_t expected, int64_t actual) {
@@ -19,8 +22,9 @@ static LogicalResult verifyEqual(Operation *op, const Twine &what,
 }
 
 LogicalResult KernelOp::verify() {
-  if (getWarps() < 1 || getWarps() > 32)
-    return emitOpError() << "expected 1 to 32 warps, got " << getWarps();
+  int64_t warps = getThreads() / 32;
+  if (getWarps() < 1 || warps > 32)
+    return emitOpError() << "expected 1 to 32 warps, got " << warps;
   if (!isa<ReturnOp>(getBody().front().back()))
     return emitOpError() << "expected the body to end in attn_tile.return";
   return success();
@@ -66,6 +70,33 @@ LogicalResult CopyAsyncOp::verify() {
                       getIndices());
 }
 
+LogicalResult CopyTmaOp::verify() {
+  if (getSource().getType() != TensorMapType::getFor(getTile().getType()))
+    return emitOpError() << "expected a tensor map of the tile's panels, "
+                         << TensorMapType::getFor(getTile().getType())
+                         << ", got " << getSource().getType();
+  if (getEvictFirst() && getEvictLast())
+    return emitOpError() << "expected evict_first or evict_last, got both";
+  return verifyEqual(*this, "the number of indices", 3, getIndices().size());
+}
+
+LogicalResult RolesOp::verify() {
+  if (getProducer().getNumArguments() != 0)
+    return emitOpError() << "expected the producer to take no argument, got "
+                         << getProducer().getNumArguments();
+  if (getConsumer().getNumArguments() != 1 ||
+      !getConsumer().getArgument(0).getType().isIndex())
+    return emitOpError() << "expected the consumer to take the number of its "
+                            "warpgroup, an index";
+  for (int64_t registers : {getProducerRegisters(), getConsumerRegisters()})
+    if (registers < 24 || registers > 256 || registers % 8 != 0)
+      return emitOpError()
+             << "expected registers to be a multiple of 8 from 24 "
+                "to 256, got "
+             << registers;
+  return success();
+}
+
 LogicalResult LoadOperandOp::verify() {
   SharedType tile = getTile().getType();
   FragmentType operand = getOperand().getType();
@@ -76,28 +107,48 @@ LogicalResult LoadOperandOp::verify() {
   return verifyEqual(*this, "columns", tile.getCols(), operand.getShape()[1]);
 }
 
-LogicalResult MmaOp::verify() {
+/// acc [m, n] = a [m, k] * b [k, n], or b [n, k] if `transposed`.
+static LogicalResult verifyProduct(Operation *op, Type aType, SharedType b,
+                                   bool transposed, FragmentType acc) {
   int64_t m, k;
-  if (auto a = dyn_cast<FragmentType>(getA().getType())) {
+  if (auto a = dyn_cast<FragmentType>(aType)) {
     if (a.getLayout() != FragmentLayout::OperandA)
-      return emitOpError() << "expected a to be an operand_a fragment, got "
-                           << a;
+      return op->emitOpError()
+             << "expected a to be an operand_a fragment, got " << a;
     m = a.getRows(), k = a.getShape()[1];
   } else {
-    auto shared = cast<SharedType>(getA().getType());
+    auto shared = cast<SharedType>(aType);
     m = shared.getRows(), k = shared.getCols();
   }
-  SharedType b = getB().getType();
-  FragmentType acc = getAcc().getType();
   if (acc.getLayout() != FragmentLayout::Accumulator)
-    return emitOpError() << "expected acc to be an accumulator, got " << acc;
-  bool transposed = getTransposeB();
-  if (failed(verifyEqual(*this, "rows of acc", m, acc.getRows())) ||
-      failed(verifyEqual(*this, transposed ? "columns of b" : "rows of b", k,
+    return op->emitOpError()
+           << "expected acc to be an accumulator, got " << acc;
+  if (failed(verifyEqual(op, "rows of acc", m, acc.getRows())) ||
+      failed(verifyEqual(op, transposed ? "columns of b" : "rows of b", k,
                          transposed ? b.getCols() : b.getRows())))
     return failure();
-  return verifyEqual(*this, "columns of acc",
+  return verifyEqual(op, "columns of acc",
                      transposed ? b.getRows() : b.getCols(), acc.getShape()[1]);
+}
+
+LogicalResult MmaOp::verify() {
+  return verifyProduct(*this, getA().getType(), getB().getType(),
+                       getTransposeB(), getAcc().getType());
+}
+
+LogicalResult MmaAsyncOp::verify() {
+  FragmentType result = getResult().getType();
+  if (getAcc() && getAcc().getType() != result)
+    return emitOpError() << "expected acc to be of type " << result << ", got "
+                         << getAcc().getType();
+  if (isa<SharedType>(getA().getType()) != static_cast<bool>(getWarpgroup()))
+    return emitOpError() << "expected a warpgroup with a shared tile, and only "
+                            "with one";
+  if (result.getShape().size() == 2 && result.getShape()[1] > 256)
+    return emitOpError() << "expected at most 256 columns, got "
+                         << result.getShape()[1];
+  return verifyProduct(*this, getA().getType(), getB().getType(),
+                       getTransposeB(), result);
 }
 
 LogicalResult MapOp::verify() {
@@ -160,4 +211,31 @@ LogicalResult StoreOp::verify() {
                        getIndices().size());
   return verifyMatrixIndices(*this, destination, source.getShape()[1],
                              getIndices().size());
+}
+
+LogicalResult AnyOp::verify() {
+  if (getSource().getType().isRow())
+    return success();
+  return emitOpError() << "expected a row fragment, got "
+                       << getSource().getType();
+}
+
+LogicalResult StoreSharedOp::verify() {
+  FragmentType source = getSource().getType();
+  if (source.getLayout() != FragmentLayout::Accumulator)
+    return emitOpError() << "expected an accumulator, got " << source;
+  if (failed(verifyEqual(*this, "rows", source.getRows(),
+                         getTile().getType().getRows())))
+    return failure();
+  return verifyEqual(*this, "columns", source.getShape()[1],
+                     getTile().getType().getCols());
+}
+
+LogicalResult StoreTmaOp::verify() {
+  auto expected = TensorMapType::getFor(getTile().getType(), kWarpgroupRows);
+  if (getDestination().getType() != expected)
+    return emitOpError() << "expected a tensor map of 64 rows of the tile's "
+                            "panels, "
+                         << expected << ", got " << getDestination().getType();
+  return verifyEqual(*this, "the number of indices", 3, getIndices().size());
 }

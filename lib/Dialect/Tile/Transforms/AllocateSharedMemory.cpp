@@ -45,6 +45,10 @@ struct AllocateSharedMemoryPass
       alloc.setOffset(bytes);
       bytes += type.getStages() * type.getTileBytes();
     }
+    kernel.walk([&](AllocMbarrierOp alloc) {
+      alloc.setOffset(bytes);
+      bytes += alloc.getBarrier().getType().getBytes();
+    });
     if (bytes > limit) {
       kernel.emitOpError() << "expected at most " << limit.getValue()
                            << " bytes of shared memory, got " << bytes

@@ -6,6 +6,8 @@
 
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
+#include "KeyStream.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -18,15 +20,6 @@ using namespace mlir;
 using namespace attn::tile;
 
 namespace {
-
-/// The key loops of a kernel, first to last: they walk one stream of tiles.
-struct LoopChain {
-  SmallVector<scf::ForOp> loops;
-
-  Value lowerBound() { return loops.front().getLowerBound(); }
-  Value upperBound() { return loops.back().getUpperBound(); }
-  Value step() { return loops.front().getStep(); }
-};
 
 /// One tile per step of the chain: the load in the first loop stands for the
 /// corresponding loads of all loops.
@@ -45,8 +38,6 @@ public:
   int64_t getNumLoads() const { return numLoads; }
 
 private:
-  LogicalResult findChain();
-  LogicalResult findStagedLoads();
   void stageOuterLoads();
   void buildPrologue();
   void rewriteLoop(unsigned position, Value &stage);
@@ -60,76 +51,13 @@ private:
   KernelOp kernel;
   OpBuilder builder;
   int64_t stages;
-  LoopChain chain;
+  KeyStream chain;
   SmallVector<StagedLoad> staged;
   Operation *firstReader = nullptr; ///< of a tile loaded outside the loops
   int64_t numLoads = 0;
 };
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// What is there
-//===----------------------------------------------------------------------===//
-
-/// Collects the loops with loads and checks that they follow each other.
-LogicalResult Pipeliner::findChain() {
-  for (auto loop : kernel.getBody().front().getOps<scf::ForOp>())
-    if (!loop.getBody()->getOps<LoadOp>().empty())
-      chain.loops.push_back(loop);
-  for (unsigned i = 1; i < chain.loops.size(); ++i)
-    if (chain.loops[i].getLowerBound() != chain.loops[i - 1].getUpperBound())
-      return chain.loops[i].emitOpError()
-             << "expected to start where the loop before it ends";
-  return success();
-}
-
-/// True if `value` is computed outside the loop.
-static bool isOutside(Value value, scf::ForOp loop) {
-  return !loop.getRegion().isAncestor(value.getParentRegion());
-}
-
-/// The index of `load` that is the loop's induction variable, if it is the row
-/// or the column and all others come from outside.
-static std::optional<unsigned> getStreamIndex(LoadOp load, scf::ForOp loop) {
-  std::optional<unsigned> stream;
-  unsigned row = load.getSource().getType().getRank() - 2;
-  for (auto [i, index] : llvm::enumerate(load.getIndices())) {
-    if (index == loop.getInductionVar() && i >= row && !stream)
-      stream = i;
-    else if (!isOutside(index, loop))
-      return std::nullopt;
-  }
-  return stream;
-}
-
-/// Each load of a loop must have its like in every loop: same tensor and tile,
-/// row or column = induction variable, other indices from outside.
-LogicalResult Pipeliner::findStagedLoads() {
-  for (scf::ForOp loop : chain.loops) {
-    SmallVector<LoadOp> loads(loop.getBody()->getOps<LoadOp>());
-    for (LoadOp load : loads) {
-      std::optional<unsigned> stream = getStreamIndex(load, loop);
-      if (!stream)
-        return load.emitOpError() << "expected the row or the column to be the "
-                                     "loop's induction variable and the other "
-                                     "indices to be invariant";
-      if (loop == chain.loops.front())
-        staged.push_back({load, *stream, Value()});
-    }
-    if (loads.size() != staged.size())
-      return loop.emitOpError()
-             << "expected " << staged.size()
-             << " loads as in the first loop, got " << loads.size();
-    for (auto [load, like] : llvm::zip_equal(loads, staged))
-      if (load.getSource() != like.load.getSource() ||
-          load.getTile().getType() != like.load.getTile().getType() ||
-          getStreamIndex(load, loop) != like.streamIndex)
-        return load.emitOpError() << "expected the same tile as in the first "
-                                     "loop";
-  }
-  return success();
-}
 
 //===----------------------------------------------------------------------===//
 // Copies
@@ -293,12 +221,12 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
 }
 
 LogicalResult Pipeliner::run() {
-  if (failed(findChain()))
+  FailureOr<KeyStream> stream = KeyStream::find(kernel);
+  if (failed(stream))
     return failure();
-  if (chain.loops.empty())
-    return kernel.emitOpError() << "expected key loops with attn_tile.load";
-  if (failed(findStagedLoads()))
-    return failure();
+  chain = *stream;
+  for (const StreamedLoad &entry : chain.loads)
+    staged.push_back({entry.load, entry.streamIndex, Value()});
   stageOuterLoads();
   buildPrologue();
   builder.setInsertionPoint(chain.loops.front());
@@ -322,7 +250,9 @@ struct PipelinePass : public attn::tile::impl::PipelinePassBase<PipelinePass> {
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
-    int64_t count = getStages(kernel);
+    if (kernel.getProducerWarps())
+      return; // --attn-tile-specialize-warps has staged the loads.
+    int64_t count = stages ? stages : getScheduleField(kernel, "stages", 2);
     if (count < 1) {
       kernel.emitOpError() << "expected at least 1 stage, got " << count;
       return signalPassFailure();
@@ -331,18 +261,6 @@ struct PipelinePass : public attn::tile::impl::PipelinePassBase<PipelinePass> {
     if (failed(pipeliner.run()))
       return signalPassFailure();
     numLoads += pipeliner.getNumLoads();
-  }
-
-private:
-  /// The option, or the schedule of the manifest, or 2.
-  int64_t getStages(KernelOp kernel) {
-    if (stages != 0)
-      return stages;
-    if (DictionaryAttr manifest = kernel.getManifestAttr())
-      if (auto schedule = manifest.getAs<DictionaryAttr>("schedule"))
-        if (auto number = schedule.getAs<IntegerAttr>("stages"))
-          return number.getInt();
-    return 2;
   }
 };
 } // namespace

@@ -180,6 +180,133 @@ attn_tile.kernel @store(%o: !attn_tile.global<?x64xf16>) warps(4) {
 
 // -----
 
+attn_tile.kernel @tensor_map(%map: !attn_tile.tensor_map<32x64xf16, swizzle = 128>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<1, arrivals = 1>
+  // expected-error @below {{expected a tensor map of the tile's panels, '!attn_tile.tensor_map<64x64xf16, swizzle = 128>'}}
+  attn_tile.copy_tma %map[%c0, %c0, %c0] to %t, %full[%c0] : !attn_tile.tensor_map<32x64xf16, swizzle = 128> to !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.mbarrier<1, arrivals = 1>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @eviction(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<1, arrivals = 1>
+  // expected-error @below {{expected evict_first or evict_last, got both}}
+  attn_tile.copy_tma %map[%c0, %c0, %c0] to %t, %full[%c0] evict_first evict_last : !attn_tile.tensor_map<64x64xf16, swizzle = 128> to !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.mbarrier<1, arrivals = 1>
+  attn_tile.return
+}
+
+// -----
+
+// expected-error @below {{expected a box of 1 to 256 elements in each dimension, got 512 x 64}}
+attn_tile.kernel @box(%map: !attn_tile.tensor_map<512x64xf16, swizzle = 128>) warps(4) {
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @stages() warps(4) {
+  // expected-error @below {{expected at least 1 stage, got 0}}
+  %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<0, arrivals = 1>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @arrivals() warps(4) {
+  // expected-error @below {{expected 1 to 2^20 - 1 arrivals, got 0}}
+  %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<1, arrivals = 0>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @registers() warps(4) {
+  // expected-error @below {{expected registers to be a multiple of 8 from 24 to 256, got 20}}
+  attn_tile.roles producer(20) {
+    %c0 = arith.constant 0 : index
+  } consumer(240) {
+  ^bb0(%warpgroup: index):
+    %c0 = arith.constant 0 : index
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @consumer() warps(4) {
+  // expected-error @below {{expected the consumer to take the number of its warpgroup, an index}}
+  attn_tile.roles producer(24) {
+    %c0 = arith.constant 0 : index
+  } consumer(240) {
+    %c0 = arith.constant 0 : index
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @warpgroup() warps(4) {
+  %q = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  // expected-error @below {{expected a warpgroup with a shared tile, and only with one}}
+  %s = attn_tile.mma_async %q, %q transpose_b : !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @acc_type() warps(4) {
+  %c0 = arith.constant 0 : index
+  %q = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %acc = attn_tile.fill 0.0 : !attn_tile.fragment<64x32xf32, accumulator>
+  // expected-error @below {{expected acc to be of type '!attn_tile.fragment<64x64xf32, accumulator>', got '!attn_tile.fragment<64x32xf32, accumulator>'}}
+  %s = attn_tile.mma_async %q[%c0], %q transpose_b acc(%acc : !attn_tile.fragment<64x32xf32, accumulator>) : !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @any() warps(4) {
+  %acc = attn_tile.fill 0.0 : !attn_tile.fragment<64x32xf32, accumulator>
+  // expected-error @below {{expected a row fragment, got '!attn_tile.fragment<64x32xf32, accumulator>'}}
+  %any = attn_tile.any %acc : !attn_tile.fragment<64x32xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @store_shared() warps(4) {
+  %q = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %acc = attn_tile.fill 0.0 : !attn_tile.fragment<64x32xf32, accumulator>
+  // expected-error @below {{expected columns to be 32, got 64}}
+  attn_tile.store_shared %acc to %q : !attn_tile.fragment<64x32xf32, accumulator> to !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @store_shared_layout() warps(4) {
+  %q = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %row = attn_tile.fill 0.0 : !attn_tile.fragment<64xf32, row>
+  // expected-error @below {{expected an accumulator, got '!attn_tile.fragment<64xf32, row>'}}
+  attn_tile.store_shared %row to %q : !attn_tile.fragment<64xf32, row> to !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @store_tma(%map: !attn_tile.tensor_map<128x64xf16, swizzle = 128>) warps(8) {
+  %c0 = arith.constant 0 : index
+  %q = attn_tile.alloc : !attn_tile.shared<128x64xf16, swizzle = 128>
+  // expected-error @below {{expected a tensor map of 64 rows of the tile's panels, '!attn_tile.tensor_map<64x64xf16, swizzle = 128>'}}
+  attn_tile.store_tma %q[%c0] to %map[%c0, %c0, %c0] : !attn_tile.shared<128x64xf16, swizzle = 128> to !attn_tile.tensor_map<128x64xf16, swizzle = 128>
+
+// -----
+
 attn_tile.kernel @load_row(%l: !attn_tile.global<?xf16>) warps(4) {
   %c0 = arith.constant 0 : index
   // expected-error @below {{expected a row fragment of 'f16'}}

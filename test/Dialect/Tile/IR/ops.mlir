@@ -65,3 +65,53 @@ attn_tile.kernel @all_ops(%q: !attn_tile.global<?x8x?x64xf16>,
   // CHECK: attn_tile.return
   attn_tile.return
 }
+
+// What sm_90a adds: roles, mbarriers, TMA, asynchronous products.
+// CHECK-LABEL: attn_tile.kernel @roles
+// CHECK-SAME: !attn_tile.tensor_map<64x64xf16, swizzle = 128>
+// CHECK-SAME: warps(4) attributes {producer_warps = 4 : i64}
+attn_tile.kernel @roles(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4) attributes {producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %q = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %ring = attn_tile.alloc : !attn_tile.shared<2x64x64xf16, swizzle = 128>
+  // CHECK: attn_tile.alloc_mbarrier : <2, arrivals = 1>
+  %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<2, arrivals = 1>
+  // CHECK: attn_tile.alloc_mbarrier {offset = 24576 : i64} : <2, arrivals = 4>
+  %empty = attn_tile.alloc_mbarrier {offset = 24576 : i64} : !attn_tile.mbarrier<2, arrivals = 4>
+  // CHECK: attn_tile.init_mbarriers %{{.*}}, %{{.*}} :
+  attn_tile.init_mbarriers %full, %empty : !attn_tile.mbarrier<2, arrivals = 1>, !attn_tile.mbarrier<2, arrivals = 4>
+  // CHECK: attn_tile.roles producer(56) {
+  attn_tile.roles producer(56) {
+    %t = attn_tile.stage %ring[%c0] : !attn_tile.shared<2x64x64xf16, swizzle = 128>
+    // CHECK: attn_tile.copy_tma %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] to %{{.*}}, %{{.*}}[%{{.*}}] evict_last : <64x64xf16, swizzle = 128> to <64x64xf16, swizzle = 128>, <2, arrivals = 1>
+    attn_tile.copy_tma %map[%c0, %c0, %c0] to %t, %full[%c0] evict_last : !attn_tile.tensor_map<64x64xf16, swizzle = 128> to !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.mbarrier<2, arrivals = 1>
+  // CHECK: } consumer(256) {
+  } consumer(256) {
+  // CHECK: ^bb0(%[[WG:.*]]: index):
+  ^bb0(%warpgroup: index):
+    // CHECK: attn_tile.mbarrier_wait %{{.*}}[%{{.*}}], %{{.*}} : <2, arrivals = 1>
+    attn_tile.mbarrier_wait %full[%c0], %c0 : !attn_tile.mbarrier<2, arrivals = 1>
+    %t = attn_tile.stage %ring[%c0] : !attn_tile.shared<2x64x64xf16, swizzle = 128>
+    // CHECK: %[[S:.*]] = attn_tile.mma_async %{{.*}}[%[[WG]]], %{{.*}} transpose_b : !attn_tile.shared<64x64xf16, swizzle = 128>, <64x64xf16, swizzle = 128> -> <64x64xf32, accumulator>
+    %s = attn_tile.mma_async %q[%warpgroup], %t transpose_b : !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf32, accumulator>
+    // CHECK: attn_tile.mma_wait 0, %[[S]] : <64x64xf32, accumulator>
+    %w = attn_tile.mma_wait 0, %s : !attn_tile.fragment<64x64xf32, accumulator>
+    // CHECK: attn_tile.mbarrier_arrive %{{.*}}[%{{.*}}] : <2, arrivals = 4>
+    attn_tile.mbarrier_arrive %empty[%c0] : !attn_tile.mbarrier<2, arrivals = 4>
+    %p = attn_tile.to_operand %w : !attn_tile.fragment<64x64xf32, accumulator> -> !attn_tile.fragment<64x64xf16, operand_a>
+    // CHECK: attn_tile.take_turn %[[WG]]
+    attn_tile.take_turn %warpgroup
+    // CHECK: attn_tile.mma_async %{{.*}}, %{{.*}} acc(%{{.*}} : !attn_tile.fragment<64x64xf32, accumulator>) : !attn_tile.fragment<64x64xf16, operand_a>, <64x64xf16, swizzle = 128> -> <64x64xf32, accumulator>
+    %o = attn_tile.mma_async %p, %t acc(%w : !attn_tile.fragment<64x64xf32, accumulator>) : !attn_tile.fragment<64x64xf16, operand_a>, !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf32, accumulator>
+    // CHECK: attn_tile.pass_turn %[[WG]]
+    attn_tile.pass_turn %warpgroup
+    %row = attn_tile.fill 0.0 : !attn_tile.fragment<64xf32, row>
+    // CHECK: attn_tile.any %{{.*}} : <64xf32, row>
+    %any = attn_tile.any %row : !attn_tile.fragment<64xf32, row>
+    // CHECK: attn_tile.store_shared %{{.*}} to %{{.*}} : <64x64xf32, accumulator> to <64x64xf16, swizzle = 128>
+    attn_tile.store_shared %w to %q : !attn_tile.fragment<64x64xf32, accumulator> to !attn_tile.shared<64x64xf16, swizzle = 128>
+    // CHECK: attn_tile.store_tma %{{.*}}[%[[WG]]] to %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] : <64x64xf16, swizzle = 128> to <64x64xf16, swizzle = 128>
+    attn_tile.store_tma %q[%warpgroup] to %map[%c0, %c0, %c0] : !attn_tile.shared<64x64xf16, swizzle = 128> to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
+  }
+  attn_tile.return
+}

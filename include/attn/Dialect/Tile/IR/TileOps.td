@@ -24,9 +24,11 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
     SingleBlock]> {
   let summary = "what one CTA does";
   let description = [{
-    The entry point. `warps` is the number of warps of the CTA; `shared_bytes`
-    is set by `--attn-tile-allocate-shared-memory`; `manifest` holds what a
-    launcher needs (docs/Manifest.md), under the keys of the JSON form.
+    The entry point. `warps` is the number of warps that compute, among which
+    fragments are dealt out; `producer_warps` more only load, if
+    `--attn-tile-specialize-warps` has run. `shared_bytes` is set by
+    `--attn-tile-allocate-shared-memory`; `manifest` holds what a launcher needs
+    (docs/Manifest.md), under the keys of the JSON form.
 
     Example:
     ```mlir
@@ -36,13 +38,16 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$warps,
+                       OptionalAttr<I64Attr>:$producer_warps,
                        OptionalAttr<I64Attr>:$shared_bytes,
                        OptionalAttr<DictionaryAttr>:$manifest);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    int64_t getThreads() { return getWarps() * 32; }
+    int64_t getThreads() {
+      return 32 * (getWarps() + getProducerWarps().value_or(0));
+    }
   }];
 }
 
@@ -163,6 +168,162 @@ def WaitGroupOp : AttnTile_Op<"wait_group", [
 }
 
 //===----------------------------------------------------------------------===//
+// Warp roles, mbarriers and TMA
+//===----------------------------------------------------------------------===//
+
+def RolesOp : AttnTile_Op<"roles", [NoTerminator, SingleBlock,
+    HasParent<"KernelOp">]> {
+  let summary = "what the producer and the consumer warps do";
+  let description = [{
+    The first `warps` warps of the kernel run `consumer`, whose argument is the
+    number of the warpgroup, the same in all its threads; one thread of the
+    others runs `producer`. The numbers are registers a thread, which the roles
+    divide anew (PTX ISA, setmaxnreg).
+
+    Example:
+    ```mlir
+    attn_tile.roles producer(24) {
+      attn_tile.copy_tma %k[%b, %h, %n] to %kt, %full[%stage] : ...
+    } consumer(240) {
+    ^bb0(%warpgroup: index):
+      attn_tile.mbarrier_wait %full[%stage], %parity : ...
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$producer_registers,
+                       I64Attr:$consumer_registers);
+  let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
+  let assemblyFormat = [{
+    `producer` `(` $producer_registers `)` $producer
+    `consumer` `(` $consumer_registers `)` $consumer attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Value getWarpgroup() { return getConsumer().getArgument(0); }
+  }];
+}
+
+def AllocMbarrierOp : AttnTile_Op<"alloc_mbarrier", [
+    MemoryEffects<[MemAlloc]>]> {
+  let summary = "room for mbarriers in shared memory";
+  let description = [{
+    `offset` as in `attn_tile.alloc`.
+
+    Example:
+    ```mlir
+    %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<2, arrivals = 1>
+    ```
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs AttnTile_Mbarrier:$barrier);
+  let assemblyFormat = "attr-dict `:` type($barrier)";
+}
+
+def InitMbarriersOp : AttnTile_Op<"init_mbarriers", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "initialise mbarriers, for all threads of the CTA to use";
+  let description = [{
+    One thread initialises; all threads meet before any goes on.
+
+    Example:
+    ```mlir
+    attn_tile.init_mbarriers %full, %empty
+        : !attn_tile.mbarrier<2, arrivals = 1>, !attn_tile.mbarrier<2, arrivals = 8>
+    ```
+  }];
+  let arguments = (ins Variadic<AttnTile_Mbarrier>:$barriers);
+  let assemblyFormat = "$barriers attr-dict `:` type($barriers)";
+}
+
+class AttnTile_MbarrierOp<string mnemonic> :
+    AttnTile_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]>;
+
+def MbarrierWaitOp : AttnTile_MbarrierOp<"mbarrier_wait"> {
+  let summary = "wait until the phase of this parity is complete";
+  let description = [{
+    Example:
+    ```mlir
+    attn_tile.mbarrier_wait %full[%stage], %parity
+        : !attn_tile.mbarrier<2, arrivals = 1>
+    ```
+  }];
+  let arguments = (ins AttnTile_Mbarrier:$barrier, Index:$stage, Index:$parity);
+  let assemblyFormat = [{
+    $barrier `[` $stage `]` `,` $parity attr-dict `:` type($barrier)
+  }];
+}
+
+def MbarrierArriveOp : AttnTile_MbarrierOp<"mbarrier_arrive"> {
+  let summary = "one arrival of each warp";
+  let description = [{
+    One lane of each warp that executes this arrives: what a warp has waited for
+    is only known to that warp, so that one arrival for a warpgroup would be a
+    race.
+
+    Example:
+    ```mlir
+    attn_tile.mbarrier_arrive %empty[%stage] : !attn_tile.mbarrier<2, arrivals = 8>
+    ```
+  }];
+  let arguments = (ins AttnTile_Mbarrier:$barrier, Index:$stage);
+  let assemblyFormat = "$barrier `[` $stage `]` attr-dict `:` type($barrier)";
+}
+
+def TakeTurnOp : AttnTile_Op<"take_turn", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait until it is this warpgroup's turn";
+  let description = [{
+    The consumer warpgroups take turns, 0, 1, ..., 0, ...: one starts its products
+    while the others compute their softmax (FlashAttention-3, section 3.1). Each
+    `take_turn` is followed by a `pass_turn`; the last warpgroup passes the first
+    turn.
+
+    Example:
+    ```mlir
+    attn_tile.take_turn %warpgroup
+    ```
+  }];
+  let arguments = (ins Index:$warpgroup);
+  let assemblyFormat = "$warpgroup attr-dict";
+}
+
+def PassTurnOp : AttnTile_Op<"pass_turn", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "give the turn to the next warpgroup";
+  let arguments = (ins Index:$warpgroup);
+  let assemblyFormat = "$warpgroup attr-dict";
+}
+
+def CopyTmaOp : AttnTile_Op<"copy_tma", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "start copying a tile from global to shared memory by TMA";
+  let description = [{
+    The rows [row, row + rows) and all columns of the matrix at the leading
+    `indices`; rows past the end are filled with 0. One thread arrives at the
+    barrier, announces the tile's bytes and starts the copies (PTX ISA,
+    cp.async.bulk.tensor); the phase completes when the tile is there.
+    `evict_first` and `evict_last` say how long the L2 cache shall keep it.
+
+    Example:
+    ```mlir
+    attn_tile.copy_tma %k[%b, %h, %n] to %kt, %full[%stage] evict_last
+        : !attn_tile.tensor_map<64x64xf16, swizzle = 128>
+          to !attn_tile.shared<64x128xf16, swizzle = 128>,
+          !attn_tile.mbarrier<2, arrivals = 1>
+    ```
+  }];
+  let arguments = (ins AttnTile_TensorMap:$source, Variadic<Index>:$indices,
+                       AttnTile_Shared:$tile, AttnTile_Mbarrier:$barrier,
+                       Index:$stage, UnitAttr:$evict_first,
+                       UnitAttr:$evict_last);
+  let assemblyFormat = [{
+    $source `[` $indices `]` `to` $tile `,` $barrier `[` $stage `]`
+    (`evict_first` $evict_first^)? (`evict_last` $evict_last^)? attr-dict
+    `:` type($source) `to` type($tile) `,` type($barrier)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Fragments
 //===----------------------------------------------------------------------===//
 
@@ -221,6 +382,57 @@ def MmaOp : AttnTile_Op<"mma", [
     `:` type($a) `,` type($b) `,` type($acc)
   }];
   let hasVerifier = 1;
+}
+
+def MmaAsyncOp : AttnTile_Op<"mma_async", [
+    MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
+  let summary = "start result = acc + a * b on tensor cores";
+  let description = [{
+    As `attn_tile.mma`, by warpgroups of four warps (PTX ISA, wgmma): `result`
+    is not there before an `attn_tile.mma_wait` on it. Without `acc` it is a * b.
+    A shared `a` is the tile of the whole CTA, of which `warpgroup` multiplies its
+    64 rows.
+
+    Example:
+    ```mlir
+    %s = attn_tile.mma_async %q[%warpgroup], %kt transpose_b
+        : !attn_tile.shared<128x64xf16, swizzle = 128>,
+          !attn_tile.shared<64x64xf16, swizzle = 128>
+        -> !attn_tile.fragment<128x64xf32, accumulator>
+    %o1 = attn_tile.mma_async %p, %vt acc(%o : !attn_tile.fragment<128x64xf32, accumulator>)
+        : !attn_tile.fragment<128x64xf16, operand_a>,
+          !attn_tile.shared<64x64xf16, swizzle = 128>
+        -> !attn_tile.fragment<128x64xf32, accumulator>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[AttnTile_Fragment, AttnTile_Shared]>:$a,
+                       Optional<Index>:$warpgroup, AttnTile_Shared:$b,
+                       UnitAttr:$transpose_b,
+                       Optional<AttnTile_Fragment>:$acc);
+  let results = (outs AttnTile_Fragment:$result);
+  let assemblyFormat = [{
+    $a (`[` $warpgroup^ `]`)? `,` $b (`transpose_b` $transpose_b^)?
+    (`acc` `(` $acc^ `:` type($acc) `)`)? attr-dict
+    `:` type($a) `,` type($b) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def MmaWaitOp : AttnTile_Op<"mma_wait", [
+    MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["source", "result"]>]> {
+  let summary = "wait until at most `pending` products are in flight";
+  let description = [{
+    Products complete in the order in which they started. `result` is `source`,
+    there.
+
+    Example:
+    ```mlir
+    %s1 = attn_tile.mma_wait 1, %s : !attn_tile.fragment<128x64xf32, accumulator>
+    ```
+  }];
+  let arguments = (ins I64Attr:$pending, AttnTile_Fragment:$source);
+  let results = (outs AttnTile_Fragment:$result);
+  let assemblyFormat = "$pending `,` $source attr-dict `:` type($source)";
 }
 
 def MapOp : AttnTile_Op<"map", [RecursiveMemoryEffects, SingleBlock]> {
@@ -286,6 +498,22 @@ def RowAllReduceOp : AttnTile_Op<"row_all_reduce", [
   let arguments = (ins AttnTile_Reduction:$kind, AttnTile_Fragment:$source);
   let results = (outs AttnTile_Fragment:$result);
   let assemblyFormat = "$kind $source attr-dict `:` type($source)";
+}
+
+def AnyOp : AttnTile_Op<"any", [Pure]> {
+  let summary = "true if a row of the warp has an element that is not 0";
+  let description = [{
+    The same in all lanes of a warp, so that it can guard code with barriers.
+
+    Example:
+    ```mlir
+    %rises = attn_tile.any %difference : !attn_tile.fragment<128xf32, row>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source)";
+  let hasVerifier = 1;
 }
 
 def ScaleRowsOp : AttnTile_Op<"scale_rows", [
@@ -392,6 +620,49 @@ def StoreOp : AttnTile_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = [{
     $source `,` $destination `[` $indices `]` attr-dict
     `:` type($source) `,` type($destination)
+  }];
+  let hasVerifier = 1;
+}
+
+def StoreSharedOp : AttnTile_Op<"store_shared", [MemoryEffects<[MemWrite]>]> {
+  let summary = "write an accumulator to a shared tile";
+  let description = [{
+    Rounded to the tile's element type. Each warp writes its own rows (PTX ISA,
+    stmatrix), when all warps of its warpgroup are here: what they have read from
+    the tile before may be overwritten.
+
+    Example:
+    ```mlir
+    attn_tile.store_shared %acc to %tile : !attn_tile.fragment<128x64xf32, accumulator>
+        to !attn_tile.shared<128x64xf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source, AttnTile_Shared:$tile);
+  let assemblyFormat = "$source `to` $tile attr-dict `:` type($source) `to` type($tile)";
+  let hasVerifier = 1;
+}
+
+def StoreTmaOp : AttnTile_Op<"store_tma", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "write a shared tile to global memory by TMA";
+  let description = [{
+    Each warpgroup meets, then one of its threads copies its 64 rows of the tile
+    to those from `row + 64 * warpgroup` of the matrix at the leading `indices`;
+    rows past the end are not written. When the op is done the tile has been
+    read, though the writes may be under way.
+
+    Example:
+    ```mlir
+    attn_tile.store_tma %tile[%warpgroup] to %o[%b, %h, %m]
+        : !attn_tile.shared<128x64xf16, swizzle = 128>
+          to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AttnTile_Shared:$tile, Index:$warpgroup,
+                       AttnTile_TensorMap:$destination,
+                       Variadic<Index>:$indices);
+  let assemblyFormat = [{
+    $tile `[` $warpgroup `]` `to` $destination `[` $indices `]` attr-dict
+    `:` type($tile) `to` type($destination)
   }];
   let hasVerifier = 1;
 }

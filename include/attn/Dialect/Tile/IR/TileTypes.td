@@ -129,4 +129,45 @@ def AttnTile_Fragment : AttnTile_Type<"Fragment", "fragment"> {
   }];
 }
 
+def AttnTile_TensorMap : AttnTile_Type<"TensorMap", "tensor_map"> {
+  let summary = "a tensor of four dimensions as TMA sees it";
+  let description = [{
+    A parameter of the kernel that the launcher makes from the manifest
+    (docs/Manifest.md, `tensor_map`). The shape is that of the box that one copy
+    brings: `rows` rows of one panel of a shared tile, which is written with the
+    tile's swizzle (PTX ISA, "Tensor-maps").
+
+    Example: `!attn_tile.tensor_map<128x64xbf16, swizzle = 128>`.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        "::mlir::Type":$elementType, "int64_t":$swizzle);
+  let assemblyFormat = [{
+    `<` custom<TileShape>($shape, $elementType) `,` `swizzle` `=` $swizzle `>`
+  }];
+  let extraClassDeclaration = [{
+    /// The map whose boxes are `rows` (default: all) rows of the panels of `tile`.
+    static TensorMapType getFor(SharedType tile,
+                                ::std::optional<int64_t> rows = {});
+    int64_t getRows() const { return getShape()[0]; }
+  }];
+}
+
+def AttnTile_Mbarrier : AttnTile_Type<"Mbarrier", "mbarrier"> {
+  let summary = "mbarriers in shared memory, one for each stage of a ring";
+  let description = [{
+    A phase of a barrier completes when `arrivals` arrivals and all bytes that
+    were announced for it are there (PTX ISA, "mbarrier"). Phases have parity 0,
+    1, 0, ...: waiting for the parity of the phase before the first one returns
+    at once.
+
+    Example: `!attn_tile.mbarrier<2, arrivals = 1>`.
+  }];
+  let parameters = (ins "int64_t":$stages, "int64_t":$arrivals);
+  let assemblyFormat = "`<` $stages `,` `arrivals` `=` $arrivals `>`";
+  let extraClassDeclaration = [{
+    static constexpr int64_t kBytes = 8;
+    int64_t getBytes() const { return kBytes * getStages(); }
+  }];
+}
+
 #endif // ATTN_DIALECT_TILE_IR_TILETYPES_TD

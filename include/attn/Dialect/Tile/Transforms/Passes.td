@@ -43,15 +43,106 @@ def PipelinePass : Pass<"attn-tile-pipeline", "::attn::tile::KernelOp"> {
                            "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
 }
 
+def SpecializeWarpsPass
+    : Pass<"attn-tile-specialize-warps", "::attn::tile::KernelOp"> {
+  let summary = "A producer warpgroup loads by TMA, consumers multiply by wgmma";
+  let description = [{
+    For sm_90a what `--attn-tile-pipeline` is for sm_80. Each `attn_tile.load` gets
+    a tensor map (a parameter of the kernel, described in its manifest), a shared
+    tile or a ring of `stages` tiles, a barrier that says that the tile is full
+    and, for the tiles of the key loops, one that says that it is empty:
+
+    ```
+    producer:                              consumers, for each tile j:
+      copy query -> q, full                  wait full[j mod stages]
+      for each tile j of all key loops:      multiply (wgmma)
+        wait empty[j mod stages]             arrive at empty[j mod stages]
+        copy tile j -> ring[j mod stages],
+                       full[j mod stages]
+    ```
+
+    Products become `attn_tile.mma_async` and a wait for all of them;
+    `--attn-tile-overlap-softmax` moves the waits apart. A kernel whose schedule has
+    another `mma` than `wgmma` is left to `--attn-tile-pipeline`.
+
+    Requires: `attn_tile.load`s in a chain of scf.for with one step; 64 rows for
+    each warpgroup. Ensures: no `attn_tile.load` is left.
+  }];
+  let options = [
+    Option<"stages", "stages", "int64_t", /*default=*/"0",
+           "Tiles in flight; 0 takes the kernel manifest's schedule">
+  ];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Number of kernels specialised">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
+}
+
+def OverlapSoftmaxPass
+    : Pass<"attn-tile-overlap-softmax", "::attn::tile::KernelOp"> {
+  let summary = "Compute the softmax of a tile beside the product of another";
+  let description = [{
+    Rewrites the key loops of the consumers that `--attn-tile-specialize-warps`
+    made into a software pipeline. For each tile j but the first and the last:
+
+    ```
+    wait for K(j);   start S = Q K(j)^T;   start O += P(j-1) V(j-1)
+    wait for S;      give K(j) back
+    softmax of S
+    wait for V(j)
+    wait for O;      give V(j-1) back;     rescale O;   P(j) = the softmax
+    ```
+
+    The first tile's scores are computed before the loops, with the masks of the
+    loop that it belongs to; the last tile's product after them.
+
+    Several warpgroups take turns at starting their products, unless a row of the
+    output is longer than `max-turn-columns`: then the products of one step keep
+    the tensor cores busy for as long as the softmax takes, and waiting for a turn
+    costs more than it gives.
+
+    Requires: loops over (acc, max, sum, number) with two products, as
+    `--convert-attn-to-tile` makes them, and two stages; others are left alone.
+  }];
+  let options = [
+    Option<"maxTurnColumns", "max-turn-columns", "int64_t", /*default=*/"128",
+           "Longest rows of the output with which warpgroups take turns">,
+    Option<"skipRescale", "skip-rescale", "bool", /*default=*/"false",
+           "Branch around the rescaling of the output where no maximum of a "
+           "warp's rows has changed (the result is the same)">
+  ];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Number of kernels changed">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def StageStoresPass : Pass<"attn-tile-stage-stores", "::attn::tile::KernelOp"> {
+  let summary = "Write accumulators through shared memory";
+  let description = [{
+    In a kernel with roles, replaces an `attn_tile.store` of an accumulator by
+    `store_shared` to a tile that is no longer needed (the query's) and
+    `store_tma`, which also cuts off rows past the end. Stores for which there is
+    no such tile, or that TMA cannot do, stay.
+
+    Requires: nothing. Ensures: nothing.
+  }];
+  let statistics = [
+    Statistic<"numStores", "stores-staged", "Number of stores replaced">
+  ];
+}
+
 def AllocateSharedMemoryPass
     : Pass<"attn-tile-allocate-shared-memory", "::attn::tile::KernelOp"> {
   let summary = "Give each shared tile its place";
   let description = [{
     Sets `offset` on each `attn_tile.alloc`, one after the other at multiples of
-    1024 bytes (what a 128-byte swizzle of TMA needs), and `shared_bytes` on the
-    kernel. Fails if the total is more than `limit`.
+    1024 bytes (what a 128-byte swizzle of TMA needs), then on each
+    `attn_tile.alloc_mbarrier`, and `shared_bytes` on the kernel. Fails if the
+    total is more than `limit`.
 
-    Requires: no `attn_tile.load`. Ensures: every `attn_tile.alloc` has an offset.
+    Requires: no `attn_tile.load`. Ensures: every allocation has an offset.
   }];
   let options = [
     Option<"limit", "limit", "int64_t", /*default=*/"166912",

@@ -1,0 +1,93 @@
+//===- PTXOps.td - Instructions that NVVM lacks -*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_PTX_IR_PTXOPS_TD
+#define ATTN_DIALECT_PTX_IR_PTXOPS_TD
+
+include "mlir/Dialect/LLVMIR/BasicPtxBuilderInterface.td"
+include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
+include "mlir/IR/OpBase.td"
+
+def AttnPTX_Dialect : Dialect {
+  let name = "attn_ptx";
+  let cppNamespace = "::attn::ptx";
+  let summary = "PTX instructions that the nvvm dialect lacks";
+  let description = [{
+    One op for each instruction (or run of instructions that must stay together)
+    that this project needs and MLIR's nvvm dialect does not have. The ops
+    implement NVVM's BasicPtxBuilderInterface, so that `--convert-nvvm-to-llvm`
+    writes them as inline PTX beside its own. When nvvm gains an instruction,
+    its op here goes.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect"];
+}
+
+class AttnPTX_Op<string mnemonic, list<Trait> traits = []> :
+    Op<AttnPTX_Dialect, mnemonic, traits # [
+      DeclareOpInterfaceMethods<BasicPtxBuilderOpInterface, ["getAsmValues"]>]>;
+
+def WgmmaOp : AttnPTX_Op<"wgmma", [AttrSizedOperandSegments]> {
+  let summary = "a run of wgmma.mma_async into one accumulator";
+  let description = [{
+    D (+)= A[0] * B[0] + A[1] * B[1] + ..., each product of shape m64nNk16 on
+    16-bit inputs with f32 accumulation, by one warpgroup (PTX ISA,
+    "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation"). N is
+    twice the number of elements of the accumulator. Without `acc` the first
+    product overwrites D.
+
+    A is in shared memory, one descriptor for each product, or in registers, four
+    for each product: nvvm.wgmma.mma_async takes descriptors only. B is K-major,
+    or MN-major with `b_mn_major`. The run is one piece of inline PTX: apart, its
+    products would make the backend carry the accumulator from one to the next.
+
+    The accumulator is not there before `attn_ptx.wgmma_wait`.
+
+    Example:
+    ```mlir
+    %s = attn_ptx.wgmma f16 a_descriptors(%q0, %q1) b(%k0, %k1)
+        : !llvm.struct<(f32, f32, f32, f32)>
+    %o = attn_ptx.wgmma bf16 a_registers(%p0, %p1, %p2, %p3) b(%v0) b_mn_major
+        acc(%o0) : !llvm.struct<(f32, f32, f32, f32)>
+    ```
+  }];
+  let arguments = (ins TypeAttr:$element, Variadic<I64>:$a_descriptors,
+                       Variadic<I32>:$a_registers, Variadic<I64>:$b,
+                       UnitAttr:$b_mn_major, Optional<LLVM_AnyStruct>:$acc);
+  let results = (outs LLVM_AnyStruct:$result);
+  let assemblyFormat = [{
+    $element (`a_descriptors` `(` $a_descriptors^ `)`)?
+    (`a_registers` `(` $a_registers^ `)`)? `b` `(` $b `)`
+    (`b_mn_major` $b_mn_major^)? (`acc` `(` $acc^ `:` type($acc) `)`)?
+    attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Elements of the accumulator that a thread holds: N / 2.
+    int64_t getNumRegisters();
+  }];
+}
+
+def WgmmaWaitOp : AttnPTX_Op<"wgmma_wait", [AllTypesMatch<["acc", "result"]>]> {
+  let summary = "wgmma.wait_group, as a value";
+  let description = [{
+    Waits until at most `pending` groups of the warpgroup's products are in
+    flight. `result` is `acc`, there: what reads it cannot be moved before the
+    wait, as it could be with nvvm.wgmma.wait.group.sync.aligned, on which no
+    value depends.
+
+    Example:
+    ```mlir
+    %s1 = attn_ptx.wgmma_wait 1, %s : !llvm.struct<(f32, f32, f32, f32)>
+    ```
+  }];
+  let arguments = (ins I64Attr:$pending, LLVM_AnyStruct:$acc);
+  let results = (outs LLVM_AnyStruct:$result);
+  let assemblyFormat = "$pending `,` $acc attr-dict `:` type($acc)";
+  let hasVerifier = 1;
+}
+
+#endif // ATTN_DIALECT_PTX_IR_PTXOPS_TD

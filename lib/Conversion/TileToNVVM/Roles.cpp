@@ -1,0 +1,82 @@
+//===- Roles.cpp - Producer and consumer warps -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Common.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+namespace {
+
+/// Consumers are the first warps, so that a warp's number among them is its
+/// number in the CTA.
+struct RolesLowering : TileOpLowering<RolesOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(RolesOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    Value warp = uniform(rewriter, loc, index.warp());
+    Value isConsumer = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::ult, warp, index.i32(getWarps()));
+    auto branch = scf::IfOp::create(rewriter, loc, isConsumer,
+                                    /*withElseRegion=*/true);
+    rewriter.setInsertionPointToStart(branch.thenBlock());
+    setRegisters(rewriter, loc, op.getConsumerRegisters(),
+                 NVVM::SetMaxRegisterAction::increase);
+    Value warpgroup = arith::IndexCastOp::create(
+        rewriter, loc, rewriter.getIndexType(), index.shiftRight(warp, 2));
+    rewriter.inlineBlockBefore(&op.getConsumer().front(),
+                               branch.thenBlock()->getTerminator(), warpgroup);
+
+    rewriter.setInsertionPointToStart(branch.elseBlock());
+    setRegisters(rewriter, loc, op.getProducerRegisters(),
+                 NVVM::SetMaxRegisterAction::decrease);
+    auto elected =
+        scf::IfOp::create(rewriter, loc, electOne(rewriter, loc, warp));
+    rewriter.inlineBlockBefore(&op.getProducer().front(),
+                               elected.thenBlock()->getTerminator());
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  /// `value`, which all lanes of a warp agree on, in a form that lets ptxas
+  /// know.
+  static Value uniform(OpBuilder &builder, Location loc, Value value) {
+    IndexBuilder index(builder, loc);
+    return NVVM::ShflOp::create(builder, loc, value.getType(), index.i32(-1),
+                                value, index.i32(0), index.i32(31),
+                                NVVM::ShflKind::idx,
+                                /*return_value_and_is_valid=*/UnitAttr());
+  }
+
+  static void setRegisters(OpBuilder &builder, Location loc, int64_t count,
+                           NVVM::SetMaxRegisterAction action) {
+    NVVM::SetMaxRegisterOp::create(
+        builder, loc, builder.getI32IntegerAttr(count),
+        NVVM::SetMaxRegisterActionAttr::get(builder.getContext(), action));
+  }
+
+  /// True in one thread of the first producer warp.
+  Value electOne(OpBuilder &builder, Location loc, Value warp) const {
+    IndexBuilder index(builder, loc);
+    Value isFirst = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, warp, index.i32(getWarps()));
+    Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(),
+                                              /*membermask=*/Value());
+    return arith::AndIOp::create(builder, loc, isFirst, elected);
+  }
+};
+
+} // namespace
+
+void attn::tile::populateRolesPatterns(TypeConverter &converter,
+                                       RewritePatternSet &patterns) {
+  patterns.add<RolesLowering>(converter, patterns.getContext());
+}

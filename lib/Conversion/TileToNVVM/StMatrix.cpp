@@ -1,0 +1,84 @@
+//===- StMatrix.cpp - Accumulators to shared memory -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// stmatrix (PTX ISA, "Warp-level Matrix Instructions: stmatrix"): four 8x8
+// matrices at once, whose rows' addresses the lanes give.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Common.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+namespace {
+
+/// Rows of an accumulator block, and columns that four matrices cover.
+constexpr int64_t kBlockM = 16, kBlockCols = 16;
+/// A 16-byte chunk, the row of an 8x8 matrix, holds 8 elements.
+constexpr int64_t kChunkElements = 8;
+
+/// Two neighbouring values as one register of 16-bit elements.
+Value packPair(OpBuilder &builder, Location loc, Type element, Value low,
+               Value high) {
+  IndexBuilder index(builder, loc);
+  Value pair = LLVM::PoisonOp::create(builder, loc,
+                                      VectorType::get(2, builder.getF32Type()));
+  pair = LLVM::InsertElementOp::create(builder, loc, pair, low, index.i32(0));
+  pair = LLVM::InsertElementOp::create(builder, loc, pair, high, index.i32(1));
+  Value rounded =
+      LLVM::FPTruncOp::create(builder, loc, VectorType::get(2, element), pair);
+  return LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), rounded);
+}
+
+/// Matrices are (rows 0-7, columns 0-7), (rows 8-15, columns 0-7), (rows 0-7,
+/// columns 8-15), (rows 8-15, columns 8-15): two accumulator blocks, whose
+/// values are in this order.
+struct StoreSharedLowering : TileOpLowering<StoreSharedOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(StoreSharedOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    SharedType type = op.getTile().getType();
+    if (type.getCols() % kBlockCols != 0)
+      return rewriter.notifyMatchFailure(op,
+                                         "columns are not a multiple of 16");
+    int64_t rows = type.getRows() / getWarps();
+    Value lane = index.lane();
+    Value row = index.add(index.mul(index.warp(), rows),
+                          index.bitAnd(lane, kBlockM - 1));
+    SwizzledAddress address(index, type, adaptor.getTile().front(), row,
+                            index.shiftRight(lane, 4));
+    // The tile may be one that other warps of the warpgroup still read.
+    syncWarpgroup(rewriter, loc, index.shiftRight(index.warp(), 2));
+    ValueRange source = adaptor.getSource();
+    for (int64_t block = 0; block < rows; block += kBlockM)
+      for (int64_t col = 0; col < type.getCols(); col += kBlockCols) {
+        SmallVector<Value> registers;
+        for (int64_t pair = 0; pair < 4; ++pair, source = source.drop_front(2))
+          registers.push_back(packPair(rewriter, loc, type.getElementType(),
+                                       source[0], source[1]));
+        NVVM::StMatrixOp::create(
+            rewriter, loc, address.get(block, col / kChunkElements), registers,
+            NVVM::MMALayoutAttr::get(getContext(), NVVM::MMALayout::row),
+            NVVM::LdStMatrixShapeAttr::get(getContext(), 8, 8),
+            NVVM::LdStMatrixEltTypeAttr::get(getContext(),
+                                             NVVM::LdStMatrixEltType::B16));
+      }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void attn::tile::populateStMatrixPatterns(TypeConverter &converter,
+                                          RewritePatternSet &patterns) {
+  patterns.add<StoreSharedLowering>(converter, patterns.getContext());
+}

@@ -1,0 +1,129 @@
+//===- Tma.cpp - Tensor copies of sm_90 -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// cp.async.bulk.tensor (PTX ISA, "Data Movement and Conversion Instructions:
+// Tensor copy"), issued by one thread.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Common.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+/// Address space of shared memory of a cluster.
+static constexpr unsigned kClusterSpace = 7;
+/// L2 policies as createpolicy.fractional.L2 makes them for all of the data.
+static constexpr int64_t kEvictFirst = 0x12F0000000000000;
+static constexpr int64_t kEvictLast = 0x14F0000000000000;
+
+namespace {
+
+struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(CopyTmaOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    SharedType type = op.getTile().getType();
+    Value barrier = mbarrierAddress(index, adaptor.getBarrier().front(),
+                                    adaptor.getStage().front());
+    NVVM::MBarrierArriveExpectTxOp::create(
+        rewriter, loc, /*res=*/Type(), barrier, index.i32(type.getTileBytes()),
+        NVVM::MemScopeKindAttr::get(getContext(), NVVM::MemScopeKind::CTA),
+        rewriter.getBoolAttr(false), /*predicate=*/Value());
+    // Innermost dimension first.
+    SmallVector<Value> coordinates = {Value()};
+    for (ValueRange position : llvm::reverse(adaptor.getIndices()))
+      coordinates.push_back(index.toI32(position.front()));
+    Value policy;
+    if (op.getEvictFirst() || op.getEvictLast())
+      policy = index.i64(op.getEvictFirst() ? kEvictFirst : kEvictLast);
+    auto clusterPointer =
+        LLVM::LLVMPointerType::get(getContext(), kClusterSpace);
+    for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
+      coordinates[0] = index.i32(col);
+      Value to =
+          index.offset(adaptor.getTile().front(), col * type.getRows() * 2);
+      to = LLVM::AddrSpaceCastOp::create(rewriter, loc, clusterPointer, to);
+      NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+          rewriter, loc, to, adaptor.getSource().front(), coordinates, barrier,
+          /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(), policy,
+          NVVM::TMALoadModeAttr::get(getContext(), NVVM::TMALoadMode::TILE),
+          /*isCTAOnly=*/rewriter.getBoolAttr(false),
+          /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// Writes by stmatrix become visible to TMA by a proxy fence of the threads
+/// that wrote, then the barrier.
+struct StoreTmaLowering : TileOpLowering<StoreTmaOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(StoreTmaOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    Value warpgroup = index.toI32(adaptor.getWarpgroup().front());
+    NVVM::FenceProxyOp::create(
+        rewriter, loc,
+        NVVM::ProxyKindAttr::get(getContext(), NVVM::ProxyKind::async_shared),
+        NVVM::SharedSpaceAttr::get(getContext(),
+                                   NVVM::SharedSpace::shared_cta));
+    syncWarpgroup(rewriter, loc, warpgroup);
+    Value isFirst =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                              index.bitAnd(index.thread(), 127), index.i32(0));
+    auto guarded = scf::IfOp::create(rewriter, loc, isFirst);
+    rewriter.setInsertionPointToStart(guarded.thenBlock());
+    storePanels(rewriter, op, adaptor, warpgroup);
+    NVVM::CpAsyncBulkCommitGroupOp::create(rewriter, loc);
+    NVVM::CpAsyncBulkWaitGroupOp::create(rewriter, loc,
+                                         rewriter.getI32IntegerAttr(0),
+                                         /*read=*/rewriter.getUnitAttr());
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  static void storePanels(ConversionPatternRewriter &rewriter, StoreTmaOp op,
+                          Adaptor adaptor, Value warpgroup) {
+    Location loc = op.getLoc();
+    MLIRContext *context = op.getContext();
+    IndexBuilder index(rewriter, loc);
+    SharedType type = op.getTile().getType();
+    int64_t rows = op.getDestination().getType().getRows();
+    SmallVector<Value> coordinates = {Value()};
+    for (ValueRange position : llvm::reverse(adaptor.getIndices()))
+      coordinates.push_back(index.toI32(position.front()));
+    coordinates[1] = index.add(coordinates[1], index.mul(warpgroup, rows));
+    Value from = index.offset(adaptor.getTile().front(),
+                              index.mul(warpgroup, rows * type.getSwizzle()));
+    for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
+      coordinates[0] = index.i32(col);
+      NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
+          rewriter, loc, adaptor.getDestination().front(),
+          index.offset(from, col * type.getRows() * 2), coordinates,
+          /*l2CacheHint=*/Value(),
+          NVVM::TMAStoreModeAttr::get(context, NVVM::TMAStoreMode::TILE),
+          /*predicate=*/Value());
+    }
+  }
+};
+
+} // namespace
+
+void attn::tile::populateTmaPatterns(TypeConverter &converter,
+                                     RewritePatternSet &patterns) {
+  patterns.add<CopyTmaLowering, StoreTmaLowering>(converter,
+                                                  patterns.getContext());
+}

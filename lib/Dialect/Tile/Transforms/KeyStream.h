@@ -1,0 +1,53 @@
+//===- KeyStream.h - The key loops of a kernel -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The key loops of a kernel, each of which starts where the one before ends
+// (docs/Forms.md), walk one stream of key and value tiles.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_TILE_TRANSFORMS_KEYSTREAM_H
+#define LIB_DIALECT_TILE_TRANSFORMS_KEYSTREAM_H
+
+#include "attn/Dialect/Tile/IR/Tile.h"
+
+namespace attn::tile {
+
+/// A load of a key loop, one tile for each step.
+struct StreamedLoad {
+  LoadOp load;
+  /// Which of its indices, the row or the column, is the induction variable.
+  unsigned streamIndex;
+};
+
+struct KeyStream {
+  llvm::SmallVector<mlir::scf::ForOp> loops; ///< first to last
+  /// The loads of the first loop, which stand for those of every loop.
+  llvm::SmallVector<StreamedLoad> loads;
+
+  mlir::Value lowerBound() { return loops.front().getLowerBound(); }
+  mlir::Value upperBound() { return loops.back().getUpperBound(); }
+  mlir::Value step() { return loops.front().getStep(); }
+
+  /// Fails with a diagnostic if the kernel's loops are no such stream.
+  static mlir::FailureOr<KeyStream> find(KernelOp kernel);
+
+private:
+  mlir::LogicalResult findLoops(KernelOp kernel);
+  mlir::LogicalResult findLoads();
+};
+
+/// The integer `name` of the schedule in the kernel's manifest, or `otherwise`.
+int64_t getScheduleField(KernelOp kernel, llvm::StringRef name,
+                         int64_t otherwise);
+
+/// The text `name` of the schedule in the kernel's manifest, or `otherwise`.
+llvm::StringRef getScheduleText(KernelOp kernel, llvm::StringRef name,
+                                llvm::StringRef otherwise);
+
+} // namespace attn::tile
+
+#endif // LIB_DIALECT_TILE_TRANSFORMS_KEYSTREAM_H

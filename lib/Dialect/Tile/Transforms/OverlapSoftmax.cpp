@@ -1,0 +1,481 @@
+//===- OverlapSoftmax.cpp - Softmax beside the products -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements --attn-tile-overlap-softmax: a software pipeline over the key
+// tiles, in which the scores of a tile are started before, and its softmax is
+// computed beside, the product with V of the tile before it (FlashAttention-3,
+// section 3.2).
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Tile/Transforms/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace attn::tile {
+#define GEN_PASS_DEF_OVERLAPSOFTMAXPASS
+#include "attn/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace attn::tile
+
+using namespace mlir;
+using namespace attn::tile;
+
+namespace {
+
+/// A product of a step: wait for the tile, multiply, wait, give the tile back.
+struct Product {
+  MbarrierWaitOp full;
+  StageOp stage;
+  MmaAsyncOp mma;
+  MmaWaitOp wait;
+  MbarrierArriveOp done;
+
+  static std::optional<Product> match(MmaAsyncOp mma);
+  bool contains(Operation *op) {
+    return op == full || op == stage || op == mma || op == wait || op == done;
+  }
+};
+
+/// The ops of a key loop's body, by what they are for.
+struct Step {
+  scf::ForOp loop;
+  Product scores, output;
+  SmallVector<Operation *> scalars; ///< stages, coordinates
+  SmallVector<Operation *> mods;    ///< masks: from the product to the scores
+  SmallVector<Operation *> softmax; ///< from the scores to max, sum, P
+  SmallVector<Operation *> rescale; ///< what changes the accumulator
+  SmallVector<Operation *> operand; ///< P as an operand
+  Value finalScores;                ///< what the softmax reads
+
+  static FailureOr<Step> match(scf::ForOp loop);
+
+  // Positions in the loop's state (docs/Forms.md, and the tile's number).
+  static constexpr unsigned kAcc = 0, kMax = 1, kSum = 2, kNumber = 3;
+  Value state(unsigned i) { return loop.getRegionIterArg(i); }
+  Value yielded(unsigned i) {
+    return loop.getBody()->getTerminator()->getOperand(i);
+  }
+
+private:
+  LogicalResult classify(Operation &op, bool &isSoftmax);
+};
+
+class Overlapper {
+public:
+  /// `turns`: warpgroups take turns at starting products.
+  Overlapper(RolesOp roles, std::vector<Step> steps, bool turns,
+             bool skipsRescale)
+      : roles(roles), steps(std::move(steps)), turns(turns),
+        skipsRescale(skipsRescale), builder(this->steps[0].loop) {}
+
+  void run();
+
+private:
+  /// What a tile leaves to the next one.
+  struct State {
+    Value acc;     ///< before the product of this tile
+    Value operand; ///< P of this tile
+    Value max, sum;
+    Value number; ///< of the next tile
+
+    SmallVector<Value> values() const {
+      return {acc, operand, max, sum, number};
+    }
+    static State get(ValueRange values) {
+      return {values[0], values[1], values[2], values[3], values[4]};
+    }
+  };
+
+  State buildFirstTile();
+  Value buildFirstScores(Value product, IRMapping &mapping, size_t from = 0);
+  State buildLoop(Step &step, const State &init);
+  State buildTile(Step &step, const State &before, IRMapping &mapping);
+  Value startOutput(Step &step, const State &before, IRMapping &mapping);
+  void giveFirstTurn();
+  void takeTurn();
+  void passTurn();
+  State finishTile(Step &step, Value acc, IRMapping &mapping);
+  Value buildRescale(Step &step, IRMapping &mapping);
+  Value buildDiffers(Value a, Value b);
+  Value buildLastOutput(const State &last);
+
+  void clone(Operation *op, IRMapping &mapping) { builder.clone(*op, mapping); }
+  void clone(ArrayRef<Operation *> ops, IRMapping &mapping) {
+    for (Operation *op : ops)
+      builder.clone(*op, mapping);
+  }
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc(), value);
+  }
+  Location loc() { return steps[0].loop.getLoc(); }
+  Value first() { return steps[0].loop.getLowerBound(); }
+
+  RolesOp roles;
+  std::vector<Step> steps;
+  bool turns;
+  bool skipsRescale;
+  OpBuilder builder;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Matching
+//===----------------------------------------------------------------------===//
+
+std::optional<Product> Product::match(MmaAsyncOp mma) {
+  Product product;
+  product.mma = mma;
+  product.stage = mma.getB().getDefiningOp<StageOp>();
+  if (!mma.getResult().hasOneUse() || !product.stage)
+    return std::nullopt;
+  product.wait = dyn_cast<MmaWaitOp>(*mma.getResult().user_begin());
+  for (Operation *op = mma; op && !product.full; op = op->getPrevNode())
+    product.full = dyn_cast<MbarrierWaitOp>(op);
+  for (Operation *op = mma; op && !product.done; op = op->getNextNode())
+    product.done = dyn_cast<MbarrierArriveOp>(op);
+  if (!product.wait || !product.full || !product.done)
+    return std::nullopt;
+  return product;
+}
+
+static bool hasFragment(Operation *op) {
+  auto isFragment = [](Type type) { return isa<FragmentType>(type); };
+  return llvm::any_of(op->getOperandTypes(), isFragment) ||
+         llvm::any_of(op->getResultTypes(), isFragment);
+}
+
+/// Puts `op` into the list it belongs to; `isSoftmax` turns true at the first
+/// reduction.
+LogicalResult Step::classify(Operation &op, bool &isSoftmax) {
+  if (scores.contains(&op) || output.contains(&op))
+    return success();
+  if (!hasFragment(&op)) {
+    scalars.push_back(&op);
+    return success(isMemoryEffectFree(&op));
+  }
+  bool changesAcc = llvm::any_of(op.getOperands(), [&](Value value) {
+    return value == state(kAcc) ||
+           llvm::is_contained(rescale, value.getDefiningOp());
+  });
+  if (auto reduce = dyn_cast<RowReduceOp>(op); reduce && !isSoftmax) {
+    isSoftmax = true;
+    finalScores = reduce.getSource();
+  }
+  if (changesAcc)
+    rescale.push_back(&op);
+  else if (output.mma.getA() == op.getResult(0))
+    operand.push_back(&op);
+  else
+    (isSoftmax ? softmax : mods).push_back(&op);
+  return success();
+}
+
+FailureOr<Step> Step::match(scf::ForOp loop) {
+  Step step;
+  step.loop = loop;
+  if (loop.getNumRegionIterArgs() != 4)
+    return failure();
+  unsigned products = 0;
+  for (MmaAsyncOp mma : loop.getOps<MmaAsyncOp>()) {
+    std::optional<Product> product = Product::match(mma);
+    if (!product)
+      return failure();
+    (mma.getAcc() ? step.output : step.scores) = *product;
+    ++products;
+  }
+  if (products != 2 || !step.scores.mma || !step.output.mma)
+    return failure();
+  bool isSoftmax = false;
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (failed(step.classify(op, isSoftmax)))
+      return failure();
+  bool ends = step.yielded(kAcc) == step.output.wait.getResult();
+  if (!isSoftmax || !ends)
+    return failure();
+  return step;
+}
+
+//===----------------------------------------------------------------------===//
+// Turns
+//===----------------------------------------------------------------------===//
+
+void Overlapper::takeTurn() {
+  if (turns)
+    TakeTurnOp::create(builder, loc(), roles.getWarpgroup());
+}
+
+void Overlapper::passTurn() {
+  if (turns)
+    PassTurnOp::create(builder, loc(), roles.getWarpgroup());
+}
+
+/// The last warpgroup passes the turn to warpgroup 0.
+void Overlapper::giveFirstTurn() {
+  if (!turns)
+    return;
+  int64_t warpgroups = roles->getParentOfType<KernelOp>().getWarps() / 4;
+  Value isLast =
+      arith::CmpIOp::create(builder, loc(), arith::CmpIPredicate::eq,
+                            roles.getWarpgroup(), constant(warpgroups - 1));
+  auto guarded = scf::IfOp::create(builder, loc(), isLast);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  passTurn();
+}
+
+//===----------------------------------------------------------------------===//
+// One tile
+//===----------------------------------------------------------------------===//
+
+/// Starts the product of the tile before with V.
+Value Overlapper::startOutput(Step &step, const State &before,
+                              IRMapping &mapping) {
+  Value number =
+      arith::SubIOp::create(builder, loc(), before.number, constant(1));
+  mapping.map(step.state(Step::kNumber), number);
+  clone(step.scalars, mapping);
+  clone(step.output.stage, mapping);
+  mapping.map(step.output.mma.getA(), before.operand);
+  mapping.map(step.output.mma.getAcc(), before.acc);
+  clone(step.output.mma, mapping);
+  return mapping.lookup(step.output.mma.getResult());
+}
+
+/// The accumulator, rescaled unless the maximum of no row of the warp has
+/// changed.
+Value Overlapper::buildRescale(Step &step, IRMapping &mapping) {
+  Value acc = step.output.mma.getAcc();
+  if (!skipsRescale) {
+    clone(step.rescale, mapping);
+    return mapping.lookup(acc);
+  }
+  Value old = mapping.lookup(step.state(Step::kMax));
+  Value rises = buildDiffers(old, mapping.lookup(step.yielded(Step::kMax)));
+  auto choice = scf::IfOp::create(builder, loc(), acc.getType(), rises,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc(), mapping.lookup(step.state(Step::kAcc)));
+  builder.setInsertionPointToStart(choice.thenBlock());
+  clone(step.rescale, mapping);
+  scf::YieldOp::create(builder, loc(), mapping.lookup(acc));
+  return choice.getResult(0);
+}
+
+/// True if two row fragments differ in a row of the warp.
+Value Overlapper::buildDiffers(Value a, Value b) {
+  OpBuilder::InsertionGuard guard(builder);
+  Type f32 = builder.getF32Type();
+  auto map = MapOp::create(builder, loc(), a.getType(), ValueRange{a, b});
+  Block *body =
+      builder.createBlock(&map.getBody(), {}, {f32, f32, builder.getI32Type()},
+                          {loc(), loc(), loc()});
+  auto number = [&](float value) -> Value {
+    return arith::ConstantOp::create(builder, loc(),
+                                     builder.getF32FloatAttr(value));
+  };
+  Value differs =
+      arith::CmpFOp::create(builder, loc(), arith::CmpFPredicate::UNE,
+                            body->getArgument(0), body->getArgument(1));
+  YieldOp::create(builder, loc(),
+                  arith::SelectOp::create(builder, loc(), differs, number(1.0f),
+                                          number(0.0f)));
+  builder.setInsertionPointAfter(map);
+  return AnyOp::create(builder, loc(), map.getResult());
+}
+
+/// From the scores on: softmax, then the accumulator of the tile before.
+Overlapper::State Overlapper::finishTile(Step &step, Value acc,
+                                         IRMapping &mapping) {
+  clone(step.operand, mapping);
+  mapping.map(step.state(Step::kAcc), acc);
+  return {buildRescale(step, mapping), mapping.lookup(step.output.mma.getA()),
+          mapping.lookup(step.yielded(Step::kMax)),
+          mapping.lookup(step.yielded(Step::kSum)),
+          mapping.lookup(step.yielded(Step::kNumber))};
+}
+
+/// The order matters: both products are started before the first is waited for,
+/// and the wait for V stands between the softmax and the wait for the second
+/// product, since ptxas moves that wait up through arithmetic, but not through
+/// a loop (docs/Rationale/Hopper.md).
+Overlapper::State Overlapper::buildTile(Step &step, const State &before,
+                                        IRMapping &mapping) {
+  clone(step.scalars, mapping);
+  clone(step.scores.full, mapping);
+  clone(step.scores.stage, mapping);
+  takeTurn();
+  clone(step.scores.mma, mapping);
+  IRMapping previous;
+  previous.map(step.loop.getInductionVar(),
+               mapping.lookup(step.loop.getInductionVar()));
+  Value output = startOutput(step, before, previous);
+  passTurn();
+  Value scores = MmaWaitOp::create(builder, loc(), /*pending=*/1,
+                                   mapping.lookup(step.scores.mma.getResult()));
+  mapping.map(step.scores.wait.getResult(), scores);
+  clone(step.scores.done, mapping);
+  clone(step.mods, mapping);
+  clone(step.softmax, mapping);
+  clone(step.output.full, mapping);
+  Value acc = MmaWaitOp::create(builder, loc(), /*pending=*/0, output);
+  clone(step.output.done, previous);
+  return finishTile(step, acc, mapping);
+}
+
+//===----------------------------------------------------------------------===//
+// First tile, loops, last tile
+//===----------------------------------------------------------------------===//
+
+/// The scores of the first tile as the loop does it that has a first tile: the
+/// first of the loops that is not empty.
+Value Overlapper::buildFirstScores(Value product, IRMapping &mapping,
+                                   size_t from) {
+  Step &step = steps[from];
+  auto build = [&]() -> Value {
+    IRMapping own;
+    own.map(step.loop.getInductionVar(), first());
+    own.map(step.state(Step::kNumber), constant(0));
+    own.map(step.scores.wait.getResult(), product);
+    clone(step.scalars, own);
+    clone(step.mods, own);
+    return own.lookupOrDefault(step.finalScores);
+  };
+  if (from + 1 == steps.size())
+    return build();
+  Value isHere =
+      arith::CmpIOp::create(builder, loc(), arith::CmpIPredicate::slt, first(),
+                            step.loop.getUpperBound());
+  auto choice = scf::IfOp::create(builder, loc(), product.getType(), isHere,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(builder, loc(), build());
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc(),
+                       buildFirstScores(product, mapping, from + 1));
+  return choice.getResult(0);
+}
+
+/// Nothing to overlap with yet. The accumulator is 0 whatever it is scaled by.
+Overlapper::State Overlapper::buildFirstTile() {
+  Step &step = steps[0];
+  IRMapping mapping;
+  mapping.map(step.loop.getInductionVar(), first());
+  mapping.map(step.state(Step::kNumber), constant(0));
+  for (unsigned i : {Step::kMax, Step::kSum})
+    mapping.map(step.state(i), step.loop.getInitArgs()[i]);
+  clone(step.scalars, mapping);
+  clone(step.scores.full, mapping);
+  clone(step.scores.stage, mapping);
+  takeTurn();
+  clone(step.scores.mma, mapping);
+  passTurn();
+  clone(step.scores.wait, mapping);
+  clone(step.scores.done, mapping);
+  Value product = mapping.lookup(step.scores.wait.getResult());
+  mapping.map(step.finalScores, buildFirstScores(product, mapping));
+  clone(step.softmax, mapping);
+  clone(step.output.full, mapping);
+  clone(step.operand, mapping);
+  return {step.loop.getInitArgs()[Step::kAcc],
+          mapping.lookup(step.output.mma.getA()),
+          mapping.lookup(step.yielded(Step::kMax)),
+          mapping.lookup(step.yielded(Step::kSum)),
+          mapping.lookup(step.yielded(Step::kNumber))};
+}
+
+/// The step's tiles but the first of all.
+Overlapper::State Overlapper::buildLoop(Step &step, const State &init) {
+  scf::ForOp old = step.loop;
+  Value second = arith::AddIOp::create(builder, loc(), first(), old.getStep());
+  Value start =
+      arith::MaxSIOp::create(builder, loc(), old.getLowerBound(), second);
+  auto loop =
+      scf::ForOp::create(builder, old.getLoc(), start, old.getUpperBound(),
+                         old.getStep(), init.values());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  State before = State::get(loop.getRegionIterArgs());
+  IRMapping mapping;
+  mapping.map(old.getInductionVar(), loop.getInductionVar());
+  mapping.map(step.state(Step::kMax), before.max);
+  mapping.map(step.state(Step::kSum), before.sum);
+  mapping.map(step.state(Step::kNumber), before.number);
+  State after = buildTile(step, before, mapping);
+  scf::YieldOp::create(builder, loc(), after.values());
+  return State::get(loop.getResults());
+}
+
+Value Overlapper::buildLastOutput(const State &last) {
+  Step &step = steps.back();
+  IRMapping mapping;
+  mapping.map(step.loop.getInductionVar(), first());
+  Value output = startOutput(step, last, mapping);
+  Value acc = MmaWaitOp::create(builder, loc(), /*pending=*/0, output);
+  clone(step.output.done, mapping);
+  return acc;
+}
+
+void Overlapper::run() {
+  scf::ForOp last = steps.back().loop;
+  SmallVector<Value> inits(steps[0].loop.getInitArgs());
+  Value any = arith::CmpIOp::create(builder, loc(), arith::CmpIPredicate::slt,
+                                    first(), last.getUpperBound());
+  auto whole = scf::IfOp::create(builder, loc(), TypeRange(ValueRange(inits)),
+                                 any, /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(whole.elseBlock());
+  scf::YieldOp::create(builder, loc(), inits);
+  builder.setInsertionPointToStart(whole.thenBlock());
+  giveFirstTurn();
+  State state = buildFirstTile();
+  for (Step &step : steps)
+    state = buildLoop(step, state);
+  Value acc = buildLastOutput(state);
+  scf::YieldOp::create(builder, loc(),
+                       ValueRange{acc, state.max, state.sum, state.number});
+  last.replaceAllUsesWith(whole.getResults());
+  for (Step &step : llvm::reverse(steps))
+    step.loop.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct OverlapSoftmaxPass
+    : public attn::tile::impl::OverlapSoftmaxPassBase<OverlapSoftmaxPass> {
+  using OverlapSoftmaxPassBase::OverlapSoftmaxPassBase;
+
+  void runOnOperation() override {
+    getOperation().walk([&](RolesOp roles) {
+      std::vector<Step> steps;
+      for (auto loop : roles.getConsumer().front().getOps<scf::ForOp>()) {
+        FailureOr<Step> step = Step::match(loop);
+        if (failed(step))
+          return;
+        steps.push_back(*step);
+      }
+      if (steps.empty())
+        return;
+      // V of a tile is waited for while that of the tile before is in use.
+      auto ring = steps[0].output.stage.getRing().getType();
+      if (ring.getStages() < 2)
+        return;
+      Overlapper(roles, std::move(steps), takesTurns(ring), skipRescale).run();
+      ++numKernels;
+    });
+  }
+
+private:
+  bool takesTurns(SharedType values) {
+    return getOperation().getWarps() > 4 && values.getCols() <= maxTurnColumns;
+  }
+};
+} // namespace

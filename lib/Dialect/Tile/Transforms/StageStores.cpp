@@ -1,0 +1,85 @@
+//===- StageStores.cpp - Write results through shared memory -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements --attn-tile-stage-stores: an accumulator goes to shared memory by
+// stmatrix and from there by TMA, in whole lines, instead of four bytes a
+// thread.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Tile/Transforms/Passes.h"
+
+#include "TensorMaps.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace attn::tile {
+#define GEN_PASS_DEF_STAGESTORESPASS
+#include "attn/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace attn::tile
+
+using namespace mlir;
+using namespace attn::tile;
+
+/// Rows that a warpgroup stores for itself.
+static constexpr int64_t kWarpgroupRows = 64;
+
+/// The tile that `store` would fill; null if TMA cannot write it.
+static SharedType getStagedType(StoreOp store) {
+  FragmentType source = store.getSource().getType();
+  GlobalType destination = store.getDestination().getType();
+  Type element = destination.getElementType();
+  if (source.isRow() || destination.getRank() != 4 ||
+      !(element.isF16() || element.isBF16()) ||
+      !isa<BlockArgument>(store.getDestination()))
+    return {};
+  int64_t cols = source.getShape()[1];
+  return SharedType::get(store.getContext(), source.getShape(), element,
+                         SharedType::getSwizzleFor(2 * cols));
+}
+
+/// A tile of this type that only products read, and none of them after `store`.
+static AllocOp findFreeTile(KernelOp kernel, SharedType type) {
+  for (auto alloc : kernel.getBody().front().getOps<AllocOp>())
+    if (alloc.getBuffer().getType() == type &&
+        llvm::all_of(alloc->getUsers(), [](Operation *user) {
+          return isa<CopyTmaOp, MmaAsyncOp>(user);
+        }))
+      return alloc;
+  return {};
+}
+
+namespace {
+struct StageStoresPass
+    : public attn::tile::impl::StageStoresPassBase<StageStoresPass> {
+  using StageStoresPassBase::StageStoresPassBase;
+
+  void runOnOperation() override {
+    KernelOp kernel = getOperation();
+    for (auto roles : kernel.getBody().front().getOps<RolesOp>())
+      for (StoreOp store : llvm::make_early_inc_range(
+               roles.getConsumer().front().getOps<StoreOp>()))
+        numStores += stage(kernel, roles, store);
+  }
+
+private:
+  /// True if `store` was replaced.
+  static bool stage(KernelOp kernel, RolesOp roles, StoreOp store) {
+    SharedType type = getStagedType(store);
+    AllocOp tile = type ? findFreeTile(kernel, type) : AllocOp();
+    if (!tile)
+      return false;
+    Value map =
+        addTensorMap(kernel, store.getDestination(), type, kWarpgroupRows);
+    OpBuilder builder(store);
+    StoreSharedOp::create(builder, store.getLoc(), store.getSource(), tile);
+    StoreTmaOp::create(builder, store.getLoc(), tile, roles.getWarpgroup(), map,
+                       store.getIndices());
+    store.erase();
+    return true;
+  }
+};
+} // namespace

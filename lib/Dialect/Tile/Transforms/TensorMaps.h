@@ -1,0 +1,25 @@
+//===- TensorMaps.h - Tensor maps as kernel parameters -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_TILE_TRANSFORMS_TENSORMAPS_H
+#define LIB_DIALECT_TILE_TRANSFORMS_TENSORMAPS_H
+
+#include "attn/Dialect/Tile/IR/Tile.h"
+
+namespace attn::tile {
+
+/// Adds a parameter to the kernel: `tensor`, which is one too, as TMA reads or
+/// writes it in boxes of `rows` rows of the panels of `tile`. The manifest says
+/// how it is made, and asks of the tensor what TMA asks for.
+mlir::Value addTensorMap(KernelOp kernel, mlir::Value tensor, SharedType tile,
+                         int64_t rows);
+
+/// Sets the threads of a CTA in the manifest.
+void setManifestThreads(KernelOp kernel);
+
+} // namespace attn::tile
+
+#endif // LIB_DIALECT_TILE_TRANSFORMS_TENSORMAPS_H

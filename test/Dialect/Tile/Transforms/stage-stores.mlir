@@ -1,0 +1,51 @@
+// RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-stage-stores))' | FileCheck %s
+
+!query = !attn_tile.shared<64x64xf16, swizzle = 128>
+!acc = !attn_tile.fragment<64x64xf32, accumulator>
+!row = !attn_tile.fragment<64xf32, row>
+
+// The output goes through the query's place; LSE does not. TMA asks for more
+// than a store of four bytes.
+// CHECK-LABEL: attn_tile.kernel @output
+// CHECK-SAME: %[[MAP:[a-z0-9]*]]: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4)
+// CHECK-SAME: {box = [64, 64, 1, 1], dims = [64, "max(dim(output, 2), 1)", 8, 2], dtype = "f16", kind = "tensor_map", operand = "output"
+// CHECK-SAME: {alignment_bytes = 16 : i64, name = "output", stride_constraints = {multiple_of = 8 : i64}}
+attn_tile.kernel @output(%o: !attn_tile.global<2x8x?x64xf16>, %lse: !attn_tile.global<2x8x?xf32>) warps(4) attributes {
+    producer_warps = 4 : i64,
+    manifest = {kernels = [{parameters = []}],
+                operands = [{name = "output", alignment_bytes = 4 : i64, stride_constraints = {multiple_of = 2 : i64}}, {name = "lse"}]}} {
+  %c0 = arith.constant 0 : index
+  // CHECK: %[[Q:.*]] = attn_tile.alloc
+  %q = attn_tile.alloc : !query
+  attn_tile.roles producer(56) {
+    %c = arith.constant 0 : index
+  // CHECK: ^bb0(%[[WG:.*]]: index):
+  } consumer(256) {
+  ^bb0(%warpgroup: index):
+    %acc = attn_tile.fill 0.0 : !acc
+    %sum = attn_tile.fill 0.0 : !row
+    // CHECK: attn_tile.store_shared %{{.*}} to %[[Q]]
+    // CHECK-NEXT: attn_tile.store_tma %[[Q]][%[[WG]]] to %[[MAP]]
+    attn_tile.store %acc, %o[%c0, %c0, %c0] : !acc, !attn_tile.global<2x8x?x64xf16>
+    // CHECK-NEXT: attn_tile.store %{{.*}}, %{{.*}} : <64xf32, row>
+    attn_tile.store %sum, %lse[%c0, %c0, %c0] : !row, !attn_tile.global<2x8x?xf32>
+  }
+  attn_tile.return
+}
+
+// No tile of that shape, no roles, or elements that the tile cannot have.
+// CHECK-LABEL: attn_tile.kernel @shape
+// CHECK-NOT: store_tma
+attn_tile.kernel @shape(%o: !attn_tile.global<2x8x?x64xf16>, %f: !attn_tile.global<2x8x?x64xf32>) warps(4) attributes {producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %q = attn_tile.alloc : !attn_tile.shared<64x128xf16, swizzle = 128>
+  attn_tile.roles producer(56) {
+    %c = arith.constant 0 : index
+  } consumer(256) {
+  ^bb0(%warpgroup: index):
+    %acc = attn_tile.fill 0.0 : !acc
+    attn_tile.store %acc, %o[%c0, %c0, %c0] : !acc, !attn_tile.global<2x8x?x64xf16>
+    attn_tile.store %acc, %f[%c0, %c0, %c0] : !acc, !attn_tile.global<2x8x?x64xf32>
+  }
+  attn_tile.return
+}
