@@ -159,6 +159,11 @@ void Checker::checkHeadDims() {
     requireRange("tile_dv", schedule.tileDv, 16, valueDim);
     return;
   }
+  if (target.kind == TargetKind::Cpu && valueDim > kMaxUnrolledColumns)
+    reject("unrolled", "the code of a large-cache schedule on a CPU is "
+                       "unrolled over Dv: expected at most " +
+                           std::to_string(kMaxUnrolledColumns) + ", got " +
+                           std::to_string(problem.valueDim));
   int64_t columns = alignUp(ceilDiv(headDim, schedule.clusterD), 16);
   requireValue("tile_d", schedule.tileD, columns,
                "(the padded head dim of a CTA)");
@@ -177,6 +182,9 @@ void Checker::checkKind() {
                        std::to_string(schedule.splits));
   if (isSmall) {
     requireMultiple("chunk_rows", schedule.chunkRows, schedule.tileM);
+    if (target.kind == TargetKind::Cpu)
+      requireValue("chunk_rows", schedule.chunkRows, schedule.tileM,
+                   "(a CPU thread keeps the scores of one row tile)");
     requireValue("query_in_registers", schedule.queryInRegisters, 0,
                  "with kind=small_cache");
   } else {
@@ -229,10 +237,12 @@ void Checker::checkFeatures() {
   require(features.splitKv, schedule.kind == ScheduleKind::SplitKV, "split-KV");
   require(features.smallCache, schedule.kind == ScheduleKind::SmallCache,
           "small-cache kernels");
-  require(features.spillScores,
-          schedule.kind == ScheduleKind::SmallCache &&
-              schedule.spill == SpillFormat::Scores,
+  bool isSmall = schedule.kind == ScheduleKind::SmallCache;
+  bool spillsScores = schedule.spill == SpillFormat::Scores;
+  require(features.spillScores, isSmall && spillsScores,
           "small-cache kernels that spill f32 scores");
+  require(features.spillProbabilities, isSmall && !spillsScores,
+          "small-cache kernels that spill 16-bit probabilities");
   require(features.packGqa, schedule.packGqa, "packing of query heads");
   require(features.queryInRegisters, schedule.queryInRegisters,
           "query tile in registers");

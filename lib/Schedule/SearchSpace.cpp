@@ -265,11 +265,19 @@ std::vector<Schedule> Space::takeSmallCache() {
     return isTiny ? cutAt({16, 64, 128, 256}, valueDim)
                   : cutAt({64, 128, 256}, valueDim);
   });
+  bool isCpu = target.kind == TargetKind::Cpu;
   expand("stages", &Schedule::stages, [&](const Schedule &) {
+    if (isCpu)
+      return std::vector<int64_t>{1};
     return isTiny ? std::vector<int64_t>{1, 2, 3} : std::vector<int64_t>{2, 3};
   });
-  expand("chunk_rows", &Schedule::chunkRows,
-         [&](const Schedule &s) { return getChunks(s); });
+  if (isCpu)
+    derive("spill", &Schedule::spill, [](const Schedule &) {
+      return static_cast<int64_t>(SpillFormat::Scores);
+    });
+  expand("chunk_rows", &Schedule::chunkRows, [&](const Schedule &s) {
+    return isCpu ? std::vector<int64_t>{s.tileM} : getChunks(s);
+  });
   return std::move(schedules);
 }
 
@@ -294,6 +302,8 @@ std::vector<Schedule> enumerateSchedules(const AttentionProblem &problem,
   std::vector<ScheduleKind> kinds = {ScheduleKind::LargeCache};
   if (target.kind == TargetKind::Gpu) {
     kinds.push_back(ScheduleKind::SplitKV);
+    kinds.push_back(ScheduleKind::SmallCache);
+  } else if (getPaddedValueDim(problem) > kMaxUnrolledColumns) {
     kinds.push_back(ScheduleKind::SmallCache);
   }
   Schedule base;

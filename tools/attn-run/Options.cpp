@@ -102,6 +102,14 @@ struct CommandLine {
       "schedules", cl::init(1), cl::value_desc("n"), cl::cat(proofCategory),
       cl::desc("Run n schedules, from --seed on; their results\n"
                "must be equal (default: 1)")};
+  cl::opt<std::string> report{
+      "report", cl::value_desc("file.json"), cl::cat(proofCategory),
+      cl::desc("Write what the simulator counted: bytes per\n"
+               "operand, instructions, conflicts, waits")};
+  cl::opt<std::string> trace{
+      "trace", cl::value_desc("file.json"), cl::cat(proofCategory),
+      cl::desc("Write a timeline of the kernel's first cluster for\n"
+               "ui.perfetto.dev or chrome://tracing")};
   cl::opt<bool> benchmark{"benchmark", cl::cat(proofCategory),
                           cl::desc("Print the time of a call")};
   cl::opt<int64_t> repeat{"repeat", cl::init(10), cl::value_desc("n"),
@@ -160,7 +168,9 @@ static bool checkDeviceOptions(const CommandLine &line, Device device) {
   for (const cl::Option *option :
        {static_cast<const cl::Option *>(&line.allowTf32),
         static_cast<const cl::Option *>(&line.scheduleSeed),
-        static_cast<const cl::Option *>(&line.schedules)})
+        static_cast<const cl::Option *>(&line.schedules),
+        static_cast<const cl::Option *>(&line.report),
+        static_cast<const cl::Option *>(&line.trace)})
     if (device != Device::Sim && option->getNumOccurrences())
       return reportError("--" + option->ArgStr.str() +
                          ": expected --device=sim");
@@ -209,5 +219,7 @@ Options attn::run::parseOptions(int argc, char **argv) {
   options.threads = line.threads;
   options.schedules = line.schedules;
   options.scheduleSeed = line.scheduleSeed;
+  options.report = line.report;
+  options.trace = line.trace;
   return options;
 }

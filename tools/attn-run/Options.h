@@ -43,6 +43,9 @@ struct Options {
   /// The simulator's schedules: how many, from which seed on.
   int64_t schedules = 1;
   uint64_t scheduleSeed = 0;
+  /// Files for the simulator's counters and timeline; empty: not written.
+  std::string report;
+  std::string trace;
 };
 
 /// Parses the command line; prints what is wrong and exits where it is not one.

@@ -130,10 +130,26 @@ static sim::RunOptions makeRunOptions(uint64_t seed, const Options &options) {
   run.simulator.seed = seed;
   run.simulator.threads = static_cast<unsigned>(options.threads);
   run.simulator.progressSeconds = 2;
+  run.simulator.countBankConflicts = !options.report.empty();
+  run.simulator.traceClusters = options.trace.empty() ? 0 : 1;
   // Short turns let random schedules differ more.
   if (seed != 0)
     run.simulator.slice = 256;
   return run;
+}
+
+static bool writeText(const std::string &path, const std::string &text) {
+  if (path.empty())
+    return true;
+  std::error_code code;
+  llvm::raw_fd_ostream file(path, code);
+  if (!code) {
+    file << text;
+    file.close();
+    code = file.error();
+    file.clear_error();
+  }
+  return !code || reportError(path + ": cannot write: " + code.message());
 }
 
 std::optional<std::vector<HostTensor>>
@@ -158,6 +174,11 @@ SimProgram::runKernel(const std::vector<HostTensor> &arguments, uint64_t seed,
     reportError(run.error());
     return std::nullopt;
   }
+  // Of the first schedule; also where it ends in a finding.
+  if (seed == options.scheduleSeed &&
+      (!writeText(options.report, run->json()) ||
+       !writeText(options.trace, run->timeline.chromeJson())))
+    return std::nullopt;
   for (const sim::Diagnostic &diagnostic : run->diagnostics())
     llvm::errs() << diagnostic.str() << "\n";
   if (!run->clean()) {

@@ -20,6 +20,7 @@
 #include "llvm/Support/CommandLine.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -99,6 +100,8 @@ static int fail(const std::string &message) {
 }
 
 static Result<std::string> readFile(const std::string &path) {
+  if (std::filesystem::is_directory(path))
+    return Error{path + ": expected a file, got a folder"};
   std::ifstream file(path, std::ios::binary);
   std::stringstream content;
   content << file.rdbuf();

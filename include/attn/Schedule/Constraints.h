@@ -15,6 +15,10 @@
 
 namespace attn {
 
+/// Columns of V over which a large-cache schedule is unrolled on a CPU: beyond,
+/// its code takes minutes to compile.
+inline constexpr int64_t kMaxUnrolledColumns = 256;
+
 /// What the code generators can emit. A schedule that needs more is rejected
 /// with that reason.
 struct GeneratorFeatures {
@@ -23,7 +27,8 @@ struct GeneratorFeatures {
   bool dvSplit = true;
   bool splitKv = true;
   bool smallCache = true;
-  bool spillScores = true; ///< small-cache kernels that spill f32 scores
+  bool spillScores = true;        ///< small-cache kernels that spill f32 scores
+  bool spillProbabilities = true; ///< and those that spill 16-bit ones
   bool clusters = false;
   /// Without it, sm_90a runs mma_sync kernels.
   bool wgmma = true;

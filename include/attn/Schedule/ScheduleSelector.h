@@ -67,7 +67,7 @@ struct SelectorOptions {
   SelectionObserver *observer = nullptr;
   /// A small-cache schedule needs a workspace and two phases: it is taken only
   /// where it is predicted to be faster by this factor.
-  double smallCacheMargin = 1.15;
+  double smallCacheMargin = 1.25;
 };
 
 /// Ranks the schedules for `problem` on `target` that have the fields a user

@@ -70,6 +70,13 @@ struct BufferTraffic {
 
 using ClassCounts = std::array<uint64_t, numInstructionClasses>;
 
+/// What a warp waits for: a barrier of the CTA or the cluster, an mbarrier, the
+/// wgmma of its warpgroup, or its own copies (cp.async and bulk groups).
+enum class WaitReason : uint8_t { Barrier, Mbarrier, Wgmma, CopyGroup };
+inline constexpr size_t numWaitReasons = 4;
+const char *name(WaitReason reason);
+using WaitCounts = std::array<uint64_t, numWaitReasons>;
+
 struct LineCount {
   uint32_t line = 0;
   uint64_t warpInstructions = 0, laneInstructions = 0;
@@ -94,14 +101,15 @@ struct Counters {
   uint64_t sharedWavefronts = 0, bankConflicts = 0;
 
   uint64_t barrierOps = 0, mbarrierOps = 0;
-  /// Times that a warp had to wait, by reason.
-  uint64_t barrierWaits = 0, mbarrierWaits = 0, wgmmaWaits = 0;
+  /// Times that a warp had to wait, by warp index in the CTA.
+  std::vector<WaitCounts> waitsPerWarp;
   uint64_t ctas = 0;
 
   std::vector<LineCount> lines;
 
   uint64_t totalWarpInstructions() const;
   uint64_t totalLaneInstructions() const;
+  uint64_t totalWaits(WaitReason reason) const;
   /// Adds another launch; buffers are matched by address.
   void add(const Counters &other);
   /// A JSON object.

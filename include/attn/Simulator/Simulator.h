@@ -120,7 +120,8 @@ public:
   uint32_t smCount() const { return sms; }
 
   /// Allocates device memory; its address is valid in this process too. An
-  /// access outside of [address, address + bytes) is reported with `name`.
+  /// access outside of [address, address + bytes) is reported with `name`. 0 if
+  /// there is no more memory.
   uint64_t allocate(size_t bytes, const std::string &name,
                     bool readOnly = false);
   void release(uint64_t address);

@@ -132,7 +132,12 @@ API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
 //===----------------------------------------------------------------------===//
 
 API cudaError_t cudaMalloc(void **pointer, size_t bytes) {
-  uint64_t address = context().device.allocate(bytes, "cudaMalloc");
+  // More is a mistake that would fill the host's memory.
+  constexpr size_t maxBytes = size_t(1) << 34;
+  uint64_t address =
+      bytes <= maxBytes ? context().device.allocate(bytes, "cudaMalloc") : 0;
+  if (!address)
+    return cudaErrorMemoryAllocation;
   *pointer = reinterpret_cast<void *>(address);
   std::memset(*pointer, 0xFF, bytes);
   return cudaSuccess;

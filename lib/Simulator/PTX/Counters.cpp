@@ -31,6 +31,12 @@ const char *attn::sim::name(GlobalPath path) {
   return names[size_t(path)];
 }
 
+const char *attn::sim::name(WaitReason reason) {
+  static constexpr const char *names[numWaitReasons] = {"barrier", "mbarrier",
+                                                        "wgmma", "copy_group"};
+  return names[size_t(reason)];
+}
+
 uint64_t BufferTraffic::read() const {
   uint64_t sum = 0;
   for (const PathBytes &path : paths)
@@ -53,6 +59,13 @@ uint64_t Counters::totalWarpInstructions() const {
 uint64_t Counters::totalLaneInstructions() const {
   return std::accumulate(laneInstructions.begin(), laneInstructions.end(),
                          uint64_t(0));
+}
+
+uint64_t Counters::totalWaits(WaitReason reason) const {
+  uint64_t sum = 0;
+  for (const WaitCounts &counts : waitsPerWarp)
+    sum += counts[size_t(reason)];
+  return sum;
 }
 
 static void addClasses(ClassCounts &sum, const ClassCounts &other) {
@@ -78,10 +91,7 @@ static constexpr std::pair<const char *, uint64_t Counters::*>
         {"shared_wavefronts", &Counters::sharedWavefronts},
         {"bank_conflicts", &Counters::bankConflicts},
         {"barrier_ops", &Counters::barrierOps},
-        {"barrier_waits", &Counters::barrierWaits},
-        {"mbarrier_ops", &Counters::mbarrierOps},
-        {"mbarrier_waits", &Counters::mbarrierWaits},
-        {"wgmma_waits", &Counters::wgmmaWaits}};
+        {"mbarrier_ops", &Counters::mbarrierOps}};
 
 static void addBuffer(std::vector<BufferTraffic> &buffers,
                       const BufferTraffic &other) {
@@ -105,6 +115,10 @@ void Counters::add(const Counters &other) {
   perWarp.resize(std::max(perWarp.size(), other.perWarp.size()));
   for (size_t warp = 0; warp < other.perWarp.size(); ++warp)
     addClasses(perWarp[warp], other.perWarp[warp]);
+  waitsPerWarp.resize(std::max(waitsPerWarp.size(), other.waitsPerWarp.size()));
+  for (size_t warp = 0; warp < other.waitsPerWarp.size(); ++warp)
+    for (size_t reason = 0; reason < numWaitReasons; ++reason)
+      waitsPerWarp[warp][reason] += other.waitsPerWarp[warp][reason];
   for (const auto &[name, member] : scalarCounters)
     this->*member += other.*member;
   for (const BufferTraffic &buffer : other.buffers)
@@ -151,6 +165,43 @@ static const char *roleOf(const ClassCounts &counts) {
   return "other";
 }
 
+static json waitsToJson(const WaitCounts &counts) {
+  json out = json::object();
+  for (size_t reason = 0; reason < numWaitReasons; ++reason)
+    if (counts[reason])
+      out[name(WaitReason(reason))] = counts[reason];
+  return out;
+}
+
+static WaitCounts waitsOf(const Counters &counters, size_t warp) {
+  return warp < counters.waitsPerWarp.size() ? counters.waitsPerWarp[warp]
+                                             : WaitCounts{};
+}
+
+/// The warps of each role together.
+static json rolesToJson(const Counters &counters) {
+  json out = json::array();
+  for (const char *role : {"producer", "consumer", "other"}) {
+    ClassCounts instructions{};
+    WaitCounts waits{};
+    json warps = json::array();
+    for (size_t warp = 0; warp < counters.perWarp.size(); ++warp) {
+      if (std::string(roleOf(counters.perWarp[warp])) != role)
+        continue;
+      warps.push_back(warp);
+      addClasses(instructions, counters.perWarp[warp]);
+      for (size_t reason = 0; reason < numWaitReasons; ++reason)
+        waits[reason] += waitsOf(counters, warp)[reason];
+    }
+    if (!warps.empty())
+      out.push_back({{"role", role},
+                     {"warps", warps},
+                     {"instructions", classesToJson(instructions)},
+                     {"waits", waitsToJson(waits)}});
+  }
+  return out;
+}
+
 std::string Counters::json() const {
   ::json out;
   out["warp_instructions"] = classesToJson(warpInstructions);
@@ -160,11 +211,15 @@ std::string Counters::json() const {
   out["buffers"] = ::json::array();
   for (const BufferTraffic &buffer : buffers)
     out["buffers"].push_back(bufferToJson(buffer));
+  for (size_t reason = 0; reason < numWaitReasons; ++reason)
+    out["waits"][name(WaitReason(reason))] = totalWaits(WaitReason(reason));
+  out["roles"] = rolesToJson(*this);
   out["warps"] = ::json::array();
   for (size_t warp = 0; warp < perWarp.size(); ++warp)
     out["warps"].push_back({{"warp", warp},
                             {"role", roleOf(perWarp[warp])},
-                            {"instructions", classesToJson(perWarp[warp])}});
+                            {"instructions", classesToJson(perWarp[warp])},
+                            {"waits", waitsToJson(waitsOf(*this, warp))}});
   for (const LineCount &line : lines)
     out["lines"].push_back(
         {line.line, line.warpInstructions, line.laneInstructions});

@@ -9,6 +9,7 @@
 #include "isa/Families.h"
 
 #include <algorithm>
+#include <set>
 
 using namespace attn::sim;
 
@@ -19,10 +20,12 @@ Decoder::Decoder(ProgramBuilder &builder, Program &program,
                  const std::vector<std::string_view> &opcode,
                  const std::vector<ParsedOperand> &operands)
     : instruction(instruction), program(program), builder(builder),
-      parts(opcode), operands(operands) {
+      parts(opcode), operands(operands), known(opcode.size(), false) {
   for (size_t i = 1; i < parts.size(); ++i)
-    if (Type type = parseType(parts[i]); type != Type::None)
+    if (Type type = parseType(parts[i]); type != Type::None) {
       typeList.push_back(type);
+      markKnown(i);
+    }
 }
 
 //===----------------------------------------------------------------------===//
@@ -30,14 +33,23 @@ Decoder::Decoder(ProgramBuilder &builder, Program &program,
 //===----------------------------------------------------------------------===//
 
 bool Decoder::has(std::string_view modifier) const {
-  return std::find(parts.begin() + 1, parts.end(), modifier) != parts.end();
+  bool found = false;
+  for (size_t i = 1; i < parts.size(); ++i)
+    if (parts[i] == modifier) {
+      markKnown(i);
+      found = true;
+    }
+  return found;
 }
 
 bool Decoder::hasPrefix(std::string_view prefix) const {
-  return std::any_of(parts.begin() + 1, parts.end(),
-                     [&](std::string_view part) {
-                       return part.substr(0, prefix.size()) == prefix;
-                     });
+  bool found = false;
+  for (size_t i = 1; i < parts.size(); ++i)
+    if (parts[i].substr(0, prefix.size()) == prefix) {
+      markKnown(i);
+      found = true;
+    }
+  return found;
 }
 
 Space Decoder::space() const {
@@ -51,10 +63,9 @@ Space Decoder::space() const {
       {"param", Space::Param},
       {"param::entry", Space::Param},
       {"param::func", Space::Param}};
-  for (std::string_view part : parts)
-    for (const auto &[name, space] : names)
-      if (part == name)
-        return space;
+  for (const auto &[name, space] : names)
+    if (has(name))
+      return space;
   return Space::Generic;
 }
 
@@ -70,6 +81,41 @@ int Decoder::oneOf(std::initializer_list<std::string_view> names) const {
 
 u32 Decoder::vectorLength() const {
   return has("v2") ? 2 : has("v4") ? 4 : has("v8") ? 8 : 1;
+}
+
+/// Modifiers that a decoder need not ask for: hints, orders and scopes, of
+/// which memory here knows nothing; state spaces, which addresses tell; the
+/// default of a choice; words that an opcode must carry.
+static bool mayBeIgnored(std::string_view modifier) {
+  static const std::set<std::string_view> names = {
+      // Caches.
+      "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L1", "L2", "fractional",
+      "range", "cvt",
+      // Orders and scopes.
+      "weak", "relaxed", "acquire", "release", "acq_rel", "sc", "volatile",
+      "mmio", "cta", "cluster", "gpu", "gl", "sys", "alias", "mbarrier_init",
+      "tensormap::generic", "async::generic",
+      // Spaces.
+      "global", "shared", "shared::cta", "shared::cluster", "local", "const",
+      "param", "param::entry", "param::func", "tensormap",
+      // Defaults.
+      "lo", "rn", "full", "approx", "tile", "and", "any", "wrap", "l", "r",
+      "x4", "row", "col", "idx", "noftz",
+      // Words.
+      "sync", "aligned", "uni", "async", "arrive", "wait", "launch_dependents",
+      "inc", "dec", "prefetch", "replace", "m8n8", "bulk_group",
+      "mbarrier::complete_tx::bytes"};
+  auto startsWith = [&](std::string_view prefix) {
+    return modifier.substr(0, prefix.size()) == prefix;
+  };
+  return names.count(modifier) || startsWith("L1::") || startsWith("L2::") ||
+         startsWith("sync_restrict::");
+}
+
+void Decoder::checkModifiers() const {
+  for (size_t i = 1; i < parts.size(); ++i)
+    if (!known[i] && !mayBeIgnored(parts[i]))
+      fail("unknown modifier '." + std::string(parts[i]) + "'");
 }
 
 //===----------------------------------------------------------------------===//

@@ -69,7 +69,9 @@ public:
   /// True if the modifier is there, without its dot.
   bool has(std::string_view modifier) const;
   bool hasPrefix(std::string_view prefix) const;
+  /// All of them, from index 1 on. Who reads one here calls markKnown.
   const std::vector<std::string_view> &modifiers() const { return parts; }
+  void markKnown(size_t index) const { known[index] = true; }
   /// The types named by the opcode, in order.
   const std::vector<Type> &types() const { return typeList; }
   Space space() const;
@@ -108,6 +110,9 @@ public:
     instruction.instructionClass = instructionClass;
   }
 
+  /// Fails on a modifier that no one asked for and that could matter.
+  void checkModifiers() const;
+
   /// "FILE:LINE: OPCODE: WHY".
   [[noreturn]] void fail(const std::string &why) const;
 
@@ -115,6 +120,7 @@ private:
   const std::vector<std::string_view> &parts;
   const std::vector<ParsedOperand> &operands;
   std::vector<Type> typeList;
+  mutable std::vector<bool> known; // as parts
 };
 
 /// True once a family has decoded the instruction; false: not its business.

@@ -17,8 +17,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <deque>
+#include <mutex>
 #include <thread>
 
 using namespace attn::sim;
@@ -197,7 +199,11 @@ public:
   ~Progress() {
     if (!thread.joinable())
       return;
-    done = true;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      done = true;
+    }
+    changed.notify_one(); // A launch need not wait for the next look.
     thread.join();
     if (printed)
       std::fputc('\n', stderr);
@@ -205,8 +211,9 @@ public:
 
 private:
   void run() {
-    while (!done) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::unique_lock<std::mutex> lock(mutex);
+    auto isDone = [this] { return done; };
+    while (!changed.wait_for(lock, std::chrono::milliseconds(50), isDone)) {
       double seconds = secondsSince(start);
       if (seconds < launch.options->progressSeconds || seconds < next)
         continue;
@@ -223,7 +230,9 @@ private:
   LaunchContext &launch;
   Clock::time_point start;
   std::thread thread;
-  std::atomic<bool> done{false};
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
   double next = 0;
   bool printed = false;
 };
@@ -350,7 +359,6 @@ LaunchReport attn::sim::runLaunch(DeviceMemory &memory, u32 smCount,
                                   Module &module, const std::string &entry,
                                   const LaunchConfig &config,
                                   const Options &options) {
-  Clock::time_point start = Clock::now();
   bool keepRegisters =
       options.checks.uninitializedRegister || options.checks.wgmmaFence;
   LaunchContext launch;
@@ -360,6 +368,7 @@ LaunchReport attn::sim::runLaunch(DeviceMemory &memory, u32 smCount,
   launch.memory = &memory;
   launch.smCount = smCount;
   LaunchBuilder(launch).run();
+  Clock::time_point start = Clock::now(); // decoding is not simulation
   LaunchMemory launchMemory(launch);
   for (u64 k = 0;
        k < std::min<u64>(options.traceClusters, launch.totalClusters); ++k)

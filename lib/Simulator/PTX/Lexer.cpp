@@ -104,10 +104,14 @@ private:
     return end;
   }
 
-  /// "::" belongs to an opcode where a name follows ("shared::cta").
+  /// "::" belongs to an opcode where a name follows ("shared::cta"). Directives
+  /// and types may follow each other without a space (".reg.b32").
   size_t identifierEnd() const {
-    size_t end = position;
+    size_t end = position + 1;
+    bool isDirective = text[position] == '.';
     while (end < text.size()) {
+      if (isDirective && text[end] == '.')
+        break;
       if (isIdentifierChar(text[end]))
         ++end;
       else if (text[end] == ':' && at(end + 1) == ':' && isAlnum(at(end + 2)))

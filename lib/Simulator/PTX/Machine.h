@@ -23,6 +23,7 @@
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -88,6 +89,8 @@ struct Warp {
   bool yielded = false;
   std::vector<Split> splits;
   u32 carry = 0; // CC.CF of each lane
+  /// Lanes inside of each called function, by the slot of its return address.
+  std::map<s32, u32> activeCalls;
 
   /// Set by a handler that returns Step::Block; kept when it runs again.
   Wait wait;
@@ -224,6 +227,11 @@ struct Worker {
   std::vector<std::array<PathBytes, numGlobalPaths>> traffic; // by allocation
   Counters counters;
 
+  void countWait(u32 warp, WaitReason reason) {
+    if (counters.waitsPerWarp.size() <= warp)
+      counters.waitsPerWarp.resize(warp + 1);
+    ++counters.waitsPerWarp[warp][size_t(reason)];
+  }
   void countTraffic(GlobalPath path, bool isWrite, u64 bytes) {
     PathBytes &sum = traffic[window.id][size_t(path)];
     (isWrite ? sum.write : sum.read) += bytes;

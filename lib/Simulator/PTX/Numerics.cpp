@@ -95,10 +95,8 @@ u16 toHalf(double value, Rounding rounding) {
 
 } // namespace
 
+#ifndef __F16C__
 float attn::sim::halfToFloat(u16 bits) {
-#ifdef __F16C__
-  return float(bitCast<_Float16>(bits));
-#else
   u32 sign = u32(bits & 0x8000) << 16;
   u32 exponent = (bits >> 10) & 31, mantissa = bits & 0x3FF;
   if (exponent == 0) {
@@ -108,8 +106,8 @@ float attn::sim::halfToFloat(u16 bits) {
   if (exponent == 31)
     return asFloat(sign | 0x7F800000 | (mantissa << 13));
   return asFloat(sign | ((exponent + 112) << 23) | (mantissa << 13));
-#endif
 }
+#endif
 
 u16 attn::sim::floatToHalf(float value, Rounding rounding) {
 #ifdef __F16C__

@@ -44,7 +44,11 @@ inline constexpr u32 canonicalNaN32 = 0x7FFFFFFF;
 inline constexpr u64 canonicalNaN64 = 0x7FFFFFFFFFFFFFFFull;
 inline constexpr u16 canonicalNaN16 = 0x7FFF;
 
+#ifdef __F16C__
+inline float halfToFloat(u16 bits) { return float(bitCast<_Float16>(bits)); }
+#else
 float halfToFloat(u16 bits);
+#endif
 u16 floatToHalf(float value, Rounding rounding = Rounding::Nearest);
 u16 doubleToHalf(double value);
 

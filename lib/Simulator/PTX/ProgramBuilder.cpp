@@ -267,6 +267,7 @@ void ProgramBuilder::parseInstruction() {
   setModifiers(instruction, decoder);
   if (!OpcodeTable::get().decode(decoder))
     decoder.fail("unsupported instruction");
+  decoder.checkModifiers();
   emit(std::move(instruction));
 }
 

@@ -19,7 +19,11 @@ Device::~Device() = default;
 
 uint64_t Device::allocate(size_t bytes, const std::string &name,
                           bool readOnly) {
-  return deviceMemory->allocate(bytes, name, readOnly);
+  try {
+    return deviceMemory->allocate(bytes, name, readOnly);
+  } catch (const SimulationError &) {
+    return 0;
+  }
 }
 
 void Device::release(uint64_t address) { deviceMemory->release(address); }

@@ -12,12 +12,19 @@
 using namespace attn::sim;
 using attn::runtime::HostTensor;
 
+/// No tensor reaches further: larger strides saturate here, so that products
+/// and sums of them stay within 64 bits.
+static constexpr int64_t maxSpan = int64_t(1) << 48;
+
 int64_t DeviceTensor::spanBytes() const {
   int64_t last = 0;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 0)
       return 0;
-    last += (shape[d] - 1) * strides[d];
+    int64_t reach;
+    if (__builtin_mul_overflow(shape[d] - 1, strides[d], &reach))
+      reach = maxSpan;
+    last = std::min(last + std::min(reach, maxSpan), maxSpan);
   }
   return (last + 1) * byteSize(dtype);
 }
@@ -73,12 +80,17 @@ HostTensor DeviceTensor::download() const {
 
 std::optional<int64_t> DeviceTensor::findWrittenGap() const {
   auto size = static_cast<int64_t>(byteSize(dtype));
-  std::vector<bool> isElement(static_cast<size_t>(spanBytes() / size), false);
+  int64_t span = spanBytes(), count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  if (span == count * size)
+    return std::nullopt; // No gaps.
+  std::vector<bool> isElement(static_cast<size_t>(span / size), false);
   forEachElement(*this, [&](int64_t offset) {
     isElement[static_cast<size_t>(offset)] = true;
   });
   const auto *bytes = reinterpret_cast<const uint8_t *>(address);
-  for (int64_t offset = 0; offset < spanBytes(); ++offset)
+  for (int64_t offset = 0; offset < span; ++offset)
     if (!isElement[static_cast<size_t>(offset / size)] &&
         bytes[offset] != poison)
       return offset;

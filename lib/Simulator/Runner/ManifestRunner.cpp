@@ -82,6 +82,8 @@ public:
 private:
   std::optional<Error> checkTarget() {
     std::string target = moduleTarget(*module);
+    if (target.empty())
+      return Error{"the PTX has no .target"};
     if (target != manifest.target)
       return Error{"manifest is for " + manifest.target + ", the PTX for " +
                    target};
@@ -165,6 +167,18 @@ private:
     return std::nullopt;
   }
 
+  /// Sizes and strides that are mistakes must not fill the host's memory.
+  std::optional<Error> allocate(const std::string &name, int64_t bytes,
+                                bool readOnly, uint64_t &address) {
+    constexpr int64_t maxBytes = int64_t(1) << 34;
+    if (bytes <= maxBytes)
+      address = device.allocate(size_t(bytes), name, readOnly);
+    if (!address)
+      return Error{name + ": expected at most " + std::to_string(maxBytes) +
+                   " bytes of device memory, got " + std::to_string(bytes)};
+    return std::nullopt;
+  }
+
   static std::optional<Error>
   checkData(const Operand &operand, const std::optional<HostTensor> &tensor) {
     if (!tensor)
@@ -184,8 +198,10 @@ private:
       if (std::optional<Error> error = checkData(operand, operands[k]))
         return error;
       DeviceTensor tensor{operand.dtype, bound.shape, bound.strides, 0};
-      tensor.address = device.allocate(size_t(tensor.spanBytes()), operand.name,
-                                       operand.role == OperandRole::Input);
+      if (std::optional<Error> error =
+              allocate(operand.name, tensor.spanBytes(),
+                       operand.role == OperandRole::Input, tensor.address))
+        return error;
       tensor.clear();
       if (operand.role != OperandRole::Output)
         tensor.upload(*operands[k]);
@@ -201,7 +217,10 @@ private:
       return Error{sizes.error()};
     for (size_t k = 0; k < sizes->size(); ++k) {
       const Workspace &workspace = manifest.workspaces[k];
-      uint64_t address = device.allocate((*sizes)[k], workspace.name);
+      uint64_t address = 0;
+      if (std::optional<Error> error = allocate(workspace.name, (*sizes)[k],
+                                                /*readOnly=*/false, address))
+        return error;
       std::memset(reinterpret_cast<void *>(address),
                   workspace.fill == WorkspaceFill::Zero ? 0 : poison,
                   (*sizes)[k]);

@@ -49,7 +49,8 @@ json kernelToJson(const KernelRun &kernel) {
   return out;
 }
 
-/// Bytes moved by an operand or workspace, beside what the manifest predicts.
+/// Bytes moved by an operand or workspace, in all and per path, beside what the
+/// manifest predicts.
 json trafficToJson(const std::string &name, const Counters &counters,
                    const BoundProblem &problem) {
   json out = {{"name", name}, {"read", 0}, {"write", 0}};
@@ -57,6 +58,11 @@ json trafficToJson(const std::string &name, const Counters &counters,
     if (buffer.name == name) {
       out["read"] = buffer.read();
       out["write"] = buffer.write();
+      for (size_t path = 0; path < numGlobalPaths; ++path)
+        if (buffer.paths[path].read || buffer.paths[path].write)
+          out["paths"][attn::sim::name(GlobalPath(path))] = {
+              {"read", buffer.paths[path].read},
+              {"write", buffer.paths[path].write}};
     }
   for (const PredictedBytes &predicted : problem.manifest->predictedBytes) {
     if (predicted.operand != name)

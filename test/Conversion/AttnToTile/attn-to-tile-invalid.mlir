@@ -36,6 +36,15 @@ func.func @slices(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
 
 // -----
 
+func.func @small_f32(%q: tensor<1x1x64x64xf32>) -> tensor<1x1x64x64xf32> {
+  // expected-error @below {{expected f16 or bf16 inputs with kind = "small_cache" on the GPU, got f32}}
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<kind = "small_cache", tile_m = 64, tile_n = 64, tile_d = 32, tile_dv = 64, warps = 4, stages = 2, chunk_rows = 64>}
+      : tensor<1x1x64x64xf32>, tensor<1x1x64x64xf32>, tensor<1x1x64x64xf32> -> tensor<1x1x64x64xf32>
+  return %o : tensor<1x1x64x64xf32>
+}
+
+// -----
+
 func.func @spill(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
   // expected-error @below {{expected spill = "probabilities" on the GPU}}
   %o = attn.attention %q, %q, %q {schedule = #attn.schedule<kind = "small_cache", tile_m = 64, tile_n = 64, tile_d = 32, tile_dv = 64, warps = 4, stages = 2, chunk_rows = 64, spill = "scores">}

@@ -103,7 +103,7 @@ def main():
     a = parser.parse_args()
     a.bias, a.soft_cap = False, 0.0
     generator = random.Random(1)
-    draw = lambda rows, width: [[kernel.round16(generator.gauss(0, 1), a.dtype) for _ in range(width)] for _ in range(rows)]
+    draw = lambda rows, width: [[kernel.round_operand(generator.gauss(0, 1), a.dtype) for _ in range(width)] for _ in range(rows)]
     inputs = {"q": draw(a.M, a.D), "k": draw(a.N, a.D), "v": draw(a.N, a.Dv)}
     last = a.N - 3  # seen by the last rows of a causal mask only
     cases = [

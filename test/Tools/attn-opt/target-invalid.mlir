@@ -1,5 +1,5 @@
 // What a target cannot run is one error at the attention.
-// RUN: split-file %s %t
+// RUN: rm -rf %t && split-file %s %t
 // RUN: not attn-opt %t/f32.mlir --target=sm_80 -o %t/out 2>&1 | FileCheck %s --check-prefix=F32
 // RUN: not attn-opt %t/odd.mlir --target=sm_80 -o %t/out 2>&1 | FileCheck %s --check-prefix=ODD
 // RUN: not attn-opt %t/dynamic.mlir --target=sm_80 -o %t/out 2>&1 | FileCheck %s --check-prefix=DYNAMIC

@@ -40,12 +40,12 @@ func.func @nested(%x: tensor<1x2x70x64xf16>, %n: tensor<index>)
 }
 
 // RUN: not attn-run %s --function dims --device=sim 2>&1 | FileCheck %s --check-prefix=DIMS
-// DIMS: error: {{.*}}expected D to be a multiple of 32 and at most 256, got 40
-func.func @dims(%x: tensor<1x2x70x40xf16>) -> tensor<1x2x70x40xf16> {
+// DIMS: error: {{.*}}expected D to be a multiple of 8, got 44
+func.func @dims(%x: tensor<1x2x70x44xf16>) -> tensor<1x2x70x44xf16> {
   %b = attn.attention %x, %x, %x
-      : tensor<1x2x70x40xf16>, tensor<1x2x70x40xf16>, tensor<1x2x70x40xf16>
-      -> tensor<1x2x70x40xf16>
-  return %b : tensor<1x2x70x40xf16>
+      : tensor<1x2x70x44xf16>, tensor<1x2x70x44xf16>, tensor<1x2x70x44xf16>
+      -> tensor<1x2x70x44xf16>
+  return %b : tensor<1x2x70x44xf16>
 }
 
 // RUN: not attn-run %s --function scalar --device=sim 2>&1 | FileCheck %s --check-prefix=SCALAR

@@ -86,6 +86,51 @@ TEST(BitField, InsertCountFind) {
   EXPECT_EQ(evaluateOne("fns.b32 %r3, %r1, 0, 2;", 0b101000), 5u);
 }
 
+TEST(Integer, DotProducts) {
+  // 3 * 5 + (-2) * 127, on the lower and on the upper bytes.
+  EXPECT_EQ(int32_t(evaluateOne("dp2a.lo.s32.s32 %r3, %r1, %r2, 100;",
+                                0xFFFE0003, 0x00007F05)),
+            100 + 15 - 254);
+  EXPECT_EQ(int32_t(evaluateOne("dp2a.hi.s32.u32 %r3, %r1, %r2, 0;", 0xFFFE0003,
+                                0xFF050000)),
+            15 - 510);
+}
+
+TEST(Integer, TwentyFourBits) {
+  EXPECT_EQ(evaluateOne("mul24.hi.u32 %r3, %r1, %r2;", 0xFFFFFFFF, 0xFFFFFF),
+            0xFFFFFE00u);
+  EXPECT_EQ(evaluateOne("mul24.hi.s32 %r3, %r1, %r2;", 0x00FFFFFF, 0x010000),
+            0xFFFFFFFFu);
+  EXPECT_EQ(evaluateOne("mad24.lo.s32 %r3, %r1, %r2, 7;", 0xFFFFFF, 3), 4u);
+  EXPECT_EQ(evaluateOne("mad24.hi.sat.s32 %r3, %r1, %r2, 0x7FFFFFFF;", 0x7FFFFF,
+                        0x7FFFFF),
+            0x7FFFFFFFu);
+  EXPECT_EQ(evaluateOne("mad.hi.sat.s32 %r3, %r1, %r2, 0x80000000;", 0x80000000,
+                        0x7FFFFFFF),
+            0x80000000u);
+}
+
+TEST(Integer, PackedHalves) {
+  EXPECT_EQ(evaluateOne("add.u16x2 %r3, %r1, %r2;", 0xFFFF0001, 0x0001FFFF),
+            0u);
+  EXPECT_EQ(
+      evaluateOne("min.relu.s16x2 %r3, %r1, %r2;", 0xFFF00005, 0x00030007), 5u);
+  EXPECT_EQ(evaluateOne("max.s16x2 %r3, %r1, %r2;", 0xFFF00005, 0x00030007),
+            0x00030007u);
+}
+
+TEST(Convert, PackSaturates) {
+  EXPECT_EQ(
+      evaluateOne("cvt.pack.sat.s16.s32 %r3, %r1, %r2;", 40000, uint32_t(-5)),
+      0x7FFFFFFBu);
+  EXPECT_EQ(evaluateOne("cvt.pack.sat.u8.s32.b32 %r3, %r1, %r2, 0xABCD1234;",
+                        300, uint32_t(-5)),
+            0x1234FF00u);
+  EXPECT_EQ(evaluateOne("cvt.pack.sat.s8.s32.b32 %r3, %r1, %r2, 0;",
+                        uint32_t(-300), 5),
+            0x8005u);
+}
+
 TEST(BitField, Permute) {
   EXPECT_EQ(
       evaluateOne("prmt.b32 %r3, %r1, %r2, 0x5410;", 0x33221100, 0x77665544),

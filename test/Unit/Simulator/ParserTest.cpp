@@ -14,6 +14,28 @@ namespace {
 /// The message of the first finding for a body.
 std::string bodyError(const std::string &body) { return finding(kernel(body)); }
 
+TEST(Parser, DirectivesWithoutSpaces) {
+  std::vector<uint32_t> buffer(32, 0);
+  LaunchReport report =
+      runOn(buffer, kernel("{.reg.b32 a,b; mov.b32 a, 5; shl.b32 b, a, 1;"
+                           "st.global.u32 [%rd0], b;}"));
+  ASSERT_TRUE(report.clean()) << report.diagnostics.front().str();
+  EXPECT_EQ(buffer[0], 10u);
+}
+
+TEST(Parser, UnknownModifiersAreErrors) {
+  std::vector<uint32_t> buffer(32, 0);
+  for (const char *text :
+       {"add.foo.s32 %r1, %r2, %r3;", "fma.rn.oob.f16x2 %r1, %r2, %r3, %r4;",
+        "add.relu.s32 %r1, %r2, %r3;"}) {
+    LaunchReport report = runOn(buffer, kernel(text));
+    ASSERT_FALSE(report.clean()) << text;
+    EXPECT_NE(report.diagnostics.front().str().find("unknown modifier '."),
+              std::string::npos)
+        << report.diagnostics.front().str();
+  }
+}
+
 TEST(Parser, UnknownInstructionIsLocated) {
   EXPECT_EQ(bodyError("frobnicate.b32 %r1, %r2;"),
             "test.ptx:11: error: frobnicate.b32: unsupported instruction");
@@ -99,6 +121,19 @@ TEST(Parser, CallsAndRecursionFreeFrames) {
   EXPECT_TRUE(report.clean());
   EXPECT_EQ(buffer[7], 49u);
   EXPECT_EQ(buffer[31], 961u);
+}
+
+TEST(Parser, RecursionIsFound) {
+  std::string function =
+      ".func again\n;\n.func again\n{\ncall again; ret;\n}\n";
+  std::vector<uint32_t> buffer(32, 0);
+  LaunchReport report = runOn(buffer, kernel("call again;", function));
+  ASSERT_EQ(report.diagnostics.size(), 1u);
+  EXPECT_EQ(report.diagnostics.front().message,
+            "recursive call: the simulator does not support recursion");
+  // Twice in a row is no recursion.
+  function = ".func once\n{\nret;\n}\n";
+  EXPECT_TRUE(runOn(buffer, kernel("call once; call once;", function)).clean());
 }
 
 TEST(Parser, IndexedBranch) {

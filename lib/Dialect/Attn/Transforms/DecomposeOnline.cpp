@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "InlineMod.h"
-#include "TileBuffers.h"
+#include "DecomposeTwoPhase.h"
+#include "TileEmitter.h"
 #include "VectorMath.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
@@ -31,31 +31,12 @@ using namespace attn;
 
 using Values = SmallVector<Value>;
 
-/// Rows and columns of a register block: 8 x 32 f32 accumulators are 16 of 32
-/// AVX-512 registers, which leaves room for the operands and hides the latency
-/// of FMA.
-static constexpr int64_t kBlockRows = 8;
-static constexpr int64_t kBlockColumns = 32;
-
 namespace {
-/// Columns [begin, begin + width) of a row, as one vector.
-struct Columns {
-  int64_t begin;
-  int64_t width;
-};
-
-/// Rows [first, first + count) of a tile.
-struct RowBlock {
-  Value first;
-  int64_t count;
-};
-
 /// Emits the code of one attn.online_attention on static tiles.
-class StepEmitter {
+class StepEmitter : TileEmitter {
 public:
   StepEmitter(OnlineAttentionOp step, TileBuffers &buffers)
-      : step(step), buffers(buffers), dims(AttentionDims::get(step)),
-        scoreType(step.getScoreType()), b(step.getLoc(), step) {}
+      : TileEmitter(step, buffers, step) {}
 
   /// The state after the step, at the place of the op.
   Values emit();
@@ -64,63 +45,14 @@ private:
   Values emitRowBlock(RowBlock rows, ValueRange state);
   void emitScores(RowBlock rows, Columns keys);
   Values emitSoftmaxRow(RowBlock rows, Value row, ValueRange state);
-  Value emitScoreMods(Value scores, Value position, Columns keys);
   Value emitProduct(RowBlock rows, Columns columns, Value acc);
 
-  /// Multiply-adds `count` products, one row of `load(k)` times `scalar(i, k)`
-  /// at a time, onto `init`, one vector per row.
-  Values emitMultiplyAdds(int64_t count, ValueRange init,
-                          llvm::function_ref<Value(Value)> load,
-                          llvm::function_ref<Value(int64_t, Value)> scalar);
-
-  static SmallVector<Columns> splitColumns(int64_t total);
-  VectorType vectorOf(int64_t width) {
-    return VectorType::get({width}, scoreType);
-  }
-  Value index(int64_t number) {
-    return arith::ConstantIndexOp::create(b, number);
-  }
-  Value add(Value x, int64_t y) {
-    return y ? arith::AddIOp::create(b, x, index(y)).getResult() : x;
-  }
-  Value broadcast(Value scalar, int64_t width) {
-    return vector::BroadcastOp::create(b, vectorOf(width), scalar);
-  }
-
-  OnlineAttentionOp step;
-  TileBuffers &buffers;
-  AttentionDims dims;
-  FloatType scoreType;
-  ImplicitLocOpBuilder b;
   /// Operands in the score type: Q [rows, D], K^T [D, keys], V [keys, Dv].
   Value query, key, value;
   /// Of a row block: scores, then their exponentials; and exp(max - max').
   Value scores, decay;
 };
 } // namespace
-
-SmallVector<Columns> StepEmitter::splitColumns(int64_t total) {
-  SmallVector<Columns> columns;
-  for (int64_t begin = 0; begin < total; begin += kBlockColumns)
-    columns.push_back({begin, std::min(kBlockColumns, total - begin)});
-  return columns;
-}
-
-Values StepEmitter::emitMultiplyAdds(
-    int64_t count, ValueRange init, llvm::function_ref<Value(Value)> load,
-    llvm::function_ref<Value(int64_t, Value)> scalar) {
-  auto loop = scf::ForOp::create(b, index(0), index(count), index(1), init);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  Value k = loop.getInductionVar(), row = load(k);
-  int64_t width = cast<VectorType>(row.getType()).getNumElements();
-  Values sums;
-  for (auto [i, sum] : llvm::enumerate(loop.getRegionIterArgs()))
-    sums.push_back(
-        vector::FMAOp::create(b, broadcast(scalar(i, k), width), row, sum));
-  scf::YieldOp::create(b, sums);
-  return Values(loop.getResults());
-}
 
 /// scores = Q K^T of a row block and a block of keys.
 void StepEmitter::emitScores(RowBlock rows, Columns keys) {
@@ -138,49 +70,6 @@ void StepEmitter::emitScores(RowBlock rows, Columns keys) {
   for (auto [i, sum] : llvm::enumerate(sums))
     vector::StoreOp::create(b, sum, scores,
                             ValueRange{index(i), index(keys.begin)});
-}
-
-/// Bias, score_mod and mask_mod of one row; `position` is the row in the tile.
-Value StepEmitter::emitScoreMods(Value score, Value position, Columns keys) {
-  VectorType type = vectorOf(keys.width);
-  if (Value bias = step.getBias()) {
-    auto shape = cast<ShapedType>(bias.getType());
-    Value zero = index(0);
-    Value row = shape.getDimSize(kSequence) == 1 ? zero : position;
-    Value addend;
-    if (shape.getDimSize(kHeadDim) == 1)
-      addend = vector::BroadcastOp::create(
-          b, VectorType::get({keys.width}, shape.getElementType()),
-          tensor::ExtractOp::create(b, bias,
-                                    ValueRange{zero, zero, row, zero}));
-    else
-      addend = buffers.readRow(b, bias, {zero, zero, row, index(keys.begin)},
-                               keys.width);
-    score =
-        arith::AddFOp::create(b, score, buffers.extend(b, addend, scoreType));
-  }
-  if (!step.hasScoreMod() && !step.hasMaskMod())
-    return score;
-  auto offsets = step.getOffsets();
-  Value i = arith::AddIOp::create(b, offsets[kLoopM], position);
-  auto indexVector = VectorType::get({keys.width}, b.getIndexType());
-  Value j = vector::StepOp::create(b, indexVector);
-  Value first = vector::BroadcastOp::create(b, indexVector,
-                                            add(offsets[kLoopN], keys.begin));
-  j = arith::AddIOp::create(b, j, first);
-  if (step.hasScoreMod())
-    score =
-        inlineMod(b, step.getScoreMod(),
-                  {score, offsets[kLoopB], offsets[kLoopH], i, j}, keys.width);
-  if (step.hasMaskMod()) {
-    Value visible =
-        inlineMod(b, step.getMaskMod(),
-                  {offsets[kLoopB], offsets[kLoopH], i, j}, keys.width);
-    Value hidden =
-        createSplat(b, type, -std::numeric_limits<double>::infinity());
-    score = arith::SelectOp::create(b, visible, score, hidden);
-  }
-  return score;
 }
 
 /// Turns the scores of row `row` of a block into exponentials; takes and gives
@@ -363,6 +252,7 @@ struct DecomposeOnline
     if (result.wasInterrupted())
       return signalPassFailure();
     TileBuffers buffers;
+    numDecomposed += decomposeTwoPhase(ops, buffers);
     for (Operation *op : ops) {
       auto step = dyn_cast<OnlineAttentionOp>(op);
       Values results = step ? StepEmitter(step, buffers).emit()

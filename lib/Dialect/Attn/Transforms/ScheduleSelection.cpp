@@ -135,8 +135,9 @@ GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target,
   features.dvSplit = target.kind == TargetKind::Gpu;
   features.splitKv = false;
   features.smallCache =
-      target.kind == TargetKind::Gpu && type != ElementType::F32;
-  features.spillScores = false;
+      target.kind == TargetKind::Cpu || type != ElementType::F32;
+  features.spillScores = target.kind == TargetKind::Cpu;
+  features.spillProbabilities = target.kind == TargetKind::Gpu;
   // wgmma kernels take 16-bit inputs.
   features.wgmma = target.hasMma(MmaFamily::Wgmma) && type != ElementType::F32;
   features.sharedRows = false;

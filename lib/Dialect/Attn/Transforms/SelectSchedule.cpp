@@ -50,6 +50,33 @@ static void explain(Location loc, const Selection &selection) {
         << rejection.schedule.print() + ": " + rejection.violation.message;
 }
 
+/// Why `selection` is not led by a wgmma kernel.
+static std::string explainFallback(const Selection &selection) {
+  for (const Candidate &candidate : selection.ranked)
+    if (candidate.schedule.mma == MmaFamily::Wgmma)
+      return "predicted to be slower: " +
+             describeLoss(candidate, selection.chosen());
+  for (const Rejection &rejection : selection.rejected)
+    if (rejection.schedule.mma == MmaFamily::Wgmma)
+      return rejection.violation.message;
+  return "they take f16 and bf16 inputs";
+}
+
+/// Warns where the target has wgmma, and the kernel, not by the user's choice,
+/// does without.
+static void warnOfFallback(AttentionOp op, const TargetInfo &target,
+                           const ScheduleOverrides &overrides,
+                           const Selection &selection) {
+  std::optional<ScheduleAttr> given = op.getSchedule();
+  bool isGiven =
+      overrides.has("mma") || (given && !given->getMma().empty());
+  if (!isGiven && target.hasMma(MmaFamily::Wgmma) &&
+      selection.chosen().schedule.mma == MmaFamily::MmaSync)
+    op.emitWarning() << "falls back from wgmma to the mma_sync kernels of "
+                        "sm_80: "
+                     << explainFallback(selection);
+}
+
 namespace {
 struct SelectSchedule
     : public attn::impl::SelectSchedulePassBase<SelectSchedule> {
@@ -85,6 +112,7 @@ private:
     if (failed(selection))
       return failure();
     explain(op.getLoc(), *selection);
+    warnOfFallback(op, info, overrides, *selection);
     numRejected += selection->rejected.size();
     op.setScheduleAttr(
         getScheduleAttr(op.getContext(), selection->chosen().schedule));

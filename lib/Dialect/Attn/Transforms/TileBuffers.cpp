@@ -72,18 +72,18 @@ Value TileBuffers::extend(ImplicitLocOpBuilder &b, Value vector, Type element) {
   return arith::ExtFOp::create(b, type.clone(element), vector);
 }
 
-Value TileBuffers::packRows(ImplicitLocOpBuilder &b, Value tile,
-                            FloatType element, double scale) {
-  auto type = cast<RankedTensorType>(tile.getType());
-  int64_t rows = type.getDimSize(kSequence),
-          columns = type.getDimSize(kHeadDim);
-  Value buffer = createBuffer(b, {rows, columns}, element);
+Value TileBuffers::packColumns(ImplicitLocOpBuilder &b, Value tile,
+                               FloatType element, Value first, int64_t count,
+                               double scale) {
+  int64_t rows = cast<RankedTensorType>(tile.getType()).getDimSize(kSequence);
+  Value buffer = createBuffer(b, {rows, count}, element);
   Value zero = createIndex(b, 0);
   createLoop(b, rows, 1, [&](Value row) {
-    for (int64_t column = 0; column < columns; column += kCopyWidth) {
-      int64_t width = std::min(kCopyWidth, columns - column);
+    for (int64_t column = 0; column < count; column += kCopyWidth) {
+      int64_t width = std::min(kCopyWidth, count - column);
       Value at = createIndex(b, column);
-      Value part = readRow(b, tile, {zero, zero, row, at}, width);
+      Value from = b.createOrFold<arith::AddIOp>(first, at);
+      Value part = readRow(b, tile, {zero, zero, row, from}, width);
       part = extend(b, part, element);
       if (scale != 1.0)
         part = arith::MulFOp::create(b, part,
@@ -94,6 +94,40 @@ Value TileBuffers::packRows(ImplicitLocOpBuilder &b, Value tile,
   return buffer;
 }
 
+Value TileBuffers::packTransposed(ImplicitLocOpBuilder &b, Value tile,
+                                  FloatType element, Value first,
+                                  int64_t count) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  int64_t rows = type.getDimSize(kSequence);
+  int64_t paddedRows = llvm::alignTo(rows, kTransposeBlock);
+  int64_t paddedCount = llvm::alignTo(count, kTransposeBlock);
+  Value buffer = createBuffer(b, {paddedCount, paddedRows}, element);
+  auto block = VectorType::get({kTransposeBlock, kTransposeBlock},
+                               type.getElementType());
+  bool inBounds[] = {rows == paddedRows, count == paddedCount};
+  Value zero = createIndex(b, 0);
+  Value padding = arith::ConstantOp::create(
+      b, cast<TypedAttr>(b.getZeroAttr(type.getElementType())));
+  createLoop(b, paddedRows, kTransposeBlock, [&](Value row) {
+    createLoop(b, paddedCount, kTransposeBlock, [&](Value column) {
+      Value from = b.createOrFold<arith::AddIOp>(first, column);
+      Value part = vector::TransferReadOp::create(
+          b, block, tile, ValueRange{zero, zero, row, from}, padding,
+          ArrayRef<bool>(inBounds));
+      part = extend(b, part, element);
+      part = vector::TransposeOp::create(b, part, ArrayRef<int64_t>{1, 0});
+      vector::TransferWriteOp::create(b, part, buffer, ValueRange{column, row},
+                                      ArrayRef<bool>{true, true});
+    });
+  });
+  return buffer;
+}
+
+/// Columns of a tile [1, 1, rows, columns].
+static int64_t countColumns(Value tile) {
+  return cast<RankedTensorType>(tile.getType()).getDimSize(kHeadDim);
+}
+
 Value TileBuffers::packQuery(OnlineAttentionOp step) {
   Value tile = step.getQuery();
   Value &buffer = packedQueries[tile];
@@ -101,40 +135,21 @@ Value TileBuffers::packQuery(OnlineAttentionOp step) {
     return buffer;
   ImplicitLocOpBuilder b(step.getLoc(), step);
   b.setInsertionPointAfterValue(tile);
-  buffer = packRows(b, tile, step.getScoreType(), step.getScaleValue());
+  buffer = packColumns(b, tile, step.getScoreType(), createIndex(b, 0),
+                       countColumns(tile), step.getScaleValue());
   return buffer;
 }
 
 Value TileBuffers::packValue(OnlineAttentionOp step) {
   ImplicitLocOpBuilder b(step.getLoc(), step);
-  return packRows(b, step.getValue(), step.getScoreType(), 1.0);
+  Value tile = step.getValue();
+  return packColumns(b, tile, step.getScoreType(), createIndex(b, 0),
+                     countColumns(tile), 1.0);
 }
 
 Value TileBuffers::packKey(OnlineAttentionOp step) {
   ImplicitLocOpBuilder b(step.getLoc(), step);
   Value tile = step.getKey();
-  auto type = cast<RankedTensorType>(tile.getType());
-  FloatType element = step.getScoreType();
-  int64_t keys = type.getDimSize(kSequence), dims = type.getDimSize(kHeadDim);
-  int64_t paddedKeys = llvm::alignTo(keys, kTransposeBlock);
-  int64_t paddedDims = llvm::alignTo(dims, kTransposeBlock);
-  Value buffer = createBuffer(b, {paddedDims, paddedKeys}, element);
-  auto block = VectorType::get({kTransposeBlock, kTransposeBlock},
-                               type.getElementType());
-  bool inBounds[] = {keys == paddedKeys, dims == paddedDims};
-  Value zero = createIndex(b, 0);
-  Value padding = arith::ConstantOp::create(
-      b, cast<TypedAttr>(b.getZeroAttr(type.getElementType())));
-  createLoop(b, paddedKeys, kTransposeBlock, [&](Value key) {
-    createLoop(b, paddedDims, kTransposeBlock, [&](Value dim) {
-      Value part = vector::TransferReadOp::create(
-          b, block, tile, ValueRange{zero, zero, key, dim}, padding,
-          ArrayRef<bool>(inBounds));
-      part = extend(b, part, element);
-      part = vector::TransposeOp::create(b, part, ArrayRef<int64_t>{1, 0});
-      vector::TransferWriteOp::create(b, part, buffer, ValueRange{dim, key},
-                                      ArrayRef<bool>{true, true});
-    });
-  });
-  return buffer;
+  return packTransposed(b, tile, step.getScoreType(), createIndex(b, 0),
+                        countColumns(tile));
 }

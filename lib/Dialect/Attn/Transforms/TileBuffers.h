@@ -35,6 +35,18 @@ public:
   /// V as memref<keys x Dv>.
   mlir::Value packValue(OnlineAttentionOp step);
 
+  /// Columns [first, first + count) of scale * tile [1, 1, rows, columns], as
+  /// memref<rows x count>.
+  mlir::Value packColumns(mlir::ImplicitLocOpBuilder &b, mlir::Value tile,
+                          mlir::FloatType element, mlir::Value first,
+                          int64_t count, double scale);
+
+  /// Columns [first, first + count) of a tile, transposed: memref<count x
+  /// rows>, both rounded up to the transposed block.
+  mlir::Value packTransposed(mlir::ImplicitLocOpBuilder &b, mlir::Value tile,
+                             mlir::FloatType element, mlir::Value first,
+                             int64_t count);
+
   /// `width` elements of a tensor's row from `place` on, and the reverse.
   mlir::Value readRow(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor,
                       mlir::ValueRange place, int64_t width);
@@ -46,10 +58,6 @@ public:
                      mlir::Type element);
 
 private:
-  /// scale * tile [1, 1, rows, columns] as memref<rows x columns>.
-  mlir::Value packRows(mlir::ImplicitLocOpBuilder &b, mlir::Value tile,
-                       mlir::FloatType element, double scale);
-
   llvm::DenseMap<mlir::Value, mlir::Value> packedQueries;
 };
 

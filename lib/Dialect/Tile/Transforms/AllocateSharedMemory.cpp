@@ -8,7 +8,7 @@
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
-#include "llvm/Support/MathExtras.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace attn::tile {
 #define GEN_PASS_DEF_ALLOCATESHAREDMEMORYPASS
@@ -18,8 +18,11 @@ namespace attn::tile {
 using namespace mlir;
 using namespace attn::tile;
 
-/// TMA's 128-byte swizzle repeats every 1024 bytes.
-static constexpr int64_t kAlignmentBytes = 1024;
+/// A swizzle repeats every eight rows of a panel. Tiles have multiples of eight
+/// rows, so they are multiples of their alignment.
+static int64_t getAlignment(AllocOp alloc) {
+  return 8 * alloc.getBuffer().getType().getSwizzle();
+}
 
 namespace {
 struct AllocateSharedMemoryPass
@@ -30,13 +33,18 @@ struct AllocateSharedMemoryPass
   void runOnOperation() override {
     KernelOp kernel = getOperation();
     Builder builder(&getContext());
+    SmallVector<AllocOp> allocs;
+    kernel.walk([&](AllocOp alloc) { allocs.push_back(alloc); });
+    // The most aligned first: no gaps.
+    llvm::stable_sort(allocs, [](AllocOp a, AllocOp b) {
+      return getAlignment(a) > getAlignment(b);
+    });
     int64_t bytes = 0;
-    kernel.walk([&](AllocOp alloc) {
+    for (AllocOp alloc : allocs) {
       SharedType type = alloc.getBuffer().getType();
       alloc.setOffset(bytes);
-      bytes += llvm::alignTo(type.getStages() * type.getTileBytes(),
-                             kAlignmentBytes);
-    });
+      bytes += type.getStages() * type.getTileBytes();
+    }
     kernel.walk([&](AllocMbarrierOp alloc) {
       alloc.setOffset(bytes);
       bytes += alloc.getBarrier().getType().getBytes();

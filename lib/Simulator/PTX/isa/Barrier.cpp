@@ -147,7 +147,7 @@ Step runBarrier(Warp &warp, const Instruction &i) {
     leave(warp, i, barrier);
     return Step::Next;
   }
-  ++warp.worker->counters.barrierWaits;
+  warp.worker->countWait(warp.id, WaitReason::Barrier);
   warp.wait = {};
   warp.wait.kind = Wait::Kind::Barrier;
   warp.wait.id = arguments.id;

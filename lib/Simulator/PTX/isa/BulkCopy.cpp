@@ -290,6 +290,7 @@ Step runCommit(Warp &warp, const Instruction &) {
 /// `operation` 1: .read, wait for the sources only.
 Step runWait(Warp &warp, const Instruction &i) {
   std::vector<BulkStore> &stores = warp.bulk.stores;
+  bool waited = false;
   for (size_t k = 0; k < stores.size();) {
     BulkStore &store = stores[k];
     bool waits =
@@ -299,6 +300,7 @@ Step runWait(Warp &warp, const Instruction &i) {
       ++k;
       continue;
     }
+    waited = true;
     traceWaitUntil(warp, store.doneCycle);
     finishRead(warp, store);
     if (i.operation) {
@@ -308,6 +310,8 @@ Step runWait(Warp &warp, const Instruction &i) {
     finishStore(warp, store);
     stores.erase(stores.begin() + k);
   }
+  if (waited)
+    warp.worker->countWait(warp.id, WaitReason::CopyGroup);
   ++warp.cta->cluster->events;
   return Step::Next;
 }
@@ -358,11 +362,15 @@ bool decodeBulk(Decoder &decoder) {
 
 /// The n-th state space of the opcode that copies know.
 std::string_view nthSpace(const Decoder &decoder, u32 n) {
-  for (std::string_view part : decoder.modifiers()) {
-    bool isSpace =
-        part == "global" || part == "shared::cluster" || part == "shared::cta";
-    if (isSpace && n-- == 0)
-      return part;
+  const auto &parts = decoder.modifiers();
+  for (size_t i = 1; i < parts.size(); ++i) {
+    bool isSpace = parts[i] == "global" || parts[i] == "shared::cluster" ||
+                   parts[i] == "shared::cta";
+    if (!isSpace)
+      continue;
+    decoder.markKnown(i);
+    if (n-- == 0)
+      return parts[i];
   }
   return "";
 }

@@ -50,7 +50,13 @@ void copyResults(Warp &warp, u32 lane, const std::vector<s64> &to,
     std::memmove(local + to[k], local + from[k].offset, from[k].bytes);
 }
 
+/// Functions have one frame: a second activation would overwrite the first.
 void enter(Warp &warp, const Instruction &i, s32 returnSlot, u32 target) {
+  u32 &inside = warp.activeCalls[returnSlot];
+  if (inside & warp.active)
+    fault(warp, i, Finding::Trap,
+          "recursive call: the simulator does not support recursion");
+  inside |= warp.active;
   u32 *returnPc = warp.registers + size_t(returnSlot) * warpSize;
   ATTN_FOR_LANES(warp.active, lane) { returnPc[lane] = i.pc + 1; }
   if (u32 others = warp.mask & ~warp.active)
@@ -122,6 +128,7 @@ Step runExternalCall(Warp &warp, const Instruction &i) {
 }
 
 Step runReturn(Warp &warp, const Instruction &i) {
+  warp.activeCalls[i.a.index] &= ~warp.active;
   const u32 *returnPc = source32(warp, i.a);
   std::map<u32, u32> lanesByPc;
   ATTN_FOR_LANES(warp.active, lane) { lanesByPc[returnPc[lane]] |= 1u << lane; }

@@ -89,8 +89,10 @@ int parseComparison(Decoder &decoder) {
   const auto &parts = decoder.modifiers();
   for (size_t k = 1; k < parts.size(); ++k) {
     auto it = names.find(parts[k]);
-    if (it != names.end())
-      return it->second;
+    if (it == names.end())
+      continue;
+    decoder.markKnown(k);
+    return it->second;
   }
   decoder.fail("expected a comparison operator");
 }

@@ -122,6 +122,7 @@ Step runCommit(Warp &warp, const Instruction &) {
 /// `operation` 1: all, also what is not committed; otherwise all but the last
 /// `immediate` groups.
 Step runWait(Warp &warp, const Instruction &i) {
+  bool waited = false;
   for (CpAsyncOp &op : warp.cpAsync.ops) {
     u32 lanes = 0;
     ATTN_FOR_LANES(warp.active & op.mask, lane) {
@@ -132,6 +133,7 @@ Step runWait(Warp &warp, const Instruction &i) {
     }
     if (lanes)
       traceWaitUntil(warp, op.doneCycle);
+    waited |= lanes != 0;
     // Other warps may read after a barrier that follows this wait, whatever
     // barriers there were since the copy was issued.
     ATTN_FOR_LANES(lanes, lane) {
@@ -140,6 +142,8 @@ Step runWait(Warp &warp, const Instruction &i) {
     }
     completeLanes(warp, op, lanes);
   }
+  if (waited)
+    warp.worker->countWait(warp.id, WaitReason::CopyGroup);
   dropCompleted(warp);
   ++warp.cta->cluster->events;
   return Step::Next;

@@ -17,6 +17,7 @@ void attn::sim::registerAllFamilies(OpcodeTable &table) {
   registerBitField(table);
   registerLogic(table);
   registerCompare(table);
+  registerConvertPack(table);
   registerConvert(table);
   registerMove(table);
   registerCpAsync(table);
@@ -34,4 +35,5 @@ void attn::sim::registerAllFamilies(OpcodeTable &table) {
   registerLdMatrix(table);
   registerMmaSync(table);
   registerWgmma(table);
+  registerWmma(table);
 }

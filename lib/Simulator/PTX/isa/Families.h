@@ -29,6 +29,7 @@ void registerCluster(OpcodeTable &table);
 void registerCompare(OpcodeTable &table);
 void registerControlFlow(OpcodeTable &table);
 void registerConvert(OpcodeTable &table);
+void registerConvertPack(OpcodeTable &table);
 void registerCpAsync(OpcodeTable &table);
 void registerExtendedPrecision(OpcodeTable &table);
 void registerFence(OpcodeTable &table);
@@ -45,6 +46,7 @@ void registerMove(OpcodeTable &table);
 void registerTma(OpcodeTable &table);
 void registerWarpOps(OpcodeTable &table);
 void registerWgmma(OpcodeTable &table);
+void registerWmma(OpcodeTable &table);
 
 } // namespace attn::sim
 

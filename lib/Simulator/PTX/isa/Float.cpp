@@ -346,13 +346,13 @@ bool decodeSign(Decoder &decoder) {
 
 Handler minMaxHandler(Decoder &decoder, bool isMax, bool three) {
   const Instruction &i = decoder.instruction;
-  bool propagates = decoder.has("NaN");
+  bool propagates = decoder.has("NaN"), takesAbs = decoder.has("abs");
   if (decoder.has("xorsign")) {
     if (three || propagates)
       decoder.fail("unsupported combination with .xorsign");
     return isMax ? pickBinary<MaxXorSign>(i) : pickBinary<MinXorSign>(i);
   }
-  if (decoder.has("abs"))
+  if (takesAbs)
     decoder.fail(".abs without .xorsign is not supported");
   if (three && propagates)
     return isMax ? pickTernary<Max3NaN>(i) : pickTernary<Min3NaN>(i);

@@ -157,7 +157,7 @@ bool decodeHalf(Decoder &decoder, Operation operation, u32 numSources) {
             (isPackedHalf(i.type) ? packed : 0) |
             (decoder.has("relu") ? relu : 0) |
             (decoder.has("NaN") ? propagatesNaN : 0) |
-            (decoder.has("xorsign") ? usesXorSign : 0);
+            (decoder.has("xorsign") && decoder.has("abs") ? usesXorSign : 0);
   decoder.setHandler(runHalf, operation == Ex2Op    ? InstructionClass::Ex2
                               : operation == TanhOp ? InstructionClass::Mufu
                                                     : InstructionClass::Half);

@@ -6,8 +6,9 @@
 ///
 /// \file
 /// PTX ISA 9.7.1, Integer Arithmetic Instructions: add, sub, mul, mad, mul24,
-/// sad, div, rem, abs, neg, min, max, dp4a. Division by zero gives all ones,
-/// the remainder the dividend, as hardware does (PTX leaves both open).
+/// mad24, sad, div, rem, abs, neg, min, max, dp4a, dp2a. Division by zero gives
+/// all ones, the remainder the dividend, as hardware does (PTX leaves both
+/// open).
 ///
 //===----------------------------------------------------------------------===//
 
@@ -153,18 +154,73 @@ struct Mul24Unsigned {
   static u32 apply(u32 a, u32 b) { return (a & 0xFFFFFF) * (b & 0xFFFFFF); }
 };
 
+/// The upper 32 of the 48 bits of a product of 24-bit integers.
+struct Mul24HighSigned {
+  static s32 apply(s32 a, s32 b) {
+    return s32((signExtend24(a) * signExtend24(b)) >> 16);
+  }
+};
+struct Mul24HighUnsigned {
+  static u32 apply(u32 a, u32 b) {
+    return u32((u64(a & 0xFFFFFF) * (b & 0xFFFFFF)) >> 16);
+  }
+};
+template <typename T, typename Mul>
+struct Mad24 {
+  static T apply(T a, T b, T c) { return T(u32(Mul::apply(a, b)) + u32(c)); }
+};
+struct Mad24HighSaturated {
+  static s32 apply(s32 a, s32 b, s32 c) {
+    return saturate32(s64(Mul24HighSigned::apply(a, b)) + c);
+  }
+};
+struct MadHighSaturated {
+  static s32 apply(s32 a, s32 b, s32 c) {
+    return saturate32(s64(MulHigh<s32>::apply(a, b)) + c);
+  }
+};
+
+/// Sums of two packed 16-bit integers.
+struct PackedAdd {
+  static u32 apply(u32 a, u32 b) {
+    return ((a + b) & 0xFFFF) | ((a & 0xFFFF0000u) + (b & 0xFFFF0000u));
+  }
+};
+
 /// min and max of two packed 16-bit integers.
-template <typename T, bool isMax>
+template <typename T, bool isMax, bool relu = false>
 struct PackedMinMax {
   static u32 apply(u32 a, u32 b) {
     u32 result = 0;
     for (u32 shift : {0, 16}) {
       T x = T(a >> shift), y = T(b >> shift);
-      result |= u32(u16(((x < y) != isMax) ? x : y)) << shift;
+      T chosen = ((x < y) != isMax) ? x : y;
+      if (relu && chosen < 0)
+        chosen = 0;
+      result |= u32(u16(chosen)) << shift;
     }
     return result;
   }
 };
+
+/// dp2a: c + the dot product of two 16-bit integers and the lower (`operation`
+/// 0) or upper two bytes of b.
+Step runDp2a(Warp &warp, const Instruction &i) {
+  bool signedA = i.type == Type::S32, signedB = i.type2 == Type::S32;
+  const u32 *a = source32(warp, i.a), *b = source32(warp, i.b),
+            *c = source32(warp, i.c);
+  u32 *dst = dest32(warp, i.dst);
+  ATTN_FOR_LANES(warp.active, lane) {
+    s64 sum = c[lane];
+    for (u32 k = 0; k < 2; ++k) {
+      u16 x = a[lane] >> (16 * k);
+      u8 y = b[lane] >> (8 * k + 16 * i.operation);
+      sum += (signedA ? s64(s16(x)) : x) * (signedB ? s64(s8(y)) : y);
+    }
+    dst[lane] = u32(sum);
+  }
+  return Step::Next;
+}
 
 /// dp4a: c + the dot product of four bytes; the types of a and b may differ.
 Step runDp4a(Warp &warp, const Instruction &i) {
@@ -196,6 +252,10 @@ bool decodeAddSub(Decoder &decoder) {
   Instruction &i = decoder.instruction;
   bool isAdd = decoder.opcode() == "add";
   decodeOperands(decoder, byteSize(i.type), 2);
+  if (isAdd && (i.type == Type::U16x2 || i.type == Type::S16x2)) {
+    setInteger(decoder, binary<u32, u32, u32, PackedAdd>);
+    return true;
+  }
   if (!i.saturate) {
     setInteger(decoder, isAdd ? pickBinary<Add>(decoder, i.type)
                               : pickBinary<Sub>(decoder, i.type));
@@ -247,8 +307,9 @@ bool decodeMul(Decoder &decoder) {
     return true;
   }
   decodeOperands(decoder, byteSize(i.type), 2);
-  setInteger(decoder, decoder.has("hi") ? pickBinary<MulHigh>(decoder, i.type)
-                                        : pickBinary<MulLow>(decoder, i.type));
+  bool isHigh = decoder.oneOf({"hi", "lo"}) == 0;
+  setInteger(decoder, isHigh ? pickBinary<MulHigh>(decoder, i.type)
+                             : pickBinary<MulLow>(decoder, i.type));
   return true;
 }
 
@@ -259,22 +320,54 @@ bool decodeMad(Decoder &decoder) {
     decodeWide(decoder, /*isMad=*/true);
     return true;
   }
-  if (i.saturate)
-    decoder.fail("mad.sat is not supported");
   decodeOperands(decoder, byteSize(i.type), 3);
-  setInteger(decoder, decoder.has("hi") ? pickTernary<MadHigh>(decoder, i.type)
-                                        : pickTernary<MadLow>(decoder, i.type));
+  if (i.saturate) {
+    if (i.type != Type::S32 || !decoder.has("hi"))
+      decoder.fail("expected mad.hi.sat.s32");
+    setInteger(decoder, ternary<s32, s32, s32, MadHighSaturated>);
+    return true;
+  }
+  bool isHigh = decoder.oneOf({"hi", "lo"}) == 0;
+  setInteger(decoder, isHigh ? pickTernary<MadHigh>(decoder, i.type)
+                             : pickTernary<MadLow>(decoder, i.type));
   return true;
 }
 
 /// PTX ISA 9.7.1.5 mul24.
 bool decodeMul24(Decoder &decoder) {
-  if (decoder.has("hi"))
-    decoder.fail("mul24.hi is not supported");
   decodeOperands(decoder, 4, 2);
-  setInteger(decoder, decoder.instruction.type == Type::S32
-                          ? Handler(binary<s32, s32, s32, Mul24Signed>)
-                          : Handler(binary<u32, u32, u32, Mul24Unsigned>));
+  bool isSigned = decoder.instruction.type == Type::S32;
+  if (decoder.oneOf({"hi", "lo"}) == 0)
+    setInteger(decoder,
+               isSigned ? Handler(binary<s32, s32, s32, Mul24HighSigned>)
+                        : Handler(binary<u32, u32, u32, Mul24HighUnsigned>));
+  else
+    setInteger(decoder, isSigned
+                            ? Handler(binary<s32, s32, s32, Mul24Signed>)
+                            : Handler(binary<u32, u32, u32, Mul24Unsigned>));
+  return true;
+}
+
+template <typename T, typename High, typename Low>
+Handler mad24(bool isHigh) {
+  return isHigh ? Handler(ternary<T, T, T, Mad24<T, High>>)
+                : Handler(ternary<T, T, T, Mad24<T, Low>>);
+}
+
+/// PTX ISA 9.7.1.6 mad24.
+bool decodeMad24(Decoder &decoder) {
+  Instruction &i = decoder.instruction;
+  decodeOperands(decoder, 4, 3);
+  bool isHigh = decoder.oneOf({"hi", "lo"}) == 0;
+  if (i.saturate) {
+    if (!isHigh || i.type != Type::S32)
+      decoder.fail("expected mad24.hi.sat.s32");
+    setInteger(decoder, ternary<s32, s32, s32, Mad24HighSaturated>);
+  } else if (i.type == Type::S32) {
+    setInteger(decoder, mad24<s32, Mul24HighSigned, Mul24Signed>(isHigh));
+  } else {
+    setInteger(decoder, mad24<u32, Mul24HighUnsigned, Mul24Unsigned>(isHigh));
+  }
   return true;
 }
 
@@ -329,7 +422,15 @@ bool decodeMinMax(Decoder &decoder) {
   bool isMax = decoder.opcode() == "max";
   bool three = decoder.numOperands() == 4;
   decodeOperands(decoder, byteSize(i.type), three ? 3 : 2);
-  if (i.type == Type::U16x2 || i.type == Type::S16x2)
+  if (i.type == Type::S16x2 && decoder.has("relu"))
+    setInteger(
+        decoder,
+        isMax
+            ? Handler(
+                  binary<u32, u32, u32, PackedMinMax<s16, true, /*relu=*/true>>)
+            : Handler(binary<u32, u32, u32,
+                             PackedMinMax<s16, false, /*relu=*/true>>));
+  else if (i.type == Type::U16x2 || i.type == Type::S16x2)
     setInteger(decoder, packedMinMax(isMax, i.type == Type::S16x2));
   else if (three)
     setInteger(decoder, isMax ? pickTernary<Max3>(decoder, i.type)
@@ -343,10 +444,13 @@ bool decodeMinMax(Decoder &decoder) {
   return true;
 }
 
-/// PTX ISA 9.7.1.23 dp4a.
-bool decodeDp4a(Decoder &decoder) {
+/// PTX ISA 9.7.1.23 dp4a, 9.7.1.24 dp2a.
+bool decodeDotProduct(Decoder &decoder) {
   decodeOperands(decoder, 4, 3);
-  setInteger(decoder, runDp4a);
+  bool isDp4a = decoder.opcode() == "dp4a";
+  if (!isDp4a)
+    decoder.instruction.operation = decoder.oneOf({"lo", "hi"}) == 1;
+  setInteger(decoder, isDp4a ? runDp4a : runDp2a);
   return true;
 }
 
@@ -357,9 +461,10 @@ void attn::sim::registerInteger(OpcodeTable &table) {
   table.add("mul", decodeMul);
   table.add("mad", decodeMad);
   table.add("mul24", decodeMul24);
+  table.add("mad24", decodeMad24);
   table.add("sad", decodeSad);
   table.add({"div", "rem"}, decodeDivRem);
   table.add({"abs", "neg"}, decodeAbsNeg);
   table.add({"min", "max"}, decodeMinMax);
-  table.add("dp4a", decodeDp4a);
+  table.add({"dp4a", "dp2a"}, decodeDotProduct);
 }

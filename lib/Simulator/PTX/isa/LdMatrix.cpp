@@ -139,6 +139,8 @@ bool decodeMatrixAccess(Decoder &decoder) {
 /// PTX ISA 9.7.14.5 movmatrix.
 bool decodeMovmatrix(Decoder &decoder) {
   Instruction &i = decoder.instruction;
+  if (!decoder.has("trans") || !decoder.has("b16"))
+    decoder.fail("expected .trans and type b16");
   i.dst = decodeRegister(decoder, 0, 4);
   i.a = decoder.source(1, 4);
   decoder.setHandler(runMovmatrix, InstructionClass::LdMatrix);

@@ -144,9 +144,53 @@ struct FragmentPosition {
         shift(8 * bytes * (k % perRegister)) {}
 };
 
+/// to[lane] = from[lane / 4 * 4 + quad]: the value that one lane of each group
+/// of four holds, for all of the group.
+template <int quad>
+void broadcastQuad(const float *from, float *to) {
+#if defined(__AVX512F__)
+  for (u32 lane = 0; lane < warpSize; lane += 16)
+    _mm512_storeu_ps(to + lane, _mm512_permute_ps(_mm512_loadu_ps(from + lane),
+                                                  quad * 0x55));
+#else
+  for (u32 lane = 0; lane < warpSize; lane += 4)
+    to[lane] = to[lane + 1] = to[lane + 2] = to[lane + 3] = from[lane + quad];
+#endif
+}
+
+/// The elements at k + 2 * quad, and the next ones, of a register of 16-bit
+/// elements.
+template <int quad>
+void spreadPair(const float *lower, const float *upper, float *a) {
+  broadcastQuad<quad>(lower, a + 2 * quad * strideA);
+  broadcastQuad<quad>(upper, a + (2 * quad + 1) * strideA);
+}
+
+/// gatherA for 16-bit elements, a register at a time.
+template <ElementKind kind>
+void gatherPairsA(const Warp &warp, const std::vector<Operand> &registers,
+                  u32 numK, float *a) {
+  for (u32 k = 0; k < numK; k += 8)
+    for (u32 half = 0; half < 2; ++half) {
+      const u32 *source = source32(warp, registers[k / 8 * 2 + half]);
+      alignas(64) float lower[warpSize], upper[warpSize];
+      for (u32 lane = 0; lane < warpSize; ++lane) {
+        lower[lane] = elementValue<kind>(source[lane] & 0xFFFF);
+        upper[lane] = elementValue<kind>(source[lane] >> 16);
+      }
+      float *to = a + k * strideA + half * warpSize;
+      spreadPair<0>(lower, upper, to);
+      spreadPair<1>(lower, upper, to);
+      spreadPair<2>(lower, upper, to);
+      spreadPair<3>(lower, upper, to);
+    }
+}
+
 template <ElementKind kind>
 void gatherA(const Warp &warp, const std::vector<Operand> &registers, u32 numK,
              float *a) {
+  if constexpr (elementBytes(kind) == 2)
+    return gatherPairsA<kind>(warp, registers, numK, a);
   for (u32 k = 0; k < numK; ++k) {
     FragmentPosition<kind> at(k);
     for (u32 half = 0; half < 2; ++half) {
@@ -198,11 +242,14 @@ void attn::sim::gatherFragmentB(const Warp &warp,
 }
 
 std::optional<MatrixShape> attn::sim::decodeShape(const Decoder &decoder) {
-  for (std::string_view part : decoder.modifiers()) {
+  const auto &parts = decoder.modifiers();
+  for (size_t i = 1; i < parts.size(); ++i) {
     MatrixShape shape;
-    if (std::sscanf(std::string(part).c_str(), "m%dn%dk%d", &shape.m, &shape.n,
-                    &shape.k) == 3)
-      return shape;
+    if (std::sscanf(std::string(parts[i]).c_str(), "m%dn%dk%d", &shape.m,
+                    &shape.n, &shape.k) != 3)
+      continue;
+    decoder.markKnown(i);
+    return shape;
   }
   return std::nullopt;
 }

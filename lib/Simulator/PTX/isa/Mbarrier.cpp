@@ -146,7 +146,7 @@ Step runWait(Warp &warp, const Instruction &i) {
   }
   if (!ready && !timedOut) {
     if (!warp.resumed)
-      ++warp.worker->counters.mbarrierWaits;
+      warp.worker->countWait(warp.id, WaitReason::Mbarrier);
     warp.wait = wait;
     return Step::Block;
   }

@@ -6,8 +6,8 @@
 ///
 /// \file
 /// PTX ISA 9.7.14.5, mma.sync: m16n8kK of f16, bf16, tf32, e4m3, e5m2 and 8-bit
-/// integers, and m8n8k4 of f64. Products are exact, sums are rounded to f32 in
-/// the order of k; hardware's order and truncation differ.
+/// integers, m8n8k16 of 8-bit integers, f64. Products are exact, sums are
+/// rounded to f32 in the order of k; hardware's order and truncation differ.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -109,25 +109,32 @@ Step runMma(Warp &warp, const Instruction &i) {
   return Step::Next;
 }
 
-/// m8n8k4 of f64: lane l holds A[l / 4][l % 4], B[l % 4][l / 4] and columns
-/// 2 (l % 4) and the next of row l / 4 of C and D.
+/// f64, m8n8k4 and m16n8kK. Lane l, with g = l / 4 and t = l % 4, holds in
+/// register r of A row g + 8 (r % (m / 8)), column t + 4 (r / (m / 8)); of B
+/// row t + 4 r, column g; of C and D row g + 8 (r / 2), column 2 t + r % 2.
 Step runMmaDouble(Warp &warp, const Instruction &i) {
   if (!convergesFully(warp, i))
     return Step::Block;
   const MmaPayload &mma = payload(i);
-  double a[8][4], b[4][8], results[2][warpSize];
+  double a[16][16], b[16][8], results[4][warpSize];
+  size_t halves = mma.d.size() / 2;
   for (u32 lane = 0; lane < warpSize; ++lane) {
-    a[lane / 4][lane % 4] = asDouble(source64(warp, mma.a[0])[lane]);
-    b[lane % 4][lane / 4] = asDouble(source64(warp, mma.b[0])[lane]);
+    u32 g = lane / 4, t = lane % 4;
+    for (size_t r = 0; r < mma.a.size(); ++r)
+      a[g + 8 * (r % halves)][t + 4 * (r / halves)] =
+          asDouble(laneValue(warp, mma.a[r], lane));
+    for (size_t r = 0; r < mma.b.size(); ++r)
+      b[t + 4 * r][g] = asDouble(laneValue(warp, mma.b[r], lane));
   }
-  for (u32 c = 0; c < 2; ++c)
+  for (size_t c = 0; c < mma.c.size(); ++c)
     for (u32 lane = 0; lane < warpSize; ++lane) {
-      double sum = asDouble(source64(warp, mma.c[c])[lane]);
-      for (u32 k = 0; k < 4; ++k)
-        sum = __builtin_fma(a[lane / 4][k], b[k][lane % 4 * 2 + c], sum);
+      double sum = asDouble(laneValue(warp, mma.c[c], lane));
+      for (u32 k = 0; k < mma.numK; ++k)
+        sum = __builtin_fma(a[lane / 4 + 8 * (c / 2)][k],
+                            b[k][lane % 4 * 2 + c % 2], sum);
       results[c][lane] = sum;
     }
-  for (u32 c = 0; c < 2; ++c)
+  for (size_t c = 0; c < mma.d.size(); ++c)
     std::memcpy(dest64(warp, mma.d[c]), results[c], sizeof results[c]);
   return Step::Next;
 }
@@ -194,10 +201,14 @@ bool decodeMma(Decoder &decoder) {
     decodeSmallFloatMma(decoder, *mma, *shape);
     return true;
   }
-  if (shape->m != 8 || shape->n != 8 || shape->k != 4)
+  bool isSmall = shape->m == 8 && shape->k == 4;
+  bool isLarge =
+      shape->m == 16 && (shape->k == 4 || shape->k == 8 || shape->k == 16);
+  if (shape->n != 8 || (!isSmall && !isLarge))
     decoder.fail("unsupported shape");
   decodeFragments(decoder, *mma, 8);
-  checkSizes(decoder, *mma, 2, 1, 1, 2);
+  size_t halves = shape->m / 8, steps = shape->k / 4;
+  checkSizes(decoder, *mma, 2 * halves, halves * steps, steps, 2 * halves);
   decoder.setHandler(runMmaDouble, InstructionClass::Mma);
   return true;
 }

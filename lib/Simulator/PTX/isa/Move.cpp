@@ -183,12 +183,22 @@ void decodeFunctionAddress(Decoder &decoder, u32 bytes) {
   decoder.setHandler(moveHandler(bytes), InstructionClass::Move);
 }
 
+/// %is_explicit_cluster is a predicate.
+Step runTestSpecial(Warp &warp, const Instruction &i) {
+  setPredicate(warp, i.dst, source32(warp, i.a)[0] ? fullMask : 0);
+  return Step::Next;
+}
+
 /// PTX ISA 9.7.9 mov.
 bool decodeMov(Decoder &decoder) {
   Instruction &i = decoder.instruction;
   const ParsedOperand &source = decoder.operand(1);
   u32 bytes = byteSize(i.type);
-  if (i.type == Type::Pred) {
+  if (i.type == Type::Pred && source.isSpecialRegister()) {
+    i.dst = decoder.predicateDestination(decoder.operand(0));
+    i.a = decoder.special(std::string(source.text), 4);
+    decoder.setHandler(runTestSpecial, InstructionClass::Move);
+  } else if (i.type == Type::Pred) {
     decodePredicateOp(decoder, PredicateOp::Move);
   } else if (decoder.operand(0).is(ParsedOperand::Kind::Vector)) {
     decodeUnpack(decoder);

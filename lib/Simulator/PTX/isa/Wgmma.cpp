@@ -270,7 +270,7 @@ Step runWait(Warp &warp, const Instruction &i) {
     checkGroupAlive(warp, i, number);
     if (!isWgmmaReady(warp, wait)) {
       if (!warp.resumed)
-        ++warp.worker->counters.wgmmaWaits;
+        warp.worker->countWait(warp.id, WaitReason::Wgmma);
       warp.wait = wait;
       return Step::Block;
     }

@@ -2,14 +2,14 @@
 
 // The module says how much shared memory there is; entries for others are
 // passed over.
-// CHECK: tile_m = 64, tile_n = 16,
+// CHECK: kind = "small_cache"
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<
     "GPU" = #dlti.target_device_spec<"attn.smem-bytes" = 49152 : i64,
                                      "L2_cache_size_in_bytes" = 4194304 : i64,
                                      "max_vector_op_width" = 64 : i64>>} {
   func.func @small(%q: tensor<?x?x?x256xf16>, %k: tensor<?x?x?x256xf16>,
                    %v: tensor<?x?x?x256xf16>) -> tensor<?x?x?x256xf16> {
-    %o = attn.attention %q, %k, %v
+    %o = attn.attention %q, %k, %v {schedule = #attn.schedule<kind = "large_cache">}
         : tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16>
         -> tensor<?x?x?x256xf16>
     return %o : tensor<?x?x?x256xf16>

@@ -87,7 +87,7 @@ def LoadOp : AttnTile_Op<"load", [MemoryEffects<[MemRead]>]> {
     ```mlir
     %kt = attn_tile.load %k[%b, %h, %n] : !attn_tile.global<?x8x?x64xf16>
         -> !attn_tile.shared<64x64xf16, swizzle = 128>
-    %ks = attn_tile.load %k[%b, %h, %n, %d] : !attn_tile.global<?x8x?x512xf16>
+    %ks = attn_tile.load %wide[%b, %h, %n, %d] : !attn_tile.global<?x8x?x512xf16>
         -> !attn_tile.shared<64x32xf16, swizzle = 64>
     ```
   }];

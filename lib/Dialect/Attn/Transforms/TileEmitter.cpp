@@ -1,0 +1,82 @@
+//===- TileEmitter.cpp - Vector code on tiles of attention ------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileEmitter.h"
+
+#include "InlineMod.h"
+#include "VectorMath.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace attn;
+
+SmallVector<Columns> TileEmitter::splitColumns(int64_t total) {
+  SmallVector<Columns> columns;
+  for (int64_t begin = 0; begin < total; begin += kBlockColumns)
+    columns.push_back({begin, std::min(kBlockColumns, total - begin)});
+  return columns;
+}
+
+SmallVector<Value> TileEmitter::emitMultiplyAdds(
+    int64_t count, ValueRange init, llvm::function_ref<Value(Value)> load,
+    llvm::function_ref<Value(int64_t, Value)> scalar) {
+  auto loop = scf::ForOp::create(b, index(0), index(count), index(1), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value k = loop.getInductionVar(), row = load(k);
+  int64_t width = cast<VectorType>(row.getType()).getNumElements();
+  Values sums;
+  for (auto [i, sum] : llvm::enumerate(loop.getRegionIterArgs()))
+    sums.push_back(
+        vector::FMAOp::create(b, broadcast(scalar(i, k), width), row, sum));
+  scf::YieldOp::create(b, sums);
+  return Values(loop.getResults());
+}
+
+/// Bias, score_mod and mask_mod of one row; `position` is the row in the tile.
+Value TileEmitter::emitScoreMods(Value score, Value position, Columns keys) {
+  VectorType type = vectorOf(keys.width);
+  if (Value bias = step.getBias()) {
+    auto shape = cast<ShapedType>(bias.getType());
+    Value zero = index(0);
+    Value row = shape.getDimSize(kSequence) == 1 ? zero : position;
+    Value addend;
+    if (shape.getDimSize(kHeadDim) == 1)
+      addend = vector::BroadcastOp::create(
+          b, VectorType::get({keys.width}, shape.getElementType()),
+          tensor::ExtractOp::create(b, bias,
+                                    ValueRange{zero, zero, row, zero}));
+    else
+      addend = buffers.readRow(b, bias, {zero, zero, row, index(keys.begin)},
+                               keys.width);
+    score =
+        arith::AddFOp::create(b, score, buffers.extend(b, addend, scoreType));
+  }
+  if (!step.hasScoreMod() && !step.hasMaskMod())
+    return score;
+  auto offsets = step.getOffsets();
+  Value i = arith::AddIOp::create(b, offsets[kLoopM], position);
+  auto indexVector = VectorType::get({keys.width}, b.getIndexType());
+  Value j = vector::StepOp::create(b, indexVector);
+  Value first = vector::BroadcastOp::create(b, indexVector,
+                                            add(offsets[kLoopN], keys.begin));
+  j = arith::AddIOp::create(b, j, first);
+  if (step.hasScoreMod())
+    score =
+        inlineMod(b, step.getScoreMod(),
+                  {score, offsets[kLoopB], offsets[kLoopH], i, j}, keys.width);
+  if (step.hasMaskMod()) {
+    Value visible =
+        inlineMod(b, step.getMaskMod(),
+                  {offsets[kLoopB], offsets[kLoopH], i, j}, keys.width);
+    Value hidden =
+        createSplat(b, type, -std::numeric_limits<double>::infinity());
+    score = arith::SelectOp::create(b, visible, score, hidden);
+  }
+  return score;
+}

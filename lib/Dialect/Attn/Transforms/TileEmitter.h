@@ -1,0 +1,86 @@
+//===- TileEmitter.h - Vector code on tiles of attention --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the emitters of both schedules share: register-blocked products, and the
+// changes that a step makes to its scores. Private to
+// lib/Dialect/Attn/Transforms.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_ATTN_TRANSFORMS_TILEEMITTER_H
+#define LIB_DIALECT_ATTN_TRANSFORMS_TILEEMITTER_H
+
+#include "TileBuffers.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace attn {
+
+/// Rows and columns of a register block: 8 x 32 f32 accumulators are 16 of 32
+/// AVX-512 registers, which leaves room for the operands and hides the latency
+/// of FMA.
+inline constexpr int64_t kBlockRows = 8;
+inline constexpr int64_t kBlockColumns = 32;
+
+/// Columns [begin, begin + width) of a row, as one vector.
+struct Columns {
+  int64_t begin;
+  int64_t width;
+};
+
+/// Rows [first, first + count) of a tile.
+struct RowBlock {
+  mlir::Value first;
+  int64_t count;
+};
+
+/// Emits vector code for one attn.online_attention on static tiles.
+class TileEmitter {
+protected:
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<mlir::Value>;
+
+  /// Emits before `place`.
+  TileEmitter(OnlineAttentionOp step, TileBuffers &buffers,
+              mlir::Operation *place)
+      : step(step), buffers(buffers), dims(AttentionDims::get(step)),
+        scoreType(step.getScoreType()), b(step.getLoc(), place) {}
+
+  /// Bias, score_mod and mask_mod of one row; `position` is the row in the
+  /// tile.
+  Value emitScoreMods(Value scores, Value position, Columns keys);
+
+  /// Multiply-adds `count` products, one row of `load(k)` times `scalar(i, k)`
+  /// at a time, onto `init`, one vector per row.
+  Values emitMultiplyAdds(int64_t count, mlir::ValueRange init,
+                          llvm::function_ref<Value(Value)> load,
+                          llvm::function_ref<Value(int64_t, Value)> scalar);
+
+  static llvm::SmallVector<Columns> splitColumns(int64_t total);
+  mlir::VectorType vectorOf(int64_t width) {
+    return mlir::VectorType::get({width}, scoreType);
+  }
+  Value index(int64_t number) {
+    return mlir::arith::ConstantIndexOp::create(b, number);
+  }
+  Value add(Value x, int64_t y) {
+    return y ? mlir::arith::AddIOp::create(b, x, index(y)).getResult() : x;
+  }
+  Value broadcast(Value scalar, int64_t width) {
+    return mlir::vector::BroadcastOp::create(b, vectorOf(width), scalar);
+  }
+
+  OnlineAttentionOp step;
+  TileBuffers &buffers;
+  AttentionDims dims;
+  mlir::FloatType scoreType;
+  mlir::ImplicitLocOpBuilder b;
+};
+
+} // namespace attn
+
+#endif // LIB_DIALECT_ATTN_TRANSFORMS_TILEEMITTER_H
