@@ -190,7 +190,8 @@ TEST_F(Constraints, clustersNeedHopper) {
 }
 
 TEST_F(Constraints, missingFeaturesAreNamed) {
-  features = {false, false, false, false, false, false, false, false};
+  features.packGqa = features.queryInRegisters = features.dvSplit = false;
+  features.splitKv = features.smallCache = features.wgmma = false;
   set("pack_gqa=1 query_in_registers=1 tile_dv=64");
   EXPECT_EQ(getMessages(),
             "feature: the code generator has no packing of query heads\n"
@@ -206,6 +207,16 @@ TEST_F(Constraints, missingFeaturesAreNamed) {
                               "tile_dv=128 cluster_m=2");
   EXPECT_EQ(getMessages(), "feature: the code generator has no wgmma kernels\n"
                            "feature: the code generator has no clusters\n");
+  features = {};
+  features.sharedRows = features.wgmmaSlices = false;
+  schedule = *Schedule::parse("mma=wgmma producer_warps=4 tile_m=64 warps=8 "
+                              "tile_d=128 tile_dv=128");
+  EXPECT_EQ(getMessages(), "feature: the code generator has no warpgroups that "
+                           "share rows\n");
+  schedule = *Schedule::parse("mma=wgmma producer_warps=4 tile_m=64 warps=4 "
+                              "tile_d=128 tile_dv=64");
+  EXPECT_EQ(getMessages(), "feature: the code generator has no wgmma kernels "
+                           "for slices of a head dim\n");
 }
 
 TEST_F(Constraints, sharedMemoryNamesNeedAndLimit) {
