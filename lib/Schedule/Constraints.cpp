@@ -237,7 +237,8 @@ void Checker::checkFeatures() {
   require(features.splitKv, schedule.kind == ScheduleKind::SplitKV, "split-KV");
   require(features.smallCache, schedule.kind == ScheduleKind::SmallCache,
           "small-cache kernels");
-  bool isSmall = schedule.kind == ScheduleKind::SmallCache;
+  bool isSmall =
+      features.smallCache && schedule.kind == ScheduleKind::SmallCache;
   bool spillsScores = schedule.spill == SpillFormat::Scores;
   require(features.spillScores, isSmall && spillsScores,
           "small-cache kernels that spill f32 scores");

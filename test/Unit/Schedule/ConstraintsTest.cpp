@@ -202,6 +202,12 @@ TEST_F(Constraints, missingFeaturesAreNamed) {
   schedule = *Schedule::parse("kind=small_cache chunk_rows=64");
   EXPECT_EQ(getMessages(),
             "feature: the code generator has no small-cache kernels\n");
+  features.smallCache = true;
+  EXPECT_EQ(getMessages(), "feature: the code generator has no small-cache "
+                           "kernels that spill 16-bit probabilities\n");
+  schedule.spill = SpillFormat::Scores;
+  EXPECT_EQ(getMessages(), "feature: the code generator has no small-cache "
+                           "kernels that spill f32 scores\n");
   target = *lookupTarget("sm_90a");
   schedule = *Schedule::parse("mma=wgmma producer_warps=4 tile_d=128 "
                               "tile_dv=128 cluster_m=2");
@@ -228,6 +234,21 @@ TEST_F(Constraints, sharedMemoryNamesNeedAndLimit) {
   // Exactly the limit is legal.
   target.sharedMemoryPerCtaBytes = 163840;
   EXPECT_EQ(getMessages(), "");
+}
+
+TEST_F(Constraints, largeCacheIsUnrolledOnACpu) {
+  target = *lookupTarget("cpu");
+  problem = *AttentionProblem::parse("M=64 N=64 D=64 Dv=264 dtype=f32");
+  schedule = *Schedule::parse("mma=none warps=1 stages=1 tile_m=16 tile_n=16 "
+                              "tile_d=64 tile_dv=272");
+  EXPECT_EQ(getMessages(),
+            "unrolled: the code of a large-cache schedule on a CPU is unrolled "
+            "over Dv: expected at most 256, got 264\n");
+  schedule = *Schedule::parse("kind=small_cache mma=none warps=1 stages=1 "
+                              "tile_m=16 tile_n=16 tile_d=64 tile_dv=64 "
+                              "chunk_rows=32 spill=scores");
+  EXPECT_EQ(getMessages(), "kind: expected chunk_rows=16 (a CPU thread keeps "
+                           "the scores of one row tile), got 32\n");
 }
 
 TEST_F(Constraints, cacheOfACpu) {

@@ -2,7 +2,7 @@
 
 // The module says how much shared memory there is; entries for others are
 // passed over.
-// CHECK: kind = "small_cache"
+// CHECK: tile_m = 64, tile_n = 16,
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<
     "GPU" = #dlti.target_device_spec<"attn.smem-bytes" = 49152 : i64,
                                      "L2_cache_size_in_bytes" = 4194304 : i64,

@@ -33,7 +33,7 @@ func.func @partial(%q: tensor<1x2x96x64xf16>, %k: tensor<1x2x96x64xf16>,
 // CHECK-LABEL: @dynamic
 // CHECK: tile_m = 128, tile_n = 32, {{.*}}stages = 3, warps = 8
 // SMALL-LABEL: @dynamic
-// SMALL: kind = "small_cache"
+// SMALL: tile_m = 64, tile_n = 16,
 func.func @dynamic(%q: tensor<?x?x?x256xf16>, %k: tensor<?x?x?x256xf16>,
                    %v: tensor<?x?x?x256xf16>) -> tensor<?x?x?x256xf16> {
   %o = attn.attention %q, %k, %v {schedule = #attn.schedule<kind = "large_cache">}
