@@ -192,6 +192,7 @@ TEST_F(Constraints, clustersNeedHopper) {
 TEST_F(Constraints, missingFeaturesAreNamed) {
   features.packGqa = features.queryInRegisters = features.dvSplit = false;
   features.splitKv = features.smallCache = features.wgmma = false;
+  features.spillScores = features.spillProbabilities = false;
   set("pack_gqa=1 query_in_registers=1 tile_dv=64");
   EXPECT_EQ(getMessages(),
             "feature: the code generator has no packing of query heads\n"
