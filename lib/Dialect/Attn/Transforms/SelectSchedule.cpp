@@ -68,8 +68,7 @@ static void warnOfFallback(AttentionOp op, const TargetInfo &target,
                            const ScheduleOverrides &overrides,
                            const Selection &selection) {
   std::optional<ScheduleAttr> given = op.getSchedule();
-  bool isGiven =
-      overrides.has("mma") || (given && !given->getMma().empty());
+  bool isGiven = overrides.has("mma") || (given && !given->getMma().empty());
   if (!isGiven && target.hasMma(MmaFamily::Wgmma) &&
       selection.chosen().schedule.mma == MmaFamily::MmaSync)
     op.emitWarning() << "falls back from wgmma to the mma_sync kernels of "

@@ -51,7 +51,8 @@ def WgmmaOp : AttnPTX_Op<"wgmma", [AttrSizedOperandSegments]> {
     %s = attn_ptx.wgmma f16 a_descriptors(%q0, %q1) b(%k0, %k1)
         : !llvm.struct<(f32, f32, f32, f32)>
     %o = attn_ptx.wgmma bf16 a_registers(%p0, %p1, %p2, %p3) b(%v0) b_mn_major
-        acc(%o0) : !llvm.struct<(f32, f32, f32, f32)>
+        acc(%o0 : !llvm.struct<(f32, f32, f32, f32)>)
+        : !llvm.struct<(f32, f32, f32, f32)>
     ```
   }];
   let arguments = (ins TypeAttr:$element, Variadic<I64>:$a_descriptors,
