@@ -76,8 +76,11 @@ std::string describeLoss(const Candidate &candidate, const Candidate &chosen) {
   }
   std::string text =
       ratio < 1.005 ? "as fast" : formatFixed(ratio, 2) + "x slower";
+  bool isOtherKind = candidate.schedule.kind != chosen.schedule.kind;
   if (ratio < 0.995)
-    text = formatFixed(ratio, 2) + "x, within the small-cache margin";
+    return formatFixed(ratio, 2) + (isOtherKind
+                                        ? "x, within the small-cache margin"
+                                        : "x, too close to tell: more code");
   if (worst)
     text += ": " + worst->name + " " + formatSeconds(most) + " more";
   else if (ratio < 1.005 && ratio >= 0.995)

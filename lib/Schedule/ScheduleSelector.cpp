@@ -54,6 +54,34 @@ static void rank(std::vector<Candidate> &candidates,
   candidates = std::move(ranked);
 }
 
+/// Products of a key tile that a warp's code holds: mma_sync kernels are
+/// unrolled over the tile.
+static int64_t getUnrolledProducts(const Schedule &schedule) {
+  return schedule.getRowsPerWarp() * schedule.tileN *
+         (schedule.tileD + schedule.tileDv);
+}
+
+/// Of the schedules that the model cannot tell from the fastest, puts the one
+/// with the least code first: it compiles faster and leaves more registers.
+static void preferLessCode(std::vector<Candidate> &ranked,
+                           const SelectorOptions &options) {
+  constexpr double kResolution = 1.03;
+  const Candidate &fastest = ranked.front();
+  if (fastest.schedule.mma != MmaFamily::MmaSync)
+    return;
+  double limit = kResolution * getRankedSeconds(fastest, options);
+  auto best = ranked.begin();
+  for (auto it = ranked.begin(); it != ranked.end(); ++it)
+    if (it->cost.maySpill == fastest.cost.maySpill &&
+        it->schedule.kind == fastest.schedule.kind &&
+        it->schedule.mma == fastest.schedule.mma &&
+        getRankedSeconds(*it, options) <= limit &&
+        getUnrolledProducts(it->schedule) <
+            getUnrolledProducts(best->schedule))
+      best = it;
+  std::rotate(ranked.begin(), best, best + 1);
+}
+
 /// Judges every schedule of the space.
 static Selection judge(const AttentionProblem &problem,
                        const TargetInfo &target,
@@ -78,6 +106,8 @@ static Selection judge(const AttentionProblem &problem,
     }
   }
   rank(selection.ranked, options);
+  if (!selection.ranked.empty())
+    preferLessCode(selection.ranked, options);
   return selection;
 }
 
