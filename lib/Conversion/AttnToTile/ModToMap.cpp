@@ -162,50 +162,55 @@ Value ModToMap::applyBias(OnlineAttentionOp step, Value score,
   return arith::AddFOp::create(builder, loc, score, bias);
 }
 
-FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
-                                 double factor, Value keysInTile) {
-  if (factor == 1.0 && !changesScores(step) && !step.hasMaskMod() &&
-      !keysInTile)
-    return scores;
-  OpBuilder::InsertionGuard guard(builder);
+/// Where the tensors end; null where no coordinate has to be kept within.
+struct ModToMap::Limits {
+  Value lastRow; ///< of the query
+  Value lastKey; ///< of the tile
+  Value keys;    ///< of the tile that exist
+};
+
+/// Rows and columns past the end exist in the tile, but reads must not leave
+/// the tensors: they use the last row and column instead.
+ModToMap::Limits ModToMap::getLimits(OnlineAttentionOp step, Value keysInTile) {
   Location loc = step.getLoc();
-  auto toI32 = [&](Value value) { return toWidth(builder, loc, value, 32); };
-  SmallVector<Value> offsets = llvm::map_to_vector(
-      step.getOffsets(), [&](Value v) { return toI32(values.lookup(v)); });
-  // Rows and columns past the end exist in the tile, but reads must not leave
-  // the tensors: they use the last row and column instead.
   bool reads = step.getBias() || hasReads(step.getScoreMod()) ||
                hasReads(step.getMaskMod());
-  Value lastRow, lastKey, keys;
   Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
+  Limits limits;
   if (reads) {
     auto slice = step.getQuery().getDefiningOp<tensor::ExtractSliceOp>();
     Value query = values.lookup(slice ? slice.getSource() : step.getQuery());
     Value rows = tile::DimOp::create(builder, loc, query, kSequence);
-    lastRow = arith::SubIOp::create(builder, loc, toI32(rows), one);
+    limits.lastRow = arith::SubIOp::create(
+        builder, loc, toWidth(builder, loc, rows, 32), one);
   }
-  if (keysInTile) {
-    keys = toI32(keysInTile);
-    lastKey = arith::SubIOp::create(builder, loc, keys, one);
-  }
+  if (keysInTile)
+    limits.keys = toWidth(builder, loc, keysInTile, 32);
+  if (reads && keysInTile)
+    limits.lastKey = arith::SubIOp::create(builder, loc, limits.keys, one);
+  return limits;
+}
 
-  auto map = tile::MapOp::create(builder, loc, scores.getType(), scores);
-  Type i32 = builder.getI32Type();
-  Block *body = builder.createBlock(
-      &map.getBody(), {}, {builder.getF32Type(), i32, i32}, {loc, loc, loc});
-  Value score = body->getArgument(0), col = body->getArgument(2);
-  Value clampedCol = col;
-  if (reads && keys)
-    clampedCol = arith::MinSIOp::create(builder, loc, col, lastKey);
+/// The position of the element at `row` and `col` of the tile, both i32.
+ModToMap::Coordinates ModToMap::getCoordinates(Location loc, ValueRange offsets,
+                                               Value row, Value col,
+                                               const Limits &limits) {
+  if (limits.lastKey)
+    col = arith::MinSIOp::create(builder, loc, col, limits.lastKey);
   Coordinates at;
   at.batch = offsets[0];
   at.head = offsets[1];
-  at.row =
-      arith::AddIOp::create(builder, loc, offsets[2], body->getArgument(1));
-  if (reads)
-    at.row = arith::MinSIOp::create(builder, loc, at.row, lastRow);
-  at.col = arith::AddIOp::create(builder, loc, offsets[3], clampedCol);
+  at.row = arith::AddIOp::create(builder, loc, offsets[2], row);
+  if (limits.lastRow)
+    at.row = arith::MinSIOp::create(builder, loc, at.row, limits.lastRow);
+  at.col = arith::AddIOp::create(builder, loc, offsets[3], col);
+  return at;
+}
 
+/// The score after `factor`, bias and score_mod.
+FailureOr<Value> ModToMap::changeScore(OnlineAttentionOp step, Value score,
+                                       double factor, const Coordinates &at) {
+  Location loc = step.getLoc();
   if (factor != 1.0) {
     Value scale = arith::ConstantOp::create(
         builder, loc, builder.getF32FloatAttr(static_cast<float>(factor)));
@@ -213,12 +218,17 @@ FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
   }
   if (step.getBias())
     score = applyBias(step, score, at);
-  if (step.hasScoreMod()) {
-    FailureOr<Value> changed = inlineRegion(step.getScoreMod(), score, at);
-    if (failed(changed))
-      return failure();
-    score = *changed;
-  }
+  if (step.hasScoreMod())
+    return inlineRegion(step.getScoreMod(), score, at);
+  return score;
+}
+
+/// The score, or -inf where the mask hides it or column `col` of the tile is
+/// past the keys.
+FailureOr<Value> ModToMap::hideScore(OnlineAttentionOp step, Value score,
+                                     Value col, const Coordinates &at,
+                                     const Limits &limits) {
+  Location loc = step.getLoc();
   Value visible;
   if (step.hasMaskMod()) {
     FailureOr<Value> mask = inlineRegion(step.getMaskMod(), Value(), at);
@@ -226,20 +236,46 @@ FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
       return failure();
     visible = *mask;
   }
-  if (keys) {
-    Value exists = arith::CmpIOp::create(builder, loc,
-                                         arith::CmpIPredicate::slt, col, keys);
+  if (limits.keys) {
+    Value exists = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::slt, col, limits.keys);
     visible =
         visible
             ? arith::AndIOp::create(builder, loc, visible, exists).getResult()
             : exists;
   }
-  if (visible) {
-    Value hidden = arith::ConstantOp::create(
-        builder, loc,
-        builder.getF32FloatAttr(-std::numeric_limits<float>::infinity()));
-    score = arith::SelectOp::create(builder, loc, visible, score, hidden);
-  }
-  tile::YieldOp::create(builder, loc, score);
+  if (!visible)
+    return score;
+  Value hidden = arith::ConstantOp::create(
+      builder, loc,
+      builder.getF32FloatAttr(-std::numeric_limits<float>::infinity()));
+  return arith::SelectOp::create(builder, loc, visible, score, hidden)
+      .getResult();
+}
+
+FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
+                                 double factor, Value keysInTile) {
+  if (factor == 1.0 && !changesScores(step) && !step.hasMaskMod() &&
+      !keysInTile)
+    return scores;
+  OpBuilder::InsertionGuard guard(builder);
+  Location loc = step.getLoc();
+  SmallVector<Value> offsets =
+      llvm::map_to_vector(step.getOffsets(), [&](Value offset) {
+        return toWidth(builder, loc, values.lookup(offset), 32);
+      });
+  Limits limits = getLimits(step, keysInTile);
+  auto map = tile::MapOp::create(builder, loc, scores.getType(), scores);
+  Type i32 = builder.getI32Type();
+  Block *body = builder.createBlock(
+      &map.getBody(), {}, {builder.getF32Type(), i32, i32}, {loc, loc, loc});
+  Value row = body->getArgument(1), col = body->getArgument(2);
+  Coordinates at = getCoordinates(loc, offsets, row, col, limits);
+  FailureOr<Value> score = changeScore(step, body->getArgument(0), factor, at);
+  if (succeeded(score))
+    score = hideScore(step, *score, col, at, limits);
+  if (failed(score))
+    return failure();
+  tile::YieldOp::create(builder, loc, *score);
   return map.getResult();
 }

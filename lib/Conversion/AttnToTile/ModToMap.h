@@ -41,7 +41,19 @@ public:
 
 private:
   struct Coordinates;
+  struct Limits;
 
+  Limits getLimits(OnlineAttentionOp step, mlir::Value keysInTile);
+  Coordinates getCoordinates(mlir::Location loc, mlir::ValueRange offsets,
+                             mlir::Value row, mlir::Value col,
+                             const Limits &limits);
+  mlir::FailureOr<mlir::Value> changeScore(OnlineAttentionOp step,
+                                           mlir::Value score, double factor,
+                                           const Coordinates &at);
+  mlir::FailureOr<mlir::Value> hideScore(OnlineAttentionOp step,
+                                         mlir::Value score, mlir::Value col,
+                                         const Coordinates &at,
+                                         const Limits &limits);
   mlir::Value applyBias(OnlineAttentionOp step, mlir::Value score,
                         const Coordinates &at);
   mlir::FailureOr<mlir::Value>
