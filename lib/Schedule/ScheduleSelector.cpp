@@ -76,8 +76,7 @@ static void preferLessCode(std::vector<Candidate> &ranked,
         it->schedule.kind == fastest.schedule.kind &&
         it->schedule.mma == fastest.schedule.mma &&
         getRankedSeconds(*it, options) <= limit &&
-        getUnrolledProducts(it->schedule) <
-            getUnrolledProducts(best->schedule))
+        getUnrolledProducts(it->schedule) < getUnrolledProducts(best->schedule))
       best = it;
   std::rotate(ranked.begin(), best, best + 1);
 }
