@@ -32,7 +32,7 @@ void attn::buildTilePipeline(OpPassManager &pm,
   // by their bounds, so equal values must be one value. Canonicalization would
   // dissolve loops of one trip, and with them the form that the passes follow.
   pm.addPass(createCSEPass());
-  pm.addPass(createConvertAttnToTile());
+  pm.addPass(createConvertAttnToTile({options.allowTf32}));
   pm.addPass(createCSEPass());
   OpPassManager &kernels = pm.nest<tile::KernelOp>();
   kernels.addPass(tile::createSpecializeWarpsPass());

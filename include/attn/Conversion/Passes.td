@@ -185,6 +185,10 @@ def ConvertAttnToTile : Pass<"convert-attn-to-tile", "::mlir::ModuleOp"> {
     Requires: normal form `tiled`. Ensures: one `attn_tile.kernel` per function,
     with `attn_tile.load` for every tile (`--attn-tile-pipeline` stages them).
   }];
+  let options = [
+    Option<"allowTf32", "allow-tf32", "bool", /*default=*/"false",
+           "Let f32 attention use tf32 tensor cores">
+  ];
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of kernels made">
   ];

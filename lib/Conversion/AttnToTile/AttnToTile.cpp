@@ -250,12 +250,21 @@ struct ConvertAttnToTile
 
   void runOnOperation() override {
     OpBuilder builder(&getContext());
-    SmallVector<FunctionOpInterface> functions(
-        getOperation().getOps<FunctionOpInterface>());
+    SmallVector<FunctionOpInterface> functions;
+    for (auto function : getOperation().getOps<FunctionOpInterface>())
+      if (holdsAttention(function))
+        functions.push_back(function);
+    // The manifest of a module describes one launch.
+    if (functions.size() > 1) {
+      functions[1]->emitError()
+          << "expected one function with an attention in a module compiled for "
+             "a GPU, got "
+          << functions.size() << ": put each into a module of its own";
+      return signalPassFailure();
+    }
     for (FunctionOpInterface function : functions) {
-      if (!holdsAttention(function))
-        continue;
-      FailureOr<TiledAttention> attention = findTiledAttention(function);
+      FailureOr<TiledAttention> attention =
+          findTiledAttention(function, allowTf32);
       if (failed(attention))
         return signalPassFailure();
       builder.setInsertionPoint(function);

@@ -132,7 +132,7 @@ static LogicalResult checkSmallCache(TiledAttention &attention) {
 
 /// What this target computes: types of tensor cores and head dims of whole
 /// 16-byte chunks.
-static LogicalResult checkSupported(TiledAttention &attention) {
+static LogicalResult checkSupported(TiledAttention &attention, bool allowTf32) {
   OnlineAttentionOp op = attention.first;
   Type element = getElementTypeOrSelf(op.getQuery().getType());
   if (!element.isF16() && !element.isBF16() && !element.isF32())
@@ -140,6 +140,10 @@ static LogicalResult checkSupported(TiledAttention &attention) {
            << "expected f16, bf16 or f32 (computed as tf32) inputs on the GPU, "
               "got "
            << element;
+  if (element.isF32() && !allowTf32)
+    return op.emitOpError()
+           << "expected f16 or bf16 inputs on a GPU, got f32; products rounded "
+              "to tf32 need the option allow-tf32";
   AttentionDims dims = AttentionDims::get(op);
   std::pair<StringRef, int64_t> headDims[] = {{"D", dims.headDim},
                                               {"Dv", dims.valueDim}};
@@ -157,10 +161,20 @@ static LogicalResult checkSupported(TiledAttention &attention) {
   return attention.isSmallCache() ? checkSmallCache(attention) : success();
 }
 
-FailureOr<TiledAttention> attn::findTiledAttention(Operation *function) {
+FailureOr<TiledAttention> attn::findTiledAttention(Operation *function,
+                                                   bool allowTf32) {
   TiledAttention attention;
+  // A step for each loop over keys, one end.
+  SmallVector<NormalizeOp> ends;
   function->walk([&](OnlineAttentionOp op) { attention.first = op; });
-  function->walk([&](NormalizeOp op) { attention.normalize = op; });
+  function->walk([&](NormalizeOp op) { ends.push_back(op); });
+  if (ends.size() > 1)
+    return ends[1].emitOpError()
+           << "expected one attention in a function on a GPU, got "
+           << ends.size()
+           << ": put each into a function of a module of its own";
+  if (ends.size() == 1)
+    attention.normalize = ends.front();
   if (attention.first)
     attention.forall = attention.first->getParentOfType<scf::ForallOp>();
   if (!attention.forall || !attention.normalize) {
@@ -172,7 +186,7 @@ FailureOr<TiledAttention> attn::findTiledAttention(Operation *function) {
     attention.first.emitOpError() << "expected a schedule";
     return failure();
   }
-  if (failed(checkSupported(attention)))
+  if (failed(checkSupported(attention, allowTf32)))
     return failure();
   OnlineAttentionOp op = attention.first;
   // Tiles are copied by 16 bytes.

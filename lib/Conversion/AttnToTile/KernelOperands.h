@@ -61,8 +61,10 @@ struct TiledAttention {
 };
 
 /// Finds the tiled attention of a function. Fails with a diagnostic where the
-/// function is not of the tiled form or the target cannot take it.
-mlir::FailureOr<TiledAttention> findTiledAttention(mlir::Operation *function);
+/// function is not of the tiled form or the target cannot take it; f32 is taken
+/// with `allowTf32` only.
+mlir::FailureOr<TiledAttention> findTiledAttention(mlir::Operation *function,
+                                                   bool allowTf32);
 
 /// The type of `operand` as a kernel parameter.
 tile::GlobalType getGlobalType(const KernelOperand &operand);

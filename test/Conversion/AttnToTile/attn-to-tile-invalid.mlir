@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --attn-to-tiled --cse --convert-attn-to-tile --split-input-file --verify-diagnostics
+// RUN: attn-opt %s --attn-to-tiled --cse --convert-attn-to-tile=allow-tf32 --split-input-file --verify-diagnostics
 
 func.func @f64(%q: tensor<1x1x64x64xf64>) -> tensor<1x1x64x64xf64> {
   // expected-error @below {{expected f16, bf16 or f32 (computed as tf32) inputs on the GPU, got 'f64'}}
@@ -70,6 +70,32 @@ func.func @scalar(%q: tensor<1x1x64x64xf16>, %x: f32) -> tensor<1x1x64x64xf16> {
         attn.yield %r : f32
       }
       {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}
+
+// -----
+
+func.func @two(%q: tensor<1x1x64x64xf16>) -> (tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>) {
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  // expected-error @below {{expected one attention in a function on a GPU, got 2: put each into a function of a module of its own}}
+  %p = attn.attention %o, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o, %p : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>
+}
+
+// -----
+
+func.func @first(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}
+
+// expected-error @below {{expected one function with an attention in a module compiled for a GPU, got 2: put each into a module of its own}}
+func.func @second(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
       : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>
 }

@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --attn-to-tiled --cse --convert-attn-to-tile | FileCheck %s
+// RUN: attn-opt %s --attn-to-tiled --cse --convert-attn-to-tile --split-input-file | FileCheck %s
 
 // A mask alone leaves the scores unscaled: the scale is in the exponent.
 // 0.125 * log2(e) = 0.180336877.
@@ -33,6 +33,8 @@ func.func @causal(%q: tensor<?x8x256x64xf16>, %k: tensor<?x4x256x64xf16>,
       -> tensor<?x8x256x64xf16>, tensor<?x8x256xf32>
   return %o, %lse : tensor<?x8x256x64xf16>, tensor<?x8x256xf32>
 }
+
+// -----
 
 // Bias and score_mod: scaled first, then in base e units; reads are clamped to
 // rows that exist, since M is dynamic.

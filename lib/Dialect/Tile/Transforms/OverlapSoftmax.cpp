@@ -91,7 +91,7 @@ private:
   };
 
   State buildFirstTile();
-  Value buildFirstScores(Value product, IRMapping &mapping, size_t from = 0);
+  Value buildFirstScores(Value product, size_t from = 0);
   State buildLoop(Step &step, const State &init);
   State buildTile(Step &step, const State &before, IRMapping &mapping);
   Value startOutput(Step &step, const State &before, IRMapping &mapping);
@@ -334,8 +334,7 @@ Overlapper::State Overlapper::buildTile(Step &step, const State &before,
 
 /// The scores of the first tile as the loop does it that has a first tile: the
 /// first of the loops that is not empty.
-Value Overlapper::buildFirstScores(Value product, IRMapping &mapping,
-                                   size_t from) {
+Value Overlapper::buildFirstScores(Value product, size_t from) {
   Step &step = steps[from];
   auto build = [&]() -> Value {
     IRMapping own;
@@ -357,8 +356,7 @@ Value Overlapper::buildFirstScores(Value product, IRMapping &mapping,
   builder.setInsertionPointToStart(choice.thenBlock());
   scf::YieldOp::create(builder, loc(), build());
   builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc(),
-                       buildFirstScores(product, mapping, from + 1));
+  scf::YieldOp::create(builder, loc(), buildFirstScores(product, from + 1));
   return choice.getResult(0);
 }
 
@@ -379,7 +377,7 @@ Overlapper::State Overlapper::buildFirstTile() {
   clone(step.scores.wait, mapping);
   clone(step.scores.done, mapping);
   Value product = mapping.lookup(step.scores.wait.getResult());
-  mapping.map(step.finalScores, buildFirstScores(product, mapping));
+  mapping.map(step.finalScores, buildFirstScores(product));
   clone(step.softmax, mapping);
   clone(step.output.full, mapping);
   clone(step.operand, mapping);

@@ -63,7 +63,7 @@ private:
   void moveToConsumer(RolesOp roles);
   void buildConsumer();
   void convertLoop(scf::ForOp loop, Value &number);
-  void convertMma(MmaOp op, const Ring &ring);
+  void convertMma(MmaOp op, const Channel *channel, const Ring &ring);
   Ring locate(Value number);
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(builder, kernel.getLoc(), value);
@@ -212,17 +212,15 @@ static bool isZero(Value fragment) {
   return fill && fill.getValue().isZero();
 }
 
-/// Waits for the tile that `op` reads, multiplies, and gives the tile back.
-void Specializer::convertMma(MmaOp op, const Ring &ring) {
+/// Waits for the tile that `op` reads from `channel`, if from one, multiplies,
+/// and gives the tile back.
+void Specializer::convertMma(MmaOp op, const Channel *channel,
+                             const Ring &ring) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(op);
   Location loc = op.getLoc();
-  Channel *channel = nullptr;
   Value b = op.getB();
-  if (auto load = b.getDefiningOp<LoadOp>()) {
-    for (Channel &candidate : streamed)
-      if (candidate.load.getSource() == load.getSource())
-        channel = &candidate;
+  if (channel) {
     MbarrierWaitOp::create(builder, loc, channel->full, ring.stage,
                            ring.parity);
     b = StageOp::create(builder, loc, channel->ring, ring.stage);
@@ -252,9 +250,15 @@ void Specializer::convertLoop(scf::ForOp loop, Value &number) {
   number = counting.getResults().back();
   builder.setInsertionPointToStart(counting.getBody());
   Ring ring = locate(counting.getRegionIterArgs().back());
-  for (MmaOp op : llvm::make_early_inc_range(counting.getOps<MmaOp>()))
-    convertMma(op, ring);
-  for (LoadOp load : llvm::make_early_inc_range(counting.getOps<LoadOp>()))
+  // The loads of each loop are in the order of the channels.
+  SmallVector<LoadOp> loads(counting.getOps<LoadOp>());
+  for (MmaOp op : llvm::make_early_inc_range(counting.getOps<MmaOp>())) {
+    auto *load = llvm::find(loads, op.getB().getDefiningOp<LoadOp>());
+    convertMma(op,
+               load == loads.end() ? nullptr : &streamed[load - loads.begin()],
+               ring);
+  }
+  for (LoadOp load : loads)
     load.erase();
 }
 
@@ -293,6 +297,23 @@ void Specializer::run() {
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
+
+/// Gives each product of a key loop a load of its own right operand. Where
+/// keys and values are one tensor they share one, and its stage would be given
+/// back twice.
+static void separateLoads(KernelOp kernel) {
+  for (auto loop : kernel.getBody().front().getOps<scf::ForOp>()) {
+    SmallPtrSet<Operation *, 4> taken;
+    for (MmaOp op : loop.getOps<MmaOp>()) {
+      auto load = op.getB().getDefiningOp<LoadOp>();
+      if (!load || taken.insert(load).second)
+        continue;
+      OpBuilder builder(load);
+      auto copy = cast<LoadOp>(builder.clone(*load));
+      op.getBMutable().set(copy.getTile());
+    }
+  }
+}
 
 /// Why the kernel cannot be made of wgmma and TMA, or empty if it can.
 static std::string findObstacle(KernelOp kernel, const KeyStream &stream) {
@@ -334,6 +355,7 @@ struct SpecializeWarpsPass
     KernelOp kernel = getOperation();
     if (getScheduleText(kernel, "mma", "wgmma") != "wgmma")
       return;
+    separateLoads(kernel);
     FailureOr<KeyStream> stream = KeyStream::find(kernel);
     if (failed(stream))
       return signalPassFailure();
