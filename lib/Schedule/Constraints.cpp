@@ -147,6 +147,9 @@ void Checker::checkSizes() {
       "splits", schedule.splits, 1,
       std::max<int64_t>(
           ceilDiv(problem.kvLength, std::max<int64_t>(schedule.tileN, 1)), 1));
+  // Beyond, sums of exponentials leave the range of f16.
+  requireRange("rescale_threshold", schedule.rescaleThreshold, 0, 12);
+  requireRange("persistent_ctas", schedule.persistentCtas, 0, 65535);
   requireRange("cluster_m", schedule.clusterM, 1, 16);
   requireRange("cluster_d", schedule.clusterD, 1, 16);
 }
@@ -191,6 +194,12 @@ void Checker::checkKind() {
     requireValue("chunk_rows", schedule.chunkRows, 0,
                  "without kind=small_cache");
   }
+  if (isSmall || target.kind == TargetKind::Cpu)
+    requireValue("rescale_threshold", schedule.rescaleThreshold, 0,
+                 "(only large-cache schedules of GPUs rescale by choice)");
+  if (isSmall || schedule.mma != MmaFamily::Wgmma)
+    requireValue("persistent_ctas", schedule.persistentCtas, 0,
+                 "(only large-cache schedules with mma=wgmma are persistent)");
   if (schedule.packGqa && problem.getGroupSize() == 1)
     reject("pack-gqa", "pack_gqa=1 needs several query heads for each K/V "
                        "head, got Hq=Hkv=" +

@@ -56,6 +56,13 @@ static constexpr Field fields[] = {
     {"producer_warps", "warps that only load", &Schedule::producerWarps},
     {"query_in_registers", "keep the query tile in registers (0 or 1)", nullptr,
      &Schedule::queryInRegisters},
+    {"rescale_threshold",
+     "rise of the maximum, as a power of two, from which the accumulator is "
+     "rescaled; 0: always",
+     &Schedule::rescaleThreshold},
+    {"persistent_ctas",
+     "CTAs that take one tile after the other; 0: a CTA for each tile",
+     &Schedule::persistentCtas},
     {"pack_gqa", "pack the query heads of a group into a tile (0 or 1)",
      nullptr, &Schedule::packGqa},
     {"splits", "key ranges computed apart (split_kv)", &Schedule::splits},
@@ -162,7 +169,9 @@ static bool isPrinted(const Schedule &schedule, const Field &field) {
   if (name == "spill" || name == "chunk_rows")
     return schedule.kind == ScheduleKind::SmallCache;
   bool isOptional = name == "producer_warps" || name == "splits" ||
-                    name == "cluster_m" || name == "cluster_d" || field.flag;
+                    name == "cluster_m" || name == "cluster_d" ||
+                    name == "rescale_threshold" || name == "persistent_ctas" ||
+                    field.flag;
   return !isOptional ||
          getScheduleField(schedule, name) != getScheduleField(defaults, name);
 }

@@ -18,6 +18,10 @@
 
 namespace attn {
 
+/// FlashAttention-4's: exponentials and their sums stay far from the limits of
+/// f16.
+static constexpr int64_t kRescaleThreshold = 8;
+
 namespace {
 /// The schedules of one kind and instruction family.
 class Space {
@@ -63,6 +67,7 @@ private:
                                    std::vector<int64_t> sizes) const;
   void expandKeys(std::initializer_list<int64_t> sizes);
   void expandClusters();
+  int64_t getPersistentCtas(const Schedule &schedule) const;
   std::vector<int64_t> getValueSlices(const Schedule &schedule) const;
   std::vector<int64_t> getSplits(const Schedule &schedule) const;
   std::vector<int64_t> getChunks(const Schedule &schedule) const;
@@ -149,6 +154,18 @@ void Space::expandClusters() {
   });
 }
 
+/// A CTA on each SM takes tile after tile where all tiles take the same time;
+/// otherwise the hardware hands them out better, one to each CTA.
+int64_t Space::getPersistentCtas(const Schedule &schedule) const {
+  HeadShape head = HeadShape::get(problem, schedule.packGqa);
+  int64_t tiles = problem.getKvHeadCount() *
+                  (schedule.packGqa ? 1 : problem.getGroupSize()) *
+                  ceilDiv(head.rows, schedule.tileM);
+  bool isUniform = !problem.mask.isBand() && problem.mask.density == 1 &&
+                   schedule.clusterM == 1;
+  return isUniform && tiles > target.smCount ? target.smCount : 0;
+}
+
 /// The whole (padded) value dim of a CTA, and narrower slices.
 std::vector<int64_t> Space::getValueSlices(const Schedule &schedule) const {
   int64_t columns =
@@ -229,6 +246,12 @@ std::vector<Schedule> Space::takeLargeCache() {
            [](const Schedule &) {
              return std::vector<int64_t>{0, 1};
            });
+  if (isWgmma) {
+    derive("rescale_threshold", &Schedule::rescaleThreshold,
+           [](const Schedule &) { return kRescaleThreshold; });
+    derive("persistent_ctas", &Schedule::persistentCtas,
+           [&](const Schedule &s) { return getPersistentCtas(s); });
+  }
   if (schedules.front().kind == ScheduleKind::SplitKV)
     expand("splits", &Schedule::splits,
            [&](const Schedule &s) { return getSplits(s); });

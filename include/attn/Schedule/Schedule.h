@@ -71,6 +71,15 @@ struct Schedule {
   /// The query tile stays in registers as MMA fragments.
   bool queryInRegisters = false;
 
+  /// The accumulator is rescaled only when the maximum of a row of the warp has
+  /// risen by more than this, as a power of two: exponentials then reach
+  /// 2^threshold instead of 1, which costs no precision (FlashAttention-4,
+  /// conditional rescaling). 0: at every tile.
+  int64_t rescaleThreshold = 0;
+  /// CTAs of a persistent grid, each of which takes one tile after the other;
+  /// 0: a CTA for each tile.
+  int64_t persistentCtas = 0;
+
   /// The rows of all query heads of a group form one tile.
   bool packGqa = false;
   /// Ranges of keys that are computed apart and merged (SplitKV).

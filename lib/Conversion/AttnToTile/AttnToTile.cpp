@@ -39,7 +39,9 @@ public:
   LogicalResult build(StringRef name);
 
 private:
+  void mapTile(Value tile, Value head, Value batch);
   void mapGrid();
+  LogicalResult mapPersistentGrid();
   LogicalResult convertBlock(Block &block);
   LogicalResult convertLoop(scf::ForOp loop);
   LogicalResult convertStep(OnlineAttentionOp step);
@@ -59,23 +61,62 @@ private:
 // The grid
 //===----------------------------------------------------------------------===//
 
-/// Grid: x = row tiles, last first, and for each the slices of V and O; y =
-/// query heads, z = batch.
-void KernelBuilder::mapGrid() {
+/// Maps the tile that is number `tile` among the row tiles, and for each the
+/// slices of V and O, of a head.
+void KernelBuilder::mapTile(Value tile, Value head, Value batch) {
   Location loc = attention.forall.getLoc();
-  Value rowTile = getReversedBlockId();
   if (attention.getDvSlices() > 1) {
     Value slices = constant(attention.getDvSlices());
-    Value slice = arith::RemUIOp::create(builder, loc, rowTile, slices);
-    rowTile = arith::DivUIOp::create(builder, loc, rowTile, slices);
+    Value slice = arith::RemUIOp::create(builder, loc, tile, slices);
+    tile = arith::DivUIOp::create(builder, loc, tile, slices);
     firstColumn = arith::MulIOp::create(builder, loc, slice,
                                         constant(attention.getTileDv()));
   }
-  Value row = arith::MulIOp::create(builder, loc, rowTile,
+  Value row = arith::MulIOp::create(builder, loc, tile,
                                     constant(attention.schedule.getTileM()));
-  SmallVector<Value> ids = {getBlockId(gpu::Dimension::z),
-                            getBlockId(gpu::Dimension::y), row};
-  values.map(attention.forall.getInductionVars(), ids);
+  values.map(attention.forall.getInductionVars(),
+             ArrayRef<Value>{batch, head, row});
+}
+
+/// A CTA for each tile. Grid: x = tiles of a head, last first; y = query heads,
+/// z = batch.
+void KernelBuilder::mapGrid() {
+  mapTile(getReversedBlockId(), getBlockId(gpu::Dimension::y),
+          getBlockId(gpu::Dimension::z));
+}
+
+/// A persistent grid: the builder is set into a loop over the tiles of a CTA,
+/// which are the grid's size apart. Neighbours in the grid have neighbouring
+/// tiles of a head, and share its keys and values in L2.
+LogicalResult KernelBuilder::mapPersistentGrid() {
+  Location loc = attention.forall.getLoc();
+  auto sizes = attention.forall.getMixedUpperBound();
+  SmallVector<Value> counts; // batch, heads, rows
+  for (OpFoldResult size : sizes) {
+    auto value = dyn_cast<Value>(size);
+    FailureOr<Value> copy =
+        value ? materialize(value) : constant(*getConstantIntValue(size));
+    if (failed(copy))
+      return failure();
+    counts.push_back(*copy);
+  }
+  Value tileM = constant(attention.schedule.getTileM());
+  Value rowTiles = arith::CeilDivUIOp::create(builder, loc, counts[2], tileM);
+  auto times = [&](Value a, Value b) -> Value {
+    return arith::MulIOp::create(builder, loc, a, b);
+  };
+  Value total = times(times(rowTiles, counts[1]), counts[0]);
+  Value ctas = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
+  auto loop = scf::ForOp::create(builder, loc, getBlockId(gpu::Dimension::x),
+                                 total, ctas);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value head =
+      arith::DivUIOp::create(builder, loc, loop.getInductionVar(), rowTiles);
+  mapTile(
+      arith::RemUIOp::create(builder, loc, loop.getInductionVar(), rowTiles),
+      arith::RemUIOp::create(builder, loc, head, counts[1]),
+      arith::DivUIOp::create(builder, loc, head, counts[1]));
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -230,11 +271,17 @@ LogicalResult KernelBuilder::convertBlock(Block &block) {
 
 LogicalResult KernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
-  if (failed(beginKernel(name, buildManifest(attention, name))))
+  FailureOr<tile::KernelOp> kernel =
+      beginKernel(name, buildManifest(attention, name));
+  if (failed(kernel))
     return failure();
-  mapGrid();
+  if (getSchedule(attention.schedule).persistentCtas == 0)
+    mapGrid();
+  else if (failed(mapPersistentGrid()))
+    return failure();
   if (failed(convertBlock(*attention.forall.getBody())))
     return failure();
+  builder.setInsertionPointToEnd(&kernel->getBody().front());
   tile::ReturnOp::create(builder, attention.forall.getLoc());
   return success();
 }

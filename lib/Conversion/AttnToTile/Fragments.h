@@ -115,6 +115,19 @@ public:
                                          otherwise);
   }
 
+  /// `a > number ? whenGreater : otherwise`
+  Value selectGreater(Value a, double number, Value whenGreater,
+                      Value otherwise) {
+    Value greater = mlir::arith::CmpFOp::create(
+        builder, loc, mlir::arith::CmpFPredicate::OGT, a, constant(number));
+    return mlir::arith::SelectOp::create(builder, loc, greater, whenGreater,
+                                         otherwise);
+  }
+  /// True if an element that the warp holds is not 0.
+  Value any(Value fragment) {
+    return tile::AnyOp::create(builder, loc, fragment);
+  }
+
 private:
   mlir::OpBuilder &builder;
   mlir::Location loc;

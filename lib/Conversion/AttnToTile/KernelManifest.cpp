@@ -256,8 +256,13 @@ DictionaryAttr attn::buildManifest(TiledAttention &attention,
   if (int64_t slices = attention.getDvSlices(); slices > 1)
     rowTiles += " * " + std::to_string(slices);
   LaunchPlan plan;
-  plan.kernels.push_back(
-      {kernelName.str(), {rowTiles, "dim(query, 1)", "dim(query, 0)"}});
+  std::array<std::string, 3> grid = {rowTiles, "dim(query, 1)",
+                                     "dim(query, 0)"};
+  if (int64_t ctas = getSchedule(attention.schedule).persistentCtas)
+    grid = {"min(" + std::to_string(ctas) + ", " + rowTiles +
+                " * dim(query, 1) * dim(query, 0))",
+            "1", "1"};
+  plan.kernels.push_back({kernelName.str(), grid});
   return buildManifest(attention, plan);
 }
 

@@ -8,6 +8,8 @@
 
 #include "Fragments.h"
 
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -36,6 +38,40 @@ FragmentState attn::buildInitialState(OpBuilder &builder, Location loc,
           createFill(builder, loc, row, 0.0f)};
 }
 
+/// The rise of a maximum, as a power of two, from which the accumulator is
+/// rescaled; 0 for always.
+static double getRescaleThreshold(OnlineAttentionOp step) {
+  auto schedule = step.getScheduleAttr();
+  return schedule ? static_cast<double>(getSchedule(schedule).rescaleThreshold)
+                  : 0;
+}
+
+/// True if the maximum of a row of the warp rises by more than `threshold`; as
+/// it does from -inf.
+static Value buildRises(Fragments &fragments, Value before, Value after,
+                        double threshold) {
+  Value rises =
+      fragments.map(before.getType(), {before, after}, [&](ValueRange args) {
+        return fragments.selectGreater(fragments.sub(args[1], args[0]),
+                                       threshold, fragments.constant(1.0),
+                                       fragments.constant(0.0));
+      });
+  return fragments.any(rises);
+}
+
+/// `condition ? build() : otherwise`, with `build` in a branch.
+static Value buildIf(OpBuilder &builder, Location loc, Value condition,
+                     function_ref<Value()> build, Value otherwise) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto choice = scf::IfOp::create(builder, loc, otherwise.getType(), condition,
+                                  /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(builder, loc, build());
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, otherwise);
+  return choice.getResult(0);
+}
+
 FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
                                          Value query, Value key, Value value,
                                          Value keysInTile,
@@ -61,6 +97,14 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
                                         *scores, state.max);
   max = tile::RowAllReduceOp::create(builder, loc, rowsType,
                                      tile::Reduction::max, max);
+  Value rises;
+  if (double threshold = getRescaleThreshold(step)) {
+    rises = buildRises(fragments, state.max, max, threshold / units.exponent);
+    max = fragments.map(rowsType, {max, state.max}, [&](ValueRange args) {
+      return arith::SelectOp::create(builder, loc, rises, args[0], args[1])
+          .getResult();
+    });
+  }
   // A row that has seen no key yet has maximum -inf: with 0 instead, its
   // exponentials are exp2(-inf - 0) = 0 and not NaN.
   Value safe = fragments.map(rowsType, max, [&](ValueRange args) {
@@ -85,7 +129,11 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
   auto times = [&](ValueRange args) { return fragments.mul(args[0], args[1]); };
   Value sum = fragments.map(rowsType, {state.sum, decay}, times);
   sum = tile::RowReduceOp::create(builder, loc, tile::Reduction::sum, p, sum);
-  Value acc = fragments.map(state.acc.getType(), {state.acc, decay}, times);
+  auto rescale = [&] {
+    return fragments.map(state.acc.getType(), {state.acc, decay}, times);
+  };
+  Value acc =
+      rises ? buildIf(builder, loc, rises, rescale, state.acc) : rescale();
 
   auto operandType = tile::FragmentType::get(
       builder.getContext(), {rows, keyType.getRows()}, keyType.getElementType(),

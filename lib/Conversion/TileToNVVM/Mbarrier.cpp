@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common.h"
+#include "attn/Dialect/PTX/IR/PTX.h"
 
 using namespace mlir;
 using namespace attn::tile;
@@ -92,12 +93,8 @@ struct MbarrierArriveLowering : TileOpLowering<MbarrierArriveOp> {
     IndexBuilder index(rewriter, loc);
     Value address = mbarrierAddress(index, adaptor.getBarrier().front(),
                                     adaptor.getStage().front());
-    buildIf(rewriter, loc, buildIsZero(rewriter, loc, index.lane()), [&] {
-      NVVM::MBarrierArriveOp::create(
-          rewriter, loc, rewriter.getI64Type(), address, /*count=*/Value(),
-          NVVM::MemScopeKindAttr::get(getContext(), NVVM::MemScopeKind::CTA));
-    });
-    rewriter.eraseOp(op);
+    rewriter.replaceOpWithNewOp<attn::ptx::MbarrierArriveOp>(
+        op, address, buildIsZero(rewriter, loc, index.lane()));
     return success();
   }
 };

@@ -74,9 +74,29 @@ private:
   }
 };
 
+/// The minimum over lanes that agree. ptxas does not follow a shuffle.
+struct UniformLowering : TileOpLowering<UniformOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(UniformOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    Value value = index.toI32(adaptor.getValue().front());
+    Value least =
+        NVVM::ReduxOp::create(rewriter, loc, value.getType(), value,
+                              NVVM::ReduxKind::UMIN, index.i32(-1));
+    rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, rewriter.getIndexType(),
+                                                    least);
+    return success();
+  }
+};
+
 } // namespace
 
 void attn::tile::populateRolesPatterns(TypeConverter &converter,
                                        RewritePatternSet &patterns) {
-  patterns.add<RolesLowering>(converter, patterns.getContext());
+  patterns.add<RolesLowering, UniformLowering>(converter,
+                                               patterns.getContext());
 }

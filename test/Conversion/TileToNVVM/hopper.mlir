@@ -52,8 +52,7 @@ attn_tile.kernel @kernel(%map: !map, %o: !map) warps(4) attributes {producer_war
     %s = attn_tile.mma_async %q[%warpgroup], %t transpose_b : !tile, !tile -> !scores
     // CHECK: attn_ptx.wgmma_wait 0, %[[S]]
     %w = attn_tile.mma_wait 0, %s : !scores
-    // CHECK: scf.if
-    // CHECK-NEXT: nvvm.mbarrier.arrive
+    // CHECK: attn_ptx.mbarrier_arrive %{{.*}} if %{{.*}} : <3>
     attn_tile.mbarrier_arrive %empty[%stage] : !empty
     %p = attn_tile.to_operand %w : !scores -> !attn_tile.fragment<64x64xbf16, operand_a>
     // MN-major: 4 products of 16 keys.

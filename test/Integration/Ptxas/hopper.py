@@ -18,12 +18,12 @@ MODULE = """func.func @attention(%q: {q}, %k: {q}, %v: {v}) -> ({v}, {lse}) {{
   return %o, %lse : {v}, {lse}
 }}
 """
-# Shape, mask, key loops: sizes that are not known end in a loop over a ragged tile. (A window over them has four loops,
-# in which ptxas moves descriptors through registers: 73 instructions more.)
+# Shape, mask, key loops: sizes that are not known end in a loop over a ragged tile. The full case is persistent.
 CASES = {
     "full": ("?x?x?", "", 2),
     "causal": ("?x?x?", "mask_mod causal(bottom_right)", 3),
     "window": ("2x8x{length}", "mask_mod sliding_window(1024, 0)", 3),
+    "ragged window": ("?x?x?", "mask_mod sliding_window(1024, 0)", 4),
 }
 
 
@@ -56,9 +56,9 @@ def check_loop(name, loop, d, dv, n):
     expect(counts["HGMMA"] == d // 16 + n // 16, f"{name}: {counts['HGMMA']} products")
     limits = {
         "MUFU": scores + 2,  # P, and the decay of two rows
-        "FMNMX": scores + 4,  # row maxima: two rows, over 4 lanes
+        "FMNMX": scores + 5,  # row maxima: two rows, over 4 lanes; the larger rise
         "FFMA": scores,
-        "FADD": scores + 2,
+        "FADD": scores + 4,  # the sum; rise and decay of two rows
         "FMUL": outputs + 6,
         "F2FP": scores // 2,
         "R2UR": 12,  # uniform registers run out from 192 columns on
@@ -68,8 +68,12 @@ def check_loop(name, loop, d, dv, n):
     for opcode, limit in limits.items():
         expect(counts[opcode] <= limit, f"{name}: expected at most {limit} {opcode}, got {counts[opcode]}")
     order = " ".join(cubin.order(loop))
-    expected = r"FENCE HGMMA FENCE HGMMA WAIT1 (FMUL )*MUFU( FMUL| MUFU)* WAIT0( FMUL)*$"
+    expected = r"FENCE HGMMA FENCE HGMMA WAIT1 (FMUL )*MUFU( FMUL| MUFU)* WAIT0( MUFU)?( FMUL)*$"
     expect(re.match(expected, order), f"{name}: expected both products, softmax, then the wait for the second; got {order}")
+    names = [instruction.name() for instruction in loop]
+    # The decay of two rows is needed after the wait only; ptxas leaves two exponentials of P behind with it.
+    late = names[names.index("WAIT0") :].count("MUFU")
+    expect(late <= 4, f"{name}: expected the exponentials before the wait for the second product, got {late} after it")
 
 
 def main():
@@ -86,7 +90,7 @@ def main():
             for loop in loops:
                 check_loop(name, loop, d, dv, n)
             lengths = [len(loop) for loop in loops]
-            print(f"{name}: {lengths} instructions for each tile of keys")
+            print(f"{name}: {lengths} instructions for each tile of keys, {dv // 2} of them only where a maximum rises")
             expect(min(lengths) <= budget, f"{name}: expected at most {budget}, got {min(lengths)}")
     print("PASS")
 

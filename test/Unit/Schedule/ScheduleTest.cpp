@@ -61,7 +61,8 @@ TEST(Schedule, reportsBadText) {
   EXPECT_EQ(Schedule::parse("tile-m=64").error(),
             "unknown schedule field 'tile-m', expected one of kind, mma, "
             "tile_m, tile_n, tile_d, tile_dv, stages, warps, producer_warps, "
-            "query_in_registers, pack_gqa, splits, cluster_m, cluster_d, "
+            "query_in_registers, rescale_threshold, persistent_ctas, pack_gqa, "
+            "splits, cluster_m, cluster_d, "
             "chunk_rows, spill (did you mean 'tile_m'?)");
 }
 

@@ -37,8 +37,9 @@ LogicalResult ScheduleAttr::verify(
     llvm::function_ref<InFlightDiagnostic()> emitError, StringRef kind,
     StringRef mma, int64_t tileM, int64_t tileN, int64_t tileD, int64_t tileDv,
     int64_t stages, int64_t warps, int64_t producerWarps,
-    BoolAttr queryInRegisters, BoolAttr packGqa, int64_t splits,
-    int64_t clusterM, int64_t clusterD, int64_t chunkRows, StringRef spill) {
+    BoolAttr queryInRegisters, int64_t rescaleThreshold, int64_t persistentCtas,
+    BoolAttr packGqa, int64_t splits, int64_t clusterM, int64_t clusterD,
+    int64_t chunkRows, StringRef spill) {
   std::pair<StringRef, StringRef> names[] = {
       {"kind", kind}, {"mma", mma}, {"spill", spill}};
   for (auto [name, value] : names) {
@@ -61,6 +62,15 @@ LogicalResult ScheduleAttr::verify(
     if (number < 0)
       return emitError() << "expected " << name
                          << " to be positive, or 0 for not chosen, got "
+                         << number;
+  // For these, 0 is a choice.
+  std::pair<StringRef, int64_t> choices[] = {
+      {"rescale_threshold", rescaleThreshold},
+      {"persistent_ctas", persistentCtas}};
+  for (auto [name, number] : choices)
+    if (number < -1)
+      return emitError() << "expected " << name
+                         << " to be at least 0, or -1 for not chosen, got "
                          << number;
   return success();
 }

@@ -36,6 +36,12 @@ ScheduleOverrides attn::getChosenFields(ScheduleAttr schedule) {
   for (auto [name, number] : numbers)
     if (number != 0)
       set(name, std::to_string(number));
+  std::pair<StringRef, int64_t> choices[] = {
+      {"rescale_threshold", schedule.getRescaleThreshold()},
+      {"persistent_ctas", schedule.getPersistentCtas()}};
+  for (auto [name, number] : choices)
+    if (number >= 0)
+      set(name, std::to_string(number));
   std::pair<StringRef, BoolAttr> flags[] = {
       {"query_in_registers", schedule.getQueryInRegisters()},
       {"pack_gqa", schedule.getPackGqa()}};
@@ -60,6 +66,7 @@ ScheduleAttr attn::getScheduleAttr(MLIRContext *context,
       std::string(getName(schedule.mma)), schedule.tileM, schedule.tileN,
       schedule.tileD, schedule.tileDv, schedule.stages, schedule.warps,
       schedule.producerWarps, flag(schedule.queryInRegisters),
+      schedule.rescaleThreshold, schedule.persistentCtas,
       flag(schedule.packGqa), schedule.splits, schedule.clusterM,
       schedule.clusterD, schedule.chunkRows,
       isSmall ? std::string(getName(schedule.spill)) : std::string());

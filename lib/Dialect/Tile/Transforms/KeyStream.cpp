@@ -6,12 +6,26 @@
 
 #include "KeyStream.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
 using namespace mlir;
 using namespace attn::tile;
 
+scf::ForOp attn::tile::getTileLoop(Region &region) {
+  for (auto loop : region.front().getOps<scf::ForOp>())
+    if (loop.getStep().getDefiningOp<gpu::GridDimOp>())
+      return loop;
+  return {};
+}
+
+Block &attn::tile::getTileBlock(Region &region) {
+  scf::ForOp tiles = getTileLoop(region);
+  return tiles ? *tiles.getBody() : region.front();
+}
+
 /// Collects the loops with loads and checks that they follow each other.
 LogicalResult KeyStream::findLoops(KernelOp kernel) {
-  for (auto loop : kernel.getBody().front().getOps<scf::ForOp>())
+  for (auto loop : getTileBlock(kernel.getBody()).getOps<scf::ForOp>())
     if (!loop.getBody()->getOps<LoadOp>().empty())
       loops.push_back(loop);
   if (loops.empty())

@@ -16,6 +16,13 @@
 
 namespace attn::tile {
 
+/// The loop of a persistent kernel over the tiles of a CTA, whose step is the
+/// grid's size, in the first block of a kernel or a role; null without one.
+mlir::scf::ForOp getTileLoop(mlir::Region &region);
+
+/// What a CTA does for a tile: the body of that loop, or the region's block.
+mlir::Block &getTileBlock(mlir::Region &region);
+
 /// A load of a key loop, one tile for each step.
 struct StreamedLoad {
   LoadOp load;

@@ -13,6 +13,8 @@
 
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
+#include "KeyStream.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -67,10 +69,9 @@ private:
 class Overlapper {
 public:
   /// `turns`: warpgroups take turns at starting products.
-  Overlapper(RolesOp roles, std::vector<Step> steps, bool turns,
-             bool skipsRescale)
+  Overlapper(RolesOp roles, std::vector<Step> steps, bool turns)
       : roles(roles), steps(std::move(steps)), turns(turns),
-        skipsRescale(skipsRescale), builder(this->steps[0].loop) {}
+        builder(this->steps[0].loop) {}
 
   void run();
 
@@ -99,8 +100,6 @@ private:
   void takeTurn();
   void passTurn();
   State finishTile(Step &step, Value acc, IRMapping &mapping);
-  Value buildRescale(Step &step, IRMapping &mapping);
-  Value buildDiffers(Value a, Value b);
   Value buildLastOutput(const State &last);
 
   void clone(Operation *op, IRMapping &mapping) { builder.clone(*op, mapping); }
@@ -113,11 +112,11 @@ private:
   }
   Location loc() { return steps[0].loop.getLoc(); }
   Value first() { return steps[0].loop.getLowerBound(); }
+  Value firstNumber() { return steps[0].loop.getInitArgs()[Step::kNumber]; }
 
   RolesOp roles;
   std::vector<Step> steps;
   bool turns;
-  bool skipsRescale;
   OpBuilder builder;
 };
 
@@ -158,10 +157,16 @@ LogicalResult Step::classify(Operation &op, bool &isSoftmax) {
     scalars.push_back(&op);
     return success(isMemoryEffectFree(&op));
   }
-  bool changesAcc = llvm::any_of(op.getOperands(), [&](Value value) {
+  auto isAcc = [&](Value value) {
     return value == state(kAcc) ||
            llvm::is_contained(rescale, value.getDefiningOp());
-  });
+  };
+  // The change may be in a branch.
+  bool changesAcc = op.walk([&](Operation *inner) {
+                        return llvm::any_of(inner->getOperands(), isAcc)
+                                   ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+                      }).wasInterrupted();
   if (auto reduce = dyn_cast<RowReduceOp>(op); reduce && !isSoftmax) {
     isSoftmax = true;
     finalScores = reduce.getSource();
@@ -214,10 +219,13 @@ void Overlapper::passTurn() {
     PassTurnOp::create(builder, loc(), roles.getWarpgroup());
 }
 
-/// The last warpgroup passes the turn to warpgroup 0.
+/// At the start of the kernel the last warpgroup passes the turn to warpgroup
+/// 0; from then on it goes round.
 void Overlapper::giveFirstTurn() {
   if (!turns)
     return;
+  OpBuilder::InsertionGuard start(builder);
+  builder.setInsertionPointToStart(&roles.getConsumer().front());
   int64_t warpgroups = roles->getParentOfType<KernelOp>().getWarps() / 4;
   Value isLast =
       arith::CmpIOp::create(builder, loc(), arith::CmpIPredicate::eq,
@@ -246,55 +254,14 @@ Value Overlapper::startOutput(Step &step, const State &before,
   return mapping.lookup(step.output.mma.getResult());
 }
 
-/// The accumulator, rescaled unless the maximum of no row of the warp has
-/// changed.
-Value Overlapper::buildRescale(Step &step, IRMapping &mapping) {
-  Value acc = step.output.mma.getAcc();
-  if (!skipsRescale) {
-    clone(step.rescale, mapping);
-    return mapping.lookup(acc);
-  }
-  Value old = mapping.lookup(step.state(Step::kMax));
-  Value rises = buildDiffers(old, mapping.lookup(step.yielded(Step::kMax)));
-  auto choice = scf::IfOp::create(builder, loc(), acc.getType(), rises,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc(), mapping.lookup(step.state(Step::kAcc)));
-  builder.setInsertionPointToStart(choice.thenBlock());
-  clone(step.rescale, mapping);
-  scf::YieldOp::create(builder, loc(), mapping.lookup(acc));
-  return choice.getResult(0);
-}
-
-/// True if two row fragments differ in a row of the warp.
-Value Overlapper::buildDiffers(Value a, Value b) {
-  OpBuilder::InsertionGuard guard(builder);
-  Type f32 = builder.getF32Type();
-  auto map = MapOp::create(builder, loc(), a.getType(), ValueRange{a, b});
-  Block *body =
-      builder.createBlock(&map.getBody(), {}, {f32, f32, builder.getI32Type()},
-                          {loc(), loc(), loc()});
-  auto number = [&](float value) -> Value {
-    return arith::ConstantOp::create(builder, loc(),
-                                     builder.getF32FloatAttr(value));
-  };
-  Value differs =
-      arith::CmpFOp::create(builder, loc(), arith::CmpFPredicate::UNE,
-                            body->getArgument(0), body->getArgument(1));
-  YieldOp::create(builder, loc(),
-                  arith::SelectOp::create(builder, loc(), differs, number(1.0f),
-                                          number(0.0f)));
-  builder.setInsertionPointAfter(map);
-  return AnyOp::create(builder, loc(), map.getResult());
-}
-
 /// From the scores on: softmax, then the accumulator of the tile before.
 Overlapper::State Overlapper::finishTile(Step &step, Value acc,
                                          IRMapping &mapping) {
   clone(step.operand, mapping);
   mapping.map(step.state(Step::kAcc), acc);
-  return {buildRescale(step, mapping), mapping.lookup(step.output.mma.getA()),
+  clone(step.rescale, mapping);
+  return {mapping.lookup(step.output.mma.getAcc()),
+          mapping.lookup(step.output.mma.getA()),
           mapping.lookup(step.yielded(Step::kMax)),
           mapping.lookup(step.yielded(Step::kSum)),
           mapping.lookup(step.yielded(Step::kNumber))};
@@ -339,7 +306,7 @@ Value Overlapper::buildFirstScores(Value product, size_t from) {
   auto build = [&]() -> Value {
     IRMapping own;
     own.map(step.loop.getInductionVar(), first());
-    own.map(step.state(Step::kNumber), constant(0));
+    own.map(step.state(Step::kNumber), firstNumber());
     own.map(step.scores.wait.getResult(), product);
     clone(step.scalars, own);
     clone(step.mods, own);
@@ -365,7 +332,7 @@ Overlapper::State Overlapper::buildFirstTile() {
   Step &step = steps[0];
   IRMapping mapping;
   mapping.map(step.loop.getInductionVar(), first());
-  mapping.map(step.state(Step::kNumber), constant(0));
+  mapping.map(step.state(Step::kNumber), firstNumber());
   for (unsigned i : {Step::kMax, Step::kSum})
     mapping.map(step.state(i), step.loop.getInitArgs()[i]);
   clone(step.scalars, mapping);
@@ -454,10 +421,10 @@ struct OverlapSoftmaxPass
   void runOnOperation() override {
     getOperation().walk([&](RolesOp roles) {
       std::vector<Step> steps;
-      for (auto loop : roles.getConsumer().front().getOps<scf::ForOp>()) {
+      for (auto loop : getTileBlock(roles.getConsumer()).getOps<scf::ForOp>()) {
         FailureOr<Step> step = Step::match(loop);
         if (failed(step))
-          return;
+          return remarkSerial(loop, "a loop of steps of online attention");
         steps.push_back(*step);
       }
       if (steps.empty())
@@ -465,13 +432,18 @@ struct OverlapSoftmaxPass
       // V of a tile is waited for while that of the tile before is in use.
       auto ring = steps[0].output.stage.getRing().getType();
       if (ring.getStages() < 2)
-        return;
-      Overlapper(roles, std::move(steps), takesTurns(ring), skipRescale).run();
+        return remarkSerial(steps[0].loop, "two stages");
+      Overlapper(roles, std::move(steps), takesTurns(ring)).run();
       ++numKernels;
     });
   }
 
 private:
+  static void remarkSerial(scf::ForOp loop, StringRef expected) {
+    loop.emitRemark() << "softmax does not overlap products: expected "
+                      << expected;
+  }
+
   bool takesTurns(SharedType values) {
     return getOperation().getWarps() > 4 && values.getCols() <= maxTurnColumns;
   }

@@ -16,6 +16,7 @@
 #include "TensorMaps.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace attn::tile {
 #define GEN_PASS_DEF_SPECIALIZEWARPSPASS
@@ -30,6 +31,9 @@ namespace {
 /// Warps of the producer: a warpgroup, the unit in which setmaxnreg counts.
 constexpr int64_t kProducerWarps = 4;
 constexpr int64_t kWarpgroupWarps = 4;
+/// Loops after each other through which ptxas 13.0 sees that the lanes of a
+/// warp agree on the number of a key tile.
+constexpr size_t kFollowedLoops = 3;
 
 /// A tile that is loaded, once or for each step of the key stream.
 struct Channel {
@@ -37,7 +41,7 @@ struct Channel {
   Value map;
   Value ring;  ///< the tile, or a ring of stages
   Value full;  ///< the tile is there
-  Value empty; ///< all consumers are done with it (key stream only)
+  Value empty; ///< all consumers are done with it; null if loaded once
 };
 
 /// A place in the key stream: the number of the tile says which stage it is in,
@@ -51,20 +55,32 @@ class Specializer {
 public:
   Specializer(KernelOp kernel, KeyStream stream, int64_t stages)
       : kernel(kernel), stream(stream), builder(kernel.getContext()),
-        stages(stages) {}
+        stages(stages), tiles(getTileLoop(kernel.getBody())) {}
 
   void run();
 
 private:
   void createChannels();
-  Channel createChannel(LoadOp load, int64_t stages, bool isStream);
+  Channel createChannel(LoadOp load, int64_t stages);
   RolesOp createRoles();
   void buildProducer(RolesOp roles);
+  void copyOuter(Value round, IRMapping &mapping);
+  Value copyStream(Value number, IRMapping &mapping);
   void moveToConsumer(RolesOp roles);
   void buildConsumer();
+  Value agree(Value value);
+  void agreeOnBounds();
+  void countTiles(Value &number, Value &round);
+  void useOuter(Channel &channel, Value round);
   void convertLoop(scf::ForOp loop, Value &number);
   void convertMma(MmaOp op, const Channel *channel, const Ring &ring);
   Ring locate(Value number);
+  Value getParity(Value round);
+  Value getPhaseBefore(Value parity);
+  static SmallVector<Value> lookup(ValueRange values, IRMapping &mapping) {
+    return llvm::map_to_vector(
+        values, [&](Value value) { return mapping.lookupOrDefault(value); });
+  }
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(builder, kernel.getLoc(), value);
   }
@@ -73,6 +89,7 @@ private:
   KeyStream stream;
   IRRewriter builder;
   int64_t stages;
+  scf::ForOp tiles; ///< of a persistent kernel
   SmallVector<Channel> outer, streamed;
   Value warpgroup;
 };
@@ -83,7 +100,8 @@ private:
 // Rings and barriers
 //===----------------------------------------------------------------------===//
 
-Channel Specializer::createChannel(LoadOp load, int64_t count, bool isStream) {
+/// A ring of `stages` stages, or with 0 a single tile.
+Channel Specializer::createChannel(LoadOp load, int64_t stages) {
   Location loc = load.getLoc();
   MLIRContext *context = kernel.getContext();
   SharedType tile = load.getTile().getType();
@@ -91,35 +109,37 @@ Channel Specializer::createChannel(LoadOp load, int64_t count, bool isStream) {
   channel.load = load;
   channel.map = addTensorMap(kernel, load.getSource(), tile, tile.getRows());
   SmallVector<int64_t> shape(tile.getShape());
-  if (isStream)
-    shape.insert(shape.begin(), count);
+  if (stages > 0)
+    shape.insert(shape.begin(), stages);
   channel.ring = AllocOp::create(
       builder, loc,
       SharedType::get(context, shape, tile.getElementType(), tile.getSwizzle()),
       /*offset=*/IntegerAttr());
   auto createBarrier = [&](int64_t arrivals) -> Value {
-    return AllocMbarrierOp::create(builder, loc,
-                                   MbarrierType::get(context, count, arrivals),
-                                   /*offset=*/IntegerAttr());
+    return AllocMbarrierOp::create(
+        builder, loc,
+        MbarrierType::get(context, std::max<int64_t>(stages, 1), arrivals),
+        /*offset=*/IntegerAttr());
   };
   channel.full = createBarrier(1);
-  if (isStream)
+  if (stages > 0 || tiles)
     channel.empty = createBarrier(kernel.getWarps());
   return channel;
 }
 
 /// One channel for each tile that is loaded; then all threads may use them.
 void Specializer::createChannels() {
-  for (LoadOp load :
-       llvm::make_early_inc_range(kernel.getBody().front().getOps<LoadOp>()))
-    outer.push_back(createChannel(load, /*stages=*/1, /*isStream=*/false));
+  for (LoadOp load : llvm::make_early_inc_range(
+           getTileBlock(kernel.getBody()).getOps<LoadOp>()))
+    outer.push_back(createChannel(load, /*stages=*/0));
   for (const StreamedLoad &entry : stream.loads)
-    streamed.push_back(createChannel(entry.load, stages, /*isStream=*/true));
+    streamed.push_back(createChannel(entry.load, stages));
   SmallVector<Value> barriers;
-  for (Channel &channel : outer)
+  for (Channel &channel : llvm::concat<Channel>(outer, streamed)) {
     barriers.push_back(channel.full);
-  for (Channel &channel : streamed)
-    barriers.append({channel.full, channel.empty});
+    if (channel.empty)
+      barriers.push_back(channel.empty);
+  }
   InitMbarriersOp::create(builder, kernel.getLoc(), barriers);
 }
 
@@ -130,7 +150,18 @@ Ring Specializer::locate(Value number) {
   Value count = constant(stages);
   Value stage = builder.createOrFold<arith::RemUIOp>(loc, number, count);
   Value round = builder.createOrFold<arith::DivUIOp>(loc, number, count);
-  return {stage, builder.createOrFold<arith::AndIOp>(loc, round, constant(1))};
+  return {stage, getParity(round)};
+}
+
+Value Specializer::getParity(Value round) {
+  return builder.createOrFold<arith::AndIOp>(kernel.getLoc(), round,
+                                             constant(1));
+}
+
+/// The phase before the first one counts as complete: a ring starts empty.
+Value Specializer::getPhaseBefore(Value parity) {
+  return builder.createOrFold<arith::XOrIOp>(kernel.getLoc(), parity,
+                                             constant(1));
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,36 +189,6 @@ RolesOp Specializer::createRoles() {
   return roles;
 }
 
-/// Starts the copies of all tiles, each as soon as its stage is free.
-void Specializer::buildProducer(RolesOp roles) {
-  Location loc = kernel.getLoc();
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&roles.getProducer().front());
-  for (Channel &channel : outer)
-    CopyTmaOp::create(builder, loc, channel.map, channel.load.getIndices(),
-                      channel.ring, channel.full, constant(0),
-                      /*evict_first=*/true, /*evict_last=*/false);
-  auto loop =
-      scf::ForOp::create(builder, loc, stream.lowerBound(), stream.upperBound(),
-                         stream.step(), constant(0));
-  builder.setInsertionPointToStart(loop.getBody());
-  Value number = loop.getRegionIterArg(0);
-  Ring ring = locate(number);
-  // The phase before the first one counts as complete: the ring starts empty.
-  Value before =
-      builder.createOrFold<arith::XOrIOp>(loc, ring.parity, constant(1));
-  for (Channel &channel : streamed) {
-    MbarrierWaitOp::create(builder, loc, channel.empty, ring.stage, before);
-    SmallVector<Value> indices(channel.load.getIndices());
-    indices.back() = loop.getInductionVar();
-    Value tile = StageOp::create(builder, loc, channel.ring, ring.stage);
-    CopyTmaOp::create(builder, loc, channel.map, indices, tile, channel.full,
-                      ring.stage, /*evict_first=*/false, /*evict_last=*/true);
-  }
-  Value next = arith::AddIOp::create(builder, loc, number, constant(1));
-  scf::YieldOp::create(builder, loc, next);
-}
-
 /// True for ops that only consumers run: those on tiles, and key loops.
 static bool isConsumerOp(Operation *op) {
   auto isTile = [](Type type) { return isa<SharedType, FragmentType>(type); };
@@ -195,9 +196,80 @@ static bool isConsumerOp(Operation *op) {
          llvm::any_of(op->getResultTypes(), isTile);
 }
 
-/// Scalar code stays before the roles, for both.
+/// Starts the copies of the tiles outside the key loops. `round` counts the
+/// tiles of the CTA.
+void Specializer::copyOuter(Value round, IRMapping &mapping) {
+  Location loc = kernel.getLoc();
+  for (Channel &channel : outer) {
+    if (channel.empty)
+      MbarrierWaitOp::create(builder, loc, channel.empty, constant(0),
+                             getPhaseBefore(getParity(round)));
+    CopyTmaOp::create(builder, loc, channel.map,
+                      lookup(channel.load.getIndices(), mapping), channel.ring,
+                      channel.full, constant(0),
+                      /*evict_first=*/true, /*evict_last=*/false);
+  }
+}
+
+/// Starts the copies of the key stream from tile `number` on, each as soon as
+/// its stage is free; returns the number of the tile after the last one.
+Value Specializer::copyStream(Value number, IRMapping &mapping) {
+  Location loc = kernel.getLoc();
+  OpBuilder::InsertionGuard guard(builder);
+  auto loop = scf::ForOp::create(
+      builder, loc, mapping.lookupOrDefault(stream.lowerBound()),
+      mapping.lookupOrDefault(stream.upperBound()),
+      mapping.lookupOrDefault(stream.step()), number);
+  builder.setInsertionPointToStart(loop.getBody());
+  number = loop.getRegionIterArg(0);
+  Ring ring = locate(number);
+  for (Channel &channel : streamed) {
+    MbarrierWaitOp::create(builder, loc, channel.empty, ring.stage,
+                           getPhaseBefore(ring.parity));
+    SmallVector<Value> indices = lookup(channel.load.getIndices(), mapping);
+    indices.back() = loop.getInductionVar();
+    Value tile = StageOp::create(builder, loc, channel.ring, ring.stage);
+    CopyTmaOp::create(builder, loc, channel.map, indices, tile, channel.full,
+                      ring.stage, /*evict_first=*/false, /*evict_last=*/true);
+  }
+  Value next = arith::AddIOp::create(builder, loc, number, constant(1));
+  scf::YieldOp::create(builder, loc, next);
+  return loop.getResult(0);
+}
+
+/// In a persistent kernel the producer has a loop over the tiles of its own,
+/// and runs ahead of the consumers into the next tile.
+void Specializer::buildProducer(RolesOp roles) {
+  Location loc = kernel.getLoc();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&roles.getProducer().front());
+  IRMapping mapping;
+  Value zero = constant(0);
+  if (!tiles) {
+    copyOuter(zero, mapping);
+    copyStream(zero, mapping);
+    return;
+  }
+  auto loop = scf::ForOp::create(builder, loc, tiles.getLowerBound(),
+                                 tiles.getUpperBound(), tiles.getStep(),
+                                 ValueRange{zero, zero});
+  builder.setInsertionPointToStart(loop.getBody());
+  mapping.map(tiles.getInductionVar(), loop.getInductionVar());
+  for (Operation &op : tiles.getBody()->without_terminator())
+    if (!isConsumerOp(&op))
+      builder.clone(op, mapping);
+  Value round = loop.getRegionIterArg(1);
+  copyOuter(round, mapping);
+  Value number = copyStream(loop.getRegionIterArg(0), mapping);
+  Value next = arith::AddIOp::create(builder, loc, round, constant(1));
+  scf::YieldOp::create(builder, loc, ValueRange{number, next});
+}
+
+/// Scalar code stays before the roles, for both, but that of a loop over tiles.
 void Specializer::moveToConsumer(RolesOp roles) {
   Block &consumer = roles.getConsumer().front();
+  if (tiles)
+    return tiles->moveBefore(&consumer, consumer.end());
   for (Operation &op : llvm::make_early_inc_range(kernel.getBody().front()))
     if (!isa<AllocOp>(op) && isConsumerOp(&op))
       op.moveBefore(&consumer, consumer.end());
@@ -250,6 +322,9 @@ void Specializer::convertLoop(scf::ForOp loop, Value &number) {
   number = counting.getResults().back();
   builder.setInsertionPointToStart(counting.getBody());
   Ring ring = locate(counting.getRegionIterArgs().back());
+  // ptxas loses sight of a number that comes from another loop.
+  if (tiles || stream.loops.size() > kFollowedLoops)
+    ring.stage = agree(ring.stage);
   // The loads of each loop are in the order of the channels.
   SmallVector<LoadOp> loads(counting.getOps<LoadOp>());
   for (MmaOp op : llvm::make_early_inc_range(counting.getOps<MmaOp>())) {
@@ -262,31 +337,88 @@ void Specializer::convertLoop(scf::ForOp loop, Value &number) {
     load.erase();
 }
 
-/// The tiles outside the loops are waited for first.
-void Specializer::buildConsumer() {
-  Location loc = kernel.getLoc();
-  builder.setInsertionPointAfterValue(warpgroup);
-  for (Channel &channel : outer) {
-    MbarrierWaitOp::create(builder, loc, channel.full, constant(0),
-                           constant(0));
-    // wgmma reads A from shared memory as fast as from registers.
-    for (Operation *user : llvm::make_early_inc_range(channel.load->getUsers()))
-      if (auto operand = dyn_cast<LoadOperandOp>(user)) {
-        operand.getOperand().replaceAllUsesWith(operand.getTile());
-        operand.erase();
-      }
-    channel.load.getTile().replaceAllUsesWith(channel.ring);
-    channel.load.erase();
+/// Gives the loop over tiles the number of the next key tile and the count of
+/// its rounds, and sets the builder into it. What it yields for the former is
+/// set later.
+void Specializer::countTiles(Value &number, Value &round) {
+  auto increment = [](OpBuilder &inner, Location loc,
+                      ArrayRef<BlockArgument> args) -> SmallVector<Value> {
+    Value one = arith::ConstantIndexOp::create(inner, loc, 1);
+    return {args[0], arith::AddIOp::create(inner, loc, args[1], one)};
+  };
+  tiles.setUpperBound(agree(tiles.getUpperBound()));
+  tiles = cast<scf::ForOp>(*tiles.replaceWithAdditionalYields(
+      builder, {number, round}, /*replaceInitOperandUsesInLoop=*/false,
+      increment));
+  builder.setInsertionPointToStart(tiles.getBody());
+  number = tiles.getRegionIterArg(0);
+  round = tiles.getRegionIterArg(1);
+}
+
+Value Specializer::agree(Value value) {
+  return UniformOp::create(builder, kernel.getLoc(), value);
+}
+
+/// Lets ptxas know that the lanes of a warp agree on the bounds of key loops
+/// that come from divisions of a tile's number: in a loop that could diverge it
+/// has no uniform registers.
+void Specializer::agreeOnBounds() {
+  builder.setInsertionPoint(stream.loops.front());
+  llvm::MapVector<Value, Value> agreed;
+  auto get = [&](Value bound) {
+    if (tiles.isDefinedOutsideOfLoop(bound))
+      return bound;
+    Value &result = agreed[bound];
+    return result ? result : result = agree(bound);
+  };
+  for (scf::ForOp loop : stream.loops) {
+    loop.setLowerBound(get(loop.getLowerBound()));
+    loop.setUpperBound(get(loop.getUpperBound()));
   }
-  Value number = constant(0);
+}
+
+/// Waits for a tile outside the key loops; in a persistent kernel, gives it
+/// back at the end.
+void Specializer::useOuter(Channel &channel, Value round) {
+  Location loc = kernel.getLoc();
+  MbarrierWaitOp::create(builder, loc, channel.full, constant(0),
+                         getParity(round));
+  // wgmma reads A from shared memory as fast as from registers.
+  for (Operation *user : llvm::make_early_inc_range(channel.load->getUsers()))
+    if (auto operand = dyn_cast<LoadOperandOp>(user)) {
+      operand.getOperand().replaceAllUsesWith(operand.getTile());
+      operand.erase();
+    }
+  channel.load.getTile().replaceAllUsesWith(channel.ring);
+  channel.load.erase();
+  if (!channel.empty)
+    return;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(tiles.getBody()->getTerminator());
+  MbarrierArriveOp::create(builder, loc, channel.empty, constant(0));
+}
+
+void Specializer::buildConsumer() {
+  builder.setInsertionPointAfterValue(warpgroup);
+  Value number = constant(0), round = number;
+  if (tiles) {
+    countTiles(number, round);
+  }
+  for (Channel &channel : outer)
+    useOuter(channel, round);
+  if (tiles)
+    agreeOnBounds();
   for (scf::ForOp loop : stream.loops)
     convertLoop(loop, number);
+  if (tiles)
+    tiles.getBody()->getTerminator()->setOperand(0, number);
 }
 
 void Specializer::run() {
   kernel.setProducerWarps(kProducerWarps);
   setManifestThreads(kernel);
-  builder.setInsertionPoint(kernel.getBody().front().getTerminator());
+  builder.setInsertionPoint(tiles ? tiles
+                                  : kernel.getBody().front().getTerminator());
   createChannels();
   RolesOp roles = createRoles();
   buildProducer(roles);
@@ -302,7 +434,7 @@ void Specializer::run() {
 /// keys and values are one tensor they share one, and its stage would be given
 /// back twice.
 static void separateLoads(KernelOp kernel) {
-  for (auto loop : kernel.getBody().front().getOps<scf::ForOp>()) {
+  for (auto loop : getTileBlock(kernel.getBody()).getOps<scf::ForOp>()) {
     SmallPtrSet<Operation *, 4> taken;
     for (MmaOp op : loop.getOps<MmaOp>()) {
       auto load = op.getB().getDefiningOp<LoadOp>();

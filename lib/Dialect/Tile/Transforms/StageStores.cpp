@@ -12,6 +12,7 @@
 
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
+#include "KeyStream.h"
 #include "TensorMaps.h"
 
 #include "mlir/IR/Builders.h"
@@ -61,7 +62,7 @@ struct StageStoresPass
     KernelOp kernel = getOperation();
     for (auto roles : kernel.getBody().front().getOps<RolesOp>())
       for (StoreOp store : llvm::make_early_inc_range(
-               roles.getConsumer().front().getOps<StoreOp>()))
+               getTileBlock(roles.getConsumer()).getOps<StoreOp>()))
         numStores += stage(kernel, roles, store);
   }
 

@@ -37,14 +37,14 @@ attn_tile.kernel @two_loops(%lo: index, %mid: index, %hi: index) warps(8) attrib
     %acc0 = attn_tile.fill 0.0 : !acc
     %max0 = attn_tile.fill 0xFF800000 : !row
     %sum0 = attn_tile.fill 0.0 : !row
-    // Nothing at all if there is no tile.
-    // CHECK: arith.cmpi slt, %[[LO]], %[[HI]]
-    // CHECK: %[[RESULT:.*]] = scf.if
     // Warpgroup 0 has the first turn.
     // CHECK: %[[LAST:.*]] = arith.cmpi eq, %[[WG]], %c1
     // CHECK: scf.if %[[LAST]] {
     // CHECK-NEXT: attn_tile.pass_turn %[[WG]]
     // CHECK-NEXT: }
+    // Nothing at all if there is no tile.
+    // CHECK: arith.cmpi slt, %[[LO]], %[[HI]]
+    // CHECK: %[[RESULT:.*]] = scf.if
     // The first tile: product, mask of the loop that has it, softmax.
     // CHECK: attn_tile.mbarrier_wait %[[KFULL:.*]][%c0], %c0
     // CHECK: attn_tile.take_turn %[[WG]]

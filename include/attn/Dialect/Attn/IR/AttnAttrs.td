@@ -36,6 +36,10 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     - `warps`: warps that compute (1 on the CPU); `producer_warps`: warps that
       only load.
     - `query_in_registers`: the query tile stays in registers as fragments.
+    - `rescale_threshold`: the rise of a row's maximum, as a power of two, from
+      which the accumulator is rescaled; 0 for always, -1 for not chosen.
+    - `persistent_ctas`: CTAs that take one tile after the other; 0 for a CTA
+      for each tile, -1 for not chosen.
     - `pack_gqa`: the query heads of a group share a tile.
     - `splits`: ranges of keys computed apart (`split_kv`).
     - `cluster_m`, `cluster_d`: CTAs that share K/V tiles, or the head dims of
@@ -60,6 +64,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     DefaultValuedParameter<"int64_t", "0">:$warps,
     DefaultValuedParameter<"int64_t", "0">:$producer_warps,
     OptionalParameter<"::mlir::BoolAttr">:$query_in_registers,
+    DefaultValuedParameter<"int64_t", "-1">:$rescale_threshold,
+    DefaultValuedParameter<"int64_t", "-1">:$persistent_ctas,
     OptionalParameter<"::mlir::BoolAttr">:$pack_gqa,
     DefaultValuedParameter<"int64_t", "0">:$splits,
     DefaultValuedParameter<"int64_t", "0">:$cluster_m,

@@ -91,4 +91,26 @@ def WgmmaWaitOp : AttnPTX_Op<"wgmma_wait", [AllTypesMatch<["acc", "result"]>]> {
   let hasVerifier = 1;
 }
 
+def MbarrierArriveOp : Op<AttnPTX_Dialect, "mbarrier_arrive", [
+    DeclareOpInterfaceMethods<BasicPtxBuilderOpInterface>]> {
+  let summary = "mbarrier.arrive of the threads for which a predicate holds";
+  let description = [{
+    (PTX ISA, "mbarrier.arrive".) nvvm.mbarrier.arrive has no predicate: the
+    branch around it can end a loop, which ptxas then takes for one whose threads
+    diverge, and in which it has no uniform registers.
+
+    Example:
+    ```mlir
+    attn_ptx.mbarrier_arrive %barrier if %is_first : !llvm.ptr<3>
+    ```
+  }];
+  let arguments = (ins LLVM_PointerInAddressSpace<3>:$barrier, PtxPredicate:$predicate);
+  let assemblyFormat = "$barrier (`if` $predicate^)? attr-dict `:` type($barrier)";
+  let extraClassDefinition = [{
+    std::string $cppClass::getPtx() {
+      return "mbarrier.arrive.shared.b64 _, [%0];";
+    }
+  }];
+}
+
 #endif // ATTN_DIALECT_PTX_IR_PTXOPS_TD

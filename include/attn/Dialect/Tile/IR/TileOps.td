@@ -418,6 +418,23 @@ def MmaAsyncOp : AttnTile_Op<"mma_async", [
   let hasVerifier = 1;
 }
 
+def UniformOp : AttnTile_Op<"uniform", [Pure, SameOperandsAndResultType]> {
+  let summary = "a number that all lanes of a warp agree on";
+  let description = [{
+    `result` is `value`, in a form from which ptxas knows that the lanes agree
+    (PTX ISA, redux.sync): addresses that come from it stay in uniform registers,
+    where wgmma needs its descriptors. All lanes of the warp must be here.
+
+    Example:
+    ```mlir
+    %n = attn_tile.uniform %number : index
+    ```
+  }];
+  let arguments = (ins Index:$value);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
 def MmaWaitOp : AttnTile_Op<"mma_wait", [
     MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["source", "result"]>]> {
   let summary = "wait until at most `pending` products are in flight";

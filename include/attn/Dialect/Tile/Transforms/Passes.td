@@ -29,6 +29,10 @@ def PipelinePass : Pass<"attn-tile-pipeline", "::attn::tile::KernelOp"> {
     The one barrier of a step serves both ways: tile j is there for all warps,
     and all warps are done with tile j - 1.
 
+    In a persistent kernel, whose tiles a loop with the step `gpu.grid_dim` takes
+    one after the other, each role has that loop: the producer runs ahead into the
+    next tile, and the query's tile has an empty barrier too.
+
     Requires: `attn_tile.load`s in a chain of scf.for with one step. Ensures: no
     `attn_tile.load` is left.
   }];
@@ -103,14 +107,12 @@ def OverlapSoftmaxPass
     costs more than it gives.
 
     Requires: loops over (acc, max, sum, number) with two products, as
-    `--convert-attn-to-tile` makes them, and two stages; others are left alone.
+    `--convert-attn-to-tile` makes them, and two stages; others are left alone,
+    with a remark.
   }];
   let options = [
     Option<"maxTurnColumns", "max-turn-columns", "int64_t", /*default=*/"128",
-           "Longest rows of the output with which warpgroups take turns">,
-    Option<"skipRescale", "skip-rescale", "bool", /*default=*/"false",
-           "Branch around the rescaling of the output where no maximum of a "
-           "warp's rows has changed (the result is the same)">
+           "Longest rows of the output with which warpgroups take turns">
   ];
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of kernels changed">
