@@ -84,9 +84,8 @@ struct UniformLowering : TileOpLowering<UniformOp> {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
     Value value = index.toI32(adaptor.getValue().front());
-    Value least =
-        NVVM::ReduxOp::create(rewriter, loc, value.getType(), value,
-                              NVVM::ReduxKind::UMIN, index.i32(-1));
+    Value least = NVVM::ReduxOp::create(rewriter, loc, value.getType(), value,
+                                        NVVM::ReduxKind::UMIN, index.i32(-1));
     rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, rewriter.getIndexType(),
                                                     least);
     return success();
