@@ -49,6 +49,8 @@ public:
     variables[handle] = std::move(variable);
   }
   cudaError_t launch(const void *kernel, const LaunchArguments &arguments);
+  cudaError_t launchEntry(Module &module, const std::string &entry,
+                          const LaunchArguments &arguments);
   void *variableAddress(const void *handle) const;
 
   cudaError_t setError(cudaError_t error) { return lastError = error; }
@@ -67,6 +69,9 @@ private:
   std::map<const void *, Registration> kernels, variables;
   cudaError_t lastError = cudaSuccess;
 };
+
+/// The value of a cudaDeviceAttr or of the CUdevice_attribute of that number.
+int deviceAttribute(int attribute);
 
 } // namespace attn::sim
 

@@ -246,7 +246,7 @@ API cudaError_t cudaGetDeviceCount(int *count) {
 }
 API cudaError_t cudaDeviceReset() { return cudaSuccess; }
 
-static int attributeValue(int attribute) {
+int attn::sim::deviceAttribute(int attribute) {
   switch (attribute) {
   case cudaDevAttrComputeCapabilityMajor:
     return 9;
@@ -273,7 +273,7 @@ static int attributeValue(int attribute) {
 }
 API cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute,
                                        int) {
-  *value = attributeValue(attribute);
+  *value = deviceAttribute(attribute);
   return cudaSuccess;
 }
 API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
@@ -282,7 +282,7 @@ API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
   properties->major = 9;
   properties->multiProcessorCount = int(context().device.smCount());
   properties->sharedMemPerBlockOptin =
-      attributeValue(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+      deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   properties->sharedMemPerBlock = 49152;
   properties->warpSize = 32;
   properties->maxThreadsPerBlock = 1024;
