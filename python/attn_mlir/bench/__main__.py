@@ -32,6 +32,8 @@ def parse_arguments(argv):
     run.add_argument("--filter", default="", metavar="TEXT", help="only problems whose name contains TEXT")
     run.add_argument("--rounds", type=int, default=9, help="samples of each peer (default: 9)")
     run.add_argument("--sample-ms", type=float, default=15, help="length of a sample (default: 15)")
+    run.add_argument("--jobs", type=int, help="processes that prove at once (default: 4 on cuda, else 1)")
+    run.add_argument("--all-lengths", action="store_true", help="time peers that compile for seconds at every length too")
     run.add_argument("--seed", type=int, default=1)
     run.add_argument("--arrays", choices=["torch", "plain"], help="reference by PyTorch (default), or without it (sim's)")
     run.add_argument("-o", "--output", type=Path, metavar="DIR", help="for the results (default: BUNDLE/results)")
@@ -67,6 +69,9 @@ def main(argv=None) -> int:
             print(report_text(load_results(arguments.results)))
             return 0
         from .run import run
+
+        if not arguments.jobs:
+            arguments.jobs = 4 if arguments.device == "cuda" else 1
 
         return run(arguments)
     except AttnError as error:

@@ -255,7 +255,7 @@ def proof_problem(problem: Problem) -> Problem:
     """A ragged problem, with the same heads to a group, that proves the kernel of a problem that is timed."""
     group = problem.Hq // problem.Hkv
     rows = min(problem.M, 1000) - 3
-    return Problem(problem.attention, B=2, Hq=2 * group, Hkv=2, M=rows, N=rows, layout=problem.layout)
+    return Problem(problem.attention, B=1, Hq=2 * group, Hkv=2, M=rows, N=rows, layout=problem.layout)
 
 
 def tune_problems() -> Iterator[Problem]:

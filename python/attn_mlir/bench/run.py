@@ -7,10 +7,13 @@ written after every step, so that a run that is cut off leaves what it had.
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import os
 import platform
+import queue
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any, Callable, Optional
@@ -27,7 +30,9 @@ from .statistics_of import rank_correlation, summary
 from .worker_process import WorkerLost, WorkerProcess
 
 SCHEMA = "attn-mlir/bench-results/1"
-START_SECONDS, CHECK_SECONDS, PREPARE_SECONDS, SAMPLE_SECONDS = 180, 90, 150, 30
+START_SECONDS, CHECK_SECONDS, PREPARE_SECONDS, SAMPLE_SECONDS = 180, 120, 150, 30
+#: Peers that compile for seconds at every length, and the lengths that they are timed at by default.
+SLOW_TO_COMPILE, LENGTHS = ("flex", "jax-mosaic"), (8192, 256)
 #: Of the time that is left when a part begins, how much it may take.
 SHARES = {"numerics": 0.4, "speed": 0.75, "tune": 1.0}
 NOT_MEASURED = "not measured: the simulator has no clock"
@@ -48,10 +53,11 @@ class Run:
         self.worker = WorkerProcess("attn_mlir.bench.worker", command, log)
         self.jax = WorkerProcess("attn_mlir.bench.jax_worker", [], log)
         self.monitor = ClockMonitor() if arguments.device == "cuda" else None
+        self.lock = threading.Lock()  # of the results, while several workers give some
         self.verdicts: dict[str, str] = {}  # of kernels: passed, failed, lost
         self.results: dict[str, Any] = {
             "schema": SCHEMA,
-            "bundle": {k: self.bundle.index[k] for k in ("created", "compiler")},
+            "bundle": {k: self.bundle.index[k] for k in ("created", "compiler", "compile_ms")},
             "arguments": {k: v for k, v in vars(arguments).items() if isinstance(v, (str, int, float, list))},
             "environment": {},
             "numerics": [],
@@ -125,20 +131,42 @@ class Run:
     def numerics(self):
         if self.arguments.device == "cpu":
             return self.log("numerics: not run, device cpu has only the peers")
-        entries = self.entries("numerics")
-        for done, entry in enumerate(entries):
-            if self.out_of_time("numerics", len(entries) - done):
-                break
-            result = {"name": entry["name"], "kernel": entry["kernel"], **self.check(entry)}
-            self.results["numerics"].append(result)
-            detail = numerics.describe(result) if "results" in result else result.get("reason", "")
-            self.log(f"numerics {done + 1}/{len(entries)} {result['status']}: {entry['name']}: {detail}")
-            if done % 10 == 9 or result["status"] != "passed":
-                self.save()
+        groups: dict[str, list[dict]] = {}
+        for entry in self.entries("numerics"):
+            groups.setdefault(entry["kernel"], []).append(entry)
+        self.count, self.done = sum(map(len, groups.values())), 0
+        workers: queue.SimpleQueue = queue.SimpleQueue()
+        for worker in [self.worker, *(WorkerProcess(**self.worker.recipe()) for _ in range(self.arguments.jobs - 1))]:
+            workers.put(worker)
+        with concurrent.futures.ThreadPoolExecutor(self.arguments.jobs) as executor:
+            for future in [executor.submit(self.check_kernel, workers, group) for group in groups.values()]:
+                future.result()
+        while not workers.empty():
+            worker = workers.get()
+            if worker is not self.worker:
+                worker.stop()
+        if self.done < self.count:
+            self.results.setdefault("not_run", {})["numerics"] = self.count - self.done
         self.save()
         return None
 
-    def check(self, entry: dict) -> dict[str, Any]:
+    def check_kernel(self, workers: queue.SimpleQueue, entries: list[dict]):
+        """The problems of one kernel, by whichever worker is free."""
+        worker = workers.get()
+        for entry in entries:
+            if time.monotonic() > self.part_deadline:
+                break
+            result = {"name": entry["name"], "kernel": entry["kernel"], **self.check(worker, entry)}
+            with self.lock:
+                self.results["numerics"].append(result)
+                self.done += 1
+                detail = numerics.describe(result) if "results" in result else result.get("reason", "")
+                self.log(f"numerics {self.done}/{self.count} {result['status']}: {entry['name']}: {detail}")
+                if self.done % 10 == 0 or result["status"] != "passed":
+                    self.save()
+        workers.put(worker)
+
+    def check(self, worker: WorkerProcess, entry: dict) -> dict[str, Any]:
         key = entry["kernel"]
         refusal = self.bundle.refusal(key)
         if refusal:
@@ -146,7 +174,7 @@ class Run:
         if self.verdicts.get(key) == "lost":
             return {"status": "skipped", "reason": "this kernel has hung or faulted before"}
         try:
-            reply = self.worker.request(
+            reply = worker.request(
                 CHECK_SECONDS, do="numerics", kernel=key, problem=entry["problem"], seed=self.arguments.seed
             )
         except WorkerLost as error:
@@ -155,7 +183,7 @@ class Run:
         if not reply["ok"]:
             self.verdicts[key] = "failed"
             # A fault poisons the process that met it.
-            self.worker.stop()
+            worker.stop()
             return {"status": "error", "reason": reply.get("error") or reply.get("unavailable")}
         verdict = "passed" if reply["passed"] else "failed"
         if self.verdicts.get(key) != "failed":
@@ -187,7 +215,7 @@ class Run:
                     r["tflops"] = peer_flops(peer, problem, self.arguments.device) / r["seconds"]["median"] / 1e12
                 if peer in OURS:
                     kernel = self.bundle.index["kernels"][entry["kernels"][OURS[peer]]]
-                    r.update(schedule=kernel.get("schedule"), compile_ms=kernel.get("compile_ms"))
+                    r["schedule"] = kernel.get("schedule")
             self.results["speed"].append(result)
             self.log(f"speed {done + 1}/{len(entries)} {speed_line(result)}")
             self.save()
@@ -197,6 +225,8 @@ class Run:
         results: dict[str, dict] = {name: {} for name in contestants}
         for name, (peer, kernel) in contestants.items():
             reason = self.unproven(kernel) if kernel else None
+            if not reason and peer in SLOW_TO_COMPILE and not self.arguments.all_lengths and problem.M not in LENGTHS:
+                reason = f"it compiles for long: timed at length {LENGTHS[0]} only, unless --all-lengths"
             if self.arguments.device == "sim":
                 reason = self.dry_launch(problem, kernel) if kernel else "needs a GPU"
             if reason:

@@ -31,6 +31,7 @@ class Worker:
         self.device = None
         self.arrays = None
         self.session = None
+        self.kernel, self.program = "", None
 
     def do_environment(self) -> dict[str, Any]:
         environment = {"python": sys.version.split()[0], "device": self.arguments.device}
@@ -66,13 +67,12 @@ class Worker:
 
         if self.arrays is None:
             self.arrays = make_arrays(self.arguments.arrays, self.arguments.device)
-        program = self.bundle.program(kernel)
         device = self.open()
-        try:
-            return numerics.check(Problem.from_json(problem), program, device, self.arrays, seed)
-        finally:
-            if hasattr(device, "release"):
-                device.release(program)
+        if kernel != self.kernel:  # the module stays loaded while problems of one kernel follow each other
+            if self.program and hasattr(device, "release"):
+                device.release(self.program)
+            self.kernel, self.program = kernel, self.bundle.program(kernel)
+        return numerics.check(Problem.from_json(problem), self.program, device, self.arrays, seed)
 
     def do_open(self, problem: dict, sample_seconds: float, seed: int) -> dict[str, Any]:
         from .session import Session

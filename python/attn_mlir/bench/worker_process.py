@@ -21,9 +21,13 @@ class WorkerLost(Exception):
 
 class WorkerProcess:
     def __init__(self, module: str, arguments: list, log: Path):
+        self.module, self.arguments, self.log = module, arguments, log
         self.command = [sys.executable, "-u", "-m", module, *map(str, arguments)]
-        self.log = log
         self.process: Optional[subprocess.Popen] = None
+
+    def recipe(self) -> dict[str, Any]:
+        """What makes another worker like this one."""
+        return {"module": self.module, "arguments": self.arguments, "log": self.log}
 
     def start(self):
         environment = dict(os.environ)

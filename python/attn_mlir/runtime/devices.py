@@ -145,9 +145,13 @@ class CudaDevice:
         return self.modules[id(program)][1]
 
     def release(self, program: Program):
-        """Unloads the program's module."""
+        """Unloads the program's module. After a fault the driver refuses; there is nothing left to free then."""
         if id(program) in self.modules:
-            self.modules.pop(id(program))[1].unload()
+            _, module = self.modules.pop(id(program))
+            try:
+                module.unload()
+            except DeviceError:
+                pass
 
     def prepare(self, program: Program, operands: Sequence[TensorLayout]) -> CudaProgram:
         """`operands`: shape, strides in elements and device address of every operand, outputs too."""
