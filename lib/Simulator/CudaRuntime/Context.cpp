@@ -125,6 +125,16 @@ cudaError_t Context::launchEntry(Module &module, const std::string &entry,
   return report.completed ? cudaSuccess : setError(cudaErrorLaunchFailure);
 }
 
+void *Context::allocate(size_t bytes) {
+  // More is a mistake that would fill the host's memory.
+  constexpr size_t maxBytes = size_t(1) << 34;
+  uint64_t address =
+      bytes <= maxBytes ? device.allocate(bytes, "device memory") : 0;
+  if (address)
+    std::memset(reinterpret_cast<void *>(address), 0xFF, bytes);
+  return reinterpret_cast<void *>(address);
+}
+
 void *Context::variableAddress(const void *handle) const {
   auto it = variables.find(handle);
   if (it == variables.end())

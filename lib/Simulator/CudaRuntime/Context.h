@@ -53,6 +53,9 @@ public:
                           const LaunchArguments &arguments);
   void *variableAddress(const void *handle) const;
 
+  /// Device memory, filled with 0xFF bytes; null if there is no more.
+  void *allocate(size_t bytes);
+
   cudaError_t setError(cudaError_t error) { return lastError = error; }
   cudaError_t takeError() {
     cudaError_t error = lastError;

@@ -79,11 +79,8 @@ API CUresult cuCtxSynchronize() { return CUDA_SUCCESS; }
 //===----------------------------------------------------------------------===//
 
 API CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
-  void *address = nullptr;
-  if (cudaMalloc(&address, bytes) != cudaSuccess)
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  *pointer = reinterpret_cast<CUdeviceptr>(address);
-  return CUDA_SUCCESS;
+  *pointer = reinterpret_cast<CUdeviceptr>(context().allocate(bytes));
+  return *pointer ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 API CUresult cuMemFree_v2(CUdeviceptr pointer) {
   context().device.release(pointer);

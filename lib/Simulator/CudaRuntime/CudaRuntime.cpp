@@ -132,15 +132,8 @@ API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
 //===----------------------------------------------------------------------===//
 
 API cudaError_t cudaMalloc(void **pointer, size_t bytes) {
-  // More is a mistake that would fill the host's memory.
-  constexpr size_t maxBytes = size_t(1) << 34;
-  uint64_t address =
-      bytes <= maxBytes ? context().device.allocate(bytes, "cudaMalloc") : 0;
-  if (!address)
-    return cudaErrorMemoryAllocation;
-  *pointer = reinterpret_cast<void *>(address);
-  std::memset(*pointer, 0xFF, bytes);
-  return cudaSuccess;
+  *pointer = context().allocate(bytes);
+  return *pointer ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 API cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t) {
   return cudaMalloc(p, bytes);

@@ -279,7 +279,7 @@ def tiny_suite() -> Suite:
         Problem(Attention("bf16", 64, 64, "", "distance", True, True), B=1, Hq=2, Hkv=2, M=20, N=30, layout="packed"),
         Problem(Attention("f16", 64, 64, "", "soft_cap(5.0)"), B=1, Hq=1, Hkv=1, M=1, N=40, magnitude=3),
     )
-    speed = (Problem(Attention("bf16", 64, 64, "causal(top_left)"), B=1, Hq=2, Hkv=2, M=256, N=256),)
+    speed = (Problem(Attention("bf16", 64, 64, "causal(top_left)"), B=1, Hq=2, Hkv=2, M=96, N=96),)
     return Suite({target: numerics for target in TARGETS}, speed, speed, candidates=3)
 
 
