@@ -179,7 +179,10 @@ class Expression:
         self.text = text if isinstance(text, str) else repr(text)
         if len(self.text) > MAX_LENGTH:
             raise ManifestError(f"expected at most {MAX_LENGTH} characters in an expression, got {len(self.text)}")
-        self.node = Parser(self.text).parse()
+        try:
+            self.node = Parser(self.text).parse()
+        except RecursionError:  # Python's own limit may come first
+            raise ManifestError(f"expression is nested too deeply in '{self.text}'") from None
 
     def evaluate(self, scope: Scope) -> Number:
         try:
