@@ -39,3 +39,4 @@ def add_program(feature, path):
 
 add_program("ptxas", config.ptxas)
 add_program("nvcc", config.nvcc)
+add_program("sim_cudart", os.path.join(config.attn_binary_dir, "lib", "libattn_sim_cudart.so"))

@@ -158,7 +158,8 @@ class Driver(unittest.TestCase):
         self.root["workspaces"] = [{"name": "sums", "bytes": "4 * M", "fill": "zero"}]
         self.root["repeat"] = 3
         kernel["parameters"][0] = {"kind": "pointer", "workspace": "sums", "byte_offset": "-64 * iteration"}
-        self.prepare().run(stream=5)
+        prepared = self.prepare()  # owns the memory that the recorded pointers lead to
+        prepared.run(stream=5)
         (fill,) = self.library.named("cuMemsetD8Async")
         base = fill[0].value
         self.assertEqual((fill[1], fill[2].value, fill[3].value), (0, 1200, 5))
