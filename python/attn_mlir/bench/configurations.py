@@ -187,7 +187,7 @@ class Suite:
     numerics: dict[str, tuple[Problem, ...]]
     speed: tuple[Problem, ...]
     tune: tuple[Problem, ...]
-    candidates: int = 8
+    candidates: int = 10
 
 
 #: Sizes that each mask is proven at: a ragged self-attention with grouped heads, fewer queries than keys, one row.
