@@ -10,6 +10,8 @@ import dataclasses
 import re
 from typing import Iterator, Optional
 
+from ..problem import AttentionProblem, Region
+
 TARGETS = ("sm_90a", "sm_80")
 #: (D, Dv) that the kit covers.
 HEAD_DIMS = ((64, 64), (96, 96), (128, 128), (192, 192), (256, 256), (192, 128))
@@ -63,31 +65,17 @@ class Attention:
 
     def mlir(self, problem: Optional["Problem"] = None) -> str:
         """The module; with a problem, at its sizes."""
-        p = problem
-        sizes = {name: getattr(p, name) if p else "?" for name in ("B", "Hq", "Hkv", "M", "N")}
-
-        def tensor(dims, dtype):
-            return f"tensor<{'x'.join(str(sizes.get(d, d)) for d in dims)}x{dtype}>"
-
-        q, k = tensor(("B", "Hq", "M", self.D), self.dtype), tensor(("B", "Hkv", "N", self.D), self.dtype)
-        v, o = tensor(("B", "Hkv", "N", self.Dv), self.dtype), tensor(("B", "Hq", "M", self.Dv), self.dtype)
-        lse = [tensor(("B", "Hq", "M"), "f32")] if self.lse else []
-        arguments, clauses = f"%query: {q}, %key: {k}, %value: {v}", []
-        if self.bias:
-            bias = tensor((1, 1, "M", "N"), "f32")
-            arguments += f", %bias: {bias}"
-            clauses.append(f"bias(%bias : {bias})")
-        if self.score:
-            clauses.append(f"score_mod {SCORES.get(self.score, self.score)}")
-        if self.mask:
-            clauses.append(f"mask_mod {self.mask}")
-        names, types = "%output" + ", %lse" * self.lse, ", ".join([o] + lse)
-        return f"""func.func @attention({arguments}) -> ({types}) {{
-  {names} = attn.attention %query, %key, %value {" ".join(clauses)}
-      : {q}, {k}, {v} -> {types}
-  return {names} : {types}
-}}
-"""
+        score = Region(SCORES.get(self.score, self.score)) if self.score else None
+        attention = AttentionProblem(
+            dtype=self.dtype,
+            head_dim=self.D,
+            value_dim=self.Dv,
+            mask=Region(self.mask) if self.mask else None,
+            score=score,
+            bias_shape=(1, 1, "M", "N") if self.bias else None,
+            lse=self.lse,
+        )
+        return attention.mlir({name: getattr(problem, name) for name in ("B", "Hq", "Hkv", "M", "N")} if problem else {})
 
 
 @dataclasses.dataclass(frozen=True)
