@@ -31,6 +31,12 @@ def fail(what: str):
     raise TraceError(what)
 
 
+def place_of(function: Callable[..., Any]) -> str:
+    """File and line of a function's definition."""
+    code = getattr(function, "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(function)
+
+
 class Tracer:
     """The ops of a region that is being built. One is current in a thread while a predicate runs."""
 
@@ -389,13 +395,12 @@ class Traced:
             result = self.function(*symbols)
             if isinstance(result, (bool, int, float)):
                 result = lift(float(result) if self.result == FLOAT else result, self.result)
-            if not isinstance(result, Value):
-                fail(f"expected the {self.kind} to give a traced value, got {type_name(result)}")
-            if self.result == FLOAT and result.type in (INDEX, INT):
+            if self.result == FLOAT and isinstance(result, Value) and result.type in (INDEX, INT):
                 result = as_float(result)
-            if result.type != self.result:
+            if not isinstance(result, Value) or result.type != self.result:
                 wanted = "a condition" if self.result == BOOL else "a number"
-                fail(f"expected the {self.kind} to give {wanted}, got {result.type}")
+                got = result.type if isinstance(result, Value) else type_name(result)
+                raise TraceError(f"{place_of(self.function)}: expected the {self.kind} to give {wanted}, got {got}")
         head = ", ".join(f"%{name}: {type}" for name, type in self.arguments)
         body = "\n".join([*tracer.lines, f"{tracer.indent}attn.yield {result.name} : {self.result}"])
         return f"({head}) {{\n{body}\n    }}", tracer.tensors
