@@ -7,7 +7,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Mapping, Optional, Sequence, Union
 
-from .errors import AttnError
+from .errors import BindingError
 
 #: What a dimension of a bias may be: its size in [B, Hq, M, N], or 1.
 BIAS_DIMS = ("B", "Hq", "M", "N")
@@ -88,10 +88,10 @@ class AttentionProblem:
 def bias_shape(bias: Sequence[int], sizes: Sequence[int]) -> tuple[Union[int, str], ...]:
     """How a bias of shape `bias` broadcasts to [B, Hq, M, N] of the given sizes."""
     if len(bias) != 4:
-        raise AttnError(f"expected a bias of rank 4, got {len(bias)}")
+        raise BindingError(f"expected a bias of rank 4, got {len(bias)}")
     dims = []
     for d, (name, got, size) in enumerate(zip(BIAS_DIMS, bias, sizes)):
         if got not in (1, size):
-            raise AttnError(f"expected dim {d} of bias to be 1 or {size} ({name}), got {got}")
+            raise BindingError(f"expected dim {d} of bias to be 1 or {size} ({name}), got {got}")
         dims.append(1 if got == 1 else name)
     return tuple(dims)
