@@ -10,7 +10,7 @@ import os
 import re
 import tempfile
 from pathlib import Path
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Iterable, Optional, Sequence, Union
 
 from .arrays import ArrayView, current_stream, empty_like, view_of
 from .cache import Cache, digest_of
@@ -152,13 +152,11 @@ class GpuKernel(Kernel):
         """
         views = [view_of(argument, f"argument {i}") for i, argument in enumerate(arguments)]
         inputs = self.by_operand(views)
+        place_of(inputs.values())
         outputs = [operand for operand in self.manifest.operands if operand.role == "output"]
         results = self.results(arguments, inputs, out)
         result_views = {o.name: view_of(r, f"result {o.name}") for o, r in zip(outputs, results)}
-        places = {view.device for view in [*inputs.values(), *result_views.values()]}
-        if len(places) > 1:
-            raise BindingError("expected all arrays on the CPU or all on a GPU, got both")
-        if places == {"cuda"}:
+        if place_of([*inputs.values(), *result_views.values()]) == "cuda":
             if device not in (None, "cuda"):
                 raise BindingError(f"expected device cuda for arrays on a GPU, got {device}")
             self.run_in_place({**inputs, **result_views}, arguments[0])
@@ -228,6 +226,14 @@ class GpuKernel(Kernel):
         outputs = where.run(self.program, [view.to_host() for view in inputs.values()])
         for view, tensor in zip(results.values(), outputs):
             view.write(tensor)
+
+
+def place_of(views: Iterable[ArrayView]) -> str:
+    """Where all of the arrays are: "cpu" or "cuda"."""
+    places = {view.device for view in views}
+    if len(places) != 1:
+        raise BindingError("expected all arrays on the CPU or all on a GPU, got both")
+    return places.pop()
 
 
 class CpuKernel(Kernel):

@@ -8,7 +8,7 @@ import math
 import os
 import threading
 import traceback
-from typing import Any, Callable, Iterator, Sequence, Union
+from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
 from ..arrays import view_of
 from ..errors import AttnError
@@ -27,8 +27,13 @@ def fail(what: str):
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for frame in reversed(traceback.extract_stack()):
         if not os.path.abspath(frame.filename).startswith(here + os.sep):
-            raise TraceError(f"{frame.filename}:{frame.lineno}: {what}\n    {frame.line}")
-    raise TraceError(what)
+            what = f"{frame.filename}:{frame.lineno}: {what}\n    {frame.line}"
+            break
+    error = TraceError(what)
+    tracer = getattr(Tracer.current, "tracer", None)
+    if tracer:
+        tracer.failure = error
+    raise error
 
 
 def place_of(function: Callable[..., Any]) -> str:
@@ -46,6 +51,8 @@ class Tracer:
         self.lines: list[str] = []
         self.known: dict[tuple, Value] = {}
         self.tensors: list[Tensor] = []
+        #: The last failure: what calls back into a symbol, as NumPy does, may raise another error in its place.
+        self.failure: Optional[TraceError] = None
         self.indent = indent
 
     @classmethod
@@ -392,7 +399,10 @@ class Traced:
         tracer = Tracer()
         symbols = [Value(f"%{name}", type, type == INDEX) for name, type in self.arguments]
         with tracer.active():
-            result = self.function(*symbols)
+            try:
+                result = self.function(*symbols)
+            except Exception as error:
+                raise tracer.failure or error from None
             if isinstance(result, (bool, int, float)):
                 result = lift(float(result) if self.result == FLOAT else result, self.result)
             if self.result == FLOAT and isinstance(result, Value) and result.type in (INDEX, INT):

@@ -4,6 +4,7 @@ import ctypes
 import math
 import random
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -99,17 +100,20 @@ class Reuse(unittest.TestCase):
         original = kernel_module.run_compiler
         kernel_module.run_compiler = lambda *a: self.compilations.append(a) or original(*a)
         self.addCleanup(setattr, kernel_module, "run_compiler", original)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.options = {"device": "sim", "cache": attn_mlir.Cache(Path(folder.name))}
 
     def test_sizes_need_no_other_kernel(self):
         for b, hq, hkv, m, n in ((1, 1, 1, 3, 4), (2, 4, 2, 20, 33), (1, 3, 1, 1, 70)):
             k = normal("f16", b, hkv, n, 64)
-            attn_mlir.attention(normal("f16", b, hq, m, 64), k, k, causal=True, scale=0.3, device="sim")
+            attn_mlir.attention(normal("f16", b, hq, m, 64), k, k, causal=True, scale=0.3, **self.options)
         self.assertEqual(len(self.compilations), 1)
 
     def test_bias_sizes(self):
         k = normal("f16", 2, 1, 5, 64)
         for shape in ((1, 1, 5, 5), (2, 1, 5, 5), (2, 1, 5, 1), (2, 1, 1, 5)):
-            attn_mlir.attention(k, k, k, bias=normal("f32", *shape), device="sim", scale=0.7)
+            attn_mlir.attention(k, k, k, bias=normal("f32", *shape), **self.options)
         # [1, 1, M, N], [B, 1, M, N], [B, 1, M, 1], [B, 1, 1, N]: a kernel each, as a broadcast is not a size.
         self.assertEqual(len(self.compilations), 4)
 
