@@ -29,7 +29,13 @@ __all__ = [
 ]  # fmt: skip
 
 #: Loaded when they are asked for: `python -m attn_mlir.plot` needs none of them.
-_HOMES = {"attention": "attention", "compile": "kernel", "Kernel": "kernel", "Cache": "cache", "AttentionProblem": "problem"}
+_HOMES = {
+    "attention": "attention",
+    "compile": "kernel",
+    "Kernel": "kernel",
+    "Cache": "cache",
+    "AttentionProblem": "problem",
+}
 
 
 def __getattr__(name: str):

@@ -17,7 +17,16 @@ from .runtime.host_array import HostArray, offsets, strided_elements
 from .runtime.manifest import DTYPE_BYTES
 
 #: typestr of the array interfaces, without the byte order. ml_dtypes.bfloat16 is a V2.
-INTERFACE_DTYPES = {"f2": "f16", "f4": "f32", "f8": "f64", "b1": "i1", "i1": "i8", "i4": "i32", "i8": "i64", "V2": "bf16"}
+INTERFACE_DTYPES = {
+    "f2": "f16",
+    "f4": "f32",
+    "f8": "f64",
+    "b1": "i1",
+    "i1": "i8",
+    "i4": "i32",
+    "i8": "i64",
+    "V2": "bf16",
+}
 #: (DLDataTypeCode, bits)
 DLPACK_DTYPES = {
     (2, 16): "f16", (2, 32): "f32", (2, 64): "f64", (4, 16): "bf16",
@@ -138,7 +147,9 @@ def view_of_dlpack(array: Any, name: str) -> ArrayView:
     dtype = DLPACK_DTYPES.get((t.code, t.bits))
     if dtype is None or t.lanes != 1:
         known = ", ".join(dict.fromkeys(DLPACK_DTYPES.values()))
-        raise BindingError(f"{name}: expected dtype {known}, got DLPack type {t.code} of {t.bits} bits, {t.lanes} lanes")
+        raise BindingError(
+            f"{name}: expected dtype {known}, got DLPack type {t.code} of {t.bits} bits, {t.lanes} lanes"
+        )
     if t.device_type not in (DLPACK_CPU, DLPACK_CUDA, DLPACK_CUDA_HOST, DLPACK_MANAGED):
         raise BindingError(f"{name}: expected an array on the CPU or a CUDA device, got DLPack device {t.device_type}")
     shape = tuple(t.shape[i] for i in range(t.ndim))

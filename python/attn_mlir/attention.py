@@ -128,4 +128,3 @@ def default_target(query: ArrayView, device: Optional[str]) -> str:
 def compiled(problem: AttentionProblem, target: str, cache: Optional[Cache]) -> Kernel:
     """The kernel, from this process, the cache or the compiler."""
     return compile(problem, target=target, cache=cache)
-

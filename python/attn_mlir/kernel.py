@@ -174,7 +174,9 @@ class GpuKernel(Kernel):
         for operand in self.manifest.operands:
             if operand.role != "output":
                 if operand.name not in positions:
-                    raise BindingError(f"operand {operand.name}: not an argument of the function, which computes it first")
+                    raise BindingError(
+                        f"operand {operand.name}: not an argument of the function, which computes it first"
+                    )
                 view = views[positions[operand.name]]
                 if view.dtype != operand.dtype:
                     raise BindingError(f"operand {operand.name}: expected dtype {operand.dtype}, got {view.dtype}")
@@ -203,7 +205,8 @@ class GpuKernel(Kernel):
         if len(ordinals) > 1:
             raise BindingError(f"expected all arrays on one GPU, got {sorted(ordinals)}")
         layouts = [
-            TensorLayout(views[o.name].shape, views[o.name].strides, views[o.name].address) for o in self.manifest.operands
+            TensorLayout(views[o.name].shape, views[o.name].strides, views[o.name].address)
+            for o in self.manifest.operands
         ]
         key = (*ordinals, *layouts)
         prepared = self.prepared.get(key)

@@ -7,13 +7,13 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Optional, Sequence
+from typing import Any, Optional, Sequence
 
 from .errors import AttnError
 
 
 def find_tool(name: str) -> str:
-    """The path of attn-opt, attn-sim, ...: from the folder ATTN_BIN, the package, PATH, or the build folder beside it."""
+    """The path of attn-opt, attn-sim, ...: in the folder ATTN_BIN, the package, PATH, or the build folder beside it."""
     folders = [os.environ.get("ATTN_BIN"), Path(__file__).parent / "bin", None]
     folders.append(Path(__file__).resolve().parents[2] / "build" / "bin")
     for folder in folders:
@@ -24,7 +24,7 @@ def find_tool(name: str) -> str:
 
 
 def run_tool(
-    name: str, arguments: Sequence[str], text: Optional[str] = None, timeout: Optional[float] = None
+    name: str, arguments: Sequence[Any], text: Optional[str] = None, timeout: Optional[float] = None
 ) -> subprocess.CompletedProcess:
     """Runs a tool with `text` on its standard input; the result has returncode, stdout and stderr."""
     command = [find_tool(name), *map(str, arguments)]

@@ -23,19 +23,29 @@ def parse_arguments(argv):
     bundle.add_argument("--max-mib", type=float, default=40, help="fail over this size (default: 40)")
     run = commands.add_parser("run", help="prove and time the kernels of a bundle")
     run.add_argument("bundle", type=Path, metavar="BUNDLE")
-    run.add_argument("--device", choices=["cuda", "sim", "cpu"], default="cuda",
-                     help="sim: the simulator, which proves and does not time; cpu: the peers alone, to try the kit")
+    run.add_argument(
+        "--device",
+        choices=["cuda", "sim", "cpu"],
+        default="cuda",
+        help="sim: the simulator, which proves and does not time; cpu: the peers alone, to try the kit",
+    )
     run.add_argument("--minutes", type=float, default=10, help="time to take in all (default: 10)")
     run.add_argument("--parts", type=names(PARTS), default=list(PARTS), metavar="LIST", help=",".join(PARTS))
     run.add_argument("--tune", action="store_const", const=["tune"], dest="parts", help="the part tune alone")
-    run.add_argument("--peers", type=names(PEER_NAMES), default=list(PEER_NAMES), metavar="LIST", help=",".join(PEER_NAMES))
+    run.add_argument(
+        "--peers", type=names(PEER_NAMES), default=list(PEER_NAMES), metavar="LIST", help=",".join(PEER_NAMES)
+    )
     run.add_argument("--filter", default="", metavar="TEXT", help="only problems whose name contains TEXT")
     run.add_argument("--rounds", type=int, default=9, help="samples of each peer (default: 9)")
     run.add_argument("--sample-ms", type=float, default=15, help="length of a sample (default: 15)")
     run.add_argument("--jobs", type=int, help="processes that prove at once (default: 4 on cuda, else 1)")
-    run.add_argument("--all-lengths", action="store_true", help="time peers that compile for seconds at every length too")
+    run.add_argument(
+        "--all-lengths", action="store_true", help="time peers that compile for seconds at every length too"
+    )
     run.add_argument("--seed", type=int, default=1)
-    run.add_argument("--arrays", choices=["torch", "plain"], help="reference by PyTorch (default), or without it (sim's)")
+    run.add_argument(
+        "--arrays", choices=["torch", "plain"], help="reference by PyTorch (default), or without it (sim's)"
+    )
     run.add_argument("-o", "--output", type=Path, metavar="DIR", help="for the results (default: BUNDLE/results)")
     report = commands.add_parser("report", help="print the tables of a results.json again")
     report.add_argument("results", type=Path)

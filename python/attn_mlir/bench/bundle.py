@@ -77,11 +77,15 @@ class Bundler:
         }
         # The kernels that are timed come first: time may run out.
         index["numerics"] = list(self.proofs.values()) + [
-            self.numerics_entry(p, self.request(KernelRequest(p.attention, t))) for t in TARGETS for p in suite.numerics[t]
+            self.numerics_entry(p, self.request(KernelRequest(p.attention, t)))
+            for t in TARGETS
+            for p in suite.numerics[t]
         ]
         self.compile_all()
         index["compile_ms"] = self.compile_milliseconds()
-        index["kernels"] = {key: {k: v for k, v in entry.items() if k != "request"} for key, entry in self.kernels.items()}
+        index["kernels"] = {
+            key: {k: v for k, v in entry.items() if k != "request"} for key, entry in self.kernels.items()
+        }
         (self.folder / "index.json").write_text(json.dumps(index, indent=1) + "\n")
         return index
 
@@ -194,7 +198,9 @@ def make_bundle(folder: Path, suite: str = "full", max_bytes: int = MAX_BYTES, l
         log(f"not compiled: {key}: {index['kernels'][key]['failed'].splitlines()[0]}")
     size = folder_bytes(folder)
     counts = ", ".join(f"{len(index[part])} {part}" for part in ("numerics", "speed", "tune"))
-    log(f"{folder}: {len(index['kernels']) - len(failed)} kernels ({len(failed)} refused), {counts}, {size / 2**20:.1f} MiB")
+    log(
+        f"{folder}: {len(index['kernels']) - len(failed)} kernels ({len(failed)} refused), {counts}, {size / 2**20:.1f} MiB"
+    )
     if size > max_bytes:
         raise AttnError(f"expected a bundle of at most {max_bytes / 2**20:.1f} MiB, got {size / 2**20:.1f} MiB")
 

@@ -16,8 +16,7 @@ TARGETS = ("sm_90a", "sm_80")
 #: (D, Dv) that the kit covers.
 HEAD_DIMS = ((64, 64), (96, 96), (128, 128), (192, 192), (256, 256), (192, 128))
 #: score_mod regions beyond the named ones: the score less a slope times the distance, a slope for each head.
-SCORES = {
-    "distance": """(%s: f32, %b: index, %h: index, %i: index, %j: index) {
+SCORES = {"distance": """(%s: f32, %b: index, %h: index, %i: index, %j: index) {
       %d = arith.subi %j, %i : index
       %di = arith.index_cast %d : index to i32
       %df = arith.sitofp %di : i32 to f32
@@ -28,8 +27,7 @@ SCORES = {
       %penalty = arith.mulf %a, %hf : f32
       %r = arith.addf %s, %penalty : f32
       attn.yield %r : f32
-    }"""
-}
+    }"""}
 DISTANCE_SLOPE = 0.03125
 
 
@@ -49,7 +47,14 @@ class Attention:
     @property
     def name(self) -> str:
         dims = f"d{self.D}" + (f"_{self.Dv}" if self.Dv != self.D else "")
-        parts = [self.dtype, dims, self.mask or "full", self.score, "bias" if self.bias else "", "lse" if self.lse else ""]
+        parts = [
+            self.dtype,
+            dims,
+            self.mask or "full",
+            self.score,
+            "bias" if self.bias else "",
+            "lse" if self.lse else "",
+        ]
         return re.sub(r"[^\w-]+", "_", "-".join(part for part in parts if part)).strip("_").replace("_-", "-")
 
     @property
@@ -75,7 +80,9 @@ class Attention:
             bias_shape=(1, 1, "M", "N") if self.bias else None,
             lse=self.lse,
         )
-        return attention.mlir({name: getattr(problem, name) for name in ("B", "Hq", "Hkv", "M", "N")} if problem else {})
+        return attention.mlir(
+            {name: getattr(problem, name) for name in ("B", "Hq", "Hkv", "M", "N")} if problem else {}
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -196,10 +203,16 @@ def numerics_problems(target: str) -> Iterator[Problem]:
                 for shape in SHAPES:
                     yield Problem(attention, **shape)
     for D in (64, 128):
-        for score, mask in (("soft_cap(20.0)", ""), ("soft_cap(20.0)", "causal(top_left)"), ("distance", "causal(top_left)")):
+        for score, mask in (
+            ("soft_cap(20.0)", ""),
+            ("soft_cap(20.0)", "causal(top_left)"),
+            ("distance", "causal(top_left)"),
+        ):
             yield Problem(Attention("bf16", D, D, mask, score, lse=True), B=2, Hq=4, Hkv=2, M=700, N=900, magnitude=2)
         yield Problem(Attention("bf16", D, D, "", bias=True, lse=True), B=2, Hq=4, Hkv=2, M=500, N=600)
-        yield Problem(Attention("f16", D, D, "causal(bottom_right)", bias=True, lse=True), B=1, Hq=4, Hkv=4, M=640, N=640)
+        yield Problem(
+            Attention("f16", D, D, "causal(bottom_right)", bias=True, lse=True), B=1, Hq=4, Hkv=4, M=640, N=640
+        )
     causal, full = Attention(mask="causal(bottom_right)", lse=True), Attention(lse=True)
     yield from (Problem(full, B=1, Hq=2, Hkv=1, M=m, N=n) for m, n in ((1, 1), (129, 1), (17, 0), (0, 20), (128, 256)))
     yield Problem(causal, B=1, Hq=2, Hkv=2, M=900, N=300)  # rows without keys
@@ -224,7 +237,13 @@ def speed_problems() -> Iterator[Problem]:
     ]
     window = [
         Problem(
-            Attention(mask="sliding_window(1023, 0)"), B=max(1, 16384 // rows), Hq=16, Hkv=16, M=rows, N=rows, layout="bnhd"
+            Attention(mask="sliding_window(1023, 0)"),
+            B=max(1, 16384 // rows),
+            Hq=16,
+            Hkv=16,
+            M=rows,
+            N=rows,
+            layout="bnhd",
         )
         for rows in (8192, 16384, 32768)
     ]
@@ -264,7 +283,9 @@ def tiny_suite() -> Suite:
     numerics = (
         Problem(causal, B=1, Hq=2, Hkv=1, M=70, N=90, layout="bnhd"),
         Problem(causal, B=1, Hq=1, Hkv=1, M=40, N=20),
-        Problem(Attention("f16", 64, 64, "sliding_window(16, 4)", lse=True), B=1, Hq=1, Hkv=1, M=60, N=60, layout="padded"),
+        Problem(
+            Attention("f16", 64, 64, "sliding_window(16, 4)", lse=True), B=1, Hq=1, Hkv=1, M=60, N=60, layout="padded"
+        ),
         Problem(Attention("bf16", 64, 64, "", "distance", True, True), B=1, Hq=2, Hkv=2, M=20, N=30, layout="packed"),
         Problem(Attention("f16", 64, 64, "", "soft_cap(5.0)"), B=1, Hq=1, Hkv=1, M=1, N=40, magnitude=3),
     )

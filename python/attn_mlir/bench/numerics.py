@@ -18,7 +18,9 @@ ROUNDOFF = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 4 * 2.0**-24}
 
 def judge(actual: tuple[float, float, float], unfused: tuple[float, float, float], dtype: str) -> dict[str, Any]:
     """The verdict on one result from the stats (largest error, relative error, largest value) of both."""
-    finite = [x if x < float("inf") else 0.0 for x in unfused[:2]]  # a yardstick that is infinitely wrong excuses nothing
+    finite = [
+        x if x < float("inf") else 0.0 for x in unfused[:2]
+    ]  # a yardstick that is infinitely wrong excuses nothing
     bounds = (2 * max(finite[0], ROUNDOFF[dtype] * unfused[2]), 2 * max(finite[1], ROUNDOFF[dtype]))
     return {
         "max_abs": actual[0],

@@ -127,7 +127,10 @@ def ours(session):
     device.context.require_target(program.manifest.target)
     problem = session.problem
     output = torch.empty_strided(
-        problem.shapes()["output"], problem.strides()["output"], dtype=session.sets[0]["query"].dtype, device=session.device
+        problem.shapes()["output"],
+        problem.strides()["output"],
+        dtype=session.sets[0]["query"].dtype,
+        device=session.device,
     )
     launches = [device.prepare(program, layouts(program, {**s, "output": output})) for s in session.sets]
     return lambda i: launches[i % len(launches)].run(torch.cuda.current_stream().cuda_stream)

@@ -34,7 +34,10 @@ def load_results(path: Path) -> dict[str, Any]:
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Columns as wide as they need, the first to the left; the first row is the header."""
     widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(w) if c == 0 else cell.rjust(w) for c, (cell, w) in enumerate(zip(row, widths))) for row in rows]
+    lines = [
+        "  ".join(cell.ljust(w) if c == 0 else cell.rjust(w) for c, (cell, w) in enumerate(zip(row, widths)))
+        for row in rows
+    ]
     lines.insert(1, "  ".join("-" * w for w in widths))
     return "\n".join(line.rstrip() for line in lines)
 
@@ -43,7 +46,9 @@ def speed_line(result: dict[str, Any]) -> str:
     """One problem: "hd128 causal S8192 B2 H16: attn-mlir 612.3, cudnn 640.1 TFLOP/s; flash2 not available: ..."."""
     timed = [f"{name} {r['tflops']:.1f}" for name, r in result["peers"].items() if "tflops" in r]
     missing = [f"{name} not available: {r['unavailable']}" for name, r in result["peers"].items() if "unavailable" in r]
-    return f"{result['label']}: {', '.join(timed) or 'nothing timed'}{' TFLOP/s' if timed else ''}" + "".join(f"; {m}" for m in missing)
+    return f"{result['label']}: {', '.join(timed) or 'nothing timed'}{' TFLOP/s' if timed else ''}" + "".join(
+        f"; {m}" for m in missing
+    )
 
 
 def spread(seconds: dict[str, float]) -> str:
@@ -59,7 +64,9 @@ def speed_tables(results: dict[str, Any]) -> list[str]:
     rows, ratios = [["TFLOP/s", *peers]], [["attn-mlir as a multiple of", *(p for p in peers if p != "attn-mlir")]]
     for result in timed:
         cells = [result["peers"].get(name, {}) for name in peers]
-        rows.append([result["label"]] + [f"{c['tflops']:.1f} ±{spread(c['seconds'])}" if "tflops" in c else "-" for c in cells])
+        rows.append(
+            [result["label"]] + [f"{c['tflops']:.1f} ±{spread(c['seconds'])}" if "tflops" in c else "-" for c in cells]
+        )
         mine = result["peers"].get("attn-mlir", {}).get("tflops")
         if mine:
             others = [c for name, c in zip(peers, cells) if name != "attn-mlir"]
@@ -89,7 +96,11 @@ def compile_text(results: dict[str, Any]) -> str:
     times = ", ".join(f"{ms:.0f} ms for {target}" for target, ms in results["bundle"].get("compile_ms", {}).items())
     lines = [f"from text to PTX, causal, head dim 128, where the bundle was made: {times}"] if times else []
     for name in ("triton", "flex", "jax-mosaic"):
-        seconds = [r["peers"][name]["prepare_seconds"] for r in results["speed"] if "prepare_seconds" in r["peers"].get(name, {})]
+        seconds = [
+            r["peers"][name]["prepare_seconds"]
+            for r in results["speed"]
+            if "prepare_seconds" in r["peers"].get(name, {})
+        ]
         if seconds:
             lines.append(f"first call of {name}, compilation included: {min(seconds):.2f} to {max(seconds):.2f} s")
     return "\n".join(lines)
@@ -99,7 +110,11 @@ def numerics_text(results: dict[str, Any]) -> str:
     entries = results["numerics"]
     counts = Counter(entry["status"] for entry in entries)
     lines = [f"numerics: {', '.join(f'{n} {status}' for status, n in sorted(counts.items())) or 'not run'}"]
-    lines += [f"  {e['status']}: {e['name']}: {e.get('reason') or describe_failure(e)}" for e in entries if e["status"] != "passed"]
+    lines += [
+        f"  {e['status']}: {e['name']}: {e.get('reason') or describe_failure(e)}"
+        for e in entries
+        if e["status"] != "passed"
+    ]
     return "\n".join(lines)
 
 
@@ -123,13 +138,25 @@ def tune_tables(results: dict[str, Any]) -> list[str]:
             sections.append(f"tune {result['label']}: {reason}")
             continue
         best = min(c["measured_seconds"] for c in timed)
-        rows = [[f"tune {result['label']}: rank correlation {result['rank_correlation']}", "predicted", "measured", "of best", "TFLOP/s"]]
+        rows = [
+            [
+                f"tune {result['label']}: rank correlation {result['rank_correlation']}",
+                "predicted",
+                "measured",
+                "of best",
+                "TFLOP/s",
+            ]
+        ]
         for c in sorted(timed, key=lambda c: c["measured_seconds"]):
             tflops = result["flops"] / c["measured_seconds"] / 1e12
             times = [f"{c[k] * 1e6:.1f} us" for k in ("predicted_seconds", "measured_seconds")]
-            rows.append([f"{c['rank']}: {c['schedule']}", *times, f"{best / c['measured_seconds']:.3f}", f"{tflops:.1f}"])
+            rows.append(
+                [f"{c['rank']}: {c['schedule']}", *times, f"{best / c['measured_seconds']:.3f}", f"{tflops:.1f}"]
+            )
         sections.append(table(rows))
-        sections += [f"  not timed: {c['schedule']}: {c['unavailable']}" for c in result["candidates"] if "unavailable" in c]
+        sections += [
+            f"  not timed: {c['schedule']}: {c['unavailable']}" for c in result["candidates"] if "unavailable" in c
+        ]
     return sections
 
 
@@ -162,13 +189,17 @@ def plot_svg(groups: list[tuple[str, dict[str, float]]], environment: dict[str, 
     peers = [name for name in PEER_DESCRIPTIONS if any(name in bars for _, bars in groups)]
     step = BAR * len(peers) + GAP
     width, height = LEFT + step * len(groups) + 20, TOP + CHART_HEIGHT + 190
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="11">']
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="11">'
+    ]
     parts.append('<rect width="100%" height="100%" fill="white"/>')
     title = f"Attention forward, TFLOP/s; {environment.get('gpu', environment.get('device_name', 'cpu'))}"
     parts.append(f'<text x="{LEFT}" y="20" font-size="14">{escape(title)}</text>')
     for k, name in enumerate(peers):
         x = LEFT + 110 * k
-        parts.append(f'<rect x="{x}" y="30" width="10" height="10" fill="{COLOURS[name]}"/><text x="{x + 14}" y="39">{name}</text>')
+        parts.append(
+            f'<rect x="{x}" y="30" width="10" height="10" fill="{COLOURS[name]}"/><text x="{x + 14}" y="39">{name}</text>'
+        )
     for k in range(6):
         y, value = TOP + CHART_HEIGHT * (1 - k / 5), top * k / 5
         parts.append(f'<line x1="{LEFT}" x2="{width - 10}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')

@@ -15,7 +15,6 @@ import queue
 import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any, Callable, Optional
 
 from ..errors import AttnError
@@ -206,7 +205,12 @@ class Run:
             if self.out_of_time("speed", len(entries) - done):
                 break
             problem = Problem.from_json(entry["problem"])
-            result = {"name": entry["name"], "label": problem.label, "problem": entry["problem"], "flops": problem.flops()}
+            result = {
+                "name": entry["name"],
+                "label": problem.label,
+                "problem": entry["problem"],
+                "flops": problem.flops(),
+            }
             result["predicted_seconds"] = entry["predicted_seconds"]
             contestants = {peer: (peer, entry["kernels"].get(OURS.get(peer, ""))) for peer in self.arguments.peers}
             result["peers"] = self.contest(problem, contestants)
@@ -291,7 +295,11 @@ class Run:
         if id(worker) not in opened:
             sample_seconds = self.arguments.sample_ms / 1e3
             reply = worker.request(
-                START_SECONDS, do="open", problem=problem.to_json(), sample_seconds=sample_seconds, seed=self.arguments.seed
+                START_SECONDS,
+                do="open",
+                problem=problem.to_json(),
+                sample_seconds=sample_seconds,
+                seed=self.arguments.seed,
             )
             if not reply["ok"]:
                 results[name]["unavailable"] = reply.get("unavailable") or reply.get("error")

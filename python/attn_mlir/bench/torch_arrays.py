@@ -58,7 +58,9 @@ class TorchArrays:
             tensors[name] = tensor
         return tensors
 
-    def run(self, device, program: Program, problem: Problem, inputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    def run(
+        self, device, program: Program, problem: Problem, inputs: dict[str, torch.Tensor]
+    ) -> dict[str, torch.Tensor]:
         if isinstance(device, CudaDevice) and self.device != "cpu":
             return self.run_on_gpu(device, program, problem, inputs)
         operands = program.manifest.operands
@@ -66,7 +68,9 @@ class TorchArrays:
         outputs = device.run(program, ordered, problem.strides())
         names = [operand.name for operand in operands if operand.role == "output"]
         return {
-            name: torch.frombuffer(array.data or bytearray(4), dtype=DTYPES[array.dtype])[: math.prod(array.shape)].reshape(array.shape)
+            name: torch.frombuffer(array.data or bytearray(4), dtype=DTYPES[array.dtype])[
+                : math.prod(array.shape)
+            ].reshape(array.shape)
             for name, array in zip(names, outputs)
         }
 
@@ -122,7 +126,11 @@ class TorchArrays:
         for first in range(0, problem.M, rows):
             part = slice(first, min(first + rows, problem.M))
             scores = self.scores(problem, query[part] @ key.T / math.sqrt(a.D), inputs.get("bias"), h, part)
-            top = scores.amax(dim=-1, keepdim=True) if problem.N else torch.full_like(scores.sum(-1, keepdim=True), -math.inf)
+            top = (
+                scores.amax(dim=-1, keepdim=True)
+                if problem.N
+                else torch.full_like(scores.sum(-1, keepdim=True), -math.inf)
+            )
             empty_rows = top == -math.inf
             weights = torch.exp(scores - top.masked_fill(empty_rows, 0))
             total = weights.sum(dim=-1, keepdim=True)
@@ -154,7 +162,9 @@ class TorchArrays:
     def stats(self, actual: torch.Tensor, expected: torch.Tensor) -> tuple[float, float, float]:
         """As PlainArrays.stats; of a whole result, the heads that the reference computed last."""
         if actual.shape != expected.shape:
-            actual = torch.stack([actual[b, h] for b, h in self.pairs]) if self.pairs else actual.reshape(expected.shape)
+            actual = (
+                torch.stack([actual[b, h] for b, h in self.pairs]) if self.pairs else actual.reshape(expected.shape)
+            )
         actual = actual.to(torch.float64)
         if expected.numel() == 0:
             return 0.0, 0.0, 0.0

@@ -85,7 +85,10 @@ def make_attention(problem, sets):
     if a.window and a.window[1] != 0:
         raise Unavailable("this kernel has only windows to the left")
     output = torch.empty_strided(
-        problem.shapes()["output"], problem.strides()["output"], dtype=sets[0]["query"].dtype, device=sets[0]["query"].device
+        problem.shapes()["output"],
+        problem.strides()["output"],
+        dtype=sets[0]["query"].dtype,
+        device=sets[0]["query"].device,
     )
     grid = (triton.cdiv(problem.M, 128), problem.B * problem.Hq)
     scale, options = math.log2(math.e) / math.sqrt(a.D), meta(problem)

@@ -8,7 +8,7 @@ import math
 import os
 import threading
 import traceback
-from typing import Any, Callable, Iterator, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, NoReturn, Optional, Sequence, Union
 
 from ..arrays import view_of
 from ..errors import AttnError
@@ -22,7 +22,7 @@ class TraceError(AttnError):
     """A predicate that cannot be traced; the message begins with the file and line of the predicate's own code."""
 
 
-def fail(what: str):
+def fail(what: str) -> NoReturn:
     """Raises with the place in the user's code that led here."""
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for frame in reversed(traceback.extract_stack()):
@@ -195,7 +195,9 @@ class Value:
         return logic("xori", self, True)
 
     def __bool__(self):
-        fail("expected no decision on a traced value: use & | ~ for and, or, not, `where` for if, and two comparisons for a chain")
+        fail(
+            "expected no decision on a traced value: use & | ~ for and, or, not, `where` for if, and two comparisons for a chain"
+        )
 
     def __index__(self):
         fail("expected no number from a traced value: to read an array at it, wrap the array by attn_mlir.mask.tensor")
@@ -216,7 +218,7 @@ def lift(operand: Operand, type: str) -> Value:
         return Tracer.get().constant(operand, type if type != BOOL else INDEX)
     if isinstance(operand, float):
         return Tracer.get().constant(operand, FLOAT)
-    return fail(f"expected a number or a traced value, got {type_name(operand)}")
+    fail(f"expected a number or a traced value, got {type_name(operand)}")
 
 
 def type_name(operand: Any) -> str:
@@ -318,7 +320,9 @@ def extremum(kind: str, a: Operand, b: Operand) -> Value:
     x, y = promote(a, b)
     suffix = "imumf" if x.type == FLOAT else "si"
     signs = (x.nonnegative, y.nonnegative)
-    return Tracer.get().op(f"arith.{kind}{suffix}", [x, y], f" : {x.type}", x.type, any(signs) if kind == "max" else all(signs))
+    return Tracer.get().op(
+        f"arith.{kind}{suffix}", [x, y], f" : {x.type}", x.type, any(signs) if kind == "max" else all(signs)
+    )
 
 
 def minimum(a: Operand, b: Operand) -> Value:

@@ -7,7 +7,7 @@ The same checks in the same words as lib/Runtime/ManifestBinding.cpp.
 from __future__ import annotations
 
 import dataclasses
-from typing import Optional, Sequence, Union
+from typing import NoReturn, Optional, Sequence, Union
 
 from ..errors import BindingError, ManifestError
 from .expression import Expression, Number, Scope
@@ -166,8 +166,7 @@ class BoundProblem:
             grid.append(ctas)
         shared = self.integer(kernel.shared_bytes, path + ".shared_bytes", scope, (0, MAX_SHARED_BYTES))
         parameters = (
-            self.parameter(parameter, f"{path}.parameters[{i}]", scope)
-            for i, parameter in enumerate(kernel.parameters)
+            self.parameter(parameter, f"{path}.parameters[{i}]", scope) for i, parameter in enumerate(kernel.parameters)
         )
         return Launch(kernel, tuple(grid), shared, tuple(parameters))
 
@@ -224,5 +223,5 @@ def evaluate(expr: Expression, path: str, scope: Scope) -> Union[int, float]:
         raise BindingError(f"{path}: {error}") from None
 
 
-def fail(operand: Operand, what: str):
+def fail(operand: Operand, what: str) -> NoReturn:
     raise BindingError(f"operand {operand.name}: {what}")

@@ -92,7 +92,7 @@ class Driver:
             raise DeviceError(f"expected {name} to succeed, got {self.error_text(code)}")
 
     def error_text(self, code: int) -> str:
-        """"error 700 (CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered)"."""
+        """ "error 700 (CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered)"."""
         texts = []
         for function in ("cuGetErrorName", "cuGetErrorString"):
             text = ctypes.c_char_p()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from typing import Callable, Mapping, Union
+from typing import Callable, Mapping, NoReturn, Union
 
 from ..errors import ManifestError
 
@@ -13,7 +13,9 @@ Access = Callable[[str, int], int]
 
 MAX_LENGTH = 4096
 MAX_DEPTH = 200
-TOKEN = re.compile(r" *(?:(?P<float>\d+(?:\.\d*(?:e[+-]?\d+)?|e[+-]?\d+))|(?P<int>\d+)|(?P<name>[A-Za-z_]\w*)|(?P<op>.))")
+TOKEN = re.compile(
+    r" *(?:(?P<float>\d+(?:\.\d*(?:e[+-]?\d+)?|e[+-]?\d+))|(?P<int>\d+)|(?P<name>[A-Za-z_]\w*)|(?P<op>.))"
+)
 FUNCTIONS = ("floordiv", "ceildiv", "mod", "min", "max")
 
 
@@ -162,7 +164,7 @@ class Parser:
             self.fail(f"expected '{text}'")
         self.take()
 
-    def fail(self, what: str):
+    def fail(self, what: str) -> NoReturn:
         rest = self.text[self.position :]
         column = self.position + len(rest) - len(rest.lstrip(" ")) + 1
         raise ManifestError(f"column {column}: {what} in '{self.text}'")

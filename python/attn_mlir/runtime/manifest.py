@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, NoReturn, Optional, Union
 
 from ..errors import ManifestError
 from .expression import Expression, Scope
@@ -127,7 +127,7 @@ class Cursor:
     def __init__(self, value: Any, path: str):
         self.value, self.path = value, path
 
-    def fail(self, what: str):
+    def fail(self, what: str) -> NoReturn:
         raise ManifestError(f"{self.path or 'manifest'}: {what}")
 
     def object(self, *fields: str) -> "Cursor":
@@ -176,7 +176,7 @@ class Cursor:
         try:
             return Expression(self.value)
         except ManifestError as error:
-            return self.fail(str(error))
+            self.fail(str(error))
 
     def one_of(self, *names: str) -> str:
         text = self.string()

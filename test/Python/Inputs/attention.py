@@ -150,14 +150,22 @@ class Messages(unittest.TestCase):
             ),
         }.items():
             self.refuses(attn_mlir.BindingError, message, function)
-        self.refuses(attn_mlir.DeviceError, "expected device cuda or sim, got 'gpu'",
-                     lambda: attn_mlir.attention(q, q, q, target="sm_80", device="gpu"))
-        self.refuses(attn_mlir.DeviceError, "expected device cpu for a kernel for the CPU, got 'sim'",
-                     lambda: attn_mlir.attention(q, q, q, target="cpu", device="sim"))
+        self.refuses(
+            attn_mlir.DeviceError,
+            "expected device cuda or sim, got 'gpu'",
+            lambda: attn_mlir.attention(q, q, q, target="sm_80", device="gpu"),
+        )
+        self.refuses(
+            attn_mlir.DeviceError,
+            "expected device cpu for a kernel for the CPU, got 'sim'",
+            lambda: attn_mlir.attention(q, q, q, target="cpu", device="sim"),
+        )
 
     def test_compiler(self):
         text = (INPUTS / "attention.mlir").read_text()
-        self.refuses(attn_mlir.CompileError, "absent.mlir: cannot read the file", lambda: attn_mlir.compile("absent.mlir"))
+        self.refuses(
+            attn_mlir.CompileError, "absent.mlir: cannot read the file", lambda: attn_mlir.compile("absent.mlir")
+        )
         wrong = text.replace("attn.attention %q, %k, %v", "attn.attention %q, %k")
         with self.assertRaises(attn_mlir.CompileError) as caught:
             attn_mlir.compile(wrong)
@@ -172,7 +180,9 @@ class Messages(unittest.TestCase):
         self.assertIn(".target sm_80", kernel.ptx)
         self.assertEqual(kernel.report["target"], "sm_80")
         self.refuses(attn_mlir.BindingError, "expected 3 arguments, got 1", lambda: kernel(self.q))
-        self.refuses(attn_mlir.BindingError, "operand query: expected dtype bf16, got f16", lambda: kernel(*[self.q] * 3))
+        self.refuses(
+            attn_mlir.BindingError, "operand query: expected dtype bf16, got f16", lambda: kernel(*[self.q] * 3)
+        )
         q = normal("bf16", 1, 2, 4, 64)
         output, lse = kernel(q, q, q, device="sim")
         self.assertEqual((output.shape, lse.shape), ((1, 2, 4, 64), (1, 2, 4)))

@@ -34,11 +34,12 @@ class Disk(unittest.TestCase):
         environment = {**os.environ, "ATTN_CACHE_DIR": str(self.folder)}
         command = [sys.executable, "-c", FIRST_USE]
         processes = [
-            subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(6)
+            subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for _ in range(6)
         ]
         said = {(p.communicate(timeout=120), p.returncode) for p in processes}
         self.assertEqual(len(said), 1, said)
-        ((output, errors), status) = said.pop()
+        (output, errors), status = said.pop()
         self.assertEqual((status, errors), (0, ""))
         self.assertEqual(len(self.entries()), 1)
         self.assertEqual(list(self.folder.glob("tmp-*")), [])

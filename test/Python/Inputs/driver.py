@@ -15,7 +15,12 @@ from attn_mlir.runtime.devices import CudaDevice, Program, open_device
 from attn_mlir.runtime.manifest import Manifest
 
 SM_COUNT, OPTIN_BYTES = 132, 232448
-ATTRIBUTES = {cuda.MULTIPROCESSOR_COUNT: SM_COUNT, cuda.CC_MAJOR: 9, cuda.CC_MINOR: 0, cuda.MAX_SHARED_OPTIN: OPTIN_BYTES}
+ATTRIBUTES = {
+    cuda.MULTIPROCESSOR_COUNT: SM_COUNT,
+    cuda.CC_MAJOR: 9,
+    cuda.CC_MINOR: 0,
+    cuda.MAX_SHARED_OPTIN: OPTIN_BYTES,
+}
 
 
 def read(array, kind, count):
@@ -67,17 +72,35 @@ class Recorder:
     def on_cuTensorMapEncodeTiled(self, where, dtype, rank, address, dims, strides, box, steps, *enums):
         assert where.value % 64 == 0, "expected a CUtensorMap aligned to 64 bytes"
         ctypes.memmove(where.value, struct.pack("<Q", 0xABC0 + len(self.named("cuTensorMapEncodeTiled"))), 8)
-        self.calls[-1] = ("cuTensorMapEncodeTiled", dict(
-            dtype=dtype, rank=rank.value, address=address.value, dims=read(dims, ctypes.c_uint64, rank.value),
-            strides=read(strides, ctypes.c_uint64, rank.value - 1), box=read(box, ctypes.c_uint32, rank.value),
-            steps=read(steps, ctypes.c_uint32, rank.value), enums=enums))
+        self.calls[-1] = (
+            "cuTensorMapEncodeTiled",
+            dict(
+                dtype=dtype,
+                rank=rank.value,
+                address=address.value,
+                dims=read(dims, ctypes.c_uint64, rank.value),
+                strides=read(strides, ctypes.c_uint64, rank.value - 1),
+                box=read(box, ctypes.c_uint32, rank.value),
+                steps=read(steps, ctypes.c_uint32, rank.value),
+                enums=enums,
+            ),
+        )
 
     def on_cuLaunchKernelEx(self, config, function, parameters, extra):
         c = config._obj
         attributes = [(c.attributes[k].id, list(c.attributes[k].value[0:3])) for k in range(c.attribute_count)]
-        self.calls[-1] = ("cuLaunchKernelEx", dict(
-            grid=list(c.grid), block=list(c.block), shared=c.shared_bytes, stream=c.stream, attributes=attributes,
-            parameters=[p for p in parameters], extra=extra))
+        self.calls[-1] = (
+            "cuLaunchKernelEx",
+            dict(
+                grid=list(c.grid),
+                block=list(c.block),
+                shared=c.shared_bytes,
+                stream=c.stream,
+                attributes=attributes,
+                parameters=[p for p in parameters],
+                extra=extra,
+            ),
+        )
 
     def named(self, name):
         return [arguments for called, arguments in self.calls if called == name]
@@ -164,7 +187,8 @@ class Driver(unittest.TestCase):
         base = fill[0].value
         self.assertEqual((fill[1], fill[2].value, fill[3].value), (0, 1200, 5))
         pointers = [
-            ctypes.c_uint64.from_address(launch["parameters"][0]).value for launch in self.library.named("cuLaunchKernelEx")
+            ctypes.c_uint64.from_address(launch["parameters"][0]).value
+            for launch in self.library.named("cuLaunchKernelEx")
         ]
         self.assertEqual(pointers, [base, base - 64, base - 128])
 
@@ -182,7 +206,9 @@ class Driver(unittest.TestCase):
         self.library.failing = {"cuLaunchKernelEx": 700}
         self.rejects("expected cuLaunchKernelEx to succeed, got error 700 (CUDA_ERROR_X: something happened)")
         self.library.failing = {"cuTensorMapEncodeTiled": 1}
-        self.rejects("tensor map of query: address 0x700000000000, dims [64, 300, 8, 2], strides [1024, 128, 307200] bytes")
+        self.rejects(
+            "tensor map of query: address 0x700000000000, dims [64, 300, 8, 2], strides [1024, 128, 307200] bytes"
+        )
         self.library.failing = {"cuModuleLoadDataEx": 218}
         self.rejects("got error 218 (CUDA_ERROR_X: something happened)\nptxas error: line 3")
 

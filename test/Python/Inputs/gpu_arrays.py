@@ -41,7 +41,9 @@ class InPlace(unittest.TestCase):
     def test_results(self):
         for target, dim in (("sm_80", 32), ("sm_90a", 64)):
             q, k = ramp(1, 2, 30, dim), ramp(1, 1, 40, dim)
-            expected, expected_lse = attn_mlir.attention(q, k, k, causal=True, return_lse=True, target=target, device="sim")
+            expected, expected_lse = attn_mlir.attention(
+                q, k, k, causal=True, return_lse=True, target=target, device="sim"
+            )
             strided = GpuArray(q, (30 * 2 * dim, dim, 2 * dim, 1))
             out, lse = GpuArray(ramp(1, 2, 30, dim)), GpuArray(HostArray("f32", (1, 2, 30), bytearray(240)))
             arguments = dict(causal=True, return_lse=True, out=(out, lse), target=target)
@@ -61,7 +63,9 @@ class InPlace(unittest.TestCase):
         """The stand-in is of compute capability 9.0."""
         q = GpuArray(ramp(1, 1, 8, 64))
         attn_mlir.attention(q, q, q, out=GpuArray(ramp(1, 1, 8, 64)))
-        with self.assertRaisesRegex(attn_mlir.DeviceError, "expected a device for sm_100a, got attn-sim .sm_90.; compile for sm_90"):
+        with self.assertRaisesRegex(
+            attn_mlir.DeviceError, "expected a device for sm_100a, got attn-sim .sm_90.; compile for sm_90"
+        ):
             kernel = attn_mlir.compile(KERNEL, target="sm_80")
             text = kernel.program.manifest_text.replace('"sm_80"', '"sm_100a"')
             kernel.program = type(kernel.program)(type(kernel.manifest).parse(text), text, kernel.ptx)
@@ -72,7 +76,9 @@ class InPlace(unittest.TestCase):
         for message, function in {
             "expected all arrays on the CPU or all on a GPU, got both": lambda: attn_mlir.attention(q, host, host),
             "expected out= for results beside arrays of GpuArray, got none": lambda: attn_mlir.attention(q, q, q),
-            "expected device cuda for arrays on a GPU, got sim": lambda: attn_mlir.attention(q, q, q, out=q, device="sim"),
+            "expected device cuda for arrays on a GPU, got sim": lambda: attn_mlir.attention(
+                q, q, q, out=q, device="sim"
+            ),
             "operand query: expected alignment to 16 bytes": lambda: attn_mlir.attention(shifted(q), q, q, out=q),
         }.items():
             with self.assertRaises(attn_mlir.BindingError) as caught:

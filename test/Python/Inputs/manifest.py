@@ -151,11 +151,15 @@ class Binding(unittest.TestCase):
             "operand key: expected dim 3 to be 64, got 32": TensorLayout((2, 4, 500, 32)),
             "operand key: expected dim 0 (B) to be 2, got 3": TensorLayout((3, 4, 500, 64)),
             "operand key: expected stride 3 to be 1, got 2": TensorLayout(key.shape, (256000, 64000, 128, 2)),
-            "operand key: expected stride 2 to be a multiple of 8, got 65": TensorLayout(key.shape, (256000, 64000, 65, 1)),
+            "operand key: expected stride 2 to be a multiple of 8, got 65": TensorLayout(
+                key.shape, (256000, 64000, 65, 1)
+            ),
             "operand key: expected stride 0 to be at least 0, got -8": TensorLayout(key.shape, (-8, 64000, 64, 1)),
             "operand key: expected 4 strides, got 1": TensorLayout(key.shape, (1,)),
             "operand key: expected alignment to 16 bytes, got address 8": dataclasses.replace(key, address=8),
-            "number of key heads: expected mod(dim(query, 1), dim(key, 1)) to be 0, got 2": TensorLayout((2, 3, 500, 64)),
+            "number of key heads: expected mod(dim(query, 1), dim(key, 1)) to be 0, got 2": TensorLayout(
+                (2, 3, 500, 64)
+            ),
             "operand key: not given": None,
         }.items():
             self.layouts[1] = self.layouts[2] = key
@@ -164,8 +168,12 @@ class Binding(unittest.TestCase):
 
     def test_grid_limit(self):
         shape = (65536, 8, 1, 64)
-        self.rejects("kernels[0].grid[2]: expected 0 to 65535, got 65536",
-                     query=TensorLayout(shape), key=TensorLayout(shape), value=TensorLayout(shape))
+        self.rejects(
+            "kernels[0].grid[2]: expected 0 to 65535, got 65536",
+            query=TensorLayout(shape),
+            key=TensorLayout(shape),
+            value=TensorLayout(shape),
+        )
 
     def test_same_words_as_attn_sim(self):
         """attn-sim binds by lib/Runtime."""
@@ -200,7 +208,12 @@ class HostArrays(unittest.TestCase):
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "x.npy"
-            for dtype, values in {"bf16": [1.5, -2], "f16": [0.5, 65504], "f32": [0.25, -1], "i64": [2**40, -1]}.items():
+            for dtype, values in {
+                "bf16": [1.5, -2],
+                "f16": [0.5, 65504],
+                "f32": [0.25, -1],
+                "i64": [2**40, -1],
+            }.items():
                 write_npy(path, HostArray.of(dtype, (2, 1), values))
                 again = read_npy(path)
                 self.assertEqual((again.dtype, again.shape, again.values()), (dtype, (2, 1), values))

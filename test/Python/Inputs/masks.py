@@ -138,7 +138,9 @@ class Scores(unittest.TestCase):
         """Relative bias of 2 heads by 127 distances, in bf16."""
         values = [((7 * k) % 13) / 8 for k in range(2 * 127)]
         table = mask.tensor(tensor("bf16", (2, 127), values))
-        self.near(self.lse(lambda s, b, h, i, j: s + table[h, j - i + 63]), lambda h, i, j: values[h * 127 + j - i + 63])
+        self.near(
+            self.lse(lambda s, b, h, i, j: s + table[h, j - i + 63]), lambda h, i, j: values[h * 127 + j - i + 63]
+        )
 
 
 class Refusals(unittest.TestCase):

@@ -20,7 +20,9 @@ class NumPy(unittest.TestCase):
     def setUp(self):
         random = np.random.default_rng(1)
         # [B, S, H, D] in memory, as projections leave them.
-        self.q, self.k, self.v = (random.standard_normal((2, 33, 3, 32)).astype(np.float16).transpose(0, 2, 1, 3) for _ in range(3))
+        self.q, self.k, self.v = (
+            random.standard_normal((2, 33, 3, 32)).astype(np.float16).transpose(0, 2, 1, 3) for _ in range(3)
+        )
         self.causal = np.tri(33, dtype=bool)
 
     def test_devices(self):
