@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import json
@@ -15,6 +16,7 @@ from typing import Any, Iterable, Optional, Sequence, Union
 from .arrays import ArrayView, current_stream, empty_like, view_of
 from .cache import Cache, digest_of
 from .errors import AttnError, BindingError, CompileError, DeviceError
+from .mask import trace_mask, trace_score
 from .problem import AttentionProblem
 from .runtime.binding import BoundProblem, TensorLayout
 from .runtime.cuda import Context
@@ -36,26 +38,42 @@ def compile(
     schedule: str = "",
     strict: bool = False,
     allow_tf32: bool = False,
+    mask: Any = None,
+    score: Any = None,
     cache: Optional[Cache] = None,
 ) -> "Kernel":
     """Compiles the attention of a module for a GPU ("sm_80", "sm_90a", ...) or for the CPU ("cpu").
 
     `source` is MLIR text, the path of a file with it, or an AttentionProblem. `schedule` gives fields of the schedule, as
-    attn-opt's option does ('tile_m=64 stages=3'); `strict` makes warnings errors. Raises CompileError with the compiler's
+    attn-opt's option does ('tile_m=64 stages=3'); `strict` makes warnings errors. `mask` and `score` are functions or masks of
+    attn_mlir.mask for an AttentionProblem; the kernel keeps the arrays that they read. Raises CompileError with the compiler's
     diagnostics. What was compiled before, by any process, comes from `cache` (the default one is on disk: cache.py).
     """
+    source, captured = with_regions(source, mask, score)
     text, name = source_text(source)
     options = ([f"--schedule={schedule}"] if schedule else []) + (["--strict"] if strict else [])
     options += ["--allow-tf32"] if allow_tf32 else []
     if target == "cpu":
-        return CpuKernel(text, allow_tf32)
+        return CpuKernel(text, captured)
     cache = cache or Cache()
     key = digest_of([compiler_digest(find_tool("attn-opt")), text, target, *options])
     files = cache.get(key)
     if files is None:
         files = run_compiler(text, name, target, options)
         cache.put(key, files)
-    return GpuKernel(text, files)
+    return GpuKernel(text, files, captured)
+
+
+def with_regions(source: Source, mask: Any, score: Any) -> tuple[Source, list[Any]]:
+    """The problem with a traced mask and score, and the arrays to pass for their captures."""
+    traced = {"score": trace_score(score) if score else None, "mask": trace_mask(mask) if mask else None}
+    given = {name: part for name, part in traced.items() if part}
+    if not given:
+        return source, []
+    if not isinstance(source, AttentionProblem):
+        raise BindingError("expected an AttentionProblem beside mask and score, got a module")
+    regions = {name: part.region for name, part in given.items()}
+    return dataclasses.replace(source, **regions), [array for part in given.values() for array in part.arrays]
 
 
 def source_text(source: Source) -> tuple[str, str]:
@@ -121,6 +139,8 @@ class Kernel:
     mlir: str
     #: What the compiler printed: warnings and remarks.
     diagnostics: str = ""
+    #: Arrays that the mask and the score read: passed after the arguments of a call.
+    captured: Sequence[Any] = ()
 
     def __call__(self, *arguments: Any, out: Any = None, device: Optional[str] = None) -> Any:
         raise NotImplementedError
@@ -129,7 +149,8 @@ class Kernel:
 class GpuKernel(Kernel):
     """A kernel for a GPU: `ptx`, `manifest`, `report` (schedule, cost model's ranking, times)."""
 
-    def __init__(self, text: str, files: dict[str, str]):
+    def __init__(self, text: str, files: dict[str, str], captured: Sequence[Any] = ()):
+        self.captured = captured
         self.mlir, self.ptx, self.diagnostics = text, files["kernel.ptx"], files["diagnostics.txt"]
         self.program = Program(Manifest.parse(files["kernel.json"]), files["kernel.json"], self.ptx)
         self.report_text = files["report.json"]
@@ -150,6 +171,7 @@ class GpuKernel(Kernel):
         `device`: "cuda", or "sim", the simulator; by default the GPU where there is one. Results are arrays of the first
         argument's library, or those given as `out` (an array, or a sequence of as many as there are results).
         """
+        arguments = (*arguments, *self.captured)
         views = [view_of(argument, f"argument {i}") for i, argument in enumerate(arguments)]
         inputs = self.by_operand(views)
         place_of(inputs.values())
@@ -242,8 +264,8 @@ def place_of(views: Iterable[ArrayView]) -> str:
 class CpuKernel(Kernel):
     """A module that attn-run executes on the CPU; it is compiled in each call."""
 
-    def __init__(self, text: str, allow_tf32: bool = False):
-        self.mlir = text
+    def __init__(self, text: str, captured: Sequence[Any] = ()):
+        self.mlir, self.captured = text, captured
         # Compiling is also how the module is checked.
         result = run_tool("attn-opt", ["-", "--target=cpu", "--emit=llvm", "-o", os.devnull], text=text)
         self.diagnostics = result.stderr.strip()
@@ -255,6 +277,7 @@ class CpuKernel(Kernel):
         """As GpuKernel.__call__, for arrays in host memory."""
         if device not in (None, "cpu"):
             raise DeviceError(f"expected device cpu for a kernel for the CPU, got '{device}'")
+        arguments = (*arguments, *self.captured)
         views = [view_of(argument, f"argument {i}") for i, argument in enumerate(arguments)]
         if any(view.device != "cpu" for view in views):
             raise BindingError("expected arrays in host memory, got one on a GPU")

@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import queue
+import re
 import sys
 import threading
 import time
@@ -31,9 +32,11 @@ from .worker_process import WorkerLost, WorkerProcess
 SCHEMA = "attn-mlir/bench-results/1"
 START_SECONDS, CHECK_SECONDS, PREPARE_SECONDS, SAMPLE_SECONDS = 180, 120, 150, 30
 #: Peers that compile for seconds at every length, and the lengths that they are timed at by default.
-SLOW_TO_COMPILE, LENGTHS = ("flex", "jax-mosaic"), (8192, 256)
+SLOW_TO_COMPILE, LENGTHS = ("flex", "jax-mosaic"), (8192,)
 #: Of the time that is left when a part begins, how much it may take.
 SHARES = {"numerics": 0.4, "speed": 0.75, "tune": 1.0}
+#: Errors after which a process can do nothing more on the GPU.
+FAULT = re.compile(r"CUDA error|error 7\d\d \(|illegal memory|launch failure|misaligned address", re.IGNORECASE)
 NOT_MEASURED = "not measured: the simulator has no clock"
 
 
@@ -235,7 +238,7 @@ class Run:
                 reason = self.dry_launch(problem, kernel) if kernel else "needs a GPU"
             if reason:
                 results[name]["unavailable"] = reason
-        for _ in range(3):  # once more for each of the first peers that take their worker along
+        for _ in range(1 + len(contestants)):  # once more for each that takes its worker along
             ready = [name for name in contestants if "unavailable" not in results[name]]
             if not ready or self.attempt(problem, {name: contestants[name] for name in ready}, results):
                 break
@@ -262,13 +265,14 @@ class Run:
             results[name].pop("samples", None)
         opened: set[int] = set()
         for name, (peer, kernel) in contestants.items():
-            if not self.guard(results, name, lambda: self.prepare(problem, name, peer, kernel, results, opened)):
+            if not self.guard(results, name, peer, lambda: self.prepare(problem, name, peer, kernel, results, opened)):
                 return False
         ready = [name for name in contestants if "unavailable" not in results[name]]
         for round_number in range(self.arguments.rounds):
             for k in range(len(ready)):
                 name = ready[(k + round_number) % len(ready)]
-                if not self.guard(results, name, lambda: self.sample(name, contestants[name][0], results)):
+                peer = contestants[name][0]
+                if not self.guard(results, name, peer, lambda: self.sample(name, peer, results)):
                     return False
         for worker in (self.worker, self.jax):
             if id(worker) in opened:
@@ -277,12 +281,12 @@ class Run:
             self.results.setdefault("clocks", {})[problem.name] = self.monitor.since(monitor_mark)
         return True
 
-    @staticmethod
-    def guard(results: dict[str, dict], name: str, action: Callable[[], None]) -> bool:
+    def guard(self, results: dict[str, dict], name: str, peer: str, action: Callable[[], None]) -> bool:
         try:
             action()
             return True
         except WorkerLost as error:
+            self.worker_of(peer).stop()
             results[name]["unavailable"] = str(error)
             results[name].pop("samples", None)
             return False
@@ -308,6 +312,8 @@ class Run:
         reply = worker.request(PREPARE_SECONDS, do="prepare", name=name, peer=peer, kernel=kernel)
         if reply.pop("ok"):
             results[name].update({k: v for k, v in reply.items() if v})
+        elif FAULT.search(reply.get("error", "")):
+            raise WorkerLost(reply["error"])
         else:
             results[name]["unavailable"] = reply.get("unavailable") or reply.get("error")
 

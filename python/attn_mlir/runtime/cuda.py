@@ -318,5 +318,6 @@ class PreparedLaunch:
         return cell, ctypes.addressof(cell)
 
     def run(self, stream: int = 0):
-        self.config.stream = stream
-        self.driver.call("cuLaunchKernelEx", ctypes.byref(self.config), self.function, self.parameters, None)
+        config = LaunchConfig.from_buffer_copy(self.config)  # its own: threads may launch on different streams
+        config.stream = stream
+        self.driver.call("cuLaunchKernelEx", ctypes.byref(config), self.function, self.parameters, None)

@@ -12,6 +12,7 @@ from attn_mlir.bench.numerics import judge
 from attn_mlir.bench.peers import peer_flops, sets_needed
 from attn_mlir.bench.plain_arrays import PlainArrays, attend
 from attn_mlir.bench.report import plot_svg, report_text
+from attn_mlir.bench.run import Run
 from attn_mlir.bench.statistics_of import rank_correlation, summary
 from attn_mlir.bench.worker_process import WorkerLost, WorkerProcess
 
@@ -101,6 +102,62 @@ class Workers(unittest.TestCase):
                 worker.request(30, do="y")
             self.assertEqual(worker.request(30, do="z"), {"ok": True, "asked": "z"})
             worker.stop()
+
+
+class Contests(unittest.TestCase):
+    """A run whose workers are scripts: peers that fault, die or are not there, beside one that is timed."""
+
+    def contest(self, script, rounds=3):
+        class Arguments:
+            device, all_lengths, sample_ms, seed = "cuda", True, 1, 1
+
+        Arguments.rounds = rounds
+        run = Run.__new__(Run)
+        run.arguments, run.monitor, run.verdicts, run.results = Arguments, None, {}, {}
+        run.worker = run.jax = ScriptedWorker(script)
+        contestants = {name: (name, None) for name in script}
+        return run.contest(Problem(Attention()), contestants), run.worker
+
+    def test_one_fault_costs_one_peer(self):
+        results, worker = self.contest({
+            "flash2": {"seconds": [3.0, 1.0, 2.0]},
+            "cudnn": {"unavailable": "too old"},
+            "triton": {"error": "RuntimeError: CUDA error: an illegal memory access was encountered"},
+            "flex": {"error": "OutOfMemoryError: tried to allocate 1 TiB"},
+            "gemm": {"seconds": [1.0, "die"]},
+        })  # fmt: skip
+        self.assertEqual(results["flash2"]["seconds"]["median"], 2.0)
+        self.assertEqual(results["cudnn"]["unavailable"], "too old")
+        self.assertIn("illegal memory access", results["triton"]["unavailable"])
+        self.assertIn("OutOfMemory", results["flex"]["unavailable"])
+        self.assertIn("died", results["gemm"]["unavailable"])
+        self.assertEqual(worker.stops, 2)  # triton's fault and gemm's death
+
+    def test_turns(self):
+        _, worker = self.contest({name: {"seconds": [1.0] * 3} for name in ("flash2", "cudnn", "flex")})
+        order = [message["name"] for message in worker.asked if message["do"] == "sample"]
+        self.assertEqual(order, ["flash2", "cudnn", "flex", "cudnn", "flex", "flash2", "flex", "flash2", "cudnn"])
+
+
+class ScriptedWorker:
+    def __init__(self, script):
+        self.script, self.stops, self.asked = script, 0, []
+
+    def stop(self):
+        self.stops += 1
+        self.asked.clear()
+
+    def request(self, timeout, **message):
+        self.asked.append(message)
+        told = self.script.get(message.get("name"), {})
+        if message["do"] == "prepare" and ("error" in told or "unavailable" in told):
+            return {"ok": False, **told}
+        if message["do"] == "sample":
+            seconds = told["seconds"][sum(m == message for m in self.asked) - 1]
+            if seconds == "die":
+                raise WorkerLost("worker died (status 9)")
+            return {"ok": True, "seconds": seconds}
+        return {"ok": True}
 
 
 def results():

@@ -112,6 +112,19 @@ class Masks(unittest.TestCase):
         self.assertEqual(text.count("arith.divsi %i"), 1)
 
 
+class Compile(unittest.TestCase):
+    def test_mask_and_score(self):
+        """A kernel keeps the arrays that its mask and score read."""
+        problem = attn_mlir.AttentionProblem("f16", S, S)
+        slopes = mask.tensor(tensor("f32", (2,), [0.0, 0.0]))
+        options = dict(mask=PATTERNS["document"][0], score=lambda s, b, h, i, j: s + slopes[h], target="sm_80")
+        values = attn_mlir.compile(problem, **options)(ZEROS, ZEROS, IDENTITY, device="sim").values()
+        seen = [[values[i * S + j] > 0 for j in range(S)] for i in range(S)]
+        self.assertEqual(seen, [[DOCUMENTS[i] == DOCUMENTS[j] for j in range(S)] for i in range(S)])
+        with self.assertRaisesRegex(attn_mlir.BindingError, "expected an AttentionProblem beside mask and score, got a mod"):
+            attn_mlir.compile("attention.mlir", mask=mask.causal())
+
+
 class Scores(unittest.TestCase):
     def lse(self, score_mod, **options):
         """LSE of rows of zeros: the logarithm of the sum of the exponentials of what score_mod makes of 0."""
