@@ -1,6 +1,7 @@
 """lit configuration: the tools under test, FileCheck, and optional features."""
 
 import os
+import subprocess
 
 import lit.formats
 import lit.util
@@ -37,5 +38,14 @@ def add_program(feature, path):
         lit_config.note(f"{feature} not found: tests that need it are unsupported")
 
 
+def add_python_package(name):
+    """Makes the lit feature available where Python has the package."""
+    if subprocess.run([config.python, "-c", f"import {name}"], capture_output=True).returncode == 0:
+        config.available_features.add(name)
+
+
+add_python_package("numpy")
+add_python_package("wheel")
 add_program("ptxas", config.ptxas)
 add_program("nvcc", config.nvcc)
+add_program("sim_cudart", os.path.join(config.attn_binary_dir, "lib", "libattn_sim_cudart.so"))

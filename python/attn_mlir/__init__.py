@@ -1,2 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Python side of attn-mlir."""
+"""Fused attention, compiled: `attention(q, k, v)` on arrays, `compile` for a module, `mask` for predicates.
+
+    import attn_mlir
+    output = attn_mlir.attention(query, key, value, causal=True)             # [B, H, M, D]
+
+    kernel = attn_mlir.compile("attention.mlir", target="sm_90a")
+    output = kernel(query, key, value)
+
+The compiler's programs are found on PATH, in the folder that ATTN_BIN names, or in the build folder of the repository.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+from .errors import AttnError, BindingError, CompileError, DeviceError, ManifestError
+
+if TYPE_CHECKING:
+    from . import mask
+    from .attention import attention
+    from .cache import Cache
+    from .kernel import Kernel, compile
+    from .problem import AttentionProblem
+
+__version__ = "0.1.0"
+__all__ = [
+    "AttentionProblem", "AttnError", "BindingError", "Cache", "CompileError", "DeviceError", "Kernel", "ManifestError",
+    "attention", "compile", "mask",
+]  # fmt: skip
+
+#: Loaded when they are asked for: `python -m attn_mlir.plot` needs none of them.
+_HOMES = {
+    "attention": "attention",
+    "compile": "kernel",
+    "Kernel": "kernel",
+    "Cache": "cache",
+    "AttentionProblem": "problem",
+}
+
+
+def __getattr__(name: str):
+    if name == "mask":
+        return importlib.import_module(".mask", __name__)
+    if name in _HOMES:
+        value = getattr(importlib.import_module("." + _HOMES[name], __name__), name)
+        globals()[name] = value  # in place of the submodule of the same name
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -100,6 +100,11 @@ cudaError_t Context::launch(const void *handle,
     printError("no PTX for the kernel");
     return setError(cudaErrorInvalidDeviceFunction);
   }
+  return launchEntry(*module, it->second.name, arguments);
+}
+
+cudaError_t Context::launchEntry(Module &module, const std::string &entry,
+                                 const LaunchArguments &arguments) {
   Options options;
   if (const char *text = std::getenv("ATTN_SIM_OPTIONS")) {
     std::string error = parseOptions(text, options);
@@ -112,14 +117,22 @@ cudaError_t Context::launch(const void *handle,
   config.block = toDim3(arguments.block);
   config.cluster = toDim3(arguments.cluster);
   config.dynamicSharedBytes = arguments.sharedBytes;
-  config.parameters =
-      packArguments(*module, it->second.name, arguments.arguments);
-  LaunchReport report =
-      device.launch(*module, it->second.name, config, options);
+  config.parameters = packArguments(module, entry, arguments.arguments);
+  LaunchReport report = device.launch(module, entry, config, options);
   for (const Diagnostic &diagnostic : report.diagnostics)
     printError(diagnostic.str());
-  printReport(it->second.name, report);
+  printReport(entry, report);
   return report.completed ? cudaSuccess : setError(cudaErrorLaunchFailure);
+}
+
+void *Context::allocate(size_t bytes) {
+  // More is a mistake that would fill the host's memory.
+  constexpr size_t maxBytes = size_t(1) << 34;
+  uint64_t address =
+      bytes <= maxBytes ? device.allocate(bytes, "device memory") : 0;
+  if (address)
+    std::memset(reinterpret_cast<void *>(address), 0xFF, bytes);
+  return reinterpret_cast<void *>(address);
 }
 
 void *Context::variableAddress(const void *handle) const {

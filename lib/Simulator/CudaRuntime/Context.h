@@ -49,7 +49,12 @@ public:
     variables[handle] = std::move(variable);
   }
   cudaError_t launch(const void *kernel, const LaunchArguments &arguments);
+  cudaError_t launchEntry(Module &module, const std::string &entry,
+                          const LaunchArguments &arguments);
   void *variableAddress(const void *handle) const;
+
+  /// Device memory, filled with 0xFF bytes; null if there is no more.
+  void *allocate(size_t bytes);
 
   cudaError_t setError(cudaError_t error) { return lastError = error; }
   cudaError_t takeError() {
@@ -67,6 +72,9 @@ private:
   std::map<const void *, Registration> kernels, variables;
   cudaError_t lastError = cudaSuccess;
 };
+
+/// The value of a cudaDeviceAttr or of the CUdevice_attribute of that number.
+int deviceAttribute(int attribute);
 
 } // namespace attn::sim
 

@@ -132,15 +132,8 @@ API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
 //===----------------------------------------------------------------------===//
 
 API cudaError_t cudaMalloc(void **pointer, size_t bytes) {
-  // More is a mistake that would fill the host's memory.
-  constexpr size_t maxBytes = size_t(1) << 34;
-  uint64_t address =
-      bytes <= maxBytes ? context().device.allocate(bytes, "cudaMalloc") : 0;
-  if (!address)
-    return cudaErrorMemoryAllocation;
-  *pointer = reinterpret_cast<void *>(address);
-  std::memset(*pointer, 0xFF, bytes);
-  return cudaSuccess;
+  *pointer = context().allocate(bytes);
+  return *pointer ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 API cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t) {
   return cudaMalloc(p, bytes);
@@ -246,7 +239,7 @@ API cudaError_t cudaGetDeviceCount(int *count) {
 }
 API cudaError_t cudaDeviceReset() { return cudaSuccess; }
 
-static int attributeValue(int attribute) {
+int attn::sim::deviceAttribute(int attribute) {
   switch (attribute) {
   case cudaDevAttrComputeCapabilityMajor:
     return 9;
@@ -273,7 +266,7 @@ static int attributeValue(int attribute) {
 }
 API cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute,
                                        int) {
-  *value = attributeValue(attribute);
+  *value = deviceAttribute(attribute);
   return cudaSuccess;
 }
 API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
@@ -282,7 +275,7 @@ API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
   properties->major = 9;
   properties->multiProcessorCount = int(context().device.smCount());
   properties->sharedMemPerBlockOptin =
-      attributeValue(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+      deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   properties->sharedMemPerBlock = 49152;
   properties->warpSize = 32;
   properties->maxThreadsPerBlock = 1024;

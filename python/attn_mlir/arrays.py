@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Arrays of other libraries, seen without copying: by the array interface, the CUDA array interface, or DLPack.
+
+DLPack's structures are those of dlpack.h 0.x, which every producer still gives; bf16 comes through it alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import sys
+from typing import Any, Optional, Sequence
+
+from .errors import BindingError
+from .runtime.binding import row_major_strides
+from .runtime.host_array import HostArray, offsets, strided_elements
+from .runtime.manifest import DTYPE_BYTES
+
+#: typestr of the array interfaces, without the byte order. ml_dtypes.bfloat16 is a V2.
+INTERFACE_DTYPES = {
+    "f2": "f16",
+    "f4": "f32",
+    "f8": "f64",
+    "b1": "i1",
+    "i1": "i8",
+    "i4": "i32",
+    "i8": "i64",
+    "V2": "bf16",
+}
+#: (DLDataTypeCode, bits)
+DLPACK_DTYPES = {
+    (2, 16): "f16", (2, 32): "f32", (2, 64): "f64", (4, 16): "bf16",
+    (0, 8): "i8", (0, 32): "i32", (0, 64): "i64", (6, 8): "i1", (1, 8): "i1",
+}  # fmt: skip
+DLPACK_CPU, DLPACK_CUDA, DLPACK_CUDA_HOST, DLPACK_MANAGED = 1, 2, 3, 13
+
+
+class DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int),
+        ("device_id", ctypes.c_int),
+        ("ndim", ctypes.c_int),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+@dataclasses.dataclass(frozen=True)
+class ArrayView:
+    """An array: element type, sizes, strides in elements, address, and where it is ("cpu" or "cuda").
+
+    `owner` keeps the memory; the view is valid as long as it lives.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    address: int
+    device: str
+    device_id: int
+    owner: Any
+
+    def to_host(self) -> HostArray:
+        """A row-major copy of an array in host memory."""
+        size = DTYPE_BYTES[self.dtype]
+        count = strided_elements(self.shape, self.strides) * size
+        data = bytearray(ctypes.string_at(self.address, count)) if count else bytearray()
+        return HostArray.gather(self.dtype, self.shape, self.strides, data)
+
+    def write(self, tensor: HostArray):
+        """Copies a row-major tensor of the same shape into an array in host memory."""
+        size = DTYPE_BYTES[self.dtype]
+        count = strided_elements(self.shape, self.strides) * size
+        if count:
+            target = (ctypes.c_char * count).from_address(self.address)
+            if self.strides == row_major_strides(self.shape):
+                target[:] = bytes(tensor.data)
+            else:
+                scatter(target, tensor, self.strides)
+
+
+def scatter(target: ctypes.Array, tensor: HostArray, strides: Sequence[int]):
+    """Element by element: what lies between stays as it is."""
+    size = DTYPE_BYTES[tensor.dtype]
+    for k, offset in enumerate(offsets(tensor.shape, strides)):
+        target[offset * size : offset * size + size] = bytes(tensor.data[k * size : k * size + size])
+
+
+def view_of(array: Any, name: str = "array") -> ArrayView:
+    """Sees an array; a BindingError says what was expected of `name`."""
+    if isinstance(array, HostArray):
+        buffer = (ctypes.c_char * max(len(array.data), 1)).from_buffer(array.data or bytearray(1))
+        address = ctypes.addressof(buffer)
+        return ArrayView(array.dtype, array.shape, row_major_strides(array.shape), address, "cpu", 0, (array, buffer))
+    interface = interface_of(array, "__array_interface__")
+    if interface is not None:
+        return view_of_interface(array, interface, "cpu", name)
+    if hasattr(array, "__dlpack__"):
+        return view_of_dlpack(array, name)
+    interface = interface_of(array, "__cuda_array_interface__")
+    if interface is not None:
+        return view_of_interface(array, interface, "cuda", name)
+    raise BindingError(
+        f"{name}: expected an array with __dlpack__, __array_interface__ or __cuda_array_interface__, "
+        f"got {type(array).__name__}"
+    )
+
+
+def interface_of(array: Any, attribute: str) -> Optional[dict]:
+    """None where there is none, or where the array says so by raising."""
+    try:
+        interface = getattr(array, attribute, None)
+    except Exception:
+        return None
+    return interface if isinstance(interface, dict) else None
+
+
+def view_of_interface(array: Any, interface: dict, device: str, name: str) -> ArrayView:
+    typestr = interface["typestr"]
+    dtype = INTERFACE_DTYPES.get(typestr[1:])
+    if dtype is None or typestr[0] == ">":
+        raise BindingError(f"{name}: expected dtype {', '.join(INTERFACE_DTYPES.values())}, got '{typestr}'")
+    if interface.get("mask") is not None:
+        raise BindingError(f"{name}: expected an array without a mask, got one with a mask")
+    shape, size = tuple(interface["shape"]), DTYPE_BYTES[dtype]
+    strides = interface.get("strides")
+    if strides is None:
+        elements = row_major_strides(shape)
+    elif any(s % size for s in strides):
+        raise BindingError(f"{name}: expected strides that are multiples of {size} bytes, got {tuple(strides)}")
+    else:
+        elements = tuple(s // size for s in strides)
+    return ArrayView(dtype, shape, elements, interface["data"][0] or 0, device, 0, array)
+
+
+def view_of_dlpack(array: Any, name: str) -> ArrayView:
+    detached = array.detach() if hasattr(array, "detach") else array  # torch refuses tensors that need gradients
+    capsule = detached.__dlpack__()
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    t = DLTensor.from_address(get_pointer(capsule, b"dltensor"))
+    dtype = DLPACK_DTYPES.get((t.code, t.bits))
+    if dtype is None or t.lanes != 1:
+        known = ", ".join(dict.fromkeys(DLPACK_DTYPES.values()))
+        raise BindingError(
+            f"{name}: expected dtype {known}, got DLPack type {t.code} of {t.bits} bits, {t.lanes} lanes"
+        )
+    if t.device_type not in (DLPACK_CPU, DLPACK_CUDA, DLPACK_CUDA_HOST, DLPACK_MANAGED):
+        raise BindingError(f"{name}: expected an array on the CPU or a CUDA device, got DLPack device {t.device_type}")
+    shape = tuple(t.shape[i] for i in range(t.ndim))
+    strides = tuple(t.strides[i] for i in range(t.ndim)) if t.strides else row_major_strides(shape)
+    device = "cuda" if t.device_type in (DLPACK_CUDA, DLPACK_MANAGED) else "cpu"
+    # The capsule is not consumed: when it goes, its producer lets go of the memory.
+    return ArrayView(dtype, shape, strides, (t.data or 0) + t.byte_offset, device, t.device_id, (array, capsule))
+
+
+def empty_like(array: Any, shape: Sequence[int], dtype: str) -> Any:
+    """A new array of the library that `array` is of, on its device: torch, CuPy or NumPy; else a HostArray."""
+    module = type(array).__module__.partition(".")[0]
+    if module == "torch":
+        torch = sys.modules["torch"]
+        names = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
+        return torch.empty(tuple(shape), dtype=names[dtype], device=array.device)
+    if module in ("cupy", "numpy"):
+        library = sys.modules[module]
+        kinds = {"f16": "float16", "f32": "float32", "f64": "float64"}
+        return library.empty(tuple(shape), dtype=array.dtype if dtype == "bf16" else kinds[dtype])
+    if isinstance(array, HostArray):
+        size = 1
+        for extent in shape:
+            size *= extent
+        return HostArray(dtype, tuple(shape), bytearray(size * DTYPE_BYTES[dtype]))
+    raise BindingError(f"expected out= for results beside arrays of {type(array).__name__}, got none")
+
+
+def current_stream(array: Any) -> int:
+    """The CUstream that the array's library works on now; 0, the default stream, where it does not say."""
+    module = type(array).__module__.partition(".")[0]
+    if module == "torch":
+        return sys.modules["torch"].cuda.current_stream(array.device).cuda_stream
+    if module == "cupy":
+        return sys.modules["cupy"].cuda.get_current_stream().ptr
+    return 0

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Command line of the benchmark kit: `bundle` compiles, `run` proves and times, `report` prints results again."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from ..errors import AttnError
+from .configurations import SUITES
+from .peers import PEER_NAMES
+
+PARTS = ("numerics", "speed", "tune")
+
+
+def parse_arguments(argv):
+    parser = argparse.ArgumentParser(prog="python -m attn_mlir.bench", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    bundle = commands.add_parser("bundle", help="compile a suite into a folder (needs attn-opt)")
+    bundle.add_argument("-o", "--output", type=Path, default=Path("bench-bundle"), metavar="DIR")
+    bundle.add_argument("--suite", choices=SUITES, default="full")
+    bundle.add_argument("--max-mib", type=float, default=40, help="fail over this size (default: 40)")
+    run = commands.add_parser("run", help="prove and time the kernels of a bundle")
+    run.add_argument("bundle", type=Path, metavar="BUNDLE")
+    run.add_argument(
+        "--device",
+        choices=["cuda", "sim", "cpu"],
+        default="cuda",
+        help="sim: the simulator, which proves and does not time; cpu: the peers alone, to try the kit",
+    )
+    run.add_argument("--minutes", type=float, default=10, help="time to take in all (default: 10)")
+    run.add_argument("--parts", type=names(PARTS), default=list(PARTS), metavar="LIST", help=",".join(PARTS))
+    run.add_argument("--tune", action="store_const", const=["tune"], dest="parts", help="the part tune alone")
+    run.add_argument(
+        "--peers", type=names(PEER_NAMES), default=list(PEER_NAMES), metavar="LIST", help=",".join(PEER_NAMES)
+    )
+    run.add_argument("--filter", default="", metavar="TEXT", help="only problems whose name contains TEXT")
+    run.add_argument("--rounds", type=int, default=9, help="samples of each peer (default: 9)")
+    run.add_argument("--sample-ms", type=float, default=15, help="length of a sample (default: 15)")
+    run.add_argument("--jobs", type=int, help="processes that prove at once (default: 4 on cuda, else 1)")
+    run.add_argument(
+        "--all-lengths", action="store_true", help="time peers that compile for seconds at every length too"
+    )
+    run.add_argument("--seed", type=int, default=1)
+    run.add_argument(
+        "--arrays", choices=["torch", "plain"], help="reference by PyTorch (default), or without it (sim's)"
+    )
+    run.add_argument("-o", "--output", type=Path, metavar="DIR", help="for the results (default: BUNDLE/results)")
+    report = commands.add_parser("report", help="print the tables of a results.json again")
+    report.add_argument("results", type=Path)
+    return parser.parse_args(argv)
+
+
+def names(known):
+    """A parser of "a,b"."""
+
+    def parse(text):
+        chosen = text.split(",")
+        for name in chosen:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f"expected some of {','.join(known)}, got '{name}'")
+        return chosen
+
+    return parse
+
+
+def main(argv=None) -> int:
+    arguments = parse_arguments(argv)
+    try:
+        if arguments.command == "bundle":
+            from .bundle import make_bundle
+
+            make_bundle(arguments.output, arguments.suite, int(arguments.max_mib * 2**20))
+            return 0
+        if arguments.command == "report":
+            from .report import load_results, report_text
+
+            print(report_text(load_results(arguments.results)))
+            return 0
+        from .run import run
+
+        if not arguments.jobs:
+            arguments.jobs = 4 if arguments.device == "cuda" else 1
+
+        return run(arguments)
+    except AttnError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Makes the folder that a GPU machine needs: PTX and manifests of a suite, this package, and an index.
+
+    BUNDLE/index.json           what is compiled, and the problems to run (see `Bundle`)
+    BUNDLE/kernels/KEY.{ptx,json}
+    BUNDLE/python/attn_mlir     so that nothing needs to be installed
+    BUNDLE/run.sh               python -m attn_mlir.bench run BUNDLE
+
+Each kernel has dynamic sizes; its schedule is the one that the cost model chooses for the problem's sizes.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Optional
+
+from ..errors import AttnError
+from ..runtime.devices import Program
+from ..tools import run_tool
+from .configurations import SUITES, TARGETS, Attention, Problem, Suite, proof_problem
+
+SCHEMA = "attn-mlir/bench-bundle/1"
+MAX_BYTES = 40 << 20
+
+RUN_SCRIPT = """#!/bin/sh
+# Proves and times the kernels of this folder: docs/benchmarks/README.md.
+here=$(cd "$(dirname "$0")" && pwd)
+PYTHONPATH="$here/python" exec "${PYTHON:-python3}" -m attn_mlir.bench run "$here" "$@"
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class KernelRequest:
+    """A kernel to compile; an empty schedule is the compiler's own choice for unknown sizes."""
+
+    attention: Attention
+    target: str
+    schedule: str = ""
+
+    @property
+    def key(self) -> str:
+        suffix = "-" + hashlib.sha256(self.schedule.encode()).hexdigest()[:8] if self.schedule else ""
+        return f"{self.target}-{self.attention.name}{suffix}"
+
+
+class Bundler:
+    """Compiles a suite into a folder. A kernel that the compiler refuses is in the index with its diagnostics."""
+
+    def __init__(self, folder: Path, log=print):
+        self.folder, self.log = folder, log
+        self.kernels: dict[str, dict] = {}
+        self.proofs: dict[str, dict] = {}
+        self.executor = concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1)
+        self.started = self.last_progress = time.monotonic()
+
+    def make(self, suite: Suite) -> dict:
+        (self.folder / "kernels").mkdir(parents=True, exist_ok=True)
+        ranked = {}
+        wanted = dict.fromkeys((p, t) for p in suite.speed + suite.tune for t in TARGETS)
+        self.progress("ranking schedules", 0, len(wanted))
+        for (problem, target), result in zip(wanted, self.executor.map(lambda item: self.rank(*item), wanted)):
+            ranked[problem, target] = result
+            self.progress("ranking schedules", len(ranked), len(wanted))
+        index = {
+            "schema": SCHEMA,
+            "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "compiler": run_tool("attn-opt", ["--version"]).stdout.strip().splitlines()[:2],
+            "speed": [self.speed_entry(p, ranked) for p in suite.speed],
+            "tune": [self.tune_entry(p, ranked[p, TARGETS[0]][: suite.candidates]) for p in suite.tune],
+        }
+        # The kernels that are timed come first: time may run out.
+        index["numerics"] = list(self.proofs.values()) + [
+            self.numerics_entry(p, self.request(KernelRequest(p.attention, t)))
+            for t in TARGETS
+            for p in suite.numerics[t]
+        ]
+        self.compile_all()
+        index["compile_ms"] = self.compile_milliseconds()
+        index["kernels"] = {
+            key: {k: v for k, v in entry.items() if k != "request"} for key, entry in self.kernels.items()
+        }
+        (self.folder / "index.json").write_text(json.dumps(index, indent=1) + "\n")
+        return index
+
+    def rank(self, problem: Problem, target: str) -> list[dict]:
+        """The cost model's schedules for a problem's sizes, best first: text, predicted seconds, rank."""
+        text = problem.attention.mlir(problem)
+        result = run_tool("attn-opt", ["-", f"--target={target}", "--emit=report", "-o", "-"], text=text)
+        if result.returncode != 0:
+            raise AttnError(f"{problem.name}, {target}: {result.stderr.strip()}")
+        ranked = json.loads(result.stdout)["selections"][0]["ranked"]
+        return [{"schedule": r["text"], "seconds": r["cost"]["seconds"], "rank": r["rank"]} for r in ranked]
+
+    def request(self, request: KernelRequest) -> str:
+        """The key of a kernel, which `compile_all` compiles once."""
+        self.kernels.setdefault(request.key, {"request": request})
+        return request.key
+
+    @staticmethod
+    def numerics_entry(problem: Problem, key: str) -> dict:
+        return {"name": f"{key.partition('-')[0]} {problem.name}", "kernel": key, "problem": problem.to_json()}
+
+    def timed(self, problem: Problem, target: str, schedule: str) -> str:
+        """The key of a kernel that is timed, and so to be proven too."""
+        key = self.request(KernelRequest(problem.attention, target, schedule))
+        self.proofs.setdefault(key, self.numerics_entry(proof_problem(problem), key))
+        return key
+
+    def speed_entry(self, problem: Problem, ranked: dict) -> dict:
+        kernels, predicted = {}, {}
+        for target in TARGETS:
+            best = ranked[problem, target][0]
+            kernels[target] = self.timed(problem, target, best["schedule"])
+            predicted[target] = best["seconds"]
+        return {"name": problem.name, "kernels": kernels, "predicted_seconds": predicted, "problem": problem.to_json()}
+
+    def tune_entry(self, problem: Problem, ranked: list[dict]) -> dict:
+        candidates = [{**r, "kernel": self.timed(problem, TARGETS[0], r["schedule"])} for r in ranked]
+        return {"name": problem.name, "candidates": candidates, "problem": problem.to_json()}
+
+    def compile_all(self):
+        """Compiles every kernel that was asked for."""
+        keys = list(self.kernels)
+        for done, (key, entry) in enumerate(zip(keys, self.executor.map(self.compile, keys)), 1):
+            self.kernels[key].update(entry)
+            self.progress("compiling kernels", done, len(keys))
+
+    def compile(self, key: str) -> dict:
+        request: KernelRequest = self.kernels[key]["request"]
+        command = ["-", f"--target={request.target}", "--emit=ptx,manifest,report", "-o", self.folder / "kernels" / key]
+        command += [f"--schedule={request.schedule}"] if request.schedule else []
+        began = time.monotonic()
+        result = run_tool("attn-opt", command, text=request.attention.mlir())
+        entry = {
+            "attention": dataclasses.asdict(request.attention),
+            "target": request.target,
+            "remarks": result.stderr.strip().splitlines(),
+            "compile_seconds": round(time.monotonic() - began, 4),
+        }
+        report = self.folder / "kernels" / f"{key}.report.json"
+        if result.returncode != 0:
+            return {**entry, "failed": result.stderr.strip() or f"attn-opt ended with status {result.returncode}"}
+        content = json.loads(report.read_text())
+        report.unlink()
+        chosen = " ".join(f"{k}={v}" for k, v in content["schedule"].items() if v)
+        size = (self.folder / "kernels" / f"{key}.ptx").stat().st_size
+        return {**entry, "schedule": chosen, "notes": content.get("notes", []), "ptx_bytes": size}
+
+    @staticmethod
+    def compile_milliseconds() -> dict[str, float]:
+        """From text to PTX, in process: the least of three, of the causal kernel with head dim 128, nothing beside it."""
+        attention, times = Attention(mask="causal(top_left)"), {}
+        for target in TARGETS:
+            command = ["-", f"--target={target}", "--emit=report", "-o", "-"]
+            reports = (json.loads(run_tool("attn-opt", command, text=attention.mlir()).stdout) for _ in range(3))
+            times[target] = round(min(sum(t["milliseconds"] for t in r.get("times", [])) for r in reports), 1)
+        return times
+
+    def progress(self, what: str, done: int, count: int):
+        """A line every two seconds, and one at the end."""
+        now = time.monotonic()
+        if done == count or now - self.last_progress > 2:
+            self.last_progress = now
+            self.log(f"{what}: {done}/{count}, {now - self.started:.0f} s")
+
+
+def copy_package(folder: Path):
+    """This package, sources only."""
+    source = Path(__file__).resolve().parents[1]
+    ignore = shutil.ignore_patterns("__pycache__", "*.pyc", "bin", "*.so")
+    shutil.copytree(source, folder / "python" / "attn_mlir", ignore=ignore)
+
+
+def folder_bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def make_bundle(folder: Path, suite: str = "full", max_bytes: int = MAX_BYTES, log=print) -> None:
+    """Writes a bundle; `folder` must be absent or an earlier bundle, which is replaced."""
+    if folder.exists():
+        if not (folder / "index.json").exists() and any(folder.iterdir()):
+            raise AttnError(f"{folder}: expected an absent folder or an earlier bundle, got other files")
+        shutil.rmtree(folder)
+    index = Bundler(folder, log).make(SUITES[suite]())
+    copy_package(folder)
+    script = folder / "run.sh"
+    script.write_text(RUN_SCRIPT)
+    script.chmod(0o755)
+    failed = [key for key, entry in index["kernels"].items() if "failed" in entry]
+    for key in failed:
+        log(f"not compiled: {key}: {index['kernels'][key]['failed'].splitlines()[0]}")
+    size = folder_bytes(folder)
+    counts = ", ".join(f"{len(index[part])} {part}" for part in ("numerics", "speed", "tune"))
+    log(
+        f"{folder}: {len(index['kernels']) - len(failed)} kernels ({len(failed)} refused), {counts}, {size / 2**20:.1f} MiB"
+    )
+    if size > max_bytes:
+        raise AttnError(f"expected a bundle of at most {max_bytes / 2**20:.1f} MiB, got {size / 2**20:.1f} MiB")
+
+
+class Bundle:
+    """A bundle on disk, as the other side reads it."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        try:
+            self.index = json.loads((folder / "index.json").read_text())
+        except (OSError, ValueError) as error:
+            raise AttnError(f"{folder}: expected a bundle of tools/bench-bundle.sh: {error}") from None
+        if self.index.get("schema") != SCHEMA:
+            raise AttnError(f"{folder}: expected schema '{SCHEMA}', got '{self.index.get('schema')}'")
+
+    def kernel_path(self, key: str) -> Path:
+        """The manifest of a kernel."""
+        return self.folder / "kernels" / f"{key}.json"
+
+    def refusal(self, key: str) -> Optional[str]:
+        """What the compiler said where it refused a kernel."""
+        return self.index["kernels"][key].get("failed")
+
+    def program(self, key: str) -> Program:
+        return Program.load(self.kernel_path(key))

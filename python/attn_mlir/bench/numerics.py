@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Proves a kernel against float64, by the rule of include/attn/Reference/ErrorBound.h: at most twice the error of the
+unfused computation in the kernel's precision, in the largest error and in the Frobenius norm at once.
+
+The yardstick's error can be 0 by luck, so each bound has the floor of what any kernel's roundings cost: u, the unit
+roundoff of the result's type, or 4 u for f32.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..runtime.devices import Program
+from .configurations import Problem
+
+ROUNDOFF = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 4 * 2.0**-24}
+
+
+def judge(actual: tuple[float, float, float], unfused: tuple[float, float, float], dtype: str) -> dict[str, Any]:
+    """The verdict on one result from the stats (largest error, relative error, largest value) of both."""
+    finite = [
+        x if x < float("inf") else 0.0 for x in unfused[:2]
+    ]  # a yardstick that is infinitely wrong excuses nothing
+    bounds = (2 * max(finite[0], ROUNDOFF[dtype] * unfused[2]), 2 * max(finite[1], ROUNDOFF[dtype]))
+    return {
+        "max_abs": actual[0],
+        "max_abs_bound": bounds[0],
+        "relative": actual[1],
+        "relative_bound": bounds[1],
+        "passed": actual[0] <= bounds[0] and actual[1] <= bounds[1],
+    }
+
+
+def check(problem: Problem, program: Program, device, arrays, seed: int = 1) -> dict[str, Any]:
+    """Runs a problem once; {"passed": ..., "results": {"output": ..., "lse": ...}}."""
+    inputs = arrays.inputs(problem, seed)
+    outputs = arrays.run(device, program, problem, inputs)
+    reference = arrays.reference(problem, inputs)
+    dtypes = {operand.name: operand.dtype for operand in program.manifest.operands}
+    results = {
+        name: judge(
+            arrays.stats(outputs[name], expected), arrays.stats(reference.unfused[name], expected), dtypes[name]
+        )
+        for name, expected in reference.results.items()
+    }
+    return {"passed": all(r["passed"] for r in results.values()), "results": results}
+
+
+def describe(result: dict[str, Any]) -> str:
+    """ "output 1.2e-03 of 3.9e-03, lse 2.4e-07 of 1.9e-06" (largest errors and their bounds)."""
+    parts = []
+    for name, r in result["results"].items():
+        parts.append(f"{name} {r['max_abs']:.1e} of {r['max_abs_bound']:.1e}")
+    return ", ".join(parts)

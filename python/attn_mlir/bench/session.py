@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A problem that is being timed in this process: its rotated inputs and the peers made ready on them."""
+
+from __future__ import annotations
+
+import time
+from typing import Optional
+
+import torch
+
+from ..runtime.devices import CudaDevice, Program
+from .configurations import Problem
+from .peers import OURS, PEERS, sets_needed
+from .timing import Timed
+from .torch_arrays import DTYPES
+
+
+class Session:
+    def __init__(self, problem: Problem, device: str, sample_seconds: float, seed: int):
+        self.problem, self.device, self.sample_seconds = problem, device, sample_seconds
+        self.program: Optional[Program] = None
+        self.timed: dict[str, Timed] = {}
+        cache = torch.cuda.get_device_properties(0).L2_cache_size if device != "cpu" else 0
+        generator = torch.Generator(device=device).manual_seed(seed)
+        self.sets = [self.inputs(generator) for _ in range(sets_needed(problem, cache))]
+
+    def inputs(self, generator) -> dict[str, torch.Tensor]:
+        tensors, strides, shapes = {}, self.problem.strides(), self.problem.shapes()
+        dtype = DTYPES[self.problem.attention.dtype]
+        for name in ("query", "key", "value"):
+            tensor = torch.empty_strided(shapes[name], strides[name], dtype=dtype, device=self.device)
+            tensors[name] = tensor.normal_(generator=generator)
+        return tensors
+
+    _cuda_device: Optional[CudaDevice] = None
+
+    @classmethod
+    def cuda_device(cls) -> CudaDevice:
+        """The driver's side of the device that torch uses, one for the process."""
+        if cls._cuda_device is None:
+            torch.cuda.init()
+            cls._cuda_device = CudaDevice(torch.cuda.current_device())
+        return cls._cuda_device
+
+    def prepare(self, name: str, peer: str, program: Optional[Program]) -> dict:
+        """Makes a peer ready under `name`; raises Unavailable."""
+        began = time.monotonic()
+        self.program = program
+        call = PEERS[peer](self)
+        self.timed[name] = Timed(call, len(self.sets), self.device, self.sample_seconds)
+        timed = self.timed[name]
+        reply = {"prepare_seconds": time.monotonic() - began, "calls": timed.calls, "note": timed.note}
+        if peer in OURS and program:
+            module = self.cuda_device().module(program)
+            reply["resources"] = {k.entry: module.resources(k.entry) for k in program.manifest.kernels}
+        return reply
+
+    def sample(self, name: str) -> float:
+        return self.timed[name].sample()
+
+    def close(self):
+        self.timed.clear()
+        self.sets.clear()
+        if self._cuda_device:
+            for program, _ in list(self._cuda_device.modules.values()):
+                self._cuda_device.release(program)
+        if self.device != "cpu":
+            torch.cuda.synchronize()
+            torch.cuda.empty_cache()

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The process that touches the device: a request and a reply a line, JSON, on standard input and output.
+
+A kernel that hangs or faults takes its process with it, not the run: run.py starts another. What libraries print goes
+to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Any, Optional
+
+from ..errors import AttnError
+from ..runtime.devices import open_device
+from .bundle import Bundle
+from .configurations import Problem
+from .peers import OURS, Unavailable
+
+
+class Worker:
+    """Serves numerics on any device, and timing with PyTorch."""
+
+    def __init__(self, arguments):
+        self.arguments = arguments
+        self.bundle = Bundle(arguments.bundle)
+        self.device = None
+        self.arrays = None
+        self.session = None
+        self.kernel, self.program = "", None
+
+    def do_environment(self) -> dict[str, Any]:
+        environment = {"python": sys.version.split()[0], "device": self.arguments.device}
+        if self.arguments.arrays == "torch":
+            import torch
+
+            environment["torch"] = torch.__version__
+            if self.arguments.device == "cuda":
+                properties = torch.cuda.get_device_properties(0)
+                environment["gpu"] = properties.name
+                environment["capability"] = f"{properties.major}.{properties.minor}"
+                environment["sms"] = properties.multi_processor_count
+                environment["l2_bytes"] = properties.L2_cache_size
+                environment["torch_cuda"] = torch.version.cuda
+                environment["cudnn"] = torch.backends.cudnn.version()
+            environment["triton"] = version_of("triton")
+        if self.arguments.device != "cpu":
+            environment["device_name"] = self.open().name
+        return environment
+
+    def open(self):
+        if self.device is None:
+            if self.arguments.device == "cuda" and self.arguments.arrays == "torch":
+                from .session import Session
+
+                self.device = Session.cuda_device()
+            else:
+                self.device = open_device(self.arguments.device)
+        return self.device
+
+    def do_numerics(self, kernel: str, problem: dict, seed: int) -> dict[str, Any]:
+        from . import numerics
+
+        if self.arrays is None:
+            self.arrays = make_arrays(self.arguments.arrays, self.arguments.device)
+        device = self.open()
+        if kernel != self.kernel:  # the module stays loaded while problems of one kernel follow each other
+            if self.program and hasattr(device, "release"):
+                device.release(self.program)
+            self.kernel, self.program = kernel, self.bundle.program(kernel)
+        return numerics.check(Problem.from_json(problem), self.program, device, self.arrays, seed)
+
+    def do_open(self, problem: dict, sample_seconds: float, seed: int) -> dict[str, Any]:
+        from .session import Session
+
+        self.do_close()
+        self.session = Session(Problem.from_json(problem), self.arguments.device, sample_seconds, seed)
+        return {"sets": len(self.session.sets)}
+
+    def do_prepare(self, name: str, peer: str, kernel: Optional[str] = None) -> dict[str, Any]:
+        program = self.bundle.program(kernel) if peer in OURS and kernel else None
+        return self.session.prepare(name, peer, program)
+
+    def do_sample(self, name: str) -> dict[str, Any]:
+        return {"seconds": self.session.sample(name)}
+
+    def do_close(self) -> dict[str, Any]:
+        if self.session:
+            self.session.close()
+            self.session = None
+        return {}
+
+
+def make_arrays(kind: str, device: str):
+    if kind == "plain":
+        from .plain_arrays import PlainArrays
+
+        return PlainArrays()
+    from .torch_arrays import TorchArrays
+
+    return TorchArrays("cuda" if device == "cuda" else "cpu")
+
+
+def version_of(module: str) -> str:
+    try:
+        return __import__(module).__version__
+    except Exception as error:  # an import may fail in any way
+        return f"none: {error}"
+
+
+def serve(worker, requests, replies):
+    """Answers until the input ends. A reply has "ok", and "unavailable" or "error" where it is false."""
+    for line in requests:
+        request = json.loads(line)
+        try:
+            reply = {"ok": True, **getattr(worker, "do_" + request.pop("do"))(**request)}
+        except Unavailable as error:
+            reply = {"ok": False, "unavailable": str(error)}
+        except AttnError as error:
+            reply = {"ok": False, "error": str(error)}
+        except Exception as error:
+            traceback.print_exc()
+            reply = {"ok": False, "error": f"{type(error).__name__}: {error}"[:2000]}
+        replies.write(json.dumps(reply) + "\n")
+        replies.flush()
+
+
+def take_standard_output():
+    """A file for the replies; from here on, what anything prints goes to standard error."""
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    return replies
+
+
+def main():
+    replies = take_standard_output()
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("bundle", type=Path)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--arrays", default="torch")
+    serve(Worker(parser.parse_args()), sys.stdin, replies)
+
+
+if __name__ == "__main__":
+    main()

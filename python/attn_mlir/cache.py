@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiled kernels on disk, found by what they were made from.
+
+An entry is a folder named by the digest of its key. It appears by a rename, whole or not at all, so any number of
+processes may look up, insert and prune at once; at worst one compiles what another has just compiled. What an entry
+holds is checked against a digest when it is read. When the entries exceed the limit, those not used for longest go.
+
+    ATTN_CACHE_DIR     where (default: $XDG_CACHE_HOME/attn-mlir, or ~/.cache/attn-mlir)
+    ATTN_CACHE_BYTES   limit (default: 256 MiB); 0 keeps nothing
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Mapping, Optional
+
+DEFAULT_BYTES = 256 << 20
+DIGEST = "digest"
+#: A temporary folder that is older was left by a process that ended.
+STALE_SECONDS = 3600
+
+Files = Mapping[str, str]
+
+
+def default_folder() -> Path:
+    given = os.environ.get("ATTN_CACHE_DIR")
+    if given:
+        return Path(given)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "attn-mlir"
+
+
+def digest_of(parts: list[str]) -> str:
+    """Of texts, so that no two lists give the same by moving a boundary."""
+    state = hashlib.sha256()
+    for part in parts:
+        data = part.encode()
+        state.update(len(data).to_bytes(8, "little") + data)
+    return state.hexdigest()
+
+
+class Cache:
+    """name -> text, by key."""
+
+    def __init__(self, folder: Optional[Path] = None, max_bytes: Optional[int] = None):
+        self.folder = folder or default_folder()
+        limit = os.environ.get("ATTN_CACHE_BYTES", "")
+        self.max_bytes = max_bytes if max_bytes is not None else int(limit) if limit.isdigit() else DEFAULT_BYTES
+
+    def entry(self, key: str) -> Path:
+        return self.folder / key[:2] / key
+
+    def get(self, key: str) -> Optional[dict[str, str]]:
+        """The files of an entry, or None. An entry that is damaged is removed."""
+        entry = self.entry(key)
+        try:
+            files = {path.name: path.read_text() for path in entry.iterdir()}
+            now = time.time()
+            os.utime(entry, (now, now))  # used now, for `prune`
+        except (OSError, UnicodeDecodeError):
+            return None  # absent, or pruned by another process while we read
+        if files.pop(DIGEST, None) != content_digest(files):
+            self.remove(entry)
+            return None
+        return files
+
+    def put(self, key: str, files: Files):
+        """Inserts an entry; one that is there already stays. A folder that cannot be written is a warning."""
+        if self.max_bytes == 0:
+            return
+        entry = self.entry(key)
+        try:
+            entry.parent.mkdir(parents=True, exist_ok=True)
+            temporary = Path(tempfile.mkdtemp(prefix="tmp-", dir=self.folder))
+            for name, text in {**files, DIGEST: content_digest(files)}.items():
+                (temporary / name).write_text(text)
+            try:
+                temporary.rename(entry)
+            except OSError:
+                shutil.rmtree(temporary, ignore_errors=True)  # another process was first
+            self.prune()
+        except OSError as error:
+            warnings.warn(f"attn_mlir: kernels are not cached in {self.folder}: {error}", stacklevel=3)
+
+    def prune(self):
+        """Removes what was not used for longest, until the rest is within three quarters of the limit."""
+        entries, total = [], 0
+        for path in self.folder.glob("??/*"):
+            try:
+                size = sum(file.stat().st_size for file in path.iterdir())
+                entries.append((path.stat().st_mtime, size, path))
+            except OSError:
+                continue  # removed meanwhile
+            total += size
+        for path in self.folder.glob("tmp-*"):
+            try:
+                if time.time() - path.stat().st_mtime > STALE_SECONDS:
+                    shutil.rmtree(path, ignore_errors=True)
+            except OSError:
+                continue
+        if total <= self.max_bytes:
+            return
+        for _, size, path in sorted(entries):
+            if total <= self.max_bytes * 3 // 4:
+                break
+            self.remove(path)
+            total -= size
+
+    def remove(self, entry: Path):
+        """Takes an entry away in one step, then deletes it: nobody sees half of one."""
+        try:
+            temporary = Path(tempfile.mkdtemp(prefix="tmp-", dir=self.folder))
+            entry.rename(temporary / "entry")
+        except OSError:
+            return  # another process was first
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def content_digest(files: Files) -> str:
+    return digest_of([part for name in sorted(files) for part in (name, files[name])])

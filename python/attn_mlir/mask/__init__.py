@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Masks and score changes written in Python, traced into regions of attn.attention.
+
+A mask_mod is a function of the batch, query head, query position and key position, and is true where the key is seen:
+
+    from attn_mlir import mask
+    prefix = mask.trace_mask(lambda b, h, i, j: (j < 16) | (j <= i))
+
+A score_mod is a function of the score too, and gives the score in its place:
+
+    slopes = mask.tensor(alibi_slopes)                       # [Hq], f32; read while the kernel runs
+    alibi = mask.trace_score(lambda s, b, h, i, j: s + slopes[h] * (j - i))
+
+The functions are called once, with symbols: + - * // % on integers (rounding down, as Python does), + - * / on floats,
+comparisons, & | ~ on conditions, `where`, `minimum`, `maximum`, `exp`, `tanh` and so on, and reads of a `tensor`. Python's
+`if`, `and`, `or`, `not` and chained comparisons ask for a value that is not there yet: TraceError names the line.
+Masks combine by & | ~; the named ones below are what analyses of blocks recognise at once, but any predicate is analysed.
+"""
+
+from .patterns import (
+    alibi,
+    big_bird,
+    block_diagonal,
+    butterfly,
+    causal,
+    chunked,
+    dilated,
+    document,
+    fixed,
+    global_window,
+    neighborhood,
+    prefix_lm,
+    shared_prefix,
+    sliding_window,
+    soft_cap,
+    strided,
+    tiled_neighborhood,
+)
+from .tracing import (
+    Mask,
+    Score,
+    TraceError,
+    exp,
+    exp2,
+    key_length,
+    log,
+    log2,
+    maximum,
+    minimum,
+    query_length,
+    sqrt,
+    tanh,
+    tensor,
+    trace_mask,
+    trace_score,
+    where,
+)
+
+__all__ = [name for name in dir() if not name.startswith("_") and name not in ("patterns", "tracing")]

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Dense tensors in host memory without NumPy, their element types, and .npy files (numpy.lib.format)."""
+
+from __future__ import annotations
+
+import array
+import ast
+import dataclasses
+import math
+import struct
+from pathlib import Path
+from typing import Iterable, Sequence
+
+from ..errors import AttnError
+from .binding import row_major_strides
+from .manifest import DTYPE_BYTES
+
+NPY_DESCR = {
+    "f16": "<f2",
+    "bf16": "<V2",  # what numpy.save writes for ml_dtypes.bfloat16
+    "f32": "<f4",
+    "f64": "<f8",
+    "i1": "|b1",
+    "i8": "|i1",
+    "i32": "<i4",
+    "i64": "<i8",
+}
+NPY_DTYPE = {**{descr: dtype for dtype, descr in NPY_DESCR.items()}, "|V2": "bf16", "<u2": "bf16"}
+STRUCT = {"f16": "e", "f32": "f", "f64": "d", "i1": "?", "i8": "b", "i32": "i", "i64": "q"}
+
+
+def round_to(x: float, dtype: str) -> float:
+    """The nearest f16, bf16, f32 or f64, ties to even."""
+    if dtype == "f64":
+        return x
+    if dtype != "bf16":
+        return struct.unpack("<" + STRUCT[dtype], struct.pack("<" + STRUCT[dtype], x))[0]
+    bits = struct.unpack("<I", struct.pack("<f", x))[0]
+    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+    return struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0]
+
+
+@dataclasses.dataclass
+class HostArray:
+    """A row-major tensor that owns its bytes."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytearray
+
+    @staticmethod
+    def of(dtype: str, shape: Sequence[int], values: Iterable[float]) -> "HostArray":
+        """From values that the dtype holds exactly (see round_to)."""
+        values = list(values)
+        if dtype == "bf16":
+            words = struct.unpack(f"<{2 * len(values)}H", struct.pack(f"<{len(values)}f", *values))
+            data = struct.pack(f"<{len(values)}H", *words[1::2])
+        else:
+            data = struct.pack(f"<{len(values)}{STRUCT[dtype]}", *values)
+        return HostArray(dtype, tuple(shape), bytearray(data))
+
+    def values(self) -> list[float]:
+        count = math.prod(self.shape)
+        if self.dtype == "bf16":
+            words = array.array("H", bytes(self.data))
+            return list(struct.unpack(f"<{count}f", struct.pack(f"<{count}I", *(w << 16 for w in words))))
+        return list(struct.unpack(f"<{count}{STRUCT[self.dtype]}", self.data))
+
+    def spread(self, strides: Sequence[int], fill: int = 0xFF) -> bytearray:
+        """The bytes with element (i, j, ...) at i * strides[0] + j * strides[1] + ...; `fill` lies between elements."""
+        if tuple(strides) == row_major_strides(self.shape):
+            return bytearray(self.data)
+        size = DTYPE_BYTES[self.dtype]
+        result = bytearray([fill]) * (strided_elements(self.shape, strides) * size)
+        for k, offset in enumerate(offsets(self.shape, strides)):
+            result[offset * size : offset * size + size] = self.data[k * size : k * size + size]
+        return result
+
+    @staticmethod
+    def gather(dtype: str, shape: Sequence[int], strides: Sequence[int], data: bytearray) -> "HostArray":
+        """The inverse of `spread`."""
+        if tuple(strides) == row_major_strides(shape):
+            return HostArray(dtype, tuple(shape), data)
+        size = DTYPE_BYTES[dtype]
+        parts = (data[offset * size : offset * size + size] for offset in offsets(shape, strides))
+        return HostArray(dtype, tuple(shape), bytearray(b"".join(parts)))
+
+
+def strided_elements(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """Elements from the first to the last of a strided tensor."""
+    if 0 in shape:
+        return 0
+    return 1 + sum((size - 1) * stride for size, stride in zip(shape, strides))
+
+
+def offsets(shape: Sequence[int], strides: Sequence[int]) -> list[int]:
+    """Where each element lies, in row-major order."""
+    result = [0]
+    for size, stride in zip(shape, strides):
+        result = [base + i * stride for base in result for i in range(size)]
+    return result
+
+
+def write_npy(path: Path, tensor: HostArray):
+    dims = "".join(f"{n}, " for n in tensor.shape)
+    header = f"{{'descr': '{NPY_DESCR[tensor.dtype]}', 'fortran_order': False, 'shape': ({dims}), }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + tensor.data)
+
+
+def read_npy(path: Path) -> HostArray:
+    """Reads a row-major array of a little-endian type that manifests know."""
+    data = path.read_bytes()
+    if data[:6] != b"\x93NUMPY":
+        raise AttnError(f"{path}: expected a .npy file, got {data[:6]!r}")
+    wide = data[6] > 1
+    begin = 12 if wide else 10
+    length = struct.unpack("<I" if wide else "<H", data[8:begin])[0]
+    header = ast.literal_eval(data[begin : begin + length].decode())
+    dtype = NPY_DTYPE.get(header["descr"])
+    if dtype is None or header["fortran_order"]:
+        raise AttnError(f"{path}: expected a row-major array of {', '.join(NPY_DTYPE)}, got {header}")
+    return HostArray(dtype, tuple(header["shape"]), bytearray(data[begin + length :]))

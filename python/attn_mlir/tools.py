@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The compiler's programs: where they are, and running them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, Optional, Sequence
+
+from .errors import AttnError
+
+
+def find_tool(name: str) -> str:
+    """The path of attn-opt, attn-sim, ...: in the folder ATTN_BIN, the package, PATH, or the build folder beside it."""
+    folders = [os.environ.get("ATTN_BIN"), Path(__file__).parent / "bin", None]
+    folders.append(Path(__file__).resolve().parents[2] / "build" / "bin")
+    for folder in folders:
+        found = shutil.which(name, path=str(folder)) if folder else shutil.which(name)
+        if found:
+            return found
+    raise AttnError(f"expected {name} on PATH or in the folder that ATTN_BIN names, got neither")
+
+
+def run_tool(
+    name: str, arguments: Sequence[Any], text: Optional[str] = None, timeout: Optional[float] = None
+) -> subprocess.CompletedProcess:
+    """Runs a tool with `text` on its standard input; the result has returncode, stdout and stderr."""
+    command = [find_tool(name), *map(str, arguments)]
+    try:
+        return subprocess.run(command, input=text, capture_output=True, text=True, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise AttnError(f"expected {name} to end within {timeout:.0f} s, got no end") from None

@@ -1,0 +1,193 @@
+"""`attn_mlir.attention` and `attn_mlir.compile` on arrays without NumPy: results, reuse of kernels, messages."""
+
+import ctypes
+import math
+import random
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import attn_mlir
+from attn_mlir import kernel as kernel_module
+from attn_mlir.arrays import DLTensor, view_of
+from attn_mlir.bench.configurations import Attention, Problem
+from attn_mlir.bench.numerics import judge
+from attn_mlir.bench.plain_arrays import PlainArrays
+from attn_mlir.runtime.host_array import HostArray, round_to
+
+INPUTS = Path(__file__).parent
+generator = random.Random(5)
+
+
+def normal(dtype, *shape):
+    return HostArray.of(dtype, shape, [round_to(generator.gauss(0, 1), dtype) for _ in range(math.prod(shape))])
+
+
+class DLPackArray:
+    """An array of a library that knows only DLPack: strided memory behind an offset."""
+
+    def __init__(self, tensor, strides, device=(1, 0)):
+        self.shape, self.strides, self.device = tensor.shape, strides, device
+        codes = {"f16": (2, 16), "bf16": (4, 16), "f32": (2, 32), "complex": (5, 64)}
+        self.code, self.bits = codes[tensor.dtype]
+        self.memory = ctypes.create_string_buffer(b"\0" * 64 + bytes(tensor.spread(strides)))
+
+    def __dlpack__(self):
+        rank = len(self.shape)
+        self.extents, self.steps = ((ctypes.c_int64 * rank)(*values) for values in (self.shape, self.strides))
+        self.tensor = DLTensor(
+            ctypes.addressof(self.memory), *self.device, rank, self.code, self.bits, 1, self.extents, self.steps, 64
+        )
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return new(ctypes.addressof(self.tensor), b"dltensor", None)
+
+
+class Results(unittest.TestCase):
+    def near(self, problem, results, inputs):
+        arrays = PlainArrays()
+        reference = arrays.reference(problem, inputs)
+        for name, tensor in zip(("output", "lse"), results):
+            exact, unfused = reference.results[name], reference.unfused[name]
+            verdict = judge(arrays.stats(tensor.values(), exact), arrays.stats(unfused, exact), tensor.dtype)
+            self.assertTrue(verdict["passed"], (problem.name, name, verdict))
+
+    def test_options(self):
+        for mask, options in {
+            "": {},
+            "causal(bottom_right)": {"causal": True},
+            "causal(top_left)": {"causal": "top_left"},
+            "sliding_window(7, 0)": {"window": 7},
+            "sliding_window(4, 3)": {"window": (4, 3)},
+        }.items():
+            for where in ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"}):
+                problem = Problem(Attention("f16", 32, 32, mask, lse=True), B=2, Hq=2, Hkv=1, M=19, N=25)
+                inputs = PlainArrays().inputs(problem, 3)
+                results = attn_mlir.attention(*inputs.values(), return_lse=True, **options, **where)
+                self.near(problem, results, inputs)
+
+    def test_bias_and_cap(self):
+        problem = Problem(Attention("bf16", 32, 32, bias=True), B=1, Hq=2, Hkv=2, M=9, N=11)
+        inputs = PlainArrays().inputs(problem, 4)
+        q, k, v = (inputs[name] for name in ("query", "key", "value"))
+        self.near(problem, [attn_mlir.attention(q, k, v, bias=inputs["bias"], device="sim")], inputs)
+        problem = Problem(Attention("bf16", 32, 32, score="soft_cap(2.0)"), B=1, Hq=2, Hkv=2, M=9, N=11)
+        del inputs["bias"]
+        self.near(problem, [attn_mlir.attention(q, k, v, soft_cap=2.0, device="sim")], inputs)
+
+    def test_rows_without_keys(self):
+        q, k = normal("f16", 1, 1, 5, 32), normal("f16", 1, 1, 2, 32)
+        output, lse = attn_mlir.attention(q, k, k, causal=True, return_lse=True, device="sim")
+        self.assertEqual(output.values()[: 3 * 32], [0.0] * (3 * 32))
+        self.assertEqual(lse.values()[:3], [-math.inf] * 3)
+
+    def test_strides_through_dlpack(self):
+        """[B, M, H, D] in memory, passed as the [B, H, M, D] view that it is."""
+        q, k = normal("bf16", 1, 2, 7, 32), normal("bf16", 1, 2, 9, 32)
+        expected = attn_mlir.attention(q, k, k, device="sim")
+        strided = DLPackArray(q, (7 * 64, 32, 64, 1))
+        self.assertEqual(view_of(strided).strides, (448, 32, 64, 1))
+        out = HostArray("bf16", (1, 2, 7, 32), bytearray(2 * 448))
+        result = attn_mlir.attention(strided, DLPackArray(k, (9 * 64, 32, 64, 1)), k, device="sim", out=out)
+        self.assertIs(result, out)
+        self.assertEqual(out.values(), expected.values())
+
+
+class Reuse(unittest.TestCase):
+    def setUp(self):
+        self.compilations = []
+        original = kernel_module.run_compiler
+        kernel_module.run_compiler = lambda *a: self.compilations.append(a) or original(*a)
+        self.addCleanup(setattr, kernel_module, "run_compiler", original)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.options = {"device": "sim", "cache": attn_mlir.Cache(Path(folder.name))}
+
+    def test_sizes_need_no_other_kernel(self):
+        for b, hq, hkv, m, n in ((1, 1, 1, 3, 4), (2, 4, 2, 20, 33), (1, 3, 1, 1, 70)):
+            k = normal("f16", b, hkv, n, 64)
+            attn_mlir.attention(normal("f16", b, hq, m, 64), k, k, causal=True, scale=0.3, **self.options)
+        self.assertEqual(len(self.compilations), 1)
+
+    def test_bias_sizes(self):
+        k = normal("f16", 2, 1, 5, 64)
+        for shape in ((1, 1, 5, 5), (2, 1, 5, 5), (2, 1, 5, 1), (2, 1, 1, 5)):
+            attn_mlir.attention(k, k, k, bias=normal("f32", *shape), **self.options)
+        # [1, 1, M, N], [B, 1, M, N], [B, 1, M, 1], [B, 1, 1, N]: a kernel each, as a broadcast is not a size.
+        self.assertEqual(len(self.compilations), 4)
+
+
+class Messages(unittest.TestCase):
+    def setUp(self):
+        self.q = normal("f16", 1, 2, 4, 32)
+
+    def refuses(self, kind, message, function):
+        with self.assertRaises(kind) as caught:
+            function()
+        self.assertIn(message, str(caught.exception))
+
+    def test_arrays(self):
+        q = self.q
+        call = lambda *a, **k: lambda: attn_mlir.attention(*a, device="sim", **k)  # noqa: E731
+        for message, function in {
+            "query: expected [batch, heads, rows, head dim], got rank 3": call(normal("f16", 2, 4, 32), q, q),
+            "key: expected dtype f16, that of query, got bf16": call(q, normal("bf16", 1, 2, 4, 32), q),
+            "operand key: expected dim 3 to be 32, got 64": call(q, normal("f16", 1, 2, 4, 64), q),
+            "operand key: expected dim 0 (B) to be 1, got 2": call(q, normal("f16", 2, 2, 4, 32), q),
+            "expected the number of query heads to be a multiple": call(q, *[normal("f16", 1, 3, 4, 32)] * 2),
+            "expected dim 1 of bias to be 1 or 2 (Hq), got 3": call(q, q, q, bias=normal("f32", 1, 3, 4, 4)),
+            "expected soft_cap or score_mod, got both": call(q, q, q, soft_cap=1.0, score_mod=lambda s, b, h, i, j: s),
+            "expected causal to be a bool, 'top_left' or 'bottom_right', got 'left'": call(q, q, q, causal="left"),
+            "expected 1 results in out, got 2": call(q, q, q, out=[q, q]),
+            "operand output: expected dim 2 (M) to be 4, got 5": call(q, q, q, out=normal("f16", 1, 2, 5, 32)),
+            "query: expected an array with __dlpack__": call([1.0], q, q),
+            "query: expected an array on the CPU or a CUDA device, got DLPack device 10": call(
+                DLPackArray(q, (256, 128, 32, 1), (10, 0)), q, q
+            ),
+            "expected all arrays on the CPU or all on a GPU, got both": call(
+                DLPackArray(q, (256, 128, 32, 1), (2, 0)), q, q, target="sm_80"
+            ),
+        }.items():
+            self.refuses(attn_mlir.BindingError, message, function)
+        self.refuses(
+            attn_mlir.DeviceError,
+            "expected device cuda or sim, got 'gpu'",
+            lambda: attn_mlir.attention(q, q, q, target="sm_80", device="gpu"),
+        )
+        self.refuses(
+            attn_mlir.DeviceError,
+            "expected device cpu for a kernel for the CPU, got 'sim'",
+            lambda: attn_mlir.attention(q, q, q, target="cpu", device="sim"),
+        )
+
+    def test_compiler(self):
+        text = (INPUTS / "attention.mlir").read_text()
+        self.refuses(
+            attn_mlir.CompileError, "absent.mlir: cannot read the file", lambda: attn_mlir.compile("absent.mlir")
+        )
+        wrong = text.replace("attn.attention %q, %k, %v", "attn.attention %q, %k")
+        with self.assertRaises(attn_mlir.CompileError) as caught:
+            attn_mlir.compile(wrong)
+        self.assertRegex(str(caught.exception), r"^<text>:\d+:\d+: error: ")
+        self.assertIn(str(caught.exception), caught.exception.diagnostics)
+        self.refuses(attn_mlir.CompileError, "no_such_chip", lambda: attn_mlir.compile(text, target="no_such_chip"))
+        self.refuses(attn_mlir.CompileError, "error:", lambda: attn_mlir.compile(wrong, target="cpu"))
+
+    def test_kernel(self):
+        kernel = attn_mlir.compile(INPUTS / "attention.mlir", target="sm_80", schedule="tile_m=64")
+        self.assertEqual(kernel.manifest.schedule["tile_m"], 64)
+        self.assertIn(".target sm_80", kernel.ptx)
+        self.assertEqual(kernel.report["target"], "sm_80")
+        self.refuses(attn_mlir.BindingError, "expected 3 arguments, got 1", lambda: kernel(self.q))
+        self.refuses(
+            attn_mlir.BindingError, "operand query: expected dtype bf16, got f16", lambda: kernel(*[self.q] * 3)
+        )
+        q = normal("bf16", 1, 2, 4, 64)
+        output, lse = kernel(q, q, q, device="sim")
+        self.assertEqual((output.shape, lse.shape), ((1, 2, 4, 64), (1, 2, 4)))
+        self.assertEqual(output.values()[:64], q.values()[:64])  # the first row sees the first key alone
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

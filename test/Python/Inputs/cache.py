@@ -1,0 +1,95 @@
+"""The cache on disk: many processes at once, damage, the limit on its size."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import warnings
+from pathlib import Path
+
+import attn_mlir
+from attn_mlir.cache import Cache, digest_of
+
+ATTENTION = Path(__file__).parent / "attention.mlir"
+FIRST_USE = f"""
+import attn_mlir, sys
+kernel = attn_mlir.compile({str(ATTENTION)!r}, target="sm_80")
+print(len(kernel.ptx), kernel.manifest.name)
+"""
+
+
+class Disk(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name) / "cache"
+        self.cache = Cache(self.folder)
+
+    def entries(self):
+        return sorted(path for path in self.folder.glob("??/*"))
+
+    def test_first_use_by_many_processes(self):
+        environment = {**os.environ, "ATTN_CACHE_DIR": str(self.folder)}
+        command = [sys.executable, "-c", FIRST_USE]
+        processes = [
+            subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for _ in range(6)
+        ]
+        said = {(p.communicate(timeout=120), p.returncode) for p in processes}
+        self.assertEqual(len(said), 1, said)
+        (output, errors), status = said.pop()
+        self.assertEqual((status, errors), (0, ""))
+        self.assertEqual(len(self.entries()), 1)
+        self.assertEqual(list(self.folder.glob("tmp-*")), [])
+
+    def test_hit(self):
+        first = attn_mlir.compile(ATTENTION, target="sm_80", cache=self.cache)
+        began = self.entries()[0].stat().st_mtime_ns
+        time.sleep(0.01)
+        second = attn_mlir.compile(ATTENTION, target="sm_80", cache=self.cache)
+        self.assertEqual(first.ptx, second.ptx)
+        self.assertGreater(self.entries()[0].stat().st_mtime_ns, began)
+        attn_mlir.compile(ATTENTION, target="sm_80", schedule="tile_m=64", cache=self.cache)
+        self.assertEqual(len(self.entries()), 2)
+
+    def test_damage(self):
+        for damage in (lambda p: p.write_text("// half"), Path.unlink, lambda p: p.write_bytes(b"\xff\xfe")):
+            kernel = attn_mlir.compile(ATTENTION, target="sm_80", cache=self.cache)
+            (entry,) = self.entries()
+            damage(entry / "kernel.ptx")
+            again = attn_mlir.compile(ATTENTION, target="sm_80", cache=self.cache)
+            self.assertEqual(again.ptx, kernel.ptx)
+
+    def test_limit(self):
+        cache = Cache(self.folder, max_bytes=10_000)
+        for k in range(20):
+            cache.put(digest_of([str(k)]), {"a": "x" * 1000})
+            os.utime(cache.entry(digest_of([str(k)])), (1000 + k, 1000 + k))
+            cache.get(digest_of(["0"]))  # used again and again: stays
+        sizes = [sum(f.stat().st_size for f in entry.iterdir()) for entry in self.entries()]
+        self.assertLessEqual(sum(sizes), 10_000)
+        self.assertIsNotNone(cache.get(digest_of(["0"])))
+        self.assertIsNotNone(cache.get(digest_of(["19"])))
+        self.assertIsNone(cache.get(digest_of(["1"])))
+
+    def test_nothing_kept(self):
+        Cache(self.folder, max_bytes=0).put(digest_of(["k"]), {"a": "b"})
+        self.assertFalse(self.folder.exists())
+
+    def test_keys(self):
+        self.assertNotEqual(digest_of(["ab", "c"]), digest_of(["a", "bc"]))
+
+    def test_folder_that_cannot_be_written(self):
+        self.folder.parent.joinpath("file").write_text("")
+        cache = Cache(self.folder.parent / "file" / "cache")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            kernel = attn_mlir.compile(ATTENTION, target="sm_80", cache=cache)
+        self.assertIn(".target sm_80", kernel.ptx)
+        self.assertRegex(str(caught[0].message), "kernels are not cached in .*file/cache")
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

@@ -1,0 +1,63 @@
+"""NumPy arrays: strided views, results of NumPy's kind, and what is refused."""
+
+import sys
+import unittest
+
+import numpy as np
+
+import attn_mlir
+from attn_mlir import mask
+
+
+def unfused(q, k, v, visible):
+    scores = np.einsum("bhid,bhjd->bhij", q, k, dtype=np.float64) / np.sqrt(q.shape[-1])
+    scores = np.where(visible, scores, -np.inf)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return np.einsum("bhij,bhjd->bhid", weights / weights.sum(-1, keepdims=True), v, dtype=np.float64)
+
+
+class NumPy(unittest.TestCase):
+    def setUp(self):
+        random = np.random.default_rng(1)
+        # [B, S, H, D] in memory, as projections leave them.
+        self.q, self.k, self.v = (
+            random.standard_normal((2, 33, 3, 32)).astype(np.float16).transpose(0, 2, 1, 3) for _ in range(3)
+        )
+        self.causal = np.tri(33, dtype=bool)
+
+    def test_devices(self):
+        for options in ({}, {"device": "sim"}, {"device": "sim", "target": "sm_80"}):
+            output = attn_mlir.attention(self.q, self.k, self.v, causal=True, **options)
+            self.assertEqual((type(output), output.dtype, output.shape), (np.ndarray, np.float16, (2, 3, 33, 32)))
+            self.assertLess(np.abs(output - unfused(self.q, self.k, self.v, self.causal)).max(), 4e-3)
+
+    def test_out_with_strides(self):
+        memory = np.full((2, 33, 3, 40), 7, np.float16)
+        out = memory.transpose(0, 2, 1, 3)[..., :32]
+        attn_mlir.attention(self.q, self.k, self.v, causal=True, device="sim", out=out)
+        self.assertLess(np.abs(out - unfused(self.q, self.k, self.v, self.causal)).max(), 4e-3)
+        self.assertTrue((memory[..., 32:] == 7).all())
+
+    def test_captures(self):
+        ids = np.repeat([0, 1, 2], 11).astype(np.int64)
+        output = attn_mlir.attention(self.q, self.k, self.v, mask_mod=mask.document(ids), device="sim")
+        self.assertLess(np.abs(output - unfused(self.q, self.k, self.v, ids[:, None] == ids)).max(), 4e-3)
+
+    def test_untraceable(self):
+        ids = np.zeros(33, np.int32)
+        with self.assertRaisesRegex(mask.TraceError, "to read an array at it, wrap the array by attn_mlir.mask.tensor"):
+            attn_mlir.attention(self.q, self.k, self.v, mask_mod=lambda b, h, i, j: ids[i] == ids[j])
+
+    def test_refused(self):
+        for message, array in {
+            "query: expected dtype f16, f32, .*, got '<c8'": self.q.astype(np.complex64),
+            "query: expected dtype f16, f32, .*, got '>f2'": self.q.astype(">f2"),
+            "operand query: expected stride 3 to be 1, got 2": np.repeat(self.q, 2, axis=3)[..., ::2],
+            "operand query: expected stride 2 to be at least 0, got -": self.q[:, :, ::-1],
+        }.items():
+            with self.assertRaisesRegex(attn_mlir.BindingError, message):
+                attn_mlir.attention(array, self.k, self.v, device="sim")
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
