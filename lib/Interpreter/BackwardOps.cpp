@@ -27,10 +27,10 @@ LogicalResult attn::evaluateBackward(Operation *op, Environment &environment) {
   reference::BackwardInputs inputs{output, lse, dOutput,
                                    dLse ? &*dLse : nullptr};
   bool isOracle = environment.precision == EvaluationPrecision::Float64;
-  auto function = isOracle ? static_cast<decltype(
-                                 &reference::unfusedAttentionBackward)>(
-                                 reference::attentionBackward)
-                           : reference::unfusedAttentionBackward;
+  auto function =
+      isOracle ? static_cast<decltype(&reference::unfusedAttentionBackward)>(
+                     reference::attentionBackward)
+               : reference::unfusedAttentionBackward;
   Result<reference::AttentionGradients> gradients =
       function(query, key, value, inputs, mods.options);
   if (!gradients)
@@ -57,10 +57,10 @@ LogicalResult attn::evaluateDelta(Operation *op, Environment &environment) {
   reference::Tensor output = getOperand(deltaOp.getOutput(), environment);
   reference::Tensor dOutput = getOperand(deltaOp.getDOutput(), environment);
   if (output.getShape() != dOutput.getShape())
-    return op->emitOpError() << "expected operands of one shape, got "
-                             << reference::formatShape(output.getShape())
-                             << " and "
-                             << reference::formatShape(dOutput.getShape());
+    return op->emitOpError()
+           << "expected operands of one shape, got "
+           << reference::formatShape(output.getShape()) << " and "
+           << reference::formatShape(dOutput.getShape());
   std::vector<int64_t> rows = output.getShape();
   int64_t width = rows.back();
   rows.pop_back();

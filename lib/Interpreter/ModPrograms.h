@@ -46,9 +46,9 @@ private:
   template <typename OpTy>
   void addMods(OpTy op, const Environment &environment);
   /// The derivative of score_mod with respect to `variable`.
-  std::unique_ptr<RegionProgram>
-  makeDerivative(AttentionBackwardOp op, mlir::Value variable,
-                 const Environment &environment);
+  std::unique_ptr<RegionProgram> makeDerivative(AttentionBackwardOp op,
+                                                mlir::Value variable,
+                                                const Environment &environment);
   void addCaptures(AttentionBackwardOp op, const Environment &environment);
   void addCaptureGradients(llvm::ArrayRef<Scalar> arguments, double gradient);
 

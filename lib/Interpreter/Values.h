@@ -64,8 +64,7 @@ SharedTensor fromReference(const reference::Tensor &tensor);
 ElementType getResultType(mlir::Value value, const Environment &environment);
 
 /// The tensor `value`, rounded as results are.
-reference::Tensor getOperand(mlir::Value value,
-                             const Environment &environment);
+reference::Tensor getOperand(mlir::Value value, const Environment &environment);
 
 //===----------------------------------------------------------------------===//
 // Ops by kind

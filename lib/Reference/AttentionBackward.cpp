@@ -48,8 +48,8 @@ private:
                   int64_t bOffset, int64_t count) {
     Real sum = 0;
     for (int64_t d = 0; d < count; ++d)
-      sum += static_cast<Real>(a[aOffset + d]) *
-             static_cast<Real>(b[bOffset + d]);
+      sum +=
+          static_cast<Real>(a[aOffset + d]) * static_cast<Real>(b[bOffset + d]);
     return sum;
   }
 
@@ -97,9 +97,8 @@ private:
     auto clamp = [&](int64_t dim, int64_t index) {
       return bias.getDim(dim) == 1 ? 0 : index;
     };
-    int64_t offset =
-        bias.offset(clamp(0, at.b), clamp(1, at.h), clamp(2, at.i),
-                    clamp(3, at.j));
+    int64_t offset = bias.offset(clamp(0, at.b), clamp(1, at.h), clamp(2, at.i),
+                                 clamp(3, at.j));
     bias.set(offset, static_cast<Real>(bias[offset]) + gradient);
   }
 

@@ -33,9 +33,8 @@ using ScoreMod = std::function<double(double score, int64_t b, int64_t h,
 using ScoreModDerivative = ScoreMod;
 
 /// Receives a score before scoreMod and the gradient after it.
-using ScoreGradientSink =
-    std::function<void(double score, int64_t b, int64_t h, int64_t i, int64_t j,
-                       double gradient)>;
+using ScoreGradientSink = std::function<void(
+    double score, int64_t b, int64_t h, int64_t i, int64_t j, double gradient)>;
 
 /// What changes the scores, in the order in which it is applied:
 ///

@@ -92,8 +92,8 @@ protected:
     std::string arguments = "(%q: " + q + ", %k: " + k + ", %v: " + v +
                             (hasBias ? ", %bias: " + bias : "") +
                             (hasTable ? ", %table: " + table : "");
-    std::string operands = "%q, %k, %v" +
-                           (hasBias ? " bias(%bias : " + bias + ")" : "");
+    std::string operands =
+        "%q, %k, %v" + (hasBias ? " bias(%bias : " + bias + ")" : "");
     std::string regions;
     if (!mods.scoreMod.empty())
       regions += " score_mod (%s: f64, %b: index, %h: index, %i: index, "
@@ -105,7 +105,8 @@ protected:
     if (!mods.maskMod.empty())
       regions += " mask_mod " + mods.maskMod;
     std::string types = " : " + q + ", " + k + ", " + v + " -> ";
-    std::string results = q + ", " + k + ", " + v + (hasBias ? ", " + bias : "") +
+    std::string results = q + ", " + k + ", " + v +
+                          (hasBias ? ", " + bias : "") +
                           (hasTable ? ", " + table : "");
     std::string count = std::to_string(3 + hasBias + hasTable);
     return "func.func @forward" + arguments + ") -> (" + o + ", " + l +
@@ -255,15 +256,14 @@ static std::vector<TestMods> makeOps() {
                                    " %s : f64\n%r = arith.addf %t, %s : f64"));
   for (const char *name : {"addf", "subf", "mulf", "divf", "remf", "maximumf",
                            "minimumf", "maxnumf", "minnumf"})
-    ops.push_back(makeOp(
-        name, std::string("%r = arith.") + name + " %s, %x : f64"));
+    ops.push_back(
+        makeOp(name, std::string("%r = arith.") + name + " %s, %x : f64"));
   ops.push_back(makeOp("remfOfConstant", "%r = arith.remf %s, %c3 : f64"));
   ops.push_back(makeOp("negf", "%r = arith.negf %s : f64"));
   ops.push_back(makeOp("divideByScore", "%r = arith.divf %c3, %x : f64"));
-  ops.push_back(makeOp("select",
-                       "%p = arith.cmpf ogt, %s, %c3 : f64\n"
-                       "%t = math.log %x : f64\n"
-                       "%r = arith.select %p, %t, %s : f64"));
+  ops.push_back(makeOp("select", "%p = arith.cmpf ogt, %s, %c3 : f64\n"
+                                 "%t = math.log %x : f64\n"
+                                 "%r = arith.select %p, %t, %s : f64"));
   ops.push_back(makeOp("selectConstant",
                        "%p = arith.cmpf ogt, %s, %c3 : f64\n"
                        "%r = arith.select %p, %c1, %s : f64"));
@@ -294,7 +294,7 @@ static std::string getTestName(const testing::TestParamInfo<TestMods> &info) {
   return info.param.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Operands, BackwardTest,
-                         testing::ValuesIn(operands), getTestName);
+INSTANTIATE_TEST_SUITE_P(Operands, BackwardTest, testing::ValuesIn(operands),
+                         getTestName);
 INSTANTIATE_TEST_SUITE_P(Ops, BackwardTest, testing::ValuesIn(makeOps()),
                          getTestName);

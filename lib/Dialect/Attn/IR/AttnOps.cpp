@@ -36,7 +36,9 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state,
         /*schedule=*/ScheduleAttr());
 }
 
-double AttentionOp::getScaleValue() { return attn::getScaleValue(getScale(), getQuery()); }
+double AttentionOp::getScaleValue() {
+  return attn::getScaleValue(getScale(), getQuery());
+}
 
 FloatType AttentionOp::getScoreType() { return attn::getScoreType(getQuery()); }
 
@@ -59,7 +61,9 @@ double OnlineAttentionOp::getScaleValue() {
   return attn::getScaleValue(getScale(), getQuery());
 }
 
-FloatType OnlineAttentionOp::getScoreType() { return attn::getScoreType(getQuery()); }
+FloatType OnlineAttentionOp::getScoreType() {
+  return attn::getScoreType(getQuery());
+}
 
 MutableOperandRange OnlineAttentionOp::getStateMutable() {
   // acc, max and sum are the last three operands, each exactly one.

@@ -30,7 +30,7 @@ LogicalResult attn::verifyEqual(Operation *op, NamedDim a, NamedDim b) {
 }
 
 LogicalResult attn::verifyElementType(Operation *op, StringRef name, Type type,
-                                       Type expected) {
+                                      Type expected) {
   Type element = getElementTypeOrSelf(type);
   if (element == expected)
     return success();
@@ -85,14 +85,14 @@ static LogicalResult verifyInputs(Operation *self,
                             {"Dv", dims.valueDim}})
     if (ShapedType::isDynamic(size) || size == 0)
       return self->emitOpError() << "expected the head dimension " << name
-                              << " to be static and positive, got "
-                              << (size == 0 ? "0" : "a dynamic size");
+                                 << " to be static and positive, got "
+                                 << (size == 0 ? "0" : "a dynamic size");
   return success();
 }
 
 LogicalResult attn::verifyResultShape(Operation *op, StringRef name,
-                                       ShapedType type,
-                                       const AttentionDims &dims) {
+                                      ShapedType type,
+                                      const AttentionDims &dims) {
   std::pair<StringRef, int64_t> expected[] = {{"B", dims.batch},
                                               {"Hq", dims.queryHeads},
                                               {"M", dims.queryRows},
@@ -119,7 +119,7 @@ static LogicalResult verifyBias(Operation *op, ShapedType bias,
         ShapedType::isDynamic(size) || actual == size)
       continue;
     return op->emitOpError() << "expected bias dimension " << name
-                            << " to be 1 or " << size << ", got " << actual;
+                             << " to be 1 or " << size << ", got " << actual;
   }
   return success();
 }

@@ -58,8 +58,9 @@ SmallVector<tensor::ExtractOp> AttentionBackwardOp::getReads(Value capture) {
   return reads;
 }
 
-LogicalResult AttentionBackwardOp::reifyResultShapes(
-    OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult
+AttentionBackwardOp::reifyResultShapes(OpBuilder &builder,
+                                       ReifiedRankedShapedTypeDims &shapes) {
   appendSizes(builder, {getQuery(), getKey(), getValue()}, shapes);
   if (getDBias())
     appendSizes(builder, getBias(), shapes);
@@ -110,8 +111,8 @@ static LogicalResult verifyCaptures(AttentionBackwardOp op) {
       return failure();
     bool isRead = false;
     for (Operation *user : capture.getUsers()) {
-      if (!op.hasScoreMod() || !op.getScoreMod().isAncestor(
-                                   user->getParentRegion()))
+      if (!op.hasScoreMod() ||
+          !op.getScoreMod().isAncestor(user->getParentRegion()))
         continue;
       if (!isa<tensor::ExtractOp, tensor::DimOp>(user) ||
           user->getParentRegion() != &op.getScoreMod())
@@ -135,8 +136,8 @@ LogicalResult AttentionBackwardOp::verify() {
   Type score = getScoreType();
   if (failed(verifyGradient(*this, "d_query", getDQuery(), "query", getQuery(),
                             score)) ||
-      failed(verifyGradient(*this, "d_key", getDKey(), "key", getKey(),
-                            score)) ||
+      failed(
+          verifyGradient(*this, "d_key", getDKey(), "key", getKey(), score)) ||
       failed(verifyGradient(*this, "d_value", getDValue(), "value", getValue(),
                             score)))
     return failure();
@@ -239,7 +240,8 @@ LogicalResult BackwardStepOp::verify() {
   // backward_step_c3
   if (static_cast<bool>(getDKey()) != static_cast<bool>(getDValue()) ||
       (!getDQuery() && !getDKey()))
-    return emitOpError() << "expected d_query, or d_key and d_value, or all three";
+    return emitOpError()
+           << "expected d_query, or d_key and d_value, or all three";
   // backward_step_c4
   std::tuple<StringRef, Value, StringRef, Value> gradients[] = {
       {"d_query", getDQuery(), "query", getQuery()},
@@ -258,7 +260,7 @@ LogicalResult BackwardStepOp::verifyRegions() {
                         getUnknownDims())))
     return failure();
   // backward_step_c5
-  return hasScoreMod() ? verifyDifferentiable(getScoreMod(),
-                                              getScoreMod().getArgument(0))
-                       : success();
+  return hasScoreMod()
+             ? verifyDifferentiable(getScoreMod(), getScoreMod().getArgument(0))
+             : success();
 }

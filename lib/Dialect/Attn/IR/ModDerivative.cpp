@@ -168,12 +168,15 @@ static const llvm::StringMap<Derivative> &getDerivatives() {
       {"math.log2",
        [](Terms &t, V x, V) -> V { return reciprocal(t, 1 / ln2, x); }},
       {"math.rsqrt",
-       [](Terms &t, V, V y) -> V { return t.mul(-0.5, t.mul(y, t.square(y))); }},
+       [](Terms &t, V, V y) -> V {
+         return t.mul(-0.5, t.mul(y, t.square(y)));
+       }},
       {"math.sin",
        [](Terms &t, V x, V) -> V { return t.make<math::CosOp>(x); }},
       {"math.sinh",
        [](Terms &t, V x, V) -> V { return t.make<math::CoshOp>(x); }},
-      {"math.sqrt", [](Terms &t, V, V y) -> V { return reciprocal(t, 0.5, y); }},
+      {"math.sqrt",
+       [](Terms &t, V, V y) -> V { return reciprocal(t, 0.5, y); }},
       {"math.tan", [](Terms &t, V, V y) -> V { return onePlusSquare(t, y); }},
       {"math.tanh", [](Terms &t, V, V y) -> V { return oneMinusSquare(t, y); }},
   };
@@ -223,8 +226,8 @@ static Value applyChoice(Terms &t) {
 /// math.clampf x to [lower, upper]
 static Value applyClamp(Terms &t) {
   Value x = t.operand(0), lower = t.operand(1), upper = t.operand(2);
-  Value inner = t.select(t.compare(Predicate::OLT, x, lower), t.tangent(1),
-                         t.tangent(0));
+  Value inner =
+      t.select(t.compare(Predicate::OLT, x, lower), t.tangent(1), t.tangent(0));
   return t.select(t.compare(Predicate::OGT, x, upper), t.tangent(2), inner);
 }
 
@@ -271,9 +274,9 @@ static Value applyCopySign(Terms &t) {
 /// Conversions between float types.
 template <typename OpTy>
 static Value applyConversion(Terms &t) {
-  return t.tangent(0) ? OpTy::create(t.b, t.result().getType(), t.tangent(0))
-                            .getResult()
-                      : Value();
+  return t.tangent(0)
+             ? OpTy::create(t.b, t.result().getType(), t.tangent(0)).getResult()
+             : Value();
 }
 
 static const llvm::StringMap<Rule> &getRules() {

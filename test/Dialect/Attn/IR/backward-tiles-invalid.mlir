@@ -3,9 +3,9 @@
 // The comments name the constraints of docs/Spec.md.
 
 // attention_c4, as in the forward
-func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x2x6x16xf16>, %v: tensor<1x2x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %b: index, %dq: tensor<1x1x8x16xf32>) {
+func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x2x6x16xf16>, %v: tensor<1x2x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %z: index, %dq: tensor<1x1x8x16xf32>) {
   // expected-error @+1 {{expected the number of query heads to be a multiple of the number of key heads, got Hq = 1 and Hkv = 2}}
-  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%b, %b, %b, %b) d_query(%dq : tensor<1x1x8x16xf32>)
+  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%z, %z, %z, %z) d_query(%dq : tensor<1x1x8x16xf32>)
       : tensor<1x1x8x16xf16>, tensor<1x2x6x16xf16>, tensor<1x2x6x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8xf32>
   return
 }
@@ -13,9 +13,9 @@ func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x2x6x16xf16>, %v: tensor<1x2x
 // -----
 
 // backward_step_c1
-func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %b: index, %dq: tensor<1x1x8x16xf32>) {
+func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %z: index, %dq: tensor<1x1x8x16xf32>) {
   // expected-error @+1 {{expected 4 offsets (b, h, i, j), got 3}}
-  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%b, %b, %b) d_query(%dq : tensor<1x1x8x16xf32>)
+  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%z, %z, %z) d_query(%dq : tensor<1x1x8x16xf32>)
       : tensor<1x1x8x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8xf32>
   return
 }
@@ -23,9 +23,9 @@ func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x
 // -----
 
 // backward_step_c2
-func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x6x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %b: index, %dq: tensor<1x1x8x16xf32>) {
+func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x6x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %z: index, %dq: tensor<1x1x8x16xf32>) {
   // expected-error @+1 {{expected d_output dimension M to be 8 as in the inputs, got 6}}
-  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%b, %b, %b, %b) d_query(%dq : tensor<1x1x8x16xf32>)
+  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%z, %z, %z, %z) d_query(%dq : tensor<1x1x8x16xf32>)
       : tensor<1x1x8x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x8xf32>
   return
 }
@@ -33,9 +33,9 @@ func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x
 // -----
 
 // backward_step_c2
-func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x6xf32>, %delta: tensor<1x1x6xf32>, %b: index, %dq: tensor<1x1x8x16xf32>) {
+func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x6xf32>, %delta: tensor<1x1x6xf32>, %z: index, %dq: tensor<1x1x8x16xf32>) {
   // expected-error @+1 {{expected lse dimension M to be 8 as in the inputs, got 6}}
-  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%b, %b, %b, %b) d_query(%dq : tensor<1x1x8x16xf32>)
+  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%z, %z, %z, %z) d_query(%dq : tensor<1x1x8x16xf32>)
       : tensor<1x1x8x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x6xf32>
   return
 }
@@ -43,9 +43,9 @@ func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x
 // -----
 
 // backward_step_c2
-func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf64>, %delta: tensor<1x1x8xf64>, %b: index, %dq: tensor<1x1x8x16xf32>) {
+func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf64>, %delta: tensor<1x1x8xf64>, %z: index, %dq: tensor<1x1x8x16xf32>) {
   // expected-error @+1 {{expected element type of lse to be 'f32', got 'f64'}}
-  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%b, %b, %b, %b) d_query(%dq : tensor<1x1x8x16xf32>)
+  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%z, %z, %z, %z) d_query(%dq : tensor<1x1x8x16xf32>)
       : tensor<1x1x8x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8xf64>
   return
 }
@@ -53,9 +53,9 @@ func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x
 // -----
 
 // backward_step_c3
-func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %b: index) {
+func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %z: index) {
   // expected-error @+1 {{expected d_query, or d_key and d_value, or all three}}
-  attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%b, %b, %b, %b)
+  attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%z, %z, %z, %z)
       : tensor<1x1x8x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8xf32>
   return
 }
@@ -63,9 +63,9 @@ func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x
 // -----
 
 // backward_step_c3
-func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %b: index, %dq: tensor<1x1x8x16xf32>, %dk: tensor<1x1x6x16xf32>) {
+func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %z: index, %dq: tensor<1x1x8x16xf32>, %dk: tensor<1x1x6x16xf32>) {
   // expected-error @+1 {{expected d_query, or d_key and d_value, or all three}}
-  %r:2 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%b, %b, %b, %b) d_query(%dq : tensor<1x1x8x16xf32>) d_key(%dk : tensor<1x1x6x16xf32>)
+  %r:2 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%z, %z, %z, %z) d_query(%dq : tensor<1x1x8x16xf32>) d_key(%dk : tensor<1x1x6x16xf32>)
       : tensor<1x1x8x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8xf32>
   return
 }
@@ -73,9 +73,9 @@ func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x
 // -----
 
 // backward_step_c4
-func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %b: index, %dq: tensor<1x1x8x16xf64>) {
+func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %z: index, %dq: tensor<1x1x8x16xf64>) {
   // expected-error @+1 {{expected element type of d_query to be 'f32', got 'f64'}}
-  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%b, %b, %b, %b) d_query(%dq : tensor<1x1x8x16xf64>)
+  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%z, %z, %z, %z) d_query(%dq : tensor<1x1x8x16xf64>)
       : tensor<1x1x8x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8xf32>
   return
 }
@@ -83,9 +83,9 @@ func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x
 // -----
 
 // backward_step_c4
-func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %b: index, %dq: tensor<1x1x6x16xf32>) {
+func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %z: index, %dq: tensor<1x1x6x16xf32>) {
   // expected-error @+1 {{expected d_query to have the shape of query, 'tensor<1x1x8x16xf16>', got 'tensor<1x1x6x16xf32>'}}
-  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%b, %b, %b, %b) d_query(%dq : tensor<1x1x6x16xf32>)
+  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%z, %z, %z, %z) d_query(%dq : tensor<1x1x6x16xf32>)
       : tensor<1x1x8x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8xf32>
   return
 }
@@ -93,8 +93,8 @@ func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x
 // -----
 
 // backward_step_c5
-func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %b: index, %dq: tensor<1x1x8x16xf32>) {
-  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%b, %b, %b, %b) score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %z: index, %dq: tensor<1x1x8x16xf32>) {
+  %r:1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%z, %z, %z, %z) score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
         // expected-error @+1 {{'arith.bitcast' op cannot be differentiated}}
         %n = arith.bitcast %s : f32 to i32
         %r = arith.bitcast %n : i32 to f32

@@ -5,7 +5,7 @@
 func.func @plain(%q: tensor<?x32x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>,
                  %o: tensor<?x32x?x64xbf16>, %lse: tensor<?x32x?xf32>, %do: tensor<?x32x?x64xbf16>)
     -> (tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xf32>) {
-  // CHECK: attn.attention_backward %{{.*}}, %{{.*}}, %{{.*}} output(%{{.*}} : tensor<?x32x?x64xbf16>) lse(%{{.*}} : tensor<?x32x?xf32>) d_output(%{{.*}} : tensor<?x32x?x64xbf16>)scale(1.250000e-01) mask_mod causal(bottom_right) : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xf32>
+  // CHECK: attn.attention_backward %{{.*}}, %{{.*}}, %{{.*}} output(%{{.*}} : tensor<?x32x?x64xbf16>) lse(%{{.*}} : tensor<?x32x?xf32>) d_output(%{{.*}} : tensor<?x32x?x64xbf16>) scale(1.250000e-01) mask_mod causal(bottom_right) : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xf32>
   %d:3 = attn.attention_backward %q, %k, %v output(%o : tensor<?x32x?x64xbf16>)
       lse(%lse : tensor<?x32x?xf32>) d_output(%do : tensor<?x32x?x64xbf16>)
       scale(0.125) mask_mod causal(bottom_right)
