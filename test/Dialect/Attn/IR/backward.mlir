@@ -51,7 +51,7 @@ func.func @tiles(%q: tensor<1x1x32x16xf16>, %k: tensor<1x1x8x16xf16>, %v: tensor
       offsets(%b, %b, %b, %b) d_query(%dq : tensor<1x1x32x16xf32>)
       : tensor<1x1x32x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x32x16xf16>,
         tensor<1x1x32xf32>
-  // CHECK: %{{.*}}:2 = attn.backward_step {{.*}} d_key(%{{.*}} : tensor<1x1x8x16xf32>) d_value(%{{.*}} : tensor<1x1x8x16xf32>)
+  // CHECK: %{{.*}}, %{{.*}} = attn.backward_step {{.*}} d_key(%{{.*}} : tensor<1x1x8x16xf32>) d_value(%{{.*}} : tensor<1x1x8x16xf32>)
   %dkv:2 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta)
       offsets(%b, %b, %b, %b) d_key(%dk : tensor<1x1x8x16xf32>) d_value(%dv : tensor<1x1x8x16xf32>)
       : tensor<1x1x32x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x32x16xf16>,
