@@ -4,88 +4,34 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RegionProgram.h"
-#include "Values.h"
+#include "ModPrograms.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/Attn.h"
-#include "attn/Reference/Attention.h"
 
 #include <cmath>
 
 using namespace mlir;
 using namespace attn;
 
-static ElementType elementTypeOf(Value value) {
-  return toElementType(cast<ShapedType>(value.getType()).getElementType());
-}
-
-/// The type that results are rounded to: their own, or f64 for the oracle.
-static ElementType resultType(Value value, const Environment &environment) {
-  return environment.precision == EvaluationPrecision::Float64
-             ? ElementType::F64
-             : elementTypeOf(value);
-}
-
-static reference::Tensor operand(Value value, const Environment &environment) {
-  return toReference(*environment.tensor(value),
-                     resultType(value, environment));
-}
-
 //===----------------------------------------------------------------------===//
 // attn.attention
 //===----------------------------------------------------------------------===//
 
-static LogicalResult checkReads(const std::optional<RegionProgram> &program) {
-  if (!program || !program->getFaultyRead())
-    return success();
-  return program->getFaultyRead()->emitOpError() << "reads out of range";
-}
-
 static LogicalResult evaluateAttention(Operation *op,
                                        Environment &environment) {
   auto attention = cast<AttentionOp>(op);
-  reference::Tensor query = operand(attention.getQuery(), environment);
-  reference::Tensor key = operand(attention.getKey(), environment);
-  reference::Tensor value = operand(attention.getValue(), environment);
-  std::optional<reference::Tensor> bias;
-  std::optional<RegionProgram> scoreMod, maskMod;
-  reference::AttentionOptions options;
-  options.scale = attention.getScaleValue();
-  options.outputType = resultType(attention.getOutput(), environment);
-  options.tf32Products =
-      environment.precision == EvaluationPrecision::UnfusedTf32 &&
-      query.getType() == ElementType::F32;
-  if (attention.getBias())
-    options.bias = &bias.emplace(operand(attention.getBias(), environment));
-  int64_t queryLength = query.getDim(kSequence);
-  int64_t keyLength = key.getDim(kSequence);
-  auto index = [](int64_t i) { return Scalar::ofInteger(i); };
-  if (attention.hasScoreMod()) {
-    scoreMod.emplace(attention.getScoreMod(), environment, queryLength,
-                     keyLength);
-    options.scoreMod = [&](double score, int64_t b, int64_t h, int64_t i,
-                           int64_t j) {
-      return scoreMod
-          ->run({Scalar::ofReal(score), index(b), index(h), index(i), index(j)})
-          .real;
-    };
-  }
-  if (attention.hasMaskMod()) {
-    maskMod.emplace(attention.getMaskMod(), environment, queryLength,
-                    keyLength);
-    options.maskMod = [&](int64_t b, int64_t h, int64_t i, int64_t j) {
-      return maskMod->run({index(b), index(h), index(i), index(j)}).integer !=
-             0;
-    };
-  }
+  reference::Tensor query = getOperand(attention.getQuery(), environment);
+  reference::Tensor key = getOperand(attention.getKey(), environment);
+  reference::Tensor value = getOperand(attention.getValue(), environment);
+  ModPrograms mods(attention, environment, query, key);
+  mods.options.outputType = getResultType(attention.getOutput(), environment);
   bool isOracle = environment.precision == EvaluationPrecision::Float64;
   Result<reference::AttentionResult> result =
-      isOracle ? reference::attention(query, key, value, options)
-               : reference::unfusedAttention(query, key, value, options);
+      isOracle ? reference::attention(query, key, value, mods.options)
+               : reference::unfusedAttention(query, key, value, mods.options);
   if (!result)
     return op->emitOpError() << result.error();
-  if (failed(checkReads(scoreMod)) || failed(checkReads(maskMod)))
+  if (failed(mods.checkReads()))
     return failure();
   environment.values[attention.getOutput()] = fromReference(result->output);
   if (attention.getLse())
@@ -113,14 +59,14 @@ static LogicalResult checkSameRows(Operation *op, const reference::Tensor &a,
 static LogicalResult evaluateNormalize(Operation *op,
                                        Environment &environment) {
   auto normalize = cast<NormalizeOp>(op);
-  reference::Tensor acc = operand(normalize.getAcc(), environment);
-  reference::Tensor max = operand(normalize.getMax(), environment);
-  reference::Tensor sum = operand(normalize.getSum(), environment);
+  reference::Tensor acc = getOperand(normalize.getAcc(), environment);
+  reference::Tensor max = getOperand(normalize.getMax(), environment);
+  reference::Tensor sum = getOperand(normalize.getSum(), environment);
   if (failed(checkSameRows(op, acc, max)) ||
       failed(checkSameRows(op, acc, sum)))
     return failure();
   reference::Tensor output(acc.getShape(),
-                           resultType(normalize.getOutput(), environment));
+                           getResultType(normalize.getOutput(), environment));
   int64_t width = acc.getDim(kHeadDim);
   for (int64_t i = 0; i < acc.getNumElements(); ++i) {
     double total = sum[i / width];
@@ -130,7 +76,7 @@ static LogicalResult evaluateNormalize(Operation *op,
   if (!normalize.getLse())
     return success();
   reference::Tensor lse(max.getShape(),
-                        resultType(normalize.getLse(), environment));
+                        getResultType(normalize.getLse(), environment));
   for (int64_t i = 0; i < max.getNumElements(); ++i)
     lse.set(i, max[i] + std::log(sum[i]));
   environment.values[normalize.getLse()] = fromReference(lse);
@@ -154,17 +100,17 @@ static LogicalResult evaluateMerge(Operation *op, Environment &environment) {
   auto merge = cast<MergeOp>(op);
   std::vector<reference::Tensor> outputs, lses;
   for (Value value : merge.getOutputs())
-    outputs.push_back(operand(value, environment));
+    outputs.push_back(getOperand(value, environment));
   for (Value value : merge.getLses())
-    lses.push_back(operand(value, environment));
+    lses.push_back(getOperand(value, environment));
   for (auto &parts : {outputs, lses})
     for (const reference::Tensor &part : parts)
       if (failed(checkSameRows(op, outputs.front(), part)))
         return failure();
   reference::Tensor output(outputs.front().getShape(),
-                           resultType(merge.getOutput(), environment));
+                           getResultType(merge.getOutput(), environment));
   reference::Tensor lse(lses.front().getShape(),
-                        resultType(merge.getLse(), environment));
+                        getResultType(merge.getLse(), environment));
   int64_t width = output.getDim(kHeadDim);
   for (int64_t row = 0; row < lse.getNumElements(); ++row) {
     double total = mergeLse(lses, row);
@@ -182,12 +128,20 @@ static LogicalResult evaluateMerge(Operation *op, Environment &environment) {
   return success();
 }
 
+/// True if both regions can be evaluated.
+template <typename OpTy>
+static bool hasEvaluableMods(OpTy op) {
+  return !findUnsupportedRegionOp(op.getScoreMod()) &&
+         !findUnsupportedRegionOp(op.getMaskMod());
+}
+
 OpEvaluator attn::findAttnEvaluator(Operation *op) {
   if (auto attention = dyn_cast<AttentionOp>(op))
-    return findUnsupportedRegionOp(attention.getScoreMod()) ||
-                   findUnsupportedRegionOp(attention.getMaskMod())
-               ? nullptr
-               : evaluateAttention;
+    return hasEvaluableMods(attention) ? evaluateAttention : nullptr;
+  if (auto backward = dyn_cast<AttentionBackwardOp>(op))
+    return hasEvaluableMods(backward) ? evaluateBackward : nullptr;
+  if (isa<BackwardDeltaOp>(op))
+    return evaluateDelta;
   if (isa<NormalizeOp>(op))
     return evaluateNormalize;
   if (isa<MergeOp>(op))

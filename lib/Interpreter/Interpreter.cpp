@@ -63,6 +63,19 @@ SharedTensor attn::fromReference(const reference::Tensor &tensor) {
   return std::make_shared<const TensorValue>(std::move(result));
 }
 
+ElementType attn::getResultType(Value value, const Environment &environment) {
+  return environment.precision == EvaluationPrecision::Float64
+             ? ElementType::F64
+             : toElementType(
+                   cast<ShapedType>(value.getType()).getElementType());
+}
+
+reference::Tensor attn::getOperand(Value value,
+                                   const Environment &environment) {
+  return toReference(*environment.tensor(value),
+                     getResultType(value, environment));
+}
+
 /// Decodes the element at `data`.
 static Scalar readElement(const char *data, runtime::DType dtype) {
   uint64_t bits = 0;

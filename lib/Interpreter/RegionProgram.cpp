@@ -22,7 +22,8 @@ Operation *attn::findUnsupportedRegionOp(Region &region) {
 }
 
 RegionProgram::RegionProgram(Region &region, const Environment &environment,
-                             int64_t queryLength, int64_t keyLength) {
+                             int64_t queryLength, int64_t keyLength,
+                             Value value) {
   for (BlockArgument argument : region.getArguments())
     addConstant(argument, Scalar());
   for (Operation &op : region.front().without_terminator()) {
@@ -34,8 +35,9 @@ RegionProgram::RegionProgram(Region &region, const Environment &environment,
     else
       addOp(op, environment);
   }
-  auto yield = cast<YieldOp>(region.front().getTerminator());
-  result = getSlot(yield.getValue(), environment);
+  if (!value)
+    value = cast<YieldOp>(region.front().getTerminator()).getValue();
+  result = getSlot(value, environment);
 }
 
 void RegionProgram::addConstant(Value value, Scalar constant) {

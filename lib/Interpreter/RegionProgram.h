@@ -24,9 +24,11 @@ mlir::Operation *findUnsupportedRegionOp(mlir::Region &region);
 /// The ops of a region over numbered slots, with captured values filled in.
 class RegionProgram {
 public:
-  /// `queryLength` and `keyLength` are what attn.length gives.
+  /// `queryLength` and `keyLength` are what attn.length gives. Computes what
+  /// the region yields, or another of its values.
   RegionProgram(mlir::Region &region, const Environment &environment,
-                int64_t queryLength, int64_t keyLength);
+                int64_t queryLength, int64_t keyLength,
+                mlir::Value result = mlir::Value());
 
   /// Runs the region; safe to call concurrently.
   Scalar run(llvm::ArrayRef<Scalar> arguments) const;

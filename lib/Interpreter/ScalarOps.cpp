@@ -190,6 +190,11 @@ static Scalar multiplyAdd(const ScalarOpInfo &, const Scalar *a) {
   return Scalar::ofReal(std::fma(a[0].real, a[1].real, a[2].real));
 }
 
+/// min(max(x, lower), upper), as math.clampf has it.
+static Scalar clamp(const ScalarOpInfo &, const Scalar *a) {
+  return Scalar::ofReal(minimum(maximum(a[0].real, a[1].real), a[2].real));
+}
+
 static Scalar absoluteInteger(const ScalarOpInfo &info, const Scalar *a) {
   int64_t value = asSigned(a[0].integer, info.operandBits);
   uint64_t magnitude = static_cast<uint64_t>(value);
@@ -264,12 +269,21 @@ static void addRealOps(Table &table) {
   table["arith.minnumf"] = real2(std::fmin);
   table["arith.cmpf"] = compareReals;
   table["math.absf"] = real1(std::fabs);
+  table["math.acos"] = real1(std::acos);
+  table["math.acosh"] = real1(std::acosh);
+  table["math.asin"] = real1(std::asin);
+  table["math.asinh"] = real1(std::asinh);
   table["math.atan"] = real1(std::atan);
+  table["math.atanh"] = real1(std::atanh);
+  table["math.cbrt"] = real1(std::cbrt);
   table["math.atan2"] = real2(std::atan2);
+  table["math.clampf"] = clamp;
   table["math.ceil"] = real1(std::ceil);
   table["math.copysign"] = real2(std::copysign);
   table["math.cos"] = real1(std::cos);
+  table["math.cosh"] = real1(std::cosh);
   table["math.erf"] = real1(std::erf);
+  table["math.erfc"] = real1(std::erfc);
   table["math.exp"] = real1(std::exp);
   table["math.exp2"] = real1(std::exp2);
   table["math.expm1"] = real1(std::expm1);
@@ -285,6 +299,7 @@ static void addRealOps(Table &table) {
   table["math.roundeven"] = real1(std::nearbyint);
   table["math.rsqrt"] = real1([](double a) { return 1 / std::sqrt(a); });
   table["math.sin"] = real1(std::sin);
+  table["math.sinh"] = real1(std::sinh);
   table["math.sqrt"] = real1(std::sqrt);
   table["math.tan"] = real1(std::tan);
   table["math.tanh"] = real1(std::tanh);

@@ -59,6 +59,13 @@ ElementType toElementType(mlir::Type type);
 reference::Tensor toReference(const TensorValue &tensor, ElementType type);
 SharedTensor fromReference(const reference::Tensor &tensor);
 
+/// What results of the value's type are rounded to: that, or f64 for the
+/// oracle.
+ElementType getResultType(mlir::Value value, const Environment &environment);
+
+/// The tensor `value`, rounded as results are.
+reference::Tensor getOperand(mlir::Value value, const Environment &environment);
+
 //===----------------------------------------------------------------------===//
 // Ops by kind
 //===----------------------------------------------------------------------===//
@@ -72,6 +79,12 @@ OpEvaluator findTensorEvaluator(mlir::Operation *op);
 
 /// The evaluator of attn ops; null for any other op.
 OpEvaluator findAttnEvaluator(mlir::Operation *op);
+
+/// Evaluators of attn.attention_backward, attn.backward_delta.
+llvm::LogicalResult evaluateBackward(mlir::Operation *op,
+                                     Environment &environment);
+llvm::LogicalResult evaluateDelta(mlir::Operation *op,
+                                  Environment &environment);
 
 } // namespace attn
 

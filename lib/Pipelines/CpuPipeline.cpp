@@ -29,6 +29,7 @@ static constexpr unsigned kMaxStackBufferBytes = 1 << 20;
 
 void attn::buildCpuTileStage(OpPassManager &pm,
                              const CpuPipelineOptions &options) {
+  pm.addPass(createTileBackwardPass());
   SelectSchedulePassOptions select;
   select.target = "cpu";
   select.targetFields = options.targetFields;
@@ -42,6 +43,7 @@ void attn::buildCpuTileStage(OpPassManager &pm,
   // The steps of one row tile share their packed query after this.
   pm.addPass(createCSEPass());
   pm.addPass(createDecomposeOnlinePass());
+  pm.addPass(createDecomposeBackwardPass());
 }
 
 /// Tensors to buffers; those of a tile go to the stack.

@@ -14,6 +14,7 @@ using namespace attn;
 
 void attn::buildTiledPipeline(OpPassManager &pm,
                               const AttentionPipelineOptions &options) {
+  pm.addPass(createTileBackwardPass());
   pm.addPass(createConvertToOnlinePass());
   pm.addPass(createTilePass());
   pm.addPass(createInsertBlockSkippingPass());

@@ -177,14 +177,6 @@ Result<AttentionResult> attention(const Tensor &query, const Tensor &key,
        ElementType::F64});
 }
 
-/// The tensor with its values rounded to tf32.
-static Tensor roundToTf32(const Tensor &tensor) {
-  Tensor rounded = tensor;
-  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
-    rounded.set(i, roundToTf32(tensor[i]));
-  return rounded;
-}
-
 Result<AttentionResult> unfusedAttention(const Tensor &query, const Tensor &key,
                                          const Tensor &value,
                                          const AttentionOptions &options) {
@@ -194,8 +186,9 @@ Result<AttentionResult> unfusedAttention(const Tensor &query, const Tensor &key,
                          options.outputType.value_or(query.getType()),
                          ElementType::F32};
   if (options.tf32Products)
-    return computeAttention<float>(roundToTf32(query), roundToTf32(key),
-                                   roundToTf32(value), options, precision);
+    return computeAttention<float>(
+        detail::roundToTf32(query), detail::roundToTf32(key),
+        detail::roundToTf32(value), options, precision);
   return computeAttention<float>(query, key, value, options, precision);
 }
 

@@ -1,11 +1,17 @@
-//===- AttentionBackward.cpp - Gradients by definition, in float64 --------===//
+//===- AttentionBackward.cpp - Gradients by definition --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One template over the arithmetic type serves oracle and yardstick, as in
+// Attention.cpp.
 //
 //===----------------------------------------------------------------------===//
 
 #include "AttentionDetail.h"
 
+#include "attn/Reference/Element.h"
 #include "attn/Support/Parallel.h"
 
 #include <limits>
@@ -14,167 +20,235 @@ namespace attn {
 namespace reference {
 
 namespace {
-/// Gradients of one K/V head and the query heads that share it.
+/// Computes in `Real`; P and dS are rounded to `factorType` before they are
+/// factors of a product.
+template <typename Real>
 class HeadBackward {
 public:
   HeadBackward(const Tensor &query, const Tensor &key, const Tensor &value,
-               const Tensor &outputGradient, const AttentionOptions &options,
-               const detail::AttentionDims &dims)
-      : query(query), key(key), value(value), outputGradient(outputGradient),
-        options(options), dims(dims),
-        scale(options.scale.value_or(
-            1 / std::sqrt(static_cast<double>(dims.headDim)))) {}
+               const BackwardInputs &inputs, const AttentionOptions &options,
+               const detail::AttentionDims &dims, ElementType factorType,
+               AttentionGradients &gradients)
+      : query(query), key(key), value(value), inputs(inputs), options(options),
+        dims(dims), factorType(factorType), gradients(gradients),
+        scale(static_cast<Real>(options.scale.value_or(
+            1 / std::sqrt(static_cast<double>(dims.headDim))))) {}
 
-  /// Rows are taken one after the other: the sums of dK and dV have one order.
-  void run(int64_t b, int64_t kvHead, AttentionGradients &gradients) const {
+  /// The query heads of one K/V head, row after row: the sums of dK and dV have
+  /// one order.
+  void run(int64_t b, int64_t kvHead) const {
     int64_t group = dims.queryHeads / dims.kvHeads;
     for (int64_t h = kvHead * group; h < (kvHead + 1) * group; ++h)
       for (int64_t i = 0; i < dims.queryLength; ++i)
-        addRow(b, h, i, gradients);
+        addRow(b, h, i);
   }
 
 private:
-  using Row = std::vector<double>;
-
-  static double dot(const Tensor &a, int64_t aOffset, const Tensor &b,
-                    int64_t bOffset, int64_t count) {
-    double sum = 0;
+  static Real dot(const Tensor &a, int64_t aOffset, const Tensor &b,
+                  int64_t bOffset, int64_t count) {
+    Real sum = 0;
     for (int64_t d = 0; d < count; ++d)
-      sum += a[aOffset + d] * b[bOffset + d];
+      sum +=
+          static_cast<Real>(a[aOffset + d]) * static_cast<Real>(b[bOffset + d]);
     return sum;
   }
 
   /// sum += factor * row of `source`.
-  static void accumulate(Tensor &sum, int64_t sumOffset, double factor,
+  static void accumulate(Tensor &sum, int64_t sumOffset, Real factor,
                          const Tensor &source, int64_t sourceOffset,
                          int64_t count) {
     for (int64_t d = 0; d < count; ++d)
       sum.set(sumOffset + d,
-              sum[sumOffset + d] + factor * source[sourceOffset + d]);
+              static_cast<Real>(sum[sumOffset + d]) +
+                  factor * static_cast<Real>(source[sourceOffset + d]));
   }
 
-  /// Probabilities of a row; `raw` receives the scaled products. All 0 where
-  /// every key is masked.
-  Row getProbabilities(int64_t b, int64_t h, int64_t i, Row &raw) const {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    Row row(raw.size(), -infinity);
-    double maximum = -infinity;
-    for (int64_t j = 0; j < dims.kvLength; ++j) {
-      if (!detail::isVisible(options, {b, h, i, j}))
-        continue;
-      raw[j] =
-          scale * dot(query, query.offset(b, h, i, 0), key,
-                      key.offset(b, dims.getKvHead(h), j, 0), dims.headDim);
-      row[j] = detail::changeScore<double>(raw[j], options, {b, h, i, j});
-      maximum = std::max(maximum, row[j]);
-    }
-    double sum = 0;
-    for (double &score : row) {
-      score = maximum == -infinity ? 0 : std::exp(score - maximum);
-      sum += score;
-    }
-    for (double &probability : row)
-      probability = sum > 0 ? probability / sum : 0;
-    return row;
+  Real roundFactor(Real factor) const {
+    return static_cast<Real>(options.tf32Products
+                                 ? roundToTf32(factor)
+                                 : roundToElement(factor, factorType));
   }
 
   /// The gradient before soft cap, bias and scoreMod, given that after them.
   /// Adds to the gradient of the bias on the way.
-  double goBack(double gradient, double raw, const detail::ScoreIndex &at,
-                Tensor &biasGradient) const {
-    double capped = raw, capDerivative = 1;
+  Real goBack(Real gradient, Real raw, const detail::ScoreIndex &at) const {
+    Real biased = raw, capDerivative = 1;
     if (options.softCap) {
-      double tanh = std::tanh(raw / *options.softCap);
-      capped = *options.softCap * tanh;
+      Real cap = static_cast<Real>(*options.softCap);
+      Real tanh = std::tanh(raw / cap);
+      biased = cap * tanh;
       capDerivative = 1 - tanh * tanh;
     }
-    double biased = capped;
     if (options.bias)
-      biased += detail::getBias(*options.bias, at.b, at.h, at.i, at.j);
+      biased += static_cast<Real>(
+          detail::getBias(*options.bias, at.b, at.h, at.i, at.j));
+    if (options.scoreGradientSink)
+      options.scoreGradientSink(biased, at.b, at.h, at.i, at.j, gradient);
     if (options.scoreMod)
-      gradient *= options.scoreModDerivative(biased, at.b, at.h, at.i, at.j);
-    if (options.bias) {
-      auto clamp = [&](int64_t dim, int64_t index) {
-        return biasGradient.getDim(dim) == 1 ? 0 : index;
-      };
-      int64_t offset = biasGradient.offset(clamp(0, at.b), clamp(1, at.h),
-                                           clamp(2, at.i), clamp(3, at.j));
-      biasGradient.set(offset, biasGradient[offset] + gradient);
-    }
+      gradient *= static_cast<Real>(
+          options.scoreModDerivative(biased, at.b, at.h, at.i, at.j));
+    if (options.bias)
+      addToBias(gradient, at);
     return gradient * capDerivative;
   }
 
-  void addRow(int64_t b, int64_t h, int64_t i,
-              AttentionGradients &gradients) const {
-    Row raw(static_cast<size_t>(dims.kvLength));
-    Row probabilities = getProbabilities(b, h, i, raw);
-    int64_t kvHead = dims.getKvHead(h);
-    int64_t queryRow = query.offset(b, h, i, 0);
-    int64_t outputRow = outputGradient.offset(b, h, i, 0);
-    Row dP(raw.size());
-    double delta = 0;
-    for (int64_t j = 0; j < dims.kvLength; ++j) {
-      if (probabilities[j] == 0)
-        continue;
-      dP[j] = dot(outputGradient, outputRow, value,
-                  value.offset(b, kvHead, j, 0), dims.valueDim);
-      delta += probabilities[j] * dP[j];
-    }
-    for (int64_t j = 0; j < dims.kvLength; ++j) {
-      if (probabilities[j] == 0)
-        continue;
-      accumulate(gradients.value, value.offset(b, kvHead, j, 0),
-                 probabilities[j], outputGradient, outputRow, dims.valueDim);
-      double dS = goBack(probabilities[j] * (dP[j] - delta), raw[j],
-                         {b, h, i, j}, gradients.bias);
-      int64_t keyRow = key.offset(b, kvHead, j, 0);
-      accumulate(gradients.query, queryRow, scale * dS, key, keyRow,
-                 dims.headDim);
-      accumulate(gradients.key, keyRow, scale * dS, query, queryRow,
-                 dims.headDim);
-    }
+  void addToBias(Real gradient, const detail::ScoreIndex &at) const {
+    Tensor &bias = gradients.bias;
+    auto clamp = [&](int64_t dim, int64_t index) {
+      return bias.getDim(dim) == 1 ? 0 : index;
+    };
+    int64_t offset = bias.offset(clamp(0, at.b), clamp(1, at.h), clamp(2, at.i),
+                                 clamp(3, at.j));
+    bias.set(offset, static_cast<Real>(bias[offset]) + gradient);
   }
 
-  const Tensor &query, &key, &value, &outputGradient;
+  void addRow(int64_t b, int64_t h, int64_t i) const {
+    int64_t row = (b * dims.queryHeads + h) * dims.queryLength + i;
+    Real lse = static_cast<Real>(inputs.lse[row]);
+    if (lse == -std::numeric_limits<Real>::infinity())
+      return;
+    int64_t outputRow = row * dims.valueDim;
+    Real delta = dot(inputs.outputGradient, outputRow, inputs.output, outputRow,
+                     dims.valueDim);
+    if (inputs.lseGradient)
+      delta -= static_cast<Real>((*inputs.lseGradient)[row]);
+    for (int64_t j = 0; j < dims.kvLength; ++j)
+      if (detail::isVisible(options, {b, h, i, j}))
+        addScore({b, h, i, j}, lse, delta);
+  }
+
+  void addScore(const detail::ScoreIndex &at, Real lse, Real delta) const {
+    int64_t kvHead = dims.getKvHead(at.h);
+    int64_t queryRow = query.offset(at.b, at.h, at.i, 0);
+    int64_t keyRow = key.offset(at.b, kvHead, at.j, 0);
+    int64_t valueRow = value.offset(at.b, kvHead, at.j, 0);
+    int64_t outputRow = inputs.outputGradient.offset(at.b, at.h, at.i, 0);
+    Real raw = scale * dot(query, queryRow, key, keyRow, dims.headDim);
+    Real p = std::exp(detail::changeScore<Real>(raw, options, at) - lse);
+    if (p == 0)
+      return;
+    const Tensor &dO = inputs.outputGradient;
+    Real dP = dot(dO, outputRow, value, valueRow, dims.valueDim);
+    accumulate(gradients.value, valueRow, roundFactor(p), dO, outputRow,
+               dims.valueDim);
+    Real dS = scale * roundFactor(goBack(p * (dP - delta), raw, at));
+    accumulate(gradients.query, queryRow, dS, key, keyRow, dims.headDim);
+    accumulate(gradients.key, keyRow, dS, query, queryRow, dims.headDim);
+  }
+
+  const Tensor &query, &key, &value;
+  const BackwardInputs &inputs;
   const AttentionOptions &options;
   const detail::AttentionDims &dims;
-  double scale;
+  ElementType factorType;
+  AttentionGradients &gradients;
+  Real scale;
+};
+
+struct Precision {
+  /// Of P and dS as factors, and of the gradients while they are summed.
+  ElementType factorType, sumType;
 };
 } // namespace
+
+static Status checkShape(const char *name, const Tensor &tensor,
+                         const std::vector<int64_t> &shape) {
+  if (tensor.getShape() == shape)
+    return {};
+  return Error{std::string("expected ") + name + " of shape " +
+               formatShape(shape) + ", got " + formatShape(tensor.getShape())};
+}
+
+static Status checkInputs(const BackwardInputs &inputs,
+                          const AttentionOptions &options,
+                          const detail::AttentionDims &dims) {
+  std::vector<int64_t> rows = {dims.batch, dims.queryHeads, dims.queryLength};
+  std::vector<int64_t> output = rows;
+  output.push_back(dims.valueDim);
+  if (Status status = checkShape("output", inputs.output, output); !status)
+    return status;
+  if (Status status = checkShape("lse", inputs.lse, rows); !status)
+    return status;
+  if (Status status =
+          checkShape("output gradient", inputs.outputGradient, output);
+      !status)
+    return status;
+  if (inputs.lseGradient)
+    if (Status status = checkShape("lse gradient", *inputs.lseGradient, rows);
+        !status)
+      return status;
+  if (options.scoreMod && !options.scoreModDerivative)
+    return Error{"expected the derivative of the score_mod"};
+  return {};
+}
+
+template <typename Real>
+static Result<AttentionGradients>
+computeBackward(const Tensor &query, const Tensor &key, const Tensor &value,
+                const BackwardInputs &inputs, const AttentionOptions &options,
+                Precision precision) {
+  Result<detail::AttentionDims> dims =
+      detail::getDims(query, key, value, options);
+  if (!dims)
+    return Error{dims.error()};
+  if (Status status = checkInputs(inputs, options, *dims); !status)
+    return Error{status.error()};
+  AttentionGradients gradients = {
+      Tensor(query.getShape(), precision.sumType),
+      Tensor(key.getShape(), precision.sumType),
+      Tensor(value.getShape(), precision.sumType),
+      options.bias ? Tensor(options.bias->getShape(), precision.sumType)
+                   : Tensor()};
+  HeadBackward<Real> head(query, key, value, inputs, options, *dims,
+                          precision.factorType, gradients);
+  // A broadcast bias sums over all heads, in one order on one thread.
+  parallelFor(
+      dims->batch * dims->kvHeads,
+      [&](int64_t i) { head.run(i / dims->kvHeads, i % dims->kvHeads); },
+      options.bias || options.scoreGradientSink ? 1 : 0);
+  return gradients;
+}
+
+Result<AttentionGradients> attentionBackward(const Tensor &query,
+                                             const Tensor &key,
+                                             const Tensor &value,
+                                             const BackwardInputs &inputs,
+                                             const AttentionOptions &options) {
+  return computeBackward<double>(query, key, value, inputs, options,
+                                 {ElementType::F64, ElementType::F64});
+}
 
 Result<AttentionGradients> attentionBackward(const Tensor &query,
                                              const Tensor &key,
                                              const Tensor &value,
                                              const Tensor &outputGradient,
                                              const AttentionOptions &options) {
-  Result<detail::AttentionDims> dims =
-      detail::getDims(query, key, value, options);
-  if (!dims)
-    return Error{dims.error()};
-  std::vector<int64_t> outputShape = {dims->batch, dims->queryHeads,
-                                      dims->queryLength, dims->valueDim};
-  if (outputGradient.getShape() != outputShape)
-    return Error{"expected output gradient of shape " +
-                 formatShape(outputShape) + ", got " +
-                 formatShape(outputGradient.getShape())};
-  if (options.scoreMod && !options.scoreModDerivative)
-    return Error{"expected the derivative of the score_mod"};
+  AttentionOptions wide = options;
+  wide.outputType = ElementType::F64;
+  Result<AttentionResult> forward = attention(query, key, value, wide);
+  if (!forward)
+    return Error{forward.error()};
+  return attentionBackward(query, key, value,
+                           {forward->output, forward->lse, outputGradient},
+                           options);
+}
 
-  AttentionGradients gradients = {
-      Tensor(query.getShape(), ElementType::F64),
-      Tensor(key.getShape(), ElementType::F64),
-      Tensor(value.getShape(), ElementType::F64),
-      options.bias ? Tensor(options.bias->getShape(), ElementType::F64)
-                   : Tensor()};
-  HeadBackward head(query, key, value, outputGradient, options, *dims);
-  // A broadcast bias sums over all heads, in one order on one thread.
-  parallelFor(
-      dims->batch * dims->kvHeads,
-      [&](int64_t i) {
-        head.run(i / dims->kvHeads, i % dims->kvHeads, gradients);
-      },
-      options.bias ? 1 : 0);
-  return gradients;
+Result<AttentionGradients>
+unfusedAttentionBackward(const Tensor &query, const Tensor &key,
+                         const Tensor &value, const BackwardInputs &inputs,
+                         const AttentionOptions &options) {
+  Precision precision = {getSizeBytes(value.getType()) <= 2 ? value.getType()
+                                                            : ElementType::F32,
+                         ElementType::F32};
+  if (!options.tf32Products)
+    return computeBackward<float>(query, key, value, inputs, options,
+                                  precision);
+  Tensor outputGradient = detail::roundToTf32(inputs.outputGradient);
+  return computeBackward<float>(
+      detail::roundToTf32(query), detail::roundToTf32(key),
+      detail::roundToTf32(value),
+      {inputs.output, inputs.lse, outputGradient, inputs.lseGradient}, options,
+      precision);
 }
 
 } // namespace reference

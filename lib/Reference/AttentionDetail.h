@@ -31,6 +31,9 @@ Result<AttentionDims> getDims(const Tensor &query, const Tensor &key,
 /// Element of a bias whose sizes of 1 are broadcast.
 double getBias(const Tensor &bias, int64_t b, int64_t h, int64_t i, int64_t j);
 
+/// The tensor with its values rounded to tf32.
+Tensor roundToTf32(const Tensor &tensor);
+
 /// Batch, query head, query, key.
 struct ScoreIndex {
   int64_t b, h, i, j;

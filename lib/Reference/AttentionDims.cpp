@@ -6,6 +6,8 @@
 
 #include "AttentionDetail.h"
 
+#include "attn/Reference/Element.h"
+
 namespace attn {
 namespace reference {
 
@@ -63,6 +65,13 @@ double detail::getBias(const Tensor &bias, int64_t b, int64_t h, int64_t i,
     return bias.getDim(dim) == 1 ? 0 : index;
   };
   return bias.at(clamp(0, b), clamp(1, h), clamp(2, i), clamp(3, j));
+}
+
+Tensor detail::roundToTf32(const Tensor &tensor) {
+  Tensor rounded = tensor;
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    rounded.set(i, reference::roundToTf32(tensor[i]));
+  return rounded;
 }
 
 } // namespace reference

@@ -23,17 +23,27 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::run;
 
-/// The only attention of the function.
-static FailureOr<AttentionOp> findAttention(func::FuncOp function) {
-  SmallVector<AttentionOp> found;
-  function.walk([&](AttentionOp op) { found.push_back(op); });
+/// The ops of one kind in the function.
+template <typename OpTy>
+static SmallVector<Operation *> findAll(func::FuncOp function) {
+  SmallVector<Operation *> found;
+  function.walk([&](OpTy op) { found.push_back(op); });
+  return found;
+}
+
+/// The only backward of the function, or else its only attention: a forward
+/// that a backward needs is part of the prologue.
+static FailureOr<Operation *> findAttention(func::FuncOp function) {
+  SmallVector<Operation *> found = findAll<AttentionBackwardOp>(function);
+  if (found.empty())
+    found = findAll<AttentionOp>(function);
   if (found.size() != 1) {
     InFlightDiagnostic diag = function.emitError()
                               << "expected one attention in @"
                               << function.getName() << " for a GPU, got "
                               << found.size();
-    for (AttentionOp op : found)
-      diag.attachNote(op.getLoc()) << "an attention";
+    for (Operation *op : found)
+      diag.attachNote(op->getLoc()) << "an attention";
     return diag;
   }
   if (found.front()->getParentOp() != function)
@@ -48,7 +58,7 @@ static bool isTensor(Value value) {
 
 /// Everything that the attention reads: operands, and what its regions
 /// capture.
-static SetVector<Value> getReadValues(AttentionOp attention) {
+static SetVector<Value> getReadValues(Operation *attention) {
   SetVector<Value> values;
   values.insert_range(attention->getOperands());
   for (Region &region : attention->getRegions())
@@ -74,7 +84,7 @@ static void addScalar(Value value, SetVector<Operation *> &scalars,
 
 /// The function that holds the attention alone, with arguments `inputs`.
 static OwningOpRef<ModuleOp> outline(func::FuncOp function,
-                                     AttentionOp attention,
+                                     Operation *attention,
                                      ArrayRef<Value> inputs,
                                      ArrayRef<Operation *> scalars) {
   auto original = function->getParentOfType<ModuleOp>();
@@ -94,7 +104,7 @@ static OwningOpRef<ModuleOp> outline(func::FuncOp function,
   for (Operation *op : scalars)
     builder.clone(*op, map);
   Operation *copy = builder.clone(*attention, map);
-  func::ReturnOp::create(builder, attention.getLoc(), copy->getResults());
+  func::ReturnOp::create(builder, attention->getLoc(), copy->getResults());
   return module;
 }
 
@@ -128,14 +138,14 @@ static OwningOpRef<ModuleOp> makePrologue(func::FuncOp function,
 }
 
 static OwningOpRef<ModuleOp> makeEpilogue(func::FuncOp function,
-                                          AttentionOp attention) {
+                                          Operation *attention) {
   Copy copy(function);
   for (Value result : attention->getResults()) {
     BlockArgument argument = copy.function.getBody().addArgument(
-        result.getType(), attention.getLoc());
+        result.getType(), attention->getLoc());
     copy.map.lookup(result).replaceAllUsesWith(argument);
   }
-  copy.map.lookup(attention.getOperation())->erase();
+  copy.map.lookup(attention)->erase();
   copy.updateType();
   return std::move(copy.module);
 }
@@ -154,7 +164,7 @@ static std::optional<SmallVector<unsigned>> indicesIn(ValueRange values,
 }
 
 FailureOr<AttentionSplit> attn::run::splitAtAttention(func::FuncOp function) {
-  FailureOr<AttentionOp> attention = findAttention(function);
+  FailureOr<Operation *> attention = findAttention(function);
   if (failed(attention))
     return failure();
   SetVector<Operation *> scalars;

@@ -44,7 +44,9 @@ private:
   };
 
   void createVariables();
-  void nameByAttention(AttentionOp attention, size_t number);
+  template <typename OpTy>
+  void nameByAttention(OpTy attention, const std::string &suffix);
+  void nameByBackward(AttentionBackwardOp backward, const std::string &suffix);
   void tie(Value operand, unsigned dim, const std::string &name);
   void suggestByReads(Region &mod, const std::string &suffix);
   bool assign(size_t variable, int64_t size, const std::string &source);
@@ -127,9 +129,9 @@ void ShapeResolver::suggestByReads(Region &mod, const std::string &suffix) {
   }
 }
 
-/// The first attention gives the plain names; those after it M1, N2, ...
-void ShapeResolver::nameByAttention(AttentionOp attention, size_t number) {
-  std::string suffix = number == 0 ? "" : std::to_string(number);
+/// Ties the operands that forward and backward have.
+template <typename OpTy>
+void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
   Value query = attention.getQuery(), key = attention.getKey(),
         value = attention.getValue(), bias = attention.getBias();
   for (Value operand : {query, key, value})
@@ -147,6 +149,19 @@ void ShapeResolver::nameByAttention(AttentionOp attention, size_t number) {
   headPairs.push_back({"Hq" + suffix, "Hkv" + suffix});
   suggestByReads(attention.getScoreMod(), suffix);
   suggestByReads(attention.getMaskMod(), suffix);
+}
+
+/// The results of the forward have its query's rows.
+void ShapeResolver::nameByBackward(AttentionBackwardOp backward,
+                                   const std::string &suffix) {
+  nameByAttention(backward, suffix);
+  Value output = backward.getOutput(), dOutput = backward.getDOutput(),
+        lse = backward.getLse(), dLse = backward.getDLse();
+  for (Value rows : {output, dOutput, lse, dLse}) {
+    tie(rows, kBatch, "B" + suffix);
+    tie(rows, kHead, "Hq" + suffix);
+    tie(rows, kSequence, "M" + suffix);
+  }
 }
 
 bool ShapeResolver::assign(size_t variable, int64_t size,
@@ -295,9 +310,18 @@ std::optional<Shapes> ShapeResolver::run(
     const Options &options,
     const std::vector<std::optional<runtime::HostTensor>> &inputs) {
   createVariables();
+  // The first attention gives the plain names; those after it M1, N2, ...
   size_t number = 0;
-  function.walk(
-      [&](AttentionOp attention) { nameByAttention(attention, number++); });
+  function.walk([&](Operation *op) {
+    std::string suffix = number == 0 ? "" : std::to_string(number);
+    if (auto attention = dyn_cast<AttentionOp>(op))
+      nameByAttention(attention, suffix);
+    else if (auto backward = dyn_cast<AttentionBackwardOp>(op))
+      nameByBackward(backward, suffix);
+    else
+      return;
+    ++number;
+  });
   if (!assignTypes())
     return std::nullopt;
   for (auto [i, input] : llvm::enumerate(inputs))

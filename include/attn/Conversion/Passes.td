@@ -27,6 +27,11 @@ def ConvertAttnToLinalg : Pass<"convert-attn-to-linalg"> {
     whose every key is masked gives 0 and an LSE of -inf. Where query heads
     share key heads, the head dimension is expanded to [Hkv, Hq / Hkv].
 
+    `attn.attention_backward` becomes the five products of the backward pass
+    over whole score tensors, the derivative of score_mod where there is one,
+    and, for each captured tensor whose gradient is asked for, a loop that adds
+    score by score.
+
     Requires: nothing. Ensures: no op of the attn dialect is left.
 
     Example:
@@ -41,7 +46,7 @@ def ConvertAttnToLinalg : Pass<"convert-attn-to-linalg"> {
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-    "::mlir::tensor::TensorDialect"
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
   ];
   let statistics = [
     Statistic<"numConverted", "ops-converted", "attn ops converted">

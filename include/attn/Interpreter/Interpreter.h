@@ -8,9 +8,9 @@
 // lib/Reference, its regions scalar by scalar in float64. No pass and no
 // lowering takes part, so it can judge them all.
 //
-// Understood are attn.attention, attn.normalize and attn.merge, with scalar
-// arith, math and affine.apply ops in regions and outside, and the ops that
-// move data: tensor.{cast,collapse_shape,dim,empty,expand_shape,extract},
+// Understood are attn.attention, attn.attention_backward, attn.normalize,
+// attn.merge and attn.backward_delta, with scalar arith, math and affine.apply
+// ops in regions and outside, and the ops that move data: tensor.{cast,collapse_shape,dim,empty,expand_shape,extract},
 // linalg.{fill,transpose}, constants.
 //
 //===----------------------------------------------------------------------===//

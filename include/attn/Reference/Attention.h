@@ -32,6 +32,10 @@ using ScoreMod = std::function<double(double score, int64_t b, int64_t h,
 /// arguments.
 using ScoreModDerivative = ScoreMod;
 
+/// Receives a score before scoreMod and the gradient after it.
+using ScoreGradientSink = std::function<void(
+    double score, int64_t b, int64_t h, int64_t i, int64_t j, double gradient)>;
+
 /// What changes the scores, in the order in which it is applied:
 ///
 ///   s = scale * dot(query row, key row)
@@ -50,6 +54,10 @@ struct AttentionOptions {
   ScoreMod scoreMod;
   /// Needed by attentionBackward where scoreMod is set.
   ScoreModDerivative scoreModDerivative;
+  /// If set, attentionBackward calls it for each score with a probability other
+  /// than 0: with the score before scoreMod, and the gradient after it; from
+  /// one thread.
+  ScoreGradientSink scoreGradientSink;
   MaskMod maskMod;
   /// Element type of the output; default: that of the query.
   std::optional<ElementType> outputType;
@@ -90,7 +98,7 @@ Result<AttentionResult> unfusedAttention(const Tensor &query, const Tensor &key,
                                          const Tensor &value,
                                          const AttentionOptions &options = {});
 
-/// Gradients of a scalar with respect to the inputs, f64, in their shapes.
+/// Gradients of a scalar with respect to the inputs, in their shapes.
 struct AttentionGradients {
   Tensor query, key, value;
   /// In the bias's own shape, summed over what it is broadcast to; empty
@@ -98,18 +106,48 @@ struct AttentionGradients {
   Tensor bias;
 };
 
-/// The gradients, given the gradient of the output [B, Hq, M, Dv], by the
-/// definition and in float64: with P the probabilities and dP = dO V^T,
+/// What the forward gave, and the gradients with respect to it.
+struct BackwardInputs {
+  /// [B, Hq, M, Dv]
+  const Tensor &output;
+  /// [B, Hq, M], natural logarithm.
+  const Tensor &lse;
+  /// In the shape of output.
+  const Tensor &outputGradient;
+  /// In the shape of lse; null for zeros.
+  const Tensor *lseGradient = nullptr;
+};
+
+/// The gradients by the definition and in float64. With S1 the scores before
+/// scoreMod and S those after it,
 ///
-///   dV = P^T dO,   dS = P * (dP - rowsum(P * dP)),
+///   P = exp(S - lse),   dV = P^T dO,   delta = rowsum(dO * O) - dLSE,
+///   dS = P * (dO V^T - delta),
 ///
-/// dS goes back through scoreMod, bias and soft cap, then dQ = scale * dS K and
-/// dK = scale * dS^T Q. Masked keys and fully masked rows have gradient 0.
-/// Fails as attention does, and where scoreMod is set without its derivative.
+/// dS goes back through scoreMod, bias and soft cap to dS1, then dQ = scale *
+/// dS1 K and dK = scale * dS1^T Q. Masked keys and rows whose lse is -inf take
+/// no part. Fails as attention does, and where scoreMod is set without its
+/// derivative.
+Result<AttentionGradients> attentionBackward(const Tensor &query,
+                                             const Tensor &key,
+                                             const Tensor &value,
+                                             const BackwardInputs &inputs,
+                                             const AttentionOptions &options);
+
+/// The same, after a forward in float64.
 Result<AttentionGradients>
 attentionBackward(const Tensor &query, const Tensor &key, const Tensor &value,
                   const Tensor &outputGradient,
                   const AttentionOptions &options = {});
+
+/// The same function as an unfused implementation computes it at the precision
+/// of the inputs: everything in f32, P and dS rounded to the type of `value`
+/// before the products that give dV, dQ and dK (kept in f32 for wider types).
+/// The gradients are f32: rounding them is the caller's choice.
+Result<AttentionGradients>
+unfusedAttentionBackward(const Tensor &query, const Tensor &key,
+                         const Tensor &value, const BackwardInputs &inputs,
+                         const AttentionOptions &options);
 
 } // namespace reference
 } // namespace attn

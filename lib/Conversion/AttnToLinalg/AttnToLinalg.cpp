@@ -10,6 +10,7 @@
 
 #include "attn/Conversion/Passes.h"
 
+#include "Backward.h"
 #include "OnlineStep.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
@@ -114,14 +115,6 @@ static void replaceByNormalized(PatternRewriter &rewriter, Operation *op,
   rewriter.replaceOp(op, results);
 }
 
-template <typename OpTy>
-static OnlineStepInputs getStepInputs(OpTy op) {
-  return {op.getQuery(),      op.getKey(),       op.getValue(),
-          op.getBias(),
-          /*offsets=*/{},     &op.getScoreMod(), &op.getMaskMod(),
-          op.getScaleValue(), op.getScoreType()};
-}
-
 //===----------------------------------------------------------------------===//
 // Patterns
 //===----------------------------------------------------------------------===//
@@ -132,8 +125,8 @@ struct ConvertAttention : OpRewritePattern<AttentionOp> {
 
   LogicalResult matchAndRewrite(AttentionOp op,
                                 PatternRewriter &rewriter) const override {
-    OnlineState state =
-        emitOnlineStep(rewriter, op.getLoc(), getStepInputs(op), std::nullopt);
+    OnlineState state = emitOnlineStep(rewriter, op.getLoc(),
+                                       ScoreInputs::get(op), std::nullopt);
     replaceByNormalized(rewriter, op, state);
     return success();
   }
@@ -144,12 +137,42 @@ struct ConvertOnlineAttention : OpRewritePattern<OnlineAttentionOp> {
 
   LogicalResult matchAndRewrite(OnlineAttentionOp op,
                                 PatternRewriter &rewriter) const override {
-    OnlineStepInputs inputs = getStepInputs(op);
+    ScoreInputs inputs = ScoreInputs::get(op);
     llvm::append_range(inputs.offsets, op.getOffsets());
     OnlineState state =
         emitOnlineStep(rewriter, op.getLoc(), inputs,
                        OnlineState{op.getAcc(), op.getMax(), op.getSum()});
     rewriter.replaceOp(op, {state.acc, state.max, state.sum});
+    return success();
+  }
+};
+
+struct ConvertBackward : OpRewritePattern<AttentionBackwardOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AttentionBackwardOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, emitBackward(rewriter, op));
+    return success();
+  }
+};
+
+struct ConvertBackwardDelta : OpRewritePattern<BackwardDeltaOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(BackwardDeltaOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, emitBackwardDelta(rewriter, op));
+    return success();
+  }
+};
+
+struct ConvertBackwardStep : OpRewritePattern<BackwardStepOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(BackwardStepOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, emitBackwardStep(rewriter, op));
     return success();
   }
 };
@@ -223,7 +246,8 @@ private:
 } // namespace
 
 void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns) {
-  patterns.add<ConvertAttention, ConvertOnlineAttention, ConvertNormalize,
+  patterns.add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
+               ConvertBackwardDelta, ConvertBackwardStep, ConvertNormalize,
                ConvertMerge>(patterns.getContext());
 }
 
@@ -236,7 +260,8 @@ struct ConvertAttnToLinalgPass
     : public attn::impl::ConvertAttnToLinalgBase<ConvertAttnToLinalgPass> {
   void runOnOperation() override {
     getOperation()->walk([&](Operation *op) {
-      if (isa<AttentionOp, OnlineAttentionOp, NormalizeOp, MergeOp>(op))
+      if (isa<AttentionOp, OnlineAttentionOp, AttentionBackwardOp,
+              BackwardDeltaOp, BackwardStepOp, NormalizeOp, MergeOp>(op))
         ++numConverted;
     });
     RewritePatternSet patterns(&getContext());

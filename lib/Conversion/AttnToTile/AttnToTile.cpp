@@ -12,6 +12,7 @@
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
+#include "Backward.h"
 #include "KernelScope.h"
 #include "OnlineStep.h"
 #include "SmallCache.h"
@@ -299,7 +300,7 @@ struct ConvertAttnToTile
     OpBuilder builder(&getContext());
     SmallVector<FunctionOpInterface> functions;
     for (auto function : getOperation().getOps<FunctionOpInterface>())
-      if (holdsAttention(function))
+      if (holdsAttention(function) || holdsBackward(function))
         functions.push_back(function);
     // The manifest of a module describes one launch.
     if (functions.size() > 1) {
@@ -310,6 +311,14 @@ struct ConvertAttnToTile
       return signalPassFailure();
     }
     for (FunctionOpInterface function : functions) {
+      if (holdsBackward(function)) {
+        builder.setInsertionPoint(function);
+        if (failed(buildBackwardKernels(builder, function, function.getName())))
+          return signalPassFailure();
+        numKernels += 2;
+        function.erase();
+        continue;
+      }
       FailureOr<TiledAttention> attention =
           findTiledAttention(function, allowTf32);
       if (failed(attention))

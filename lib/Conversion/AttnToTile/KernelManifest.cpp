@@ -26,17 +26,20 @@ std::string dtypeName(Type type) {
 /// The symbols of an operand's dimensions. Those of attention have the names
 /// of the dialect's documentation; a capture's are its own.
 SmallVector<std::string> dimNames(const KernelOperand &operand) {
-  if (operand.name == "query")
+  // A gradient has the dimensions of what it belongs to.
+  StringRef name = operand.name;
+  name.consume_front("d_");
+  if (name == "query")
     return {"B", "Hq", "M", "D"};
-  if (operand.name == "key")
+  if (name == "key")
     return {"B", "Hkv", "N", "D"};
-  if (operand.name == "value")
+  if (name == "value")
     return {"B", "Hkv", "N", "Dv"};
-  if (operand.name == "bias")
+  if (name == "bias")
     return {"B", "Hq", "M", "N"};
-  if (operand.name == "output")
+  if (name == "output")
     return {"B", "Hq", "M", "Dv"};
-  if (operand.name == "lse")
+  if (name == "lse")
     return {"B", "Hq", "M"};
   SmallVector<std::string> names;
   for (int64_t i = 0; i < operand.type.getRank(); ++i)
@@ -199,10 +202,9 @@ private:
   }
 
   Attribute semantics() {
-    OnlineAttentionOp op = attention.first;
     return builder.getDictionaryAttr({
-        field("op", text("attention")),
-        field("scale", builder.getF64FloatAttr(op.getScaleValue())),
+        field("op", text(attention.semantics)),
+        field("scale", builder.getF64FloatAttr(attention.scale)),
         field("lse_base", text("e")),
         field("arguments", arguments()),
         field("results", results()),
@@ -228,8 +230,9 @@ private:
       auto argument = dyn_cast<BlockArgument>(operand.tensor);
       if (!operand.isOutput || !argument)
         continue;
-      OpResult result = attention.forall.getTiedOpResult(
-          attention.forall.getTiedOpOperand(argument));
+      auto forall = cast<scf::ForallOp>(argument.getOwner()->getParentOp());
+      OpResult result =
+          forall.getTiedOpResult(forall.getTiedOpOperand(argument));
       for (OpOperand &use : result.getUses())
         if (use.getOwner()->hasTrait<OpTrait::ReturnLike>())
           numbers.set(operand.name, number(use.getOperandNumber()));

@@ -182,6 +182,7 @@ FailureOr<TiledAttention> attn::findTiledAttention(Operation *function,
     return failure();
   }
   attention.schedule = attention.first.getScheduleAttr();
+  attention.scale = attention.first.getScaleValue();
   if (!attention.schedule) {
     attention.first.emitOpError() << "expected a schedule";
     return failure();

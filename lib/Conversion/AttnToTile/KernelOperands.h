@@ -41,6 +41,9 @@ struct TiledAttention {
   NormalizeOp normalize;
   ScheduleAttr schedule;
   llvm::SmallVector<KernelOperand> operands;
+  /// What a launcher computes by it, and the scale.
+  llvm::StringRef semantics = "attention";
+  double scale = 1;
 
   /// The whole query and key tensors.
   mlir::RankedTensorType getQueryType() const;

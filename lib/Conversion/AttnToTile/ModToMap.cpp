@@ -13,11 +13,6 @@
 using namespace mlir;
 using namespace attn;
 
-/// Global coordinates of an element, all i32.
-struct ModToMap::Coordinates {
-  Value batch, head, row, col;
-};
-
 //===----------------------------------------------------------------------===//
 // Scalars
 //===----------------------------------------------------------------------===//
@@ -116,12 +111,13 @@ LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping,
 FailureOr<Value> ModToMap::inlineRegion(Region &region, Value score,
                                         const Coordinates &at) {
   unsigned width = needs64Bits(region) ? 64 : 32;
+  Location loc = region.front().getTerminator()->getLoc();
   IRMapping mapping;
   SmallVector<Value> arguments;
   if (score)
     arguments.push_back(score);
   for (Value coordinate : {at.batch, at.head, at.row, at.col})
-    arguments.push_back(toWidth(builder, region.getLoc(), coordinate, width));
+    arguments.push_back(toWidth(builder, loc, coordinate, width));
   mapping.map(region.getArguments(), arguments);
   for (Operation &op : region.front().without_terminator())
     if (failed(cloneOp(op, mapping, width)))

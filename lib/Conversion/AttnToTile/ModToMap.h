@@ -36,11 +36,19 @@ public:
   mlir::FailureOr<mlir::Value> apply(OnlineAttentionOp step, mlir::Value scores,
                                      double factor, mlir::Value keysInTile);
 
+  /// Global coordinates of an element, all i32.
+  struct Coordinates {
+    mlir::Value batch, head, row, col;
+  };
+  /// What a score_mod (with `score`) or mask_mod (without) yields there. Fails
+  /// as `apply` does.
+  mlir::FailureOr<mlir::Value>
+  inlineRegion(mlir::Region &region, mlir::Value score, const Coordinates &at);
+
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::IRMapping &getValues() { return values; }
 
 private:
-  struct Coordinates;
   struct Limits;
 
   Limits getLimits(OnlineAttentionOp step, mlir::Value keysInTile);
@@ -56,8 +64,6 @@ private:
                                          const Limits &limits);
   mlir::Value applyBias(OnlineAttentionOp step, mlir::Value score,
                         const Coordinates &at);
-  mlir::FailureOr<mlir::Value>
-  inlineRegion(mlir::Region &region, mlir::Value score, const Coordinates &at);
   mlir::LogicalResult cloneOp(mlir::Operation &op, mlir::IRMapping &mapping,
                               unsigned width);
 

@@ -161,9 +161,12 @@ LogicalResult AttnRaise::cleanUp() {
 
 void AttnRaise::runOnOperation() {
   Operation *root = getOperation();
-  bool hasAttention =
-      root->walk([](AttentionOp) { return WalkResult::interrupt(); })
-          .wasInterrupted();
+  bool hasAttention = root->walk([](Operation *op) {
+                            return isa<AttentionOp, AttentionBackwardOp>(op)
+                                       ? WalkResult::interrupt()
+                                       : WalkResult::advance();
+                          })
+                          .wasInterrupted();
   RaiseOptions options{maskThreshold, assumeVisibleRows};
   IRRewriter rewriter(root->getContext());
   RaiseResult result = raiseAttention(rewriter, root, options);

@@ -7,6 +7,9 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace attn;
@@ -36,4 +39,17 @@ AttentionDims AttentionDims::get(ShapedType query, ShapedType key,
 OpFoldResult attn::getDim(OpBuilder &builder, Location loc, Value value,
                           unsigned dim) {
   return tensor::getMixedSize(builder, loc, value, dim);
+}
+
+FloatType attn::getScoreType(Value query) {
+  Type element = getElementTypeOrSelf(query.getType());
+  return element.isF64() ? cast<FloatType>(element)
+                         : FloatType(Float32Type::get(query.getContext()));
+}
+
+double attn::getScaleValue(std::optional<APFloat> scale, Value query) {
+  if (scale)
+    return scale->convertToDouble();
+  int64_t headDim = cast<ShapedType>(query.getType()).getDimSize(kHeadDim);
+  return 1.0 / std::sqrt(static_cast<double>(headDim));
 }

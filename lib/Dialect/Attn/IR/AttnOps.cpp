@@ -19,21 +19,6 @@
 using namespace mlir;
 using namespace attn;
 
-/// f64 for f64 inputs, else f32.
-static FloatType scoreTypeOf(Value query) {
-  Type element = getElementTypeOrSelf(query.getType());
-  return element.isF64() ? cast<FloatType>(element)
-                         : FloatType(Float32Type::get(query.getContext()));
-}
-
-/// The attribute, or 1/sqrt(D) (attention_c13).
-static double scaleOf(std::optional<APFloat> scale, Value query) {
-  if (scale)
-    return scale->convertToDouble();
-  int64_t headDim = cast<ShapedType>(query.getType()).getDimSize(kHeadDim);
-  return 1.0 / std::sqrt(static_cast<double>(headDim));
-}
-
 /// The sizes of `value`, one per dimension.
 static SmallVector<OpFoldResult> sizesOf(OpBuilder &builder, Value value) {
   return tensor::getMixedSizes(builder, value.getLoc(), value);
@@ -51,9 +36,11 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state,
         /*schedule=*/ScheduleAttr());
 }
 
-double AttentionOp::getScaleValue() { return scaleOf(getScale(), getQuery()); }
+double AttentionOp::getScaleValue() {
+  return attn::getScaleValue(getScale(), getQuery());
+}
 
-FloatType AttentionOp::getScoreType() { return scoreTypeOf(getQuery()); }
+FloatType AttentionOp::getScoreType() { return attn::getScoreType(getQuery()); }
 
 LogicalResult
 AttentionOp::reifyResultShapes(OpBuilder &builder,
@@ -71,10 +58,12 @@ AttentionOp::reifyResultShapes(OpBuilder &builder,
 //===----------------------------------------------------------------------===//
 
 double OnlineAttentionOp::getScaleValue() {
-  return scaleOf(getScale(), getQuery());
+  return attn::getScaleValue(getScale(), getQuery());
 }
 
-FloatType OnlineAttentionOp::getScoreType() { return scoreTypeOf(getQuery()); }
+FloatType OnlineAttentionOp::getScoreType() {
+  return attn::getScoreType(getQuery());
+}
 
 MutableOperandRange OnlineAttentionOp::getStateMutable() {
   // acc, max and sum are the last three operands, each exactly one.

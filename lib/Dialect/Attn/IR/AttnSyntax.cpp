@@ -177,3 +177,19 @@ OptionalParseResult attn::parseMaskMod(OpAsmParser &parser, Region &region) {
 void attn::printMaskMod(OpAsmPrinter &printer, Operation *, Region &region) {
   printMod(printer, region, "mask_mod");
 }
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+ParseResult attn::parseSameType(OpAsmParser &parser, Type &first,
+                                Type &second) {
+  if (parser.parseType(first))
+    return failure();
+  second = first;
+  return success();
+}
+
+void attn::printSameType(OpAsmPrinter &printer, Operation *, Type first, Type) {
+  printer << first;
+}

@@ -35,6 +35,12 @@ mlir::OptionalParseResult parseMaskMod(mlir::OpAsmParser &parser,
 void printMaskMod(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                   mlir::Region &region);
 
+/// One type for two values.
+mlir::ParseResult parseSameType(mlir::OpAsmParser &parser, mlir::Type &first,
+                                mlir::Type &second);
+void printSameType(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                   mlir::Type first, mlir::Type second);
+
 } // namespace attn
 
 #endif // LIB_DIALECT_ATTN_IR_ATTNSYNTAX_H

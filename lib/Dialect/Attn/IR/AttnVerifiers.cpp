@@ -5,17 +5,13 @@
 //===----------------------------------------------------------------------===//
 //
 // One function per group of constraints; the labels are those of docs/Spec.md.
+// The ops of the backward pass are verified in BackwardOps.cpp.
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/Attn.h"
-
-#include "mlir/IR/TypeUtilities.h"
+#include "AttnVerifiers.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-
-#include <cmath>
 
 using namespace mlir;
 using namespace attn;
@@ -24,15 +20,7 @@ using namespace attn;
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// A dimension of an operand, as diagnostics name it.
-struct NamedDim {
-  StringRef operand;
-  StringRef dim;
-  int64_t size;
-};
-
-/// Fails if both sizes are static and differ.
-static LogicalResult verifyEqual(Operation *op, NamedDim a, NamedDim b) {
+LogicalResult attn::verifyEqual(Operation *op, NamedDim a, NamedDim b) {
   if (ShapedType::isDynamic(a.size) || ShapedType::isDynamic(b.size) ||
       a.size == b.size)
     return success();
@@ -41,9 +29,8 @@ static LogicalResult verifyEqual(Operation *op, NamedDim a, NamedDim b) {
                            << ", got " << b.size;
 }
 
-/// Fails unless `type` has the element type `expected`.
-static LogicalResult verifyElementType(Operation *op, StringRef name, Type type,
-                                       Type expected) {
+LogicalResult attn::verifyElementType(Operation *op, StringRef name, Type type,
+                                      Type expected) {
   Type element = getElementTypeOrSelf(type);
   if (element == expected)
     return success();
@@ -51,13 +38,20 @@ static LogicalResult verifyElementType(Operation *op, StringRef name, Type type,
                            << expected << ", got " << element;
 }
 
+LogicalResult attn::verifyElementType(Operation *op, StringRef name, Type type,
+                                      Type element, Type score) {
+  Type actual = getElementTypeOrSelf(type);
+  if (actual == element || actual == score)
+    return success();
+  return op->emitOpError() << "expected element type of " << name << " to be "
+                           << element << " or " << score << ", got " << actual;
+}
+
 /// attention_c2..c6: element types and shapes of query, key and value.
-template <typename OpTy>
-static LogicalResult verifyInputs(OpTy op) {
-  auto query = cast<ShapedType>(op.getQuery().getType());
-  auto key = cast<ShapedType>(op.getKey().getType());
-  auto value = cast<ShapedType>(op.getValue().getType());
-  Operation *self = op.getOperation();
+static LogicalResult verifyInputs(Operation *self,
+                                  const AttentionOperands &operands,
+                                  const AttentionDims &dims) {
+  auto [query, key, value, bias, scale] = operands;
   auto dim = [](ShapedType type, StringRef operand, StringRef name,
                 unsigned position) {
     return NamedDim{operand, name, type.getDimSize(position)};
@@ -79,11 +73,10 @@ static LogicalResult verifyInputs(OpTy op) {
                          dim(key, "key", "D", kHeadDim))))
     return failure();
   // attention_c4
-  AttentionDims dims = AttentionDims::get(op);
   if (!ShapedType::isDynamic(dims.queryHeads) &&
       !ShapedType::isDynamic(dims.keyHeads) &&
       (dims.keyHeads == 0 || dims.queryHeads % dims.keyHeads != 0))
-    return op.emitOpError()
+    return self->emitOpError()
            << "expected the number of query heads to be a multiple of the "
               "number of key heads, got Hq = "
            << dims.queryHeads << " and Hkv = " << dims.keyHeads;
@@ -91,16 +84,15 @@ static LogicalResult verifyInputs(OpTy op) {
   for (auto [name, size] : {std::pair<StringRef, int64_t>{"D", dims.headDim},
                             {"Dv", dims.valueDim}})
     if (ShapedType::isDynamic(size) || size == 0)
-      return op.emitOpError() << "expected the head dimension " << name
-                              << " to be static and positive, got "
-                              << (size == 0 ? "0" : "a dynamic size");
+      return self->emitOpError() << "expected the head dimension " << name
+                                 << " to be static and positive, got "
+                                 << (size == 0 ? "0" : "a dynamic size");
   return success();
 }
 
-/// attention_c7, c8: `type` is [B, Hq, M(, Dv)] of the query and value.
-static LogicalResult verifyResultShape(Operation *op, StringRef name,
-                                       ShapedType type,
-                                       const AttentionDims &dims) {
+LogicalResult attn::verifyResultShape(Operation *op, StringRef name,
+                                      ShapedType type,
+                                      const AttentionDims &dims) {
   std::pair<StringRef, int64_t> expected[] = {{"B", dims.batch},
                                               {"Hq", dims.queryHeads},
                                               {"M", dims.queryRows},
@@ -114,12 +106,8 @@ static LogicalResult verifyResultShape(Operation *op, StringRef name,
 }
 
 /// attention_c9: bias broadcasts to [B, Hq, M, N].
-template <typename OpTy>
-static LogicalResult verifyBias(OpTy op) {
-  if (!op.getBias())
-    return success();
-  auto bias = cast<ShapedType>(op.getBias().getType());
-  AttentionDims dims = AttentionDims::get(op);
+static LogicalResult verifyBias(Operation *op, ShapedType bias,
+                                const AttentionDims &dims) {
   std::pair<StringRef, int64_t> expected[] = {{"B", dims.batch},
                                               {"Hq", dims.queryHeads},
                                               {"M", dims.queryRows},
@@ -130,18 +118,24 @@ static LogicalResult verifyBias(OpTy op) {
     if (actual == 1 || ShapedType::isDynamic(actual) ||
         ShapedType::isDynamic(size) || actual == size)
       continue;
-    return op.emitOpError() << "expected bias dimension " << name
-                            << " to be 1 or " << size << ", got " << actual;
+    return op->emitOpError() << "expected bias dimension " << name
+                             << " to be 1 or " << size << ", got " << actual;
   }
   return success();
 }
 
-/// attention_c13
-template <typename OpTy>
-static LogicalResult verifyScale(OpTy op) {
-  if (op.getScale() && !std::isfinite(op.getScaleValue()))
-    return op.emitOpError()
-           << "expected scale to be finite, got " << op.getScaleValue();
+LogicalResult attn::verifyOperands(Operation *op,
+                                   const AttentionOperands &operands) {
+  AttentionDims dims =
+      AttentionDims::get(operands.query, operands.key, operands.value);
+  if (failed(verifyInputs(op, operands, dims)))
+    return failure();
+  if (operands.bias && failed(verifyBias(op, operands.bias, dims)))
+    return failure();
+  // attention_c13
+  if (operands.scale && !std::isfinite(*operands.scale))
+    return op->emitOpError()
+           << "expected scale to be finite, got " << *operands.scale;
   return success();
 }
 
@@ -212,34 +206,35 @@ static LogicalResult verifyReads(StringRef name, Region &region,
   return success();
 }
 
-/// Verifies both regions; `total` holds the sizes the coordinates range over.
-template <typename OpTy>
-static LogicalResult verifyMods(OpTy op, const AttentionDims &total) {
-  Operation *self = op.getOperation();
-  Type index = IndexType::get(op.getContext());
+LogicalResult attn::verifyMods(Operation *op, Region &scoreMod, Region &maskMod,
+                               Type scoreType, const AttentionDims &total) {
+  Type index = IndexType::get(op->getContext());
   NamedDim coordinates[] = {{"query", "B", total.batch},
                             {"query", "Hq", total.queryHeads},
                             {"query", "M", total.queryRows},
                             {"key", "N", total.keyRows}};
-  if (op.hasScoreMod()) {
-    Type score = op.getScoreType();
-    Region &region = op.getScoreMod();
-    if (failed(verifySignature(self, "score_mod", region,
-                               {score, index, index, index, index}, score)) ||
-        failed(verifyPure("score_mod", region)) ||
-        failed(verifyReads("score_mod", region, coordinates)))
-      return failure();
-  }
-  if (op.hasMaskMod()) {
-    Type i1 = IntegerType::get(op.getContext(), 1);
-    Region &region = op.getMaskMod();
-    if (failed(verifySignature(self, "mask_mod", region,
-                               {index, index, index, index}, i1)) ||
-        failed(verifyPure("mask_mod", region)) ||
-        failed(verifyReads("mask_mod", region, coordinates)))
-      return failure();
-  }
-  return success();
+  if (!scoreMod.empty() &&
+      (failed(verifySignature(op, "score_mod", scoreMod,
+                              {scoreType, index, index, index, index},
+                              scoreType)) ||
+       failed(verifyPure("score_mod", scoreMod)) ||
+       failed(verifyReads("score_mod", scoreMod, coordinates))))
+    return failure();
+  if (maskMod.empty())
+    return success();
+  Type i1 = IntegerType::get(op->getContext(), 1);
+  return failure(failed(verifySignature(op, "mask_mod", maskMod,
+                                        {index, index, index, index}, i1)) ||
+                 failed(verifyPure("mask_mod", maskMod)) ||
+                 failed(verifyReads("mask_mod", maskMod, coordinates)));
+}
+
+AttentionDims attn::getUnknownDims() {
+  AttentionDims unknown;
+  unknown.batch = unknown.queryHeads = unknown.keyHeads = unknown.queryRows =
+      unknown.keyRows = unknown.headDim = unknown.valueDim =
+          ShapedType::kDynamic;
+  return unknown;
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,19 +242,15 @@ static LogicalResult verifyMods(OpTy op, const AttentionDims &total) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult AttentionOp::verify() {
-  if (failed(verifyInputs(*this)) || failed(verifyBias(*this)) ||
-      failed(verifyScale(*this)))
+  if (failed(verifyOperands(*this, AttentionOperands::get(*this))))
     return failure();
   AttentionDims dims = AttentionDims::get(*this);
   auto output = cast<ShapedType>(getOutput().getType());
   Type element = getElementTypeOrSelf(getQuery().getType());
   // attention_c7
-  if (output.getElementType() != element &&
-      output.getElementType() != getScoreType())
-    return emitOpError() << "expected element type of output to be " << element
-                         << " or " << getScoreType() << ", got "
-                         << output.getElementType();
-  if (failed(verifyResultShape(*this, "output", output, dims)))
+  if (failed(verifyElementType(*this, "output", output, element,
+                               getScoreType())) ||
+      failed(verifyResultShape(*this, "output", output, dims)))
     return failure();
   // attention_c8
   if (!getLse())
@@ -271,12 +262,12 @@ LogicalResult AttentionOp::verify() {
 }
 
 LogicalResult AttentionOp::verifyRegions() {
-  return verifyMods(*this, AttentionDims::get(*this));
+  return verifyMods(*this, getScoreMod(), getMaskMod(), getScoreType(),
+                    AttentionDims::get(*this));
 }
 
 LogicalResult OnlineAttentionOp::verify() {
-  if (failed(verifyInputs(*this)) || failed(verifyBias(*this)) ||
-      failed(verifyScale(*this)))
+  if (failed(verifyOperands(*this, AttentionOperands::get(*this))))
     return failure();
   // online_attention_c1
   if (getOffsets().size() != 4)
@@ -296,12 +287,8 @@ LogicalResult OnlineAttentionOp::verify() {
 }
 
 LogicalResult OnlineAttentionOp::verifyRegions() {
-  // The coordinates are offset: their ranges are not those of the operands.
-  AttentionDims unknown;
-  unknown.batch = unknown.queryHeads = unknown.keyHeads = unknown.queryRows =
-      unknown.keyRows = unknown.headDim = unknown.valueDim =
-          ShapedType::kDynamic;
-  return verifyMods(*this, unknown);
+  return verifyMods(*this, getScoreMod(), getMaskMod(), getScoreType(),
+                    getUnknownDims());
 }
 
 LogicalResult NormalizeOp::verify() {
@@ -344,7 +331,9 @@ LogicalResult MergeOp::verify() {
 
 LogicalResult LengthOp::verify() {
   // length_c1
-  if (!isa_and_nonnull<AttentionOp>((*this)->getParentOp()))
-    return emitOpError() << "expected to be inside a region of attn.attention";
+  if (!isa_and_nonnull<AttentionOp, AttentionBackwardOp>(
+          (*this)->getParentOp()))
+    return emitOpError() << "expected to be inside a region of attn.attention "
+                            "or attn.attention_backward";
   return success();
 }

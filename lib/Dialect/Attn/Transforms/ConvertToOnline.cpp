@@ -23,25 +23,12 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// Replaces each attn.length in `region` by M or N of the whole attention.
-static void replaceLengths(OpBuilder &builder, AttentionOp op, Region &region) {
-  for (LengthOp length :
-       llvm::make_early_inc_range(region.getOps<LengthOp>())) {
-    Value source =
-        length.getSequence() == Sequence::query ? op.getQuery() : op.getKey();
-    OpFoldResult size = getDim(builder, length.getLoc(), source, kSequence);
-    length.replaceAllUsesWith(
-        getValueOrCreateConstantIndexOp(builder, length.getLoc(), size));
-    length.erase();
-  }
-}
-
 /// Replaces `op` by initial state, one step over all keys, and normalize.
 static void convertToOnline(AttentionOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
-  replaceLengths(builder, op, op.getScoreMod());
-  replaceLengths(builder, op, op.getMaskMod());
+  for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
+    replaceLengths(builder, *region, op.getQuery(), op.getKey());
 
   SmallVector<OpFoldResult> rows;
   for (unsigned dim : {kBatch, kHead, kSequence})

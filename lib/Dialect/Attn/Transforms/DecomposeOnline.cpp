@@ -36,7 +36,7 @@ namespace {
 class StepEmitter : TileEmitter {
 public:
   StepEmitter(OnlineAttentionOp step, TileBuffers &buffers)
-      : TileEmitter(step, buffers, step) {}
+      : TileEmitter(step, buffers, step), step(step) {}
 
   /// The state after the step, at the place of the op.
   Values emit();
@@ -47,6 +47,7 @@ private:
   Values emitSoftmaxRow(RowBlock rows, Value row, ValueRange state);
   Value emitProduct(RowBlock rows, Columns columns, Value acc);
 
+  OnlineAttentionOp step;
   /// Operands in the score type: Q [rows, D], K^T [D, keys], V [keys, Dv].
   Value query, key, value;
   /// Of a row block: scores, then their exponentials; and exp(max - max').

@@ -40,7 +40,7 @@ class KeyTileEmitter : public TileEmitter {
 public:
   KeyTileEmitter(OnlineAttentionOp step, TileBuffers &buffers,
                  const RowTileBuffers &rowTile)
-      : TileEmitter(step, buffers, step), rowTile(rowTile),
+      : TileEmitter(step, buffers, step), step(step), rowTile(rowTile),
         schedule(*step.getSchedule()) {
     column =
         arith::SubIOp::create(b, step.getOffsets()[kLoopN], rowTile.firstKey);
@@ -65,6 +65,7 @@ private:
   /// max of a row, or 0 if no key has been visible.
   Value getSafeMax(Value max);
 
+  OnlineAttentionOp step;
   const RowTileBuffers &rowTile;
   ScheduleAttr schedule;
   Value column; ///< of the tile's first key in the scores
@@ -234,7 +235,8 @@ public:
   RowTileEmitter(NormalizeOp normalize, const KeyLoops &keys,
                  TileBuffers &buffers)
       : TileEmitter(getStep(keys.loops.front()), buffers, normalize),
-        normalize(normalize), keys(keys), schedule(*step.getSchedule()) {}
+        normalize(normalize), keys(keys),
+        schedule(*getStep(keys.loops.front()).getSchedule()) {}
 
   /// The results of the attn.normalize.
   Values emit();

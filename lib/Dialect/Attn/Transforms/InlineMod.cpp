@@ -100,8 +100,9 @@ Value ModInliner::run(Region &region, ArrayRef<Value> arguments) {
   mapping.map(block.getArguments(), arguments);
   for (Operation &op : block.without_terminator())
     inlineOp(op);
-  Value yielded = block.getTerminator()->getOperand(0);
-  return asVector(region.getLoc(), mapping.lookupOrDefault(yielded));
+  Operation *yield = block.getTerminator();
+  return asVector(yield->getLoc(),
+                  mapping.lookupOrDefault(yield->getOperand(0)));
 }
 
 Value attn::inlineMod(OpBuilder &builder, Region &region,

@@ -8,13 +8,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Padding.h"
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/NamedMods.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/Tensor/Utils/Utils.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace attn {
@@ -30,23 +29,6 @@ static bool isDynamicDim(Value value, unsigned dim) {
   return cast<ShapedType>(value.getType()).isDynamicDim(dim);
 }
 
-/// `tile` with zeros behind its dynamic dimensions, which become
-/// `sizes[dim]`.
-static Value pad(OpBuilder &builder, Value tile, ArrayRef<int64_t> sizes) {
-  auto type = cast<RankedTensorType>(tile.getType());
-  if (type.hasStaticShape())
-    return tile;
-  SmallVector<int64_t> shape(type.getShape());
-  for (auto [dim, size] : llvm::zip_equal(shape, sizes))
-    if (ShapedType::isDynamic(dim))
-      dim = size;
-  Location loc = tile.getLoc();
-  Value zero = arith::ConstantOp::create(
-      builder, loc, builder.getZeroAttr(type.getElementType()));
-  return tensor::createPadHighOp(type.clone(shape), tile, zero,
-                                 /*nofold=*/false, loc, builder);
-}
-
 //===----------------------------------------------------------------------===//
 // Regions
 //===----------------------------------------------------------------------===//
@@ -58,41 +40,6 @@ static Value getEnd(OpBuilder &builder, OnlineAttentionOp step, unsigned loop,
       builder, step.getLoc(), getDim(builder, step.getLoc(), tile, kSequence));
   return arith::AddIOp::create(builder, step.getLoc(), step.getOffsets()[loop],
                                size);
-}
-
-/// Makes `region` see the last valid position in place of padded ones, so that
-/// it reads its captured tensors in range. Returns the position it was given.
-static Value clampPosition(Region &region, unsigned loop, Value end) {
-  Block &block = region.front();
-  Value position = block.getArgument(block.getNumArguments() - 4 + loop);
-  OpBuilder builder = OpBuilder::atBlockBegin(&block);
-  Location loc = region.getLoc();
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  Value last = arith::SubIOp::create(builder, loc, end, one);
-  Value clamped = arith::MinSIOp::create(builder, loc, position, last);
-  position.replaceAllUsesExcept(clamped, clamped.getDefiningOp());
-  return position;
-}
-
-/// Masks the positions of keys from `end` on.
-static void maskPaddedKeys(OpBuilder &builder, OnlineAttentionOp step,
-                           Value end) {
-  Location loc = step.getLoc();
-  OpBuilder::InsertionGuard guard(builder);
-  Region &region = step.getMaskMod();
-  if (region.empty()) {
-    addMaskModBlock(builder, loc, region);
-    Value yes =
-        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
-    YieldOp::create(builder, loc, yes);
-  }
-  Value position = clampPosition(region, kLoopN, end);
-  auto yield = cast<YieldOp>(region.front().getTerminator());
-  builder.setInsertionPoint(yield);
-  Value isKey = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                      position, end);
-  Value visible = arith::AndIOp::create(builder, loc, yield.getValue(), isKey);
-  yield->setOperand(0, visible);
 }
 
 //===----------------------------------------------------------------------===//
@@ -109,7 +56,7 @@ static void padStep(OnlineAttentionOp step, const OnlineState &state) {
   bool hasPaddedKeys = isDynamicDim(key, kSequence);
   if (hasPaddedKeys) {
     Value end = getEnd(builder, step, kLoopN, key);
-    maskPaddedKeys(builder, step, end);
+    maskPaddedKeys(step.getMaskMod(), end);
     if (step.hasScoreMod())
       clampPosition(step.getScoreMod(), kLoopN, end);
   }

@@ -94,23 +94,6 @@ static FailureOr<WholeAttention> getWholeAttention(OnlineAttentionOp step) {
 // Tiling
 //===----------------------------------------------------------------------===//
 
-/// The size of a tile at `offset` in [0, total): `tile`, or what is left.
-static OpFoldResult boundedTile(OpBuilder &builder, Location loc, int64_t tile,
-                                OpFoldResult offset, OpFoldResult total) {
-  AffineExpr left =
-      builder.getAffineSymbolExpr(0) - builder.getAffineDimExpr(0);
-  AffineMap map = AffineMap::get(
-      1, 1, {builder.getAffineConstantExpr(tile), left}, builder.getContext());
-  return affine::makeComposedFoldedAffineMin(builder, loc, map,
-                                             {offset, total});
-}
-
-/// True if `tile` is known to divide `total`.
-static bool divides(int64_t tile, OpFoldResult total) {
-  std::optional<int64_t> number = getConstantIntValue(total);
-  return number && *number % tile == 0;
-}
-
 /// The ranges of the key loops: whole tiles, then the ragged end.
 static SmallVector<KeyRange> getKeyRanges(OpBuilder &builder,
                                           OnlineAttentionOp step) {

@@ -38,45 +38,54 @@ SmallVector<Value> TileEmitter::emitMultiplyAdds(
   return Values(loop.getResults());
 }
 
-/// Bias, score_mod and mask_mod of one row; `position` is the row in the tile.
-Value TileEmitter::emitScoreMods(Value score, Value position, Columns keys) {
-  VectorType type = vectorOf(keys.width);
-  if (Value bias = step.getBias()) {
-    auto shape = cast<ShapedType>(bias.getType());
-    Value zero = index(0);
-    Value row = shape.getDimSize(kSequence) == 1 ? zero : position;
-    Value addend;
-    if (shape.getDimSize(kHeadDim) == 1)
-      addend = vector::BroadcastOp::create(
-          b, VectorType::get({keys.width}, shape.getElementType()),
-          tensor::ExtractOp::create(b, bias,
-                                    ValueRange{zero, zero, row, zero}));
-    else
-      addend = buffers.readRow(b, bias, {zero, zero, row, index(keys.begin)},
-                               keys.width);
-    score =
-        arith::AddFOp::create(b, score, buffers.extend(b, addend, scoreType));
-  }
-  if (!step.hasScoreMod() && !step.hasMaskMod())
+Value TileEmitter::emitBias(Value score, Value position, Columns keys) {
+  if (!bias)
     return score;
-  auto offsets = step.getOffsets();
+  auto shape = cast<ShapedType>(bias.getType());
+  Value zero = index(0);
+  Value row = shape.getDimSize(kSequence) == 1 ? zero : position;
+  Value addend;
+  if (shape.getDimSize(kHeadDim) == 1)
+    addend = vector::BroadcastOp::create(
+        b, VectorType::get({keys.width}, shape.getElementType()),
+        tensor::ExtractOp::create(b, bias, ValueRange{zero, zero, row, zero}));
+  else
+    addend = buffers.readRow(b, bias, {zero, zero, row, index(keys.begin)},
+                             keys.width);
+  return arith::AddFOp::create(b, score, buffers.extend(b, addend, scoreType));
+}
+
+SmallVector<Value> TileEmitter::emitCoordinates(Value position, Columns keys) {
   Value i = arith::AddIOp::create(b, offsets[kLoopM], position);
   auto indexVector = VectorType::get({keys.width}, b.getIndexType());
   Value j = vector::StepOp::create(b, indexVector);
   Value first = vector::BroadcastOp::create(b, indexVector,
                                             add(offsets[kLoopN], keys.begin));
   j = arith::AddIOp::create(b, j, first);
-  if (step.hasScoreMod())
-    score =
-        inlineMod(b, step.getScoreMod(),
-                  {score, offsets[kLoopB], offsets[kLoopH], i, j}, keys.width);
-  if (step.hasMaskMod()) {
-    Value visible =
-        inlineMod(b, step.getMaskMod(),
-                  {offsets[kLoopB], offsets[kLoopH], i, j}, keys.width);
-    Value hidden =
-        createSplat(b, type, -std::numeric_limits<double>::infinity());
-    score = arith::SelectOp::create(b, visible, score, hidden);
-  }
-  return score;
+  return {offsets[kLoopB], offsets[kLoopH], i, j};
+}
+
+Value TileEmitter::emitScoreMod(Region &mod, Value score, ValueRange at,
+                                Columns keys) {
+  Values arguments = {score};
+  llvm::append_range(arguments, at);
+  return inlineMod(b, mod, arguments, keys.width);
+}
+
+Value TileEmitter::emitMaskMod(ValueRange at, Columns keys) {
+  return inlineMod(b, maskMod, Values(at), keys.width);
+}
+
+Value TileEmitter::emitScoreMods(Value score, Value position, Columns keys) {
+  score = emitBias(score, position, keys);
+  if (scoreMod.empty() && maskMod.empty())
+    return score;
+  Values at = emitCoordinates(position, keys);
+  if (!scoreMod.empty())
+    score = emitScoreMod(scoreMod, score, at, keys);
+  if (maskMod.empty())
+    return score;
+  Value hidden = createSplat(b, vectorOf(keys.width),
+                             -std::numeric_limits<double>::infinity());
+  return arith::SelectOp::create(b, emitMaskMod(at, keys), score, hidden);
 }

@@ -38,21 +38,31 @@ struct RowBlock {
   int64_t count;
 };
 
-/// Emits vector code for one attn.online_attention on static tiles.
+/// Emits vector code for one step, forward or backward, on static tiles.
 class TileEmitter {
 protected:
   using Value = mlir::Value;
   using Values = llvm::SmallVector<mlir::Value>;
 
   /// Emits before `place`.
-  TileEmitter(OnlineAttentionOp step, TileBuffers &buffers,
-              mlir::Operation *place)
-      : step(step), buffers(buffers), dims(AttentionDims::get(step)),
+  template <typename OpTy>
+  TileEmitter(OpTy step, TileBuffers &buffers, mlir::Operation *place)
+      : bias(step.getBias()), offsets(step.getOffsets()),
+        scoreMod(step.getScoreMod()), maskMod(step.getMaskMod()),
+        buffers(buffers), dims(AttentionDims::get(step)),
         scoreType(step.getScoreType()), b(step.getLoc(), place) {}
 
   /// Bias, score_mod and mask_mod of one row; `position` is the row in the
   /// tile.
   Value emitScoreMods(Value scores, Value position, Columns keys);
+
+  /// The parts of it: the score with its bias; the global coordinates (b, h, i,
+  /// j) of a row, j a vector; and a score_mod or mask_mod at these.
+  Value emitBias(Value score, Value position, Columns keys);
+  Values emitCoordinates(Value position, Columns keys);
+  Value emitScoreMod(mlir::Region &mod, Value score, mlir::ValueRange at,
+                     Columns keys);
+  Value emitMaskMod(mlir::ValueRange at, Columns keys);
 
   /// Multiply-adds `count` products, one row of `load(k)` times `scalar(i, k)`
   /// at a time, onto `init`, one vector per row.
@@ -74,7 +84,9 @@ protected:
     return mlir::vector::BroadcastOp::create(b, vectorOf(width), scalar);
   }
 
-  OnlineAttentionOp step;
+  Value bias;
+  mlir::ValueRange offsets;
+  mlir::Region &scoreMod, &maskMod;
   TileBuffers &buffers;
   AttentionDims dims;
   mlir::FloatType scoreType;

@@ -7,7 +7,9 @@
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace attn;
@@ -16,10 +18,36 @@ using namespace attn;
 // Building
 //===----------------------------------------------------------------------===//
 
-/// A tensor of the given sizes filled with `value`.
-static Value createFilled(OpBuilder &builder, Location loc,
-                          ArrayRef<OpFoldResult> sizes, FloatType type,
-                          const APFloat &value) {
+OpFoldResult attn::boundedTile(OpBuilder &builder, Location loc, int64_t tile,
+                               OpFoldResult offset, OpFoldResult total) {
+  AffineExpr left =
+      builder.getAffineSymbolExpr(0) - builder.getAffineDimExpr(0);
+  AffineMap map = AffineMap::get(
+      1, 1, {builder.getAffineConstantExpr(tile), left}, builder.getContext());
+  return affine::makeComposedFoldedAffineMin(builder, loc, map,
+                                             {offset, total});
+}
+
+bool attn::divides(int64_t tile, OpFoldResult total) {
+  std::optional<int64_t> number = getConstantIntValue(total);
+  return number && *number % tile == 0;
+}
+
+void attn::replaceLengths(OpBuilder &builder, Region &region, Value query,
+                          Value key) {
+  for (LengthOp length :
+       llvm::make_early_inc_range(region.getOps<LengthOp>())) {
+    Value source = length.getSequence() == Sequence::query ? query : key;
+    OpFoldResult size = getDim(builder, length.getLoc(), source, kSequence);
+    length.replaceAllUsesWith(
+        getValueOrCreateConstantIndexOp(builder, length.getLoc(), size));
+    length.erase();
+  }
+}
+
+Value attn::createFilled(OpBuilder &builder, Location loc,
+                         ArrayRef<OpFoldResult> sizes, FloatType type,
+                         const APFloat &value) {
   Value empty = tensor::EmptyOp::create(builder, loc, sizes, type);
   Value scalar = arith::ConstantOp::create(builder, loc,
                                            builder.getFloatAttr(type, value));

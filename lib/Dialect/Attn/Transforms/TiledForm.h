@@ -18,6 +18,24 @@
 
 namespace attn {
 
+/// The size of a tile at `offset` in [0, total): `tile`, or what is left.
+mlir::OpFoldResult boundedTile(mlir::OpBuilder &builder, mlir::Location loc,
+                               int64_t tile, mlir::OpFoldResult offset,
+                               mlir::OpFoldResult total);
+
+/// True if `tile` is known to divide `total`.
+bool divides(int64_t tile, mlir::OpFoldResult total);
+
+/// A tensor of the given sizes filled with `value`.
+mlir::Value createFilled(mlir::OpBuilder &builder, mlir::Location loc,
+                         llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                         mlir::FloatType type, const llvm::APFloat &value);
+
+/// Replaces each attn.length in `region` by M or N, the sequence dimensions of
+/// `query` and `key`.
+void replaceLengths(mlir::OpBuilder &builder, mlir::Region &region,
+                    mlir::Value query, mlir::Value key);
+
 /// The running state of online softmax.
 struct OnlineState {
   mlir::Value acc; ///< [.., rows, Dv]

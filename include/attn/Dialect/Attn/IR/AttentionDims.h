@@ -52,6 +52,13 @@ struct AttentionDims {
 mlir::OpFoldResult getDim(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value value, unsigned dim);
 
+/// The type of scores and statistics of an attention on `query`: f64 for f64
+/// inputs, else f32.
+mlir::FloatType getScoreType(mlir::Value query);
+
+/// `scale`, or 1/sqrt(D) of `query` (attention_c13).
+double getScaleValue(std::optional<llvm::APFloat> scale, mlir::Value query);
+
 } // namespace attn
 
 #endif // ATTN_DIALECT_ATTN_IR_ATTENTIONDIMS_H

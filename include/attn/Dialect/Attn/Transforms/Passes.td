@@ -46,6 +46,40 @@ def ConvertToOnlinePass : Pass<"attn-convert-to-online", "::mlir::ModuleOp"> {
   ];
 }
 
+def DecomposeBackwardPass
+    : Pass<"attn-decompose-backward", "::mlir::ModuleOp"> {
+  let summary = "static tiles of the backward as vector code for a CPU";
+  let description = [{
+    Replaces each `attn.backward_step` and `attn.backward_delta` on static tiles
+    by loops of vector ops, as `--attn-decompose-online` does with the forward:
+    the operands of a tile are copied to buffers in the score type, K and V
+    transposed too; a loop over rows computes P and dS of the tile between the
+    products, which are register-blocked.
+
+    Requires: `--attn-tile-backward`. Ensures: no `attn.backward_step` and no
+    `attn.backward_delta`.
+
+    Example: the loop that adds eight rows of dS K to dQ
+    ```mlir
+    %s:8 = scf.for %k = %c0 to %c64 step %c1 iter_args(%s0 = %dq0, ...) -> (vector<32xf32>, ...) {
+      %row = vector.load %keys[%k, %c0] : memref<64x64xf32>, vector<32xf32>
+      %ds = memref.load %dscores[%i, %k] : memref<64x64xf32>
+      %ds0 = vector.broadcast %ds : f32 to vector<32xf32>
+      %t0 = vector.fma %ds0, %row, %s0 : vector<32xf32>
+      ...
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"
+  ];
+  let statistics = [
+    Statistic<"numDecomposed", "num-decomposed",
+              "Number of backward steps decomposed">
+  ];
+}
+
 def DecomposeOnlinePass : Pass<"attn-decompose-online", "::mlir::ModuleOp"> {
   let summary = "static tiles of attention as vector code for a CPU";
   let description = [{
@@ -81,6 +115,56 @@ def DecomposeOnlinePass : Pass<"attn-decompose-online", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"numDecomposed", "num-decomposed",
               "Number of online attention steps decomposed">
+  ];
+}
+
+def GradPass : Pass<"attn-grad", "::mlir::ModuleOp"> {
+  let summary = "build the backward function of each forward function";
+  let description = [{
+    For each public function `@f` that contains an `attn.attention`, adds a
+    function `@f_grad` with `attn.attention_backward`. `@f` stays as it is.
+
+    Arguments of `@f_grad`, in this order: those of `@f`; the results of `@f`
+    (what it saved: the output and the LSE); the gradient of the output, and,
+    with the option `lse-gradient`, that of the LSE. Its results are the
+    gradients of the float tensor arguments of `@f`, in their order and types:
+    of query, key, value, bias and what score_mod reads by `tensor.extract`; of
+    an argument that is several of these, the sum; of any other, zeros.
+
+    `@f` must return the output of one attention whose tensors are its
+    arguments, and its LSE. With the option `recompute`, `@f` need not return
+    the LSE: `@f_grad` computes the forward again, and takes the arguments of
+    `@f` and the gradients only.
+
+    Requires: `tensor`. Ensures: `tensor`.
+
+    Example:
+    ```mlir
+    func.func @f(%q: tensor<1x2x96x64xf16>, %k: tensor<1x2x96x64xf16>, %v: tensor<1x2x96x64xf16>)
+        -> (tensor<1x2x96x64xf16>, tensor<1x2x96xf32>) { ... }
+    // adds
+    func.func @f_grad(%q: tensor<1x2x96x64xf16>, %k: tensor<1x2x96x64xf16>, %v: tensor<1x2x96x64xf16>,
+                      %o: tensor<1x2x96x64xf16>, %lse: tensor<1x2x96xf32>, %do: tensor<1x2x96x64xf16>)
+        -> (tensor<1x2x96x64xf16>, tensor<1x2x96x64xf16>, tensor<1x2x96x64xf16>) {
+      %d:3 = attn.attention_backward %q, %k, %v output(%o : tensor<1x2x96x64xf16>) ...
+      return %d#0, %d#1, %d#2 : ...
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::attn::AttnDialect", "::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let options = [
+    Option<"recompute", "recompute", "bool", "false",
+           "Compute the forward again instead of taking its results">,
+    Option<"lseGradient", "lse-gradient", "bool", "false",
+           "Take the gradient of the LSE too">
+  ];
+  let statistics = [
+    Statistic<"numFunctions", "num-functions",
+              "Number of backward functions built">
   ];
 }
 
@@ -217,6 +301,57 @@ def SelectSchedulePass : Pass<"attn-select-schedule", "::mlir::ModuleOp"> {
     Statistic<"numAttentions", "num-attentions", "Number of attentions found">,
     Statistic<"numRejected", "num-rejected",
               "Number of schedules that cannot run">
+  ];
+}
+
+def TileBackwardPass : Pass<"attn-tile-backward", "::mlir::ModuleOp"> {
+  let summary = "two loop nests over tiles around backward steps";
+  let description = [{
+    Gives each `attn.attention_backward` two loop nests, each deterministic: an
+    `scf.forall` over row tiles that walks the key tiles and gives dQ (and
+    delta, which the second nest reads), and an `scf.forall` over key tiles that
+    walks the row tiles of all query heads of its group and gives dK and dV.
+    Key and row tiles that the mask leaves empty are skipped (Analysis/
+    KeyRanges). Tiles have static sizes: ragged ones are padded with zeros,
+    rows with an LSE of -inf, and the mask excludes padded keys.
+
+    Gradients of a bias or of captured tensors are left as they are, with a
+    remark; `--convert-attn-to-linalg` takes these.
+
+    Requires: `tensor`. Ensures: no `attn.attention_backward` that asks for
+    dQ, dK and dV only.
+
+    Example:
+    ```mlir
+    %dq, %delta = scf.forall (%b, %h, %m) = (0, 0, 0) to (1, 2, 96) step (1, 1, 32)
+        shared_outs(...) {
+      ...
+      %d = attn.backward_delta %ot, %dot : ...
+      %g = scf.for %n = %c0 to %c96 step %c32 iter_args(%acc = %zero) -> (tensor<1x1x32x64xf32>) {
+        %r = attn.backward_step %qt, %kt, %vt d_output(%dot) lse(%lset) delta(%d)
+            offsets(%b, %h, %m, %n) d_query(%acc : tensor<1x1x32x64xf32>) : ...
+        scf.yield %r : ...
+      }
+      ...
+    }
+    %dk, %dv = scf.forall (%b, %h, %n) = (0, 0, 0) to (1, 2, 96) step (1, 1, 32) ...
+    ```
+  }];
+  let dependentDialects = [
+    "::attn::AttnDialect",
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let options = [
+    Option<"tileM", "tile-m", "int64_t", "64",
+           "Rows of a tile, where the op's schedule has none">,
+    Option<"tileN", "tile-n", "int64_t", "64",
+           "Keys of a tile, where the op's schedule has none">
+  ];
+  let statistics = [
+    Statistic<"numTiled", "num-tiled", "Number of backwards tiled">,
+    Statistic<"numLeft", "num-left", "Number of backwards left as they are">
   ];
 }
 

@@ -1,0 +1,85 @@
+//===- AttnVerifiers.h - What the verifiers share ---------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Checks of operands and regions that every attention has, forward or backward,
+// whole or tiled; the labels are those of docs/Spec.md. Private to
+// lib/Dialect/Attn/IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_ATTN_IR_ATTNVERIFIERS_H
+#define LIB_DIALECT_ATTN_IR_ATTNVERIFIERS_H
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+#include <cmath>
+
+namespace attn {
+
+/// A dimension of an operand, as diagnostics name it.
+struct NamedDim {
+  llvm::StringRef operand;
+  llvm::StringRef dim;
+  int64_t size;
+};
+
+/// Fails if both sizes are static and differ.
+mlir::LogicalResult verifyEqual(mlir::Operation *op, NamedDim a, NamedDim b);
+
+/// Fails unless `type` has the element type `expected`.
+mlir::LogicalResult verifyElementType(mlir::Operation *op, llvm::StringRef name,
+                                      mlir::Type type, mlir::Type expected);
+
+/// Fails unless the element type of `type` is `element` or `score`.
+mlir::LogicalResult verifyElementType(mlir::Operation *op, llvm::StringRef name,
+                                      mlir::Type type, mlir::Type element,
+                                      mlir::Type score);
+
+/// `type` is [B, Hq, M(, Dv)] of the query and value.
+mlir::LogicalResult verifyResultShape(mlir::Operation *op, llvm::StringRef name,
+                                      mlir::ShapedType type,
+                                      const AttentionDims &dims);
+
+/// The operands of an attention: attention_c2..c6, c9 and c13.
+struct AttentionOperands {
+  mlir::ShapedType query, key, value;
+  /// Null if there is none.
+  mlir::ShapedType bias;
+  /// Nothing if it is not written.
+  std::optional<double> scale;
+
+  template <typename OpTy>
+  static AttentionOperands get(OpTy op) {
+    auto typeOf = [](mlir::Value value) {
+      return value ? mlir::cast<mlir::ShapedType>(value.getType())
+                   : mlir::ShapedType();
+    };
+    AttentionOperands operands{typeOf(op.getQuery()), typeOf(op.getKey()),
+                               typeOf(op.getValue()), typeOf(op.getBias()),
+                               std::nullopt};
+    if (op.getScale())
+      operands.scale = op.getScaleValue();
+    return operands;
+  }
+};
+mlir::LogicalResult verifyOperands(mlir::Operation *op,
+                                   const AttentionOperands &operands);
+
+/// attention_c10..c12 and c14 for both regions, either of which may be empty;
+/// `total` holds the sizes that the coordinates range over.
+mlir::LogicalResult verifyMods(mlir::Operation *op, mlir::Region &scoreMod,
+                               mlir::Region &maskMod, mlir::Type scoreType,
+                               const AttentionDims &total);
+
+/// Sizes of which nothing is known: the coordinates of a tile are offset.
+AttentionDims getUnknownDims();
+
+} // namespace attn
+
+#endif // LIB_DIALECT_ATTN_IR_ATTNVERIFIERS_H

@@ -1,0 +1,266 @@
+//===- BackwardOps.cpp - Ops of the backward pass -------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Accessors, shapes and verifiers of attention_backward, backward_delta and
+// backward_step; the labels are those of docs/Spec.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttnVerifiers.h"
+#include "attn/Dialect/Attn/IR/ModDerivative.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// The sizes of each of `values`.
+static void appendSizes(OpBuilder &builder, ValueRange values,
+                        ReifiedRankedShapedTypeDims &shapes) {
+  for (Value value : values)
+    if (value)
+      shapes.push_back(tensor::getMixedSizes(builder, value.getLoc(), value));
+}
+
+/// Fails unless `gradient` has the shape of `of`, and its element type or the
+/// score type.
+static LogicalResult verifyGradient(Operation *op, StringRef name,
+                                    Value gradient, StringRef ofName, Value of,
+                                    Type scoreType) {
+  auto type = cast<ShapedType>(gradient.getType());
+  auto expected = cast<ShapedType>(of.getType());
+  if (failed(verifyCompatibleShape(type, expected)))
+    return op->emitOpError() << "expected " << name << " to have the shape of "
+                             << ofName << ", " << expected << ", got " << type;
+  return verifyElementType(op, name, type, expected.getElementType(),
+                           scoreType);
+}
+
+//===----------------------------------------------------------------------===//
+// AttentionBackwardOp
+//===----------------------------------------------------------------------===//
+
+double AttentionBackwardOp::getScaleValue() {
+  return attn::getScaleValue(getScale(), getQuery());
+}
+
+FloatType AttentionBackwardOp::getScoreType() {
+  return attn::getScoreType(getQuery());
+}
+
+SmallVector<tensor::ExtractOp> AttentionBackwardOp::getReads(Value capture) {
+  SmallVector<tensor::ExtractOp> reads;
+  if (hasScoreMod())
+    for (auto read : getScoreMod().getOps<tensor::ExtractOp>())
+      if (read.getTensor() == capture)
+        reads.push_back(read);
+  return reads;
+}
+
+LogicalResult
+AttentionBackwardOp::reifyResultShapes(OpBuilder &builder,
+                                       ReifiedRankedShapedTypeDims &shapes) {
+  appendSizes(builder, {getQuery(), getKey(), getValue()}, shapes);
+  if (getDBias())
+    appendSizes(builder, getBias(), shapes);
+  appendSizes(builder, getCaptures(), shapes);
+  return success();
+}
+
+/// attention_backward_c1, c2: the results of the forward, and their gradients.
+static LogicalResult verifyForwardResults(AttentionBackwardOp op) {
+  AttentionDims dims = AttentionDims::get(op);
+  Type element = getElementTypeOrSelf(op.getQuery().getType());
+  Type score = op.getScoreType();
+  for (auto [name, value] :
+       {std::pair<StringRef, Value>{"output", op.getOutput()},
+        {"d_output", op.getDOutput()}}) {
+    auto type = cast<ShapedType>(value.getType());
+    if (failed(verifyElementType(op, name, type, element, score)) ||
+        failed(verifyResultShape(op, name, type, dims)))
+      return failure();
+  }
+  for (auto [name, value] : {std::pair<StringRef, Value>{"lse", op.getLse()},
+                             {"d_lse", op.getDLse()}}) {
+    if (!value)
+      continue;
+    auto type = cast<ShapedType>(value.getType());
+    if (failed(verifyElementType(op, name, type, score)) ||
+        failed(verifyResultShape(op, name, type, dims)))
+      return failure();
+  }
+  return success();
+}
+
+/// attention_backward_c5, c6: what gradients of captures are asked for.
+static LogicalResult verifyCaptures(AttentionBackwardOp op) {
+  if (op.getCaptures().size() != op.getDCaptures().size())
+    return op.emitOpError()
+           << "expected one of d_captures for each of captures, got "
+           << op.getDCaptures().size() << " for " << op.getCaptures().size();
+  llvm::SmallDenseSet<Value> seen;
+  for (auto [i, capture, gradient] :
+       llvm::enumerate(op.getCaptures(), op.getDCaptures())) {
+    if (!seen.insert(capture).second)
+      return op.emitOpError() << "expected captures to differ, got one twice";
+    std::string number = std::to_string(i);
+    if (failed(verifyGradient(op, "d_captures " + number, gradient,
+                              "captures " + number, capture,
+                              op.getScoreType())))
+      return failure();
+    bool isRead = false;
+    for (Operation *user : capture.getUsers()) {
+      if (!op.hasScoreMod() ||
+          !op.getScoreMod().isAncestor(user->getParentRegion()))
+        continue;
+      if (!isa<tensor::ExtractOp, tensor::DimOp>(user) ||
+          user->getParentRegion() != &op.getScoreMod())
+        return user->emitOpError()
+               << "expected score_mod to read a tensor whose gradient is "
+                  "asked for by tensor.extract";
+      isRead |= isa<tensor::ExtractOp>(user);
+    }
+    if (!isRead)
+      return op.emitOpError() << "expected score_mod to read captures "
+                              << number << " by tensor.extract";
+  }
+  return success();
+}
+
+LogicalResult AttentionBackwardOp::verify() {
+  if (failed(verifyOperands(*this, AttentionOperands::get(*this))) ||
+      failed(verifyForwardResults(*this)))
+    return failure();
+  // attention_backward_c3
+  Type score = getScoreType();
+  if (failed(verifyGradient(*this, "d_query", getDQuery(), "query", getQuery(),
+                            score)) ||
+      failed(
+          verifyGradient(*this, "d_key", getDKey(), "key", getKey(), score)) ||
+      failed(verifyGradient(*this, "d_value", getDValue(), "value", getValue(),
+                            score)))
+    return failure();
+  // attention_backward_c4
+  if (!getDBias())
+    return success();
+  if (!getBias())
+    return emitOpError() << "expected a bias, since d_bias is asked for";
+  return verifyGradient(*this, "d_bias", getDBias(), "bias", getBias(), score);
+}
+
+LogicalResult AttentionBackwardOp::verifyRegions() {
+  if (failed(verifyMods(*this, getScoreMod(), getMaskMod(), getScoreType(),
+                        AttentionDims::get(*this))) ||
+      failed(verifyCaptures(*this)))
+    return failure();
+  // attention_backward_c7
+  if (!hasScoreMod())
+    return success();
+  SmallVector<Value> variables = {getScoreMod().getArgument(0)};
+  for (Value capture : getCaptures())
+    for (tensor::ExtractOp read : getReads(capture))
+      variables.push_back(read);
+  return verifyDifferentiable(getScoreMod(), variables);
+}
+
+//===----------------------------------------------------------------------===//
+// BackwardDeltaOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+BackwardDeltaOp::reifyResultShapes(OpBuilder &builder,
+                                   ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(builder, getLoc(), getOutput());
+  sizes.pop_back();
+  shapes.push_back(sizes);
+  return success();
+}
+
+LogicalResult BackwardDeltaOp::verify() {
+  auto output = cast<ShapedType>(getOutput().getType());
+  auto dOutput = cast<ShapedType>(getDOutput().getType());
+  auto delta = cast<ShapedType>(getDelta().getType());
+  // backward_delta_c1
+  if (failed(verifyCompatibleShape(output, dOutput)))
+    return emitOpError() << "expected output and d_output to have one shape, "
+                         << "got " << output << " and " << dOutput;
+  if (failed(verifyCompatibleShape(delta.getShape(),
+                                   output.getShape().drop_back())))
+    return emitOpError() << "expected delta to have the rows of output, "
+                         << output << ", got " << delta;
+  // backward_delta_c2
+  if (getDLse() && getDLse().getType() != delta)
+    return emitOpError() << "expected d_lse to have the type of delta, "
+                         << delta << ", got " << getDLse().getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// BackwardStepOp
+//===----------------------------------------------------------------------===//
+
+double BackwardStepOp::getScaleValue() {
+  return attn::getScaleValue(getScale(), getQuery());
+}
+
+FloatType BackwardStepOp::getScoreType() {
+  return attn::getScoreType(getQuery());
+}
+
+LogicalResult
+BackwardStepOp::reifyResultShapes(OpBuilder &builder,
+                                  ReifiedRankedShapedTypeDims &shapes) {
+  appendSizes(builder, {getDQuery(), getDKey(), getDValue()}, shapes);
+  return success();
+}
+
+LogicalResult BackwardStepOp::verify() {
+  if (failed(verifyOperands(*this, AttentionOperands::get(*this))))
+    return failure();
+  // backward_step_c1
+  if (getOffsets().size() != 4)
+    return emitOpError() << "expected 4 offsets (b, h, i, j), got "
+                         << getOffsets().size();
+  // backward_step_c2
+  AttentionDims dims = AttentionDims::get(*this);
+  Type score = getScoreType();
+  for (auto [name, value] :
+       {std::pair<StringRef, Value>{"d_output", getDOutput()},
+        {"lse", getLse()},
+        {"delta", getDelta()}}) {
+    auto type = cast<ShapedType>(value.getType());
+    if (failed(verifyResultShape(*this, name, type, dims)))
+      return failure();
+    if (type.getRank() == 3 &&
+        failed(verifyElementType(*this, name, type, score)))
+      return failure();
+  }
+  // backward_step_c3
+  if (static_cast<bool>(getDKey()) != static_cast<bool>(getDValue()) ||
+      (!getDQuery() && !getDKey()))
+    return emitOpError()
+           << "expected d_query, or d_key and d_value, or all three";
+  // backward_step_c4
+  std::tuple<StringRef, Value, StringRef, Value> gradients[] = {
+      {"d_query", getDQuery(), "query", getQuery()},
+      {"d_key", getDKey(), "key", getKey()},
+      {"d_value", getDValue(), "value", getValue()}};
+  for (auto [name, gradient, ofName, of] : gradients)
+    if (gradient &&
+        (failed(verifyElementType(*this, name, gradient.getType(), score)) ||
+         failed(verifyGradient(*this, name, gradient, ofName, of, score))))
+      return failure();
+  return success();
+}
+
+LogicalResult BackwardStepOp::verifyRegions() {
+  if (failed(verifyMods(*this, getScoreMod(), getMaskMod(), getScoreType(),
+                        getUnknownDims())))
+    return failure();
+  // backward_step_c5
+  return hasScoreMod()
+             ? verifyDifferentiable(getScoreMod(), getScoreMod().getArgument(0))
+             : success();
+}

@@ -1,0 +1,355 @@
+//===- DecomposeBackward.cpp - Backward tiles as vector code ----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements --attn-decompose-backward. Of a tile, P and dS are whole buffers:
+// both gradients of keys read their columns.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileEmitter.h"
+#include "VectorMath.h"
+#include "attn/Dialect/Attn/IR/ModDerivative.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace attn {
+#define GEN_PASS_DEF_DECOMPOSEBACKWARDPASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+using Values = SmallVector<Value>;
+
+//===----------------------------------------------------------------------===//
+// backward_step
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Emits the code of one attn.backward_step on static tiles.
+class BackwardEmitter : TileEmitter {
+public:
+  BackwardEmitter(BackwardStepOp step, TileBuffers &buffers)
+      : TileEmitter(step, buffers, step), step(step) {}
+
+  /// The gradients after the step, in the order of the op's results.
+  Values emit();
+
+private:
+  /// One of the products with P or dS.
+  struct Product {
+    /// [m, n], read by columns if the rows of the result are keys.
+    Value weights;
+    bool isTransposed;
+    /// One row for each of the weights that are summed.
+    Value rows;
+    int64_t sumLength;
+  };
+
+  Value pack(Value tile, double scale);
+  Value packTransposed(Value tile);
+  void forBlocks(int64_t count, llvm::function_ref<void(RowBlock)> body);
+  void emitProducts(Value left, Value right, int64_t depth, Value target);
+  void emitScoreRow(Value row, Value lse, Value delta);
+  void emitScores();
+  Value emitGradient(Value gradient, const Product &product);
+  Value zeroIfZero(Value condition, Value value);
+
+  BackwardStepOp step;
+  /// Operands in the score type: scale * Q, dO, scale * K, and K^T and V^T.
+  Value query, dOutput, key, keyTransposed, valueTransposed;
+  /// [m, n]: S, then P; dP, then the gradient of the scores before score_mod.
+  Value probabilities, dScores;
+  /// The derivative of score_mod.
+  Region derivative;
+};
+} // namespace
+
+/// A tile as all steps that read it need it, where it is defined.
+Value BackwardEmitter::pack(Value tile, double scale) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(tile);
+  int64_t columns = cast<ShapedType>(tile.getType()).getDimSize(kHeadDim);
+  return buffers.packColumns(b, tile, scoreType, index(0), columns, scale);
+}
+
+Value BackwardEmitter::packTransposed(Value tile) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(tile);
+  int64_t columns = cast<ShapedType>(tile.getType()).getDimSize(kHeadDim);
+  return buffers.packTransposed(b, tile, scoreType, index(0), columns);
+}
+
+/// Calls `body` in a loop over whole row blocks, and for the rest.
+void BackwardEmitter::forBlocks(int64_t count,
+                                llvm::function_ref<void(RowBlock)> body) {
+  int64_t whole = count / kBlockRows * kBlockRows;
+  if (whole > 0) {
+    auto loop =
+        scf::ForOp::create(b, index(0), index(whole), index(kBlockRows));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    body({loop.getInductionVar(), kBlockRows});
+  }
+  if (int64_t rest = count - whole)
+    body({index(whole), rest});
+}
+
+/// target = left right, with left [m, depth] and right [depth, n].
+void BackwardEmitter::emitProducts(Value left, Value right, int64_t depth,
+                                   Value target) {
+  forBlocks(dims.queryRows, [&](RowBlock rows) {
+    for (Columns keys : splitColumns(dims.keyRows)) {
+      Values zeros(rows.count, createSplat(b, vectorOf(keys.width), 0.0));
+      Values sums = emitMultiplyAdds(
+          depth, zeros,
+          [&](Value d) -> Value {
+            return vector::LoadOp::create(b, vectorOf(keys.width), right,
+                                          ValueRange{d, index(keys.begin)});
+          },
+          [&](int64_t i, Value d) -> Value {
+            return memref::LoadOp::create(b, left,
+                                          ValueRange{add(rows.first, i), d});
+          });
+      for (auto [i, sum] : llvm::enumerate(sums))
+        vector::StoreOp::create(
+            b, sum, target, ValueRange{add(rows.first, i), index(keys.begin)});
+    }
+  });
+}
+
+/// 0 where `condition` is 0, else `value`: keys that take no part may hold
+/// anything.
+Value BackwardEmitter::zeroIfZero(Value condition, Value value) {
+  Value zero = createSplat(b, value.getType(), 0.0);
+  Value isZero =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, condition, zero);
+  return arith::SelectOp::create(b, isZero, zero, value);
+}
+
+/// From S and dP of one row to P and the gradient before score_mod. `lse` is
+/// +inf in rows without keys.
+void BackwardEmitter::emitScoreRow(Value row, Value lse, Value delta) {
+  for (Columns keys : splitColumns(dims.keyRows)) {
+    VectorType type = vectorOf(keys.width);
+    Values at = {row, index(keys.begin)};
+    Value inner =
+        emitBias(vector::LoadOp::create(b, type, probabilities, at), row, keys);
+    Value score = inner;
+    Values coordinates;
+    if (!scoreMod.empty() || !maskMod.empty())
+      coordinates = emitCoordinates(row, keys);
+    if (!scoreMod.empty())
+      score = emitScoreMod(scoreMod, inner, coordinates, keys);
+    // Positive by rounding only: LSE is at least the largest score.
+    Value p = createExpOfNonPositive(
+        b, arith::SubFOp::create(b, score, broadcast(lse, keys.width)));
+    if (!maskMod.empty())
+      p = arith::SelectOp::create(b, emitMaskMod(coordinates, keys), p,
+                                  createSplat(b, type, 0.0));
+    Value dP = vector::LoadOp::create(b, type, dScores, at);
+    Value gradient = arith::MulFOp::create(
+        b, p, arith::SubFOp::create(b, dP, broadcast(delta, keys.width)));
+    gradient = zeroIfZero(p, gradient);
+    if (!scoreMod.empty()) {
+      Value factor = emitScoreMod(derivative, inner, coordinates, keys);
+      gradient =
+          zeroIfZero(gradient, arith::MulFOp::create(b, gradient, factor));
+    }
+    vector::StoreOp::create(b, p, probabilities, at);
+    vector::StoreOp::create(b, gradient, dScores, at);
+  }
+}
+
+/// P and dS of the tile.
+void BackwardEmitter::emitScores() {
+  emitProducts(query, keyTransposed, dims.headDim, probabilities);
+  emitProducts(dOutput, valueTransposed, dims.valueDim, dScores);
+  auto loop = scf::ForOp::create(b, index(0), index(dims.queryRows), index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value row = loop.getInductionVar(), zero = index(0);
+  Values at = {zero, zero, row};
+  Value lse = tensor::ExtractOp::create(b, step.getLse(), at);
+  Value delta = tensor::ExtractOp::create(b, step.getDelta(), at);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, lse,
+                                        createSplat(b, scoreType, -infinity));
+  lse = arith::SelectOp::create(b, isEmpty, createSplat(b, scoreType, infinity),
+                                lse);
+  emitScoreRow(row, lse, delta);
+}
+
+/// gradient + weights rows, block by block.
+Value BackwardEmitter::emitGradient(Value gradient, const Product &product) {
+  auto type = cast<RankedTensorType>(gradient.getType());
+  Value zero = index(0);
+  auto emitBlock = [&](RowBlock rows, Value sum) {
+    for (Columns columns : splitColumns(type.getDimSize(kHeadDim))) {
+      auto at = [&](int64_t i) -> Values {
+        return {zero, zero, add(rows.first, i), index(columns.begin)};
+      };
+      Values init;
+      for (int64_t i = 0; i < rows.count; ++i)
+        init.push_back(buffers.readRow(b, sum, at(i), columns.width));
+      Values sums = emitMultiplyAdds(
+          product.sumLength, init,
+          [&](Value k) -> Value {
+            return vector::LoadOp::create(b, vectorOf(columns.width),
+                                          product.rows,
+                                          ValueRange{k, index(columns.begin)});
+          },
+          [&](int64_t i, Value k) -> Value {
+            Value row = add(rows.first, i);
+            return memref::LoadOp::create(
+                b, product.weights,
+                product.isTransposed ? ValueRange{k, row} : ValueRange{row, k});
+          });
+      for (auto [i, row] : llvm::enumerate(sums))
+        sum = buffers.writeRow(b, row, sum, at(i));
+    }
+    return sum;
+  };
+  int64_t count = type.getDimSize(kSequence);
+  int64_t whole = count / kBlockRows * kBlockRows;
+  if (whole > 0) {
+    auto loop = scf::ForOp::create(b, zero, index(whole), index(kBlockRows),
+                                   ValueRange(gradient));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    scf::YieldOp::create(b, emitBlock({loop.getInductionVar(), kBlockRows},
+                                      loop.getRegionIterArgs()[0]));
+    gradient = loop.getResult(0);
+  }
+  if (int64_t rest = count - whole)
+    gradient = emitBlock({index(whole), rest}, gradient);
+  return gradient;
+}
+
+Values BackwardEmitter::emit() {
+  if (!scoreMod.empty()) {
+    LogicalResult isKnown =
+        differentiateMod(scoreMod, scoreMod.getArgument(0), derivative);
+    assert(succeeded(isKnown) && "expected a score_mod that was verified");
+    (void)isKnown;
+  }
+  double scale = step.getScaleValue();
+  query = pack(step.getQuery(), scale);
+  dOutput = pack(step.getDOutput(), 1);
+  keyTransposed = packTransposed(step.getKey());
+  valueTransposed = packTransposed(step.getValue());
+  probabilities =
+      buffers.createBuffer(b, {dims.queryRows, dims.keyRows}, scoreType);
+  dScores = buffers.createBuffer(b, {dims.queryRows, dims.keyRows}, scoreType);
+  emitScores();
+  Values gradients;
+  if (step.getDQuery())
+    gradients.push_back(emitGradient(
+        step.getDQuery(),
+        {dScores, false, pack(step.getKey(), scale), dims.keyRows}));
+  if (step.getDKey()) {
+    gradients.push_back(
+        emitGradient(step.getDKey(), {dScores, true, query, dims.queryRows}));
+    gradients.push_back(emitGradient(
+        step.getDValue(), {probabilities, true, dOutput, dims.queryRows}));
+  }
+  return gradients;
+}
+
+//===----------------------------------------------------------------------===//
+// backward_delta
+//===----------------------------------------------------------------------===//
+
+/// Emits delta = rowsum(dO * O) - dLSE, row by row.
+static Value emitDelta(BackwardDeltaOp op, TileBuffers &buffers) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto type = cast<RankedTensorType>(op.getDelta().getType());
+  auto outputType = cast<RankedTensorType>(op.getOutput().getType());
+  auto index = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(b, number);
+  };
+  Value init =
+      tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
+  auto loop = scf::ForOp::create(b, index(0), index(type.getDimSize(kSequence)),
+                                 index(1), ValueRange(init));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value zero = index(0), row = loop.getInductionVar();
+  Values parts;
+  for (int64_t column = 0, e = outputType.getDimSize(kHeadDim); column < e;
+       column += kBlockColumns) {
+    int64_t width = std::min(kBlockColumns, e - column);
+    auto read = [&](Value tensor) {
+      Value part =
+          buffers.readRow(b, tensor, {zero, zero, row, index(column)}, width);
+      return buffers.extend(b, part, type.getElementType());
+    };
+    parts.push_back(
+        arith::MulFOp::create(b, read(op.getOutput()), read(op.getDOutput())));
+  }
+  Value delta = createSumOfLanes(b, parts);
+  Values at = {zero, zero, row};
+  if (op.getDLse())
+    delta = arith::SubFOp::create(
+        b, delta, tensor::ExtractOp::create(b, op.getDLse(), at));
+  scf::YieldOp::create(
+      b, tensor::InsertOp::create(b, delta, loop.getRegionIterArgs()[0], at)
+             .getResult());
+  return loop.getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct DecomposeBackward
+    : public attn::impl::DecomposeBackwardPassBase<DecomposeBackward> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    WalkResult result = getOperation().walk([&](Operation *op) {
+      if (!isa<BackwardStepOp, BackwardDeltaOp>(op))
+        return WalkResult::advance();
+      ops.push_back(op);
+      return hasStaticTiles(op) ? WalkResult::advance()
+                                : WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    TileBuffers buffers;
+    for (Operation *op : ops) {
+      auto step = dyn_cast<BackwardStepOp>(op);
+      Values results =
+          step ? BackwardEmitter(step, buffers).emit()
+               : Values{emitDelta(cast<BackwardDeltaOp>(op), buffers)};
+      op->replaceAllUsesWith(results);
+      op->erase();
+      numDecomposed += step ? 1 : 0;
+    }
+  }
+
+private:
+  static bool hasStaticTiles(Operation *op) {
+    for (Type type : op->getOperandTypes()) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (!tensor ||
+          (tensor.hasStaticShape() && tensor.getDimSize(kBatch) == 1 &&
+           tensor.getDimSize(kHead) == 1))
+        continue;
+      op->emitOpError() << "expected static tiles of one batch and one head, "
+                           "as --attn-tile-backward gives, got "
+                        << type;
+      return false;
+    }
+    return true;
+  }
+};
+} // namespace

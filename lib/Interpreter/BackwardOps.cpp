@@ -1,0 +1,79 @@
+//===- BackwardOps.cpp - Ops of the backward pass -------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModPrograms.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+using namespace mlir;
+using namespace attn;
+
+LogicalResult attn::evaluateBackward(Operation *op, Environment &environment) {
+  auto backward = cast<AttentionBackwardOp>(op);
+  auto operand = [&](Value value) { return getOperand(value, environment); };
+  reference::Tensor query = operand(backward.getQuery());
+  reference::Tensor key = operand(backward.getKey());
+  reference::Tensor value = operand(backward.getValue());
+  reference::Tensor output = operand(backward.getOutput());
+  reference::Tensor lse = operand(backward.getLse());
+  reference::Tensor dOutput = operand(backward.getDOutput());
+  std::optional<reference::Tensor> dLse;
+  if (backward.getDLse())
+    dLse = operand(backward.getDLse());
+  ModPrograms mods(backward, environment, query, key);
+  reference::BackwardInputs inputs{output, lse, dOutput,
+                                   dLse ? &*dLse : nullptr};
+  bool isOracle = environment.precision == EvaluationPrecision::Float64;
+  auto function =
+      isOracle ? static_cast<decltype(&reference::unfusedAttentionBackward)>(
+                     reference::attentionBackward)
+               : reference::unfusedAttentionBackward;
+  Result<reference::AttentionGradients> gradients =
+      function(query, key, value, inputs, mods.options);
+  if (!gradients)
+    return op->emitOpError() << gradients.error();
+  if (failed(mods.checkReads()))
+    return failure();
+  auto set = [&](Value result, const reference::Tensor &gradient) {
+    environment.values[result] =
+        fromReference(gradient.convertTo(getResultType(result, environment)));
+  };
+  set(backward.getDQuery(), gradients->query);
+  set(backward.getDKey(), gradients->key);
+  set(backward.getDValue(), gradients->value);
+  if (backward.getDBias())
+    set(backward.getDBias(), gradients->bias);
+  for (auto [result, gradient] :
+       llvm::zip_equal(backward.getDCaptures(), mods.captureGradients))
+    set(result, gradient);
+  return success();
+}
+
+LogicalResult attn::evaluateDelta(Operation *op, Environment &environment) {
+  auto deltaOp = cast<BackwardDeltaOp>(op);
+  reference::Tensor output = getOperand(deltaOp.getOutput(), environment);
+  reference::Tensor dOutput = getOperand(deltaOp.getDOutput(), environment);
+  if (output.getShape() != dOutput.getShape())
+    return op->emitOpError()
+           << "expected operands of one shape, got "
+           << reference::formatShape(output.getShape()) << " and "
+           << reference::formatShape(dOutput.getShape());
+  std::vector<int64_t> rows = output.getShape();
+  int64_t width = rows.back();
+  rows.pop_back();
+  reference::Tensor delta(rows, getResultType(deltaOp.getDelta(), environment));
+  std::optional<reference::Tensor> dLse;
+  if (deltaOp.getDLse())
+    dLse = getOperand(deltaOp.getDLse(), environment);
+  for (int64_t row = 0; row < delta.getNumElements(); ++row) {
+    double sum = dLse ? -(*dLse)[row] : 0;
+    for (int64_t i = row * width; i < (row + 1) * width; ++i)
+      sum += output[i] * dOutput[i];
+    delta.set(row, sum);
+  }
+  environment.values[deltaOp.getDelta()] = fromReference(delta);
+  return success();
+}

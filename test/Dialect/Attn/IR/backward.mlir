@@ -1,0 +1,60 @@
+// RUN: attn-opt %s | attn-opt | FileCheck %s
+// RUN: attn-opt %s --mlir-print-op-generic | attn-opt | FileCheck %s
+
+// CHECK-LABEL: func @plain
+func.func @plain(%q: tensor<?x32x?x64xbf16>, %k: tensor<?x8x?x64xbf16>, %v: tensor<?x8x?x64xbf16>,
+                 %o: tensor<?x32x?x64xbf16>, %lse: tensor<?x32x?xf32>, %do: tensor<?x32x?x64xbf16>)
+    -> (tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xf32>) {
+  // CHECK: attn.attention_backward %{{.*}}, %{{.*}}, %{{.*}} output(%{{.*}} : tensor<?x32x?x64xbf16>) lse(%{{.*}} : tensor<?x32x?xf32>) d_output(%{{.*}} : tensor<?x32x?x64xbf16>) scale(1.250000e-01) mask_mod causal(bottom_right) : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16> -> tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xf32>
+  %d:3 = attn.attention_backward %q, %k, %v output(%o : tensor<?x32x?x64xbf16>)
+      lse(%lse : tensor<?x32x?xf32>) d_output(%do : tensor<?x32x?x64xbf16>)
+      scale(0.125) mask_mod causal(bottom_right)
+      : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
+      -> tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xf32>
+  return %d#0, %d#1, %d#2 : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xf32>
+}
+
+// CHECK-LABEL: func @everything
+func.func @everything(%q: tensor<1x4x8x16xf32>, %k: tensor<1x2x6x16xf32>, %v: tensor<1x2x6x8xf32>,
+                      %bias: tensor<1x4x1x6xf32>, %o: tensor<1x4x8x8xf32>, %lse: tensor<1x4x8xf32>,
+                      %do: tensor<1x4x8x8xf32>, %dlse: tensor<1x4x8xf32>, %slopes: tensor<4xf16>)
+    -> (tensor<1x4x1x6xf32>, tensor<4xf16>) {
+  // CHECK: bias(%{{.*}} : tensor<1x4x1x6xf32>)
+  // CHECK-SAME: d_lse(%{{.*}} : tensor<1x4x8xf32>) captures(%{{.*}} : tensor<4xf16>)
+  // CHECK: -> tensor<1x4x8x16xf32>, tensor<1x2x6x16xf32>, tensor<1x2x6x8xf32> d_bias(tensor<1x4x1x6xf32>) d_captures(tensor<4xf16>)
+  %d:5 = attn.attention_backward %q, %k, %v bias(%bias : tensor<1x4x1x6xf32>)
+      output(%o : tensor<1x4x8x8xf32>) lse(%lse : tensor<1x4x8xf32>)
+      d_output(%do : tensor<1x4x8x8xf32>) d_lse(%dlse : tensor<1x4x8xf32>)
+      captures(%slopes : tensor<4xf16>)
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %slope = tensor.extract %slopes[%h] : tensor<4xf16>
+        %wide = arith.extf %slope : f16 to f32
+        %r = arith.mulf %wide, %s : f32
+        attn.yield %r : f32
+      }
+      : tensor<1x4x8x16xf32>, tensor<1x2x6x16xf32>, tensor<1x2x6x8xf32>
+      -> tensor<1x4x8x16xf32>, tensor<1x2x6x16xf32>, tensor<1x2x6x8xf32>
+      d_bias(tensor<1x4x1x6xf32>) d_captures(tensor<4xf16>)
+  return %d#3, %d#4 : tensor<1x4x1x6xf32>, tensor<4xf16>
+}
+
+// CHECK-LABEL: func @tiles
+func.func @tiles(%q: tensor<1x1x32x16xf16>, %k: tensor<1x1x8x16xf16>, %v: tensor<1x1x8x16xf16>,
+                 %o: tensor<1x1x32x16xf16>, %lse: tensor<1x1x32xf32>, %do: tensor<1x1x32x16xf16>,
+                 %dq: tensor<1x1x32x16xf32>, %dk: tensor<1x1x8x16xf32>, %dv: tensor<1x1x8x16xf32>,
+                 %b: index) -> (tensor<1x1x32x16xf32>, tensor<1x1x8x16xf32>) {
+  // CHECK: %[[DELTA:.+]] = attn.backward_delta %{{.*}}, %{{.*}} : tensor<1x1x32x16xf16>, tensor<1x1x32x16xf16> -> tensor<1x1x32xf32>
+  %delta = attn.backward_delta %o, %do
+      : tensor<1x1x32x16xf16>, tensor<1x1x32x16xf16> -> tensor<1x1x32xf32>
+  // CHECK: %{{.*}} = attn.backward_step {{.*}} delta(%[[DELTA]]) offsets({{.*}}) d_query(%{{.*}} : tensor<1x1x32x16xf32>) : tensor<1x1x32x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x32x16xf16>, tensor<1x1x32xf32>
+  %dq1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta)
+      offsets(%b, %b, %b, %b) d_query(%dq : tensor<1x1x32x16xf32>)
+      : tensor<1x1x32x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x32x16xf16>,
+        tensor<1x1x32xf32>
+  // CHECK: %{{.*}}, %{{.*}} = attn.backward_step {{.*}} d_key(%{{.*}} : tensor<1x1x8x16xf32>) d_value(%{{.*}} : tensor<1x1x8x16xf32>)
+  %dkv:2 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta)
+      offsets(%b, %b, %b, %b) d_key(%dk : tensor<1x1x8x16xf32>) d_value(%dv : tensor<1x1x8x16xf32>)
+      : tensor<1x1x32x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x32x16xf16>,
+        tensor<1x1x32xf32>
+  return %dq1, %dkv#0 : tensor<1x1x32x16xf32>, tensor<1x1x8x16xf32>
+}

@@ -1,0 +1,81 @@
+// RUN: attn-opt %s --attn-tile-backward="tile-m=32 tile-n=16" --split-input-file | FileCheck %s
+
+// Causal masks bound the key loop of a row tile; the nest over key tiles asks
+// each row tile.
+
+// CHECK-LABEL: func.func @causal
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: tensor<1x4x96x8xf16>, %[[K:[a-z0-9]+]]: tensor<1x2x96x8xf16>, %[[V:[a-z0-9]+]]: tensor<1x2x96x8xf16>, %[[O:[a-z0-9]+]]: tensor<1x4x96x8xf16>, %[[LSE:[a-z0-9]+]]: tensor<1x4x96xf32>
+// CHECK: %[[ROWS:.+]]:2 = scf.forall (%[[B:.+]], %[[H:.+]], %[[M:.+]]) = (0, 0, 0) to (1, 4, 96) step (1, 1, 32)
+// CHECK: %[[DELTA:.+]] = attn.backward_delta %{{.+}}, %[[DO:.+]] : tensor<1x1x32x8xf16>, tensor<1x1x32x8xf16> -> tensor<1x1x32xf32>
+// The last key that the tile sees is that of its last row.
+// CHECK: %[[SEEN:.+]] = affine.min #{{.+}}()[%[[M]]]
+// CHECK: %[[END:.+]] = affine.max #{{.+}}()[%{{.+}}, %[[SEEN]]]
+// CHECK: %[[DQ:.+]] = scf.for %[[N:.+]] = %{{.+}} to %[[END]] step %{{.+}} iter_args(%[[ACC:.+]] = %{{.+}}) -> (tensor<1x1x32x8xf32>)
+// CHECK: %[[HK:.+]] = arith.divui %[[H]]
+// CHECK: tensor.extract_slice %[[K]][%[[B]], %[[HK]], %[[N]], 0] [1, 1, 16, 8]
+// CHECK: attn.backward_step {{.*}} d_output(%[[DO]]) lse(%{{.+}}) delta(%[[DELTA]]) scale(5.000000e-01) offsets(%[[B]], %[[H]], %[[M]], %[[N]]) mask_mod causal(top_left) d_query(%[[ACC]] : tensor<1x1x32x8xf32>)
+// CHECK: arith.truncf %[[DQ]]
+// CHECK: scf.forall (%[[B1:.+]], %[[HK1:.+]], %[[N1:.+]]) = (0, 0, 0) to (1, 2, 96) step (1, 1, 16)
+// CHECK: scf.for %[[G:.+]] = %c0{{.*}} to %c2{{.*}} step
+// CHECK: %[[FIRST:.+]] = arith.muli %[[HK1]]
+// CHECK: %[[H1:.+]] = arith.addi %[[FIRST]], %[[G]]
+// CHECK: scf.for %[[M1:.+]] = %c0{{.*}} to %c96{{.*}} step %c32
+// CHECK: %[[SEEN:.+]] = arith.andi
+// CHECK: scf.if %[[SEEN]]
+// CHECK: tensor.extract_slice %[[ROWS]]#1[%[[B1]], %[[H1]], %[[M1]]] [1, 1, 32]
+// CHECK: attn.backward_step {{.*}} d_key({{.*}} : tensor<1x1x16x8xf32>) d_value({{.*}} : tensor<1x1x16x8xf32>)
+func.func @causal(%q: tensor<1x4x96x8xf16>, %k: tensor<1x2x96x8xf16>, %v: tensor<1x2x96x8xf16>,
+                  %o: tensor<1x4x96x8xf16>, %lse: tensor<1x4x96xf32>, %do: tensor<1x4x96x8xf16>)
+    -> (tensor<1x4x96x8xf16>, tensor<1x2x96x8xf16>, tensor<1x2x96x8xf32>) {
+  %d:3 = attn.attention_backward %q, %k, %v output(%o : tensor<1x4x96x8xf16>)
+      lse(%lse : tensor<1x4x96xf32>) d_output(%do : tensor<1x4x96x8xf16>) scale(0.5)
+      mask_mod causal(top_left)
+      : tensor<1x4x96x8xf16>, tensor<1x2x96x8xf16>, tensor<1x2x96x8xf16>
+      -> tensor<1x4x96x8xf16>, tensor<1x2x96x8xf16>, tensor<1x2x96x8xf32>
+  return %d#0, %d#1, %d#2 : tensor<1x4x96x8xf16>, tensor<1x2x96x8xf16>, tensor<1x2x96x8xf32>
+}
+
+// -----
+
+// Ragged tiles are padded; rows with -inf, keys behind a mask. Tile sizes of the
+// op win.
+
+// CHECK-LABEL: func.func @ragged
+// CHECK: scf.forall {{.*}} step (1, 1, 48)
+// CHECK: tensor.pad {{.*}} low[0, 0, 0, 0] high[0, 0, %{{.+}}, 0]
+// CHECK: %[[NEGINF:.+]] = arith.constant 0xFF800000 : f32
+// CHECK: tensor.pad {{.*}} low[0, 0, 0] high[0, 0, %{{.+}}]
+// CHECK: tensor.yield %[[NEGINF]]
+// CHECK: attn.backward_step
+// CHECK-SAME: mask_mod
+// CHECK: %[[IN:.+]] = arith.cmpi slt, %{{.+}}, %{{.+}} : index
+// CHECK: arith.andi %{{.+}}, %[[IN]]
+// CHECK: tensor.parallel_insert_slice
+func.func @ragged(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>, %v: tensor<1x2x?x8xf32>,
+                  %o: tensor<1x2x?x8xf32>, %lse: tensor<1x2x?xf32>, %do: tensor<1x2x?x8xf32>)
+    -> (tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>) {
+  %d:3 = attn.attention_backward %q, %k, %v output(%o : tensor<1x2x?x8xf32>)
+      lse(%lse : tensor<1x2x?xf32>) d_output(%do : tensor<1x2x?x8xf32>)
+      {schedule = #attn.schedule<tile_m = 48>}
+      : tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>
+      -> tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>
+  return %d#0, %d#1, %d#2 : tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>
+}
+
+// -----
+
+// Gradients of a bias or of captured tensors stay as they are.
+
+// CHECK-LABEL: func.func @bias
+// CHECK-NOT: scf.forall
+// CHECK: attn.attention_backward
+// CHECK-NOT: attn.length
+func.func @bias(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>, %v: tensor<1x2x?x8xf32>,
+                %b: tensor<1x2x1x1xf32>, %o: tensor<1x2x?x8xf32>, %lse: tensor<1x2x?xf32>,
+                %do: tensor<1x2x?x8xf32>) -> tensor<1x2x1x1xf32> {
+  %d:4 = attn.attention_backward %q, %k, %v bias(%b : tensor<1x2x1x1xf32>) output(%o : tensor<1x2x?x8xf32>)
+      lse(%lse : tensor<1x2x?xf32>) d_output(%do : tensor<1x2x?x8xf32>) mask_mod causal(bottom_right)
+      : tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>
+      -> tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32> d_bias(tensor<1x2x1x1xf32>)
+  return %d#3 : tensor<1x2x1x1xf32>
+}
