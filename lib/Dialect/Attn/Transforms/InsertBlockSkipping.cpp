@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TiledForm.h"
-#include "attn/Analysis/KeyRanges.h"
+#include "attn/Analysis/KeyTiles.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
@@ -62,9 +62,12 @@ public:
   /// The term as an index before the loop.
   OpFoldResult materialize(Value term) {
     Value value = clone(term);
-    if (!value.getType().isIndex())
-      value = arith::IndexCastOp::create(builder, term.getLoc(),
-                                         builder.getIndexType(), value);
+    Type index = builder.getIndexType();
+    if (value.getType().isInteger(1))
+      value =
+          arith::IndexCastUIOp::create(builder, term.getLoc(), index, value);
+    else if (!value.getType().isIndex())
+      value = arith::IndexCastOp::create(builder, term.getLoc(), index, value);
     return getAsOpFoldResult(value);
   }
 
@@ -164,24 +167,13 @@ splitWholeTiles(OpBuilder &builder, scf::ForOp whole,
   return {lower, state};
 }
 
-/// Gives `loops` the bounds of their mask; false if it has none.
-static bool boundLoops(UnsplitLoops loops) {
-  OnlineAttentionOp step = getStep(loops.first());
-  MaskFormula formula = analyzeMask(step.getMaskMod());
-  if (formula.kind == MaskFormula::Unknown)
-    return false;
-  OpBuilder builder(loops.first());
-  Location loc = step.getLoc();
-  TermCloner terms(builder, step, loops.first());
-  KeyVisibility visibility =
-      computeVisibility(builder, loc, formula, getRows(builder, step),
-                        [&](Value term) { return terms.materialize(term); });
-  if (visibility.some.isUnlimited() && !visibility.all)
-    return false;
+/// Gives the loops the bounds of a band.
+static void walkBand(OpBuilder &builder, UnsplitLoops loops,
+                     const KeyVisibility &visibility, int64_t tileN) {
+  Location loc = loops.first().getLoc();
   OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
-  KeyTileBounds bounds = computeKeyTileBounds(
-      builder, loc, visibility, step.getSchedule()->getTileN(), keys);
-
+  KeyTileBounds bounds =
+      computeKeyTileBounds(builder, loc, visibility, tileN, keys);
   Value end = getValueOrCreateConstantIndexOp(builder, loc, bounds.end);
   SmallVector<Value> state(loops.first().getInitArgs());
   if (loops.whole)
@@ -191,13 +183,113 @@ static bool boundLoops(UnsplitLoops loops) {
     loops.ragged.setUpperBound(
         getValueOrCreateConstantIndexOp(builder, loc, bounds.raggedEnd));
     loops.ragged.getInitArgsMutable().assign(state);
-    if (visibility.all && visibility.all->isUnlimited())
+    if (!visibility.all.empty() && visibility.all.front().isUnlimited())
       removeMask(loops.ragged);
   }
   if (loops.whole) {
     loops.whole->replaceAllUsesWith(state);
     loops.whole.erase();
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Several ranges
+//===----------------------------------------------------------------------===//
+
+/// Makes the body of a key loop compute its key from the induction variable.
+static void replacePosition(
+    scf::ForOp loop,
+    llvm::function_ref<OpFoldResult(IndexMath &, OpFoldResult)> getKey) {
+  Value position = loop.getInductionVar();
+  SmallVector<OpOperand *> uses(llvm::make_pointer_range(position.getUses()));
+  OpBuilder builder = OpBuilder::atBlockBegin(loop.getBody());
+  IndexMath math(builder, loop.getLoc());
+  Value key = getValueOrCreateConstantIndexOp(
+      builder, loop.getLoc(), getKey(math, OpFoldResult(position)));
+  for (OpOperand *use : uses)
+    use->set(key);
+}
+
+/// Makes a loop walk the tiles of `sequence` from its lower bound on.
+static void walkTiles(scf::ForOp loop, KeyTileSequence sequence) {
+  OpBuilder builder(loop);
+  IndexMath math(builder, loop.getLoc());
+  sequence.first =
+      math.sub(sequence.first, getAsOpFoldResult(loop.getLowerBound()));
+  replacePosition(loop, [&](IndexMath &inside, OpFoldResult position) {
+    return sequence.getKey(inside, position);
+  });
+}
+
+/// Replaces the loops by one over the full tiles, one over the partial tiles
+/// and the ragged end. Their induction variables count keys; the body finds the
+/// tile that the count means.
+static void walkRanges(OpBuilder &builder, UnsplitLoops loops,
+                       const KeyVisibility &visibility, int64_t tileN) {
+  Location loc = loops.first().getLoc();
+  OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
+  KeyTileWalk walk = computeKeyTileWalk(builder, loc, visibility, tileN, keys);
+  // All bounds are there before the first loop.
+  IndexMath math(builder, loc);
+  OpFoldResult end = math.constant(0);
+  SmallVector<Value> bounds = {
+      getValueOrCreateConstantIndexOp(builder, loc, end)};
+  for (const KeyTileSequence *sequence :
+       {&walk.full, &walk.partial, &walk.ragged}) {
+    end = math.add(end, sequence->length);
+    bounds.push_back(getValueOrCreateConstantIndexOp(builder, loc, end));
+  }
+  SmallVector<Value> state(loops.first().getInitArgs());
+  if (loops.whole) {
+    for (bool isFull : {true, false}) {
+      const KeyTileSequence &sequence = isFull ? walk.full : walk.partial;
+      if (isConstantIntValue(sequence.length, 0))
+        continue;
+      scf::ForOp copy = cloneKeyLoop(builder, loops.whole, bounds[!isFull],
+                                     bounds[!isFull + 1], state);
+      if (isFull)
+        removeMask(copy);
+      walkTiles(copy, sequence);
+      state.assign(copy->result_begin(), copy->result_end());
+    }
+    loops.whole->replaceAllUsesWith(state);
+    loops.whole.erase();
+  }
+  if (loops.ragged) {
+    loops.ragged.setLowerBound(bounds[2]);
+    loops.ragged.setUpperBound(bounds[3]);
+    walkTiles(loops.ragged, walk.ragged);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// Ranges that the kernels of a schedule can walk: more cost more to find the
+/// next tile than they are likely to skip.
+static unsigned getMostRanges(ScheduleAttr schedule) {
+  return schedule.getKind() == "small_cache" ? 1 : 4;
+}
+
+/// Gives `loops` the bounds of their mask; false if it has none.
+static bool boundLoops(UnsplitLoops loops) {
+  OnlineAttentionOp step = getStep(loops.first());
+  ScheduleAttr schedule = *step.getSchedule();
+  OpBuilder builder(loops.first());
+  TermCloner terms(builder, step, loops.first());
+  OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
+  KeyVisibility visibility = computeVisibility(
+      builder, step.getLoc(), analyzeMask(step.getMaskMod()),
+      getRows(builder, step), keys,
+      [&](Value term) { return terms.materialize(term); },
+      getMostRanges(schedule));
+  if (visibility.isTrivial())
+    return false;
+  if (visibility.isBand())
+    walkBand(builder, loops, visibility, schedule.getTileN());
+  else
+    walkRanges(builder, loops, visibility, schedule.getTileN());
   return true;
 }
 

@@ -176,10 +176,11 @@ void Specializer::buildProducer(RolesOp roles) {
   // The phase before the first one counts as complete: the ring starts empty.
   Value before =
       builder.createOrFold<arith::XOrIOp>(loc, ring.parity, constant(1));
+  Value position = stream.buildPosition(builder, loop.getInductionVar());
   for (Channel &channel : streamed) {
     MbarrierWaitOp::create(builder, loc, channel.empty, ring.stage, before);
     SmallVector<Value> indices(channel.load.getIndices());
-    indices.back() = loop.getInductionVar();
+    indices.back() = position;
     Value tile = StageOp::create(builder, loc, channel.ring, ring.stage);
     CopyTmaOp::create(builder, loc, channel.map, indices, tile, channel.full,
                       ring.stage, /*evict_first=*/false, /*evict_last=*/true);
