@@ -6,8 +6,6 @@
 
 #include "attn/Analysis/KeyRanges.h"
 
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
-
 using namespace mlir;
 using namespace attn;
 
@@ -84,7 +82,7 @@ RowRange BandEvaluator::clipRows(const MaskBand &band) {
 }
 
 KeyRange BandEvaluator::restrict(KeyRange range, Number condition) {
-  if (isConstantIntValue(condition, 1))
+  if (condition == math.truth(true))
     return range;
   Number none = range.lower ? range.lower : math.constant(0);
   range.upper = math.select(condition, range.upper ? range.upper : keys, none);
