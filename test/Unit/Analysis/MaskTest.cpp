@@ -44,12 +44,42 @@ void MaskChecker::check(Sizes sizes, ArrayRef<int64_t> tileRows,
   MaskAnalysis analysis = analyzeMask(region);
   for (int64_t tileM : tileRows)
     for (int64_t tileN : tileKeys)
+      checkBlocks(region, sizes, tileM, tileN);
+  if (testing::Test::HasFatalFailure())
+    return;
+  for (int64_t tileM : tileRows)
+    for (int64_t tileN : tileKeys)
       for (int64_t row = 0; row < sizes.rows; row += tileM) {
         checkRows(analysis, sizes, row, std::min(row + tileM, sizes.rows) - 1,
                   tileN);
         if (testing::Test::HasFatalFailure())
           return;
       }
+}
+
+/// The block map is exact whatever the mask.
+void MaskChecker::checkBlocks(Region &region, Sizes sizes, int64_t tileM,
+                              int64_t tileN) {
+  if (sizes.keys == 0)
+    return;
+  Interval head{sizes.head, sizes.head};
+  MaskBox problem{{0, 0}, head, {0, sizes.rows - 1}, {0, sizes.keys - 1}};
+  std::optional<BlockMap> map =
+      MaskProgram(region).classifyBlocks(problem, tileM, tileN, 1 << 20);
+  ASSERT_TRUE(map.has_value());
+  int64_t visitedBefore = numVisited, visibleBefore = numVisible;
+  for (int64_t row = 0; row < map->rowTiles; ++row) {
+    std::vector<TileState> tiles;
+    for (int64_t key = 0; key < map->keyTiles; ++key) {
+      BlockState state = map->get(row, key);
+      tiles.push_back({state != BlockState::Empty, state == BlockState::Full});
+    }
+    int64_t first = row * tileM;
+    int64_t last = std::min(first + tileM, sizes.rows) - 1;
+    checkTiles(tiles, sizes, first, last, tileN, Precision::Exact);
+  }
+  numVisited = visitedBefore;
+  numVisible = visibleBefore;
 }
 
 KeyVisibility MaskChecker::getVisibility(const MaskAnalysis &mask, Sizes sizes,

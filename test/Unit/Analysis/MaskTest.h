@@ -15,6 +15,7 @@
 #define TEST_UNIT_ANALYSIS_MASKTEST_H
 
 #include "attn/Analysis/KeyTiles.h"
+#include "attn/Analysis/MaskProgram.h"
 #include "attn/Dialect/Attn/IR/NamedMods.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -112,6 +113,8 @@ public:
 private:
   KeyVisibility getVisibility(const MaskAnalysis &mask, Sizes sizes,
                               int64_t first, int64_t last, unsigned mostRanges);
+  void checkBlocks(mlir::Region &region, Sizes sizes, int64_t tileM,
+                   int64_t tileN);
   void checkRows(const MaskAnalysis &mask, Sizes sizes, int64_t first,
                  int64_t last, int64_t tileN);
   std::vector<TileState> getBandTiles(const KeyVisibility &visibility,
