@@ -23,6 +23,7 @@ public:
   IndexMath(mlir::OpBuilder &builder, mlir::Location loc)
       : builder(builder), loc(loc) {}
 
+  mlir::OpBuilder &getBuilder() { return builder; }
   Number constant(int64_t number) { return builder.getIndexAttr(number); }
   Number apply(mlir::AffineExpr expr, llvm::ArrayRef<Number> symbols);
   mlir::AffineExpr constantExpr(int64_t number) {

@@ -86,17 +86,33 @@ def natten_2d(height, width, reach):
     return mask
 
 
-def video(frames, height, width, tile):
-    """Each tile of 2 frames and a few lines sees those next to it."""
-
+def natten_3d(height, width, reach):
     def mask(i, j):
         area = height * width
-        return near(i // (2 * area), j // (2 * area), 0) & near(i % area // (tile * width), j % area // (tile * width), 1)
+        return near(i // area, j // area, reach) & natten_2d(height, width, reach)(i % area, j % area)
 
     return mask
 
 
-# name: (M, N, mask)
+def video(height, width, lines):
+    """A tile of 2 frames and a few lines sees those above and below it in its frames."""
+
+    def mask(i, j):
+        area, band = height * width, lines * width
+        return equal(i // (2 * area), j // (2 * area)) & near(i % area // band, j % area // band, 1)
+
+    return mask
+
+
+def butterfly(block):
+    def mask(i, j):
+        bits = (i // block) ^ (j // block)
+        return equal(bits & (bits - 1), 0)
+
+    return mask
+
+
+# name: (M, N, mask); the sizes are dynamic for the compiler.
 MASKS = {
     "causal": (200, 200, lambda i, j: j <= i),
     "causal-bottom-right": (130, 300, lambda i, j: j <= i + 170),
@@ -123,22 +139,36 @@ MASKS = {
     "fixed": (300, 300, lambda i, j: (j <= i) & (equal(i // 32, j // 32) | (j % 32 >= 28))),
 }
 
+# The same with static sizes: periods larger than a tile, for which the compiler makes tables.
+STATIC = {
+    "butterfly": (512, 512, butterfly(64)),
+    "butterfly-causal": (400, 512, lambda i, j: butterfly(32)(i, j) & (j <= i)),
+    "strided-wide": (400, 400, lambda i, j: (j <= i) & ((i - j < 16) | equal((i - j) % 128, 0))),
+    "fixed-wide": (400, 400, lambda i, j: (j <= i) & (equal(i // 128, j // 128) | (j % 128 >= 120))),
+    "dilated-wide": (500, 500, lambda i, j: near(i, j, 300) & equal((i - j) % 150, 0)),
+    "natten-2d-wide": (512, 512, natten_2d(8, 64, 2)),
+    "natten-3d": (512, 512, natten_3d(8, 16, 1)),
+    "video": (512, 512, video(8, 32, 2)),
+    "six-bands": (600, 600, lambda i, j: equal((i - j + 700) % 200 // 8, 2)),
+}
+MASKS.update(STATIC)
 
-def module_text(mask, tile_m, tile_n, schedule):
+
+def module_text(sizes, mask, tile_m, tile_n, schedule):
     lines = []
     fields = f'kind = "large_cache", tile_m = {tile_m}, tile_n = {tile_n}, tile_d = {D}, tile_dv = {D}, {schedule}'
     clause = f"{{schedule = #attn.schedule<{fields}>}}" if schedule else ""
     i, j = Traced(lines, "%i"), Traced(lines, "%j")
     result = mask(i, j)
     body = "\n        ".join(lines)
-    q = f"tensor<1x1x?x{D}xf16>"
-    return f"""func.func @attention(%q: {q}, %k: {q}, %v: {q}) -> ({q}, tensor<1x1x?xf32>) {{
+    q, k = (f"tensor<1x1x{size}x{D}xf16>" for size in sizes)
+    return f"""func.func @attention(%q: {q}, %k: {k}, %v: {k}) -> ({q}, tensor<1x1x{sizes[0]}xf32>) {{
   %o, %lse = attn.attention %q, %k, %v
       mask_mod (%b: index, %h: index, %i: index, %j: index) {{
         {body}
         attn.yield {result.name} : i1
-      }} {clause} : {q}, {q}, {q} -> {q}, tensor<1x1x?xf32>
-  return %o, %lse : {q}, tensor<1x1x?xf32>
+      }} {clause} : {q}, {k}, {k} -> {q}, tensor<1x1x{sizes[0]}xf32>
+  return %o, %lse : {q}, tensor<1x1x{sizes[0]}xf32>
 }}
 """
 
@@ -160,8 +190,11 @@ def check(device, name, folder):
     tile_m, tile_n, schedule = SCHEDULES[device]
     path, report = os.path.join(folder, name + ".mlir"), os.path.join(folder, name + ".json")
     with open(path, "w") as f:
-        f.write(module_text(mask, tile_m, tile_n, schedule))
-    command = ["attn-run", path, f"--device={device}", f"--shape=M={rows},N={keys}", "--random=3", "--verify"]
+        sizes = (rows, keys) if name in STATIC else ("?", "?")
+        f.write(module_text(sizes, mask, tile_m, tile_n, schedule))
+    command = ["attn-run", path, f"--device={device}", "--random=3", "--verify"]
+    if name not in STATIC:
+        command.append(f"--shape=M={rows},N={keys}")
     if schedule:
         command.append(f"--report={report}")
     run = subprocess.run(command, capture_output=True, text=True)

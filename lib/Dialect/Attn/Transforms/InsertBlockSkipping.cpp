@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockLists.h"
 #include "TiledForm.h"
 #include "attn/Analysis/KeyTiles.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -196,10 +197,12 @@ static void walkBand(OpBuilder &builder, UnsplitLoops loops,
 // Several ranges
 //===----------------------------------------------------------------------===//
 
+/// Gives a loop the key of the tile at a count of keys.
+using KeyFinder =
+    llvm::function_ref<OpFoldResult(IndexMath &math, OpFoldResult count)>;
+
 /// Makes the body of a key loop compute its key from the induction variable.
-static void replacePosition(
-    scf::ForOp loop,
-    llvm::function_ref<OpFoldResult(IndexMath &, OpFoldResult)> getKey) {
+static void replacePosition(scf::ForOp loop, KeyFinder getKey) {
   Value position = loop.getInductionVar();
   SmallVector<OpOperand *> uses(llvm::make_pointer_range(position.getUses()));
   OpBuilder builder = OpBuilder::atBlockBegin(loop.getBody());
@@ -210,46 +213,27 @@ static void replacePosition(
     use->set(key);
 }
 
-/// Makes a loop walk the tiles of `sequence` from its lower bound on.
-static void walkTiles(scf::ForOp loop, KeyTileSequence sequence) {
-  OpBuilder builder(loop);
-  IndexMath math(builder, loop.getLoc());
-  sequence.first =
-      math.sub(sequence.first, getAsOpFoldResult(loop.getLowerBound()));
-  replacePosition(loop, [&](IndexMath &inside, OpFoldResult position) {
-    return sequence.getKey(inside, position);
-  });
-}
+/// Where the loops of a walk begin and end: full tiles in [0], [1], partial
+/// ones in [1], [2], the ragged one in [2], [3]. All are there before the first
+/// loop.
+using WalkBounds = std::array<Value, 4>;
 
 /// Replaces the loops by one over the full tiles, one over the partial tiles
 /// and the ragged end. Their induction variables count keys; the body finds the
 /// tile that the count means.
-static void walkRanges(OpBuilder &builder, UnsplitLoops loops,
-                       const KeyVisibility &visibility, int64_t tileN) {
-  Location loc = loops.first().getLoc();
-  OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
-  KeyTileWalk walk = computeKeyTileWalk(builder, loc, visibility, tileN, keys);
-  // All bounds are there before the first loop.
-  IndexMath math(builder, loc);
-  OpFoldResult end = math.constant(0);
-  SmallVector<Value> bounds = {
-      getValueOrCreateConstantIndexOp(builder, loc, end)};
-  for (const KeyTileSequence *sequence :
-       {&walk.full, &walk.partial, &walk.ragged}) {
-    end = math.add(end, sequence->length);
-    bounds.push_back(getValueOrCreateConstantIndexOp(builder, loc, end));
-  }
+static void walkTiles(OpBuilder &builder, UnsplitLoops loops,
+                      const WalkBounds &bounds, KeyFinder findFull,
+                      KeyFinder findPartial, KeyFinder findRagged) {
   SmallVector<Value> state(loops.first().getInitArgs());
   if (loops.whole) {
     for (bool isFull : {true, false}) {
-      const KeyTileSequence &sequence = isFull ? walk.full : walk.partial;
-      if (isConstantIntValue(sequence.length, 0))
+      Value lower = bounds[!isFull], upper = bounds[!isFull + 1];
+      if (isEqualConstantIntOrValue(lower, upper))
         continue;
-      scf::ForOp copy = cloneKeyLoop(builder, loops.whole, bounds[!isFull],
-                                     bounds[!isFull + 1], state);
+      scf::ForOp copy = cloneKeyLoop(builder, loops.whole, lower, upper, state);
       if (isFull)
         removeMask(copy);
-      walkTiles(copy, sequence);
+      replacePosition(copy, isFull ? findFull : findPartial);
       state.assign(copy->result_begin(), copy->result_end());
     }
     loops.whole->replaceAllUsesWith(state);
@@ -258,8 +242,71 @@ static void walkRanges(OpBuilder &builder, UnsplitLoops loops,
   if (loops.ragged) {
     loops.ragged.setLowerBound(bounds[2]);
     loops.ragged.setUpperBound(bounds[3]);
-    walkTiles(loops.ragged, walk.ragged);
+    replacePosition(loops.ragged, findRagged);
   }
+}
+
+/// Walks the tiles of several ranges of keys.
+static void walkRanges(OpBuilder &builder, UnsplitLoops loops,
+                       const KeyVisibility &visibility, int64_t tileN) {
+  Location loc = loops.first().getLoc();
+  OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
+  KeyTileWalk walk = computeKeyTileWalk(builder, loc, visibility, tileN, keys);
+  IndexMath math(builder, loc);
+  OpFoldResult end = math.constant(0);
+  WalkBounds bounds;
+  bounds[0] = getValueOrCreateConstantIndexOp(builder, loc, end);
+  KeyTileSequence *sequences[] = {&walk.full, &walk.partial, &walk.ragged};
+  for (auto [sequence, bound] :
+       llvm::zip_equal(sequences, llvm::drop_begin(bounds))) {
+    // The count goes on from loop to loop.
+    sequence->first = math.sub(sequence->first, end);
+    end = math.add(end, sequence->length);
+    bound = getValueOrCreateConstantIndexOp(builder, loc, end);
+  }
+  auto find = [](const KeyTileSequence &sequence) {
+    return [&](IndexMath &inside, OpFoldResult count) {
+      return sequence.getKey(inside, count);
+    };
+  };
+  walkTiles(builder, loops, bounds, find(walk.full), find(walk.partial),
+            find(walk.ragged));
+}
+
+/// Walks the tiles of lists.
+static void walkLists(OpBuilder &builder, UnsplitLoops loops,
+                      const BlockLists &lists, const RowRange &rows) {
+  OnlineAttentionOp step = getStep(loops.first());
+  ScheduleAttr schedule = *step.getSchedule();
+  Location loc = step.getLoc();
+  auto type = RankedTensorType::get(lists.table.size(), builder.getI32Type());
+  auto forall = loops.first()->getParentOfType<scf::ForallOp>();
+  OpBuilder outside(forall);
+  Value table = arith::ConstantOp::create(
+      outside, loc, DenseIntElementsAttr::get(type, lists.table));
+  auto read = [&](OpBuilder &inside, OpFoldResult position) -> Value {
+    Value entry = tensor::ExtractOp::create(
+        inside, loc, table,
+        getValueOrCreateConstantIndexOp(inside, loc, position));
+    return arith::IndexCastOp::create(inside, loc, inside.getIndexType(),
+                                      entry);
+  };
+  IndexMath math(builder, loc);
+  OpFoldResult header = math.mul(math.floorDiv(rows.first, schedule.getTileM()),
+                                 BlockLists::kHeader);
+  auto readHeader = [&](BlockLists::Header field) {
+    return read(builder, math.add(header, math.constant(field)));
+  };
+  OpFoldResult begin = readHeader(BlockLists::kBegin);
+  WalkBounds bounds = {arith::ConstantIndexOp::create(builder, loc, 0),
+                       readHeader(BlockLists::kFullEnd),
+                       readHeader(BlockLists::kPartialEnd),
+                       readHeader(BlockLists::kRaggedEnd)};
+  auto find = [&](IndexMath &inside, OpFoldResult count) -> OpFoldResult {
+    OpFoldResult number = inside.floorDiv(count, schedule.getTileN());
+    return read(inside.getBuilder(), inside.add(begin, number));
+  };
+  walkTiles(builder, loops, bounds, find, find, find);
 }
 
 //===----------------------------------------------------------------------===//
@@ -272,6 +319,13 @@ static unsigned getMostRanges(ScheduleAttr schedule) {
   return schedule.getKind() == "small_cache" ? 1 : 4;
 }
 
+/// M of the whole attention.
+static OpFoldResult getQueryLength(OnlineAttentionOp step) {
+  auto forall = step->getParentOfType<scf::ForallOp>();
+  return forall && forall.getRank() == 3 ? forall.getMixedUpperBound()[kLoopM]
+                                         : OpFoldResult();
+}
+
 /// Gives `loops` the bounds of their mask; false if it has none.
 static bool boundLoops(UnsplitLoops loops) {
   OnlineAttentionOp step = getStep(loops.first());
@@ -279,11 +333,18 @@ static bool boundLoops(UnsplitLoops loops) {
   OpBuilder builder(loops.first());
   TermCloner terms(builder, step, loops.first());
   OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
+  MaskAnalysis mask = analyzeMask(step.getMaskMod());
+  RowRange rows = getRows(builder, step);
+  unsigned mostRanges = getMostRanges(schedule);
+  if (mostRanges > 1)
+    if (std::optional<BlockLists> lists = findBlockLists(
+            step, mask, getQueryLength(step), keys, mostRanges)) {
+      walkLists(builder, loops, *lists, rows);
+      return true;
+    }
   KeyVisibility visibility = computeVisibility(
-      builder, step.getLoc(), analyzeMask(step.getMaskMod()),
-      getRows(builder, step), keys,
-      [&](Value term) { return terms.materialize(term); },
-      getMostRanges(schedule));
+      builder, step.getLoc(), mask, rows, keys,
+      [&](Value term) { return terms.materialize(term); }, mostRanges);
   if (visibility.isTrivial())
     return false;
   if (visibility.isBand())

@@ -30,17 +30,26 @@ static bool isOutside(Value value, scf::ForOp loop) {
   return !loop.getRegion().isAncestor(value.getParentRegion());
 }
 
-/// True for the induction variable, and for scalars that the body computes
-/// from it.
-static bool isPosition(Value value, scf::ForOp loop) {
-  if (value == loop.getInductionVar())
+/// True if `value` can be computed for any value of the induction variable;
+/// `depends` is set if it depends on it.
+static bool isScalarOf(Value value, scf::ForOp loop, bool &depends) {
+  if (isOutside(value, loop))
     return true;
+  if (value == loop.getInductionVar())
+    return depends = true;
   Operation *op = value.getDefiningOp();
   return op && op->getBlock() == loop.getBody() && op->getNumRegions() == 0 &&
          isMemoryEffectFree(op) &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
-           return isOutside(operand, loop) || isPosition(operand, loop);
+           return isScalarOf(operand, loop, depends);
          });
+}
+
+/// True for the induction variable, and for scalars that the body computes
+/// from it.
+static bool isPosition(Value value, scf::ForOp loop) {
+  bool depends = false;
+  return isScalarOf(value, loop, depends) && depends;
 }
 
 /// The index of `load` that is a position in the loop, if it is the row or the

@@ -127,6 +127,8 @@ def InsertBlockSkippingPass
 
     What is exact is listed in docs/MaskAnalysis.md: causal masks, windows,
     prefixes, chunks, and their unions and intersections, whatever M and N.
+    Where M and N are constant and that would visit tiles without need, the
+    visible tiles are read from a table.
 
     Requires: `tiled`. Ensures: `tiled`.
 
