@@ -6,221 +6,171 @@
 
 #include "attn/Analysis/KeyRanges.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-
 using namespace mlir;
 using namespace attn;
 
-//===----------------------------------------------------------------------===//
-// Arithmetic on OpFoldResult
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Builds folded index arithmetic at one place.
-class IndexMath {
-public:
-  IndexMath(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
-
-  OpFoldResult constant(int64_t number) { return builder.getIndexAttr(number); }
-  OpFoldResult apply(AffineExpr expr, ArrayRef<OpFoldResult> symbols) {
-    return affine::makeComposedFoldedAffineApply(builder, loc, expr, symbols);
-  }
-  OpFoldResult min(ArrayRef<OpFoldResult> numbers) {
-    return affine::makeComposedFoldedAffineMin(
-        builder, loc, identity(numbers.size()), numbers);
-  }
-  OpFoldResult max(ArrayRef<OpFoldResult> numbers) {
-    return affine::makeComposedFoldedAffineMax(
-        builder, loc, identity(numbers.size()), numbers);
-  }
-  AffineExpr symbol(unsigned position) {
-    return builder.getAffineSymbolExpr(position);
-  }
-
-private:
-  AffineMap identity(unsigned count) {
-    SmallVector<AffineExpr> exprs;
-    for (unsigned i = 0; i < count; ++i)
-      exprs.push_back(symbol(i));
-    return AffineMap::get(0, count, exprs, builder.getContext());
-  }
-
-  OpBuilder &builder;
-  Location loc;
-};
-} // namespace
+using Number = IndexMath::Number;
 
 //===----------------------------------------------------------------------===//
-// Visibility
+// One band
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Evaluates a formula for one tile of rows.
-class Evaluator {
+/// Evaluates bands for one tile of rows.
+class BandEvaluator {
 public:
-  Evaluator(IndexMath math, RowRange rows, TermMaterializer materialize)
-      : math(math), rows(rows), materialize(materialize) {}
+  BandEvaluator(IndexMath math, MLIRContext *context, RowRange rows,
+                Number keys, SmallVector<Number> symbols)
+      : math(math), context(context), rows(rows), keys(keys),
+        symbols(std::move(symbols)) {}
 
-  KeyVisibility evaluate(const MaskFormula &formula);
+  /// Adds the ranges of a band to `visibility`.
+  void add(const MaskBand &band, KeyVisibility &visibility);
 
 private:
   /// Which end of the tile's rows a bound is taken at.
   enum class Extreme { Smallest, Largest };
-  OpFoldResult getBound(const MaskFormula &formula, Extreme extreme);
 
-  KeyVisibility intersect(const KeyVisibility &a, const KeyVisibility &b);
-  KeyVisibility unite(const KeyVisibility &a, const KeyVisibility &b);
-
-  /// The smaller or larger of two bounds, where null is no limit: the weakest
-  /// bound of a union, and none at all in an intersection.
-  OpFoldResult pick(OpFoldResult a, OpFoldResult b, bool isUnion, bool isMax);
+  /// The value of a form in row `row`.
+  Number evaluate(const LinearForm &form, Number row);
+  /// The strongest of key bounds, each taken at its extreme in `within`; null
+  /// if there is none.
+  Number getBound(ArrayRef<LinearForm> bounds, bool isLower, Extreme extreme,
+                  RowRange within);
+  /// The rows of the tile in which the band is.
+  RowRange clipRows(const MaskBand &band);
+  /// A range that is empty unless `condition` holds.
+  KeyRange restrict(KeyRange range, Number condition);
 
   IndexMath math;
+  MLIRContext *context;
   RowRange rows;
-  TermMaterializer materialize;
+  Number keys;
+  SmallVector<Number> symbols;
 };
 } // namespace
 
-OpFoldResult Evaluator::pick(OpFoldResult a, OpFoldResult b, bool isUnion,
-                             bool isMax) {
-  if (!a || !b) {
-    if (isUnion)
-      return OpFoldResult();
-    return a ? a : b;
+Number BandEvaluator::evaluate(const LinearForm &form, Number row) {
+  SmallVector<Number> operands(symbols);
+  operands.push_back(row);
+  AffineExpr expr = form.toExpr(context).replaceDims(
+      {math.symbol(symbols.size()), math.constantExpr(0)});
+  return math.apply(expr, operands);
+}
+
+Number BandEvaluator::getBound(ArrayRef<LinearForm> bounds, bool isLower,
+                               Extreme extreme, RowRange within) {
+  SmallVector<Number> numbers;
+  for (const LinearForm &bound : bounds) {
+    bool atLast = (bound.getRowDirection() == Direction::Up) ==
+                  (extreme == Extreme::Largest);
+    Number number = evaluate(bound, atLast ? within.last : within.first);
+    numbers.push_back(isLower ? number : math.add(number, math.constant(1)));
   }
-  return isMax ? math.max({a, b}) : math.min({a, b});
+  if (numbers.size() < 2)
+    return numbers.empty() ? Number() : numbers.front();
+  return isLower ? math.max(numbers) : math.min(numbers);
 }
 
-/// ceil(bound / divisor) of a From, floor(bound / divisor) + 1 of an UpTo.
-OpFoldResult Evaluator::getBound(const MaskFormula &formula, Extreme extreme) {
-  const LinearForm &bound = formula.bound;
-  bool atLast = (bound.row > 0) == (extreme == Extreme::Largest);
-  SmallVector<OpFoldResult> symbols;
-  AffineExpr expr = math.symbol(0) * bound.row + bound.constant;
-  symbols.push_back(atLast ? rows.last : rows.first);
-  for (auto [value, coefficient] : bound.terms) {
-    expr = expr + math.symbol(symbols.size()) * coefficient;
-    symbols.push_back(materialize(value));
+RowRange BandEvaluator::clipRows(const MaskBand &band) {
+  RowRange clipped = rows;
+  for (const LinearForm &bound : band.rowFrom)
+    clipped.first = math.max({clipped.first, evaluate(bound, rows.first)});
+  for (const LinearForm &bound : band.rowUpTo)
+    clipped.last = math.min({clipped.last, evaluate(bound, rows.first)});
+  return clipped;
+}
+
+KeyRange BandEvaluator::restrict(KeyRange range, Number condition) {
+  if (condition == math.truth(true))
+    return range;
+  Number none = range.lower ? range.lower : math.constant(0);
+  range.upper = math.select(condition, range.upper ? range.upper : keys, none);
+  return range;
+}
+
+void BandEvaluator::add(const MaskBand &band, KeyVisibility &visibility) {
+  Number zero = math.constant(0), holds = math.truth(true);
+  for (const LinearForm &scalar : band.scalars)
+    holds = math.both(holds, math.atMost(evaluate(scalar, rows.first), zero));
+  RowRange clipped = clipRows(band);
+  bool hasRows = !band.rowFrom.empty() || !band.rowUpTo.empty();
+
+  KeyRange some{
+      getBound(band.keyFrom, /*isLower=*/true, Extreme::Smallest, clipped),
+      getBound(band.keyUpTo, /*isLower=*/false, Extreme::Largest, clipped)};
+  Number isThere =
+      hasRows ? math.both(holds, math.atMost(clipped.first, clipped.last))
+              : holds;
+  visibility.some.push_back(restrict(some, isThere));
+  if (!band.isExact)
+    return;
+  KeyRange all{
+      getBound(band.keyFrom, /*isLower=*/true, Extreme::Largest, rows),
+      getBound(band.keyUpTo, /*isLower=*/false, Extreme::Smallest, rows)};
+  if (hasRows) {
+    holds = math.both(holds, math.atMost(clipped.first, rows.first));
+    holds = math.both(holds, math.atMost(rows.last, clipped.last));
   }
-  expr = formula.kind == MaskFormula::From ? expr.ceilDiv(formula.divisor)
-                                           : expr.floorDiv(formula.divisor) + 1;
-  return math.apply(expr, symbols);
+  visibility.all.push_back(restrict(all, holds));
 }
 
-KeyVisibility Evaluator::intersect(const KeyVisibility &a,
-                                   const KeyVisibility &b) {
-  auto intersectRanges = [&](const KeyRange &x, const KeyRange &y) {
-    return KeyRange{pick(x.lower, y.lower, /*isUnion=*/false, /*isMax=*/true),
-                    pick(x.upper, y.upper, /*isUnion=*/false, /*isMax=*/false)};
-  };
-  KeyVisibility result;
-  result.some = intersectRanges(a.some, b.some);
-  if (a.all && b.all)
-    result.all = intersectRanges(*a.all, *b.all);
-  return result;
+//===----------------------------------------------------------------------===//
+// All bands
+//===----------------------------------------------------------------------===//
+
+/// Makes one range of two where that is their union whatever the numbers are:
+/// they begin, or end, at the same place.
+static void uniteRanges(IndexMath math, SmallVectorImpl<KeyRange> &ranges) {
+  for (unsigned i = 0; i < ranges.size(); ++i)
+    for (unsigned k = i + 1; k < ranges.size();) {
+      KeyRange &a = ranges[i], &b = ranges[k];
+      if (a.lower == b.lower)
+        a.upper = a.upper && b.upper ? math.max({a.upper, b.upper}) : Number();
+      else if (a.upper == b.upper)
+        a.lower = a.lower && b.lower ? math.min({a.lower, b.lower}) : Number();
+      else {
+        ++k;
+        continue;
+      }
+      ranges.erase(ranges.begin() + k);
+      k = i + 1;
+    }
 }
 
-KeyVisibility Evaluator::unite(const KeyVisibility &a, const KeyVisibility &b) {
-  auto around = [&](const KeyRange &x, const KeyRange &y) {
-    return KeyRange{pick(x.lower, y.lower, /*isUnion=*/true, /*isMax=*/false),
-                    pick(x.upper, y.upper, /*isUnion=*/true, /*isMax=*/true)};
-  };
-  KeyVisibility result;
-  result.some = around(a.some, b.some);
-  result.all = a.all ? a.all : b.all;
-  // Half-lines to the same side: their union is a half-line. Of other ranges
-  // either one will do.
-  bool isBelow = a.all && b.all && !a.all->lower && !b.all->lower;
-  bool isAbove = a.all && b.all && !a.all->upper && !b.all->upper;
-  if (isBelow || isAbove)
-    result.all = around(*a.all, *b.all);
-  return result;
-}
-
-KeyVisibility Evaluator::evaluate(const MaskFormula &formula) {
-  KeyVisibility result;
-  switch (formula.kind) {
-  case MaskFormula::Always:
-    result.all = KeyRange();
-    return result;
-  case MaskFormula::Never:
-    result.some.upper = math.constant(0);
-    return result;
-  case MaskFormula::Unknown:
-    return result;
-  case MaskFormula::From:
-    result.some.lower = getBound(formula, Extreme::Smallest);
-    result.all = KeyRange{getBound(formula, Extreme::Largest), {}};
-    return result;
-  case MaskFormula::UpTo:
-    result.some.upper = getBound(formula, Extreme::Largest);
-    result.all = KeyRange{{}, getBound(formula, Extreme::Smallest)};
-    return result;
-  case MaskFormula::And:
-  case MaskFormula::Or:
-    result = evaluate(formula.operands.front());
-    for (const MaskFormula &operand : llvm::drop_begin(llvm::make_range(
-             formula.operands.begin(), formula.operands.end())))
-      result = formula.kind == MaskFormula::And
-                   ? intersect(result, evaluate(operand))
-                   : unite(result, evaluate(operand));
-    return result;
-  }
-  llvm_unreachable("unknown kind of mask formula");
+/// The range around two, where an empty one counts as if it were not.
+static KeyRange getHull(IndexMath math, KeyRange a, KeyRange b) {
+  KeyRange hull;
+  if (a.lower && b.lower)
+    hull.lower = math.min({a.lower, b.lower});
+  if (a.upper && b.upper)
+    hull.upper = math.max({a.upper, b.upper});
+  return hull;
 }
 
 KeyVisibility attn::computeVisibility(OpBuilder &builder, Location loc,
-                                      const MaskFormula &formula, RowRange rows,
-                                      TermMaterializer materialize) {
-  return Evaluator(IndexMath(builder, loc), rows, materialize)
-      .evaluate(formula);
-}
-
-//===----------------------------------------------------------------------===//
-// Bounds of the key loops
-//===----------------------------------------------------------------------===//
-
-KeyTileBounds attn::computeKeyTileBounds(OpBuilder &builder, Location loc,
-                                         const KeyVisibility &visibility,
-                                         int64_t tileN, OpFoldResult keys) {
+                                      const MaskAnalysis &mask, RowRange rows,
+                                      OpFoldResult keys,
+                                      TermMaterializer materialize,
+                                      unsigned mostRanges) {
   IndexMath math(builder, loc);
-  AffineExpr s0 = math.symbol(0), s1 = math.symbol(1);
-  auto roundDown = [&](OpFoldResult key) {
-    return math.apply(s0.floorDiv(tileN) * tileN, {key});
-  };
-  auto roundUp = [&](OpFoldResult key) {
-    return math.apply(s0.ceilDiv(tileN) * tileN, {key});
-  };
-  const KeyRange &some = visibility.some;
-  OpFoldResult zero = math.constant(0), staticEnd = roundDown(keys);
-  OpFoldResult lower = some.lower ? math.max({some.lower, zero}) : zero;
-  OpFoldResult upper = some.upper ? math.min({some.upper, keys}) : keys;
-
-  KeyTileBounds bounds;
-  bounds.begin = some.lower ? math.min({roundDown(lower), staticEnd}) : zero;
-  bounds.end = staticEnd;
-  bounds.raggedEnd = keys;
-  if (some.lower) {
-    // If no key is visible at all, `limit` is `begin`, and so are both ends;
-    // else it does not bind, for n >= 1 keys touch at most n tiles.
-    OpFoldResult count = math.max({math.apply(s0 - s1, {upper, lower}), zero});
-    OpFoldResult limit = math.apply(s0 + s1 * tileN, {bounds.begin, count});
-    bounds.end =
-        math.max({bounds.begin, math.min({roundUp(upper), limit, staticEnd})});
-    bounds.raggedEnd = math.max({bounds.end, math.min({upper, limit})});
-  } else if (some.upper) {
-    bounds.end = math.max({zero, math.min({roundUp(upper), staticEnd})});
-    bounds.raggedEnd = math.max({bounds.end, upper});
+  SmallVector<Number> symbols;
+  std::vector<MaskBand> bands = mask.getBands();
+  for (Value symbol : mask.symbols)
+    symbols.push_back(materialize(symbol));
+  BandEvaluator evaluator(math, builder.getContext(), rows, keys, symbols);
+  KeyVisibility result;
+  for (const MaskBand &band : bands)
+    evaluator.add(band, result);
+  if (bands.empty())
+    result.some.push_back({math.constant(0), math.constant(0)});
+  uniteRanges(math, result.some);
+  uniteRanges(math, result.all);
+  while (result.some.size() > mostRanges) {
+    KeyRange last = result.some.pop_back_val();
+    result.some.back() = getHull(math, result.some.back(), last);
   }
-  auto clamp = [&](OpFoldResult key, OpFoldResult low) {
-    return math.max({low, math.min({key, bounds.end})});
-  };
-  bounds.fullBegin = bounds.fullEnd = bounds.begin;
-  if (const std::optional<KeyRange> &all = visibility.all) {
-    if (all->lower)
-      bounds.fullBegin = clamp(roundUp(all->lower), bounds.begin);
-    bounds.fullEnd = all->upper ? clamp(roundDown(all->upper), bounds.fullBegin)
-                                : bounds.end;
-  }
-  return bounds;
+  if (result.all.size() > mostRanges)
+    result.all.truncate(mostRanges);
+  return result;
 }

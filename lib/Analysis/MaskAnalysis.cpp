@@ -5,85 +5,89 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Analysis/MaskAnalysis.h"
+#include "IntegerTree.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/Support/CheckedArithmetic.h"
-
-#include <optional>
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
 
-//===----------------------------------------------------------------------===//
-// Linear forms
-//===----------------------------------------------------------------------===//
-
-/// a + factor * b, unless it overflows.
-static std::optional<LinearForm> addScaled(LinearForm a, const LinearForm &b,
-                                           int64_t factor) {
-  auto add = [&](int64_t &to, int64_t number) {
-    std::optional<int64_t> product = llvm::checkedMul(number, factor);
-    std::optional<int64_t> sum =
-        product ? llvm::checkedAdd(to, *product) : std::nullopt;
-    to = sum.value_or(0);
-    return sum.has_value();
-  };
-  bool fits =
-      add(a.row, b.row) && add(a.key, b.key) && add(a.constant, b.constant);
-  for (auto [value, coefficient] : b.terms)
-    fits = fits && add(a.terms[value], coefficient);
-  if (!fits)
-    return std::nullopt;
-  a.terms.remove_if([](auto &term) { return term.second == 0; });
-  return a;
-}
+using MaybeTree = std::optional<IntegerTree>;
 
 namespace {
-/// Reads the integer values of a mask_mod region as linear forms.
-class LinearReader {
+/// Reads the values of a mask_mod region.
+class MaskReader {
 public:
-  explicit LinearReader(Region &region) : region(region) {}
+  MaskReader(Region &region, std::vector<Value> &symbols)
+      : region(region), symbols(symbols) {}
 
-  /// The linear form of an index or integer value, if it has one.
-  std::optional<LinearForm> read(Value value) {
-    auto [entry, isNew] = forms.try_emplace(value, std::nullopt);
-    if (!isNew)
-      return entry->second;
-    Type type = value.getType();
-    unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
-    // Positions fit 32 bits, not always fewer.
-    if (width < 32 || width > 64)
-      return std::nullopt;
-    std::optional<LinearForm> form = compute(value);
-    // A constant near the type's limits could make a sum wrap around.
-    int64_t limit = int64_t(1) << (width - 3);
-    if (form && (form->constant > limit || form->constant < -limit))
-      form = std::nullopt;
-    forms[value] = form;
-    return form;
-  }
+  /// The formula of an i1 value, or of its negation.
+  MaskFormula readFormula(Value value, bool negated);
 
 private:
-  std::optional<LinearForm> compute(Value value);
-  std::optional<LinearForm> readResult(Operation *op);
-  std::optional<LinearForm> readSum(Value a, Value b, int64_t factor);
-  std::optional<LinearForm> readProduct(Value a, Value b);
-  std::optional<LinearForm> readExpr(AffineExpr expr, ValueRange operands,
-                                     unsigned numDims);
+  MaskFormula readXor(Value a, Value b, bool negated);
+  MaskFormula readSelect(arith::SelectOp op, bool negated);
+  MaskFormula readCompare(arith::CmpIOp op, bool negated);
+  /// `a <= b`, or `a < b`.
+  MaskFormula readOrder(const MaybeTree &a, const MaybeTree &b, bool isStrict);
+
+  /// An index or integer value, if it is understood.
+  MaybeTree readInteger(Value value);
+  MaybeTree computeInteger(Value value);
+  MaybeTree readResult(Operation *op);
+  MaybeTree readDivision(Operation *op);
+  MaybeTree readBits(Operation *op);
+  MaybeTree readChoice(Operation *op);
+  MaybeTree readExpr(AffineExpr expr, ValueRange operands, unsigned numDims);
+  MaybeTree readExtremum(AffineMap map, ValueRange operands,
+                         IntegerTree::Kind kind);
+  MaybeTree sum(const MaybeTree &a, const MaybeTree &b, int64_t factor);
+  MaybeTree multiply(const MaybeTree &a, const MaybeTree &b);
 
   /// True if `value` depends neither on i nor on j.
   bool isInvariant(Value value);
+  LinearForm getSymbol(Value value);
+  bool isNonNegative(const LinearForm &form);
+  bool isNonNegative(AffineExpr core);
+  bool isNonNegative(const IntegerTree &tree);
+  MLIRContext *context() { return region.front().back().getContext(); }
 
   Region &region;
-  DenseMap<Value, std::optional<LinearForm>> forms;
+  std::vector<Value> &symbols;
+  DenseMap<Value, MaybeTree> trees;
   DenseMap<Value, bool> invariants;
+  /// Values that may still be read: a formula is a tree, so that values used
+  /// many times could make it exponentially large.
+  int budget = 512;
 };
 } // namespace
 
-bool LinearReader::isInvariant(Value value) {
+/// A number, unless it is very large.
+static MaybeTree readConstant(int64_t number) {
+  std::optional<LinearForm> form = LinearForm().plus(LinearForm(number));
+  return form ? MaybeTree(IntegerTree::get(*form)) : std::nullopt;
+}
+
+/// The number that a value is, if it is constant.
+static std::optional<int64_t> getNumber(Value value) {
+  APInt number;
+  if (!matchPattern(value, m_ConstantInt(&number)))
+    return std::nullopt;
+  return number.trySExtValue();
+}
+
+//===----------------------------------------------------------------------===//
+// Values that are the same for all pairs
+//===----------------------------------------------------------------------===//
+
+bool MaskReader::isInvariant(Value value) {
   if (!region.isAncestor(value.getParentRegion()))
     return true;
   if (auto argument = dyn_cast<BlockArgument>(value))
@@ -100,228 +104,396 @@ bool LinearReader::isInvariant(Value value) {
   return result;
 }
 
-std::optional<LinearForm> LinearReader::readSum(Value a, Value b,
-                                                int64_t factor) {
-  std::optional<LinearForm> left = read(a), right = read(b);
-  return left && right ? addScaled(*left, *right, factor) : std::nullopt;
+LinearForm MaskReader::getSymbol(Value value) {
+  auto place = llvm::find(symbols, value);
+  unsigned position = place - symbols.begin();
+  if (place == symbols.end())
+    symbols.push_back(value);
+  return *LinearForm::get(getAffineSymbolExpr(position, context()));
 }
 
-std::optional<LinearForm> LinearReader::readProduct(Value a, Value b) {
-  std::optional<LinearForm> left = read(a), right = read(b);
-  if (!left || !right)
+/// Sizes and positions are.
+bool MaskReader::isNonNegative(AffineExpr core) {
+  if (isa<AffineDimExpr>(core))
+    return true;
+  if (auto quotient = dyn_cast<AffineBinaryOpExpr>(core)) {
+    std::optional<LinearForm> dividend = LinearForm::get(quotient.getLHS());
+    return dividend && isNonNegative(*dividend);
+  }
+  Value value = symbols[cast<AffineSymbolExpr>(core).getPosition()];
+  return isa<BlockArgument>(value)
+             ? value.getParentRegion() == &region
+             : isa<LengthOp, tensor::DimOp>(value.getDefiningOp());
+}
+
+bool MaskReader::isNonNegative(const LinearForm &form) {
+  return form.getConstant() >= 0 &&
+         llvm::all_of(form.getTerms(), [&](auto &term) {
+           return term.second >= 0 && isNonNegative(term.first);
+         });
+}
+
+bool MaskReader::isNonNegative(const IntegerTree &tree) {
+  if (tree.kind == IntegerTree::Leaf)
+    return isNonNegative(tree.form);
+  auto isOperand = [&](const IntegerTree &t) { return isNonNegative(t); };
+  return tree.kind == IntegerTree::Max ? llvm::any_of(tree.operands, isOperand)
+                                       : llvm::all_of(tree.operands, isOperand);
+}
+
+//===----------------------------------------------------------------------===//
+// Integers
+//===----------------------------------------------------------------------===//
+
+MaybeTree MaskReader::readInteger(Value value) {
+  auto [entry, isNew] = trees.try_emplace(value, std::nullopt);
+  if (!isNew)
+    return entry->second;
+  Type type = value.getType();
+  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  // Positions fit 32 bits, not always fewer.
+  if (width < 32 || width > 64 || --budget < 0)
     return std::nullopt;
-  if (!right->isConstant())
-    std::swap(left, right);
-  return right->isConstant() ? addScaled({}, *left, right->constant)
-                             : std::nullopt;
+  MaybeTree tree = computeInteger(value);
+  // A constant near the type's limits could make a sum wrap around.
+  int64_t limit = int64_t(1) << (width - 3);
+  if (tree)
+    tree = tree->map([&](const LinearForm &form) -> MaybeTree {
+      int64_t number = form.getConstant();
+      if (number > limit || number < -limit)
+        return std::nullopt;
+      return IntegerTree::get(form);
+    });
+  trees[value] = tree;
+  return tree;
 }
 
-std::optional<LinearForm>
-LinearReader::readExpr(AffineExpr expr, ValueRange operands, unsigned numDims) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-    LinearForm form;
-    form.constant = constant.getValue();
-    return form;
-  }
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return read(operands[dim.getPosition()]);
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return read(operands[numDims + symbol.getPosition()]);
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  std::optional<LinearForm> left = readExpr(binary.getLHS(), operands, numDims);
-  std::optional<LinearForm> right =
-      readExpr(binary.getRHS(), operands, numDims);
-  if (!left || !right)
-    return std::nullopt;
-  if (expr.getKind() == AffineExprKind::Add)
-    return addScaled(*left, *right, 1);
-  if (expr.getKind() == AffineExprKind::Mul && right->isConstant())
-    return addScaled({}, *left, right->constant);
-  return std::nullopt;
-}
-
-std::optional<LinearForm> LinearReader::readResult(Operation *op) {
-  if (auto add = dyn_cast<arith::AddIOp>(op))
-    return readSum(add.getLhs(), add.getRhs(), 1);
-  if (auto sub = dyn_cast<arith::SubIOp>(op))
-    return readSum(sub.getLhs(), sub.getRhs(), -1);
-  if (auto mul = dyn_cast<arith::MulIOp>(op))
-    return readProduct(mul.getLhs(), mul.getRhs());
-  if (isa<arith::ExtSIOp, arith::IndexCastOp>(op))
-    return read(op->getOperand(0));
-  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
-    return readExpr(apply.getAffineMap().getResult(0), apply.getMapOperands(),
-                    apply.getAffineMap().getNumDims());
-  return std::nullopt;
-}
-
-std::optional<LinearForm> LinearReader::compute(Value value) {
-  LinearForm form;
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant))) {
-    form.constant = constant.getSExtValue();
-    return form;
-  }
-  if (value == region.getArgument(kLoopM)) {
-    form.row = 1;
-    return form;
-  }
-  if (value == region.getArgument(kLoopN)) {
-    form.key = 1;
-    return form;
-  }
+MaybeTree MaskReader::computeInteger(Value value) {
+  if (std::optional<int64_t> number = getNumber(value))
+    return readConstant(*number);
+  for (auto [argument, position] :
+       {std::pair(kLoopM, kRow), std::pair(kLoopN, kKey)})
+    if (value == region.getArgument(argument))
+      return IntegerTree::get(
+          *LinearForm::get(getAffineDimExpr(position, context())));
   if (Operation *op = value.getDefiningOp())
-    if (std::optional<LinearForm> result = readResult(op))
-      return result;
+    if (region.isAncestor(op->getParentRegion()))
+      if (MaybeTree result = readResult(op))
+        return result;
   if (!isInvariant(value))
     return std::nullopt;
-  form.terms[value] = 1;
-  return form;
+  return IntegerTree::get(getSymbol(value));
+}
+
+MaybeTree MaskReader::sum(const MaybeTree &a, const MaybeTree &b,
+                          int64_t factor) {
+  return a && b ? a->plus(*b, factor) : std::nullopt;
+}
+
+MaybeTree MaskReader::multiply(const MaybeTree &a, const MaybeTree &b) {
+  for (auto [left, right] : {std::pair(&a, &b), std::pair(&b, &a)})
+    if (*left && *right && (*right)->kind == IntegerTree::Leaf &&
+        (*right)->form.isConstant())
+      return (*left)->times((*right)->form.getConstant());
+  return std::nullopt;
+}
+
+/// Rounds a form towards zero, as divsi does: as floor where it is known not to
+/// be negative, else by cases.
+static MaybeTree divideTowardsZero(const LinearForm &form, int64_t divisor) {
+  std::optional<LinearForm> down = form.floorDiv(divisor);
+  std::optional<LinearForm> up = form.ceilDiv(divisor);
+  std::optional<LinearForm> negated = form.times(-1);
+  std::optional<LinearForm> next = form.plus(LinearForm(1));
+  if (!down || !up || !negated || !next)
+    return std::nullopt;
+  return IntegerTree::get(MaskFormula::atMostZero(*negated),
+                          MaskFormula::atMostZero(*next),
+                          IntegerTree::get(*down), IntegerTree::get(*up));
+}
+
+/// Quotients and remainders by constants.
+MaybeTree MaskReader::readDivision(Operation *op) {
+  MaybeTree dividend = readInteger(op->getOperand(0));
+  std::optional<int64_t> divisor = getNumber(op->getOperand(1));
+  if (!dividend || !divisor || *divisor < 1)
+    return std::nullopt;
+  bool isUnsigned = isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op);
+  bool isRemainder = isa<arith::RemUIOp, arith::RemSIOp>(op);
+  bool isUp = isa<arith::CeilDivSIOp, arith::CeilDivUIOp>(op);
+  if ((isUnsigned && !isNonNegative(*dividend)) ||
+      (isRemainder && dividend->hasMinMax()))
+    return std::nullopt;
+  auto divide = [&](const LinearForm &form) -> MaybeTree {
+    if (isa<arith::DivSIOp, arith::RemSIOp>(op) && !isNonNegative(form))
+      return divideTowardsZero(form, *divisor);
+    std::optional<LinearForm> quotient =
+        isUp ? form.ceilDiv(*divisor) : form.floorDiv(*divisor);
+    return quotient ? MaybeTree(IntegerTree::get(*quotient)) : std::nullopt;
+  };
+  if (!isRemainder)
+    return dividend->map(divide);
+  return dividend->map([&](const LinearForm &form) {
+    return sum(IntegerTree::get(form), divide(form), -*divisor);
+  });
+}
+
+/// Shifts, and masks of the low bits.
+MaybeTree MaskReader::readBits(Operation *op) {
+  MaybeTree value = readInteger(op->getOperand(0));
+  std::optional<int64_t> number = getNumber(op->getOperand(1));
+  if (!value || !number)
+    return std::nullopt;
+  if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op)) {
+    if (*number < 0 || *number > 30 ||
+        (isa<arith::ShRUIOp>(op) && !isNonNegative(*value)))
+      return std::nullopt;
+    int64_t power = int64_t(1) << *number;
+    if (isa<arith::ShLIOp>(op))
+      return value->times(power);
+    return value->map([&](const LinearForm &form) -> MaybeTree {
+      std::optional<LinearForm> quotient = form.floorDiv(power);
+      return quotient ? MaybeTree(IntegerTree::get(*quotient)) : std::nullopt;
+    });
+  }
+  // x & (2^k - 1) = x mod 2^k, and x & -2^k = x - x mod 2^k.
+  bool isHigh = *number < 0;
+  int64_t power = isHigh ? -*number : *number + 1;
+  if (!llvm::isPowerOf2_64(power) || (value->hasMinMax() && !isHigh))
+    return std::nullopt;
+  return value->map([&](const LinearForm &form) -> MaybeTree {
+    std::optional<LinearForm> rest = form.mod(power);
+    std::optional<LinearForm> result =
+        rest && isHigh ? form.plus(*rest, -1) : rest;
+    return result ? MaybeTree(IntegerTree::get(*result)) : std::nullopt;
+  });
+}
+
+/// Minima, maxima and selections.
+MaybeTree MaskReader::readChoice(Operation *op) {
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    MaybeTree a = readInteger(select.getTrueValue());
+    MaybeTree b = readInteger(select.getFalseValue());
+    if (!a || !b)
+      return std::nullopt;
+    return IntegerTree::get(readFormula(select.getCondition(), false),
+                            readFormula(select.getCondition(), true),
+                            std::move(*a), std::move(*b));
+  }
+  MaybeTree a = readInteger(op->getOperand(0));
+  MaybeTree b = readInteger(op->getOperand(1));
+  bool isUnsigned = isa<arith::MinUIOp, arith::MaxUIOp>(op);
+  if (!a || !b || (isUnsigned && !(isNonNegative(*a) && isNonNegative(*b))))
+    return std::nullopt;
+  bool isMin = isa<arith::MinSIOp, arith::MinUIOp>(op);
+  return IntegerTree::get(isMin ? IntegerTree::Min : IntegerTree::Max,
+                          std::move(*a), std::move(*b));
+}
+
+MaybeTree MaskReader::readExpr(AffineExpr expr, ValueRange operands,
+                               unsigned numDims) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expr))
+    return readConstant(number.getValue());
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return readInteger(operands[dim.getPosition()]);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return readInteger(operands[numDims + symbol.getPosition()]);
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  MaybeTree left = readExpr(binary.getLHS(), operands, numDims);
+  MaybeTree right = readExpr(binary.getRHS(), operands, numDims);
+  if (expr.getKind() == AffineExprKind::Add)
+    return sum(left, right, 1);
+  if (expr.getKind() == AffineExprKind::Mul)
+    return multiply(left, right);
+  auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  bool isMod = expr.getKind() == AffineExprKind::Mod;
+  if (!left || !divisor || (isMod && left->hasMinMax()))
+    return std::nullopt;
+  return left->map([&](const LinearForm &form) -> MaybeTree {
+    int64_t number = divisor.getValue();
+    std::optional<LinearForm> result =
+        isMod                                        ? form.mod(number)
+        : expr.getKind() == AffineExprKind::FloorDiv ? form.floorDiv(number)
+                                                     : form.ceilDiv(number);
+    return result ? MaybeTree(IntegerTree::get(*result)) : std::nullopt;
+  });
+}
+
+MaybeTree MaskReader::readExtremum(AffineMap map, ValueRange operands,
+                                   IntegerTree::Kind kind) {
+  MaybeTree result;
+  for (AffineExpr expr : map.getResults()) {
+    MaybeTree tree = readExpr(expr, operands, map.getNumDims());
+    if (!tree)
+      return std::nullopt;
+    result = result
+                 ? IntegerTree::get(kind, std::move(*result), std::move(*tree))
+                 : *tree;
+  }
+  return result;
+}
+
+MaybeTree MaskReader::readResult(Operation *op) {
+  return llvm::TypeSwitch<Operation *, MaybeTree>(op)
+      .Case<arith::AddIOp>([&](auto add) {
+        return sum(readInteger(add.getLhs()), readInteger(add.getRhs()), 1);
+      })
+      .Case<arith::SubIOp>([&](auto sub) {
+        return sum(readInteger(sub.getLhs()), readInteger(sub.getRhs()), -1);
+      })
+      .Case<arith::MulIOp>([&](auto mul) {
+        return multiply(readInteger(mul.getLhs()), readInteger(mul.getRhs()));
+      })
+      .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp,
+            arith::CeilDivSIOp, arith::CeilDivUIOp, arith::RemSIOp,
+            arith::RemUIOp>([&](auto div) { return readDivision(div); })
+      .Case<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp, arith::AndIOp>(
+          [&](auto bits) { return readBits(bits); })
+      .Case<arith::MinSIOp, arith::MinUIOp, arith::MaxSIOp, arith::MaxUIOp,
+            arith::SelectOp>([&](auto choice) { return readChoice(choice); })
+      .Case<arith::ExtSIOp, arith::IndexCastOp, arith::TruncIOp>(
+          [&](auto cast) { return readInteger(cast.getIn()); })
+      .Case<arith::ExtUIOp, arith::IndexCastUIOp>([&](auto cast) {
+        MaybeTree tree = readInteger(cast.getIn());
+        return tree && isNonNegative(*tree) ? tree : std::nullopt;
+      })
+      .Case<affine::AffineApplyOp>([&](auto apply) {
+        return readExpr(apply.getAffineMap().getResult(0),
+                        apply.getMapOperands(),
+                        apply.getAffineMap().getNumDims());
+      })
+      .Case<affine::AffineMinOp>([&](auto min) {
+        return readExtremum(min.getAffineMap(), min.getOperands(),
+                            IntegerTree::Min);
+      })
+      .Case<affine::AffineMaxOp>([&](auto max) {
+        return readExtremum(max.getAffineMap(), max.getOperands(),
+                            IntegerTree::Max);
+      })
+      .Default([](Operation *) { return std::nullopt; });
 }
 
 //===----------------------------------------------------------------------===//
-// Formulas
+// Truth values
 //===----------------------------------------------------------------------===//
 
-static MaskFormula makeFormula(MaskFormula::Kind kind) {
-  MaskFormula formula;
-  formula.kind = kind;
-  return formula;
+MaskFormula MaskReader::readOrder(const MaybeTree &a, const MaybeTree &b,
+                                  bool isStrict) {
+  MaybeTree difference = sum(a, b, -1);
+  if (difference && isStrict)
+    difference = sum(difference, IntegerTree::get(LinearForm(1)), 1);
+  return difference ? difference->atMostZero()
+                    : MaskFormula::get(MaskFormula::Unknown);
 }
 
-/// And or Or of two formulas, without operands that decide nothing.
-static MaskFormula combine(MaskFormula::Kind kind, MaskFormula a,
-                           MaskFormula b) {
-  bool isAnd = kind == MaskFormula::And;
-  MaskFormula::Kind neutral = isAnd ? MaskFormula::Always : MaskFormula::Never;
-  MaskFormula::Kind absorbing =
-      isAnd ? MaskFormula::Never : MaskFormula::Always;
-  if (a.kind == absorbing || b.kind == neutral)
-    return a;
-  if (b.kind == absorbing || a.kind == neutral)
-    return b;
-  MaskFormula formula = makeFormula(kind);
-  formula.operands.push_back(std::move(a));
-  formula.operands.push_back(std::move(b));
-  return formula;
-}
-
-/// The formula of `form <= 0`.
-static MaskFormula atMostZero(LinearForm form) {
-  if (form.isConstant())
-    return makeFormula(form.constant <= 0 ? MaskFormula::Always
-                                          : MaskFormula::Never);
-  int64_t key = std::exchange(form.key, 0);
-  // Conditions on the row alone do not bound the keys.
-  if (key == 0)
-    return makeFormula(MaskFormula::Unknown);
-  // key * j + rest <= 0  <=>  j <= floor(-rest / key) for a positive key,
-  //                           j >= ceil(rest / -key) for a negative one.
-  std::optional<LinearForm> bound = addScaled({}, form, key > 0 ? -1 : 1);
-  if (!bound || key == std::numeric_limits<int64_t>::min())
-    return makeFormula(MaskFormula::Unknown);
-  MaskFormula formula =
-      makeFormula(key > 0 ? MaskFormula::UpTo : MaskFormula::From);
-  formula.bound = std::move(*bound);
-  formula.divisor = std::abs(key);
-  return formula;
-}
-
-namespace {
-/// Reads the i1 values of a mask_mod region as formulas.
-class FormulaReader {
-public:
-  explicit FormulaReader(Region &region) : linear(region) {}
-
-  /// The formula of `value`, or of its negation.
-  MaskFormula read(Value value, bool negated);
-
-private:
-  MaskFormula readCompare(arith::CmpIPredicate predicate, Value lhs, Value rhs);
-  MaskFormula readSelect(arith::SelectOp op, bool negated);
-
-  /// `a <= b`, or `a < b`.
-  MaskFormula readOrder(Value a, Value b, bool isStrict);
-
-  LinearReader linear;
-  /// Values that may still be read: a formula is a tree, so that values used
-  /// many times could make it exponentially large.
-  int budget = 256;
-};
-} // namespace
-
-MaskFormula FormulaReader::readOrder(Value a, Value b, bool isStrict) {
-  std::optional<LinearForm> left = linear.read(a), right = linear.read(b);
-  if (!left || !right)
-    return makeFormula(MaskFormula::Unknown);
-  std::optional<LinearForm> difference = addScaled(*left, *right, -1);
-  if (!difference)
-    return makeFormula(MaskFormula::Unknown);
-  difference->constant += isStrict;
-  return atMostZero(*difference);
-}
-
-MaskFormula FormulaReader::readCompare(arith::CmpIPredicate predicate,
-                                       Value lhs, Value rhs) {
+MaskFormula MaskReader::readCompare(arith::CmpIOp op, bool negated) {
   using Predicate = arith::CmpIPredicate;
+  Value lhs = op.getLhs(), rhs = op.getRhs();
+  Predicate predicate = op.getPredicate();
+  if (negated)
+    predicate = arith::invertPredicate(predicate);
+  if (lhs.getType().isInteger(1) &&
+      (predicate == Predicate::eq || predicate == Predicate::ne))
+    return readXor(lhs, rhs, predicate == Predicate::eq);
+  MaybeTree a = readInteger(lhs), b = readInteger(rhs);
+  switch (predicate) {
+  case Predicate::eq:
+    return MaskFormula::combine(MaskFormula::And, readOrder(a, b, false),
+                                readOrder(b, a, false));
+  case Predicate::ne:
+    return MaskFormula::combine(MaskFormula::Or, readOrder(a, b, true),
+                                readOrder(b, a, true));
+  case Predicate::ule:
+  case Predicate::ugt:
+    std::swap(a, b);
+    break;
+  default:
+    break;
+  }
   switch (predicate) {
   case Predicate::sle:
-    return readOrder(lhs, rhs, /*isStrict=*/false);
+    return readOrder(a, b, /*isStrict=*/false);
   case Predicate::slt:
-    return readOrder(lhs, rhs, /*isStrict=*/true);
+    return readOrder(a, b, /*isStrict=*/true);
   case Predicate::sge:
-    return readOrder(rhs, lhs, /*isStrict=*/false);
+    return readOrder(b, a, /*isStrict=*/false);
   case Predicate::sgt:
-    return readOrder(rhs, lhs, /*isStrict=*/true);
-  case Predicate::eq:
-    return combine(MaskFormula::And, readOrder(lhs, rhs, false),
-                   readOrder(rhs, lhs, false));
-  case Predicate::ne:
-    return combine(MaskFormula::Or, readOrder(lhs, rhs, true),
-                   readOrder(rhs, lhs, true));
-  default: // unsigned
-    return makeFormula(MaskFormula::Unknown);
+    return readOrder(b, a, /*isStrict=*/true);
+  default:
+    break;
   }
+  // Unsigned, as `a < b` (ult, ugt) or `a >= b` (ule, uge): as signed, but that
+  // a negative number is above all others.
+  bool isLess = predicate == Predicate::ult || predicate == Predicate::ugt;
+  MaybeTree zero = IntegerTree::get(LinearForm(0));
+  if (!a || !b || !(isNonNegative(*a) || isNonNegative(*b)))
+    return MaskFormula::get(MaskFormula::Unknown);
+  MaskFormula order = isLess ? readOrder(a, b, true) : readOrder(b, a, false);
+  bool mayBeA = !isNonNegative(*a);
+  if (!mayBeA && isNonNegative(*b))
+    return order;
+  // a negative: a >= b; b negative: a < b.
+  MaskFormula sign = isLess == mayBeA ? readOrder(zero, mayBeA ? a : b, false)
+                                      : readOrder(mayBeA ? a : b, zero, true);
+  return MaskFormula::combine(isLess == mayBeA ? MaskFormula::And
+                                               : MaskFormula::Or,
+                              std::move(sign), std::move(order));
 }
 
-MaskFormula FormulaReader::readSelect(arith::SelectOp op, bool negated) {
+MaskFormula MaskReader::readSelect(arith::SelectOp op, bool negated) {
   Value condition = op.getCondition();
-  return combine(MaskFormula::Or,
-                 combine(MaskFormula::And, read(condition, false),
-                         read(op.getTrueValue(), negated)),
-                 combine(MaskFormula::And, read(condition, true),
-                         read(op.getFalseValue(), negated)));
+  return MaskFormula::combine(
+      MaskFormula::Or,
+      MaskFormula::combine(MaskFormula::And, readFormula(condition, false),
+                           readFormula(op.getTrueValue(), negated)),
+      MaskFormula::combine(MaskFormula::And, readFormula(condition, true),
+                           readFormula(op.getFalseValue(), negated)));
 }
 
-MaskFormula FormulaReader::read(Value value, bool negated) {
+/// a != b; negated: a == b.
+MaskFormula MaskReader::readXor(Value a, Value b, bool negated) {
+  if (std::optional<int64_t> number = getNumber(b))
+    return readFormula(a, (*number != 0) != negated);
+  return MaskFormula::combine(
+      MaskFormula::Or,
+      MaskFormula::combine(MaskFormula::And, readFormula(a, false),
+                           readFormula(b, !negated)),
+      MaskFormula::combine(MaskFormula::And, readFormula(a, true),
+                           readFormula(b, negated)));
+}
+
+MaskFormula MaskReader::readFormula(Value value, bool negated) {
   if (--budget < 0)
-    return makeFormula(MaskFormula::Unknown);
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return makeFormula(constant.isZero() == negated ? MaskFormula::Always
-                                                    : MaskFormula::Never);
+    return MaskFormula::get(MaskFormula::Unknown);
+  if (std::optional<int64_t> number = getNumber(value))
+    return MaskFormula::get((*number != 0) != negated);
   Operation *op = value.getDefiningOp();
-  if (auto compare = dyn_cast_or_null<arith::CmpIOp>(op)) {
-    arith::CmpIPredicate predicate = compare.getPredicate();
-    if (negated)
-      predicate = arith::invertPredicate(predicate);
-    return readCompare(predicate, compare.getLhs(), compare.getRhs());
-  }
+  if (op && !region.isAncestor(op->getParentRegion()))
+    op = nullptr;
+  if (auto compare = dyn_cast_or_null<arith::CmpIOp>(op))
+    return readCompare(compare, negated);
   if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op)) {
     bool isAnd = isa<arith::AndIOp>(op) != negated;
-    return combine(isAnd ? MaskFormula::And : MaskFormula::Or,
-                   read(op->getOperand(0), negated),
-                   read(op->getOperand(1), negated));
+    return MaskFormula::combine(isAnd ? MaskFormula::And : MaskFormula::Or,
+                                readFormula(op->getOperand(0), negated),
+                                readFormula(op->getOperand(1), negated));
   }
-  if (auto flip = dyn_cast_or_null<arith::XOrIOp>(op))
-    if (matchPattern(flip.getRhs(), m_One()))
-      return read(flip.getLhs(), !negated);
+  if (isa_and_nonnull<arith::XOrIOp>(op))
+    return readXor(op->getOperand(0), op->getOperand(1), negated);
   if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
     return readSelect(select, negated);
-  return makeFormula(MaskFormula::Unknown);
+  if (!isInvariant(value))
+    return MaskFormula::get(MaskFormula::Unknown);
+  // flag >= 1, or flag <= 0.
+  LinearForm flag = getSymbol(value);
+  return negated ? MaskFormula::atMostZero(flag)
+                 : MaskFormula::atMostZero(*LinearForm(1).plus(flag, -1));
 }
 
-MaskFormula attn::analyzeMask(Region &maskMod) {
-  Operation *yield = maskMod.front().getTerminator();
-  return FormulaReader(maskMod).read(yield->getOperand(0), /*negated=*/false);
+MaskAnalysis attn::analyzeMask(Region &maskMod) {
+  MaskAnalysis result;
+  Value yielded = maskMod.front().getTerminator()->getOperand(0);
+  result.formula =
+      MaskReader(maskMod, result.symbols).readFormula(yielded, false);
+  return result;
 }

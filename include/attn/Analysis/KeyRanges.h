@@ -4,26 +4,23 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Evaluates a mask formula for a tile of rows: which keys some row sees, which
-// keys every row sees, and the loop bounds over key tiles that follow. All are
-// closed expressions (affine ops, folded to constants where they are).
+// Evaluates the bands of a mask for a tile of rows: which keys some row sees,
+// and which keys every row sees. All are closed expressions (affine ops and
+// selections, folded to constants where they are). KeyTiles.h makes loops of
+// them.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTN_ANALYSIS_KEYRANGES_H
 #define ATTN_ANALYSIS_KEYRANGES_H
 
+#include "attn/Analysis/IndexMath.h"
 #include "attn/Analysis/MaskAnalysis.h"
-
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/OpDefinition.h"
-
-#include <functional>
-#include <optional>
 
 namespace attn {
 
-/// Keys [lower, upper); a null bound means no limit on that side.
+/// Keys [lower, upper); a null bound means no limit on that side. Empty if
+/// lower >= upper.
 struct KeyRange {
   mlir::OpFoldResult lower;
   mlir::OpFoldResult upper;
@@ -31,13 +28,19 @@ struct KeyRange {
   bool isUnlimited() const { return !lower && !upper; }
 };
 
-/// What a tile of rows sees. One range each is enough for masks that are a
-/// band around a diagonal; a mask of several bands gets the range around them.
+/// What a tile of rows sees, as ranges that may overlap, in no order.
 struct KeyVisibility {
-  /// Every key that some row sees is in here.
-  KeyRange some;
-  /// Every row sees all keys in here; nothing is known if it is absent.
-  std::optional<KeyRange> all;
+  /// Every key that some row sees is in one of these.
+  llvm::SmallVector<KeyRange> some;
+  /// Every row sees all keys in each of these.
+  llvm::SmallVector<KeyRange> all;
+
+  /// True if nothing is known.
+  bool isTrivial() const {
+    return all.empty() && some.size() == 1 && some[0].isUnlimited();
+  }
+  /// True if one band of keys is around the full ones.
+  bool isBand() const { return some.size() == 1 && all.size() <= 1; }
 };
 
 /// The first and the last query position of a tile.
@@ -46,32 +49,18 @@ struct RowRange {
   mlir::OpFoldResult last;
 };
 
-/// Gives a term of a linear form as an index where the bounds are wanted.
+/// Gives a symbol of a linear form as an index where the bounds are wanted.
 using TermMaterializer =
     llvm::function_ref<mlir::OpFoldResult(mlir::Value term)>;
 
-/// Evaluates `formula` for the rows of a tile. `some` is exact where the
-/// formula is a conjunction of bounds whose row coefficients have one sign, and
-/// consecutive rows see overlapping or adjacent keys.
+/// Evaluates `mask` for the rows of a tile; `keys` is N. At most `mostRanges`
+/// of a kind come out: others are taken into one around them, or left out of
+/// those that all rows see.
 KeyVisibility computeVisibility(mlir::OpBuilder &builder, mlir::Location loc,
-                                const MaskFormula &formula, RowRange rows,
-                                TermMaterializer materialize);
-
-/// Positions at which the loops over key tiles begin and end, in this order:
-///
-///   begin <= fullBegin <= fullEnd <= end <= raggedEnd
-///
-/// Tiles of `tileN` keys in [begin, fullBegin) and [fullEnd, end) are partial,
-/// those in [fullBegin, fullEnd) full. [end, raggedEnd) is empty, or the
-/// partial tile at the ragged end of the keys. All others are empty.
-struct KeyTileBounds {
-  mlir::OpFoldResult begin, fullBegin, fullEnd, end, raggedEnd;
-};
-
-/// The bounds for tiles of `tileN` among `keys` keys.
-KeyTileBounds computeKeyTileBounds(mlir::OpBuilder &builder, mlir::Location loc,
-                                   const KeyVisibility &visibility,
-                                   int64_t tileN, mlir::OpFoldResult keys);
+                                const MaskAnalysis &mask, RowRange rows,
+                                mlir::OpFoldResult keys,
+                                TermMaterializer materialize,
+                                unsigned mostRanges);
 
 } // namespace attn
 

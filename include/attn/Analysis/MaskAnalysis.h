@@ -4,37 +4,26 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads a mask_mod region as a formula over bounds on the key position j, each
-// a linear function of the query position i and of values that depend on
-// neither. KeyRanges.h evaluates the formula for a tile of rows.
+// Reads a mask_mod region as a formula over bounds on the key position j and
+// the query position i, and that as a union of bands. KeyRanges.h evaluates the
+// bands for a tile of rows. What is exact is said in docs/MaskAnalysis.md.
 //
-// Index arithmetic is taken to be free of overflow; unsigned comparisons and
-// whatever else is not understood become Unknown, which every use must treat
-// as "may be visible, may be masked".
+// Index arithmetic is taken to be free of overflow. Whatever is not understood
+// becomes Unknown, which every use must treat as "may be visible, may be
+// masked".
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTN_ANALYSIS_MASKANALYSIS_H
 #define ATTN_ANALYSIS_MASKANALYSIS_H
 
+#include "attn/Analysis/LinearForm.h"
+
 #include "mlir/IR/Region.h"
-#include "llvm/ADT/MapVector.h"
 
 #include <vector>
 
 namespace attn {
-
-/// row * i + key * j + constant + sum(coefficient * value), where no value
-/// depends on i or j. The values are in the region or above it, of index or
-/// integer type.
-struct LinearForm {
-  int64_t row = 0;
-  int64_t key = 0;
-  int64_t constant = 0;
-  llvm::SmallMapVector<mlir::Value, int64_t, 4> terms;
-
-  bool isConstant() const { return row == 0 && key == 0 && terms.empty(); }
-};
 
 /// A mask as a formula. Negations are pushed down to the comparisons.
 struct MaskFormula {
@@ -42,20 +31,49 @@ struct MaskFormula {
     Always,  ///< true
     Never,   ///< false
     Unknown, ///< either, depending on anything
-    From,    ///< j >= ceil(bound / divisor)
-    UpTo,    ///< j <= floor(bound / divisor)
+    KeyFrom, ///< j >= bound, a monotone function of i
+    KeyUpTo, ///< j <= bound, a monotone function of i
+    RowFrom, ///< i >= bound, which depends on no position
+    RowUpTo, ///< i <= bound, which depends on no position
+    Scalar,  ///< bound <= 0, which depends on no position
     And,     ///< every operand
     Or       ///< some operand
   };
 
   Kind kind = Unknown;
-  LinearForm bound;                  ///< From, UpTo; its coefficient of j is 0
-  int64_t divisor = 1;               ///< From, UpTo; positive
+  LinearForm bound;
   std::vector<MaskFormula> operands; ///< And, Or
+
+  static MaskFormula get(Kind kind);
+  static MaskFormula get(bool isTrue) { return get(isTrue ? Always : Never); }
+  /// And or Or of two formulas, without operands that decide nothing.
+  static MaskFormula combine(Kind kind, MaskFormula a, MaskFormula b);
+  /// `form <= 0`.
+  static MaskFormula atMostZero(const LinearForm &form);
+};
+
+/// The pairs for which all bounds hold, and if it is not exact something else
+/// too: max(keyFrom) <= j <= min(keyUpTo) in the rows max(rowFrom) <= i <=
+/// min(rowUpTo), nowhere unless scalars <= 0.
+struct MaskBand {
+  std::vector<LinearForm> keyFrom, keyUpTo, rowFrom, rowUpTo, scalars;
+  bool isExact = true;
+};
+
+/// A mask_mod region, read.
+struct MaskAnalysis {
+  MaskFormula formula;
+  /// The symbols of the forms: values in the region or above it, of index or
+  /// integer type, that depend on neither i nor j.
+  std::vector<mlir::Value> symbols;
+
+  /// Bands whose union is the mask; one without bounds where there would be
+  /// very many.
+  std::vector<MaskBand> getBands() const;
 };
 
 /// The formula of a mask_mod region, whose arguments are (b, h, i, j).
-MaskFormula analyzeMask(mlir::Region &maskMod);
+MaskAnalysis analyzeMask(mlir::Region &maskMod);
 
 } // namespace attn
 

@@ -6,6 +6,8 @@
 
 #include "KernelOperands.h"
 
+#include "KernelScope.h"
+
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -75,6 +77,8 @@ static void addInput(TiledAttention &attention, StringRef name, Value tensor,
 static void addCaptures(TiledAttention &attention) {
   unsigned count = 0;
   attention.forall->walk([&](tensor::ExtractOp extract) {
+    if (isTableRead(extract))
+      return;
     size_t before = attention.operands.size();
     addInput(attention, "capture" + std::to_string(count), extract.getTensor(),
              1);

@@ -8,14 +8,23 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace attn;
+
+bool attn::isTableRead(Operation *op) {
+  auto extract = dyn_cast<tensor::ExtractOp>(op);
+  return extract && !extract->getParentOfType<OnlineAttentionOp>() &&
+         extract.getIndices().size() == 1 &&
+         matchPattern(extract.getTensor(), m_Constant());
+}
 
 bool attn::isScalarOp(Operation *op) {
   auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
   if (op->getNumResults() == 0 || !llvm::all_of(op->getResultTypes(), isScalar))
     return false;
-  return isa<tensor::DimOp>(op) ||
+  return isa<tensor::DimOp>(op) || isTableRead(op) ||
          (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
           llvm::all_of(op->getOperandTypes(), isScalar));
 }
@@ -50,6 +59,17 @@ LogicalResult KernelScope::copyScalar(Operation *op) {
                    .getResult());
     return success();
   }
+  if (isTableRead(op)) {
+    auto extract = cast<tensor::ExtractOp>(op);
+    DenseIntElementsAttr table;
+    matchPattern(extract.getTensor(), m_Constant(&table));
+    auto lookup =
+        tile::LookupOp::create(builder, op->getLoc(), table,
+                               values.lookup(extract.getIndices().front()));
+    values.map(extract.getResult(), lookup.getEntry());
+    hoist(lookup);
+    return success();
+  }
   hoist(builder.clone(*op, values));
   return success();
 }
@@ -70,10 +90,10 @@ FailureOr<Value> KernelScope::materialize(Value value) {
       return failure();
     }
     size_t before = worklist.size();
-    if (!isa<tensor::DimOp>(op))
-      for (Value operand : op->getOperands())
-        if (!values.contains(operand))
-          worklist.push_back(operand);
+    for (Value operand : op->getOperands())
+      if (!isa<TensorType>(operand.getType()) && !values.contains(operand) &&
+          !isa<tensor::DimOp>(op))
+        worklist.push_back(operand);
     if (worklist.size() != before)
       continue;
     if (failed(copyScalar(op)))

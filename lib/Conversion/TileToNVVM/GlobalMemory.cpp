@@ -51,6 +51,43 @@ struct ExtractLowering : TileOpLowering<ExtractOp> {
   }
 };
 
+/// The table as a constant of the module; equal tables are one.
+LLVM::GlobalOp getTable(ConversionPatternRewriter &rewriter, LookupOp op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  unsigned count = 0;
+  for (auto global : module.getOps<LLVM::GlobalOp>()) {
+    if (global.getValueAttr() == op.getTable())
+      return global;
+    ++count;
+  }
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(module.getBody());
+  auto type = LLVM::LLVMArrayType::get(rewriter.getI32Type(),
+                                       op.getTable().getNumElements());
+  return LLVM::GlobalOp::create(
+      rewriter, op.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal,
+      "attn_table_" + std::to_string(count), op.getTable(), /*alignment=*/4,
+      /*addrSpace=*/1);
+}
+
+struct LookupLowering : TileOpLowering<LookupOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(LookupOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value base =
+        LLVM::AddressOfOp::create(rewriter, loc, getTable(rewriter, op));
+    Type i32 = rewriter.getI32Type();
+    Value position = arith::IndexCastOp::create(
+        rewriter, loc, rewriter.getI64Type(), adaptor.getPosition().front());
+    Value address = LLVM::GEPOp::create(rewriter, loc, base.getType(), i32,
+                                        base, ValueRange{position});
+    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, i32, address);
+    return success();
+  }
+};
+
 /// The first lane of each quad reads the values of its rows.
 struct LoadRowLowering : TileOpLowering<LoadRowOp> {
   using TileOpLowering::TileOpLowering;
@@ -243,6 +280,6 @@ private:
 
 void attn::tile::populateGlobalMemoryPatterns(TypeConverter &converter,
                                               RewritePatternSet &patterns) {
-  patterns.add<DimLowering, ExtractLowering, LoadRowLowering, StoreLowering>(
-      converter, patterns.getContext());
+  patterns.add<DimLowering, ExtractLowering, LookupLowering, LoadRowLowering,
+               StoreLowering>(converter, patterns.getContext());
 }

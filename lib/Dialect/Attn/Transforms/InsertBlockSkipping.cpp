@@ -9,8 +9,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockLists.h"
 #include "TiledForm.h"
-#include "attn/Analysis/KeyRanges.h"
+#include "attn/Analysis/KeyTiles.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
@@ -62,9 +63,12 @@ public:
   /// The term as an index before the loop.
   OpFoldResult materialize(Value term) {
     Value value = clone(term);
-    if (!value.getType().isIndex())
-      value = arith::IndexCastOp::create(builder, term.getLoc(),
-                                         builder.getIndexType(), value);
+    Type index = builder.getIndexType();
+    if (value.getType().isInteger(1))
+      value =
+          arith::IndexCastUIOp::create(builder, term.getLoc(), index, value);
+    else if (!value.getType().isIndex())
+      value = arith::IndexCastOp::create(builder, term.getLoc(), index, value);
     return getAsOpFoldResult(value);
   }
 
@@ -164,24 +168,13 @@ splitWholeTiles(OpBuilder &builder, scf::ForOp whole,
   return {lower, state};
 }
 
-/// Gives `loops` the bounds of their mask; false if it has none.
-static bool boundLoops(UnsplitLoops loops) {
-  OnlineAttentionOp step = getStep(loops.first());
-  MaskFormula formula = analyzeMask(step.getMaskMod());
-  if (formula.kind == MaskFormula::Unknown)
-    return false;
-  OpBuilder builder(loops.first());
-  Location loc = step.getLoc();
-  TermCloner terms(builder, step, loops.first());
-  KeyVisibility visibility =
-      computeVisibility(builder, loc, formula, getRows(builder, step),
-                        [&](Value term) { return terms.materialize(term); });
-  if (visibility.some.isUnlimited() && !visibility.all)
-    return false;
+/// Gives the loops the bounds of a band.
+static void walkBand(OpBuilder &builder, UnsplitLoops loops,
+                     const KeyVisibility &visibility, int64_t tileN) {
+  Location loc = loops.first().getLoc();
   OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
-  KeyTileBounds bounds = computeKeyTileBounds(
-      builder, loc, visibility, step.getSchedule()->getTileN(), keys);
-
+  KeyTileBounds bounds =
+      computeKeyTileBounds(builder, loc, visibility, tileN, keys);
   Value end = getValueOrCreateConstantIndexOp(builder, loc, bounds.end);
   SmallVector<Value> state(loops.first().getInitArgs());
   if (loops.whole)
@@ -191,13 +184,173 @@ static bool boundLoops(UnsplitLoops loops) {
     loops.ragged.setUpperBound(
         getValueOrCreateConstantIndexOp(builder, loc, bounds.raggedEnd));
     loops.ragged.getInitArgsMutable().assign(state);
-    if (visibility.all && visibility.all->isUnlimited())
+    if (!visibility.all.empty() && visibility.all.front().isUnlimited())
       removeMask(loops.ragged);
   }
   if (loops.whole) {
     loops.whole->replaceAllUsesWith(state);
     loops.whole.erase();
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Several ranges
+//===----------------------------------------------------------------------===//
+
+/// Gives a loop the key of the tile at a count of keys.
+using KeyFinder =
+    llvm::function_ref<OpFoldResult(IndexMath &math, OpFoldResult count)>;
+
+/// Makes the body of a key loop compute its key from the induction variable.
+static void replacePosition(scf::ForOp loop, KeyFinder getKey) {
+  Value position = loop.getInductionVar();
+  SmallVector<OpOperand *> uses(llvm::make_pointer_range(position.getUses()));
+  OpBuilder builder = OpBuilder::atBlockBegin(loop.getBody());
+  IndexMath math(builder, loop.getLoc());
+  Value key = getValueOrCreateConstantIndexOp(
+      builder, loop.getLoc(), getKey(math, OpFoldResult(position)));
+  for (OpOperand *use : uses)
+    use->set(key);
+}
+
+/// Where the loops of a walk begin and end: full tiles in [0], [1], partial
+/// ones in [1], [2], the ragged one in [2], [3]. All are there before the first
+/// loop.
+using WalkBounds = std::array<Value, 4>;
+
+/// Replaces the loops by one over the full tiles, one over the partial tiles
+/// and the ragged end. Their induction variables count keys; the body finds the
+/// tile that the count means.
+static void walkTiles(OpBuilder &builder, UnsplitLoops loops,
+                      const WalkBounds &bounds, KeyFinder findFull,
+                      KeyFinder findPartial, KeyFinder findRagged) {
+  SmallVector<Value> state(loops.first().getInitArgs());
+  if (loops.whole) {
+    for (bool isFull : {true, false}) {
+      Value lower = bounds[!isFull], upper = bounds[!isFull + 1];
+      if (isEqualConstantIntOrValue(lower, upper))
+        continue;
+      scf::ForOp copy = cloneKeyLoop(builder, loops.whole, lower, upper, state);
+      if (isFull)
+        removeMask(copy);
+      replacePosition(copy, isFull ? findFull : findPartial);
+      state.assign(copy->result_begin(), copy->result_end());
+    }
+    loops.whole->replaceAllUsesWith(state);
+    loops.whole.erase();
+  }
+  if (loops.ragged) {
+    loops.ragged.setLowerBound(bounds[2]);
+    loops.ragged.setUpperBound(bounds[3]);
+    replacePosition(loops.ragged, findRagged);
+  }
+}
+
+/// Walks the tiles of several ranges of keys.
+static void walkRanges(OpBuilder &builder, UnsplitLoops loops,
+                       const KeyVisibility &visibility, int64_t tileN) {
+  Location loc = loops.first().getLoc();
+  OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
+  KeyTileWalk walk = computeKeyTileWalk(builder, loc, visibility, tileN, keys);
+  IndexMath math(builder, loc);
+  OpFoldResult end = math.constant(0);
+  WalkBounds bounds;
+  bounds[0] = getValueOrCreateConstantIndexOp(builder, loc, end);
+  KeyTileSequence *sequences[] = {&walk.full, &walk.partial, &walk.ragged};
+  for (auto [sequence, bound] :
+       llvm::zip_equal(sequences, llvm::drop_begin(bounds))) {
+    // The count goes on from loop to loop.
+    sequence->first = math.sub(sequence->first, end);
+    end = math.add(end, sequence->length);
+    bound = getValueOrCreateConstantIndexOp(builder, loc, end);
+  }
+  auto find = [](const KeyTileSequence &sequence) {
+    return [&](IndexMath &inside, OpFoldResult count) {
+      return sequence.getKey(inside, count);
+    };
+  };
+  walkTiles(builder, loops, bounds, find(walk.full), find(walk.partial),
+            find(walk.ragged));
+}
+
+/// Walks the tiles of lists.
+static void walkLists(OpBuilder &builder, UnsplitLoops loops,
+                      const BlockLists &lists, const RowRange &rows) {
+  OnlineAttentionOp step = getStep(loops.first());
+  ScheduleAttr schedule = *step.getSchedule();
+  Location loc = step.getLoc();
+  auto type = RankedTensorType::get(lists.table.size(), builder.getI32Type());
+  auto forall = loops.first()->getParentOfType<scf::ForallOp>();
+  OpBuilder outside(forall);
+  Value table = arith::ConstantOp::create(
+      outside, loc, DenseIntElementsAttr::get(type, lists.table));
+  auto read = [&](OpBuilder &inside, OpFoldResult position) -> Value {
+    Value entry = tensor::ExtractOp::create(
+        inside, loc, table,
+        getValueOrCreateConstantIndexOp(inside, loc, position));
+    return arith::IndexCastOp::create(inside, loc, inside.getIndexType(),
+                                      entry);
+  };
+  IndexMath math(builder, loc);
+  OpFoldResult header = math.mul(math.floorDiv(rows.first, schedule.getTileM()),
+                                 BlockLists::kHeader);
+  auto readHeader = [&](BlockLists::Header field) {
+    return read(builder, math.add(header, math.constant(field)));
+  };
+  OpFoldResult begin = readHeader(BlockLists::kBegin);
+  WalkBounds bounds = {arith::ConstantIndexOp::create(builder, loc, 0),
+                       readHeader(BlockLists::kFullEnd),
+                       readHeader(BlockLists::kPartialEnd),
+                       readHeader(BlockLists::kRaggedEnd)};
+  auto find = [&](IndexMath &inside, OpFoldResult count) -> OpFoldResult {
+    OpFoldResult number = inside.floorDiv(count, schedule.getTileN());
+    return read(inside.getBuilder(), inside.add(begin, number));
+  };
+  walkTiles(builder, loops, bounds, find, find, find);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// Ranges that the kernels of a schedule can walk: more cost more to find the
+/// next tile than they are likely to skip.
+static unsigned getMostRanges(ScheduleAttr schedule) {
+  return schedule.getKind() == "small_cache" ? 1 : 4;
+}
+
+/// M of the whole attention.
+static OpFoldResult getQueryLength(OnlineAttentionOp step) {
+  auto forall = step->getParentOfType<scf::ForallOp>();
+  return forall && forall.getRank() == 3 ? forall.getMixedUpperBound()[kLoopM]
+                                         : OpFoldResult();
+}
+
+/// Gives `loops` the bounds of their mask; false if it has none.
+static bool boundLoops(UnsplitLoops loops) {
+  OnlineAttentionOp step = getStep(loops.first());
+  ScheduleAttr schedule = *step.getSchedule();
+  OpBuilder builder(loops.first());
+  TermCloner terms(builder, step, loops.first());
+  OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
+  MaskAnalysis mask = analyzeMask(step.getMaskMod());
+  RowRange rows = getRows(builder, step);
+  unsigned mostRanges = getMostRanges(schedule);
+  if (mostRanges > 1)
+    if (std::optional<BlockLists> lists = findBlockLists(
+            step, mask, getQueryLength(step), keys, mostRanges)) {
+      walkLists(builder, loops, *lists, rows);
+      return true;
+    }
+  KeyVisibility visibility = computeVisibility(
+      builder, step.getLoc(), mask, rows, keys,
+      [&](Value term) { return terms.materialize(term); }, mostRanges);
+  if (visibility.isTrivial())
+    return false;
+  if (visibility.isBand())
+    walkBand(builder, loops, visibility, schedule.getTileN());
+  else
+    walkRanges(builder, loops, visibility, schedule.getTileN());
   return true;
 }
 

@@ -27,42 +27,54 @@ namespace {
 class BandReader {
 public:
   BandReader(AttentionOp op, const AttentionProblem &problem)
-      : op(op), problem(problem) {}
+      : op(op), problem(problem), mask(analyzeMask(op.getMaskMod())) {}
 
+  MaskPattern read() {
+    readFormula(mask.formula);
+    return pattern;
+  }
+
+private:
   /// Bounds that are not parallel to the diagonal are passed over.
-  void read(const MaskFormula &formula) {
+  void readFormula(const MaskFormula &formula) {
     if (formula.kind == MaskFormula::And)
       for (const MaskFormula &operand : formula.operands)
-        read(operand);
-    if (formula.kind == MaskFormula::UpTo || formula.kind == MaskFormula::From)
+        readFormula(operand);
+    if (formula.kind == MaskFormula::KeyUpTo ||
+        formula.kind == MaskFormula::KeyFrom)
       readBound(formula);
   }
 
-  MaskPattern pattern;
-
-private:
   void readBound(const MaskFormula &formula) {
     std::optional<int64_t> shift = getShift(formula.bound);
-    if (formula.bound.row != 1 || formula.divisor != 1 || !shift)
+    if (!shift)
       return;
     // Positions count from the bottom right in the pattern.
     int64_t distance = *shift - (problem.kvLength - problem.queryLength);
-    if (formula.kind == MaskFormula::UpTo)
+    if (formula.kind == MaskFormula::KeyUpTo)
       pattern.right = std::min(pattern.right.value_or(distance), distance);
     else
       pattern.left = std::min(pattern.left.value_or(-distance), -distance);
   }
 
-  /// The part of a bound that is the same for all rows.
+  /// What is added to i in a bound, if its coefficient is 1.
   std::optional<int64_t> getShift(const LinearForm &bound) {
-    int64_t shift = bound.constant;
-    for (auto [term, coefficient] : bound.terms) {
-      std::optional<int64_t> size = getTypicalSize(term);
+    int64_t shift = bound.getConstant();
+    bool hasRow = false;
+    for (auto [core, coefficient] : bound.getTerms()) {
+      if (isa<AffineDimExpr>(core) && coefficient == 1) {
+        hasRow = true;
+        continue;
+      }
+      auto symbol = dyn_cast<AffineSymbolExpr>(core);
+      std::optional<int64_t> size =
+          symbol ? getTypicalSize(mask.symbols[symbol.getPosition()])
+                 : std::nullopt;
       if (!size)
         return std::nullopt;
       shift += coefficient * *size;
     }
-    return shift;
+    return hasRow ? std::optional(shift) : std::nullopt;
   }
 
   /// The value of a size of the attention, as the problem has it.
@@ -82,6 +94,8 @@ private:
 
   AttentionOp op;
   const AttentionProblem &problem;
+  MaskAnalysis mask;
+  MaskPattern pattern;
 };
 } // namespace
 
@@ -116,11 +130,8 @@ AttentionProblem attn::getProblem(AttentionOp op) {
       getElementType(op.getOutput().getType()).value_or(problem.elementType);
   problem.hasLse = static_cast<bool>(op.getLse());
   problem.hasBias = static_cast<bool>(op.getBias());
-  if (op.hasMaskMod()) {
-    BandReader reader(op, problem);
-    reader.read(analyzeMask(op.getMaskMod()));
-    problem.mask = reader.pattern;
-  }
+  if (op.hasMaskMod())
+    problem.mask = BandReader(op, problem).read();
   return problem;
 }
 

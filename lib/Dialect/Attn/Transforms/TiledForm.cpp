@@ -106,6 +106,17 @@ bool attn::hasStaticKeyTile(scf::ForOp keyLoop) {
 // Verification
 //===----------------------------------------------------------------------===//
 
+/// True for the induction variable, and for scalars that the body computes
+/// from it.
+static bool isPosition(Value value, scf::ForOp loop) {
+  if (value == loop.getInductionVar())
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && op->getBlock() == loop.getBody() && isMemoryEffectFree(op) &&
+         llvm::any_of(op->getOperands(),
+                      [&](Value operand) { return isPosition(operand, loop); });
+}
+
 LogicalResult attn::verifyTiledStep(OnlineAttentionOp step) {
   auto loop = dyn_cast<scf::ForOp>(step->getParentOp());
   if (!loop || getStep(loop) != step)
@@ -130,9 +141,9 @@ LogicalResult attn::verifyTiledStep(OnlineAttentionOp step) {
     return step.emitOpError()
            << "expected tile_n = " << schedule->getTileN()
            << " key rows in the form 'tiled', got " << dims.keyRows;
-  if (step.getOffsets()[kLoopN] != loop.getInductionVar())
-    return step.emitOpError() << "expected the key offset to be the induction "
-                                 "variable of the loop around it";
+  if (!isPosition(step.getOffsets()[kLoopN], loop))
+    return step.emitOpError() << "expected the key offset to be computed from "
+                                 "the induction variable of the loop around it";
   return success();
 }
 

@@ -193,6 +193,13 @@ LogicalResult ScaleRowsOp::verify() {
                      factor.getRows());
 }
 
+LogicalResult LookupOp::verify() {
+  ShapedType type = getTable().getShapedType();
+  if (type.getRank() != 1 || type.getNumElements() == 0)
+    return emitOpError() << "expected a vector of entries, got " << type;
+  return success();
+}
+
 LogicalResult LoadRowOp::verify() {
   FragmentType result = getResult().getType();
   GlobalType source = getSource().getType();

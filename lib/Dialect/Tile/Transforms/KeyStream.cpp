@@ -7,6 +7,7 @@
 #include "KeyStream.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace attn::tile;
@@ -42,31 +43,55 @@ static bool isOutside(Value value, scf::ForOp loop) {
   return !loop.getRegion().isAncestor(value.getParentRegion());
 }
 
-/// The index of `load` that is the loop's induction variable, if it is the row
-/// or the column and all others come from outside.
+/// True if `value` can be computed for any value of the induction variable;
+/// `depends` is set if it depends on it.
+static bool isScalarOf(Value value, scf::ForOp loop, bool &depends) {
+  if (isOutside(value, loop))
+    return true;
+  if (value == loop.getInductionVar())
+    return depends = true;
+  Operation *op = value.getDefiningOp();
+  return op && op->getBlock() == loop.getBody() && op->getNumRegions() == 0 &&
+         isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isScalarOf(operand, loop, depends);
+         });
+}
+
+/// True for the induction variable, and for scalars that the body computes
+/// from it.
+static bool isPosition(Value value, scf::ForOp loop) {
+  bool depends = false;
+  return isScalarOf(value, loop, depends) && depends;
+}
+
+/// The index of `load` that is a position in the loop, if it is the row or the
+/// column and all others come from outside.
 static std::optional<unsigned> getStreamIndex(LoadOp load, scf::ForOp loop) {
   std::optional<unsigned> stream;
   unsigned row = load.getSource().getType().getRank() - 2;
   for (auto [i, index] : llvm::enumerate(load.getIndices())) {
-    if (index == loop.getInductionVar() && i >= row && !stream)
-      stream = i;
-    else if (!isOutside(index, loop))
+    if (isOutside(index, loop))
+      continue;
+    if (i < row || stream || !isPosition(index, loop))
       return std::nullopt;
+    stream = i;
   }
   return stream;
 }
 
 /// Each load of a loop must have its like in every loop: same tensor and tile,
-/// row or column = induction variable, other indices from outside.
+/// row or column = position, other indices from outside.
 LogicalResult KeyStream::findLoads() {
   for (scf::ForOp loop : loops) {
     SmallVector<LoadOp> found(loop.getBody()->getOps<LoadOp>());
     for (LoadOp load : found) {
       std::optional<unsigned> index = getStreamIndex(load, loop);
       if (!index)
-        return load.emitOpError() << "expected the row or the column to be the "
-                                     "loop's induction variable and the other "
-                                     "indices to be invariant";
+        return load.emitOpError() << "expected the row or the column to be "
+                                     "computed from the loop's induction "
+                                     "variable and the other indices to be "
+                                     "invariant";
       if (loop == loops.front())
         loads.push_back({load, *index});
     }
@@ -77,11 +102,51 @@ LogicalResult KeyStream::findLoads() {
     for (auto [load, like] : llvm::zip_equal(found, loads))
       if (load.getSource() != like.load.getSource() ||
           load.getTile().getType() != like.load.getTile().getType() ||
-          getStreamIndex(load, loop) != like.streamIndex)
+          getStreamIndex(load, loop) != like.streamIndex ||
+          load.getIndices()[like.streamIndex] !=
+              found.front().getIndices()[loads.front().streamIndex])
         return load.emitOpError() << "expected the same tile as in the first "
                                      "loop";
   }
   return success();
+}
+
+Value KeyStream::getPosition(scf::ForOp loop) {
+  LoadOp load = *loop.getBody()->getOps<LoadOp>().begin();
+  return load.getIndices()[loads.front().streamIndex];
+}
+
+/// Computes `value`, a position in `loop`, for another value of the induction
+/// variable.
+static Value cloneAt(OpBuilder &builder, Value value, scf::ForOp loop,
+                     IRMapping &mapping) {
+  if (isOutside(value, loop) || mapping.contains(value))
+    return mapping.lookupOrDefault(value);
+  Operation *op = value.getDefiningOp();
+  for (Value operand : op->getOperands())
+    cloneAt(builder, operand, loop, mapping);
+  builder.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+Value KeyStream::buildPosition(OpBuilder &builder, Value count,
+                               const IRMapping &outside) {
+  Value result;
+  for (scf::ForOp loop : llvm::reverse(loops)) {
+    IRMapping mapping(outside);
+    mapping.map(loop.getInductionVar(), count);
+    Value position = cloneAt(builder, getPosition(loop), loop, mapping);
+    if (!result || position == result) {
+      result = position;
+      continue;
+    }
+    Value isHere = arith::CmpIOp::create(
+        builder, loop.getLoc(), arith::CmpIPredicate::slt, count,
+        outside.lookupOrDefault(loop.getUpperBound()));
+    result = arith::SelectOp::create(builder, loop.getLoc(), isHere, position,
+                                     result);
+  }
+  return result;
 }
 
 FailureOr<KeyStream> KeyStream::find(KernelOp kernel) {

@@ -5,7 +5,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The key loops of a kernel, each of which starts where the one before ends
-// (docs/Forms.md), walk one stream of key and value tiles.
+// (docs/Forms.md), walk one stream of key and value tiles. Where the tiles are
+// not side by side, the body of each loop computes their position from its
+// induction variable.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +15,8 @@
 #define LIB_DIALECT_TILE_TRANSFORMS_KEYSTREAM_H
 
 #include "attn/Dialect/Tile/IR/Tile.h"
+
+#include "mlir/IR/IRMapping.h"
 
 namespace attn::tile {
 
@@ -26,7 +30,7 @@ mlir::Block &getTileBlock(mlir::Region &region);
 /// A load of a key loop, one tile for each step.
 struct StreamedLoad {
   LoadOp load;
-  /// Which of its indices, the row or the column, is the induction variable.
+  /// Which of its indices, the row or the column, is the position.
   unsigned streamIndex;
 };
 
@@ -39,12 +43,19 @@ struct KeyStream {
   mlir::Value upperBound() { return loops.back().getUpperBound(); }
   mlir::Value step() { return loops.front().getStep(); }
 
+  /// The row or column of the tiles at `count`, a value of the induction
+  /// variable of any loop. `outside` maps scalars from outside the loops.
+  mlir::Value buildPosition(mlir::OpBuilder &builder, mlir::Value count,
+                            const mlir::IRMapping &outside = {});
+
   /// Fails with a diagnostic if the kernel's loops are no such stream.
   static mlir::FailureOr<KeyStream> find(KernelOp kernel);
 
 private:
   mlir::LogicalResult findLoops(KernelOp kernel);
   mlir::LogicalResult findLoads();
+  /// The position in a loop, as its loads have it.
+  mlir::Value getPosition(mlir::scf::ForOp loop);
 };
 
 /// The integer `name` of the schedule in the kernel's manifest, or `otherwise`.

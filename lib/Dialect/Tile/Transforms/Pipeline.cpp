@@ -25,7 +25,7 @@ namespace {
 /// corresponding loads of all loops.
 struct StagedLoad {
   LoadOp load;
-  unsigned streamIndex; ///< which index is the loop's induction variable
+  unsigned streamIndex; ///< which index is the position
   Value ring;
 };
 
@@ -41,8 +41,8 @@ private:
   void stageOuterLoads();
   void buildPrologue();
   void rewriteLoop(unsigned position, Value &stage);
-  void copyTile(Value position, Value stage);
-  void copyGuarded(Value position, Value stage);
+  void copyTile(Value count, Value stage);
+  void copyGuarded(Value count, Value stage);
   Value nextStage(Value stage);
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(builder, kernel.getLoc(), value);
@@ -101,8 +101,9 @@ void Pipeliner::stageOuterLoads() {
   }
 }
 
-/// Starts the copies of the tiles at `position` into `stage`.
-void Pipeliner::copyTile(Value position, Value stage) {
+/// Starts the copies of the tiles at `count` into `stage`.
+void Pipeliner::copyTile(Value count, Value stage) {
+  Value position = chain.buildPosition(builder, count);
   for (StagedLoad &entry : staged) {
     LoadOp load = entry.load;
     SmallVector<Value> indices(load.getIndices());
@@ -113,17 +114,17 @@ void Pipeliner::copyTile(Value position, Value stage) {
   }
 }
 
-/// As copyTile, if the stream has a tile at `position`. A group is committed in
+/// As copyTile, if the stream has a tile at `count`. A group is committed in
 /// any case, so that the number of open groups says which tile has arrived.
-void Pipeliner::copyGuarded(Value position, Value stage) {
+void Pipeliner::copyGuarded(Value count, Value stage) {
   Location loc = kernel.getLoc();
   Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                       position, chain.upperBound());
+                                       count, chain.upperBound());
   auto guarded = scf::IfOp::create(builder, loc, exists);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(guarded.thenBlock());
-    copyTile(position, stage);
+    copyTile(count, stage);
   }
   CommitGroupOp::create(builder, loc);
 }
@@ -153,10 +154,10 @@ void Pipeliner::buildPrologue() {
                                 tile.getElementType(), tile.getSwizzle());
     entry.ring = AllocOp::create(builder, loc, ring, /*offset=*/IntegerAttr());
   }
-  Value position = chain.lowerBound();
+  Value count = chain.lowerBound();
   for (int64_t stage = 0; stage + 1 < stages; ++stage) {
-    copyGuarded(position, constant(stage));
-    position = arith::AddIOp::create(builder, loc, position, chain.step());
+    copyGuarded(count, constant(stage));
+    count = arith::AddIOp::create(builder, loc, count, chain.step());
   }
   if (!firstReader)
     return;
@@ -183,6 +184,7 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
     from.replaceAllUsesWith(to);
   for (auto [from, to] : llvm::zip(loop.getResults(), staging.getResults()))
     from.replaceAllUsesWith(to);
+  chain.loops[number] = staging;
 
   Value current = staging.getRegionIterArgs().back();
   builder.setInsertionPointToStart(body);
@@ -192,14 +194,14 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
   // The stage before the current one, stages - 1 tiles ahead.
   Value ahead =
       arith::MulIOp::create(builder, loc, chain.step(), constant(stages - 1));
-  Value position =
+  Value count =
       arith::AddIOp::create(builder, loc, staging.getInductionVar(), ahead);
   Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                         current, constant(0));
   Value before = arith::SubIOp::create(builder, loc, current, constant(1));
   Value free = arith::SelectOp::create(builder, loc, isFirst,
                                        constant(stages - 1), before);
-  copyGuarded(position, free);
+  copyGuarded(count, free);
   if (stages == 1) {
     // Nothing is ahead: this copy is the tile of this iteration.
     WaitGroupOp::create(builder, loc, 0);
@@ -217,7 +219,6 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
   yield.getResultsMutable().append(nextStage(current));
   stage = staging.getResults().back();
   loop.erase();
-  chain.loops[number] = staging;
 }
 
 LogicalResult Pipeliner::run() {
@@ -252,9 +253,8 @@ struct PipelinePass : public attn::tile::impl::PipelinePassBase<PipelinePass> {
     KernelOp kernel = getOperation();
     if (kernel.getProducerWarps())
       return; // --attn-tile-specialize-warps has staged the loads.
-    bool hasLoads =
-        kernel.walk([](LoadOp) { return WalkResult::interrupt(); })
-            .wasInterrupted();
+    bool hasLoads = kernel.walk([](LoadOp) { return WalkResult::interrupt(); })
+                        .wasInterrupted();
     if (!hasLoads)
       return; // They are staged already.
     int64_t count = stages ? stages : getScheduleField(kernel, "stages", 2);

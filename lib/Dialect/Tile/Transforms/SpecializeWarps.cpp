@@ -223,11 +223,13 @@ Value Specializer::copyStream(Value number, IRMapping &mapping) {
   builder.setInsertionPointToStart(loop.getBody());
   number = loop.getRegionIterArg(0);
   Ring ring = locate(number);
+  Value position =
+      stream.buildPosition(builder, loop.getInductionVar(), mapping);
   for (Channel &channel : streamed) {
     MbarrierWaitOp::create(builder, loc, channel.empty, ring.stage,
                            getPhaseBefore(ring.parity));
     SmallVector<Value> indices = lookup(channel.load.getIndices(), mapping);
-    indices.back() = loop.getInductionVar();
+    indices.back() = position;
     Value tile = StageOp::create(builder, loc, channel.ring, ring.stage);
     CopyTmaOp::create(builder, loc, channel.map, indices, tile, channel.full,
                       ring.stage, /*evict_first=*/false, /*evict_last=*/true);

@@ -106,3 +106,37 @@ func.func @always(%q: tensor<1x2x32x8xf32>, %k: tensor<1x2x40x8xf32>)
       -> tensor<1x2x32x8xf32>
   return %o : tensor<1x2x32x8xf32>
 }
+
+// Two ranges: one loop over all full tiles, one over all partial ones, the
+// ragged end. The body finds the tile.
+// CHECK-LABEL: @sink_and_window
+// CHECK: scf.for %[[COUNT:[a-z0-9]+]] = %c0{{[_0-9]*}} to %[[FULL:[0-9]+]] step %c16{{[_0-9]*}}
+// CHECK: %[[KEY:.*]] = arith.select
+// CHECK: offsets(%{{.*}}, %{{.*}}, %{{.*}}, %[[KEY]])
+// CHECK-NOT: mask_mod
+// CHECK: scf.for %{{.*}} = %[[FULL]] to %[[END:[0-9]+]] step %c16{{[_0-9]*}}
+// CHECK: mask_mod (
+// CHECK: scf.for %{{.*}} = %[[END]] to %{{[0-9]+}} step %c16{{[_0-9]*}}
+// CHECK: mask_mod (
+// CHECK-NOT: scf.for
+// CHECK: attn.normalize
+func.func @sink_and_window(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>)
+    -> tensor<1x2x?x8xf32> {
+  %o = attn.attention %q, %k, %k
+      mask_mod (%b: index, %h: index, %i: index, %j: index) {
+        %c20 = arith.constant 20 : index
+        %c60 = arith.constant 60 : index
+        %first = arith.subi %i, %c60 : index
+        %sink = arith.cmpi slt, %j, %c20 : index
+        %near = arith.cmpi sge, %j, %first : index
+        %either = arith.ori %sink, %near : i1
+        %past = arith.cmpi sle, %j, %i : index
+        %visible = arith.andi %either, %past : i1
+        attn.yield %visible : i1
+      }
+      {schedule = #attn.schedule<
+          tile_m = 32, tile_n = 16, warps = 1, stages = 1>}
+      : tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>
+      -> tensor<1x2x?x8xf32>
+  return %o : tensor<1x2x?x8xf32>
+}

@@ -309,6 +309,15 @@ attn_tile.kernel @store_tma(%map: !attn_tile.tensor_map<128x64xf16, swizzle = 12
 
 // -----
 
+attn_tile.kernel @lookup() warps(4) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected a vector of entries, got 'tensor<1x2xi32>'}}
+  %n = attn_tile.lookup dense<[[0, 1]]> : tensor<1x2xi32>[%c0]
+  attn_tile.return
+}
+
+// -----
+
 attn_tile.kernel @load_row(%l: !attn_tile.global<?xf16>) warps(4) {
   %c0 = arith.constant 0 : index
   // expected-error @below {{expected a row fragment of 'f16'}}

@@ -115,3 +115,10 @@ attn_tile.kernel @roles(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) w
   }
   attn_tile.return
 }
+
+// CHECK-LABEL: attn_tile.kernel @table
+attn_tile.kernel @table(%t: index) warps(4) {
+  // CHECK: attn_tile.lookup dense<[0, 256, 128]> : tensor<3xi32>[%{{.*}}]
+  %n = attn_tile.lookup dense<[0, 256, 128]> : tensor<3xi32> [%t]
+  attn_tile.return
+}

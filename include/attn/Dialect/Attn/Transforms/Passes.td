@@ -198,16 +198,21 @@ def InsertBlockSkippingPass
     : Pass<"attn-insert-block-skipping", "::mlir::ModuleOp"> {
   let summary = "walk only the key tiles that the mask leaves visible";
   let description = [{
-    Reads each mask_mod region as a formula over the query position `i`, the
-    key position `j` and values that do not depend on them (Analysis/
-    MaskAnalysis), and bounds, for each row tile, the keys that some row sees
+    Reads each mask_mod region as a union of bands of the query position `i`
+    and the key position `j` (Analysis/MaskAnalysis), and bounds, for each row tile, the keys that some row sees
     and those that every row sees. The key loop is split accordingly: *empty*
     key tiles are in no loop, *full* ones in a loop without mask, *partial*
     ones in loops with it. A mask that cannot be read stays partial
     everywhere, which is always correct; it counts as missed.
 
-    The bounds are exact for causal masks of either alignment, sliding windows
-    and their conjunctions, whatever M and N.
+    Where several ranges of keys are visible, one loop walks all full tiles and
+    another all partial ones: the induction variable counts keys, and the body
+    computes the tile that the count means by jumping over the gaps.
+
+    What is exact is listed in docs/MaskAnalysis.md: causal masks, windows,
+    prefixes, chunks, and their unions and intersections, whatever M and N.
+    Where M and N are constant and that would visit tiles without need, the
+    visible tiles are read from a table.
 
     Requires: `tiled`. Ensures: `tiled`.
 

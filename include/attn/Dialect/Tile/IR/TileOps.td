@@ -596,6 +596,23 @@ def ExtractOp : AttnTile_Op<"extract", [MemoryEffects<[MemRead]>,
   }];
 }
 
+def LookupOp : AttnTile_Op<"lookup", [Pure]> {
+  let summary = "one entry of a constant table";
+  let description = [{
+    The table is part of the kernel's module. Entries outside of it are
+    undefined.
+
+    Example:
+    ```mlir
+    %n = attn_tile.lookup dense<[0, 256, 128]> : tensor<3xi32> [%t]
+    ```
+  }];
+  let arguments = (ins I32ElementsAttr:$table, Index:$position);
+  let results = (outs I32:$entry);
+  let assemblyFormat = "$table `[` $position `]` attr-dict";
+  let hasVerifier = 1;
+}
+
 def LoadRowOp : AttnTile_Op<"load_row", [MemoryEffects<[MemRead]>]> {
   let summary = "one value for each row, from global memory";
   let description = [{
