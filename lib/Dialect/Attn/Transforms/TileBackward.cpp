@@ -10,7 +10,7 @@
 
 #include "Padding.h"
 #include "TiledForm.h"
-#include "attn/Analysis/KeyRanges.h"
+#include "attn/Analysis/KeyTiles.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
@@ -94,7 +94,7 @@ private:
   /// Query heads of a key head.
   Value group;
   /// Of the mask as it was written; the bounds follow from it.
-  std::optional<MaskFormula> formula;
+  std::optional<MaskAnalysis> mask;
   /// delta [B, Hq, M], and the gradients.
   Value delta, dQuery, dKey, dValue;
 };
@@ -122,9 +122,9 @@ void BackwardTiler::prepareRegions() {
   for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
     replaceLengths(builder, *region, op.getQuery(), op.getKey());
   if (op.hasMaskMod()) {
-    formula = analyzeMask(op.getMaskMod());
-    if (formula->kind == MaskFormula::Unknown)
-      formula.reset();
+    mask = analyzeMask(op.getMaskMod());
+    if (mask->formula.kind == MaskFormula::Unknown)
+      mask.reset();
   }
   SmallVector<Region *> regions;
   for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
@@ -268,7 +268,7 @@ Value BackwardTiler::createZeroTile(Value like, int64_t count) {
 /// The key tiles that some row of the row tile sees.
 KeyTileBounds BackwardTiler::getKeyBounds(const Place &place) {
   OpFoldResult zero = builder.getIndexAttr(0);
-  if (!formula)
+  if (!mask)
     return {zero, zero, zero, keys, keys};
   IRMapping mapping;
   for (auto [position, value] :
@@ -284,9 +284,11 @@ KeyTileBounds BackwardTiler::getKeyBounds(const Place &place) {
   };
   auto materialize = [&](Value term) -> OpFoldResult {
     Value value = clone(term);
-    if (!value.getType().isIndex())
-      value = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                         value);
+    Type index = builder.getIndexType();
+    if (value.getType().isInteger(1))
+      value = arith::IndexCastUIOp::create(builder, loc, index, value);
+    else if (!value.getType().isIndex())
+      value = arith::IndexCastOp::create(builder, loc, index, value);
     return getAsOpFoldResult(value);
   };
   AffineExpr s0 = builder.getAffineSymbolExpr(0);
@@ -295,7 +297,8 @@ KeyTileBounds BackwardTiler::getKeyBounds(const Place &place) {
       builder, loc, s0 + s1 - 1,
       {OpFoldResult(place.m), countInTile(tileM, place.m, rows)});
   KeyVisibility visibility = computeVisibility(
-      builder, loc, *formula, {OpFoldResult(place.m), last}, materialize);
+      builder, loc, *mask, {OpFoldResult(place.m), last}, keys, materialize,
+      /*mostRanges=*/1);
   return computeKeyTileBounds(builder, loc, visibility, tileN, keys);
 }
 
@@ -367,7 +370,7 @@ SmallVector<Value> BackwardTiler::createStepIfVisible(const KeyTile &keyTile,
     rowTile.delta = getTile(delta, place, kLoopM, place.h);
     return createStep(rowTile, keyTile, place, Value(), state[0], state[1]);
   };
-  if (!formula)
+  if (!mask)
     return SmallVector<Value>(emit()->getResults());
   KeyTileBounds bounds = getKeyBounds(place);
   Value isAfter = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
