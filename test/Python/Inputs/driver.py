@@ -4,7 +4,6 @@ import ctypes
 import json
 import os
 import struct
-import sys
 import unittest
 from pathlib import Path
 
@@ -234,5 +233,5 @@ class Driver(unittest.TestCase):
             cuda.Context(cuda.Driver(self.library), ordinal=3)
 
 
-MANIFEST = Path(sys.argv.pop(1))
+MANIFEST = Path(__file__).parent / "launch.json"
 unittest.main()
