@@ -223,6 +223,7 @@ class Run:
                 if peer in OURS:
                     kernel = self.bundle.index["kernels"][entry["kernels"][OURS[peer]]]
                     r["schedule"] = kernel.get("schedule")
+                    r["numerics"] = self.verdicts.get(entry["kernels"][OURS[peer]], "not run")
             self.results["speed"].append(result)
             self.log(f"speed {done + 1}/{len(entries)} {speed_line(result)}")
             self.save()
