@@ -39,7 +39,9 @@ class Worker:
             try:
                 import torch
             except ImportError as error:
-                raise AttnError(f"expected PyTorch, or --arrays plain --parts numerics without it, got {error}") from None
+                raise AttnError(
+                    f"expected PyTorch, or --arrays plain --parts numerics without it, got {error}"
+                ) from None
             environment["torch"] = torch.__version__
             if self.arguments.device == "cuda":
                 properties = torch.cuda.get_device_properties(0)
