@@ -45,6 +45,7 @@ def add_python_package(name):
 
 
 add_python_package("numpy")
+add_python_package("torch")
 add_python_package("wheel")
 add_program("ptxas", config.ptxas)
 add_program("nvcc", config.nvcc)

@@ -17,7 +17,7 @@ from .errors import AttnError, BindingError, CompileError, DeviceError, Manifest
 
 if TYPE_CHECKING:
     from . import mask
-    from .attention import attention
+    from .functional import attention
     from .cache import Cache
     from .kernel import Kernel, compile
     from .problem import AttentionProblem
@@ -30,7 +30,7 @@ __all__ = [
 
 #: Loaded when they are asked for: `python -m attn_mlir.plot` needs none of them.
 _HOMES = {
-    "attention": "attention",
+    "attention": "functional",
     "compile": "kernel",
     "Kernel": "kernel",
     "Cache": "cache",
@@ -43,6 +43,6 @@ def __getattr__(name: str):
         return importlib.import_module(".mask", __name__)
     if name in _HOMES:
         value = getattr(importlib.import_module("." + _HOMES[name], __name__), name)
-        globals()[name] = value  # in place of the submodule of the same name
+        globals()[name] = value
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -21,6 +21,13 @@ def parse_arguments(argv):
     bundle.add_argument("-o", "--output", type=Path, default=Path("bench-bundle"), metavar="DIR")
     bundle.add_argument("--suite", choices=SUITES, default="full")
     bundle.add_argument("--max-mib", type=float, default=40, help="fail over this size (default: 40)")
+    bundle.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        metavar="SCHEDULE",
+        help="a schedule to tune over beside the cost model's, 'tile_m=128 tile_n=128 stages=2'; repeatable",
+    )
     run = commands.add_parser("run", help="prove and time the kernels of a bundle")
     run.add_argument("bundle", type=Path, metavar="BUNDLE")
     run.add_argument(
@@ -47,6 +54,14 @@ def parse_arguments(argv):
         "--arrays", choices=["torch", "plain"], help="reference by PyTorch (default), or without it (sim's)"
     )
     run.add_argument("-o", "--output", type=Path, metavar="DIR", help="for the results (default: BUNDLE/results)")
+    once = commands.add_parser(
+        "once", help="run one problem a few times, for a profiler: ncu python -m attn_mlir.bench once ..."
+    )
+    once.add_argument("bundle", type=Path, metavar="BUNDLE")
+    once.add_argument("--filter", default="", metavar="TEXT", help="the first timed problem whose name contains TEXT")
+    once.add_argument("--peer", choices=[p for p in PEER_NAMES if p != "jax-mosaic"], default="attn-mlir")
+    once.add_argument("--calls", type=int, default=3)
+    once.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     report = commands.add_parser("report", help="print the tables of a results.json again")
     report.add_argument("results", type=Path)
     return parser.parse_args(argv)
@@ -65,14 +80,44 @@ def names(known):
     return parse
 
 
+def once(arguments) -> int:
+    """A problem's launches in this process, without a graph, where a profiler finds them."""
+    from .bundle import Bundle
+    from .configurations import Problem
+    from .peers import OURS, PEERS, Unavailable
+
+    bundle = Bundle(arguments.bundle)
+    entry = next((e for e in bundle.index["speed"] if arguments.filter in e["name"]), None)
+    if entry is None:
+        raise AttnError(f"expected a timed problem whose name contains '{arguments.filter}', got none")
+    try:
+        from .session import Session
+    except ImportError as error:
+        raise AttnError(f"expected PyTorch, got {error}") from None
+    session = Session(Problem.from_json(entry["problem"]), arguments.device, 0.0, seed=1)
+    key = entry["kernels"].get(OURS.get(arguments.peer, ""))
+    session.program = bundle.program(key) if key else None
+    try:
+        call = PEERS[arguments.peer](session)
+    except Unavailable as error:
+        raise AttnError(f"{arguments.peer} not available: {error}") from None
+    for i in range(arguments.calls):
+        call(i)
+    session.synchronize()
+    print(f"{entry['name']}: {arguments.calls} calls of {arguments.peer}")
+    return 0
+
+
 def main(argv=None) -> int:
     arguments = parse_arguments(argv)
     try:
         if arguments.command == "bundle":
             from .bundle import make_bundle
 
-            make_bundle(arguments.output, arguments.suite, int(arguments.max_mib * 2**20))
+            make_bundle(arguments.output, arguments.suite, int(arguments.max_mib * 2**20), arguments.also)
             return 0
+        if arguments.command == "once":
+            return once(arguments)
         if arguments.command == "report":
             from .report import load_results, report_text
 

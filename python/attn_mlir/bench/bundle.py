@@ -19,7 +19,7 @@ import os
 import shutil
 import time
 from pathlib import Path
-from typing import Optional
+from typing import Optional, Sequence
 
 from ..errors import AttnError
 from ..runtime.devices import Program
@@ -53,8 +53,8 @@ class KernelRequest:
 class Bundler:
     """Compiles a suite into a folder. A kernel that the compiler refuses is in the index with its diagnostics."""
 
-    def __init__(self, folder: Path, log=print):
-        self.folder, self.log = folder, log
+    def __init__(self, folder: Path, log=print, also: Sequence[str] = ()):
+        self.folder, self.log, self.also = folder, log, also
         self.kernels: dict[str, dict] = {}
         self.proofs: dict[str, dict] = {}
         self.executor = concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1)
@@ -73,7 +73,7 @@ class Bundler:
             "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "compiler": run_tool("attn-opt", ["--version"]).stdout.strip().splitlines()[:2],
             "speed": [self.speed_entry(p, ranked) for p in suite.speed],
-            "tune": [self.tune_entry(p, ranked[p, TARGETS[0]][: suite.candidates]) for p in suite.tune],
+            "tune": [self.tune_entry(p, self.candidates(p, ranked, suite.candidates)) for p in suite.tune],
         }
         # The kernels that are timed come first: time may run out.
         index["numerics"] = list(self.proofs.values()) + [
@@ -89,10 +89,26 @@ class Bundler:
         (self.folder / "index.json").write_text(json.dumps(index, indent=1) + "\n")
         return index
 
-    def rank(self, problem: Problem, target: str) -> list[dict]:
+    def candidates(self, problem: Problem, ranked: dict, count: int) -> list[dict]:
+        """The schedules to try: the cost model's best, and those that were asked for and that it allows."""
+        best = ranked[problem, TARGETS[0]][:count]
+        known = {c["schedule"] for c in best}
+        for number, fields in enumerate(self.also, 1):
+            try:
+                given = self.rank(problem, TARGETS[0], fields)[0]
+            except AttnError as error:
+                self.log(f"not tried: {fields}: {str(error).splitlines()[0]}")
+                continue
+            if given["schedule"] not in known:
+                known.add(given["schedule"])
+                best.append({**given, "rank": f"asked for {number}"})
+        return best
+
+    def rank(self, problem: Problem, target: str, given: str = "") -> list[dict]:
         """The cost model's schedules for a problem's sizes, best first: text, predicted seconds, rank."""
         text = problem.attention.mlir(problem)
-        result = run_tool("attn-opt", ["-", f"--target={target}", "--emit=report", "-o", "-"], text=text)
+        options = [f"--schedule={given}"] if given else []
+        result = run_tool("attn-opt", ["-", f"--target={target}", "--emit=report", "-o", "-", *options], text=text)
         if result.returncode != 0:
             raise AttnError(f"{problem.name}, {target}: {result.stderr.strip()}")
         ranked = json.loads(result.stdout)["selections"][0]["ranked"]
@@ -182,13 +198,16 @@ def folder_bytes(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def make_bundle(folder: Path, suite: str = "full", max_bytes: int = MAX_BYTES, log=print) -> None:
-    """Writes a bundle; `folder` must be absent or an earlier bundle, which is replaced."""
+def make_bundle(
+    folder: Path, suite: str = "full", max_bytes: int = MAX_BYTES, also: Sequence[str] = (), log=print
+) -> None:
+    """Writes a bundle; `folder` must be absent or an earlier bundle, which is replaced. `also`: schedules to tune over
+    beside the cost model's."""
     if folder.exists():
         if not (folder / "index.json").exists() and any(folder.iterdir()):
             raise AttnError(f"{folder}: expected an absent folder or an earlier bundle, got other files")
         shutil.rmtree(folder)
-    index = Bundler(folder, log).make(SUITES[suite]())
+    index = Bundler(folder, log, also).make(SUITES[suite]())
     copy_package(folder)
     script = folder / "run.sh"
     script.write_text(RUN_SCRIPT)

@@ -88,6 +88,9 @@ def missing_text(results: dict[str, Any]) -> str:
     for (name, reason), labels in reasons.items():
         where = f"all {len(labels)}" if len(labels) == len(results["speed"]) else f"{len(labels)}, first {labels[0]}"
         lines.append(f"{name} not available: {reason} ({where})")
+    peers = [(name, p) for r in results["speed"] for name, p in r["peers"].items() if "tflops" in p]
+    unproven = Counter(name for name, p in peers if p.get("numerics") == "not run")
+    lines += [f"{name}: {count} timed, with no numerics in this run" for name, count in unproven.items()]
     return "\n".join(lines)
 
 

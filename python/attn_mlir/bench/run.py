@@ -223,6 +223,7 @@ class Run:
                 if peer in OURS:
                     kernel = self.bundle.index["kernels"][entry["kernels"][OURS[peer]]]
                     r["schedule"] = kernel.get("schedule")
+                    r["numerics"] = self.verdicts.get(entry["kernels"][OURS[peer]], "not run")
             self.results["speed"].append(result)
             self.log(f"speed {done + 1}/{len(entries)} {speed_line(result)}")
             self.save()
@@ -332,13 +333,13 @@ class Run:
             if self.out_of_time("tune", len(entries) - done):
                 break
             problem = Problem.from_json(entry["problem"])
-            candidates = {f"rank{c['rank']}": c for c in entry["candidates"]}
+            candidates = {f"rank {c['rank']}": c for c in entry["candidates"]}
             contest = self.contest(problem, {name: ("attn-mlir", c["kernel"]) for name, c in candidates.items()})
             rows = [{**candidates[name], **r} for name, r in contest.items()]
             timed = [row for row in rows if "seconds" in row and "samples" in row]
             for row in timed:
                 row["measured_seconds"] = row["seconds"] = row["seconds"]["median"]
-                row["predicted_seconds"] = candidates[f"rank{row['rank']}"]["seconds"]
+                row["predicted_seconds"] = candidates[f"rank {row['rank']}"]["seconds"]
             order = rank_correlation([r["predicted_seconds"] for r in timed], [r["measured_seconds"] for r in timed])
             result = {"name": entry["name"], "label": problem.label, "flops": problem.flops()}
             self.results["tune"].append({**result, "candidates": rows, "rank_correlation": order})

@@ -64,6 +64,10 @@ class Session:
         if self._cuda_device:
             for program, _ in list(self._cuda_device.modules.values()):
                 self._cuda_device.release(program)
+        self.synchronize()
+        if self.device != "cpu":
+            torch.cuda.empty_cache()
+
+    def synchronize(self):
         if self.device != "cpu":
             torch.cuda.synchronize()
-            torch.cuda.empty_cache()

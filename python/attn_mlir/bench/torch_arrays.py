@@ -13,6 +13,7 @@ from ..runtime.binding import TensorLayout, row_major_strides
 from ..runtime.devices import CudaDevice, Program
 from ..runtime.host_array import HostArray, strided_elements
 from .configurations import DISTANCE_SLOPE, Problem
+from .numerics import judge
 from .plain_arrays import Reference
 
 DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
@@ -116,30 +117,52 @@ class TorchArrays:
         return [pairs[i * (len(pairs) - 1) // (count - 1)] for i in range(count)]
 
     def attend_head(self, problem: Problem, inputs, head: tuple[int, int], dtype: Optional[torch.dtype], results):
-        """One head in float64, or, with a dtype, unfused: f32 scores and sums, P and the output rounded to the dtype."""
+        """All rows of a head, as many at once as memory allows."""
+        count = max(1, MAX_SCORES // max(problem.N, 1))
+        for first in range(0, problem.M, count):
+            rows = slice(first, min(first + count, problem.M))
+            output, lse = self.attend_rows(problem, inputs, head, rows, dtype)
+            results["output"][rows] = output
+            if "lse" in results:
+                results["lse"][rows] = lse
+
+    def attend_rows(
+        self, problem: Problem, inputs, head: tuple[int, int], rows: slice, dtype: Optional[torch.dtype]
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Output and LSE of some rows of a head in float64, or, with a dtype, unfused: f32 scores and sums, P and the
+        output rounded to the dtype."""
         b, h = head
         a, step = problem.attention, torch.float64 if dtype is None else torch.float32
-        group = problem.Hq // problem.Hkv
-        query = inputs["query"][b, h].to(step)
-        key, value = (inputs[name][b, h // group].to(step) for name in ("key", "value"))
-        rows = max(1, MAX_SCORES // max(problem.N, 1))
-        for first in range(0, problem.M, rows):
-            part = slice(first, min(first + rows, problem.M))
-            scores = self.scores(problem, query[part] @ key.T / math.sqrt(a.D), inputs.get("bias"), h, part)
-            top = (
-                scores.amax(dim=-1, keepdim=True)
-                if problem.N
-                else torch.full_like(scores.sum(-1, keepdim=True), -math.inf)
-            )
-            empty_rows = top == -math.inf
-            weights = torch.exp(scores - top.masked_fill(empty_rows, 0))
-            total = weights.sum(dim=-1, keepdim=True)
-            weights /= total.masked_fill(empty_rows, 1)
-            output = weights @ value if dtype is None else (weights.to(dtype).to(step) @ value).to(dtype)
-            results["output"][part] = output.to(torch.float64)
-            if "lse" in results:
-                lse = (top + torch.log(total)).masked_fill(empty_rows, -math.inf)
-                results["lse"][part] = lse[:, 0].to(torch.float64)
+        query = inputs["query"][b, h, rows].to(step)
+        key, value = (inputs[name][b, h // (problem.Hq // problem.Hkv)].to(step) for name in ("key", "value"))
+        scores = self.scores(problem, query @ key.T / math.sqrt(a.D), inputs.get("bias"), h, rows)
+        if problem.N == 0:
+            scores = scores.new_full((scores.shape[0], 1), -math.inf)
+            value = value.new_zeros((1, a.Dv))
+        top = scores.amax(dim=-1, keepdim=True)
+        empty_rows = top == -math.inf
+        weights = torch.exp(scores - top.masked_fill(empty_rows, 0))
+        total = weights.sum(dim=-1, keepdim=True)
+        weights /= total.masked_fill(empty_rows, 1)
+        output = weights @ value if dtype is None else (weights.to(dtype).to(step) @ value).to(dtype)
+        lse = (top + torch.log(total)).masked_fill(empty_rows, -math.inf)
+        return output.to(torch.float64), lse[:, 0].to(torch.float64)
+
+    def spot_check(self, problem: Problem, inputs, output: torch.Tensor, count: int = 64) -> Optional[str]:
+        """What is wrong with the first and last rows of the first and last head, by the rule of numerics.py, if anything:
+        at the sizes that are timed, where the whole reference would take too long."""
+        ends = (slice(0, min(count, problem.M)), slice(max(0, problem.M - count), problem.M))
+        for b, h in {(0, 0), (problem.B - 1, problem.Hq - 1)}:
+            for rows in ends:
+                exact, _ = self.attend_rows(problem, inputs, (b, h), rows, None)
+                unfused, _ = self.attend_rows(problem, inputs, (b, h), rows, DTYPES[problem.attention.dtype])
+                actual = output[b, h, rows]
+                verdict = judge(self.stats(actual, exact), self.stats(unfused, exact), problem.attention.dtype)
+                if not verdict["passed"]:
+                    bound, got = verdict["max_abs_bound"], verdict["max_abs"]
+                    place = f"batch {b}, head {h}, rows {rows.start} to {rows.stop}"
+                    return f"its output is wrong: {place}: expected an error of at most {bound:.3g}, got {got:.3g}"
+        return None
 
     def scores(self, problem: Problem, scores: torch.Tensor, bias, h: int, rows: slice) -> torch.Tensor:
         a, p = problem.attention, problem

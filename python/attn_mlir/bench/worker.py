@@ -36,8 +36,12 @@ class Worker:
     def do_environment(self) -> dict[str, Any]:
         environment = {"python": sys.version.split()[0], "device": self.arguments.device}
         if self.arguments.arrays == "torch":
-            import torch
-
+            try:
+                import torch
+            except ImportError as error:
+                raise AttnError(
+                    f"expected PyTorch, or --arrays plain --parts numerics without it, got {error}"
+                ) from None
             environment["torch"] = torch.__version__
             if self.arguments.device == "cuda":
                 properties = torch.cuda.get_device_properties(0)

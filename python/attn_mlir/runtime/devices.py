@@ -102,7 +102,12 @@ class CudaProgram:
 
     def __init__(self, module: Module, problem: BoundProblem):
         self.context = module.context
-        addresses = {o.name: layout.address for o, layout in zip(problem.manifest.operands, problem.operands)}
+        # A tensor without elements may have no address, which cuTensorMapEncodeTiled would refuse.
+        self.placeholder = Memory(self.context, 256) if any(is_empty(layout) for layout in problem.operands) else None
+        addresses = {
+            operand.name: self.placeholder.address if is_empty(layout) and self.placeholder else layout.address
+            for operand, layout in zip(problem.manifest.operands, problem.operands)
+        }
         self.workspaces = [Memory(self.context, count) for count in problem.workspace_bytes()]
         self.zeroed = []
         for workspace, memory in zip(problem.manifest.workspaces, self.workspaces):
@@ -120,6 +125,10 @@ class CudaProgram:
             )
         for launch in self.launches:
             launch.run(stream)
+
+
+def is_empty(layout: TensorLayout) -> bool:
+    return 0 in layout.shape
 
 
 class CudaDevice:

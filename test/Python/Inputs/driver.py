@@ -4,7 +4,6 @@ import ctypes
 import json
 import os
 import struct
-import sys
 import unittest
 from pathlib import Path
 
@@ -197,6 +196,17 @@ class Driver(unittest.TestCase):
         self.prepare().run()
         self.assertEqual(self.library.named("cuLaunchKernelEx"), [])
 
+    def test_tensor_without_elements(self):
+        """torch gives it the address 0; the map needs one."""
+        root = json.dumps(self.root)
+        empty, query = TensorLayout((1, 2, 0, 64)), TensorLayout((1, 2, 5, 64), None, 0x7000_0000_0000)
+        program = Program(Manifest.parse(root), root, "// PTX")
+        lse = TensorLayout((1, 2, 5), None, 0x7100_0000_0000)
+        prepared = self.device.prepare(program, [query, empty, empty, query, lse])
+        key = self.library.named("cuTensorMapEncodeTiled")[1]
+        self.assertEqual((key["address"], key["dims"]), (prepared.placeholder.address, [64, 1, 2, 1]))
+        self.assertNotEqual(key["address"], 0)
+
     def rejects(self, message):
         with self.assertRaises(DeviceError) as caught:
             self.prepare().run()
@@ -234,5 +244,5 @@ class Driver(unittest.TestCase):
             cuda.Context(cuda.Driver(self.library), ordinal=3)
 
 
-MANIFEST = Path(sys.argv.pop(1))
+MANIFEST = Path(__file__).parent / "launch.json"
 unittest.main()

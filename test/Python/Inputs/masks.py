@@ -121,7 +121,9 @@ class Compile(unittest.TestCase):
         values = attn_mlir.compile(problem, **options)(ZEROS, ZEROS, IDENTITY, device="sim").values()
         seen = [[values[i * S + j] > 0 for j in range(S)] for i in range(S)]
         self.assertEqual(seen, [[DOCUMENTS[i] == DOCUMENTS[j] for j in range(S)] for i in range(S)])
-        with self.assertRaisesRegex(attn_mlir.BindingError, "expected an AttentionProblem beside mask and score, got a mod"):
+        with self.assertRaisesRegex(
+            attn_mlir.BindingError, "expected an AttentionProblem beside mask and score, got a mod"
+        ):
             attn_mlir.compile("attention.mlir", mask=mask.causal())
 
 

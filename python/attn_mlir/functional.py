@@ -54,7 +54,8 @@ def attention(
       target: what to compile for; by default the GPU that the arrays are on, and the CPU for arrays in host memory.
       device: as for a kernel's call: "sim" runs a GPU's kernel in the simulator.
 
-    Returns output [B, Hq, M, Dv], or (output, lse), of query's library. Rows without keys are 0.
+    Returns output [B, Hq, M, Dv], or (output, lse), of query's library. Rows without keys are 0. Results
+    carry no gradients.
 
     A kernel is compiled once for each combination of types, head dims and options, and kept on disk; lengths, batch
     sizes, head counts and strides need no other. Raises BindingError for arrays that do not fit, CompileError with the
