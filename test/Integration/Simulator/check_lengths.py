@@ -1,0 +1,60 @@
+"""Runs lengths.mlir: results against float64, and in the simulator the bytes of K against the lengths.
+
+usage: check_lengths.py FILE DEVICE
+"""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+LENGTHS = [0, 1, 63, 64, 65, 150]
+HEADS, ROWS, KEYS, D, TILE = 2, 100, 150, 32, 64
+
+
+def write_lengths(path):
+    header = "{'descr': '<i4', 'fortran_order': False, 'shape': (%d,), }" % len(LENGTHS)
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open(path, "wb") as f:
+        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        f.write(struct.pack(f"<{len(LENGTHS)}i", *LENGTHS))
+
+
+def count_key_bytes(last_key):
+    """Bytes of the key tiles up to `last_key(row, length)`, for all row tiles."""
+    keys = 0
+    for length in LENGTHS:
+        for first in range(0, ROWS, TILE):
+            visible = max(0, last_key(min(first + TILE, ROWS) - 1, length) + 1)
+            keys += HEADS * min(-(-visible // TILE) * TILE, KEYS)
+    return keys * D * 2
+
+
+def main():
+    path, device = sys.argv[1:]
+    expected = {
+        "padding": count_key_bytes(lambda row, length: length - 1),
+        "causal": count_key_bytes(lambda row, length: row + length - ROWS),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        lengths, report = os.path.join(folder, "lengths.npy"), os.path.join(folder, "report.json")
+        write_lengths(lengths)
+        for name, key_bytes in expected.items():
+            command = ["attn-run", path, f"--function={name}", f"--device={device}", "--random=1", f"--input=arg3={lengths}"]
+            if device != "cpu":
+                command.append(f"--report={report}")
+            run = subprocess.run([*command, "--verify"], capture_output=True, text=True)
+            if run.returncode:
+                sys.exit(f"FAIL @{name}: {run.stdout}{run.stderr}")
+            if device != "cpu":
+                with open(report) as f:
+                    read = {operand["name"]: operand["read"] for operand in json.load(f)["operands"]}
+                if read["key"] != key_bytes:
+                    sys.exit(f"FAIL @{name}: expected {key_bytes} bytes of K, got {read['key']}")
+            print(f"@{name} passes")
+
+
+if __name__ == "__main__":
+    main()
