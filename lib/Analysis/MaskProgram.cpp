@@ -7,6 +7,7 @@
 #include "attn/Analysis/MaskProgram.h"
 #include "IntervalMath.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -181,7 +182,12 @@ unsigned MaskProgram::add(Value value) {
         isTruth ? number.getZExtValue() : number.getSExtValue();
   else if (isa_and_nonnull<tensor::DimOp>(op))
     interval = {0, kFar};
-  else if (op && region.isAncestor(op->getParentRegion())) {
+  else if (auto length = dyn_cast_or_null<LengthOp>(op)) {
+    bool isQuery = length.getSequence() == Sequence::query;
+    unsigned slot = addSlot({0, kFar});
+    (isQuery ? queryLengths : keyLengths).push_back(slot);
+    return numbers[value] = slot;
+  } else if (op && region.isAncestor(op->getParentRegion())) {
     Instruction instruction{op, getOpcode(op), {0, 0, 0}};
     if (instruction.opcode == Copy && !isFollowedCast(op))
       instruction.opcode = Unknown;
@@ -288,6 +294,10 @@ std::optional<BlockMap> MaskProgram::classifyBlocks(const MaskBox &problem,
     return std::nullopt;
   map.blocks.resize(map.rowTiles * map.keyTiles, BlockState::Partial);
   budget = mostBoxes;
+  for (unsigned slot : queryLengths)
+    slots[slot] = {problem.i.high + 1, problem.i.high + 1};
+  for (unsigned slot : keyLengths)
+    slots[slot] = {problem.j.high + 1, problem.j.high + 1};
   MaskBox tiles = problem;
   tiles.i = {0, map.rowTiles - 1};
   tiles.j = {0, map.keyTiles - 1};
