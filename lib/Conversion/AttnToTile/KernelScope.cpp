@@ -13,11 +13,12 @@
 using namespace mlir;
 using namespace attn;
 
-bool attn::isTableRead(Operation *op) {
-  auto extract = dyn_cast<tensor::ExtractOp>(op);
-  return extract && !extract->getParentOfType<OnlineAttentionOp>() &&
-         extract.getIndices().size() == 1 &&
-         matchPattern(extract.getTensor(), m_Constant());
+/// True if `read` is of a constant table of the key loops, as opposed to what
+/// score_mod and mask_mod read.
+static bool isTableRead(tensor::ExtractOp read) {
+  return !read->getParentOfType<OnlineAttentionOp>() &&
+         read.getIndices().size() == 1 && read.getType().isInteger(32) &&
+         matchPattern(read.getTensor(), m_Constant());
 }
 
 bool attn::isScalarOp(Operation *op) {
@@ -77,7 +78,8 @@ LogicalResult KernelScope::copyRead(tensor::ExtractOp op) {
     Value source = values.lookupOrNull(op.getTensor());
     if (!source)
       return op.emitOpError()
-             << "expected to read an operand of the attention inside it";
+             << "expected to read an operand of the attention, or a constant "
+                "vector of i32";
     SmallVector<Value> indices =
         llvm::map_to_vector(op.getIndices(), [&](Value index) -> Value {
           return arith::IndexCastOp::create(

@@ -17,10 +17,6 @@
 
 namespace attn {
 
-/// True if `op` reads an entry of a constant table for the key loops, as
-/// opposed to what score_mod and mask_mod read.
-bool isTableRead(mlir::Operation *op);
-
 /// True if `op` computes scalars only, from scalars, a tensor's size or one of
 /// its elements.
 bool isScalarOp(mlir::Operation *op);

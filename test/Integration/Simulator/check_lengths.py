@@ -22,21 +22,23 @@ def write_lengths(path):
         f.write(struct.pack(f"<{len(LENGTHS)}i", *LENGTHS))
 
 
-def count_key_bytes(last_key):
-    """Bytes of the key tiles up to `last_key(row, length)`, for all row tiles."""
+def count_key_bytes(visible):
+    """Bytes of the key tiles that hold some of the keys `visible(first row, last row, length)`, for all row tiles."""
     keys = 0
     for length in LENGTHS:
-        for first in range(0, ROWS, TILE):
-            visible = max(0, last_key(min(first + TILE, ROWS) - 1, length) + 1)
-            keys += HEADS * min(-(-visible // TILE) * TILE, KEYS)
+        for row in range(0, ROWS, TILE):
+            seen = visible(row, min(row + TILE, ROWS) - 1, length)
+            tiles = {j // TILE for j in seen if 0 <= j < KEYS}
+            keys += HEADS * sum(min(TILE, KEYS - n * TILE) for n in tiles)
     return keys * D * 2
 
 
 def main():
     path, device = sys.argv[1:]
     expected = {
-        "padding": count_key_bytes(lambda row, length: length - 1),
-        "causal": count_key_bytes(lambda row, length: row + length - ROWS),
+        "padding": count_key_bytes(lambda first, last, length: range(length)),
+        "causal": count_key_bytes(lambda first, last, length: range(last + length - ROWS + 1)),
+        "window": count_key_bytes(lambda first, last, length: range(first + LENGTHS[3] + 1, KEYS)),
     }
     with tempfile.TemporaryDirectory() as folder:
         lengths, report = os.path.join(folder, "lengths.npy"), os.path.join(folder, "report.json")

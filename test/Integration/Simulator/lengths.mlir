@@ -4,6 +4,7 @@
 // RUN: %python %S/check_lengths.py %s sim:sm_90a | FileCheck %s --check-prefix=PASS
 // PASS: @padding passes
 // PASS: @causal passes
+// PASS: @window passes
 
 func.func @padding(%q: tensor<6x2x100x32xf16>, %k: tensor<6x1x150x32xf16>, %v: tensor<6x1x150x32xf16>,
                    %lengths: tensor<6xi32>) -> (tensor<6x2x100x32xf16>, tensor<6x2x100xf32>) {
@@ -30,6 +31,23 @@ func.func @causal(%q: tensor<6x2x100x32xf16>, %k: tensor<6x1x150x32xf16>, %v: te
         %shift = arith.subi %n, %c100 : index
         %last = arith.addi %i, %shift : index
         %visible = arith.cmpi sle, %j, %last : index
+        attn.yield %visible : i1
+      } {schedule = #attn.schedule<kind = "large_cache", tile_m = 64, tile_n = 64, tile_d = 32, tile_dv = 32>}
+      : tensor<6x2x100x32xf16>, tensor<6x1x150x32xf16>, tensor<6x1x150x32xf16>
+      -> tensor<6x2x100x32xf16>, tensor<6x2x100xf32>
+  return %o, %lse : tensor<6x2x100x32xf16>, tensor<6x2x100xf32>
+}
+
+// A width that is read outside of the attention.
+func.func @window(%q: tensor<6x2x100x32xf16>, %k: tensor<6x1x150x32xf16>, %v: tensor<6x1x150x32xf16>,
+                  %lengths: tensor<6xi32>) -> (tensor<6x2x100x32xf16>, tensor<6x2x100xf32>) {
+  %c3 = arith.constant 3 : index
+  %number = tensor.extract %lengths[%c3] : tensor<6xi32>
+  %width = arith.index_cast %number : i32 to index
+  %o, %lse = attn.attention %q, %k, %v
+      mask_mod (%b: index, %h: index, %i: index, %j: index) {
+        %last = arith.addi %i, %width : index
+        %visible = arith.cmpi sgt, %j, %last : index
         attn.yield %visible : i1
       } {schedule = #attn.schedule<kind = "large_cache", tile_m = 64, tile_n = 64, tile_d = 32, tile_dv = 32>}
       : tensor<6x2x100x32xf16>, tensor<6x1x150x32xf16>, tensor<6x1x150x32xf16>
