@@ -7,7 +7,6 @@
 #include "KeyStream.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/OperationSupport.h"
 
 using namespace mlir;
 using namespace attn::tile;
@@ -117,26 +116,13 @@ static Value cloneAt(OpBuilder &builder, Value value, scf::ForOp loop,
   return mapping.lookup(value);
 }
 
-/// True if two values are computed alike from the same values.
-static bool isSameComputation(Value a, Value b) {
-  if (a == b)
-    return true;
-  Operation *left = a.getDefiningOp(), *right = b.getDefiningOp();
-  return left && right && left->getNumResults() == 1 &&
-         isMemoryEffectFree(left) &&
-         OperationEquivalence::isEquivalentTo(
-             left, right,
-             [](Value x, Value y) { return success(isSameComputation(x, y)); },
-             /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
-}
-
 Value KeyStream::buildPosition(OpBuilder &builder, Value count) {
   Value result;
   for (scf::ForOp loop : llvm::reverse(loops)) {
     IRMapping mapping;
     mapping.map(loop.getInductionVar(), count);
     Value position = cloneAt(builder, getPosition(loop), loop, mapping);
-    if (!result || isSameComputation(position, result)) {
+    if (!result || position == result) {
       result = position;
       continue;
     }
