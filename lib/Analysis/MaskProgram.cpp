@@ -86,8 +86,6 @@ static bool isFollowedCast(Operation *op) {
   return (from >= 32 && to >= 32) || (isUnsigned && from == 1);
 }
 
-static bool isNonNegative(Interval x) { return x.low >= 0; }
-
 static Interval shift(Opcode opcode, Interval x, Interval by) {
   if (!by.isSingle() || by.low < 0 || by.low > 40)
     return kAnything;
@@ -100,6 +98,9 @@ Interval MaskProgram::run(const Instruction &instruction) const {
   Interval a = slots[instruction.operands[0]];
   Interval b = slots[instruction.operands[1]];
   auto opcode = static_cast<Opcode>(instruction.opcode);
+  bool isUnsigned = opcode == DivU || opcode == RemU || opcode == ShiftRightU;
+  if (isUnsigned && (a.low < 0 || b.low < 0))
+    return kAnything;
   switch (opcode) {
   case Unknown:
     break;
@@ -112,9 +113,6 @@ Interval MaskProgram::run(const Instruction &instruction) const {
   case Mul:
     return multiplyIntervals(a, b);
   case DivU:
-    if (!isNonNegative(a) || !isNonNegative(b))
-      return kAnything;
-    [[fallthrough]];
   case DivS:
     return divideIntervals(a, b, Rounding::ToZero);
   case FloorDiv:
@@ -122,9 +120,6 @@ Interval MaskProgram::run(const Instruction &instruction) const {
   case CeilDiv:
     return divideIntervals(a, b, Rounding::Up);
   case RemU:
-    if (!isNonNegative(a) || !isNonNegative(b))
-      return kAnything;
-    [[fallthrough]];
   case RemS:
     return remainderOfIntervals(a, b);
   case Min:
@@ -138,9 +133,6 @@ Interval MaskProgram::run(const Instruction &instruction) const {
   case Xor:
     return combineBits(a, b, Bitwise::Xor);
   case ShiftRightU:
-    if (!isNonNegative(a))
-      return kAnything;
-    [[fallthrough]];
   case ShiftLeft:
   case ShiftRight:
     return shift(opcode, a, b);
