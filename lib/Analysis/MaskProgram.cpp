@@ -7,6 +7,7 @@
 #include "attn/Analysis/MaskProgram.h"
 #include "IntervalMath.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -85,8 +86,6 @@ static bool isFollowedCast(Operation *op) {
   return (from >= 32 && to >= 32) || (isUnsigned && from == 1);
 }
 
-static bool isNonNegative(Interval x) { return x.low >= 0; }
-
 static Interval shift(Opcode opcode, Interval x, Interval by) {
   if (!by.isSingle() || by.low < 0 || by.low > 40)
     return kAnything;
@@ -99,6 +98,9 @@ Interval MaskProgram::run(const Instruction &instruction) const {
   Interval a = slots[instruction.operands[0]];
   Interval b = slots[instruction.operands[1]];
   auto opcode = static_cast<Opcode>(instruction.opcode);
+  bool isUnsigned = opcode == DivU || opcode == RemU || opcode == ShiftRightU;
+  if (isUnsigned && (a.low < 0 || b.low < 0))
+    return kAnything;
   switch (opcode) {
   case Unknown:
     break;
@@ -111,9 +113,6 @@ Interval MaskProgram::run(const Instruction &instruction) const {
   case Mul:
     return multiplyIntervals(a, b);
   case DivU:
-    if (!isNonNegative(a) || !isNonNegative(b))
-      return kAnything;
-    [[fallthrough]];
   case DivS:
     return divideIntervals(a, b, Rounding::ToZero);
   case FloorDiv:
@@ -121,9 +120,6 @@ Interval MaskProgram::run(const Instruction &instruction) const {
   case CeilDiv:
     return divideIntervals(a, b, Rounding::Up);
   case RemU:
-    if (!isNonNegative(a) || !isNonNegative(b))
-      return kAnything;
-    [[fallthrough]];
   case RemS:
     return remainderOfIntervals(a, b);
   case Min:
@@ -137,9 +133,6 @@ Interval MaskProgram::run(const Instruction &instruction) const {
   case Xor:
     return combineBits(a, b, Bitwise::Xor);
   case ShiftRightU:
-    if (!isNonNegative(a))
-      return kAnything;
-    [[fallthrough]];
   case ShiftLeft:
   case ShiftRight:
     return shift(opcode, a, b);
@@ -181,7 +174,12 @@ unsigned MaskProgram::add(Value value) {
         isTruth ? number.getZExtValue() : number.getSExtValue();
   else if (isa_and_nonnull<tensor::DimOp>(op))
     interval = {0, kFar};
-  else if (op && region.isAncestor(op->getParentRegion())) {
+  else if (auto length = dyn_cast_or_null<LengthOp>(op)) {
+    bool isQuery = length.getSequence() == Sequence::query;
+    unsigned slot = addSlot({0, kFar});
+    (isQuery ? queryLengths : keyLengths).push_back(slot);
+    return numbers[value] = slot;
+  } else if (op && region.isAncestor(op->getParentRegion())) {
     Instruction instruction{op, getOpcode(op), {0, 0, 0}};
     if (instruction.opcode == Copy && !isFollowedCast(op))
       instruction.opcode = Unknown;
@@ -288,6 +286,10 @@ std::optional<BlockMap> MaskProgram::classifyBlocks(const MaskBox &problem,
     return std::nullopt;
   map.blocks.resize(map.rowTiles * map.keyTiles, BlockState::Partial);
   budget = mostBoxes;
+  for (unsigned slot : queryLengths)
+    slots[slot] = {problem.i.high + 1, problem.i.high + 1};
+  for (unsigned slot : keyLengths)
+    slots[slot] = {problem.j.high + 1, problem.j.high + 1};
   MaskBox tiles = problem;
   tiles.i = {0, map.rowTiles - 1};
   tiles.j = {0, map.keyTiles - 1};

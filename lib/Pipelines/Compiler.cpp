@@ -11,6 +11,7 @@
 
 #include "attn/Pipelines/Compiler.h"
 
+#include "MaskReport.h"
 #include "Report.h"
 
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
@@ -102,7 +103,8 @@ private:
   LogicalResult runStages();
   LogicalResult runPasses(StringRef step,
                           function_ref<void(OpPassManager &)> build);
-  /// Keeps what the cost model says of each attention, if a report is wanted.
+  /// Keeps what the cost model says of each attention, and what its mask leaves
+  /// visible, if a report is wanted.
   LogicalResult noteSelections();
   FailureOr<CompileResult> runSteps();
   FailureOr<std::string> emit(ArtifactKind kind);
@@ -135,6 +137,7 @@ private:
   std::optional<std::string> ptx;
   std::vector<Note> notes;
   std::vector<std::string> selections; ///< as getReportJson writes them
+  std::vector<llvm::json::Value> masks;
   std::optional<std::pair<Location, std::string>> firstWarning;
   CompileResult result;
 };
@@ -217,8 +220,9 @@ LogicalResult Compilation::noteSelections() {
         selectSchedule(op, target, *overrides, options.allowTf32);
     if (failed(selection))
       return WalkResult::interrupt();
-    selections.push_back(
-        getReportJson(getProblem(op), target, *selection).dump());
+    AttentionProblem problem = getProblem(op);
+    selections.push_back(getReportJson(problem, target, *selection).dump());
+    masks.push_back(describeMask(op, problem, selection->chosen().schedule));
     return WalkResult::advance();
   });
   return failure(walk.wasInterrupted());
@@ -272,7 +276,7 @@ FailureOr<std::string> Compilation::emit(ArtifactKind kind) {
   if (kind == ArtifactKind::Manifest)
     return runtime::writeManifest(*manifest);
   if (kind == ArtifactKind::Report)
-    return writeReport(*manifest, selections, notes, result.times);
+    return writeReport(*manifest, selections, masks, notes, result.times);
   FailureOr<std::string> embedded = getPtx();
   if (failed(embedded))
     return failure();

@@ -43,6 +43,7 @@ static json::Array describeTraffic(const runtime::Manifest &manifest) {
 
 std::string attn::writeReport(const runtime::Manifest &manifest,
                               llvm::ArrayRef<std::string> selections,
+                              llvm::ArrayRef<json::Value> masks,
                               llvm::ArrayRef<Note> notes,
                               llvm::ArrayRef<StepTime> times) {
   json::Array selectionList;
@@ -66,6 +67,7 @@ std::string attn::writeReport(const runtime::Manifest &manifest,
       {"kernels", describeKernels(manifest)},
       {"predicted_bytes", describeTraffic(manifest)},
       {"selections", std::move(selectionList)},
+      {"masks", json::Array(masks)},
       {"notes", std::move(noteList)},
       {"times", std::move(timeList)},
   };

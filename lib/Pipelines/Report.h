@@ -10,6 +10,8 @@
 #include "attn/Pipelines/Compiler.h"
 #include "attn/Runtime/Manifest.h"
 
+#include "llvm/Support/JSON.h"
+
 #include <string>
 #include <vector>
 
@@ -24,10 +26,12 @@ struct Note {
 
 /// NAME.report.json: schedule, launches and predicted traffic as the manifest
 /// has them, `selections` (a JSON object for each attention: the ranked
-/// schedules, and why the others were rejected), the notes, and the time of
+/// schedules, and why the others were rejected), `masks` (for each attention,
+/// as describeMask gives it), the notes, and the time of
 /// each step in milliseconds.
 std::string writeReport(const runtime::Manifest &manifest,
                         llvm::ArrayRef<std::string> selections,
+                        llvm::ArrayRef<llvm::json::Value> masks,
                         llvm::ArrayRef<Note> notes,
                         llvm::ArrayRef<StepTime> times);
 

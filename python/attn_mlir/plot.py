@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Figures of the cost model.
+"""Figures of the cost model and of masks.
 
     python -m attn_mlir.plot io --problem 'M=4096 N=4096 D=128' -o io.svg
+    python -m attn_mlir.plot mask attention.report.json -o mask.svg
 
 `io` draws, against the size of the fast memory, what the idealised large-cache
 and small-cache algorithms move, the lower bound, and the schedule that the
 compiler chooses for a target with that much shared memory. The numbers come from
 `attn-schedule --sweep ... --json`; matplotlib only draws them.
+
+`mask` draws which tiles of the scores are empty, partial and full, as a report
+of `attn-opt --emit=report` has them.
 """
 
 import argparse
@@ -125,15 +129,55 @@ def draw_io(pyplot, points, problem, target, output):
     pyplot.close(figure)
 
 
-def run_io(arguments):
-    if not arguments.output.endswith(SUFFIXES):
+def check_output(output):
+    """A PlotError unless a figure can be written there."""
+    if not output.endswith(SUFFIXES):
         raise PlotError(
-            f"expected an output that ends in {', '.join(SUFFIXES)}, "
-            f"got '{arguments.output}'"
+            f"expected an output that ends in {', '.join(SUFFIXES)}, got '{output}'"
         )
-    directory = os.path.dirname(arguments.output) or "."
+    directory = os.path.dirname(output) or "."
     if not os.path.isdir(directory):
         raise PlotError(f"no such directory '{directory}'")
+
+
+def read_mask(path):
+    """The first mask of a report, as attn-opt writes it."""
+    try:
+        with open(path) as file:
+            masks = json.load(file)["masks"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise PlotError(f"cannot read the masks of report '{path}': {error}") from None
+    known = [mask for mask in masks if mask]
+    if not known:
+        raise PlotError(f"the report '{path}' has no attention with a mask")
+    return known[0]
+
+
+def draw_mask(pyplot, mask, output):
+    figure, axes = pyplot.subplots(figsize=(5, 5))
+    states = [[".+#".index(tile) for tile in line] for line in mask["picture"]]
+    extent = (0, mask["keys"], mask["rows"], 0)
+    axes.imshow(states, cmap="Blues", vmin=0, vmax=2, extent=extent, aspect="auto")
+    axes.set(
+        xlabel="key",
+        ylabel="query",
+        title=f"{mask['visited']} tiles of {mask['tile_m']} x {mask['tile_n']} visited "
+        f"({mask['density']:.1%}), {mask['full']} full",
+    )
+    figure.tight_layout()
+    metadata = {"Date": None} if output.endswith(".svg") else None
+    figure.savefig(output, metadata=metadata)
+    pyplot.close(figure)
+
+
+def run_mask(arguments):
+    check_output(arguments.output)
+    mask = read_mask(arguments.report)
+    draw_mask(import_pyplot(), mask, arguments.output)
+
+
+def run_io(arguments):
+    check_output(arguments.output)
     pyplot = import_pyplot()
     points = get_sweep(
         find_tool(arguments.tool),
@@ -146,7 +190,7 @@ def run_io(arguments):
 
 def make_parser():
     parser = argparse.ArgumentParser(
-        prog="attn_mlir.plot", description="Draw what the cost model predicts."
+        prog="attn_mlir.plot", description="Draw what the compiler predicts."
     )
     commands = parser.add_subparsers(required=True, metavar="FIGURE")
     io = commands.add_parser("io", help="bytes moved against the fast memory's size")
@@ -161,6 +205,10 @@ def make_parser():
     io.add_argument("-o", "--output", required=True, help="a .png, .svg or .pdf file")
     io.add_argument("--tool", help="attn-schedule; default: the one on PATH")
     io.set_defaults(run=run_io)
+    mask = commands.add_parser("mask", help="empty, partial and full tiles of a mask")
+    mask.add_argument("report", help="NAME.report.json of attn-opt --emit=report")
+    mask.add_argument("-o", "--output", required=True, help="a .png, .svg or .pdf file")
+    mask.set_defaults(run=run_mask)
     return parser
 
 

@@ -56,7 +56,8 @@ public:
   /// What the mask is on a box, as far as intervals say.
   BoxState evaluate(const MaskBox &box);
 
-  /// The states of all tiles of `problem`, whose rows and keys start at 0. They
+  /// The states of all tiles of `problem`, whose rows and keys start at 0 and
+  /// end at the values of attn.length. They
   /// are exact if the region depends on i, j and constants alone; else a block
   /// may be partial that is empty or full for every batch and head. Nothing if
   /// more than `mostBoxes` boxes would have to be evaluated.
@@ -86,6 +87,8 @@ private:
   std::vector<Instruction> instructions;
   std::vector<unsigned> targets;
   std::vector<Interval> slots;
+  /// Slots of attn.length ops: of the query, of the key.
+  std::vector<unsigned> queryLengths, keyLengths;
   unsigned result;
   int64_t budget = 0; ///< boxes that may still be evaluated
 };

@@ -6,12 +6,12 @@
 
 #include "KernelOperands.h"
 
-#include "KernelScope.h"
-
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace attn;
@@ -73,17 +73,42 @@ static void addInput(TiledAttention &attention, StringRef name, Value tensor,
   attention.operands.push_back(operand);
 }
 
-/// Tensors that regions read and tensors whose sizes are asked for.
+/// Reads of tensors in the scf.forall, and outside of it for scalars used
+/// inside.
+static SetVector<tensor::ExtractOp> findReads(scf::ForallOp forall) {
+  SetVector<tensor::ExtractOp> reads;
+  SmallVector<Operation *> worklist;
+  forall->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto read = dyn_cast<tensor::ExtractOp>(op))
+      reads.insert(read);
+    worklist.push_back(op);
+  });
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!worklist.empty())
+    for (Value operand : worklist.pop_back_val()->getOperands()) {
+      Operation *op = operand.getDefiningOp();
+      if (!op || forall->isAncestor(op) || !seen.insert(op).second ||
+          !operand.getType().isIntOrIndexOrFloat())
+        continue;
+      if (auto read = dyn_cast<tensor::ExtractOp>(op))
+        reads.insert(read);
+      worklist.push_back(op);
+    }
+  return reads;
+}
+
+/// Tensors that are read element by element, but for constant tables.
 static void addCaptures(TiledAttention &attention) {
   unsigned count = 0;
-  attention.forall->walk([&](tensor::ExtractOp extract) {
-    if (isTableRead(extract))
-      return;
+  for (tensor::ExtractOp read : findReads(attention.forall)) {
+    // Constants that only the loops read are tables of the kernel.
+    bool isInRegion = read->getParentOfType<OnlineAttentionOp>() != nullptr;
+    if (!isInRegion && matchPattern(read.getTensor(), m_Constant()))
+      continue;
     size_t before = attention.operands.size();
-    addInput(attention, "capture" + std::to_string(count), extract.getTensor(),
-             1);
+    addInput(attention, "capture" + std::to_string(count), read.getTensor(), 1);
     count += attention.operands.size() > before;
-  });
+  }
 }
 
 /// Outputs, in the order of the normalize op's results.

@@ -13,18 +13,19 @@
 using namespace mlir;
 using namespace attn;
 
-bool attn::isTableRead(Operation *op) {
-  auto extract = dyn_cast<tensor::ExtractOp>(op);
-  return extract && !extract->getParentOfType<OnlineAttentionOp>() &&
-         extract.getIndices().size() == 1 &&
-         matchPattern(extract.getTensor(), m_Constant());
+/// True if `read` is of a constant table of the key loops, as opposed to what
+/// score_mod and mask_mod read.
+static bool isTableRead(tensor::ExtractOp read) {
+  return !read->getParentOfType<OnlineAttentionOp>() &&
+         read.getIndices().size() == 1 && read.getType().isInteger(32) &&
+         matchPattern(read.getTensor(), m_Constant());
 }
 
 bool attn::isScalarOp(Operation *op) {
   auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
   if (op->getNumResults() == 0 || !llvm::all_of(op->getResultTypes(), isScalar))
     return false;
-  return isa<tensor::DimOp>(op) || isTableRead(op) ||
+  return isa<tensor::DimOp, tensor::ExtractOp>(op) ||
          (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
           llvm::all_of(op->getOperandTypes(), isScalar));
 }
@@ -59,18 +60,36 @@ LogicalResult KernelScope::copyScalar(Operation *op) {
                    .getResult());
     return success();
   }
-  if (isTableRead(op)) {
-    auto extract = cast<tensor::ExtractOp>(op);
-    DenseIntElementsAttr table;
-    matchPattern(extract.getTensor(), m_Constant(&table));
-    auto lookup =
-        tile::LookupOp::create(builder, op->getLoc(), table,
-                               values.lookup(extract.getIndices().front()));
-    values.map(extract.getResult(), lookup.getEntry());
-    hoist(lookup);
-    return success();
-  }
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    return copyRead(extract);
   hoist(builder.clone(*op, values));
+  return success();
+}
+
+/// Reads an entry of a table, or an element of an operand: a length, a flag.
+LogicalResult KernelScope::copyRead(tensor::ExtractOp op) {
+  Operation *read;
+  if (isTableRead(op)) {
+    DenseIntElementsAttr table;
+    matchPattern(op.getTensor(), m_Constant(&table));
+    read = tile::LookupOp::create(builder, op.getLoc(), table,
+                                  values.lookup(op.getIndices().front()));
+  } else {
+    Value source = values.lookupOrNull(op.getTensor());
+    if (!source)
+      return op.emitOpError()
+             << "expected to read an operand of the attention, or a constant "
+                "vector of i32";
+    SmallVector<Value> indices =
+        llvm::map_to_vector(op.getIndices(), [&](Value index) -> Value {
+          return arith::IndexCastOp::create(
+              builder, op.getLoc(), builder.getI64Type(), values.lookup(index));
+        });
+    read = tile::ExtractOp::create(builder, op.getLoc(), op.getType(), source,
+                                   indices);
+  }
+  values.map(op.getResult(), read->getResult(0));
+  hoist(read);
   return success();
 }
 

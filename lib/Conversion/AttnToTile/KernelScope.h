@@ -17,11 +17,8 @@
 
 namespace attn {
 
-/// True if `op` reads an entry of a constant table for the key loops, as
-/// opposed to what score_mod and mask_mod read.
-bool isTableRead(mlir::Operation *op);
-
-/// True if `op` computes scalars only, from scalars or from a tensor's size.
+/// True if `op` computes scalars only, from scalars, a tensor's size or one of
+/// its elements.
 bool isScalarOp(mlir::Operation *op);
 
 /// The base of what builds a kernel.
@@ -35,6 +32,7 @@ protected:
   mlir::FailureOr<tile::KernelOp> beginKernel(llvm::StringRef name,
                                               mlir::DictionaryAttr manifest);
   mlir::LogicalResult copyScalar(mlir::Operation *op);
+  mlir::LogicalResult copyRead(mlir::tensor::ExtractOp op);
 
   /// The value in the kernel of a scalar of the tiled form, copied with what it
   /// is computed from if it is not there yet.

@@ -99,3 +99,21 @@ func.func @second(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
       : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>
 }
+
+// -----
+
+func.func @constant(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
+  %table = arith.constant dense<[1, 2]> : tensor<2xi64>
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{expected to read an operand of the attention, or a constant vector of i32}}
+  %n = tensor.extract %table[%c1] : tensor<2xi64>
+  %width = arith.index_cast %n : i64 to index
+  %o = attn.attention %q, %q, %q
+      mask_mod (%b: index, %h: index, %i: index, %j: index) {
+        %last = arith.addi %i, %width : index
+        %visible = arith.cmpi sle, %j, %last : index
+        attn.yield %visible : i1
+      } {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}

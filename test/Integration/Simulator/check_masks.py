@@ -1,6 +1,7 @@
 """Runs attention under the masks that people use and holds what was visited to brute force over all pairs.
 
-usage: check_masks.py DEVICE [NAME...]: cpu, sim:sm_80 or sim:sm_90a; all masks, or these. The results are compared with
+usage: check_masks.py DEVICE [NAME...]: cpu, sim:sm_80 or sim:sm_90a; all masks, or these; full-tiles: that no mask is
+computed in full tiles. The results are compared with
 float64 (attn-run --verify). In the simulator, the bytes read of K and V and the products computed must be those of the
 key tiles in which some pair is visible, and no others. Standard library only.
 """
@@ -185,25 +186,34 @@ def count_tiles(mask, rows, keys, tile_m, tile_n):
     return tiles, keys_in_tiles
 
 
-def check(device, name, folder):
-    rows, keys, mask = MASKS[name]
+def run(device, name, sizes, mask, folder, *options):
+    """Runs a mask; what the simulator counted, or an error message."""
     tile_m, tile_n, schedule = SCHEDULES[device]
     path, report = os.path.join(folder, name + ".mlir"), os.path.join(folder, name + ".json")
     with open(path, "w") as f:
-        sizes = (rows, keys) if name in STATIC else ("?", "?")
         f.write(module_text(sizes, mask, tile_m, tile_n, schedule))
-    command = ["attn-run", path, f"--device={device}", "--random=3", "--verify"]
-    if name not in STATIC:
-        command.append(f"--shape=M={rows},N={keys}")
+    command = ["attn-run", path, f"--device={device}", "--random=3", *options]
     if schedule:
         command.append(f"--report={report}")
-    run = subprocess.run(command, capture_output=True, text=True)
-    if run.returncode:
-        return run.stdout + run.stderr
+    process = subprocess.run(command, capture_output=True, text=True)
+    if process.returncode:
+        return process.stdout + process.stderr
     if not schedule:
-        return ""
+        return {}
     with open(report) as f:
-        counts = json.load(f)
+        return json.load(f)
+
+
+def check(device, name, folder):
+    rows, keys, mask = MASKS[name]
+    tile_m, tile_n, schedule = SCHEDULES[device]
+    is_static = name in STATIC
+    shape = [] if is_static else [f"--shape=M={rows},N={keys}"]
+    counts = run(device, name, (rows, keys) if is_static else ("?", "?"), mask, folder, "--verify", *shape)
+    if not isinstance(counts, dict):
+        return counts
+    if not counts:
+        return ""
     tiles, keys_in_tiles = count_tiles(mask, rows, keys, tile_m, tile_n)
     read = {operand["name"]: operand["read"] for operand in counts["operands"]}
     flops = sum(kernel["counters"]["mma_flops"] for kernel in counts["kernels"])
@@ -213,10 +223,38 @@ def check(device, name, folder):
     return "; ".join(wrong)
 
 
+def integers_per_score(device, masks, folder):
+    """Integer instructions for each score, from two masks of which one visits more tiles: what a CTA costs cancels out."""
+    tile_m, tile_n, _ = SCHEDULES[device]
+    points = []
+    for mask in masks:
+        counts = run(device, "mask", (512, 512), mask, folder)
+        if not isinstance(counts, dict):
+            sys.exit(counts)
+        counters = counts["kernels"][0]["counters"]
+        points.append((counters["lane_instructions"]["integer"], counters["mma_flops"] / (4 * D)))
+    (fewer, fewer_scores), (more, more_scores) = points
+    return (more - fewer) / (more_scores - fewer_scores)
+
+
+def check_full_tiles(device, folder):
+    """A score in a full tile costs what it does below a bound on the keys; in a partial tile it costs more."""
+    plain = integers_per_score(device, [lambda i, j, n=n: j < n for n in (256, 384)], folder)
+    chunks = integers_per_score(device, [lambda i, j, n=n: equal(i // n, j // n) for n in (128, 256)], folder)
+    tables = integers_per_score(device, [lambda i, j, n=n: equal((i // 64 + j // 64) % n, 0) for n in (4, 2)], folder)
+    partial = integers_per_score(device, [lambda i, j, n=n: (j < n) & equal((i - j) % 4, 0) for n in (256, 384)], folder)
+    print(f"integer instructions for a score: {plain:.2f} plain, {chunks:.2f} chunks, {tables:.2f} tables, {partial:.2f} partial")
+    if not (chunks < plain + 1 and tables < plain + 1 and partial > plain + 5):
+        sys.exit("expected full tiles without a mask")
+    print("full tiles have no mask")
+
+
 def main():
     device, names = sys.argv[1], sys.argv[2:] or list(MASKS)
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
+        if names == ["full-tiles"]:
+            return check_full_tiles(device, folder)
         for name in names:
             failure = check(device, name, folder)
             failures += bool(failure)

@@ -297,14 +297,19 @@ static void walkLists(OpBuilder &builder, UnsplitLoops loops,
   auto readHeader = [&](BlockLists::Header field) {
     return read(builder, math.add(header, math.constant(field)));
   };
-  OpFoldResult begin = readHeader(BlockLists::kBegin);
+  Value begin = readHeader(BlockLists::kBegin);
+  Value tileN =
+      arith::ConstantIndexOp::create(builder, loc, schedule.getTileN());
   WalkBounds bounds = {arith::ConstantIndexOp::create(builder, loc, 0),
                        readHeader(BlockLists::kFullEnd),
                        readHeader(BlockLists::kPartialEnd),
                        readHeader(BlockLists::kRaggedEnd)};
   auto find = [&](IndexMath &inside, OpFoldResult count) -> OpFoldResult {
-    OpFoldResult number = inside.floorDiv(count, schedule.getTileN());
-    return read(inside.getBuilder(), inside.add(begin, number));
+    OpBuilder &body = inside.getBuilder();
+    Value number = arith::DivUIOp::create(
+        body, loc, getValueOrCreateConstantIndexOp(body, loc, count), tileN);
+    Value position = arith::AddIOp::create(body, loc, begin, number);
+    return read(body, position);
   };
   walkTiles(builder, loops, bounds, find, find, find);
 }
