@@ -25,8 +25,9 @@
 using namespace mlir;
 using namespace attn;
 
-/// Warps of both kernels.
-static constexpr int64_t kWarps = 4;
+/// Rows of a warp: one row of blocks of mma.sync, so that the accumulators of
+/// dK and dV fit into the registers.
+static constexpr int64_t kRowsPerWarp = 16;
 
 /// The slice that a tile is, under its padding; null if it is none.
 static tensor::ExtractSliceOp getSlice(Value tile) {
@@ -449,17 +450,25 @@ static WorkspaceView getDeltaView(TiledBackward &backward) {
 }
 
 static LaunchPlan getPlan(TiledBackward &backward, StringRef name) {
-  auto tiles = [](StringRef operand, int64_t tile) {
-    return "ceildiv(dim(" + operand.str() + ", 2), " + std::to_string(tile) +
-           ")";
+  ScheduleAttr rows = backward.queries.schedule;
+  ScheduleAttr keys = backward.keys.schedule;
+  // One tensor may be query and key.
+  Value keyTensor = getSource(backward.keyStep.getKey());
+  std::string key;
+  for (const KernelOperand &operand : backward.queries.operands)
+    if (operand.tensor == keyTensor)
+      key = operand.name;
+  auto tiles = [](const std::string &operand, int64_t tile) {
+    return "ceildiv(dim(" + operand + ", 2), " + std::to_string(tile) + ")";
   };
-  ScheduleAttr schedule = backward.queries.schedule;
   LaunchPlan plan;
   plan.kernels = {
       {name.str() + "_dq",
-       {tiles("query", schedule.getTileM()), "dim(query, 1)", "dim(query, 0)"}},
+       {tiles("query", rows.getTileM()), "dim(query, 1)", "dim(query, 0)"},
+       rows.getWarps()},
       {name.str() + "_dkv",
-       {tiles("key", schedule.getTileN()), "dim(key, 1)", "dim(query, 0)"}}};
+       {tiles(key, keys.getTileN()), "dim(" + key + ", 1)", "dim(query, 0)"},
+       keys.getWarps()}};
   plan.workspaces = {getDeltaView(backward)};
   return plan;
 }
@@ -490,9 +499,9 @@ static LogicalResult checkSupported(BackwardStepOp step, int64_t tileM,
     if (size % 8 != 0)
       return step.emitOpError()
              << "expected " << name << " to be a multiple of 8, got " << size;
-  if (tileM % (16 * kWarps) != 0 || tileN % (16 * kWarps) != 0)
+  if (tileM % kRowsPerWarp != 0 || tileN % kRowsPerWarp != 0)
     return step.emitOpError()
-           << "expected tile_m and tile_n to be multiples of " << 16 * kWarps
+           << "expected tile_m and tile_n to be multiples of " << kRowsPerWarp
            << " in a backward on the GPU, got " << tileM << " and " << tileN;
   return success();
 }
@@ -502,6 +511,14 @@ static FailureOr<TiledBackward> findBackward(Operation *function) {
   SmallVector<BackwardStepOp> steps;
   function->walk([&](BackwardStepOp op) { steps.push_back(op); });
   function->walk([&](BackwardDeltaOp op) { backward.delta = op; });
+  WalkResult forward = function->walk([](OnlineAttentionOp op) {
+    op.emitOpError() << "expected no attention beside a backward in a function "
+                        "on a GPU: put it into a function of a module of its "
+                        "own";
+    return WalkResult::interrupt();
+  });
+  if (forward.wasInterrupted())
+    return failure();
   if (steps.size() != 2 || !backward.delta || !steps[0].getDQuery() ||
       !steps[1].getDKey())
     return function->emitError()
@@ -522,11 +539,12 @@ static FailureOr<TiledBackward> findBackward(Operation *function) {
   schedule.tileD = dims.headDim;
   schedule.tileDv = dims.valueDim;
   schedule.stages = 1;
-  schedule.warps = kWarps;
   for (auto [attention, step] : {std::pair<TiledAttention *, BackwardStepOp>{
                                      &backward.queries, steps[0]},
                                  {&backward.keys, steps[1]}}) {
     attention->forall = step->getParentOfType<scf::ForallOp>();
+    int64_t rows = step.getDQuery() ? tileM : tileN;
+    schedule.warps = rows / kRowsPerWarp;
     attention->schedule = getScheduleAttr(function->getContext(), schedule);
     attention->semantics = "attention_backward";
     attention->scale = step.getScaleValue();
