@@ -9,15 +9,15 @@
 // CHECK-SAME: block = [128, 1, 1], cluster = [1, 1, 1], entry = "grad_dkv", grid = ["ceildiv(dim(key, 2), 64)", "dim(key, 1)", "dim(query, 0)"]
 // CHECK-SAME: op = "attention_backward", results = {d_key = 1 : i64, d_query = 0 : i64, d_value = 2 : i64}, scale = 1.250000e-01 : f64
 // CHECK-SAME: workspaces = [{bytes = "dim(query, 0) * dim(query, 1) * dim(query, 2) * 4", name = "delta"}]
-// CHECK: %[[V:.+]] = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+// CHECK: %[[V:.+]] = attn_tile.alloc : <64x64xf16, swizzle = 128>
 // CHECK: %[[K:.+]] = attn_tile.alloc
 // CHECK: %[[DO:.+]] = attn_tile.alloc
 // CHECK: %[[Q:.+]] = attn_tile.alloc
 // CHECK: attn_tile.copy_async {{.*}} to %[[Q]]
 // CHECK: attn_tile.copy_async {{.*}} to %[[DO]]
-// CHECK: %[[PRODUCTS:.+]] = attn_tile.map : () -> !attn_tile.fragment<64x64xf32, accumulator>
+// CHECK: %[[PRODUCTS:.+]] = attn_tile.map : () -> {{.*}}<64x64xf32, accumulator>
 // CHECK: attn_tile.row_reduce sum %[[PRODUCTS]]
-// CHECK: attn_tile.store {{.*}} : !attn_tile.fragment<64xf32, row>
+// CHECK: attn_tile.store {{.*}} : <64xf32, row>
 // CHECK: scf.for {{.*}} iter_args(%[[ACC:.+]] = %{{.+}}) -> (!attn_tile.fragment<64x64xf32, accumulator>)
 // CHECK: gpu.barrier
 // CHECK: attn_tile.copy_async {{.*}} to %[[K]]
