@@ -20,6 +20,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -390,11 +391,10 @@ LogicalResult BackwardKernelBuilder::build(StringRef name,
 // Operands
 //===----------------------------------------------------------------------===//
 
+/// One tensor that is several operands, query and key say, is several
+/// parameters: each names the sizes that the gradients have.
 static void addOperand(TiledAttention &attention, StringRef name, Value tensor,
                        int64_t vectorElements, bool isOutput = false) {
-  for (const KernelOperand &operand : attention.operands)
-    if (operand.tensor == tensor)
-      return;
   attention.operands.push_back({name.str(), tensor,
                                 cast<RankedTensorType>(tensor.getType()),
                                 isOutput, vectorElements});
@@ -416,13 +416,11 @@ static void addOperands(TiledBackward &backward) {
   addOperand(attention, "lse", getSource(step.getLse()), 1);
   if (Value dLse = backward.delta.getDLse())
     addOperand(attention, "d_lse", getSource(dLse), 1);
-  unsigned count = 0;
-  step->walk([&](tensor::ExtractOp extract) {
-    size_t before = attention.operands.size();
-    addOperand(attention, "capture" + std::to_string(count),
-               extract.getTensor(), 1);
-    count += attention.operands.size() > before;
-  });
+  SetVector<Value> captures;
+  step->walk(
+      [&](tensor::ExtractOp extract) { captures.insert(extract.getTensor()); });
+  for (auto [i, capture] : llvm::enumerate(captures))
+    addOperand(attention, "capture" + std::to_string(i), capture, 1);
   auto rows = backward.queries.forall.getRegionIterArgs();
   auto keys = backward.keys.forall.getRegionIterArgs();
   addOperand(attention, "d_query", rows[0], 2, /*isOutput=*/true);
@@ -452,14 +450,9 @@ static WorkspaceView getDeltaView(TiledBackward &backward) {
 static LaunchPlan getPlan(TiledBackward &backward, StringRef name) {
   ScheduleAttr rows = backward.queries.schedule;
   ScheduleAttr keys = backward.keys.schedule;
-  // One tensor may be query and key.
-  Value keyTensor = getSource(backward.keyStep.getKey());
-  std::string key;
-  for (const KernelOperand &operand : backward.queries.operands)
-    if (operand.tensor == keyTensor)
-      key = operand.name;
-  auto tiles = [](const std::string &operand, int64_t tile) {
-    return "ceildiv(dim(" + operand + ", 2), " + std::to_string(tile) + ")";
+  auto tiles = [](StringRef operand, int64_t tile) {
+    return "ceildiv(dim(" + operand.str() + ", 2), " + std::to_string(tile) +
+           ")";
   };
   LaunchPlan plan;
   plan.kernels = {
@@ -467,7 +460,7 @@ static LaunchPlan getPlan(TiledBackward &backward, StringRef name) {
        {tiles("query", rows.getTileM()), "dim(query, 1)", "dim(query, 0)"},
        rows.getWarps()},
       {name.str() + "_dkv",
-       {tiles(key, keys.getTileN()), "dim(" + key + ", 1)", "dim(query, 0)"},
+       {tiles("key", keys.getTileN()), "dim(key, 1)", "dim(query, 0)"},
        keys.getWarps()}};
   plan.workspaces = {getDeltaView(backward)};
   return plan;
