@@ -78,12 +78,10 @@ private:
   SmallVector<Value> createStepIfVisible(const KeyTile &keys, Place place,
                                          ValueRange state);
 
-  Value asValue(OpFoldResult ofr) {
-    return getValueOrCreateConstantIndexOp(builder, loc, ofr);
+  Value asValue(OpFoldResult size) {
+    return getValueOrCreateConstantIndexOp(builder, loc, size);
   }
-  Value index(int64_t number) {
-    return arith::ConstantIndexOp::create(builder, loc, number);
-  }
+  Value index(int64_t n) { return asValue(builder.getIndexAttr(n)); }
 
   AttentionBackwardOp op;
   int64_t tileM, tileN;
