@@ -297,6 +297,8 @@ struct ConvertAttnToTile
   using ConvertAttnToTileBase::ConvertAttnToTileBase;
 
   void runOnOperation() override {
+    if (failed(rejectUntiledBackward()))
+      return signalPassFailure();
     OpBuilder builder(&getContext());
     SmallVector<FunctionOpInterface> functions;
     for (auto function : getOperation().getOps<FunctionOpInterface>())
@@ -331,6 +333,16 @@ struct ConvertAttnToTile
   }
 
 private:
+  /// --attn-tile-backward leaves these; they would be lost silently.
+  LogicalResult rejectUntiledBackward() {
+    WalkResult result = getOperation().walk([](AttentionBackwardOp op) {
+      op.emitOpError() << "expected no gradient of a bias or of captured "
+                          "tensors on the GPU";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
   LogicalResult buildKernels(OpBuilder &builder, TiledAttention &attention,
                              StringRef name) {
     if (attention.isSmallCache()) {

@@ -15,8 +15,8 @@
 #include "BackwardStep.h"
 #include "Fragments.h"
 #include "KernelScope.h"
+#include "TiledBackward.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -25,28 +25,7 @@
 using namespace mlir;
 using namespace attn;
 
-/// Warps of both kernels.
-static constexpr int64_t kWarps = 4;
-
-/// The slice that a tile is, under its padding; null if it is none.
-static tensor::ExtractSliceOp getSlice(Value tile) {
-  if (auto pad = tile.getDefiningOp<tensor::PadOp>())
-    tile = pad.getSource();
-  return tile.getDefiningOp<tensor::ExtractSliceOp>();
-}
-
-/// The tensor that a tile is sliced from.
-static Value getSource(Value tile) { return getSlice(tile).getSource(); }
-
 namespace {
-/// The two nests of a backward, and what both kernels take.
-struct TiledBackward {
-  TiledAttention queries, keys;
-  BackwardStepOp queryStep, keyStep;
-  BackwardDeltaOp delta;
-  LaunchPlan plan;
-};
-
 /// Builds one of the kernels.
 class BackwardKernelBuilder : KernelScope {
 public:
@@ -65,7 +44,7 @@ private:
   LogicalResult convertBranch(scf::IfOp branch);
   LogicalResult convertSlice(tensor::ExtractSliceOp slice);
   LogicalResult convertStep(BackwardStepOp step);
-  LogicalResult convertDelta(BackwardDeltaOp op);
+  void convertDelta(BackwardDeltaOp op);
   void convertFill(linalg::FillOp fill);
   void convertStores(scf::InParallelOp op);
   SmallVector<Value> lookupAll(ValueRange outside) {
@@ -223,76 +202,21 @@ LogicalResult BackwardKernelBuilder::convertStep(BackwardStepOp step) {
   return success();
 }
 
-/// delta = rowsum(dO * O) - dLSE. Each CTA writes that of its rows, and reads
-/// it again from there.
-LogicalResult BackwardKernelBuilder::convertDelta(BackwardDeltaOp op) {
+/// Each CTA writes delta of its rows, and reads it again from there.
+void BackwardKernelBuilder::convertDelta(BackwardDeltaOp op) {
   auto type = cast<RankedTensorType>(op.getOutput().getType());
-  int64_t rows = type.getDimSize(kSequence), cols = type.getDimSize(kHeadDim);
+  auto sourceOf = [&](Value tile) {
+    return tile ? values.lookup(getSource(tile)) : tile;
+  };
   SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
-  auto toI64 = [&](Value value) -> Value {
-    Type i64 = builder.getI64Type();
-    if (value.getType().isIndex())
-      return arith::IndexCastOp::create(builder, loc, i64, value);
-    return arith::ExtSIOp::create(builder, loc, i64, value);
-  };
-  Value output = values.lookup(getSource(op.getOutput()));
-  Value dOutput = values.lookup(getSource(op.getDOutput()));
-  Value size = toI64(tile::DimOp::create(builder, loc, output, kSequence));
-  Value one = arith::ConstantIntOp::create(builder, loc, 1, 64);
-  Value last = arith::SubIOp::create(builder, loc, size, one);
-  SmallVector<Value> first = llvm::map_to_vector(at, toI64);
-  auto getRow = [&](Value row) -> SmallVector<Value> {
-    Value i = arith::AddIOp::create(builder, loc, first[2], toI64(row));
-    i = arith::MinSIOp::create(builder, loc, i, last);
-    return {first[0], first[1], i};
-  };
-  auto read = [&](Value tensor, ArrayRef<Value> indices) -> Value {
-    Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
-    Value number =
-        tile::ExtractOp::create(builder, loc, element, tensor, indices);
-    if (element.isF32())
-      return number;
-    return arith::ExtFOp::create(builder, loc, builder.getF32Type(), number);
-  };
-  auto createMap = [&](Type result, ValueRange inputs,
-                       function_ref<Value(ValueRange)> body) -> Value {
-    OpBuilder::InsertionGuard guard(builder);
-    auto map = tile::MapOp::create(builder, loc, result, inputs);
-    SmallVector<Type> types(inputs.size(), builder.getF32Type());
-    types.append(cast<tile::FragmentType>(result).isRow() ? 1 : 2,
-                 builder.getI32Type());
-    Block *block = builder.createBlock(
-        &map.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
-    tile::YieldOp::create(builder, loc, body(block->getArguments()));
-    return map.getResult();
-  };
-  Fragments fragments(builder, loc);
-  Value products = createMap(
-      getAccumulatorType(builder, rows, llvm::alignTo(cols, 16)), ValueRange(),
-      [&](ValueRange args) -> Value {
-        SmallVector<Value> indices = getRow(args[0]);
-        Value col = toI64(args[1]);
-        Value end = arith::ConstantIntOp::create(builder, loc, cols - 1, 64);
-        indices.push_back(arith::MinSIOp::create(builder, loc, col, end));
-        Value product =
-            fragments.mul(read(output, indices), read(dOutput, indices));
-        Value exists = arith::CmpIOp::create(
-            builder, loc, arith::CmpIPredicate::sle, col, end);
-        return arith::SelectOp::create(builder, loc, exists, product,
-                                       fragments.constant(0));
-      });
-  Value delta = fragments.reduce(tile::Reduction::sum, products, 0.0f);
-  if (Value slice = op.getDLse()) {
-    Value dLse = values.lookup(getSource(slice));
-    delta = createMap(delta.getType(), delta, [&](ValueRange args) {
-      return fragments.sub(args[0], read(dLse, getRow(args[1])));
-    });
-  }
+  Value delta = DeltaBuilder(builder, loc, at)
+                    .build(type.getDimSize(kSequence),
+                           type.getDimSize(kHeadDim), sourceOf(op.getOutput()),
+                           sourceOf(op.getDOutput()), sourceOf(op.getDLse()));
   Value workspace = values.lookup(attention.forall.getRegionIterArgs()[1]);
   tile::StoreOp::create(builder, loc, delta, workspace, at);
   gpu::BarrierOp::create(builder, loc);
   values.map(op.getDelta(), workspace);
-  return success();
 }
 
 void BackwardKernelBuilder::convertFill(linalg::FillOp fill) {
@@ -327,7 +251,10 @@ LogicalResult BackwardKernelBuilder::convertOp(Operation *op) {
       .Case([&](scf::IfOp branch) { return convertBranch(branch); })
       .Case([&](tensor::ExtractSliceOp slice) { return convertSlice(slice); })
       .Case([&](BackwardStepOp step) { return convertStep(step); })
-      .Case([&](BackwardDeltaOp delta) { return convertDelta(delta); })
+      .Case([&](BackwardDeltaOp delta) {
+        convertDelta(delta);
+        return success();
+      })
       .Case([&](linalg::FillOp fill) {
         convertFill(fill);
         return success();
@@ -386,161 +313,14 @@ LogicalResult BackwardKernelBuilder::build(StringRef name,
 }
 
 //===----------------------------------------------------------------------===//
-// Operands
+// Both kernels
 //===----------------------------------------------------------------------===//
-
-static void addOperand(TiledAttention &attention, StringRef name, Value tensor,
-                       int64_t vectorElements, bool isOutput = false) {
-  for (const KernelOperand &operand : attention.operands)
-    if (operand.tensor == tensor)
-      return;
-  attention.operands.push_back({name.str(), tensor,
-                                cast<RankedTensorType>(tensor.getType()),
-                                isOutput, vectorElements});
-}
-
-static void addOperands(TiledBackward &backward) {
-  TiledAttention &attention = backward.queries;
-  BackwardStepOp step = backward.queryStep;
-  // Tiles are copied by 16 bytes.
-  std::pair<StringRef, Value> factors[] = {{"query", step.getQuery()},
-                                           {"key", step.getKey()},
-                                           {"value", step.getValue()},
-                                           {"d_output", step.getDOutput()}};
-  for (auto [name, tile] : factors)
-    addOperand(attention, name, getSource(tile), 8);
-  if (step.getBias())
-    addOperand(attention, "bias", getSource(step.getBias()), 1);
-  addOperand(attention, "output", getSource(backward.delta.getOutput()), 1);
-  addOperand(attention, "lse", getSource(step.getLse()), 1);
-  if (Value dLse = backward.delta.getDLse())
-    addOperand(attention, "d_lse", getSource(dLse), 1);
-  unsigned count = 0;
-  step->walk([&](tensor::ExtractOp extract) {
-    size_t before = attention.operands.size();
-    addOperand(attention, "capture" + std::to_string(count),
-               extract.getTensor(), 1);
-    count += attention.operands.size() > before;
-  });
-  auto rows = backward.queries.forall.getRegionIterArgs();
-  auto keys = backward.keys.forall.getRegionIterArgs();
-  addOperand(attention, "d_query", rows[0], 2, /*isOutput=*/true);
-  addOperand(attention, "d_key", keys[0], 2, /*isOutput=*/true);
-  addOperand(attention, "d_value", keys[1], 2, /*isOutput=*/true);
-  backward.keys.operands = attention.operands;
-}
-
-/// delta [B, Hq, M], written by the first kernel.
-static WorkspaceView getDeltaView(TiledBackward &backward) {
-  auto type =
-      cast<RankedTensorType>(getSource(backward.queryStep.getLse()).getType());
-  WorkspaceView view;
-  view.name = "delta";
-  view.type = tile::GlobalType::get(type.getContext(), type.getShape(),
-                                    type.getElementType());
-  std::string sizes[] = {"dim(query, 0)", "dim(query, 1)", "dim(query, 2)"};
-  view.bytes = sizes[0] + " * " + sizes[1] + " * " + sizes[2] + " * 4";
-  for (auto [dim, size] : llvm::enumerate(sizes))
-    if (type.isDynamicDim(dim))
-      view.sizes.push_back(size);
-  view.strides = {sizes[1] + " * " + sizes[2], sizes[2]};
-  view.byteOffset = "0";
-  return view;
-}
-
-static LaunchPlan getPlan(TiledBackward &backward, StringRef name) {
-  auto tiles = [](StringRef operand, int64_t tile) {
-    return "ceildiv(dim(" + operand.str() + ", 2), " + std::to_string(tile) +
-           ")";
-  };
-  ScheduleAttr schedule = backward.queries.schedule;
-  LaunchPlan plan;
-  plan.kernels = {
-      {name.str() + "_dq",
-       {tiles("query", schedule.getTileM()), "dim(query, 1)", "dim(query, 0)"}},
-      {name.str() + "_dkv",
-       {tiles("key", schedule.getTileN()), "dim(key, 1)", "dim(query, 0)"}}};
-  plan.workspaces = {getDeltaView(backward)};
-  return plan;
-}
-
-//===----------------------------------------------------------------------===//
-// The backward of a function
-//===----------------------------------------------------------------------===//
-
-bool attn::holdsBackward(Operation *function) {
-  return function->walk([](BackwardStepOp) { return WalkResult::interrupt(); })
-      .wasInterrupted();
-}
-
-static LogicalResult checkSupported(BackwardStepOp step, int64_t tileM,
-                                    int64_t tileN) {
-  Type element = getElementTypeOrSelf(step.getQuery().getType());
-  if (!element.isF16() && !element.isBF16())
-    return step.emitOpError()
-           << "expected f16 or bf16 inputs of a backward on the GPU, got "
-           << element;
-  if (getElementTypeOrSelf(step.getDOutput().getType()) != element)
-    return step.emitOpError()
-           << "expected d_output in the type of query on the GPU, got "
-           << step.getDOutput().getType();
-  AttentionDims dims = AttentionDims::get(step);
-  for (auto [name, size] : {std::pair<StringRef, int64_t>{"D", dims.headDim},
-                            {"Dv", dims.valueDim}})
-    if (size % 8 != 0)
-      return step.emitOpError()
-             << "expected " << name << " to be a multiple of 8, got " << size;
-  if (tileM % (16 * kWarps) != 0 || tileN % (16 * kWarps) != 0)
-    return step.emitOpError()
-           << "expected tile_m and tile_n to be multiples of " << 16 * kWarps
-           << " in a backward on the GPU, got " << tileM << " and " << tileN;
-  return success();
-}
-
-static FailureOr<TiledBackward> findBackward(Operation *function) {
-  TiledBackward backward;
-  SmallVector<BackwardStepOp> steps;
-  function->walk([&](BackwardStepOp op) { steps.push_back(op); });
-  function->walk([&](BackwardDeltaOp op) { backward.delta = op; });
-  if (steps.size() != 2 || !backward.delta || !steps[0].getDQuery() ||
-      !steps[1].getDKey())
-    return function->emitError()
-           << "expected one backward in a function on a GPU, as "
-              "--attn-tile-backward gives";
-  backward.queryStep = steps[0];
-  backward.keyStep = steps[1];
-  int64_t tileM =
-      cast<ShapedType>(steps[0].getQuery().getType()).getDimSize(kSequence);
-  int64_t tileN =
-      cast<ShapedType>(steps[0].getKey().getType()).getDimSize(kSequence);
-  if (failed(checkSupported(steps[0], tileM, tileN)))
-    return failure();
-  AttentionDims dims = AttentionDims::get(steps[0]);
-  Schedule schedule;
-  schedule.tileM = tileM;
-  schedule.tileN = tileN;
-  schedule.tileD = dims.headDim;
-  schedule.tileDv = dims.valueDim;
-  schedule.stages = 1;
-  schedule.warps = kWarps;
-  for (auto [attention, step] : {std::pair<TiledAttention *, BackwardStepOp>{
-                                     &backward.queries, steps[0]},
-                                 {&backward.keys, steps[1]}}) {
-    attention->forall = step->getParentOfType<scf::ForallOp>();
-    attention->schedule = getScheduleAttr(function->getContext(), schedule);
-    attention->semantics = "attention_backward";
-    attention->scale = step.getScaleValue();
-  }
-  addOperands(backward);
-  return backward;
-}
 
 LogicalResult attn::buildBackwardKernels(OpBuilder &builder,
                                          Operation *function, StringRef name) {
-  FailureOr<TiledBackward> backward = findBackward(function);
+  FailureOr<TiledBackward> backward = TiledBackward::find(function, name);
   if (failed(backward))
     return failure();
-  backward->plan = getPlan(*backward, name);
   if (failed(BackwardKernelBuilder(builder, *backward, /*keysAreRows=*/false)
                  .build(backward->plan.kernels[0].entry,
                         buildManifest(backward->queries, backward->plan))))

@@ -218,3 +218,78 @@ FailureOr<BackwardStepBuilder::Operands> BackwardStepBuilder::build() {
     return failure();
   return Operands{toOperand(*probabilities), toOperand(*dScores)};
 }
+
+//===----------------------------------------------------------------------===//
+// delta
+//===----------------------------------------------------------------------===//
+
+DeltaBuilder::DeltaBuilder(OpBuilder &builder, Location loc, ValueRange at)
+    : builder(builder), loc(loc) {
+  for (Value value : at)
+    first.push_back(toI64(value));
+}
+
+Value DeltaBuilder::toI64(Value value) {
+  Type i64 = builder.getI64Type();
+  if (value.getType().isIndex())
+    return arith::IndexCastOp::create(builder, loc, i64, value);
+  return arith::ExtSIOp::create(builder, loc, i64, value);
+}
+
+/// As Fragments::map, with the element's row and column.
+Value DeltaBuilder::createMap(Type result, ValueRange inputs, Body body) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto map = tile::MapOp::create(builder, loc, result, inputs);
+  SmallVector<Type> types(inputs.size(), builder.getF32Type());
+  types.append(cast<tile::FragmentType>(result).isRow() ? 1 : 2,
+               builder.getI32Type());
+  Block *block = builder.createBlock(&map.getBody(), {}, types,
+                                     SmallVector<Location>(types.size(), loc));
+  tile::YieldOp::create(builder, loc, body(block->getArguments()));
+  return map.getResult();
+}
+
+/// An element in f32.
+Value DeltaBuilder::read(Value tensor, ValueRange indices) {
+  Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
+  Value number =
+      tile::ExtractOp::create(builder, loc, element, tensor, indices);
+  if (element.isF32())
+    return number;
+  return arith::ExtFOp::create(builder, loc, builder.getF32Type(), number);
+}
+
+/// The indices of a row of the tile; of the last one for rows past the end.
+SmallVector<Value> DeltaBuilder::getRow(Value row, Value last) {
+  Value i = arith::AddIOp::create(builder, loc, first[kSequence], toI64(row));
+  i = arith::MinSIOp::create(builder, loc, i, last);
+  return {first[kBatch], first[kHead], i};
+}
+
+Value DeltaBuilder::build(int64_t rows, int64_t cols, Value output,
+                          Value dOutput, Value dLse) {
+  Fragments fragments(builder, loc);
+  Value size = toI64(tile::DimOp::create(builder, loc, output, kSequence));
+  Value one = arith::ConstantIntOp::create(builder, loc, 1, 64);
+  Value last = arith::SubIOp::create(builder, loc, size, one);
+  Value products = createMap(
+      getAccumulatorType(builder, rows, llvm::alignTo(cols, 16)), ValueRange(),
+      [&](ValueRange args) -> Value {
+        SmallVector<Value> indices = getRow(args[0], last);
+        Value col = toI64(args[1]);
+        Value end = arith::ConstantIntOp::create(builder, loc, cols - 1, 64);
+        indices.push_back(arith::MinSIOp::create(builder, loc, col, end));
+        Value product =
+            fragments.mul(read(output, indices), read(dOutput, indices));
+        Value exists = arith::CmpIOp::create(
+            builder, loc, arith::CmpIPredicate::sle, col, end);
+        return arith::SelectOp::create(builder, loc, exists, product,
+                                       fragments.constant(0));
+      });
+  Value delta = fragments.reduce(tile::Reduction::sum, products, 0.0f);
+  if (!dLse)
+    return delta;
+  return createMap(delta.getType(), delta, [&](ValueRange args) {
+    return fragments.sub(args[0], read(dLse, getRow(args[1], last)));
+  });
+}

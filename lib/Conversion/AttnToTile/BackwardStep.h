@@ -66,6 +66,31 @@ private:
   bool keysAreRows;
 };
 
+/// Builds delta = rowsum(dO * O) - dLSE of a CTA's rows, reading both element
+/// by element: each is read once.
+class DeltaBuilder {
+public:
+  /// `at` is the batch, the head and the first row.
+  DeltaBuilder(mlir::OpBuilder &builder, mlir::Location loc,
+               mlir::ValueRange at);
+
+  /// A row fragment of `rows` sums over `cols` columns; `dLse` may be null.
+  mlir::Value build(int64_t rows, int64_t cols, mlir::Value output,
+                    mlir::Value dOutput, mlir::Value dLse);
+
+private:
+  using Body = llvm::function_ref<mlir::Value(mlir::ValueRange)>;
+
+  mlir::Value createMap(mlir::Type result, mlir::ValueRange inputs, Body body);
+  mlir::Value read(mlir::Value tensor, mlir::ValueRange indices);
+  llvm::SmallVector<mlir::Value> getRow(mlir::Value row, mlir::Value last);
+  mlir::Value toI64(mlir::Value value);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  llvm::SmallVector<mlir::Value> first; ///< `at`, as i64
+};
+
 } // namespace attn
 
 #endif // LIB_CONVERSION_ATTNTOTILE_BACKWARDSTEP_H

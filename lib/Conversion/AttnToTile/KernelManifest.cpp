@@ -139,12 +139,12 @@ private:
       SmallVector<Attribute> grid;
       for (const std::string &size : kernel.grid)
         grid.push_back(text(size));
+      int64_t warps =
+          kernel.warps ? kernel.warps : attention.schedule.getWarps();
       list.push_back(builder.getDictionaryAttr({
           field("entry", text(kernel.entry)),
           field("grid", builder.getArrayAttr(grid)),
-          field("block",
-                builder.getArrayAttr(
-                    {number(attention.schedule.getWarps() * 32), one, one})),
+          field("block", builder.getArrayAttr({number(warps * 32), one, one})),
           field("cluster", builder.getArrayAttr({one, one, one})),
           field("parameters", parameters()),
       }));

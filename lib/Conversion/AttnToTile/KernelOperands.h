@@ -88,6 +88,7 @@ struct LaunchPlan {
   struct Kernel {
     std::string entry;
     std::array<std::string, 3> grid; ///< expressions
+    int64_t warps = 0;               ///< 0: as the schedule says
   };
   llvm::SmallVector<Kernel> kernels;
   llvm::SmallVector<WorkspaceView> workspaces;

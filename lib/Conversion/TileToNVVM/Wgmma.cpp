@@ -151,7 +151,6 @@ struct MmaAsyncLowering : TileOpLowering<MmaAsyncOp> {
     Type resultType = LLVM::LLVMStructType::getLiteral(
         getContext(), SmallVector<Type>(type.getRegisters(getWarps()),
                                         rewriter.getF32Type()));
-    NVVM::WgmmaFenceAlignedOp::create(rewriter, loc);
     Value result = attn::ptx::WgmmaOp::create(
         rewriter, loc, resultType, bType.getElementType(), descriptorsA,
         registersA, descriptorsB, /*b_mn_major=*/!op.getTransposeB(), acc);

@@ -7,6 +7,7 @@
 #include "InlineMod.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -26,6 +27,7 @@ private:
   void inlineOp(Operation &op);
   void inlineElementwise(Operation &op);
   void inlineByLane(Operation &op);
+  void inlineClamp(math::ClampFOp op);
 
   /// The values that `op` uses, its regions included.
   static SetVector<Value> getUses(Operation &op) {
@@ -86,10 +88,32 @@ void ModInliner::inlineByLane(Operation &op) {
                     elements));
 }
 
+/// True if the op is a call of the C library for each lane, or takes a scalar
+/// beside a vector.
+static bool isScalarFunction(Operation &op) {
+  return isa<math::AcoshOp, math::AsinhOp, math::AtanhOp, math::CbrtOp,
+             math::ErfOp, math::ErfcOp, math::FPowIOp>(op);
+}
+
+/// min(max(x, lower), upper): nothing upstream lowers math.clampf right.
+void ModInliner::inlineClamp(math::ClampFOp op) {
+  Location loc = op.getLoc();
+  auto operand = [&](Value value) {
+    return asVector(loc, mapping.lookupOrDefault(value));
+  };
+  Value atLeast = arith::MaximumFOp::create(
+      builder, loc, operand(op.getValue()), operand(op.getMin()));
+  Value clamped =
+      arith::MinimumFOp::create(builder, loc, atLeast, operand(op.getMax()));
+  mapping.map(op.getResult(), clamped);
+}
+
 void ModInliner::inlineOp(Operation &op) {
+  if (auto clamp = dyn_cast<math::ClampFOp>(op))
+    return inlineClamp(clamp);
   if (llvm::none_of(getUses(op), [&](Value use) { return isVector(use); }))
     builder.clone(op, mapping);
-  else if (OpTrait::hasElementwiseMappableTraits(&op))
+  else if (OpTrait::hasElementwiseMappableTraits(&op) && !isScalarFunction(op))
     inlineElementwise(op);
   else
     inlineByLane(op);

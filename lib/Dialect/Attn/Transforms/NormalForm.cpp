@@ -98,7 +98,8 @@ LogicalResult attn::verifyNormalForm(ModuleOp module, NormalForm form) {
     return verifyTiled(module);
   case NormalForm::Tile:
   case NormalForm::Nvvm:
-    return verifyNone<AttentionOp, OnlineAttentionOp, NormalizeOp, MergeOp>(
+    return verifyNone<AttentionOp, OnlineAttentionOp, NormalizeOp, MergeOp,
+                      AttentionBackwardOp, BackwardDeltaOp, BackwardStepOp>(
         module, form);
   }
   llvm_unreachable("unknown normal form");

@@ -78,12 +78,10 @@ private:
   SmallVector<Value> createStepIfVisible(const KeyTile &keys, Place place,
                                          ValueRange state);
 
-  Value asValue(OpFoldResult ofr) {
-    return getValueOrCreateConstantIndexOp(builder, loc, ofr);
+  Value asValue(OpFoldResult size) {
+    return getValueOrCreateConstantIndexOp(builder, loc, size);
   }
-  Value index(int64_t number) {
-    return arith::ConstantIndexOp::create(builder, loc, number);
-  }
+  Value index(int64_t n) { return asValue(builder.getIndexAttr(n)); }
 
   AttentionBackwardOp op;
   int64_t tileM, tileN;
@@ -467,10 +465,10 @@ struct TileBackward : public attn::impl::TileBackwardPassBase<TileBackward> {
   using Base::Base;
 
   void runOnOperation() override {
-    if (tileM <= 0 || tileN <= 0) {
+    if (tileM < 0 || tileN <= 0) {
       getOperation().emitError()
-          << "options tile-m and tile-n: expected positive sizes, got " << tileM
-          << " and " << tileN;
+          << "options tile-m and tile-n: expected positive sizes, got "
+          << tileM.getValue() << " and " << tileN.getValue();
       return signalPassFailure();
     }
     SmallVector<AttentionBackwardOp> ops;
@@ -483,13 +481,21 @@ struct TileBackward : public attn::impl::TileBackwardPassBase<TileBackward> {
       std::optional<ScheduleAttr> schedule = op.getSchedule();
       int64_t m = schedule ? schedule->getTileM() : 0;
       int64_t n = schedule ? schedule->getTileN() : 0;
-      BackwardTiler(op, m ? m : tileM.getValue(), n ? n : tileN.getValue())
+      m = m ? m : tileM.getValue();
+      BackwardTiler(op, m ? m : getDefaultRows(op), n ? n : tileN.getValue())
           .run();
       ++numTiled;
     }
   }
 
 private:
+  /// A CTA of a GPU holds dK and dV of its keys in registers; larger head
+  /// dimensions leave less room for scores.
+  static int64_t getDefaultRows(AttentionBackwardOp op) {
+    AttentionDims dims = AttentionDims::get(op);
+    return std::max(dims.headDim, dims.valueDim) > 64 ? 32 : 64;
+  }
+
   /// What follows expects no attn.length outside of attn.attention.
   void leave(AttentionBackwardOp op) {
     OpBuilder builder(op);

@@ -90,7 +90,7 @@ std::string WgmmaOp::getPtx() {
   unsigned firstB = firstA + (inRegisters ? kOperandRegisters : 1) * products;
   std::string element = getElement().isF16() ? "f16" : "bf16";
   std::string text = "{ .reg .pred add, set; setp.ne.b32 add, 1, 0; "
-                     "setp.ne.b32 set, 0, 0; ";
+                     "setp.ne.b32 set, 0, 0; wgmma.fence.sync.aligned; ";
   for (unsigned k = 0; k < products; ++k) {
     text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(2 * numAcc) +
             "k16.f32." + element + "." + element + " " +

@@ -253,10 +253,11 @@ struct PipelinePass : public attn::tile::impl::PipelinePassBase<PipelinePass> {
     KernelOp kernel = getOperation();
     if (kernel.getProducerWarps())
       return; // --attn-tile-specialize-warps has staged the loads.
-    bool hasLoads = kernel.walk([](LoadOp) { return WalkResult::interrupt(); })
-                        .wasInterrupted();
-    if (!hasLoads)
-      return; // They are staged already.
+    bool isStaged =
+        kernel.walk([](CopyAsyncOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    if (isStaged)
+      return; // A backward kernel starts its copies itself.
     int64_t count = stages ? stages : getScheduleField(kernel, "stages", 2);
     if (count < 1) {
       kernel.emitOpError() << "expected at least 1 stage, got " << count;

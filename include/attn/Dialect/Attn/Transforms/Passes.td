@@ -349,8 +349,9 @@ def TileBackwardPass : Pass<"attn-tile-backward", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect"
   ];
   let options = [
-    Option<"tileM", "tile-m", "int64_t", "64",
-           "Rows of a tile, where the op's schedule has none">,
+    Option<"tileM", "tile-m", "int64_t", "0",
+           "Rows of a tile, where the op's schedule has none; 0: 64, or 32 "
+           "where a head dimension is over 64">,
     Option<"tileN", "tile-n", "int64_t", "64",
            "Keys of a tile, where the op's schedule has none">
   ];

@@ -43,6 +43,8 @@ def WgmmaOp : AttnPTX_Op<"wgmma", [AttrSizedOperandSegments]> {
     for each product: nvvm.wgmma.mma_async takes descriptors only. B is K-major,
     or MN-major with `b_mn_major`. The run is one piece of inline PTX: apart, its
     products would make the backend carry the accumulator from one to the next.
+    It begins with wgmma.fence, after which nobody may write the registers: as an
+    instruction of its own the backend would write constants into them behind it.
 
     The accumulator is not there before `attn_ptx.wgmma_wait`.
 

@@ -1,0 +1,102 @@
+// RUN: attn-opt %s --attn-tile-backward --convert-attn-to-tile --split-input-file --verify-diagnostics
+
+// f32
+func.func @f(%q: tensor<1x2x64x64xf32>, %o: tensor<1x2x64x64xf32>, %lse: tensor<1x2x64xf32>, %do: tensor<1x2x64x64xf32>) -> tensor<1x2x64x64xf32> {
+  // expected-error @+1 {{expected f16 or bf16 inputs of a backward on the GPU, got 'f32'}}
+  %d:3 = attn.attention_backward %q, %q, %q output(%o : tensor<1x2x64x64xf32>) lse(%lse : tensor<1x2x64xf32>) d_output(%do : tensor<1x2x64x64xf32>)
+      : tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32> -> tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>
+  return %d#0 : tensor<1x2x64x64xf32>
+}
+
+// -----
+
+// the gradient in another type
+func.func @f(%q: tensor<1x2x64x64xf16>, %o: tensor<1x2x64x64xf16>, %lse: tensor<1x2x64xf32>, %do: tensor<1x2x64x64xf32>) -> tensor<1x2x64x64xf16> {
+  // expected-error @+1 {{expected d_output in the type of query on the GPU, got 'tensor<1x1x64x64xf32>'}}
+  %d:3 = attn.attention_backward %q, %q, %q output(%o : tensor<1x2x64x64xf16>) lse(%lse : tensor<1x2x64xf32>) d_output(%do : tensor<1x2x64x64xf32>)
+      : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>
+  return %d#0 : tensor<1x2x64x64xf16>
+}
+
+// -----
+
+// a head dimension that 16 bytes do not divide
+func.func @f(%q: tensor<1x2x64x20xf16>, %o: tensor<1x2x64x20xf16>, %lse: tensor<1x2x64xf32>, %do: tensor<1x2x64x20xf16>) -> tensor<1x2x64x20xf16> {
+  // expected-error @+1 {{expected D to be a multiple of 8, got 20}}
+  %d:3 = attn.attention_backward %q, %q, %q output(%o : tensor<1x2x64x20xf16>) lse(%lse : tensor<1x2x64xf32>) d_output(%do : tensor<1x2x64x20xf16>)
+      : tensor<1x2x64x20xf16>, tensor<1x2x64x20xf16>, tensor<1x2x64x20xf16> -> tensor<1x2x64x20xf16>, tensor<1x2x64x20xf16>, tensor<1x2x64x20xf16>
+  return %d#0 : tensor<1x2x64x20xf16>
+}
+
+// -----
+
+// tiles of a schedule
+func.func @f(%q: tensor<1x2x64x64xf16>, %o: tensor<1x2x64x64xf16>, %lse: tensor<1x2x64xf32>, %do: tensor<1x2x64x64xf16>) -> tensor<1x2x64x64xf16> {
+  // expected-error @+1 {{expected tile_m and tile_n to be multiples of 16 in a backward on the GPU, got 24 and 64}}
+  %d:3 = attn.attention_backward %q, %q, %q output(%o : tensor<1x2x64x64xf16>) lse(%lse : tensor<1x2x64xf32>) d_output(%do : tensor<1x2x64x64xf16>) {schedule = #attn.schedule<tile_m = 24>}
+      : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>
+  return %d#0 : tensor<1x2x64x64xf16>
+}
+
+// -----
+
+// the gradient of a bias
+func.func @f(%q: tensor<1x2x64x64xf16>, %b: tensor<1x1x64x64xf16>, %lse: tensor<1x2x64xf32>) -> tensor<1x2x64x64xf16> {
+  // expected-remark @+2 {{gradients of a bias are computed unfused, from whole score tensors}}
+  // expected-error @+1 {{expected no gradient of a bias or of captured tensors on the GPU}}
+  %d:4 = attn.attention_backward %q, %q, %q bias(%b : tensor<1x1x64x64xf16>) output(%q : tensor<1x2x64x64xf16>) lse(%lse : tensor<1x2x64xf32>) d_output(%q : tensor<1x2x64x64xf16>)
+      : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> d_bias(tensor<1x1x64x64xf16>)
+  return %d#0 : tensor<1x2x64x64xf16>
+}
+
+// -----
+
+// two backwards
+// expected-error @+1 {{expected one backward in a function on a GPU, as --attn-tile-backward gives}}
+func.func @f(%q: tensor<1x2x64x64xf16>, %lse: tensor<1x2x64xf32>) -> (tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>) {
+  %d:3 = attn.attention_backward %q, %q, %q output(%q : tensor<1x2x64x64xf16>) lse(%lse : tensor<1x2x64xf32>) d_output(%q : tensor<1x2x64x64xf16>) : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>
+  %e:3 = attn.attention_backward %q, %q, %q output(%q : tensor<1x2x64x64xf16>) lse(%lse : tensor<1x2x64xf32>) d_output(%q : tensor<1x2x64x64xf16>) : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>
+  return %d#0, %e#0 : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>
+}
+
+// -----
+
+// a forward step beside it
+func.func @f(%q: tensor<1x2x64x64xf16>, %lse: tensor<1x2x64xf32>, %acc: tensor<1x2x64x64xf32>, %z: index) -> (tensor<1x2x64x64xf16>, tensor<1x2x64x64xf32>) {
+  // expected-error @+1 {{expected no attention beside a backward in a function on a GPU: put it into a function of a module of its own}}
+  %s:3 = attn.online_attention %q, %q, %q offsets(%z, %z, %z, %z) outs(%acc, %lse, %lse)
+      : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf32>, tensor<1x2x64xf32>, tensor<1x2x64xf32>
+  %d:3 = attn.attention_backward %q, %q, %q output(%q : tensor<1x2x64x64xf16>) lse(%lse : tensor<1x2x64xf32>) d_output(%q : tensor<1x2x64x64xf16>) : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>
+  return %d#0, %s#0 : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf32>
+}
+
+// -----
+
+// an op that no nest has
+func.func @f(%q: tensor<1x1x64x64xf16>, %lse: tensor<1x1x64xf32>) -> tensor<1x1x64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = arith.constant 0 : index
+  %i = tensor.empty() : tensor<1x1x64x64xf32>
+  %l = tensor.empty() : tensor<1x1x64xf32>
+  %a:2 = scf.forall (%b, %h, %m) = (0, 0, 0) to (1, 1, 64) step (1, 1, 64) shared_outs(%x = %i, %y = %l) -> (tensor<1x1x64x64xf32>, tensor<1x1x64xf32>) {
+    %qt = tensor.extract_slice %q[%b, %h, %m, 0] [1, 1, 64, 64] [1, 1, 1, 1] : tensor<1x1x64x64xf16> to tensor<1x1x64x64xf16>
+    %lt = tensor.extract_slice %lse[%b, %h, %m] [1, 1, 64] [1, 1, 1] : tensor<1x1x64xf32> to tensor<1x1x64xf32>
+    // expected-error @+1 {{expected only ops that --attn-tile-backward gives}}
+    %ft = linalg.transpose ins(%lt : tensor<1x1x64xf32>) outs(%l : tensor<1x1x64xf32>) permutation = [1, 0, 2]
+    %delta = attn.backward_delta %qt, %qt : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64xf32>
+    %acc = linalg.fill ins(%zero : f32) outs(%i : tensor<1x1x64x64xf32>) -> tensor<1x1x64x64xf32>
+    %d = attn.backward_step %qt, %qt, %qt d_output(%qt) lse(%lt) delta(%delta) offsets(%b, %h, %m, %z) d_query(%acc : tensor<1x1x64x64xf32>) : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %d into %x[%b, %h, %m, 0] [1, 1, 64, 64] [1, 1, 1, 1] : tensor<1x1x64x64xf32> into tensor<1x1x64x64xf32>
+    }
+  }
+  %k:2 = scf.forall (%b, %h, %n) = (0, 0, 0) to (1, 1, 64) step (1, 1, 64) shared_outs(%x = %i, %y = %i) -> (tensor<1x1x64x64xf32>, tensor<1x1x64x64xf32>) {
+    %qt = tensor.extract_slice %q[%b, %h, %n, 0] [1, 1, 64, 64] [1, 1, 1, 1] : tensor<1x1x64x64xf16> to tensor<1x1x64x64xf16>
+    %lt = tensor.extract_slice %lse[%b, %h, %n] [1, 1, 64] [1, 1, 1] : tensor<1x1x64xf32> to tensor<1x1x64xf32>
+    %dk, %dv = attn.backward_step %qt, %qt, %qt d_output(%qt) lse(%lt) delta(%lt) offsets(%b, %h, %z, %n) d_key(%x : tensor<1x1x64x64xf32>) d_value(%y : tensor<1x1x64x64xf32>) : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %dk into %x[%b, %h, %n, 0] [1, 1, 64, 64] [1, 1, 1, 1] : tensor<1x1x64x64xf32> into tensor<1x1x64x64xf32>
+    }
+  }
+  return %a#0 : tensor<1x1x64x64xf32>
+}
