@@ -46,7 +46,6 @@ attn_tile.kernel @kernel(%map: !map, %o: !map) warps(4) attributes {producer_war
     // K-major, 128-byte swizzle: stride 1024, mode 1 = 4611686293305360384; 128
     // columns are 8 products.
     // CHECK: arith.ori %{{.*}}, %c4611686293305360384_i64 : i64
-    // CHECK: nvvm.wgmma.fence.aligned
     // CHECK: %[[S:.*]] = attn_ptx.wgmma bf16 a_descriptors(%{{([^,]*, ){7}[^,]*}}) b(%{{([^,]*, ){7}[^,]*}}) : !llvm.struct<(f32,
     // CHECK: nvvm.wgmma.commit.group.sync.aligned
     %s = attn_tile.mma_async %q[%warpgroup], %t transpose_b : !tile, !tile -> !scores
