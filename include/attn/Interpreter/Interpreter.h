@@ -10,7 +10,8 @@
 //
 // Understood are attn.attention, attn.attention_backward, attn.normalize,
 // attn.merge and attn.backward_delta, with scalar arith, math and affine.apply
-// ops in regions and outside, and the ops that move data: tensor.{cast,collapse_shape,dim,empty,expand_shape,extract},
+// ops in regions and outside, and the ops that move data:
+// tensor.{cast,collapse_shape,dim,empty,expand_shape,extract},
 // linalg.{fill,transpose}, constants.
 //
 //===----------------------------------------------------------------------===//

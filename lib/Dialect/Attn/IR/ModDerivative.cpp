@@ -109,10 +109,12 @@ static Value gaussian(Terms &t, double scale, Value x) {
   return t.mul(scale, t.make<math::ExpOp>(t.neg(t.square(x))));
 }
 
+/// By comparisons: a GPU computes |x|, but not copysign.
 static Value signOrZero(Terms &t, Value x, Value) {
-  Value sign = t.make<math::CopySignOp>(t.constant(1), x);
-  Value isZero = t.compare(Predicate::OEQ, x, t.constant(0));
-  return t.select(isZero, Value(), sign);
+  Value isPositive = t.compare(Predicate::OGT, x, t.constant(0));
+  Value isNegative = t.compare(Predicate::OLT, x, t.constant(0));
+  return t.select(isPositive, t.constant(1),
+                  t.select(isNegative, t.constant(-1), Value()));
 }
 
 static const llvm::StringMap<Derivative> &getDerivatives() {
