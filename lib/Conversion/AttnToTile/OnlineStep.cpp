@@ -72,39 +72,37 @@ static Value buildIf(OpBuilder &builder, Location loc, Value condition,
   return choice.getResult(0);
 }
 
-FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
-                                         Value query, Value key, Value value,
-                                         Value keysInTile,
-                                         const FragmentState &state) {
-  OpBuilder &builder = mods.getBuilder();
+namespace {
+/// What the softmax of one tile gives.
+struct TileSoftmax {
+  Value max;   ///< of the scores so far
+  Value p;     ///< exponentials relative to it
+  Value decay; ///< by which the sum and the accumulator so far shrink
+  Value rises; ///< i1: some decay of the warp is not 1; null if not asked
+};
+} // namespace
+
+static TileSoftmax buildSoftmax(Fragments &fragments, OpBuilder &builder,
+                                OnlineAttentionOp step, Value scores,
+                                Value before) {
   Location loc = step.getLoc();
-  Fragments fragments(builder, loc);
   ScoreUnits units = ScoreUnits::get(step);
-  auto keyType = cast<tile::SharedType>(key.getType());
-  int64_t rows = cast<tile::FragmentType>(state.max.getType()).getRows();
-  auto scoreType = getAccumulatorType(builder, rows, keyType.getRows());
-  Type rowsType = state.max.getType();
-
-  Value zero = createFill(builder, loc, scoreType, 0.0f);
-  Value product = tile::MmaOp::create(builder, loc, query, key,
-                                      /*transpose_b=*/true, zero);
-  FailureOr<Value> scores =
-      mods.apply(step, product, units.beforeMods, keysInTile);
-  if (failed(scores))
-    return failure();
-
+  Type rowsType = before.getType();
+  TileSoftmax result;
   Value max = tile::RowReduceOp::create(builder, loc, tile::Reduction::max,
-                                        *scores, state.max);
+                                        scores, before);
   max = tile::RowAllReduceOp::create(builder, loc, rowsType,
                                      tile::Reduction::max, max);
-  Value rises;
   if (double threshold = getRescaleThreshold(step)) {
-    rises = buildRises(fragments, state.max, max, threshold / units.exponent);
-    max = fragments.map(rowsType, {max, state.max}, [&](ValueRange args) {
-      return arith::SelectOp::create(builder, loc, rises, args[0], args[1])
+    result.rises =
+        buildRises(fragments, before, max, threshold / units.exponent);
+    max = fragments.map(rowsType, {max, before}, [&](ValueRange args) {
+      return arith::SelectOp::create(builder, loc, result.rises, args[0],
+                                     args[1])
           .getResult();
     });
   }
+  result.max = max;
   // A row that has seen no key yet has maximum -inf: with 0 instead, its
   // exponentials are exp2(-inf - 0) = 0 and not NaN.
   Value safe = fragments.map(rowsType, max, [&](ValueRange args) {
@@ -115,33 +113,54 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
     return fragments.mul(args[0], fragments.constant(units.exponent));
   });
   // Exactly 1 where the maximum stays.
-  Value decay =
-      fragments.map(rowsType, {state.max, safe}, [&](ValueRange args) {
-        return fragments.exp2(
-            fragments.mul(fragments.sub(args[0], args[1]),
-                          fragments.constant(units.exponent)));
-      });
-  Value p = fragments.map(scoreType, {*scores, shift}, [&](ValueRange args) {
-    return fragments.exp2(fragments.fma(args[0],
-                                        fragments.constant(units.exponent),
-                                        fragments.negate(args[1])));
+  result.decay = fragments.map(rowsType, {before, safe}, [&](ValueRange args) {
+    return fragments.exp2(fragments.mul(fragments.sub(args[0], args[1]),
+                                        fragments.constant(units.exponent)));
   });
-  auto times = [&](ValueRange args) { return fragments.mul(args[0], args[1]); };
-  Value sum = fragments.map(rowsType, {state.sum, decay}, times);
-  sum = tile::RowReduceOp::create(builder, loc, tile::Reduction::sum, p, sum);
-  auto rescale = [&] {
-    return fragments.map(state.acc.getType(), {state.acc, decay}, times);
-  };
-  Value acc =
-      rises ? buildIf(builder, loc, rises, rescale, state.acc) : rescale();
+  result.p =
+      fragments.map(scores.getType(), {scores, shift}, [&](ValueRange args) {
+        return fragments.exp2(fragments.fma(args[0],
+                                            fragments.constant(units.exponent),
+                                            fragments.negate(args[1])));
+      });
+  return result;
+}
 
+FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
+                                         Value query, Value key, Value value,
+                                         Value keysInTile,
+                                         const FragmentState &state) {
+  OpBuilder &builder = mods.getBuilder();
+  Location loc = step.getLoc();
+  Fragments fragments(builder, loc);
+  auto keyType = cast<tile::SharedType>(key.getType());
+  int64_t rows = cast<tile::FragmentType>(state.max.getType()).getRows();
+  auto scoreType = getAccumulatorType(builder, rows, keyType.getRows());
+
+  Value zero = createFill(builder, loc, scoreType, 0.0f);
+  Value product = tile::MmaOp::create(builder, loc, query, key,
+                                      /*transpose_b=*/true, zero);
+  FailureOr<Value> scores =
+      mods.apply(step, product, ScoreUnits::get(step).beforeMods, keysInTile);
+  if (failed(scores))
+    return failure();
+  TileSoftmax softmax =
+      buildSoftmax(fragments, builder, step, *scores, state.max);
+  Value sum = fragments.scale(state.sum, softmax.decay);
+  sum = tile::RowReduceOp::create(builder, loc, tile::Reduction::sum, softmax.p,
+                                  sum);
+  auto rescale = [&] { return fragments.scale(state.acc, softmax.decay); };
+  Value acc = softmax.rises
+                  ? buildIf(builder, loc, softmax.rises, rescale, state.acc)
+                  : rescale();
   auto operandType = tile::FragmentType::get(
       builder.getContext(), {rows, keyType.getRows()}, keyType.getElementType(),
       tile::FragmentLayout::OperandA);
-  Value operand = tile::ToOperandOp::create(builder, loc, operandType, p);
+  Value operand =
+      tile::ToOperandOp::create(builder, loc, operandType, softmax.p);
   acc = tile::MmaOp::create(builder, loc, operand, value,
                             /*transpose_b=*/false, acc);
-  return FragmentState{acc, max, sum};
+  return FragmentState{acc, softmax.max, sum};
 }
 
 std::pair<Value, Value> attn::buildNormalize(OpBuilder &builder, Location loc,

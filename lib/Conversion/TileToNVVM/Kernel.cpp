@@ -48,8 +48,7 @@ struct KernelLowering : TileOpLowering<KernelOp> {
     // that one more fits.
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                       rewriter.getI32IntegerAttr(1));
-    // And at its limit of 255 registers, ptxas 13.0 can spill what 240, the
-    // cost model's limit, hold.
+    // And at its limit of 255 registers, ptxas 13.0 can spill what 240 hold.
     function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(),
                       rewriter.getI32IntegerAttr(getMaxRegisters(op)));
     markTensorMaps(body.getArgumentTypes(), signature, function);

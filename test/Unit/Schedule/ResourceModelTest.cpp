@@ -138,6 +138,7 @@ TEST(ResourceModel, registersAgreeWithPtxas) {
   for (const Measured &kernel : kernels) {
     Schedule schedule =
         *Schedule::parse(std::string("warps=4 ") + kernel.schedule);
+    // As far off as maySpill allows for (kRegisterMargin).
     EXPECT_NEAR(
         static_cast<double>(
             getRegisterUse(makeProblem(kernel.dims), schedule).getTotal()),

@@ -24,6 +24,20 @@ Block &attn::tile::getTileBlock(Region &region) {
   return tiles ? *tiles.getBody() : region.front();
 }
 
+void attn::tile::separateLoads(KernelOp kernel) {
+  for (auto loop : getTileBlock(kernel.getBody()).getOps<scf::ForOp>()) {
+    SmallPtrSet<Operation *, 4> taken;
+    for (MmaOp op : loop.getOps<MmaOp>()) {
+      auto load = op.getB().getDefiningOp<LoadOp>();
+      if (!load || taken.insert(load).second)
+        continue;
+      OpBuilder builder(load);
+      auto copy = cast<LoadOp>(builder.clone(*load));
+      op.getBMutable().set(copy.getTile());
+    }
+  }
+}
+
 /// Collects the loops with loads and checks that they follow each other.
 LogicalResult KeyStream::findLoops(KernelOp kernel) {
   for (auto loop : getTileBlock(kernel.getBody()).getOps<scf::ForOp>())

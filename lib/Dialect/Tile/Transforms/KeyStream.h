@@ -27,6 +27,11 @@ mlir::scf::ForOp getTileLoop(mlir::Region &region);
 /// What a CTA does for a tile: the body of that loop, or the region's block.
 mlir::Block &getTileBlock(mlir::Region &region);
 
+/// Gives each product of a key loop a load of its own right operand. Where
+/// keys and values are one tensor they share one, and its stage would be given
+/// back twice.
+void separateLoads(KernelOp kernel);
+
 /// A load of a key loop, one tile for each step.
 struct StreamedLoad {
   LoadOp load;

@@ -432,23 +432,6 @@ void Specializer::run() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Gives each product of a key loop a load of its own right operand. Where
-/// keys and values are one tensor they share one, and its stage would be given
-/// back twice.
-static void separateLoads(KernelOp kernel) {
-  for (auto loop : getTileBlock(kernel.getBody()).getOps<scf::ForOp>()) {
-    SmallPtrSet<Operation *, 4> taken;
-    for (MmaOp op : loop.getOps<MmaOp>()) {
-      auto load = op.getB().getDefiningOp<LoadOp>();
-      if (!load || taken.insert(load).second)
-        continue;
-      OpBuilder builder(load);
-      auto copy = cast<LoadOp>(builder.clone(*load));
-      op.getBMutable().set(copy.getTile());
-    }
-  }
-}
-
 /// Why the kernel cannot be made of wgmma and TMA, or empty if it can.
 static std::string findObstacle(KernelOp kernel, const KeyStream &stream) {
   std::string reason;
