@@ -77,6 +77,7 @@ private:
   void checkHeadDims();
   void checkKind();
   void checkClusters();
+  void checkWholeGroups();
   void checkFeatures();
   void checkWarps();
   void checkResources();
@@ -222,6 +223,22 @@ void Checker::checkClusters() {
                           std::to_string(target.maxClusterCtas));
 }
 
+/// A tile that is loaded as a box has as many rows of each head, and a
+/// warpgroup's rows are whole heads or a part of one.
+void Checker::checkWholeGroups() {
+  int64_t group = problem.getGroupSize();
+  int64_t positions = schedule.tileM / group;
+  bool isWgmma = schedule.mma == MmaFamily::Wgmma;
+  if (schedule.tileM % group != 0 ||
+      (isWgmma && positions % 64 != 0 && 64 % positions != 0))
+    reject("pack-gqa", "expected tile_m=" + std::to_string(schedule.tileM) +
+                           " to hold as many rows of each of the " +
+                           std::to_string(group) + " query heads of a group" +
+                           (isWgmma ? ", and 64 of them whole heads or a part "
+                                      "of one"
+                                    : ""));
+}
+
 void Checker::checkFeatures() {
   auto require = [&](bool isSupported, bool isUsed, const char *what) {
     if (isUsed && !isSupported)
@@ -254,6 +271,11 @@ void Checker::checkFeatures() {
   require(features.spillProbabilities, isSmall && !spillsScores,
           "small-cache kernels that spill 16-bit probabilities");
   require(features.packGqa, schedule.packGqa, "packing of query heads");
+  require(features.packedChunks || !features.packGqa,
+          schedule.packGqa && schedule.kind == ScheduleKind::SmallCache,
+          "packing of query heads in small-cache kernels");
+  if (schedule.packGqa && features.packsWholeGroups)
+    checkWholeGroups();
   require(features.queryInRegisters, schedule.queryInRegisters,
           "query tile in registers");
   require(features.dvSplit, isDvSplit, "split of the value dim");

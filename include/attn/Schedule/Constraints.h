@@ -23,6 +23,9 @@ inline constexpr int64_t kMaxUnrolledColumns = 256;
 /// with that reason.
 struct GeneratorFeatures {
   bool packGqa = true;
+  /// A packed tile has the same rows of all query heads of a group.
+  bool packsWholeGroups = false;
+  bool packedChunks = true; ///< small-cache kernels with packed query heads
   bool queryInRegisters = true;
   bool dvSplit = true;
   bool splitKv = true;

@@ -63,7 +63,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Maps the tile that is number `tile` among the row tiles, and for each the
-/// slices of V and O, of a head.
+/// slices of V and O, of a head, or with pack_gqa of a group of heads.
 void KernelBuilder::mapTile(Value tile, Value head, Value batch) {
   Location loc = attention.forall.getLoc();
   if (attention.getDvSlices() > 1) {
@@ -74,13 +74,15 @@ void KernelBuilder::mapTile(Value tile, Value head, Value batch) {
                                         constant(attention.getTileDv()));
   }
   Value row = arith::MulIOp::create(builder, loc, tile,
-                                    constant(attention.schedule.getTileM()));
+                                    constant(attention.getTilePositions()));
+  if (int64_t heads = attention.getTileHeads(); heads > 1)
+    head = arith::MulIOp::create(builder, loc, head, constant(heads));
   values.map(attention.forall.getInductionVars(),
              ArrayRef<Value>{batch, head, row});
 }
 
 /// A CTA for each tile. Grid: x = tiles of a head, last first; y = query heads,
-/// z = batch.
+/// or groups of them, z = batch.
 void KernelBuilder::mapGrid() {
   mapTile(getReversedBlockId(), getBlockId(gpu::Dimension::y),
           getBlockId(gpu::Dimension::z));
@@ -101,8 +103,11 @@ LogicalResult KernelBuilder::mapPersistentGrid() {
       return failure();
     counts.push_back(*copy);
   }
-  Value tileM = constant(attention.schedule.getTileM());
-  Value rowTiles = arith::CeilDivUIOp::create(builder, loc, counts[2], tileM);
+  Value rowTiles = arith::CeilDivUIOp::create(
+      builder, loc, counts[2], constant(attention.getTilePositions()));
+  if (int64_t heads = attention.getTileHeads(); heads > 1)
+    counts[1] =
+        arith::DivUIOp::create(builder, loc, counts[1], constant(heads));
   auto times = [&](Value a, Value b) -> Value {
     return arith::MulIOp::create(builder, loc, a, b);
   };
@@ -236,7 +241,8 @@ void KernelBuilder::convertStores(scf::InParallelOp op) {
       indices.push_back(firstColumn);
     }
     tile::StoreOp::create(builder, insert.getLoc(), source,
-                          values.lookup(insert.getDest()), indices);
+                          values.lookup(insert.getDest()), indices,
+                          attention.getTileHeads());
   }
 }
 

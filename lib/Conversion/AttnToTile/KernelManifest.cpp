@@ -255,15 +255,17 @@ DictionaryAttr attn::buildManifest(TiledAttention &attention,
 DictionaryAttr attn::buildManifest(TiledAttention &attention,
                                    StringRef kernelName) {
   std::string rowTiles = "ceildiv(dim(query, 2), " +
-                         std::to_string(attention.schedule.getTileM()) + ")";
+                         std::to_string(attention.getTilePositions()) + ")";
+  std::string heads = "dim(query, 1)";
+  if (int64_t packed = attention.getTileHeads(); packed > 1)
+    heads = "ceildiv(dim(query, 1), " + std::to_string(packed) + ")";
   if (int64_t slices = attention.getDvSlices(); slices > 1)
     rowTiles += " * " + std::to_string(slices);
   LaunchPlan plan;
-  std::array<std::string, 3> grid = {rowTiles, "dim(query, 1)",
-                                     "dim(query, 0)"};
+  std::array<std::string, 3> grid = {rowTiles, heads, "dim(query, 0)"};
   if (int64_t ctas = getSchedule(attention.schedule).persistentCtas)
-    grid = {"min(" + std::to_string(ctas) + ", " + rowTiles +
-                " * dim(query, 1) * dim(query, 0))",
+    grid = {"min(" + std::to_string(ctas) + ", " + rowTiles + " * " + heads +
+                " * dim(query, 0))",
             "1", "1"};
   plan.kernels.push_back({kernelName.str(), grid});
   return buildManifest(attention, plan);

@@ -48,6 +48,11 @@ int64_t TiledAttention::getPaddedValueDim() const {
   return llvm::alignTo(AttentionDims::get(first).valueDim, 16);
 }
 
+int64_t TiledAttention::getTileHeads() const {
+  OnlineAttentionOp op = first;
+  return cast<RankedTensorType>(op.getQuery().getType()).getDimSize(kHead);
+}
+
 int64_t TiledAttention::getTileDv() const {
   int64_t columns = schedule.getTileDv();
   return columns ? columns : getPaddedValueDim();

@@ -57,6 +57,12 @@ struct TiledAttention {
   /// Columns of V and O that a CTA takes at once: all, or a slice of the
   /// schedule.
   int64_t getTileDv() const;
+  /// Query heads of a tile: 1, or with pack_gqa those of a group.
+  int64_t getTileHeads() const;
+  /// Query positions of a tile.
+  int64_t getTilePositions() const {
+    return schedule.getTileM() / getTileHeads();
+  }
   int64_t getDvSlices() const {
     return llvm::divideCeil(getPaddedValueDim(), getTileDv());
   }

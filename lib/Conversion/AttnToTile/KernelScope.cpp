@@ -173,14 +173,14 @@ Value KernelScope::getReversedBlockId() {
 //===----------------------------------------------------------------------===//
 
 Value KernelScope::loadTile(Value tensor, ValueRange indices, int64_t rows,
-                            int64_t cols) {
+                            int64_t cols, int64_t heads) {
   auto type = cast<tile::GlobalType>(tensor.getType());
   int64_t rowBytes = cols * type.getElementType().getIntOrFloatBitWidth() / 8;
   auto tileType = tile::SharedType::get(
       builder.getContext(), {rows, cols}, type.getElementType(),
       tile::SharedType::getSwizzleFor(rowBytes));
   return tile::LoadOp::create(builder, attention.forall.getLoc(), tileType,
-                              tensor, indices);
+                              tensor, indices, heads);
 }
 
 FailureOr<Value> KernelScope::loadSlice(Value slice, int64_t rows, int64_t cols,
@@ -200,7 +200,8 @@ FailureOr<Value> KernelScope::loadSlice(Value slice, int64_t rows, int64_t cols,
   }
   if (column)
     indices.push_back(column);
-  return loadTile(values.lookup(op.getSource()), indices, rows, cols);
+  return loadTile(values.lookup(op.getSource()), indices, rows, cols,
+                  op.getType().getDimSize(kHead));
 }
 
 FailureOr<Value> KernelScope::getKeysInTile(OnlineAttentionOp step) {

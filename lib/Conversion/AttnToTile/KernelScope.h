@@ -46,9 +46,9 @@ protected:
 
   /// Loads the tile of `rows` x `cols` at `indices` of an operand.
   mlir::Value loadTile(mlir::Value tensor, mlir::ValueRange indices,
-                       int64_t rows, int64_t cols);
+                       int64_t rows, int64_t cols, int64_t heads = 1);
   /// Loads a tile at the offsets of a slice of an operand, and from `column` on
-  /// if there is one.
+  /// if there is one; the rows are those of all heads of the slice.
   mlir::FailureOr<mlir::Value> loadSlice(mlir::Value slice, int64_t rows,
                                          int64_t cols,
                                          mlir::Value column = mlir::Value());

@@ -160,9 +160,10 @@ Value ModToMap::applyBias(OnlineAttentionOp step, Value score,
 
 /// Where the tensors end; null where no coordinate has to be kept within.
 struct ModToMap::Limits {
-  Value lastRow; ///< of the query
-  Value lastKey; ///< of the tile
-  Value keys;    ///< of the tile that exist
+  Value lastRow;   ///< of the query
+  Value lastKey;   ///< of the tile
+  Value keys;      ///< of the tile that exist
+  Value positions; ///< query positions of a packed tile; null without packing
 };
 
 /// Rows and columns past the end exist in the tile, but reads must not leave
@@ -173,6 +174,12 @@ ModToMap::Limits ModToMap::getLimits(OnlineAttentionOp step, Value keysInTile) {
                hasReads(step.getMaskMod());
   Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
   Limits limits;
+  auto queryType = cast<RankedTensorType>(step.getQuery().getType());
+  if (int64_t heads = queryType.getDimSize(kHead); heads > 1) {
+    ScheduleAttr schedule = *step.getSchedule();
+    limits.positions = arith::ConstantIntOp::create(
+        builder, loc, schedule.getTileM() / heads, 32);
+  }
   if (reads) {
     auto slice = step.getQuery().getDefiningOp<tensor::ExtractSliceOp>();
     Value query = values.lookup(slice ? slice.getSource() : step.getQuery());
@@ -196,6 +203,12 @@ ModToMap::Coordinates ModToMap::getCoordinates(Location loc, ValueRange offsets,
   Coordinates at;
   at.batch = offsets[0];
   at.head = offsets[1];
+  if (limits.positions) {
+    // A packed tile: head after head.
+    Value heads = arith::DivUIOp::create(builder, loc, row, limits.positions);
+    at.head = arith::AddIOp::create(builder, loc, at.head, heads);
+    row = arith::RemUIOp::create(builder, loc, row, limits.positions);
+  }
   at.row = arith::AddIOp::create(builder, loc, offsets[2], row);
   if (limits.lastRow)
     at.row = arith::MinSIOp::create(builder, loc, at.row, limits.lastRow);

@@ -99,6 +99,12 @@ Value IndexBuilder::shiftRight(Value a, int64_t b) {
   return builder.createOrFold<arith::ShRUIOp>(loc, a, constantLike(a, b));
 }
 
+Value IndexBuilder::rem(Value a, int64_t b) {
+  if (llvm::isPowerOf2_64(b))
+    return bitAnd(a, b - 1);
+  return arith::RemUIOp::create(builder, loc, a, i32(b));
+}
+
 Value IndexBuilder::div(Value a, int64_t b) {
   if (llvm::isPowerOf2_64(b))
     return shiftRight(a, llvm::Log2_64(b));

@@ -71,6 +71,8 @@ public:
   mlir::Value shiftRight(mlir::Value a, int64_t b);
   /// Unsigned division by a power of two or by any constant.
   mlir::Value div(mlir::Value a, int64_t b);
+  /// Its remainder.
+  mlir::Value rem(mlir::Value a, int64_t b);
   /// index, i32 or i64 as i32 (i64).
   mlir::Value toI32(mlir::Value value);
   mlir::Value toI64(mlir::Value value);

@@ -29,8 +29,15 @@ public:
   void emit();
 
 private:
+  /// A chunk's address, and its row from firstRow on (from 0 on with packed
+  /// heads).
+  struct Place {
+    Value from, row;
+  };
+
   void copyPass(int64_t row);
-  Value sourceBytes(int64_t row, int64_t panel);
+  Place locate(int64_t row, Value tileRow);
+  Value sourceBytes(Value row, int64_t panel);
   bool hasWholePanel(int64_t panel);
 
   OpBuilder &builder;
@@ -44,7 +51,9 @@ private:
   /// the address of that chunk in the first panel.
   Value chunk, firstRow, from;
   Value rowBytes;           ///< from one row of the matrix to the next
+  Value headBytes;          ///< from one head to the next, of packed heads
   Value rowsLeft, colsLeft; ///< of the matrix, from firstRow and chunk on
+  int64_t positions;        ///< rows of a head
 };
 
 TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
@@ -61,7 +70,12 @@ TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
   Value firstCol = index.mul(chunk, kChunkBytes / elementBytes);
   if (static_cast<int64_t>(indices.size()) == rank)
     firstCol = index.add(index.toI32(indices.pop_back_val()), firstCol);
-  indices.back() = index.add(index.toI32(indices.back()), firstRow);
+  positions = type.getRows() / op.getHeads();
+  indices.back() = index.toI32(indices.back());
+  if (op.getHeads() == 1)
+    indices.back() = index.add(indices.back(), firstRow);
+  else
+    headBytes = index.mul(source.stride(index, rowDim - 1), elementBytes);
   from = index.offset(source.address(index, indices),
                       index.toI64(index.mul(firstCol, elementBytes)));
   rowBytes = index.mul(source.stride(index, rowDim), elementBytes);
@@ -87,8 +101,8 @@ void TileCopy::emit() {
 
 /// Copies rows `row` + firstRow of all threads.
 void TileCopy::copyPass(int64_t row) {
-  Value rowFrom = index.offset(from, index.mul(rowBytes, row));
   Value tileRow = index.add(firstRow, row);
+  Place place = locate(row, tileRow);
   Value permuted =
       index.bitXor(chunk, swizzlePermutation(index, type, tileRow));
   Value to = index.offset(tile, index.add(index.mul(tileRow, type.getSwizzle()),
@@ -97,8 +111,23 @@ void TileCopy::copyPass(int64_t row) {
     NVVM::CpAsyncOp::create(
         builder, op.getLoc(),
         index.offset(to, panel * type.getRows() * type.getSwizzle()),
-        index.offset(rowFrom, panel * type.getSwizzle()), kChunkBytes,
-        NVVM::LoadCacheModifierKind::CG, sourceBytes(row, panel));
+        index.offset(place.from, panel * type.getSwizzle()), kChunkBytes,
+        NVVM::LoadCacheModifierKind::CG, sourceBytes(place.row, panel));
+}
+
+/// Where this thread's chunk of row `row` + firstRow = `tileRow` of the tile
+/// is. Packed heads follow each other in the tile.
+TileCopy::Place TileCopy::locate(int64_t row, Value tileRow) {
+  if (!headBytes)
+    return {index.offset(from, index.mul(rowBytes, row)), index.i32(row)};
+  Value head = index.div(tileRow, positions);
+  Value position = index.rem(tileRow, positions);
+  auto times = [&](Value bytes, Value count) -> Value {
+    return arith::MulIOp::create(builder, op.getLoc(), bytes,
+                                 index.toI64(count));
+  };
+  Value ofHead = index.offset(from, times(headBytes, head));
+  return {index.offset(ofHead, times(rowBytes, position)), position};
 }
 
 /// True if the matrix is known to have all columns of `panel`.
@@ -112,7 +141,7 @@ bool TileCopy::hasWholePanel(int64_t panel) {
 
 /// How many of the chunk's 16 bytes exist; the others are filled with zero.
 /// Null if all of them do.
-Value TileCopy::sourceBytes(int64_t row, int64_t panel) {
+Value TileCopy::sourceBytes(Value row, int64_t panel) {
   if (op.getInBounds())
     return Value();
   Location loc = op.getLoc();
@@ -124,7 +153,7 @@ Value TileCopy::sourceBytes(int64_t row, int64_t panel) {
     bytes = arith::MaxSIOp::create(builder, loc, bytes, none);
   }
   Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
-                                       rowsLeft, index.i32(row));
+                                       rowsLeft, row);
   return arith::SelectOp::create(builder, loc, exists, bytes, none);
 }
 

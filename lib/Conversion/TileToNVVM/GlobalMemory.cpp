@@ -159,10 +159,18 @@ struct StoreLowering : TileOpLowering<StoreOp> {
     unsigned rowDim = indices.size() - 1;
     Value warpRow = index.add(index.mul(index.warp(), rowsPerWarp),
                               index.shiftRight(lane, 2));
-    Value firstRow = index.add(index.toI32(indices.back()), warpRow);
+    int64_t positions = type.getRows() / op.getHeads();
+    Value matrixRow = index.toI32(indices.back());
+    Value head = op.getHeads() > 1 ? index.toI32(indices[rowDim - 1]) : Value();
 
     for (int64_t row = 0; row < rowsPerWarp; row += 8) {
-      Value globalRow = index.add(firstRow, row);
+      Value tileRow = index.add(warpRow, row);
+      if (head) {
+        // Packed heads follow each other.
+        indices[rowDim - 1] = index.add(head, index.div(tileRow, positions));
+        tileRow = index.rem(tileRow, positions);
+      }
+      Value globalRow = index.add(matrixRow, tileRow);
       Value writes =
           arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
                                 globalRow, view.size(index, rowDim));

@@ -105,7 +105,13 @@ private:
     SmallVector<Value> coordinates = {Value()};
     for (ValueRange position : llvm::reverse(adaptor.getIndices()))
       coordinates.push_back(index.toI32(position.front()));
-    coordinates[1] = index.add(coordinates[1], index.mul(warpgroup, rows));
+    Value first = index.mul(warpgroup, rows);
+    int64_t positions = type.getRows() / op.getHeads();
+    if (op.getHeads() > 1) {
+      coordinates[2] = index.add(coordinates[2], index.div(first, positions));
+      first = index.rem(first, positions);
+    }
+    coordinates[1] = index.add(coordinates[1], first);
     Value from = index.offset(adaptor.getTile().front(),
                               index.mul(warpgroup, rows * type.getSwizzle()));
     for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {

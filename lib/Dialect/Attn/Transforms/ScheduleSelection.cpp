@@ -142,7 +142,9 @@ AttentionProblem attn::getProblem(AttentionOp op) {
 GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target,
                                              ElementType type) {
   GeneratorFeatures features;
-  features.packGqa = false;
+  features.packGqa = target.kind == TargetKind::Gpu;
+  features.packsWholeGroups = true;
+  features.packedChunks = false;
   features.dvSplit = target.kind == TargetKind::Gpu;
   features.splitKv = false;
   features.smallCache =
@@ -184,6 +186,10 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
     fields = merge(getChosenFields(*schedule), overrides);
   SelectorOptions options;
   options.features = getGeneratorFeatures(target, problem.elementType);
+  AttentionDims dims = AttentionDims::get(op);
+  if (ShapedType::isDynamic(dims.queryHeads) ||
+      ShapedType::isDynamic(dims.keyHeads))
+    options.features.packGqa = false; // The size of a group is not known.
   Result<Selection> selection =
       attn::selectSchedule(problem, target, fields, options);
   if (!selection)

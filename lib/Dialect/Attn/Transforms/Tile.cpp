@@ -211,6 +211,31 @@ static void eraseWithProducers(Operation *op) {
   }
 }
 
+/// Query heads of a tile. The schedule packs those of a group only where their
+/// number is known.
+static int64_t getPackedHeads(OnlineAttentionOp step) {
+  BoolAttr packs = step.getSchedule()->getPackGqa();
+  if (!packs || !packs.getValue())
+    return 1;
+  AttentionDims dims = AttentionDims::get(step);
+  return dims.queryHeads / dims.keyHeads;
+}
+
+/// pack_gqa that was given to a later stage has not been checked yet.
+static LogicalResult checkPacking(OnlineAttentionOp step) {
+  BoolAttr packs = step.getSchedule()->getPackGqa();
+  if (!packs || !packs.getValue())
+    return success();
+  AttentionDims dims = AttentionDims::get(step);
+  bool isKnown = !ShapedType::isDynamic(dims.queryHeads) &&
+                 !ShapedType::isDynamic(dims.keyHeads) && dims.keyHeads > 0;
+  if (isKnown && step.getSchedule()->getTileM() % getPackedHeads(step) == 0)
+    return success();
+  return step.emitOpError() << "expected known numbers of heads with pack_gqa, "
+                               "and tile_m to be a multiple of the query heads "
+                               "of a group";
+}
+
 static void tile(WholeAttention whole) {
   OpBuilder builder(whole.normalize);
   Location loc = whole.step.getLoc();
@@ -232,16 +257,20 @@ static void tile(WholeAttention whole) {
   }
   SmallVector<KeyRange> ranges = getKeyRanges(builder, whole.step);
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  // Packed, a tile has the same rows of all query heads of a group.
+  int64_t heads = getPackedHeads(whole.step);
+  tileM /= heads;
   OpFoldResult step = builder.getIndexAttr(tileM);
+  OpFoldResult headStep = builder.getIndexAttr(heads);
   auto forall = scf::ForallOp::create(
       builder, loc, ArrayRef<OpFoldResult>{zero, zero, zero}, rows,
-      ArrayRef<OpFoldResult>{one, one, step}, outputs, std::nullopt);
+      ArrayRef<OpFoldResult>{one, headStep, step}, outputs, std::nullopt);
 
   builder.setInsertionPoint(forall.getTerminator());
   RowTile tile;
   llvm::append_range(tile.offsets,
                      getAsOpFoldResult(ValueRange(forall.getInductionVars())));
-  tile.sizes = {one, one, step};
+  tile.sizes = {one, headStep, step};
   if (!divides(tileM, rows[kSequence]))
     tile.sizes[kSequence] = boundedTile(
         builder, loc, tileM, tile.offsets[kSequence], rows[kSequence]);
@@ -260,7 +289,7 @@ struct Tile : public attn::impl::TilePassBase<Tile> {
     SmallVector<WholeAttention> attentions;
     WalkResult result = getOperation().walk([&](OnlineAttentionOp step) {
       FailureOr<WholeAttention> whole = getWholeAttention(step);
-      if (failed(whole))
+      if (failed(whole) || failed(checkPacking(step)))
         return WalkResult::interrupt();
       attentions.push_back(*whole);
       return WalkResult::advance();

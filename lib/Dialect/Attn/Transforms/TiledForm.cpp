@@ -127,15 +127,17 @@ LogicalResult attn::verifyTiledStep(OnlineAttentionOp step) {
     return step.emitOpError()
            << "expected a complete schedule in the form 'tiled'";
   AttentionDims dims = AttentionDims::get(step);
-  if (dims.batch != 1 || dims.queryHeads != 1)
+  BoolAttr packs = schedule->getPackGqa();
+  bool isPacked = packs && packs.getValue();
+  if (dims.batch != 1 || (dims.queryHeads != 1 && !isPacked))
     return step.emitOpError() << "expected one batch and one query head in "
                                  "the form 'tiled', got "
                               << step.getQuery().getType();
   if (!ShapedType::isDynamic(dims.queryRows) &&
-      dims.queryRows != schedule->getTileM())
-    return step.emitOpError()
-           << "expected tile_m = " << schedule->getTileM()
-           << " query rows in the form 'tiled', got " << dims.queryRows;
+      dims.queryHeads * dims.queryRows != schedule->getTileM())
+    return step.emitOpError() << "expected tile_m = " << schedule->getTileM()
+                              << " query rows in the form 'tiled', got "
+                              << dims.queryHeads * dims.queryRows;
   if (!ShapedType::isDynamic(dims.keyRows) &&
       dims.keyRows != schedule->getTileN())
     return step.emitOpError()

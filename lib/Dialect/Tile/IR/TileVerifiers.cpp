@@ -60,12 +60,31 @@ static LogicalResult verifyTileOf(Operation *op, GlobalType global,
   return verifyMatrixIndices(op, global, tile.getCols(), indices.size());
 }
 
+/// Rows of several heads: as many of each, and an index that says which.
+static LogicalResult verifyHeads(Operation *op, int64_t heads, int64_t rows,
+                                 size_t numIndices) {
+  if (heads == 1)
+    return success();
+  if (heads < 1 || rows % heads != 0)
+    return op->emitOpError() << "expected heads to divide the " << rows
+                             << " rows of the tile, got " << heads;
+  if (numIndices < 2)
+    return op->emitOpError() << "expected an index of the first head";
+  return success();
+}
+
 LogicalResult LoadOp::verify() {
+  if (failed(verifyHeads(*this, getHeads(), getTile().getType().getRows(),
+                         getIndices().size())))
+    return failure();
   return verifyTileOf(*this, getSource().getType(), getTile().getType(),
                       getIndices());
 }
 
 LogicalResult CopyAsyncOp::verify() {
+  if (failed(verifyHeads(*this, getHeads(), getTile().getType().getRows(),
+                         getIndices().size())))
+    return failure();
   return verifyTileOf(*this, getSource().getType(), getTile().getType(),
                       getIndices());
 }
@@ -213,6 +232,9 @@ LogicalResult LoadRowOp::verify() {
 LogicalResult StoreOp::verify() {
   FragmentType source = getSource().getType();
   GlobalType destination = getDestination().getType();
+  if (failed(verifyHeads(*this, getHeads(), source.getRows(),
+                         getIndices().size())))
+    return failure();
   if (source.isRow())
     return verifyEqual(*this, "the number of indices", destination.getRank(),
                        getIndices().size());
@@ -239,6 +261,9 @@ LogicalResult StoreSharedOp::verify() {
 }
 
 LogicalResult StoreTmaOp::verify() {
+  if (failed(verifyHeads(*this, getHeads(), getTile().getType().getRows(),
+                         getIndices().size())))
+    return failure();
   auto expected = TensorMapType::getFor(getTile().getType(), kWarpgroupRows);
   if (getDestination().getType() != expected)
     return emitOpError() << "expected a tensor map of 64 rows of the tile's "

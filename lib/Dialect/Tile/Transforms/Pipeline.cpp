@@ -71,7 +71,8 @@ static bool tilesExactly(LoadOp load) {
   };
   ArrayRef<int64_t> sizes = load.getSource().getType().getShape().take_back(2);
   SharedType tile = load.getTile().getType();
-  return divides(tile.getRows(), sizes[0]) && divides(tile.getCols(), sizes[1]);
+  return divides(tile.getRows() / load.getHeads(), sizes[0]) &&
+         divides(tile.getCols(), sizes[1]);
 }
 
 /// Loads outside the loops: one buffer each, in the first group.
@@ -83,7 +84,8 @@ void Pipeliner::stageOuterLoads() {
         AllocOp::create(builder, load.getLoc(), load.getTile().getType(),
                         /*offset=*/IntegerAttr());
     CopyAsyncOp::create(builder, load.getLoc(), load.getSource(),
-                        load.getIndices(), buffer, tilesExactly(load));
+                        load.getIndices(), buffer, tilesExactly(load),
+                        load.getHeads());
     CommitGroupOp::create(builder, load.getLoc());
     // What is read before the key loops is waited for there, after the first
     // key tiles are under way; what is only read inside them has arrived with

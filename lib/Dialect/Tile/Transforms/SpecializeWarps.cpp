@@ -107,7 +107,8 @@ Channel Specializer::createChannel(LoadOp load, int64_t stages) {
   SharedType tile = load.getTile().getType();
   Channel channel;
   channel.load = load;
-  channel.map = addTensorMap(kernel, load.getSource(), tile, tile.getRows());
+  channel.map = addTensorMap(kernel, load.getSource(), tile, tile.getRows(),
+                             load.getHeads());
   SmallVector<int64_t> shape(tile.getShape());
   if (stages > 0)
     shape.insert(shape.begin(), stages);

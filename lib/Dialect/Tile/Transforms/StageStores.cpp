@@ -73,12 +73,15 @@ private:
     AllocOp tile = type ? findFreeTile(kernel, type) : AllocOp();
     if (!tile)
       return false;
-    Value map =
-        addTensorMap(kernel, store.getDestination(), type, kWarpgroupRows);
+    // A warpgroup's rows are of as many heads as they hold.
+    int64_t positions = type.getRows() / store.getHeads();
+    int64_t heads = std::max<int64_t>(kWarpgroupRows / positions, 1);
+    Value map = addTensorMap(kernel, store.getDestination(), type,
+                             kWarpgroupRows, heads);
     OpBuilder builder(store);
     StoreSharedOp::create(builder, store.getLoc(), store.getSource(), tile);
     StoreTmaOp::create(builder, store.getLoc(), tile, roles.getWarpgroup(), map,
-                       store.getIndices());
+                       store.getIndices(), store.getHeads());
     store.erase();
     return true;
   }

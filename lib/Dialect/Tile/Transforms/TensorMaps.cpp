@@ -35,7 +35,7 @@ static void changeKernelField(KernelOp kernel, StringRef name,
 /// the innermost out, and a box of one panel.
 static DictionaryAttr describeMap(KernelOp kernel, StringRef operand,
                                   GlobalType tensor, SharedType tile,
-                                  int64_t rows) {
+                                  int64_t rows, int64_t heads) {
   Builder builder(kernel.getContext());
   int64_t last = tensor.getRank() - 1;
   SmallVector<Attribute> dims, strides, box;
@@ -50,7 +50,8 @@ static DictionaryAttr describeMap(KernelOp kernel, StringRef operand,
       strides.push_back(builder.getStringAttr("stride(" + operand + ", " +
                                               Twine(dim) + ") * 2"));
     int64_t size = dim == last       ? tile.getPanelCols()
-                   : dim == last - 1 ? rows
+                   : dim == last - 1 ? rows / heads
+                   : dim == last - 2 ? heads
                                      : 1;
     box.push_back(builder.getI64IntegerAttr(size));
   }
@@ -88,7 +89,7 @@ static DictionaryAttr alignOperand(DictionaryAttr operand) {
 }
 
 Value attn::tile::addTensorMap(KernelOp kernel, Value tensor, SharedType tile,
-                               int64_t rows) {
+                               int64_t rows, int64_t heads) {
   Value map = kernel.getBody().addArgument(TensorMapType::getFor(tile, rows),
                                            tensor.getLoc());
   DictionaryAttr manifest = kernel.getManifestAttr();
@@ -107,7 +108,7 @@ Value attn::tile::addTensorMap(KernelOp kernel, Value tensor, SharedType tile,
   changeKernelField(kernel, "parameters", [&](Attribute parameters) {
     SmallVector<Attribute> list(cast<ArrayAttr>(parameters).getValue());
     list.push_back(describeMap(kernel, name, cast<GlobalType>(tensor.getType()),
-                               tile, rows));
+                               tile, rows, heads));
     return ArrayAttr::get(kernel.getContext(), list);
   });
   return map;

@@ -79,7 +79,9 @@ def LoadOp : AttnTile_Op<"load", [MemoryEffects<[MemRead]>]> {
   let description = [{
     The rows [row, row + rows) of the matrix at the leading `indices`, from its
     first column on, or from `col` if there is one more index. Elements past the
-    ends of the matrix read as 0. `col` is a multiple of 8. How the tile gets
+    ends of the matrix read as 0. `col` is a multiple of 8. With `heads` = G > 1
+    the tile has the same rows / G rows of each of G neighbouring matrices, one
+    matrix after the other (packed query heads of a group). How the tile gets
     there (stages, copies, barriers) is decided by `--attn-tile-pipeline`, which
     removes this op.
 
@@ -91,7 +93,8 @@ def LoadOp : AttnTile_Op<"load", [MemoryEffects<[MemRead]>]> {
         -> !attn_tile.shared<64x32xf16, swizzle = 64>
     ```
   }];
-  let arguments = (ins AttnTile_Global:$source, Variadic<Index>:$indices);
+  let arguments = (ins AttnTile_Global:$source, Variadic<Index>:$indices,
+                       DefaultValuedAttr<I64Attr, "1">:$heads);
   let results = (outs AttnTile_Shared:$tile);
   let assemblyFormat = [{
     $source `[` $indices `]` attr-dict `:` type($source) `->` type($tile)
@@ -146,7 +149,8 @@ def CopyAsyncOp : AttnTile_Op<"copy_async", [
     ```
   }];
   let arguments = (ins AttnTile_Global:$source, Variadic<Index>:$indices,
-                       AttnTile_Shared:$tile, UnitAttr:$in_bounds);
+                       AttnTile_Shared:$tile, UnitAttr:$in_bounds,
+                       DefaultValuedAttr<I64Attr, "1">:$heads);
   let assemblyFormat = [{
     $source `[` $indices `]` `to` $tile (`in_bounds` $in_bounds^)? attr-dict
     `:` type($source) `to` type($tile)
@@ -640,7 +644,8 @@ def StoreOp : AttnTile_Op<"store", [MemoryEffects<[MemWrite]>]> {
     Row r of the fragment goes to row `row + r` of the matrix (or to the element
     of the vector, for a row fragment) at the leading `indices`, rounded to the
     element type: to its first columns, or to those from `col` on if there is
-    one more index. Elements past the ends are not written; columns go in pairs,
+    one more index. With `heads` = G > 1 the fragment has the same rows / G rows
+    of each of G neighbouring matrices. Elements past the ends are not written; columns go in pairs,
     so that of an odd number of columns one more is written.
 
     Example:
@@ -650,7 +655,8 @@ def StoreOp : AttnTile_Op<"store", [MemoryEffects<[MemWrite]>]> {
     ```
   }];
   let arguments = (ins AttnTile_Fragment:$source, AttnTile_Global:$destination,
-                       Variadic<Index>:$indices);
+                       Variadic<Index>:$indices,
+                       DefaultValuedAttr<I64Attr, "1">:$heads);
   let assemblyFormat = [{
     $source `,` $destination `[` $indices `]` attr-dict
     `:` type($source) `,` type($destination)
@@ -681,7 +687,8 @@ def StoreTmaOp : AttnTile_Op<"store_tma", [MemoryEffects<[MemRead, MemWrite]>]> 
   let description = [{
     Each warpgroup meets, then one of its threads copies its 64 rows of the tile
     to those from `row + 64 * warpgroup` of the matrix at the leading `indices`;
-    rows past the end are not written. When the op is done the tile has been
+    rows past the end are not written. With `heads` = G > 1 the tile has the same
+    rows / G rows of each of G matrices. When the op is done the tile has been
     read, though the writes may be under way.
 
     Example:
@@ -693,7 +700,8 @@ def StoreTmaOp : AttnTile_Op<"store_tma", [MemoryEffects<[MemRead, MemWrite]>]> 
   }];
   let arguments = (ins AttnTile_Shared:$tile, Index:$warpgroup,
                        AttnTile_TensorMap:$destination,
-                       Variadic<Index>:$indices);
+                       Variadic<Index>:$indices,
+                       DefaultValuedAttr<I64Attr, "1">:$heads);
   let assemblyFormat = [{
     $tile `[` $warpgroup `]` `to` $destination `[` $indices `]` attr-dict
     `:` type($tile) `to` type($destination)

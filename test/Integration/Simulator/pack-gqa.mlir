@@ -1,0 +1,55 @@
+// The query heads of a group in one tile: few query positions fill it. Masks, scores and LSE are those of each head.
+// RUN: attn-run %s --function few --device=sim:sm_80 --shape B=2,M=5,N=200 --random 1 --verify --schedules 3 | FileCheck %s
+// RUN: attn-run %s --function few --device=sim:sm_90a --shape B=2,M=5,N=200 --random 1 --verify --schedules 3 | FileCheck %s
+// RUN: attn-run %s --function one --device=sim:sm_90a --shape B=2,M=1,N=200 --random 1 --verify --schedules 3 | FileCheck %s
+// RUN: attn-run %s --function many --device=sim:sm_80 --shape B=1,M=150,N=100 --random 1 --verify --schedules 2 | FileCheck %s
+// RUN: attn-run %s --function many --device=sim:sm_90a --shape B=1,M=150,N=100 --random 1 --verify --schedules 2 | FileCheck %s
+// RUN: attn-run %s --function pairs --device=sim:sm_90a --shape B=1,M=150,N=200 --random 1 --verify --schedules 2 | FileCheck %s
+// CHECK: verify: PASS
+
+// The grid counts groups of heads, and the query's box has rows of all heads of one.
+// RUN: sed "/^func.func @[fom]/,/^}/d" %s > %t.mlir
+// RUN: attn-opt %t.mlir --target=sm_90a --emit=manifest -o - | FileCheck %s --check-prefix=MANIFEST
+// MANIFEST: "ceildiv(dim(query, 2), 64)"
+// MANIFEST-NEXT: "ceildiv(dim(query, 1), 2)"
+// MANIFEST: "box": [
+// MANIFEST-NEXT: 64,
+// MANIFEST-NEXT: 64,
+// MANIFEST-NEXT: 2,
+// MANIFEST-NEXT: 1
+!q = tensor<?x8x?x64xf16>
+!k = tensor<?x2x?x64xf16>
+!lse = tensor<?x8x?xf32>
+func.func @few(%q: !q, %k: !k, %v: !k) -> (!q, !lse) {
+  %o, %lse = attn.attention %q, %k, %v
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %hi = arith.index_cast %h : index to i32
+        %hf = arith.sitofp %hi : i32 to f32
+        %r = arith.addf %s, %hf : f32
+        attn.yield %r : f32
+      }
+      mask_mod causal(bottom_right)
+      {schedule = #attn.schedule<pack_gqa = true>} : !q, !k, !k -> !q, !lse
+  return %o, %lse : !q, !lse
+}
+
+func.func @one(%q: !q, %k: !k, %v: !k) -> (!q, !lse) {
+  %o, %lse = attn.attention %q, %k, %v
+      {schedule = #attn.schedule<mma = "wgmma", pack_gqa = true, tile_m = 64, warps = 4, persistent_ctas = 2>} : !q, !k, !k -> !q, !lse
+  return %o, %lse : !q, !lse
+}
+
+func.func @many(%q: !q, %k: !k, %v: !k) -> (!q, !lse) {
+  %o, %lse = attn.attention %q, %k, %v mask_mod sliding_window(30, 2)
+      {schedule = #attn.schedule<pack_gqa = true, tile_m = 128>} : !q, !k, !k -> !q, !lse
+  return %o, %lse : !q, !lse
+}
+
+// 64 rows of each of two heads: a warpgroup's rows are one head's.
+func.func @pairs(%q: tensor<?x4x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>)
+    -> tensor<?x4x?x64xbf16> {
+  %o = attn.attention %q, %k, %v mask_mod causal(bottom_right)
+      {schedule = #attn.schedule<mma = "wgmma", pack_gqa = true, tile_m = 128, tile_n = 64, warps = 8>}
+      : tensor<?x4x?x64xbf16>, tensor<?x2x?x64xbf16>, tensor<?x2x?x64xbf16> -> tensor<?x4x?x64xbf16>
+  return %o : tensor<?x4x?x64xbf16>
+}
