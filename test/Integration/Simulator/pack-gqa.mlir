@@ -5,10 +5,16 @@
 // RUN: attn-run %s --function many --device=sim:sm_80 --shape B=1,M=150,N=100 --random 1 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function many --device=sim:sm_90a --shape B=1,M=150,N=100 --random 1 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function pairs --device=sim:sm_90a --shape B=1,M=150,N=200 --random 1 --verify --schedules 2 | FileCheck %s
+// Heads that see different keys are not packed.
+// RUN: attn-run %s --function heads --device=sim:sm_80 --shape B=1,M=40,N=400 --random 1 --verify | FileCheck %s
+// RUN: attn-run %s --function heads --device=sim:sm_90a --shape B=1,M=40,N=400 --random 1 --verify | FileCheck %s
+// A table of visible tiles.
+// RUN: attn-run %s --function table --device=sim:sm_80 --random 1 --verify | FileCheck %s
+// RUN: attn-run %s --function table --device=sim:sm_90a --random 1 --verify | FileCheck %s
 // CHECK: verify: PASS
 
 // The grid counts groups of heads, and the query's box has rows of all heads of one.
-// RUN: sed "/^func.func @[fom]/,/^}/d" %s > %t.mlir
+// RUN: sed "/^func.func @[fomht]/,/^}/d" %s > %t.mlir
 // RUN: attn-opt %t.mlir --target=sm_90a --emit=manifest -o - | FileCheck %s --check-prefix=MANIFEST
 // MANIFEST: "ceildiv(dim(query, 2), 64)"
 // MANIFEST-NEXT: "ceildiv(dim(query, 1), 2)"
@@ -52,4 +58,36 @@ func.func @pairs(%q: tensor<?x4x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tenso
       {schedule = #attn.schedule<mma = "wgmma", pack_gqa = true, tile_m = 128, tile_n = 64, warps = 8>}
       : tensor<?x4x?x64xbf16>, tensor<?x2x?x64xbf16>, tensor<?x2x?x64xbf16> -> tensor<?x4x?x64xbf16>
   return %o : tensor<?x4x?x64xbf16>
+}
+
+func.func @heads(%q: !q, %k: !k, %v: !k) -> (!q, !lse) {
+  %o, %lse = attn.attention %q, %k, %v
+      mask_mod (%b: index, %h: index, %i: index, %j: index) {
+        %c40 = arith.constant 40 : index
+        %w = arith.muli %h, %c40 : index
+        %end = arith.addi %i, %w : index
+        %p = arith.cmpi sle, %j, %end : index
+        attn.yield %p : i1
+      } : !q, !k, !k -> !q, !lse
+  return %o, %lse : !q, !lse
+}
+
+// Butterfly: i xor j is a power of two at most, in blocks of 16.
+func.func @table(%q: tensor<1x8x256x64xf16>, %k: tensor<1x2x256x64xf16>, %v: tensor<1x2x256x64xf16>) -> tensor<1x8x256x64xf16> {
+  %o = attn.attention %q, %k, %v
+      mask_mod (%b: index, %h: index, %i: index, %j: index) {
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %c16 = arith.constant 16 : index
+        %p = arith.divui %i, %c16 : index
+        %r = arith.divui %j, %c16 : index
+        %x = arith.xori %p, %r : index
+        %y = arith.subi %x, %c1 : index
+        %z = arith.andi %x, %y : index
+        %e = arith.cmpi eq, %z, %c0 : index
+        attn.yield %e : i1
+      }
+      {schedule = #attn.schedule<pack_gqa = true, tile_n = 64>}
+      : tensor<1x8x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16> -> tensor<1x8x256x64xf16>
+  return %o : tensor<1x8x256x64xf16>
 }

@@ -8,6 +8,7 @@
 
 #include "attn/Analysis/KeyTiles.h"
 #include "attn/Analysis/MaskProgram.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -124,8 +125,10 @@ std::optional<BlockLists> attn::findBlockLists(OnlineAttentionOp step,
   MaskBox problem{{0, kMany}, {0, kMany}, {0, *m - 1}, {0, *n - 1}};
   std::optional<BlockMap> map =
       MaskProgram(step.getMaskMod())
-          .classifyBlocks(problem, schedule.getTileM(), schedule.getTileN(),
-                          kMostBoxes);
+          .classifyBlocks(problem,
+                          schedule.getTileM() /
+                              AttentionDims::get(step).queryHeads,
+                          schedule.getTileN(), kMostBoxes);
   if (!map)
     return std::nullopt;
   OpBuilder builder(step.getContext());

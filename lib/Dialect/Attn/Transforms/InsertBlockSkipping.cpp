@@ -273,6 +273,11 @@ static void walkRanges(OpBuilder &builder, UnsplitLoops loops,
             find(walk.ragged));
 }
 
+/// Query heads of a tile: 1, or those of a group.
+static int64_t getTileHeads(OnlineAttentionOp step) {
+  return AttentionDims::get(step).queryHeads;
+}
+
 /// Walks the tiles of lists.
 static void walkLists(OpBuilder &builder, UnsplitLoops loops,
                       const BlockLists &lists, const RowRange &rows) {
@@ -292,8 +297,9 @@ static void walkLists(OpBuilder &builder, UnsplitLoops loops,
                                       entry);
   };
   IndexMath math(builder, loc);
-  OpFoldResult header = math.mul(math.floorDiv(rows.first, schedule.getTileM()),
-                                 BlockLists::kHeader);
+  int64_t tileM = schedule.getTileM() / getTileHeads(step);
+  OpFoldResult header =
+      math.mul(math.floorDiv(rows.first, tileM), BlockLists::kHeader);
   auto readHeader = [&](BlockLists::Header field) {
     return read(builder, math.add(header, math.constant(field)));
   };
@@ -331,9 +337,17 @@ static OpFoldResult getQueryLength(OnlineAttentionOp step) {
                                          : OpFoldResult();
 }
 
+/// True if the heads of a packed tile may see different keys.
+static bool differsByHead(OnlineAttentionOp step) {
+  return getTileHeads(step) != 1 &&
+         !step.getMaskMod().getArgument(kLoopH).use_empty();
+}
+
 /// Gives `loops` the bounds of their mask; false if it has none.
 static bool boundLoops(UnsplitLoops loops) {
   OnlineAttentionOp step = getStep(loops.first());
+  if (differsByHead(step))
+    return false;
   ScheduleAttr schedule = *step.getSchedule();
   OpBuilder builder(loops.first());
   TermCloner terms(builder, step, loops.first());

@@ -187,9 +187,13 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   SelectorOptions options;
   options.features = getGeneratorFeatures(target, problem.elementType);
   AttentionDims dims = AttentionDims::get(op);
+  // The size of a group must be known, and a tile of several heads skips only
+  // what none of them sees.
+  bool differsByHead =
+      op.hasMaskMod() && !op.getMaskMod().getArgument(kLoopH).use_empty();
   if (ShapedType::isDynamic(dims.queryHeads) ||
-      ShapedType::isDynamic(dims.keyHeads))
-    options.features.packGqa = false; // The size of a group is not known.
+      ShapedType::isDynamic(dims.keyHeads) || differsByHead)
+    options.features.packGqa = false;
   Result<Selection> selection =
       attn::selectSchedule(problem, target, fields, options);
   if (!selection)
