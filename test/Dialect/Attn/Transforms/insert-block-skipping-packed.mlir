@@ -3,7 +3,7 @@
 // CHECK: scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) = (0, 0, 0) to (1, 8, 64) step (1, 4, 16)
 // CHECK: scf.for %{{.*}} = %c0 to %c128
 // CHECK: mask_mod
-// CHECK-NOT: scf.for
+// CHECK-NOT: scf.for %
 func.func @heads(%q: tensor<1x8x64x64xf16>, %k: tensor<1x2x128x64xf16>) -> tensor<1x8x64x64xf16> {
   %o = attn.attention %q, %k, %k
       mask_mod (%b: index, %h: index, %i: index, %j: index) {
