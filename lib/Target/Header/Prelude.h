@@ -43,7 +43,7 @@ struct Tensor {
     int64_t stride = 1;
     for (int i = Rank - 1; i >= 0; --i) {
       tensor.strides[i] = stride;
-      stride *= shape[i];
+      stride *= std::max<int64_t>(shape[i], 1);
     }
     return tensor;
   }
@@ -180,16 +180,19 @@ auto max(A a, B b) { return std::max<decltype(a + b)>(a, b); }
 /// The first fault found, or success.
 class Checker {
 public:
-  void require(bool holds, const std::string &message,
+  /// Texts are only made for a fault: most launches have none.
+  template <typename Text>
+  void require(bool holds, const Text &message,
                CUresult code = CUDA_ERROR_INVALID_VALUE) {
     if (status && !holds)
       status = {code, message};
   }
-  void driver(CUresult code, const std::string &what) {
+  template <typename Text>
+  void driver(CUresult code, const Text &what) {
     if (status && code != CUDA_SUCCESS)
-      status = {code, "expected " + what + ", got " + Driver::get().describe(code)};
+      status = {code, std::string("expected ") + what + ", got " +
+                          Driver::get().describe(code)};
   }
-  /// Texts are only made for a fault: most launches have none.
   void extent(const char *operand, int dim, int64_t got, int64_t expected) {
     if (got != expected)
       fault(operand, "dim " + std::to_string(dim) + " to be " +
