@@ -11,8 +11,9 @@ function(attn_add_kernel app)
   if(NOT TARGET ${app})
     message(FATAL_ERROR "attn_add_kernel: expected a target, got '${app}'")
   elseif(NOT ARG_FILES OR NOT ARG_TARGET OR ARG_UNPARSED_ARGUMENTS)
+    string(REPLACE ";" " " got "${app};${ARGN}")
     message(FATAL_ERROR
-      "attn_add_kernel: expected (APP FILES x.mlir... TARGET sm_90a [OPTIONS ...]), got (${app} ${ARGN})")
+      "attn_add_kernel: expected (APP FILES file... TARGET name [OPTIONS flag...]), got (${got})")
   endif()
   find_path(ATTN_CUDA_INCLUDE_DIR cuda.h
     HINTS ENV CUDA_PATH ENV CUDA_HOME /usr/local/cuda
