@@ -240,8 +240,8 @@ API cudaError_t cudaGetDeviceCount(int *count) {
 }
 API cudaError_t cudaDeviceReset() { return cudaSuccess; }
 
-/// 10 * major + minor: of Hopper, unless ATTN_SIM_COMPUTE says otherwise ("80"),
-/// to see what a program does on another device.
+/// 10 * major + minor: of Hopper, unless ATTN_SIM_COMPUTE says otherwise
+/// ("80"), to see what a program does on another device.
 static int computeCapability() {
   const char *text = std::getenv("ATTN_SIM_COMPUTE");
   return text ? std::atoi(text) : 90;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Launches the kernel of attention.mlir and holds its result against a plain
 // computation on the host.
 #include "attention.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // host-compiler FILE: a compiler of its own that knows the attn dialect. It
 // builds an attention, lowers it to tiled loops, and compiles it to PTX.
 #include "attn/Dialect/Attn/IR/Attn.h"
