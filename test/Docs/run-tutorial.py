@@ -1,8 +1,8 @@
 """Follows a tutorial word by word.
 
-`run-tutorial.py PAGE --source DIR --build DIR [--files DIR]`
+`run-tutorial.py PAGE --source DIR --build DIR --home DIR [--files DIR]`
 
-The page is followed in one shell session, in a fresh home directory that holds
+The page is followed in one shell session, in a home directory made anew that holds
 `attn-mlir`: the source tree, built in `attn-mlir/build`. In it,
 
 * a block ```LANGUAGE NAME is written to the file NAME;
@@ -17,9 +17,9 @@ With `--files`, the page must show each file that is there, word by word.
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 FENCE = re.compile(r"^```(\w*)(?: +(\S+))?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -79,26 +79,28 @@ def main():
     parser.add_argument("page", type=Path)
     parser.add_argument("--source", type=Path, required=True)
     parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--files", type=Path)
     arguments = parser.parse_args()
 
     text = arguments.page.read_text()
     count, shown = 0, set()
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        make_home(home, arguments.source.resolve(), arguments.build.resolve())
-        # A newcomer's shell, not the test's: PATH is what the page makes it.
-        environment = {"HOME": folder, "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-        for name in ("CMAKE_CXX_COMPILER_LAUNCHER", "CCACHE_DIR"):
-            if name in os.environ:
-                environment[name] = os.environ[name]
-        for block in FENCE.finditer(text):
-            count += 1
-            shown.add((block[2], block[3]))
-            if fault := run_block(*block.groups(), environment):
-                line = text.count("\n", 0, block.start()) + 1
-                print(f"{arguments.page}:{line}: {fault}")
-                return 1
+    home = arguments.home.resolve()
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(parents=True)
+    make_home(home, arguments.source.resolve(), arguments.build.resolve())
+    # A newcomer's shell, not the test's: PATH is what the page makes it.
+    environment = {"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    for name in ("CMAKE_CXX_COMPILER_LAUNCHER", "CCACHE_DIR"):
+        if name in os.environ:
+            environment[name] = os.environ[name]
+    for block in FENCE.finditer(text):
+        count += 1
+        shown.add((block[2], block[3]))
+        if fault := run_block(*block.groups(), environment):
+            line = text.count("\n", 0, block.start()) + 1
+            print(f"{arguments.page}:{line}: {fault}")
+            return 1
     missing = [path for path in arguments.files.iterdir() if (path.name, path.read_text()) not in shown] if arguments.files else []
     for path in missing:
         print(f"{arguments.page}: expected {path} as it is")
