@@ -9,7 +9,10 @@ The page is followed in one shell session, in a home directory made anew that ho
 * in a block ```console, each line `$ COMMAND` is run, and what follows must be
   its output, where `...` stands for any text; a command must succeed, unless
   `error:` is in what it prints;
+* a block without a language is a figure;
 * every other block is a fault: nothing in a tutorial goes unchecked.
+
+`--path DIR` is for pages that take the tools to be on PATH from the start.
 
 With `--files`, the page must show each file that is there, word by word.
 """
@@ -66,6 +69,8 @@ def run_console(block, environment):
 def run_block(language, name, content, environment):
     if language == "console":
         return run_console(content, environment)
+    if not language:
+        return None
     if not name:
         return f"expected a file name after ```{language}, or a console"
     session = Path(environment["HOME"], ".session")
@@ -81,6 +86,7 @@ def main():
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--files", type=Path)
+    parser.add_argument("--path", default="")
     arguments = parser.parse_args()
 
     text = arguments.page.read_text()
@@ -90,7 +96,8 @@ def main():
     home.mkdir(parents=True)
     make_home(home, arguments.source.resolve(), arguments.build.resolve())
     # A newcomer's shell, not the test's: PATH is what the page makes it.
-    environment = {"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    path = f"{arguments.path}:/usr/local/bin:/usr/bin:/bin".lstrip(":")
+    environment = {"HOME": str(home), "PATH": path, "LANG": "C.UTF-8"}
     for name in ("CMAKE_CXX_COMPILER_LAUNCHER", "CCACHE_DIR"):
         if name in os.environ:
             environment[name] = os.environ[name]
