@@ -20,6 +20,10 @@
 using namespace mlir;
 using namespace attn::tile;
 
+/// 2^f = sum of kExp2[i] f^i for |f| <= 1/2, to 7.5e-5: the minimax polynomial.
+static constexpr float kExp2[] = {0.99992807f, 0.69326099f, 0.24261112f,
+                                  0.05517167f};
+
 namespace {
 
 Value constant(OpBuilder &builder, Location loc, float value) {
@@ -123,6 +127,33 @@ struct FmaLowering : public OpRewritePattern<math::FmaOp> {
 };
 
 } // namespace
+
+/// x = n + f with an integer n and |f| <= 1/2; 2^f by the polynomial of degree
+/// 3 with the least relative error; 2^n by its exponent bits, which are 0 for
+/// n = -127.
+Value attn::tile::buildExp2OnFma(OpBuilder &builder, Location loc, Value x) {
+  auto number = [&](float value) { return constant(builder, loc, value); };
+  auto multiplyAdd = [&](Value a, Value b, float c) -> Value {
+    return math::FmaOp::create(builder, loc, a, b, number(c));
+  };
+  // Adding 1.5 * 2^23 rounds to an integer, which the lowest bits then hold.
+  constexpr float shift = 12582912.0f;
+  x = arith::MaximumFOp::create(builder, loc, x, number(-127.0f));
+  Value shifted = arith::AddFOp::create(builder, loc, x, number(shift));
+  Value n = arith::SubFOp::create(builder, loc, shifted, number(shift));
+  Value f = arith::SubFOp::create(builder, loc, x, n);
+  Value power = multiplyAdd(number(kExp2[3]), f, kExp2[2]);
+  power = multiplyAdd(power, f, kExp2[1]);
+  power = multiplyAdd(power, f, kExp2[0]);
+  IndexBuilder index(builder, loc);
+  Value bits =
+      LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), shifted);
+  bits = LLVM::ShlOp::create(builder, loc, bits, index.i32(23));
+  bits = index.add(bits, 127 << 23);
+  Value scale =
+      LLVM::BitcastOp::create(builder, loc, builder.getF32Type(), bits);
+  return arith::MulFOp::create(builder, loc, power, scale);
+}
 
 void attn::tile::populateMathToNVVMPatterns(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();

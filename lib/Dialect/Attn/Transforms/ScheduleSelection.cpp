@@ -194,6 +194,8 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   if (ShapedType::isDynamic(dims.queryHeads) ||
       ShapedType::isDynamic(dims.keyHeads) || differsByHead)
     options.features.packGqa = false;
+  // A mask may show the row tiles of a cluster different keys.
+  options.features.clusters = !op.hasMaskMod();
   Result<Selection> selection =
       attn::selectSchedule(problem, target, fields, options);
   if (!selection)
