@@ -42,7 +42,7 @@ static constexpr double kInstructionsPerScore = 4;
 static constexpr double kInstructionsPerTile = 80;
 static constexpr double kLanesPerClock = 128;
 /// Instructions of an exponential on the FMA units.
-static constexpr double kInstructionsPerExp2 = 10;
+static constexpr double kInstructionsPerExp2 = 11;
 /// A kernel launch, with the dependence on the one before.
 static constexpr double kLaunchSeconds = 2.5e-6;
 /// Fraction of the matrix rate that mma.sync reaches on chips whose full rate

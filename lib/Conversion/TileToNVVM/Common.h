@@ -141,7 +141,7 @@ void syncWarpgroup(mlir::OpBuilder &builder, mlir::Location loc,
                    mlir::Value warpgroup);
 
 /// 2^x for x <= 128, an f32, without the exponential units: relative error
-/// below 3e-6; 0 from -127 down, NaN of NaN.
+/// below 2e-7; 0 from -127 down, NaN of NaN.
 mlir::Value buildExp2OnFma(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value x);
 

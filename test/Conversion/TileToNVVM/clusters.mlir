@@ -46,9 +46,9 @@ attn_tile.kernel @multicast(%map: !map) warps(4) attributes {producer_warps = 4 
 
 // Two of 16 elements: the first and the eighth are polynomials.
 // CHECK-LABEL: llvm.func @exp2_on_fma
-// CHECK-COUNT-4: llvm.intr.fma
+// CHECK-COUNT-5: llvm.intr.fma
 // CHECK-COUNT-7: ex2.approx
-// CHECK-COUNT-4: llvm.intr.fma
+// CHECK-COUNT-5: llvm.intr.fma
 // CHECK-NOT: llvm.intr.fma
 // CHECK-COUNT-7: ex2.approx
 attn_tile.kernel @exp2_on_fma(%o: !attn_tile.global<1x1x16x32xf16>) warps(1) {

@@ -73,6 +73,7 @@ PAIRS = {
         ("M=128 N=128 D=64 lse=1", "tile_m=64 tile_n=64 warps=4 stages=2 cluster_m=1"),
         ("M=128 N=128 D=64 lse=1", "tile_m=64 tile_n=64 warps=4 stages=2 cluster_m=2"),
         ("B=2 Hq=4 Hkv=2 M=256 N=200 D=128", "tile_m=64 tile_n=80 tile_dv=128 warps=4 stages=2 cluster_m=2 persistent_ctas=4"),
+        ("M=150 N=128 D=64", "tile_m=64 tile_n=64 warps=4 stages=2 cluster_m=2"),
         ("Hq=2 M=512 N=96 D=64", "tile_m=64 tile_n=32 warps=4 stages=4 cluster_m=4 output_tile=1 persistent_ctas=8"),
     ],
     "bias": [
