@@ -366,6 +366,12 @@ std::vector<Schedule> enumerateSchedules(const AttentionProblem &problem,
   }
   Schedule base;
   overrides.apply(base);
+  // What has clusters, if anything: a rejection is then of the cluster itself.
+  if (base.clusterM * base.clusterD > 1 &&
+      families.front() == MmaFamily::Wgmma) {
+    families = {MmaFamily::Wgmma};
+    kinds = {ScheduleKind::LargeCache, ScheduleKind::SplitKV};
+  }
   if (overrides.has("kind"))
     kinds = {base.kind};
   if (overrides.has("mma"))
