@@ -41,6 +41,7 @@ run_tests() {
 
 install_packages
 build_targets all
+install_python_packages
 run_tests
 check "fuzz" python3 test/Fuzz/fuzz.py --attn-opt "$build/bin/attn-opt" --seconds 20
 check "clang-format" tools/scripts/check-format.sh

@@ -296,19 +296,27 @@ class CpuKernel(Kernel):
         return results[0] if len(results) == 1 else tuple(results)
 
     def run(self, inputs: Sequence[HostArray]) -> list[HostArray]:
-        with tempfile.TemporaryDirectory(prefix="attn-") as folder:
-            base = Path(folder)
-            command: list[Any] = ["-", "--device=cpu"]
-            for i, tensor in enumerate(inputs):
-                write_npy(base / f"in{i}.npy", tensor)
-                command += ["--input", base / f"in{i}.npy"]
-            count = result_count(self.mlir)
-            for i in range(count):
-                command += ["--output", base / f"out{i}.npy"]
-            result = run_tool("attn-run", command, text=self.mlir)
-            if result.returncode != 0:
-                raise BindingError((result.stderr or result.stdout).strip())
-            return [read_npy(base / f"out{i}.npy") for i in range(count)]
+        return run_module(self.mlir, inputs)
+
+
+def run_module(
+    text: str, inputs: Sequence[HostArray], device: str = "cpu", options: Sequence[str] = ()
+) -> list[HostArray]:
+    """Runs the module's function by attn-run: `device` is "cpu", or "sim:sm_80" for its attention in the simulator and
+    the rest on the CPU; `options` are more of attn-run's."""
+    with tempfile.TemporaryDirectory(prefix="attn-") as folder:
+        base = Path(folder)
+        command: list[Any] = ["-", f"--device={device}", *options]
+        for i, tensor in enumerate(inputs):
+            write_npy(base / f"in{i}.npy", tensor)
+            command += ["--input", base / f"in{i}.npy"]
+        count = result_count(text)
+        for i in range(count):
+            command += ["--output", base / f"out{i}.npy"]
+        result = run_tool("attn-run", command, text=text)
+        if result.returncode != 0:
+            raise BindingError((result.stderr or result.stdout).strip())
+        return [read_npy(base / f"out{i}.npy") for i in range(count)]
 
 
 def result_count(text: str) -> int:

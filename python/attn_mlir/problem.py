@@ -73,7 +73,7 @@ class AttentionProblem:
             clauses.append(f"bias(%bias : {arguments[-1][1]})")
         arguments += [("%" + c.name, tensor(["?"] * c.rank, c.dtype)) for c in self.captures]
         if self.scale is not None:
-            clauses.append(f"scale({float(self.scale)!r})")
+            clauses.append(f"scale({float_text(self.scale)})")
         clauses += [f"score_mod {self.score.text}"] if self.score else []
         clauses += [f"mask_mod {self.mask.text}"] if self.mask else []
         names, types = (", ".join(part) for part in zip(*results))
@@ -83,6 +83,13 @@ class AttentionProblem:
   return {names} : {types}
 }}
 """
+
+
+def float_text(number: float) -> str:
+    """As MLIR reads floats: with a point."""
+    text = repr(float(number))
+    mantissa, exponent, power = text.partition("e")
+    return text if "." in mantissa else f"{mantissa}.0{exponent}{power}"
 
 
 def bias_shape(bias: Sequence[int], sizes: Sequence[int]) -> tuple[Union[int, str], ...]:
