@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`attention`: scaled dot-product attention on arrays, compiled on first use."""
+"""`attention` and its gradients on arrays, compiled on first use."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def attention(
     out: Any = None,
     target: Optional[str] = None,
     device: Optional[str] = None,
+    allow_tf32: bool = False,
     cache: Optional[Cache] = None,
 ) -> Any:
     """softmax(scale * query key^T + bias, masked) value.
@@ -53,33 +54,78 @@ def attention(
       out: an array for the output, or (output, lse).
       target: what to compile for; by default the GPU that the arrays are on, and the CPU for arrays in host memory.
       device: as for a kernel's call: "sim" runs a GPU's kernel in the simulator.
+      allow_tf32: f32 on a GPU, where the factors of products are rounded to 10 bits of fraction; without it an error.
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library. Rows without keys are 0. Results
-    carry no gradients.
+    carry no gradients: see attention_backward, and attn_mlir.torch.
 
     A kernel is compiled once for each combination of types, head dims and options, and kept on disk; lengths, batch
     sizes, head counts and strides need no other. Raises BindingError for arrays that do not fit, CompileError with the
     compiler's diagnostics.
     """
+    options = {"scale": scale, "lse": return_lse}
+    mask, score = make_mask(causal, window, mask_mod), make_score(soft_cap, score_mod)
+    problem, arguments, place = describe(query, key, value, bias, mask, score, options)
+    target = target or default_target(place, device)
+    return compiled(problem, target, allow_tf32, cache)(*arguments, out=out, device=device)
+
+
+def attention_backward(
+    query: Any,
+    key: Any,
+    value: Any,
+    output: Any,
+    lse: Any,
+    d_output: Any,
+    *,
+    d_lse: Any = None,
+    causal: Causal = False,
+    window: Window = None,
+    bias: Any = None,
+    soft_cap: Optional[float] = None,
+    scale: Optional[float] = None,
+    mask_mod: Union[Mask, Any] = None,
+    score_mod: Union[Score, Any] = None,
+    bias_gradient: bool = False,
+    out: Any = None,
+    target: Optional[str] = None,
+    device: Optional[str] = None,
+    allow_tf32: bool = False,
+    cache: Optional[Cache] = None,
+) -> tuple[Any, ...]:
+    """The gradients (d_query, d_key, d_value), with bias_gradient d_bias too, of a function of `attention`'s results.
+
+    Arguments: those of the forward, its `output` and `lse`, and the gradients d_output [B, Hq, M, Dv] and, if the function
+    uses it, d_lse [B, Hq, M]. The same bits in every run. Gradients of a bias are computed on the CPU only.
+    """
+    options = {"scale": scale, "gradient": True, "bias_gradient": bias_gradient, "d_lse": d_lse is not None}
+    mask, score = make_mask(causal, window, mask_mod), make_score(soft_cap, score_mod)
+    problem, arguments, place = describe(query, key, value, bias, mask, score, options)
+    arguments += [output, lse, d_output] + ([d_lse] if d_lse is not None else [])
+    target = target or default_target(place, device)
+    return compiled(problem, target, allow_tf32, cache)(*arguments, out=out, device=device)
+
+
+def describe(
+    query: Any, key: Any, value: Any, bias: Any, mask: Optional[Mask], score: Optional[Score], options: dict[str, Any]
+) -> tuple[AttentionProblem, list[Any], ArrayView]:
+    """The problem, the arguments of its kernel up to the captures, and a view of query."""
     views = {name: view_of(array, name) for name, array in (("query", query), ("key", key), ("value", value))}
     for name, view in views.items():
         if len(view.shape) != 4:
             raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {len(view.shape)}")
-    mask, score = make_mask(causal, window, mask_mod), make_score(soft_cap, score_mod)
-    arguments, problem = [query, key, value], make_problem(views, mask, score, scale, return_lse)
+    arguments, fields = [query, key, value], {**make_problem(views, mask, score), **options}
     if bias is not None:
         view = view_of(bias, "bias")
         sizes = (*views["query"].shape[:3], views["key"].shape[2])
-        problem = {**problem, "bias_shape": bias_shape(view.shape, sizes), "bias_dtype": view.dtype}
+        fields.update(bias_shape=bias_shape(view.shape, sizes), bias_dtype=view.dtype)
         arguments.append(bias)
     arguments += [array for part in (score, mask) if part for array in part.arrays]
-    target = target or default_target(views["query"], device)
-    kernel = compiled(AttentionProblem(**problem), target, cache)
-    return kernel(*arguments, out=out, device=device)
+    return AttentionProblem(**fields), arguments, views["query"]
 
 
-def make_problem(views: dict[str, ArrayView], mask, score, scale: Optional[float], lse: bool) -> dict[str, Any]:
-    """The fields of an AttentionProblem."""
+def make_problem(views: dict[str, ArrayView], mask: Optional[Mask], score: Optional[Score]) -> dict[str, Any]:
+    """Fields of an AttentionProblem."""
     query, value = views["query"], views["value"]
     for name, view in views.items():
         if view.dtype != query.dtype:
@@ -90,8 +136,6 @@ def make_problem(views: dict[str, ArrayView], mask, score, scale: Optional[float
         "value_dim": value.shape[3],
         "mask": mask.region if mask else None,
         "score": score.region if score else None,
-        "scale": scale,
-        "lse": lse,
     }
 
 
@@ -126,6 +170,6 @@ def default_target(query: ArrayView, device: Optional[str]) -> str:
 
 
 @functools.lru_cache(maxsize=256)
-def compiled(problem: AttentionProblem, target: str, cache: Optional[Cache]) -> Kernel:
+def compiled(problem: AttentionProblem, target: str, allow_tf32: bool, cache: Optional[Cache]) -> Kernel:
     """The kernel, from this process, the cache or the compiler."""
-    return compile(problem, target=target, cache=cache)
+    return compile(problem, target=target, allow_tf32=allow_tf32, cache=cache)

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Iterable, Optional, Sequence, Union
 
+from . import server
 from .arrays import ArrayView, current_stream, empty_like, view_of
 from .cache import Cache, digest_of
 from .errors import AttnError, BindingError, CompileError, DeviceError
@@ -108,7 +109,7 @@ def run_compiler(text: str, name: str, target: str, options: Sequence[str]) -> d
         result = run_tool("attn-opt", command, text=text)
         diagnostics = result.stderr.replace("<stdin>", name).strip()
         if result.returncode != 0:
-            first = next((line for line in diagnostics.splitlines() if "error:" in line), diagnostics)
+            first = server.first_error(diagnostics)
             raise CompileError(first or f"attn-opt ended with status {result.returncode}", diagnostics)
         return {
             "kernel.ptx": base.with_suffix(".ptx").read_text(),
@@ -262,16 +263,11 @@ def place_of(views: Iterable[ArrayView]) -> str:
 
 
 class CpuKernel(Kernel):
-    """A module that attn-run executes on the CPU; it is compiled in each call."""
+    """A module on the CPU: compiled by its first call, and kept in a process of its own (server.py)."""
 
     def __init__(self, text: str, captured: Sequence[Any] = ()):
         self.mlir, self.captured = text, captured
-        # Compiling is also how the module is checked.
-        result = run_tool("attn-opt", ["-", "--target=cpu", "--emit=llvm", "-o", os.devnull], text=text)
-        self.diagnostics = result.stderr.strip()
-        if result.returncode != 0:
-            first = next((line for line in self.diagnostics.splitlines() if "error:" in line), self.diagnostics)
-            raise CompileError(first or f"attn-opt ended with status {result.returncode}", self.diagnostics)
+        self.diagnostics = server.prepare(text)
 
     def __call__(self, *arguments: Any, out: Any = None, device: Optional[str] = None) -> Any:
         """As GpuKernel.__call__, for arrays in host memory."""
@@ -296,7 +292,7 @@ class CpuKernel(Kernel):
         return results[0] if len(results) == 1 else tuple(results)
 
     def run(self, inputs: Sequence[HostArray]) -> list[HostArray]:
-        return run_module(self.mlir, inputs)
+        return server.run(self.mlir, inputs, result_count(self.mlir))
 
 
 def run_module(

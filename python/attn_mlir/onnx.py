@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from .errors import AttnError
-from .mask.tracing import INDEX, Mask, Score, Tensor, Value, key_length, minimum, query_length, tanh
+from .mask.tracing import INDEX, Mask, Placeholder, Score, Value, key_length, minimum, query_length, tanh
 from .problem import float_text
 
 INPUTS = ("Q", "K", "V", "attn_mask", "past_key", "past_value", "nonpad_kv_seqlen")
@@ -58,13 +58,6 @@ class ImportedNode:
 
     name: str
     mlir: str
-
-
-class Placeholder(Tensor):
-    """A tensor that a mask or a score reads, known by its name in the module and its type."""
-
-    def __init__(self, name: str, dtype: str, rank: int):
-        self.array, self.dtype, self.rank = name, dtype, rank
 
 
 def import_attention(

@@ -376,6 +376,13 @@ class Tensor:
         return value
 
 
+class Placeholder(Tensor):
+    """A tensor known by its name in a module and its type, where there is no array yet."""
+
+    def __init__(self, name: str, dtype: str, rank: int):
+        self.array, self.dtype, self.rank = name, dtype, rank
+
+
 def tensor(array: Any) -> Tensor:
     """Makes an array (NumPy, torch, CuPy, ...) readable in a predicate: integers, bools or floats of any rank."""
     return array if isinstance(array, Tensor) else Tensor(array)
