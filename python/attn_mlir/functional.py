@@ -164,9 +164,14 @@ def make_score(soft_cap: Optional[float], score_mod) -> Optional[Score]:
 
 def default_target(query: ArrayView, device: Optional[str]) -> str:
     if query.device == "cuda":
-        major, minor = cuda_device(query.device_id).context.capability
-        return "sm_90a" if (major, minor) == (9, 0) else "sm_80"
+        return target_of_gpu(query.device_id)
     return "sm_90a" if device == "sim" else "cpu"
+
+
+@functools.lru_cache(maxsize=None)
+def target_of_gpu(ordinal: int) -> str:
+    """What to compile for."""
+    return "sm_90a" if cuda_device(ordinal).context.capability == (9, 0) else "sm_80"
 
 
 @functools.lru_cache(maxsize=256)

@@ -11,7 +11,6 @@ import argparse
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 #: Parts of glibc: from the system that the wheel runs on.
@@ -41,13 +40,15 @@ def glibc_of(path):
 
 def copy_license(library, folder):
     """The copyright file of the Debian package that a library is of."""
-    owner = subprocess.run(["dpkg", "-S", library.resolve()], capture_output=True, text=True).stdout
-    notice = Path("/usr/share/doc", owner.partition(":")[0], "copyright")
-    if owner and notice.exists():
-        folder.mkdir(exist_ok=True)
-        shutil.copy(notice, folder / f"{owner.partition(':')[0]}.txt")
-    else:
-        print(f"warning: {library}: no license found beside it", file=sys.stderr)
+    path = str(library.resolve())
+    # A package may know the file by its place before /lib moved into /usr.
+    owner = subprocess.run(["dpkg", "-S", path, path.removeprefix("/usr")], capture_output=True, text=True).stdout
+    package = owner.partition(":")[0]
+    notice = Path("/usr/share/doc", package, "copyright")
+    if not package or not notice.exists():
+        raise SystemExit(f"error: {library}: expected the copyright file of its package, got none")
+    folder.mkdir(exist_ok=True)
+    shutil.copy(notice, folder / f"{package}.txt")
 
 
 def main():
