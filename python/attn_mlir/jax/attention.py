@@ -68,6 +68,9 @@ def attention(
     for name, array in (("query", query), ("key", key), ("value", value), ("bias", bias), ("mask", mask)):
         if array is not None and array.ndim != 4:
             raise BindingError(f"{name}: expected rank 4, got {array.ndim}")
+    for name, array in (("key", key), ("value", value)):
+        if array.dtype != query.dtype:
+            raise BindingError(f"{name}: expected dtype {query.dtype}, that of query, got {array.dtype}")
     if mask is not None and mask.dtype != bool:
         raise BindingError(f"mask: expected dtype bool, got {mask.dtype}")
     options = Options(causal, tuple(window) if isinstance(window, list) else window, soft_cap, scale, target, allow_tf32)

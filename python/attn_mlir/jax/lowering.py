@@ -130,7 +130,6 @@ class Lowering:
     def module(self, name: str, results: Sequence[Tensor]) -> str:
         parameters = ", ".join(f"{a.name}: {a.type}" for a in self.arguments)
         types = ", ".join(str(r.type) for r in results)
-        body = "\n".join("  " + line for line in self.lines)
         names = ", ".join(self.value(r) for r in results)
         body = "\n".join("  " + line for line in self.lines)  # with what `value` added
         return f"func.func @{name}({parameters}) -> ({types}) {{\n{body}\n  return {names} : {types}\n}}\n"
@@ -174,14 +173,13 @@ class Lowering:
         init = self.op(f"tensor.empty() : {type}", type)
         if start is not None:
             zero = self.fresh()
-            self.lines.append(f"{zero} = arith.constant {literal(start, type)} : {type.dtype}")
+            self.lines.append(f"{zero} = {element(start, type)}")
             init = self.op(f"linalg.fill ins({zero} : {type.dtype}) outs({init.name} : {type}) -> {type}", type)
         names, head, read = [], [], []
         for tensor, dims in inputs:
             names.append(f"%e{len(names)}")
             if tensor.scalar is not None:
-                constant = literal(tensor.scalar, tensor.type)
-                head.append(f"{names[-1]} = arith.constant {constant} : {tensor.type.dtype}")
+                head.append(f"{names[-1]} = {element(tensor.scalar, tensor.type)}")
             else:
                 read.append((tensor, names[-1], affine_map(rank, dims)))
         *lines, result = body(*names, "%out")
@@ -234,6 +232,8 @@ class Lowering:
             return [self.arithmetic(name, type, inputs)]
         if name in REDUCTIONS:
             return [self.reduce(REDUCTIONS[name], type, inputs[0], parameters["axes"])]
+        if name == "split":
+            return self.split([type_of(var.aval) for var in equation.outvars], inputs[0], parameters["axis"])
         method = getattr(self, f"lower_{name}", None)
         if method is None:
             raise AttnError(f"expected primitives that attn_mlir.jax lowers, got {name} ({place_of(equation)})")
@@ -268,7 +268,7 @@ class Lowering:
             return self.constant(np.asarray(tensor.scalar).astype(bool if type.dtype == "i1" else object).item(), type)
         op = conversion(tensor.type, type)
         if op is None:
-            zero = f"%z = arith.constant {literal(0, tensor.type)} : {tensor.type.dtype}"
+            zero = f"%z = {element(0, tensor.type)}"
             compare = "arith.cmpf une" if tensor.type.is_float else "arith.cmpi ne"
             return self.elementwise(type, [tensor], lambda a, _: [zero, f"%r = {compare}, {a}, %z : {tensor.type.dtype}", "%r"])
         return self.elementwise(
@@ -276,10 +276,10 @@ class Lowering:
         )
 
     def lower_not(self, type: Type, tensor: Tensor) -> Tensor:
-        ones = literal(True if type.dtype == "i1" else -1, type)
+        ones = element(True if type.dtype == "i1" else -1, type)
         return self.elementwise(
             type, [tensor],
-            lambda a, _: [f"%t = arith.constant {ones} : {type.dtype}", f"%r = arith.xori {a}, %t : {type.dtype}", "%r"],
+            lambda a, _: [f"%t = {ones}", f"%r = arith.xori {a}, %t : {type.dtype}", "%r"],
         )  # fmt: skip
 
     def lower_logistic(self, type: Type, tensor: Tensor, **_) -> Tensor:
@@ -368,6 +368,14 @@ class Lowering:
 
     lower_squeeze = lower_expand_dims = lower_reshape
 
+    def split(self, types: Sequence[Type], tensor: Tensor, axis: int) -> list[Tensor]:
+        results, begin = [], 0
+        for type in types:
+            start = [begin if d == axis else 0 for d in range(len(type.shape))]
+            results.append(self.lower_slice(type, tensor, start_indices=start, limit_indices=None, strides=None))
+            begin += type.shape[axis]
+        return results
+
     def lower_slice(self, type: Type, tensor: Tensor, *, start_indices, limit_indices, strides) -> Tensor:
         begin, sizes, steps = (
             ", ".join(map(str, values)) for values in (start_indices, type.shape, strides or [1] * len(type.shape))
@@ -398,6 +406,11 @@ def literal(value: Any, type: Type) -> str:
         return float_text(number)
     positive, negative, nan = SPECIAL[type.dtype]
     return nan if np.isnan(number) else positive if number > 0 else negative
+
+
+def element(value: Any, type: Type) -> str:
+    """The constant of an element's type."""
+    return f"arith.constant {literal(value, type)}" + (f" : {type.dtype}" if type.dtype != "i1" else "")
 
 
 def binary(name: str, type: Type) -> str:
