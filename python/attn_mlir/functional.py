@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Optional, Union
+from typing import Any, Optional, Sequence, Union
 
 from .arrays import ArrayView, view_of
 from .cache import Cache
@@ -12,6 +12,7 @@ from .errors import BindingError
 from .kernel import Kernel, compile, cuda_device
 from . import mask as masks
 from .mask import Mask, Score, trace_mask, trace_score
+from .mask.tracing import Traced
 from .problem import AttentionProblem, bias_shape
 
 Causal = Union[bool, str]
@@ -63,11 +64,10 @@ def attention(
     sizes, head counts and strides need no other. Raises BindingError for arrays that do not fit, CompileError with the
     compiler's diagnostics.
     """
-    options = {"scale": scale, "lse": return_lse}
-    mask, score = make_mask(causal, window, mask_mod), make_score(soft_cap, score_mod)
-    problem, arguments, place = describe(query, key, value, bias, mask, score, options)
-    target = target or default_target(place, device)
-    return compiled(problem, target, allow_tf32, cache)(*arguments, out=out, device=device)
+    call = Call(query, key, value, bias, causal, window, soft_cap, scale, mask_mod, score_mod)
+    call.check_shapes()
+    fields = ("lse", return_lse)
+    return call.run((), fields, target, device, allow_tf32, cache, out)
 
 
 def attention_backward(
@@ -98,45 +98,114 @@ def attention_backward(
     Arguments: those of the forward, its `output` and `lse`, and the gradients d_output [B, Hq, M, Dv] and, if the function
     uses it, d_lse [B, Hq, M]. The same bits in every run. Gradients of a bias are computed on the CPU only.
     """
-    options = {"scale": scale, "gradient": True, "bias_gradient": bias_gradient, "d_lse": d_lse is not None}
-    mask, score = make_mask(causal, window, mask_mod), make_score(soft_cap, score_mod)
-    problem, arguments, place = describe(query, key, value, bias, mask, score, options)
-    arguments += [output, lse, d_output] + ([d_lse] if d_lse is not None else [])
-    target = target or default_target(place, device)
-    return compiled(problem, target, allow_tf32, cache)(*arguments, out=out, device=device)
+    call = Call(query, key, value, bias, causal, window, soft_cap, scale, mask_mod, score_mod)
+    call.check_shapes()
+    more = {"output": output, "lse": lse, "d_output": d_output, **({"d_lse": d_lse} if d_lse is not None else {})}
+    call.check_saved(more)
+    fields = ("gradient", True, "bias_gradient", bias_gradient, "d_lse", d_lse is not None)
+    return call.run(tuple(more.values()), fields, target, device, allow_tf32, cache, out)
 
 
-def describe(
-    query: Any, key: Any, value: Any, bias: Any, mask: Optional[Mask], score: Optional[Score], options: dict[str, Any]
-) -> tuple[AttentionProblem, list[Any], ArrayView]:
-    """The problem, the arguments of its kernel up to the captures, and a view of query."""
-    views = {name: view_of(array, name) for name, array in (("query", query), ("key", key), ("value", value))}
-    for name, view in views.items():
-        if len(view.shape) != 4:
-            raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {len(view.shape)}")
-    arguments, fields = [query, key, value], {**make_problem(views, mask, score), **options}
-    if bias is not None:
-        view = view_of(bias, "bias")
-        sizes = (*views["query"].shape[:3], views["key"].shape[2])
-        fields.update(bias_shape=bias_shape(view.shape, sizes), bias_dtype=view.dtype)
-        arguments.append(bias)
-    arguments += [array for part in (score, mask) if part for array in part.arrays]
-    return AttentionProblem(**fields), arguments, views["query"]
+class Call:
+    """What `attention` and `attention_backward` share: arrays, options, and the kernel for them."""
+
+    def __init__(self, query, key, value, bias, causal, window, soft_cap, scale, mask_mod, score_mod):
+        arrays = {"query": query, "key": key, "value": value, **({"bias": bias} if bias is not None else {})}
+        self.arguments = list(arrays.values())
+        self.views = [view_of(array, name) for name, array in arrays.items()]
+        self.has_bias = bias is not None
+        self.options = (causal, window, soft_cap, scale, mask_mod, score_mod)
+
+    def check_shapes(self):
+        """In the words of a manifest's binding, for the CPU too."""
+        query, key, value = self.views[:3]
+        for name, view in zip(("query", "key", "value"), self.views):
+            if len(view.shape) != 4:
+                raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {len(view.shape)}")
+            if view.dtype != query.dtype:
+                raise BindingError(f"{name}: expected dtype {query.dtype}, that of query, got {view.dtype}")
+        if query.dtype not in FLOATS:
+            raise BindingError(f"query: expected dtype {', '.join(FLOATS)}, got {query.dtype}")
+        batch, heads, _, dim = query.shape
+        key_heads, keys = key.shape[1], key.shape[2]
+        check_sizes("key", key.shape, (batch, key_heads, keys, dim))
+        check_sizes("value", value.shape, (batch, key_heads, keys, value.shape[3]))
+        if heads != key_heads and (not key_heads or heads % key_heads):
+            raise BindingError(
+                f"expected the number of query heads to be a multiple of the number of key heads, got {heads} and {key_heads}"
+            )
+        for name, view in (("query", query), ("value", value)):
+            if view.shape[3] < 1:
+                raise BindingError(f"operand {name}: expected dim 3 to be at least 1, got {view.shape[3]}")
+
+    def check_saved(self, saved: dict[str, Any]):
+        """Shapes of the forward's results and of their gradients."""
+        query, value = self.views[0], self.views[2]
+        rows = query.shape[:3]
+        for name, array in saved.items():
+            view = view_of(array, name)
+            shape = rows if name.endswith("lse") else (*rows, value.shape[3])
+            if len(view.shape) != len(shape):
+                raise BindingError(f"operand {name}: expected rank {len(shape)}, got {len(view.shape)}")
+            check_sizes(name, view.shape, shape)
+
+    def run(
+        self, more: tuple[Any, ...], fields: tuple, target: Optional[str], device: Optional[str],
+        allow_tf32: bool, cache: Optional[Cache], out: Any,
+    ) -> Any:  # fmt: skip
+        """`more` are arguments after the captures, `fields` names and values of an AttentionProblem."""
+        query = self.views[0]
+        target = target or default_target(query, device)
+        kernel, captures = self.kernel(fields, target, allow_tf32, cache)
+        arguments = (*self.arguments, *captures, *more)
+        views = [*self.views, *(view_of(array, f"argument {i}") for i, array in enumerate((*captures, *more)))]
+        return kernel.run(arguments, views, out, device)
+
+    def kernel(self, fields: tuple, target: str, allow_tf32: bool, cache: Optional[Cache]) -> tuple[Kernel, list[Any]]:
+        """The kernel, and the arrays that mask and score read. Functions that are not traced yet are traced in each call:
+        what they close over may have changed."""
+        causal, window, soft_cap, scale, mask_mod, score_mod = self.options
+        query, _, value = self.views[:3]
+        bias = self.bias()
+        key = (query.dtype, query.shape[3], value.shape[3], bias, self.options, fields, target, allow_tf32, cache)
+        is_traced = all(part is None or isinstance(part, Traced) for part in (mask_mod, score_mod))
+        try:
+            if is_traced and key in _kernels:
+                return _kernels[key]
+        except TypeError:
+            raise BindingError(f"expected options that are numbers, got window {window!r}, scale {scale!r}") from None
+        mask, score = make_mask(causal, window, mask_mod), make_score(soft_cap, score_mod)
+        problem = AttentionProblem(
+            query.dtype, query.shape[3], value.shape[3], mask.region if mask else None, score.region if score else None,
+            **(dict(zip(("bias_shape", "bias_dtype"), bias)) if bias else {}), scale=scale, **dict(zip(fields[::2], fields[1::2])),
+        )  # fmt: skip
+        result = compiled(problem, target, allow_tf32, cache), [a for part in (score, mask) if part for a in part.arrays]
+        if is_traced:
+            if len(_kernels) >= MAX_KERNELS:
+                _kernels.clear()
+            _kernels[key] = result
+        return result
+
+    def bias(self) -> Optional[tuple]:
+        """Its shape in sizes of the problem, and its type."""
+        if not self.has_bias:
+            return None
+        query, key, _, bias = self.views
+        return bias_shape(bias.shape, (*query.shape[:3], key.shape[2])), bias.dtype
 
 
-def make_problem(views: dict[str, ArrayView], mask: Optional[Mask], score: Optional[Score]) -> dict[str, Any]:
-    """Fields of an AttentionProblem."""
-    query, value = views["query"], views["value"]
-    for name, view in views.items():
-        if view.dtype != query.dtype:
-            raise BindingError(f"{name}: expected dtype {query.dtype}, that of query, got {view.dtype}")
-    return {
-        "dtype": query.dtype,
-        "head_dim": query.shape[3],
-        "value_dim": value.shape[3],
-        "mask": mask.region if mask else None,
-        "score": score.region if score else None,
-    }
+#: Kernels by everything that they follow from, so that a call need not describe its problem again.
+_kernels: dict[tuple, tuple[Kernel, list[Any]]] = {}
+MAX_KERNELS = 256
+FLOATS = ("f16", "bf16", "f32", "f64")
+
+
+def check_sizes(name: str, got: Sequence[int], expected: Sequence[int]):
+    for d, (size, wanted) in enumerate(zip(got, expected)):
+        if size != wanted:
+            names = {"key": ("B",), "value": ("B", "Hkv", "N")}.get(name, ("B", "Hq", "M"))
+            origin = f" ({names[d]})" if d < len(names) else ""
+            raise BindingError(f"operand {name}: expected dim {d}{origin} to be {wanted}, got {size}")
 
 
 def make_mask(causal: Causal, window: Window, mask_mod) -> Optional[Mask]:
