@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Optional, Sequence
 
 from .errors import BindingError
 from .runtime.binding import row_major_strides
-from .runtime.host_array import HostArray, offsets, strided_elements
+from .runtime.host_array import HostArray, elements_before, strided_elements
 from .runtime.manifest import DTYPE_BYTES
 
 #: typestr of the array interfaces, without the byte order. ml_dtypes.bfloat16 is a V2.
@@ -67,30 +67,24 @@ class ArrayView(NamedTuple):
     device_id: int
     owner: Any
 
+    def memory(self) -> tuple[Any, int]:
+        """The bytes from the first to the last element, and how many elements lie before element (0, 0, ...)."""
+        size, before = DTYPE_BYTES[self.dtype], elements_before(self.shape, self.strides)
+        count = strided_elements(self.shape, self.strides) * size
+        return (ctypes.c_char * count).from_address(self.address - before * size), before
+
     def to_host(self) -> HostArray:
         """A row-major copy of an array in host memory."""
-        size = DTYPE_BYTES[self.dtype]
-        count = strided_elements(self.shape, self.strides) * size
-        data = bytearray(ctypes.string_at(self.address, count)) if count else bytearray()
-        return HostArray.gather(self.dtype, self.shape, self.strides, data)
+        if 0 in self.shape:
+            return HostArray(self.dtype, self.shape, bytearray())
+        memory, before = self.memory()
+        return HostArray.gather(self.dtype, self.shape, self.strides, memory, before)
 
     def write(self, tensor: HostArray):
-        """Copies a row-major tensor of the same shape into an array in host memory."""
-        size = DTYPE_BYTES[self.dtype]
-        count = strided_elements(self.shape, self.strides) * size
-        if count:
-            target = (ctypes.c_char * count).from_address(self.address)
-            if self.strides == row_major_strides(self.shape):
-                target[:] = bytes(tensor.data)
-            else:
-                scatter(target, tensor, self.strides)
-
-
-def scatter(target: ctypes.Array, tensor: HostArray, strides: Sequence[int]):
-    """Element by element: what lies between stays as it is."""
-    size = DTYPE_BYTES[tensor.dtype]
-    for k, offset in enumerate(offsets(tensor.shape, strides)):
-        target[offset * size : offset * size + size] = bytes(tensor.data[k * size : k * size + size])
+        """Copies a row-major tensor of the same shape into an array in host memory; what lies between stays as it is."""
+        if 0 not in self.shape:
+            memory, before = self.memory()
+            tensor.scatter(memoryview(memory).cast("B"), self.strides, before)
 
 
 def view_of(array: Any, name: str = "array") -> ArrayView:
@@ -103,6 +97,8 @@ def view_of(array: Any, name: str = "array") -> ArrayView:
     if torch is not None and isinstance(array, getattr(torch, "Tensor", ())):
         return view_of_torch(array, torch, name)
     interface = interface_of(array, "__array_interface__")
+    if type(array).__name__ == "MaskedArray":
+        raise BindingError(f"{name}: expected an array without a mask, got a masked one")
     if interface is not None:
         return view_of_interface(array, interface, "cpu", name)
     if hasattr(array, "__dlpack__"):
@@ -131,7 +127,7 @@ def view_of_interface(array: Any, interface: dict, device: str, name: str) -> Ar
     if dtype is None or typestr[0] == ">":
         raise BindingError(f"{name}: expected dtype {', '.join(INTERFACE_DTYPES.values())}, got '{typestr}'")
     if interface.get("mask") is not None:
-        raise BindingError(f"{name}: expected an array without a mask, got one with a mask")
+        raise BindingError(f"{name}: expected an array without a mask, got a masked one")
     shape, size = tuple(interface["shape"]), DTYPE_BYTES[dtype]
     strides = interface.get("strides")
     if strides is None:

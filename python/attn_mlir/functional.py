@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import functools
+import math
+from numbers import Integral, Real
 from typing import Any, Optional, Sequence, Union
 
 from .arrays import ArrayView, view_of
@@ -114,6 +116,7 @@ class Call:
         self.arguments = list(arrays.values())
         self.views = [view_of(array, name) for name, array in arrays.items()]
         self.has_bias = bias is not None
+        window = tuple(window) if isinstance(window, list) else window
         self.options = (causal, window, soft_cap, scale, mask_mod, score_mod)
 
     def check_shapes(self):
@@ -167,13 +170,12 @@ class Call:
         causal, window, soft_cap, scale, mask_mod, score_mod = self.options
         query, _, value = self.views[:3]
         bias = self.bias()
+        check_scale(scale)
         key = (query.dtype, query.shape[3], value.shape[3], bias, self.options, fields, target, allow_tf32, cache)
         is_traced = all(part is None or isinstance(part, Traced) for part in (mask_mod, score_mod))
-        try:
-            if is_traced and key in _kernels:
-                return _kernels[key]
-        except TypeError:
-            raise BindingError(f"expected options that are numbers, got window {window!r}, scale {scale!r}") from None
+        known = _kernels.get(key) if is_traced else None
+        if known is not None:
+            return known
         mask, score = make_mask(causal, window, mask_mod), make_score(soft_cap, score_mod)
         problem = AttentionProblem(
             query.dtype, query.shape[3], value.shape[3], mask.region if mask else None, score.region if score else None,
@@ -216,11 +218,22 @@ def make_mask(causal: Causal, window: Window, mask_mod) -> Optional[Mask]:
     if causal:
         parts.append(masks.causal(causal if isinstance(causal, str) else "bottom_right"))
     if window is not None:
-        left, right = (window, 0) if isinstance(window, int) else window
-        parts.append(masks.sliding_window(left, right))
+        parts.append(masks.sliding_window(*sides_of(window)))
     if mask_mod is not None:
         parts.append(trace_mask(mask_mod))
     return functools.reduce(lambda a, b: a & b, parts) if parts else None
+
+
+def sides_of(window: Any) -> tuple[int, int]:
+    sides = (window, 0) if isinstance(window, Integral) else window
+    if not isinstance(sides, (tuple, list)) or len(sides) != 2 or not all(isinstance(side, Integral) for side in sides):
+        raise BindingError(f"expected window to be a number or (left, right), got {window!r}")
+    return int(sides[0]), int(sides[1])
+
+
+def check_scale(scale: Any):
+    if scale is not None and not (isinstance(scale, Real) and math.isfinite(scale)):
+        raise BindingError(f"expected scale to be a finite number, got {scale!r}")
 
 
 def make_score(soft_cap: Optional[float], score_mod) -> Optional[Score]:
