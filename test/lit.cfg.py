@@ -14,6 +14,12 @@ config.excludes = ["Examples", "Inputs", "Models", "Unit"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.attn_binary_dir, "test")
 
+# Where tools/check.sh installs the packages that tests use, or a Python that has more of them.
+test_python = os.path.join(config.attn_binary_dir, "python", "bin", "python")
+if os.path.exists(test_python):
+    config.python = test_python
+config.python = os.environ.get("ATTN_TEST_PYTHON", config.python)
+
 config.environment["PATH"] = os.path.pathsep.join(
     [
         os.path.join(config.attn_binary_dir, "bin"),
@@ -53,7 +59,9 @@ def add_python_package(name):
         config.available_features.add(name)
 
 
+add_python_package("jax")
 add_python_package("numpy")
+add_python_package("onnx")
 add_python_package("torch")
 add_python_package("wheel")
 add_program("ptxas", config.ptxas)

@@ -70,6 +70,7 @@ class BoundProblem:
     def __init__(self, manifest: Manifest, operands: Sequence[Optional[TensorLayout]], sm_count: int = 1):
         self.manifest, self.sm_count = manifest, sm_count
         self.symbols: dict[str, int] = {}
+        self._launches: Optional[list[Launch]] = None
         if len(operands) != len(manifest.operands):
             raise BindingError(f"expected {len(manifest.operands)} operands, got {len(operands)}")
         for operand, layout in zip(manifest.operands, operands):
@@ -96,8 +97,7 @@ class BoundProblem:
             layout = dataclasses.replace(layout, strides=row_major_strides(layout.shape))
         else:
             check_strides(operand, layout)
-        if layout.address % operand.alignment_bytes:
-            fail(operand, f"expected alignment to {operand.alignment_bytes} bytes, got address {layout.address}")
+        check_alignment(operand, layout.address)
         return layout
 
     def infer_shape(self, operand: Operand) -> tuple[int, ...]:
@@ -145,7 +145,12 @@ class BoundProblem:
         return sizes
 
     def launches(self) -> list[Launch]:
-        """Every launch, in order: all kernels, `repeat` times."""
+        """Every launch, in order: all kernels, `repeat` times. Evaluated once."""
+        if self._launches is None:
+            self._launches = self.evaluate_launches()
+        return self._launches
+
+    def evaluate_launches(self) -> list[Launch]:
         repeat = self.integer(self.manifest.repeat, "repeat", limits=(0, MAX_REPEAT))
         result = []
         for iteration in range(repeat):
@@ -198,6 +203,11 @@ class BoundProblem:
                 raise BindingError(f"{where}: expected a multiple of 16 bytes, got {stride}")
             strides.append(stride)
         return dims, tuple(strides)
+
+
+def check_alignment(operand: Operand, address: int):
+    if address % operand.alignment_bytes:
+        fail(operand, f"expected alignment to {operand.alignment_bytes} bytes, got address {address}")
 
 
 def check_strides(operand: Operand, layout: TensorLayout):
