@@ -7,12 +7,11 @@ import math
 from typing import Any, Optional, Sequence, Union
 
 import torch
+from torch import Tensor
 
 from .. import functional
 from ..errors import BindingError
 from ..mask import Mask, tensor
-
-Tensor = torch.Tensor
 
 
 def options_of(
