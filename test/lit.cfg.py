@@ -1,6 +1,7 @@
 """lit configuration: the tools under test, FileCheck, and optional features."""
 
 import os
+import shutil
 import subprocess
 
 import lit.formats
@@ -9,7 +10,7 @@ import lit.util
 config.name = "attn-mlir"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "Models", "Unit"]
+config.excludes = ["Examples", "Inputs", "Models", "Unit"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.attn_binary_dir, "test")
 
@@ -29,10 +30,19 @@ config.environment["PATH"] = os.path.pathsep.join(
 config.environment["PYTHONPATH"] = os.path.join(config.attn_source_dir, "python")
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%cxx", config.cxx))
+config.substitutions.append(("%cc", config.cc))
+config.substitutions.append(("%llvm_include_dir", config.llvm_include_dir))
 config.substitutions.append(("%source_dir", config.attn_source_dir))
 config.substitutions.append(("%binary_dir", config.attn_binary_dir))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "Models")))
 config.substitutions.append(("%plugin", os.path.join(config.attn_binary_dir, "lib", "libattn-plugin.so")))
+
+# Tests that build projects of their own compile the same files each time.
+if shutil.which("ccache"):
+    config.environment["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
+    for name in ("HOME", "CCACHE_DIR"):
+        if name in os.environ:
+            config.environment[name] = os.environ[name]
 
 
 def add_program(feature, path):

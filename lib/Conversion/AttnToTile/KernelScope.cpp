@@ -132,6 +132,7 @@ FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
   auto kernel =
       tile::KernelOp::create(builder, loc, name, attention.schedule.getWarps(),
                              /*producer_warps=*/IntegerAttr(),
+                             /*cluster_ctas=*/IntegerAttr(),
                              /*shared_bytes=*/IntegerAttr(), manifest);
   Block *body = builder.createBlock(&kernel.getBody());
   for (const KernelOperand &operand : attention.operands)
