@@ -149,7 +149,7 @@ class Problem:
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Of every operand, by its name in the manifest."""
         a = self.attention
-        shapes = {
+        shapes: dict[str, tuple[int, ...]] = {
             "query": (self.B, self.Hq, self.M, a.D),
             "key": (self.B, self.Hkv, self.N, a.D),
             "value": (self.B, self.Hkv, self.N, a.Dv),
