@@ -29,6 +29,7 @@ def attention(
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
     mask_mod: Union[Mask, Any] = None,
+    block_mask: Any = None,
     score_mod: Union[Score, Any] = None,
     return_lse: bool = False,
     out: Any = None,
@@ -49,6 +50,8 @@ def attention(
       scale: 1/sqrt(D) by default.
       mask_mod, score_mod: functions of (b, h, i, j) and (score, b, h, i, j), see attn_mlir.mask. A mask_mod holds beside
         `causal` and `window`; a score_mod takes the place of `soft_cap`.
+      block_mask: lists of blocks outside of which nothing is seen, as attn_mlir.mask.block_mask or FlexAttention's BlockMask;
+        holds beside the other masks.
       return_lse: also the logarithm of each row's sum of exponentials, [B, Hq, M] f32; -inf in rows without keys.
       out: an array for the output, or (output, lse).
       target: what to compile for; by default the GPU that the arrays are on, and the CPU for arrays in host memory.
@@ -65,7 +68,7 @@ def attention(
     for name, view in views.items():
         if len(view.shape) != 4:
             raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {len(view.shape)}")
-    mask, score = make_mask(causal, window, mask_mod), make_score(soft_cap, score_mod)
+    mask, score = make_mask(causal, window, mask_mod, block_mask), make_score(soft_cap, score_mod)
     arguments, problem = [query, key, value], make_problem(views, mask, score, scale, return_lse)
     if bias is not None:
         view = view_of(bias, "bias")
@@ -95,7 +98,7 @@ def make_problem(views: dict[str, ArrayView], mask, score, scale: Optional[float
     }
 
 
-def make_mask(causal: Causal, window: Window, mask_mod) -> Optional[Mask]:
+def make_mask(causal: Causal, window: Window, mask_mod, block_mask=None) -> Optional[Mask]:
     """All of the conditions at once."""
     if causal not in (True, False, "top_left", "bottom_right"):
         raise BindingError(f"expected causal to be a bool, 'top_left' or 'bottom_right', got {causal!r}")
@@ -105,6 +108,8 @@ def make_mask(causal: Causal, window: Window, mask_mod) -> Optional[Mask]:
     if window is not None:
         left, right = (window, 0) if isinstance(window, int) else window
         parts.append(masks.sliding_window(left, right))
+    if block_mask is not None:
+        parts.append(masks.as_block_mask(block_mask))
     if mask_mod is not None:
         parts.append(trace_mask(mask_mod))
     return functools.reduce(lambda a, b: a & b, parts) if parts else None

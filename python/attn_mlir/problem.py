@@ -15,11 +15,10 @@ BIAS_DIMS = ("B", "Hq", "M", "N")
 
 @dataclasses.dataclass(frozen=True)
 class Capture:
-    """A tensor that a region reads: its name in the module, element type and rank."""
+    """A tensor that a region reads: its name in the module, and its type there."""
 
     name: str
-    dtype: str
-    rank: int
+    type: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +70,7 @@ class AttentionProblem:
         if self.bias_shape is not None:
             arguments.append(("%bias", tensor(self.bias_shape, self.bias_dtype)))
             clauses.append(f"bias(%bias : {arguments[-1][1]})")
-        arguments += [("%" + c.name, tensor(["?"] * c.rank, c.dtype)) for c in self.captures]
+        arguments += [("%" + c.name, c.type) for c in self.captures]
         if self.scale is not None:
             clauses.append(f"scale({float(self.scale)!r})")
         clauses += [f"score_mod {self.score.text}"] if self.score else []

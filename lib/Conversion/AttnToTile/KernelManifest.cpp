@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelOperands.h"
+#include "Prologue.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Support/Format.h"
 
@@ -262,6 +263,7 @@ DictionaryAttr attn::buildManifest(TiledAttention &attention,
   if (int64_t slices = attention.getDvSlices(); slices > 1)
     rowTiles += " * " + std::to_string(slices);
   LaunchPlan plan;
+  addPrologue(plan, attention, kernelName);
   std::array<std::string, 3> grid = {rowTiles, heads, "dim(query, 0)"};
   if (int64_t ctas = getSchedule(attention.schedule).persistentCtas)
     grid = {"min(" + std::to_string(ctas) + ", " + rowTiles + " * " + heads +

@@ -24,6 +24,15 @@ Block &attn::tile::getTileBlock(Region &region) {
   return tiles ? *tiles.getBody() : region.front();
 }
 
+bool attn::tile::hasLoads(KernelOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        return isa<LoadOp, CopyAsyncOp>(op) ? WalkResult::interrupt()
+                                            : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 void attn::tile::separateLoads(KernelOp kernel) {
   for (auto loop : getTileBlock(kernel.getBody()).getOps<scf::ForOp>()) {
     SmallPtrSet<Operation *, 4> taken;

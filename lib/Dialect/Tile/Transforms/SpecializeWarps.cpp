@@ -471,6 +471,8 @@ struct SpecializeWarpsPass
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
+    if (!hasLoads(kernel))
+      return;
     if (getScheduleText(kernel, "mma", "wgmma") != "wgmma")
       return;
     separateLoads(kernel);
