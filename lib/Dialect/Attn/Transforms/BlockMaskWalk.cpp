@@ -273,12 +273,13 @@ void attn::walkListedBlocks(OpBuilder &builder, UnsplitLoops loops,
     whole.push_back({loops.whole,
                      getValueOrCreateConstantIndexOp(builder, loc, end),
                      list.isFull, find, prepare});
-    auto findRagged = [raggedKey](IndexMath &, OpFoldResult) {
-      return raggedKey;
-    };
-    ragged.push_back({loops.ragged, Value(), list.isFull, findRagged, prepare});
+    ragged.push_back({loops.ragged, Value(), list.isFull, nullptr, prepare});
   }
   for (auto [part, rest] : llvm::zip_equal(ragged, rests)) {
+    OpFoldResult begin = end;
+    part.find = [raggedKey, begin](IndexMath &inside, OpFoldResult count) {
+      return inside.add(raggedKey, inside.sub(count, begin));
+    };
     end = math.add(end, rest);
     part.end = getValueOrCreateConstantIndexOp(builder, loc, end);
   }
