@@ -252,8 +252,13 @@ FailureOr<Value> ModToMap::buildRowTerm(OnlineAttentionOp step, Region &region,
   auto map = tile::MapOp::create(builder, loc, type, ValueRange());
   Block *body = builder.createBlock(&map.getBody(), {}, {i32}, {loc});
   Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
+  // Nothing here may depend on the key tile.
+  SmallVector<Value> places(offsets);
+  places[kLoopN] = zero;
+  Limits rowLimits = limits;
+  rowLimits.lastKey = Value();
   Coordinates at =
-      getCoordinates(loc, offsets, body->getArgument(0), zero, limits);
+      getCoordinates(loc, places, body->getArgument(0), zero, rowLimits);
   Value coordinates[] = {at.batch, at.head, at.row, at.col};
   // A term of rows does not depend on the score.
   Value score;

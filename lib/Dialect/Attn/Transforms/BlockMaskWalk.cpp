@@ -103,7 +103,7 @@ std::optional<ListedBlocks> attn::findListedBlocks(OnlineAttentionOp step) {
 // Lists that are made
 //===----------------------------------------------------------------------===//
 
-/// The number of tiles, at least `least`.
+/// The number of tiles of a size.
 static OpFoldResult countTiles(OpBuilder &builder, Location loc,
                                OpFoldResult size, int64_t tile) {
   return affine::makeComposedFoldedAffineApply(
@@ -180,6 +180,8 @@ public:
   OpFoldResult getLength(OpBuilder &builder, OpFoldResult keys) {
     IndexMath math(builder, loc);
     OpFoldResult count = read(builder, list.numBlocks, at);
+    if (divides(block, keys))
+      return math.mul(count, block);
     OpFoldResult before = math.sub(count, math.constant(1));
     // The blocks ascend: only the last one can be cut off by the end.
     OpFoldResult last = math.mul(readIndex(builder, before), block);

@@ -24,12 +24,8 @@ Block &attn::tile::getTileBlock(Region &region) {
   return tiles ? *tiles.getBody() : region.front();
 }
 
-bool attn::tile::hasLoads(KernelOp kernel) {
-  return kernel
-      .walk([](Operation *op) {
-        return isa<LoadOp, CopyAsyncOp>(op) ? WalkResult::interrupt()
-                                            : WalkResult::advance();
-      })
+bool attn::tile::isScalarKernel(KernelOp kernel) {
+  return kernel.walk([](InsertOp) { return WalkResult::interrupt(); })
       .wasInterrupted();
 }
 

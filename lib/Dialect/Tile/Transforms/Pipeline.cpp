@@ -253,7 +253,7 @@ struct PipelinePass : public attn::tile::impl::PipelinePassBase<PipelinePass> {
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
-    if (!hasLoads(kernel))
+    if (isScalarKernel(kernel))
       return;
     if (kernel.getProducerWarps())
       return; // --attn-tile-specialize-warps has staged the loads.

@@ -471,7 +471,7 @@ struct SpecializeWarpsPass
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
-    if (!hasLoads(kernel))
+    if (isScalarKernel(kernel))
       return;
     if (getScheduleText(kernel, "mma", "wgmma") != "wgmma")
       return;
