@@ -232,6 +232,14 @@ FailureOr<Value> ModToMap::inlineRegion(Region &region, Value score,
   return inlineValue(region, yielded, score, coordinates);
 }
 
+/// Where the tensors end; null where no coordinate has to be kept within.
+struct ModToMap::Limits {
+  Value lastRow;   ///< of the query
+  Value lastKey;   ///< of the tile
+  Value keys;      ///< of the tile that exist
+  Value positions; ///< query positions of a packed tile; null without packing
+};
+
 //===----------------------------------------------------------------------===//
 // Values of rows
 //===----------------------------------------------------------------------===//
@@ -319,14 +327,6 @@ Value ModToMap::applyBias(OnlineAttentionOp step, Value score,
     bias = arith::ExtFOp::create(builder, loc, builder.getF32Type(), bias);
   return arith::AddFOp::create(builder, loc, score, bias);
 }
-
-/// Where the tensors end; null where no coordinate has to be kept within.
-struct ModToMap::Limits {
-  Value lastRow;   ///< of the query
-  Value lastKey;   ///< of the tile
-  Value keys;      ///< of the tile that exist
-  Value positions; ///< query positions of a packed tile; null without packing
-};
 
 /// Rows and columns past the end exist in the tile, but reads must not leave
 /// the tensors: they use the last row and column instead.
