@@ -34,7 +34,7 @@ def packed(offsets: Any, key_offsets: Any = None, causal: Union[bool, str] = Fal
         s = segment(queries, i)
         result = (i < queries[s + 1]) & (j >= keys[s]) & (j < keys[s + 1])
         if causal:
-            end = causal != "top_left"
+            end = 0 if causal == "top_left" else 1
             result = result & (j - keys[s + end] <= i - queries[s + end])
         return result
 
