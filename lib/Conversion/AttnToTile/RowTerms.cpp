@@ -86,26 +86,40 @@ attn::getProducers(Region &region, Value value,
   return ordered;
 }
 
-/// Moves `op` before `loop`; false if something it needs stays inside.
-static bool moveBefore(Operation *op, scf::ForOp loop) {
+/// True if `value` is there at `anchor`, an op of a block around or before it.
+static bool isDefinedBefore(Value value, Operation *anchor) {
+  Operation *producer = value.getDefiningOp();
+  if (!producer)
+    return value.getParentRegion()->isAncestor(anchor->getParentRegion());
+  if (producer->getBlock() == anchor->getBlock())
+    return producer->isBeforeInBlock(anchor);
+  return producer->getParentRegion()->isProperAncestor(
+      anchor->getParentRegion());
+}
+
+/// Moves `op` before `anchor`, with what it is computed from; false if that
+/// cannot all be there.
+static bool moveBefore(Operation *op, Operation *anchor) {
   if (!isMemoryEffectFree(op))
     return false;
   SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);
   for (Value value : used) {
-    if (loop.isDefinedOutsideOfLoop(value))
+    if (isDefinedBefore(value, anchor))
       continue;
-    Operation *producer = value.getDefiningOp();
-    if (!producer || producer->getParentOp() != loop ||
-        !moveBefore(producer, loop))
+    if (!value.getDefiningOp() || !moveBefore(value.getDefiningOp(), anchor))
       return false;
   }
-  op->moveBefore(loop);
+  op->moveBefore(anchor);
   return true;
 }
 
+/// Key loops follow each other, and the passes behind this one move steps
+/// between them: so what is invariant stands before the first of them.
 void attn::hoistInvariant(Operation *op) {
-  while (auto loop = dyn_cast<scf::ForOp>(op->getParentOp()))
-    if (!moveBefore(op, loop))
+  while (auto loop = dyn_cast<scf::ForOp>(op->getParentOp())) {
+    auto loops = loop->getBlock()->getOps<scf::ForOp>();
+    if (!moveBefore(op, *loops.begin()))
       return;
+  }
 }
