@@ -86,6 +86,10 @@ struct TiledAttention {
   int64_t getDvSlices() const {
     return llvm::divideCeil(getPaddedValueDim(), getTileDv());
   }
+  /// CTAs of neighbouring row tiles that share key and value tiles.
+  int64_t getClusterCtas() const {
+    return std::max<int64_t>(schedule.getClusterM(), 1);
+  }
   bool isSmallCache() const { return schedule.getKind() == "small_cache"; }
 };
 
@@ -104,6 +108,7 @@ struct LaunchPlan {
     std::string entry;
     std::array<std::string, 3> grid; ///< expressions
     int64_t warps = 0;               ///< 0: as the schedule says
+    int64_t clusterCtas = 1;
   };
   llvm::SmallVector<Kernel> kernels;
   llvm::SmallVector<WorkspaceView> workspaces;

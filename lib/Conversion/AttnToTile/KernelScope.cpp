@@ -133,6 +133,7 @@ FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
   auto kernel = tile::KernelOp::create(
       builder, loc, name, warps ? warps : attention.schedule.getWarps(),
       /*producer_warps=*/IntegerAttr(),
+      /*cluster_ctas=*/IntegerAttr(),
       /*shared_bytes=*/IntegerAttr(), manifest);
   Block *body = builder.createBlock(&kernel.getBody());
   for (const KernelOperand &operand : attention.operands)

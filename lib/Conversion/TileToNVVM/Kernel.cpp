@@ -51,6 +51,10 @@ struct KernelLowering : TileOpLowering<KernelOp> {
     // And at its limit of 255 registers, ptxas 13.0 can spill what 240 hold.
     function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(),
                       rewriter.getI32IntegerAttr(getMaxRegisters(op)));
+    if (std::optional<uint64_t> ctas = op.getClusterCtas())
+      function->setAttr(
+          NVVM::NVVMDialect::getClusterDimAttrName(),
+          rewriter.getDenseI32ArrayAttr({static_cast<int32_t>(*ctas), 1, 1}));
     markTensorMaps(body.getArgumentTypes(), signature, function);
     rewriter.inlineRegionBefore(body, function.getBody(), function.end());
     if (failed(rewriter.convertRegionTypes(&function.getBody(),

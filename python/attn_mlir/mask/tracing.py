@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterator, NoReturn, Optional, Sequence, Union
 
 from ..arrays import view_of
 from ..errors import AttnError
-from ..problem import Capture, Region
+from ..problem import Capture, Region, float_text
 
 INDEX, FLOAT, INT, BOOL = "index", "f32", "i32", "i1"
 INDEX_LIMIT = 2**31
@@ -90,7 +90,7 @@ class Tracer:
             bits = {math.inf: "0x7F800000", -math.inf: "0xFF800000"}.get(number)
             if math.isnan(number):
                 bits = "0x7FC00000"
-            return self.op(f"arith.constant {bits or repr_float(number)} : f32", [], "", FLOAT)
+            return self.op(f"arith.constant {bits or float_text(number)} : f32", [], "", FLOAT)
         if not -INDEX_LIMIT <= value < INDEX_LIMIT:
             fail(f"expected an integer of 32 bits, got {value}")
         return self.op(f"arith.constant {value} : {type}", [], "", type, value >= 0)
@@ -102,13 +102,6 @@ class Tracer:
                 return k
         self.tensors.append(tensor)
         return len(self.tensors) - 1
-
-
-def repr_float(number: float) -> str:
-    """As MLIR reads floats: with a point."""
-    text = repr(number)
-    mantissa, exponent, power = text.partition("e")
-    return text if "." in mantissa else f"{mantissa}.0{exponent}{power}"
 
 
 Operand = Union["Value", int, float, bool]
@@ -386,6 +379,13 @@ class Tensor:
         if self.dtype == "i64":
             return tracer.op("arith.index_cast", [value], " : i64 to index", INDEX)
         return value
+
+
+class Placeholder(Tensor):
+    """A tensor known by its name in a module and its type, where there is no array yet."""
+
+    def __init__(self, name: str, dtype: str, rank: int):
+        self.array, self.dtype, self.rank = name, dtype, rank
 
 
 def tensor(array: Any) -> Tensor:

@@ -207,6 +207,11 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
     return op.emitOpError()
            << "expected f16 or bf16 inputs on a GPU, got f32; products rounded "
               "to tf32 need the option allow-tf32";
+  // Tiling leaves nothing of a key loop that is known to be empty.
+  if (target.kind == TargetKind::Gpu && AttentionDims::get(op).keyRows == 0)
+    return op.emitOpError()
+           << "expected at least one key on a GPU, got a key length of 0; make "
+              "a length that may be 0 dynamic";
   ScheduleOverrides fields = overrides;
   if (std::optional<ScheduleAttr> schedule = op.getSchedule())
     fields = merge(getChosenFields(*schedule), overrides);
@@ -220,6 +225,8 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   if (ShapedType::isDynamic(dims.queryHeads) ||
       ShapedType::isDynamic(dims.keyHeads) || differsByHead)
     options.features.packGqa = false;
+  // A mask may show the row tiles of a cluster different keys.
+  options.features.clusters = !op.hasMaskMod();
   Result<Selection> selection =
       attn::selectSchedule(problem, target, fields, options);
   if (!selection)

@@ -55,13 +55,15 @@ class Specializer {
 public:
   Specializer(KernelOp kernel, KeyStream stream, int64_t stages)
       : kernel(kernel), stream(stream), builder(kernel.getContext()),
-        stages(stages), tiles(getTileLoop(kernel.getBody())) {}
+        stages(stages), clusterCtas(getScheduleField(kernel, "cluster_m", 1)),
+        hasOutputTile(getScheduleField(kernel, "output_tile", 0) != 0),
+        tiles(getTileLoop(kernel.getBody())) {}
 
   void run();
 
 private:
   void createChannels();
-  Channel createChannel(LoadOp load, int64_t stages);
+  Channel createChannel(LoadOp load, int64_t stages, int64_t ctas);
   RolesOp createRoles();
   void buildProducer(RolesOp roles);
   void copyOuter(Value round, IRMapping &mapping);
@@ -89,6 +91,8 @@ private:
   KeyStream stream;
   IRRewriter builder;
   int64_t stages;
+  int64_t clusterCtas; ///< that share the key stream
+  bool hasOutputTile;
   scf::ForOp tiles; ///< of a persistent kernel
   SmallVector<Channel> outer, streamed;
   Value warpgroup;
@@ -100,15 +104,15 @@ private:
 // Rings and barriers
 //===----------------------------------------------------------------------===//
 
-/// A ring of `stages` stages, or with 0 a single tile.
-Channel Specializer::createChannel(LoadOp load, int64_t stages) {
+/// A ring of `stages` stages, or with 0 a single tile, that `ctas` CTAs share.
+Channel Specializer::createChannel(LoadOp load, int64_t stages, int64_t ctas) {
   Location loc = load.getLoc();
   MLIRContext *context = kernel.getContext();
   SharedType tile = load.getTile().getType();
   Channel channel;
   channel.load = load;
-  channel.map = addTensorMap(kernel, load.getSource(), tile, tile.getRows(),
-                             load.getHeads());
+  channel.map = addTensorMap(kernel, load.getSource(), tile,
+                             tile.getRows() / ctas, load.getHeads());
   SmallVector<int64_t> shape(tile.getShape());
   if (stages > 0)
     shape.insert(shape.begin(), stages);
@@ -124,7 +128,7 @@ Channel Specializer::createChannel(LoadOp load, int64_t stages) {
   };
   channel.full = createBarrier(1);
   if (stages > 0 || tiles)
-    channel.empty = createBarrier(kernel.getWarps());
+    channel.empty = createBarrier(kernel.getWarps() * ctas);
   return channel;
 }
 
@@ -132,9 +136,9 @@ Channel Specializer::createChannel(LoadOp load, int64_t stages) {
 void Specializer::createChannels() {
   for (LoadOp load : llvm::make_early_inc_range(
            getTileBlock(kernel.getBody()).getOps<LoadOp>()))
-    outer.push_back(createChannel(load, /*stages=*/0));
+    outer.push_back(createChannel(load, /*stages=*/0, /*ctas=*/1));
   for (const StreamedLoad &entry : stream.loads)
-    streamed.push_back(createChannel(entry.load, stages));
+    streamed.push_back(createChannel(entry.load, stages, clusterCtas));
   SmallVector<Value> barriers;
   for (Channel &channel : llvm::concat<Channel>(outer, streamed)) {
     barriers.push_back(channel.full);
@@ -142,6 +146,8 @@ void Specializer::createChannels() {
       barriers.push_back(channel.empty);
   }
   InitMbarriersOp::create(builder, kernel.getLoc(), barriers);
+  if (clusterCtas > 1)
+    ClusterBarrierOp::create(builder, kernel.getLoc());
 }
 
 /// The stage of tile number `number`, and the parity of the phase in which it
@@ -208,7 +214,7 @@ void Specializer::copyOuter(Value round, IRMapping &mapping) {
     CopyTmaOp::create(builder, loc, channel.map,
                       lookup(channel.load.getIndices(), mapping), channel.ring,
                       channel.full, constant(0),
-                      /*evict_first=*/true, /*evict_last=*/false);
+                      /*evict_first=*/true, /*evict_last=*/false, /*ctas=*/1);
   }
 }
 
@@ -233,7 +239,8 @@ Value Specializer::copyStream(Value number, IRMapping &mapping) {
     indices.back() = position;
     Value tile = StageOp::create(builder, loc, channel.ring, ring.stage);
     CopyTmaOp::create(builder, loc, channel.map, indices, tile, channel.full,
-                      ring.stage, /*evict_first=*/false, /*evict_last=*/true);
+                      ring.stage, /*evict_first=*/false, /*evict_last=*/true,
+                      clusterCtas);
   }
   Value next = arith::AddIOp::create(builder, loc, number, constant(1));
   scf::YieldOp::create(builder, loc, next);
@@ -306,7 +313,8 @@ void Specializer::convertMma(MmaOp op, const Channel *channel,
       op.getTransposeB(), isZero(op.getAcc()) ? Value() : op.getAcc());
   Value result = MmaWaitOp::create(builder, loc, /*pending=*/0, product);
   if (channel)
-    MbarrierArriveOp::create(builder, loc, channel->empty, ring.stage);
+    MbarrierArriveOp::create(builder, loc, channel->empty, ring.stage,
+                             clusterCtas);
   op.getResult().replaceAllUsesWith(result);
   op.erase();
 }
@@ -381,7 +389,7 @@ void Specializer::agreeOnBounds() {
 }
 
 /// Waits for a tile outside the key loops; in a persistent kernel, gives it
-/// back at the end.
+/// back after them, or at the end if the output goes through its place.
 void Specializer::useOuter(Channel &channel, Value round) {
   Location loc = kernel.getLoc();
   MbarrierWaitOp::create(builder, loc, channel.full, constant(0),
@@ -397,16 +405,18 @@ void Specializer::useOuter(Channel &channel, Value round) {
   if (!channel.empty)
     return;
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(tiles.getBody()->getTerminator());
+  if (hasOutputTile)
+    builder.setInsertionPointAfter(stream.loops.back());
+  else
+    builder.setInsertionPoint(tiles.getBody()->getTerminator());
   MbarrierArriveOp::create(builder, loc, channel.empty, constant(0));
 }
 
 void Specializer::buildConsumer() {
   builder.setInsertionPointAfterValue(warpgroup);
   Value number = constant(0), round = number;
-  if (tiles) {
+  if (tiles)
     countTiles(number, round);
-  }
   for (Channel &channel : outer)
     useOuter(channel, round);
   if (tiles)
@@ -415,10 +425,17 @@ void Specializer::buildConsumer() {
     convertLoop(loop, number);
   if (tiles)
     tiles.getBody()->getTerminator()->setOperand(0, number);
+  if (clusterCtas > 1) {
+    // Until here others may arrive at the barriers of this CTA.
+    builder.setInsertionPointToEnd(warpgroup.getParentBlock());
+    ClusterBarrierOp::create(builder, kernel.getLoc());
+  }
 }
 
 void Specializer::run() {
   kernel.setProducerWarps(kProducerWarps);
+  if (clusterCtas > 1)
+    kernel.setClusterCtas(clusterCtas);
   setManifestThreads(kernel);
   builder.setInsertionPoint(tiles ? tiles
                                   : kernel.getBody().front().getTerminator());

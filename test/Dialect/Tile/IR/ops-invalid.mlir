@@ -191,6 +191,17 @@ attn_tile.kernel @tensor_map(%map: !attn_tile.tensor_map<32x64xf16, swizzle = 12
 
 // -----
 
+attn_tile.kernel @multicast(%map: !attn_tile.tensor_map<8x64xf16, swizzle = 128>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<1, arrivals = 1>
+  // expected-error @below {{expected ctas to divide the tile's 64 rows into multiples of 8, got 16}}
+  attn_tile.copy_tma %map[%c0, %c0, %c0] to %t, %full[%c0] {ctas = 16 : i64} : !attn_tile.tensor_map<8x64xf16, swizzle = 128> to !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.mbarrier<1, arrivals = 1>
+  attn_tile.return
+}
+
+// -----
+
 attn_tile.kernel @eviction(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4) {
   %c0 = arith.constant 0 : index
   %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
