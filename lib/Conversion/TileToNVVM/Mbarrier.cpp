@@ -99,11 +99,23 @@ struct MbarrierArriveLowering : TileOpLowering<MbarrierArriveOp> {
   }
 };
 
+struct SyncWarpLowering : TileOpLowering<SyncWarpOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(SyncWarpOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    IndexBuilder index(rewriter, op.getLoc());
+    rewriter.replaceOpWithNewOp<NVVM::SyncWarpOp>(op, index.i32(-1));
+    return success();
+  }
+};
+
 } // namespace
 
 void attn::tile::populateMbarrierPatterns(TypeConverter &converter,
                                           RewritePatternSet &patterns) {
-  patterns
-      .add<InitMbarriersLowering, MbarrierWaitLowering, MbarrierArriveLowering>(
-          converter, patterns.getContext());
+  patterns.add<InitMbarriersLowering, MbarrierWaitLowering,
+               MbarrierArriveLowering, SyncWarpLowering>(converter,
+                                                         patterns.getContext());
 }
