@@ -32,7 +32,8 @@ VisitedTiles::VisitedTiles(Region &maskMod, unsigned streamed)
     mapping.map(from.getArgument(kLoopM), to.getArgument(kLoopN));
     mapping.map(from.getArgument(kLoopN), to.getArgument(kLoopM));
   }
-  OpBuilder builder = OpBuilder::atBlockEnd(&to);
+  OpBuilder builder(from.back().getContext());
+  builder.setInsertionPointToEnd(&to);
   for (Operation &op : from)
     builder.clone(op, mapping);
   mask = analyzeMask(*region);
@@ -89,10 +90,13 @@ SmallVector<TileRange> VisitedTiles::get(OpBuilder &builder, Location loc,
                                          Value batch, Value head,
                                          const RowRange &stay, int64_t tile,
                                          OpFoldResult total, bool masksEnd) {
+  if (!masksEnd) {
+    AffineExpr s0 = builder.getAffineSymbolExpr(0);
+    total = affine::makeComposedFoldedAffineApply(
+        builder, loc, s0.ceilDiv(tile) * tile, {total});
+  }
   KeyTileBounds bounds =
       getBounds(builder, loc, batch, head, stay, tile, total);
-  if (region->empty() && !masksEnd)
-    bounds.fullEnd = total;
   OpFoldResult ends[] = {bounds.begin, bounds.fullBegin, bounds.fullEnd,
                          bounds.raggedEnd};
   SmallVector<TileRange> ranges;

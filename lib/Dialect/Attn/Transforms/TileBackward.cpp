@@ -97,10 +97,12 @@ private:
   SmallVector<Value> createRowLoop(const TileRange &range, const KeyTile &keys,
                                    Place place, ValueRange init,
                                    const KeyGradients &wanted);
-  SmallVector<Value> createGroupLoop(const TileRange &range, Value &first,
+  SmallVector<Value> createGroupLoop(const TileRange &range,
+                                     const TileRange &counts,
                                      const KeyTile &keys, Place place,
                                      ValueRange init,
                                      const KeyGradients &wanted);
+  Value countTiles(const TileRange &range);
 
   Value asValue(OpFoldResult size) {
     return getValueOrCreateConstantIndexOp(builder, loc, size);
@@ -383,34 +385,35 @@ SmallVector<Value> BackwardTiler::createRowLoop(const TileRange &range,
 }
 
 /// The same of all query heads of the group, as one loop, which counts tiles
-/// from `first` on: a chain of such loops walks one stream of tiles. Sets
-/// `first` to the count behind the loop.
+/// from `counts.lower` on: a chain of such loops walks one stream of tiles.
 SmallVector<Value> BackwardTiler::createGroupLoop(const TileRange &range,
-                                                  Value &first,
+                                                  const TileRange &counts,
                                                   const KeyTile &keyTile,
                                                   Place place, ValueRange init,
                                                   const KeyGradients &wanted) {
-  Value step = index(tiles.m);
-  Value length =
-      builder.createOrFold<arith::SubIOp>(loc, range.upper, range.lower);
-  Value perHead = builder.createOrFold<arith::CeilDivSIOp>(loc, length, step);
-  Value count = builder.createOrFold<arith::MulIOp>(loc, perHead, group);
-  Value last = builder.createOrFold<arith::AddIOp>(loc, first, count);
-  auto loop = scf::ForOp::create(builder, loc, first, last, index(1), init);
+  auto loop = scf::ForOp::create(builder, loc, counts.lower, counts.upper,
+                                 index(1), init);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Value number =
-      builder.createOrFold<arith::SubIOp>(loc, loop.getInductionVar(), first);
+  Value perHead = countTiles(range);
+  Value number = builder.createOrFold<arith::SubIOp>(
+      loc, loop.getInductionVar(), counts.lower);
   Value head = builder.createOrFold<arith::DivUIOp>(loc, number, perHead);
   Value tile = builder.createOrFold<arith::RemUIOp>(loc, number, perHead);
-  Value row = builder.createOrFold<arith::MulIOp>(loc, tile, step);
+  Value row = builder.createOrFold<arith::MulIOp>(loc, tile, index(tiles.m));
   place.h = builder.createOrFold<arith::AddIOp>(loc, place.h, head);
   place.m = builder.createOrFold<arith::AddIOp>(loc, range.lower, row);
   scf::YieldOp::create(builder, loc,
                        createRowStep(keyTile, place, range.isMasked,
                                      loop.getRegionIterArgs(), wanted));
-  first = last;
   return SmallVector<Value>(loop.getResults());
+}
+
+/// The row tiles of a head in `range`.
+Value BackwardTiler::countTiles(const TileRange &range) {
+  Value length =
+      builder.createOrFold<arith::SubIOp>(loc, range.upper, range.lower);
+  return builder.createOrFold<arith::CeilDivSIOp>(loc, length, index(tiles.m));
 }
 
 /// The gradients of the key tile after the row tile at `place`.
@@ -444,12 +447,22 @@ SmallVector<Value> BackwardTiler::createRowLoops(const KeyTile &keyTile,
   }
   if (!isOneHead)
     place.h = builder.createOrFold<arith::MulIOp>(loc, place.h, group);
-  SmallVector<Value> state(init);
+  // Bounds before loops, so that the loops follow each other.
+  SmallVector<TileRange> counts;
   Value first = index(0);
-  for (const TileRange &range : ranges)
-    state = isOneHead
-                ? createRowLoop(range, keyTile, place, state, wanted)
-                : createGroupLoop(range, first, keyTile, place, state, wanted);
+  if (!isOneHead)
+    for (const TileRange &range : ranges) {
+      Value count =
+          builder.createOrFold<arith::MulIOp>(loc, countTiles(range), group);
+      Value last = builder.createOrFold<arith::AddIOp>(loc, first, count);
+      counts.push_back({first, last, range.isMasked});
+      first = last;
+    }
+  SmallVector<Value> state(init);
+  for (auto [i, range] : llvm::enumerate(ranges))
+    state = isOneHead ? createRowLoop(range, keyTile, place, state, wanted)
+                      : createGroupLoop(range, counts[i], keyTile, place, state,
+                                        wanted);
   return state;
 }
 

@@ -447,6 +447,8 @@ void Specializer::useOuter(Channel &channel, Value round) {
       operand.erase();
     }
   channel.load.getTile().replaceAllUsesWith(channel.ring);
+  if (builder.getInsertionPoint() == channel.load->getIterator())
+    builder.setInsertionPointAfter(channel.load);
   channel.load.erase();
   if (!channel.empty)
     return;
