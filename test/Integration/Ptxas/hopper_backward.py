@@ -1,8 +1,8 @@
 """Static budgets of the backward's sm_90a kernels: spills, wgmma serialisation, the order of a step, its instructions.
 
-usage: hopper_backward.py PTXAS D DV KERNEL=BUDGET...: both types; full, causal and window. Fails if ptxas spills, serialises
-wgmma (C75xx) or waits for dP before the exponentials; or if the unmasked loop of a kernel (dq, dkv, dk, dv) has more
-instructions than its BUDGET.
+usage: hopper_backward.py PTXAS D DV KERNEL=PRODUCTS:BUDGET...: both types; full, causal and window. Fails if ptxas spills,
+serialises wgmma (C75xx) or waits for dP before the exponentials; or if the loops of a kernel (dq, dkv, dk, dv), which have
+PRODUCTS instructions of wgmma in a step, all have more instructions than its BUDGET.
 """
 
 import re
@@ -59,16 +59,6 @@ def check_step(name, loop):
         expect(cubin.counts(loop)[opcode] == 0, f"{name}: {opcode}")
 
 
-def step_loops(code):
-    """The innermost loops with products and exponentials."""
-    found = {}
-    for products in range(2, 100):
-        for loop in cubin.main_loops(code, products):
-            if sum(i.name() == "MUFU" for i in loop) >= 8:
-                found[id(loop[0])] = loop
-    return list(found.values())
-
-
 def main():
     ptxas, d, dv = sys.argv[1], *map(int, sys.argv[2:4])
     budgets = dict(item.split("=") for item in sys.argv[4:])
@@ -78,14 +68,15 @@ def main():
             sizes, mask = CASES[case]
             q, v, lse = f"tensor<{sizes}x{d}x{dtype}>", f"tensor<{sizes}x{dv}x{dtype}>", f"tensor<{sizes}xf32>"
             path = assemble(ptxas, folder, name, MODULE.format(q=q, v=v, lse=lse, mask=mask))
-            for kernel, budget in budgets.items():
-                loops = step_loops(cubin.read_kernel(path, f"grad_{kernel}"))
+            for kernel, numbers in budgets.items():
+                products, budget = map(int, numbers.split(":"))
+                loops = cubin.main_loops(cubin.read_kernel(path, f"grad_{kernel}"), products)
                 expect(loops, f"{name} {kernel}: no loop over tiles")
                 for loop in loops:
                     check_step(f"{name} {kernel}", loop)
                 lengths = [len(loop) for loop in loops]
                 print(f"{name} {kernel}: {lengths} instructions for each tile")
-                expect(min(lengths) <= int(budget), f"{name} {kernel}: expected at most {budget}, got {min(lengths)}")
+                expect(min(lengths) <= budget, f"{name} {kernel}: expected at most {budget}, got {min(lengths)}")
     print("PASS")
 
 
