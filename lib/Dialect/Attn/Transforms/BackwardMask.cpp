@@ -97,6 +97,8 @@ SmallVector<TileRange> VisitedTiles::get(OpBuilder &builder, Location loc,
   }
   KeyTileBounds bounds =
       getBounds(builder, loc, batch, head, stay, tile, total);
+  if (!masksEnd) // All tiles are whole.
+    bounds.raggedEnd = bounds.end;
   OpFoldResult ends[] = {bounds.begin, bounds.fullBegin, bounds.fullEnd,
                          bounds.raggedEnd};
   SmallVector<TileRange> ranges;

@@ -90,10 +90,9 @@ LogicalResult KeyStream::findLoads() {
     SmallVector<LoadOp> found(loop.getBody()->getOps<LoadOp>());
     for (LoadOp load : found)
       if (!isStreamed(load, loop))
-        return load.emitOpError() << "expected the row or the column to be "
-                                     "computed from the loop's induction "
-                                     "variable and the other indices to be "
-                                     "invariant";
+        return load.emitOpError() << "expected indices that are computed from "
+                                     "the loop's induction variable, or "
+                                     "invariant, and not all of them invariant";
     if (loop == loops.front())
       loads = found;
     if (found.size() != loads.size())

@@ -26,7 +26,7 @@ static void changeKernelField(KernelOp kernel, StringRef name,
   SmallVector<Attribute> entries(kernels.getValue());
   for (Attribute &attribute : entries) {
     NamedAttrList entry(cast<DictionaryAttr>(attribute));
-    if (entry.get("entry") != kernel.getSymNameAttr())
+    if (entries.size() > 1 && entry.get("entry") != kernel.getSymNameAttr())
       continue;
     entry.set(name, change(entry.get(name)));
     attribute = entry.getDictionary(context);

@@ -29,7 +29,7 @@ func.func private @cols(!attn_tile.shared<64x96xf16, swizzle = 128>)
 
 // -----
 
-// expected-error @below {{expected rows to be a multiple of 8, got 12}}
+// expected-error @below {{expected rows to be 1 or a multiple of 8, got 12}}
 func.func private @rows(!attn_tile.shared<12x64xf16, swizzle = 128>)
 
 // -----
@@ -151,7 +151,7 @@ attn_tile.kernel @map_yield() warps(4) {
 
 attn_tile.kernel @map_inputs() warps(4) {
   %zero = attn_tile.fill 0.0 : !attn_tile.fragment<32xf32, row>
-  // expected-error @below {{or a row fragment of as many rows, got '!attn_tile.fragment<32xf32, row>'}}
+  // expected-error @below {{a row fragment of as many rows, or a column fragment of as many columns, got '!attn_tile.fragment<32xf32, row>'}}
   %s = attn_tile.map %zero : (!attn_tile.fragment<32xf32, row>) -> !attn_tile.fragment<64xf32, row> {
   ^bb0(%x: f32, %i: i32):
     attn_tile.yield %x : f32
