@@ -1,14 +1,20 @@
-# attn_add_library(NAME source... [DEPENDS target...] [LINK library...])
+# attn_add_library(NAME source... [DEPENDS target...] [LINK library...]
+#                  [NO_INSTALL])
 #
 # One folder is one static library. Libraries never link MLIR themselves: the
 # executable that uses them does (libMLIR.so), and the plug-in takes MLIR's
 # symbols from its host, so that a process holds exactly one copy of MLIR.
+#
+# NO_INSTALL keeps what only this project's tools need out of the package.
 function(attn_add_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "NO_INSTALL" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  if(NOT ARG_NO_INSTALL)
+    attn_install_targets(${name})
   endif()
 endfunction()
 
@@ -19,4 +25,15 @@ function(attn_add_tool name)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM Threads::Threads)
   set_property(GLOBAL APPEND PROPERTY ATTN_TEST_DEPENDS ${name})
+  attn_install_targets(${name})
+endfunction()
+
+# attn_install_targets(target...): part of `cmake --install`, and known to
+# find_package(AttnMLIR) as AttnMLIR::TARGET.
+function(attn_install_targets)
+  install(TARGETS ${ARGN} EXPORT AttnMLIRTargets
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endfunction()

@@ -1,6 +1,7 @@
 """lit configuration: the tools under test, FileCheck, and optional features."""
 
 import os
+import shutil
 import subprocess
 
 import lit.formats
@@ -9,9 +10,15 @@ import lit.util
 config.name = "attn-mlir"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "Models", "Unit"]
+config.excludes = ["Examples", "Inputs", "Models", "Unit"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.attn_binary_dir, "test")
+
+# Where tools/check.sh installs the packages that tests use, or a Python that has more of them.
+test_python = os.path.join(config.attn_binary_dir, "python", "bin", "python")
+if os.path.exists(test_python):
+    config.python = test_python
+config.python = os.environ.get("ATTN_TEST_PYTHON", config.python)
 
 config.environment["PATH"] = os.path.pathsep.join(
     [
@@ -23,10 +30,18 @@ config.environment["PATH"] = os.path.pathsep.join(
 config.environment["PYTHONPATH"] = os.path.join(config.attn_source_dir, "python")
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%cxx", config.cxx))
+config.substitutions.append(("%cc", config.cc))
+config.substitutions.append(("%llvm_include_dir", config.llvm_include_dir))
 config.substitutions.append(("%source_dir", config.attn_source_dir))
 config.substitutions.append(("%binary_dir", config.attn_binary_dir))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "Models")))
 config.substitutions.append(("%plugin", os.path.join(config.attn_binary_dir, "lib", "libattn-plugin.so")))
+
+# Tests that build projects of their own compile the same files each time.
+if shutil.which("ccache"):
+    config.environment["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
+    folder = subprocess.run(["ccache", "--get-config", "cache_dir"], capture_output=True, text=True)
+    config.environment["CCACHE_DIR"] = folder.stdout.strip()
 
 
 def add_program(feature, path):
@@ -44,7 +59,9 @@ def add_python_package(name):
         config.available_features.add(name)
 
 
+add_python_package("jax")
 add_python_package("numpy")
+add_python_package("onnx")
 add_python_package("torch")
 add_python_package("wheel")
 add_program("ptxas", config.ptxas)

@@ -41,8 +41,10 @@ run_tests() {
 
 install_packages
 build_targets all
+install_python_packages
 run_tests
 check "fuzz" python3 test/Fuzz/fuzz.py --attn-opt "$build/bin/attn-opt" --seconds 20
+check "wheel" tools/make-wheel.sh --test
 check "clang-format" tools/scripts/check-format.sh
 check "style" python3 tools/scripts/check-style.py
 check "clang-tidy" tools/scripts/run-clang-tidy.sh "$build"

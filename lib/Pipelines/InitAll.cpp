@@ -13,19 +13,23 @@
 #include "attn/Dialect/Tile/IR/Tile.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 #include "attn/Pipelines/CpuPipeline.h"
+#include "attn/Pipelines/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/Pipelines/ReferencePipeline.h"
+#include "attn/Pipelines/TransformOps.h"
 #include "attn/Target/PTX/TranslateToPTX.h"
 
 void attn::registerAllAttnDialects(mlir::DialectRegistry &registry) {
   registry.insert<AttnDialect, ptx::AttnPTXDialect, tile::AttnTileDialect>();
   registerPTXTranslation(registry);
+  registerTransformExtension(registry);
 }
 
 void attn::registerAllAttnPasses() {
   registerAttnConversionPasses();
   registerAttnTransformsPasses();
   tile::registerAttnTileTransformsPasses();
+  registerAttnPipelinesPasses();
   registerAttnPipelines();
   registerCpuPipeline();
   registerReferencePipeline();

@@ -76,6 +76,7 @@ private:
   void checkSizes();
   void checkHeadDims();
   void checkKind();
+  void checkSharedStream();
   void checkClusters();
   void checkWholeGroups();
   void checkFeatures();
@@ -151,6 +152,7 @@ void Checker::checkSizes() {
   // Beyond, sums of exponentials leave the range of f16.
   requireRange("rescale_threshold", schedule.rescaleThreshold, 0, 12);
   requireRange("persistent_ctas", schedule.persistentCtas, 0, 65535);
+  requireRange("exp2_on_fma", schedule.exp2OnFma, 0, 8);
   requireRange("cluster_m", schedule.clusterM, 1, 16);
   requireRange("cluster_d", schedule.clusterD, 1, 16);
 }
@@ -201,12 +203,41 @@ void Checker::checkKind() {
   if (isSmall || schedule.mma != MmaFamily::Wgmma)
     requireValue("persistent_ctas", schedule.persistentCtas, 0,
                  "(only large-cache schedules with mma=wgmma are persistent)");
+  if (schedule.mma != MmaFamily::Wgmma) {
+    const char *why = "(only schedules with mma=wgmma have it)";
+    requireValue("output_tile", schedule.outputTile, 0, why);
+    requireValue("exp2_on_fma", schedule.exp2OnFma, 0, why);
+    if (schedule.turns != Turns::None)
+      reject("kind", "expected turns=none (only warpgroups of mma=wgmma take "
+                     "turns), got turns=" +
+                         std::string(getName(schedule.turns)));
+  }
   if (schedule.packGqa && problem.getGroupSize() == 1)
     reject("pack-gqa", "pack_gqa=1 needs several query heads for each K/V "
                        "head, got Hq=Hkv=" +
                            std::to_string(problem.queryHeads));
   if (problem.pass == AttentionPass::Backward)
     reject("pass", "schedules of the backward pass are not supported");
+}
+
+/// CTAs that share key tiles need the same ones, whose rows they divide among
+/// them in multiples of what a swizzle repeats.
+void Checker::checkSharedStream() {
+  int64_t ctas = schedule.clusterM;
+  std::string name = "cluster_m=" + std::to_string(ctas);
+  if ((ctas & (ctas - 1)) != 0)
+    reject("cluster", "expected cluster_m a power of two, got " + name);
+  if (problem.mask.isBand() || problem.mask.density != 1)
+    reject("cluster", name +
+                          " needs rows that all see the same keys, got "
+                          "mask=" +
+                          problem.mask.print());
+  if (schedule.tileN % (8 * ctas) != 0)
+    reject("cluster", "expected tile_n a multiple of 8 * " + name + ", got " +
+                          std::to_string(schedule.tileN));
+  if (schedule.persistentCtas % ctas != 0)
+    reject("cluster", "expected persistent_ctas a multiple of " + name +
+                          ", got " + std::to_string(schedule.persistentCtas));
 }
 
 void Checker::checkClusters() {
@@ -217,6 +248,8 @@ void Checker::checkClusters() {
       schedule.kind == ScheduleKind::SmallCache)
     reject("cluster", "clusters need a large_cache or split_kv schedule with "
                       "mma=wgmma");
+  if (schedule.clusterM > 1)
+    checkSharedStream();
   if (ctas > target.maxClusterCtas)
     reject("cluster", "needs a cluster of " + std::to_string(ctas) +
                           " CTAs, target " + target.name + " has " +
@@ -279,8 +312,10 @@ void Checker::checkFeatures() {
   require(features.queryInRegisters, schedule.queryInRegisters,
           "query tile in registers");
   require(features.dvSplit, isDvSplit, "split of the value dim");
-  require(features.clusters, schedule.clusterM * schedule.clusterD > 1,
-          "clusters");
+  require(features.clusters, schedule.clusterM > 1,
+          "clusters that share key and value tiles of a mask");
+  require(features.headDimClusters, schedule.clusterD > 1,
+          "clusters that share a head dim");
 }
 
 void Checker::checkWarps() {

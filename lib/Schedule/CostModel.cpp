@@ -20,8 +20,11 @@ detail::Work detail::getWork(const AttentionProblem &problem,
                   (schedule.packGqa ? 1 : problem.getGroupSize());
   TileSums sums = sumVisibleTiles(head, schedule.tileM, schedule.tileN);
   Work work;
-  work.rowTiles = heads * ceilDiv(head.rows, schedule.tileM);
-  work.keyTiles = heads * sums.tiles;
+  // The last CTAs of a cluster may have no rows, but load and compute.
+  int64_t rowTiles = ceilDiv(head.rows, schedule.tileM);
+  int64_t launched = alignUp(rowTiles, schedule.clusterM);
+  work.rowTiles = heads * launched;
+  work.keyTiles = heads * sums.tiles * launched / rowTiles;
   work.iterations =
       ceilDiv(ceilDiv(sums.maxKeyRows, schedule.tileN), schedule.splits);
   work.dvSlices =

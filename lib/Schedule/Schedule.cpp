@@ -25,6 +25,18 @@ std::string_view getName(ScheduleKind kind) {
   return "";
 }
 
+std::string_view getName(Turns turns) {
+  switch (turns) {
+  case Turns::None:
+    return "none";
+  case Turns::Products:
+    return "products";
+  case Turns::Softmax:
+    return "softmax";
+  }
+  return "";
+}
+
 std::string_view getName(SpillFormat format) {
   return format == SpillFormat::Scores ? "scores" : "probabilities";
 }
@@ -63,6 +75,12 @@ static constexpr Field fields[] = {
     {"persistent_ctas",
      "CTAs that take one tile after the other; 0: a CTA for each tile",
      &Schedule::persistentCtas},
+    {"output_tile",
+     "a shared tile for the output alone, beside the query's (0 or 1)", nullptr,
+     &Schedule::outputTile},
+    {"turns", "what warpgroups take turns at: none, products or softmax"},
+    {"exp2_on_fma", "of 16 exponentials, how many the FMA units compute",
+     &Schedule::exp2OnFma},
     {"pack_gqa", "pack the query heads of a group into a tile (0 or 1)",
      nullptr, &Schedule::packGqa},
     {"splits", "key ranges computed apart (split_kv)", &Schedule::splits},
@@ -100,6 +118,8 @@ std::string getScheduleField(const Schedule &schedule, std::string_view name) {
     return std::string(getName(schedule.kind));
   if (name == "mma")
     return std::string(getName(schedule.mma));
+  if (name == "turns")
+    return std::string(getName(schedule.turns));
   return std::string(getName(schedule.spill));
 }
 
@@ -141,6 +161,9 @@ Status setScheduleField(Schedule &schedule, std::string_view name,
     return setEnum(schedule.mma, entry,
                    {MmaFamily::None, MmaFamily::MmaSync, MmaFamily::Wgmma,
                     MmaFamily::Tcgen05});
+  if (name == "turns")
+    return setEnum(schedule.turns, entry,
+                   {Turns::None, Turns::Products, Turns::Softmax});
   return setEnum(schedule.spill, entry,
                  {SpillFormat::Scores, SpillFormat::Probabilities});
 }
@@ -171,7 +194,7 @@ static bool isPrinted(const Schedule &schedule, const Field &field) {
   bool isOptional = name == "producer_warps" || name == "splits" ||
                     name == "cluster_m" || name == "cluster_d" ||
                     name == "rescale_threshold" || name == "persistent_ctas" ||
-                    field.flag;
+                    name == "turns" || name == "exp2_on_fma" || field.flag;
   return !isOptional ||
          getScheduleField(schedule, name) != getScheduleField(defaults, name);
 }

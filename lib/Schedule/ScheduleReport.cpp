@@ -113,6 +113,8 @@ static std::string printOptions(const Schedule &schedule) {
   if (schedule.clusterM * schedule.clusterD > 1)
     options.push_back("cluster=" + std::to_string(schedule.clusterM) + "x" +
                       std::to_string(schedule.clusterD));
+  if (schedule.exp2OnFma)
+    options.push_back("exp2_on_fma=" + std::to_string(schedule.exp2OnFma));
   if (schedule.chunkRows)
     options.push_back("chunk=" + std::to_string(schedule.chunkRows));
   return options.empty() ? "-" : join(options, " ");

@@ -21,6 +21,8 @@ namespace attn {
 /// FlashAttention-4's: exponentials and their sums stay far from the limits of
 /// f16.
 static constexpr int64_t kRescaleThreshold = 8;
+/// Columns of the output up to which warpgroups take turns.
+static constexpr int64_t kLongestTurn = 128;
 
 namespace {
 /// The schedules of one kind and instruction family.
@@ -67,6 +69,9 @@ private:
                                    std::vector<int64_t> sizes) const;
   void expandKeys(std::initializer_list<int64_t> sizes);
   void expandClusters();
+  void expandWgmma();
+  bool isUniform() const;
+  bool getOutputTile(Schedule schedule) const;
   int64_t getPersistentCtas(const Schedule &schedule) const;
   std::vector<int64_t> getValueSlices(const Schedule &schedule) const;
   std::vector<int64_t> getSplits(const Schedule &schedule) const;
@@ -144,14 +149,19 @@ void Space::expandKeys(std::initializer_list<int64_t> sizes) {
 }
 
 void Space::expandClusters() {
-  if (!features.clusters)
-    return;
-  expand("cluster_d", &Schedule::clusterD, [](const Schedule &) {
-    return std::vector<int64_t>{1, 2, 4, 8};
-  });
-  expand("cluster_m", &Schedule::clusterM, [](const Schedule &) {
-    return std::vector<int64_t>{1, 2};
-  });
+  if (features.headDimClusters)
+    expand("cluster_d", &Schedule::clusterD, [](const Schedule &) {
+      return std::vector<int64_t>{1, 2, 4, 8};
+    });
+  if (features.clusters && isUniform())
+    expand("cluster_m", &Schedule::clusterM, [](const Schedule &) {
+      return std::vector<int64_t>{1, 2};
+    });
+}
+
+/// True if all row tiles see the same keys.
+bool Space::isUniform() const {
+  return !problem.mask.isBand() && problem.mask.density == 1;
 }
 
 /// A CTA on each SM takes tile after tile where all tiles take the same time;
@@ -161,9 +171,16 @@ int64_t Space::getPersistentCtas(const Schedule &schedule) const {
   int64_t tiles = problem.getKvHeadCount() *
                   (schedule.packGqa ? 1 : problem.getGroupSize()) *
                   ceilDiv(head.rows, schedule.tileM);
-  bool isUniform = !problem.mask.isBand() && problem.mask.density == 1 &&
-                   schedule.clusterM == 1;
-  return isUniform && tiles > target.smCount ? target.smCount : 0;
+  int64_t ctas = alignDown(target.smCount, schedule.clusterM);
+  return isUniform() && tiles > ctas ? ctas : 0;
+}
+
+/// The output of a persistent CTA has a tile of its own where it fits.
+bool Space::getOutputTile(Schedule schedule) const {
+  schedule.outputTile = true;
+  return schedule.persistentCtas > 0 &&
+         getSharedMemoryUse(problem, schedule).total <=
+             target.sharedMemoryPerCtaBytes;
 }
 
 /// The whole (padded) value dim of a CTA, and narrower slices.
@@ -213,6 +230,28 @@ std::vector<int64_t> Space::getChunks(const Schedule &schedule) const {
   return chunks;
 }
 
+/// What only warp-specialised kernels choose.
+void Space::expandWgmma() {
+  derive("rescale_threshold", &Schedule::rescaleThreshold,
+         [](const Schedule &) { return kRescaleThreshold; });
+  derive("persistent_ctas", &Schedule::persistentCtas,
+         [&](const Schedule &s) { return getPersistentCtas(s); });
+  derive("output_tile", &Schedule::outputTile,
+         [&](const Schedule &s) { return getOutputTile(s); });
+  // With longer rows of the output, the products of a step keep the tensor
+  // cores busy for as long as its softmax takes: a turn costs more than it
+  // gives.
+  derive("turns", &Schedule::turns, [](const Schedule &s) {
+    bool takesTurns = s.warps > 4 && s.tileDv <= kLongestTurn;
+    return static_cast<int64_t>(takesTurns ? Turns::Products : Turns::None);
+  });
+  // The exponential units limit short head dims only.
+  expand("exp2_on_fma", &Schedule::exp2OnFma, [](const Schedule &s) {
+    return s.tileD <= 64 ? std::vector<int64_t>{0, 2, 3}
+                         : std::vector<int64_t>{0};
+  });
+}
+
 std::vector<Schedule> Space::takeLargeCache() {
   bool isGpu = target.kind == TargetKind::Gpu;
   bool isWgmma = schedules.front().mma == MmaFamily::Wgmma;
@@ -246,12 +285,8 @@ std::vector<Schedule> Space::takeLargeCache() {
            [](const Schedule &) {
              return std::vector<int64_t>{0, 1};
            });
-  if (isWgmma) {
-    derive("rescale_threshold", &Schedule::rescaleThreshold,
-           [](const Schedule &) { return kRescaleThreshold; });
-    derive("persistent_ctas", &Schedule::persistentCtas,
-           [&](const Schedule &s) { return getPersistentCtas(s); });
-  }
+  if (isWgmma)
+    expandWgmma();
   if (schedules.front().kind == ScheduleKind::SplitKV)
     expand("splits", &Schedule::splits,
            [&](const Schedule &s) { return getSplits(s); });
@@ -331,6 +366,12 @@ std::vector<Schedule> enumerateSchedules(const AttentionProblem &problem,
   }
   Schedule base;
   overrides.apply(base);
+  // What has clusters, if anything: a rejection is then of the cluster itself.
+  if (base.clusterM * base.clusterD > 1 &&
+      families.front() == MmaFamily::Wgmma) {
+    families = {MmaFamily::Wgmma};
+    kinds = {ScheduleKind::LargeCache, ScheduleKind::SplitKV};
+  }
   if (overrides.has("kind"))
     kinds = {base.kind};
   if (overrides.has("mma"))

@@ -44,11 +44,15 @@ static SharedMemoryUse getLargeCacheUse(const AttentionProblem &problem,
     use.scores += 4 * tileScores * (schedule.clusterD - 1) / schedule.clusterD;
   }
   // The first tiles of K and V are on their way while a query tile moves to
-  // registers: they cannot share its place. The output tile takes the place of
-  // everything.
-  use.total = use.query + use.key + use.value + use.scores + use.barriers;
-  use.total = std::max(use.total, schedule.tileM * schedule.tileDv *
-                                      getSizeBytes(problem.outputType));
+  // registers: they cannot share its place. The output takes the place of
+  // everything, if it has none of its own.
+  int64_t output =
+      schedule.tileM * schedule.tileDv * getSizeBytes(problem.outputType);
+  if (schedule.outputTile)
+    use.output = output;
+  use.total =
+      use.query + use.key + use.value + use.scores + use.output + use.barriers;
+  use.total = std::max(use.total, output);
   return use;
 }
 

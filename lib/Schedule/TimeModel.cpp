@@ -41,6 +41,8 @@ static constexpr double kInstructionsPerScore = 4;
 /// loop, addresses.
 static constexpr double kInstructionsPerTile = 80;
 static constexpr double kLanesPerClock = 128;
+/// Instructions of an exponential on the FMA units.
+static constexpr double kInstructionsPerExp2 = 11;
 /// A kernel launch, with the dependence on the one before.
 static constexpr double kLaunchSeconds = 2.5e-6;
 /// Fraction of the matrix rate that mma.sync reaches on chips whose full rate
@@ -81,6 +83,9 @@ private:
   PhaseWork getOutputPhase() const;
   double getBusiestCtas(const PhaseWork &phase, double units) const;
   double getProductClocks(double depth) const;
+  double getScoreInstructions() const {
+    return kInstructionsPerScore + exp2OnFma * kInstructionsPerExp2;
+  }
   double getSoftmaxClocks() const;
   double getBarrierClocks() const;
   double hideLoads(double chain, double bytes) const;
@@ -103,6 +108,7 @@ private:
   /// Warps (warpgroups) that read a B operand from shared memory on their own,
   /// the rows of each, and its share of the SM's units.
   double readers, readerRows, unitShare;
+  double exp2OnFma;       ///< share of the exponentials
   double smBytesPerClock; ///< L2 bandwidth of one SM
 };
 } // namespace
@@ -146,6 +152,7 @@ TimeModel::TimeModel(Cost &cost, const AttentionProblem &problem,
   if (schedule.kind == ScheduleKind::SmallCache)
     chunks = static_cast<double>(
         ceilDiv(work.rowTiles * schedule.tileM, schedule.chunkRows));
+  exp2OnFma = static_cast<double>(schedule.exp2OnFma) / 16;
   smBytesPerClock = target.l2GBps * 1e9 / clocksPerSecond / sms;
 }
 
@@ -163,8 +170,8 @@ double TimeModel::getProductClocks(double depth) const {
 /// Exponentials and instructions of readerRows x tileN scores.
 double TimeModel::getSoftmaxClocks() const {
   double scores = readerRows * tileN;
-  return scores / (target.ex2PerClockPerSm * unitShare) +
-         scores * kInstructionsPerScore / (kLanesPerClock * unitShare);
+  return scores * (1 - exp2OnFma) / (target.ex2PerClockPerSm * unitShare) +
+         scores * getScoreInstructions() / (kLanesPerClock * unitShare);
 }
 
 double TimeModel::getBarrierClocks() const {
@@ -206,9 +213,9 @@ PhaseWork TimeModel::getOnePass() const {
   PhaseWork phase;
   phase.ctas = static_cast<double>(cost.ctas);
   phase.flops = 2 * work.scores * (dvSlices * headDim + valueDim);
-  phase.exponentials = work.scores * dvSlices;
+  phase.exponentials = work.scores * dvSlices * (1 - exp2OnFma);
   phase.instructions =
-      work.scores * (dvSlices * kInstructionsPerScore + valueDim / tileN) +
+      work.scores * (dvSlices * getScoreInstructions() + valueDim / tileN) +
       ctaTiles * static_cast<double>(32 * schedule.warps) *
           kInstructionsPerTile;
   phase.sharedMemoryBytes = ctaTiles * ((1 + readers) * tileBytes + queryBytes);

@@ -63,13 +63,15 @@ Traffic getTraffic(const AttentionProblem &problem, const Schedule &schedule) {
   if (problem.hasBias)
     traffic.read(Operand::Bias,
                  sumVisibleTiles(head, schedule.tileM, schedule.tileN).scores);
-  // CTAs of a cluster take the same K and V from one read.
-  traffic = traffic * heads;
+  // CTAs of a cluster take the same K and V from one read; all row tiles of a
+  // head read as much.
+  int64_t rowTiles = ceilDiv(head.rows, schedule.tileM);
+  int64_t clusters = ceilDiv(rowTiles, schedule.clusterM);
   for (Operand operand : {Operand::Key, Operand::Value}) {
     int64_t &reads = traffic.reads[static_cast<size_t>(operand)];
-    reads = ceilDiv(reads, schedule.clusterM);
+    reads = reads * clusters / rowTiles;
   }
-  return traffic;
+  return traffic * heads;
 }
 
 int64_t getElementBytes(const AttentionProblem &problem,

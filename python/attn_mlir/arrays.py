@@ -7,13 +7,12 @@ DLPack's structures are those of dlpack.h 0.x, which every producer still gives;
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import sys
-from typing import Any, Optional, Sequence
+from typing import Any, NamedTuple, Optional, Sequence
 
 from .errors import BindingError
 from .runtime.binding import row_major_strides
-from .runtime.host_array import HostArray, offsets, strided_elements
+from .runtime.host_array import HostArray, elements_before, strided_elements
 from .runtime.manifest import DTYPE_BYTES
 
 #: typestr of the array interfaces, without the byte order. ml_dtypes.bfloat16 is a V2.
@@ -31,6 +30,10 @@ INTERFACE_DTYPES = {
 DLPACK_DTYPES = {
     (2, 16): "f16", (2, 32): "f32", (2, 64): "f64", (4, 16): "bf16",
     (0, 8): "i8", (0, 32): "i32", (0, 64): "i64", (6, 8): "i1", (1, 8): "i1",
+}  # fmt: skip
+TORCH_DTYPES = {
+    "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
+    "bool": "i1", "int8": "i8", "int32": "i32", "int64": "i64", "uint8": "i8",
 }  # fmt: skip
 DLPACK_CPU, DLPACK_CUDA, DLPACK_CUDA_HOST, DLPACK_MANAGED = 1, 2, 3, 13
 
@@ -50,8 +53,7 @@ class DLTensor(ctypes.Structure):
     ]
 
 
-@dataclasses.dataclass(frozen=True)
-class ArrayView:
+class ArrayView(NamedTuple):
     """An array: element type, sizes, strides in elements, address, and where it is ("cpu" or "cuda").
 
     `owner` keeps the memory; the view is valid as long as it lives.
@@ -65,30 +67,24 @@ class ArrayView:
     device_id: int
     owner: Any
 
+    def memory(self) -> tuple[Any, int]:
+        """The bytes from the first to the last element, and how many elements lie before element (0, 0, ...)."""
+        size, before = DTYPE_BYTES[self.dtype], elements_before(self.shape, self.strides)
+        count = strided_elements(self.shape, self.strides) * size
+        return (ctypes.c_char * count).from_address(self.address - before * size), before
+
     def to_host(self) -> HostArray:
         """A row-major copy of an array in host memory."""
-        size = DTYPE_BYTES[self.dtype]
-        count = strided_elements(self.shape, self.strides) * size
-        data = bytearray(ctypes.string_at(self.address, count)) if count else bytearray()
-        return HostArray.gather(self.dtype, self.shape, self.strides, data)
+        if 0 in self.shape:
+            return HostArray(self.dtype, self.shape, bytearray())
+        memory, before = self.memory()
+        return HostArray.gather(self.dtype, self.shape, self.strides, memory, before)
 
     def write(self, tensor: HostArray):
-        """Copies a row-major tensor of the same shape into an array in host memory."""
-        size = DTYPE_BYTES[self.dtype]
-        count = strided_elements(self.shape, self.strides) * size
-        if count:
-            target = (ctypes.c_char * count).from_address(self.address)
-            if self.strides == row_major_strides(self.shape):
-                target[:] = bytes(tensor.data)
-            else:
-                scatter(target, tensor, self.strides)
-
-
-def scatter(target: ctypes.Array, tensor: HostArray, strides: Sequence[int]):
-    """Element by element: what lies between stays as it is."""
-    size = DTYPE_BYTES[tensor.dtype]
-    for k, offset in enumerate(offsets(tensor.shape, strides)):
-        target[offset * size : offset * size + size] = bytes(tensor.data[k * size : k * size + size])
+        """Copies a row-major tensor of the same shape into an array in host memory; what lies between stays as it is."""
+        if 0 not in self.shape:
+            memory, before = self.memory()
+            tensor.scatter(memoryview(memory).cast("B"), self.strides, before)
 
 
 def view_of(array: Any, name: str = "array") -> ArrayView:
@@ -97,7 +93,12 @@ def view_of(array: Any, name: str = "array") -> ArrayView:
         buffer = (ctypes.c_char * max(len(array.data), 1)).from_buffer(array.data or bytearray(1))
         address = ctypes.addressof(buffer)
         return ArrayView(array.dtype, array.shape, row_major_strides(array.shape), address, "cpu", 0, (array, buffer))
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, getattr(torch, "Tensor", ())):
+        return view_of_torch(array, torch, name)
     interface = interface_of(array, "__array_interface__")
+    if type(array).__name__ == "MaskedArray":
+        raise BindingError(f"{name}: expected an array without a mask, got a masked one")
     if interface is not None:
         return view_of_interface(array, interface, "cpu", name)
     if hasattr(array, "__dlpack__"):
@@ -126,21 +127,34 @@ def view_of_interface(array: Any, interface: dict, device: str, name: str) -> Ar
     if dtype is None or typestr[0] == ">":
         raise BindingError(f"{name}: expected dtype {', '.join(INTERFACE_DTYPES.values())}, got '{typestr}'")
     if interface.get("mask") is not None:
-        raise BindingError(f"{name}: expected an array without a mask, got one with a mask")
+        raise BindingError(f"{name}: expected an array without a mask, got a masked one")
     shape, size = tuple(interface["shape"]), DTYPE_BYTES[dtype]
     strides = interface.get("strides")
     if strides is None:
         elements = row_major_strides(shape)
-    elif any(s % size for s in strides):
-        raise BindingError(f"{name}: expected strides that are multiples of {size} bytes, got {tuple(strides)}")
     else:
-        elements = tuple(s // size for s in strides)
+        elements = tuple([s // size for s in strides])
+        if any([s % size for s in strides]):
+            raise BindingError(f"{name}: expected strides that are multiples of {size} bytes, got {tuple(strides)}")
     return ArrayView(dtype, shape, elements, interface["data"][0] or 0, device, 0, array)
 
 
+def view_of_torch(tensor: Any, torch: Any, name: str) -> ArrayView:
+    """Without DLPack, whose capsules take longer than a launch; tensors that need gradients too."""
+    dtype = TORCH_DTYPES.get(str(tensor.dtype).rpartition(".")[2])
+    if dtype is None:
+        raise BindingError(f"{name}: expected dtype {', '.join(TORCH_DTYPES.values())}, got {tensor.dtype}")
+    if tensor.layout is not torch.strided or tensor.is_nested:
+        raise BindingError(f"{name}: expected a strided tensor, got {tensor.layout}")
+    device = tensor.device
+    if device.type not in ("cpu", "cuda"):
+        raise BindingError(f"{name}: expected a tensor on the CPU or a CUDA device, got one on {device}")
+    shape, strides = tuple(tensor.shape), tensor.stride()
+    return ArrayView(dtype, shape, strides, tensor.data_ptr(), device.type, device.index or 0, tensor)
+
+
 def view_of_dlpack(array: Any, name: str) -> ArrayView:
-    detached = array.detach() if hasattr(array, "detach") else array  # torch refuses tensors that need gradients
-    capsule = detached.__dlpack__()
+    capsule = array.__dlpack__()
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
     get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     t = DLTensor.from_address(get_pointer(capsule, b"dltensor"))

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`attention`: scaled dot-product attention on arrays, compiled on first use."""
+"""`attention` and its gradients on arrays, compiled on first use."""
 
 from __future__ import annotations
 
 import functools
-from typing import Any, Optional, Union
+import math
+from numbers import Integral, Real
+from typing import Any, Optional, Sequence, Union
 
 from .arrays import ArrayView, view_of
 from .cache import Cache
@@ -12,6 +14,7 @@ from .errors import BindingError
 from .kernel import Kernel, compile, cuda_device
 from . import mask as masks
 from .mask import Mask, Score, trace_mask, trace_score
+from .mask.tracing import Traced
 from .problem import AttentionProblem, bias_shape
 
 Causal = Union[bool, str]
@@ -29,11 +32,13 @@ def attention(
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
     mask_mod: Union[Mask, Any] = None,
+    block_mask: Any = None,
     score_mod: Union[Score, Any] = None,
     return_lse: bool = False,
     out: Any = None,
     target: Optional[str] = None,
     device: Optional[str] = None,
+    allow_tf32: bool = False,
     cache: Optional[Cache] = None,
 ) -> Any:
     """softmax(scale * query key^T + bias, masked) value.
@@ -49,50 +54,174 @@ def attention(
       scale: 1/sqrt(D) by default.
       mask_mod, score_mod: functions of (b, h, i, j) and (score, b, h, i, j), see attn_mlir.mask. A mask_mod holds beside
         `causal` and `window`; a score_mod takes the place of `soft_cap`.
+      block_mask: lists of blocks outside of which nothing is seen, as attn_mlir.mask.block_mask or FlexAttention's BlockMask;
+        holds beside the other masks.
       return_lse: also the logarithm of each row's sum of exponentials, [B, Hq, M] f32; -inf in rows without keys.
       out: an array for the output, or (output, lse).
       target: what to compile for; by default the GPU that the arrays are on, and the CPU for arrays in host memory.
       device: as for a kernel's call: "sim" runs a GPU's kernel in the simulator.
+      allow_tf32: f32 on a GPU, where the factors of products are rounded to 10 bits of fraction; without it an error.
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library. Rows without keys are 0. Results
-    carry no gradients.
+    carry no gradients: see attention_backward, and attn_mlir.torch.
 
     A kernel is compiled once for each combination of types, head dims and options, and kept on disk; lengths, batch
     sizes, head counts and strides need no other. Raises BindingError for arrays that do not fit, CompileError with the
     compiler's diagnostics.
     """
-    views = {name: view_of(array, name) for name, array in (("query", query), ("key", key), ("value", value))}
-    for name, view in views.items():
-        if len(view.shape) != 4:
-            raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {len(view.shape)}")
-    mask, score = make_mask(causal, window, mask_mod), make_score(soft_cap, score_mod)
-    arguments, problem = [query, key, value], make_problem(views, mask, score, scale, return_lse)
-    if bias is not None:
-        view = view_of(bias, "bias")
-        sizes = (*views["query"].shape[:3], views["key"].shape[2])
-        problem = {**problem, "bias_shape": bias_shape(view.shape, sizes), "bias_dtype": view.dtype}
-        arguments.append(bias)
-    arguments += [array for part in (score, mask) if part for array in part.arrays]
-    target = target or default_target(views["query"], device)
-    kernel = compiled(AttentionProblem(**problem), target, cache)
-    return kernel(*arguments, out=out, device=device)
+    mask_mod = with_blocks(mask_mod, block_mask)
+    call = Call(query, key, value, bias, causal, window, soft_cap, scale, mask_mod, score_mod)
+    call.check_shapes()
+    fields = ("lse", return_lse)
+    return call.run((), fields, target, device, allow_tf32, cache, out)
 
 
-def make_problem(views: dict[str, ArrayView], mask, score, scale: Optional[float], lse: bool) -> dict[str, Any]:
-    """The fields of an AttentionProblem."""
-    query, value = views["query"], views["value"]
-    for name, view in views.items():
-        if view.dtype != query.dtype:
-            raise BindingError(f"{name}: expected dtype {query.dtype}, that of query, got {view.dtype}")
-    return {
-        "dtype": query.dtype,
-        "head_dim": query.shape[3],
-        "value_dim": value.shape[3],
-        "mask": mask.region if mask else None,
-        "score": score.region if score else None,
-        "scale": scale,
-        "lse": lse,
-    }
+def attention_backward(
+    query: Any,
+    key: Any,
+    value: Any,
+    output: Any,
+    lse: Any,
+    d_output: Any,
+    *,
+    d_lse: Any = None,
+    causal: Causal = False,
+    window: Window = None,
+    bias: Any = None,
+    soft_cap: Optional[float] = None,
+    scale: Optional[float] = None,
+    mask_mod: Union[Mask, Any] = None,
+    block_mask: Any = None,
+    score_mod: Union[Score, Any] = None,
+    bias_gradient: bool = False,
+    out: Any = None,
+    target: Optional[str] = None,
+    device: Optional[str] = None,
+    allow_tf32: bool = False,
+    cache: Optional[Cache] = None,
+) -> tuple[Any, ...]:
+    """The gradients (d_query, d_key, d_value), with bias_gradient d_bias too, of a function of `attention`'s results.
+
+    Arguments: those of the forward, its `output` and `lse`, and the gradients d_output [B, Hq, M, Dv] and, if the function
+    uses it, d_lse [B, Hq, M]. The same bits in every run. Gradients of a bias are computed on the CPU only.
+    """
+    mask_mod = with_blocks(mask_mod, block_mask)
+    call = Call(query, key, value, bias, causal, window, soft_cap, scale, mask_mod, score_mod)
+    call.check_shapes()
+    more = {"output": output, "lse": lse, "d_output": d_output, **({"d_lse": d_lse} if d_lse is not None else {})}
+    call.check_saved(more)
+    fields = ("gradient", True, "bias_gradient", bias_gradient, "d_lse", d_lse is not None)
+    return call.run(tuple(more.values()), fields, target, device, allow_tf32, cache, out)
+
+
+def with_blocks(mask_mod: Any, block_mask: Any) -> Any:
+    """Both conditions; either may be None."""
+    if block_mask is None:
+        return mask_mod
+    blocks = masks.as_block_mask(block_mask)
+    return blocks if mask_mod is None else blocks & trace_mask(mask_mod)
+
+
+class Call:
+    """What `attention` and `attention_backward` share: arrays, options, and the kernel for them."""
+
+    def __init__(self, query, key, value, bias, causal, window, soft_cap, scale, mask_mod, score_mod):
+        arrays = {"query": query, "key": key, "value": value, **({"bias": bias} if bias is not None else {})}
+        self.arguments = list(arrays.values())
+        self.views = [view_of(array, name) for name, array in arrays.items()]
+        self.has_bias = bias is not None
+        window = tuple(window) if isinstance(window, list) else window
+        self.options = (causal, window, soft_cap, scale, mask_mod, score_mod)
+
+    def check_shapes(self):
+        """In the words of a manifest's binding, for the CPU too."""
+        query, key, value = self.views[:3]
+        for name, view in zip(("query", "key", "value"), self.views):
+            if len(view.shape) != 4:
+                raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {len(view.shape)}")
+            if view.dtype != query.dtype:
+                raise BindingError(f"{name}: expected dtype {query.dtype}, that of query, got {view.dtype}")
+        if query.dtype not in FLOATS:
+            raise BindingError(f"query: expected dtype {', '.join(FLOATS)}, got {query.dtype}")
+        batch, heads, _, dim = query.shape
+        key_heads, keys = key.shape[1], key.shape[2]
+        check_sizes("key", key.shape, (batch, key_heads, keys, dim))
+        check_sizes("value", value.shape, (batch, key_heads, keys, value.shape[3]))
+        if heads != key_heads and (not key_heads or heads % key_heads):
+            raise BindingError(
+                f"expected the number of query heads to be a multiple of the number of key heads, got {heads} and {key_heads}"
+            )
+        for name, view in (("query", query), ("value", value)):
+            if view.shape[3] < 1:
+                raise BindingError(f"operand {name}: expected dim 3 to be at least 1, got {view.shape[3]}")
+
+    def check_saved(self, saved: dict[str, Any]):
+        """Shapes of the forward's results and of their gradients."""
+        query, value = self.views[0], self.views[2]
+        rows = query.shape[:3]
+        for name, array in saved.items():
+            view = view_of(array, name)
+            shape = rows if name.endswith("lse") else (*rows, value.shape[3])
+            if len(view.shape) != len(shape):
+                raise BindingError(f"operand {name}: expected rank {len(shape)}, got {len(view.shape)}")
+            check_sizes(name, view.shape, shape)
+
+    def run(
+        self, more: tuple[Any, ...], fields: tuple, target: Optional[str], device: Optional[str],
+        allow_tf32: bool, cache: Optional[Cache], out: Any,
+    ) -> Any:  # fmt: skip
+        """`more` are arguments after the captures, `fields` names and values of an AttentionProblem."""
+        query = self.views[0]
+        target = target or default_target(query, device)
+        kernel, captures = self.kernel(fields, target, allow_tf32, cache)
+        arguments = (*self.arguments, *captures, *more)
+        views = [*self.views, *(view_of(array, f"argument {i}") for i, array in enumerate((*captures, *more)))]
+        return kernel.run(arguments, views, out, device)
+
+    def kernel(self, fields: tuple, target: str, allow_tf32: bool, cache: Optional[Cache]) -> tuple[Kernel, list[Any]]:
+        """The kernel, and the arrays that mask and score read. Functions that are not traced yet are traced in each call:
+        what they close over may have changed."""
+        causal, window, soft_cap, scale, mask_mod, score_mod = self.options
+        query, _, value = self.views[:3]
+        bias = self.bias()
+        check_scale(scale)
+        key = (query.dtype, query.shape[3], value.shape[3], bias, self.options, fields, target, allow_tf32, cache)
+        is_traced = all(part is None or isinstance(part, Traced) for part in (mask_mod, score_mod))
+        known = _kernels.get(key) if is_traced else None
+        if known is not None:
+            return known
+        mask, score = make_mask(causal, window, mask_mod), make_score(soft_cap, score_mod)
+        problem = AttentionProblem(
+            query.dtype, query.shape[3], value.shape[3], mask.region if mask else None, score.region if score else None,
+            **(dict(zip(("bias_shape", "bias_dtype"), bias)) if bias else {}), scale=scale, **dict(zip(fields[::2], fields[1::2])),
+        )  # fmt: skip
+        result = compiled(problem, target, allow_tf32, cache), [a for part in (score, mask) if part for a in part.arrays]
+        if is_traced:
+            if len(_kernels) >= MAX_KERNELS:
+                _kernels.clear()
+            _kernels[key] = result
+        return result
+
+    def bias(self) -> Optional[tuple]:
+        """Its shape in sizes of the problem, and its type."""
+        if not self.has_bias:
+            return None
+        query, key, _, bias = self.views
+        return bias_shape(bias.shape, (*query.shape[:3], key.shape[2])), bias.dtype
+
+
+#: Kernels by everything that they follow from, so that a call need not describe its problem again.
+_kernels: dict[tuple, tuple[Kernel, list[Any]]] = {}
+MAX_KERNELS = 256
+FLOATS = ("f16", "bf16", "f32", "f64")
+
+
+def check_sizes(name: str, got: Sequence[int], expected: Sequence[int]):
+    for d, (size, wanted) in enumerate(zip(got, expected)):
+        if size != wanted:
+            names = {"key": ("B",), "value": ("B", "Hkv", "N")}.get(name, ("B", "Hq", "M"))
+            origin = f" ({names[d]})" if d < len(names) else ""
+            raise BindingError(f"operand {name}: expected dim {d}{origin} to be {wanted}, got {size}")
 
 
 def make_mask(causal: Causal, window: Window, mask_mod) -> Optional[Mask]:
@@ -103,11 +232,22 @@ def make_mask(causal: Causal, window: Window, mask_mod) -> Optional[Mask]:
     if causal:
         parts.append(masks.causal(causal if isinstance(causal, str) else "bottom_right"))
     if window is not None:
-        left, right = (window, 0) if isinstance(window, int) else window
-        parts.append(masks.sliding_window(left, right))
+        parts.append(masks.sliding_window(*sides_of(window)))
     if mask_mod is not None:
         parts.append(trace_mask(mask_mod))
     return functools.reduce(lambda a, b: a & b, parts) if parts else None
+
+
+def sides_of(window: Any) -> tuple[int, int]:
+    sides = (window, 0) if isinstance(window, Integral) else window
+    if not isinstance(sides, (tuple, list)) or len(sides) != 2 or not all(isinstance(side, Integral) for side in sides):
+        raise BindingError(f"expected window to be a number or (left, right), got {window!r}")
+    return int(sides[0]), int(sides[1])
+
+
+def check_scale(scale: Any):
+    if scale is not None and not (isinstance(scale, Real) and math.isfinite(scale)):
+        raise BindingError(f"expected scale to be a finite number, got {scale!r}")
 
 
 def make_score(soft_cap: Optional[float], score_mod) -> Optional[Score]:
@@ -120,12 +260,17 @@ def make_score(soft_cap: Optional[float], score_mod) -> Optional[Score]:
 
 def default_target(query: ArrayView, device: Optional[str]) -> str:
     if query.device == "cuda":
-        major, minor = cuda_device(query.device_id).context.capability
-        return "sm_90a" if (major, minor) == (9, 0) else "sm_80"
+        return target_of_gpu(query.device_id)
     return "sm_90a" if device == "sim" else "cpu"
 
 
+@functools.lru_cache(maxsize=None)
+def target_of_gpu(ordinal: int) -> str:
+    """What to compile for."""
+    return "sm_90a" if cuda_device(ordinal).context.capability == (9, 0) else "sm_80"
+
+
 @functools.lru_cache(maxsize=256)
-def compiled(problem: AttentionProblem, target: str, cache: Optional[Cache]) -> Kernel:
+def compiled(problem: AttentionProblem, target: str, allow_tf32: bool, cache: Optional[Cache]) -> Kernel:
     """The kernel, from this process, the cache or the compiler."""
-    return compile(problem, target=target, cache=cache)
+    return compile(problem, target=target, allow_tf32=allow_tf32, cache=cache)

@@ -13,20 +13,21 @@ import tempfile
 from pathlib import Path
 from typing import Any, Iterable, Optional, Sequence, Union
 
+from . import server
 from .arrays import ArrayView, current_stream, empty_like, view_of
 from .cache import Cache, digest_of
 from .errors import AttnError, BindingError, CompileError, DeviceError
 from .mask import trace_mask, trace_score
 from .problem import AttentionProblem
-from .runtime.binding import BoundProblem, TensorLayout
+from .runtime.binding import BoundProblem, TensorLayout, check_alignment
 from .runtime.cuda import Context
 from .runtime.devices import CudaDevice, CudaProgram, Program, SimulatorDevice
 from .runtime.host_array import HostArray, read_npy, write_npy
 from .runtime.manifest import Manifest
 from .tools import find_tool, run_tool
 
-#: Launches that a kernel keeps packed, by the layouts and addresses of their arrays.
-MAX_PREPARED = 64
+#: Layouts of arrays that a kernel keeps checked, and launches that each of them keeps packed, by addresses.
+MAX_LAYOUTS, MAX_PREPARED = 256, 64
 
 Source = Union[str, os.PathLike, AttentionProblem]
 
@@ -72,7 +73,7 @@ def with_regions(source: Source, mask: Any, score: Any) -> tuple[Source, list[An
         return source, []
     if not isinstance(source, AttentionProblem):
         raise BindingError("expected an AttentionProblem beside mask and score, got a module")
-    regions = {name: part.region for name, part in given.items()}
+    regions: dict[str, Any] = {name: part.region for name, part in given.items()}
     return dataclasses.replace(source, **regions), [array for part in given.values() for array in part.arrays]
 
 
@@ -108,7 +109,7 @@ def run_compiler(text: str, name: str, target: str, options: Sequence[str]) -> d
         result = run_tool("attn-opt", command, text=text)
         diagnostics = result.stderr.replace("<stdin>", name).strip()
         if result.returncode != 0:
-            first = next((line for line in diagnostics.splitlines() if "error:" in line), diagnostics)
+            first = server.first_error(diagnostics)
             raise CompileError(first or f"attn-opt ended with status {result.returncode}", diagnostics)
         return {
             "kernel.ptx": base.with_suffix(".ptx").read_text(),
@@ -145,6 +146,9 @@ class Kernel:
     def __call__(self, *arguments: Any, out: Any = None, device: Optional[str] = None) -> Any:
         raise NotImplementedError
 
+    def run(self, arguments: Sequence[Any], views: Sequence[ArrayView], out: Any, device: Optional[str]) -> Any:
+        raise NotImplementedError
+
 
 class GpuKernel(Kernel):
     """A kernel for a GPU: `ptx`, `manifest`, `report` (schedule, cost model's ranking, times)."""
@@ -154,7 +158,9 @@ class GpuKernel(Kernel):
         self.mlir, self.ptx, self.diagnostics = text, files["kernel.ptx"], files["diagnostics.txt"]
         self.program = Program(Manifest.parse(files["kernel.json"]), files["kernel.json"], self.ptx)
         self.report_text = files["report.json"]
-        self.prepared: dict[tuple, CudaProgram] = {}
+        self.calls: dict[tuple, CheckedCall] = {}
+        #: By operand: which argument it is, or for outputs which result.
+        self.positions = self.operand_positions()
 
     @property
     def manifest(self) -> Manifest:
@@ -173,84 +179,108 @@ class GpuKernel(Kernel):
         """
         arguments = (*arguments, *self.captured)
         views = [view_of(argument, f"argument {i}") for i, argument in enumerate(arguments)]
-        inputs = self.by_operand(views)
-        place_of(inputs.values())
-        outputs = [operand for operand in self.manifest.operands if operand.role == "output"]
-        results = self.results(arguments, inputs, out)
-        result_views = {o.name: view_of(r, f"result {o.name}") for o, r in zip(outputs, results)}
-        if place_of([*inputs.values(), *result_views.values()]) == "cuda":
+        return self.run(arguments, views, out, device)
+
+    def run(self, arguments: Sequence[Any], views: Sequence[ArrayView], out: Any, device: Optional[str]) -> Any:
+        """As a call, with the views of all arguments."""
+        results = [] if out is None else list(out) if isinstance(out, (tuple, list)) else [out]
+        result_views = [view_of(result, f"result {i}") for i, result in enumerate(results)]
+        key = tuple((v.dtype, v.shape, v.strides, v.device, v.device_id) for v in (*views, *result_views))
+        call = self.calls.get(key)
+        if call is None:
+            if len(self.calls) >= MAX_LAYOUTS:
+                self.calls.clear()
+            call = self.calls[key] = CheckedCall(self, views, result_views if out is not None else None)
+        if out is None:
+            results = [empty_like(arguments[0], shape, dtype) for shape, dtype in call.outputs]
+            result_views = [view_of(result) for result in results]
+        if call.place == "cuda":
             if device not in (None, "cuda"):
                 raise BindingError(f"expected device cuda for arrays on a GPU, got {device}")
-            self.run_in_place({**inputs, **result_views}, arguments[0])
+            call.launch(views, result_views, arguments[0])
         else:
-            self.run_on_host(inputs, result_views, device)
+            self.run_on_host(views, result_views, device)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def by_operand(self, views: Sequence[ArrayView]) -> dict[str, ArrayView]:
-        """The inputs of the kernel, by operand: an argument that it does not read is not among them."""
-        positions = self.manifest.semantics.get("arguments", {})
-        needed = 1 + max(positions.values(), default=-1)
-        if len(views) < needed:
-            raise BindingError(f"expected {needed} arguments, got {len(views)}")
-        inputs = {}
+    def operand_positions(self) -> list[tuple[bool, int]]:
+        """(is it an output, its position among the arguments or results); an argument that is not read has none."""
+        arguments, result, positions = self.manifest.semantics.get("arguments", {}), 0, []
         for operand in self.manifest.operands:
-            if operand.role != "output":
-                if operand.name not in positions:
-                    raise BindingError(
-                        f"operand {operand.name}: not an argument of the function, which computes it first"
-                    )
-                view = views[positions[operand.name]]
-                if view.dtype != operand.dtype:
-                    raise BindingError(f"operand {operand.name}: expected dtype {operand.dtype}, got {view.dtype}")
-                inputs[operand.name] = view
-        return inputs
+            if operand.role == "output":
+                positions.append((True, result))
+                result += 1
+            elif operand.name not in arguments:
+                positions.append((False, -1))
+            else:
+                positions.append((False, arguments[operand.name]))
+        return positions
 
-    def bind(self, views: dict[str, ArrayView]) -> BoundProblem:
-        layouts = [
-            TensorLayout(views[o.name].shape, views[o.name].strides, 0) if o.name in views else None
-            for o in self.manifest.operands
-        ]
-        return BoundProblem(self.manifest, layouts)
-
-    def results(self, arguments, inputs: dict[str, ArrayView], out: Any) -> list[Any]:
-        problem = self.bind(inputs)
-        wanted = [(o, layout) for o, layout in zip(self.manifest.operands, problem.operands) if o.role == "output"]
-        if out is None:
-            return [empty_like(arguments[0], layout.shape, o.dtype) for o, layout in wanted]
-        results = list(out) if isinstance(out, (tuple, list)) else [out]
-        if len(results) != len(wanted):
-            raise BindingError(f"expected {len(wanted)} results in out, got {len(results)}")
-        return results
-
-    def run_in_place(self, views: dict[str, ArrayView], first: Any):
-        ordinals = {view.device_id for view in views.values()}
-        if len(ordinals) > 1:
-            raise BindingError(f"expected all arrays on one GPU, got {sorted(ordinals)}")
-        layouts = [
-            TensorLayout(views[o.name].shape, views[o.name].strides, views[o.name].address)
-            for o in self.manifest.operands
-        ]
-        key = (*ordinals, *layouts)
-        prepared = self.prepared.get(key)
-        if prepared is None:
-            prepared = cuda_device(ordinals.pop()).prepare(self.program, layouts)
-            # Allocators give the same addresses again and again. Calls that own a workspace must not share it.
-            if not prepared.workspaces:
-                if len(self.prepared) >= MAX_PREPARED:
-                    self.prepared.clear()
-                self.prepared[key] = prepared
-        prepared.context.make_current()
-        prepared.run(current_stream(first))
-
-    def run_on_host(self, inputs: dict[str, ArrayView], results: dict[str, ArrayView], device: Optional[str]):
-        self.bind({**inputs, **results})
+    def run_on_host(self, views: Sequence[ArrayView], results: Sequence[ArrayView], device: Optional[str]):
         device = device or ("cuda" if has_cuda() else "sim")
         if device not in ("cuda", "sim"):
             raise DeviceError(f"expected device cuda or sim, got '{device}'")
         where = cuda_device(0) if device == "cuda" else SimulatorDevice()
-        outputs = where.run(self.program, [view.to_host() for view in inputs.values()])
-        for view, tensor in zip(results.values(), outputs):
+        inputs = [views[position].to_host() for is_output, position in self.positions if not is_output]
+        for view, tensor in zip(results, where.run(self.program, inputs)):
             view.write(tensor)
+
+
+class CheckedCall:
+    """Arrays of these types and layouts fit the kernel; what follows from them, for any addresses."""
+
+    def __init__(self, kernel: GpuKernel, views: Sequence[ArrayView], results: Optional[Sequence[ArrayView]]):
+        self.kernel, manifest = kernel, kernel.manifest
+        needed = 1 + max((position for is_output, position in kernel.positions if not is_output), default=-1)
+        wanted = sum(is_output for is_output, _ in kernel.positions)
+        if len(views) < needed:
+            raise BindingError(f"expected {needed} arguments, got {len(views)}")
+        if results is not None and len(results) != wanted:
+            raise BindingError(f"expected {wanted} results in out, got {len(results)}")
+        self.views: list[Optional[ArrayView]] = []
+        for operand, (is_output, position) in zip(manifest.operands, kernel.positions):
+            if position < 0:
+                raise BindingError(f"operand {operand.name}: not an argument of the function, which computes it first")
+            view = views[position] if not is_output else results[position] if results is not None else None
+            if view is not None and view.dtype != operand.dtype:
+                raise BindingError(f"operand {operand.name}: expected dtype {operand.dtype}, got {view.dtype}")
+            self.views.append(view)
+        self.place = place_of(view for view in self.views if view)
+        ordinals = {view.device_id for view in self.views if view}
+        if self.place == "cuda" and len(ordinals) > 1:
+            raise BindingError(f"expected all arrays on one GPU, got {sorted(ordinals)}")
+        self.device = cuda_device(ordinals.pop()) if self.place == "cuda" else None
+        layouts = [TensorLayout(view.shape, view.strides) if view else None for view in self.views]
+        self.problem = BoundProblem(manifest, layouts, self.device.sm_count if self.device else 1)
+        self.outputs = [
+            (layout.shape, operand.dtype)
+            for operand, layout in zip(manifest.operands, self.problem.operands)
+            if operand.role == "output"
+        ]
+        self.views = []  # owners of memory, which the call must not keep
+        self.prepared: dict[tuple[int, ...], CudaProgram] = {}
+
+    def launch(self, views: Sequence[ArrayView], results: Sequence[ArrayView], first: Any):
+        """On the current stream of the library of `first`."""
+        sources = (views, results)
+        addresses = tuple([sources[is_output][position].address for is_output, position in self.kernel.positions])
+        prepared = self.prepared.get(addresses)
+        if prepared is None:
+            prepared = self.prepare(addresses)
+        prepared.context.make_current()
+        prepared.run(current_stream(first))
+
+    def prepare(self, addresses: tuple[int, ...]) -> CudaProgram:
+        assert self.device
+        for operand, address in zip(self.kernel.manifest.operands, addresses):
+            check_alignment(operand, address)
+        self.device.context.make_current()
+        prepared = CudaProgram(self.device.module(self.kernel.program), self.problem, addresses)
+        # Allocators give the same addresses again and again. Calls that own a workspace must not share it.
+        if not prepared.workspaces:
+            if len(self.prepared) >= MAX_PREPARED:
+                self.prepared.clear()
+            self.prepared[addresses] = prepared
+        return prepared
 
 
 def place_of(views: Iterable[ArrayView]) -> str:
@@ -262,26 +292,24 @@ def place_of(views: Iterable[ArrayView]) -> str:
 
 
 class CpuKernel(Kernel):
-    """A module that attn-run executes on the CPU; it is compiled in each call."""
+    """A module on the CPU: compiled by its first call, and kept in a process of its own (server.py)."""
 
     def __init__(self, text: str, captured: Sequence[Any] = ()):
         self.mlir, self.captured = text, captured
-        # Compiling is also how the module is checked.
-        result = run_tool("attn-opt", ["-", "--target=cpu", "--emit=llvm", "-o", os.devnull], text=text)
-        self.diagnostics = result.stderr.strip()
-        if result.returncode != 0:
-            first = next((line for line in self.diagnostics.splitlines() if "error:" in line), self.diagnostics)
-            raise CompileError(first or f"attn-opt ended with status {result.returncode}", self.diagnostics)
+        self.diagnostics = server.prepare(text)
 
     def __call__(self, *arguments: Any, out: Any = None, device: Optional[str] = None) -> Any:
         """As GpuKernel.__call__, for arrays in host memory."""
+        arguments = (*arguments, *self.captured)
+        return self.run(arguments, [view_of(argument, f"argument {i}") for i, argument in enumerate(arguments)], out, device)
+
+    def run(self, arguments: Sequence[Any], views: Sequence[ArrayView], out: Any, device: Optional[str]) -> Any:
+        """As a call, with the views of all arguments."""
         if device not in (None, "cpu"):
             raise DeviceError(f"expected device cpu for a kernel for the CPU, got '{device}'")
-        arguments = (*arguments, *self.captured)
-        views = [view_of(argument, f"argument {i}") for i, argument in enumerate(arguments)]
         if any(view.device != "cpu" for view in views):
             raise BindingError("expected arrays in host memory, got one on a GPU")
-        tensors = self.run([view.to_host() for view in views])
+        tensors = server.run(self.mlir, [view.to_host() for view in views], result_count(self.mlir))
         if out is not None:
             results = list(out) if isinstance(out, (tuple, list)) else [out]
         else:
@@ -295,20 +323,25 @@ class CpuKernel(Kernel):
             view.write(tensor)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def run(self, inputs: Sequence[HostArray]) -> list[HostArray]:
-        with tempfile.TemporaryDirectory(prefix="attn-") as folder:
-            base = Path(folder)
-            command: list[Any] = ["-", "--device=cpu"]
-            for i, tensor in enumerate(inputs):
-                write_npy(base / f"in{i}.npy", tensor)
-                command += ["--input", base / f"in{i}.npy"]
-            count = result_count(self.mlir)
-            for i in range(count):
-                command += ["--output", base / f"out{i}.npy"]
-            result = run_tool("attn-run", command, text=self.mlir)
-            if result.returncode != 0:
-                raise BindingError((result.stderr or result.stdout).strip())
-            return [read_npy(base / f"out{i}.npy") for i in range(count)]
+
+def run_module(
+    text: str, inputs: Sequence[HostArray], device: str = "cpu", options: Sequence[str] = ()
+) -> list[HostArray]:
+    """Runs the module's function by attn-run: `device` is "cpu", or "sim:sm_80" for its attention in the simulator and
+    the rest on the CPU; `options` are more of attn-run's."""
+    with tempfile.TemporaryDirectory(prefix="attn-") as folder:
+        base = Path(folder)
+        command: list[Any] = ["-", f"--device={device}", *options]
+        for i, tensor in enumerate(inputs):
+            write_npy(base / f"in{i}.npy", tensor)
+            command += ["--input", base / f"in{i}.npy"]
+        count = result_count(text)
+        for i in range(count):
+            command += ["--output", base / f"out{i}.npy"]
+        result = run_tool("attn-run", command, text=text)
+        if result.returncode != 0:
+            raise BindingError((result.stderr or result.stdout).strip())
+        return [read_npy(base / f"out{i}.npy") for i in range(count)]
 
 
 def result_count(text: str) -> int:

@@ -15,11 +15,10 @@ BIAS_DIMS = ("B", "Hq", "M", "N")
 
 @dataclasses.dataclass(frozen=True)
 class Capture:
-    """A tensor that a region reads: its name in the module, element type and rank."""
+    """A tensor that a region reads: its name in the module, and its type there."""
 
     name: str
-    dtype: str
-    rank: int
+    type: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,8 +34,11 @@ class AttentionProblem:
     """output [B, Hq, M, value_dim] = softmax(score_mod(scale * query key^T + bias), under mask_mod) value.
 
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
-    None, or four of 1 and BIAS_DIMS; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32,
-    natural logarithm).
+    None, or four of 1 and BIAS_DIMS; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of
+    f64 inputs f64; natural logarithm).
+
+    With `gradient` it is the backward: arguments then go on with output, lse and d_output, and with `d_lse` d_lse; results
+    are d_query, d_key, d_value, with `bias_gradient` d_bias.
     """
 
     dtype: str = "bf16"
@@ -48,6 +50,9 @@ class AttentionProblem:
     bias_dtype: str = "f32"
     scale: Optional[float] = None
     lse: bool = False
+    gradient: bool = False
+    bias_gradient: bool = False
+    d_lse: bool = False
 
     @property
     def captures(self) -> tuple[Capture, ...]:
@@ -62,27 +67,46 @@ class AttentionProblem:
             extents = (str(sizes.get(d, "?")) if isinstance(d, str) else str(d) for d in dims)
             return f"tensor<{'x'.join([*extents, dtype])}>"
 
-        query, key = (tensor((*dims, self.head_dim), self.dtype) for dims in (("B", "Hq", "M"), ("B", "Hkv", "N")))
+        rows = ("B", "Hq", "M")
+        query, key = (tensor((*dims, self.head_dim), self.dtype) for dims in (rows, ("B", "Hkv", "N")))
         value = tensor(("B", "Hkv", "N", self.value_dim), self.dtype)
-        output = tensor(("B", "Hq", "M", self.value_dim), self.dtype)
-        results = [("%output", output)] + ([("%lse", tensor(("B", "Hq", "M"), "f32"))] if self.lse else [])
-        arguments = [("%query", query), ("%key", key), ("%value", value)]
+        output, lse = tensor((*rows, self.value_dim), self.dtype), tensor(rows, "f64" if self.dtype == "f64" else "f32")
+        arguments = {"query": query, "key": key, "value": value}
         clauses = []
         if self.bias_shape is not None:
-            arguments.append(("%bias", tensor(self.bias_shape, self.bias_dtype)))
-            clauses.append(f"bias(%bias : {arguments[-1][1]})")
-        arguments += [("%" + c.name, tensor(["?"] * c.rank, c.dtype)) for c in self.captures]
+            arguments["bias"] = tensor(self.bias_shape, self.bias_dtype)
+            clauses.append(f"bias(%bias : {arguments['bias']})")
+        arguments.update((c.name, c.type) for c in self.captures)
+        if self.gradient:
+            saved = {"output": output, "lse": lse, "d_output": output, **({"d_lse": lse} if self.d_lse else {})}
+            arguments.update(saved)
+            clauses += [f"{operand}(%{operand} : {type})" for operand, type in saved.items()]
         if self.scale is not None:
-            clauses.append(f"scale({float(self.scale)!r})")
+            clauses.append(f"scale({float_text(self.scale)})")
         clauses += [f"score_mod {self.score.text}"] if self.score else []
         clauses += [f"mask_mod {self.mask.text}"] if self.mask else []
-        names, types = (", ".join(part) for part in zip(*results))
-        return f"""func.func @{name}({", ".join(f"{n}: {t}" for n, t in arguments)}) -> ({types}) {{
-  {names} = attn.attention %query, %key, %value {" ".join(clauses)}
-      : {query}, {key}, {value} -> {types}
-  return {names} : {types}
+        if self.gradient:
+            op, results, types = "attention_backward", ["%d_query", "%d_key", "%d_value"], [query, key, value]
+        else:
+            op, results, types = "attention", ["%output"] + ["%lse"] * self.lse, [output] + [lse] * self.lse
+        result_types = ", ".join(types)
+        if self.bias_gradient:
+            results, types = [*results, "%d_bias"], [*types, arguments["bias"]]
+            result_types += f" d_bias({types[-1]})"
+        parameters = ", ".join(f"%{name}: {type}" for name, type in arguments.items())
+        return f"""func.func @{name}({parameters}) -> ({", ".join(types)}) {{
+  {", ".join(results)} = attn.{op} %query, %key, %value {" ".join(clauses)}
+      : {query}, {key}, {value} -> {result_types}
+  return {", ".join(results)} : {", ".join(types)}
 }}
 """
+
+
+def float_text(number: float) -> str:
+    """As MLIR reads floats: with a point."""
+    text = repr(float(number))
+    mantissa, exponent, power = text.partition("e")
+    return text if "." in mantissa else f"{mantissa}.0{exponent}{power}"
 
 
 def bias_shape(bias: Sequence[int], sizes: Sequence[int]) -> tuple[Union[int, str], ...]:

@@ -13,11 +13,9 @@
 #include "AttentionSplit.h"
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
 
-#include "mlir/Analysis/SliceAnalysis.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace attn;
@@ -50,62 +48,6 @@ static FailureOr<Operation *> findAttention(func::FuncOp function) {
     return found.front()->emitOpError()
            << "expected to be at the top level of @" << function.getName();
   return found.front();
-}
-
-static bool isTensor(Value value) {
-  return isa<RankedTensorType>(value.getType());
-}
-
-/// Everything that the attention reads: operands, and what its regions
-/// capture.
-static SetVector<Value> getReadValues(Operation *attention) {
-  SetVector<Value> values;
-  values.insert_range(attention->getOperands());
-  for (Region &region : attention->getRegions())
-    getUsedValuesDefinedAbove(region, values);
-  return values;
-}
-
-/// Adds the scalar ops that compute `value` to `scalars`, operands first, and
-/// the values that they start from to `inputs`.
-static void addScalar(Value value, SetVector<Operation *> &scalars,
-                      SetVector<Value> &inputs) {
-  Operation *op = value.getDefiningOp();
-  if (isTensor(value) || !op) {
-    inputs.insert(value);
-    return;
-  }
-  if (scalars.contains(op))
-    return;
-  for (Value operand : op->getOperands())
-    addScalar(operand, scalars, inputs);
-  scalars.insert(op);
-}
-
-/// The function that holds the attention alone, with arguments `inputs`.
-static OwningOpRef<ModuleOp> outline(func::FuncOp function,
-                                     Operation *attention,
-                                     ArrayRef<Value> inputs,
-                                     ArrayRef<Operation *> scalars) {
-  auto original = function->getParentOfType<ModuleOp>();
-  auto module = cast<ModuleOp>(original->cloneWithoutRegions());
-  OpBuilder builder =
-      OpBuilder::atBlockBegin(&module.getRegion().emplaceBlock());
-  auto type = FunctionType::get(
-      function.getContext(),
-      llvm::map_to_vector(inputs, [](Value v) { return v.getType(); }),
-      attention->getResultTypes());
-  auto outlined = func::FuncOp::create(builder, function.getLoc(),
-                                       function.getName(), type);
-  Block *body = outlined.addEntryBlock();
-  builder.setInsertionPointToStart(body);
-  IRMapping map;
-  map.map(inputs, body->getArguments());
-  for (Operation *op : scalars)
-    builder.clone(*op, map);
-  Operation *copy = builder.clone(*attention, map);
-  func::ReturnOp::create(builder, attention->getLoc(), copy->getResults());
-  return module;
 }
 
 /// A copy of the module, with what `function` and `attention` are there.
@@ -167,19 +109,15 @@ FailureOr<AttentionSplit> attn::run::splitAtAttention(func::FuncOp function) {
   FailureOr<Operation *> attention = findAttention(function);
   if (failed(attention))
     return failure();
-  SetVector<Operation *> scalars;
-  SetVector<Value> inputs;
-  for (Value value : getReadValues(*attention))
-    addScalar(value, scalars, inputs);
-
+  ExtractedAttention extracted =
+      extractAttention(*attention, function.getName());
   AttentionSplit split;
-  split.attention = outline(function, *attention, inputs.getArrayRef(),
-                            scalars.getArrayRef());
+  split.attention = std::move(extracted.module);
   SmallVector<Value> given(function.getArguments());
-  if (auto arguments = indicesIn(inputs.getArrayRef(), given))
+  if (auto arguments = indicesIn(extracted.arguments, given))
     split.arguments = *arguments;
   else
-    split.prologue = makePrologue(function, inputs.getArrayRef());
+    split.prologue = makePrologue(function, extracted.arguments);
   llvm::append_range(given, (*attention)->getResults());
   ValueRange returned =
       function.getBody().front().getTerminator()->getOperands();

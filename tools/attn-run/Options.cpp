@@ -87,6 +87,11 @@ struct CommandLine {
   cl::list<std::string> outputs{
       "output", cl::value_desc("file.npy"), cl::cat(dataCategory),
       cl::desc("Where to write the next result; may be repeated")};
+  cl::opt<bool> serve{
+      "serve", cl::cat(dataCategory),
+      cl::desc("Compile once, then call the function for each line of\n"
+               "standard input: the .npy files of its arguments, then\n"
+               "of its results, separated by tabs; answers ok or failed")};
 
   cl::OptionCategory proofCategory{"Proof and measurement"};
   cl::opt<bool> verify{
@@ -165,6 +170,8 @@ static bool checkDeviceOptions(const CommandLine &line, Device device) {
   if (device == Device::Sim && line.noRaise)
     return reportError("--no-raise: expected --device=cpu, since a GPU runs "
                        "attention alone");
+  if (device == Device::Sim && line.serve)
+    return reportError("--serve: expected --device=cpu");
   for (const cl::Option *option :
        {static_cast<const cl::Option *>(&line.allowTf32),
         static_cast<const cl::Option *>(&line.scheduleSeed),
@@ -180,6 +187,10 @@ static bool checkDeviceOptions(const CommandLine &line, Device device) {
 static bool check(const CommandLine &line) {
   if (line.raise && line.noRaise)
     return reportError("expected --raise or --no-raise, got both");
+  if (line.serve && (line.verify || line.benchmark || line.inputFile == "-" ||
+                     line.inputs.size() || line.outputs.size()))
+    return reportError("--serve: expected a file, and its data on standard "
+                       "input: no --input, --output, --verify or --benchmark");
   if (line.threads < 0)
     return reportError("expected --threads to be 0 or more, got " +
                        std::to_string(line.threads));
@@ -213,6 +224,7 @@ Options attn::run::parseOptions(int argc, char **argv) {
   options.inputs = line.inputs;
   options.fills = line.fills;
   options.outputs = line.outputs;
+  options.serve = line.serve;
   options.verify = line.verify;
   options.benchmark = line.benchmark;
   options.repeat = line.repeat;

@@ -35,6 +35,7 @@ struct Options {
   std::vector<std::string> fills;
   std::vector<std::string> outputs;
 
+  bool serve = false;
   bool verify = false;
   bool benchmark = false;
   int64_t repeat = 10;

@@ -7,6 +7,7 @@
 #include "CpuDevice.h"
 #include "Inputs.h"
 #include "Options.h"
+#include "Serve.h"
 #include "SimDevice.h"
 #include "Verify.h"
 
@@ -176,7 +177,10 @@ static bool runTool(const Options &options) {
   if (!module)
     return false;
   func::FuncOp function = selectFunction(*module, options);
-  return function && runFunction(function, options);
+  if (!function)
+    return false;
+  return options.serve ? serve(function, options)
+                       : runFunction(function, options);
 }
 
 int main(int argc, char **argv) {

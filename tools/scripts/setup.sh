@@ -53,6 +53,25 @@ install_packages() {
     die "apt-get could not install: $missing (LLVM 22 comes from Debian 12's security updates)"
 }
 
+# Installs the packages that tests use in a virtual environment, which test/lit.cfg.py
+# prefers to the Python of the build. Without them their tests are unsupported.
+install_python_packages() {
+  say "Python packages"
+  local list=$root/tools/scripts/packages-python.txt folder=$build/python
+  local wanted="$(sed -e 's/#.*//' "$list" | xargs) ${ATTN_TEST_TORCH:+torch}"
+  if [ "$(cat "$folder/installed" 2>/dev/null)" = "$wanted" ]; then
+    echo "all installed"
+    return
+  fi
+  if python3 -m venv "$folder" && "$folder/bin/pip" install -q --disable-pip-version-check $wanted; then
+    echo "$wanted" >"$folder/installed"
+    echo "installed: $wanted"
+  else
+    echo "not installed: $wanted; tests that need them are unsupported"
+    rm -rf "$folder"
+  fi
+}
+
 # build_targets TARGET...: configures on first use, then builds.
 build_targets() {
   say "build in $build ($jobs jobs)"

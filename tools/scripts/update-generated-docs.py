@@ -20,6 +20,8 @@ PAGES = {
     "AttnPTXDialect.md": ("Dialect/PTX/IR/PTXOps.td", ["-gen-dialect-doc", "-dialect=attn_ptx"]),
     "AttnTileDialect.md": ("Dialect/Tile/IR/TileOps.td", ["-gen-dialect-doc", "-dialect=attn_tile"]),
     "AttnTilePasses.md": ("Dialect/Tile/Transforms/Passes.td", ["-gen-pass-doc"]),
+    "PipelinePasses.md": ("Pipelines/Passes.td", ["-gen-pass-doc"]),
+    "TransformOps.md": ("Pipelines/TransformOps.td", ["-gen-op-doc"]),
     "ConversionPasses.md": ("Conversion/Passes.td", ["-gen-pass-doc"]),
 }
 

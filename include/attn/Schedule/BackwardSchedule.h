@@ -71,8 +71,8 @@ struct BackwardOverrides {
   ScheduleOverrides query, keys;
 };
 
-/// The fastest schedules that the target can run, with the fields of `given`. An
-/// error says why there is none.
+/// The fastest schedules that the target can run, with the fields of `given`.
+/// An error says why there is none.
 Result<BackwardSelection>
 selectBackwardSchedules(const AttentionProblem &problem,
                         const TargetInfo &target,

@@ -32,7 +32,8 @@ struct GeneratorFeatures {
   bool smallCache = true;
   bool spillScores = true;        ///< small-cache kernels that spill f32 scores
   bool spillProbabilities = true; ///< and those that spill 16-bit ones
-  bool clusters = false;
+  bool clusters = true;           ///< that share key and value tiles
+  bool headDimClusters = false;   ///< that share the head dims of a query tile
   /// Without it, sm_90a runs mma_sync kernels.
   bool wgmma = true;
   /// Two warpgroups share 64 rows and split the columns.

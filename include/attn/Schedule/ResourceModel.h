@@ -28,6 +28,7 @@ struct SharedMemoryUse {
   int64_t key = 0;      ///< all stages
   int64_t value = 0;    ///< all stages
   int64_t scores = 0;   ///< P between warpgroups, partial S between CTAs
+  int64_t output = 0;   ///< if it has a tile of its own
   int64_t barriers = 0; ///< mbarriers, and alignment to 1 KiB
   int64_t total = 0;    ///< with what shares memory counted once
 };

@@ -39,7 +39,14 @@ enum class ScheduleKind { LargeCache, SplitKV, SmallCache };
 /// spilled for each key tile.
 enum class SpillFormat { Scores, Probabilities };
 
+/// What the warpgroups of a CTA do one after the other: start their products,
+/// while the others compute softmax (FlashAttention-3, section 3.1), or compute
+/// softmax, so that one has the exponential units and the other the tensor
+/// cores.
+enum class Turns { None, Products, Softmax };
+
 std::string_view getName(ScheduleKind kind);
+std::string_view getName(Turns turns);
 std::string_view getName(SpillFormat format);
 
 /// All sizes are in elements unless their name says otherwise.
@@ -79,6 +86,14 @@ struct Schedule {
   /// CTAs of a persistent grid, each of which takes one tile after the other;
   /// 0: a CTA for each tile.
   int64_t persistentCtas = 0;
+
+  /// The output has a shared tile of its own. Otherwise it goes through that of
+  /// the query, and a persistent CTA's next query waits for the store.
+  bool outputTile = false;
+  Turns turns = Turns::None;
+  /// Of 16 exponentials of P, how many are polynomials on the FMA units: for
+  /// head dims at which the exponential units limit (FlashAttention-4).
+  int64_t exp2OnFma = 0;
 
   /// The rows of all query heads of a group form one tile.
   bool packGqa = false;

@@ -15,6 +15,7 @@
 #include "Backward.h"
 #include "KernelScope.h"
 #include "OnlineStep.h"
+#include "Prologue.h"
 #include "SmallCache.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -103,8 +104,14 @@ LogicalResult KernelBuilder::mapPersistentGrid() {
       return failure();
     counts.push_back(*copy);
   }
+  // The CTAs of a cluster have tiles of one head.
+  int64_t clusterCtas = attention.getClusterCtas();
   Value rowTiles = arith::CeilDivUIOp::create(
-      builder, loc, counts[2], constant(attention.getTilePositions()));
+      builder, loc, counts[2],
+      constant(clusterCtas * attention.getTilePositions()));
+  if (clusterCtas > 1)
+    rowTiles =
+        arith::MulIOp::create(builder, loc, rowTiles, constant(clusterCtas));
   if (int64_t heads = attention.getTileHeads(); heads > 1)
     counts[1] =
         arith::DivUIOp::create(builder, loc, counts[1], constant(heads));
@@ -282,6 +289,11 @@ LogicalResult KernelBuilder::build(StringRef name) {
       beginKernel(name, buildManifest(attention, name));
   if (failed(kernel))
     return failure();
+  if (attention.getClusterCtas() > 1 && attention.first.hasMaskMod())
+    return attention.first.emitOpError()
+           << "expected no mask_mod with cluster_m="
+           << attention.getClusterCtas()
+           << ": the CTAs of a cluster read the same keys";
   if (getSchedule(attention.schedule).persistentCtas == 0)
     mapGrid();
   else if (failed(mapPersistentGrid()))
@@ -358,6 +370,8 @@ private:
       return buildSmallCacheKernels(builder, attention, name);
     }
     ++numKernels;
+    if (failed(buildPrologueKernels(builder, attention, name)))
+      return failure();
     return KernelBuilder(builder, attention).build(name);
   }
 

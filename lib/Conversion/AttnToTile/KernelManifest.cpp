@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelOperands.h"
+#include "Prologue.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Support/Format.h"
 
@@ -145,7 +146,8 @@ private:
           field("entry", text(kernel.entry)),
           field("grid", builder.getArrayAttr(grid)),
           field("block", builder.getArrayAttr({number(warps * 32), one, one})),
-          field("cluster", builder.getArrayAttr({one, one, one})),
+          field("cluster",
+                builder.getArrayAttr({number(kernel.clusterCtas), one, one})),
           field("parameters", parameters()),
       }));
     }
@@ -254,20 +256,27 @@ DictionaryAttr attn::buildManifest(TiledAttention &attention,
 
 DictionaryAttr attn::buildManifest(TiledAttention &attention,
                                    StringRef kernelName) {
+  int64_t ctas = attention.getClusterCtas();
   std::string rowTiles = "ceildiv(dim(query, 2), " +
-                         std::to_string(attention.getTilePositions()) + ")";
+                         std::to_string(ctas * attention.getTilePositions()) +
+                         ")";
+  // Whole clusters: the last CTAs may have no rows.
+  if (ctas > 1)
+    rowTiles += " * " + std::to_string(ctas);
   std::string heads = "dim(query, 1)";
   if (int64_t packed = attention.getTileHeads(); packed > 1)
     heads = "ceildiv(dim(query, 1), " + std::to_string(packed) + ")";
   if (int64_t slices = attention.getDvSlices(); slices > 1)
     rowTiles += " * " + std::to_string(slices);
   LaunchPlan plan;
+  addPrologue(plan, attention, kernelName);
   std::array<std::string, 3> grid = {rowTiles, heads, "dim(query, 0)"};
-  if (int64_t ctas = getSchedule(attention.schedule).persistentCtas)
-    grid = {"min(" + std::to_string(ctas) + ", " + rowTiles + " * " + heads +
+  if (int64_t most = getSchedule(attention.schedule).persistentCtas)
+    grid = {"min(" + std::to_string(most) + ", " + rowTiles + " * " + heads +
                 " * dim(query, 0))",
             "1", "1"};
   plan.kernels.push_back({kernelName.str(), grid});
+  plan.kernels.back().clusterCtas = ctas;
   return buildManifest(attention, plan);
 }
 

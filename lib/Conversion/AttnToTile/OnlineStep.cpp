@@ -123,6 +123,9 @@ static TileSoftmax buildSoftmax(Fragments &fragments, OpBuilder &builder,
                                             fragments.constant(units.exponent),
                                             fragments.negate(args[1])));
       });
+  if (auto schedule = step.getScheduleAttr())
+    result.p.getDefiningOp<tile::MapOp>().setExp2OnFma(
+        getSchedule(schedule).exp2OnFma);
   return result;
 }
 

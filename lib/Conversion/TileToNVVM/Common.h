@@ -140,6 +140,11 @@ mlir::Value mbarrierAddress(IndexBuilder &index, mlir::Value ring,
 void syncWarpgroup(mlir::OpBuilder &builder, mlir::Location loc,
                    mlir::Value warpgroup);
 
+/// 2^x for x <= 128, an f32, without the exponential units: relative error
+/// below 2e-7; 0 from -127 down, NaN of NaN.
+mlir::Value buildExp2OnFma(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::Value x);
+
 /// An f32 (or its bits) rounded to the nearest tf32, ties away from zero, as
 /// the i32 that mma takes. Left to itself, mma would cut the low bits off.
 mlir::Value roundToTF32(mlir::OpBuilder &builder, mlir::Location loc,

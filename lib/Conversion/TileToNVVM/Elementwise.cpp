@@ -81,21 +81,34 @@ struct MapLowering : TileOpLowering<MapOp> {
       if (!type.isRow())
         arguments.push_back(
             index.add(col, position.colBlock * 8 + position.colParity));
-      results.push_back(inlineBody(rewriter, op, arguments));
+      results.push_back(
+          inlineBody(rewriter, op, arguments, isOnFma(op.getExp2OnFma(), i)));
     }
     rewriter.replaceOpWithMultiple(op, {results});
     return success();
   }
 
 private:
+  /// Spreads `share` of 16 evenly over the elements.
+  static bool isOnFma(int64_t share, int64_t element) {
+    return element * share % 16 < share;
+  }
+
   /// Clones the region's ops and returns what it yields.
   static Value inlineBody(OpBuilder &builder, MapOp op,
-                          ArrayRef<Value> arguments) {
+                          ArrayRef<Value> arguments, bool exp2OnFma) {
     Block &body = op.getBody().front();
     IRMapping mapping;
     mapping.map(body.getArguments(), arguments);
-    for (Operation &inner : body.without_terminator())
-      builder.clone(inner, mapping);
+    for (Operation &inner : body.without_terminator()) {
+      auto exp2 = dyn_cast<math::Exp2Op>(inner);
+      if (exp2 && exp2OnFma)
+        mapping.map(exp2.getResult(),
+                    buildExp2OnFma(builder, op.getLoc(),
+                                   mapping.lookup(exp2.getOperand())));
+      else
+        builder.clone(inner, mapping);
+    }
     return mapping.lookupOrDefault(
         cast<YieldOp>(body.getTerminator()).getValue());
   }

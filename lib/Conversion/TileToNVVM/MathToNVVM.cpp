@@ -20,6 +20,13 @@
 using namespace mlir;
 using namespace attn::tile;
 
+/// 2^f = sum of kExp2[i] f^i for |f| <= 1/2, to 9.2e-8: the minimax polynomial
+/// that is 1 at 0. FlashAttention-4's has degree 3, and 8.8e-5, which shows in
+/// LSE.
+static constexpr float kExp2[] = {1.0f,         0.693147f,   0.24022242f,
+                                  0.055507336f, 0.00967151f, 0.0013264727f};
+static constexpr int kExp2Degree = std::size(kExp2) - 1;
+
 namespace {
 
 Value constant(OpBuilder &builder, Location loc, float value) {
@@ -122,7 +129,43 @@ struct FmaLowering : public OpRewritePattern<math::FmaOp> {
   }
 };
 
+struct CtPopLowering : public OpRewritePattern<math::CtPopOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::CtPopOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<LLVM::CtPopOp>(op, op.getType(),
+                                               op.getOperand());
+    return success();
+  }
+};
+
 } // namespace
+
+/// x = n + f with an integer n and |f| <= 1/2; 2^f by a polynomial, 2^n by its
+/// exponent bits, which are 0 for n = -127.
+Value attn::tile::buildExp2OnFma(OpBuilder &builder, Location loc, Value x) {
+  auto number = [&](float value) { return constant(builder, loc, value); };
+  auto multiplyAdd = [&](Value a, Value b, float c) -> Value {
+    return math::FmaOp::create(builder, loc, a, b, number(c));
+  };
+  // Adding 1.5 * 2^23 rounds to an integer, which the lowest bits then hold.
+  constexpr float shift = 12582912.0f;
+  x = arith::MaximumFOp::create(builder, loc, x, number(-127.0f));
+  Value shifted = arith::AddFOp::create(builder, loc, x, number(shift));
+  Value n = arith::SubFOp::create(builder, loc, shifted, number(shift));
+  Value f = arith::SubFOp::create(builder, loc, x, n);
+  Value power = number(kExp2[kExp2Degree]);
+  for (int degree = kExp2Degree - 1; degree >= 0; --degree)
+    power = multiplyAdd(power, f, kExp2[degree]);
+  IndexBuilder index(builder, loc);
+  Value bits =
+      LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), shifted);
+  bits = LLVM::ShlOp::create(builder, loc, bits, index.i32(23));
+  bits = index.add(bits, 127 << 23);
+  Value scale =
+      LLVM::BitcastOp::create(builder, loc, builder.getF32Type(), bits);
+  return arith::MulFOp::create(builder, loc, power, scale);
+}
 
 void attn::tile::populateMathToNVVMPatterns(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
@@ -137,5 +180,5 @@ void attn::tile::populateMathToNVVMPatterns(RewritePatternSet &patterns) {
   patterns.add<UnaryLowering<math::CosOp>>(context, buildCos);
   patterns.add<UnaryLowering<math::AbsFOp>>(context, buildAbs);
   patterns.add<UnaryLowering<math::CeilOp>>(context, buildCeil);
-  patterns.add<FmaLowering>(context);
+  patterns.add<CtPopLowering, FmaLowering>(context);
 }

@@ -93,8 +93,33 @@ struct MbarrierArriveLowering : TileOpLowering<MbarrierArriveOp> {
     IndexBuilder index(rewriter, loc);
     Value address = mbarrierAddress(index, adaptor.getBarrier().front(),
                                     adaptor.getStage().front());
-    rewriter.replaceOpWithNewOp<attn::ptx::MbarrierArriveOp>(
-        op, address, buildIsZero(rewriter, loc, index.lane()));
+    int64_t ctas = op.getCtas();
+    if (ctas == 1) {
+      rewriter.replaceOpWithNewOp<attn::ptx::MbarrierArriveOp>(
+          op, address, buildIsZero(rewriter, loc, index.lane()));
+      return success();
+    }
+    // One lane for each CTA.
+    Value lane = index.lane();
+    Value isFirst = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::ult, lane, index.i32(ctas));
+    rewriter.replaceOpWithNewOp<attn::ptx::MbarrierArriveClusterOp>(
+        op, address, index.rem(lane, ctas), isFirst);
+    return success();
+  }
+};
+
+/// Also orders what the CTAs of the cluster did before and do after.
+struct ClusterBarrierLowering : TileOpLowering<ClusterBarrierOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(ClusterBarrierOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    UnitAttr aligned = rewriter.getUnitAttr();
+    NVVM::ClusterArriveOp::create(rewriter, op.getLoc(), aligned);
+    NVVM::ClusterWaitOp::create(rewriter, op.getLoc(), aligned);
+    rewriter.eraseOp(op);
     return success();
   }
 };
@@ -115,7 +140,7 @@ struct SyncWarpLowering : TileOpLowering<SyncWarpOp> {
 
 void attn::tile::populateMbarrierPatterns(TypeConverter &converter,
                                           RewritePatternSet &patterns) {
-  patterns.add<InitMbarriersLowering, MbarrierWaitLowering,
-               MbarrierArriveLowering, SyncWarpLowering>(converter,
-                                                         patterns.getContext());
+  patterns.add<ClusterBarrierLowering, InitMbarriersLowering,
+               MbarrierWaitLowering, MbarrierArriveLowering, SyncWarpLowering>(
+      converter, patterns.getContext());
 }

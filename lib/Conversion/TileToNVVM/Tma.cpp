@@ -31,6 +31,7 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
     SharedType type = op.getTile().getType();
+    int64_t ctas = op.getCtas();
     Value barrier = mbarrierAddress(index, adaptor.getBarrier().front(),
                                     adaptor.getStage().front());
     NVVM::MBarrierArriveExpectTxOp::create(
@@ -41,6 +42,16 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
     SmallVector<Value> coordinates = {Value()};
     for (ValueRange position : llvm::reverse(adaptor.getIndices()))
       coordinates.push_back(index.toI32(position.front()));
+    Value tile = adaptor.getTile().front(), multicast;
+    if (ctas > 1) {
+      int64_t rows = type.getRows() / ctas;
+      Value first = index.mul(
+          NVVM::ClusterId::create(rewriter, loc, rewriter.getI32Type()), rows);
+      coordinates[1] = index.add(coordinates[1], first);
+      tile = index.offset(tile, index.mul(first, type.getSwizzle()));
+      multicast = LLVM::ConstantOp::create(
+          rewriter, loc, rewriter.getI16IntegerAttr((1 << ctas) - 1));
+    }
     Value policy;
     if (op.getEvictFirst() || op.getEvictLast())
       policy = index.i64(op.getEvictFirst() ? kEvictFirst : kEvictLast);
@@ -48,12 +59,11 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
         LLVM::LLVMPointerType::get(getContext(), kClusterSpace);
     for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
       coordinates[0] = index.i32(col);
-      Value to =
-          index.offset(adaptor.getTile().front(), col * type.getRows() * 2);
+      Value to = index.offset(tile, col * type.getRows() * 2);
       to = LLVM::AddrSpaceCastOp::create(rewriter, loc, clusterPointer, to);
       NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
           rewriter, loc, to, adaptor.getSource().front(), coordinates, barrier,
-          /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(), policy,
+          /*im2colOffsets=*/ValueRange(), multicast, policy,
           NVVM::TMALoadModeAttr::get(getContext(), NVVM::TMALoadMode::TILE),
           /*isCTAOnly=*/rewriter.getBoolAttr(false),
           /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
@@ -93,6 +103,25 @@ struct CopyBulkLowering : TileOpLowering<CopyBulkOp> {
   }
 };
 
+void waitUntilRead(OpBuilder &builder, Location loc) {
+  NVVM::CpAsyncBulkWaitGroupOp::create(builder, loc,
+                                       builder.getI32IntegerAttr(0),
+                                       /*read=*/builder.getUnitAttr());
+}
+
+/// Only the thread that started copies has any to wait for.
+struct WaitStoresLowering : TileOpLowering<WaitStoresOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(WaitStoresOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    waitUntilRead(rewriter, op.getLoc());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 /// Writes by stmatrix become visible to TMA by a proxy fence of the threads
 /// that wrote, then the barrier.
 struct StoreTmaLowering : TileOpLowering<StoreTmaOp> {
@@ -117,9 +146,8 @@ struct StoreTmaLowering : TileOpLowering<StoreTmaOp> {
     rewriter.setInsertionPointToStart(guarded.thenBlock());
     storePanels(rewriter, op, adaptor, warpgroup);
     NVVM::CpAsyncBulkCommitGroupOp::create(rewriter, loc);
-    NVVM::CpAsyncBulkWaitGroupOp::create(rewriter, loc,
-                                         rewriter.getI32IntegerAttr(0),
-                                         /*read=*/rewriter.getUnitAttr());
+    if (!op.getAsync())
+      waitUntilRead(rewriter, loc);
     rewriter.eraseOp(op);
     return success();
   }
@@ -160,6 +188,6 @@ private:
 
 void attn::tile::populateTmaPatterns(TypeConverter &converter,
                                      RewritePatternSet &patterns) {
-  patterns.add<CopyBulkLowering, CopyTmaLowering, StoreTmaLowering>(
-      converter, patterns.getContext());
+  patterns.add<CopyBulkLowering, CopyTmaLowering, StoreTmaLowering,
+               WaitStoresLowering>(converter, patterns.getContext());
 }

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 using namespace attn::sim;
 
@@ -72,6 +73,11 @@ API CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
 API CUresult cuCtxGetCurrent(CUcontext *handle) {
   return cuDevicePrimaryCtxRetain(handle, 0);
 }
+API CUresult cuCtxGetId(CUcontext, unsigned long long *id) {
+  *id = 1;
+  return CUDA_SUCCESS;
+}
+API CUresult cuCtxGetDevice(CUdevice *device) { return cuDeviceGet(device, 0); }
 API CUresult cuCtxSynchronize() { return CUDA_SUCCESS; }
 
 //===----------------------------------------------------------------------===//
@@ -85,6 +91,12 @@ API CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
 API CUresult cuMemFree_v2(CUdeviceptr pointer) {
   context().device.release(pointer);
   return CUDA_SUCCESS;
+}
+API CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream) {
+  return cuMemAlloc_v2(pointer, bytes);
+}
+API CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream) {
+  return cuMemFree_v2(pointer);
 }
 API CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) {
   std::memcpy(reinterpret_cast<void *>(to), from, bytes);
@@ -186,6 +198,9 @@ API CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
       auto dims = config->attrs[k].value.clusterDim;
       launch.cluster = dim3(dims.x, dims.y, dims.z);
     }
+  // Kernels run one after the other, whichever threads launch them.
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
   cudaError_t error =
       context().launchEntry(*function->module, function->entry, launch);
   return error == cudaSuccess ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_FAILED;

@@ -18,6 +18,7 @@
 #include <cuda.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #undef cudaGetDriverEntryPoint
@@ -27,6 +28,9 @@ using namespace attn::sim;
 #define API extern "C" __attribute__((visibility("default")))
 
 static Context &context() { return Context::get(); }
+
+// The names are CUDA's.
+// NOLINTBEGIN(readability-identifier-naming)
 
 //===----------------------------------------------------------------------===//
 // Registration, called from static constructors of the program
@@ -239,12 +243,19 @@ API cudaError_t cudaGetDeviceCount(int *count) {
 }
 API cudaError_t cudaDeviceReset() { return cudaSuccess; }
 
+/// 10 * major + minor: of Hopper, unless ATTN_SIM_COMPUTE says otherwise
+/// ("80"), to see what a program does on another device.
+static int computeCapability() {
+  const char *text = std::getenv("ATTN_SIM_COMPUTE");
+  return text ? std::atoi(text) : 90;
+}
+
 int attn::sim::deviceAttribute(int attribute) {
   switch (attribute) {
   case cudaDevAttrComputeCapabilityMajor:
-    return 9;
+    return computeCapability() / 10;
   case cudaDevAttrComputeCapabilityMinor:
-    return 0;
+    return computeCapability() % 10;
   case cudaDevAttrMultiProcessorCount:
     return int(context().device.smCount());
   case cudaDevAttrMaxSharedMemoryPerBlockOptin:
@@ -272,7 +283,8 @@ API cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute,
 API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
   std::memset(properties, 0, sizeof *properties);
   std::strcpy(properties->name, "attn-sim");
-  properties->major = 9;
+  properties->major = deviceAttribute(cudaDevAttrComputeCapabilityMajor);
+  properties->minor = deviceAttribute(cudaDevAttrComputeCapabilityMinor);
   properties->multiProcessorCount = int(context().device.smCount());
   properties->sharedMemPerBlockOptin =
       deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
@@ -391,12 +403,40 @@ API CUresult cuTensorMapEncodeTiled(
   return CUDA_SUCCESS;
 }
 API CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
-API CUresult cuGetErrorString(CUresult, const char **text) {
-  *text = "attn-sim error";
-  return CUDA_SUCCESS;
+namespace {
+struct ErrorText {
+  CUresult code;
+  const char *name, *text;
+};
+} // namespace
+
+static constexpr ErrorText errorTexts[] = {
+    {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {CUDA_ERROR_INVALID_PTX, "CUDA_ERROR_INVALID_PTX",
+     "the PTX could not be read"},
+    {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "no function of that name"},
+    {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED",
+     "the simulator found a fault, printed to standard error"},
+};
+
+/// Sets `text` to that of `code`; an error if it is not known.
+static CUresult findErrorText(CUresult code, const char *ErrorText::*member,
+                              const char **text) {
+  for (const ErrorText &known : errorTexts)
+    if (known.code == code) {
+      *text = known.*member;
+      return CUDA_SUCCESS;
+    }
+  *text = nullptr;
+  return CUDA_ERROR_INVALID_VALUE;
 }
-API CUresult cuGetErrorName(CUresult, const char **text) {
-  return cuGetErrorString(CUDA_SUCCESS, text);
+
+API CUresult cuGetErrorString(CUresult code, const char **text) {
+  return findErrorText(code, &ErrorText::text, text);
+}
+API CUresult cuGetErrorName(CUresult code, const char **text) {
+  return findErrorText(code, &ErrorText::name, text);
 }
 
 static void *entryPoint(const std::string &name) {
@@ -425,3 +465,5 @@ API CUresult cuGetProcAddress_v2(const char *name, void **function, int,
   *function = entryPoint(name);
   return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
+
+// NOLINTEND(readability-identifier-naming)

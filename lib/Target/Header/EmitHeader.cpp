@@ -15,6 +15,8 @@
 #include "Prelude.h"
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -121,7 +123,8 @@ static const char *tensorMapType(DType dtype) {
 void HeaderEmitter::emitHead() {
   out << "// " << manifest.name << ": written by attn-opt for "
       << manifest.target
-      << ".\n// C++17; needs cuda.h and the CUDA driver library.\n"
+      << ".\n// C++17; needs cuda.h, -ldl and, when it runs, the CUDA "
+         "driver.\n"
       << "#ifndef ATTN_HEADER_" << name << "\n#define ATTN_HEADER_" << name
       << "\n"
       << headerPrelude;
@@ -189,12 +192,15 @@ void HeaderEmitter::emitWorkspaces() {
     out << "  const size_t bytes_" << id << " = static_cast<size_t>("
         << toCpp(workspace.bytes) << ");\n  CUdeviceptr workspace_" << id
         << " = 0;\n  if (check.status && bytes_" << id
-        << " > 0)\n    check.driver(cuMemAllocAsync(&workspace_" << id
-        << ", bytes_" << id << ", stream), \"cuMemAllocAsync\");\n";
+        << " > 0)\n    check.driver(cuda.cuMemAllocAsync(&workspace_" << id
+        << ", bytes_" << id << ", stream),\n                 \"workspace "
+        << workspace.name << " of \" + std::to_string(bytes_" << id
+        << ") + \" bytes\");\n";
     if (workspace.fill == WorkspaceFill::Zero)
       out << "  if (check.status && bytes_" << id
-          << " > 0)\n    check.driver(cuMemsetD8Async(workspace_" << id
-          << ", 0, bytes_" << id << ", stream), \"cuMemsetD8Async\");\n";
+          << " > 0)\n    check.driver(cuda.cuMemsetD8Async(workspace_" << id
+          << ", 0, bytes_" << id
+          << ", stream), \"cuMemsetD8Async to succeed\");\n";
   }
 }
 
@@ -202,8 +208,8 @@ void HeaderEmitter::emitWorkspaceRelease() {
   for (const Workspace &workspace : manifest.workspaces) {
     std::string id = toIdentifier(workspace.name);
     out << "  if (workspace_" << id
-        << ")\n    check.driver(cuMemFreeAsync(workspace_" << id
-        << ", stream), \"cuMemFreeAsync\");\n";
+        << ")\n    check.driver(cuda.cuMemFreeAsync(workspace_" << id
+        << ", stream), \"cuMemFreeAsync to succeed\");\n";
   }
 }
 
@@ -238,20 +244,21 @@ void HeaderEmitter::emitTensorMap(const Parameter &parameter,
   });
   std::string swizzle =
       map.swizzleBytes == 0 ? "NONE" : std::to_string(map.swizzleBytes) + "B";
-  out << "    alignas(64) CUtensorMap " << variable
-      << "{};\n    if (check.status)\n      check.driver(\n"
-      << "          cuTensorMapEncodeTiled(\n              &" << variable
+  out << "    const CUdeviceptr " << variable << "_base = module->nonNull("
+      << addressOf(parameter) << ", check);\n    alignas(64) CUtensorMap "
+      << variable << "{};\n    if (check.status)\n      check.driver(\n"
+      << "          cuda.cuTensorMapEncodeTiled(\n              &" << variable
       << ", " << tensorMapType(map.dtype) << ", " << rank
-      << ",\n              reinterpret_cast<void *>(" << addressOf(parameter)
-      << "), " << variable << "_dims,\n              " << variable
-      << "_strides, " << variable << "_box, " << variable
+      << ",\n              reinterpret_cast<void *>(" << variable << "_base), "
+      << variable << "_dims,\n              " << variable << "_strides, "
+      << variable << "_box, " << variable
       << "_steps,\n              CU_TENSOR_MAP_INTERLEAVE_NONE, "
          "CU_TENSOR_MAP_SWIZZLE_"
       << swizzle
       << ",\n              CU_TENSOR_MAP_L2_PROMOTION_L2_128B, "
          "CU_TENSOR_MAP_FLOAT_OOB_FILL_"
       << (map.fill == TensorMapFill::Zero ? "NONE" : "NAN_REQUEST_ZERO_FMA")
-      << "),\n          \"cuTensorMapEncodeTiled\");\n";
+      << "),\n          \"cuTensorMapEncodeTiled to succeed\");\n";
 }
 
 void HeaderEmitter::emitParameter(const Parameter &parameter,
@@ -288,9 +295,7 @@ void HeaderEmitter::emitKernel(const Kernel &kernel) {
   };
   auto number = [](int64_t value) { return std::to_string(value); };
   out << "  if (const std::array<int64_t, 3> grid" << triple(kernel.grid, toCpp)
-      << "; check.status && attn_launch::hasCtas(grid)) {\n"
-      << "    CUfunction kernel = attn_launch::getFunction(" << name << "_ptx, "
-      << toLiteral(kernel.entry) << ", check);\n";
+      << "; check.status && attn_launch::hasCtas(grid)) {\n";
   std::string addresses;
   for (size_t i = 0; i < kernel.parameters.size(); ++i) {
     std::string variable = "parameter" + std::to_string(i);
@@ -299,27 +304,39 @@ void HeaderEmitter::emitKernel(const Kernel &kernel) {
   }
   out << "    void *parameters[] = {"
       << (addresses.empty() ? "nullptr" : addresses) << "};\n"
-      << "    attn_launch::launch(check, kernel, grid, "
-      << triple(kernel.block, number) << ", " << triple(kernel.cluster, number)
-      << ",\n                        " << toCpp(kernel.sharedBytes)
-      << ", stream, parameters);\n  }\n";
+      << "    attn_launch::launch(check, *module, " << toLiteral(kernel.entry)
+      << ", grid, " << triple(kernel.block, number) << ", "
+      << triple(kernel.cluster, number) << ",\n                        "
+      << toCpp(kernel.sharedBytes) << ", stream, parameters);\n  }\n";
+}
+
+/// An attn_launch::Architecture: `{"sm_90a", 90, true}`. PTX for "sm_90a" runs
+/// on that architecture only, PTX for "sm_80" on later ones too.
+static std::string describeArchitecture(const std::string &target) {
+  std::string digits;
+  std::copy_if(target.begin(), target.end(), std::back_inserter(digits),
+               [](unsigned char c) { return std::isdigit(c); });
+  bool isExact = !target.empty() && target.back() == 'a';
+  return "{" + toLiteral(target) + ", " + (digits.empty() ? "0" : digits) +
+         ", " + (isExact ? "true" : "false") + "}";
 }
 
 void HeaderEmitter::emitLaunch() {
-  out << "\n/// Launches on `stream`; the first fault found is returned and "
-         "nothing launched.\n"
+  out << "\n/// Launches on `stream` in this thread's context; the first fault "
+         "found is\n/// returned and nothing launched. Threads may call it at "
+         "once.\n"
       << "inline attn_launch::Status " << name << "_launch(const " << name
       << "_Args &args, CUstream stream) {\n"
       << "  attn_launch::Checker check;\n";
   emitSizes();
   emitLayoutChecks();
   out << "  if (!check.status)\n    return check.status;\n"
-      << "  CUdevice device = 0;\n  int smCount = 1;\n"
-      << "  check.driver(cuCtxGetDevice(&device), \"cuCtxGetDevice\");\n"
-      << "  if (check.status)\n    check.driver(cuDeviceGetAttribute(&smCount, "
-         "CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device),\n"
-      << "                 \"cuDeviceGetAttribute\");\n"
-      << "  [[maybe_unused]] const int64_t size_sm_count = smCount;\n";
+      << "  attn_launch::Module *module = attn_launch::Module::get(\n      "
+      << name << "_ptx, " << describeArchitecture(manifest.target)
+      << ", check);\n  if (!module)\n    return check.status;\n"
+      << "  [[maybe_unused]] const attn_launch::Driver &cuda = "
+         "attn_launch::Driver::get();\n"
+      << "  [[maybe_unused]] const int64_t size_sm_count = module->smCount;\n";
   emitWorkspaces();
   if (manifest.repeat != "1")
     out << "  for (int64_t size_iteration = 0, repeat = "

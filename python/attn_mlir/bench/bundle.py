@@ -6,7 +6,7 @@
     BUNDLE/python/attn_mlir     so that nothing needs to be installed
     BUNDLE/run.sh               python -m attn_mlir.bench run BUNDLE
 
-Each kernel has dynamic sizes; its schedule is the one that the cost model chooses for the problem's sizes.
+Each kernel has dynamic sizes (but for heads that it packs); its schedule is the one that the cost model chooses for the problem's sizes.
 """
 
 from __future__ import annotations
@@ -38,16 +38,22 @@ PYTHONPATH="$here/python" exec "${PYTHON:-python3}" -m attn_mlir.bench run "$her
 
 @dataclasses.dataclass(frozen=True)
 class KernelRequest:
-    """A kernel to compile; an empty schedule is the compiler's own choice for unknown sizes."""
+    """A kernel to compile; an empty schedule is the compiler's own choice for unknown sizes. `heads` (Hq, Hkv) are static
+    where given: a tile that packs the heads of a group needs to know them."""
 
     attention: Attention
     target: str
     schedule: str = ""
+    heads: tuple[int, ...] = ()
 
     @property
     def key(self) -> str:
         suffix = "-" + hashlib.sha256(self.schedule.encode()).hexdigest()[:8] if self.schedule else ""
-        return f"{self.target}-{self.attention.name}{suffix}"
+        heads = "-h" + "_".join(map(str, self.heads)) if self.heads else ""
+        return f"{self.target}-{self.attention.name}{heads}{suffix}"
+
+    def mlir(self) -> str:
+        return self.attention.mlir(dict(zip(("Hq", "Hkv"), self.heads)))
 
 
 class Bundler:
@@ -106,7 +112,7 @@ class Bundler:
 
     def rank(self, problem: Problem, target: str, given: str = "") -> list[dict]:
         """The cost model's schedules for a problem's sizes, best first: text, predicted seconds, rank."""
-        text = problem.attention.mlir(problem)
+        text = problem.attention.mlir(problem.sizes)
         options = [f"--schedule={given}"] if given else []
         result = run_tool("attn-opt", ["-", f"--target={target}", "--emit=report", "-o", "-", *options], text=text)
         if result.returncode != 0:
@@ -125,8 +131,10 @@ class Bundler:
 
     def timed(self, problem: Problem, target: str, schedule: str) -> str:
         """The key of a kernel that is timed, and so to be proven too."""
-        key = self.request(KernelRequest(problem.attention, target, schedule))
-        self.proofs.setdefault(key, self.numerics_entry(proof_problem(problem), key))
+        packs = "pack_gqa=1" in schedule
+        heads = (problem.Hq, problem.Hkv) if packs else ()
+        key = self.request(KernelRequest(problem.attention, target, schedule, heads))
+        self.proofs.setdefault(key, self.numerics_entry(proof_problem(problem, all_heads=packs), key))
         return key
 
     def speed_entry(self, problem: Problem, ranked: dict) -> dict:
@@ -153,7 +161,7 @@ class Bundler:
         command = ["-", f"--target={request.target}", "--emit=ptx,manifest,report", "-o", self.folder / "kernels" / key]
         command += [f"--schedule={request.schedule}"] if request.schedule else []
         began = time.monotonic()
-        result = run_tool("attn-opt", command, text=request.attention.mlir())
+        result = run_tool("attn-opt", command, text=request.mlir())
         entry = {
             "attention": dataclasses.asdict(request.attention),
             "target": request.target,

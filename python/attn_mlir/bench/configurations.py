@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Iterator, Optional
+from typing import Iterator, Mapping, Optional
 
 from ..problem import AttentionProblem, Region
 
@@ -68,8 +68,8 @@ class Attention:
         match = re.fullmatch(r"sliding_window\((\d+), (\d+)\)", self.mask)
         return (int(match[1]), int(match[2])) if match else None
 
-    def mlir(self, problem: Optional["Problem"] = None) -> str:
-        """The module; with a problem, at its sizes."""
+    def mlir(self, sizes: Mapping[str, int] = {}) -> str:
+        """The module; of B, Hq, Hkv, M and N, those in `sizes` are static."""
         score = Region(SCORES.get(self.score, self.score)) if self.score else None
         attention = AttentionProblem(
             dtype=self.dtype,
@@ -80,9 +80,7 @@ class Attention:
             bias_shape=(1, 1, "M", "N") if self.bias else None,
             lse=self.lse,
         )
-        return attention.mlir(
-            {name: getattr(problem, name) for name in ("B", "Hq", "Hkv", "M", "N")} if problem else {}
-        )
+        return attention.mlir(dict(sizes))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,6 +117,10 @@ class Problem:
         rows = f"S{self.M}" if self.M == self.N else f"M{self.M} N{self.N}"
         return f"{dims} {mask} {rows} B{self.B} {heads}"
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in ("B", "Hq", "Hkv", "M", "N")}
+
     def to_json(self) -> dict:
         return dataclasses.asdict(self)
 
@@ -147,7 +149,7 @@ class Problem:
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Of every operand, by its name in the manifest."""
         a = self.attention
-        shapes = {
+        shapes: dict[str, tuple[int, ...]] = {
             "query": (self.B, self.Hq, self.M, a.D),
             "key": (self.B, self.Hkv, self.N, a.D),
             "value": (self.B, self.Hkv, self.N, a.Dv),
@@ -247,6 +249,12 @@ def speed_problems() -> Iterator[Problem]:
         )
         for rows in (8192, 16384, 32768)
     ]
+    # Time against the window, at the lengths of Path-X and Path-256 (FlashAttention, Dao et al. 2022).
+    windows = [
+        Problem(Attention(mask=f"sliding_window({size - 1}, 0)"), B=1, Hq=16, Hkv=16, M=rows, N=rows, layout="bnhd")
+        for rows in (16384, 65536)
+        for size in (256, 512, 2048, 4096, 8192)
+    ]
     dims = ((128, 128), (64, 64), (256, 256), (192, 128))
     masks = ("causal(top_left)", "")
     yield from (self_attention(*d, mask, 8192) for d in dims for mask in masks)
@@ -256,13 +264,15 @@ def speed_problems() -> Iterator[Problem]:
         yield from (self_attention(*d, mask, rows) for d in dims for mask in masks)
     yield from grouped[2:]
     yield from window[1:]
+    yield from windows
 
 
-def proof_problem(problem: Problem) -> Problem:
-    """A ragged problem, with the same heads to a group, that proves the kernel of a problem that is timed."""
+def proof_problem(problem: Problem, all_heads: bool = False) -> Problem:
+    """A ragged problem, with the same heads to a group, that proves the kernel of a problem that is timed; with
+    `all_heads`, with as many."""
     group = problem.Hq // problem.Hkv
     rows = min(problem.M, 1000) - 3
-    heads = min(problem.Hkv, 2)
+    heads = problem.Hkv if all_heads else min(problem.Hkv, 2)
     return Problem(problem.attention, B=1, Hq=heads * group, Hkv=heads, M=rows, N=rows, layout=problem.layout)
 
 

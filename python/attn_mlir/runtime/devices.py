@@ -98,24 +98,27 @@ class SimulatorDevice:
 
 
 class CudaProgram:
-    """A program bound to tensors on the GPU: parameters packed, workspaces allocated. `run` only launches."""
+    """A program bound to tensors on the GPU: parameters packed, workspaces allocated. `run` only launches.
 
-    def __init__(self, module: Module, problem: BoundProblem):
+    `addresses` of the operands, where they are not those of the problem's layouts."""
+
+    def __init__(self, module: Module, problem: BoundProblem, addresses: Optional[Sequence[int]] = None):
         self.context = module.context
+        given = [layout.address for layout in problem.operands] if addresses is None else addresses
         # A tensor without elements may have no address, which cuTensorMapEncodeTiled would refuse.
         self.placeholder = Memory(self.context, 256) if any(is_empty(layout) for layout in problem.operands) else None
-        addresses = {
-            operand.name: self.placeholder.address if is_empty(layout) and self.placeholder else layout.address
-            for operand, layout in zip(problem.manifest.operands, problem.operands)
+        places = {
+            operand.name: self.placeholder.address if self.placeholder and is_empty(layout) else address
+            for operand, layout, address in zip(problem.manifest.operands, problem.operands, given)
         }
         self.workspaces = [Memory(self.context, count) for count in problem.workspace_bytes()]
         self.zeroed = []
         for workspace, memory in zip(problem.manifest.workspaces, self.workspaces):
-            addresses[workspace.name] = memory.address
+            places[workspace.name] = memory.address
             if workspace.fill == "zero" and memory.bytes:
                 self.zeroed.append(memory)
         launches = [launch for launch in problem.launches() if not launch.is_empty]
-        self.launches = [PreparedLaunch(module, launch, addresses) for launch in launches]
+        self.launches = [PreparedLaunch(module, launch, places) for launch in launches]
 
     def run(self, stream: int = 0):
         """Launches on a CUstream (0: the default stream); returns at once."""
@@ -175,12 +178,12 @@ class CudaDevice:
         sources = iter(inputs)
         memories, layouts = [], []
         for operand, layout in zip(problem.manifest.operands, problem.operands):
-            count = strided_elements(layout.shape, layout.strides) * DTYPE_BYTES[operand.dtype]
+            count = strided_elements(layout.shape, layout.steps) * DTYPE_BYTES[operand.dtype]
             memory = Memory(self.context, count)
             if operand.role == "output":
                 memory.fill(0xFF)
             elif count:
-                memory.write(next(sources).spread(layout.strides))
+                memory.write(next(sources).spread(layout.steps))
             else:
                 next(sources)
             memories.append(memory)
@@ -188,7 +191,7 @@ class CudaDevice:
         self.prepare(program, layouts).run()
         self.context.synchronize()
         return [
-            HostArray.gather(operand.dtype, layout.shape, layout.strides, memory.read())
+            HostArray.gather(operand.dtype, layout.shape, layout.steps, memory.read())
             for operand, layout, memory in zip(problem.manifest.operands, layouts, memories)
             if operand.role != "input"
         ]

@@ -9,7 +9,7 @@ import dataclasses
 import math
 import struct
 from pathlib import Path
-from typing import Iterable, Sequence
+from typing import Any, Iterable, Sequence
 
 from ..errors import AttnError
 from .binding import row_major_strides
@@ -72,33 +72,50 @@ class HostArray:
             return bytearray(self.data)
         size = DTYPE_BYTES[self.dtype]
         result = bytearray([fill]) * (strided_elements(self.shape, strides) * size)
-        for k, offset in enumerate(offsets(self.shape, strides)):
-            result[offset * size : offset * size + size] = self.data[k * size : k * size + size]
+        self.scatter(result, strides)
         return result
 
+    def scatter(self, target: Any, strides: Sequence[int], origin: int = 0):
+        """Writes the elements into the memory `target`, whose element `origin` is (0, 0, ...)."""
+        starts, run = runs(self.shape, strides)
+        count, memory = run * DTYPE_BYTES[self.dtype], memoryview(self.data)
+        for k, start in enumerate(starts):
+            begin = (origin + start) * DTYPE_BYTES[self.dtype]
+            target[begin : begin + count] = memory[k * count : (k + 1) * count]
+
     @staticmethod
-    def gather(dtype: str, shape: Sequence[int], strides: Sequence[int], data: bytearray) -> "HostArray":
-        """The inverse of `spread`."""
-        if tuple(strides) == row_major_strides(shape):
+    def gather(dtype: str, shape: Sequence[int], strides: Sequence[int], data: Any, origin: int = 0) -> "HostArray":
+        """The inverse of `scatter`."""
+        if tuple(strides) == row_major_strides(shape) and isinstance(data, bytearray):
             return HostArray(dtype, tuple(shape), data)
-        size = DTYPE_BYTES[dtype]
-        parts = (data[offset * size : offset * size + size] for offset in offsets(shape, strides))
+        starts, run = runs(shape, strides)
+        size, memory = DTYPE_BYTES[dtype], memoryview(data)
+        parts = [memory[(origin + start) * size : (origin + start + run) * size] for start in starts]
         return HostArray(dtype, tuple(shape), bytearray(b"".join(parts)))
 
 
 def strided_elements(shape: Sequence[int], strides: Sequence[int]) -> int:
-    """Elements from the first to the last of a strided tensor."""
+    """Elements from the first to the last in memory of a strided tensor."""
     if 0 in shape:
         return 0
-    return 1 + sum((size - 1) * stride for size, stride in zip(shape, strides))
+    return 1 + sum((size - 1) * abs(stride) for size, stride in zip(shape, strides))
 
 
-def offsets(shape: Sequence[int], strides: Sequence[int]) -> list[int]:
-    """Where each element lies, in row-major order."""
-    result = [0]
-    for size, stride in zip(shape, strides):
-        result = [base + i * stride for base in result for i in range(size)]
-    return result
+def elements_before(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """Elements in memory before element (0, 0, ...), where strides are negative."""
+    return -sum((size - 1) * stride for size, stride in zip(shape, strides) if stride < 0) if 0 not in shape else 0
+
+
+def runs(shape: Sequence[int], strides: Sequence[int]) -> tuple[list[int], int]:
+    """Where the parts that lie together begin, in row-major order, and how many elements each has."""
+    dims, run = len(shape), 1
+    while dims and (shape[dims - 1] == 1 or strides[dims - 1] == run):
+        dims -= 1
+        run *= shape[dims]
+    starts = [0] if 0 not in shape else []
+    for size, stride in zip(shape[:dims], strides):
+        starts = [start + i * stride for start in starts for i in range(size)]
+    return starts, run
 
 
 def write_npy(path: Path, tensor: HostArray):

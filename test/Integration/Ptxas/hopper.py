@@ -13,7 +13,7 @@ import tempfile
 import cubin
 
 MODULE = """func.func @attention(%q: {q}, %k: {q}, %v: {v}) -> ({v}, {lse}) {{
-  %o, %lse = attn.attention %q, %k, %v {mask} {{schedule = #attn.schedule<tile_m = 128, tile_n = {n}, stages = 2>}}
+  %o, %lse = attn.attention %q, %k, %v {mask} {{schedule = #attn.schedule<tile_m = 128, tile_n = {n}, stages = 2, cluster_m = 1, exp2_on_fma = 0>}}
       : {q}, {q}, {v} -> {v}, {lse}
   return %o, %lse : {v}, {lse}
 }}

@@ -31,12 +31,12 @@ def expect(condition, message):
         sys.exit(message)
 
 
-def assemble(ptxas, folder, name, text):
+def assemble(ptxas, folder, name, text, target="sm_90a"):
     """Compiles and assembles; the cubin's path. Fails at spills and serialised wgmma."""
     with open(f"{folder}/k.mlir", "w") as f:
         f.write(text)
-    subprocess.run(["attn-opt", f"{folder}/k.mlir", "--target=sm_90a", "--emit=ptx", "-o", f"{folder}/k"], check=True)
-    command = [ptxas, "-v", "-arch=sm_90a", f"{folder}/k.ptx", "-o", f"{folder}/k.cubin"]
+    subprocess.run(["attn-opt", f"{folder}/k.mlir", f"--target={target}", "--emit=ptx", "-o", f"{folder}/k"], check=True)
+    command = [ptxas, "-v", f"-arch={target}", f"{folder}/k.ptx", "-o", f"{folder}/k.cubin"]
     result = subprocess.run(command, capture_output=True, text=True)
     report = result.stdout + result.stderr
     expect(result.returncode == 0, f"{name}: ptxas failed: {report}")

@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 LARGE = "kind=large_cache mma=mma_sync pack_gqa=0 query_in_registers=0 "
+HOPPER = "kind=large_cache mma=wgmma pack_gqa=0 "
 SMALL = "kind=small_cache mma=mma_sync pack_gqa=0 "
 
 # Groups of (problem, schedule). Sizes that are no multiples of the tiles, on purpose.
@@ -67,6 +68,14 @@ PAIRS = {
         ("M=150 N=150 D=64 mask=local:7,9@top_left", "tile_m=16 tile_n=48 tile_d=32 tile_dv=64 warps=1 stages=3 chunk_rows=32"),
         ("Hq=6 Hkv=2 M=65 N=130 D=264 mask=causal lse=1", "tile_m=32 tile_n=64 tile_d=64 tile_dv=128 warps=2 stages=2 chunk_rows=64"),
     ],
+    # A cluster reads a tile of K or V once for all of its CTAs, also for those beyond the last row.
+    "hopper": [
+        ("M=128 N=128 D=64 lse=1", "tile_m=64 tile_n=64 warps=4 stages=2 cluster_m=1"),
+        ("M=128 N=128 D=64 lse=1", "tile_m=64 tile_n=64 warps=4 stages=2 cluster_m=2"),
+        ("B=2 Hq=4 Hkv=2 M=256 N=200 D=128", "tile_m=64 tile_n=80 tile_dv=128 warps=4 stages=2 cluster_m=2 persistent_ctas=4"),
+        ("M=150 N=128 D=64", "tile_m=64 tile_n=64 warps=4 stages=2 cluster_m=2"),
+        ("Hq=2 M=512 N=96 D=64", "tile_m=64 tile_n=32 warps=4 stages=4 cluster_m=4 output_tile=1 persistent_ctas=8"),
+    ],
     "bias": [
         ("M=64 N=128 D=32 bias=1", "tile_m=32 tile_n=32 tile_d=32 tile_dv=32 warps=2 stages=2"),
         ("Hq=2 Hkv=1 M=64 N=64 D=64 bias=1 mask=causal", "tile_m=32 tile_n=64 tile_d=64 tile_dv=64 warps=2 stages=2"),
@@ -89,10 +98,10 @@ def mask_clause(mask):
 
 
 def write_zeros(path, shape, dtype):
-    numpy_type = {"f16": "<f2", "bf16": "<u2"}[dtype]
+    numpy_type = {"f16": "<f2", "bf16": "<u2", "f32": "<f4"}[dtype]
     header = f"{{'descr': '{numpy_type}', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
     header += " " * (-(len(header) + 11) % 64) + "\n"
-    size = 2
+    size = int(numpy_type[-1])
     for extent in shape:
         size *= extent
     with open(path, "wb") as f:
@@ -113,8 +122,8 @@ def module_text(p, dtype):
 """
 
 
-def predict(problem, schedule):
-    command = ["attn-schedule", f"--problem={problem}", "--target=sm_80", f"--schedule={schedule}", "--json", "--top=1"]
+def predict(problem, schedule, target):
+    command = ["attn-schedule", f"--problem={problem}", f"--target={target}", f"--schedule={schedule}", "--json", "--top=1"]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
         sys.exit(f"FAIL {problem} | {schedule}: {run.stderr}")
@@ -124,7 +133,7 @@ def predict(problem, schedule):
     return bytes_moved, best["ratio_to_lower_bound"]
 
 
-def measure(problem, schedule, folder):
+def measure(problem, schedule, target, folder):
     fields = parse(problem)
     p = {name: int(fields.get(name, default)) for name, default in dict(B=1, Hq=1, M=0, N=0, D=0, lse=0, bias=0).items()}
     p["Hkv"], p["Dv"] = int(fields.get("Hkv", p["Hq"])), int(fields.get("Dv", p["D"]))
@@ -132,7 +141,7 @@ def measure(problem, schedule, folder):
     base = os.path.join(folder, "attention")
     with open(base + ".mlir", "w") as f:
         f.write(module_text(p, dtype))
-    subprocess.run(["attn-opt", base + ".mlir", "--target=sm_80", f"--schedule={schedule}", "--emit=ptx,manifest", "-o", base], check=True)
+    subprocess.run(["attn-opt", base + ".mlir", f"--target={target}", f"--schedule={schedule}", "--emit=ptx,manifest", "-o", base], check=True)
     shapes = [(p["B"], p["Hq"], p["M"], p["D"]), (p["B"], p["Hkv"], p["N"], p["D"]), (p["B"], p["Hkv"], p["N"], p["Dv"])]
     if p["bias"]:
         shapes.append((p["B"], p["Hq"], p["M"], p["N"]))
@@ -152,10 +161,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for group in sys.argv[1:]:
             for problem, schedule in PAIRS[group]:
+                target = "sm_90a" if group == "hopper" else "sm_80"
                 if "kind=" not in schedule:
-                    schedule = (SMALL if group.startswith("small") else LARGE) + schedule
-                predicted, ratio = predict(problem, schedule)
-                measured = measure(problem, schedule, folder)
+                    schedule = {"small": SMALL, "hopper": HOPPER}.get(group.partition("-")[0], LARGE) + schedule
+                predicted, ratio = predict(problem, schedule, target)
+                measured = measure(problem, schedule, target, folder)
                 wrong = [
                     f"{name}: predicted {predicted.get(name, (0, 0))}, measured {measured.get(name, (0, 0))}"
                     for name in sorted(set(predicted) | set(measured))

@@ -6,6 +6,9 @@
 // RUN: sed "s/TYPE/bf16/g; s/DIMS/128/g; s/DIMV/128/g" %s | attn-opt --attn-grad="recompute=true lse-gradient=true" -o %t.128.mlir
 // RUN: sed "s/TYPE/f16/g; s/DIMS/96/g; s/DIMV/96/g" %s | attn-opt --attn-grad="recompute=true lse-gradient=true" -o %t.96.mlir
 
+// RUN: sed "s/TYPE/bf16/g; s/DIMS/256/g; s/DIMV/256/g" %s | attn-opt --attn-grad="recompute=true lse-gradient=true" -o %t.256.mlir
+// RUN: sed "s/TYPE/f16/g; s/DIMS/192/g; s/DIMV/128/g" %s | attn-opt --attn-grad="recompute=true lse-gradient=true" -o %t.192.mlir
+
 // RUN: attn-run %t.64.mlir --function causal_grad --device=sim:sm_90a --shape M=130,N=130 --random 1 --verify --schedules 10
 // RUN: attn-run %t.128.mlir --function causal_grad --device=sim:sm_90a --shape M=256,N=256 --random 2 --verify --schedules 10
 // RUN: attn-run %t.96.mlir --function causal_grad --device=sim:sm_90a --shape M=65,N=63 --random 3 --verify
@@ -14,6 +17,11 @@
 // RUN: attn-run %t.128.mlir --function window_grad --device=sim:sm_90a --shape M=330,N=300 --random 6 --verify
 // RUN: attn-run %t.64.mlir --function changed_grad --device=sim:sm_90a --shape M=140,N=135 --random 7 --verify
 // RUN: attn-run %t.64.mlir --function one_tensor_grad --device=sim:sm_90a --shape B=1,Hq=2,Hkv=2,M=128,N=128 --random 8 --verify
+
+// dV in a kernel of its own, on both targets.
+// RUN: attn-run %t.256.mlir --function causal_grad --device=sim:sm_90a --shape M=130,N=130 --random 9 --verify
+// RUN: attn-run %t.256.mlir --function window_grad --device=sim:sm_80 --shape M=70,N=80 --random 10 --verify
+// RUN: attn-run %t.192.mlir --function causal_grad --device=sim:sm_90a --shape M=130,N=130 --random 11 --verify
 
 func.func @causal(%q: tensor<1x4x?xDIMSxTYPE>, %k: tensor<1x2x?xDIMSxTYPE>, %v: tensor<1x2x?xDIMVxTYPE>)
     -> (tensor<1x4x?xDIMVxTYPE>, tensor<1x4x?xf32>) {

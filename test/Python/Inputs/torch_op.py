@@ -1,50 +1,73 @@
-"""PyTorch: the drop-in for scaled_dot_product_attention, eagerly and under torch.compile; tensors as they are."""
+"""PyTorch: the drop-in for scaled_dot_product_attention, eagerly, with gradients, compiled and exported."""
 
+import functools
+import subprocess
 import sys
 import unittest
 
 import torch
 
 import attn_mlir
-from attn_mlir.torch import attention_op, scaled_dot_product_attention
+import attn_mlir.torch as ours
+from attn_mlir.torch import attention, attention_op, scaled_dot_product_attention
 
 reference = torch.nn.functional.scaled_dot_product_attention
+
+
+def randn(*shape, dtype=torch.float16):
+    return torch.randn(*shape, dtype=torch.float64).to(dtype)
 
 
 class DropIn(unittest.TestCase):
     def setUp(self):
         torch.manual_seed(1)
         # [B, S, H, D] in memory.
-        self.q, self.k, self.v = (torch.randn(2, 33, 4, 32).half().transpose(1, 2) for _ in range(3))
+        self.q, self.k, self.v = (randn(2, 33, 4, 32).transpose(1, 2) for _ in range(3))
 
     def near(self, *tensors, **options):
-        ours, theirs = scaled_dot_product_attention(*tensors, **options), reference(*tensors, **options)
-        self.assertEqual((ours.shape, ours.dtype), (theirs.shape, theirs.dtype))
-        self.assertLess((ours - theirs).abs().max().item(), 4e-3)
+        mine, theirs = scaled_dot_product_attention(*tensors, **options), reference(*tensors, **options)
+        self.assertEqual((mine.shape, mine.dtype), (theirs.shape, theirs.dtype))
+        self.assertLess((mine - theirs).abs().max().item(), 4e-3)
 
     def test_options(self):
         q, k, v = self.q, self.k, self.v
         self.near(q, k, v)
         self.near(q, k, v, is_causal=True, scale=0.3)
         self.near(q, k[:, :2], v[:, :2], enable_gqa=True)
-        self.near(q[0], k[0], v[0])
-        self.near(q, k, v, attn_mask=torch.randn(2, 1, 33, 33).half())
+        self.near(q, k, v, attn_mask=randn(2, 1, 33, 33))
         self.near(q, k, v, attn_mask=torch.rand(33, 33) > 0.3)
+        self.near(q, k, v, attn_mask=torch.rand(2, 1, 1, 33) > 0.3)
         self.near(q, k, v, attn_mask=torch.randn(1, 33))
 
-    def test_compile(self):
-        compiled = torch.compile(
-            lambda q, k, v: scaled_dot_product_attention(q * 2, k, v, is_causal=True) + 1, backend="aot_eager"
-        )
-        expected = reference(self.q * 2, self.k, self.v, is_causal=True) + 1
-        self.assertLess((compiled(self.q, self.k, self.v) - expected).abs().max().item(), 4e-3)
+    def test_ranks(self):
+        q, k, v = self.q, self.k, self.v
+        self.near(q[0], k[0], v[0])
+        self.near(q[0], k[0], v[0], attn_mask=torch.rand(4, 33, 33) > 0.3)
+        self.near(q[0, 0], k[0, 0], v[0, 0])
+        five = [t.reshape(2, 2, 2, 33, 32) for t in (q, k, v)]
+        self.near(*five)
+        self.near(*five, attn_mask=torch.rand(2, 1, 2, 33, 33) > 0.3)
+        self.near(*five, attn_mask=torch.rand(33, 33) > 0.3)
 
-    def test_op(self):
-        torch.library.opcheck(attention_op, (self.q, self.k, self.v, None, "top_left", None, True))
-        torch.library.opcheck(attention_op, (self.q, self.k, self.v, None, "", 0.5, False))
+    def test_strides(self):
+        """Head dims that are not contiguous are copied."""
+        wide = randn(2, 4, 32, 33)
+        self.near(wide.transpose(2, 3), self.k, self.v)
+        self.near(self.q, self.k.flip(2), self.v)
+        self.near(self.q, self.k[:, :1].expand(2, 4, 33, 32), self.v)
+
+    def test_unequal_sizes(self):
+        self.near(self.q[:, :, :5], self.k, randn(2, 4, 33, 48))
+
+    def test_rows_without_keys(self):
+        mask = torch.ones(33, 33, dtype=torch.bool)
+        mask[3] = False
+        output = scaled_dot_product_attention(self.q, self.k, self.v, attn_mask=mask)
+        self.assertEqual(output[:, :, 3].abs().max().item(), 0)
+        self.assertFalse(output.isnan().any().item())
 
     def test_tensors(self):
-        q = torch.randn(1, 2, 20, 64).bfloat16().requires_grad_()
+        q = randn(1, 2, 20, 64, dtype=torch.bfloat16).requires_grad_()
         output, lse = attn_mlir.attention(q, q, q, causal=True, return_lse=True, device="sim")
         self.assertEqual((type(output), output.dtype, lse.dtype), (torch.Tensor, torch.bfloat16, torch.float32))
         self.assertLess((output - reference(q, q, q, is_causal=True)).abs().max().item(), 2e-2)
@@ -54,12 +77,172 @@ class DropIn(unittest.TestCase):
         for message, function in {
             "expected dropout_p to be 0, got 0.1": lambda: scaled_dot_product_attention(q, q, q, dropout_p=0.1),
             "expected 4 key heads, or enable_gqa, got 2": lambda: scaled_dot_product_attention(q, q[:, :2], q[:, :2]),
-            "there is no backward here yet": lambda: scaled_dot_product_attention(q.clone().requires_grad_(), q, q),
             "expected is_causal or attn_mask, got both": lambda: scaled_dot_product_attention(
                 q, q, q, attn_mask=torch.ones(33, 33), is_causal=True
             ),
+            "key: expected rank 4, got 3": lambda: scaled_dot_product_attention(q, q[0], q),
+            r"value: expected batch dims \(2,\), got \(1,\)": lambda: scaled_dot_product_attention(q, q, q[:1]),
+            "key: expected a strided tensor, got torch.sparse": lambda: scaled_dot_product_attention(q, q.to_sparse(), q),
+            "attn_mask: expected dtype bool, float32 or torch.float16, got torch.int64": lambda: (
+                scaled_dot_product_attention(q, q, q, attn_mask=torch.ones(33, 33, dtype=torch.int64))
+            ),
+            "expected causal to be a bool, 'top_left' or 'bottom_right', got 'left'": lambda: attention(
+                q, q, q, causal="left"
+            ),
         }.items():
             with self.assertRaisesRegex(attn_mlir.BindingError, message):
+                function()
+
+
+class Gradients(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(2)
+
+    def compare(self, function, other, *tensors, tolerance=1e-9):
+        """Gradients of the sum of outputs weighted at random."""
+        grads = []
+        weights = torch.randn_like(other(*tensors))
+        for f in (function, other):
+            inputs = [t.detach().clone().requires_grad_() for t in tensors]
+            (f(*inputs) * weights).sum().backward()
+            grads.append([t.grad for t in inputs])
+        for mine, theirs in zip(*grads):
+            self.assertEqual((mine.shape, mine.dtype), (theirs.shape, theirs.dtype))
+            self.assertLess((mine - theirs).abs().max().item(), tolerance)
+
+    def test_against_torch(self):
+        q, k, v = (randn(2, h, 9, 16, dtype=torch.float64) for h in (4, 2, 2))
+        options = {"is_causal": True, "enable_gqa": True, "scale": 0.3}
+        self.compare(*(functools.partial(f, **options) for f in (scaled_dot_product_attention, reference)), q, k, v)
+
+    def test_masks(self):
+        q, k, v = (randn(2, 2, 7, 16, dtype=torch.float64) for _ in range(3))
+        seen = torch.rand(2, 1, 7, 7) > 0.2
+        self.compare(*(lambda *t, f=f: f(*t, attn_mask=seen) for f in (scaled_dot_product_attention, reference)), q, k, v)
+        bias = randn(1, 2, 7, 7, dtype=torch.float64)
+        self.compare(*(lambda *t, f=f: f(*t) for f in (scaled_dot_product_attention, reference)), q, k, v, bias)
+
+    def test_half(self):
+        q, k, v = (randn(1, 2, 21, 32) for _ in range(3))
+        self.compare(
+            *(functools.partial(f, is_causal=True) for f in (scaled_dot_product_attention, reference)),
+            *(q, k, v),
+            tolerance=2e-2,
+        )
+
+    def test_lse_and_soft_cap(self):
+        """By output and LSE, against the formula."""
+
+        def formula(q, k, v):
+            scores = 2 * torch.tanh(q @ k.transpose(-1, -2) / 4 / 2)
+            i, j = torch.arange(6)[:, None], torch.arange(6)
+            scores = scores.masked_fill(~((j <= i) & (j >= i - 3)), -torch.inf)
+            return torch.cat([scores.softmax(-1) @ v, scores.logsumexp(-1)[..., None]], -1)
+
+        def fused(q, k, v):
+            output, lse = attention(q, k, v, causal=True, window=3, soft_cap=2.0, return_lse=True)
+            return torch.cat([output, lse[..., None]], -1)
+
+        tensors = [randn(1, 2, 6, 16, dtype=torch.float32) for _ in range(3)]
+        self.compare(fused, formula, *tensors, tolerance=1e-5)
+        # By the LSE alone.
+        self.compare(lambda *t: fused(*t)[..., -1], lambda *t: formula(*t)[..., -1], *tensors, tolerance=1e-5)
+
+    def test_only_what_is_asked_for(self):
+        q, k = randn(1, 1, 5, 16).requires_grad_(), randn(1, 1, 5, 16)
+        scaled_dot_product_attention(q, k, k).sum().backward()
+        self.assertIsNotNone(q.grad)
+        self.assertIsNone(k.grad)
+
+
+class Tracing(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(3)
+        self.q, self.k, self.v = (randn(2, 4, 33, 32) for _ in range(3))
+
+    def test_op(self):
+        q, k, v = (t[:, :2, :9].contiguous().requires_grad_() for t in (self.q, self.k, self.v))
+        torch.library.opcheck(attention_op, (q, k, v, None, None, "top_left", [], 0.0, None))
+        seen = torch.rand(1, 1, 9, 9) > 0.2
+        torch.library.opcheck(attention_op, (q, k, v, None, seen, "", [4, 2], 3.0, 0.5))
+
+    def test_compile_with_gradients(self):
+        def model(f, q):
+            return f(q * 2, self.k, self.v, is_causal=True) + 1
+
+        grads = []
+        for f in (torch.compile(model, backend="aot_eager", fullgraph=True), model):
+            q = self.q.clone().requires_grad_()
+            f(scaled_dot_product_attention if f is not model else reference, q).sum().backward()
+            grads.append(q.grad)
+        self.assertLess((grads[0] - grads[1]).abs().max().item(), 2e-2)
+
+    def test_backend(self):
+        """Replaces torch's own attention, for any length without tracing again."""
+        calls = []
+        original = ours.graphs.scaled_dot_product_attention
+        self.addCleanup(setattr, ours.graphs, "scaled_dot_product_attention", original)
+        ours.graphs.scaled_dot_product_attention = lambda *a, **k: calls.append(a) or original(*a, **k)
+        backend = functools.partial(ours.backend, inner="eager")
+        compiled = torch.compile(lambda q, k, v: reference(q, k, v) * 2, backend=backend, dynamic=True)
+        for length in (33, 20):
+            q = self.q[:, :, :length]
+            expected = reference(q, self.k, self.v) * 2
+            self.assertLess((compiled(q, self.k, self.v) - expected).abs().max().item(), 8e-3)
+        self.assertEqual(len(calls), 2)
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.project = torch.nn.Linear(64, 192).half()
+        self.register_buffer("mask", torch.rand(1, 9) > 0.1)
+
+    def forward(self, x):
+        q, k, v = self.project(x).unflatten(-1, (3, 2, 32)).permute(2, 0, 3, 1, 4)
+        x = reference(q, k, v, is_causal=True)
+        return reference(x, k, v, attn_mask=self.mask, scale=0.5)
+
+
+class Graphs(unittest.TestCase):
+    def exported(self):
+        torch.manual_seed(4)
+        return torch.export.export(Model(), (randn(1, 9, 64),))
+
+    def test_modules(self):
+        calls = ours.attentions_of(self.exported())
+        self.assertEqual(len(calls), 2)
+        texts = []
+        for call in calls:
+            result = subprocess.run(["attn-opt", "-"], input=call.mlir(), capture_output=True, text=True)
+            self.assertEqual(result.stderr, "")
+            texts.append(result.stdout)
+        self.assertIn("mask_mod causal(top_left)", texts[0])
+        self.assertIn("tensor<?x?x?x32xf16>", texts[0])
+        self.assertRegex(texts[1], r"scale\(5.0+e-01\) mask_mod \(")
+
+    def test_replaced(self):
+        torch.manual_seed(4)
+        model, x = Model(), randn(1, 9, 64)
+        traced = torch.fx.symbolic_trace(model)
+        self.assertEqual(ours.replace_attention(traced), 2)
+        self.assertIn("attn_mlir", traced.code)
+        self.assertLess((traced(x) - model(x)).abs().max().item(), 4e-3)
+
+    def test_refused(self):
+        class Dropping(torch.nn.Module):
+            def forward(self, q):
+                return reference(q, q, q, dropout_p=0.5)
+
+        q = randn(1, 2, 9, 32)
+        for message, function in {
+            "expected dropout_p to be 0, got 0.5": lambda: ours.attentions_of(torch.export.export(Dropping(), (q,))),
+            "expected a node with a known shape, got none: use torch.export": lambda: ours.attentions_of(
+                torch.fx.symbolic_trace(Model())
+            ),
+            "expected a GraphModule or an ExportedProgram, got Model": lambda: ours.attentions_of(Model()),
+        }.items():
+            with self.assertRaisesRegex(attn_mlir.AttnError, message):
                 function()
 
 

@@ -90,10 +90,12 @@ TEST_F(Constraints, tilesAreMultiplesOf16) {
 }
 
 TEST_F(Constraints, rangesAreChecked) {
-  set("stages=9 warps=17 producer_warps=5 cluster_m=0 cluster_d=17");
+  set("stages=9 warps=17 producer_warps=5 exp2_on_fma=9 cluster_m=0 "
+      "cluster_d=17");
   EXPECT_EQ(getMessages(), "range: expected stages from 1 to 8, got 9\n"
                            "range: expected warps from 1 to 16, got 17\n"
                            "range: expected producer_warps from 0 to 4, got 5\n"
+                           "range: expected exp2_on_fma from 0 to 8, got 9\n"
                            "range: expected cluster_m from 1 to 16, got 0\n"
                            "range: expected cluster_d from 1 to 16, got 17\n");
 }
@@ -181,7 +183,6 @@ TEST_F(Constraints, warpgroupsOf64Rows) {
 }
 
 TEST_F(Constraints, clustersNeedHopper) {
-  features.clusters = true;
   set("cluster_m=2");
   EXPECT_EQ(getMessages(),
             "cluster: clusters need a large_cache or split_kv schedule with "
@@ -189,10 +190,41 @@ TEST_F(Constraints, clustersNeedHopper) {
             "cluster: needs a cluster of 2 CTAs, target sm_80 has 1\n");
 }
 
+TEST_F(Constraints, clustersShareKeys) {
+  target = *lookupTarget("sm_90a");
+  schedule = *Schedule::parse("mma=wgmma producer_warps=4 tile_n=80 tile_d=128 "
+                              "tile_dv=128 cluster_m=2 persistent_ctas=132");
+  EXPECT_EQ(getMessages(), "");
+  set("cluster_m=4 persistent_ctas=130");
+  problem.mask = MaskPattern::causal();
+  EXPECT_EQ(getMessages(),
+            "cluster: cluster_m=4 needs rows that all see the same keys, got "
+            "mask=causal\n"
+            "cluster: expected tile_n a multiple of 8 * cluster_m=4, got 80\n"
+            "cluster: expected persistent_ctas a multiple of cluster_m=4, got "
+            "130\n");
+  problem.mask = MaskPattern::full();
+  set("cluster_m=3 tile_n=96 persistent_ctas=0");
+  EXPECT_EQ(getMessages(),
+            "cluster: expected cluster_m a power of two, got cluster_m=3\n");
+}
+
+TEST_F(Constraints, wgmmaAloneHasRoles) {
+  set("output_tile=1 turns=softmax exp2_on_fma=2");
+  EXPECT_EQ(getMessages(),
+            "kind: expected output_tile=0 (only schedules with mma=wgmma have "
+            "it), got 1\n"
+            "kind: expected exp2_on_fma=0 (only schedules with mma=wgmma have "
+            "it), got 2\n"
+            "kind: expected turns=none (only warpgroups of mma=wgmma take "
+            "turns), got turns=softmax\n");
+}
+
 TEST_F(Constraints, missingFeaturesAreNamed) {
   features.packGqa = features.queryInRegisters = features.dvSplit = false;
   features.splitKv = features.smallCache = features.wgmma = false;
   features.spillScores = features.spillProbabilities = false;
+  features.clusters = false;
   set("pack_gqa=1 query_in_registers=1 tile_dv=64");
   EXPECT_EQ(getMessages(),
             "feature: the code generator has no packing of query heads\n"
@@ -210,10 +242,13 @@ TEST_F(Constraints, missingFeaturesAreNamed) {
   EXPECT_EQ(getMessages(), "feature: the code generator has no small-cache "
                            "kernels that spill f32 scores\n");
   target = *lookupTarget("sm_90a");
-  schedule = *Schedule::parse("mma=wgmma producer_warps=4 tile_d=128 "
-                              "tile_dv=128 cluster_m=2");
+  schedule = *Schedule::parse("mma=wgmma producer_warps=4 tile_d=64 "
+                              "tile_dv=64 cluster_m=2 cluster_d=2");
   EXPECT_EQ(getMessages(), "feature: the code generator has no wgmma kernels\n"
-                           "feature: the code generator has no clusters\n");
+                           "feature: the code generator has no clusters that "
+                           "share key and value tiles of a mask\n"
+                           "feature: the code generator has no clusters that "
+                           "share a head dim\n");
   features = {};
   features.sharedRows = features.wgmmaSlices = false;
   schedule = *Schedule::parse("mma=wgmma producer_warps=4 tile_m=64 warps=8 "

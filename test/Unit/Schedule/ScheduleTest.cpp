@@ -19,7 +19,8 @@ TEST(Schedule, printLeavesOutWhatIsNotUsed) {
 TEST(Schedule, printReadsBack) {
   for (const char *text :
        {"kind=large_cache mma=wgmma tile_m=128 tile_n=176 tile_d=128 "
-        "tile_dv=128 stages=2 warps=8 producer_warps=4 pack_gqa=1 cluster_m=2",
+        "tile_dv=128 stages=2 warps=8 producer_warps=4 output_tile=1 "
+        "turns=products exp2_on_fma=2 pack_gqa=1 cluster_m=2",
         "kind=split_kv mma=mma_sync tile_m=16 tile_n=64 tile_d=64 tile_dv=64 "
         "stages=3 warps=1 query_in_registers=1 splits=8",
         "kind=small_cache mma=none tile_m=64 tile_n=64 tile_d=32 tile_dv=128 "
@@ -41,7 +42,10 @@ TEST(Schedule, equalityComparesEveryField) {
       value = "wgmma";
     else if (field.name == "spill")
       value = "scores";
-    else if (field.name == "query_in_registers" || field.name == "pack_gqa")
+    else if (field.name == "turns")
+      value = "softmax";
+    else if (field.name == "query_in_registers" || field.name == "pack_gqa" ||
+             field.name == "output_tile")
       value = "1";
     ASSERT_TRUE(setScheduleField(schedule, field.name, value)) << field.name;
     EXPECT_EQ(getScheduleField(schedule, field.name), value);
@@ -61,9 +65,9 @@ TEST(Schedule, reportsBadText) {
   EXPECT_EQ(Schedule::parse("tile-m=64").error(),
             "unknown schedule field 'tile-m', expected one of kind, mma, "
             "tile_m, tile_n, tile_d, tile_dv, stages, warps, producer_warps, "
-            "query_in_registers, rescale_threshold, persistent_ctas, pack_gqa, "
-            "splits, cluster_m, cluster_d, "
-            "chunk_rows, spill (did you mean 'tile_m'?)");
+            "query_in_registers, rescale_threshold, persistent_ctas, "
+            "output_tile, turns, exp2_on_fma, pack_gqa, splits, cluster_m, "
+            "cluster_d, chunk_rows, spill (did you mean 'tile_m'?)");
 }
 
 TEST(ScheduleOverrides, applyAndMatch) {

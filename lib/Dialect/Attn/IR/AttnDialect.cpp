@@ -38,10 +38,11 @@ LogicalResult ScheduleAttr::verify(
     StringRef mma, int64_t tileM, int64_t tileN, int64_t tileD, int64_t tileDv,
     int64_t stages, int64_t warps, int64_t producerWarps,
     BoolAttr queryInRegisters, int64_t rescaleThreshold, int64_t persistentCtas,
-    BoolAttr packGqa, int64_t splits, int64_t clusterM, int64_t clusterD,
-    int64_t chunkRows, StringRef spill) {
+    BoolAttr outputTile, StringRef turns, int64_t exp2OnFma, BoolAttr packGqa,
+    int64_t splits, int64_t clusterM, int64_t clusterD, int64_t chunkRows,
+    StringRef spill) {
   std::pair<StringRef, StringRef> names[] = {
-      {"kind", kind}, {"mma", mma}, {"spill", spill}};
+      {"kind", kind}, {"mma", mma}, {"turns", turns}, {"spill", spill}};
   for (auto [name, value] : names) {
     Schedule schedule;
     if (value.empty())
@@ -66,7 +67,8 @@ LogicalResult ScheduleAttr::verify(
   // For these, 0 is a choice.
   std::pair<StringRef, int64_t> choices[] = {
       {"rescale_threshold", rescaleThreshold},
-      {"persistent_ctas", persistentCtas}};
+      {"persistent_ctas", persistentCtas},
+      {"exp2_on_fma", exp2OnFma}};
   for (auto [name, number] : choices)
     if (number < -1)
       return emitError() << "expected " << name

@@ -17,6 +17,7 @@ ScheduleOverrides attn::getChosenFields(ScheduleAttr schedule) {
   };
   std::pair<StringRef, StringRef> names[] = {{"kind", schedule.getKind()},
                                              {"mma", schedule.getMma()},
+                                             {"turns", schedule.getTurns()},
                                              {"spill", schedule.getSpill()}};
   for (auto [name, value] : names)
     if (!value.empty())
@@ -38,12 +39,14 @@ ScheduleOverrides attn::getChosenFields(ScheduleAttr schedule) {
       set(name, std::to_string(number));
   std::pair<StringRef, int64_t> choices[] = {
       {"rescale_threshold", schedule.getRescaleThreshold()},
-      {"persistent_ctas", schedule.getPersistentCtas()}};
+      {"persistent_ctas", schedule.getPersistentCtas()},
+      {"exp2_on_fma", schedule.getExp2OnFma()}};
   for (auto [name, number] : choices)
     if (number >= 0)
       set(name, std::to_string(number));
   std::pair<StringRef, BoolAttr> flags[] = {
       {"query_in_registers", schedule.getQueryInRegisters()},
+      {"output_tile", schedule.getOutputTile()},
       {"pack_gqa", schedule.getPackGqa()}};
   for (auto [name, flag] : flags)
     if (flag)
@@ -67,7 +70,8 @@ ScheduleAttr attn::getScheduleAttr(MLIRContext *context,
       schedule.tileD, schedule.tileDv, schedule.stages, schedule.warps,
       schedule.producerWarps, flag(schedule.queryInRegisters),
       schedule.rescaleThreshold, schedule.persistentCtas,
-      flag(schedule.packGqa), schedule.splits, schedule.clusterM,
-      schedule.clusterD, schedule.chunkRows,
+      flag(schedule.outputTile), std::string(getName(schedule.turns)),
+      schedule.exp2OnFma, flag(schedule.packGqa), schedule.splits,
+      schedule.clusterM, schedule.clusterD, schedule.chunkRows,
       isSmall ? std::string(getName(schedule.spill)) : std::string());
 }

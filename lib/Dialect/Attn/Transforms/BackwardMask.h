@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A mask seen from both sides: the key tiles that a tile of rows visits, and the
-// row tiles that a tile of keys visits. The latter are the former of the mask
-// with its positions exchanged. Private to lib/Dialect/Attn/Transforms.
+// A mask seen from both sides: the key tiles that a tile of rows visits, and
+// the row tiles that a tile of keys visits. The latter are the former of the
+// mask with its positions exchanged. Private to lib/Dialect/Attn/Transforms.
 //
 //===----------------------------------------------------------------------===//
 

@@ -16,8 +16,8 @@
 
 namespace attn {
 
-/// Beside the `schedule` of a backward, which is that of dQ, those of dK and dV,
-/// or of dK, and of dV where it is computed apart.
+/// Beside the `schedule` of a backward, which is that of dQ, those of dK and
+/// dV, or of dK, and of dV where it is computed apart.
 inline constexpr llvm::StringLiteral kKeyScheduleName = "attn.key_schedule";
 inline constexpr llvm::StringLiteral kValueScheduleName = "attn.value_schedule";
 

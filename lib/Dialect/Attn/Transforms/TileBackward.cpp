@@ -511,7 +511,8 @@ void BackwardTiler::run() {
   ScheduleAttr keySchedule =
       getKeySchedule(op) ? getKeySchedule(op) : op.getScheduleAttr();
   ScheduleAttr valueSchedule = getValueSchedule(op);
-  createKeyNest(keyTiles, {/*key=*/true, /*value=*/!valueSchedule, keySchedule});
+  createKeyNest(keyTiles,
+                {/*key=*/true, /*value=*/!valueSchedule, keySchedule});
   if (valueSchedule)
     createKeyNest(valueTiles, {/*key=*/false, /*value=*/true, valueSchedule});
   Value gradients[] = {dQuery, dKey, dValue};

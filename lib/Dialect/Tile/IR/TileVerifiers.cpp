@@ -111,10 +111,17 @@ LogicalResult CopyBulkOp::verify() {
 }
 
 LogicalResult CopyTmaOp::verify() {
-  if (getSource().getType() != TensorMapType::getFor(getTile().getType()))
+  SharedType tile = getTile().getType();
+  int64_t ctas = getCtas();
+  // A swizzle repeats every eight rows.
+  if (ctas < 1 || tile.getRows() % (8 * ctas) != 0)
+    return emitOpError() << "expected ctas to divide the tile's "
+                         << tile.getRows() << " rows into multiples of 8, got "
+                         << ctas;
+  auto expected = TensorMapType::getFor(tile, tile.getRows() / ctas);
+  if (getSource().getType() != expected)
     return emitOpError() << "expected a tensor map of the tile's panels, "
-                         << TensorMapType::getFor(getTile().getType())
-                         << ", got " << getSource().getType();
+                         << expected << ", got " << getSource().getType();
   if (getEvictFirst() && getEvictLast())
     return emitOpError() << "expected evict_first or evict_last, got both";
   return verifyEqual(*this, "the number of indices", 3, getIndices().size());

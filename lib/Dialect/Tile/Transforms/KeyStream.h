@@ -27,9 +27,13 @@ mlir::scf::ForOp getTileLoop(mlir::Region &region);
 /// What a CTA does for a tile: the body of that loop, or the region's block.
 mlir::Block &getTileBlock(mlir::Region &region);
 
-/// Gives each product of a softmax's loop a load of its own right operand. Where
-/// keys and values are one tensor they share one, but its product with the query
-/// is done long before that with P.
+/// True if a kernel computes single numbers, by attn_tile.insert: it has no
+/// tiles to stage.
+bool isScalarKernel(KernelOp kernel);
+
+/// Gives each product of a softmax's loop a load of its own right operand.
+/// Where keys and values are one tensor they share one, but its product with
+/// the query is done long before that with P.
 void separateLoads(KernelOp kernel);
 
 struct KeyStream {

@@ -14,6 +14,7 @@
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
 #include "KeyStream.h"
+#include "attn/Schedule/Schedule.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -24,6 +25,7 @@ namespace attn::tile {
 } // namespace attn::tile
 
 using namespace mlir;
+using namespace attn;
 using namespace attn::tile;
 
 namespace {
@@ -68,8 +70,8 @@ private:
 
 class Overlapper {
 public:
-  /// `turns`: warpgroups take turns at starting products.
-  Overlapper(RolesOp roles, std::vector<Step> steps, bool turns)
+  /// `turns`: what warpgroups take turns at.
+  Overlapper(RolesOp roles, std::vector<Step> steps, Turns turns)
       : roles(roles), steps(std::move(steps)), turns(turns),
         builder(this->steps[0].loop) {}
 
@@ -97,8 +99,9 @@ private:
   State buildTile(Step &step, const State &before, IRMapping &mapping);
   Value startOutput(Step &step, const State &before, IRMapping &mapping);
   void giveFirstTurn();
-  void takeTurn();
-  void passTurn();
+  void buildSoftmax(Step &step, IRMapping &mapping);
+  void takeTurn(Turns at);
+  void passTurn(Turns at);
   State finishTile(Step &step, Value acc, IRMapping &mapping);
   Value buildLastOutput(const State &last);
 
@@ -116,7 +119,7 @@ private:
 
   RolesOp roles;
   std::vector<Step> steps;
-  bool turns;
+  Turns turns;
   OpBuilder builder;
 };
 
@@ -209,20 +212,20 @@ FailureOr<Step> Step::match(scf::ForOp loop) {
 // Turns
 //===----------------------------------------------------------------------===//
 
-void Overlapper::takeTurn() {
-  if (turns)
+void Overlapper::takeTurn(Turns at) {
+  if (turns == at)
     TakeTurnOp::create(builder, loc(), roles.getWarpgroup());
 }
 
-void Overlapper::passTurn() {
-  if (turns)
+void Overlapper::passTurn(Turns at) {
+  if (turns == at)
     PassTurnOp::create(builder, loc(), roles.getWarpgroup());
 }
 
 /// At the start of the kernel the last warpgroup passes the turn to warpgroup
 /// 0; from then on it goes round.
 void Overlapper::giveFirstTurn() {
-  if (!turns)
+  if (turns == Turns::None)
     return;
   OpBuilder::InsertionGuard start(builder);
   builder.setInsertionPointToStart(&roles.getConsumer().front());
@@ -233,7 +236,14 @@ void Overlapper::giveFirstTurn() {
   auto guarded = scf::IfOp::create(builder, loc(), isLast);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(guarded.thenBlock());
-  passTurn();
+  passTurn(turns);
+}
+
+/// From the scores to the maxima, the sums and P.
+void Overlapper::buildSoftmax(Step &step, IRMapping &mapping) {
+  takeTurn(Turns::Softmax);
+  clone(step.softmax, mapping);
+  passTurn(Turns::Softmax);
 }
 
 //===----------------------------------------------------------------------===//
@@ -276,19 +286,19 @@ Overlapper::State Overlapper::buildTile(Step &step, const State &before,
   clone(step.scalars, mapping);
   clone(step.scores.full, mapping);
   clone(step.scores.stage, mapping);
-  takeTurn();
+  takeTurn(Turns::Products);
   clone(step.scores.mma, mapping);
   IRMapping previous;
   previous.map(step.loop.getInductionVar(),
                mapping.lookup(step.loop.getInductionVar()));
   Value output = startOutput(step, before, previous);
-  passTurn();
+  passTurn(Turns::Products);
   Value scores = MmaWaitOp::create(builder, loc(), /*pending=*/1,
                                    mapping.lookup(step.scores.mma.getResult()));
   mapping.map(step.scores.wait.getResult(), scores);
   clone(step.scores.done, mapping);
   clone(step.mods, mapping);
-  clone(step.softmax, mapping);
+  buildSoftmax(step, mapping);
   clone(step.output.full, mapping);
   Value acc = MmaWaitOp::create(builder, loc(), /*pending=*/0, output);
   clone(step.output.done, previous);
@@ -338,14 +348,14 @@ Overlapper::State Overlapper::buildFirstTile() {
   clone(step.scalars, mapping);
   clone(step.scores.full, mapping);
   clone(step.scores.stage, mapping);
-  takeTurn();
+  takeTurn(Turns::Products);
   clone(step.scores.mma, mapping);
-  passTurn();
+  passTurn(Turns::Products);
   clone(step.scores.wait, mapping);
   clone(step.scores.done, mapping);
   Value product = mapping.lookup(step.scores.wait.getResult());
   mapping.map(step.finalScores, buildFirstScores(product));
-  clone(step.softmax, mapping);
+  buildSoftmax(step, mapping);
   clone(step.output.full, mapping);
   clone(step.operand, mapping);
   return {step.loop.getInitArgs()[Step::kAcc],
@@ -419,6 +429,9 @@ struct OverlapSoftmaxPass
   using OverlapSoftmaxPassBase::OverlapSoftmaxPassBase;
 
   void runOnOperation() override {
+    FailureOr<Turns> turns = getTurns();
+    if (failed(turns))
+      return signalPassFailure();
     getOperation().walk([&](RolesOp roles) {
       std::vector<Step> steps;
       for (auto loop : getTileBlock(roles.getConsumer()).getOps<scf::ForOp>()) {
@@ -435,7 +448,7 @@ struct OverlapSoftmaxPass
       auto ring = steps[0].output.stage.getRing().getType();
       if (ring.getStages() < 2)
         return remarkSerial(steps[0].loop, "two stages");
-      Overlapper(roles, std::move(steps), takesTurns(ring)).run();
+      Overlapper(roles, std::move(steps), *turns).run();
       ++numKernels;
     });
   }
@@ -446,8 +459,16 @@ private:
                       << expected;
   }
 
-  bool takesTurns(SharedType values) {
-    return getOperation().getWarps() > 4 && values.getCols() <= maxTurnColumns;
+  /// One warpgroup has no other to wait for.
+  FailureOr<Turns> getTurns() {
+    Schedule schedule;
+    StringRef name = turns.empty()
+                         ? getScheduleText(getOperation(), "turns", "none")
+                         : StringRef(turns);
+    if (Status status = setScheduleField(schedule, "turns", name.str());
+        !status)
+      return getOperation().emitOpError() << status.error();
+    return getOperation().getWarps() > 4 ? schedule.turns : Turns::None;
   }
 };
 } // namespace

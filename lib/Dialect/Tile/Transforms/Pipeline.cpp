@@ -273,6 +273,8 @@ struct PipelinePass : public attn::tile::impl::PipelinePassBase<PipelinePass> {
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
+    if (isScalarKernel(kernel))
+      return;
     if (kernel.getProducerWarps())
       return; // --attn-tile-specialize-warps has staged the loads.
     int64_t count = stages ? stages : getScheduleField(kernel, "stages", 2);

@@ -63,14 +63,16 @@ class Specializer {
 public:
   Specializer(KernelOp kernel, KeyStream stream, int64_t stages)
       : kernel(kernel), stream(stream), builder(kernel.getContext()),
-        stages(stages), tiles(getTileLoop(kernel.getBody())) {}
+        stages(stages), clusterCtas(getScheduleField(kernel, "cluster_m", 1)),
+        hasOutputTile(getScheduleField(kernel, "output_tile", 0) != 0),
+        tiles(getTileLoop(kernel.getBody())) {}
 
   void run();
 
 private:
   void createChannels();
-  Channel createChannel(ArrayRef<LoadOp> loads, unsigned number,
-                        int64_t stages);
+  Channel createChannel(ArrayRef<LoadOp> loads, unsigned number, int64_t stages,
+                        int64_t ctas);
   Value createRing(LoadOp load, int64_t stages);
   RolesOp createRoles();
   void buildProducer(RolesOp roles);
@@ -101,6 +103,8 @@ private:
   KeyStream stream;
   IRRewriter builder;
   int64_t stages;
+  int64_t clusterCtas; ///< that share the key stream
+  bool hasOutputTile;
   scf::ForOp tiles; ///< of a persistent kernel
   SmallVector<Channel> outer, streamed;
   Value warpgroup;
@@ -125,9 +129,10 @@ Value Specializer::createRing(LoadOp load, int64_t stages) {
                          /*offset=*/IntegerAttr());
 }
 
-/// The channel of load `number`, and of the vectors that are loaded after it.
+/// The channel of load `number`, and of the vectors that are loaded after it,
+/// which `ctas` CTAs share.
 Channel Specializer::createChannel(ArrayRef<LoadOp> loads, unsigned number,
-                                   int64_t stages) {
+                                   int64_t stages, int64_t ctas) {
   LoadOp load = loads[number];
   Location loc = load.getLoc();
   MLIRContext *context = kernel.getContext();
@@ -135,8 +140,8 @@ Channel Specializer::createChannel(ArrayRef<LoadOp> loads, unsigned number,
   Channel channel;
   channel.number = number;
   channel.load = load;
-  channel.map = addTensorMap(kernel, load.getSource(), tile, tile.getRows(),
-                             load.getHeads());
+  channel.map = addTensorMap(kernel, load.getSource(), tile,
+                             tile.getRows() / ctas, load.getHeads());
   channel.ring = createRing(load, stages);
   for (unsigned i = number + 1; i < loads.size(); ++i) {
     LoadOp vector = loads[i];
@@ -153,7 +158,7 @@ Channel Specializer::createChannel(ArrayRef<LoadOp> loads, unsigned number,
   };
   channel.full = createBarrier(1 + channel.vectors.size());
   if (stages > 0 || tiles)
-    channel.empty = createBarrier(kernel.getWarps());
+    channel.empty = createBarrier(kernel.getWarps() * ctas);
   return channel;
 }
 
@@ -161,10 +166,12 @@ Channel Specializer::createChannel(ArrayRef<LoadOp> loads, unsigned number,
 void Specializer::createChannels() {
   for (LoadOp load : llvm::make_early_inc_range(
            getTileBlock(kernel.getBody()).getOps<LoadOp>()))
-    outer.push_back(createChannel(load, /*number=*/0, /*stages=*/0));
+    outer.push_back(
+        createChannel(load, /*number=*/0, /*stages=*/0, /*ctas=*/1));
   for (auto [number, load] : llvm::enumerate(stream.loads))
     if (!load.getTile().getType().isVector())
-      streamed.push_back(createChannel(stream.loads, number, stages));
+      streamed.push_back(
+          createChannel(stream.loads, number, stages, clusterCtas));
   SmallVector<Value> barriers;
   for (Channel &channel : llvm::concat<Channel>(outer, streamed)) {
     barriers.push_back(channel.full);
@@ -172,6 +179,8 @@ void Specializer::createChannels() {
       barriers.push_back(channel.empty);
   }
   InitMbarriersOp::create(builder, kernel.getLoc(), barriers);
+  if (clusterCtas > 1)
+    ClusterBarrierOp::create(builder, kernel.getLoc());
 }
 
 /// The stage of tile number `number`, and the parity of the phase in which it
@@ -238,7 +247,7 @@ void Specializer::copyOuter(Value round, IRMapping &mapping) {
     CopyTmaOp::create(builder, loc, channel.map,
                       lookup(channel.load.getIndices(), mapping), channel.ring,
                       channel.full, constant(0),
-                      /*evict_first=*/true, /*evict_last=*/false);
+                      /*evict_first=*/true, /*evict_last=*/false, /*ctas=*/1);
   }
 }
 
@@ -262,7 +271,7 @@ Value Specializer::copyStream(Value number, IRMapping &mapping) {
     Value tile = StageOp::create(builder, loc, channel.ring, ring.stage);
     CopyTmaOp::create(builder, loc, channel.map, places[channel.number], tile,
                       channel.full, ring.stage, /*evict_first=*/false,
-                      /*evict_last=*/true);
+                      /*evict_last=*/true, clusterCtas);
     for (const VectorRing &vector : channel.vectors)
       CopyBulkOp::create(builder, loc, vector.source, places[vector.number],
                          StageOp::create(builder, loc, vector.ring, ring.stage),
@@ -341,7 +350,8 @@ void Specializer::guardStage(const Channel &channel, ArrayRef<LoadOp> loads,
   builder.setInsertionPointAfter(*last);
   if (!channel.vectors.empty())
     SyncWarpOp::create(builder, loc);
-  MbarrierArriveOp::create(builder, loc, channel.empty, ring.stage);
+  MbarrierArriveOp::create(builder, loc, channel.empty, ring.stage,
+                           clusterCtas);
   auto useStage = [&](LoadOp load, Value loadRing) {
     for (OpOperand &use : llvm::make_early_inc_range(load->getUses())) {
       builder.setInsertionPoint(use.getOwner());
@@ -435,7 +445,7 @@ void Specializer::agreeOnBounds() {
 }
 
 /// Waits for a tile outside the key loops; in a persistent kernel, gives it
-/// back at the end.
+/// back after them, or at the end if the output goes through its place.
 void Specializer::useOuter(Channel &channel, Value round) {
   Location loc = kernel.getLoc();
   MbarrierWaitOp::create(builder, loc, channel.full, constant(0),
@@ -453,16 +463,18 @@ void Specializer::useOuter(Channel &channel, Value round) {
   if (!channel.empty)
     return;
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(tiles.getBody()->getTerminator());
+  if (hasOutputTile)
+    builder.setInsertionPointAfter(stream.loops.back());
+  else
+    builder.setInsertionPoint(tiles.getBody()->getTerminator());
   MbarrierArriveOp::create(builder, loc, channel.empty, constant(0));
 }
 
 void Specializer::buildConsumer() {
   builder.setInsertionPointAfterValue(warpgroup);
   Value number = constant(0), round = number;
-  if (tiles) {
+  if (tiles)
     countTiles(number, round);
-  }
   for (Channel &channel : outer)
     useOuter(channel, round);
   if (tiles)
@@ -471,10 +483,17 @@ void Specializer::buildConsumer() {
     convertLoop(loop, number);
   if (tiles)
     tiles.getBody()->getTerminator()->setOperand(0, number);
+  if (clusterCtas > 1) {
+    // Until here others may arrive at the barriers of this CTA.
+    builder.setInsertionPointToEnd(warpgroup.getParentBlock());
+    ClusterBarrierOp::create(builder, kernel.getLoc());
+  }
 }
 
 void Specializer::run() {
   kernel.setProducerWarps(kProducerWarps);
+  if (clusterCtas > 1)
+    kernel.setClusterCtas(clusterCtas);
   setManifestThreads(kernel);
   builder.setInsertionPoint(tiles ? tiles
                                   : kernel.getBody().front().getTerminator());
@@ -528,6 +547,8 @@ struct SpecializeWarpsPass
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
+    if (isScalarKernel(kernel))
+      return;
     if (getScheduleText(kernel, "mma", "wgmma") != "wgmma")
       return;
     separateLoads(kernel);

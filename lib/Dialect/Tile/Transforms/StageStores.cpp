@@ -42,7 +42,7 @@ static SharedType getStagedType(StoreOp store) {
                          SharedType::getSwizzleFor(2 * cols));
 }
 
-/// A tile of this type that only products read, and none of them after `store`.
+/// A tile of this type that only products read, and none of them after a store.
 static AllocOp findFreeTile(KernelOp kernel, SharedType type) {
   for (auto alloc : kernel.getBody().front().getOps<AllocOp>())
     if (alloc.getBuffer().getType() == type &&
@@ -60,17 +60,28 @@ struct StageStoresPass
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
+    bool hasOutputTile = getScheduleField(kernel, "output_tile", 0) != 0;
     for (auto roles : kernel.getBody().front().getOps<RolesOp>())
       for (StoreOp store : llvm::make_early_inc_range(
                getTileBlock(roles.getConsumer()).getOps<StoreOp>()))
-        numStores += stage(kernel, roles, store);
+        numStores += stage(kernel, roles, store, hasOutputTile);
   }
 
 private:
+  static AllocOp createTile(RolesOp roles, SharedType type) {
+    OpBuilder builder(roles);
+    return AllocOp::create(builder, roles.getLoc(), type,
+                           /*offset=*/IntegerAttr());
+  }
+
   /// True if `store` was replaced.
-  static bool stage(KernelOp kernel, RolesOp roles, StoreOp store) {
+  static bool stage(KernelOp kernel, RolesOp roles, StoreOp store,
+                    bool hasOutputTile) {
     SharedType type = getStagedType(store);
-    AllocOp tile = type ? findFreeTile(kernel, type) : AllocOp();
+    if (!type)
+      return false;
+    AllocOp tile =
+        hasOutputTile ? createTile(roles, type) : findFreeTile(kernel, type);
     if (!tile)
       return false;
     // A warpgroup's rows are of as many heads as they hold.
@@ -78,10 +89,19 @@ private:
     int64_t heads = std::max<int64_t>(kWarpgroupRows / positions, 1);
     Value map = addTensorMap(kernel, store.getDestination(), type,
                              kWarpgroupRows, heads);
+    Location loc = store.getLoc();
     OpBuilder builder(store);
-    StoreSharedOp::create(builder, store.getLoc(), store.getSource(), tile);
-    StoreTmaOp::create(builder, store.getLoc(), tile, roles.getWarpgroup(), map,
-                       store.getIndices(), store.getHeads());
+    // The tile of a persistent CTA is read while the next one is computed.
+    if (hasOutputTile)
+      WaitStoresOp::create(builder, loc);
+    StoreSharedOp::create(builder, loc, store.getSource(), tile);
+    StoreTmaOp::create(builder, loc, tile, roles.getWarpgroup(), map,
+                       store.getIndices(), /*async=*/hasOutputTile,
+                       store.getHeads());
+    if (hasOutputTile) {
+      builder.setInsertionPointToEnd(&roles.getConsumer().front());
+      WaitStoresOp::create(builder, loc);
+    }
     store.erase();
     return true;
   }

@@ -191,6 +191,17 @@ attn_tile.kernel @tensor_map(%map: !attn_tile.tensor_map<32x64xf16, swizzle = 12
 
 // -----
 
+attn_tile.kernel @multicast(%map: !attn_tile.tensor_map<8x64xf16, swizzle = 128>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<1, arrivals = 1>
+  // expected-error @below {{expected ctas to divide the tile's 64 rows into multiples of 8, got 16}}
+  attn_tile.copy_tma %map[%c0, %c0, %c0] to %t, %full[%c0] {ctas = 16 : i64} : !attn_tile.tensor_map<8x64xf16, swizzle = 128> to !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.mbarrier<1, arrivals = 1>
+  attn_tile.return
+}
+
+// -----
+
 attn_tile.kernel @eviction(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4) {
   %c0 = arith.constant 0 : index
   %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
@@ -352,5 +363,45 @@ attn_tile.kernel @scale_other_rows(%q: !attn_tile.global<?x64xf16>) warps(4) {
   %row = attn_tile.fill 1.0 : !attn_tile.fragment<32xf32, row>
   // expected-error @below {{expected rows of factor to be 64, got 32}}
   %r = attn_tile.scale_rows %a, %row : !attn_tile.fragment<64x64xf16, operand_a>, !attn_tile.fragment<32xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @column(%d: !attn_tile.global<?xf32>, %t: !attn_tile.shared<1x64xf32, swizzle = 128>) warps(4) {
+  // expected-error @below {{expected columns to be 64, got 32}}
+  %a = attn_tile.load_column %t : !attn_tile.shared<1x64xf32, swizzle = 128> -> !attn_tile.fragment<32xf32, column>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @row(%t: !attn_tile.shared<1x64xf32, swizzle = 128>) warps(4) {
+  // expected-error @below {{expected a column fragment, got '!attn_tile.fragment<64xf32, row>'}}
+  %a = attn_tile.load_column %t : !attn_tile.shared<1x64xf32, swizzle = 128> -> !attn_tile.fragment<64xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @tile(%t: !attn_tile.shared<8x64xf32, swizzle = 128>) warps(4) {
+  // expected-error @below {{expected a tile of one row of f32, got '!attn_tile.shared<8x64xf32, swizzle = 128>'}}
+  %a = attn_tile.load_column %t : !attn_tile.shared<8x64xf32, swizzle = 128> -> !attn_tile.fragment<64xf32, column>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @bulk(%d: !attn_tile.global<?xf32>, %t: !attn_tile.shared<8x64xf32, swizzle = 128>, %b: !attn_tile.mbarrier<1, arrivals = 1>) warps(4) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected one tile of one row, got '!attn_tile.shared<8x64xf32, swizzle = 128>'}}
+  attn_tile.copy_bulk %d[%c0] to %t, %b[%c0] : !attn_tile.global<?xf32> to !attn_tile.shared<8x64xf32, swizzle = 128>, !attn_tile.mbarrier<1, arrivals = 1>
+  attn_tile.return
+}
+
+// -----
+
+// expected-error @below {{expected columns to be a multiple of 8, got 12}}
+attn_tile.kernel @columns(%f: !attn_tile.fragment<12xf32, column>) warps(4) {
   attn_tile.return
 }

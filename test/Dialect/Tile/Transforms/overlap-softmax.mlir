@@ -1,5 +1,8 @@
-// RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-overlap-softmax),canonicalize,cse)' | FileCheck %s
-// RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-overlap-softmax{max-turn-columns=32}),canonicalize,cse)' | FileCheck %s --check-prefix=NOTURNS
+// RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-overlap-softmax{turns=products}),canonicalize,cse)' | FileCheck %s
+// RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-overlap-softmax),canonicalize,cse)' | FileCheck %s --check-prefix=NOTURNS
+// RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-overlap-softmax{turns=softmax}),canonicalize,cse)' | FileCheck %s --check-prefix=SOFTMAX
+// RUN: not attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-overlap-softmax{turns=ever}))' 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: error: 'attn_tile.kernel' op expected turns one of none, products, softmax, got 'ever'
 
 !tile = !attn_tile.shared<64x64xf16, swizzle = 128>
 !ring = !attn_tile.shared<2x64x64xf16, swizzle = 128>
@@ -15,6 +18,16 @@
 // CHECK-SAME: %[[LO:[a-z0-9]*]]: index, %[[MID:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index
 // NOTURNS-LABEL: attn_tile.kernel @two_loops
 // NOTURNS-NOT: turn %
+// Turns around softmax: products start when they can.
+// SOFTMAX-LABEL: attn_tile.kernel @two_loops
+// SOFTMAX: scf.for
+// SOFTMAX-NOT: turn
+// SOFTMAX: attn_tile.mma_wait 1
+// SOFTMAX-NEXT: attn_tile.mbarrier_arrive
+// SOFTMAX-NEXT: attn_tile.take_turn
+// SOFTMAX-NEXT: attn_tile.row_reduce max
+// SOFTMAX-NEXT: attn_tile.row_reduce sum
+// SOFTMAX-NEXT: attn_tile.pass_turn
 attn_tile.kernel @two_loops(%lo: index, %mid: index, %hi: index) warps(8) attributes {producer_warps = 4 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

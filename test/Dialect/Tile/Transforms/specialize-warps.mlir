@@ -67,3 +67,36 @@ attn_tile.kernel @two_loops(%q: !global, %k: !global, %o: !global) warps(4) attr
   attn_tile.store %b, %o[%c0, %c0, %c0] : !scores, !global
   attn_tile.return
 }
+
+// A cluster of two: boxes of half the rows, empty barriers of the warps of both, arrivals in both; nobody uses another's
+// barriers before they are there, or ends while another may.
+// CHECK-LABEL: attn_tile.kernel @cluster
+// CHECK-SAME: !attn_tile.tensor_map<32x64xf16, swizzle = 128>
+// CHECK-SAME: cluster_ctas = 2
+attn_tile.kernel @cluster(%q: !global, %k: !global, %o: !global) warps(4) attributes {
+    manifest = {kernels = [{block = [128, 1, 1], parameters = []}], schedule = {cluster_m = 2 : i64},
+                operands = [{name = "query"}, {name = "key"}, {name = "output"}]}} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %end = attn_tile.dim %k, 2 : !global
+  %zero = attn_tile.fill 0.0 : !scores
+  // CHECK: %[[EMPTY:.*]] = attn_tile.alloc_mbarrier : <2, arrivals = 8>
+  // CHECK: attn_tile.init_mbarriers
+  // CHECK-NEXT: attn_tile.cluster_barrier
+  // CHECK: attn_tile.copy_tma {{.*}} evict_first :
+  // CHECK: attn_tile.copy_tma {{.*}} evict_last {ctas = 2 : i64}
+  // CHECK: consumer
+  // CHECK: attn_tile.mbarrier_arrive %[[EMPTY]]{{.*}} {ctas = 2 : i64}
+  // CHECK: attn_tile.store
+  // CHECK-NEXT: attn_tile.cluster_barrier
+  // CHECK-NEXT: }
+  %qt = attn_tile.load %q[%c0, %c0, %c0] : !global -> !tile
+  %qa = attn_tile.load_operand %qt : !tile -> !operand
+  %a = scf.for %n = %c0 to %end step %c64 iter_args(%acc = %zero) -> (!scores) {
+    %kt = attn_tile.load %k[%c0, %c0, %n] : !global -> !tile
+    %s = attn_tile.mma %qa, %kt transpose_b, %acc : !operand, !tile, !scores
+    scf.yield %s : !scores
+  }
+  attn_tile.store %a, %o[%c0, %c0, %c0] : !scores, !global
+  attn_tile.return
+}

@@ -33,6 +33,30 @@ attn_tile.kernel @output(%o: !attn_tile.global<2x8x?x64xf16>, %lse: !attn_tile.g
   attn_tile.return
 }
 
+// With an output tile the query's place is left alone, and nobody waits for the store but the next one and the end.
+// CHECK-LABEL: attn_tile.kernel @output_tile
+// CHECK: %[[Q:.*]] = attn_tile.alloc
+// CHECK: %[[OUT:.*]] = attn_tile.alloc
+// CHECK: attn_tile.wait_stores
+// CHECK-NEXT: attn_tile.store_shared %{{.*}} to %[[OUT]]
+// CHECK-NEXT: attn_tile.store_tma %[[OUT]]{{.*}} async
+// CHECK-NEXT: attn_tile.wait_stores
+// CHECK-NEXT: }
+attn_tile.kernel @output_tile(%o: !attn_tile.global<2x8x?x64xf16>) warps(4) attributes {
+    producer_warps = 4 : i64,
+    manifest = {kernels = [{parameters = []}], operands = [{name = "output"}], schedule = {output_tile = 1 : i64}}} {
+  %c0 = arith.constant 0 : index
+  %q = attn_tile.alloc : !query
+  attn_tile.roles producer(56) {
+    %c = arith.constant 0 : index
+  } consumer(256) {
+  ^bb0(%warpgroup: index):
+    %acc = attn_tile.fill 0.0 : !acc
+    attn_tile.store %acc, %o[%c0, %c0, %c0] : !acc, !attn_tile.global<2x8x?x64xf16>
+  }
+  attn_tile.return
+}
+
 // No tile of that shape, no roles, or elements that the tile cannot have.
 // CHECK-LABEL: attn_tile.kernel @shape
 // CHECK-NOT: store_tma

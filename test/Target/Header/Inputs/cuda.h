@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A driver that prints what it is asked to do, in place of CUDA's. It declares
-// what emitted headers use, by the names and types of the CUDA driver API.
+// What emitted headers use of the CUDA driver API, by its names and types.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
 
 using CUresult = int;
 using CUdeviceptr = unsigned long long;
@@ -14,12 +12,32 @@ using CUcontext = struct FakeContext *;
 using CUmodule = struct FakeModule *;
 using CUfunction = struct FakeFunction *;
 using CUstream = struct FakeStream *;
+using CUdevice_attribute = int;
+using CUjit_option = int;
 using cuuint64_t = uint64_t;
 using cuuint32_t = uint32_t;
 
-enum { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 };
-enum { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
-enum { CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16 };
+enum {
+  CUDA_SUCCESS = 0,
+  CUDA_ERROR_INVALID_VALUE = 1,
+  CUDA_ERROR_OUT_OF_MEMORY = 2,
+  CUDA_ERROR_NOT_INITIALIZED = 3,
+  CUDA_ERROR_NO_DEVICE = 100,
+  CUDA_ERROR_INVALID_DEVICE = 101,
+  CUDA_ERROR_INVALID_CONTEXT = 201,
+  CUDA_ERROR_INVALID_PTX = 218,
+  CUDA_ERROR_NOT_FOUND = 500
+};
+enum {
+  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+  CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14
+};
+enum {
+  CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
+  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
+  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76
+};
+enum { CU_JIT_ERROR_LOG_BUFFER = 5, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6 };
 enum { CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 };
 
 struct CUlaunchAttribute {
@@ -48,72 +66,38 @@ enum {
   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0
 };
 
-inline CUresult cuCtxGetCurrent(CUcontext *context) {
-  *context = reinterpret_cast<CUcontext>(16);
-  return CUDA_SUCCESS;
-}
-inline CUresult cuCtxGetDevice(CUdevice *device) {
-  *device = 0;
-  return CUDA_SUCCESS;
-}
-inline CUresult cuDeviceGetAttribute(int *value, int, CUdevice) {
-  *value = 108;
-  return CUDA_SUCCESS;
-}
-inline CUresult cuModuleLoadData(CUmodule *module, const void *image) {
-  std::printf("load %zu bytes\n",
-              std::strlen(static_cast<const char *>(image)));
-  *module = nullptr;
-  return CUDA_SUCCESS;
-}
-inline CUresult cuModuleGetFunction(CUfunction *, CUmodule, const char *name) {
-  std::printf("function %s\n", name);
-  return CUDA_SUCCESS;
-}
-inline CUresult cuFuncSetAttribute(CUfunction, int, int value) {
-  std::printf("shared memory limit %d\n", value);
-  return CUDA_SUCCESS;
-}
-inline CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream) {
-  std::printf("allocate %zu\n", bytes);
-  *address = 0x1000;
-  return CUDA_SUCCESS;
-}
-inline CUresult cuMemsetD8Async(CUdeviceptr, unsigned char value, size_t bytes,
-                                CUstream) {
-  std::printf("fill %zu with %d\n", bytes, value);
-  return CUDA_SUCCESS;
-}
-inline CUresult cuMemFreeAsync(CUdeviceptr address, CUstream) {
-  std::printf("free %#llx\n", address);
-  return CUDA_SUCCESS;
-}
-inline CUresult cuTensorMapEncodeTiled(CUtensorMap *, int type, cuuint32_t rank,
-                                       void *address, const cuuint64_t *dims,
-                                       const cuuint64_t *strides,
-                                       const cuuint32_t *box,
-                                       const cuuint32_t *, int, int swizzle,
-                                       int, int) {
-  std::printf("tensor map type %d at %p dims", type, address);
-  for (cuuint32_t i = 0; i < rank; ++i)
-    std::printf(" %llu", static_cast<unsigned long long>(dims[i]));
-  std::printf(" strides");
-  for (cuuint32_t i = 0; i + 1 < rank; ++i)
-    std::printf(" %llu", static_cast<unsigned long long>(strides[i]));
-  std::printf(" box %u %u swizzle %d\n", box[0], box[1], swizzle);
-  return CUDA_SUCCESS;
-}
-inline CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction,
-                                 void **parameters, void **) {
-  std::printf("launch (%u, %u, %u) x (%u, %u, %u), %u bytes, cluster %u\n",
-              config->gridDimX, config->gridDimY, config->gridDimZ,
-              config->blockDimX, config->blockDimY, config->blockDimZ,
-              config->sharedMemBytes,
-              config->numAttrs ? config->attrs[0].value.clusterDim.x : 1);
-  std::printf("in %#llx, stride %lld, rows %d, scale %g\n",
-              *static_cast<CUdeviceptr *>(parameters[0]),
-              *static_cast<long long *>(parameters[1]),
-              *static_cast<int *>(parameters[2]),
-              static_cast<double>(*static_cast<float *>(parameters[3])));
-  return CUDA_SUCCESS;
+// As CUDA's header does where a function has a newer version.
+#define cuMemAlloc cuMemAlloc_v2
+
+extern "C" {
+CUresult cuInit(unsigned);
+CUresult cuDeviceGetCount(int *count);
+CUresult cuDeviceGet(CUdevice *device, int ordinal);
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
+CUresult cuCtxSetCurrent(CUcontext context);
+CUresult cuCtxGetCurrent(CUcontext *context);
+CUresult cuCtxGetId(CUcontext context, unsigned long long *id);
+CUresult cuCtxGetDevice(CUdevice *device);
+CUresult cuCtxSynchronize();
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute, CUdevice);
+CUresult cuGetErrorName(CUresult code, const char **text);
+CUresult cuGetErrorString(CUresult code, const char **text);
+CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes);
+CUresult cuMemFree(CUdeviceptr address);
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes);
+CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes);
+CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream);
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream);
+CUresult cuMemsetD8Async(CUdeviceptr, unsigned char, size_t bytes, CUstream);
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
+                            CUjit_option *options, void **values);
+CUresult cuModuleGetFunction(CUfunction *, CUmodule, const char *name);
+CUresult cuFuncSetAttribute(CUfunction, int attribute, int value);
+CUresult cuTensorMapEncodeTiled(CUtensorMap *, int type, cuuint32_t rank,
+                                void *address, const cuuint64_t *dims,
+                                const cuuint64_t *strides,
+                                const cuuint32_t *box, const cuuint32_t *, int,
+                                int swizzle, int, int);
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction,
+                          void **parameters, void **);
 }

@@ -3,33 +3,40 @@
 // A second header, or the same, can be included beside it.
 #include "one.h"
 
+#include <cstdio>
+
 static void report(const attn_launch::Status &status) {
   std::printf("%d '%s'\n", status.code, status.message.c_str());
 }
 
-int main() {
+/// Launches after `change` of arguments that are right.
+template <typename Change>
+static void launchWith(Change change) {
   one_Args args;
   args.in = attn_launch::Tensor<3>::rowMajor(0x10000, {2, 100, 64});
   args.default_ = attn_launch::Tensor<2>::rowMajor(0x20000, {2, 100});
+  change(args);
   report(one_launch(args, nullptr));
-  report(one_launch(args, nullptr));
+}
 
-  one_Args wrong = args;
-  wrong.in.shape[2] = 32;
-  report(one_launch(wrong, nullptr));
-  wrong = args;
-  wrong.default_.shape[1] = 98;
-  report(one_launch(wrong, nullptr));
-  wrong = args;
-  wrong.in.strides[1] = 68;
-  report(one_launch(wrong, nullptr));
-  wrong = args;
-  wrong.in.data += 8;
-  report(one_launch(wrong, nullptr));
-  wrong = args;
-  wrong.in.shape[1] = wrong.default_.shape[1] = 99;
-  report(one_launch(wrong, nullptr));
-  wrong = args;
-  wrong.in.shape[1] = wrong.default_.shape[1] = 0;
-  report(one_launch(wrong, nullptr));
+int main(int argc, char **) {
+  launchWith([](one_Args &) {}); // There is no context yet.
+  report(attn_launch::useDevice(7));
+  report(attn_launch::useDevice(1));
+  launchWith([](one_Args &) {});
+  if (argc > 1)
+    return 0;
+  launchWith([](one_Args &) {});
+  launchWith([](one_Args &args) { args.in.shape[2] = 32; });
+  launchWith([](one_Args &args) { args.default_.shape[1] = 98; });
+  launchWith([](one_Args &args) { args.in.strides[1] = 68; });
+  launchWith([](one_Args &args) { args.in.strides[2] = 2; });
+  launchWith([](one_Args &args) { args.in.data += 8; });
+  launchWith([](one_Args &args) { args.in.data = 0; });
+  launchWith(
+      [](one_Args &args) { args.in.shape[0] = args.default_.shape[0] = -2; });
+  launchWith(
+      [](one_Args &args) { args.in.shape[1] = args.default_.shape[1] = 99; });
+  launchWith(
+      [](one_Args &args) { args.in.shape[1] = args.default_.shape[1] = 0; });
 }

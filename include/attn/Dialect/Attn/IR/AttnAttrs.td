@@ -40,6 +40,12 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
       which the accumulator is rescaled; 0 for always, -1 for not chosen.
     - `persistent_ctas`: CTAs that take one tile after the other; 0 for a CTA
       for each tile, -1 for not chosen.
+    - `output_tile`: the output has a shared tile of its own, so that the next
+      query of a persistent CTA need not wait for the store.
+    - `turns`: what the warpgroups of a CTA do one after the other: `none`,
+      `products` or `softmax`.
+    - `exp2_on_fma`: of 16 exponentials, how many are polynomials on the FMA
+      units; -1 for not chosen.
     - `pack_gqa`: the query heads of a group share a tile.
     - `splits`: ranges of keys computed apart (`split_kv`).
     - `cluster_m`, `cluster_d`: CTAs that share K/V tiles, or the head dims of
@@ -66,6 +72,9 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     OptionalParameter<"::mlir::BoolAttr">:$query_in_registers,
     DefaultValuedParameter<"int64_t", "-1">:$rescale_threshold,
     DefaultValuedParameter<"int64_t", "-1">:$persistent_ctas,
+    OptionalParameter<"::mlir::BoolAttr">:$output_tile,
+    StringRefParameter<"what warpgroups take turns at", [{""}]>:$turns,
+    DefaultValuedParameter<"int64_t", "-1">:$exp2_on_fma,
     OptionalParameter<"::mlir::BoolAttr">:$pack_gqa,
     DefaultValuedParameter<"int64_t", "0">:$splits,
     DefaultValuedParameter<"int64_t", "0">:$cluster_m,

@@ -115,4 +115,29 @@ def MbarrierArriveOp : Op<AttnPTX_Dialect, "mbarrier_arrive", [
   }];
 }
 
+def MbarrierArriveClusterOp : Op<AttnPTX_Dialect, "mbarrier_arrive_cluster", [
+    DeclareOpInterfaceMethods<BasicPtxBuilderOpInterface>]> {
+  let summary = "mbarrier.arrive in a CTA of the cluster";
+  let description = [{
+    Where `condition` holds, arrives at the barrier that is in the shared memory of
+    CTA number `cta` of the cluster where `barrier` is in one's own (PTX ISA, "mapa",
+    "mbarrier.arrive"). nvvm.mbarrier.arrive on a mapped pointer has no predicate.
+
+    Example:
+    ```mlir
+    attn_ptx.mbarrier_arrive_cluster %barrier in %cta if %is_first : !llvm.ptr<3>
+    ```
+  }];
+  let arguments = (ins LLVM_PointerInAddressSpace<3>:$barrier, I32:$cta,
+                       I1:$condition);
+  let assemblyFormat = "$barrier `in` $cta `if` $condition attr-dict `:` type($barrier)";
+  let extraClassDefinition = [{
+    std::string $cppClass::getPtx() {
+      return "{ .reg .b32 peer; mapa.shared::cluster.u32 peer, %0, %1; "
+             "@%2 mbarrier.arrive.release.cluster.shared::cluster.b64 _, "
+             "[peer]; }";
+    }
+  }];
+}
+
 #endif // ATTN_DIALECT_PTX_IR_PTXOPS_TD

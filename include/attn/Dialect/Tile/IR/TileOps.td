@@ -26,7 +26,8 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
   let description = [{
     The entry point. `warps` is the number of warps that compute, among which
     fragments are dealt out; `producer_warps` more only load, if
-    `--attn-tile-specialize-warps` has run. `shared_bytes` is set by
+    `--attn-tile-specialize-warps` has run; `cluster_ctas` neighbours in x form a
+    cluster. `shared_bytes` is set by
     `--attn-tile-allocate-shared-memory`; `manifest` holds what a launcher needs
     (docs/Manifest.md), under the keys of the JSON form.
 
@@ -39,6 +40,7 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$warps,
                        OptionalAttr<I64Attr>:$producer_warps,
+                       OptionalAttr<I64Attr>:$cluster_ctas,
                        OptionalAttr<I64Attr>:$shared_bytes,
                        OptionalAttr<DictionaryAttr>:$manifest);
   let regions = (region SizedRegion<1>:$body);
@@ -228,6 +230,17 @@ def AllocMbarrierOp : AttnTile_Op<"alloc_mbarrier", [
   let assemblyFormat = "attr-dict `:` type($barrier)";
 }
 
+def ClusterBarrierOp : AttnTile_Op<"cluster_barrier", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait for all threads of the cluster that have not ended";
+  let description = [{
+    Before it, no CTA of the cluster may use another's mbarriers; after the last
+    one, none may use another's shared memory, which may be gone (PTX ISA,
+    barrier.cluster).
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 def InitMbarriersOp : AttnTile_Op<"init_mbarriers", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "initialise mbarriers, for all threads of the CTA to use";
@@ -267,14 +280,16 @@ def MbarrierArriveOp : AttnTile_MbarrierOp<"mbarrier_arrive"> {
   let description = [{
     One lane of each warp that executes this arrives: what a warp has waited for
     is only known to that warp, so that one arrival for a warpgroup would be a
-    race.
+    race. With `ctas` = C > 1 the warp arrives at the barrier in each CTA of its
+    cluster of C.
 
     Example:
     ```mlir
     attn_tile.mbarrier_arrive %empty[%stage] : !attn_tile.mbarrier<2, arrivals = 8>
     ```
   }];
-  let arguments = (ins AttnTile_Mbarrier:$barrier, Index:$stage);
+  let arguments = (ins AttnTile_Mbarrier:$barrier, Index:$stage,
+                       DefaultValuedAttr<I64Attr, "1">:$ctas);
   let assemblyFormat = "$barrier `[` $stage `]` attr-dict `:` type($barrier)";
 }
 
@@ -319,7 +334,10 @@ def CopyTmaOp : AttnTile_Op<"copy_tma", [MemoryEffects<[MemRead, MemWrite]>]> {
     `indices`; rows past the end are filled with 0. One thread arrives at the
     barrier, announces the tile's bytes and starts the copies (PTX ISA,
     cp.async.bulk.tensor); the phase completes when the tile is there.
-    `evict_first` and `evict_last` say how long the L2 cache shall keep it.
+    `evict_first` and `evict_last` say how long the L2 cache shall keep it. With
+    `ctas` = C > 1 each CTA of a cluster of C brings that part of the rows whose
+    number is its rank, 1/C of them, to all of them (multicast): each announces the
+    whole tile at its own barrier, and may start when the place is free in all.
 
     Example:
     ```mlir
@@ -332,7 +350,8 @@ def CopyTmaOp : AttnTile_Op<"copy_tma", [MemoryEffects<[MemRead, MemWrite]>]> {
   let arguments = (ins AttnTile_TensorMap:$source, Variadic<Index>:$indices,
                        AttnTile_Shared:$tile, AttnTile_Mbarrier:$barrier,
                        Index:$stage, UnitAttr:$evict_first,
-                       UnitAttr:$evict_last);
+                       UnitAttr:$evict_last,
+                       DefaultValuedAttr<I64Attr, "1">:$ctas);
   let assemblyFormat = [{
     $source `[` $indices `]` `to` $tile `,` $barrier `[` $stage `]`
     (`evict_first` $evict_first^)? (`evict_last` $evict_last^)? attr-dict
@@ -500,7 +519,8 @@ def MapOp : AttnTile_Op<"map", [RecursiveMemoryEffects, SingleBlock]> {
   let description = [{
     The region takes one element of each input, then the element's row and (for
     a result of rank 2) column in the tile, as i32; row fragments broadcast
-    along columns, column fragments along rows.
+    along columns, column fragments along rows. `exp2_on_fma` = k computes the
+    `math.exp2` of k of 16 elements by a polynomial on the FMA units.
 
     Example:
     ```mlir
@@ -514,7 +534,8 @@ def MapOp : AttnTile_Op<"map", [RecursiveMemoryEffects, SingleBlock]> {
     }
     ```
   }];
-  let arguments = (ins Variadic<AttnTile_Fragment>:$inputs);
+  let arguments = (ins Variadic<AttnTile_Fragment>:$inputs,
+                       DefaultValuedAttr<I64Attr, "0">:$exp2_on_fma);
   let results = (outs AttnTile_Fragment:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
@@ -620,12 +641,15 @@ def ToOperandOp : AttnTile_Op<"to_operand", [Pure]> {
 // Global memory
 //===----------------------------------------------------------------------===//
 
-def ExtractOp : AttnTile_Op<"extract", [MemoryEffects<[MemRead]>,
+def ExtractOp : AttnTile_Op<"extract", [NoMemoryEffect,
     TypesMatchWith<"element is of the tensor's element type", "source",
       "element",
       "::mlir::cast<::attn::tile::GlobalType>($_self).getElementType()">]> {
   let summary = "one element of a global tensor, read by each thread for itself";
   let description = [{
+    Of a tensor that the kernel does not write: when it is read does not matter.
+    But it is not speculatable.
+
     Example:
     ```mlir
     %slope = attn_tile.extract %slopes[%h] : !attn_tile.global<32xf32>
@@ -636,6 +660,24 @@ def ExtractOp : AttnTile_Op<"extract", [MemoryEffects<[MemRead]>,
   let results = (outs AnyType:$element);
   let assemblyFormat = [{
     $source `[` $indices `]` attr-dict `:` type($source)
+  }];
+}
+
+def InsertOp : AttnTile_Op<"insert", [MemoryEffects<[MemWrite]>,
+    TypesMatchWith<"value is of the tensor's element type", "destination",
+      "value",
+      "::mlir::cast<::attn::tile::GlobalType>($_self).getElementType()">]> {
+  let summary = "write one element of a global tensor, by each thread that is here";
+  let description = [{
+    Example:
+    ```mlir
+    attn_tile.insert %n, %counts[%b, %h, %r] : !attn_tile.global<1x1x?xi32>
+    ```
+  }];
+  let arguments = (ins AnyType:$value, AttnTile_Global:$destination,
+                       Variadic<I64>:$indices);
+  let assemblyFormat = [{
+    $value `,` $destination `[` $indices `]` attr-dict `:` type($destination)
   }];
 }
 
@@ -752,7 +794,8 @@ def StoreTmaOp : AttnTile_Op<"store_tma", [MemoryEffects<[MemRead, MemWrite]>]> 
     to those from `row + 64 * warpgroup` of the matrix at the leading `indices`;
     rows past the end are not written. With `heads` = G > 1 the tile has the same
     rows / G rows of each of G matrices. When the op is done the tile has been
-    read, though the writes may be under way.
+    read, though the writes may be under way; with `async`, it is read until the
+    next `wait_stores`.
 
     Example:
     ```mlir
@@ -763,13 +806,19 @@ def StoreTmaOp : AttnTile_Op<"store_tma", [MemoryEffects<[MemRead, MemWrite]>]> 
   }];
   let arguments = (ins AttnTile_Shared:$tile, Index:$warpgroup,
                        AttnTile_TensorMap:$destination,
-                       Variadic<Index>:$indices,
+                       Variadic<Index>:$indices, UnitAttr:$async,
                        DefaultValuedAttr<I64Attr, "1">:$heads);
   let assemblyFormat = [{
-    $tile `[` $warpgroup `]` `to` $destination `[` $indices `]` attr-dict
-    `:` type($tile) `to` type($destination)
+    $tile `[` $warpgroup `]` `to` $destination `[` $indices `]` (`async` $async^)?
+    attr-dict `:` type($tile) `to` type($destination)
   }];
   let hasVerifier = 1;
+}
+
+def WaitStoresOp : AttnTile_Op<"wait_stores", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait until the tiles that this thread stores have been read";
+  let assemblyFormat = "attr-dict";
 }
 
 #endif // ATTN_DIALECT_TILE_IR_TILEOPS_TD

@@ -66,7 +66,10 @@ def SpecializeWarpsPass
     ```
 
     Products become `attn_tile.mma_async` and a wait for all of them;
-    `--attn-tile-overlap-softmax` moves the waits apart. A kernel whose schedule has
+    `--attn-tile-overlap-softmax` moves the waits apart. With `cluster_m` = C, the
+    CTAs of a cluster of C have the same key stream: each loads 1/C of the rows of
+    a tile into all of them, when the consumers of all have given the stage back.
+    A kernel whose schedule has
     another `mma` than `wgmma` is left to `--attn-tile-pipeline`.
 
     Requires: `attn_tile.load`s in a chain of scf.for with one step; 64 rows for
@@ -101,18 +104,16 @@ def OverlapSoftmaxPass
     The first tile's scores are computed before the loops, with the masks of the
     loop that it belongs to; the last tile's product after them.
 
-    Several warpgroups take turns at starting their products, unless a row of the
-    output is longer than `max-turn-columns`: then the products of one step keep
-    the tensor cores busy for as long as the softmax takes, and waiting for a turn
-    costs more than it gives.
+    Several warpgroups take turns, at starting their products or at computing
+    softmax, as the schedule's `turns` says.
 
     Requires: loops over (acc, max, sum, number) with two products, as
     `--convert-attn-to-tile` makes them, and two stages; others are left alone,
     with a remark.
   }];
   let options = [
-    Option<"maxTurnColumns", "max-turn-columns", "int64_t", /*default=*/"128",
-           "Longest rows of the output with which warpgroups take turns">
+    Option<"turns", "turns", "std::string", /*default=*/"",
+           "none, products or softmax; empty takes the kernel manifest's schedule">
   ];
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of kernels changed">
@@ -153,9 +154,10 @@ def StageStoresPass : Pass<"attn-tile-stage-stores", "::attn::tile::KernelOp"> {
   let summary = "Write accumulators through shared memory";
   let description = [{
     In a kernel with roles, replaces an `attn_tile.store` of an accumulator by
-    `store_shared` to a tile that is no longer needed (the query's) and
-    `store_tma`, which also cuts off rows past the end. Stores for which there is
-    no such tile, or that TMA cannot do, stay.
+    `store_shared` to a tile that is no longer needed (the query's), or to one of
+    its own where the schedule has an `output_tile`, and `store_tma`, which also
+    cuts off rows past the end. Stores for which there is no such tile, or that TMA
+    cannot do, stay.
 
     Requires: nothing. Ensures: nothing.
   }];

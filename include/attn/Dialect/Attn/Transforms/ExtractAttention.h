@@ -1,0 +1,33 @@
+//===- ExtractAttention.h - An attention alone ------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_TRANSFORMS_EXTRACTATTENTION_H
+#define ATTN_DIALECT_ATTN_TRANSFORMS_EXTRACTATTENTION_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace attn {
+
+/// A copy of an attention, or of a backward, as a function of its own.
+struct ExtractedAttention {
+  /// With the attributes of the attention's module, and the function in it.
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp function;
+  /// What the function's arguments are around the attention; its results are
+  /// those of the attention.
+  llvm::SmallVector<mlir::Value> arguments;
+};
+
+/// Copies `attention` to a function `name`. Its arguments are the tensors that
+/// the attention reads, the captures of its regions included; scalars are
+/// computed in the function, as far as they follow from tensors and constants.
+ExtractedAttention extractAttention(mlir::Operation *attention,
+                                    llvm::StringRef name);
+
+} // namespace attn
+
+#endif // ATTN_DIALECT_ATTN_TRANSFORMS_EXTRACTATTENTION_H

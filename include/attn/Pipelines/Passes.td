@@ -1,0 +1,68 @@
+//===- Passes.td - Passes that run the whole compiler ------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_PIPELINES_PASSES_TD
+#define ATTN_PIPELINES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def OutlinePass : Pass<"attn-outline", "::mlir::ModuleOp"> {
+  let summary = "compile each attention, leaving a call in its place";
+  let description = [{
+    For a host compiler: replaces each `attn.attention` and
+    `attn.attention_backward` by a call to an external function, and compiles it
+    for `target`. Nothing else in the module changes, whatever dialects it is
+    made of. What the attention reads, scalars that its regions capture
+    included, becomes the arguments of the call; its results are those of the
+    call. Attentions that are alike share one function.
+
+    The function carries the kernel as `attn.kernel`: a dictionary with
+    `target`, `ptx` and `manifest`, the texts of NAME.ptx and NAME.json
+    (docs/Manifest.md). The manifest's operands are the arguments of the
+    function and then its results, in order: who implements the function
+    allocates the results and launches. With the option `directory`, the
+    compiler writes NAME.ptx, NAME.json and NAME.h there instead, and the
+    dictionary has the names of the files.
+
+    An attention that cannot be compiled is an error; with the option
+    `fallback`, it becomes linalg ops where it stands, with a warning that has
+    the reason.
+
+    Requires: nothing; `--attn-raise` before it captures graphs. Ensures: no
+    `attn.attention` and no `attn.attention_backward`.
+
+    Example, `--attn-outline=target=sm_80`:
+    ```mlir
+    %o = attn.attention %q, %k, %v : ...
+    // becomes
+    %o = call @f_attention(%q, %k, %v) : (...) -> tensor<1x8x64x32xf16>
+    ...
+    func.func private @f_attention(...) -> tensor<1x8x64x32xf16>
+        attributes {attn.kernel = {target = "sm_80", ptx = "...", manifest = "..."}}
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"sm_80\"",
+           "Target to compile for: sm_80, ...">,
+    Option<"targetFields", "target-fields", "std::string", "\"\"",
+           "Numbers of the target to change: 'smem-bytes=65536 ...'">,
+    Option<"schedule", "schedule", "std::string", "\"\"",
+           "Fields of the schedule that are given: 'tile_m=64 stages=3'">,
+    Option<"allowTf32", "allow-tf32", "bool", "false",
+           "Let f32 attention use tf32 tensor cores">,
+    Option<"fallback", "fallback", "bool", "false",
+           "Turn what cannot be compiled into linalg ops">,
+    Option<"directory", "directory", "std::string", "\"\"",
+           "Write the kernels to files in this folder, which must exist">
+  ];
+  let statistics = [
+    Statistic<"numOutlined", "num-outlined", "Number of attentions replaced by a call">,
+    Statistic<"numKernels", "num-kernels", "Number of kernels compiled for them">,
+    Statistic<"numFallbacks", "num-fallbacks", "Number of attentions turned into linalg ops">
+  ];
+}
+
+#endif // ATTN_PIPELINES_PASSES_TD

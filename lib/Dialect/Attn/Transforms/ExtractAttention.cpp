@@ -1,0 +1,72 @@
+//===- ExtractAttention.cpp - An attention alone --------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// Everything that the attention reads: operands, and what its regions
+/// capture.
+static SetVector<Value> getReadValues(Operation *attention) {
+  SetVector<Value> values;
+  values.insert_range(attention->getOperands());
+  for (Region &region : attention->getRegions())
+    getUsedValuesDefinedAbove(region, values);
+  return values;
+}
+
+/// Adds the scalar ops that compute `value` to `scalars`, operands first, and
+/// the values that they start from to `inputs`.
+static void addScalar(Value value, SetVector<Operation *> &scalars,
+                      SetVector<Value> &inputs) {
+  Operation *op = value.getDefiningOp();
+  bool isCopied = op && !isa<RankedTensorType>(value.getType()) &&
+                  op->getNumRegions() == 0 && isMemoryEffectFree(op);
+  if (!isCopied) {
+    inputs.insert(value);
+    return;
+  }
+  if (scalars.contains(op))
+    return;
+  for (Value operand : op->getOperands())
+    addScalar(operand, scalars, inputs);
+  scalars.insert(op);
+}
+
+ExtractedAttention attn::extractAttention(Operation *attention,
+                                          StringRef name) {
+  SetVector<Operation *> scalars;
+  SetVector<Value> inputs;
+  for (Value value : getReadValues(attention))
+    addScalar(value, scalars, inputs);
+
+  auto original = attention->getParentOfType<ModuleOp>();
+  auto module = cast<ModuleOp>(original->cloneWithoutRegions());
+  OpBuilder builder =
+      OpBuilder::atBlockBegin(&module.getRegion().emplaceBlock());
+  auto type = builder.getFunctionType(
+      llvm::map_to_vector(inputs.getArrayRef(),
+                          [](Value value) { return value.getType(); }),
+      attention->getResultTypes());
+  auto function =
+      func::FuncOp::create(builder, attention->getLoc(), name, type);
+  Block *body = function.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+  IRMapping map;
+  map.map(inputs.getArrayRef(), body->getArguments());
+  for (Operation *op : scalars)
+    builder.clone(*op, map);
+  Operation *copy = builder.clone(*attention, map);
+  func::ReturnOp::create(builder, attention->getLoc(), copy->getResults());
+  return {OwningOpRef<ModuleOp>(module), function, inputs.takeVector()};
+}

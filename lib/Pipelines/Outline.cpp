@@ -1,0 +1,215 @@
+//===- Outline.cpp - Compile each attention, leaving a call ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each attention is copied to a module of its own, which the compiler turns
+// into a kernel; only then is anything changed in the host's module.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Pipelines/Passes.h"
+
+#include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
+#include "attn/Pipelines/Compiler.h"
+#include "attn/Pipelines/Pipelines.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Rewrite/PatternApplicator.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+namespace attn {
+#define GEN_PASS_DEF_OUTLINEPASS
+#include "attn/Pipelines/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+/// "f_attention" for an attention in @f.
+static std::string getKernelName(Operation *attention) {
+  auto parent = attention->getParentOfType<SymbolOpInterface>();
+  // The module itself may have a name, which says less than none.
+  bool isNamed = parent && !isa<ModuleOp>(parent) && parent.getNameAttr();
+  return isNamed ? (parent.getName() + "_attention").str() : "attention";
+}
+
+/// The same for attentions that one kernel can serve: the module, without its
+/// function's name and without locations.
+static std::string getKey(ExtractedAttention &extracted) {
+  StringAttr name = extracted.function.getSymNameAttr();
+  extracted.function.setName("f");
+  std::string key;
+  llvm::raw_string_ostream(key) << *extracted.module;
+  extracted.function.setName(name);
+  return key;
+}
+
+/// Replaces one attention by linalg ops, and touches nothing else.
+static void convertToLinalg(Operation *attention) {
+  RewritePatternSet patterns(attention->getContext());
+  populateAttnToLinalgPatterns(patterns);
+  FrozenRewritePatternSet frozen(std::move(patterns));
+  PatternApplicator applicator(frozen);
+  applicator.applyDefaultCostModel();
+  PatternRewriter rewriter(attention->getContext());
+  rewriter.setInsertionPoint(attention);
+  // There is a pattern for each op, and none of them fails.
+  (void)applicator.matchAndRewrite(attention, rewriter);
+}
+
+namespace {
+struct Outline : public attn::impl::OutlinePassBase<Outline> {
+  using Base::Base;
+
+  /// What the compiler's passes need is needed here.
+  void getDependentDialects(DialectRegistry &registry) const override {
+    OpPassManager stages(ModuleOp::getOperationName());
+    buildAttentionPipeline(stages, AttentionPipelineOptions());
+    stages.getDependentDialects(registry);
+    registry.insert<func::FuncDialect, linalg::LinalgDialect>();
+  }
+
+  void runOnOperation() override;
+
+private:
+  LogicalResult outline(Operation *attention);
+  FailureOr<func::FuncOp> getKernel(Operation *attention,
+                                    ExtractedAttention &extracted);
+  FailureOr<DictionaryAttr> compileKernel(Operation *attention,
+                                          ExtractedAttention &extracted);
+  FailureOr<DictionaryAttr> writeFiles(Operation *attention, StringRef name,
+                                       ArrayRef<Artifact> artifacts);
+
+  /// The functions made so far, by their module and what they compute.
+  DenseMap<ModuleOp, llvm::StringMap<func::FuncOp>> kernels;
+};
+} // namespace
+
+/// Writes NAME.ptx and so on; the attribute has the names of the files.
+FailureOr<DictionaryAttr> Outline::writeFiles(Operation *attention,
+                                              StringRef name,
+                                              ArrayRef<Artifact> artifacts) {
+  Builder builder(&getContext());
+  NamedAttrList attributes;
+  for (const Artifact &artifact : artifacts) {
+    std::string file = (name + getExtension(artifact.kind)).str(), message;
+    SmallString<128> path(directory.getValue());
+    llvm::sys::path::append(path, file);
+    std::unique_ptr<llvm::ToolOutputFile> output =
+        openOutputFile(path, &message);
+    if (!output)
+      return attention->emitError() << "option directory: " << message;
+    output->os() << artifact.content;
+    output->keep();
+    attributes.append(attn::getName(artifact.kind),
+                      builder.getStringAttr(file));
+  }
+  attributes.append("target", builder.getStringAttr(target));
+  return attributes.getDictionary(&getContext());
+}
+
+FailureOr<DictionaryAttr>
+Outline::compileKernel(Operation *attention, ExtractedAttention &extracted) {
+  CompileOptions options;
+  options.target = target;
+  options.targetFields = targetFields;
+  options.schedule = schedule;
+  options.allowTf32 = allowTf32;
+  options.name = extracted.function.getName();
+  options.artifacts = {ArtifactKind::Ptx, ArtifactKind::Manifest};
+  if (!directory.empty())
+    options.artifacts.push_back(ArtifactKind::Header);
+  FailureOr<CompileResult> result = compile(*extracted.module, options);
+  if (failed(result))
+    return failure();
+  if (!directory.empty())
+    return writeFiles(attention, options.name, result->artifacts);
+
+  Builder builder(&getContext());
+  NamedAttrList attributes;
+  for (const Artifact &artifact : result->artifacts)
+    attributes.append(attn::getName(artifact.kind),
+                      builder.getStringAttr(artifact.content));
+  attributes.append("target", builder.getStringAttr(target));
+  return attributes.getDictionary(&getContext());
+}
+
+/// The external function for `extracted`, declared in the attention's module.
+FailureOr<func::FuncOp> Outline::getKernel(Operation *attention,
+                                           ExtractedAttention &extracted) {
+  auto host = attention->getParentOfType<ModuleOp>();
+  std::string key = getKey(extracted);
+  func::FuncOp &known = kernels[host][key];
+  if (known)
+    return known;
+
+  // The name must be known before the kernel is compiled.
+  auto type = extracted.function.getFunctionType();
+  OpBuilder builder(&getContext());
+  auto function = func::FuncOp::create(builder, attention->getLoc(),
+                                       extracted.function.getName(), type);
+  function.setPrivate();
+  SymbolTable symbols(host);
+  extracted.function.setName(symbols.insert(function));
+  FailureOr<DictionaryAttr> kernel = compileKernel(attention, extracted);
+  if (failed(kernel)) {
+    symbols.erase(function);
+    return failure();
+  }
+  function->setAttr(kernelAttrName, *kernel);
+  ++numKernels;
+  return known = function;
+}
+
+LogicalResult Outline::outline(Operation *attention) {
+  ExtractedAttention extracted =
+      extractAttention(attention, getKernelName(attention));
+  std::string reason;
+  FailureOr<func::FuncOp> kernel = failure();
+  {
+    // With a fallback, what would be an error is its reason.
+    ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &diagnostic) {
+      bool isReason =
+          fallback && diagnostic.getSeverity() == DiagnosticSeverity::Error;
+      if (isReason && reason.empty())
+        reason = diagnostic.str();
+      return success(isReason);
+    });
+    kernel = getKernel(attention, extracted);
+  }
+  if (failed(kernel)) {
+    if (!fallback)
+      return failure();
+    attention->emitWarning() << "falls back from a kernel for " << target
+                             << " to linalg: " << reason;
+    convertToLinalg(attention);
+    ++numFallbacks;
+    return success();
+  }
+  OpBuilder builder(attention);
+  auto call = func::CallOp::create(builder, attention->getLoc(), *kernel,
+                                   extracted.arguments);
+  attention->replaceAllUsesWith(call);
+  attention->erase();
+  ++numOutlined;
+  return success();
+}
+
+void Outline::runOnOperation() {
+  kernels.clear();
+  SmallVector<Operation *> attentions;
+  getOperation()->walk([&](Operation *op) {
+    if (isa<AttentionOp, AttentionBackwardOp>(op))
+      attentions.push_back(op);
+  });
+  for (Operation *attention : attentions)
+    if (failed(outline(attention)))
+      return signalPassFailure();
+}

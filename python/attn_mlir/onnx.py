@@ -1,0 +1,459 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""ONNX's operator Attention (opset 23 and later) as MLIR.
+
+    from attn_mlir.onnx import import_model
+    for node in import_model("decoder.onnx"):
+        kernel = attn_mlir.compile(node.mlir, target="sm_90a")
+
+    python -m attn_mlir.onnx decoder.onnx -o FOLDER          # FOLDER/<node>.mlir for every Attention in the graph
+
+A node becomes a function that takes what the node takes and gives what it gives, in their order; absent ones are left
+out. Batch, lengths and, in the 4-d form, head counts are dynamic. Semantics: onnx.ai/onnx/operators/onnx__Attention.html.
+Needs the package onnx only to read files. A node that cannot be imported is an AttnError that says why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+import re
+import sys
+from pathlib import Path
+from typing import Any, Callable, Mapping, Optional, Sequence, Union
+
+from .errors import AttnError
+from .mask.tracing import INDEX, Mask, Placeholder, Score, Value, key_length, minimum, query_length, tanh
+from .problem import float_text
+
+INPUTS = ("Q", "K", "V", "attn_mask", "past_key", "past_value", "nonpad_kv_seqlen")
+OUTPUTS = ("Y", "present_key", "present_value", "qk_matmul_output")
+ATTRIBUTES = (
+    *("is_causal", "kv_num_heads", "q_num_heads", "qk_matmul_output_mode", "scale", "softcap", "softmax_precision"),
+    *("left_window_size", "right_window_size"),
+)
+#: onnx.TensorProto.DataType
+DTYPES = {1: "f32", 7: "i64", 9: "i1", 10: "f16", 11: "f64", 16: "bf16"}
+FLOATS = ("f16", "bf16", "f32")
+#: The softmax is computed in f32, which is at least what these ask for.
+SOFTMAX_PRECISIONS = (None, 1, 10, 16)
+
+
+@dataclasses.dataclass(frozen=True)
+class TensorType:
+    """Element type, and sizes: a name or None where the model leaves one open."""
+
+    dtype: str
+    shape: tuple[Union[int, str, None], ...]
+
+    @property
+    def mlir(self) -> str:
+        dims = "".join(f"{size if isinstance(size, int) else '?'}x" for size in self.shape)
+        return f"tensor<{dims}{self.dtype}>"
+
+
+@dataclasses.dataclass(frozen=True)
+class ImportedNode:
+    """A node of a graph: its name, or "attention_N", and its function @name in a module."""
+
+    name: str
+    mlir: str
+
+
+def import_attention(
+    inputs: Sequence[Optional[TensorType]],
+    attributes: Mapping[str, Any] = {},
+    outputs: Sequence[bool] = (True,),
+    name: str = "attention",
+    head_multiple: int = 1,
+) -> str:
+    """The module for one node: types of its inputs (None: absent), its attributes, and which outputs are asked for.
+
+    Head dims are padded by zeros to a multiple of `head_multiple`, in copies that are made before the attention: GPUs need
+    one of 8.
+    """
+    return Importer(inputs, attributes, outputs, head_multiple).module(name)
+
+
+class Importer:
+    """One node. `lines` are the ops of the function so far."""
+
+    def __init__(self, inputs, attributes: Mapping[str, Any], outputs: Sequence[bool], head_multiple: int = 1):
+        self.head_multiple = head_multiple
+        self.types = {name: t for name, t in zip(INPUTS, inputs) if t is not None}
+        self.attributes = dict(attributes)
+        self.outputs = [name for name, wanted in zip(OUTPUTS, outputs) if wanted]
+        self.lines: list[str] = []
+        self.check()
+        self.split = len(self.types["Q"].shape) == 3
+        self.dtype = self.types["Q"].dtype
+        self.softcap = float(self.attributes.get("softcap", 0.0))
+
+    def check(self):
+        for name in ("Q", "K", "V"):
+            if name not in self.types:
+                raise AttnError(f"expected the input {name}, got none")
+            shape, rank = self.types[name].shape, len(self.types["Q"].shape)
+            if rank not in (3, 4) or len(shape) != rank:
+                raise AttnError(f"expected Q, K and V of rank 4, or all of rank 3, got {name} of rank {len(shape)}")
+            if self.types[name].dtype not in FLOATS or self.types[name].dtype != self.types["Q"].dtype:
+                raise AttnError(f"expected Q, K and V of one of f16, bf16, f32, got {name} of {self.types[name].dtype}")
+            if not isinstance(shape[-1], int):
+                raise AttnError(f"expected {name} with a known last dimension, got a dynamic one")
+        for name in self.attributes:
+            if name not in ATTRIBUTES:
+                raise AttnError(f"unknown attribute '{name}'")
+        if ("past_key" in self.types) != ("past_value" in self.types):
+            raise AttnError("expected past_key and past_value, got one of them")
+        if "nonpad_kv_seqlen" in self.types and "past_key" in self.types:
+            raise AttnError("expected nonpad_kv_seqlen or past_key, got both")
+        if "qk_matmul_output" in self.outputs:
+            raise AttnError("the output qk_matmul_output: a fused kernel does not have the matrix of scores")
+        precision = self.attributes.get("softmax_precision")
+        if precision not in SOFTMAX_PRECISIONS:
+            raise AttnError(f"softmax_precision {DTYPES.get(precision, precision)}: the softmax is computed in f32")
+
+    def module(self, name: str) -> str:
+        query, key, value = (self.heads(n, a) for n, a in (("Q", "q"), ("K", "kv"), ("V", "kv")))
+        present_key, present_value = self.with_past("key", key), self.with_past("value", value)
+        dim = query[1].shape[3]
+        assert isinstance(dim, int)
+        # Said, where padding would change the default.
+        self.scale = self.attributes.get("scale", 1 / math.sqrt(dim) if self.head_multiple > 1 else None)
+        operands = [self.padded(*operand) for operand in (query, present_key, present_value)]
+        clauses = self.clauses()
+        types = ", ".join(t.mlir for _, t in operands)
+        output = TensorType(self.dtype, (*operands[0][1].shape[:3], operands[2][1].shape[3]))
+        self.lines.append(
+            f"%output = attn.attention {', '.join(n for n, _ in operands)} {' '.join(clauses)}\n"
+            f"      : {types} -> {output.mlir}"
+        )
+        output_heads = self.unpadded("%output", output, present_value[1].shape[3])
+        results = {"Y": self.merged(output_heads), "present_key": present_key, "present_value": present_value}
+        returned = [results[name] for name in self.outputs]
+        names, result_types = (", ".join(part) for part in zip(*((n, t.mlir) for n, t in returned)))
+        arguments = ", ".join(f"%{n}: {self.argument_type(n).mlir}" for n in self.types)
+        body = "\n".join("  " + line for line in self.lines)
+        return f"func.func @{name}({arguments}) -> ({result_types}) {{\n{body}\n  return {names} : {result_types}\n}}\n"
+
+    def argument_type(self, name: str) -> TensorType:
+        """Head dims and hidden sizes are fixed, the rest as far as it can be is dynamic."""
+        given = self.types[name]
+        if name == "attn_mask" and self.is_bias():
+            return TensorType(given.dtype, tuple(1 if size == 1 else None for size in given.shape))
+        shape = [None] * (len(given.shape) - 1) + [None if name in ("attn_mask", "nonpad_kv_seqlen") else given.shape[-1]]
+        if name == "past_key" and not self.is_bottom_right():
+            shape[2] = given.shape[2]  # where the queries begin among the keys
+        return TensorType(given.dtype, tuple(shape))
+
+    def dim(self, value: str, type: TensorType, dim: int, name: str = "") -> str:
+        name = name or f"{value}_dim{dim}"
+        self.lines += [f"{name}_c = arith.constant {dim} : index"]
+        self.lines += [f"{name} = tensor.dim {value}, {name}_c : {type.mlir}"]
+        return name
+
+    def heads(self, name: str, kind: str) -> tuple[str, TensorType]:
+        """[B, H, S, D] of an input, which may be [B, S, H * D]."""
+        value, type = f"%{name}", self.argument_type(name)
+        if not self.split:
+            return value, type
+        heads, hidden = self.attributes.get(f"{kind}_num_heads"), type.shape[-1]
+        if not heads or not isinstance(hidden, int) or hidden % heads:
+            raise AttnError(f"expected {kind}_num_heads to divide the {hidden} columns of {name}, got {heads}")
+        batch, length = self.dim(value, type, 0), self.dim(value, type, 1)
+        split = TensorType(self.dtype, (None, None, heads, hidden // heads))
+        self.lines.append(
+            f"{value}_heads = tensor.expand_shape {value} [[0], [1], [2, 3]] "
+            f"output_shape [{batch}, {length}, {heads}, {hidden // heads}] : {type.mlir} into {split.mlir}"
+        )
+        turned = TensorType(self.dtype, (None, heads, None, hidden // heads))
+        return self.transposed(f"{value}_heads", split, turned, f"{batch}, {length}")
+
+    def transposed(self, value: str, type: TensorType, to: TensorType, sizes: str) -> tuple[str, TensorType]:
+        """Exchanges dimensions 1 and 2."""
+        self.lines.append(f"{value}_init = tensor.empty({sizes}) : {to.mlir}")
+        self.lines.append(
+            f"{value}_t = linalg.transpose ins({value} : {type.mlir}) outs({value}_init : {to.mlir}) "
+            "permutation = [0, 2, 1, 3]"
+        )
+        return f"{value}_t", to
+
+    def merged(self, output: tuple[str, TensorType]) -> tuple[str, TensorType]:
+        """The inverse of `heads`, for the output."""
+        value, type = output
+        if not self.split:
+            return output
+        _, heads, _, dim = type.shape
+        batch, length = self.dim(value, type, 0), self.dim(value, type, 2)
+        turned, to = self.transposed(value, type, TensorType(self.dtype, (None, None, heads, dim)), f"{batch}, {length}")
+        assert isinstance(heads, int) and isinstance(dim, int)
+        merged = TensorType(self.dtype, (None, None, heads * dim))
+        self.lines.append(
+            f"%Y = tensor.collapse_shape {turned} [[0], [1], [2, 3]] : {to.mlir} into {merged.mlir}"
+        )
+        return "%Y", merged
+
+    def with_past(self, name: str, new: tuple[str, TensorType]) -> tuple[str, TensorType]:
+        """The keys or values of earlier steps, then the new ones."""
+        past = f"past_{name}"
+        if past not in self.types:
+            return new
+        value, type = new
+        past_type = self.argument_type(past)
+        if past_type.dtype != self.dtype or past_type.shape[-1] != type.shape[-1]:
+            raise AttnError(f"expected {past} of {self.dtype} and head dim {type.shape[-1]}, got {past_type.mlir}")
+        result = TensorType(self.dtype, (None, type.shape[1], None, type.shape[-1]))
+        self.lines.append(
+            f"%present_{name} = tensor.concat dim(2) %{past}, {value} : ({past_type.mlir}, {type.mlir}) -> {result.mlir}"
+        )
+        return f"%present_{name}", result
+
+    def padded(self, value: str, type: TensorType) -> tuple[str, TensorType]:
+        """With zeros behind each row, which change neither the scores nor the columns of the output that are kept."""
+        dim = type.shape[3]
+        assert isinstance(dim, int)
+        missing = -dim % self.head_multiple
+        if not missing:
+            return value, type
+        wide = TensorType(self.dtype, (*type.shape[:3], dim + missing))
+        self.lines.append(f"{value}_zero = arith.constant 0.0 : {self.dtype}")
+        self.lines.append(
+            f"{value}_padded = tensor.pad {value} low[0, 0, 0, 0] high[0, 0, 0, {missing}] {{\n"
+            f"  ^bb0(%b: index, %h: index, %s: index, %d: index):\n"
+            f"    tensor.yield {value}_zero : {self.dtype}\n  }} : {type.mlir} to {wide.mlir}"
+        )
+        return f"{value}_padded", wide
+
+    def unpadded(self, value: str, type: TensorType, dim: Union[int, str, None]) -> tuple[str, TensorType]:
+        """The first `dim` columns."""
+        if type.shape[3] == dim:
+            return value, type
+        narrow = TensorType(self.dtype, (*type.shape[:3], dim))
+        heads = type.shape[1]
+        sizes = [self.dim(value, type, 0), str(heads) if heads else self.dim(value, type, 1), self.dim(value, type, 2)]
+        self.lines.append(
+            f"{value}_used = tensor.extract_slice {value}[0, 0, 0, 0] [{', '.join(sizes)}, {dim}] [1, 1, 1, 1] "
+            f": {type.mlir} to {narrow.mlir}"
+        )
+        return f"{value}_used", narrow
+
+    def is_bias(self) -> bool:
+        """A float mask that is an operand of attn.attention: full in the keys, and added to what no soft cap bounds."""
+        mask = self.types.get("attn_mask")
+        return mask is not None and mask.dtype != "i1" and self.mask_is_full() and not self.attributes.get("softcap")
+
+    def mask_is_full(self) -> bool:
+        """Known to have as many columns as there are keys: a shorter mask ends with masked keys, one column too."""
+        mask, key = self.types["attn_mask"], self.types["K"]
+        length = key.shape[-2]
+        if "past_key" in self.types:
+            past = self.types["past_key"].shape[2]
+            length = past + length if isinstance(past, int) and isinstance(length, int) else None
+        return length is not None and mask.shape[-1] == length
+
+    def clauses(self) -> list[str]:
+        clauses = []
+        mask = self.types.get("attn_mask")
+        if mask is not None and not isinstance(mask.shape[-1], int):
+            self.dim("%attn_mask", self.argument_type("attn_mask"), len(mask.shape) - 1, "%attn_mask_columns")
+        if self.scale is not None:
+            clauses.append(f"scale({float_text(self.scale)})")
+        if self.is_bias():
+            clauses.insert(0, self.bias())
+        score = self.score()
+        if score:
+            clauses.append("score_mod " + self.region(Score(score)))
+        conditions = self.conditions()
+        if len(conditions) == 1 and self.is_top_left():
+            clauses.append("mask_mod causal(top_left)")
+        elif conditions:
+            clauses.append("mask_mod " + self.region(Mask(lambda *at: all_of([c(*at) for c in conditions]))))
+        return clauses
+
+    def bias(self) -> str:
+        type = self.argument_type("attn_mask")
+        if len(type.shape) == 4:
+            return f"bias(%attn_mask : {type.mlir})"
+        missing = 4 - len(type.shape)
+        wide = TensorType(type.dtype, (1,) * missing + type.shape)
+        groups = [[*range(missing + 1)], *([d + missing] for d in range(1, len(type.shape)))]
+        sizes = ["1"] * missing
+        for d, size in enumerate(type.shape):
+            sizes.append("1" if size == 1 else self.dim("%attn_mask", type, d))
+        self.lines.append(
+            f"%bias = tensor.expand_shape %attn_mask {groups} output_shape [{', '.join(sizes)}] "
+            f": {type.mlir} into {wide.mlir}"
+        )
+        return f"bias(%bias : {wide.mlir})"
+
+    def region(self, traced: Union[Mask, Score]) -> str:
+        """The text, with the module's names for what it reads."""
+        region = traced.region
+        for capture, tensor in zip(region.captures, traced.tensors):
+            region = dataclasses.replace(region, text=re.sub(f"%{capture.name}\\b", f"%{tensor.array}", region.text))
+        return region.text
+
+    def is_top_left(self) -> bool:
+        others = ("past_key", "nonpad_kv_seqlen")
+        return bool(self.attributes.get("is_causal")) and not any(name in self.types for name in others)
+
+    def mask_at(self, b, h, i, j):
+        """The mask's element for a score; beyond its last column, where it counts as masked, the last one."""
+        mask = self.types["attn_mask"]
+        column = j if self.mask_is_full() else minimum(j, self.mask_columns() - 1)
+        position = [b, h, i, column][4 - len(mask.shape) :]
+        rows = [0 if size == 1 else p for size, p in zip(mask.shape[:-1], position)]
+        return Placeholder("attn_mask", mask.dtype, len(mask.shape))[(*rows, position[-1])]
+
+    def mask_columns(self):
+        columns = self.types["attn_mask"].shape[-1]
+        return columns if isinstance(columns, int) else Value("%attn_mask_columns", INDEX, True)
+
+    def score(self) -> Optional[Callable]:
+        """Soft cap, then the mask, as the operator orders them."""
+        adds = "attn_mask" in self.types and self.types["attn_mask"].dtype != "i1" and not self.is_bias()
+        if not self.softcap and not adds:
+            return None
+
+        def change(s, b, h, i, j):
+            if self.softcap:
+                s = self.softcap * tanh(s / self.softcap)
+            return s + self.mask_at(b, h, i, j) if adds else s
+
+        return change
+
+    def conditions(self) -> list[Callable]:
+        """What a key must fulfil to be seen: functions of (b, h, i, j)."""
+        result: list[Callable] = []
+        offset = self.offset()
+        left, right = (self.attributes.get(f"{side}_window_size", -1) for side in ("left", "right"))
+        if self.attributes.get("is_causal"):
+            result.append(lambda b, h, i, j: j <= i + offset(b))
+        if left >= 0:
+            result.append(lambda b, h, i, j: j >= i + offset(b) - left)
+        if right >= 0:
+            result.append(lambda b, h, i, j: j <= i + offset(b) + right)
+        if "nonpad_kv_seqlen" in self.types:
+            result.append(lambda b, h, i, j: j < self.valid_keys(b))
+        mask = self.types.get("attn_mask")
+        if mask is not None and mask.dtype == "i1":
+            result.append(self.mask_at)
+        if mask is not None and not self.mask_is_full():
+            result.append(lambda b, h, i, j: j < self.mask_columns())
+        return result
+
+    def valid_keys(self, b):
+        return Placeholder("nonpad_kv_seqlen", self.types["nonpad_kv_seqlen"].dtype, 1)[b]
+
+    def offset(self) -> Callable:
+        """The position of query 0 among the keys, for batch b."""
+        if "nonpad_kv_seqlen" in self.types:
+            return lambda b: self.valid_keys(b) - query_length()
+        if "past_key" not in self.types:
+            return lambda b: 0
+        if self.is_bottom_right():
+            return lambda b: key_length() - query_length()
+        past = self.types["past_key"].shape[2]
+        if isinstance(past, int):
+            return lambda b: past
+        name = self.dim("%past_key", self.argument_type("past_key"), 2)
+        return lambda b: Value(name, INDEX, True)
+
+    def is_bottom_right(self) -> bool:
+        """As many new keys as queries: the last query is at the last key."""
+        queries, keys = self.types["Q"].shape[-2], self.types["K"].shape[-2]
+        return "past_key" in self.types and queries is not None and queries == keys
+
+
+def all_of(conditions: Sequence[Value]) -> Value:
+    result = conditions[0]
+    for condition in conditions[1:]:
+        result = result & condition
+    return result
+
+
+def import_model(model: Any, head_multiple: int = 1) -> list[ImportedNode]:
+    """Every Attention of a graph: `model` is a path or an onnx.ModelProto. Needs the package onnx."""
+    try:
+        import onnx
+    except ImportError:
+        raise AttnError("reading ONNX models needs the package onnx, which is not installed (pip install onnx)") from None
+    if not hasattr(model, "graph"):
+        try:
+            model = onnx.load(str(model), load_external_data=False)
+        except Exception as error:  # protobuf's errors have no base class of their own
+            raise AttnError(f"{model}: cannot read the model: {error}") from None
+    graph = onnx.shape_inference.infer_shapes(model).graph
+    types = known_types(graph)
+    nodes = [node for node in graph.node if node.op_type == "Attention" and node.domain in ("", "ai.onnx")]
+    if not nodes:
+        raise AttnError(f"expected a graph with an Attention (opset 23 or later), got {summary(graph)}")
+    result = []
+    for i, node in enumerate(nodes):
+        name = re.sub(r"\W", "_", node.name) or f"attention_{i}"
+        try:
+            result.append(ImportedNode(name, import_node(node, types, name, head_multiple)))
+        except AttnError as error:
+            raise AttnError(f"node '{node.name or name}': {error}") from None
+    return result
+
+
+def import_node(
+    node: Any, types: Mapping[str, TensorType], name: str = "attention", head_multiple: int = 1
+) -> str:
+    """The module for an onnx.NodeProto; `types` by the names of the graph's values."""
+    from onnx import helper
+
+    inputs = []
+    for value in node.input:
+        if value and value not in types:
+            raise AttnError(f"expected a known type of '{value}', got none: give the model's value_info")
+        inputs.append(types[value] if value else None)
+    attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+    return import_attention(inputs, attributes, [bool(value) for value in node.output], name, head_multiple)
+
+
+def known_types(graph: Any) -> dict[str, TensorType]:
+    types = {}
+    for value in [*graph.input, *graph.value_info, *graph.output]:
+        tensor = value.type.tensor_type
+        if tensor.elem_type in DTYPES and tensor.HasField("shape"):
+            shape = tuple(size_of(dim) for dim in tensor.shape.dim)
+            types[value.name] = TensorType(DTYPES[tensor.elem_type], shape)
+    for constant in graph.initializer:
+        if constant.data_type in DTYPES:
+            types[constant.name] = TensorType(DTYPES[constant.data_type], tuple(constant.dims))
+    return types
+
+
+def size_of(dim: Any) -> Union[int, str, None]:
+    return dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None
+
+
+def summary(graph: Any) -> str:
+    """What is in a graph, for a message."""
+    kinds = sorted({node.op_type for node in graph.node})
+    return f"{len(graph.node)} nodes: {', '.join(kinds[:8])}{', ...' if len(kinds) > 8 else ''}"
+
+
+def main(arguments: Optional[Sequence[str]] = None):
+    parser = argparse.ArgumentParser(prog="attn_mlir.onnx", description="Every Attention of an ONNX model as a module.")
+    parser.add_argument("model")
+    parser.add_argument("-o", "--output", required=True, help="folder for NAME.mlir of each node")
+    parser.add_argument(
+        "--head-multiple", type=int, default=1, help="pad head dims to a multiple of this (GPUs need 8; default: 1)"
+    )
+    a = parser.parse_args(arguments)
+    try:
+        nodes = import_model(a.model, a.head_multiple)
+        folder = Path(a.output)
+        folder.mkdir(parents=True, exist_ok=True)
+        for node in nodes:
+            (folder / f"{node.name}.mlir").write_text(node.mlir)
+            print(folder / f"{node.name}.mlir")
+    except (AttnError, OSError) as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

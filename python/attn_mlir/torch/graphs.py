@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Attention in graphs of torch.fx, torch.export and torch.compile: found, as modules, or called by our op."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Any, Callable, Union
+
+import torch
+from torch import fx
+
+from ..errors import AttnError
+from ..mask import Mask
+from ..mask import causal as causal_mask
+from ..mask.tracing import Placeholder
+from ..problem import AttentionProblem, bias_shape
+from .ops import scaled_dot_product_attention
+
+Graph = Union[fx.GraphModule, "torch.export.ExportedProgram"]
+DTYPES = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32", torch.float64: "f64"}
+#: What a traced graph calls: the function, or the op that torch.export keeps.
+SDPA = (
+    torch.nn.functional.scaled_dot_product_attention,
+    torch._C._nn.scaled_dot_product_attention,
+    torch.ops.aten.scaled_dot_product_attention.default,
+)
+PARAMETERS = inspect.signature(scaled_dot_product_attention)
+
+
+@dataclasses.dataclass(frozen=True)
+class AttentionCall:
+    """A call in a graph: the node's name, and what it computes. The module's arguments are query, key and value, and the
+    mask, with rank 4, where there is one."""
+
+    name: str
+    problem: AttentionProblem
+
+    def mlir(self) -> str:
+        return self.problem.mlir(name=self.name)
+
+
+def graph_of(graph: Graph) -> fx.Graph:
+    if isinstance(graph, fx.GraphModule):
+        return graph.graph
+    inner = getattr(graph, "graph_module", None)
+    if isinstance(inner, fx.GraphModule):
+        return inner.graph
+    raise AttnError(f"expected a GraphModule or an ExportedProgram, got {type(graph).__name__}")
+
+
+def calls_of(graph: fx.Graph) -> list[fx.Node]:
+    return [node for node in graph.nodes if node.op == "call_function" and node.target in SDPA]
+
+
+def attentions_of(graph: Graph) -> list[AttentionCall]:
+    """Every scaled_dot_product_attention of a graph whose nodes know their shapes, as torch.export's do."""
+    return [call_of(node) for node in calls_of(graph_of(graph))]
+
+
+def arguments_of(node: fx.Node) -> dict[str, Any]:
+    bound = PARAMETERS.bind(*node.args, **node.kwargs)
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def value_of(node: Any, name: str) -> torch.Tensor:
+    """The fake tensor that tracing left at a node."""
+    value = node.meta.get("val", node.meta.get("example_value")) if isinstance(node, fx.Node) else None
+    if not isinstance(value, torch.Tensor):
+        raise AttnError(f"{name}: expected a node with a known shape, got none: use torch.export")
+    return value
+
+
+def call_of(node: fx.Node) -> AttentionCall:
+    arguments = arguments_of(node)
+    if arguments["dropout_p"] != 0.0:
+        raise AttnError(f"{node.name}: expected dropout_p to be 0, got {arguments['dropout_p']}: there is no dropout")
+    query, key, value = (value_of(arguments[name], f"{node.name}: {name}") for name in ("query", "key", "value"))
+    if query.dim() != 4:
+        raise AttnError(f"{node.name}: query: expected [batch, heads, rows, head dim], got rank {query.dim()}")
+    if query.dtype not in DTYPES:
+        raise AttnError(f"{node.name}: query: expected one of {', '.join(DTYPES.values())}, got {query.dtype}")
+    fields: dict[str, Any] = {"scale": arguments["scale"]}
+    if arguments["is_causal"]:
+        fields["mask"] = causal_mask("top_left").region
+    if arguments["attn_mask"] is not None:
+        fields.update(mask_fields(value_of(arguments["attn_mask"], f"{node.name}: attn_mask"), query, key))
+    problem = AttentionProblem(DTYPES[query.dtype], int(query.shape[-1]), int(value.shape[-1]), **fields)
+    return AttentionCall(node.name, problem)
+
+
+def mask_fields(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> dict[str, Any]:
+    """A float mask as bias, a bool one as a mask that reads it."""
+    sizes = (*query.shape[:3], key.shape[2])
+    shape = (1,) * (4 - mask.dim()) + tuple(mask.shape)
+    if mask.dtype != torch.bool:
+        return {"bias_shape": bias_shape(shape, sizes), "bias_dtype": DTYPES[mask.dtype]}
+    single = [size == 1 for size in shape]
+    capture = Placeholder("attn_mask", "i1", 4)
+    return {"mask": Mask(lambda *at: capture[tuple(0 if one else p for one, p in zip(single, at))]).region}
+
+
+def replace_attention(graph: fx.GraphModule) -> int:
+    """Makes the graph's scaled_dot_product_attention calls ours, in place; returns how many there were."""
+    nodes = calls_of(graph.graph)
+    for node in nodes:
+        node.target = scaled_dot_product_attention
+    if nodes:
+        graph.recompile()
+    return len(nodes)
+
+
+def backend(graph: fx.GraphModule, inputs: list[Any], inner: str = "inductor", **options: Any) -> Callable[..., Any]:
+    """A backend for torch.compile: attention is ours, what is around it is compiled by the backend `inner`."""
+    replace_attention(graph)
+    return torch._dynamo.lookup_backend(inner)(graph, inputs, **options)

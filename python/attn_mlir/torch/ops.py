@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The ops attn_mlir::attention and attn_mlir::attention_backward, and the functions that call them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Optional, Sequence, Union
+
+import torch
+from torch import Tensor
+
+from .. import functional
+from ..errors import BindingError
+from ..mask import Mask, tensor
+
+
+def options_of(
+    mask: Optional[Tensor], causal: str, window: Sequence[int], soft_cap: float, scale: Optional[float], query: Tensor
+) -> dict[str, Any]:
+    """The ops' arguments as those of attn_mlir.attention."""
+    return {
+        "causal": causal or False,
+        "window": (window[0], window[1]) if window else None,
+        "soft_cap": soft_cap or None,
+        "scale": scale,
+        "mask_mod": mask_of(mask) if mask is not None else None,
+        "allow_tf32": query.is_cuda and torch.backends.cuda.matmul.allow_tf32,
+    }
+
+
+def mask_of(mask: Tensor) -> Mask:
+    """Of a bool tensor of rank 4 that broadcasts to [B, Hq, M, N]."""
+    seen, sizes = tensor(mask), mask.shape
+    return Mask(lambda *at: seen[tuple(0 if size == 1 else p for size, p in zip(sizes, at))])
+
+
+def readable(t: Tensor) -> Tensor:
+    """The tensor, or a copy where a kernel would not take its strides: head dims are contiguous, rows aligned to 16 bytes."""
+    unit = max(1, 16 // t.element_size()) if t.is_cuda else 1
+    aligned = all(stride % unit == 0 for size, stride in zip(t.shape[:-1], t.stride()) if size > 1)
+    fits = t.shape[-1] <= 1 or t.stride(-1) == 1
+    return t if fits and aligned and t.data_ptr() % (16 if t.is_cuda else 1) == 0 else t.contiguous()
+
+
+@torch.library.custom_op("attn_mlir::attention", mutates_args=())
+def attention_op(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Optional[Tensor],
+    mask: Optional[Tensor],
+    causal: str,
+    window: Sequence[int],
+    soft_cap: float,
+    scale: Optional[float],
+) -> tuple[Tensor, Tensor]:
+    """attn_mlir.attention as an op: (output [B, Hq, M, Dv], lse [B, Hq, M]). `bias` and the bool `mask` have rank 4;
+    `causal` is "", "top_left" or "bottom_right"; `window` is empty or (left, right); a soft_cap of 0 is none."""
+    options = options_of(mask, causal, window, soft_cap, scale, query)
+    q, k, v = readable(query), readable(key), readable(value)
+    return functional.attention(q, k, v, bias=bias, return_lse=True, **options)
+
+
+@attention_op.register_fake
+def _(query, key, value, bias, mask, causal, window, soft_cap, scale):
+    lse = query.new_empty(query.shape[:3], dtype=lse_dtype(query.dtype))
+    return query.new_empty((*query.shape[:3], value.shape[3])), lse
+
+
+def lse_dtype(dtype: torch.dtype) -> torch.dtype:
+    return torch.float64 if dtype == torch.float64 else torch.float32
+
+
+@torch.library.custom_op("attn_mlir::attention_backward", mutates_args=())
+def attention_backward_op(
+    d_output: Tensor,
+    d_lse: Optional[Tensor],
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Optional[Tensor],
+    mask: Optional[Tensor],
+    output: Tensor,
+    lse: Tensor,
+    causal: str,
+    window: Sequence[int],
+    soft_cap: float,
+    scale: Optional[float],
+    bias_gradient: bool,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """attn_mlir.attention_backward as an op: d_query, d_key, d_value and d_bias, which is empty unless asked for."""
+    options = options_of(mask, causal, window, soft_cap, scale, query)
+    q, k, v, o = (readable(t) for t in (query, key, value, output))
+    results = functional.attention_backward(
+        q, k, v, o, lse.contiguous(), readable(d_output),
+        d_lse=d_lse.contiguous() if d_lse is not None else None, bias=bias, bias_gradient=bias_gradient, **options,
+    )  # fmt: skip
+    return results if bias_gradient else (*results, query.new_empty(0))
+
+
+@attention_backward_op.register_fake
+def _(d_output, d_lse, query, key, value, bias, mask, output, lse, causal, window, soft_cap, scale, bias_gradient):
+    d_bias = bias.new_empty(bias.shape) if bias_gradient else query.new_empty(0)
+    return query.new_empty(query.shape), key.new_empty(key.shape), value.new_empty(value.shape), d_bias
+
+
+def setup_context(ctx, inputs, output):
+    query, key, value, bias, mask, *ctx.options = inputs
+    ctx.save_for_backward(query, key, value, bias, mask, *output)
+    ctx.set_materialize_grads(False)
+
+
+def backward(ctx, d_output, d_lse):
+    query, key, value, bias, mask, output, lse = ctx.saved_tensors
+    nothing = (None,) * 9
+    if d_output is None and d_lse is None:
+        return nothing
+    d_output = torch.zeros_like(output) if d_output is None else d_output
+    bias_gradient = ctx.needs_input_grad[3]
+    d_query, d_key, d_value, d_bias = attention_backward_op(
+        d_output, d_lse, query, key, value, bias, mask, output, lse, *ctx.options, bias_gradient
+    )
+    return d_query, d_key, d_value, d_bias if bias_gradient else None, *nothing[4:]
+
+
+attention_op.register_autograd(backward, setup_context=setup_context)
+
+
+def attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    causal: Union[bool, str] = False,
+    window: Union[int, tuple[int, int], None] = None,
+    bias: Optional[Tensor] = None,
+    mask: Optional[Tensor] = None,
+    soft_cap: Optional[float] = None,
+    scale: Optional[float] = None,
+    return_lse: bool = False,
+) -> Union[Tensor, tuple[Tensor, Tensor]]:
+    """attn_mlir.attention with gradients, of query, key, value and bias, by output and LSE.
+
+    query [B, Hq, M, D], key [B, Hkv, N, D], value [B, Hkv, N, Dv]; `causal`, `window`, `soft_cap` and `scale` as there;
+    `bias` is added to the scores, `mask` (bool) says which keys are seen: both broadcast to [B, Hq, M, N] and have rank 4.
+    """
+    if causal not in (True, False, "top_left", "bottom_right"):
+        raise BindingError(f"expected causal to be a bool, 'top_left' or 'bottom_right', got {causal!r}")
+    named = causal if isinstance(causal, str) else "bottom_right" if causal else ""
+    sides = [] if window is None else [window, 0] if isinstance(window, int) else list(window)
+    output, lse = attention_op(query, key, value, bias, mask, named, sides, soft_cap or 0.0, scale)
+    return (output, lse) if return_lse else output
+
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Optional[Tensor] = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: Optional[float] = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """torch.nn.functional.scaled_dot_product_attention: query [..., Hq, M, D], key [..., Hkv, N, D], value [..., Hkv, N, Dv].
+
+    is_causal is aligned to the top left. A row whose every key is masked gives 0, not NaN. Dropout is an error.
+    """
+    check_arguments(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa)
+    lead = query.shape[:-3]
+    q, k, v = (with_rank_4(t) for t in (query, key, value))
+    bias = mask = None
+    if attn_mask is not None:
+        if attn_mask.dim() > 4:
+            attn_mask = attn_mask.expand(*lead, *attn_mask.shape[-3:])
+        attn_mask = with_rank_4(attn_mask)
+        bias, mask = (None, attn_mask) if attn_mask.dtype == torch.bool else (attn_mask, None)
+    output, _ = attention_op(q, k, v, bias, mask, "top_left" if is_causal else "", [], 0.0, scale)
+    return output.reshape(*query.shape[:-1], value.shape[-1])
+
+
+def check_arguments(query: Tensor, key: Tensor, value: Tensor, attn_mask, dropout_p: float, is_causal: bool, gqa: bool):
+    if dropout_p != 0.0:
+        raise BindingError(f"expected dropout_p to be 0, got {dropout_p}: there is no dropout")
+    if is_causal and attn_mask is not None:
+        raise BindingError("expected is_causal or attn_mask, got both")
+    for name, t in (("query", query), ("key", key), ("value", value)):
+        if t.is_nested or t.layout != torch.strided:
+            raise BindingError(f"{name}: expected a strided tensor, got {'a nested one' if t.is_nested else t.layout}")
+        if t.dim() != query.dim() or t.dim() < 2:
+            raise BindingError(f"{name}: expected rank {max(query.dim(), 2)}, got {t.dim()}")
+        if t.shape[:-3] != query.shape[:-3]:
+            raise BindingError(f"{name}: expected batch dims {tuple(query.shape[:-3])}, got {tuple(t.shape[:-3])}")
+    heads = [t.shape[-3] if t.dim() > 2 else 1 for t in (query, key)]
+    if not gqa and heads[0] != heads[1]:
+        raise BindingError(f"expected {heads[0]} key heads, or enable_gqa, got {heads[1]}")
+    if attn_mask is not None and attn_mask.dtype not in (torch.bool, *(t.dtype for t in (query,)), torch.float32):
+        raise BindingError(f"attn_mask: expected dtype bool, float32 or {query.dtype}, got {attn_mask.dtype}")
+
+
+def with_rank_4(t: Tensor) -> Tensor:
+    """Leading dimensions are one; missing ones have size 1."""
+    if t.dim() < 4:
+        return t.reshape(*(1,) * (4 - t.dim()), *t.shape)
+    return t.reshape(math.prod(t.shape[:-3]), *t.shape[-3:]) if t.dim() > 4 else t

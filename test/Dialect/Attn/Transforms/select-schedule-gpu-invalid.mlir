@@ -1,0 +1,35 @@
+// RUN: attn-opt %s --attn-select-schedule=target=sm_90a --split-input-file --verify-diagnostics
+
+// A cluster's CTAs read the same keys.
+func.func @masked_cluster(%q: tensor<1x2x256x64xf16>) -> tensor<1x2x256x64xf16> {
+  // expected-error @below {{no schedule is legal with cluster_m=2 on target sm_90a: cluster_m=2 needs rows that all see the same keys, got mask=causal; the nearest}}
+  %o = attn.attention %q, %q, %q mask_mod causal(bottom_right) {schedule = #attn.schedule<cluster_m = 2>}
+      : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16> -> tensor<1x2x256x64xf16>
+  return %o : tensor<1x2x256x64xf16>
+}
+
+// -----
+
+func.func @no_keys(%q: tensor<1x2x256x64xf16>, %k: tensor<1x2x0x64xf16>) -> tensor<1x2x256x64xf16> {
+  // expected-error @below {{expected at least one key on a GPU, got a key length of 0; make a length that may be 0 dynamic}}
+  %o = attn.attention %q, %k, %k : tensor<1x2x256x64xf16>, tensor<1x2x0x64xf16>, tensor<1x2x0x64xf16> -> tensor<1x2x256x64xf16>
+  return %o : tensor<1x2x256x64xf16>
+}
+
+// -----
+
+func.func @turns(%q: tensor<1x2x256x64xf16>) -> tensor<1x2x256x64xf16> {
+  // expected-error @below {{expected turns one of none, products, softmax, got 'ever'}}
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<turns = "ever">}
+      : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16> -> tensor<1x2x256x64xf16>
+  return %o : tensor<1x2x256x64xf16>
+}
+
+// -----
+
+func.func @exp2_on_fma(%q: tensor<1x2x256x64xf16>) -> tensor<1x2x256x64xf16> {
+  // expected-error @below {{expected exp2_on_fma to be at least 0, or -1 for not chosen, got -2}}
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<exp2_on_fma = -2>}
+      : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16> -> tensor<1x2x256x64xf16>
+  return %o : tensor<1x2x256x64xf16>
+}

@@ -1,0 +1,146 @@
+"""First use from several processes and threads at once, and what becomes of the processes that keep CPU kernels."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import attn_mlir
+from attn_mlir import server
+from attn_mlir.runtime.host_array import HostArray
+
+CHILD = """
+import attn_mlir, sys
+from attn_mlir.runtime.host_array import HostArray
+q = HostArray.of("f16", (1, 1, 16, 64), [(37 * k % 101 - 50) / 32 for k in range(1024)])
+print(sys.stdin.readline(), end="", flush=True)
+for device in ("sim", None):
+    print(hash(tuple(attn_mlir.attention(q, q, q, causal=True, device=device).values())))
+"""
+
+
+def ramp(*shape):
+    count = 1
+    for size in shape:
+        count *= size
+    return HostArray.of("f16", shape, [((37 * k) % 101 - 50) / 32 for k in range(count)])
+
+
+class Concurrent(unittest.TestCase):
+    def test_first_use_by_processes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**os.environ, "ATTN_CACHE_DIR": folder, "PYTHONHASHSEED": "0"}
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+            children = [subprocess.Popen([sys.executable, "-c", CHILD], env=environment, **pipes) for _ in range(4)]
+            for child in children:  # all have imported the package and wait
+                child.stdin.write("go\n")
+                child.stdin.flush()
+            answers = [child.communicate()[0] for child in children]
+            self.assertEqual([child.returncode for child in children], [0] * 4)
+            self.assertEqual(len(set(answers)), 1, answers)
+            self.assertEqual(len(answers[0].split()), 3)
+            self.assertEqual(len(list(Path(folder).glob("??/*"))), 1)
+            self.assertEqual(list(Path(folder).glob("tmp-*")), [])
+
+    def test_threads(self):
+        q, results = ramp(1, 2, 8, 32), []
+        threads = [threading.Thread(target=lambda: results.append(attn_mlir.attention(q, q, q).values())) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(results), 4)
+        self.assertEqual(len({tuple(r) for r in results}), 1)
+
+
+class Kept(unittest.TestCase):
+    def setUp(self):
+        server._servers.clear()
+
+    def pids(self):
+        return [s.process.pid for s in server._servers.values()]
+
+    def test_other_sizes_need_no_other_process(self):
+        for b, hq, hkv, m, n in ((1, 1, 1, 3, 4), (2, 4, 2, 20, 33), (1, 3, 1, 1, 70)):
+            k = ramp(b, hkv, n, 32)
+            attn_mlir.attention(ramp(b, hq, m, 32), k, k, causal=True)
+            self.assertEqual(len(self.pids()), 1)
+
+    def test_bounded(self):
+        q = ramp(1, 1, 2, 8)
+        with mock.patch.object(server, "MAX_SERVERS", 2):
+            for scale in (0.1, 0.2, 0.3):
+                attn_mlir.attention(q, q, q, scale=scale)
+                last = self.pids()[-1]
+            self.assertEqual(len(self.pids()), 2)
+            # The one that went is compiled again when it is used.
+            attn_mlir.attention(q, q, q, scale=0.1)
+            self.assertEqual(len(self.pids()), 2)
+            self.assertIn(last, self.pids())
+
+    def test_killed(self):
+        q = ramp(1, 1, 2, 8)
+        expected = attn_mlir.attention(q, q, q).values()
+        (process,) = (s.process for s in server._servers.values())
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        self.assertEqual(attn_mlir.attention(q, q, q).values(), expected)
+
+    def test_killed_in_a_call(self):
+        """What the call says; the next one works."""
+        q = ramp(1, 1, 2, 8)
+        attn_mlir.attention(q, q, q)
+        (one,) = server._servers.values()
+        os.kill(one.process.pid, signal.SIGSTOP)
+        caught = []
+
+        def call():
+            try:
+                attn_mlir.attention(q, q, q)
+            except attn_mlir.AttnError as error:
+                caught.append(str(error))
+
+        thread = threading.Thread(target=call)
+        thread.start()
+        os.kill(one.process.pid, signal.SIGKILL)
+        thread.join()
+        if caught:  # the kill came after the call had begun
+            self.assertEqual(caught, ["the kernel's process ended with status -9"])
+        attn_mlir.attention(q, q, q)
+
+    def test_fork(self):
+        """A child starts processes of its own and leaves the parent's alone."""
+        q = ramp(1, 1, 2, 8)
+        expected = attn_mlir.attention(q, q, q).values()
+        (one,) = server._servers.values()
+        child = os.fork()
+        if child == 0:
+            same = attn_mlir.attention(q, q, q).values() == expected
+            other = [s.process.pid for s in server._servers.values()] != [one.process.pid]
+            sys.stdout.flush()
+            os._exit(0 if same and other else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertIsNone(one.process.poll())
+        self.assertEqual(attn_mlir.attention(q, q, q).values(), expected)
+
+    def test_nothing_is_left(self):
+        """Neither processes nor files, once Python has ended."""
+        code = CHILD + "from attn_mlir import server\n"
+        code += "for s in server._servers.values(): print(s.process.pid, s.folder)\n"
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**os.environ, "ATTN_CACHE_DIR": folder}
+            result = subprocess.run([sys.executable, "-c", code], input="go\n", text=True, capture_output=True, env=environment)
+        self.assertEqual(result.stderr, "")
+        pid, path = result.stdout.splitlines()[-1].split()
+        self.assertFalse(Path(path).exists())
+        with self.assertRaises(ProcessLookupError):
+            os.kill(int(pid), 0)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

@@ -1,0 +1,6 @@
+func.func @attention(%q: tensor<?x2x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>)
+    -> tensor<?x2x?x64xbf16> {
+  %o = attn.attention %q, %k, %v
+      : tensor<?x2x?x64xbf16>, tensor<?x2x?x64xbf16>, tensor<?x2x?x64xbf16> -> tensor<?x2x?x64xbf16>
+  return %o : tensor<?x2x?x64xbf16>
+}
