@@ -64,6 +64,7 @@ public:
   std::string findObstacle() const;
   int64_t getSharedMemory() const;
   int64_t getRegisters() const;
+  bool maySpill() const;
   double getSeconds(const Traffic &bytes) const;
 
 private:
@@ -137,6 +138,10 @@ static int64_t getRegisterLimit(const Schedule &schedule) {
   return std::min<int64_t>(240, 65536 / schedule.getNumThreads() / 8 * 8);
 }
 
+bool KernelModel::maySpill() const {
+  return getRegisters() > getRegisterLimit(schedule);
+}
+
 std::string KernelModel::findObstacle() const {
   auto number = [](int64_t value) { return std::to_string(value); };
   if (schedule.kind != ScheduleKind::LargeCache)
@@ -154,17 +159,18 @@ std::string KernelModel::findObstacle() const {
     return "a warp of mma_sync takes 16 rows, got " + number(getStaying()) +
            " for " + number(schedule.warps) + " warps";
   }
-  if (dim > 256 || valueDim > 256)
+  if (isWgmma() && (dim > 256 || valueDim > 256))
     return "a product of the backward has at most 256 columns, got D = " +
            number(problem.headDim) + " and Dv = " + number(problem.valueDim);
   if (getSharedMemory() > target.sharedMemoryPerCtaBytes)
     return "it needs " + number(getSharedMemory()) +
            " bytes of shared memory, and a CTA gets " +
            number(target.sharedMemoryPerCtaBytes);
-  int64_t limit = getRegisterLimit(schedule);
-  if (getRegisters() > limit)
+  if (isWgmma() && maySpill())
     return "it needs about " + number(getRegisters()) +
-           " registers for each thread, of " + number(limit);
+           " registers for each thread, of " +
+           number(getRegisterLimit(schedule)) +
+           ", and wgmma with spills is serialized";
   return "";
 }
 
@@ -333,6 +339,7 @@ Result<BackwardCost> attn::getBackwardCost(const AttentionProblem &problem,
   cost.bytes = getBackwardTraffic(problem, kernel, schedule);
   cost.sharedMemoryBytes = model.getSharedMemory();
   cost.registersPerThread = model.getRegisters();
+  cost.maySpill = model.maySpill();
   cost.seconds = model.getSeconds(cost.bytes);
   return cost;
 }
@@ -346,6 +353,19 @@ double BackwardSelection::getSeconds() const {
   for (const BackwardChoice &choice : kernels)
     seconds += choice.cost.seconds;
   return seconds;
+}
+
+bool BackwardSelection::maySpill() const {
+  return std::any_of(
+      kernels.begin(), kernels.end(),
+      [](const BackwardChoice &choice) { return choice.cost.maySpill; });
+}
+
+/// True if `a` is at least as good.
+static bool isPreferred(const BackwardSelection &a,
+                        const BackwardSelection &b) {
+  return a.maySpill() != b.maySpill() ? b.maySpill()
+                                      : a.getSeconds() <= b.getSeconds();
 }
 
 namespace {
@@ -412,7 +432,10 @@ KernelSelector::select(BackwardKernel kernel,
         // One stage leaves nothing in flight while a tile is computed.
         double seconds = cost->seconds * (stages == 1 ? 1.3 : 1);
         cost->seconds = seconds;
-        if (!best || seconds < 0.995 * best->cost.seconds)
+        bool isBetter = !best || (cost->maySpill != best->cost.maySpill
+                                      ? best->cost.maySpill
+                                      : seconds < 0.995 * best->cost.seconds);
+        if (isBetter)
           best = BackwardChoice{kernel, schedule, *cost};
       }
   if (!best)
@@ -443,7 +466,7 @@ static Result<BackwardSelection> selectFamily(const AttentionProblem &problem,
     together.kernels.push_back(*both);
   if (key && value)
     apart.kernels.insert(apart.kernels.end(), {*key, *value});
-  if (both && (!key || !value || together.getSeconds() <= apart.getSeconds()))
+  if (both && (!key || !value || isPreferred(together, apart)))
     return together;
   if (key && value)
     return apart;

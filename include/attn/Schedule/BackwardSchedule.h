@@ -37,6 +37,7 @@ struct BackwardCost {
   Traffic bytes;
   int64_t sharedMemoryBytes = 0;
   int64_t registersPerThread = 0;
+  bool maySpill = false; ///< ranked after all that do not
   double seconds = 0;
 };
 
@@ -64,6 +65,7 @@ struct BackwardSelection {
   std::string fallback;
 
   double getSeconds() const;
+  bool maySpill() const;
 };
 
 /// What is asked of the kernel for dQ, and of those for dK and dV.
