@@ -193,9 +193,9 @@ static ScheduleAttr getNestSchedule(BackwardNest &nest) {
 }
 
 /// The nests of the steps, in order.
-static SmallVector<BackwardNest> findNests(Operation *function,
+static SmallVector<BackwardNest, 0> findNests(Operation *function,
                                            StringRef name) {
-  SmallVector<BackwardNest> nests;
+  SmallVector<BackwardNest, 0> nests;
   function->walk([&](BackwardStepOp step) {
     auto forall = step->getParentOfType<scf::ForallOp>();
     if (nests.empty() || nests.back().attention.forall != forall) {
