@@ -73,7 +73,7 @@ def with_regions(source: Source, mask: Any, score: Any) -> tuple[Source, list[An
         return source, []
     if not isinstance(source, AttentionProblem):
         raise BindingError("expected an AttentionProblem beside mask and score, got a module")
-    regions = {name: part.region for name, part in given.items()}
+    regions: dict[str, Any] = {name: part.region for name, part in given.items()}
     return dataclasses.replace(source, **regions), [array for part in given.values() for array in part.arrays]
 
 

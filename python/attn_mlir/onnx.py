@@ -116,8 +116,10 @@ class Importer:
     def module(self, name: str) -> str:
         query, key, value = (self.heads(n, a) for n, a in (("Q", "q"), ("K", "kv"), ("V", "kv")))
         present_key, present_value = self.with_past("key", key), self.with_past("value", value)
+        dim = query[1].shape[3]
+        assert isinstance(dim, int)
         # Said, where padding would change the default.
-        self.scale = self.attributes.get("scale", 1 / math.sqrt(query[1].shape[3]) if self.head_multiple > 1 else None)
+        self.scale = self.attributes.get("scale", 1 / math.sqrt(dim) if self.head_multiple > 1 else None)
         operands = [self.padded(*operand) for operand in (query, present_key, present_value)]
         clauses = self.clauses()
         types = ", ".join(t.mlir for _, t in operands)

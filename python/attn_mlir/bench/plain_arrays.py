@@ -48,7 +48,8 @@ class PlainArrays:
         a, p = problem.attention, problem
         values = {name: tensor.values() for name, tensor in inputs.items()}
         rows = {name: split(values[name], inputs[name].shape[-1]) for name in ("query", "key", "value")}
-        exact, unfused = {"output": [], "lse": []}, {"output": [], "lse": []}
+        exact: dict[str, list[float]] = {"output": [], "lse": []}
+        unfused: dict[str, list[float]] = {"output": [], "lse": []}
         for b in range(p.B):
             for h in range(p.Hq):
                 first = (b * p.Hkv + h // (p.Hq // p.Hkv)) * p.N

@@ -199,14 +199,14 @@ def plot_svg(groups: list[tuple[str, dict[str, float]]], environment: dict[str, 
     title = f"Attention forward, TFLOP/s; {environment.get('gpu', environment.get('device_name', 'cpu'))}"
     parts.append(f'<text x="{LEFT}" y="20" font-size="14">{escape(title)}</text>')
     for k, name in enumerate(peers):
-        x = LEFT + 110 * k
+        left = LEFT + 110 * k
         parts.append(
-            f'<rect x="{x}" y="30" width="10" height="10" fill="{COLOURS[name]}"/><text x="{x + 14}" y="39">{name}</text>'
+            f'<rect x="{left}" y="30" width="10" height="10" fill="{COLOURS[name]}"/><text x="{left + 14}" y="39">{name}</text>'
         )
     for k in range(6):
-        y, value = TOP + CHART_HEIGHT * (1 - k / 5), top * k / 5
-        parts.append(f'<line x1="{LEFT}" x2="{width - 10}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:.3g}</text>')
+        line, value = TOP + CHART_HEIGHT * (1 - k / 5), top * k / 5
+        parts.append(f'<line x1="{LEFT}" x2="{width - 10}" y1="{line:.1f}" y2="{line:.1f}" stroke="#ddd"/>')
+        parts.append(f'<text x="{LEFT - 6}" y="{line + 4:.1f}" text-anchor="end">{value:.3g}</text>')
     for g, (label, bars) in enumerate(groups):
         x = LEFT + GAP / 2 + g * step
         for k, name in enumerate(peers):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Optional
+from typing import Any, Optional
 
 import torch
 
@@ -96,7 +96,8 @@ class TorchArrays:
         """Of all heads, or where that is too much of some, the first and the last among them; the other rows of the
         results are NaN, which `stats` takes for not known."""
         pairs = self.checked_heads(problem)
-        results, unfused = ({}, {})
+        results: dict[str, Any] = {}
+        unfused: dict[str, Any] = {}
         for name in ("output", "lse") if problem.attention.lse else ("output",):
             shape = problem.shapes()[name]
             for target, dtype in ((results, torch.float64), (unfused, torch.float64)):

@@ -43,6 +43,7 @@ class WorkerProcess:
         """The reply to a request; raises WorkerLost, after which the next request starts another process."""
         if self.process is None:
             self.start()
+        assert self.process and self.process.stdin
         try:
             self.process.stdin.write(json.dumps(message).encode() + b"\n")
             self.process.stdin.flush()
@@ -53,6 +54,7 @@ class WorkerProcess:
 
     def read_line(self, timeout: float) -> bytes:
         deadline = time.monotonic() + timeout
+        assert self.process and self.process.stdout
         with selectors.DefaultSelector() as selector:
             selector.register(self.process.stdout, selectors.EVENT_READ)
             while b"\n" not in self.buffer:
@@ -76,6 +78,7 @@ class WorkerProcess:
         if self.process is None:
             return None
         process, self.process = self.process, None
+        assert process.stdin and process.stdout
         try:
             process.stdin.close()
             process.wait(timeout=2)

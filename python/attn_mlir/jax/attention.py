@@ -12,13 +12,12 @@ from typing import Any, Optional, Union
 
 import jax
 import numpy as np
+from jax import Array
 
 from .. import functional
 from ..errors import BindingError
 from ..kernel import has_cuda
 from ..mask import Mask, tensor
-
-Array = jax.Array
 
 
 @dataclasses.dataclass(frozen=True)

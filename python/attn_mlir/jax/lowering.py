@@ -175,7 +175,9 @@ class Lowering:
             zero = self.fresh()
             self.lines.append(f"{zero} = {element(start, type)}")
             init = self.op(f"linalg.fill ins({zero} : {type.dtype}) outs({init.name} : {type}) -> {type}", type)
-        names, head, read = [], [], []
+        names: list[str] = []
+        head: list[str] = []
+        read: list[tuple[Tensor, str, str]] = []
         for tensor, dims in inputs:
             names.append(f"%e{len(names)}")
             if tensor.scalar is not None:

@@ -29,6 +29,11 @@ class TensorLayout:
     strides: Optional[tuple[int, ...]] = None
     address: int = 0
 
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The strides, given or not."""
+        return self.strides if self.strides is not None else row_major_strides(self.shape)
+
 
 @dataclasses.dataclass(frozen=True)
 class ParameterValue:
@@ -122,7 +127,7 @@ class BoundProblem:
         if iteration is not None:
             symbols["iteration"] = iteration
         dims = {name: list(layout.shape) for name, layout in zip(names, self.operands)}
-        strides = {name: list(layout.strides) for name, layout in zip(names, self.operands)}
+        strides = {name: list(layout.steps) for name, layout in zip(names, self.operands)}
         return Scope(symbols, dims, strides)
 
     def integer(self, expr: Expression, path: str, scope: Optional[Scope] = None, limits=INT64) -> int:
@@ -169,17 +174,18 @@ class BoundProblem:
                     f"{where}: expected a multiple of the cluster's {kernel.cluster[i]} CTAs, got {ctas}"
                 )
             grid.append(ctas)
+        x, y, z = grid
         shared = self.integer(kernel.shared_bytes, path + ".shared_bytes", scope, (0, MAX_SHARED_BYTES))
         parameters = (
             self.parameter(parameter, f"{path}.parameters[{i}]", scope) for i, parameter in enumerate(kernel.parameters)
         )
-        return Launch(kernel, tuple(grid), shared, tuple(parameters))
+        return Launch(kernel, (x, y, z), shared, tuple(parameters))
 
     def parameter(self, parameter: Parameter, path: str, scope: Scope) -> ParameterValue:
-        if parameter.kind in ("i32", "i64"):
+        if parameter.value is not None and parameter.kind in ("i32", "i64"):
             limits = INT32 if parameter.kind == "i32" else INT64
             return ParameterValue(parameter, value=self.integer(parameter.value, path, scope, limits))
-        if parameter.kind in ("f32", "f64"):
+        if parameter.value is not None:
             return ParameterValue(parameter, value=float(evaluate(parameter.value, path, scope)))
         offset = self.integer(parameter.byte_offset, path + ".byte_offset", scope)
         if not parameter.tensor_map:
@@ -211,9 +217,9 @@ def check_alignment(operand: Operand, address: int):
 
 
 def check_strides(operand: Operand, layout: TensorLayout):
-    if len(layout.strides) != len(layout.shape):
-        fail(operand, f"expected {len(layout.shape)} strides, got {len(layout.strides)}")
-    for d, (size, stride) in enumerate(zip(layout.shape, layout.strides)):
+    if len(layout.steps) != len(layout.shape):
+        fail(operand, f"expected {len(layout.shape)} strides, got {len(layout.steps)}")
+    for d, (size, stride) in enumerate(zip(layout.shape, layout.steps)):
         if stride < 0:
             fail(operand, f"expected stride {d} to be at least 0, got {stride}")
         # The stride of a dimension of size 1 is never used.

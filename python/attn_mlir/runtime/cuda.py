@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from typing import Optional, Sequence, Union
+from typing import Any, Optional, Sequence, Union
 
 from ..errors import DeviceError
 from .binding import Launch, ParameterValue
@@ -282,7 +282,7 @@ def encode_tensor_map(driver: Driver, tensor_map: TensorMap, value: ParameterVal
     return owner, where
 
 
-SCALARS = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "f32": ctypes.c_float, "f64": ctypes.c_double}
+SCALARS: dict[str, Any] = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "f32": ctypes.c_float, "f64": ctypes.c_double}
 
 
 class PreparedLaunch:
@@ -310,6 +310,7 @@ class PreparedLaunch:
         if parameter.tensor_map:
             base = addresses[parameter.base] + value.byte_offset
             return encode_tensor_map(self.driver, parameter.tensor_map, value, base)
+        cell: Any
         if parameter.kind == "pointer":
             # Wraps like the machine's addresses: a negative offset may lead below an address of 0.
             cell = Pointer((addresses[parameter.base] + value.byte_offset) % 2**64)

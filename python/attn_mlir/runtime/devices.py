@@ -178,12 +178,12 @@ class CudaDevice:
         sources = iter(inputs)
         memories, layouts = [], []
         for operand, layout in zip(problem.manifest.operands, problem.operands):
-            count = strided_elements(layout.shape, layout.strides) * DTYPE_BYTES[operand.dtype]
+            count = strided_elements(layout.shape, layout.steps) * DTYPE_BYTES[operand.dtype]
             memory = Memory(self.context, count)
             if operand.role == "output":
                 memory.fill(0xFF)
             elif count:
-                memory.write(next(sources).spread(layout.strides))
+                memory.write(next(sources).spread(layout.steps))
             else:
                 next(sources)
             memories.append(memory)
@@ -191,7 +191,7 @@ class CudaDevice:
         self.prepare(program, layouts).run()
         self.context.synchronize()
         return [
-            HostArray.gather(operand.dtype, layout.shape, layout.strides, memory.read())
+            HostArray.gather(operand.dtype, layout.shape, layout.steps, memory.read())
             for operand, layout, memory in zip(problem.manifest.operands, layouts, memories)
             if operand.role != "input"
         ]

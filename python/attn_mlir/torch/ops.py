@@ -7,12 +7,11 @@ import math
 from typing import Any, Optional, Sequence, Union
 
 import torch
+from torch import Tensor
 
 from .. import functional
 from ..errors import BindingError
 from ..mask import Mask, tensor
-
-Tensor = torch.Tensor
 
 
 def options_of(
@@ -91,9 +90,9 @@ def attention_backward_op(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """attn_mlir.attention_backward as an op: d_query, d_key, d_value and d_bias, which is empty unless asked for."""
     options = options_of(mask, causal, window, soft_cap, scale, query)
-    tensors = [readable(t) for t in (query, key, value, output)]
+    q, k, v, o = (readable(t) for t in (query, key, value, output))
     results = functional.attention_backward(
-        *tensors, lse.contiguous(), readable(d_output),
+        q, k, v, o, lse.contiguous(), readable(d_output),
         d_lse=d_lse.contiguous() if d_lse is not None else None, bias=bias, bias_gradient=bias_gradient, **options,
     )  # fmt: skip
     return results if bias_gradient else (*results, query.new_empty(0))

@@ -1,32 +1,96 @@
-"""Runs the Python blocks of docs/Python.md, one after the other, with small arrays under the names that they use."""
+"""Runs the code of a page of documentation, block by block, in one namespace: `docs.py PAGE.md [--arrays]`.
 
+What a ```python block prints must be the ```text block behind it, where `...` stands for anything. Blocks that need a
+package that is not installed are counted. ```sh blocks run in a folder that looks like the repository's root, with pip
+installing into a folder of the test; variables that they export stay. --arrays: small arrays under the names that pages use.
+"""
+
+import contextlib
+import importlib.util
+import io
 import math
+import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import attn_mlir
-from attn_mlir.runtime.host_array import HostArray, round_to
-
-FENCE = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-generator = random.Random(1)
+FENCE = re.compile(r"^```(python|sh)\n(.*?)^```$(?:\n^```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
+ROOT = Path(__file__).parents[3]
 
 
-def normal(dtype, *shape):
-    return HostArray.of(dtype, shape, [round_to(generator.gauss(0, 1), dtype) for _ in range(math.prod(shape))])
+def is_missing(block):
+    """A package that the block, or one like it before, needs and that is not there."""
+    wanted = [name for name in ("torch", "jax", "onnx") if re.search(rf"\b(import|attn_mlir\.){name}\b|\b{name}\.", block)]
+    return any(importlib.util.find_spec(name) is None for name in wanted)
 
 
-module = (Path(__file__).parent / "attention.mlir").read_text()
-Path("attention.mlir").write_text(module)
-command = ["attn-opt", "attention.mlir", "--target=sm_80", "--emit=ptx,manifest", "-o", "./attention"]
-subprocess.run(command, check=True)
-names = {name: normal("bf16", 1, 2, 20, 64) for name in ("query", "key", "value", "q", "k", "v")}
-names["ids"] = HostArray.of("i32", (20,), [i // 6 for i in range(20)])
-names["alibi_slopes"] = HostArray.of("f32", (2,), [0.5, 0.25])
-blocks = FENCE.findall(Path(sys.argv[1]).read_text())
-for block in blocks:
-    exec(compile(block, sys.argv[1], "exec"), names)
-assert isinstance(names["lse"], HostArray) and isinstance(names["kernel"], attn_mlir.Kernel)
-print(f"{len(blocks)} blocks run")
+def run_shell(block, folder):
+    """pip finds what it needs here: no index is asked."""
+    if not (folder / "python").exists():
+        shutil.copytree(ROOT / "python", folder / "python", ignore=shutil.ignore_patterns("__pycache__"))
+        (folder / "build").symlink_to(Path(shutil.which("attn-opt")).parents[1])
+    options = {"PIP_TARGET": str(folder / "site"), "PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_QUIET": "1"}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, **options, "PATH": path, "PIP_NO_DEPS": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    command = ["bash", "-e", "-c", block.replace(" numpy", "") + "\nenv"]
+    result = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    for line in result.stdout.splitlines():
+        name, _, value = line.partition("=")
+        if name.startswith("ATTN_"):
+            os.environ[name] = value
+    sys.path_importer_cache.clear()  # a folder that was not there has modules now
+
+
+def matches(expected, printed):
+    pattern = ".*".join(re.escape(part.strip("\n")) for part in re.split(r"\.\.\.", expected.strip("\n")))
+    return re.fullmatch(pattern, printed.strip("\n"), re.DOTALL)
+
+
+def arrays():
+    from attn_mlir.runtime.host_array import HostArray, round_to
+
+    generator = random.Random(1)
+
+    def normal(dtype, *shape):
+        return HostArray.of(dtype, shape, [round_to(generator.gauss(0, 1), dtype) for _ in range(math.prod(shape))])
+
+    Path("attention.mlir").write_text((Path(__file__).parent / "attention.mlir").read_text())
+    command = ["attn-opt", "attention.mlir", "--target=sm_80", "--emit=ptx,manifest", "-o", "./attention"]
+    subprocess.run(command, check=True)
+    names = {name: normal("bf16", 1, 2, 20, 64) for name in ("query", "key", "value", "q", "k", "v")}
+    names["ids"] = HostArray.of("i32", (20,), [i // 6 for i in range(20)])
+    names["alibi_slopes"] = HostArray.of("f32", (2,), [0.5, 0.25])
+    if importlib.util.find_spec("jax"):
+        import jax
+
+        names["function"] = lambda x: jax.nn.softmax(x @ x.T) @ x
+    return names
+
+
+def main(page, with_arrays):
+    names = arrays() if with_arrays else {}
+    ran = skipped = 0
+    for match in FENCE.finditer(Path(page).read_text()):
+        kind, block, expected = match.groups()
+        if kind == "sh":
+            if not with_arrays:
+                run_shell(block, Path.cwd())
+                ran += 1
+            continue
+        if is_missing(block):
+            skipped += 1
+            continue
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(block, page, "exec"), names)
+        if expected is not None and not matches(expected, printed.getvalue()):
+            sys.exit(f"{page}: expected\n{expected}got\n{printed.getvalue()}")
+        ran += 1
+    print(f"{ran} blocks run, {skipped} without their package")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], "--arrays" in sys.argv)
