@@ -60,6 +60,7 @@ def add_python_package(name):
 
 
 add_python_package("jax")
+add_python_package("mypy")
 add_python_package("numpy")
 add_python_package("onnx")
 add_python_package("torch")

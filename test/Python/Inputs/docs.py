@@ -63,11 +63,18 @@ def arrays():
     names = {name: normal("bf16", 1, 2, 20, 64) for name in ("query", "key", "value", "q", "k", "v")}
     names["ids"] = HostArray.of("i32", (20,), [i // 6 for i in range(20)])
     names["alibi_slopes"] = HostArray.of("f32", (2,), [0.5, 0.25])
-    if importlib.util.find_spec("jax"):
-        import jax
+    if importlib.util.find_spec("torch"):
+        import torch
 
-        names["function"] = lambda x: jax.nn.softmax(x @ x.T) @ x
+        names.update(model=torch.nn.Linear(4, 4), x=torch.ones(4))
     return names
+
+
+def jax_arrays():
+    import jax
+
+    names = {name: jax.numpy.ones((1, 2, 20, 64)) for name in ("query", "key", "value")}
+    return {**names, "x": names["query"][0, 0], "function": lambda x: jax.nn.softmax(x @ x.T) @ x}
 
 
 def main(page, with_arrays):
@@ -84,8 +91,9 @@ def main(page, with_arrays):
             skipped += 1
             continue
         printed = io.StringIO()
+        own = {**names, **jax_arrays()} if with_arrays and "attn_mlir.jax" in block else names
         with contextlib.redirect_stdout(printed):
-            exec(compile(block, page, "exec"), names)
+            exec(compile(block, page, "exec"), own)
         if expected is not None and not matches(expected, printed.getvalue()):
             sys.exit(f"{page}: expected\n{expected}got\n{printed.getvalue()}")
         ran += 1
