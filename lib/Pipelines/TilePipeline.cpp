@@ -37,6 +37,7 @@ void attn::buildTilePipeline(OpPassManager &pm,
   OpPassManager &kernels = pm.nest<tile::KernelOp>();
   kernels.addPass(tile::createSpecializeWarpsPass());
   kernels.addPass(tile::createOverlapSoftmaxPass());
+  kernels.addPass(tile::createOverlapProductsPass());
   kernels.addPass(tile::createStageStoresPass());
   kernels.addPass(tile::createPipelinePass());
   kernels.addPass(

@@ -12,6 +12,7 @@
 
 #include "Sweep.h"
 
+#include "attn/Schedule/BackwardReport.h"
 #include "attn/Support/Format.h"
 
 #include "llvm/Support/CommandLine.h"
@@ -157,11 +158,28 @@ static int runSweep(const TargetInfo &target,
   return 0;
 }
 
+static int runBackward(const AttentionProblem &problem,
+                       const TargetInfo &target,
+                       const ScheduleOverrides &overrides) {
+  Result<BackwardSelection> selection =
+      selectBackwardSchedules(problem, target, {overrides, overrides});
+  if (!selection)
+    return reportError(selection.error());
+  if (json)
+    llvm::outs() << getBackwardReportJson(problem, target, *selection).dump(2)
+                 << "\n";
+  else
+    llvm::outs() << printBackwardReport(problem, target, *selection);
+  return 0;
+}
+
 static int runSelection(const TargetInfo &target,
                         const ScheduleOverrides &overrides) {
   Result<AttentionProblem> problem = AttentionProblem::parse(problemText);
   if (!problem)
     return reportError(problem.error());
+  if (problem->pass == AttentionPass::Backward)
+    return runBackward(*problem, target, overrides);
   Result<Selection> selection = selectSchedule(*problem, target, overrides);
   if (!selection)
     return reportError(selection.error());

@@ -333,9 +333,11 @@ struct ConvertAttnToTile
     for (FunctionOpInterface function : functions) {
       if (holdsBackward(function)) {
         builder.setInsertionPoint(function);
-        if (failed(buildBackwardKernels(builder, function, function.getName())))
+        FailureOr<int64_t> count =
+            buildBackwardKernels(builder, function, function.getName());
+        if (failed(count))
           return signalPassFailure();
-        numKernels += 2;
+        numKernels += *count;
         function.erase();
         continue;
       }

@@ -5,8 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Each loop nest of --attn-tile-backward becomes a kernel, its scf.forall the
-// grid. Tiles are copied where they are sliced and waited for by the step that
-// reads them; nothing is in flight while a step computes.
+// grid. Its loops stay loops, slices become tile loads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,20 +29,22 @@ namespace {
 class BackwardKernelBuilder : KernelScope {
 public:
   BackwardKernelBuilder(OpBuilder &builder, TiledBackward &backward,
-                        bool keysAreRows)
-      : KernelScope(builder, keysAreRows ? backward.keys : backward.queries),
-        backward(backward), keysAreRows(keysAreRows),
+                        BackwardNest &nest)
+      : KernelScope(builder, nest.attention), backward(backward), nest(nest),
         loc(attention.forall.getLoc()) {}
 
-  LogicalResult build(StringRef name, DictionaryAttr manifest);
+  LogicalResult build();
 
 private:
   LogicalResult convertBlock(Block &block);
   LogicalResult convertOp(Operation *op);
   LogicalResult convertLoop(scf::ForOp loop);
-  LogicalResult convertBranch(scf::IfOp branch);
   LogicalResult convertSlice(tensor::ExtractSliceOp slice);
   LogicalResult convertStep(BackwardStepOp step);
+  FailureOr<Value> loadFactor(Value tile);
+  FailureOr<Value> loadRowValues(Value tile, Value workspace);
+  FailureOr<BackwardTiles> loadTiles(BackwardStepOp step);
+  FailureOr<SmallVector<Value>> getIndices(Value tile);
   void convertDelta(BackwardDeltaOp op);
   void convertFill(linalg::FillOp fill);
   void convertStores(scf::InParallelOp op);
@@ -53,10 +54,11 @@ private:
   }
 
   TiledBackward &backward;
-  bool keysAreRows;
+  BackwardNest &nest;
   Location loc;
-  /// True while copies are under way that no step has waited for.
-  bool isCopying = false;
+  /// lse and delta, which the first kernel writes, and what of them belongs to
+  /// its rows.
+  RowValues workspaces, rowValues;
 };
 } // namespace
 
@@ -74,7 +76,6 @@ LogicalResult BackwardKernelBuilder::convertLoop(scf::ForOp loop) {
   values.map(loop.getInductionVar(), copy.getInductionVar());
   values.map(ValueRange(loop.getRegionIterArgs()),
              ValueRange(copy.getRegionIterArgs()));
-  isCopying = false; // The first step of the loop waits for all copies.
   if (failed(convertBlock(*loop.getBody())))
     return failure();
   scf::YieldOp::create(builder, loop.getLoc(),
@@ -83,41 +84,12 @@ LogicalResult BackwardKernelBuilder::convertLoop(scf::ForOp loop) {
   return success();
 }
 
-/// The condition is the same for all threads of a CTA: branches may hold
-/// barriers.
-LogicalResult BackwardKernelBuilder::convertBranch(scf::IfOp branch) {
-  SmallVector<Value> otherwise = lookupAll(branch.elseYield().getOperands());
-  auto copy = scf::IfOp::create(builder, branch.getLoc(), TypeRange(otherwise),
-                                values.lookup(branch.getCondition()), true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(copy.elseBlock());
-  scf::YieldOp::create(builder, branch.getLoc(), otherwise);
-  builder.setInsertionPointToStart(copy.thenBlock());
-  if (failed(convertBlock(*branch.thenBlock())))
-    return failure();
-  scf::YieldOp::create(builder, branch.getLoc(),
-                       lookupAll(branch.thenYield().getOperands()));
-  values.map(branch.getResults(), copy.getResults());
-  return success();
-}
-
 //===----------------------------------------------------------------------===//
 // Tiles and steps
 //===----------------------------------------------------------------------===//
 
-/// True if a step multiplies with the tile.
-static bool isFactor(Value tile) {
-  return llvm::any_of(tile.getUsers(), [&](Operation *user) {
-    auto step = dyn_cast<BackwardStepOp>(user);
-    return step &&
-           llvm::is_contained(ValueRange{step.getQuery(), step.getKey(),
-                                         step.getValue(), step.getDOutput()},
-                              tile);
-  });
-}
-
-/// Starts the copy of a tile that a step multiplies with; other tiles are read
-/// where they are.
+/// Slices are loaded where steps use them, but for tiles of the whole kernel
+/// and those that are only read where they are.
 LogicalResult
 BackwardKernelBuilder::convertSlice(tensor::ExtractSliceOp slice) {
   // What is cut off a ragged result: the store does that by itself.
@@ -126,97 +98,140 @@ BackwardKernelBuilder::convertSlice(tensor::ExtractSliceOp slice) {
     values.map(slice.getResult(), fragment);
     return success();
   }
-  Value source = values.lookup(slice.getSource());
   Value tile = slice.getResult();
   for (Operation *user : slice->getUsers())
     if (isa<tensor::PadOp>(user))
       tile = user->getResult(0);
-  if (!isFactor(tile)) {
-    values.map(tile, source);
+  BackwardStepOp step = nest.steps.front();
+  bool isKept = nest.keysAreRows()
+                    ? tile == step.getKey() ||
+                          (tile == step.getValue() && nest.needsScoreGradient())
+                    : tile == step.getQuery() || tile == step.getDOutput();
+  if (!isKept) {
+    // delta of the first kernel is no operand.
+    if (Value source = values.lookupOrNull(slice.getSource()))
+      values.map(tile, source);
     return success();
   }
+  FailureOr<Value> loaded = loadFactor(tile);
+  if (failed(loaded))
+    return failure();
+  values.map(tile, *loaded);
+  return success();
+}
+
+/// Where a tile begins, without its column.
+FailureOr<SmallVector<Value>> BackwardKernelBuilder::getIndices(Value tile) {
   SmallVector<Value> indices;
   for (OpFoldResult offset :
-       ArrayRef<OpFoldResult>(slice.getMixedOffsets()).drop_back()) {
+       ArrayRef<OpFoldResult>(getSlice(tile).getMixedOffsets()).take_front(3)) {
     FailureOr<Value> index = materialize(cast<Value>(offset));
     if (failed(index))
       return failure();
     indices.push_back(*index);
   }
+  return indices;
+}
+
+/// A tile that a product takes; one of the whole kernel is there already.
+FailureOr<Value> BackwardKernelBuilder::loadFactor(Value tile) {
+  if (Value loaded = values.lookupOrNull(tile);
+      loaded && isa<tile::SharedType>(loaded.getType()))
+    return loaded;
+  FailureOr<SmallVector<Value>> indices = getIndices(tile);
+  if (failed(indices))
+    return failure();
   auto type = cast<RankedTensorType>(tile.getType());
-  int64_t cols = llvm::alignTo(type.getDimSize(kHeadDim), 16);
-  auto shared = tile::SharedType::get(
-      builder.getContext(), {type.getDimSize(kSequence), cols},
-      type.getElementType(), tile::SharedType::getSwizzleFor(2 * cols));
-  OpBuilder entry =
-      OpBuilder::atBlockBegin(&builder.getBlock()
-                                   ->getParent()
-                                   ->getParentOfType<tile::KernelOp>()
-                                   .getBody()
-                                   .front());
-  Value buffer =
-      tile::AllocOp::create(entry, loc, shared, /*offset=*/IntegerAttr());
-  // The step before has read what is overwritten now.
-  if (!isCopying)
-    gpu::BarrierOp::create(builder, loc);
-  isCopying = true;
-  tile::CopyAsyncOp::create(builder, loc, source, indices, buffer,
-                            /*in_bounds=*/false);
-  values.map(tile, buffer);
-  return success();
+  return loadTile(values.lookup(getSource(tile)), *indices,
+                  type.getDimSize(kSequence),
+                  llvm::alignTo(type.getDimSize(kHeadDim), 16));
+}
+
+/// The part of a workspace that belongs to the rows of `tile`.
+FailureOr<Value> BackwardKernelBuilder::loadRowValues(Value tile,
+                                                      Value workspace) {
+  FailureOr<SmallVector<Value>> indices = getIndices(tile);
+  if (failed(indices))
+    return failure();
+  return loadTile(workspace, *indices, /*rows=*/1, nest.getTileM());
+}
+
+/// In the order in which they are needed; rows come with what belongs to them.
+FailureOr<BackwardTiles> BackwardKernelBuilder::loadTiles(BackwardStepOp step) {
+  BackwardTiles tiles;
+  tiles.queries = values.lookup(getSource(step.getQuery()));
+  FailureOr<Value> query = loadFactor(step.getQuery());
+  FailureOr<Value> key = loadFactor(step.getKey());
+  if (failed(query) || failed(key))
+    return failure();
+  tiles.query = *query;
+  tiles.key = *key;
+  tiles.lse = rowValues.lse;
+  tiles.delta = rowValues.delta;
+  if (nest.keysAreRows()) {
+    FailureOr<Value> lse = loadRowValues(step.getLse(), workspaces.lse);
+    if (failed(lse))
+      return failure();
+    tiles.lse = *lse;
+  }
+  FailureOr<Value> dOutput = loadFactor(step.getDOutput());
+  if (failed(dOutput))
+    return failure();
+  tiles.dOutput = *dOutput;
+  if (!nest.needsScoreGradient())
+    return tiles;
+  if (nest.keysAreRows()) {
+    FailureOr<Value> delta = loadRowValues(step.getDelta(), workspaces.delta);
+    if (failed(delta))
+      return failure();
+    tiles.delta = *delta;
+  }
+  FailureOr<Value> value = loadFactor(step.getValue());
+  if (failed(value))
+    return failure();
+  tiles.value = *value;
+  return tiles;
 }
 
 LogicalResult BackwardKernelBuilder::convertStep(BackwardStepOp step) {
-  tile::CommitGroupOp::create(builder, loc);
-  tile::WaitGroupOp::create(builder, loc, 0);
-  gpu::BarrierOp::create(builder, loc);
-  isCopying = false;
-  Value lse = values.lookup(getSource(step.getLse()));
-  Value delta = keysAreRows ? values.lookup(getSource(step.getDelta()))
-                            : values.lookup(step.getDelta());
-  BackwardTiles tiles{values.lookup(step.getQuery()),
-                      values.lookup(step.getKey()),
-                      values.lookup(step.getValue()),
-                      values.lookup(step.getDOutput()),
-                      lse,
-                      delta};
-  FailureOr<BackwardStepBuilder::Operands> operands =
-      BackwardStepBuilder(mods, step, tiles, keysAreRows).build();
-  if (failed(operands))
+  FailureOr<BackwardTiles> tiles = loadTiles(step);
+  if (failed(tiles))
+    return failure();
+  BackwardStepBuilder scoresBuilder(mods, step, *tiles, nest.keysAreRows());
+  FailureOr<BackwardStepBuilder::Scores> scores = scoresBuilder.build();
+  if (failed(scores))
     return failure();
   auto accumulate = [&](Value gradient, Value result, Value a, Value b) {
-    values.map(result,
-               tile::MmaOp::create(builder, loc, a, b, /*transpose_b=*/false,
-                                   values.lookup(gradient))
-                   .getResult());
+    if (!gradient)
+      return;
+    Value sum =
+        tile::MmaOp::create(builder, loc, scoresBuilder.toOperand(a), b,
+                            /*transpose_b=*/false, values.lookup(gradient));
+    values.map(result, sum);
   };
-  if (keysAreRows) {
-    accumulate(step.getDKey(), step.getDKeyResult(), operands->dScores,
-               tiles.query);
-    accumulate(step.getDValue(), step.getDValueResult(),
-               operands->probabilities, tiles.dOutput);
-  } else {
-    accumulate(step.getDQuery(), step.getDQueryResult(), operands->dScores,
-               tiles.key);
-  }
+  accumulate(step.getDValue(), step.getDValueResult(), scores->probabilities,
+             tiles->dOutput);
+  accumulate(step.getDKey(), step.getDKeyResult(), scores->gradient,
+             tiles->query);
+  accumulate(step.getDQuery(), step.getDQueryResult(), scores->gradient,
+             tiles->key);
   return success();
 }
 
-/// Each CTA writes delta of its rows, and reads it again from there.
+/// Keeps what the rows of the CTA need, and writes it for the other kernels.
 void BackwardKernelBuilder::convertDelta(BackwardDeltaOp op) {
   auto type = cast<RankedTensorType>(op.getOutput().getType());
   auto sourceOf = [&](Value tile) {
     return tile ? values.lookup(getSource(tile)) : tile;
   };
   SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
-  Value delta = DeltaBuilder(builder, loc, at)
-                    .build(type.getDimSize(kSequence),
-                           type.getDimSize(kHeadDim), sourceOf(op.getOutput()),
-                           sourceOf(op.getDOutput()), sourceOf(op.getDLse()));
-  Value workspace = values.lookup(attention.forall.getRegionIterArgs()[1]);
-  tile::StoreOp::create(builder, loc, delta, workspace, at);
-  gpu::BarrierOp::create(builder, loc);
-  values.map(op.getDelta(), workspace);
+  BackwardStepOp step = nest.steps.front();
+  rowValues = RowValuesBuilder(builder, loc, at, step.getScaleValue())
+                  .build(type.getDimSize(kSequence), type.getDimSize(kHeadDim),
+                         sourceOf(step.getLse()), sourceOf(op.getOutput()),
+                         sourceOf(op.getDOutput()), sourceOf(op.getDLse()));
+  tile::StoreOp::create(builder, loc, rowValues.lse, workspaces.lse, at);
+  tile::StoreOp::create(builder, loc, rowValues.delta, workspaces.delta, at);
 }
 
 void BackwardKernelBuilder::convertFill(linalg::FillOp fill) {
@@ -232,8 +247,8 @@ void BackwardKernelBuilder::convertFill(linalg::FillOp fill) {
 void BackwardKernelBuilder::convertStores(scf::InParallelOp op) {
   for (Operation &yielding : op.getYieldingOps()) {
     auto insert = cast<tensor::ParallelInsertSliceOp>(yielding);
-    Value source = values.lookup(insert.getSource());
-    if (!isa<tile::FragmentType>(source.getType()))
+    Value source = values.lookupOrNull(insert.getSource());
+    if (!source || !isa<tile::FragmentType>(source.getType()))
       continue; // delta, which is there.
     tile::StoreOp::create(builder, insert.getLoc(), source,
                           values.lookup(insert.getDest()),
@@ -248,7 +263,6 @@ void BackwardKernelBuilder::convertStores(scf::InParallelOp op) {
 LogicalResult BackwardKernelBuilder::convertOp(Operation *op) {
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](scf::ForOp loop) { return convertLoop(loop); })
-      .Case([&](scf::IfOp branch) { return convertBranch(branch); })
       .Case([&](tensor::ExtractSliceOp slice) { return convertSlice(slice); })
       .Case([&](BackwardStepOp step) { return convertStep(step); })
       .Case([&](BackwardDeltaOp delta) {
@@ -288,21 +302,21 @@ LogicalResult BackwardKernelBuilder::convertBlock(Block &block) {
   return success();
 }
 
-LogicalResult BackwardKernelBuilder::build(StringRef name,
-                                           DictionaryAttr manifest) {
+LogicalResult BackwardKernelBuilder::build() {
   OpBuilder::InsertionGuard guard(builder);
-  FailureOr<tile::KernelOp> kernel = beginKernel(name, manifest);
+  FailureOr<tile::KernelOp> kernel =
+      beginKernel(nest.entry, buildManifest(attention, backward.plan));
   if (failed(kernel))
     return failure();
-  Value delta = kernel->getBody().front().addArgument(
-      backward.plan.workspaces[0].type, loc);
-  scf::ForallOp first = backward.queries.forall;
-  values.map(first.getRegionIterArgs()[1], delta);
-  values.map(first.getResult(1), delta);
-  int64_t tile = keysAreRows ? attention.schedule.getTileN()
-                             : attention.schedule.getTileM();
-  Value position =
-      arith::MulIOp::create(builder, loc, getReversedBlockId(), constant(tile));
+  Block &body = kernel->getBody().front();
+  workspaces.lse = body.addArgument(backward.plan.workspaces[0].type, loc);
+  workspaces.delta = body.addArgument(backward.plan.workspaces[1].type, loc);
+  // Under a causal mask the last rows and the first keys have the most tiles.
+  Value number =
+      nest.keysAreRows() ? getBlockId(gpu::Dimension::x) : getReversedBlockId();
+  Value position = arith::MulIOp::create(
+      builder, loc, number,
+      constant(nest.keysAreRows() ? nest.getTileN() : nest.getTileM()));
   values.map(attention.forall.getInductionVars(),
              SmallVector<Value>{getBlockId(gpu::Dimension::z),
                                 getBlockId(gpu::Dimension::y), position});
@@ -313,19 +327,17 @@ LogicalResult BackwardKernelBuilder::build(StringRef name,
 }
 
 //===----------------------------------------------------------------------===//
-// Both kernels
+// All kernels
 //===----------------------------------------------------------------------===//
 
-LogicalResult attn::buildBackwardKernels(OpBuilder &builder,
-                                         Operation *function, StringRef name) {
+FailureOr<int64_t> attn::buildBackwardKernels(OpBuilder &builder,
+                                              Operation *function,
+                                              StringRef name) {
   FailureOr<TiledBackward> backward = TiledBackward::find(function, name);
   if (failed(backward))
     return failure();
-  if (failed(BackwardKernelBuilder(builder, *backward, /*keysAreRows=*/false)
-                 .build(backward->plan.kernels[0].entry,
-                        buildManifest(backward->queries, backward->plan))))
-    return failure();
-  return BackwardKernelBuilder(builder, *backward, /*keysAreRows=*/true)
-      .build(backward->plan.kernels[1].entry,
-             buildScheduleManifest(backward->keys));
+  for (BackwardNest &nest : backward->nests)
+    if (failed(BackwardKernelBuilder(builder, *backward, nest).build()))
+      return failure();
+  return backward->nests.size();
 }

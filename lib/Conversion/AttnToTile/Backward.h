@@ -14,13 +14,13 @@ namespace attn {
 /// True if `function` holds a tiled backward.
 bool holdsBackward(mlir::Operation *function);
 
-/// Builds the two kernels of the one tiled backward of `function`: delta and
-/// dQ, then dK and dV. Neither has an atomic operation: their results do not
-/// depend on the order in which CTAs run. Emits an error for what the GPU
-/// cannot do.
-mlir::LogicalResult buildBackwardKernels(mlir::OpBuilder &builder,
-                                         mlir::Operation *function,
-                                         llvm::StringRef name);
+/// Builds the kernels of the one tiled backward of `function`: delta and dQ,
+/// then dK and dV, or each apart. None has an atomic operation: their results
+/// do not depend on the order in which CTAs run. Returns their number; emits an
+/// error for what the GPU cannot do.
+mlir::FailureOr<int64_t> buildBackwardKernels(mlir::OpBuilder &builder,
+                                              mlir::Operation *function,
+                                              llvm::StringRef name);
 
 } // namespace attn
 

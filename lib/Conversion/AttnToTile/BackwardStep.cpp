@@ -16,11 +16,9 @@
 using namespace mlir;
 using namespace attn;
 
-/// Where an element of the scores is: its coordinates (b, h, i, j), i32, and
-/// whether its query exists (i1).
+/// Where an element of the scores is: its coordinates (b, h, i, j), i32.
 struct BackwardStepBuilder::Element {
   ModToMap::Coordinates at;
-  Value exists;
 };
 
 Value BackwardStepBuilder::constant(double value) {
@@ -51,7 +49,8 @@ FailureOr<Value> BackwardStepBuilder::createMap(
       llvm::map_to_vector(step.getOffsets(), [&](Value offset) {
         return toI32(mods.getValues().lookup(offset));
       });
-  Value rows = toI32(tile::DimOp::create(builder, loc, tiles.lse, kSequence));
+  Value rows =
+      toI32(tile::DimOp::create(builder, loc, tiles.queries, kSequence));
   Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
   Value last = arith::SubIOp::create(builder, loc, rows, one);
   auto map =
@@ -66,11 +65,8 @@ FailureOr<Value> BackwardStepBuilder::createMap(
                                   keysAreRows ? col : row);
   Value j = arith::AddIOp::create(builder, loc, offsets[kLoopN],
                                   keysAreRows ? row : col);
-  Element element;
-  element.exists =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, i, rows);
   i = arith::MinSIOp::create(builder, loc, i, last);
-  element.at = {offsets[kLoopB], offsets[kLoopH], i, j};
+  Element element{{offsets[kLoopB], offsets[kLoopH], i, j}};
   FailureOr<Value> result =
       body(element, block->getArguments().take_front(inputs.size()));
   if (failed(result))
@@ -79,14 +75,15 @@ FailureOr<Value> BackwardStepBuilder::createMap(
   return map.getResult();
 }
 
-/// vector[b, h, i]
-Value BackwardStepBuilder::readRow(Value vector, const Element &element) {
-  SmallVector<Value> indices;
-  for (Value coordinate : {element.at.batch, element.at.head, element.at.row})
-    indices.push_back(
-        arith::ExtSIOp::create(builder, loc, builder.getI64Type(), coordinate));
-  return tile::ExtractOp::create(builder, loc, builder.getF32Type(), vector,
-                                 indices);
+/// A vector of queries as maps take it: with one value for each row or column.
+Value BackwardStepBuilder::getVector(Value vector) {
+  auto tile = dyn_cast<tile::SharedType>(vector.getType());
+  if (!tile)
+    return vector;
+  auto type = tile::FragmentType::get(builder.getContext(), {tile.getCols()},
+                                      builder.getF32Type(),
+                                      tile::FragmentLayout::Column);
+  return tile::LoadColumnOp::create(builder, loc, type, vector, ValueRange());
 }
 
 /// score + bias[b or 0, h or 0, i or 0, j or 0]; keys past the end read the
@@ -132,56 +129,59 @@ FailureOr<Value> BackwardStepBuilder::getInner(Value product,
   return addBias(score, element);
 }
 
-/// P = exp2(log2(e) * (S - lse)), and 0 where masked or past the end, and in
-/// rows without keys.
-FailureOr<Value> BackwardStepBuilder::getProbability(Value product,
+/// P = exp2(log2(e) * S - lse) of a product and lse, and 0 where masked, and in
+/// rows without keys or past the end. There exp2(x - inf) is 0 for every score
+/// but those that a score_mod may make of what is no key.
+FailureOr<Value> BackwardStepBuilder::getProbability(ValueRange inputs,
                                                      const Element &element) {
-  FailureOr<Value> score = getInner(product, element);
-  if (succeeded(score) && step.hasScoreMod())
-    score = mods.inlineRegion(step.getScoreMod(), *score, element.at);
-  if (failed(score))
-    return failure();
-  Value lse = readRow(tiles.lse, element);
-  Value shifted = arith::SubFOp::create(builder, loc, *score, lse);
-  Value exponent = arith::MulFOp::create(builder, loc, shifted,
-                                         constant(llvm::numbers::log2e));
-  Value p = math::Exp2Op::create(builder, loc, exponent);
-  Value hasKeys = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE,
-                                        lse, constant(kMinusInf));
-  Value visible = arith::AndIOp::create(builder, loc, hasKeys, element.exists);
-  if (step.hasMaskMod()) {
-    FailureOr<Value> mask =
-        mods.inlineRegion(step.getMaskMod(), Value(), element.at);
-    if (failed(mask))
+  Fragments fragments(builder, loc);
+  Value product = inputs[0], lse = inputs[1];
+  double toExponent = llvm::numbers::log2e;
+  if (step.hasScoreMod() || step.getBias()) {
+    FailureOr<Value> score = getInner(product, element);
+    if (succeeded(score) && step.hasScoreMod())
+      score = mods.inlineRegion(step.getScoreMod(), *score, element.at);
+    if (failed(score))
       return failure();
-    visible = arith::AndIOp::create(builder, loc, visible, *mask);
+    product = *score;
+  } else {
+    toExponent *= step.getScaleValue();
   }
-  return arith::SelectOp::create(builder, loc, visible, p, constant(0))
+  Value p = fragments.exp2(
+      fragments.fma(product, constant(toExponent), fragments.negate(lse)));
+  if (step.hasScoreMod())
+    p = fragments.selectEqual(lse, -kMinusInf, constant(0), p);
+  if (!step.hasMaskMod())
+    return p;
+  FailureOr<Value> mask =
+      mods.inlineRegion(step.getMaskMod(), Value(), element.at);
+  if (failed(mask))
+    return failure();
+  return arith::SelectOp::create(builder, loc, *mask, p, constant(0))
       .getResult();
 }
 
-/// scale * dS1 from the product, P and dP of an element; 0 where P is.
+/// scale * dS1 from P, dP, delta and, for its derivative at the score, the
+/// product. 0 where a mask or a score_mod makes P 0: there dP may be infinite.
 FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
                                                   const Element &element,
                                                   Region &derivative) {
-  Value product = inputs[0], p = inputs[1], dP = inputs[2];
-  Value delta = readRow(tiles.delta, element);
-  Value gradient = arith::MulFOp::create(
-      builder, loc, p, arith::SubFOp::create(builder, loc, dP, delta));
+  Fragments fragments(builder, loc);
+  Value p = inputs[0], dP = inputs[1], delta = inputs[2];
+  Value gradient =
+      fragments.mul(p, fragments.fma(dP, constant(step.getScaleValue()),
+                                     fragments.negate(delta)));
   if (step.hasScoreMod()) {
-    FailureOr<Value> inner = getInner(product, element);
+    FailureOr<Value> inner = getInner(inputs[3], element);
     if (succeeded(inner))
       inner = mods.inlineRegion(derivative, *inner, element.at);
     if (failed(inner))
       return failure();
-    gradient = arith::MulFOp::create(builder, loc, gradient, *inner);
+    gradient = fragments.mul(gradient, *inner);
   }
-  gradient = arith::MulFOp::create(builder, loc, gradient,
-                                   constant(step.getScaleValue()));
-  Value isZero = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
-                                       p, constant(0));
-  return arith::SelectOp::create(builder, loc, isZero, constant(0), gradient)
-      .getResult();
+  if (!step.hasScoreMod() && !step.hasMaskMod())
+    return gradient;
+  return fragments.selectEqual(p, 0, constant(0), gradient);
 }
 
 Value BackwardStepBuilder::toOperand(Value fragment) {
@@ -193,7 +193,7 @@ Value BackwardStepBuilder::toOperand(Value fragment) {
   return tile::ToOperandOp::create(builder, loc, operandType, fragment);
 }
 
-FailureOr<BackwardStepBuilder::Operands> BackwardStepBuilder::build() {
+FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
   Region derivative;
   if (step.hasScoreMod() &&
       failed(differentiateMod(step.getScoreMod(),
@@ -202,34 +202,40 @@ FailureOr<BackwardStepBuilder::Operands> BackwardStepBuilder::build() {
   Value scores = keysAreRows ? createProduct(tiles.key, tiles.query)
                              : createProduct(tiles.query, tiles.key);
   FailureOr<Value> probabilities =
-      createMap(scores, [&](const Element &element, ValueRange inputs) {
-        return getProbability(inputs[0], element);
-      });
+      createMap({scores, getVector(tiles.lse)},
+                [&](const Element &element, ValueRange inputs) {
+                  return getProbability(inputs, element);
+                });
   if (failed(probabilities))
     return failure();
+  if (!tiles.value)
+    return Scores{*probabilities, Value()};
   Value dP = keysAreRows ? createProduct(tiles.value, tiles.dOutput)
                          : createProduct(tiles.dOutput, tiles.value);
+  SmallVector<Value> inputs = {*probabilities, dP, getVector(tiles.delta)};
+  if (step.hasScoreMod())
+    inputs.push_back(scores);
   FailureOr<Value> dScores =
-      createMap({scores, *probabilities, dP},
-                [&](const Element &element, ValueRange inputs) {
-                  return getGradient(inputs, element, derivative);
-                });
+      createMap(inputs, [&](const Element &element, ValueRange elements) {
+        return getGradient(elements, element, derivative);
+      });
   if (failed(dScores))
     return failure();
-  return Operands{toOperand(*probabilities), toOperand(*dScores)};
+  return Scores{*probabilities, *dScores};
 }
 
 //===----------------------------------------------------------------------===//
-// delta
+// lse and delta
 //===----------------------------------------------------------------------===//
 
-DeltaBuilder::DeltaBuilder(OpBuilder &builder, Location loc, ValueRange at)
-    : builder(builder), loc(loc) {
+RowValuesBuilder::RowValuesBuilder(OpBuilder &builder, Location loc,
+                                   ValueRange at, double scale)
+    : builder(builder), loc(loc), at(at), scale(scale) {
   for (Value value : at)
     first.push_back(toI64(value));
 }
 
-Value DeltaBuilder::toI64(Value value) {
+Value RowValuesBuilder::toI64(Value value) {
   Type i64 = builder.getI64Type();
   if (value.getType().isIndex())
     return arith::IndexCastOp::create(builder, loc, i64, value);
@@ -237,7 +243,7 @@ Value DeltaBuilder::toI64(Value value) {
 }
 
 /// As Fragments::map, with the element's row and column.
-Value DeltaBuilder::createMap(Type result, ValueRange inputs, Body body) {
+Value RowValuesBuilder::createMap(Type result, ValueRange inputs, Body body) {
   OpBuilder::InsertionGuard guard(builder);
   auto map = tile::MapOp::create(builder, loc, result, inputs);
   SmallVector<Type> types(inputs.size(), builder.getF32Type());
@@ -250,7 +256,7 @@ Value DeltaBuilder::createMap(Type result, ValueRange inputs, Body body) {
 }
 
 /// An element in f32.
-Value DeltaBuilder::read(Value tensor, ValueRange indices) {
+Value RowValuesBuilder::read(Value tensor, ValueRange indices) {
   Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
   Value number =
       tile::ExtractOp::create(builder, loc, element, tensor, indices);
@@ -260,14 +266,14 @@ Value DeltaBuilder::read(Value tensor, ValueRange indices) {
 }
 
 /// The indices of a row of the tile; of the last one for rows past the end.
-SmallVector<Value> DeltaBuilder::getRow(Value row, Value last) {
+SmallVector<Value> RowValuesBuilder::getRow(Value row, Value last) {
   Value i = arith::AddIOp::create(builder, loc, first[kSequence], toI64(row));
   i = arith::MinSIOp::create(builder, loc, i, last);
   return {first[kBatch], first[kHead], i};
 }
 
-Value DeltaBuilder::build(int64_t rows, int64_t cols, Value output,
-                          Value dOutput, Value dLse) {
+Value RowValuesBuilder::buildDelta(int64_t rows, int64_t cols, Value output,
+                                   Value dOutput, Value dLse) {
   Fragments fragments(builder, loc);
   Value size = toI64(tile::DimOp::create(builder, loc, output, kSequence));
   Value one = arith::ConstantIntOp::create(builder, loc, 1, 64);
@@ -292,4 +298,28 @@ Value DeltaBuilder::build(int64_t rows, int64_t cols, Value output,
   return createMap(delta.getType(), delta, [&](ValueRange args) {
     return fragments.sub(args[0], read(dLse, getRow(args[1], last)));
   });
+}
+
+Value RowValuesBuilder::buildLse(int64_t rows, Value lse) {
+  Fragments fragments(builder, loc);
+  tile::FragmentType type = getRowType(builder, rows);
+  Value loaded = tile::LoadRowOp::create(builder, loc, type, lse, at);
+  loaded = tile::RowAllReduceOp::create(builder, loc, type,
+                                        tile::Reduction::max, loaded);
+  return fragments.map(type, loaded, [&](ValueRange args) {
+    Value scaled =
+        fragments.mul(args[0], fragments.constant(llvm::numbers::log2e));
+    return fragments.selectEqual(args[0], kMinusInf,
+                                 fragments.constant(-kMinusInf), scaled);
+  });
+}
+
+RowValues RowValuesBuilder::build(int64_t rows, int64_t cols, Value lse,
+                                  Value output, Value dOutput, Value dLse) {
+  Fragments fragments(builder, loc);
+  Value delta = buildDelta(rows, cols, output, dOutput, dLse);
+  delta = fragments.map(delta.getType(), delta, [&](ValueRange args) {
+    return fragments.mul(args[0], fragments.constant(scale));
+  });
+  return {buildLse(rows, lse), delta};
 }

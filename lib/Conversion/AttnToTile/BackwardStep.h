@@ -17,14 +17,23 @@
 
 namespace attn {
 
-/// What a step reads, in the kernel: tiles in shared memory, and the vectors
-/// lse and delta [B, Hq, M] in global memory.
+/// What a step reads, in the kernel: tiles in shared memory, and of each query
+/// lse and delta as RowValues has them, in fragments of rows or in tiles of one
+/// row. Null what no gradient needs.
 struct BackwardTiles {
   mlir::Value query, key, value, dOutput, lse, delta;
+  /// A tensor with as many rows as the queries.
+  mlir::Value queries;
 };
 
-/// Builds P and dS of a step as the operands of products; `keysAreRows` for the
-/// transposed ones. dS has the factor scale already.
+/// What the kernels want to know of a query: log2(e) * LSE, or inf where there
+/// is no key or no query, so that exp2(x - lse) is P; and scale * delta.
+struct RowValues {
+  mlir::Value lse, delta;
+};
+
+/// Builds P and dS of a step; `keysAreRows` for the transposed ones. dS has the
+/// factor scale already.
 class BackwardStepBuilder {
 public:
   BackwardStepBuilder(ModToMap &mods, BackwardStepOp step,
@@ -32,10 +41,14 @@ public:
       : mods(mods), builder(mods.getBuilder()), loc(step.getLoc()), step(step),
         tiles(tiles), keysAreRows(keysAreRows) {}
 
-  struct Operands {
-    mlir::Value probabilities, dScores;
+  /// P and dS in f32; dS is null if only dV is wanted.
+  struct Scores {
+    mlir::Value probabilities, gradient;
   };
-  mlir::FailureOr<Operands> build();
+  mlir::FailureOr<Scores> build();
+
+  /// A fragment as the left operand of the next product.
+  mlir::Value toOperand(mlir::Value fragment);
 
 private:
   struct Element;
@@ -46,16 +59,15 @@ private:
             llvm::function_ref<mlir::FailureOr<mlir::Value>(const Element &,
                                                             mlir::ValueRange)>
                 body);
-  mlir::Value readRow(mlir::Value vector, const Element &element);
+  mlir::Value getVector(mlir::Value vector);
   mlir::Value addBias(mlir::Value score, const Element &element);
   mlir::FailureOr<mlir::Value> getInner(mlir::Value product,
                                         const Element &element);
-  mlir::FailureOr<mlir::Value> getProbability(mlir::Value product,
+  mlir::FailureOr<mlir::Value> getProbability(mlir::ValueRange inputs,
                                               const Element &element);
   mlir::FailureOr<mlir::Value> getGradient(mlir::ValueRange inputs,
                                            const Element &element,
                                            mlir::Region &derivative);
-  mlir::Value toOperand(mlir::Value fragment);
   mlir::Value constant(double value);
 
   ModToMap &mods;
@@ -66,29 +78,33 @@ private:
   bool keysAreRows;
 };
 
-/// Builds delta = rowsum(dO * O) - dLSE of a CTA's rows, reading both element
-/// by element: each is read once.
-class DeltaBuilder {
+/// Builds the RowValues of a CTA's rows. delta = rowsum(dO * O) - dLSE reads
+/// both element by element: each is read once.
+class RowValuesBuilder {
 public:
   /// `at` is the batch, the head and the first row.
-  DeltaBuilder(mlir::OpBuilder &builder, mlir::Location loc,
-               mlir::ValueRange at);
+  RowValuesBuilder(mlir::OpBuilder &builder, mlir::Location loc,
+                   mlir::ValueRange at, double scale);
 
-  /// A row fragment of `rows` sums over `cols` columns; `dLse` may be null.
-  mlir::Value build(int64_t rows, int64_t cols, mlir::Value output,
-                    mlir::Value dOutput, mlir::Value dLse);
+  /// Row fragments of `rows` sums over `cols` columns; `dLse` may be null.
+  RowValues build(int64_t rows, int64_t cols, mlir::Value lse,
+                  mlir::Value output, mlir::Value dOutput, mlir::Value dLse);
 
 private:
   using Body = llvm::function_ref<mlir::Value(mlir::ValueRange)>;
 
   mlir::Value createMap(mlir::Type result, mlir::ValueRange inputs, Body body);
+  mlir::Value buildLse(int64_t rows, mlir::Value lse);
+  mlir::Value buildDelta(int64_t rows, int64_t cols, mlir::Value output,
+                         mlir::Value dOutput, mlir::Value dLse);
   mlir::Value read(mlir::Value tensor, mlir::ValueRange indices);
   llvm::SmallVector<mlir::Value> getRow(mlir::Value row, mlir::Value last);
   mlir::Value toI64(mlir::Value value);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
-  llvm::SmallVector<mlir::Value> first; ///< `at`, as i64
+  llvm::SmallVector<mlir::Value> at, first; ///< as index, and as i64
+  double scale;
 };
 
 } // namespace attn

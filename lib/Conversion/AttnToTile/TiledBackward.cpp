@@ -42,8 +42,8 @@ static void addOperand(TiledAttention &attention, StringRef name, Value tensor,
 }
 
 static void addOperands(TiledBackward &backward) {
-  TiledAttention &attention = backward.queries;
-  BackwardStepOp step = backward.queryStep;
+  TiledAttention attention;
+  BackwardStepOp step = backward.nests.front().steps.front();
   // Tiles are copied by 16 bytes.
   std::pair<StringRef, Value> factors[] = {{"query", step.getQuery()},
                                            {"key", step.getKey()},
@@ -58,52 +58,64 @@ static void addOperands(TiledBackward &backward) {
   if (Value dLse = backward.delta.getDLse())
     addOperand(attention, "d_lse", getSource(dLse), 1);
   SetVector<Value> captures;
-  step->walk(
-      [&](tensor::ExtractOp extract) { captures.insert(extract.getTensor()); });
+  for (BackwardNest &nest : backward.nests)
+    for (BackwardStepOp each : nest.steps)
+      each->walk([&](tensor::ExtractOp extract) {
+        captures.insert(extract.getTensor());
+      });
   for (auto [i, capture] : llvm::enumerate(captures))
     addOperand(attention, "capture" + std::to_string(i), capture, 1);
-  auto rows = backward.queries.forall.getRegionIterArgs();
-  auto keys = backward.keys.forall.getRegionIterArgs();
-  addOperand(attention, "d_query", rows[0], 2, /*isOutput=*/true);
-  addOperand(attention, "d_key", keys[0], 2, /*isOutput=*/true);
-  addOperand(attention, "d_value", keys[1], 2, /*isOutput=*/true);
-  backward.keys.operands = attention.operands;
+  for (BackwardNest &nest : backward.nests) {
+    auto outputs = nest.attention.forall.getRegionIterArgs();
+    if (!nest.keysAreRows())
+      addOperand(attention, "d_query", outputs[0], 2, /*isOutput=*/true);
+    if (nest.hasDKey())
+      addOperand(attention, "d_key", outputs[0], 2, /*isOutput=*/true);
+    if (nest.steps.front().getDValue())
+      addOperand(attention, "d_value", outputs.back(), 2, /*isOutput=*/true);
+  }
+  for (BackwardNest &nest : backward.nests)
+    nest.attention.operands = attention.operands;
 }
 
-/// delta [B, Hq, M], written by the first kernel.
-static WorkspaceView getDeltaView(TiledBackward &backward) {
-  auto type =
-      cast<RankedTensorType>(getSource(backward.queryStep.getLse()).getType());
+/// A vector of f32 for each head [B, Hq, M], with whole tiles of `tileM` rows.
+static WorkspaceView getRowView(BackwardStepOp step, StringRef name,
+                                int64_t tileM) {
+  auto lse = cast<RankedTensorType>(getSource(step.getLse()).getType());
+  SmallVector<int64_t> shape(lse.getShape());
+  if (!lse.isDynamicDim(kSequence))
+    shape[kSequence] = llvm::alignTo(shape[kSequence], tileM);
+  std::string tile = std::to_string(tileM);
+  std::string sizes[] = {"dim(query, 0)", "dim(query, 1)",
+                         "ceildiv(dim(query, 2), " + tile + ") * " + tile};
   WorkspaceView view;
-  view.name = "delta";
-  view.type = tile::GlobalType::get(type.getContext(), type.getShape(),
-                                    type.getElementType());
-  std::string sizes[] = {"dim(query, 0)", "dim(query, 1)", "dim(query, 2)"};
+  view.name = name.str();
+  view.type =
+      tile::GlobalType::get(lse.getContext(), shape, lse.getElementType());
   view.bytes = sizes[0] + " * " + sizes[1] + " * " + sizes[2] + " * 4";
   for (auto [dim, size] : llvm::enumerate(sizes))
-    if (type.isDynamicDim(dim))
+    if (lse.isDynamicDim(dim))
       view.sizes.push_back(size);
   view.strides = {sizes[1] + " * " + sizes[2], sizes[2]};
   view.byteOffset = "0";
   return view;
 }
 
-static LaunchPlan getPlan(TiledBackward &backward, StringRef name) {
-  ScheduleAttr rows = backward.queries.schedule;
-  ScheduleAttr keys = backward.keys.schedule;
-  auto tiles = [](StringRef operand, int64_t tile) {
-    return "ceildiv(dim(" + operand.str() + ", 2), " + std::to_string(tile) +
-           ")";
-  };
+static LaunchPlan getPlan(TiledBackward &backward) {
   LaunchPlan plan;
-  plan.kernels = {
-      {name.str() + "_dq",
-       {tiles("query", rows.getTileM()), "dim(query, 1)", "dim(query, 0)"},
-       rows.getWarps()},
-      {name.str() + "_dkv",
-       {tiles("key", keys.getTileN()), "dim(key, 1)", "dim(query, 0)"},
-       keys.getWarps()}};
-  plan.workspaces = {getDeltaView(backward)};
+  for (BackwardNest &nest : backward.nests) {
+    StringRef operand = nest.keysAreRows() ? "key" : "query";
+    int64_t tile = nest.keysAreRows() ? nest.getTileN() : nest.getTileM();
+    plan.kernels.push_back({nest.entry,
+                            {"ceildiv(dim(" + operand.str() + ", 2), " +
+                                 std::to_string(tile) + ")",
+                             "dim(" + operand.str() + ", 1)", "dim(query, 0)"},
+                            nest.attention.schedule.getWarps()});
+  }
+  BackwardNest &queries = backward.nests.front();
+  for (StringRef name : {"lse_base2", "delta"})
+    plan.workspaces.push_back(
+        getRowView(queries.steps.front(), name, queries.getTileM()));
   return plan;
 }
 
@@ -116,8 +128,7 @@ bool attn::holdsBackward(Operation *function) {
       .wasInterrupted();
 }
 
-static LogicalResult checkSupported(BackwardStepOp step, int64_t tileM,
-                                    int64_t tileN) {
+static LogicalResult checkOperands(BackwardStepOp step) {
   Type element = getElementTypeOrSelf(step.getQuery().getType());
   if (!element.isF16() && !element.isBF16())
     return step.emitOpError()
@@ -133,19 +144,82 @@ static LogicalResult checkSupported(BackwardStepOp step, int64_t tileM,
     if (size % 8 != 0)
       return step.emitOpError()
              << "expected " << name << " to be a multiple of 8, got " << size;
-  if (tileM % kRowsPerWarp != 0 || tileN % kRowsPerWarp != 0)
-    return step.emitOpError()
-           << "expected tile_m and tile_n to be multiples of " << kRowsPerWarp
-           << " in a backward on the GPU, got " << tileM << " and " << tileN;
   return success();
+}
+
+static int64_t getTileSize(Value tile) {
+  return cast<ShapedType>(tile.getType()).getDimSize(kSequence);
+}
+
+int64_t BackwardNest::getTileM() {
+  return getTileSize(steps.front().getQuery());
+}
+
+int64_t BackwardNest::getTileN() { return getTileSize(steps.front().getKey()); }
+
+/// Tiles of blocks of mma.sync; what the first nest leaves for the others is
+/// there for whole tiles of its rows.
+static LogicalResult checkTiles(TiledBackward &backward) {
+  int64_t firstM = backward.nests.front().getTileM();
+  for (BackwardNest &nest : backward.nests) {
+    int64_t m = nest.getTileM(), n = nest.getTileN();
+    if (m % kRowsPerWarp != 0 || n % kRowsPerWarp != 0)
+      return nest.steps.front().emitOpError()
+             << "expected tile_m and tile_n to be multiples of " << kRowsPerWarp
+             << " in a backward on the GPU, got " << m << " and " << n;
+    if (firstM % m != 0)
+      return nest.steps.front().emitOpError()
+             << "expected the tile_m of dK and dV to divide that of dQ, "
+             << firstM << ", got " << m;
+  }
+  return success();
+}
+
+/// The schedule of the step where it is complete; else one for mma.sync.
+static ScheduleAttr getNestSchedule(BackwardNest &nest) {
+  BackwardStepOp step = nest.steps.front();
+  if (step.getSchedule() && step.getSchedule()->getWarps() > 0)
+    return step.getScheduleAttr();
+  AttentionDims dims = AttentionDims::get(step);
+  Schedule schedule;
+  schedule.tileM = nest.getTileM();
+  schedule.tileN = nest.getTileN();
+  schedule.tileD = dims.headDim;
+  schedule.tileDv = dims.valueDim;
+  schedule.stages = 1;
+  schedule.warps =
+      (nest.keysAreRows() ? schedule.tileN : schedule.tileM) / kRowsPerWarp;
+  return getScheduleAttr(step.getContext(), schedule);
+}
+
+/// The nests of the steps, in order.
+static SmallVector<BackwardNest> findNests(Operation *function,
+                                           StringRef name) {
+  SmallVector<BackwardNest> nests;
+  function->walk([&](BackwardStepOp step) {
+    auto forall = step->getParentOfType<scf::ForallOp>();
+    if (nests.empty() || nests.back().attention.forall != forall) {
+      nests.emplace_back();
+      nests.back().attention.forall = forall;
+    }
+    nests.back().steps.push_back(step);
+  });
+  for (BackwardNest &nest : nests) {
+    BackwardStepOp step = nest.steps.front();
+    nest.entry = name.str() + (step.getDQuery()    ? "_dq"
+                               : !step.getDValue() ? "_dk"
+                               : !step.getDKey()   ? "_dv"
+                                                   : "_dkv");
+    nest.attention.schedule = getNestSchedule(nest);
+    nest.attention.semantics = "attention_backward";
+    nest.attention.scale = step.getScaleValue();
+  }
+  return nests;
 }
 
 FailureOr<TiledBackward> TiledBackward::find(Operation *function,
                                              StringRef name) {
   TiledBackward backward;
-  SmallVector<BackwardStepOp> steps;
-  function->walk([&](BackwardStepOp op) { steps.push_back(op); });
-  function->walk([&](BackwardDeltaOp op) { backward.delta = op; });
   WalkResult forward = function->walk([](OnlineAttentionOp op) {
     op.emitOpError() << "expected no attention beside a backward in a function "
                         "on a GPU: put it into a function of a module of its "
@@ -154,37 +228,21 @@ FailureOr<TiledBackward> TiledBackward::find(Operation *function,
   });
   if (forward.wasInterrupted())
     return failure();
-  if (steps.size() != 2 || !backward.delta || !steps[0].getDQuery() ||
-      !steps[1].getDKey())
+  backward.nests = findNests(function, name);
+  unsigned numDeltas = 0;
+  function->walk([&](BackwardDeltaOp op) {
+    backward.delta = op;
+    ++numDeltas;
+  });
+  if (numDeltas != 1 || backward.nests.size() < 2 ||
+      backward.nests[0].keysAreRows() || !backward.nests[1].hasDKey())
     return function->emitError()
            << "expected one backward in a function on a GPU, as "
               "--attn-tile-backward gives";
-  backward.queryStep = steps[0];
-  backward.keyStep = steps[1];
-  int64_t tileM =
-      cast<ShapedType>(steps[0].getQuery().getType()).getDimSize(kSequence);
-  int64_t tileN =
-      cast<ShapedType>(steps[0].getKey().getType()).getDimSize(kSequence);
-  if (failed(checkSupported(steps[0], tileM, tileN)))
+  if (failed(checkOperands(backward.nests[0].steps[0])) ||
+      failed(checkTiles(backward)))
     return failure();
-  AttentionDims dims = AttentionDims::get(steps[0]);
-  Schedule schedule;
-  schedule.tileM = tileM;
-  schedule.tileN = tileN;
-  schedule.tileD = dims.headDim;
-  schedule.tileDv = dims.valueDim;
-  schedule.stages = 1;
-  for (auto [attention, step] : {std::pair<TiledAttention *, BackwardStepOp>{
-                                     &backward.queries, steps[0]},
-                                 {&backward.keys, steps[1]}}) {
-    attention->forall = step->getParentOfType<scf::ForallOp>();
-    int64_t rows = step.getDQuery() ? tileM : tileN;
-    schedule.warps = rows / kRowsPerWarp;
-    attention->schedule = getScheduleAttr(function->getContext(), schedule);
-    attention->semantics = "attention_backward";
-    attention->scale = step.getScaleValue();
-  }
   addOperands(backward);
-  backward.plan = getPlan(backward, name);
+  backward.plan = getPlan(backward);
   return backward;
 }

@@ -17,13 +17,28 @@
 
 namespace attn {
 
-/// The two nests of a backward, and what both kernels take.
+/// A nest of a backward, which becomes a kernel.
+struct BackwardNest {
+  /// With the operands of all nests; `first` and `normalize` are null.
+  TiledAttention attention;
+  llvm::SmallVector<BackwardStepOp> steps; ///< one in each loop
+  std::string entry;
+
+  /// Tiles of keys stay, and of rows stream past.
+  bool keysAreRows() { return !steps.front().getDQuery(); }
+  /// Some gradient of scores is wanted, for which the values are needed.
+  bool needsScoreGradient() { return !keysAreRows() || hasDKey(); }
+  bool hasDKey() { return static_cast<bool>(steps.front().getDKey()); }
+  /// Rows and keys of a tile.
+  int64_t getTileM();
+  int64_t getTileN();
+};
+
+/// The nests of a backward, and what all kernels take.
 struct TiledBackward {
-  /// Each with the operands of both; `first` and `normalize` are null.
-  TiledAttention queries, keys;
-  BackwardStepOp queryStep, keyStep;
+  llvm::SmallVector<BackwardNest> nests; ///< dQ, then dK and dV or each apart
   BackwardDeltaOp delta;
-  /// Kernels of dQ, then of dK and dV; delta is the workspace.
+  /// The workspaces are lse and delta as RowValues has them.
   LaunchPlan plan;
 
   /// The one backward of `function`; emits an error for what the GPU cannot do.

@@ -24,6 +24,8 @@ struct Position {
   int64_t rowBlock, rowHalf, colBlock, colParity;
   /// Index among the registers of a row fragment.
   int64_t rowRegister() const { return rowBlock * 2 + rowHalf; }
+  /// Index among the registers of a column fragment.
+  int64_t columnRegister() const { return colBlock * 2 + colParity; }
 };
 
 /// The position of register `i` of an accumulator or row fragment.
@@ -68,8 +70,11 @@ struct MapLowering : TileOpLowering<MapOp> {
       SmallVector<Value> arguments;
       for (auto [input, registers] :
            llvm::zip_equal(op.getInputs(), adaptor.getInputs())) {
-        bool broadcast = cast<FragmentType>(input.getType()).isRow();
-        arguments.push_back(registers[broadcast ? position.rowRegister() : i]);
+        auto inputType = cast<FragmentType>(input.getType());
+        arguments.push_back(
+            registers[inputType.isRow()      ? position.rowRegister()
+                      : inputType.isColumn() ? position.columnRegister()
+                                             : i]);
       }
       arguments.push_back(
           index.add(row, position.rowBlock * 16 + position.rowHalf * 8));

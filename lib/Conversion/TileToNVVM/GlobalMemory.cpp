@@ -153,6 +153,39 @@ struct LoadRowLowering : TileOpLowering<LoadRowOp> {
   }
 };
 
+/// Lane 4g + t reads the columns 2t and 2t + 1 of each block of eight, from
+/// global or from shared memory.
+struct LoadColumnLowering : TileOpLowering<LoadColumnOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(LoadColumnOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    Value first = index.mul(index.bitAnd(index.lane(), 3), 2);
+    Value address = adaptor.getSource().front();
+    if (auto type = dyn_cast<GlobalType>(op.getSource().getType())) {
+      SmallVector<Value> indices = llvm::map_to_vector(
+          adaptor.getIndices(), [](ValueRange range) { return range.front(); });
+      address = GlobalView(type, adaptor.getSource()).address(index, indices);
+    }
+    Value from = index.offset(address, index.mul(first, 4));
+    int64_t columns = op.getResult().getType().getShape()[0];
+    Type pair = VectorType::get(2, rewriter.getF32Type());
+    SmallVector<Value> registers;
+    for (int64_t column = 0; column < columns; column += 8) {
+      Value loaded = LLVM::LoadOp::create(rewriter, loc, pair,
+                                          index.offset(from, column * 4), 8);
+      for (int64_t i : {0, 1})
+        registers.push_back(LLVM::ExtractElementOp::create(
+            rewriter, loc, loaded, index.i32(i)));
+    }
+    rewriter.replaceOpWithMultiple(op, {registers});
+    return success();
+  }
+};
+
 /// Each thread writes the pairs of neighbouring columns that it holds; a row
 /// fragment is written by the first lane of each quad.
 struct StoreLowering : TileOpLowering<StoreOp> {
@@ -304,6 +337,6 @@ private:
 void attn::tile::populateGlobalMemoryPatterns(TypeConverter &converter,
                                               RewritePatternSet &patterns) {
   patterns.add<DimLowering, ExtractLowering, InsertLowering, LookupLowering,
-               LoadRowLowering, StoreLowering>(converter,
-                                               patterns.getContext());
+               LoadColumnLowering, LoadRowLowering, StoreLowering>(
+      converter, patterns.getContext());
 }

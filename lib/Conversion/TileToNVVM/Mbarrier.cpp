@@ -124,11 +124,23 @@ struct ClusterBarrierLowering : TileOpLowering<ClusterBarrierOp> {
   }
 };
 
+struct SyncWarpLowering : TileOpLowering<SyncWarpOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(SyncWarpOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    IndexBuilder index(rewriter, op.getLoc());
+    rewriter.replaceOpWithNewOp<NVVM::SyncWarpOp>(op, index.i32(-1));
+    return success();
+  }
+};
+
 } // namespace
 
 void attn::tile::populateMbarrierPatterns(TypeConverter &converter,
                                           RewritePatternSet &patterns) {
   patterns.add<ClusterBarrierLowering, InitMbarriersLowering,
-               MbarrierWaitLowering, MbarrierArriveLowering>(
+               MbarrierWaitLowering, MbarrierArriveLowering, SyncWarpLowering>(
       converter, patterns.getContext());
 }

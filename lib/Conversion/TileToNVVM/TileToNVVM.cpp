@@ -37,10 +37,8 @@ struct ConvertAttnTileToNVVM
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
-    for (KernelOp kernel : kernels)
-      if (auto manifest = kernel.getManifestAttr();
-          manifest && manifest.contains("kernels"))
-        module->setAttr("attn.manifest", completeManifest(kernels, manifest));
+    if (DictionaryAttr manifest = mergeManifests(kernels))
+      module->setAttr("attn.manifest", manifest);
     for (KernelOp kernel : kernels) {
       if (failed(checkMath(kernel)))
         return signalPassFailure();
@@ -52,21 +50,55 @@ struct ConvertAttnTileToNVVM
   }
 
 private:
-  /// The manifest with the shared memory of its kernels, which is known by now.
-  static DictionaryAttr completeManifest(ArrayRef<KernelOp> kernels,
-                                         DictionaryAttr manifest) {
-    MLIRContext *context = manifest.getContext();
-    SmallVector<Attribute> entries;
-    for (Attribute attribute : manifest.getAs<ArrayAttr>("kernels")) {
+  /// The operand of which a kernel asks for more: passes that make tensor maps
+  /// raise alignments.
+  static Attribute getStricter(Attribute a, Attribute b) {
+    auto alignment = [](Attribute operand) {
+      return cast<DictionaryAttr>(operand)
+          .getAs<IntegerAttr>("alignment_bytes")
+          .getInt();
+    };
+    return alignment(b) > alignment(a) ? b : a;
+  }
+
+  /// The manifest of the module: of each kernel its own entry, with its shared
+  /// memory, which is known by now; null if no kernel has one.
+  static DictionaryAttr mergeManifests(ArrayRef<KernelOp> kernels) {
+    NamedAttrList fields;
+    SmallVector<Attribute> entries, operands;
+    auto listOf = [](DictionaryAttr manifest, StringRef name) {
+      return manifest.getAs<ArrayAttr>(name).getValue();
+    };
+    for (KernelOp kernel : kernels) {
+      DictionaryAttr manifest = kernel.getManifestAttr();
+      if (!manifest || !manifest.contains("kernels"))
+        continue;
+      if (entries.empty()) {
+        fields = manifest;
+        entries = llvm::to_vector(listOf(manifest, "kernels"));
+        operands = llvm::to_vector(listOf(manifest, "operands"));
+      }
+      for (auto [entry, own] :
+           llvm::zip_equal(entries, listOf(manifest, "kernels")))
+        if (cast<DictionaryAttr>(own).get("entry") == kernel.getSymNameAttr())
+          entry = own;
+      for (auto [operand, own] :
+           llvm::zip_equal(operands, listOf(manifest, "operands")))
+        operand = getStricter(operand, own);
+    }
+    if (entries.empty())
+      return {};
+    MLIRContext *context = kernels.front()->getContext();
+    for (Attribute &attribute : entries) {
       NamedAttrList entry(cast<DictionaryAttr>(attribute));
       for (KernelOp kernel : kernels)
         if (entry.get("entry") == kernel.getSymNameAttr() &&
             kernel.getSharedBytesAttr())
           entry.set("shared_bytes", kernel.getSharedBytesAttr());
-      entries.push_back(entry.getDictionary(context));
+      attribute = entry.getDictionary(context);
     }
-    NamedAttrList fields(manifest);
     fields.set("kernels", ArrayAttr::get(context, entries));
+    fields.set("operands", ArrayAttr::get(context, operands));
     return fields.getDictionary(context);
   }
 

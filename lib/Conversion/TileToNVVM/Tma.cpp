@@ -73,6 +73,36 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
   }
 };
 
+struct CopyBulkLowering : TileOpLowering<CopyBulkOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(CopyBulkOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    Value bytes = index.i32(op.getTile().getType().getTileBytes());
+    Value barrier = mbarrierAddress(index, adaptor.getBarrier().front(),
+                                    adaptor.getStage().front());
+    NVVM::MBarrierArriveExpectTxOp::create(
+        rewriter, loc, /*res=*/Type(), barrier, bytes,
+        NVVM::MemScopeKindAttr::get(getContext(), NVVM::MemScopeKind::CTA),
+        rewriter.getBoolAttr(false), /*predicate=*/Value());
+    SmallVector<Value> indices = llvm::map_to_vector(
+        adaptor.getIndices(), [](ValueRange range) { return range.front(); });
+    GlobalView view(op.getSource().getType(), adaptor.getSource());
+    auto clusterPointer =
+        LLVM::LLVMPointerType::get(getContext(), kClusterSpace);
+    Value to = LLVM::AddrSpaceCastOp::create(rewriter, loc, clusterPointer,
+                                             adaptor.getTile().front());
+    NVVM::CpAsyncBulkGlobalToSharedClusterOp::create(
+        rewriter, loc, to, view.address(index, indices), barrier, bytes,
+        /*multicastMask=*/Value(), /*l2CacheHint=*/Value());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 void waitUntilRead(OpBuilder &builder, Location loc) {
   NVVM::CpAsyncBulkWaitGroupOp::create(builder, loc,
                                        builder.getI32IntegerAttr(0),
@@ -158,6 +188,6 @@ private:
 
 void attn::tile::populateTmaPatterns(TypeConverter &converter,
                                      RewritePatternSet &patterns) {
-  patterns.add<CopyTmaLowering, StoreTmaLowering, WaitStoresLowering>(
-      converter, patterns.getContext());
+  patterns.add<CopyBulkLowering, CopyTmaLowering, StoreTmaLowering,
+               WaitStoresLowering>(converter, patterns.getContext());
 }

@@ -42,8 +42,8 @@ class Instruction:
         return position + 1 + (offset * 256 + (self.low >> 16 & 0xFF)) * 4 // 16
 
 
-def read_kernel(path):
-    """The instructions of the first kernel in the cubin (ELF64, little endian)."""
+def read_kernel(path, name=""):
+    """The instructions of the kernel called `name`, or of the first one, in the cubin (ELF64, little endian)."""
     data = open(path, "rb").read()
     (table,) = struct.unpack_from("<Q", data, 0x28)
     size, count, names = struct.unpack_from("<HHH", data, 0x3A)
@@ -51,7 +51,8 @@ def read_kernel(path):
     strings = sections[names][4]
     for section in sections:
         start = strings + section[0]
-        if data[start : data.index(b"\0", start)].startswith(b".text."):
+        title = data[start : data.index(b"\0", start)].decode()
+        if title == f".text.{name}" or (not name and title.startswith(".text.")):
             text = data[section[4] : section[4] + section[5]]
             return [Instruction(*struct.unpack_from("<QQ", text, i)) for i in range(0, len(text), 16)]
     raise ValueError(f"{path} has no kernel")

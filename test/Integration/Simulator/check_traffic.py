@@ -98,10 +98,10 @@ def mask_clause(mask):
 
 
 def write_zeros(path, shape, dtype):
-    numpy_type = {"f16": "<f2", "bf16": "<u2"}[dtype]
+    numpy_type = {"f16": "<f2", "bf16": "<u2", "f32": "<f4"}[dtype]
     header = f"{{'descr': '{numpy_type}', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
     header += " " * (-(len(header) + 11) % 64) + "\n"
-    size = 2
+    size = int(numpy_type[-1])
     for extent in shape:
         size *= extent
     with open(path, "wb") as f:

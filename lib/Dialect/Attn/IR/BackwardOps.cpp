@@ -238,10 +238,8 @@ LogicalResult BackwardStepOp::verify() {
       return failure();
   }
   // backward_step_c3
-  if (static_cast<bool>(getDKey()) != static_cast<bool>(getDValue()) ||
-      (!getDQuery() && !getDKey()))
-    return emitOpError()
-           << "expected d_query, or d_key and d_value, or all three";
+  if (!getDQuery() && !getDKey() && !getDValue())
+    return emitOpError() << "expected d_query, d_key or d_value";
   // backward_step_c4
   std::tuple<StringRef, Value, StringRef, Value> gradients[] = {
       {"d_query", getDQuery(), "query", getQuery()},

@@ -253,12 +253,12 @@ Values BackwardEmitter::emit() {
     gradients.push_back(emitGradient(
         step.getDQuery(),
         {dScores, false, pack(step.getKey(), scale), dims.keyRows}));
-  if (step.getDKey()) {
+  if (step.getDKey())
     gradients.push_back(
         emitGradient(step.getDKey(), {dScores, true, query, dims.queryRows}));
+  if (step.getDValue())
     gradients.push_back(emitGradient(
         step.getDValue(), {probabilities, true, dOutput, dims.queryRows}));
-  }
   return gradients;
 }
 

@@ -26,9 +26,10 @@ using namespace attn;
 
 namespace {
 /// Reads a formula as a band around the diagonal.
+template <typename OpTy>
 class BandReader {
 public:
-  BandReader(AttentionOp op, const AttentionProblem &problem)
+  BandReader(OpTy op, const AttentionProblem &problem)
       : op(op), problem(problem), mask(analyzeMask(op.getMaskMod())) {}
 
   MaskPattern read() {
@@ -94,7 +95,7 @@ private:
     return std::nullopt;
   }
 
-  AttentionOp op;
+  OpTy op;
   const AttentionProblem &problem;
   MaskAnalysis mask;
   MaskPattern pattern;
@@ -112,7 +113,9 @@ static std::optional<ElementType> getElementType(Type tensor) {
   return parseElementType(StringRef(name).lower());
 }
 
-AttentionProblem attn::getProblem(AttentionOp op) {
+/// What forward and backward have in common.
+template <typename OpTy>
+static AttentionProblem getSizes(OpTy op) {
   AttentionDims dims = AttentionDims::get(op);
   // A size of 0 costs nothing whatever the schedule.
   auto known = [](int64_t size, int64_t typical) {
@@ -130,10 +133,21 @@ AttentionProblem attn::getProblem(AttentionOp op) {
       getElementType(op.getQuery().getType()).value_or(ElementType::F32);
   problem.outputType =
       getElementType(op.getOutput().getType()).value_or(problem.elementType);
-  problem.hasLse = static_cast<bool>(op.getLse());
   problem.hasBias = static_cast<bool>(op.getBias());
   if (op.hasMaskMod())
     problem.mask = BandReader(op, problem).read();
+  return problem;
+}
+
+AttentionProblem attn::getProblem(AttentionOp op) {
+  AttentionProblem problem = getSizes(op);
+  problem.hasLse = static_cast<bool>(op.getLse());
+  return problem;
+}
+
+AttentionProblem attn::getProblem(AttentionBackwardOp op) {
+  AttentionProblem problem = getSizes(op);
+  problem.pass = AttentionPass::Backward;
   return problem;
 }
 
@@ -160,14 +174,15 @@ GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target,
   return features;
 }
 
-/// The fields of `own`, and those of `others` that are not among them.
-static ScheduleOverrides merge(const ScheduleOverrides &own,
-                               const ScheduleOverrides &others) {
-  ScheduleOverrides merged = own;
+ScheduleOverrides attn::mergeFields(std::optional<ScheduleAttr> own,
+                                    const ScheduleOverrides &others) {
+  if (!own)
+    return others;
+  ScheduleOverrides merged = getChosenFields(*own);
   Schedule values;
   others.apply(values);
   for (const ScheduleField &field : getScheduleFields())
-    if (others.has(field.name) && !own.has(field.name))
+    if (others.has(field.name) && !merged.has(field.name))
       (void)merged.set(field.name, getScheduleField(values, field.name));
   return merged;
 }
@@ -212,9 +227,7 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
     return op.emitOpError()
            << "expected at least one key on a GPU, got a key length of 0; make "
               "a length that may be 0 dynamic";
-  ScheduleOverrides fields = overrides;
-  if (std::optional<ScheduleAttr> schedule = op.getSchedule())
-    fields = merge(getChosenFields(*schedule), overrides);
+  ScheduleOverrides fields = mergeFields(op.getSchedule(), overrides);
   SelectorOptions options;
   options.features = getGeneratorFeatures(target, problem.elementType);
   AttentionDims dims = AttentionDims::get(op);

@@ -9,10 +9,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BackwardSchedules.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
+#include "attn/Schedule/BackwardSchedule.h"
 #include "attn/Schedule/ScheduleReport.h"
 #include "attn/Support/Format.h"
 
@@ -76,6 +78,31 @@ static void warnOfFallback(AttentionOp op, const TargetInfo &target,
                      << explainFallback(selection);
 }
 
+/// Says what was chosen for the kernels of a backward.
+static void explain(Location loc, const BackwardSelection &selection) {
+  if (!loc->getContext()->getRemarkEngine())
+    return; // Nobody listens.
+  for (const BackwardChoice &choice : selection.kernels)
+    remark::passed(
+        loc, remark::RemarkOpts::name("schedule-chosen").category(kCategory))
+        << std::string(getName(choice.kernel)) + ": " +
+               choice.schedule.print() + ": predicted " +
+               formatSeconds(choice.cost.seconds) + ", " +
+               formatBytes(choice.cost.bytes.getTotal()) +
+               " between L2 and SMs";
+}
+
+static void setSchedules(AttentionBackwardOp op,
+                         const BackwardSelection &selection) {
+  auto get = [&](const BackwardChoice &choice) {
+    return getScheduleAttr(op.getContext(), choice.schedule);
+  };
+  op.setScheduleAttr(get(selection.kernels[0]));
+  op->setAttr(kKeyScheduleName, get(selection.kernels[1]));
+  if (selection.kernels.size() > 2)
+    op->setAttr(kValueScheduleName, get(selection.kernels[2]));
+}
+
 namespace {
 struct SelectSchedule
     : public attn::impl::SelectSchedulePassBase<SelectSchedule> {
@@ -99,10 +126,43 @@ struct SelectSchedule
     });
     if (result.wasInterrupted())
       return signalPassFailure();
+    if (info->kind == TargetKind::Gpu)
+      result = module.walk([&](AttentionBackwardOp op) {
+        return failed(chooseBackward(op, *info, *overrides))
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      });
+    if (result.wasInterrupted())
+      return signalPassFailure();
     setNormalForm(module, NormalForm::Scheduled);
   }
 
 private:
+  /// What cannot be a kernel is reported where kernels are made.
+  LogicalResult chooseBackward(AttentionBackwardOp op, const TargetInfo &info,
+                               const ScheduleOverrides &overrides) {
+    AttentionProblem problem = getProblem(op);
+    bool isSupported = problem.elementType == ElementType::F16 ||
+                       problem.elementType == ElementType::BF16;
+    if (op.getDBias() || !op.getCaptures().empty() || !isSupported)
+      return success();
+    BackwardOverrides given;
+    given.query = mergeFields(op.getSchedule(), overrides);
+    ScheduleAttr keys = getKeySchedule(op);
+    given.keys = keys ? mergeFields(keys, overrides) : given.query;
+    Result<BackwardSelection> selection =
+        selectBackwardSchedules(problem, info, given);
+    if (!selection)
+      return op.emitOpError() << selection.error();
+    explain(op.getLoc(), *selection);
+    if (!selection->fallback.empty())
+      op.emitWarning() << "falls back from wgmma to the mma_sync kernels of "
+                          "sm_80: "
+                       << selection->fallback;
+    setSchedules(op, *selection);
+    return success();
+  }
+
   LogicalResult choose(AttentionOp op, const TargetInfo &info,
                        const ScheduleOverrides &overrides) {
     ++numAttentions;

@@ -8,9 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BackwardMask.h"
+#include "BackwardSchedules.h"
 #include "Padding.h"
 #include "TiledForm.h"
-#include "attn/Analysis/KeyTiles.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
@@ -42,11 +43,25 @@ struct KeyTile {
   Value key, value;
 };
 
-/// Builds both loop nests of one op.
+/// Rows and keys of the tiles of a nest.
+struct TileSizes {
+  int64_t m, n;
+};
+
+/// The gradients that a nest over keys gives.
+struct KeyGradients {
+  bool key, value;
+  ScheduleAttr schedule;
+};
+
+/// Builds the loop nests of one op.
 class BackwardTiler {
 public:
-  BackwardTiler(AttentionBackwardOp op, int64_t tileM, int64_t tileN)
-      : op(op), tileM(tileM), tileN(tileN), builder(op), loc(op.getLoc()) {}
+  BackwardTiler(AttentionBackwardOp op, TileSizes queryTiles,
+                TileSizes keyTiles, TileSizes valueTiles)
+      : op(op), queryTiles(queryTiles), keyTiles(keyTiles),
+        valueTiles(valueTiles), tiles(queryTiles), builder(op),
+        loc(op.getLoc()) {}
 
   void run();
 
@@ -67,16 +82,27 @@ private:
   Value createZeroTile(Value like, int64_t rows);
 
   // Loops.
-  KeyTileBounds getKeyBounds(const Place &place);
+  RowRange getStaying(Value first, int64_t tile, OpFoldResult total);
   BackwardStepOp createStep(const RowTile &rows, const KeyTile &keys,
-                            const Place &place, Value dQuery, Value dKey,
-                            Value dValue);
+                            const Place &place, bool isMasked, Value dQuery,
+                            Value dKey, Value dValue);
   void createQueryNest();
-  void createKeyNest();
-  SmallVector<Value> createRowLoop(const KeyTile &keys, Place place,
-                                   ValueRange init);
-  SmallVector<Value> createStepIfVisible(const KeyTile &keys, Place place,
-                                         ValueRange state);
+  void createKeyNest(TileSizes sizes, const KeyGradients &wanted);
+  SmallVector<Value> createRowStep(const KeyTile &keys, const Place &place,
+                                   bool isMasked, ValueRange state,
+                                   const KeyGradients &wanted);
+  SmallVector<Value> createRowLoops(const KeyTile &keys, Place place,
+                                    ValueRange init,
+                                    const KeyGradients &wanted);
+  SmallVector<Value> createRowLoop(const TileRange &range, const KeyTile &keys,
+                                   Place place, ValueRange init,
+                                   const KeyGradients &wanted);
+  SmallVector<Value> createGroupLoop(const TileRange &range,
+                                     const TileRange &counts,
+                                     const KeyTile &keys, Place place,
+                                     ValueRange init,
+                                     const KeyGradients &wanted);
+  Value countTiles(const TileRange &range);
 
   Value asValue(OpFoldResult size) {
     return getValueOrCreateConstantIndexOp(builder, loc, size);
@@ -84,15 +110,17 @@ private:
   Value index(int64_t n) { return asValue(builder.getIndexAttr(n)); }
 
   AttentionBackwardOp op;
-  int64_t tileM, tileN;
+  TileSizes queryTiles, keyTiles, valueTiles;
+  TileSizes tiles; ///< of the nest that is built
+  ScheduleAttr schedule;
   OpBuilder builder;
   Location loc;
 
   OpFoldResult batch, queryHeads, keyHeads, rows, keys;
   /// Query heads of a key head.
   Value group;
-  /// Of the mask as it was written; the bounds follow from it.
-  std::optional<MaskAnalysis> mask;
+  /// Of the mask as it was written.
+  std::optional<VisitedTiles> visitedKeys, visitedRows;
   /// delta [B, Hq, M], and the gradients.
   Value delta, dQuery, dKey, dValue;
 };
@@ -119,19 +147,17 @@ void BackwardTiler::readSizes() {
 void BackwardTiler::prepareRegions() {
   for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
     replaceLengths(builder, *region, op.getQuery(), op.getKey());
-  if (op.hasMaskMod()) {
-    mask = analyzeMask(op.getMaskMod());
-    if (mask->formula.kind == MaskFormula::Unknown)
-      mask.reset();
+  visitedKeys.emplace(op.getMaskMod(), kLoopN);
+  visitedRows.emplace(op.getMaskMod(), kLoopM);
+  bool padsRows = false, padsKeys = false;
+  for (const TileSizes &sizes : {queryTiles, keyTiles, valueTiles}) {
+    padsRows |= !divides(sizes.m, rows);
+    padsKeys |= !divides(sizes.n, keys);
   }
-  SmallVector<Region *> regions;
   for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
-    if (!region->empty())
-      regions.push_back(region);
-  if (!divides(tileM, rows))
-    for (Region *region : regions)
+    if (!region->empty() && padsRows)
       clampPosition(*region, kLoopM, asValue(rows));
-  if (divides(tileN, keys))
+  if (!padsKeys)
     return;
   if (op.hasScoreMod())
     clampPosition(op.getScoreMod(), kLoopN, asValue(keys));
@@ -154,7 +180,7 @@ OpFoldResult BackwardTiler::countInTile(int64_t tile, Value first,
 Value BackwardTiler::getTile(Value from, const Place &place, unsigned loop,
                              Value head, double padding) {
   bool isRows = loop == kLoopM;
-  int64_t tile = isRows ? tileM : tileN;
+  int64_t tile = isRows ? tiles.m : tiles.n;
   Value first = isRows ? place.m : place.n;
   OpFoldResult one = builder.getIndexAttr(1);
   OpFoldResult count = countInTile(tile, first, isRows ? rows : keys);
@@ -195,19 +221,20 @@ Value BackwardTiler::getBiasTile(const Place &place) {
   auto type = cast<ShapedType>(bias.getType());
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
   Value positions[] = {place.b, place.h, place.m, place.n};
-  int64_t tiles[] = {1, 1, tileM, tileN};
+  int64_t sizesOfTile[] = {1, 1, tiles.m, tiles.n};
   OpFoldResult totals[] = {batch, queryHeads, rows, keys};
   Sizes offsets, sizes;
   for (unsigned dim = 0; dim < 4; ++dim) {
     bool isBroadcast = type.getDimSize(dim) == 1;
     offsets.push_back(isBroadcast ? zero : OpFoldResult(positions[dim]));
-    sizes.push_back(isBroadcast || tiles[dim] == 1
-                        ? one
-                        : countInTile(tiles[dim], positions[dim], totals[dim]));
+    sizes.push_back(
+        isBroadcast || sizesOfTile[dim] == 1
+            ? one
+            : countInTile(sizesOfTile[dim], positions[dim], totals[dim]));
   }
   Value slice = tensor::ExtractSliceOp::create(builder, loc, bias, offsets,
                                                sizes, Sizes(4, one));
-  return pad(builder, slice, tiles);
+  return pad(builder, slice, sizesOfTile);
 }
 
 /// Puts what is valid of `tile` into `into`, at the end of `forall`.
@@ -216,7 +243,7 @@ void BackwardTiler::insertTile(Value tile, Value into, const Place &place,
                                scf::ForallOp forall) {
   bool isRows = loop == kLoopM;
   Value first = isRows ? place.m : place.n;
-  int64_t size = isRows ? tileM : tileN;
+  int64_t size = isRows ? tiles.m : tiles.n;
   OpFoldResult total = isRows ? rows : keys;
   auto type = cast<RankedTensorType>(into.getType());
   auto tileType = cast<RankedTensorType>(tile.getType());
@@ -263,68 +290,46 @@ Value BackwardTiler::createZeroTile(Value like, int64_t count) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// The key tiles that some row of the row tile sees.
-KeyTileBounds BackwardTiler::getKeyBounds(const Place &place) {
-  OpFoldResult zero = builder.getIndexAttr(0);
-  if (!mask)
-    return {zero, zero, zero, keys, keys};
-  IRMapping mapping;
-  for (auto [position, value] :
-       {std::pair<unsigned, Value>{kLoopB, place.b}, {kLoopH, place.h}})
-    mapping.map(op.getMaskMod().getArgument(position), value);
-  std::function<Value(Value)> clone = [&](Value value) {
-    if (mapping.contains(value) || value.getParentRegion() != &op.getMaskMod())
-      return mapping.lookupOrDefault(value);
-    for (Value operand : value.getDefiningOp()->getOperands())
-      clone(operand);
-    builder.clone(*value.getDefiningOp(), mapping);
-    return mapping.lookup(value);
-  };
-  auto materialize = [&](Value term) -> OpFoldResult {
-    Value value = clone(term);
-    Type index = builder.getIndexType();
-    if (value.getType().isInteger(1))
-      value = arith::IndexCastUIOp::create(builder, loc, index, value);
-    else if (!value.getType().isIndex())
-      value = arith::IndexCastOp::create(builder, loc, index, value);
-    return getAsOpFoldResult(value);
-  };
+/// The positions of the tile that stays and begins at `first`.
+RowRange BackwardTiler::getStaying(Value first, int64_t tile,
+                                   OpFoldResult total) {
   AffineExpr s0 = builder.getAffineSymbolExpr(0);
   AffineExpr s1 = builder.getAffineSymbolExpr(1);
   OpFoldResult last = affine::makeComposedFoldedAffineApply(
       builder, loc, s0 + s1 - 1,
-      {OpFoldResult(place.m), countInTile(tileM, place.m, rows)});
-  KeyVisibility visibility = computeVisibility(
-      builder, loc, *mask, {OpFoldResult(place.m), last}, keys, materialize,
-      /*mostRanges=*/1);
-  return computeKeyTileBounds(builder, loc, visibility, tileN, keys);
+      {OpFoldResult(first), countInTile(tile, first, total)});
+  return {OpFoldResult(first), last};
 }
 
 BackwardStepOp BackwardTiler::createStep(const RowTile &rowTile,
                                          const KeyTile &keyTile,
-                                         const Place &place, Value dQueryTile,
-                                         Value dKeyTile, Value dValueTile) {
+                                         const Place &place, bool isMasked,
+                                         Value dQueryTile, Value dKeyTile,
+                                         Value dValueTile) {
   auto typeOf = [](Value value) { return value ? value.getType() : Type(); };
   auto step = BackwardStepOp::create(
       builder, loc, typeOf(dQueryTile), typeOf(dKeyTile), typeOf(dValueTile),
       rowTile.query, keyTile.key, keyTile.value, getBiasTile(place),
       rowTile.dOutput, rowTile.lse, rowTile.delta,
       ValueRange{place.b, place.h, place.m, place.n}, dQueryTile, dKeyTile,
-      dValueTile, op.getScaleAttr(), op.getScheduleAttr());
+      dValueTile, op.getScaleAttr(), schedule);
   IRMapping mapping;
   op.getScoreMod().cloneInto(&step.getScoreMod(), mapping);
-  op.getMaskMod().cloneInto(&step.getMaskMod(), mapping);
+  if (isMasked)
+    op.getMaskMod().cloneInto(&step.getMaskMod(), mapping);
   return step;
 }
 
 /// The nest over row tiles: delta and dQ.
 void BackwardTiler::createQueryNest() {
+  tiles = queryTiles;
+  schedule = op.getScheduleAttr();
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
   Type element = getElementTypeOrSelf(op.getDQuery().getType());
   auto forall = scf::ForallOp::create(
       builder, loc, ArrayRef<OpFoldResult>{zero, zero, zero},
       ArrayRef<OpFoldResult>{batch, queryHeads, rows},
-      ArrayRef<OpFoldResult>{one, one, builder.getIndexAttr(tileM)},
+      ArrayRef<OpFoldResult>{one, one, builder.getIndexAttr(tiles.m)},
       ValueRange{createOutput(op.getQuery(), element),
                  createOutput(op.getLse(), op.getScoreType())},
       std::nullopt);
@@ -339,113 +344,177 @@ void BackwardTiler::createQueryNest() {
   RowTile rowTile = getRowTile(place);
   rowTile.delta = BackwardDeltaOp::create(builder, loc, rowTile.lse.getType(),
                                           output, rowTile.dOutput, dLse);
-  KeyTileBounds bounds = getKeyBounds(place);
-  auto loop = scf::ForOp::create(
-      builder, loc, asValue(bounds.begin), asValue(bounds.raggedEnd),
-      index(tileN), ValueRange(createZeroTile(op.getQuery(), tileM)));
-  {
+  SmallVector<TileRange> ranges = visitedKeys->get(
+      builder, loc, place.b, place.h, getStaying(place.m, tiles.m, rows),
+      tiles.n, keys, /*masksEnd=*/true);
+  Value gradient = createZeroTile(op.getQuery(), tiles.m);
+  Value tileStep = index(tiles.n);
+  for (const TileRange &range : ranges) {
+    auto loop = scf::ForOp::create(builder, loc, range.lower, range.upper,
+                                   tileStep, ValueRange(gradient));
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPointToStart(loop.getBody());
     place.n = loop.getInductionVar();
     BackwardStepOp step =
-        createStep(rowTile, getKeyTile(place), place,
+        createStep(rowTile, getKeyTile(place), place, range.isMasked,
                    loop.getRegionIterArgs()[0], Value(), Value());
     scf::YieldOp::create(builder, loc, step->getResults());
+    gradient = loop.getResult(0);
   }
   auto outs = forall.getRegionIterArgs();
-  insertTile(loop.getResult(0), outs[0], place, kLoopM, place.h, forall);
+  insertTile(gradient, outs[0], place, kLoopM, place.h, forall);
   insertTile(rowTile.delta, outs[1], place, kLoopM, place.h, forall);
   dQuery = forall.getResult(0);
   delta = forall.getResult(1);
 }
 
-/// (dK, dV) of the key tile after the row tile at `place`, if it sees a key.
-SmallVector<Value> BackwardTiler::createStepIfVisible(const KeyTile &keyTile,
-                                                      Place place,
-                                                      ValueRange state) {
-  auto emit = [&]() {
-    RowTile rowTile = getRowTile(place);
-    rowTile.delta = getTile(delta, place, kLoopM, place.h);
-    return createStep(rowTile, keyTile, place, Value(), state[0], state[1]);
-  };
-  if (!mask)
-    return SmallVector<Value>(emit()->getResults());
-  KeyTileBounds bounds = getKeyBounds(place);
-  Value isAfter = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
-                                        place.n, asValue(bounds.begin));
-  Value isBefore =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, place.n,
-                            asValue(bounds.raggedEnd));
-  Value isVisible = arith::AndIOp::create(builder, loc, isAfter, isBefore);
-  auto branch = scf::IfOp::create(builder, loc, state.getTypes(), isVisible,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(builder, loc, emit()->getResults());
-  builder.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(builder, loc, state);
-  return SmallVector<Value>(branch.getResults());
-}
-
-/// All row tiles of query head place.h.
-SmallVector<Value> BackwardTiler::createRowLoop(const KeyTile &keyTile,
-                                                Place place, ValueRange init) {
-  auto loop = scf::ForOp::create(builder, loc, index(0), asValue(rows),
-                                 index(tileM), init);
+/// The row tiles [range.lower, range.upper) of query head place.h.
+SmallVector<Value> BackwardTiler::createRowLoop(const TileRange &range,
+                                                const KeyTile &keyTile,
+                                                Place place, ValueRange init,
+                                                const KeyGradients &wanted) {
+  auto loop = scf::ForOp::create(builder, loc, range.lower, range.upper,
+                                 index(tiles.m), init);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   place.m = loop.getInductionVar();
-  scf::YieldOp::create(
-      builder, loc,
-      createStepIfVisible(keyTile, place, loop.getRegionIterArgs()));
+  scf::YieldOp::create(builder, loc,
+                       createRowStep(keyTile, place, range.isMasked,
+                                     loop.getRegionIterArgs(), wanted));
   return SmallVector<Value>(loop.getResults());
 }
 
-/// The nest over key tiles: dK and dV, summed over the group.
-void BackwardTiler::createKeyNest() {
+/// The same of all query heads of the group, as one loop, which counts tiles
+/// from `counts.lower` on: a chain of such loops walks one stream of tiles.
+SmallVector<Value> BackwardTiler::createGroupLoop(const TileRange &range,
+                                                  const TileRange &counts,
+                                                  const KeyTile &keyTile,
+                                                  Place place, ValueRange init,
+                                                  const KeyGradients &wanted) {
+  auto loop = scf::ForOp::create(builder, loc, counts.lower, counts.upper,
+                                 index(1), init);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value perHead = countTiles(range);
+  Value number = builder.createOrFold<arith::SubIOp>(
+      loc, loop.getInductionVar(), counts.lower);
+  Value head = builder.createOrFold<arith::DivUIOp>(loc, number, perHead);
+  Value tile = builder.createOrFold<arith::RemUIOp>(loc, number, perHead);
+  Value row = builder.createOrFold<arith::MulIOp>(loc, tile, index(tiles.m));
+  place.h = builder.createOrFold<arith::AddIOp>(loc, place.h, head);
+  place.m = builder.createOrFold<arith::AddIOp>(loc, range.lower, row);
+  scf::YieldOp::create(builder, loc,
+                       createRowStep(keyTile, place, range.isMasked,
+                                     loop.getRegionIterArgs(), wanted));
+  return SmallVector<Value>(loop.getResults());
+}
+
+/// The row tiles of a head in `range`.
+Value BackwardTiler::countTiles(const TileRange &range) {
+  Value length =
+      builder.createOrFold<arith::SubIOp>(loc, range.upper, range.lower);
+  return builder.createOrFold<arith::CeilDivSIOp>(loc, length, index(tiles.m));
+}
+
+/// The gradients of the key tile after the row tile at `place`.
+SmallVector<Value> BackwardTiler::createRowStep(const KeyTile &keyTile,
+                                                const Place &place,
+                                                bool isMasked, ValueRange state,
+                                                const KeyGradients &wanted) {
+  RowTile rowTile = getRowTile(place);
+  rowTile.delta = getTile(delta, place, kLoopM, place.h);
+  Value dKeyTile = wanted.key ? state.front() : Value();
+  Value dValueTile = wanted.value ? state.back() : Value();
+  return SmallVector<Value>(createStep(rowTile, keyTile, place, isMasked,
+                                       Value(), dKeyTile, dValueTile)
+                                ->getResults());
+}
+
+/// The row tiles of all query heads of key head place.h.
+SmallVector<Value> BackwardTiler::createRowLoops(const KeyTile &keyTile,
+                                                 Place place, ValueRange init,
+                                                 const KeyGradients &wanted) {
+  bool isOneHead = isConstantIntValue(getAsOpFoldResult(group), 1);
+  RowRange stay = getStaying(place.n, tiles.n, keys);
+  SmallVector<TileRange> ranges;
+  if (isOneHead || !visitedRows->differsByHead()) {
+    ranges = visitedRows->get(builder, loc, place.b, place.h, stay, tiles.m,
+                              rows, /*masksEnd=*/false);
+  } else {
+    op.emitRemark() << "no row tile is skipped for dK and dV: the heads of a "
+                       "group see different keys";
+    ranges = {{index(0), asValue(rows), /*isMasked=*/true}};
+  }
+  if (!isOneHead)
+    place.h = builder.createOrFold<arith::MulIOp>(loc, place.h, group);
+  // Bounds before loops, so that the loops follow each other.
+  SmallVector<TileRange> counts;
+  Value first = index(0);
+  if (!isOneHead)
+    for (const TileRange &range : ranges) {
+      Value count =
+          builder.createOrFold<arith::MulIOp>(loc, countTiles(range), group);
+      Value last = builder.createOrFold<arith::AddIOp>(loc, first, count);
+      counts.push_back({first, last, range.isMasked});
+      first = last;
+    }
+  SmallVector<Value> state(init);
+  for (auto [i, range] : llvm::enumerate(ranges))
+    state = isOneHead ? createRowLoop(range, keyTile, place, state, wanted)
+                      : createGroupLoop(range, counts[i], keyTile, place, state,
+                                        wanted);
+  return state;
+}
+
+/// A nest over key tiles: dK and dV, or one of them, summed over the group.
+void BackwardTiler::createKeyNest(TileSizes sizes, const KeyGradients &wanted) {
+  tiles = sizes;
+  schedule = wanted.schedule;
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
-  auto elementOf = [](Value value) {
-    return getElementTypeOrSelf(value.getType());
-  };
+  SmallVector<Value> outputs;
+  if (wanted.key)
+    outputs.push_back(createOutput(
+        op.getKey(), getElementTypeOrSelf(op.getDKey().getType())));
+  if (wanted.value)
+    outputs.push_back(createOutput(
+        op.getValue(), getElementTypeOrSelf(op.getDValue().getType())));
   auto forall = scf::ForallOp::create(
       builder, loc, ArrayRef<OpFoldResult>{zero, zero, zero},
       ArrayRef<OpFoldResult>{batch, keyHeads, keys},
-      ArrayRef<OpFoldResult>{one, one, builder.getIndexAttr(tileN)},
-      ValueRange{createOutput(op.getKey(), elementOf(op.getDKey())),
-                 createOutput(op.getValue(), elementOf(op.getDValue()))},
+      ArrayRef<OpFoldResult>{one, one, builder.getIndexAttr(tiles.n)}, outputs,
       std::nullopt);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(forall.getTerminator());
   ValueRange ivs = forall.getInductionVars();
   Place place{ivs[0], ivs[1], Value(), ivs[2]};
-  Value keyHead = ivs[1];
-  KeyTile keyTile = {getTile(op.getKey(), place, kLoopN, keyHead),
-                     getTile(op.getValue(), place, kLoopN, keyHead)};
-  auto loop =
-      scf::ForOp::create(builder, loc, index(0), group, index(1),
-                         ValueRange{createZeroTile(op.getKey(), tileN),
-                                    createZeroTile(op.getValue(), tileN)});
-  {
-    OpBuilder::InsertionGuard inner(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    Value first = builder.createOrFold<arith::MulIOp>(loc, keyHead, group);
-    place.h =
-        builder.createOrFold<arith::AddIOp>(loc, first, loop.getInductionVar());
-    scf::YieldOp::create(
-        builder, loc, createRowLoop(keyTile, place, loop.getRegionIterArgs()));
-  }
+  KeyTile keyTile = {getTile(op.getKey(), place, kLoopN, place.h),
+                     getTile(op.getValue(), place, kLoopN, place.h)};
+  SmallVector<Value> init;
+  if (wanted.key)
+    init.push_back(createZeroTile(op.getKey(), tiles.n));
+  if (wanted.value)
+    init.push_back(createZeroTile(op.getValue(), tiles.n));
+  SmallVector<Value> gradients = createRowLoops(keyTile, place, init, wanted);
   for (auto [gradient, out] :
-       llvm::zip_equal(loop.getResults(), forall.getRegionIterArgs()))
-    insertTile(gradient, out, place, kLoopN, keyHead, forall);
-  dKey = forall.getResult(0);
-  dValue = forall.getResult(1);
+       llvm::zip_equal(gradients, forall.getRegionIterArgs()))
+    insertTile(gradient, out, place, kLoopN, place.h, forall);
+  if (wanted.key)
+    dKey = forall.getResult(0);
+  if (wanted.value)
+    dValue = forall.getResults().back();
 }
 
 void BackwardTiler::run() {
   readSizes();
   prepareRegions();
   createQueryNest();
-  createKeyNest();
+  ScheduleAttr keySchedule =
+      getKeySchedule(op) ? getKeySchedule(op) : op.getScheduleAttr();
+  ScheduleAttr valueSchedule = getValueSchedule(op);
+  createKeyNest(keyTiles,
+                {/*key=*/true, /*value=*/!valueSchedule, keySchedule});
+  if (valueSchedule)
+    createKeyNest(valueTiles, {/*key=*/false, /*value=*/true, valueSchedule});
   Value gradients[] = {dQuery, dKey, dValue};
   for (auto [result, gradient] : llvm::zip_equal(op->getResults(), gradients)) {
     if (gradient.getType() != result.getType())
@@ -478,17 +547,29 @@ struct TileBackward : public attn::impl::TileBackwardPassBase<TileBackward> {
         leave(op);
         continue;
       }
-      std::optional<ScheduleAttr> schedule = op.getSchedule();
-      int64_t m = schedule ? schedule->getTileM() : 0;
-      int64_t n = schedule ? schedule->getTileN() : 0;
-      m = m ? m : tileM.getValue();
-      BackwardTiler(op, m ? m : getDefaultRows(op), n ? n : tileN.getValue())
-          .run();
+      TileSizes queryTiles = getTiles(op, op.getScheduleAttr());
+      TileSizes keyTiles = queryTiles;
+      if (ScheduleAttr schedule = getKeySchedule(op))
+        keyTiles = getTiles(op, schedule);
+      TileSizes valueTiles = keyTiles;
+      if (ScheduleAttr schedule = getValueSchedule(op))
+        valueTiles = getTiles(op, schedule);
+      BackwardTiler(op, queryTiles, keyTiles, valueTiles).run();
       ++numTiled;
     }
   }
 
 private:
+  TileSizes getTiles(AttentionBackwardOp op, ScheduleAttr schedule) {
+    TileSizes tiles{schedule ? schedule.getTileM() : 0,
+                    schedule ? schedule.getTileN() : 0};
+    if (!tiles.m)
+      tiles.m = tileM ? tileM : getDefaultRows(op);
+    if (!tiles.n)
+      tiles.n = tileN;
+    return tiles;
+  }
+
   /// A CTA of a GPU holds dK and dV of its keys in registers; larger head
   /// dimensions leave less room for scores.
   static int64_t getDefaultRows(AttentionBackwardOp op) {

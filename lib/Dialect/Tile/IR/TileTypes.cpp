@@ -97,8 +97,8 @@ LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (shape.back() % panelCols != 0)
     return emitError() << "expected columns to be a multiple of " << panelCols
                        << " (swizzle " << swizzle << "), got " << shape.back();
-  if (shape[shape.size() - 2] % 8 != 0)
-    return emitError() << "expected rows to be a multiple of 8, got "
+  if (int64_t rows = shape[shape.size() - 2]; rows != 1 && rows % 8 != 0)
+    return emitError() << "expected rows to be 1 or a multiple of 8, got "
                        << shape[shape.size() - 2];
   return success();
 }
@@ -149,6 +149,8 @@ int64_t FragmentType::getRegisters(int64_t warps) const {
            (getElementType().isF32() ? 8 : 4);
   case FragmentLayout::Row:
     return rowBlocks * 2;
+  case FragmentLayout::Column:
+    return getShape().front() / 8 * 2;
   }
   llvm_unreachable("unknown fragment layout");
 }
@@ -156,13 +158,20 @@ int64_t FragmentType::getRegisters(int64_t warps) const {
 LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<int64_t> shape, Type element,
                                    FragmentLayout layout) {
-  unsigned rank = layout == FragmentLayout::Row ? 1 : 2;
+  bool isVector =
+      layout == FragmentLayout::Row || layout == FragmentLayout::Column;
+  unsigned rank = isVector ? 1 : 2;
   if (shape.size() != rank || llvm::any_of(shape, ShapedType::isDynamic))
     return emitError() << "expected " << rank << " static dimension(s), got "
                        << shape.size();
-  if (shape.front() % 16 != 0)
+  if (layout == FragmentLayout::Column) {
+    if (shape.front() % 8 != 0)
+      return emitError() << "expected columns to be a multiple of 8, got "
+                         << shape.front();
+  } else if (shape.front() % 16 != 0) {
     return emitError() << "expected rows to be a multiple of 16, got "
                        << shape.front();
+  }
   int64_t multiple = layout == FragmentLayout::OperandA ? 16 : 8;
   if (rank == 2 && shape[1] % multiple != 0)
     return emitError() << "expected columns to be a multiple of " << multiple

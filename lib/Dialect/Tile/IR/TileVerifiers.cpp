@@ -73,7 +73,23 @@ static LogicalResult verifyHeads(Operation *op, int64_t heads, int64_t rows,
   return success();
 }
 
+/// A tile of one row is part of a vector of the tensor: the last dimension.
+static LogicalResult verifyVectorOf(Operation *op, GlobalType global,
+                                    SharedType tile, OperandRange indices) {
+  if (!tile.isVector() || tile.isRing())
+    return op->emitOpError() << "expected one tile of one row, got " << tile;
+  if (global.getElementType() != tile.getElementType())
+    return op->emitOpError()
+           << "expected element type " << global.getElementType() << ", got "
+           << tile.getElementType();
+  return verifyEqual(op, "the number of indices", global.getRank(),
+                     indices.size());
+}
+
 LogicalResult LoadOp::verify() {
+  if (getTile().getType().isVector())
+    return verifyVectorOf(*this, getSource().getType(), getTile().getType(),
+                          getIndices());
   if (failed(verifyHeads(*this, getHeads(), getTile().getType().getRows(),
                          getIndices().size())))
     return failure();
@@ -87,6 +103,11 @@ LogicalResult CopyAsyncOp::verify() {
     return failure();
   return verifyTileOf(*this, getSource().getType(), getTile().getType(),
                       getIndices());
+}
+
+LogicalResult CopyBulkOp::verify() {
+  return verifyVectorOf(*this, getSource().getType(), getTile().getType(),
+                        getIndices());
 }
 
 LogicalResult CopyTmaOp::verify() {
@@ -182,9 +203,14 @@ LogicalResult MapOp::verify() {
   SmallVector<Type> expected;
   for (Value input : getInputs()) {
     auto type = cast<FragmentType>(input.getType());
-    if (type.getRows() != result.getRows() || (!type.isRow() && type != result))
+    bool fits = type == result ||
+                (type.isRow() && type.getRows() == result.getRows()) ||
+                (type.isColumn() && result.getShape().size() == 2 &&
+                 type.getShape()[0] == result.getShape()[1]);
+    if (!fits)
       return emitOpError() << "expected inputs to be " << result
-                           << " or a row fragment of as many rows, got "
+                           << ", a row fragment of as many rows, or a column "
+                              "fragment of as many columns, got "
                            << type;
     expected.push_back(type.getElementType());
   }
@@ -233,6 +259,25 @@ LogicalResult LoadRowOp::verify() {
     return emitOpError() << "expected a row fragment of "
                          << source.getElementType() << ", got " << result;
   return verifyEqual(*this, "the number of indices", source.getRank(),
+                     getIndices().size());
+}
+
+LogicalResult LoadColumnOp::verify() {
+  FragmentType result = getResult().getType();
+  if (!result.isColumn())
+    return emitOpError() << "expected a column fragment, got " << result;
+  if (auto tile = dyn_cast<SharedType>(getSource().getType())) {
+    if (tile.isRing() || !tile.isVector() || !tile.getElementType().isF32())
+      return emitOpError() << "expected a tile of one row of f32, got " << tile;
+    if (failed(verifyEqual(*this, "the number of indices", 0,
+                           getIndices().size())))
+      return failure();
+    return verifyEqual(*this, "columns", tile.getCols(), result.getShape()[0]);
+  }
+  auto global = cast<GlobalType>(getSource().getType());
+  if (!global.getElementType().isF32())
+    return emitOpError() << "expected a tensor of f32, got " << global;
+  return verifyEqual(*this, "the number of indices", global.getRank(),
                      getIndices().size());
 }
 

@@ -18,10 +18,11 @@ namespace attn::tile {
 using namespace mlir;
 using namespace attn::tile;
 
-/// A swizzle repeats every eight rows of a panel. Tiles have multiples of eight
-/// rows, so they are multiples of their alignment.
+/// A swizzle repeats every eight rows of a panel. Tiles have one row or
+/// multiples of eight, so they are multiples of their alignment.
 static int64_t getAlignment(AllocOp alloc) {
-  return 8 * alloc.getBuffer().getType().getSwizzle();
+  SharedType type = alloc.getBuffer().getType();
+  return (type.isVector() ? 1 : 8) * type.getSwizzle();
 }
 
 namespace {

@@ -31,6 +31,8 @@ bool attn::tile::isScalarKernel(KernelOp kernel) {
 
 void attn::tile::separateLoads(KernelOp kernel) {
   for (auto loop : getTileBlock(kernel.getBody()).getOps<scf::ForOp>()) {
+    if (loop.getOps<RowReduceOp>().empty())
+      continue;
     SmallPtrSet<Operation *, 4> taken;
     for (MmaOp op : loop.getOps<MmaOp>()) {
       auto load = op.getB().getDefiningOp<LoadOp>();
@@ -77,66 +79,43 @@ static bool isScalarOf(Value value, scf::ForOp loop, bool &depends) {
          });
 }
 
-/// True for the induction variable, and for scalars that the body computes
-/// from it.
-static bool isPosition(Value value, scf::ForOp loop) {
+/// True if each index of `load` comes from outside the loop or is computed from
+/// its induction variable, as at least one is.
+static bool isStreamed(LoadOp load, scf::ForOp loop) {
   bool depends = false;
-  return isScalarOf(value, loop, depends) && depends;
+  return llvm::all_of(
+             load.getIndices(),
+             [&](Value index) { return isScalarOf(index, loop, depends); }) &&
+         depends;
 }
 
-/// The index of `load` that is a position in the loop, if it is the row or the
-/// column and all others come from outside.
-static std::optional<unsigned> getStreamIndex(LoadOp load, scf::ForOp loop) {
-  std::optional<unsigned> stream;
-  unsigned row = load.getSource().getType().getRank() - 2;
-  for (auto [i, index] : llvm::enumerate(load.getIndices())) {
-    if (isOutside(index, loop))
-      continue;
-    if (i < row || stream || !isPosition(index, loop))
-      return std::nullopt;
-    stream = i;
-  }
-  return stream;
-}
-
-/// Each load of a loop must have its like in every loop: same tensor and tile,
-/// row or column = position, other indices from outside.
+/// Each load of a loop must have its like in every loop.
 LogicalResult KeyStream::findLoads() {
   for (scf::ForOp loop : loops) {
     SmallVector<LoadOp> found(loop.getBody()->getOps<LoadOp>());
-    for (LoadOp load : found) {
-      std::optional<unsigned> index = getStreamIndex(load, loop);
-      if (!index)
-        return load.emitOpError() << "expected the row or the column to be "
-                                     "computed from the loop's induction "
-                                     "variable and the other indices to be "
-                                     "invariant";
-      if (loop == loops.front())
-        loads.push_back({load, *index});
-    }
+    for (LoadOp load : found)
+      if (!isStreamed(load, loop))
+        return load.emitOpError() << "expected indices that are computed from "
+                                     "the loop's induction variable, or "
+                                     "invariant, and not all of them invariant";
+    if (loop == loops.front())
+      loads = found;
     if (found.size() != loads.size())
       return loop.emitOpError()
              << "expected " << loads.size()
              << " loads as in the first loop, got " << found.size();
     for (auto [load, like] : llvm::zip_equal(found, loads))
-      if (load.getSource() != like.load.getSource() ||
-          load.getTile().getType() != like.load.getTile().getType() ||
-          getStreamIndex(load, loop) != like.streamIndex ||
-          load.getIndices()[like.streamIndex] !=
-              found.front().getIndices()[loads.front().streamIndex])
+      if (load.getSource() != like.getSource() ||
+          load.getTile().getType() != like.getTile().getType())
         return load.emitOpError() << "expected the same tile as in the first "
                                      "loop";
+    loadsOfLoops.push_back(found);
   }
   return success();
 }
 
-Value KeyStream::getPosition(scf::ForOp loop) {
-  LoadOp load = *loop.getBody()->getOps<LoadOp>().begin();
-  return load.getIndices()[loads.front().streamIndex];
-}
-
-/// Computes `value`, a position in `loop`, for another value of the induction
-/// variable.
+/// Computes `value`, an index of a load in `loop`, for another value of the
+/// induction variable.
 static Value cloneAt(OpBuilder &builder, Value value, scf::ForOp loop,
                      IRMapping &mapping) {
   if (isOutside(value, loop) || mapping.contains(value))
@@ -148,24 +127,41 @@ static Value cloneAt(OpBuilder &builder, Value value, scf::ForOp loop,
   return mapping.lookup(value);
 }
 
-Value KeyStream::buildPosition(OpBuilder &builder, Value count,
-                               const IRMapping &outside) {
-  Value result;
-  for (scf::ForOp loop : llvm::reverse(loops)) {
+SmallVector<SmallVector<Value>>
+KeyStream::buildIndices(OpBuilder &builder, Value count,
+                        const IRMapping &outside) {
+  SmallVector<SmallVector<Value>> results(loads.size());
+  for (auto [loop, loopLoads] :
+       llvm::reverse(llvm::zip_equal(loops, loadsOfLoops))) {
     IRMapping mapping(outside);
     mapping.map(loop.getInductionVar(), count);
-    Value position = cloneAt(builder, getPosition(loop), loop, mapping);
-    if (!result || position == result) {
-      result = position;
-      continue;
+    Value isHere;
+    // Loads that share an index share its choice between loops.
+    DenseMap<std::pair<Value, Value>, Value> choices;
+    auto choose = [&](Value here, Value later) {
+      if (here == later)
+        return here;
+      if (!isHere)
+        isHere = arith::CmpIOp::create(
+            builder, loop.getLoc(), arith::CmpIPredicate::slt, count,
+            outside.lookupOrDefault(loop.getUpperBound()));
+      Value &choice = choices[{here, later}];
+      if (!choice)
+        choice = arith::SelectOp::create(builder, loop.getLoc(), isHere, here,
+                                         later);
+      return choice;
+    };
+    for (auto [load, result] : llvm::zip_equal(loopLoads, results)) {
+      SmallVector<Value> indices;
+      for (Value index : load.getIndices())
+        indices.push_back(cloneAt(builder, index, loop, mapping));
+      if (!result.empty())
+        for (auto [index, later] : llvm::zip_equal(indices, result))
+          index = choose(index, later);
+      result = indices;
     }
-    Value isHere = arith::CmpIOp::create(
-        builder, loop.getLoc(), arith::CmpIPredicate::slt, count,
-        outside.lookupOrDefault(loop.getUpperBound()));
-    result = arith::SelectOp::create(builder, loop.getLoc(), isHere, position,
-                                     result);
   }
-  return result;
+  return results;
 }
 
 FailureOr<KeyStream> KeyStream::find(KernelOp kernel) {

@@ -31,31 +31,26 @@ mlir::Block &getTileBlock(mlir::Region &region);
 /// tiles to stage.
 bool isScalarKernel(KernelOp kernel);
 
-/// Gives each product of a key loop a load of its own right operand. Where
-/// keys and values are one tensor they share one, and its stage would be given
-/// back twice.
+/// Gives each product of a softmax's loop a load of its own right operand.
+/// Where keys and values are one tensor they share one, but its product with
+/// the query is done long before that with P.
 void separateLoads(KernelOp kernel);
-
-/// A load of a key loop, one tile for each step.
-struct StreamedLoad {
-  LoadOp load;
-  /// Which of its indices, the row or the column, is the position.
-  unsigned streamIndex;
-};
 
 struct KeyStream {
   llvm::SmallVector<mlir::scf::ForOp> loops; ///< first to last
-  /// The loads of the first loop, which stand for those of every loop.
-  llvm::SmallVector<StreamedLoad> loads;
+  /// The loads of the first loop, one tile for each step, which stand for those
+  /// of every loop.
+  llvm::SmallVector<LoadOp> loads;
 
   mlir::Value lowerBound() { return loops.front().getLowerBound(); }
   mlir::Value upperBound() { return loops.back().getUpperBound(); }
   mlir::Value step() { return loops.front().getStep(); }
 
-  /// The row or column of the tiles at `count`, a value of the induction
-  /// variable of any loop. `outside` maps scalars from outside the loops.
-  mlir::Value buildPosition(mlir::OpBuilder &builder, mlir::Value count,
-                            const mlir::IRMapping &outside = {});
+  /// The indices of each load at `count`, a value of the induction variable of
+  /// any loop. `outside` maps scalars from outside the loops.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>>
+  buildIndices(mlir::OpBuilder &builder, mlir::Value count,
+               const mlir::IRMapping &outside = {});
 
   /// Fails with a diagnostic if the kernel's loops are no such stream.
   static mlir::FailureOr<KeyStream> find(KernelOp kernel);
@@ -63,8 +58,8 @@ struct KeyStream {
 private:
   mlir::LogicalResult findLoops(KernelOp kernel);
   mlir::LogicalResult findLoads();
-  /// The position in a loop, as its loads have it.
-  mlir::Value getPosition(mlir::scf::ForOp loop);
+
+  llvm::SmallVector<llvm::SmallVector<LoadOp>> loadsOfLoops;
 };
 
 /// The integer `name` of the schedule in the kernel's manifest, or `otherwise`.

@@ -25,8 +25,7 @@ namespace {
 /// corresponding loads of all loops.
 struct StagedLoad {
   LoadOp load;
-  unsigned streamIndex; ///< which index is the position
-  Value ring;
+  Value ring; ///< null for a vector, which is read where it is
 };
 
 class Pipeliner {
@@ -41,6 +40,7 @@ private:
   void stageOuterLoads();
   void buildPrologue();
   void rewriteLoop(unsigned position, Value &stage);
+  void readInPlace(LoadOp load);
   void copyTile(Value count, Value stage);
   void copyGuarded(Value count, Value stage);
   Value nextStage(Value stage);
@@ -105,11 +105,11 @@ void Pipeliner::stageOuterLoads() {
 
 /// Starts the copies of the tiles at `count` into `stage`.
 void Pipeliner::copyTile(Value count, Value stage) {
-  Value position = chain.buildPosition(builder, count);
-  for (StagedLoad &entry : staged) {
+  SmallVector<SmallVector<Value>> places = chain.buildIndices(builder, count);
+  for (auto [entry, indices] : llvm::zip_equal(staged, places)) {
     LoadOp load = entry.load;
-    SmallVector<Value> indices(load.getIndices());
-    indices[entry.streamIndex] = position;
+    if (!entry.ring)
+      continue;
     Value tile = StageOp::create(builder, load.getLoc(), entry.ring, stage);
     CopyAsyncOp::create(builder, load.getLoc(), load.getSource(), indices, tile,
                         tilesExactly(load));
@@ -150,6 +150,8 @@ void Pipeliner::buildPrologue() {
   builder.setInsertionPoint(firstReader ? firstReader : chain.loops.front());
   for (StagedLoad &entry : staged) {
     SharedType tile = entry.load.getTile().getType();
+    if (tile.isVector())
+      continue;
     SmallVector<int64_t> shape(tile.getShape());
     shape.insert(shape.begin(), stages);
     auto ring = SharedType::get(builder.getContext(), shape,
@@ -165,6 +167,20 @@ void Pipeliner::buildPrologue() {
     return;
   WaitGroupOp::create(builder, loc, stages - 1);
   gpu::BarrierOp::create(builder, loc);
+}
+
+/// Lets the readers of a vector read global memory.
+void Pipeliner::readInPlace(LoadOp load) {
+  OpBuilder::InsertionGuard guard(builder);
+  for (Operation *user : llvm::make_early_inc_range(load->getUsers())) {
+    auto column = cast<LoadColumnOp>(user);
+    builder.setInsertionPoint(column);
+    Value read = LoadColumnOp::create(builder, column.getLoc(),
+                                      column.getResult().getType(),
+                                      load.getSource(), load.getIndices());
+    column.getResult().replaceAllUsesWith(read);
+    column.erase();
+  }
 }
 
 /// Gives a loop the stage of its first tile, and returns that of the tile after
@@ -211,6 +227,10 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
   }
   SmallVector<LoadOp> loads(body->getOps<LoadOp>());
   for (unsigned i = 0; i < loads.size(); ++i) {
+    if (!staged[i].ring) {
+      readInPlace(loads[i]);
+      continue;
+    }
     Value tile =
         StageOp::create(builder, loads[i].getLoc(), staged[i].ring, current);
     loads[i].getTile().replaceAllUsesWith(tile);
@@ -228,8 +248,8 @@ LogicalResult Pipeliner::run() {
   if (failed(stream))
     return failure();
   chain = *stream;
-  for (const StreamedLoad &entry : chain.loads)
-    staged.push_back({entry.load, entry.streamIndex, Value()});
+  for (LoadOp load : chain.loads)
+    staged.push_back({load, Value()});
   stageOuterLoads();
   buildPrologue();
   builder.setInsertionPoint(chain.loops.front());
@@ -257,11 +277,6 @@ struct PipelinePass : public attn::tile::impl::PipelinePassBase<PipelinePass> {
       return;
     if (kernel.getProducerWarps())
       return; // --attn-tile-specialize-warps has staged the loads.
-    bool isStaged =
-        kernel.walk([](CopyAsyncOp) { return WalkResult::interrupt(); })
-            .wasInterrupted();
-    if (isStaged)
-      return; // A backward kernel starts its copies itself.
     int64_t count = stages ? stages : getScheduleField(kernel, "stages", 2);
     if (count < 1) {
       kernel.emitOpError() << "expected at least 1 stage, got " << count;

@@ -35,13 +35,21 @@ constexpr int64_t kWarpgroupWarps = 4;
 /// warp agree on the number of a key tile.
 constexpr size_t kFollowedLoops = 3;
 
+/// A vector that comes with each tile of a channel.
+struct VectorRing {
+  unsigned number; ///< among the loads of a loop
+  Value source, ring;
+};
+
 /// A tile that is loaded, once or for each step of the key stream.
 struct Channel {
-  LoadOp load; ///< of the first loop
+  unsigned number; ///< among the loads of a loop
+  LoadOp load;     ///< of the first loop
   Value map;
   Value ring;  ///< the tile, or a ring of stages
-  Value full;  ///< the tile is there
+  Value full;  ///< the tile and its vectors are there
   Value empty; ///< all consumers are done with it; null if loaded once
+  SmallVector<VectorRing> vectors;
 };
 
 /// A place in the key stream: the number of the tile says which stage it is in,
@@ -63,7 +71,9 @@ public:
 
 private:
   void createChannels();
-  Channel createChannel(LoadOp load, int64_t stages, int64_t ctas);
+  Channel createChannel(ArrayRef<LoadOp> loads, unsigned number, int64_t stages,
+                        int64_t ctas);
+  Value createRing(LoadOp load, int64_t stages);
   RolesOp createRoles();
   void buildProducer(RolesOp roles);
   void copyOuter(Value round, IRMapping &mapping);
@@ -75,7 +85,9 @@ private:
   void countTiles(Value &number, Value &round);
   void useOuter(Channel &channel, Value round);
   void convertLoop(scf::ForOp loop, Value &number);
-  void convertMma(MmaOp op, const Channel *channel, const Ring &ring);
+  void guardStage(const Channel &channel, ArrayRef<LoadOp> loads,
+                  const Ring &ring);
+  void convertMma(MmaOp op);
   Ring locate(Value number);
   Value getParity(Value round);
   Value getPhaseBefore(Value parity);
@@ -104,29 +116,47 @@ private:
 // Rings and barriers
 //===----------------------------------------------------------------------===//
 
-/// A ring of `stages` stages, or with 0 a single tile, that `ctas` CTAs share.
-Channel Specializer::createChannel(LoadOp load, int64_t stages, int64_t ctas) {
+/// A ring of `stages` stages, or with 0 a single tile.
+Value Specializer::createRing(LoadOp load, int64_t stages) {
+  SharedType tile = load.getTile().getType();
+  SmallVector<int64_t> shape(tile.getShape());
+  if (stages > 0)
+    shape.insert(shape.begin(), stages);
+  return AllocOp::create(builder, load.getLoc(),
+                         SharedType::get(kernel.getContext(), shape,
+                                         tile.getElementType(),
+                                         tile.getSwizzle()),
+                         /*offset=*/IntegerAttr());
+}
+
+/// The channel of load `number`, and of the vectors that are loaded after it,
+/// which `ctas` CTAs share.
+Channel Specializer::createChannel(ArrayRef<LoadOp> loads, unsigned number,
+                                   int64_t stages, int64_t ctas) {
+  LoadOp load = loads[number];
   Location loc = load.getLoc();
   MLIRContext *context = kernel.getContext();
   SharedType tile = load.getTile().getType();
   Channel channel;
+  channel.number = number;
   channel.load = load;
   channel.map = addTensorMap(kernel, load.getSource(), tile,
                              tile.getRows() / ctas, load.getHeads());
-  SmallVector<int64_t> shape(tile.getShape());
-  if (stages > 0)
-    shape.insert(shape.begin(), stages);
-  channel.ring = AllocOp::create(
-      builder, loc,
-      SharedType::get(context, shape, tile.getElementType(), tile.getSwizzle()),
-      /*offset=*/IntegerAttr());
+  channel.ring = createRing(load, stages);
+  for (unsigned i = number + 1; i < loads.size(); ++i) {
+    LoadOp vector = loads[i];
+    if (!vector.getTile().getType().isVector())
+      break;
+    channel.vectors.push_back(
+        {i, vector.getSource(), createRing(vector, stages)});
+  }
   auto createBarrier = [&](int64_t arrivals) -> Value {
     return AllocMbarrierOp::create(
         builder, loc,
         MbarrierType::get(context, std::max<int64_t>(stages, 1), arrivals),
         /*offset=*/IntegerAttr());
   };
-  channel.full = createBarrier(1);
+  channel.full = createBarrier(1 + channel.vectors.size());
   if (stages > 0 || tiles)
     channel.empty = createBarrier(kernel.getWarps() * ctas);
   return channel;
@@ -136,9 +166,12 @@ Channel Specializer::createChannel(LoadOp load, int64_t stages, int64_t ctas) {
 void Specializer::createChannels() {
   for (LoadOp load : llvm::make_early_inc_range(
            getTileBlock(kernel.getBody()).getOps<LoadOp>()))
-    outer.push_back(createChannel(load, /*stages=*/0, /*ctas=*/1));
-  for (const StreamedLoad &entry : stream.loads)
-    streamed.push_back(createChannel(entry.load, stages, clusterCtas));
+    outer.push_back(
+        createChannel(load, /*number=*/0, /*stages=*/0, /*ctas=*/1));
+  for (auto [number, load] : llvm::enumerate(stream.loads))
+    if (!load.getTile().getType().isVector())
+      streamed.push_back(
+          createChannel(stream.loads, number, stages, clusterCtas));
   SmallVector<Value> barriers;
   for (Channel &channel : llvm::concat<Channel>(outer, streamed)) {
     barriers.push_back(channel.full);
@@ -230,17 +263,19 @@ Value Specializer::copyStream(Value number, IRMapping &mapping) {
   builder.setInsertionPointToStart(loop.getBody());
   number = loop.getRegionIterArg(0);
   Ring ring = locate(number);
-  Value position =
-      stream.buildPosition(builder, loop.getInductionVar(), mapping);
+  SmallVector<SmallVector<Value>> places =
+      stream.buildIndices(builder, loop.getInductionVar(), mapping);
   for (Channel &channel : streamed) {
     MbarrierWaitOp::create(builder, loc, channel.empty, ring.stage,
                            getPhaseBefore(ring.parity));
-    SmallVector<Value> indices = lookup(channel.load.getIndices(), mapping);
-    indices.back() = position;
     Value tile = StageOp::create(builder, loc, channel.ring, ring.stage);
-    CopyTmaOp::create(builder, loc, channel.map, indices, tile, channel.full,
-                      ring.stage, /*evict_first=*/false, /*evict_last=*/true,
-                      clusterCtas);
+    CopyTmaOp::create(builder, loc, channel.map, places[channel.number], tile,
+                      channel.full, ring.stage, /*evict_first=*/false,
+                      /*evict_last=*/true, clusterCtas);
+    for (const VectorRing &vector : channel.vectors)
+      CopyBulkOp::create(builder, loc, vector.source, places[vector.number],
+                         StageOp::create(builder, loc, vector.ring, ring.stage),
+                         channel.full, ring.stage);
   }
   Value next = arith::AddIOp::create(builder, loc, number, constant(1));
   scf::YieldOp::create(builder, loc, next);
@@ -294,27 +329,50 @@ static bool isZero(Value fragment) {
   return fill && fill.getValue().isZero();
 }
 
-/// Waits for the tile that `op` reads from `channel`, if from one, multiplies,
-/// and gives the tile back.
-void Specializer::convertMma(MmaOp op, const Channel *channel,
+/// Waits for the tile of `channel`, and its vectors, before the first op that
+/// reads one of them, and gives the stage back after the last one.
+void Specializer::guardStage(const Channel &channel, ArrayRef<LoadOp> loads,
                              const Ring &ring) {
+  Location loc = kernel.getLoc();
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Operation *> readers(loads[channel.number]->getUsers());
+  for (const VectorRing &vector : channel.vectors)
+    llvm::append_range(readers, loads[vector.number]->getUsers());
+  auto isBefore = [](Operation *a, Operation *b) {
+    return a->isBeforeInBlock(b);
+  };
+  auto [first, last] =
+      std::minmax_element(readers.begin(), readers.end(), isBefore);
+  builder.setInsertionPoint(*first);
+  MbarrierWaitOp::create(builder, loc, channel.full, ring.stage, ring.parity);
+  // The lanes of a warp read vectors each for itself, one of them gives the
+  // stage back.
+  builder.setInsertionPointAfter(*last);
+  if (!channel.vectors.empty())
+    SyncWarpOp::create(builder, loc);
+  MbarrierArriveOp::create(builder, loc, channel.empty, ring.stage,
+                           clusterCtas);
+  auto useStage = [&](LoadOp load, Value loadRing) {
+    for (OpOperand &use : llvm::make_early_inc_range(load->getUses())) {
+      builder.setInsertionPoint(use.getOwner());
+      use.set(StageOp::create(builder, loc, loadRing, ring.stage));
+    }
+  };
+  useStage(loads[channel.number], channel.ring);
+  for (const VectorRing &vector : channel.vectors)
+    useStage(loads[vector.number], vector.ring);
+}
+
+/// Multiplies, and waits for the product.
+void Specializer::convertMma(MmaOp op) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(op);
   Location loc = op.getLoc();
-  Value b = op.getB();
-  if (channel) {
-    MbarrierWaitOp::create(builder, loc, channel->full, ring.stage,
-                           ring.parity);
-    b = StageOp::create(builder, loc, channel->ring, ring.stage);
-  }
   Value product = MmaAsyncOp::create(
       builder, loc, op.getResult().getType(), op.getA(),
-      isa<SharedType>(op.getA().getType()) ? warpgroup : Value(), b,
+      isa<SharedType>(op.getA().getType()) ? warpgroup : Value(), op.getB(),
       op.getTransposeB(), isZero(op.getAcc()) ? Value() : op.getAcc());
   Value result = MmaWaitOp::create(builder, loc, /*pending=*/0, product);
-  if (channel)
-    MbarrierArriveOp::create(builder, loc, channel->empty, ring.stage,
-                             clusterCtas);
   op.getResult().replaceAllUsesWith(result);
   op.erase();
 }
@@ -338,12 +396,10 @@ void Specializer::convertLoop(scf::ForOp loop, Value &number) {
     ring.stage = agree(ring.stage);
   // The loads of each loop are in the order of the channels.
   SmallVector<LoadOp> loads(counting.getOps<LoadOp>());
-  for (MmaOp op : llvm::make_early_inc_range(counting.getOps<MmaOp>())) {
-    auto *load = llvm::find(loads, op.getB().getDefiningOp<LoadOp>());
-    convertMma(op,
-               load == loads.end() ? nullptr : &streamed[load - loads.begin()],
-               ring);
-  }
+  for (const Channel &channel : streamed)
+    guardStage(channel, loads, ring);
+  for (MmaOp op : llvm::make_early_inc_range(counting.getOps<MmaOp>()))
+    convertMma(op);
   for (LoadOp load : loads)
     load.erase();
 }
@@ -401,6 +457,8 @@ void Specializer::useOuter(Channel &channel, Value round) {
       operand.erase();
     }
   channel.load.getTile().replaceAllUsesWith(channel.ring);
+  if (builder.getInsertionPoint() == channel.load->getIterator())
+    builder.setInsertionPointAfter(channel.load);
   channel.load.erase();
   if (!channel.empty)
     return;
@@ -469,7 +527,8 @@ static std::string findObstacle(KernelOp kernel, const KeyStream &stream) {
         text << "expected at most 256 columns in a product, got "
              << acc.getShape()[1];
     }
-    if (auto load = dyn_cast<LoadOp>(op))
+    if (auto load = dyn_cast<LoadOp>(op);
+        load && !load.getTile().getType().isVector())
       if (load.getSource().getType().getRank() != 4 ||
           load.getIndices().size() != 3 ||
           !isa<BlockArgument>(load.getSource()) ||

@@ -54,18 +54,8 @@ func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x
 
 // backward_step_c3
 func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %z: index) {
-  // expected-error @+1 {{expected d_query, or d_key and d_value, or all three}}
+  // expected-error @+1 {{expected d_query, d_key or d_value}}
   attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%z, %z, %z, %z)
-      : tensor<1x1x8x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8xf32>
-  return
-}
-
-// -----
-
-// backward_step_c3
-func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %z: index, %dq: tensor<1x1x8x16xf32>, %dk: tensor<1x1x6x16xf32>) {
-  // expected-error @+1 {{expected d_query, or d_key and d_value, or all three}}
-  %r:2 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%z, %z, %z, %z) d_query(%dq : tensor<1x1x8x16xf32>) d_key(%dk : tensor<1x1x6x16xf32>)
       : tensor<1x1x8x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8xf32>
   return
 }

@@ -29,7 +29,7 @@ func.func private @cols(!attn_tile.shared<64x96xf16, swizzle = 128>)
 
 // -----
 
-// expected-error @below {{expected rows to be a multiple of 8, got 12}}
+// expected-error @below {{expected rows to be 1 or a multiple of 8, got 12}}
 func.func private @rows(!attn_tile.shared<12x64xf16, swizzle = 128>)
 
 // -----
@@ -151,7 +151,7 @@ attn_tile.kernel @map_yield() warps(4) {
 
 attn_tile.kernel @map_inputs() warps(4) {
   %zero = attn_tile.fill 0.0 : !attn_tile.fragment<32xf32, row>
-  // expected-error @below {{or a row fragment of as many rows, got '!attn_tile.fragment<32xf32, row>'}}
+  // expected-error @below {{a row fragment of as many rows, or a column fragment of as many columns, got '!attn_tile.fragment<32xf32, row>'}}
   %s = attn_tile.map %zero : (!attn_tile.fragment<32xf32, row>) -> !attn_tile.fragment<64xf32, row> {
   ^bb0(%x: f32, %i: i32):
     attn_tile.yield %x : f32
@@ -363,5 +363,45 @@ attn_tile.kernel @scale_other_rows(%q: !attn_tile.global<?x64xf16>) warps(4) {
   %row = attn_tile.fill 1.0 : !attn_tile.fragment<32xf32, row>
   // expected-error @below {{expected rows of factor to be 64, got 32}}
   %r = attn_tile.scale_rows %a, %row : !attn_tile.fragment<64x64xf16, operand_a>, !attn_tile.fragment<32xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @column(%d: !attn_tile.global<?xf32>, %t: !attn_tile.shared<1x64xf32, swizzle = 128>) warps(4) {
+  // expected-error @below {{expected columns to be 64, got 32}}
+  %a = attn_tile.load_column %t : !attn_tile.shared<1x64xf32, swizzle = 128> -> !attn_tile.fragment<32xf32, column>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @row(%t: !attn_tile.shared<1x64xf32, swizzle = 128>) warps(4) {
+  // expected-error @below {{expected a column fragment, got '!attn_tile.fragment<64xf32, row>'}}
+  %a = attn_tile.load_column %t : !attn_tile.shared<1x64xf32, swizzle = 128> -> !attn_tile.fragment<64xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @tile(%t: !attn_tile.shared<8x64xf32, swizzle = 128>) warps(4) {
+  // expected-error @below {{expected a tile of one row of f32, got '!attn_tile.shared<8x64xf32, swizzle = 128>'}}
+  %a = attn_tile.load_column %t : !attn_tile.shared<8x64xf32, swizzle = 128> -> !attn_tile.fragment<64xf32, column>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @bulk(%d: !attn_tile.global<?xf32>, %t: !attn_tile.shared<8x64xf32, swizzle = 128>, %b: !attn_tile.mbarrier<1, arrivals = 1>) warps(4) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected one tile of one row, got '!attn_tile.shared<8x64xf32, swizzle = 128>'}}
+  attn_tile.copy_bulk %d[%c0] to %t, %b[%c0] : !attn_tile.global<?xf32> to !attn_tile.shared<8x64xf32, swizzle = 128>, !attn_tile.mbarrier<1, arrivals = 1>
+  attn_tile.return
+}
+
+// -----
+
+// expected-error @below {{expected columns to be a multiple of 8, got 12}}
+attn_tile.kernel @columns(%f: !attn_tile.fragment<12xf32, column>) warps(4) {
   attn_tile.return
 }

@@ -19,21 +19,8 @@ attn_tile.kernel @row(%k: !attn_tile.global<?x64xf16>) warps(4) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   scf.for %n = %c0 to %c64 step %c64 {
-    // expected-error @below {{expected the row or the column to be computed from the loop's induction variable}}
+    // expected-error @below {{expected indices that are computed from the loop's induction variable}}
     %kt = attn_tile.load %k[%c0] : !attn_tile.global<?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
-  }
-  attn_tile.return
-}
-
-// -----
-
-// The batch does not change from tile to tile.
-attn_tile.kernel @batch(%k: !attn_tile.global<?x?x64xf16>) warps(4) {
-  %c0 = arith.constant 0 : index
-  %c64 = arith.constant 64 : index
-  scf.for %n = %c0 to %c64 step %c64 {
-    // expected-error @below {{expected the row or the column to be computed from the loop's induction variable}}
-    %kt = attn_tile.load %k[%n, %c0] : !attn_tile.global<?x?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
   }
   attn_tile.return
 }

@@ -39,6 +39,11 @@ AttentionProblem getProblem(AttentionOp op);
 GeneratorFeatures getGeneratorFeatures(const TargetInfo &target,
                                        ElementType type);
 
+/// The fields of `own`, if there is one, and those of `others` that are not among
+/// them.
+ScheduleOverrides mergeFields(std::optional<ScheduleAttr> own,
+                              const ScheduleOverrides &others);
+
 /// The ranked schedules of `op`: those that have the fields set on the op, and
 /// otherwise those of `overrides`. Fails with a diagnostic at the op if none is
 /// legal.
@@ -46,6 +51,9 @@ mlir::FailureOr<Selection> selectSchedule(AttentionOp op,
                                           const TargetInfo &target,
                                           const ScheduleOverrides &overrides,
                                           bool allowTf32);
+
+/// The problem that `op` states, as that of an attention.
+AttentionProblem getProblem(AttentionBackwardOp op);
 
 } // namespace attn
 

@@ -34,7 +34,8 @@ def AttnTile_FragmentLayout : I32EnumAttr<"FragmentLayout",
     "which thread holds which element of a fragment", [
     I32EnumAttrCase<"Accumulator", 0, "accumulator">,
     I32EnumAttrCase<"OperandA", 1, "operand_a">,
-    I32EnumAttrCase<"Row", 2, "row">]> {
+    I32EnumAttrCase<"Row", 2, "row">,
+    I32EnumAttrCase<"Column", 3, "column">]> {
   let cppNamespace = "::attn::tile";
 }
 

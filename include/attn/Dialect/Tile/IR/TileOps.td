@@ -87,12 +87,17 @@ def LoadOp : AttnTile_Op<"load", [MemoryEffects<[MemRead]>]> {
     there (stages, copies, barriers) is decided by `--attn-tile-pipeline`, which
     removes this op.
 
+    A tile of one row is part of a vector: the elements [i, i + cols) of the one at
+    the leading `indices`, `i` being the last of them, all of which exist.
+
     Example:
     ```mlir
     %kt = attn_tile.load %k[%b, %h, %n] : !attn_tile.global<?x8x?x64xf16>
         -> !attn_tile.shared<64x64xf16, swizzle = 128>
     %ks = attn_tile.load %wide[%b, %h, %n, %d] : !attn_tile.global<?x8x?x512xf16>
         -> !attn_tile.shared<64x32xf16, swizzle = 64>
+    %d = attn_tile.load %delta[%b, %h, %m] : !attn_tile.global<?x8x?xf32>
+        -> !attn_tile.shared<1x64xf32, swizzle = 128>
     ```
   }];
   let arguments = (ins AttnTile_Global:$source, Variadic<Index>:$indices,
@@ -288,6 +293,15 @@ def MbarrierArriveOp : AttnTile_MbarrierOp<"mbarrier_arrive"> {
   let assemblyFormat = "$barrier `[` $stage `]` attr-dict `:` type($barrier)";
 }
 
+def SyncWarpOp : AttnTile_MbarrierOp<"sync_warp"> {
+  let summary = "the lanes of a warp meet";
+  let description = [{
+    What a lane has read or written before, it has for the others after (PTX ISA,
+    bar.warp.sync).
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 def TakeTurnOp : AttnTile_Op<"take_turn", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "wait until it is this warpgroup's turn";
@@ -341,6 +355,31 @@ def CopyTmaOp : AttnTile_Op<"copy_tma", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = [{
     $source `[` $indices `]` `to` $tile `,` $barrier `[` $stage `]`
     (`evict_first` $evict_first^)? (`evict_last` $evict_last^)? attr-dict
+    `:` type($source) `to` type($tile) `,` type($barrier)
+  }];
+  let hasVerifier = 1;
+}
+
+def CopyBulkOp : AttnTile_Op<"copy_bulk", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "start copying a vector from global to shared memory";
+  let description = [{
+    The elements [i, i + cols) of the vector at the leading `indices`, all of which
+    exist and begin at a multiple of 16 bytes, into a tile of one row. The thread
+    that executes this announces the bytes, arrives at the barrier and starts the
+    copy (PTX ISA, cp.async.bulk).
+
+    Example:
+    ```mlir
+    attn_tile.copy_bulk %delta[%b, %h, %m] to %d, %full[%stage]
+        : !attn_tile.global<?x8x?xf32> to !attn_tile.shared<1x64xf32, swizzle = 128>,
+          !attn_tile.mbarrier<2, arrivals = 2>
+    ```
+  }];
+  let arguments = (ins AttnTile_Global:$source, Variadic<Index>:$indices,
+                       AttnTile_Shared:$tile, AttnTile_Mbarrier:$barrier,
+                       Index:$stage);
+  let assemblyFormat = [{
+    $source `[` $indices `]` `to` $tile `,` $barrier `[` $stage `]` attr-dict
     `:` type($source) `to` type($tile) `,` type($barrier)
   }];
   let hasVerifier = 1;
@@ -480,8 +519,8 @@ def MapOp : AttnTile_Op<"map", [RecursiveMemoryEffects, SingleBlock]> {
   let description = [{
     The region takes one element of each input, then the element's row and (for
     a result of rank 2) column in the tile, as i32; row fragments broadcast
-    along columns. `exp2_on_fma` = k computes the `math.exp2` of k of 16 elements
-    by a polynomial on the FMA units.
+    along columns, column fragments along rows. `exp2_on_fma` = k computes the
+    `math.exp2` of k of 16 elements by a polynomial on the FMA units.
 
     Example:
     ```mlir
@@ -676,6 +715,30 @@ def LoadRowOp : AttnTile_Op<"load_row", [MemoryEffects<[MemRead]>]> {
   let results = (outs AttnTile_Fragment:$result);
   let assemblyFormat = [{
     $source `[` $indices `]` attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def LoadColumnOp : AttnTile_Op<"load_column", [MemoryEffects<[MemRead]>]> {
+  let summary = "one value for each column";
+  let description = [{
+    Element c of `source` for column c: of a tile of one row in shared memory, or
+    from the last of `indices` on of the vector in global memory at the others.
+    All of them exist.
+
+    Example:
+    ```mlir
+    %d = attn_tile.load_column %tile : !attn_tile.shared<1x64xf32, swizzle = 128>
+        -> !attn_tile.fragment<64xf32, column>
+    %e = attn_tile.load_column %delta[%b, %h, %m] : !attn_tile.global<?x8x?xf32>
+        -> !attn_tile.fragment<64xf32, column>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[AttnTile_Global, AttnTile_Shared]>:$source,
+                       Variadic<Index>:$indices);
+  let results = (outs AttnTile_Fragment:$result);
+  let assemblyFormat = [{
+    $source (`[` $indices^ `]`)? attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -49,6 +49,7 @@ def AttnTile_Shared : AttnTile_Type<"Shared", "shared"> {
     e: bytes of an element, 2 (f16, bf16) or 4 (f32)
     swizzle 128: f(row) = row mod 8          swizzle 64: f(row) = (row div 2) mod 4
     swizzle  32: f(row) = (row div 4) mod 2
+    A vector is a tile of one row, which is contiguous.
 
     swizzle 128, the chunk that lies in each place of a row:
       row 0:  0 1 2 3 4 5 6 7        row 1:  1 0 3 2 5 4 7 6
@@ -64,6 +65,7 @@ def AttnTile_Shared : AttnTile_Type<"Shared", "shared"> {
   }];
   let extraClassDeclaration = [{
     bool isRing() const { return getShape().size() == 3; }
+    bool isVector() const { return getRows() == 1; }
     int64_t getStages() const { return isRing() ? getShape().front() : 1; }
     int64_t getRows() const { return getShape()[getShape().size() - 2]; }
     int64_t getCols() const { return getShape().back(); }
@@ -112,8 +114,12 @@ def AttnTile_Fragment : AttnTile_Type<"Fragment", "fragment"> {
     g and g+8; the four lanes of a quad each hold a copy, or each their part of
     a reduction that `row_all_reduce` completes.
 
+    `column` (one value per column, rank 1), for each block of 8 columns 2
+    values: columns 2t and 2t+1; the eight lanes with one t each hold a copy, in
+    every warp.
+
     Example: `!attn_tile.fragment<128x64xf32, accumulator>`,
-    `!attn_tile.fragment<128xf32, row>`.
+    `!attn_tile.fragment<128xf32, row>`, `!attn_tile.fragment<64xf32, column>`.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
                         "::mlir::Type":$elementType,
@@ -124,6 +130,7 @@ def AttnTile_Fragment : AttnTile_Type<"Fragment", "fragment"> {
   let extraClassDeclaration = [{
     int64_t getRows() const { return getShape().front(); }
     bool isRow() const { return getLayout() == FragmentLayout::Row; }
+    bool isColumn() const { return getLayout() == FragmentLayout::Column; }
     /// Registers that one thread of `warps` warps holds.
     int64_t getRegisters(int64_t warps) const;
   }];

@@ -121,6 +121,35 @@ def OverlapSoftmaxPass
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def OverlapProductsPass
+    : Pass<"attn-tile-overlap-products", "::attn::tile::KernelOp"> {
+  let summary = "Wait for a product where it is read";
+  let description = [{
+    Takes the loops of consumers in which `--attn-tile-specialize-warps` has put a
+    wait behind each product, as those of a backward. A product of shared tiles
+    starts right behind the product before it; each wait moves to the first op
+    that reads the product, and leaves the products that started later in flight;
+    a stage is given back behind the wait for the last product that reads it:
+
+    ```
+    wait for Q, dO;    start S = K Q^T;    start dP = V dO^T
+    wait for S;        P = exp2(...)
+    wait for dP;       dS = P * (dP - delta)
+    start dV += P^T dO;  start dK += dS^T Q
+    wait for dV, dK;   give dO, Q back
+    ```
+
+    Before a wait behind arithmetic stands a second wait for a tile that is there:
+    ptxas moves the wait for a product up through arithmetic, but not through a
+    loop (docs/Rationale/Hopper.md).
+
+    Requires: nothing. Ensures: nothing.
+  }];
+  let statistics = [
+    Statistic<"numLoops", "loops", "Number of loops changed">
+  ];
+}
+
 def StageStoresPass : Pass<"attn-tile-stage-stores", "::attn::tile::KernelOp"> {
   let summary = "Write accumulators through shared memory";
   let description = [{

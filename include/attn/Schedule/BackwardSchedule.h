@@ -1,0 +1,85 @@
+//===- BackwardSchedule.h - Kernels of the backward pass --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The deterministic backward on a GPU: a kernel for dQ, whose row tiles stay,
+// and one for dK and dV, whose key tiles stay, or where both gradients do not
+// fit into the registers one for each. Each is priced like a kernel of the
+// forward pass: products, exponentials, shared memory and L2 in the time of the
+// longest.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_SCHEDULE_BACKWARDSCHEDULE_H
+#define ATTN_SCHEDULE_BACKWARDSCHEDULE_H
+
+#include "attn/Schedule/CostModel.h"
+
+#include <optional>
+
+namespace attn {
+
+enum class BackwardKernel {
+  QueryGradient,
+  KeyValueGradients,
+  KeyGradient,
+  ValueGradient
+};
+
+/// "dq", "dkv", "dk", "dv": the end of a kernel's name.
+std::string_view getName(BackwardKernel kernel);
+
+struct BackwardCost {
+  /// Between L2 and the SMs, by operand, in bytes. The kernel for dQ leaves
+  /// log2(e) LSE and delta for whole tiles of its rows.
+  Traffic bytes;
+  int64_t sharedMemoryBytes = 0;
+  int64_t registersPerThread = 0;
+  bool maySpill = false; ///< ranked after all that do not
+  double seconds = 0;
+};
+
+/// Bytes that `kernel` moves, exactly.
+Traffic getBackwardTraffic(const AttentionProblem &problem,
+                           BackwardKernel kernel, const Schedule &schedule);
+
+/// The cost of `kernel`, or why the target cannot run it.
+Result<BackwardCost> getBackwardCost(const AttentionProblem &problem,
+                                     BackwardKernel kernel,
+                                     const Schedule &schedule,
+                                     const TargetInfo &target);
+
+struct BackwardChoice {
+  BackwardKernel kernel;
+  Schedule schedule;
+  BackwardCost cost;
+};
+
+/// The kernels in order: dQ, then dKV, or dK and dV.
+struct BackwardSelection {
+  std::vector<BackwardChoice> kernels;
+  /// Why none of them is made of wgmma; empty where they are, or the target has
+  /// none.
+  std::string fallback;
+
+  double getSeconds() const;
+  bool maySpill() const;
+};
+
+/// What is asked of the kernel for dQ, and of those for dK and dV.
+struct BackwardOverrides {
+  ScheduleOverrides query, keys;
+};
+
+/// The fastest schedules that the target can run, with the fields of `given`.
+/// An error says why there is none.
+Result<BackwardSelection>
+selectBackwardSchedules(const AttentionProblem &problem,
+                        const TargetInfo &target,
+                        const BackwardOverrides &given);
+
+} // namespace attn
+
+#endif // ATTN_SCHEDULE_BACKWARDSCHEDULE_H

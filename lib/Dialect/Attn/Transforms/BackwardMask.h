@@ -1,0 +1,61 @@
+//===- BackwardMask.h - Tiles that a backward visits ------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A mask seen from both sides: the key tiles that a tile of rows visits, and
+// the row tiles that a tile of keys visits. The latter are the former of the
+// mask with its positions exchanged. Private to lib/Dialect/Attn/Transforms.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_ATTN_TRANSFORMS_BACKWARDMASK_H
+#define LIB_DIALECT_ATTN_TRANSFORMS_BACKWARDMASK_H
+
+#include "attn/Analysis/KeyTiles.h"
+
+#include <memory>
+
+namespace attn {
+
+/// Neighbouring tiles [lower, upper), which need the mask or do not.
+struct TileRange {
+  mlir::Value lower, upper;
+  bool isMasked;
+};
+
+/// One direction: positions that stay, and positions that stream past in tiles.
+class VisitedTiles {
+public:
+  /// Reads `maskMod`, in which `streamed` (kLoopM or kLoopN) are the positions
+  /// that stream. Keeps what it needs of the region.
+  VisitedTiles(mlir::Region &maskMod, unsigned streamed);
+
+  /// True if the mask is not the same for all heads.
+  bool differsByHead() const;
+
+  /// The tiles of `tile` positions of [0, total) that some position of `stay`
+  /// visits, in order; each range begins where the one before ends. There is at
+  /// least one, which may be empty. Positions past `total` count as masked only
+  /// if `masksEnd`.
+  llvm::SmallVector<TileRange> get(mlir::OpBuilder &builder, mlir::Location loc,
+                                   mlir::Value batch, mlir::Value head,
+                                   const RowRange &stay, int64_t tile,
+                                   mlir::OpFoldResult total, bool masksEnd);
+
+private:
+  KeyTileBounds getBounds(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Value batch, mlir::Value head,
+                          const RowRange &stay, int64_t tile,
+                          mlir::OpFoldResult total);
+
+  /// A copy of the mask, whose keys are what streams; empty without a mask.
+  std::unique_ptr<mlir::Region> region;
+  /// Nothing if the mask is none that the analysis knows.
+  std::optional<MaskAnalysis> mask;
+};
+
+} // namespace attn
+
+#endif // LIB_DIALECT_ATTN_TRANSFORMS_BACKWARDMASK_H

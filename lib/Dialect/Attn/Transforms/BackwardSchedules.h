@@ -1,0 +1,34 @@
+//===- BackwardSchedules.h - Schedules of a backward ------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A backward has a schedule for each of its kernels. Private to
+// lib/Dialect/Attn/Transforms.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_ATTN_TRANSFORMS_BACKWARDSCHEDULES_H
+#define LIB_DIALECT_ATTN_TRANSFORMS_BACKWARDSCHEDULES_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+namespace attn {
+
+/// Beside the `schedule` of a backward, which is that of dQ, those of dK and
+/// dV, or of dK, and of dV where it is computed apart.
+inline constexpr llvm::StringLiteral kKeyScheduleName = "attn.key_schedule";
+inline constexpr llvm::StringLiteral kValueScheduleName = "attn.value_schedule";
+
+/// Those schedules, null where there is none.
+inline ScheduleAttr getKeySchedule(AttentionBackwardOp op) {
+  return op->getAttrOfType<ScheduleAttr>(kKeyScheduleName);
+}
+inline ScheduleAttr getValueSchedule(AttentionBackwardOp op) {
+  return op->getAttrOfType<ScheduleAttr>(kValueScheduleName);
+}
+
+} // namespace attn
+
+#endif // LIB_DIALECT_ATTN_TRANSFORMS_BACKWARDSCHEDULES_H

@@ -1,0 +1,157 @@
+//===- OverlapProducts.cpp - Wait for a product where it is read -*- C++
+//-*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements --attn-tile-overlap-products: products start early and are waited
+// for late, within a step.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Tile/Transforms/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace attn::tile {
+#define GEN_PASS_DEF_OVERLAPPRODUCTSPASS
+#include "attn/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace attn::tile
+
+using namespace mlir;
+using namespace attn::tile;
+
+namespace {
+
+/// A product and the wait right behind it.
+struct StartedProduct {
+  MmaAsyncOp mma;
+  MmaWaitOp wait;
+  MbarrierWaitOp full; ///< right before the product; null if its tile is there
+
+  /// The ops before `mma` that only it needs, in order.
+  SmallVector<Operation *> getPreparation() {
+    SmallVector<Operation *> ops;
+    for (Operation *op = mma->getPrevNode();
+         op && isa<MbarrierWaitOp, StageOp>(op); op = op->getPrevNode())
+      ops.push_back(op);
+    std::reverse(ops.begin(), ops.end());
+    return ops;
+  }
+  bool readsSharedTiles() {
+    return isa<SharedType>(mma.getA().getType()) && !mma.getAcc();
+  }
+};
+
+class ProductOverlapper {
+public:
+  explicit ProductOverlapper(scf::ForOp loop) : loop(loop) {}
+
+  /// False if the loop has no such products.
+  bool match();
+  void run();
+
+private:
+  void startEarly(StartedProduct &before, StartedProduct &product);
+  void waitLate(StartedProduct &product);
+  void pinWait(StartedProduct &product);
+
+  scf::ForOp loop;
+  SmallVector<StartedProduct> products;
+};
+
+} // namespace
+
+bool ProductOverlapper::match() {
+  for (MmaAsyncOp mma : loop.getOps<MmaAsyncOp>()) {
+    auto wait = dyn_cast<MmaWaitOp>(mma->getNextNode());
+    if (!wait || wait.getSource() != mma.getResult() || wait.getPending() != 0)
+      return false;
+    StartedProduct product{mma, wait, {}};
+    for (Operation *op : product.getPreparation())
+      if (auto full = dyn_cast<MbarrierWaitOp>(op))
+        product.full = full;
+    products.push_back(product);
+  }
+  return products.size() > 1;
+}
+
+/// Moves a product of tiles to right behind the one before it.
+void ProductOverlapper::startEarly(StartedProduct &before,
+                                   StartedProduct &product) {
+  if (!product.readsSharedTiles())
+    return;
+  for (Operation *op : product.getPreparation())
+    op->moveBefore(before.wait);
+  product.mma->moveBefore(before.wait);
+}
+
+/// True for what gives a stage back.
+static bool isRelease(Operation *op) {
+  return isa<SyncWarpOp, MbarrierArriveOp>(op);
+}
+
+/// Moves the wait to the first op that reads the product, and behind it what
+/// gives stages back that the product reads.
+void ProductOverlapper::waitLate(StartedProduct &product) {
+  Block *body = loop.getBody();
+  Operation *reader = body->getTerminator();
+  for (Operation *user : product.wait->getUsers()) {
+    Operation *inLoop = body->findAncestorOpInBlock(*user);
+    if (inLoop->isBeforeInBlock(reader))
+      reader = inLoop;
+  }
+  SmallVector<Operation *> moved = {product.wait};
+  int64_t pending = 0;
+  for (Operation *op = product.mma->getNextNode(); op != reader;
+       op = op->getNextNode()) {
+    if (isa<MmaAsyncOp>(op))
+      ++pending;
+    if (isRelease(op) && product.wait->isBeforeInBlock(op))
+      moved.push_back(op);
+  }
+  product.wait.setPending(pending);
+  for (Operation *op : moved)
+    op->moveBefore(reader);
+}
+
+/// Keeps ptxas from moving the wait above the arithmetic before it, by a wait
+/// for a tile that is there: a loop, which ends at once.
+void ProductOverlapper::pinWait(StartedProduct &product) {
+  Operation *op = product.wait->getPrevNode();
+  while (op != product.mma && !isa<MapOp>(op))
+    op = op->getPrevNode();
+  if (op == product.mma || !product.full)
+    return;
+  OpBuilder builder(product.wait);
+  builder.clone(*product.full);
+}
+
+void ProductOverlapper::run() {
+  for (size_t i = 1; i < products.size(); ++i)
+    startEarly(products[i - 1], products[i]);
+  for (StartedProduct &product : products)
+    waitLate(product);
+  for (StartedProduct &product : products)
+    pinWait(product);
+}
+
+namespace {
+struct OverlapProductsPass
+    : public attn::tile::impl::OverlapProductsPassBase<OverlapProductsPass> {
+  using OverlapProductsPassBase::OverlapProductsPassBase;
+
+  void runOnOperation() override {
+    getOperation().walk([&](RolesOp roles) {
+      roles.getConsumer().walk([&](scf::ForOp loop) {
+        ProductOverlapper overlapper(loop);
+        if (!loop.getOps<RowReduceOp>().empty() || !overlapper.match())
+          return;
+        overlapper.run();
+        ++numLoops;
+      });
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,64 @@
+//===- BackwardReport.cpp - The kernels of a backward as text ---*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/BackwardReport.h"
+
+#include "attn/Support/Format.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace attn;
+using Json = nlohmann::ordered_json;
+
+std::string attn::printBackwardReport(const AttentionProblem &problem,
+                                      const TargetInfo &target,
+                                      const BackwardSelection &selection) {
+  std::string text = "problem  " + problem.print() + "\n" + "target   " +
+                     target.name + " (" + target.product + ")\n\n";
+  Table table({"kernel", "predicted", "L2 <-> SM", "smem", "regs", "schedule"},
+              {Table::Left, Table::Right, Table::Right, Table::Right,
+               Table::Right, Table::Left});
+  for (const BackwardChoice &choice : selection.kernels)
+    table.addRow({std::string(getName(choice.kernel)),
+                  formatSeconds(choice.cost.seconds),
+                  formatBytes(choice.cost.bytes.getTotal()),
+                  std::to_string(choice.cost.sharedMemoryBytes),
+                  std::to_string(choice.cost.registersPerThread),
+                  choice.schedule.print()});
+  text += table.print();
+  text += "all      " + formatSeconds(selection.getSeconds()) + "\n";
+  if (!selection.fallback.empty())
+    text += "no wgmma: " + selection.fallback + "\n";
+  return text;
+}
+
+Json attn::getBackwardReportJson(const AttentionProblem &problem,
+                                 const TargetInfo &target,
+                                 const BackwardSelection &selection) {
+  Json kernels = Json::array();
+  for (const BackwardChoice &choice : selection.kernels) {
+    Json operands = Json::object();
+    for (size_t i = 0; i < kNumOperands; ++i) {
+      auto operand = static_cast<Operand>(i);
+      int64_t read = choice.cost.bytes.getReads(operand);
+      int64_t written = choice.cost.bytes.getWrites(operand);
+      if (read || written)
+        operands[std::string(getName(operand))] = {{"read_bytes", read},
+                                                   {"written_bytes", written}};
+    }
+    kernels.push_back({{"kernel", getName(choice.kernel)},
+                       {"text", choice.schedule.print()},
+                       {"seconds", choice.cost.seconds},
+                       {"shared_memory_bytes", choice.cost.sharedMemoryBytes},
+                       {"registers_per_thread", choice.cost.registersPerThread},
+                       {"operands", operands}});
+  }
+  return {{"schema_version", 1},
+          {"problem", problem.print()},
+          {"target", {{"name", target.name}, {"product", target.product}}},
+          {"seconds", selection.getSeconds()},
+          {"kernels", kernels}};
+}

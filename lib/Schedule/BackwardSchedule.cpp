@@ -1,0 +1,507 @@
+//===- BackwardSchedule.cpp - Kernels of the backward pass ------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/BackwardSchedule.h"
+
+#include "attn/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace attn;
+
+/// Rows that a warpgroup and a warp of mma_sync own.
+static constexpr int64_t kWarpgroupRows = 64, kWarpRows = 16;
+/// 16-bit inputs; f32 statistics.
+static constexpr int64_t kInputBytes = 2, kFloatBytes = 4;
+/// Bytes that shared memory gives in a clock.
+static constexpr double kSharedBytesPerClock = 128;
+/// Elements of scores that the ALUs of an SM finish in a clock: about 10
+/// instructions each, for P and dS, on 128 lanes.
+static constexpr double kElementsPerClock = 12.8;
+/// mma_sync reaches about this part of the rate of wgmma where a chip has both.
+static constexpr double kMmaSyncOnWgmmaChip = 0.62;
+/// Clocks of a tile that nothing hides where one warpgroup runs alone, or the
+/// warps of mma_sync meet at each tile.
+static constexpr double kExposedClocks = 600;
+/// Clocks of a CTA before its first and after its last tile.
+static constexpr double kCtaClocks = 3000;
+/// Addresses, row numbers, barriers.
+static constexpr int64_t kOtherRegisters = 16;
+
+std::string_view attn::getName(BackwardKernel kernel) {
+  switch (kernel) {
+  case BackwardKernel::QueryGradient:
+    return "dq";
+  case BackwardKernel::KeyValueGradients:
+    return "dkv";
+  case BackwardKernel::KeyGradient:
+    return "dk";
+  case BackwardKernel::ValueGradient:
+    return "dv";
+  }
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// One kernel
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a kernel computes, and from which tiles.
+class KernelModel {
+public:
+  KernelModel(const AttentionProblem &problem, BackwardKernel kernel,
+              const Schedule &schedule, const TargetInfo &target)
+      : problem(problem), kernel(kernel), schedule(schedule), target(target),
+        dim(alignUp(problem.headDim, kWarpRows)),
+        valueDim(alignUp(problem.valueDim, kWarpRows)) {}
+
+  /// Empty if the kernel can run.
+  std::string findObstacle() const;
+  int64_t getSharedMemory() const;
+  int64_t getRegisters() const;
+  bool maySpill() const;
+  double getSeconds(const Traffic &bytes) const;
+
+private:
+  bool keysStay() const { return kernel != BackwardKernel::QueryGradient; }
+  bool isWgmma() const { return schedule.mma == MmaFamily::Wgmma; }
+  /// dP is needed for all gradients but dV.
+  bool hasScoreGradient() const {
+    return kernel != BackwardKernel::ValueGradient;
+  }
+  /// Columns of the accumulators of gradients.
+  int64_t getGradientColumns() const;
+  int64_t getStaying() const {
+    return keysStay() ? schedule.tileN : schedule.tileM;
+  }
+  int64_t getStreamed() const {
+    return keysStay() ? schedule.tileM : schedule.tileN;
+  }
+  int64_t getStreamBytes() const;
+  double getTileClocks() const;
+  double getSharedClocks() const;
+  double countTiles() const;
+
+  const AttentionProblem &problem;
+  BackwardKernel kernel;
+  const Schedule &schedule;
+  const TargetInfo &target;
+  int64_t dim, valueDim;
+};
+} // namespace
+
+int64_t KernelModel::getGradientColumns() const {
+  int64_t columns = 0;
+  if (kernel != BackwardKernel::ValueGradient)
+    columns += dim;
+  if (kernel == BackwardKernel::KeyValueGradients ||
+      kernel == BackwardKernel::ValueGradient)
+    columns += valueDim;
+  return columns;
+}
+
+/// Tiles of a stage, with the vectors of its rows.
+int64_t KernelModel::getStreamBytes() const {
+  int64_t bytes = getStreamed() * (dim + valueDim) * kInputBytes;
+  if (keysStay() && isWgmma())
+    bytes += (hasScoreGradient() ? 2 : 1) * getStreamed() * kFloatBytes;
+  return bytes;
+}
+
+int64_t KernelModel::getSharedMemory() const {
+  int64_t columns = dim + (hasScoreGradient() ? valueDim : 0);
+  // A barrier for each tile that stays, two for each stage of a ring.
+  int64_t barriers = isWgmma() ? 8 * (2 + 4 * schedule.stages) : 0;
+  return getStaying() * columns * kInputBytes +
+         schedule.stages * getStreamBytes() + barriers;
+}
+
+/// Accumulators of gradients, S and dP, operands, and of mma_sync those in
+/// flight from ldmatrix.
+int64_t KernelModel::getRegisters() const {
+  int64_t scores = getStreamed() / 2;
+  int64_t vectors = keysStay() ? getStreamed() / 4 : 4;
+  int64_t operands = getStreamed() / 4 + (isWgmma() ? 0 : 24);
+  return getGradientColumns() / 2 + (hasScoreGradient() ? 2 : 1) * scores +
+         vectors + operands + kOtherRegisters;
+}
+
+/// Registers that a thread may have.
+static int64_t getRegisterLimit(const Schedule &schedule) {
+  if (schedule.mma == MmaFamily::Wgmma)
+    return schedule.warps > 8 ? 160 : 240;
+  return std::min<int64_t>(240, 65536 / schedule.getNumThreads() / 8 * 8);
+}
+
+bool KernelModel::maySpill() const {
+  return getRegisters() > getRegisterLimit(schedule);
+}
+
+std::string KernelModel::findObstacle() const {
+  auto number = [](int64_t value) { return std::to_string(value); };
+  if (schedule.kind != ScheduleKind::LargeCache)
+    return "expected kind = \"large_cache\" for a backward, got \"" +
+           std::string(getName(schedule.kind)) + "\"";
+  if (isWgmma()) {
+    if (!target.hasMma(MmaFamily::Wgmma))
+      return "the target has no wgmma";
+    if (getStaying() % kWarpgroupRows != 0 ||
+        schedule.warps != getStaying() / kWarpRows ||
+        getStaying() > 3 * kWarpgroupRows)
+      return "wgmma takes 64 rows for each of 1 to 3 warpgroups, got " +
+             number(getStaying()) + " for " + number(schedule.warps) + " warps";
+  } else if (schedule.warps != getStaying() / kWarpRows) {
+    return "a warp of mma_sync takes 16 rows, got " + number(getStaying()) +
+           " for " + number(schedule.warps) + " warps";
+  }
+  if (isWgmma() && (dim > 256 || valueDim > 256))
+    return "a product of the backward has at most 256 columns, got D = " +
+           number(problem.headDim) + " and Dv = " + number(problem.valueDim);
+  if (getSharedMemory() > target.sharedMemoryPerCtaBytes)
+    return "it needs " + number(getSharedMemory()) +
+           " bytes of shared memory, and a CTA gets " +
+           number(target.sharedMemoryPerCtaBytes);
+  if (isWgmma() && maySpill())
+    return "it needs about " + number(getRegisters()) +
+           " registers for each thread, of " +
+           number(getRegisterLimit(schedule)) +
+           ", and wgmma with spills is serialized";
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles that a band leaves
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Positions [begin, end).
+struct Span {
+  int64_t begin, end;
+  int64_t getSize() const { return std::max<int64_t>(end - begin, 0); }
+};
+} // namespace
+
+/// The positions of [0, total) that some position of `stay` sees if it sees
+/// those from itself - left on, up to itself + right; in whole tiles.
+static Span getVisited(Span stay, std::optional<int64_t> left,
+                       std::optional<int64_t> right, int64_t tile,
+                       int64_t total) {
+  Span span{0, total};
+  if (left)
+    span.begin = std::max<int64_t>(stay.begin - *left, 0) / tile * tile;
+  if (right)
+    span.end =
+        std::min(total, alignUp(std::max<int64_t>(stay.end + *right, 0), tile));
+  return span;
+}
+
+/// Calls `visit(staying, streamed)` for each tile that stays of one head.
+template <typename Visit>
+static void forEachTile(const AttentionProblem &problem, bool keysStay,
+                        const Schedule &schedule, Visit visit) {
+  const MaskPattern &mask = problem.mask;
+  int64_t offset = mask.alignment == MaskPattern::Alignment::TopLeft
+                       ? 0
+                       : problem.kvLength - problem.queryLength;
+  auto shift = [](std::optional<int64_t> bound, int64_t by) {
+    return bound ? std::optional(*bound + by) : std::nullopt;
+  };
+  // Seen from keys, left and right are exchanged.
+  std::optional<int64_t> left =
+      shift(keysStay ? mask.right : mask.left, keysStay ? offset : -offset);
+  std::optional<int64_t> right =
+      shift(keysStay ? mask.left : mask.right, keysStay ? -offset : offset);
+  int64_t tile = keysStay ? schedule.tileN : schedule.tileM;
+  int64_t total = keysStay ? problem.kvLength : problem.queryLength;
+  int64_t streamTile = keysStay ? schedule.tileM : schedule.tileN;
+  int64_t streamTotal = keysStay ? problem.queryLength : problem.kvLength;
+  for (int64_t begin = 0; begin < total; begin += tile) {
+    Span stay{begin, std::min(begin + tile, total)};
+    visit(stay, getVisited(stay, left, right, streamTile, streamTotal));
+  }
+}
+
+/// Streamed tiles of all CTAs.
+double KernelModel::countTiles() const {
+  int64_t tiles = 0;
+  forEachTile(problem, keysStay(), schedule, [&](Span, Span streamed) {
+    tiles += ceilDiv(streamed.getSize(), getStreamed());
+  });
+  return static_cast<double>(tiles) * problem.batch * problem.queryHeads;
+}
+
+Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
+                                 BackwardKernel kernel,
+                                 const Schedule &schedule) {
+  bool keysStay = kernel != BackwardKernel::QueryGradient;
+  bool hasDKey = kernel == BackwardKernel::KeyValueGradients ||
+                 kernel == BackwardKernel::KeyGradient;
+  bool hasDValue = kernel == BackwardKernel::KeyValueGradients ||
+                   kernel == BackwardKernel::ValueGradient;
+  int64_t d = problem.headDim * kInputBytes,
+          dv = problem.valueDim * kInputBytes;
+  Traffic head;
+  forEachTile(problem, keysStay, schedule, [&](Span stay, Span streamed) {
+    int64_t rows =
+        keysStay ? streamed.getSize() * problem.getGroupSize() : stay.getSize();
+    int64_t keys = keysStay ? stay.getSize() : streamed.getSize();
+    head.read(Operand::Query, rows * d)
+        .read(Operand::OutputGradient, rows * dv);
+    head.read(Operand::Key, keys * d);
+    if (!keysStay || hasDKey)
+      head.read(Operand::Value, keys * dv);
+    if (keysStay) {
+      // Statistics come in whole tiles.
+      int64_t whole = alignUp(streamed.getSize(), schedule.tileM) *
+                      problem.getGroupSize() * kFloatBytes;
+      head.read(Operand::Lse, whole);
+      if (hasDKey)
+        head.read(Operand::Delta, whole).write(Operand::KeyGradient, keys * d);
+      if (hasDValue)
+        head.write(Operand::ValueGradient, keys * dv);
+      return;
+    }
+    // delta reads O, and dO once more.
+    head.read(Operand::Output, rows * dv)
+        .read(Operand::OutputGradient, rows * dv);
+    head.read(Operand::Lse, rows * kFloatBytes);
+    head.write(Operand::Lse, schedule.tileM * kFloatBytes);
+    head.write(Operand::Delta, schedule.tileM * kFloatBytes);
+    head.write(Operand::QueryGradient, rows * d);
+  });
+  return head *
+         (problem.batch * (keysStay ? problem.kvHeads : problem.queryHeads));
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+/// Shared memory of one tile: wgmma reads both operands of S and dP, and of the
+/// other products the right one, for each warpgroup; mma_sync the same for each
+/// warp.
+double KernelModel::getSharedClocks() const {
+  double owners = static_cast<double>(getStaying()) /
+                  (isWgmma() ? kWarpgroupRows : kWarpRows);
+  double rows = isWgmma() ? kWarpgroupRows : kWarpRows;
+  double depth = dim + (hasScoreGradient() ? valueDim : 0);
+  double bytes = kInputBytes * depth * (rows + getStreamed()) +
+                 kInputBytes * getStreamed() * getGradientColumns();
+  return (owners * bytes + getStreamBytes()) / kSharedBytesPerClock;
+}
+
+/// Clocks of an SM for one streamed tile.
+double KernelModel::getTileClocks() const {
+  double elements = static_cast<double>(getStaying()) * getStreamed();
+  double depth =
+      dim + (hasScoreGradient() ? valueDim : 0) + getGradientColumns();
+  double flopsPerClock =
+      target.f16TFlops * 1e3 / (target.clockGHz * target.smCount);
+  bool isSlowMma = !isWgmma() && target.hasMma(MmaFamily::Wgmma);
+  double mma = 2 * elements * depth /
+               (flopsPerClock * (isSlowMma ? kMmaSyncOnWgmmaChip : 1));
+  double exp = elements / target.ex2PerClockPerSm;
+  double alu = elements / kElementsPerClock;
+  double overlapped = std::max({mma, getSharedClocks(), exp, alu});
+  bool isExposed = !isWgmma() || getStaying() <= kWarpgroupRows;
+  return overlapped + (isExposed ? std::max(exp, alu) + kExposedClocks : 0);
+}
+
+double KernelModel::getSeconds(const Traffic &bytes) const {
+  double heads = static_cast<double>(problem.batch) *
+                 (keysStay() ? problem.kvHeads : problem.queryHeads);
+  int64_t total = keysStay() ? problem.kvLength : problem.queryLength;
+  double ctas = heads * ceilDiv(total, getStaying());
+  double clocks = countTiles() * getTileClocks() + ctas * kCtaClocks;
+  double perSm = ctas / static_cast<double>(target.smCount);
+  // The last round of CTAs of one length is as long as any; of a band, the
+  // shortest come last.
+  double rounds =
+      problem.mask.isBand() ? std::max(perSm, 1.0) : std::ceil(perSm);
+  double compute = clocks / ctas * rounds / (target.clockGHz * 1e9);
+  double l2 = static_cast<double>(bytes.getTotal()) / (target.l2GBps * 1e9);
+  return std::max(compute, l2);
+}
+
+Result<BackwardCost> attn::getBackwardCost(const AttentionProblem &problem,
+                                           BackwardKernel kernel,
+                                           const Schedule &schedule,
+                                           const TargetInfo &target) {
+  KernelModel model(problem, kernel, schedule, target);
+  if (std::string obstacle = model.findObstacle(); !obstacle.empty())
+    return Error{std::string(getName(kernel)) + ": " + obstacle};
+  BackwardCost cost;
+  cost.bytes = getBackwardTraffic(problem, kernel, schedule);
+  cost.sharedMemoryBytes = model.getSharedMemory();
+  cost.registersPerThread = model.getRegisters();
+  cost.maySpill = model.maySpill();
+  cost.seconds = model.getSeconds(cost.bytes);
+  return cost;
+}
+
+//===----------------------------------------------------------------------===//
+// The choice
+//===----------------------------------------------------------------------===//
+
+double BackwardSelection::getSeconds() const {
+  double seconds = 0;
+  for (const BackwardChoice &choice : kernels)
+    seconds += choice.cost.seconds;
+  return seconds;
+}
+
+bool BackwardSelection::maySpill() const {
+  return std::any_of(
+      kernels.begin(), kernels.end(),
+      [](const BackwardChoice &choice) { return choice.cost.maySpill; });
+}
+
+/// True if `a` is at least as good.
+static bool isPreferred(const BackwardSelection &a,
+                        const BackwardSelection &b) {
+  return a.maySpill() != b.maySpill() ? b.maySpill()
+                                      : a.getSeconds() <= b.getSeconds();
+}
+
+namespace {
+/// The fastest schedule of a kernel.
+class KernelSelector {
+public:
+  KernelSelector(const AttentionProblem &problem, const TargetInfo &target,
+                 const BackwardOverrides &given, MmaFamily mma)
+      : problem(problem), target(target), given(given), mma(mma) {}
+
+  /// With `rows` the tiles of rows divide it.
+  Result<BackwardChoice> select(BackwardKernel kernel,
+                                std::optional<int64_t> rows) const;
+
+private:
+  Schedule getSchedule(BackwardKernel kernel, int64_t staying, int64_t streamed,
+                       int64_t stages) const;
+
+  const AttentionProblem &problem;
+  const TargetInfo &target;
+  const BackwardOverrides &given;
+  MmaFamily mma;
+};
+} // namespace
+
+Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
+                                     int64_t streamed, int64_t stages) const {
+  bool keysStay = kernel != BackwardKernel::QueryGradient;
+  Schedule schedule;
+  schedule.mma = mma;
+  schedule.tileM = keysStay ? streamed : staying;
+  schedule.tileN = keysStay ? staying : streamed;
+  schedule.stages = stages;
+  const ScheduleOverrides &overrides = keysStay ? given.keys : given.query;
+  overrides.apply(schedule);
+  schedule.mma = mma;
+  schedule.tileD = alignUp(problem.headDim, kWarpRows);
+  schedule.tileDv = alignUp(problem.valueDim, kWarpRows);
+  if (!overrides.has("warps"))
+    schedule.warps = (keysStay ? schedule.tileN : schedule.tileM) / kWarpRows;
+  schedule.producerWarps = mma == MmaFamily::Wgmma ? 4 : 0;
+  return schedule;
+}
+
+Result<BackwardChoice>
+KernelSelector::select(BackwardKernel kernel,
+                       std::optional<int64_t> rows) const {
+  std::optional<BackwardChoice> best;
+  std::string reason = "no tile sizes are given";
+  for (int64_t staying : {128, 64, 192, 32})
+    for (int64_t streamed : {64, 128, 32, 96, 48, 80, 112, 16})
+      for (int64_t stages : {2, 1, 3}) {
+        Schedule schedule = getSchedule(kernel, staying, streamed, stages);
+        if (rows && *rows % schedule.tileM != 0)
+          continue;
+        Result<BackwardCost> cost =
+            getBackwardCost(problem, kernel, schedule, target);
+        if (!cost) {
+          // The first one says the most: it is what fits most often.
+          if (staying == 128 && streamed == 64 && stages == 2)
+            reason = cost.error();
+          continue;
+        }
+        // One stage leaves nothing in flight while a tile is computed.
+        double seconds = cost->seconds * (stages == 1 ? 1.3 : 1);
+        cost->seconds = seconds;
+        bool isBetter = !best || (cost->maySpill != best->cost.maySpill
+                                      ? best->cost.maySpill
+                                      : seconds < 0.995 * best->cost.seconds);
+        if (isBetter)
+          best = BackwardChoice{kernel, schedule, *cost};
+      }
+  if (!best)
+    return Error{reason};
+  return *best;
+}
+
+/// Kernels of one family: dQ, then dK and dV in the faster of two ways.
+static Result<BackwardSelection> selectFamily(const AttentionProblem &problem,
+                                              const TargetInfo &target,
+                                              const BackwardOverrides &given,
+                                              MmaFamily mma) {
+  KernelSelector selector(problem, target, given, mma);
+  Result<BackwardChoice> query =
+      selector.select(BackwardKernel::QueryGradient, std::nullopt);
+  if (!query)
+    return Error{query.error()};
+  int64_t rows = query->schedule.tileM;
+  Result<BackwardChoice> both =
+      selector.select(BackwardKernel::KeyValueGradients, rows);
+  Result<BackwardChoice> key =
+      selector.select(BackwardKernel::KeyGradient, rows);
+  Result<BackwardChoice> value =
+      selector.select(BackwardKernel::ValueGradient, rows);
+  BackwardSelection together, apart;
+  together.kernels = apart.kernels = {*query};
+  if (both)
+    together.kernels.push_back(*both);
+  if (key && value)
+    apart.kernels.insert(apart.kernels.end(), {*key, *value});
+  if (both && (!key || !value || isPreferred(together, apart)))
+    return together;
+  if (key && value)
+    return apart;
+  return Error{!key ? key.error() : value.error()};
+}
+
+/// True if the family is none other than what is asked for.
+static bool allows(const BackwardOverrides &given, MmaFamily mma) {
+  for (const ScheduleOverrides *overrides : {&given.query, &given.keys}) {
+    Schedule schedule;
+    overrides->apply(schedule);
+    if (overrides->has("mma") && schedule.mma != mma)
+      return false;
+  }
+  return true;
+}
+
+Result<BackwardSelection>
+attn::selectBackwardSchedules(const AttentionProblem &problem,
+                              const TargetInfo &target,
+                              const BackwardOverrides &given) {
+  Error error{"expected mma = \"wgmma\" or \"mma_sync\" for all kernels of a "
+              "backward, and one that the target has"};
+  std::string fallback;
+  for (MmaFamily mma : {MmaFamily::Wgmma, MmaFamily::MmaSync}) {
+    if (!target.hasMma(mma) || !allows(given, mma))
+      continue;
+    Result<BackwardSelection> selection =
+        selectFamily(problem, target, given, mma);
+    if (selection) {
+      selection->fallback = fallback;
+      return selection;
+    }
+    fallback = selection.error();
+    error = Error{"expected a schedule that the target can run: " + fallback};
+  }
+  return error;
+}

@@ -1,0 +1,84 @@
+"""Static budgets of the backward's sm_90a kernels: spills, wgmma serialisation, the order of a step, its instructions.
+
+usage: hopper_backward.py PTXAS D DV KERNEL=PRODUCTS:BUDGET...: both types; full, causal and window. Fails if ptxas spills,
+serialises wgmma (C75xx) or waits for dP before the exponentials; or if the loops of a kernel (dq, dkv, dk, dv), which have
+PRODUCTS instructions of wgmma in a step, all have more instructions than its BUDGET.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+
+import cubin
+
+MODULE = """func.func @grad(%q: {q}, %k: {q}, %v: {v}, %o: {v}, %lse: {lse}, %do: {v}) -> ({q}, {q}, {v}) {{
+  %d:3 = attn.attention_backward %q, %k, %v output(%o : {v}) lse(%lse : {lse}) d_output(%do : {v}) {mask}
+      : {q}, {q}, {v} -> {q}, {q}, {v}
+  return %d#0, %d#1, %d#2 : {q}, {q}, {v}
+}}
+"""
+# Shape and mask: sizes that are not known end in a loop over ragged tiles.
+CASES = {
+    "full": ("?x?x?", ""),
+    "causal": ("?x?x?", "mask_mod causal(bottom_right)"),
+    "window": ("2x8x4096", "mask_mod sliding_window(1024, 0)"),
+}
+
+
+def expect(condition, message):
+    if not condition:
+        sys.exit(message)
+
+
+def assemble(ptxas, folder, name, text, target="sm_90a"):
+    """Compiles and assembles; the cubin's path. Fails at spills and serialised wgmma."""
+    with open(f"{folder}/k.mlir", "w") as f:
+        f.write(text)
+    subprocess.run(["attn-opt", f"{folder}/k.mlir", f"--target={target}", "--emit=ptx", "-o", f"{folder}/k"], check=True)
+    command = [ptxas, "-v", f"-arch={target}", f"{folder}/k.ptx", "-o", f"{folder}/k.cubin"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    report = result.stdout + result.stderr
+    expect(result.returncode == 0, f"{name}: ptxas failed: {report}")
+    expect("C75" not in report, f"{name}: expected no serialisation of wgmma, got: {report}")
+    spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", report)
+    expect(all(s == ("0", "0") for s in spills), f"{name}: expected no spills, got: {report}")
+    return f"{folder}/k.cubin"
+
+
+def check_step(name, loop):
+    """S and dP start together, the exponentials are done before dP is waited for."""
+    names = [instruction.name() for instruction in loop]
+    order = " ".join(cubin.order(loop))
+    if "MUFU" not in names or names.count("FENCE") < 3:
+        return  # dV alone has no dP
+    expect(order.startswith("FENCE HGMMA FENCE HGMMA WAIT1"), f"{name}: expected both products first, got {order}")
+    early = names[names.index("WAIT1") : names.index("WAIT0")].count("MUFU")
+    expect(early >= names.count("MUFU") - 4, f"{name}: {early} of {names.count('MUFU')} exponentials before dP; {order}")
+    for opcode in ("LDL", "STL"):
+        expect(cubin.counts(loop)[opcode] == 0, f"{name}: {opcode}")
+
+
+def main():
+    ptxas, d, dv = sys.argv[1], *map(int, sys.argv[2:4])
+    budgets = dict(item.split("=") for item in sys.argv[4:])
+    with tempfile.TemporaryDirectory() as folder:
+        for dtype, case in [("f16", "full")] + [("bf16", case) for case in CASES]:
+            name = f"{dtype} ({d}, {dv}) {case}"
+            sizes, mask = CASES[case]
+            q, v, lse = f"tensor<{sizes}x{d}x{dtype}>", f"tensor<{sizes}x{dv}x{dtype}>", f"tensor<{sizes}xf32>"
+            path = assemble(ptxas, folder, name, MODULE.format(q=q, v=v, lse=lse, mask=mask))
+            for kernel, numbers in budgets.items():
+                products, budget = map(int, numbers.split(":"))
+                loops = cubin.main_loops(cubin.read_kernel(path, f"grad_{kernel}"), products)
+                expect(loops, f"{name} {kernel}: no loop over tiles")
+                for loop in loops:
+                    check_step(f"{name} {kernel}", loop)
+                lengths = [len(loop) for loop in loops]
+                print(f"{name} {kernel}: {lengths} instructions for each tile")
+                expect(min(lengths) <= budget, f"{name} {kernel}: expected at most {budget}, got {min(lengths)}")
+    print("PASS")
+
+
+if __name__ == "__main__":
+    main()

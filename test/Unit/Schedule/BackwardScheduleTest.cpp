@@ -1,0 +1,116 @@
+//===- BackwardScheduleTest.cpp - Kernels of the backward pass --*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/BackwardSchedule.h"
+
+#include <gtest/gtest.h>
+
+using namespace attn;
+
+static BackwardSelection select(const std::string &problem,
+                                const std::string &target,
+                                const std::string &fields = "") {
+  ScheduleOverrides overrides = *ScheduleOverrides::parse(fields);
+  Result<BackwardSelection> selection = selectBackwardSchedules(
+      *AttentionProblem::parse(problem + " pass=backward"),
+      *lookupTarget(target), {overrides, overrides});
+  EXPECT_TRUE(selection) << selection.error();
+  return selection ? *selection : BackwardSelection();
+}
+
+static std::vector<std::string> getNames(const BackwardSelection &selection) {
+  std::vector<std::string> names;
+  for (const BackwardChoice &choice : selection.kernels)
+    names.emplace_back(getName(choice.kernel));
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+/// What ptxas assembles without a spill (test/Integration/Ptxas).
+TEST(BackwardSchedule, HeadDims) {
+  const std::string sizes = "B=2 H=16 M=8192 N=8192 ";
+  EXPECT_EQ(getNames(select(sizes + "D=64", "sm_90a")), (Names{"dq", "dkv"}));
+  BackwardSelection usual = select(sizes + "D=128", "sm_90a");
+  EXPECT_EQ(getNames(usual), (Names{"dq", "dkv"}));
+  EXPECT_EQ(usual.kernels[0].schedule.tileM, 128);
+  EXPECT_EQ(usual.kernels[1].schedule.tileM, 64);
+  EXPECT_EQ(usual.kernels[1].schedule.tileN, 128);
+  for (const char *target : {"sm_90a", "sm_80"}) {
+    BackwardSelection wide = select(sizes + "D=256", target);
+    EXPECT_EQ(getNames(wide), (Names{"dq", "dk", "dv"}));
+    EXPECT_FALSE(wide.maySpill());
+  }
+}
+
+/// Each kernel fits, and the rows of dK and dV are whole tiles of those of dQ.
+TEST(BackwardSchedule, Fits) {
+  for (const char *name : {"sm_80", "sm_86", "sm_90a"})
+    for (const char *dims : {"D=32", "D=64", "D=80", "D=96", "D=128",
+                             "D=192 Dv=128", "D=192", "D=256"}) {
+      BackwardSelection selection =
+          select(std::string("H=8 M=2048 N=2048 ") + dims, name);
+      TargetInfo target = *lookupTarget(name);
+      for (const BackwardChoice &choice : selection.kernels) {
+        EXPECT_LE(choice.cost.sharedMemoryBytes,
+                  target.sharedMemoryPerCtaBytes);
+        EXPECT_EQ(selection.kernels[0].schedule.tileM % choice.schedule.tileM,
+                  0)
+            << name << " " << dims;
+        EXPECT_EQ(choice.schedule.mma, target.hasMma(MmaFamily::Wgmma)
+                                           ? MmaFamily::Wgmma
+                                           : MmaFamily::MmaSync);
+      }
+    }
+}
+
+/// Where wgmma has no kernel those of mma_sync are taken, and it is said why.
+TEST(BackwardSchedule, FallsBack) {
+  BackwardSelection selection = select("H=8 M=1024 N=1024 D=320", "sm_90a");
+  EXPECT_EQ(selection.kernels[0].schedule.mma, MmaFamily::MmaSync);
+  EXPECT_EQ(selection.fallback,
+            "dq: a product of the backward has at most 256 columns, got D = "
+            "320 and Dv = 320");
+  EXPECT_EQ(select("H=8 M=1024 N=1024 D=64", "sm_90a").fallback, "");
+  selection = select("H=8 M=1024 N=1024 D=64", "sm_90a", "tile_m=32 tile_n=32");
+  EXPECT_EQ(selection.kernels[0].schedule.mma, MmaFamily::MmaSync);
+  EXPECT_EQ(selection.kernels[0].schedule.tileM, 32);
+}
+
+TEST(BackwardSchedule, Errors) {
+  auto problem = *AttentionProblem::parse("M=1024 N=1024 D=64 pass=backward");
+  auto overrides = *ScheduleOverrides::parse("kind=small_cache");
+  Result<BackwardSelection> selection = selectBackwardSchedules(
+      problem, *lookupTarget("sm_80"), {overrides, overrides});
+  EXPECT_FALSE(selection);
+  EXPECT_NE(selection.error().find("expected kind = \"large_cache\""),
+            std::string::npos)
+      << selection.error();
+  overrides = *ScheduleOverrides::parse("mma=wgmma");
+  EXPECT_FALSE(selectBackwardSchedules(problem, *lookupTarget("sm_80"),
+                                       {overrides, overrides}));
+}
+
+/// dQ reads K and V once for each tile of rows, all else once; delta reads O
+/// and dO once more.
+TEST(BackwardSchedule, Traffic) {
+  auto problem = *AttentionProblem::parse("M=256 N=128 D=64 pass=backward");
+  Schedule schedule = *Schedule::parse("tile_m=128 tile_n=64");
+  Traffic moved =
+      getBackwardTraffic(problem, BackwardKernel::QueryGradient, schedule);
+  int64_t rows = 256 * 64 * 2, keys = 128 * 64 * 2;
+  EXPECT_EQ(moved.getReads(Operand::Query), rows);
+  EXPECT_EQ(moved.getReads(Operand::OutputGradient), 2 * rows);
+  EXPECT_EQ(moved.getReads(Operand::Output), rows);
+  EXPECT_EQ(moved.getReads(Operand::Key), 2 * keys);
+  EXPECT_EQ(moved.getReads(Operand::Value), 2 * keys);
+  EXPECT_EQ(moved.getWrites(Operand::QueryGradient), rows);
+  moved = getBackwardTraffic(problem, BackwardKernel::ValueGradient, schedule);
+  EXPECT_EQ(moved.getReads(Operand::Query), 2 * rows);
+  EXPECT_EQ(moved.getReads(Operand::Value), 0);
+  EXPECT_EQ(moved.getReads(Operand::Delta), 0);
+  EXPECT_EQ(moved.getWrites(Operand::ValueGradient), keys);
+}
