@@ -40,9 +40,8 @@ config.substitutions.append(("%plugin", os.path.join(config.attn_binary_dir, "li
 # Tests that build projects of their own compile the same files each time.
 if shutil.which("ccache"):
     config.environment["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
-    for name in ("HOME", "CCACHE_DIR"):
-        if name in os.environ:
-            config.environment[name] = os.environ[name]
+    folder = subprocess.run(["ccache", "--get-config", "cache_dir"], capture_output=True, text=True)
+    config.environment["CCACHE_DIR"] = folder.stdout.strip()
 
 
 def add_program(feature, path):

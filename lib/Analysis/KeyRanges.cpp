@@ -91,8 +91,9 @@ KeyRange BandEvaluator::restrict(KeyRange range, Number condition) {
 
 void BandEvaluator::add(const MaskBand &band, KeyVisibility &visibility) {
   Number zero = math.constant(0), holds = math.truth(true);
-  for (const LinearForm &scalar : band.scalars)
-    holds = math.both(holds, math.atMost(evaluate(scalar, rows.first), zero));
+  for (const LinearForm &condition : band.conditions)
+    holds =
+        math.both(holds, math.atMost(evaluate(condition, rows.first), zero));
   RowRange clipped = clipRows(band);
   bool hasRows = !band.rowFrom.empty() || !band.rowUpTo.empty();
 

@@ -138,7 +138,26 @@ bool LinearForm::dependsOn(Position position) const {
       terms, [&](auto &term) { return term.first.isFunctionOfDim(position); });
 }
 
+/// True if `expr` has a dimension that is no position.
+static bool hasRowValue(AffineExpr expr) {
+  return expr
+      .walk([](AffineExpr inner) {
+        auto dim = dyn_cast<AffineDimExpr>(inner);
+        return dim && dim.getPosition() >= kFirstRowValue
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool LinearForm::hasRowValue() const {
+  return llvm::any_of(terms,
+                      [](auto &term) { return ::hasRowValue(term.first); });
+}
+
 Direction LinearForm::getRowDirection() const {
+  if (hasRowValue())
+    return Direction::Unknown;
   Direction result = Direction::Constant;
   for (auto [core, coefficient] : terms) {
     if (!core.isFunctionOfDim(kRow))

@@ -25,8 +25,8 @@ namespace {
 /// Reads the values of a mask_mod region.
 class MaskReader {
 public:
-  MaskReader(Region &region, std::vector<Value> &symbols)
-      : region(region), symbols(symbols) {}
+  MaskReader(Region &region, MaskAnalysis &result)
+      : region(region), symbols(result.symbols), rowValues(result.rowValues) {}
 
   /// The formula of an i1 value, or of its negation.
   MaskFormula readFormula(Value value, bool negated);
@@ -52,7 +52,12 @@ private:
   MaybeTree multiply(const MaybeTree &a, const MaybeTree &b);
 
   /// True if `value` depends neither on i nor on j.
-  bool isInvariant(Value value);
+  bool isInvariant(Value value) { return isBefore(value, kLoopM, invariants); }
+  /// True if `value` does not depend on j.
+  bool isOfRow(Value value) { return isBefore(value, kLoopN, valuesOfRow); }
+  /// True if `value` depends on no argument from number `end` on.
+  bool isBefore(Value value, unsigned end, DenseMap<Value, bool> &known);
+  /// A symbol, or a row value.
   LinearForm getSymbol(Value value);
   bool isNonNegative(const LinearForm &form);
   bool isNonNegative(AffineExpr core);
@@ -60,9 +65,9 @@ private:
   MLIRContext *context() { return region.front().back().getContext(); }
 
   Region &region;
-  std::vector<Value> &symbols;
+  std::vector<Value> &symbols, &rowValues;
   DenseMap<Value, MaybeTree> trees;
-  DenseMap<Value, bool> invariants;
+  DenseMap<Value, bool> invariants, valuesOfRow;
   /// Values that may still be read: a formula is a tree, so that values used
   /// many times could make it exponentially large.
   int budget = 512;
@@ -87,35 +92,42 @@ static std::optional<int64_t> getNumber(Value value) {
 // Values that are the same for all pairs
 //===----------------------------------------------------------------------===//
 
-bool MaskReader::isInvariant(Value value) {
+bool MaskReader::isBefore(Value value, unsigned end,
+                          DenseMap<Value, bool> &known) {
   if (!region.isAncestor(value.getParentRegion()))
     return true;
   if (auto argument = dyn_cast<BlockArgument>(value))
     return argument.getOwner() == &region.front() &&
-           argument.getArgNumber() < kLoopM;
-  auto [entry, isNew] = invariants.try_emplace(value, false);
+           argument.getArgNumber() < end;
+  auto [entry, isNew] = known.try_emplace(value, false);
   if (!isNew)
     return entry->second;
   Operation *op = value.getDefiningOp();
-  bool result =
-      op->getNumRegions() == 0 &&
-      llvm::all_of(op->getOperands(), [&](Value v) { return isInvariant(v); });
-  invariants[value] = result;
+  bool result = op->getNumRegions() == 0 &&
+                llvm::all_of(op->getOperands(),
+                             [&](Value v) { return isBefore(v, end, known); });
+  known[value] = result;
   return result;
 }
 
 LinearForm MaskReader::getSymbol(Value value) {
-  auto place = llvm::find(symbols, value);
-  unsigned position = place - symbols.begin();
-  if (place == symbols.end())
-    symbols.push_back(value);
-  return *LinearForm::get(getAffineSymbolExpr(position, context()));
+  bool isSymbol = isInvariant(value);
+  std::vector<Value> &known = isSymbol ? symbols : rowValues;
+  auto place = llvm::find(known, value);
+  unsigned position = place - known.begin();
+  if (place == known.end())
+    known.push_back(value);
+  return *LinearForm::get(
+      isSymbol ? getAffineSymbolExpr(position, context())
+               : getAffineDimExpr(kFirstRowValue + position, context()));
 }
 
 /// Sizes and positions are.
 bool MaskReader::isNonNegative(AffineExpr core) {
-  if (isa<AffineDimExpr>(core))
-    return true;
+  if (auto dim = dyn_cast<AffineDimExpr>(core))
+    return dim.getPosition() < kFirstRowValue ||
+           isa_and_nonnull<SegmentOp>(
+               rowValues[dim.getPosition() - kFirstRowValue].getDefiningOp());
   if (auto quotient = dyn_cast<AffineBinaryOpExpr>(core)) {
     std::optional<LinearForm> dividend = LinearForm::get(quotient.getLHS());
     return dividend && isNonNegative(*dividend);
@@ -180,7 +192,7 @@ MaybeTree MaskReader::computeInteger(Value value) {
     if (region.isAncestor(op->getParentRegion()))
       if (MaybeTree result = readResult(op))
         return result;
-  if (!isInvariant(value))
+  if (!isOfRow(value))
     return std::nullopt;
   return IntegerTree::get(getSymbol(value));
 }
@@ -482,7 +494,7 @@ MaskFormula MaskReader::readFormula(Value value, bool negated) {
     return readXor(op->getOperand(0), op->getOperand(1), negated);
   if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
     return readSelect(select, negated);
-  if (!isInvariant(value))
+  if (!isOfRow(value))
     return MaskFormula::get(MaskFormula::Unknown);
   // flag >= 1, or flag <= 0.
   LinearForm flag = getSymbol(value);
@@ -493,7 +505,6 @@ MaskFormula MaskReader::readFormula(Value value, bool negated) {
 MaskAnalysis attn::analyzeMask(Region &maskMod) {
   MaskAnalysis result;
   Value yielded = maskMod.front().getTerminator()->getOperand(0);
-  result.formula =
-      MaskReader(maskMod, result.symbols).readFormula(yielded, false);
+  result.formula = MaskReader(maskMod, result).readFormula(yielded, false);
   return result;
 }

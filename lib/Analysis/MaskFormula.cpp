@@ -35,22 +35,21 @@ MaskFormula MaskFormula::combine(Kind kind, MaskFormula a, MaskFormula b) {
 MaskFormula MaskFormula::atMostZero(const LinearForm &form) {
   if (form.isConstant())
     return get(form.getConstant() <= 0);
+  bool hasKey = form.dependsOn(kKey);
+  std::optional<PositionBound> bound;
+  if (hasKey)
+    bound = solveAtMostZero(form, kKey);
+  else if (!form.hasRowValue())
+    bound = solveAtMostZero(form, kRow);
+  if (hasKey && !bound)
+    return get(Unknown);
   MaskFormula formula;
-  for (Position position : {kKey, kRow}) {
-    if (!form.dependsOn(position))
-      continue;
-    std::optional<PositionBound> bound = solveAtMostZero(form, position);
-    if (!bound || bound->bound.getRowDirection() == Direction::Unknown)
-      return get(Unknown);
-    if (position == kKey)
-      formula.kind = bound->isLower ? KeyFrom : KeyUpTo;
-    else
-      formula.kind = bound->isLower ? RowFrom : RowUpTo;
-    formula.bound = bound->bound;
-    return formula;
-  }
-  formula.kind = Scalar;
-  formula.bound = form;
+  formula.kind = Condition;
+  if (hasKey)
+    formula.kind = bound->isLower ? KeyFrom : KeyUpTo;
+  else if (bound)
+    formula.kind = bound->isLower ? RowFrom : RowUpTo;
+  formula.bound = bound ? bound->bound : form;
   return formula;
 }
 
@@ -70,7 +69,7 @@ static MaskBand intersect(MaskBand a, const MaskBand &b) {
   append(a.keyUpTo, b.keyUpTo);
   append(a.rowFrom, b.rowFrom);
   append(a.rowUpTo, b.rowUpTo);
-  append(a.scalars, b.scalars);
+  append(a.conditions, b.conditions);
   a.isExact &= b.isExact;
   return a;
 }
@@ -128,8 +127,8 @@ static std::vector<MaskBand> getBands(const MaskFormula &formula) {
   case MaskFormula::RowUpTo:
     band.rowUpTo = {formula.bound};
     break;
-  case MaskFormula::Scalar:
-    band.scalars = {formula.bound};
+  case MaskFormula::Condition:
+    band.conditions = {formula.bound};
     break;
   case MaskFormula::And:
   case MaskFormula::Or:
@@ -145,17 +144,42 @@ static bool addWidthConditions(MaskBand &band) {
   for (const LinearForm &from : band.keyFrom)
     for (const LinearForm &upTo : band.keyUpTo) {
       std::optional<LinearForm> gap = from.plus(upTo, -1);
-      if (!gap || gap->dependsOn(kRow))
+      if (!gap || gap->dependsOn(kRow) || gap->hasRowValue())
         continue;
       if (gap->isConstant() && gap->getConstant() > 0)
         return false;
       if (!gap->isConstant())
-        band.scalars.push_back(*gap);
+        band.conditions.push_back(*gap);
     }
   return true;
 }
 
+/// Leaves out what a band's two ends do not tell.
+static void keepMonotoneBounds(MaskBand &band) {
+  auto isKnown = [](const LinearForm &form) {
+    return form.getRowDirection() != Direction::Unknown;
+  };
+  auto isInvariant = [](const LinearForm &form) {
+    return form.getRowDirection() == Direction::Constant;
+  };
+  auto keep = [&](std::vector<LinearForm> &forms, auto isKept) {
+    size_t before = forms.size();
+    llvm::erase_if(forms, [&](const LinearForm &f) { return !isKept(f); });
+    band.isExact &= forms.size() == before;
+  };
+  keep(band.keyFrom, isKnown);
+  keep(band.keyUpTo, isKnown);
+  keep(band.conditions, isInvariant);
+}
+
 std::vector<MaskBand> MaskAnalysis::getBands() const {
+  std::vector<MaskBand> bands = getRowBands();
+  for (MaskBand &band : bands)
+    keepMonotoneBounds(band);
+  return bands;
+}
+
+std::vector<MaskBand> MaskAnalysis::getRowBands() const {
   std::vector<MaskBand> bands = ::getBands(formula);
   llvm::erase_if(bands,
                  [](MaskBand &band) { return !addWidthConditions(band); });

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MaskChecks.h"
 #include "ModPrograms.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -23,6 +24,9 @@ static LogicalResult evaluateAttention(Operation *op,
   reference::Tensor query = getOperand(attention.getQuery(), environment);
   reference::Tensor key = getOperand(attention.getKey(), environment);
   reference::Tensor value = getOperand(attention.getValue(), environment);
+  for (Region *region : {&attention.getScoreMod(), &attention.getMaskMod()})
+    if (failed(checkMaskData(*region, environment, query, key)))
+      return failure();
   ModPrograms mods(attention, environment, query, key);
   mods.options.outputType = getResultType(attention.getOutput(), environment);
   bool isOracle = environment.precision == EvaluationPrecision::Float64;

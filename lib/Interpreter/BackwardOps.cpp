@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MaskChecks.h"
 #include "ModPrograms.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -23,6 +24,9 @@ LogicalResult attn::evaluateBackward(Operation *op, Environment &environment) {
   std::optional<reference::Tensor> dLse;
   if (backward.getDLse())
     dLse = operand(backward.getDLse());
+  for (Region *region : {&backward.getScoreMod(), &backward.getMaskMod()})
+    if (failed(checkMaskData(*region, environment, query, key)))
+      return failure();
   ModPrograms mods(backward, environment, query, key);
   reference::BackwardInputs inputs{output, lse, dOutput,
                                    dLse ? &*dLse : nullptr};

@@ -15,7 +15,8 @@ Operation *attn::findUnsupportedRegionOp(Region &region) {
   if (region.empty())
     return nullptr;
   for (Operation &op : region.front().without_terminator())
-    if (!isa<LengthOp, tensor::ExtractOp, tensor::DimOp>(op) &&
+    if (!isa<LengthOp, tensor::ExtractOp, tensor::DimOp, BlockListedOp,
+             SegmentOp>(op) &&
         !findScalarFunction(&op))
       return &op;
   return nullptr;
@@ -52,6 +53,48 @@ unsigned RegionProgram::getSlot(Value value, const Environment &environment) {
   return slotOf.at(value);
 }
 
+/// attn.segment: how many of offsets[1] to offsets[S - 1] are at most a
+/// position.
+static ScalarFunction makeSegment(SegmentOp op,
+                                  const Environment &environment) {
+  SharedTensor offsets = environment.tensor(op.getOffsets());
+  return [offsets](const ScalarOpInfo &, const Scalar *a) {
+    auto first = offsets->elements.begin() + 1;
+    auto last = offsets->elements.end() - 1;
+    auto isBelow = [](const Scalar &position, const Scalar &entry) {
+      return position.integer < entry.integer;
+    };
+    return Scalar::ofInteger(std::upper_bound(first, last, a[0], isBelow) -
+                             first);
+  };
+}
+
+/// attn.block_listed of (b, h, i, j).
+static ScalarFunction makeBlockListed(BlockListedOp op,
+                                      const Environment &environment) {
+  SharedTensor counts = environment.tensor(op.getNumBlocks());
+  SharedTensor indices = environment.tensor(op.getIndices());
+  int64_t rows = op.getBlock()[0], keys = op.getBlock()[1];
+  return [=](const ScalarOpInfo &, const Scalar *a) {
+    auto broadcast = [&](int64_t dim) {
+      return counts->shape[dim] == 1 ? 0 : a[dim].integer;
+    };
+    SmallVector<int64_t, 4> at = {broadcast(0), broadcast(1),
+                                  a[2].integer / rows};
+    const Scalar *count = counts->find(at);
+    at.push_back(0);
+    const Scalar *entry =
+        count && count->integer > 0 ? indices->find(at) : nullptr;
+    // Entries past the end were reported when the lists were checked.
+    int64_t number =
+        entry ? std::min(count->integer, indices->shape.back()) : 0;
+    bool isListed = std::any_of(entry, entry + number, [&](const Scalar &e) {
+      return e.integer == a[3].integer / keys;
+    });
+    return Scalar::ofInteger(isListed);
+  };
+}
+
 void RegionProgram::addOp(Operation &op, const Environment &environment) {
   Instruction instruction;
   instruction.op = &op;
@@ -64,6 +107,12 @@ void RegionProgram::addOp(Operation &op, const Environment &environment) {
           index < tensor->shape.size() ? tensor->shape[index] : 0);
     };
     operands = operands.drop_front();
+  } else if (auto segment = dyn_cast<SegmentOp>(op)) {
+    instruction.function = makeSegment(segment, environment);
+    operands = operands.drop_front();
+  } else if (auto listed = dyn_cast<BlockListedOp>(op)) {
+    instruction.function = makeBlockListed(listed, environment);
+    operands = operands.drop_front(2);
   } else if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
     instruction.tensor = environment.tensor(extract.getTensor());
     operands = operands.drop_front();

@@ -44,6 +44,7 @@ void attn::buildCpuTileStage(OpPassManager &pm,
   pm.addPass(createCSEPass());
   pm.addPass(createDecomposeOnlinePass());
   pm.addPass(createDecomposeBackwardPass());
+  pm.addPass(createDecomposeMasksPass());
 }
 
 /// Tensors to buffers; those of a tile go to the stack.

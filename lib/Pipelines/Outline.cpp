@@ -108,7 +108,8 @@ FailureOr<DictionaryAttr> Outline::writeFiles(Operation *attention,
       return attention->emitError() << "option directory: " << message;
     output->os() << artifact.content;
     output->keep();
-    attributes.append(attn::getName(artifact.kind), builder.getStringAttr(file));
+    attributes.append(attn::getName(artifact.kind),
+                      builder.getStringAttr(file));
   }
   attributes.append("target", builder.getStringAttr(target));
   return attributes.getDictionary(&getContext());

@@ -32,6 +32,7 @@ def attention(
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
     mask_mod: Union[Mask, Any] = None,
+    block_mask: Any = None,
     score_mod: Union[Score, Any] = None,
     return_lse: bool = False,
     out: Any = None,
@@ -53,6 +54,8 @@ def attention(
       scale: 1/sqrt(D) by default.
       mask_mod, score_mod: functions of (b, h, i, j) and (score, b, h, i, j), see attn_mlir.mask. A mask_mod holds beside
         `causal` and `window`; a score_mod takes the place of `soft_cap`.
+      block_mask: lists of blocks outside of which nothing is seen, as attn_mlir.mask.block_mask or FlexAttention's BlockMask;
+        holds beside the other masks.
       return_lse: also the logarithm of each row's sum of exponentials, [B, Hq, M] f32; -inf in rows without keys.
       out: an array for the output, or (output, lse).
       target: what to compile for; by default the GPU that the arrays are on, and the CPU for arrays in host memory.
@@ -66,6 +69,7 @@ def attention(
     sizes, head counts and strides need no other. Raises BindingError for arrays that do not fit, CompileError with the
     compiler's diagnostics.
     """
+    mask_mod = with_blocks(mask_mod, block_mask)
     call = Call(query, key, value, bias, causal, window, soft_cap, scale, mask_mod, score_mod)
     call.check_shapes()
     fields = ("lse", return_lse)
@@ -87,6 +91,7 @@ def attention_backward(
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
     mask_mod: Union[Mask, Any] = None,
+    block_mask: Any = None,
     score_mod: Union[Score, Any] = None,
     bias_gradient: bool = False,
     out: Any = None,
@@ -100,12 +105,21 @@ def attention_backward(
     Arguments: those of the forward, its `output` and `lse`, and the gradients d_output [B, Hq, M, Dv] and, if the function
     uses it, d_lse [B, Hq, M]. The same bits in every run. Gradients of a bias are computed on the CPU only.
     """
+    mask_mod = with_blocks(mask_mod, block_mask)
     call = Call(query, key, value, bias, causal, window, soft_cap, scale, mask_mod, score_mod)
     call.check_shapes()
     more = {"output": output, "lse": lse, "d_output": d_output, **({"d_lse": d_lse} if d_lse is not None else {})}
     call.check_saved(more)
     fields = ("gradient", True, "bias_gradient", bias_gradient, "d_lse", d_lse is not None)
     return call.run(tuple(more.values()), fields, target, device, allow_tf32, cache, out)
+
+
+def with_blocks(mask_mod: Any, block_mask: Any) -> Any:
+    """Both conditions; either may be None."""
+    if block_mask is None:
+        return mask_mod
+    blocks = masks.as_block_mask(block_mask)
+    return blocks if mask_mod is None else blocks & trace_mask(mask_mod)
 
 
 class Call:

@@ -15,11 +15,10 @@ BIAS_DIMS = ("B", "Hq", "M", "N")
 
 @dataclasses.dataclass(frozen=True)
 class Capture:
-    """A tensor that a region reads: its name in the module, element type and rank."""
+    """A tensor that a region reads: its name in the module, and its type there."""
 
     name: str
-    dtype: str
-    rank: int
+    type: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +76,7 @@ class AttentionProblem:
         if self.bias_shape is not None:
             arguments["bias"] = tensor(self.bias_shape, self.bias_dtype)
             clauses.append(f"bias(%bias : {arguments['bias']})")
-        arguments.update((c.name, tensor(["?"] * c.rank, c.dtype)) for c in self.captures)
+        arguments.update((c.name, c.type) for c in self.captures)
         if self.gradient:
             saved = {"output": output, "lse": lse, "d_output": output, **({"d_lse": lse} if self.d_lse else {})}
             arguments.update(saved)

@@ -1,6 +1,6 @@
 """Runs the examples of the documentation.
 
-`run-examples.py FILE.md...`
+`run-examples.py [--sh] FILE.md...`
 
 An ```mlir block is parsed and verified by attn-opt; `// attn-opt FLAGS` as its
 first line adds passes. Values that it uses without defining them are taken as
@@ -8,7 +8,11 @@ given: they get the type that the example itself uses them with. A block that
 leaves something out (`...`) is prose and only counted.
 
 In a ```console block, each line `$ COMMAND` is run in a fresh folder, and what
-follows must be its output, where `...` stands for any text.
+follows must be its output, where `...` stands for any text. The folder has the
+files of the page: blocks ```LANGUAGE NAME.
+
+With `--sh`, every line of a ```sh block must be a command that continuous
+integration runs anyway, to build the tree and to run this.
 """
 
 import re
@@ -18,7 +22,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-FENCE = re.compile(r"^( *)```(mlir|console)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^( *)```(mlir|console|sh)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
+NAMED = re.compile(r"^```\w+ +(\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 VALUE = re.compile(r"%[A-Za-z_][\w$.-]*")
 PREVIOUS_USE = re.compile(r"definition of SSA value '(%[^']+)#0' has type 'none'.*?"
                           r"previously used here with type '([^\n]+)'\n", re.DOTALL)
@@ -53,7 +58,7 @@ def run_mlir(code):
 def run_mlir_part(code):
     first = code.split("\n", 1)[0]
     flags = shlex.split(first[len("// attn-opt"):]) if first.startswith("// attn-opt") else []
-    if "func.func" in code or "module" in code:
+    if "func.func" in code or re.search(r"(?<!%)\bmodule\b", code):
         result = attn_opt(code, flags)
         return None if result.returncode == 0 else result.stderr
     if code.startswith("#"):
@@ -77,9 +82,28 @@ def matches(expected, actual):
     return re.fullmatch(pattern, actual.strip("\n"), re.DOTALL)
 
 
-def run_console(block, root):
+# What tools/check.sh does: one way or another, it has run before this.
+RUN_BY_CI = {
+    "tools/demo.sh",
+    "tools/check.sh",
+    "cmake -G Ninja -S . -B build -DMLIR_DIR=/path/to/llvm-22/lib/cmake/mlir",
+    "ninja -C build",
+    "ninja -C build check",
+}
+
+
+def check_sh(block):
+    """None if continuous integration runs every command, else the first that it does not."""
+    commands = (line.split(" # ")[0].strip() for line in block.split("\n"))
+    return next((f"expected ```console, got ```sh with `{command}`, which nothing runs"
+                 for command in commands if command and command not in RUN_BY_CI), None)
+
+
+def run_console(block, root, files):
     """None if every command prints what the block shows, else the difference."""
     with tempfile.TemporaryDirectory() as folder:
+        for name, content in files:
+            Path(folder, name).write_text(content)
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, expected = re.match(r"((?:[^\n]*\\\n)*[^\n]*)\n?(.*)", part, re.DOTALL).groups()
             for name in ("test",):
@@ -95,18 +119,28 @@ def run_console(block, root):
     return None
 
 
-def main(paths):
+def run(language, code, root, files):
+    if language == "sh":
+        return check_sh(code)
+    return run_mlir(code) if language == "mlir" else run_console(code, root, files)
+
+
+def main(arguments):
     root = Path(__file__).resolve().parents[2]
+    has_sh = "--sh" in arguments
     ran = skipped = failed = 0
-    for path in paths:
+    for path in (argument for argument in arguments if argument != "--sh"):
         text = Path(path).read_text()
+        files = NAMED.findall(text)
         for block in FENCE.finditer(text):
             indent, language, code = block.groups()
             code = "\n".join(line.removeprefix(indent) for line in code.split("\n"))
             if language == "mlir" and "..." in code:
                 skipped += 1
                 continue
-            fault = run_mlir(code) if language == "mlir" else run_console(code, root)
+            if language == "sh" and not has_sh:
+                continue
+            fault = run(language, code, root, files)
             ran += 1
             if fault:
                 failed += 1

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Sums of i, j, values that depend on neither, and floors of such sums over
+// Sums of i, j, values that do not depend on j, and floors of such sums over
 // constants: what the comparisons of a mask are made of. A remainder is written
 // x - c * floor(x / c), so that i - i mod c is seen to be c * floor(i / c).
 //
@@ -20,8 +20,10 @@
 
 namespace attn {
 
-/// Positions as dimensions of the affine expressions; symbols are values.
-enum Position : unsigned { kRow = 0, kKey = 1 };
+/// Positions as dimensions of the affine expressions. Dimensions from
+/// kFirstRowValue on are values that depend on the row in a way that is not
+/// known, symbols are values that depend on neither position.
+enum Position : unsigned { kRow = 0, kKey = 1, kFirstRowValue = 2 };
 
 /// How an expression changes while the row grows.
 enum class Direction { Constant, Up, Down, Unknown };
@@ -51,6 +53,8 @@ public:
   int64_t getConstant() const { return constant; }
   bool isConstant() const { return terms.empty(); }
   bool dependsOn(Position position) const;
+  /// True if it has a value that depends on the row in an unknown way.
+  bool hasRowValue() const;
   /// The cores and their coefficients, which are not 0.
   const auto &getTerms() const { return terms; }
   Direction getRowDirection() const;

@@ -28,16 +28,16 @@ namespace attn {
 /// A mask as a formula. Negations are pushed down to the comparisons.
 struct MaskFormula {
   enum Kind {
-    Always,  ///< true
-    Never,   ///< false
-    Unknown, ///< either, depending on anything
-    KeyFrom, ///< j >= bound, a monotone function of i
-    KeyUpTo, ///< j <= bound, a monotone function of i
-    RowFrom, ///< i >= bound, which depends on no position
-    RowUpTo, ///< i <= bound, which depends on no position
-    Scalar,  ///< bound <= 0, which depends on no position
-    And,     ///< every operand
-    Or       ///< some operand
+    Always,    ///< true
+    Never,     ///< false
+    Unknown,   ///< either, depending on anything
+    KeyFrom,   ///< j >= bound, a function of i
+    KeyUpTo,   ///< j <= bound, a function of i
+    RowFrom,   ///< i >= bound, which depends on no position
+    RowUpTo,   ///< i <= bound, which depends on no position
+    Condition, ///< bound <= 0, which does not depend on j
+    And,       ///< every operand
+    Or         ///< some operand
   };
 
   Kind kind = Unknown;
@@ -54,9 +54,9 @@ struct MaskFormula {
 
 /// The pairs for which all bounds hold, and if it is not exact something else
 /// too: max(keyFrom) <= j <= min(keyUpTo) in the rows max(rowFrom) <= i <=
-/// min(rowUpTo), nowhere unless scalars <= 0.
+/// min(rowUpTo), nowhere unless conditions <= 0.
 struct MaskBand {
-  std::vector<LinearForm> keyFrom, keyUpTo, rowFrom, rowUpTo, scalars;
+  std::vector<LinearForm> keyFrom, keyUpTo, rowFrom, rowUpTo, conditions;
   bool isExact = true;
 };
 
@@ -66,10 +66,17 @@ struct MaskAnalysis {
   /// The symbols of the forms: values in the region or above it, of index or
   /// integer type, that depend on neither i nor j.
   std::vector<mlir::Value> symbols;
+  /// The row values of the forms: values of index, integer or i1 type in the
+  /// region that depend on i, not on j.
+  std::vector<mlir::Value> rowValues;
 
   /// Bands whose union is the mask; one without bounds where there would be
-  /// very many.
+  /// very many. Bounds are monotone functions of i, and conditions the same for
+  /// all rows: what else there is, is left out, and the band is not exact.
   std::vector<MaskBand> getBands() const;
+  /// The same with all bounds and conditions, which have to be evaluated row by
+  /// row.
+  std::vector<MaskBand> getRowBands() const;
 };
 
 /// The formula of a mask_mod region, whose arguments are (b, h, i, j).

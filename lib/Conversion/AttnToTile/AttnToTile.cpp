@@ -15,6 +15,7 @@
 #include "Backward.h"
 #include "KernelScope.h"
 #include "OnlineStep.h"
+#include "Prologue.h"
 #include "SmallCache.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -367,6 +368,8 @@ private:
       return buildSmallCacheKernels(builder, attention, name);
     }
     ++numKernels;
+    if (failed(buildPrologueKernels(builder, attention, name)))
+      return failure();
     return KernelBuilder(builder, attention).build(name);
   }
 

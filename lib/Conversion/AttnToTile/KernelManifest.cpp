@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelOperands.h"
+#include "Prologue.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Support/Format.h"
 
@@ -268,6 +269,7 @@ DictionaryAttr attn::buildManifest(TiledAttention &attention,
   if (int64_t slices = attention.getDvSlices(); slices > 1)
     rowTiles += " * " + std::to_string(slices);
   LaunchPlan plan;
+  addPrologue(plan, attention, kernelName);
   std::array<std::string, 3> grid = {rowTiles, heads, "dim(query, 0)"};
   if (int64_t most = getSchedule(attention.schedule).persistentCtas)
     grid = {"min(" + std::to_string(most) + ", " + rowTiles + " * " + heads +

@@ -6,6 +6,8 @@
 
 #include "KernelOperands.h"
 
+#include "Prologue.h"
+
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 #include "mlir/IR/Matchers.h"
@@ -78,16 +80,37 @@ static void addInput(TiledAttention &attention, StringRef name, Value tensor,
   attention.operands.push_back(operand);
 }
 
-/// Reads of tensors in the scf.forall, and outside of it for scalars used
-/// inside.
-static SetVector<tensor::ExtractOp> findReads(scf::ForallOp forall) {
-  SetVector<tensor::ExtractOp> reads;
+/// The tensors that an op reads elements of, but for constants that only loops
+/// read: these are tables of the kernel.
+static SmallVector<Value> getTensorsRead(Operation *op) {
+  if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
+    bool isInRegion =
+        isa_and_nonnull<OnlineAttentionOp, CreateBlockMaskOp, KeyBoundsOp>(
+            op->getParentOp());
+    if (!isInRegion && matchPattern(read.getTensor(), m_Constant()))
+      return {};
+    return {read.getTensor()};
+  }
+  if (auto listed = dyn_cast<BlockListedOp>(op))
+    return {listed.getNumBlocks(), listed.getIndices()};
+  if (auto segment = dyn_cast<SegmentOp>(op))
+    return {segment.getOffsets()};
+  return {};
+}
+
+/// Tensors read in the scf.forall, in what is computed before it, and outside
+/// for scalars used inside.
+static SetVector<Value> findTensorsRead(TiledAttention &attention) {
+  SetVector<Value> reads;
   SmallVector<Operation *> worklist;
-  forall->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (auto read = dyn_cast<tensor::ExtractOp>(op))
-      reads.insert(read);
+  auto collect = [&](Operation *op) {
+    reads.insert_range(getTensorsRead(op));
     worklist.push_back(op);
-  });
+  };
+  attention.forall->walk<WalkOrder::PreOrder>(collect);
+  for (PrologueOp &prologue : attention.prologue)
+    prologue.op->walk<WalkOrder::PreOrder>(collect);
+  scf::ForallOp forall = attention.forall;
   llvm::SmallPtrSet<Operation *, 16> seen;
   while (!worklist.empty())
     for (Value operand : worklist.pop_back_val()->getOperands()) {
@@ -95,23 +118,20 @@ static SetVector<tensor::ExtractOp> findReads(scf::ForallOp forall) {
       if (!op || forall->isAncestor(op) || !seen.insert(op).second ||
           !operand.getType().isIntOrIndexOrFloat())
         continue;
-      if (auto read = dyn_cast<tensor::ExtractOp>(op))
-        reads.insert(read);
+      reads.insert_range(getTensorsRead(op));
       worklist.push_back(op);
     }
   return reads;
 }
 
-/// Tensors that are read element by element, but for constant tables.
+/// Tensors that are read element by element.
 static void addCaptures(TiledAttention &attention) {
   unsigned count = 0;
-  for (tensor::ExtractOp read : findReads(attention.forall)) {
-    // Constants that only the loops read are tables of the kernel.
-    bool isInRegion = read->getParentOfType<OnlineAttentionOp>() != nullptr;
-    if (!isInRegion && matchPattern(read.getTensor(), m_Constant()))
+  for (Value tensor : findTensorsRead(attention)) {
+    if (isPrologueOp(tensor.getDefiningOp()))
       continue;
     size_t before = attention.operands.size();
-    addInput(attention, "capture" + std::to_string(count), read.getTensor(), 1);
+    addInput(attention, "capture" + std::to_string(count), tensor, 1);
     count += attention.operands.size() > before;
   }
 }
@@ -235,6 +255,7 @@ FailureOr<TiledAttention> attn::findTiledAttention(Operation *function,
   addTiled("value", op.getValue());
   if (op.getBias())
     addInput(attention, "bias", sourceOf(op.getBias()), 1);
+  findPrologue(attention);
   addCaptures(attention);
   if (failed(addOutputs(attention)))
     return failure();

@@ -34,6 +34,25 @@ struct KernelOperand {
   int64_t vectorElements = 1;
 };
 
+/// A tensor in memory that the launcher allocates, as the kernels see it.
+struct WorkspaceView {
+  std::string name;
+  tile::GlobalType type;
+  std::string bytes; ///< of the workspace, an expression (docs/Manifest.md)
+  /// Expressions for the view: dynamic sizes, the strides of all dimensions but
+  /// the last, and where its first element would be.
+  llvm::SmallVector<std::string> sizes, strides;
+  std::string byteOffset;
+};
+
+/// What kernels before those of the attention compute for it: the op in the
+/// tiled form, and the views of its results, in order, then those of what its
+/// kernels keep for themselves.
+struct PrologueOp {
+  mlir::Operation *op;
+  llvm::SmallVector<WorkspaceView> views;
+};
+
 /// The parts of one tiled attention (docs/Forms.md).
 struct TiledAttention {
   mlir::scf::ForallOp forall;
@@ -41,6 +60,7 @@ struct TiledAttention {
   NormalizeOp normalize;
   ScheduleAttr schedule;
   llvm::SmallVector<KernelOperand> operands;
+  llvm::SmallVector<PrologueOp> prologue; ///< Prologue.h
   /// What a launcher computes by it, and the scale.
   llvm::StringRef semantics = "attention";
   double scale = 1;
@@ -81,17 +101,6 @@ mlir::FailureOr<TiledAttention> findTiledAttention(mlir::Operation *function,
 
 /// The type of `operand` as a kernel parameter.
 tile::GlobalType getGlobalType(const KernelOperand &operand);
-
-/// A tensor in memory that the launcher allocates, as the kernels see it.
-struct WorkspaceView {
-  std::string name;
-  tile::GlobalType type;
-  std::string bytes; ///< of the workspace, an expression (docs/Manifest.md)
-  /// Expressions for the view: dynamic sizes, the strides of all dimensions but
-  /// the last, and where its first element would be.
-  llvm::SmallVector<std::string> sizes, strides;
-  std::string byteOffset;
-};
 
 /// How the kernels of an attention are launched.
 struct LaunchPlan {

@@ -127,29 +127,41 @@ FailureOr<Value> KernelScope::materialize(Value value) {
 //===----------------------------------------------------------------------===//
 
 FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
-                                                   DictionaryAttr manifest) {
+                                                   DictionaryAttr manifest,
+                                                   int64_t warps) {
   Location loc = attention.forall.getLoc();
-  auto kernel =
-      tile::KernelOp::create(builder, loc, name, attention.schedule.getWarps(),
-                             /*producer_warps=*/IntegerAttr(),
-                             /*cluster_ctas=*/IntegerAttr(),
-                             /*shared_bytes=*/IntegerAttr(), manifest);
+  auto kernel = tile::KernelOp::create(
+      builder, loc, name, warps ? warps : attention.schedule.getWarps(),
+      /*producer_warps=*/IntegerAttr(),
+      /*cluster_ctas=*/IntegerAttr(),
+      /*shared_bytes=*/IntegerAttr(), manifest);
   Block *body = builder.createBlock(&kernel.getBody());
   for (const KernelOperand &operand : attention.operands)
     values.map(operand.tensor, body->addArgument(getGlobalType(operand), loc));
-  // Operands first, from outside the forall.
-  Region &forall = attention.forall.getRegion();
-  WalkResult result = attention.forall->walk([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (operand.getType().isIntOrIndexOrFloat() &&
-          !forall.isAncestor(operand.getParentRegion()) &&
-          failed(materialize(operand)))
-        return WalkResult::interrupt();
-    return WalkResult::advance();
-  });
-  if (result.wasInterrupted())
+  for (const PrologueOp &prologue : attention.prologue) {
+    SmallVector<Value> &views = prologueViews.emplace_back();
+    for (const WorkspaceView &view : prologue.views)
+      views.push_back(body->addArgument(view.type, loc));
+    for (auto [result, view] : llvm::zip(prologue.op->getResults(), views))
+      values.map(result, view);
+  }
+  if (failed(materializeOutside(attention.forall)))
     return failure();
   return kernel;
+}
+
+LogicalResult KernelScope::materializeOutside(Operation *outer) {
+  return failure(outer
+                     ->walk([&](Operation *op) {
+                       for (Value operand : op->getOperands())
+                         if (operand.getType().isIntOrIndexOrFloat() &&
+                             !outer->isAncestor(
+                                 operand.getParentRegion()->getParentOp()) &&
+                             failed(materialize(operand)))
+                           return WalkResult::interrupt();
+                       return WalkResult::advance();
+                     })
+                     .wasInterrupted());
 }
 
 Value KernelScope::constant(int64_t value) {

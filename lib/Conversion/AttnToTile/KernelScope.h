@@ -29,14 +29,19 @@ protected:
 
   /// Makes the kernel with the operands as its first parameters, sets the
   /// builder to its body and copies the scalars from outside the scf.forall.
+  /// `warps`: 0 for as many as the schedule says.
   mlir::FailureOr<tile::KernelOp> beginKernel(llvm::StringRef name,
-                                              mlir::DictionaryAttr manifest);
+                                              mlir::DictionaryAttr manifest,
+                                              int64_t warps = 0);
   mlir::LogicalResult copyScalar(mlir::Operation *op);
   mlir::LogicalResult copyRead(mlir::tensor::ExtractOp op);
 
   /// The value in the kernel of a scalar of the tiled form, copied with what it
   /// is computed from if it is not there yet.
   mlir::FailureOr<mlir::Value> materialize(mlir::Value value);
+
+  /// Copies the scalars from outside that `op` and its regions use.
+  mlir::LogicalResult materializeOutside(mlir::Operation *op);
 
   mlir::Value constant(int64_t value);
   mlir::Value getBlockId(mlir::gpu::Dimension dimension);
@@ -57,6 +62,8 @@ protected:
 
   mlir::OpBuilder &builder;
   TiledAttention &attention;
+  /// What is computed before the attention for itself, by number of the op.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> prologueViews;
   mlir::IRMapping values; ///< outside tensors and scalars -> in the kernel
   ModToMap mods;
 };

@@ -6,7 +6,10 @@
 
 #include "ModToMap.h"
 
+#include "RowTerms.h"
+
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/LookupBuilder.h"
 
 #include <limits>
 
@@ -44,12 +47,62 @@ static bool needs64Bits(Region &region) {
 }
 
 static bool hasReads(Region &region) {
-  return !region.getOps<tensor::ExtractOp>().empty();
+  return llvm::any_of(region.getOps(), [](Operation &op) {
+    return isa<tensor::ExtractOp, BlockListedOp, SegmentOp>(op);
+  });
 }
 
 //===----------------------------------------------------------------------===//
 // Regions
 //===----------------------------------------------------------------------===//
+
+/// Element [at..., position] of a global tensor of i32, with `width` bits.
+static Value readEntry(OpBuilder &builder, Location loc, Value source,
+                       ArrayRef<Value> at, Value position, unsigned width) {
+  SmallVector<Value> indices(at);
+  indices.push_back(position);
+  for (Value &index : indices)
+    index = toWidth(builder, loc, index, 64);
+  Value entry = tile::ExtractOp::create(builder, loc, builder.getI32Type(),
+                                        source, indices);
+  return toWidth(builder, loc, entry, width);
+}
+
+Value ModToMap::buildSearch(SegmentOp op, Value position, unsigned width) {
+  Location loc = op.getLoc();
+  Value source = values.lookup(op.getOffsets());
+  Value entries = toWidth(builder, loc,
+                          tile::DimOp::create(builder, loc, source, 0), width);
+  return buildSegment(builder, loc, entries, position,
+                      [&](OpBuilder &inner, Value at) {
+                        return readEntry(inner, loc, source, {}, at, width);
+                      });
+}
+
+/// `at` are the operands (b, h, i, j) as integers.
+Value ModToMap::buildSearch(BlockListedOp op, ValueRange at, unsigned width) {
+  Location loc = op.getLoc();
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, value, width);
+  };
+  SmallVector<Value> row(at.take_front(2));
+  auto type = op.getNumBlocks().getType();
+  for (auto [dim, position] : llvm::enumerate(row))
+    if (type.getDimSize(dim) == 1)
+      position = number(0);
+  Value rowBlock =
+      arith::DivUIOp::create(builder, loc, at[2], number(op.getBlock()[0]));
+  Value block =
+      arith::DivUIOp::create(builder, loc, at[3], number(op.getBlock()[1]));
+  Value count = readEntry(builder, loc, values.lookup(op.getNumBlocks()), row,
+                          rowBlock, width);
+  row.push_back(rowBlock);
+  Value indices = values.lookup(op.getIndices());
+  return buildBlockListed(
+      builder, loc, count, block, [&](OpBuilder &inner, Value position) {
+        return readEntry(inner, loc, indices, row, position, width);
+      });
+}
 
 /// Clones one op of a region with index as an integer of `width` bits.
 LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping,
@@ -94,6 +147,17 @@ LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping,
                     .getResult());
     return success();
   }
+  if (auto segment = dyn_cast<SegmentOp>(op)) {
+    mapping.map(segment.getResult(),
+                buildSearch(segment, lookup(segment.getPosition()), width));
+    return success();
+  }
+  if (auto listed = dyn_cast<BlockListedOp>(op)) {
+    SmallVector<Value> at =
+        llvm::map_to_vector(listed->getOperands().drop_front(2), lookup);
+    mapping.map(listed.getResult(), buildSearch(listed, at, width));
+    return success();
+  }
   bool isScalar = isa<arith::ArithDialect, math::MathDialect>(op.getDialect());
   if (!isScalar || op.getNumRegions() != 0)
     return op.emitOpError() << "expected arith, math or tensor.extract in a "
@@ -110,22 +174,128 @@ LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping,
 
 FailureOr<Value> ModToMap::inlineRegion(Region &region, Value score,
                                         const Coordinates &at) {
+  Value coordinates[] = {at.batch, at.head, at.row, at.col};
+  return inlineRegion(region, score, ValueRange(coordinates));
+}
+
+/// A value of a row in 32 bits.
+static Value toRegister(OpBuilder &builder, Location loc, Value value) {
+  Type type = value.getType();
+  if (type.isF32())
+    return value;
+  if (type.isInteger(1))
+    return arith::ExtUIOp::create(builder, loc, builder.getI32Type(), value);
+  return toWidth(builder, loc, value, 32);
+}
+
+/// Back from toRegister; index has `width` bits.
+static Value fromRegister(OpBuilder &builder, Location loc, Value element,
+                          Type type, unsigned width) {
+  if (type.isIndex())
+    return toWidth(builder, loc, element, width);
+  if (!type.isInteger(1))
+    return element;
+  Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, element,
+                               zero);
+}
+
+/// What `value` of a region is for a score, if the region takes one, and
+/// coordinates.
+FailureOr<Value> ModToMap::inlineValue(Region &region, Value value, Value score,
+                                       ValueRange coordinates) {
   unsigned width = needs64Bits(region) ? 64 : 32;
   Location loc = region.front().getTerminator()->getLoc();
   IRMapping mapping;
   SmallVector<Value> arguments;
   if (score)
     arguments.push_back(score);
-  for (Value coordinate : {at.batch, at.head, at.row, at.col})
+  for (Value coordinate : coordinates)
     arguments.push_back(toWidth(builder, loc, coordinate, width));
   mapping.map(region.getArguments(), arguments);
-  for (Operation &op : region.front().without_terminator())
-    if (failed(cloneOp(op, mapping, width)))
+  for (const RowTerm &term : rowTerms)
+    if (term.region == &region)
+      mapping.map(term.value, fromRegister(builder, loc, term.element,
+                                           term.value.getType(), width));
+  auto isKnown = [&](Value known) { return mapping.contains(known); };
+  for (Operation *op : getProducers(region, value, isKnown))
+    if (failed(cloneOp(*op, mapping, width)))
       return failure();
-  Value result = cast<YieldOp>(region.front().getTerminator()).getValue();
-  if (Value mapped = mapping.lookupOrNull(result))
+  if (Value mapped = mapping.lookupOrNull(value))
     return mapped;
-  return values.lookup(result);
+  return values.lookup(value);
+}
+
+FailureOr<Value> ModToMap::inlineRegion(Region &region, Value score,
+                                        ValueRange coordinates) {
+  Value yielded = cast<YieldOp>(region.front().getTerminator()).getValue();
+  return inlineValue(region, yielded, score, coordinates);
+}
+
+/// Where the tensors end; null where no coordinate has to be kept within.
+struct ModToMap::Limits {
+  Value lastRow;   ///< of the query
+  Value lastKey;   ///< of the tile
+  Value keys;      ///< of the tile that exist
+  Value positions; ///< query positions of a packed tile; null without packing
+};
+
+//===----------------------------------------------------------------------===//
+// Values of rows
+//===----------------------------------------------------------------------===//
+
+/// A fragment of row term `value`, made before the key loops if that is where
+/// all it needs is.
+FailureOr<Value> ModToMap::buildRowTerm(OnlineAttentionOp step, Region &region,
+                                        Value value, ValueRange offsets,
+                                        const Limits &limits) {
+  OpBuilder::InsertionGuard guard(builder);
+  Location loc = value.getLoc();
+  Type i32 = builder.getI32Type();
+  int64_t rows = step.getSchedule()->getTileM();
+  auto type =
+      tile::FragmentType::get(builder.getContext(), {rows},
+                              value.getType().isF32() ? value.getType() : i32,
+                              tile::FragmentLayout::Row);
+  auto map = tile::MapOp::create(builder, loc, type, ValueRange());
+  Block *body = builder.createBlock(&map.getBody(), {}, {i32}, {loc});
+  Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
+  // Nothing here may depend on the key tile.
+  SmallVector<Value> places(offsets);
+  places[kLoopN] = zero;
+  Limits rowLimits = limits;
+  rowLimits.lastKey = Value();
+  Coordinates at =
+      getCoordinates(loc, places, body->getArgument(0), zero, rowLimits);
+  Value coordinates[] = {at.batch, at.head, at.row, at.col};
+  // A term of rows does not depend on the score.
+  Value score;
+  if (region.getNumArguments() > std::size(coordinates))
+    score =
+        arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0.0f));
+  FailureOr<Value> element = inlineValue(region, value, score, coordinates);
+  if (failed(element))
+    return failure();
+  tile::YieldOp::create(builder, loc, toRegister(builder, loc, *element));
+  hoistInvariant(map);
+  return map.getResult();
+}
+
+/// Finds the row terms of both regions and makes their fragments.
+LogicalResult ModToMap::buildRowTerms(OnlineAttentionOp step,
+                                      ValueRange offsets,
+                                      const Limits &limits) {
+  SmallVector<RowTerm> terms;
+  for (Region *region : {&step.getScoreMod(), &step.getMaskMod()})
+    for (Value value : findRowTerms(*region)) {
+      FailureOr<Value> fragment =
+          buildRowTerm(step, *region, value, offsets, limits);
+      if (failed(fragment))
+        return failure();
+      terms.push_back({region, value, *fragment, Value()});
+    }
+  rowTerms = std::move(terms);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -157,14 +327,6 @@ Value ModToMap::applyBias(OnlineAttentionOp step, Value score,
     bias = arith::ExtFOp::create(builder, loc, builder.getF32Type(), bias);
   return arith::AddFOp::create(builder, loc, score, bias);
 }
-
-/// Where the tensors end; null where no coordinate has to be kept within.
-struct ModToMap::Limits {
-  Value lastRow;   ///< of the query
-  Value lastKey;   ///< of the tile
-  Value keys;      ///< of the tile that exist
-  Value positions; ///< query positions of a packed tile; null without packing
-};
 
 /// Rows and columns past the end exist in the tile, but reads must not leave
 /// the tensors: they use the last row and column instead.
@@ -274,15 +436,29 @@ FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
         return toWidth(builder, loc, values.lookup(offset), 32);
       });
   Limits limits = getLimits(step, keysInTile);
-  auto map = tile::MapOp::create(builder, loc, scores.getType(), scores);
+  if (failed(buildRowTerms(step, offsets, limits)))
+    return failure();
+  SmallVector<Value> inputs = {scores};
+  for (const RowTerm &term : rowTerms)
+    inputs.push_back(term.fragment);
+  auto map = tile::MapOp::create(builder, loc, scores.getType(), inputs);
   Type i32 = builder.getI32Type();
-  Block *body = builder.createBlock(
-      &map.getBody(), {}, {builder.getF32Type(), i32, i32}, {loc, loc, loc});
-  Value row = body->getArgument(1), col = body->getArgument(2);
+  SmallVector<Type> types = llvm::map_to_vector(inputs, [](Value input) {
+    return cast<tile::FragmentType>(input.getType()).getElementType();
+  });
+  types.append({i32, i32});
+  Block *body = builder.createBlock(&map.getBody(), {}, types,
+                                    SmallVector<Location>(types.size(), loc));
+  for (auto [term, element] : llvm::zip_equal(
+           rowTerms, body->getArguments().slice(1, rowTerms.size())))
+    term.element = element;
+  Value row = body->getArgument(types.size() - 2),
+        col = body->getArguments().back();
   Coordinates at = getCoordinates(loc, offsets, row, col, limits);
   FailureOr<Value> score = changeScore(step, body->getArgument(0), factor, at);
   if (succeeded(score))
     score = hideScore(step, *score, col, at, limits);
+  rowTerms.clear();
   if (failed(score))
     return failure();
   tile::YieldOp::create(builder, loc, *score);

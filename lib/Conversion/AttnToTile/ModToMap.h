@@ -45,11 +45,34 @@ public:
   mlir::FailureOr<mlir::Value>
   inlineRegion(mlir::Region &region, mlir::Value score, const Coordinates &at);
 
+  /// What any region yields for arguments of index or integer type.
+  mlir::FailureOr<mlir::Value> inlineRegion(mlir::Region &region,
+                                            mlir::Value score,
+                                            mlir::ValueRange coordinates);
+
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::IRMapping &getValues() { return values; }
 
 private:
   struct Limits;
+
+  /// A value of a region that is computed for each row, in a fragment.
+  struct RowTerm {
+    mlir::Region *region;
+    mlir::Value value;
+    mlir::Value fragment;
+    mlir::Value element; ///< of the fragment, in the map; set with it
+  };
+
+  mlir::FailureOr<mlir::Value> inlineValue(mlir::Region &region,
+                                           mlir::Value value, mlir::Value score,
+                                           mlir::ValueRange coordinates);
+  mlir::FailureOr<mlir::Value>
+  buildRowTerm(OnlineAttentionOp step, mlir::Region &region, mlir::Value value,
+               mlir::ValueRange offsets, const Limits &limits);
+  mlir::LogicalResult buildRowTerms(OnlineAttentionOp step,
+                                    mlir::ValueRange offsets,
+                                    const Limits &limits);
 
   Limits getLimits(OnlineAttentionOp step, mlir::Value keysInTile);
   Coordinates getCoordinates(mlir::Location loc, mlir::ValueRange offsets,
@@ -64,11 +87,15 @@ private:
                                          const Limits &limits);
   mlir::Value applyBias(OnlineAttentionOp step, mlir::Value score,
                         const Coordinates &at);
+  mlir::Value buildSearch(SegmentOp op, mlir::Value position, unsigned width);
+  mlir::Value buildSearch(BlockListedOp op, mlir::ValueRange at,
+                          unsigned width);
   mlir::LogicalResult cloneOp(mlir::Operation &op, mlir::IRMapping &mapping,
                               unsigned width);
 
   mlir::OpBuilder &builder;
   mlir::IRMapping &values;
+  llvm::SmallVector<RowTerm> rowTerms; ///< of the map that is being built
 };
 
 } // namespace attn

@@ -14,6 +14,7 @@
 
 #include "Fragments.h"
 #include "KernelScope.h"
+#include "Prologue.h"
 #include "TwoPhaseStep.h"
 
 #include <numeric>
@@ -108,8 +109,9 @@ LogicalResult PhaseBuilder::begin(StringRef name, DictionaryAttr manifest) {
   if (failed(kernel))
     return failure();
   Block &body = kernel->getBody().front();
-  probabilities = body.addArgument(plan.workspaces[0].type, loc);
-  logSumExp = body.addArgument(plan.workspaces[1].type, loc);
+  ArrayRef<WorkspaceView> own = ArrayRef(plan.workspaces).take_back(2);
+  probabilities = body.addArgument(own[0].type, loc);
+  logSumExp = body.addArgument(own[1].type, loc);
   Value firstTile = body.addArgument(builder.getI32Type(), loc);
   mapRowTile(arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
                                         firstTile));
@@ -385,9 +387,10 @@ LogicalResult attn::buildSmallCacheKernels(OpBuilder &builder,
                                            TiledAttention &attention,
                                            StringRef name) {
   LaunchPlan plan = getSmallCachePlan(attention, name);
-  if (failed(ScoreKernelBuilder(builder, attention, plan)
-                 .build(plan.kernels[0].entry)))
+  if (failed(buildPrologueKernels(builder, attention, name)))
     return failure();
-  return OutputKernelBuilder(builder, attention, plan)
-      .build(plan.kernels[1].entry);
+  ArrayRef<LaunchPlan::Kernel> own = ArrayRef(plan.kernels).take_back(2);
+  if (failed(ScoreKernelBuilder(builder, attention, plan).build(own[0].entry)))
+    return failure();
+  return OutputKernelBuilder(builder, attention, plan).build(own[1].entry);
 }

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Prologue.h"
 #include "SmallCache.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -111,12 +112,13 @@ static WorkspaceView getLogSumExp(TiledAttention &attention,
 LaunchPlan attn::getSmallCachePlan(TiledAttention &attention, StringRef name) {
   SmallCacheExpressions e(attention);
   LaunchPlan plan;
-  plan.kernels = {
-      {name.str() + "_scores", {e.roundTiles, e.keyTiles, "1"}},
-      {name.str() + "_output",
-       {e.roundTiles, std::to_string(attention.getDvSlices()), "1"}}};
-  plan.workspaces = {getProbabilities(attention, e),
-                     getLogSumExp(attention, e)};
+  addPrologue(plan, attention, name);
+  plan.kernels.append(
+      {{name.str() + "_scores", {e.roundTiles, e.keyTiles, "1"}},
+       {name.str() + "_output",
+        {e.roundTiles, std::to_string(attention.getDvSlices()), "1"}}});
+  plan.workspaces.append(
+      {getProbabilities(attention, e), getLogSumExp(attention, e)});
   plan.repeat = e.rounds;
   plan.roundParameter = e.firstTile;
   return plan;

@@ -51,6 +51,21 @@ struct ExtractLowering : TileOpLowering<ExtractOp> {
   }
 };
 
+struct InsertLowering : TileOpLowering<InsertOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(InsertOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    IndexBuilder index(rewriter, op.getLoc());
+    GlobalView view(op.getDestination().getType(), adaptor.getDestination());
+    SmallVector<Value> indices = llvm::map_to_vector(
+        adaptor.getIndices(), [](ValueRange range) { return range.front(); });
+    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValue().front(),
+                                               view.address(index, indices));
+    return success();
+  }
+};
+
 /// The table as a constant of the module; equal tables are one.
 LLVM::GlobalOp getTable(ConversionPatternRewriter &rewriter, LookupOp op) {
   auto module = op->getParentOfType<ModuleOp>();
@@ -288,6 +303,7 @@ private:
 
 void attn::tile::populateGlobalMemoryPatterns(TypeConverter &converter,
                                               RewritePatternSet &patterns) {
-  patterns.add<DimLowering, ExtractLowering, LookupLowering, LoadRowLowering,
-               StoreLowering>(converter, patterns.getContext());
+  patterns.add<DimLowering, ExtractLowering, InsertLowering, LookupLowering,
+               LoadRowLowering, StoreLowering>(converter,
+                                               patterns.getContext());
 }

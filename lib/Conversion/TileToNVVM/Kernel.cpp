@@ -142,7 +142,7 @@ struct BarrierLowering : public OpConversionPattern<gpu::BarrierOp> {
   }
 };
 
-/// gpu.block_id and gpu.grid_dim, as index.
+/// gpu.block_id, gpu.grid_dim and gpu.thread_id, as index.
 template <typename OpTy, typename X, typename Y, typename Z>
 struct SpecialRegisterLowering : public OpConversionPattern<OpTy> {
   using OpConversionPattern<OpTy>::OpConversionPattern;
@@ -169,6 +169,40 @@ struct SpecialRegisterLowering : public OpConversionPattern<OpTy> {
   }
 };
 
+/// What a reduction of i32 over the lanes of a warp is for redux.sync.
+std::optional<NVVM::ReduxKind> getReduxKind(gpu::AllReduceOperation kind) {
+  switch (kind) {
+  case gpu::AllReduceOperation::ADD:
+    return NVVM::ReduxKind::ADD;
+  case gpu::AllReduceOperation::MINSI:
+    return NVVM::ReduxKind::MIN;
+  case gpu::AllReduceOperation::MAXSI:
+    return NVVM::ReduxKind::MAX;
+  case gpu::AllReduceOperation::AND:
+    return NVVM::ReduxKind::AND;
+  case gpu::AllReduceOperation::OR:
+    return NVVM::ReduxKind::OR;
+  default:
+    return std::nullopt;
+  }
+}
+
+struct SubgroupReduceLowering
+    : public OpConversionPattern<gpu::SubgroupReduceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(gpu::SubgroupReduceOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    std::optional<NVVM::ReduxKind> kind = getReduxKind(op.getOp());
+    if (!kind || !op.getType().isInteger(32))
+      return rewriter.notifyMatchFailure(op, "no redux.sync");
+    Value allLanes = IndexBuilder(rewriter, op.getLoc()).i32(-1);
+    rewriter.replaceOpWithNewOp<NVVM::ReduxOp>(
+        op, op.getType(), adaptor.getValue(), *kind, allLanes);
+    return success();
+  }
+};
+
 } // namespace
 
 void attn::tile::declareSharedMemory(ModuleOp module) {
@@ -186,6 +220,9 @@ void attn::tile::populateKernelPatterns(TypeConverter &converter,
                                         RewritePatternSet &patterns) {
   patterns.add<KernelLowering, ReturnLowering, AllocLowering<AllocOp>,
                AllocLowering<AllocMbarrierOp>, StageLowering, BarrierLowering,
+               SubgroupReduceLowering,
+               SpecialRegisterLowering<gpu::ThreadIdOp, NVVM::ThreadIdXOp,
+                                       NVVM::ThreadIdYOp, NVVM::ThreadIdZOp>,
                SpecialRegisterLowering<gpu::BlockIdOp, NVVM::BlockIdXOp,
                                        NVVM::BlockIdYOp, NVVM::BlockIdZOp>,
                SpecialRegisterLowering<gpu::GridDimOp, NVVM::GridDimXOp,

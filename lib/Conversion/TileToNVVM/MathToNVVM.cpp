@@ -129,6 +129,16 @@ struct FmaLowering : public OpRewritePattern<math::FmaOp> {
   }
 };
 
+struct CtPopLowering : public OpRewritePattern<math::CtPopOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::CtPopOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<LLVM::CtPopOp>(op, op.getType(),
+                                               op.getOperand());
+    return success();
+  }
+};
+
 } // namespace
 
 /// x = n + f with an integer n and |f| <= 1/2; 2^f by a polynomial, 2^n by its
@@ -170,5 +180,5 @@ void attn::tile::populateMathToNVVMPatterns(RewritePatternSet &patterns) {
   patterns.add<UnaryLowering<math::CosOp>>(context, buildCos);
   patterns.add<UnaryLowering<math::AbsFOp>>(context, buildAbs);
   patterns.add<UnaryLowering<math::CeilOp>>(context, buildCeil);
-  patterns.add<FmaLowering>(context);
+  patterns.add<CtPopLowering, FmaLowering>(context);
 }

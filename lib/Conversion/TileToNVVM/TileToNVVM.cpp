@@ -76,6 +76,9 @@ private:
         kernel.walk([](Operation *op) {
           if (!isa<math::MathDialect>(op->getDialect()))
             return WalkResult::advance();
+          if (isa<math::CtPopOp>(op) &&
+              op->getResult(0).getType().isInteger(32))
+            return WalkResult::advance();
           bool isScalarF32 =
               op->getNumResults() == 1 && op->getResult(0).getType().isF32();
           bool isKnown =

@@ -29,6 +29,9 @@ using namespace attn::sim;
 
 static Context &context() { return Context::get(); }
 
+// The names are CUDA's.
+// NOLINTBEGIN(readability-identifier-naming)
+
 //===----------------------------------------------------------------------===//
 // Registration, called from static constructors of the program
 //===----------------------------------------------------------------------===//
@@ -462,3 +465,5 @@ API CUresult cuGetProcAddress_v2(const char *name, void **function, int,
   *function = entryPoint(name);
   return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
+
+// NOLINTEND(readability-identifier-naming)

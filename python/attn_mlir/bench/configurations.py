@@ -249,6 +249,12 @@ def speed_problems() -> Iterator[Problem]:
         )
         for rows in (8192, 16384, 32768)
     ]
+    # Time against the window, at the lengths of Path-X and Path-256 (FlashAttention, Dao et al. 2022).
+    windows = [
+        Problem(Attention(mask=f"sliding_window({size - 1}, 0)"), B=1, Hq=16, Hkv=16, M=rows, N=rows, layout="bnhd")
+        for rows in (16384, 65536)
+        for size in (256, 512, 2048, 4096, 8192)
+    ]
     dims = ((128, 128), (64, 64), (256, 256), (192, 128))
     masks = ("causal(top_left)", "")
     yield from (self_attention(*d, mask, 8192) for d in dims for mask in masks)
@@ -258,6 +264,7 @@ def speed_problems() -> Iterator[Problem]:
         yield from (self_attention(*d, mask, rows) for d in dims for mask in masks)
     yield from grouped[2:]
     yield from window[1:]
+    yield from windows
 
 
 def proof_problem(problem: Problem, all_heads: bool = False) -> Problem:

@@ -17,6 +17,7 @@ comparisons, & | ~ on conditions, `where`, `minimum`, `maximum`, `exp`, `tanh` a
 Masks combine by & | ~; the named ones below are what analyses of blocks recognise at once, but any predicate is analysed.
 """
 
+from .data import as_block_mask, block_mask, listed, packed, segment
 from .patterns import (
     alibi,
     big_bird,
@@ -56,4 +57,4 @@ from .tracing import (
     where,
 )
 
-__all__ = [name for name in dir() if not name.startswith("_") and name not in ("patterns", "tracing")]
+__all__ = [name for name in dir() if not name.startswith("_") and name not in ("data", "patterns", "tracing")]

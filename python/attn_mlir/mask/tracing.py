@@ -351,11 +351,17 @@ def key_length() -> Value:
 class Tensor:
     """An array that a predicate reads: ids[b, j], slopes[h]. Its content may change without another compilation."""
 
-    def __init__(self, array: Any):
+    def __init__(self, array: Any, ones: int = 0):
+        """Of the first `ones` dimensions those of size 1 are part of the tensor's type."""
         view = view_of(array, "tensor")
         if view.dtype not in ("i1", "i8", "i32", "i64", "f16", "bf16", "f32"):
             raise TraceError(f"expected a tensor of i1, i8, i32, i64, f16, bf16 or f32, got {view.dtype}")
         self.array, self.dtype, self.rank = array, view.dtype, len(view.shape)
+        self.dims = tuple("1" if d < ones and size == 1 else "?" for d, size in enumerate(view.shape))
+
+    @property
+    def type(self) -> str:
+        return f"tensor<{'x'.join([*self.dims, self.dtype])}>"
 
     def __getitem__(self, position: Any) -> Value:
         position = position if isinstance(position, tuple) else (position,)
@@ -364,9 +370,8 @@ class Tensor:
         tracer = Tracer.get()
         at = [as_index(lift(p, INDEX)) for p in position]
         name = f"%@{tracer.capture(self)}@"
-        tensor_type = f"tensor<{'?x' * self.rank}{self.dtype}>"
         text = f"tensor.extract {name}[{', '.join(p.name for p in at)}]"
-        value = tracer.op(text, [], f" : {tensor_type}", self.dtype)
+        value = tracer.op(text, [], f" : {self.type}", self.dtype)
         if self.dtype in ("f16", "bf16"):
             return tracer.op("arith.extf", [value], f" : {self.dtype} to f32", FLOAT)
         if self.dtype == "i8":
@@ -380,7 +385,7 @@ class Placeholder(Tensor):
     """A tensor known by its name in a module and its type, where there is no array yet."""
 
     def __init__(self, name: str, dtype: str, rank: int):
-        self.array, self.dtype, self.rank = name, dtype, rank
+        self.array, self.dtype, self.rank, self.dims = name, dtype, rank, ("?",) * rank
 
 
 def tensor(array: Any) -> Tensor:
@@ -425,7 +430,7 @@ class Traced:
         text = self.text
         captures = []
         for k, t in enumerate(self.tensors):
-            captures.append(Capture(f"{self.kind}_{k}", t.dtype, t.rank))
+            captures.append(Capture(f"{self.kind}_{k}", t.type))
             text = text.replace(f"%@{k}@", f"%{self.kind}_{k}")
         return Region(text, tuple(captures))
 

@@ -37,16 +37,20 @@ func.func @causal(%q: tensor<?x8x256x64xf16>, %k: tensor<?x4x256x64xf16>,
 // -----
 
 // Bias and score_mod: scaled first, then in base e units; reads are clamped to
-// rows that exist, since M is dynamic.
+// rows that exist, since M is dynamic. What depends on rows only is read before
+// the loop.
 // CHECK-LABEL: attn_tile.kernel @mods
 // CHECK: name = "bias"
 // CHECK: name = "capture0"
-// CHECK: attn_tile.map
+// CHECK: %[[SLOPES:.*]] = attn_tile.map : () -> !attn_tile.fragment<64xf32, row>
+// CHECK: attn_tile.extract %arg4
+// CHECK: scf.for
+// CHECK: attn_tile.map %{{.*}}, %[[SLOPES]] :
 // CHECK: arith.minsi
 // CHECK: arith.mulf
 // CHECK: attn_tile.extract %arg3
 // CHECK: arith.addf
-// CHECK: attn_tile.extract %arg4
+// CHECK-NOT: attn_tile.extract %arg4
 func.func @mods(%q: tensor<1x8x?x64xbf16>, %k: tensor<1x8x128x64xbf16>,
                 %v: tensor<1x8x128x64xbf16>, %bias: tensor<1x1x?x128xf32>,
                 %slopes: tensor<8xf32>) -> tensor<1x8x?x64xbf16> {

@@ -45,6 +45,39 @@ def bits(x):
     return bin(x).count("1")
 
 
+#: Sequences behind each other, two of them empty; the last 4 positions are in none.
+LENGTHS = [0, 10, 1, 30, 0, 19]
+OFFSETS = [sum(LENGTHS[:s]) for s in range(len(LENGTHS) + 1)]
+
+
+def packed(i, j, distance=S):
+    """i and j are in one sequence, and j at most `distance` behind i."""
+    return any(a <= i < b and a <= j < b for a, b in zip(OFFSETS, OFFSETS[1:])) and j - i <= distance
+
+
+#: Blocks of 16 x 32 in the layout of FlexAttention; -1 is never looked at.
+PARTIAL = [[0], [], [0, 1], [1]]
+FULL = [[1], [0], [], []]
+
+
+def block_lists(blocks):
+    counts = tensor("i32", (1, 1, 4), [len(row) for row in blocks])
+    return counts, tensor("i32", (1, 1, 4, 2), [c for row in blocks for c in (row + [-1, -1])[:2]])
+
+
+def in_blocks(i, j):
+    return j // 32 in FULL[i // 16] or (j // 32 in PARTIAL[i // 16] and j <= i)
+
+
+class FlexMask:
+    """Has the attributes of FlexAttention's BlockMask."""
+
+    kv_num_blocks, kv_indices = block_lists(PARTIAL)
+    full_kv_num_blocks, full_kv_indices = block_lists(FULL)
+    BLOCK_SIZE = (16, 32)
+    mask_mod = staticmethod(lambda b, h, i, j: j <= i)
+
+
 #: What each named mask is, once more.
 PATTERNS = {
     "causal": (mask.causal(), lambda i, j: j <= i),
@@ -61,6 +94,10 @@ PATTERNS = {
     "butterfly": (mask.butterfly(8, 8), lambda i, j: bits(i // 8 ^ j // 8) <= 1),
     "big_bird": (mask.big_bird(8, 1, 1), lambda i, j: i < 8 or j < 8 or abs(i // 8 - j // 8) <= 1),
     "document": (mask.document(tensor("i32", (S,), DOCUMENTS)), lambda i, j: DOCUMENTS[i] == DOCUMENTS[j]),
+    "packed": (mask.packed(tensor("i32", (7,), OFFSETS)), packed),
+    "packed causal": (mask.packed(tensor("i32", (7,), OFFSETS), causal=True), lambda i, j: packed(i, j, 0)),
+    "block_mask": (mask.as_block_mask(FlexMask()), in_blocks),
+    "listed": (mask.listed(*block_lists(FULL), block=(16, 32)), lambda i, j: j // 32 in FULL[i // 16]),
     "neighborhood 1-d": (mask.neighborhood([64], [6]), lambda i, j: near(i, j, 64, 6)),
     "neighborhood 3-d": (
         mask.neighborhood([4, 4, 4], [3, 2, 1]),
@@ -106,6 +143,24 @@ class Masks(unittest.TestCase):
         self.assertEqual(str(mask.sliding_window(3)), "sliding_window(3, 0)")
         seen = visible(lambda b, h, i, j: j % 2 == 0, causal="top_left", window=(6, 9))
         self.assertEqual(seen[0][20], [14 <= j <= 20 and j % 2 == 0 for j in range(S)])
+
+    def test_block_mask_beside_others(self):
+        seen = visible(None, block_mask=FlexMask(), window=(20, 64))
+        self.assertEqual(seen[0][40], [in_blocks(40, j) and j >= 20 for j in range(S)])
+
+    def test_data_that_does_not_fit(self):
+        counts, indices = block_lists(FULL)
+        for message, make in (
+            ("expected offsets to be i32 of rank 1, got f16 of rank 4", lambda: mask.packed(ZEROS)),
+            ("expected causal to be a bool, 'top_left' or 'bottom_right', got 'left'", lambda: mask.packed(counts, causal="left")),
+            ("expected the indices of blocks to be i32 of rank 4, got i32 of rank 3", lambda: mask.listed(counts, counts, (8, 8))),
+            ("expected block to be two positive integers, got (8, 0)", lambda: mask.listed(counts, indices, (8, 0))),
+            ("expected both full_kv_num_blocks and full_kv_indices, got one", lambda: mask.block_mask(counts, indices, counts)),
+            ("expected a block mask, got int without kv_num_blocks", lambda: mask.as_block_mask(3)),
+        ):
+            with self.subTest(message), self.assertRaises(attn_mlir.AttnError) as raised:
+                make()
+            self.assertIn(message, str(raised.exception))
 
     def test_equal_ops_are_one(self):
         text = str(mask.trace_mask(lambda b, h, i, j: (i // 4 == j // 4) & (i // 4 > 2)))

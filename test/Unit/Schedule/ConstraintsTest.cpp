@@ -242,8 +242,8 @@ TEST_F(Constraints, missingFeaturesAreNamed) {
   EXPECT_EQ(getMessages(), "feature: the code generator has no small-cache "
                            "kernels that spill f32 scores\n");
   target = *lookupTarget("sm_90a");
-  schedule = *Schedule::parse("mma=wgmma producer_warps=4 tile_d=128 "
-                              "tile_dv=128 cluster_m=2 cluster_d=2");
+  schedule = *Schedule::parse("mma=wgmma producer_warps=4 tile_d=64 "
+                              "tile_dv=64 cluster_m=2 cluster_d=2");
   EXPECT_EQ(getMessages(), "feature: the code generator has no wgmma kernels\n"
                            "feature: the code generator has no clusters that "
                            "share key and value tiles of a mask\n"

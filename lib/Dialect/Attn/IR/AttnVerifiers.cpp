@@ -145,9 +145,9 @@ LogicalResult attn::verifyOperands(Operation *op,
 
 /// attention_c10, c11: one block with the given argument types that yields
 /// `result`.
-static LogicalResult verifySignature(Operation *op, StringRef name,
-                                     Region &region, ArrayRef<Type> arguments,
-                                     Type result) {
+LogicalResult attn::verifySignature(Operation *op, StringRef name,
+                                    Region &region, ArrayRef<Type> arguments,
+                                    Type result) {
   if (!region.hasOneBlock())
     return op->emitOpError()
            << "expected " << name << " to have one block, got "
@@ -171,7 +171,7 @@ static LogicalResult verifySignature(Operation *op, StringRef name,
 }
 
 /// attention_c12: what a region does is free of side effects.
-static LogicalResult verifyPure(StringRef name, Region &region) {
+LogicalResult attn::verifyPure(StringRef name, Region &region) {
   for (Operation &inner : region.front().without_terminator())
     if (!isMemoryEffectFree(&inner))
       return inner.emitOpError()
@@ -218,7 +218,8 @@ LogicalResult attn::verifyMods(Operation *op, Region &scoreMod, Region &maskMod,
                               {scoreType, index, index, index, index},
                               scoreType)) ||
        failed(verifyPure("score_mod", scoreMod)) ||
-       failed(verifyReads("score_mod", scoreMod, coordinates))))
+       failed(verifyReads("score_mod", scoreMod, coordinates)) ||
+       failed(verifyBlockLists(scoreMod, total))))
     return failure();
   if (maskMod.empty())
     return success();
@@ -226,7 +227,8 @@ LogicalResult attn::verifyMods(Operation *op, Region &scoreMod, Region &maskMod,
   return failure(failed(verifySignature(op, "mask_mod", maskMod,
                                         {index, index, index, index}, i1)) ||
                  failed(verifyPure("mask_mod", maskMod)) ||
-                 failed(verifyReads("mask_mod", maskMod, coordinates)));
+                 failed(verifyReads("mask_mod", maskMod, coordinates)) ||
+                 failed(verifyBlockLists(maskMod, total)));
 }
 
 AttentionDims attn::getUnknownDims() {

@@ -71,7 +71,21 @@ struct AttentionOperands {
 mlir::LogicalResult verifyOperands(mlir::Operation *op,
                                    const AttentionOperands &operands);
 
-/// attention_c10..c12 and c14 for both regions, either of which may be empty;
+/// Fails unless `region` has one block with these argument types that yields
+/// `result`.
+mlir::LogicalResult verifySignature(mlir::Operation *op, llvm::StringRef name,
+                                    mlir::Region &region,
+                                    llvm::ArrayRef<mlir::Type> arguments,
+                                    mlir::Type result);
+
+/// Fails at an op of the region's block that has side effects.
+mlir::LogicalResult verifyPure(llvm::StringRef name, mlir::Region &region);
+
+/// attention_c15: the block lists that a region looks into are of this problem.
+mlir::LogicalResult verifyBlockLists(mlir::Region &region,
+                                     const AttentionDims &total);
+
+/// attention_c10..c12, c14 and c15 for both regions, either of which may be empty;
 /// `total` holds the sizes that the coordinates range over.
 mlir::LogicalResult verifyMods(mlir::Operation *op, mlir::Region &scoreMod,
                                mlir::Region &maskMod, mlir::Type scoreType,

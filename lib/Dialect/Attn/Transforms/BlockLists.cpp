@@ -111,15 +111,18 @@ static bool isOneBand(const MaskAnalysis &mask) {
   return bands.size() <= 1 && (bands.empty() || bands.front().isExact);
 }
 
-std::optional<BlockLists> attn::findBlockLists(OnlineAttentionOp step,
-                                               const MaskAnalysis &mask,
-                                               OpFoldResult rows,
-                                               OpFoldResult keys,
-                                               unsigned mostRanges) {
+StaticTiles attn::findStaticTiles(OnlineAttentionOp step,
+                                  const MaskAnalysis &mask, OpFoldResult rows,
+                                  OpFoldResult keys, unsigned mostRanges) {
+  if (isOneBand(mask))
+    return {true, std::nullopt};
   std::optional<int64_t> m = rows ? getConstantIntValue(rows) : std::nullopt;
   std::optional<int64_t> n = getConstantIntValue(keys);
-  if (!m || !n || *m < 1 || *n < 1 || !mask.symbols.empty() || isOneBand(mask))
-    return std::nullopt;
+  bool readsData = llvm::any_of(step.getMaskMod().front(), [](Operation &op) {
+    return isa<tensor::ExtractOp, BlockListedOp, SegmentOp>(op);
+  });
+  if (!m || !n || *m < 1 || *n < 1 || !mask.symbols.empty() || readsData)
+    return {};
   ScheduleAttr schedule = *step.getSchedule();
   constexpr int64_t kMany = int64_t(1) << 31;
   MaskBox problem{{0, kMany}, {0, kMany}, {0, *m - 1}, {0, *n - 1}};
@@ -130,7 +133,7 @@ std::optional<BlockLists> attn::findBlockLists(OnlineAttentionOp step,
                               AttentionDims::get(step).queryHeads,
                           schedule.getTileN(), kMostBoxes);
   if (!map)
-    return std::nullopt;
+    return {};
   OpBuilder builder(step.getContext());
   int64_t stride = llvm::divideCeil(map->rowTiles, kMostSamples);
   TileCounts lists, ranges;
@@ -139,8 +142,9 @@ std::optional<BlockLists> attn::findBlockLists(OnlineAttentionOp step,
     ranges += countRangeTiles(builder, mask, *map, row, *m, *n, mostRanges);
   }
   if (lists == ranges)
-    return std::nullopt;
+    return {true, std::nullopt};
   BlockLists result = makeLists(*map, *n);
-  return result.table.size() <= kMostEntries ? std::optional(result)
-                                             : std::nullopt;
+  if (result.table.size() > kMostEntries)
+    return {};
+  return {false, std::move(result)};
 }

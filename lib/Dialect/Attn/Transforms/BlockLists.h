@@ -30,13 +30,20 @@ struct BlockLists {
   std::vector<int32_t> table;
 };
 
-/// The lists of a step over all `keys` keys, if they leave out tiles that at
-/// most `mostRanges` ranges of keys would visit, or find more full ones.
-std::optional<BlockLists> findBlockLists(OnlineAttentionOp step,
-                                         const MaskAnalysis &mask,
-                                         mlir::OpFoldResult rows,
-                                         mlir::OpFoldResult keys,
-                                         unsigned mostRanges);
+/// What is known of the tiles of a mask when the kernel is compiled.
+struct StaticTiles {
+  /// The ranges of keys are as good as it gets.
+  bool rangesSuffice = false;
+  /// The tiles, where they leave out some that ranges would visit, or hold more
+  /// full ones.
+  std::optional<BlockLists> lists;
+};
+
+/// The tiles of a step over all `keys` keys, compared with at most `mostRanges`
+/// ranges of keys.
+StaticTiles findStaticTiles(OnlineAttentionOp step, const MaskAnalysis &mask,
+                            mlir::OpFoldResult rows, mlir::OpFoldResult keys,
+                            unsigned mostRanges);
 
 } // namespace attn
 

@@ -9,9 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BlockLists.h"
+#include "BlockMaskWalk.h"
+#include "KeyWalk.h"
+#include "RowBounds.h"
 #include "TiledForm.h"
-#include "attn/Analysis/KeyTiles.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
@@ -91,236 +92,6 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// The loops
-//===----------------------------------------------------------------------===//
-
-/// The key loops as --attn-tile makes them: one over whole tiles, one over the
-/// ragged end; either may be absent.
-struct UnsplitLoops {
-  scf::ForOp whole;
-  scf::ForOp ragged;
-
-  scf::ForOp first() const { return whole ? whole : ragged; }
-  scf::ForOp last() const { return ragged ? ragged : whole; }
-};
-
-/// The loops before `normalize`, if they have a mask and are not split yet.
-static std::optional<UnsplitLoops> getUnsplitLoops(NormalizeOp normalize) {
-  KeyLoops keys = getKeyLoops(getFinalState(normalize));
-  UnsplitLoops result;
-  for (scf::ForOp loop : keys.loops) {
-    OnlineAttentionOp step = getStep(loop);
-    if (!step || !step.hasMaskMod())
-      return std::nullopt;
-    scf::ForOp &slot = hasStaticKeyTile(loop) ? result.whole : result.ragged;
-    if (slot || (result.ragged && hasStaticKeyTile(loop)))
-      return std::nullopt;
-    slot = loop;
-  }
-  bool startsAtZero =
-      result.first() &&
-      isConstantIntValue(getAsOpFoldResult(result.first().getLowerBound()), 0);
-  return startsAtZero ? std::optional(result) : std::nullopt;
-}
-
-/// A copy of `loop` over [lower, upper) from state `init`.
-static scf::ForOp cloneKeyLoop(OpBuilder &builder, scf::ForOp loop, Value lower,
-                               Value upper, ValueRange init) {
-  auto copy = cast<scf::ForOp>(builder.clone(*loop));
-  copy.setLowerBound(lower);
-  copy.setUpperBound(upper);
-  copy.getInitArgsMutable().assign(init);
-  return copy;
-}
-
-static void removeMask(scf::ForOp loop) {
-  Region &mask = getStep(loop).getMaskMod();
-  mask.dropAllReferences();
-  mask.getBlocks().clear();
-}
-
-/// Replaces the loop over whole tiles by loops over its partial and full tiles.
-/// Returns where they end and their state.
-static std::pair<Value, SmallVector<Value>>
-splitWholeTiles(OpBuilder &builder, scf::ForOp whole,
-                const KeyTileBounds &bounds) {
-  Location loc = whole.getLoc();
-  struct Part {
-    OpFoldResult end;
-    bool isFull;
-  };
-  Part parts[] = {
-      {bounds.fullBegin, false}, {bounds.fullEnd, true}, {bounds.end, false}};
-  OpFoldResult begin = bounds.begin;
-  Value lower = getValueOrCreateConstantIndexOp(builder, loc, begin);
-  SmallVector<Value> state(whole.getInitArgs());
-  for (const Part &part : parts) {
-    if (part.end == begin)
-      continue;
-    Value upper = getValueOrCreateConstantIndexOp(builder, loc, part.end);
-    scf::ForOp loop = cloneKeyLoop(builder, whole, lower, upper, state);
-    if (part.isFull)
-      removeMask(loop);
-    state.assign(loop->result_begin(), loop->result_end());
-    lower = upper;
-    begin = part.end;
-  }
-  return {lower, state};
-}
-
-/// Gives the loops the bounds of a band.
-static void walkBand(OpBuilder &builder, UnsplitLoops loops,
-                     const KeyVisibility &visibility, int64_t tileN) {
-  Location loc = loops.first().getLoc();
-  OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
-  KeyTileBounds bounds =
-      computeKeyTileBounds(builder, loc, visibility, tileN, keys);
-  Value end = getValueOrCreateConstantIndexOp(builder, loc, bounds.end);
-  SmallVector<Value> state(loops.first().getInitArgs());
-  if (loops.whole)
-    std::tie(end, state) = splitWholeTiles(builder, loops.whole, bounds);
-  if (loops.ragged) {
-    loops.ragged.setLowerBound(end);
-    loops.ragged.setUpperBound(
-        getValueOrCreateConstantIndexOp(builder, loc, bounds.raggedEnd));
-    loops.ragged.getInitArgsMutable().assign(state);
-    if (!visibility.all.empty() && visibility.all.front().isUnlimited())
-      removeMask(loops.ragged);
-  }
-  if (loops.whole) {
-    loops.whole->replaceAllUsesWith(state);
-    loops.whole.erase();
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Several ranges
-//===----------------------------------------------------------------------===//
-
-/// Gives a loop the key of the tile at a count of keys.
-using KeyFinder =
-    llvm::function_ref<OpFoldResult(IndexMath &math, OpFoldResult count)>;
-
-/// Makes the body of a key loop compute its key from the induction variable.
-static void replacePosition(scf::ForOp loop, KeyFinder getKey) {
-  Value position = loop.getInductionVar();
-  SmallVector<OpOperand *> uses(llvm::make_pointer_range(position.getUses()));
-  OpBuilder builder = OpBuilder::atBlockBegin(loop.getBody());
-  IndexMath math(builder, loop.getLoc());
-  Value key = getValueOrCreateConstantIndexOp(
-      builder, loop.getLoc(), getKey(math, OpFoldResult(position)));
-  for (OpOperand *use : uses)
-    use->set(key);
-}
-
-/// Where the loops of a walk begin and end: full tiles in [0], [1], partial
-/// ones in [1], [2], the ragged one in [2], [3]. All are there before the first
-/// loop.
-using WalkBounds = std::array<Value, 4>;
-
-/// Replaces the loops by one over the full tiles, one over the partial tiles
-/// and the ragged end. Their induction variables count keys; the body finds the
-/// tile that the count means.
-static void walkTiles(OpBuilder &builder, UnsplitLoops loops,
-                      const WalkBounds &bounds, KeyFinder findFull,
-                      KeyFinder findPartial, KeyFinder findRagged) {
-  SmallVector<Value> state(loops.first().getInitArgs());
-  if (loops.whole) {
-    for (bool isFull : {true, false}) {
-      Value lower = bounds[!isFull], upper = bounds[!isFull + 1];
-      if (isEqualConstantIntOrValue(lower, upper))
-        continue;
-      scf::ForOp copy = cloneKeyLoop(builder, loops.whole, lower, upper, state);
-      if (isFull)
-        removeMask(copy);
-      replacePosition(copy, isFull ? findFull : findPartial);
-      state.assign(copy->result_begin(), copy->result_end());
-    }
-    loops.whole->replaceAllUsesWith(state);
-    loops.whole.erase();
-  }
-  if (loops.ragged) {
-    loops.ragged.setLowerBound(bounds[2]);
-    loops.ragged.setUpperBound(bounds[3]);
-    replacePosition(loops.ragged, findRagged);
-  }
-}
-
-/// Walks the tiles of several ranges of keys.
-static void walkRanges(OpBuilder &builder, UnsplitLoops loops,
-                       const KeyVisibility &visibility, int64_t tileN) {
-  Location loc = loops.first().getLoc();
-  OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
-  KeyTileWalk walk = computeKeyTileWalk(builder, loc, visibility, tileN, keys);
-  IndexMath math(builder, loc);
-  OpFoldResult end = math.constant(0);
-  WalkBounds bounds;
-  bounds[0] = getValueOrCreateConstantIndexOp(builder, loc, end);
-  KeyTileSequence *sequences[] = {&walk.full, &walk.partial, &walk.ragged};
-  for (auto [sequence, bound] :
-       llvm::zip_equal(sequences, llvm::drop_begin(bounds))) {
-    // The count goes on from loop to loop.
-    sequence->first = math.sub(sequence->first, end);
-    end = math.add(end, sequence->length);
-    bound = getValueOrCreateConstantIndexOp(builder, loc, end);
-  }
-  auto find = [](const KeyTileSequence &sequence) {
-    return [&](IndexMath &inside, OpFoldResult count) {
-      return sequence.getKey(inside, count);
-    };
-  };
-  walkTiles(builder, loops, bounds, find(walk.full), find(walk.partial),
-            find(walk.ragged));
-}
-
-/// Query heads of a tile: 1, or those of a group.
-static int64_t getTileHeads(OnlineAttentionOp step) {
-  return AttentionDims::get(step).queryHeads;
-}
-
-/// Walks the tiles of lists.
-static void walkLists(OpBuilder &builder, UnsplitLoops loops,
-                      const BlockLists &lists, const RowRange &rows) {
-  OnlineAttentionOp step = getStep(loops.first());
-  ScheduleAttr schedule = *step.getSchedule();
-  Location loc = step.getLoc();
-  auto type = RankedTensorType::get(lists.table.size(), builder.getI32Type());
-  auto forall = loops.first()->getParentOfType<scf::ForallOp>();
-  OpBuilder outside(forall);
-  Value table = arith::ConstantOp::create(
-      outside, loc, DenseIntElementsAttr::get(type, lists.table));
-  auto read = [&](OpBuilder &inside, OpFoldResult position) -> Value {
-    Value entry = tensor::ExtractOp::create(
-        inside, loc, table,
-        getValueOrCreateConstantIndexOp(inside, loc, position));
-    return arith::IndexCastOp::create(inside, loc, inside.getIndexType(),
-                                      entry);
-  };
-  IndexMath math(builder, loc);
-  int64_t tileM = schedule.getTileM() / getTileHeads(step);
-  OpFoldResult header =
-      math.mul(math.floorDiv(rows.first, tileM), BlockLists::kHeader);
-  auto readHeader = [&](BlockLists::Header field) {
-    return read(builder, math.add(header, math.constant(field)));
-  };
-  Value begin = readHeader(BlockLists::kBegin);
-  Value tileN =
-      arith::ConstantIndexOp::create(builder, loc, schedule.getTileN());
-  WalkBounds bounds = {arith::ConstantIndexOp::create(builder, loc, 0),
-                       readHeader(BlockLists::kFullEnd),
-                       readHeader(BlockLists::kPartialEnd),
-                       readHeader(BlockLists::kRaggedEnd)};
-  auto find = [&](IndexMath &inside, OpFoldResult count) -> OpFoldResult {
-    OpBuilder &body = inside.getBuilder();
-    Value number = arith::DivUIOp::create(
-        body, loc, getValueOrCreateConstantIndexOp(body, loc, count), tileN);
-    Value position = arith::AddIOp::create(body, loc, begin, number);
-    return read(body, position);
-  };
-  walkTiles(builder, loops, bounds, find, find, find);
-}
-
-//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -328,6 +99,11 @@ static void walkLists(OpBuilder &builder, UnsplitLoops loops,
 /// next tile than they are likely to skip.
 static unsigned getMostRanges(ScheduleAttr schedule) {
   return schedule.getKind() == "small_cache" ? 1 : 4;
+}
+
+/// Query heads of a tile: 1, or those of a group.
+static int64_t getTileHeads(OnlineAttentionOp step) {
+  return AttentionDims::get(step).queryHeads;
 }
 
 /// M of the whole attention.
@@ -340,7 +116,68 @@ static OpFoldResult getQueryLength(OnlineAttentionOp step) {
 /// True if the heads of a packed tile may see different keys.
 static bool differsByHead(OnlineAttentionOp step) {
   return getTileHeads(step) != 1 &&
-         !step.getMaskMod().getArgument(kLoopH).use_empty();
+         dependsOnArgument(step.getMaskMod(), kLoopH);
+}
+
+static bool areExact(ArrayRef<MaskBand> bands) {
+  return llvm::all_of(bands, [](const MaskBand &band) { return band.isExact; });
+}
+
+/// True if an integer op repeats, or mixes bits, at a scale of more than `tile`
+/// positions: a mask that does less leaves something in every tile of its band.
+static bool isCoarse(Operation &op, int64_t tile) {
+  if (op.getNumResults() != 1 || op.getResult(0).getType().isInteger(1))
+    return false;
+  if (isa<arith::XOrIOp, arith::AndIOp, arith::OrIOp, arith::ShLIOp,
+          arith::ShRSIOp, arith::ShRUIOp>(op))
+    return true;
+  if (!isa<arith::RemSIOp, arith::RemUIOp, arith::DivSIOp, arith::DivUIOp,
+           arith::FloorDivSIOp>(op))
+    return false;
+  std::optional<int64_t> divisor =
+      getConstantIntValue(getAsOpFoldResult(op.getOperand(1)));
+  return !divisor || *divisor > tile;
+}
+
+/// True if looking at all pairs may find tiles to skip that nothing else does.
+static bool isWorthLooking(OnlineAttentionOp step, OpFoldResult keys) {
+  constexpr int64_t kFewTiles = 2;
+  ScheduleAttr schedule = *step.getSchedule();
+  int64_t tile = std::min(schedule.getTileM(), schedule.getTileN());
+  if (std::optional<int64_t> n = getConstantIntValue(keys))
+    if (*n <= kFewTiles * schedule.getTileN())
+      return false;
+  return llvm::any_of(step.getMaskMod().front(), [&](Operation &op) {
+    return isa<tensor::ExtractOp, BlockListedOp, SegmentOp>(op) ||
+           isCoarse(op, tile);
+  });
+}
+
+/// Gives `loops` ranges of keys; false if nothing is known of them.
+static bool boundByRanges(OpBuilder &builder, UnsplitLoops loops,
+                          const KeyVisibility &visibility) {
+  int64_t tileN = getStep(loops.first()).getSchedule()->getTileN();
+  if (visibility.isTrivial())
+    return false;
+  if (visibility.isBand())
+    walkBand(builder, loops, visibility, tileN);
+  else
+    walkRanges(builder, loops, visibility, tileN);
+  return true;
+}
+
+/// Makes `loops` walk lists of blocks, those of the mask or of its tiles; false
+/// if that is not worth it.
+static bool boundByLists(OpBuilder &builder, UnsplitLoops loops,
+                         OpFoldResult keys) {
+  OnlineAttentionOp step = getStep(loops.first());
+  std::optional<ListedBlocks> lists = findListedBlocks(step);
+  if (!lists && isWorthLooking(step, keys))
+    lists = createBlockLists(step, keys);
+  if (!lists)
+    return false;
+  walkListedBlocks(builder, loops, *lists);
+  return true;
 }
 
 /// Gives `loops` the bounds of their mask; false if it has none.
@@ -348,29 +185,31 @@ static bool boundLoops(UnsplitLoops loops) {
   OnlineAttentionOp step = getStep(loops.first());
   if (differsByHead(step))
     return false;
-  ScheduleAttr schedule = *step.getSchedule();
   OpBuilder builder(loops.first());
   TermCloner terms(builder, step, loops.first());
   OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
   MaskAnalysis mask = analyzeMask(step.getMaskMod());
   RowRange rows = getRows(builder, step);
-  unsigned mostRanges = getMostRanges(schedule);
+  unsigned mostRanges = getMostRanges(*step.getSchedule());
+  StaticTiles tiles;
   if (mostRanges > 1)
-    if (std::optional<BlockLists> lists = findBlockLists(
-            step, mask, getQueryLength(step), keys, mostRanges)) {
-      walkLists(builder, loops, *lists, rows);
+    tiles = findStaticTiles(step, mask, getQueryLength(step), keys, mostRanges);
+  if (tiles.lists) {
+    walkTable(builder, loops, *tiles.lists, rows);
+    return true;
+  }
+  if (!tiles.rangesSuffice && !areExact(mask.getBands())) {
+    if (std::optional<KeyVisibility> visibility =
+            computeRowVisibility(builder, step, mask, keys, mostRanges))
+      return boundByRanges(builder, loops, *visibility);
+    if (mostRanges > 1 && boundByLists(builder, loops, keys))
       return true;
-    }
-  KeyVisibility visibility = computeVisibility(
-      builder, step.getLoc(), mask, rows, keys,
-      [&](Value term) { return terms.materialize(term); }, mostRanges);
-  if (visibility.isTrivial())
-    return false;
-  if (visibility.isBand())
-    walkBand(builder, loops, visibility, schedule.getTileN());
-  else
-    walkRanges(builder, loops, visibility, schedule.getTileN());
-  return true;
+  }
+  return boundByRanges(builder, loops,
+                       computeVisibility(
+                           builder, step.getLoc(), mask, rows, keys,
+                           [&](Value term) { return terms.materialize(term); },
+                           mostRanges));
 }
 
 namespace {

@@ -6,6 +6,8 @@
 
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
 
+#include "TiledForm.h"
+
 #include "attn/Analysis/MaskAnalysis.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
@@ -170,6 +172,30 @@ static ScheduleOverrides merge(const ScheduleOverrides &own,
   return merged;
 }
 
+/// True if the blocks of every list that a mask looks into are made of whole
+/// tiles, which the kernels of the schedule can walk.
+static bool walksLists(Region &maskMod, const AttentionProblem &problem,
+                       const Schedule &schedule) {
+  int64_t heads = schedule.packGqa ? problem.getGroupSize() : 1;
+  return schedule.kind != ScheduleKind::SmallCache &&
+         llvm::all_of(maskMod.getOps<BlockListedOp>(), [&](auto listed) {
+           return listed.getBlock()[0] * heads % schedule.tileM == 0 &&
+                  listed.getBlock()[1] % schedule.tileN == 0;
+         });
+}
+
+/// Puts the schedules that walk the lists of a mask before the others, which
+/// would look into them pair by pair.
+static void preferListedBlocks(Region &maskMod, const AttentionProblem &problem,
+                               Selection &selection) {
+  if (!maskMod.empty() && !maskMod.getOps<BlockListedOp>().empty())
+    llvm::stable_sort(selection.ranked,
+                      [&](const Candidate &a, const Candidate &b) {
+                        return walksLists(maskMod, problem, a.schedule) &&
+                               !walksLists(maskMod, problem, b.schedule);
+                      });
+}
+
 FailureOr<Selection> attn::selectSchedule(AttentionOp op,
                                           const TargetInfo &target,
                                           const ScheduleOverrides &overrides,
@@ -195,7 +221,7 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   // The size of a group must be known, and a tile of several heads skips only
   // what none of them sees.
   bool differsByHead =
-      op.hasMaskMod() && !op.getMaskMod().getArgument(kLoopH).use_empty();
+      op.hasMaskMod() && dependsOnArgument(op.getMaskMod(), kLoopH);
   if (ShapedType::isDynamic(dims.queryHeads) ||
       ShapedType::isDynamic(dims.keyHeads) || differsByHead)
     options.features.packGqa = false;
@@ -205,5 +231,6 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
       attn::selectSchedule(problem, target, fields, options);
   if (!selection)
     return op.emitOpError() << selection.error();
+  preferListedBlocks(op.getMaskMod(), problem, *selection);
   return std::move(*selection);
 }

@@ -45,6 +45,16 @@ void attn::replaceLengths(OpBuilder &builder, Region &region, Value query,
   }
 }
 
+bool attn::dependsOnArgument(Region &region, unsigned number) {
+  return llvm::any_of(
+      region.getArgument(number).getUses(), [&](OpOperand &use) {
+        auto listed = dyn_cast<BlockListedOp>(use.getOwner());
+        return !listed || use.getOperandNumber() != 2 + number ||
+               number > kLoopH ||
+               listed.getNumBlocks().getType().getDimSize(number) != 1;
+      });
+}
+
 Value attn::createFilled(OpBuilder &builder, Location loc,
                          ArrayRef<OpFoldResult> sizes, FloatType type,
                          const APFloat &value) {

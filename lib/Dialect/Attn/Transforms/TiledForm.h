@@ -36,6 +36,10 @@ mlir::Value createFilled(mlir::OpBuilder &builder, mlir::Location loc,
 void replaceLengths(mlir::OpBuilder &builder, mlir::Region &region,
                     mlir::Value query, mlir::Value key);
 
+/// True if what `region` yields can depend on its argument `number`. A list
+/// with a dimension of 1 does not depend on the batch (head).
+bool dependsOnArgument(mlir::Region &region, unsigned number);
+
 /// The running state of online softmax.
 struct OnlineState {
   mlir::Value acc; ///< [.., rows, Dv]

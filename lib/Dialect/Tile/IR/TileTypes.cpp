@@ -168,9 +168,13 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected columns to be a multiple of " << multiple
                        << ", got " << shape[1];
   bool isOperand = layout == FragmentLayout::OperandA;
-  if (isOperand ? !isOperandType(element) : !element.isF32())
+  bool isRow = layout == FragmentLayout::Row;
+  if (isOperand ? !isOperandType(element)
+                : !element.isF32() && !(isRow && element.isInteger(32)))
     return emitError() << "expected "
-                       << (isOperand ? "f16, bf16 or f32" : "f32")
+                       << (isOperand ? "f16, bf16 or f32"
+                           : isRow   ? "f32 or i32"
+                                     : "f32")
                        << " elements, got " << element;
   return success();
 }

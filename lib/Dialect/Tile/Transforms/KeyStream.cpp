@@ -24,6 +24,11 @@ Block &attn::tile::getTileBlock(Region &region) {
   return tiles ? *tiles.getBody() : region.front();
 }
 
+bool attn::tile::isScalarKernel(KernelOp kernel) {
+  return kernel.walk([](InsertOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 void attn::tile::separateLoads(KernelOp kernel) {
   for (auto loop : getTileBlock(kernel.getBody()).getOps<scf::ForOp>()) {
     SmallPtrSet<Operation *, 4> taken;

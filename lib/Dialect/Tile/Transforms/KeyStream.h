@@ -27,6 +27,10 @@ mlir::scf::ForOp getTileLoop(mlir::Region &region);
 /// What a CTA does for a tile: the body of that loop, or the region's block.
 mlir::Block &getTileBlock(mlir::Region &region);
 
+/// True if a kernel computes single numbers, by attn_tile.insert: it has no
+/// tiles to stage.
+bool isScalarKernel(KernelOp kernel);
+
 /// Gives each product of a key loop a load of its own right operand. Where
 /// keys and values are one tensor they share one, and its stage would be given
 /// back twice.

@@ -253,6 +253,8 @@ struct PipelinePass : public attn::tile::impl::PipelinePassBase<PipelinePass> {
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
+    if (isScalarKernel(kernel))
+      return;
     if (kernel.getProducerWarps())
       return; // --attn-tile-specialize-warps has staged the loads.
     bool isStaged =

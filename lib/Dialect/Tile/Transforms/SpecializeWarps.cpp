@@ -488,6 +488,8 @@ struct SpecializeWarpsPass
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
+    if (isScalarKernel(kernel))
+      return;
     if (getScheduleText(kernel, "mma", "wgmma") != "wgmma")
       return;
     separateLoads(kernel);

@@ -14,20 +14,25 @@ using namespace attn::tile;
 /// The unit of addresses and strides of a tensor map.
 static constexpr int64_t kChunkBytes = 16;
 
-/// Replaces one field of the manifest's only kernel by what `change` makes of
-/// it.
+/// Replaces one field of the kernel's entry in its manifest by what `change`
+/// makes of it.
 static void changeKernelField(KernelOp kernel, StringRef name,
                               function_ref<Attribute(Attribute)> change) {
   DictionaryAttr manifest = kernel.getManifestAttr();
   auto kernels = manifest ? manifest.getAs<ArrayAttr>("kernels") : ArrayAttr();
-  if (!kernels || kernels.size() != 1)
+  if (!kernels)
     return;
   MLIRContext *context = kernel.getContext();
-  NamedAttrList entry(cast<DictionaryAttr>(kernels[0]));
-  entry.set(name, change(entry.get(name)));
+  SmallVector<Attribute> entries(kernels.getValue());
+  for (Attribute &attribute : entries) {
+    NamedAttrList entry(cast<DictionaryAttr>(attribute));
+    if (entries.size() > 1 && entry.get("entry") != kernel.getSymNameAttr())
+      continue;
+    entry.set(name, change(entry.get(name)));
+    attribute = entry.getDictionary(context);
+  }
   NamedAttrList fields(manifest);
-  fields.set("kernels",
-             ArrayAttr::get(context, {entry.getDictionary(context)}));
+  fields.set("kernels", ArrayAttr::get(context, entries));
   kernel.setManifestAttr(fields.getDictionary(context));
 }
 

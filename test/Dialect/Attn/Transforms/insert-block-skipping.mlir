@@ -72,9 +72,18 @@ func.func @padding(%q: tensor<3x2x64x8xf32>, %k: tensor<3x2x64x8xf32>,
   return %o : tensor<3x2x64x8xf32>
 }
 
-// Data that depends on the key: partial everywhere.
+// Data that depends on the key: lists of tiles, full ones without the mask.
 // CHECK-LABEL: @documents
-// CHECK: scf.for %{{.*}} = %c0{{[_0-9]*}} to %c64{{[_0-9]*}} step %c16{{[_0-9]*}}
+// CHECK: %[[N:.*]], %[[L:.*]], %[[FULL_N:.*]], %[[FULL_L:.*]] = attn.create_block_mask
+// CHECK-SAME: block [32, 16] mask_mod
+// CHECK: } : tensor<1x1x2xi32>, tensor<1x1x2x4xi32>
+// CHECK: scf.forall
+// CHECK: scf.for
+// CHECK: tensor.extract %[[FULL_L]][
+// CHECK: attn.online_attention
+// CHECK-NOT: mask_mod
+// CHECK: scf.for
+// CHECK: tensor.extract %[[L]][
 // CHECK: mask_mod (
 // CHECK-NOT: scf.for %
 func.func @documents(%q: tensor<1x2x64x8xf32>, %ids: tensor<64xi32>)

@@ -80,6 +80,34 @@ def DecomposeBackwardPass
   ];
 }
 
+def DecomposeMasksPass : Pass<"attn-decompose-masks", "::mlir::ModuleOp"> {
+  let summary = "what masks read from data as loops for a CPU";
+  let description = [{
+    `attn.create_block_mask` becomes loops over its blocks, each of which looks
+    at its pairs until it has seen a visible and a masked one;
+    `attn.key_bounds` a loop over rows; `attn.segment` and `attn.block_listed`
+    searches that halve what is left.
+
+    Requires: no `attn.attention` and no `attn.online_attention`. Ensures: none
+    of these ops.
+
+    Example: the search of `attn.segment`
+    ```mlir
+    %s:2 = scf.while (%low = %c0, %high = %count) : (index, index) -> (index, index) {
+      %more = arith.cmpi slt, %low, %high : index
+      scf.condition(%more) %low, %high : index, index
+    } do { ... }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numDecomposed", "num-decomposed", "Number of ops decomposed">
+  ];
+}
+
 def DecomposeOnlinePass : Pass<"attn-decompose-online", "::mlir::ModuleOp"> {
   let summary = "static tiles of attention as vector code for a CPU";
   let description = [{

@@ -602,12 +602,15 @@ def ToOperandOp : AttnTile_Op<"to_operand", [Pure]> {
 // Global memory
 //===----------------------------------------------------------------------===//
 
-def ExtractOp : AttnTile_Op<"extract", [MemoryEffects<[MemRead]>,
+def ExtractOp : AttnTile_Op<"extract", [NoMemoryEffect,
     TypesMatchWith<"element is of the tensor's element type", "source",
       "element",
       "::mlir::cast<::attn::tile::GlobalType>($_self).getElementType()">]> {
   let summary = "one element of a global tensor, read by each thread for itself";
   let description = [{
+    Of a tensor that the kernel does not write: when it is read does not matter.
+    But it is not speculatable.
+
     Example:
     ```mlir
     %slope = attn_tile.extract %slopes[%h] : !attn_tile.global<32xf32>
@@ -618,6 +621,24 @@ def ExtractOp : AttnTile_Op<"extract", [MemoryEffects<[MemRead]>,
   let results = (outs AnyType:$element);
   let assemblyFormat = [{
     $source `[` $indices `]` attr-dict `:` type($source)
+  }];
+}
+
+def InsertOp : AttnTile_Op<"insert", [MemoryEffects<[MemWrite]>,
+    TypesMatchWith<"value is of the tensor's element type", "destination",
+      "value",
+      "::mlir::cast<::attn::tile::GlobalType>($_self).getElementType()">]> {
+  let summary = "write one element of a global tensor, by each thread that is here";
+  let description = [{
+    Example:
+    ```mlir
+    attn_tile.insert %n, %counts[%b, %h, %r] : !attn_tile.global<1x1x?xi32>
+    ```
+  }];
+  let arguments = (ins AnyType:$value, AttnTile_Global:$destination,
+                       Variadic<I64>:$indices);
+  let assemblyFormat = [{
+    $value `,` $destination `[` $indices `]` attr-dict `:` type($destination)
   }];
 }
 

@@ -1,0 +1,210 @@
+//===- KeyWalk.cpp - Loops over the key tiles of a mask ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KeyWalk.h"
+#include "TiledForm.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// The loops
+//===----------------------------------------------------------------------===//
+
+std::optional<UnsplitLoops> attn::getUnsplitLoops(NormalizeOp normalize) {
+  KeyLoops keys = getKeyLoops(getFinalState(normalize));
+  UnsplitLoops result;
+  for (scf::ForOp loop : keys.loops) {
+    OnlineAttentionOp step = getStep(loop);
+    if (!step || !step.hasMaskMod())
+      return std::nullopt;
+    scf::ForOp &slot = hasStaticKeyTile(loop) ? result.whole : result.ragged;
+    if (slot || (result.ragged && hasStaticKeyTile(loop)))
+      return std::nullopt;
+    slot = loop;
+  }
+  bool startsAtZero =
+      result.first() &&
+      isConstantIntValue(getAsOpFoldResult(result.first().getLowerBound()), 0);
+  return startsAtZero ? std::optional(result) : std::nullopt;
+}
+
+/// A copy of `loop` over [lower, upper) from state `init`.
+static scf::ForOp cloneKeyLoop(OpBuilder &builder, scf::ForOp loop, Value lower,
+                               Value upper, ValueRange init) {
+  auto copy = cast<scf::ForOp>(builder.clone(*loop));
+  copy.setLowerBound(lower);
+  copy.setUpperBound(upper);
+  copy.getInitArgsMutable().assign(init);
+  return copy;
+}
+
+void attn::removeMask(scf::ForOp loop) {
+  Region &mask = getStep(loop).getMaskMod();
+  mask.dropAllReferences();
+  mask.getBlocks().clear();
+}
+
+/// Replaces the loop over whole tiles by loops over its partial and full tiles.
+/// Returns where they end and their state.
+static std::pair<Value, SmallVector<Value>>
+splitWholeTiles(OpBuilder &builder, scf::ForOp whole,
+                const KeyTileBounds &bounds) {
+  Location loc = whole.getLoc();
+  struct Part {
+    OpFoldResult end;
+    bool isFull;
+  };
+  Part parts[] = {
+      {bounds.fullBegin, false}, {bounds.fullEnd, true}, {bounds.end, false}};
+  OpFoldResult begin = bounds.begin;
+  Value lower = getValueOrCreateConstantIndexOp(builder, loc, begin);
+  SmallVector<Value> state(whole.getInitArgs());
+  for (const Part &part : parts) {
+    if (part.end == begin)
+      continue;
+    Value upper = getValueOrCreateConstantIndexOp(builder, loc, part.end);
+    scf::ForOp loop = cloneKeyLoop(builder, whole, lower, upper, state);
+    if (part.isFull)
+      removeMask(loop);
+    state.assign(loop->result_begin(), loop->result_end());
+    lower = upper;
+    begin = part.end;
+  }
+  return {lower, state};
+}
+
+void attn::walkBand(OpBuilder &builder, UnsplitLoops loops,
+                    const KeyVisibility &visibility, int64_t tileN) {
+  Location loc = loops.first().getLoc();
+  OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
+  KeyTileBounds bounds =
+      computeKeyTileBounds(builder, loc, visibility, tileN, keys);
+  Value end = getValueOrCreateConstantIndexOp(builder, loc, bounds.end);
+  SmallVector<Value> state(loops.first().getInitArgs());
+  if (loops.whole)
+    std::tie(end, state) = splitWholeTiles(builder, loops.whole, bounds);
+  if (loops.ragged) {
+    loops.ragged.setLowerBound(end);
+    loops.ragged.setUpperBound(
+        getValueOrCreateConstantIndexOp(builder, loc, bounds.raggedEnd));
+    loops.ragged.getInitArgsMutable().assign(state);
+    if (!visibility.all.empty() && visibility.all.front().isUnlimited())
+      removeMask(loops.ragged);
+  }
+  if (loops.whole) {
+    loops.whole->replaceAllUsesWith(state);
+    loops.whole.erase();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Several ranges
+//===----------------------------------------------------------------------===//
+
+/// Makes the body of a key loop compute its key from the induction variable.
+static void replacePosition(scf::ForOp loop, const KeyFinder &getKey) {
+  Value position = loop.getInductionVar();
+  SmallVector<OpOperand *> uses(llvm::make_pointer_range(position.getUses()));
+  OpBuilder builder = OpBuilder::atBlockBegin(loop.getBody());
+  IndexMath math(builder, loop.getLoc());
+  Value key = getValueOrCreateConstantIndexOp(
+      builder, loop.getLoc(), getKey(math, OpFoldResult(position)));
+  for (OpOperand *use : uses)
+    use->set(key);
+}
+
+void attn::walkParts(OpBuilder &builder, UnsplitLoops loops,
+                     ArrayRef<WalkPart> parts) {
+  Value lower =
+      arith::ConstantIndexOp::create(builder, loops.first().getLoc(), 0);
+  SmallVector<Value> state(loops.first().getInitArgs());
+  for (const WalkPart &part : parts) {
+    if (!part.loop || isEqualConstantIntOrValue(lower, part.end))
+      continue;
+    // What is invariant in a loop has been moved to its front.
+    builder.setInsertionPoint(part.loop);
+    scf::ForOp copy = cloneKeyLoop(builder, part.loop, lower, part.end, state);
+    if (part.isFull)
+      removeMask(copy);
+    if (part.prepare)
+      part.prepare(copy);
+    replacePosition(copy, part.find);
+    state.assign(copy->result_begin(), copy->result_end());
+    lower = part.end;
+  }
+  scf::ForOp last = loops.last();
+  last->replaceAllUsesWith(state);
+  last.erase();
+  if (loops.whole && loops.whole != last)
+    loops.whole.erase();
+}
+
+void attn::walkRanges(OpBuilder &builder, UnsplitLoops loops,
+                      const KeyVisibility &visibility, int64_t tileN) {
+  Location loc = loops.first().getLoc();
+  OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
+  KeyTileWalk walk = computeKeyTileWalk(builder, loc, visibility, tileN, keys);
+  IndexMath math(builder, loc);
+  OpFoldResult end = math.constant(0);
+  SmallVector<WalkPart> parts;
+  for (KeyTileSequence *sequence : {&walk.full, &walk.partial, &walk.ragged}) {
+    // The count goes on from loop to loop.
+    sequence->first = math.sub(sequence->first, end);
+    end = math.add(end, sequence->length);
+    parts.push_back({sequence == &walk.ragged ? loops.ragged : loops.whole,
+                     getValueOrCreateConstantIndexOp(builder, loc, end),
+                     sequence == &walk.full,
+                     [sequence](IndexMath &inside, OpFoldResult count) {
+                       return sequence->getKey(inside, count);
+                     }});
+  }
+  walkParts(builder, loops, parts);
+}
+
+void attn::walkTable(OpBuilder &builder, UnsplitLoops loops,
+                     const BlockLists &lists, const RowRange &rows) {
+  OnlineAttentionOp step = getStep(loops.first());
+  ScheduleAttr schedule = *step.getSchedule();
+  Location loc = step.getLoc();
+  auto type = RankedTensorType::get(lists.table.size(), builder.getI32Type());
+  auto forall = loops.first()->getParentOfType<scf::ForallOp>();
+  OpBuilder outside(forall);
+  Value table = arith::ConstantOp::create(
+      outside, loc, DenseIntElementsAttr::get(type, lists.table));
+  auto read = [&](OpBuilder &inside, OpFoldResult position) -> Value {
+    Value entry = tensor::ExtractOp::create(
+        inside, loc, table,
+        getValueOrCreateConstantIndexOp(inside, loc, position));
+    return arith::IndexCastOp::create(inside, loc, inside.getIndexType(),
+                                      entry);
+  };
+  IndexMath math(builder, loc);
+  int64_t tileM = schedule.getTileM() / AttentionDims::get(step).queryHeads;
+  OpFoldResult header =
+      math.mul(math.floorDiv(rows.first, tileM), BlockLists::kHeader);
+  auto readHeader = [&](BlockLists::Header field) {
+    return read(builder, math.add(header, math.constant(field)));
+  };
+  Value begin = readHeader(BlockLists::kBegin);
+  Value tileN =
+      arith::ConstantIndexOp::create(builder, loc, schedule.getTileN());
+  auto find = [&](IndexMath &inside, OpFoldResult count) -> OpFoldResult {
+    OpBuilder &body = inside.getBuilder();
+    Value number = arith::DivUIOp::create(
+        body, loc, getValueOrCreateConstantIndexOp(body, loc, count), tileN);
+    Value position = arith::AddIOp::create(body, loc, begin, number);
+    return read(body, position);
+  };
+  walkParts(builder, loops,
+            {{loops.whole, readHeader(BlockLists::kFullEnd), true, find},
+             {loops.whole, readHeader(BlockLists::kPartialEnd), false, find},
+             {loops.ragged, readHeader(BlockLists::kRaggedEnd), false, find}});
+}

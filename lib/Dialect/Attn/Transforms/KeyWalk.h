@@ -1,0 +1,73 @@
+//===- KeyWalk.h - Loops over the key tiles of a mask -----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Replaces the key loops that --attn-tile made by loops over what a mask leaves
+// visible. Private to lib/Dialect/Attn/Transforms.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_ATTN_TRANSFORMS_KEYWALK_H
+#define LIB_DIALECT_ATTN_TRANSFORMS_KEYWALK_H
+
+#include "BlockLists.h"
+#include "attn/Analysis/KeyTiles.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <functional>
+
+namespace attn {
+
+/// The key loops as --attn-tile makes them: one over whole tiles, one over the
+/// ragged end; either may be absent.
+struct UnsplitLoops {
+  mlir::scf::ForOp whole;
+  mlir::scf::ForOp ragged;
+
+  mlir::scf::ForOp first() const { return whole ? whole : ragged; }
+  mlir::scf::ForOp last() const { return ragged ? ragged : whole; }
+};
+
+/// The loops before `normalize`, if they have a mask and are not split yet.
+std::optional<UnsplitLoops> getUnsplitLoops(NormalizeOp normalize);
+
+/// Leaves a key loop without mask_mod.
+void removeMask(mlir::scf::ForOp loop);
+
+/// Gives the loops the bounds of a band.
+void walkBand(mlir::OpBuilder &builder, UnsplitLoops loops,
+              const KeyVisibility &visibility, int64_t tileN);
+
+/// Walks the tiles of several ranges of keys.
+void walkRanges(mlir::OpBuilder &builder, UnsplitLoops loops,
+                const KeyVisibility &visibility, int64_t tileN);
+
+/// Walks the tiles of a table.
+void walkTable(mlir::OpBuilder &builder, UnsplitLoops loops,
+               const BlockLists &lists, const RowRange &rows);
+
+/// Gives the body of a loop the first key of the tile at a count of keys.
+using KeyFinder = std::function<mlir::OpFoldResult(IndexMath &math,
+                                                   mlir::OpFoldResult count)>;
+
+/// One loop of a walk: a copy of `loop`, if that is there, from where the part
+/// before ends up to `end`. Its induction variable counts keys.
+struct WalkPart {
+  mlir::scf::ForOp loop;
+  mlir::Value end;
+  bool isFull; ///< without mask_mod
+  KeyFinder find;
+  /// Prepares the copy, if set.
+  std::function<void(mlir::scf::ForOp copy)> prepare = nullptr;
+};
+
+/// Replaces the loops by the parts, in order.
+void walkParts(mlir::OpBuilder &builder, UnsplitLoops loops,
+               llvm::ArrayRef<WalkPart> parts);
+
+} // namespace attn
+
+#endif // LIB_DIALECT_ATTN_TRANSFORMS_KEYWALK_H

@@ -1,0 +1,28 @@
+//===- MaskChecks.h - Checks of what a mask reads -------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What docs/Spec.md asks of the contents of block lists and offsets, which a
+// kernel does not check.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_INTERPRETER_MASKCHECKS_H
+#define ATTN_LIB_INTERPRETER_MASKCHECKS_H
+
+#include "Values.h"
+
+namespace attn {
+
+/// Fails at an attn.block_listed or attn.segment of the region whose tensors do
+/// not fit an attention with these sizes, or are not in order.
+mlir::LogicalResult checkMaskData(mlir::Region &region,
+                                  const Environment &environment,
+                                  const reference::Tensor &query,
+                                  const reference::Tensor &key);
+
+} // namespace attn
+
+#endif // ATTN_LIB_INTERPRETER_MASKCHECKS_H

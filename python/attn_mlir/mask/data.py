@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Masks that read data: packed sequences by their offsets, and lists of blocks in the layout of FlexAttention."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence, Union
+
+from ..errors import AttnError
+from .tracing import BOOL, INDEX, Mask, Tensor, Tracer, Value, as_index, lift, tensor, trace_mask
+
+
+def segment(offsets: Any, position) -> Value:
+    """The packed sequence that a position lies in, by the offsets [S + 1] of S sequences; the last one behind the end."""
+    tracer = Tracer.get()
+    at = as_index(lift(position, INDEX))
+    text = f"attn.segment %@{tracer.capture(offsets_of(offsets, 'offsets'))}@ at {at.name}"
+    return tracer.op(text, [], " : tensor<?xi32>", INDEX, True)
+
+
+def packed(offsets: Any, key_offsets: Any = None, causal: Union[bool, str] = False) -> Mask:
+    """Sequences behind each other, as `cu_seqlens` of FlashAttention gives them: j in i's sequence.
+
+    offsets: [S + 1] i32, 0 first, not decreasing: sequence s has the positions offsets[s] to offsets[s + 1] - 1, and may be
+    empty. key_offsets: those of the keys, if other. causal: within each sequence, True or "bottom_right" (its last query
+    sees its last key), or "top_left". No work is done for pairs of different sequences but in tiles at their borders;
+    positions behind the last sequence see nothing.
+    """
+    if causal not in (True, False, "top_left", "bottom_right"):
+        raise AttnError(f"expected causal to be a bool, 'top_left' or 'bottom_right', got {causal!r}")
+    queries = offsets_of(offsets, "offsets")
+    keys = queries if key_offsets is None else offsets_of(key_offsets, "key_offsets")
+
+    def sees(b, h, i, j):
+        s = segment(queries, i)
+        result = (i < queries[s + 1]) & (j >= keys[s]) & (j < keys[s + 1])
+        if causal:
+            end = 0 if causal == "top_left" else 1
+            result = result & (j - keys[s + end] <= i - queries[s + end])
+        return result
+
+    return Mask(sees)
+
+
+def offsets_of(array: Any, name: str) -> Tensor:
+    result = tensor(array)
+    if (result.dtype, result.rank) != ("i32", 1):
+        raise AttnError(f"expected {name} to be i32 of rank 1, got {result.dtype} of rank {result.rank}")
+    return result
+
+
+def listed(counts: Any, indices: Any, block: Sequence[int]) -> Mask:
+    """True in the blocks of a list: counts [B, H, R], indices [B, H, R, C], i32, B and H may be 1; block (rows, keys).
+
+    Of indices[b, h, r] the first counts[b, h, r] count; they ascend.
+    """
+    counts, indices = Tensor(counts, ones=2), Tensor(indices, ones=2)
+    for name, got, rank in (("counts", counts, 3), ("indices", indices, 4)):
+        if (got.dtype, got.rank) != ("i32", rank):
+            raise AttnError(f"expected the {name} of blocks to be i32 of rank {rank}, got {got.dtype} of rank {got.rank}")
+    if len(block) != 2 or any(isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in block):
+        raise AttnError(f"expected block to be two positive integers, got {block!r}")
+
+    def sees(b, h, i, j):
+        tracer = Tracer.get()
+        lists = ", ".join(f"%@{tracer.capture(t)}@" for t in (counts, indices))
+        at = ", ".join(as_index(lift(p, INDEX)).name for p in (b, h, i, j))
+        text = f"attn.block_listed {lists} at({at}) block [{block[0]}, {block[1]}]"
+        return tracer.op(text, [], f" : {counts.type}, {indices.type}", BOOL)
+
+    return Mask(sees)
+
+
+def block_mask(
+    kv_num_blocks: Any,
+    kv_indices: Any,
+    full_kv_num_blocks: Any = None,
+    full_kv_indices: Any = None,
+    *,
+    block: Sequence[int] = (128, 128),
+    mask_mod: Any = None,
+) -> Mask:
+    """Blocks in the layout of FlexAttention's BlockMask: visible in a full block, or where mask_mod holds in a partial one.
+
+    No block may be in both lists. The blocks that are not listed cost nothing, and in full ones mask_mod is not computed, if
+    the tiles of the kernel divide them, which the compiler sees to where it can.
+    """
+    some = listed(kv_num_blocks, kv_indices, block)
+    if mask_mod is not None:
+        some = some & trace_mask(mask_mod)
+    if (full_kv_num_blocks is None) != (full_kv_indices is None):
+        raise AttnError("expected both full_kv_num_blocks and full_kv_indices, got one")
+    if full_kv_num_blocks is None:
+        return some
+    return listed(full_kv_num_blocks, full_kv_indices, block) | some
+
+
+def as_block_mask(given: Any) -> Mask:
+    """A Mask from what block_mask takes: a Mask, or an object with the attributes of FlexAttention's BlockMask."""
+    if isinstance(given, Mask):
+        return given
+    fields = ("kv_num_blocks", "kv_indices", "full_kv_num_blocks", "full_kv_indices", "BLOCK_SIZE", "mask_mod")
+    missing = [field for field in fields if not hasattr(given, field)]
+    if missing:
+        raise AttnError(f"expected a block mask, got {type(given).__name__} without {missing[0]}")
+    counts, indices, full_counts, full_indices, block, mask_mod = (getattr(given, field) for field in fields)
+    block = (block, block) if isinstance(block, int) else tuple(block)
+    return block_mask(counts, indices, full_counts, full_indices, block=block, mask_mod=mask_mod)
