@@ -263,17 +263,20 @@ class CheckedCall:
         """On the current stream of the library of `first`."""
         sources = (views, results)
         addresses = tuple([sources[is_output][position].address for is_output, position in self.kernel.positions])
-        prepared = self.prepared.get(addresses)
-        if prepared is None:
-            prepared = self.prepare(addresses)
-        prepared.context.make_current()
-        prepared.run(current_stream(first))
+        assert self.device
+        previous = self.device.context.enter()
+        try:
+            prepared = self.prepared.get(addresses)
+            if prepared is None:
+                prepared = self.prepare(addresses)
+            prepared.run(current_stream(first))
+        finally:
+            self.device.context.leave(previous)
 
     def prepare(self, addresses: tuple[int, ...]) -> CudaProgram:
         assert self.device
         for operand, address in zip(self.kernel.manifest.operands, addresses):
             check_alignment(operand, address)
-        self.device.context.make_current()
         prepared = CudaProgram(self.device.module(self.kernel.program), self.problem, addresses)
         # Allocators give the same addresses again and again. Calls that own a workspace must not share it.
         if not prepared.workspaces:

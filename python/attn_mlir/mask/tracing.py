@@ -385,7 +385,7 @@ class Placeholder(Tensor):
     """A tensor known by its name in a module and its type, where there is no array yet."""
 
     def __init__(self, name: str, dtype: str, rank: int):
-        self.array, self.dtype, self.rank = name, dtype, rank
+        self.array, self.dtype, self.rank, self.dims = name, dtype, rank, ("?",) * rank
 
 
 def tensor(array: Any) -> Tensor:

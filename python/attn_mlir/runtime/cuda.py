@@ -119,12 +119,32 @@ class Context:
         self.driver.call("cuDeviceGet", ctypes.byref(self.device), ordinal)
         self.handle = Handle()
         self.driver.call("cuDevicePrimaryCtxRetain", ctypes.byref(self.handle), self.device)
-        self.make_current()
+        # Another context of the thread stays current: an application may work on another device.
+        if self.current() is None:
+            self.make_current()
         self.sm_count = self.attribute(MULTIPROCESSOR_COUNT)
         self.capability = (self.attribute(CC_MAJOR), self.attribute(CC_MINOR))
 
     def make_current(self):
         self.driver.call("cuCtxSetCurrent", self.handle)
+
+    def current(self) -> Optional[int]:
+        """The thread's context, by its address."""
+        handle = Handle()
+        self.driver.call("cuCtxGetCurrent", ctypes.byref(handle))
+        return handle.value
+
+    def enter(self) -> Optional[int]:
+        """Makes this context current; returns what `leave` needs: the one that was, if another."""
+        previous = self.current()
+        if previous == self.handle.value:
+            return None
+        self.make_current()
+        return previous
+
+    def leave(self, previous: Optional[int]):
+        if previous is not None:
+            self.driver.call("cuCtxSetCurrent", Handle(previous))
 
     def attribute(self, number: int) -> int:
         value = ctypes.c_int()

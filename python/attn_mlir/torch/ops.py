@@ -23,7 +23,7 @@ def options_of(
         "window": (window[0], window[1]) if window else None,
         "soft_cap": soft_cap or None,
         "scale": scale,
-        "mask_mod": mask_of(mask) if mask is not None else None,
+        "mask_mod": mask_of(with_contiguous_rows(mask)) if mask is not None else None,
         "allow_tf32": query.is_cuda and torch.backends.cuda.matmul.allow_tf32,
     }
 
@@ -42,6 +42,11 @@ def readable(t: Tensor) -> Tensor:
     return t if fits and aligned and t.data_ptr() % (16 if t.is_cuda else 1) == 0 else t.contiguous()
 
 
+def with_contiguous_rows(t: Optional[Tensor]) -> Optional[Tensor]:
+    """For biases and masks, which kernels read element by element."""
+    return t if t is None or t.shape[-1] <= 1 or t.stride(-1) == 1 else t.contiguous()
+
+
 @torch.library.custom_op("attn_mlir::attention", mutates_args=())
 def attention_op(
     query: Tensor,
@@ -58,7 +63,7 @@ def attention_op(
     `causal` is "", "top_left" or "bottom_right"; `window` is empty or (left, right); a soft_cap of 0 is none."""
     options = options_of(mask, causal, window, soft_cap, scale, query)
     q, k, v = readable(query), readable(key), readable(value)
-    return functional.attention(q, k, v, bias=bias, return_lse=True, **options)
+    return functional.attention(q, k, v, bias=with_contiguous_rows(bias), return_lse=True, **options)
 
 
 @attention_op.register_fake
@@ -93,7 +98,7 @@ def attention_backward_op(
     q, k, v, o = (readable(t) for t in (query, key, value, output))
     results = functional.attention_backward(
         q, k, v, o, lse.contiguous(), readable(d_output),
-        d_lse=d_lse.contiguous() if d_lse is not None else None, bias=bias, bias_gradient=bias_gradient, **options,
+        d_lse=d_lse.contiguous() if d_lse is not None else None, bias=with_contiguous_rows(bias), bias_gradient=bias_gradient, **options,
     )  # fmt: skip
     return results if bias_gradient else (*results, query.new_empty(0))
 

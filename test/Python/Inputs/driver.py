@@ -32,6 +32,7 @@ class Recorder:
 
     def __init__(self):
         self.calls, self.failing, self.next = [], {}, 0x1000_0000
+        self.current = None  # context
 
     def __getattr__(self, name):
         if not name.startswith("cu"):
@@ -50,6 +51,15 @@ class Recorder:
 
     def on_cuDeviceGetAttribute(self, value, attribute, device):
         value._obj.value = ATTRIBUTES[attribute]
+
+    def on_cuDevicePrimaryCtxRetain(self, handle, device):
+        handle._obj.value = 0x11
+
+    def on_cuCtxGetCurrent(self, handle):
+        handle._obj.value = self.current
+
+    def on_cuCtxSetCurrent(self, handle):
+        self.current = handle.value
 
     def on_cuDeviceGetName(self, text, length, device):
         text.value = b"recorder"
@@ -131,6 +141,19 @@ class Driver(unittest.TestCase):
         self.assertEqual((launch["stream"], launch["attributes"], launch["extra"]), (77, [], None))
         attributes = [arguments[1:] for arguments in self.library.named("cuFuncSetAttribute")]
         self.assertEqual(attributes, [(cuda.FUNC_MAX_DYNAMIC_SHARED, kernel["shared_bytes"])])
+
+    def test_context_of_the_application(self):
+        """Another device's context is current again after a launch, and where there was none ours stays."""
+        self.assertEqual(self.library.current, 0x11)
+        context = self.device.context
+        self.assertIsNone(context.enter())
+        self.library.current = 0x22
+        previous = context.enter()
+        self.assertEqual((self.library.current, previous), (0x11, 0x22))
+        context.leave(previous)
+        self.assertEqual(self.library.current, 0x22)
+        cuda.Context(cuda.Driver(self.library))
+        self.assertEqual(self.library.current, 0x22)
 
     def test_structures(self):
         """cuda.h: CUlaunchAttribute has 72 bytes, its value at 8; CUlaunchConfig 56, its stream at 32."""
