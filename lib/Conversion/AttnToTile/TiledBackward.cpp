@@ -194,7 +194,7 @@ static ScheduleAttr getNestSchedule(BackwardNest &nest) {
 
 /// The nests of the steps, in order.
 static SmallVector<BackwardNest, 0> findNests(Operation *function,
-                                           StringRef name) {
+                                              StringRef name) {
   SmallVector<BackwardNest, 0> nests;
   function->walk([&](BackwardStepOp step) {
     auto forall = step->getParentOfType<scf::ForallOp>();

@@ -36,7 +36,8 @@ struct BackwardNest {
 
 /// The nests of a backward, and what all kernels take.
 struct TiledBackward {
-  llvm::SmallVector<BackwardNest, 0> nests; ///< dQ, then dK and dV or each apart
+  llvm::SmallVector<BackwardNest, 0>
+      nests; ///< dQ, then dK and dV or each apart
   BackwardDeltaOp delta;
   /// The workspaces are lse and delta as RowValues has them.
   LaunchPlan plan;

@@ -85,8 +85,8 @@ mlir::LogicalResult verifyPure(llvm::StringRef name, mlir::Region &region);
 mlir::LogicalResult verifyBlockLists(mlir::Region &region,
                                      const AttentionDims &total);
 
-/// attention_c10..c12, c14 and c15 for both regions, either of which may be empty;
-/// `total` holds the sizes that the coordinates range over.
+/// attention_c10..c12, c14 and c15 for both regions, either of which may be
+/// empty; `total` holds the sizes that the coordinates range over.
 mlir::LogicalResult verifyMods(mlir::Operation *op, mlir::Region &scoreMod,
                                mlir::Region &maskMod, mlir::Type scoreType,
                                const AttentionDims &total);

@@ -39,8 +39,8 @@ AttentionProblem getProblem(AttentionOp op);
 GeneratorFeatures getGeneratorFeatures(const TargetInfo &target,
                                        ElementType type);
 
-/// The fields of `own`, if there is one, and those of `others` that are not among
-/// them.
+/// The fields of `own`, if there is one, and those of `others` that are not
+/// among them.
 ScheduleOverrides mergeFields(std::optional<ScheduleAttr> own,
                               const ScheduleOverrides &others);
 
