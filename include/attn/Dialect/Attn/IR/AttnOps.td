@@ -508,16 +508,19 @@ def BlockListedOp : Attn_Op<"block_listed", [Pure]> {
 
     Example: visible where the block is full, or partial and the pair is causal
     ```mlir
-    mask_mod (%b: index, %h: index, %i: index, %j: index) {
-      %full = attn.block_listed %full_num, %full_indices at(%b, %h, %i, %j) block [128, 128]
-          : tensor<1x1x?xi32>, tensor<1x1x?x?xi32>
-      %partial = attn.block_listed %num, %indices at(%b, %h, %i, %j) block [128, 128]
-          : tensor<1x1x?xi32>, tensor<1x1x?x?xi32>
-      %causal = arith.cmpi sle, %j, %i : index
-      %some = arith.andi %partial, %causal : i1
-      %visible = arith.ori %full, %some : i1
-      attn.yield %visible : i1
-    }
+    %o = attn.attention %q, %k, %v
+        mask_mod (%b: index, %h: index, %i: index, %j: index) {
+          %full = attn.block_listed %full_num, %full_indices at(%b, %h, %i, %j) block [128, 128]
+              : tensor<1x1x?xi32>, tensor<1x1x?x?xi32>
+          %partial = attn.block_listed %num, %indices at(%b, %h, %i, %j) block [128, 128]
+              : tensor<1x1x?xi32>, tensor<1x1x?x?xi32>
+          %causal = arith.cmpi sle, %j, %i : index
+          %some = arith.andi %partial, %causal : i1
+          %visible = arith.ori %full, %some : i1
+          attn.yield %visible : i1
+        }
+        : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>
+        -> tensor<1x2x256x64xf16>
     ```
   }];
   let arguments = (ins Attn_Tensor<I32, 3>:$numBlocks,

@@ -96,7 +96,7 @@ def LoadOp : AttnTile_Op<"load", [MemoryEffects<[MemRead]>]> {
         -> !attn_tile.shared<64x64xf16, swizzle = 128>
     %ks = attn_tile.load %wide[%b, %h, %n, %d] : !attn_tile.global<?x8x?x512xf16>
         -> !attn_tile.shared<64x32xf16, swizzle = 64>
-    %d = attn_tile.load %delta[%b, %h, %m] : !attn_tile.global<?x8x?xf32>
+    %dt = attn_tile.load %delta[%b, %h, %m] : !attn_tile.global<?x8x?xf32>
         -> !attn_tile.shared<1x64xf32, swizzle = 128>
     ```
   }];
