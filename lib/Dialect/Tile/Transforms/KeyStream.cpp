@@ -131,8 +131,9 @@ SmallVector<SmallVector<Value>>
 KeyStream::buildIndices(OpBuilder &builder, Value count,
                         const IRMapping &outside) {
   SmallVector<SmallVector<Value>> results(loads.size());
-  for (auto [loop, loopLoads] :
+  for (auto [streamLoop, loopLoads] :
        llvm::reverse(llvm::zip_equal(loops, loadsOfLoops))) {
+    scf::ForOp loop = streamLoop; // a binding cannot be captured
     IRMapping mapping(outside);
     mapping.map(loop.getInductionVar(), count);
     Value isHere;
