@@ -20,18 +20,18 @@ LaunchStatus CudaDevice::State::open(int wanted) {
   if (!status)
     return status;
   if (ordinal < 0 || ordinal >= count)
-    return {LaunchCode::NoDevice,
-            "expected a CUDA device " + std::to_string(ordinal) + ", got " +
-                std::to_string(count) + " devices"};
+    return {LaunchCode::NoDevice, "expected a CUDA device " +
+                                      std::to_string(ordinal) + ", got " +
+                                      std::to_string(count) + " devices"};
   status = driver.check(driver.cuDeviceGet(&device, ordinal),
                         "cuDeviceGet to succeed");
   return status ? retain() : status;
 }
 
 LaunchStatus CudaDevice::State::retain() {
-  LaunchStatus status = driver.check(
-      driver.cuDevicePrimaryCtxRetain(&context, device),
-      "a context of CUDA device " + std::to_string(ordinal));
+  LaunchStatus status =
+      driver.check(driver.cuDevicePrimaryCtxRetain(&context, device),
+                   "a context of CUDA device " + std::to_string(ordinal));
   int major = 0, minor = 0;
   if (status)
     status = readAttribute(cuda::MultiprocessorCount, smCount);

@@ -43,8 +43,9 @@ template <typename Function>
 void CudaDriver::load(void *library, const char *name, Function &function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
   if (status && !function)
-    status = {LaunchCode::NoDriver, std::string("expected a CUDA driver with ") +
-                                        name + ", got an older one"};
+    status = {LaunchCode::NoDriver,
+              std::string("expected a CUDA driver with ") + name +
+                  ", got an older one"};
 }
 
 std::string CudaDriver::describe(cuda::ResultCode code) const {
@@ -56,13 +57,14 @@ std::string CudaDriver::describe(cuda::ResultCode code) const {
   return result;
 }
 
-LaunchStatus CudaDriver::fail(cuda::ResultCode result, const std::string &what,
-                              LaunchCode code) const {
+LaunchStatus CudaDriver::makeFailure(cuda::ResultCode result,
+                                     const std::string &what,
+                                     LaunchCode code) const {
   if (result == cuda::ErrorOutOfMemory)
     code = LaunchCode::OutOfMemory;
   else if (result == cuda::ErrorNoDevice || result == cuda::ErrorInvalidDevice)
     code = LaunchCode::NoDevice;
-  return {code, "expected " + what + ", got " + describe(result)};
+  return LaunchStatus{code, "expected " + what + ", got " + describe(result)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -71,11 +73,11 @@ LaunchStatus CudaDriver::fail(cuda::ResultCode result, const std::string &what,
 
 ContextScope::ContextScope(const CudaDriver &driver, cuda::Context context)
     : driver(driver), wanted(context) {
-  status =
-      driver.check(driver.cuCtxGetCurrent(&previous), "cuCtxGetCurrent to succeed");
+  status = driver.check(driver.cuCtxGetCurrent(&previous),
+                        "cuCtxGetCurrent to succeed");
   if (status && previous != wanted)
-    status =
-        driver.check(driver.cuCtxSetCurrent(wanted), "cuCtxSetCurrent to succeed");
+    status = driver.check(driver.cuCtxSetCurrent(wanted),
+                          "cuCtxSetCurrent to succeed");
 }
 
 ContextScope::~ContextScope() {

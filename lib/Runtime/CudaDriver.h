@@ -27,15 +27,16 @@ public:
   template <typename Text>
   LaunchStatus check(cuda::ResultCode result, const Text &what,
                      LaunchCode code = LaunchCode::DriverError) const {
-    return result == cuda::Success ? LaunchStatus() : fail(result, what, code);
+    return result == cuda::Success ? LaunchStatus()
+                                   : makeFailure(result, what, code);
   }
 
   LaunchStatus status;
 
 private:
   CudaDriver();
-  LaunchStatus fail(cuda::ResultCode result, const std::string &what,
-                    LaunchCode code) const;
+  LaunchStatus makeFailure(cuda::ResultCode result, const std::string &what,
+                           LaunchCode code) const;
   template <typename Function>
   void load(void *library, const char *name, Function &function);
   std::string describe(cuda::ResultCode code) const;

@@ -237,11 +237,10 @@ LaunchStatus CudaProgram::State::loadModule(const std::string &ptx) {
 
 LaunchStatus CudaProgram::State::loadKernel(const Kernel &kernel) {
   LoadedKernel loaded;
-  LaunchStatus status =
-      driver().check(driver().cuModuleGetFunction(&loaded.function, module,
-                                                  kernel.entry.c_str()),
-                     "kernel " + kernel.entry + " in the PTX",
-                     LaunchCode::InvalidProgram);
+  LaunchStatus status = driver().check(
+      driver().cuModuleGetFunction(&loaded.function, module,
+                                   kernel.entry.c_str()),
+      "kernel " + kernel.entry + " in the PTX", LaunchCode::InvalidProgram);
   constexpr int64_t maxPortableCluster = 8;
   if (status && kernel.cluster[0] * kernel.cluster[1] * kernel.cluster[2] >
                     maxPortableCluster)
@@ -262,7 +261,8 @@ makeKey(const std::vector<OperandBinding> &operands) {
   std::vector<int64_t> key;
   key.reserve(operands.size() * 10);
   for (const OperandBinding &operand : operands)
-    for (const std::vector<int64_t> *list : {&operand.shape, &operand.strides}) {
+    for (const std::vector<int64_t> *list :
+         {&operand.shape, &operand.strides}) {
       key.push_back(static_cast<int64_t>(list->size()));
       key.insert(key.end(), list->begin(), list->end());
     }
@@ -376,11 +376,11 @@ LaunchStatus CudaProgram::State::allowSharedBytes(LoadedKernel &kernel,
   std::lock_guard<std::mutex> lock(mutex);
   if (bytes <= kernel.sharedBytes)
     return {};
-  LaunchStatus status = driver().check(
-      driver().cuFuncSetAttribute(kernel.function,
-                                  cuda::MaxDynamicSharedSizeBytes,
-                                  static_cast<int>(bytes)),
-      std::to_string(bytes) + " bytes of shared memory");
+  LaunchStatus status =
+      driver().check(driver().cuFuncSetAttribute(
+                         kernel.function, cuda::MaxDynamicSharedSizeBytes,
+                         static_cast<int>(bytes)),
+                     std::to_string(bytes) + " bytes of shared memory");
   if (status)
     kernel.sharedBytes = bytes;
   return status;

@@ -18,8 +18,7 @@ static bool succeeds(const LaunchStatus &status) {
   return status || reportError(status.message);
 }
 
-std::optional<std::string>
-attn::run::findTarget(const CudaDevice &device) {
+std::optional<std::string> attn::run::findTarget(const CudaDevice &device) {
   int64_t capability = device.getComputeCapability(), best = 0;
   std::string name;
   for (const std::string &known : getKnownTargetNames()) {

@@ -203,8 +203,8 @@ GpuProgram::runUnfusedTf32(const std::vector<HostTensor> &inputs) {
 std::string GpuProgram::describe(const Options &options) const {
   std::string device = "the simulator";
   if (options.cuda)
-    device = options.cuda->getName() + " (cuda:" +
-             std::to_string(options.cuda->getOrdinal()) + ")";
+    device = options.cuda->getName() +
+             " (cuda:" + std::to_string(options.cuda->getOrdinal()) + ")";
   return manifest.target + (options.cuda ? " on " : " in ") + device +
          (prologue || epilogue ? ", all but the attention on cpu" : "");
 }

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace attn::runtime {
 
@@ -76,10 +77,12 @@ public:
   CudaAddress getAddress() const { return address; }
   size_t getBytes() const { return bytes; }
 
-  /// Copies all bytes; returns when they are there.
+  /// Copies all bytes, in the order of the default stream; the source may
+  /// change when it returns.
   LaunchStatus copyFromHost(const void *source);
+  /// Waits for what is in the default stream, then copies all bytes.
   LaunchStatus copyToHost(void *target) const;
-  /// Sets every byte.
+  /// Sets every byte, in the order of the default stream.
   LaunchStatus fill(uint8_t value);
 
 private:

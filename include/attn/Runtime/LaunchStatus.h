@@ -26,9 +26,9 @@ enum class LaunchCode {
   NoDevice,          ///< no such GPU
   WrongArchitecture, ///< the PTX is for other GPUs
   InvalidProgram,    ///< a manifest or PTX that cannot be loaded
-  InvalidOperands,   ///< a shape, stride or address that the kernels cannot take
-  OutOfMemory,       ///< a tensor or workspace does not fit
-  DriverError        ///< any other call of the driver failed
+  InvalidOperands, ///< a shape, stride or address that the kernels cannot take
+  OutOfMemory,     ///< a tensor or workspace does not fit
+  DriverError      ///< any other call of the driver failed
 };
 
 /// Success, or what failed. The message says what was expected and what was

@@ -88,8 +88,7 @@ int main() {
   LaunchResult<int> wrong = countWrong(*program);
   if (!wrong)
     return fail(wrong.status());
-  std::printf("%s on %s: %d wrong\n",
-              program->getManifest().target.c_str(), device->getName().c_str(),
-              *wrong);
+  std::printf("%s on %s: %d wrong\n", program->getManifest().target.c_str(),
+              device->getName().c_str(), *wrong);
   return *wrong != 0;
 }
