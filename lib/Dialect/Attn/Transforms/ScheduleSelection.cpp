@@ -201,6 +201,7 @@ GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target,
   features.wgmma = target.hasMma(MmaFamily::Wgmma) && type != ElementType::F32;
   features.sharedRows = false;
   features.wgmmaSlices = false;
+  features.wgmmaWideOutputs = false;
   return features;
 }
 
