@@ -208,6 +208,7 @@ def tiny_suite() -> Suite:
         Problem(Attention("f16", 64, 64, "", "soft_cap(5.0)"), B=1, Hq=1, Hkv=1, M=1, N=40, magnitude=3),
         Problem(backward, B=1, Hq=2, Hkv=1, M=30, N=40, layout="bnhd"),
         Problem(backward, B=1, Hq=1, Hkv=1, M=30, N=20, layout="padded"),
+        Problem(Attention("f16", 64, 64, "listed(16)", gradient=True), B=1, Hq=1, Hkv=1, M=40, N=50, density=1 / 2),
     )
     sizes = dict(B=1, Hq=1, Hkv=1, M=128, N=128)
     lengths, dense = (1, 50, 64, 13), Attention("bf16", 64, 64)
