@@ -82,9 +82,9 @@ static void addInput(TiledAttention &attention, StringRef name, Value tensor,
 
 SmallVector<Value> attn::getTensorsRead(Operation *op) {
   if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
-    bool isInRegion = isa_and_nonnull<OnlineAttentionOp, BackwardStepOp,
-                                      CreateBlockMaskOp, KeyBoundsOp>(
-        op->getParentOp());
+    bool isInRegion =
+        isa_and_nonnull<OnlineAttentionOp, BackwardStepOp, CreateBlockMaskOp,
+                        KeyBoundsOp>(op->getParentOp());
     if (!isInRegion && matchPattern(read.getTensor(), m_Constant()))
       return {};
     return {read.getTensor()};
