@@ -38,7 +38,10 @@ def check(problem: Problem, program: Program, device, arrays, seed: int = 1) -> 
     outputs = arrays.run(device, program, problem, inputs)
     reference = arrays.reference(problem, inputs)
     dtypes = {operand.name: operand.dtype for operand in program.manifest.operands}
-    results = {name: judge(*arrays.errors(reference, name, outputs[name]), dtypes[name]) for name in problem.results}
+    results = {}
+    for name in problem.results:
+        actual, unfused = arrays.errors(reference, name, outputs[name])
+        results[name] = judge(actual, unfused, dtypes[name])
     if problem.attention.gradient:
         again = arrays.run(device, program, problem, inputs)
         for name, result in results.items():

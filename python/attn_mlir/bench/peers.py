@@ -61,7 +61,7 @@ def algorithms(deterministic: bool):
     import torch
 
     torch.use_deterministic_algorithms(deterministic)
-    torch.utils.deterministic.fill_uninitialized_memory = False
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     try:
         yield
     finally:
@@ -88,7 +88,9 @@ def sdpa(session, backend_name: str, deterministic: bool = False) -> Callable[[i
 
     problem = session.problem
     if problem.attention.mask not in ("", "causal(top_left)"):
-        raise Unavailable(f"scaled_dot_product_attention has no mask {problem.attention.mask}, but as a tensor of all pairs")
+        raise Unavailable(
+            f"scaled_dot_product_attention has no mask {problem.attention.mask}, but as a tensor of all pairs"
+        )
     backend = getattr(SDPBackend, backend_name)
     is_causal, grouped = problem.attention.mask != "", problem.Hq != problem.Hkv
 
@@ -195,7 +197,7 @@ def ours(session):
     return lambda i: launches[i % len(launches)].run(torch.cuda.current_stream().cuda_stream)
 
 
-PEERS = {
+PEERS: dict[str, Callable] = {
     "attn-mlir": ours,
     "attn-mlir-sm80": ours,
     "cudnn": cudnn,

@@ -20,10 +20,10 @@ Stats = tuple[float, float, float]
 
 @dataclasses.dataclass
 class Reference:
-    """The results in float64, and those of an unfused computation in the kernel's precision; flat, row-major."""
+    """The results in float64, and those of an unfused computation in the kernel's precision: row-major lists, or tensors."""
 
-    results: dict[str, Sequence[float]]
-    unfused: dict[str, Sequence[float]]
+    results: dict[str, Any]
+    unfused: dict[str, Any]
 
 
 class PlainArrays:
@@ -66,7 +66,8 @@ class PlainArrays:
 
     def forward(self, problem: Problem, inputs: dict[str, HostArray], dtype: str) -> dict[str, list[float]]:
         """Output and LSE."""
-        rows, results = Rows(problem, inputs), {"output": [], "lse": []}
+        rows = Rows(problem, inputs)
+        results: dict[str, list[float]] = {"output": [], "lse": []}
         for b, h, i in rows.positions():
             _, vectors = rows.of_keys(b, h)
             output, lse = attend(self.scores(problem, rows, b, h, i), vectors, problem.attention.Dv, dtype)

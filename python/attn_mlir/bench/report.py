@@ -16,6 +16,7 @@ from .masks import visible_pairs, visited_share
 from .peers import DETERMINISTIC, PEER_DESCRIPTIONS
 from .suites import TIMED_PARTS
 
+
 def load_results(path: Path) -> dict[str, Any]:
     try:
         return json.loads(path.read_text())
@@ -75,8 +76,8 @@ def determinism_text(timed: Sequence[dict[str, Any]]) -> str:
 
 
 def density_tables(timed: Sequence[dict[str, Any]]) -> list[str]:
-    """For each dense attention, the times of the same sizes under masks: as multiples of its time and the share of its tiles that
-    are visited, which is 1 where skipping costs nothing."""
+    """For each dense attention, the times of the same sizes under masks, as multiples of its time by the share of its tiles
+    that are visited: 1 where skipping costs nothing."""
     problems = [(Problem.from_json(r["problem"]), r["peers"]) for r in timed]
     sections = []
     for dense, dense_peers in problems:
@@ -100,9 +101,9 @@ def without_mask(problem: Problem) -> Problem:
 
 
 def density_row(problem: Problem, timed: dict[str, Any], dense: dict[str, Any]) -> list[str]:
-    tile_m, tile_n = (int(re.search(rf"{name}=(\d+)", timed["schedule"])[1]) for name in ("tile_m", "tile_n"))
+    fields = dict(re.findall(r"(\w+)=(\d+)", timed["schedule"]))
     visible = visible_pairs(problem) / (problem.M * problem.N)
-    visited = visited_share(problem, tile_m, tile_n)
+    visited = visited_share(problem, int(fields["tile_m"]), int(fields["tile_n"]))
     seconds, of_dense = timed["seconds"]["median"], dense["seconds"]["median"]
     ratio = seconds / (of_dense * visited)
     return [problem.label, f"{visible:.2%}", f"{visited:.2%}", f"{seconds * 1e6:.1f} us", f"{ratio:.3f}"]
@@ -149,9 +150,7 @@ def compile_text(problems: Sequence[dict[str, Any]]) -> str:
     lines = []
     for name in ("triton", "flex", "jax-mosaic"):
         seconds = [
-            r["peers"][name]["prepare_seconds"]
-            for r in problems
-            if "prepare_seconds" in r["peers"].get(name, {})
+            r["peers"][name]["prepare_seconds"] for r in problems if "prepare_seconds" in r["peers"].get(name, {})
         ]
         if seconds:
             lines.append(f"first call of {name}, compilation included: {min(seconds):.2f} to {max(seconds):.2f} s")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Iterator
+from typing import Any, Iterator
 
 from .configurations import Attention, Problem
 from .masks import document_lengths, mask_of
@@ -32,7 +32,7 @@ class Suite:
 
 MASKS = ("", "causal(bottom_right)", "causal(top_left)", "sliding_window(200, 0)", "sliding_window(77, 130)")
 #: Sizes that each mask is proven at: a ragged self-attention with grouped heads, fewer queries than keys, one row.
-SHAPES = (
+SHAPES: tuple[dict[str, Any], ...] = (
     dict(B=2, Hq=4, Hkv=2, M=1000, N=1000, layout="bnhd"),
     dict(B=1, Hq=8, Hkv=1, M=333, N=1400, layout="padded"),
     dict(B=3, Hq=2, Hkv=2, M=1, N=777),
@@ -44,7 +44,7 @@ NASTY_LENGTHS = (1, 63, 64, 65, 1, 127, 128, 129, 2, 255, 165)
 def numerics_problems(target: str) -> Iterator[Problem]:
     """Everything on sm_90a; two head dims on the others, which are there for comparison."""
     for gradient in (False, True):
-        kind = {"gradient": True} if gradient else {"lse": True}
+        kind: dict[str, Any] = {"gradient": True} if gradient else {"lse": True}
         for D, Dv in HEAD_DIMS if target == "sm_90a" else ((64, 64), (128, 128)):
             for dtype in ("bf16", "f16"):
                 for mask in MASKS:
@@ -56,20 +56,25 @@ def numerics_problems(target: str) -> Iterator[Problem]:
     yield from edge_problems()
 
 
-def score_problems(D: int, kind: dict[str, bool]) -> Iterator[Problem]:
-    for score, mask in (("soft_cap(20.0)", ""), ("soft_cap(20.0)", "causal(top_left)"), ("distance", "causal(top_left)")):
+def score_problems(D: int, kind: dict[str, Any]) -> Iterator[Problem]:
+    for score, mask in (
+        ("soft_cap(20.0)", ""),
+        ("soft_cap(20.0)", "causal(top_left)"),
+        ("distance", "causal(top_left)"),
+    ):
         yield Problem(Attention("bf16", D, D, mask, score, **kind), B=2, Hq=4, Hkv=2, M=700, N=900, magnitude=2)
     yield Problem(Attention("bf16", D, D, bias=True, **kind), B=2, Hq=4, Hkv=2, M=500, N=600)
     yield Problem(Attention("f16", D, D, "causal(bottom_right)", bias=True, **kind), B=1, Hq=4, Hkv=4, M=640, N=640)
 
 
-def mask_problems(D: int, kind: dict[str, bool]) -> Iterator[Problem]:
+def mask_problems(D: int, kind: dict[str, Any]) -> Iterator[Problem]:
     """Masks that read data."""
     rows = sum(NASTY_LENGTHS)
     documents = Attention("bf16", D, D, "documents", **kind)
     yield Problem(documents, B=1, Hq=4, Hkv=2, M=rows, N=rows, layout="bnhd", lengths=NASTY_LENGTHS)
-    for sizes in (dict(B=2, Hq=4, Hkv=2, M=1000, N=1000), dict(B=1, Hq=2, Hkv=2, M=300, N=1400, layout="bnhd")):
-        yield Problem(Attention("bf16", D, D, "listed(128)", **kind), **sizes, density=1 / 4)
+    listed = Attention("bf16", D, D, "listed(128)", **kind)
+    yield Problem(listed, B=2, Hq=4, Hkv=2, M=1000, N=1000, density=1 / 4)
+    yield Problem(listed, B=1, Hq=2, Hkv=2, M=300, N=1400, layout="bnhd", density=1 / 4)
 
 
 def edge_problems() -> Iterator[Problem]:
@@ -169,7 +174,7 @@ def proof_problem(problem: Problem, static: tuple[str, ...] = ()) -> Problem:
     heads = problem.Hkv if "Hkv" in static else min(problem.Hkv, 2)
     lengths = document_lengths(rows, median=rows / 9) if problem.lengths else ()
     density = 1 / 4 if problem.attention.mask.startswith("listed") else 1.0
-    sizes = dict(B=1, Hq=heads * group, Hkv=heads, M=rows, N=rows)
+    sizes: dict[str, Any] = dict(B=1, Hq=heads * group, Hkv=heads, M=rows, N=rows)
     return dataclasses.replace(problem, **sizes, lengths=lengths, density=density)
 
 
@@ -210,7 +215,7 @@ def tiny_suite() -> Suite:
         Problem(backward, B=1, Hq=1, Hkv=1, M=30, N=20, layout="padded"),
         Problem(Attention("f16", 64, 64, "listed(16)", gradient=True), B=1, Hq=1, Hkv=1, M=40, N=50, density=1 / 2),
     )
-    sizes = dict(B=1, Hq=1, Hkv=1, M=128, N=128)
+    sizes: dict[str, Any] = dict(B=1, Hq=1, Hkv=1, M=128, N=128)
     lengths, dense = (1, 50, 64, 13), Attention("bf16", 64, 64)
     timed = {
         "speed": (Problem(dataclasses.replace(dense, mask=CAUSAL), **sizes),),

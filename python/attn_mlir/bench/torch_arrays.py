@@ -62,12 +62,10 @@ class TorchArrays:
                 for target in tensors[name]:  # a batch at a time: the numbers are f32 first
                     target.copy_(torch.randn(target.shape, generator=generator, device=self.device) * deviation)
         if problem.attention.gradient:
-            saved = {name: self.empty(problem, name)[0] for name in ("output", "lse")}
+            tensors.update((name, self.empty(problem, name)[0]) for name in ("output", "lse"))
             for head in itertools.product(range(problem.B), range(problem.Hkv)):
-                values = self.outputs(problem, tensors, head, DTYPES[problem.attention.dtype])
-                for name, tensor in saved.items():
-                    part_of(name, tensor, problem, head).copy_(values[name])
-            tensors.update(saved)
+                for name, part in self.outputs(problem, tensors, head, DTYPES[problem.attention.dtype]).items():
+                    part_of(name, tensors[name], problem, head).copy_(part)
         return tensors
 
     def empty(self, problem: Problem, name: str) -> tuple[torch.Tensor, torch.Tensor]:
@@ -114,8 +112,15 @@ class TorchArrays:
         among them."""
         self.problem, self.heads = problem, sampled_heads(problem)
         compute = self.gradients if problem.attention.gradient else self.outputs
-        parts = ([compute(problem, inputs, head, dtype) for head in self.heads] for dtype in dtypes_of(problem))
-        return Reference(*({n: torch.stack([p[n] for p in part]) for n in problem.results} for part in parts))
+        exact, unfused = (
+            [compute(problem, inputs, head, dtype) for head in self.heads] for dtype in dtypes_of(problem)
+        )
+        return Reference(
+            *(
+                {name: torch.stack([head[name] for head in heads]) for name in problem.results}
+                for heads in (exact, unfused)
+            )
+        )
 
     def errors(self, reference: Reference, name: str, actual: torch.Tensor) -> tuple[Stats, Stats]:
         """As PlainArrays.errors, of the heads that the reference computed last."""
@@ -134,7 +139,9 @@ class TorchArrays:
         """Output and LSE [group, rows, ...] of some rows, of all query heads that share a key head."""
         results: dict[str, list[torch.Tensor]] = {"output": [], "lse": []}
         for h in query_heads(problem, head):
-            parts = [self.attend_rows(problem, inputs, (head[0], h), p, dtype) for p in chunks(rows, problem.M, problem.N)]
+            parts = [
+                self.attend_rows(problem, inputs, (head[0], h), p, dtype) for p in chunks(rows, problem.M, problem.N)
+            ]
             for tensors, of_chunks in zip(results.values(), zip(*parts)):
                 tensors.append(torch.cat(of_chunks))
         return {name: torch.stack(tensors) for name, tensors in results.items()}
@@ -165,8 +172,8 @@ class TorchArrays:
         self, problem: Problem, inputs, head: Head, dtype: Optional[torch.dtype], rows: slice = EVERYTHING,
         keys: slice = EVERYTHING,
     ) -> dict[str, torch.Tensor]:  # fmt: skip
-        """As PlainArrays.gradients, of a key head: d_query [group, rows, D] of some rows of all query heads that share it, d_key
-        and d_value [keys, ...] of some keys; float64."""
+        """As PlainArrays.gradients, of a key head: d_query [group, rows, D] of some rows of all query heads that share it,
+        d_key and d_value [keys, ...] of some keys; float64."""
         (b, g), step = head, torch.float64 if dtype is None else torch.float32
         a, scale = problem.attention, 1 / math.sqrt(problem.attention.D)
         key = inputs["key"][b, g].to(step)

@@ -45,7 +45,8 @@ class Masks(unittest.TestCase):
     def test_documents(self):
         p = self.PROBLEMS[-2]
         sees = {(i, j) for i in range(12) for begin, end in visible_ranges(p, i) for j in range(begin, end)}
-        self.assertEqual(sees, {(i, j) for s in ((0, 1), (1, 5), (5, 10), (10, 12)) for i in range(*s) for j in range(s[0], i + 1)})
+        documents = ((0, 1), (1, 5), (5, 10), (10, 12))
+        self.assertEqual(sees, {(i, j) for s in documents for i in range(*s) for j in range(s[0], i + 1)})
         self.assertEqual(p.attention.form.captures(p), {"capture0": ((5,), [0, 1, 5, 10, 12])})
 
     def test_listed(self):
