@@ -247,7 +247,7 @@ def make_bundle(
     script.chmod(0o755)
     failed = [key for key, entry in index["kernels"].items() if "failed" in entry]
     for key in failed:
-        log(f"not compiled: {key}: {index['kernels'][key]['failed'].splitlines()[0]}")
+        log(f"not compiled: {key}: {reason_of(index['kernels'][key]['failed'])}")
     size = folder_bytes(folder)
     counts = ", ".join(f"{len(index[part])} {part}" for part in ("numerics", *TIMED_PARTS, "tune"))
     log(
@@ -255,6 +255,12 @@ def make_bundle(
     )
     if size > max_bytes:
         raise AttnError(f"expected a bundle of at most {max_bytes / 2**20:.1f} MiB, got {size / 2**20:.1f} MiB")
+
+
+def reason_of(diagnostics: str) -> str:
+    """The first error, behind whatever remarks come before it."""
+    lines = diagnostics.splitlines()
+    return next((line for line in lines if "error:" in line), lines[0])
 
 
 class Bundle:
@@ -270,8 +276,9 @@ class Bundle:
             raise AttnError(f"{folder}: expected schema '{SCHEMA}', got '{self.index.get('schema')}'")
 
     def refusal(self, key: str) -> Optional[str]:
-        """What the compiler said where it refused a kernel."""
-        return self.index["kernels"][key].get("failed")
+        """Why the compiler refused a kernel, if it did."""
+        failed = self.index["kernels"][key].get("failed")
+        return failed and reason_of(failed)
 
     def program(self, key: str) -> Program:
         try:

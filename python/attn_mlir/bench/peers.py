@@ -31,6 +31,7 @@ PEER_NAMES = tuple(PEER_DESCRIPTIONS)
 #: Peers whose gradients are the same bits in every run. FlexAttention's are: it has a kernel for dQ and one for dK and dV.
 DETERMINISTIC = (*OURS, "cudnn-deterministic", "flash2-deterministic", "flex")
 GEMM_SIZE = 8192
+MAX_REASON = 400
 
 
 class Unavailable(Exception):
@@ -77,7 +78,7 @@ def checked(make_call: Callable[[], Callable[[int], object]]) -> Callable[[int],
             call(0)
         except RuntimeError as error:
             reasons = [str(w.message).split("(Triggered")[0].strip() for w in caught]
-            raise Unavailable("; ".join([str(error).splitlines()[0], *reasons])) from None
+            raise Unavailable("; ".join([str(error).splitlines()[0], *reasons])[:MAX_REASON]) from None
     return call
 
 

@@ -13,7 +13,7 @@ from typing import Any, Sequence
 from ..errors import AttnError
 from .configurations import Problem
 from .masks import visible_pairs, visited_share
-from .peers import DETERMINISTIC, PEER_DESCRIPTIONS
+from .peers import DETERMINISTIC, OURS, PEER_DESCRIPTIONS
 from .suites import TIMED_PARTS
 
 
@@ -81,17 +81,16 @@ def density_tables(timed: Sequence[dict[str, Any]]) -> list[str]:
     problems = [(Problem.from_json(r["problem"]), r["peers"]) for r in timed]
     sections = []
     for dense, dense_peers in problems:
-        if dense.attention.mask:
-            continue
-        for name in ("attn-mlir", "attn-mlir-sm80"):
-            family = [
-                density_row(p, peers[name], dense_peers[name])
-                for p, peers in problems
-                if p.attention.mask and "seconds" in peers.get(name, {}) and without_mask(p) == without_mask(dense)
+        for name in OURS:
+            if dense.attention.mask or "seconds" not in dense_peers.get(name, {}):
+                continue
+            rows = [
+                density_row(problem, peers[name], dense_peers[name])
+                for problem, peers in problems
+                if problem.attention.mask and "seconds" in peers.get(name, {}) and without_mask(problem) == dense
             ]
-            if family and "seconds" in dense_peers.get(name, {}):
-                head = [f"{name} against {dense.label}", "visible", "visited", "time", "time / (dense x visited)"]
-                sections.append(table([head, *family]))
+            head = [f"{name} against {dense.label}", "visible", "visited", "time", "time / (dense x visited)"]
+            sections += [table([head, *rows])] if rows else []
     return sections
 
 

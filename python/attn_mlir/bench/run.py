@@ -175,7 +175,7 @@ class Run:
         key = entry["kernel"]
         refusal = self.bundle.refusal(key)
         if refusal:
-            return {"status": "refused", "reason": refusal.splitlines()[0]}
+            return {"status": "refused", "reason": refusal}
         if self.verdicts.get(key) == "lost":
             return {"status": "skipped", "reason": "this kernel has hung or faulted before"}
         try:
@@ -199,7 +199,7 @@ class Run:
         """Why a kernel is not to be timed."""
         refusal = self.bundle.refusal(key)
         if refusal:
-            return f"the compiler refused it: {refusal.splitlines()[0]}"
+            return f"the compiler refused it: {refusal}"
         verdict = self.verdicts.get(key)
         return f"its numerics have {verdict}" if verdict in ("failed", "lost") else None
 
