@@ -215,8 +215,8 @@ def tiny_suite() -> Suite:
         Problem(backward, B=1, Hq=1, Hkv=1, M=30, N=20, layout="padded"),
         Problem(Attention("f16", 64, 64, "listed(16)", gradient=True), B=1, Hq=1, Hkv=1, M=40, N=50, density=1 / 2),
     )
-    sizes: dict[str, Any] = dict(B=1, Hq=1, Hkv=1, M=128, N=128)
-    lengths, dense = (1, 50, 64, 13), Attention("bf16", 64, 64)
+    sizes: dict[str, Any] = dict(B=1, Hq=1, Hkv=1, M=64, N=64)
+    lengths, dense = (1, 30, 31, 2), Attention("bf16", 64, 64)
     timed = {
         "speed": (Problem(dataclasses.replace(dense, mask=CAUSAL), **sizes),),
         "backward": (
@@ -226,7 +226,7 @@ def tiny_suite() -> Suite:
         "masks": (
             Problem(dense, **sizes),
             Problem(dataclasses.replace(dense, mask="listed(32)"), **sizes, density=1 / 2),
-            Problem(dataclasses.replace(dense, mask="butterfly(8, 8)"), **{**sizes, "M": 64, "N": 64}),
+            Problem(dataclasses.replace(dense, mask="butterfly(8, 8)"), **sizes),
             Problem(dataclasses.replace(dense, mask="documents"), **sizes, lengths=lengths),
         ),
     }
