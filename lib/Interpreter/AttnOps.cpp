@@ -28,6 +28,10 @@ static LogicalResult evaluateAttention(Operation *op,
     if (failed(checkMaskData(*region, environment, query, key)))
       return failure();
   ModPrograms mods(attention, environment, query, key);
+  std::optional<reference::Tensor> sink;
+  if (attention.getSink())
+    mods.options.sink =
+        &sink.emplace(getOperand(attention.getSink(), environment));
   mods.options.outputType = getResultType(attention.getOutput(), environment);
   bool isOracle = environment.precision == EvaluationPrecision::Float64;
   Result<reference::AttentionResult> result =
@@ -60,29 +64,56 @@ static LogicalResult checkSameRows(Operation *op, const reference::Tensor &a,
                            << reference::formatShape(b.getShape());
 }
 
+namespace {
+/// What a row with maximum `max`, sum `sum` of exponentials relative to it, and
+/// a sink (-inf: none) ends in.
+struct RowEnd {
+  double factor; ///< of the accumulator
+  double lse;
+
+  RowEnd(double max, double sum, double sink) {
+    double larger = std::max(max, sink);
+    double shift = larger == -HUGE_VAL ? 0 : larger;
+    double decay = std::exp(max - shift);
+    double total = sum * decay + std::exp(sink - shift);
+    factor = total == 0 ? 0 : decay / total;
+    lse = larger + std::log(total);
+  }
+};
+} // namespace
+
 static LogicalResult evaluateNormalize(Operation *op,
                                        Environment &environment) {
   auto normalize = cast<NormalizeOp>(op);
   reference::Tensor acc = getOperand(normalize.getAcc(), environment);
   reference::Tensor max = getOperand(normalize.getMax(), environment);
   reference::Tensor sum = getOperand(normalize.getSum(), environment);
+  std::optional<reference::Tensor> sink;
+  if (normalize.getSink())
+    sink = getOperand(normalize.getSink(), environment);
   if (failed(checkSameRows(op, acc, max)) ||
       failed(checkSameRows(op, acc, sum)))
     return failure();
+  if (sink && sink->getNumElements() != acc.getDim(kHead))
+    return op->emitOpError()
+           << "expected a sink for each of " << acc.getDim(kHead)
+           << " heads, got " << sink->getNumElements();
   reference::Tensor output(acc.getShape(),
                            getResultType(normalize.getOutput(), environment));
-  int64_t width = acc.getDim(kHeadDim);
-  for (int64_t i = 0; i < acc.getNumElements(); ++i) {
-    double total = sum[i / width];
-    output.set(i, total == 0 ? 0 : acc[i] / total);
-  }
+  int64_t width = acc.getDim(kHeadDim), rows = acc.getDim(kSequence);
+  auto getEnd = [&](int64_t row) {
+    double own = sink ? (*sink)[row / rows % acc.getDim(kHead)] : -HUGE_VAL;
+    return RowEnd(max[row], sum[row], own);
+  };
+  for (int64_t i = 0; i < acc.getNumElements(); ++i)
+    output.set(i, acc[i] * getEnd(i / width).factor);
   environment.values[normalize.getOutput()] = fromReference(output);
   if (!normalize.getLse())
     return success();
   reference::Tensor lse(max.getShape(),
                         getResultType(normalize.getLse(), environment));
   for (int64_t i = 0; i < max.getNumElements(); ++i)
-    lse.set(i, max[i] + std::log(sum[i]));
+    lse.set(i, getEnd(i).lse);
   environment.values[normalize.getLse()] = fromReference(lse);
   return success();
 }

@@ -46,7 +46,7 @@ public:
     std::vector<char> visible(scores.size());
     for (int64_t i = begin; i < end; ++i) {
       computeScores(b, h, i, scores, visible);
-      Real lse = softmax(scores, visible);
+      Real lse = softmax(scores, visible, getSink(h));
       result.lse.set((b * dims.queryHeads + h) * dims.queryLength + i, lse);
       computeOutput(b, h, i, scores, visible);
     }
@@ -71,11 +71,17 @@ private:
     }
   }
 
+  /// The score of a head's sink; -inf takes no part.
+  Real getSink(int64_t h) const {
+    return options.sink ? static_cast<Real>((*options.sink)[h])
+                        : -std::numeric_limits<Real>::infinity();
+  }
+
   /// Turns scores into probabilities in place and returns the row's LSE.
-  Real softmax(std::vector<Real> &scores,
-               const std::vector<char> &visible) const {
+  Real softmax(std::vector<Real> &scores, const std::vector<char> &visible,
+               Real sink) const {
     constexpr Real infinity = std::numeric_limits<Real>::infinity();
-    Real maximum = -infinity;
+    Real maximum = sink;
     for (Real score : scores) {
       // std::max would drop a NaN, depending on its side.
       if (std::isnan(score) || score > maximum)
@@ -87,7 +93,7 @@ private:
       std::fill(scores.begin(), scores.end(), Real(0));
       return -infinity;
     }
-    Real sum = 0;
+    Real sum = std::exp(sink - maximum);
     for (Real &score : scores) {
       score = std::exp(score - maximum);
       sum += score;

@@ -55,6 +55,9 @@ Result<detail::AttentionDims> detail::getDims(const Tensor &query,
   if (options.bias)
     if (Status status = checkBias(*options.bias, dims); !status)
       return Error{status.error()};
+  if (options.sink && (options.sink->getRank() != 1 ||
+                       options.sink->getDim(0) != dims.queryHeads))
+    return makeShapeError("[Hq]", "sink", *options.sink);
   return dims;
 }
 

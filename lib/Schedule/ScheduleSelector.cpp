@@ -81,6 +81,17 @@ static void preferLessCode(std::vector<Candidate> &ranked,
   std::rotate(ranked.begin(), best, best + 1);
 }
 
+/// The problem as the kernels of `schedule` see it: without density, where they
+/// skip nothing between the first and the last visible key.
+static AttentionProblem getSeenProblem(const AttentionProblem &problem,
+                                       const Schedule &schedule,
+                                       const GeneratorFeatures &features) {
+  AttentionProblem seen = problem;
+  if (schedule.kind == ScheduleKind::SmallCache && !features.smallCacheDensity)
+    seen.mask.density = 1;
+  return seen;
+}
+
 /// Judges every schedule of the space.
 static Selection judge(const AttentionProblem &problem,
                        const TargetInfo &target,
@@ -96,8 +107,9 @@ static Selection judge(const AttentionProblem &problem,
     std::vector<Violation> violations =
         check(problem, schedule, target, options.features);
     if (violations.empty()) {
-      selection.ranked.push_back(
-          {schedule, getCost(problem, schedule, target)});
+      AttentionProblem seen =
+          getSeenProblem(problem, schedule, options.features);
+      selection.ranked.push_back({schedule, getCost(seen, schedule, target)});
       observer.onLegal(selection.ranked.back());
     } else {
       selection.rejected.push_back({schedule, std::move(violations.front())});

@@ -161,7 +161,8 @@ void Space::expandClusters() {
 
 /// True if all row tiles see the same keys.
 bool Space::isUniform() const {
-  return !problem.mask.isBand() && problem.mask.density == 1;
+  return features.uniformRows && !problem.mask.isBand() &&
+         problem.mask.density == 1;
 }
 
 /// A CTA on each SM takes tile after tile where all tiles take the same time;

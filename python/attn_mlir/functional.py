@@ -29,6 +29,7 @@ def attention(
     causal: Causal = False,
     window: Window = None,
     bias: Any = None,
+    sink: Any = None,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
     mask_mod: Union[Mask, Any] = None,
@@ -50,13 +51,14 @@ def attention(
         to i, as torch does), or False.
       window: (left, right): row i sees the keys i - left to i + right; a number is (left, 0).
       bias: [B, Hq, M, N] with any dimension 1, added to the scores.
+      sink: [Hq], of query's type or f32: one more score in each row of a head, of a key without a value (attention sinks).
       soft_cap: scores become soft_cap * tanh(score / soft_cap).
       scale: 1/sqrt(D) by default.
       mask_mod, score_mod: functions of (b, h, i, j) and (score, b, h, i, j), see attn_mlir.mask. A mask_mod holds beside
         `causal` and `window`; a score_mod takes the place of `soft_cap`.
       block_mask: lists of blocks outside of which nothing is seen, as attn_mlir.mask.block_mask or FlexAttention's BlockMask;
         holds beside the other masks.
-      return_lse: also the logarithm of each row's sum of exponentials, [B, Hq, M] f32; -inf in rows without keys.
+      return_lse: also the logarithm of each row's sum of exponentials, [B, Hq, M] f32; -inf (the sink) in rows without keys.
       out: an array for the output, or (output, lse).
       target: what to compile for; by default the GPU that the arrays are on, and the CPU for arrays in host memory.
       device: as for a kernel's call: "sim" runs a GPU's kernel in the simulator.
@@ -70,7 +72,7 @@ def attention(
     compiler's diagnostics.
     """
     mask_mod = with_blocks(mask_mod, block_mask)
-    call = Call(query, key, value, bias, causal, window, soft_cap, scale, mask_mod, score_mod)
+    call = Call(query, key, value, bias, sink, causal, window, soft_cap, scale, mask_mod, score_mod)
     call.check_shapes()
     fields = ("lse", return_lse)
     return call.run((), fields, target, device, allow_tf32, cache, out)
@@ -103,10 +105,12 @@ def attention_backward(
     """The gradients (d_query, d_key, d_value), with bias_gradient d_bias too, of a function of `attention`'s results.
 
     Arguments: those of the forward, its `output` and `lse`, and the gradients d_output [B, Hq, M, Dv] and, if the function
-    uses it, d_lse [B, Hq, M]. The same bits in every run. Gradients of a bias are computed on the CPU only.
+    uses it, d_lse [B, Hq, M]. The same bits in every run. Gradients of a bias are computed on the CPU only. A sink of the
+    forward is in its lse; the sink's own gradient is the sum over B and M of -exp(sink - lse) * (rowsum(d_output * output) -
+    d_lse).
     """
     mask_mod = with_blocks(mask_mod, block_mask)
-    call = Call(query, key, value, bias, causal, window, soft_cap, scale, mask_mod, score_mod)
+    call = Call(query, key, value, bias, None, causal, window, soft_cap, scale, mask_mod, score_mod)
     call.check_shapes()
     more = {"output": output, "lse": lse, "d_output": d_output, **({"d_lse": d_lse} if d_lse is not None else {})}
     call.check_saved(more)
@@ -125,11 +129,12 @@ def with_blocks(mask_mod: Any, block_mask: Any) -> Any:
 class Call:
     """What `attention` and `attention_backward` share: arrays, options, and the kernel for them."""
 
-    def __init__(self, query, key, value, bias, causal, window, soft_cap, scale, mask_mod, score_mod):
-        arrays = {"query": query, "key": key, "value": value, **({"bias": bias} if bias is not None else {})}
+    def __init__(self, query, key, value, bias, sink, causal, window, soft_cap, scale, mask_mod, score_mod):
+        arrays = {"query": query, "key": key, "value": value, "bias": bias, "sink": sink}
+        arrays = {name: array for name, array in arrays.items() if array is not None or name in ("query", "key", "value")}
         self.arguments = list(arrays.values())
         self.views = [view_of(array, name) for name, array in arrays.items()]
-        self.has_bias = bias is not None
+        self.named = dict(zip(arrays, self.views))
         window = tuple(window) if isinstance(window, list) else window
         self.options = (causal, window, soft_cap, scale, mask_mod, score_mod)
 
@@ -154,6 +159,11 @@ class Call:
         for name, view in (("query", query), ("value", value)):
             if view.shape[3] < 1:
                 raise BindingError(f"operand {name}: expected dim 3 to be at least 1, got {view.shape[3]}")
+        if sink := self.named.get("sink"):
+            if sink.shape != (heads,):
+                raise BindingError(f"sink: expected shape ({heads},), one for each query head, got {tuple(sink.shape)}")
+            if sink.dtype not in (query.dtype, "f32"):
+                raise BindingError(f"sink: expected dtype {query.dtype} or f32, got {sink.dtype}")
 
     def check_saved(self, saved: dict[str, Any]):
         """Shapes of the forward's results and of their gradients."""
@@ -183,9 +193,10 @@ class Call:
         what they close over may have changed."""
         causal, window, soft_cap, scale, mask_mod, score_mod = self.options
         query, _, value = self.views[:3]
-        bias = self.bias()
+        bias, sink = self.bias(), self.named.get("sink")
+        sink_dtype = sink.dtype if sink else None
         check_scale(scale)
-        key = (query.dtype, query.shape[3], value.shape[3], bias, self.options, fields, target, allow_tf32, cache)
+        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, self.options, fields, target, allow_tf32, cache)
         is_traced = all(part is None or isinstance(part, Traced) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
         if known is not None:
@@ -193,7 +204,8 @@ class Call:
         mask, score = make_mask(causal, window, mask_mod), make_score(soft_cap, score_mod)
         problem = AttentionProblem(
             query.dtype, query.shape[3], value.shape[3], mask.region if mask else None, score.region if score else None,
-            **(dict(zip(("bias_shape", "bias_dtype"), bias)) if bias else {}), scale=scale, **dict(zip(fields[::2], fields[1::2])),
+            **(dict(zip(("bias_shape", "bias_dtype"), bias)) if bias else {}), sink_dtype=sink_dtype, scale=scale,
+            **dict(zip(fields[::2], fields[1::2])),
         )  # fmt: skip
         result = compiled(problem, target, allow_tf32, cache), [a for part in (score, mask) if part for a in part.arrays]
         if is_traced:
@@ -204,9 +216,9 @@ class Call:
 
     def bias(self) -> Optional[tuple]:
         """Its shape in sizes of the problem, and its type."""
-        if not self.has_bias:
+        if "bias" not in self.named:
             return None
-        query, key, _, bias = self.views
+        query, key, bias = (self.named[name] for name in ("query", "key", "bias"))
         return bias_shape(bias.shape, (*query.shape[:3], key.shape[2])), bias.dtype
 
 

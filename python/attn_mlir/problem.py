@@ -34,8 +34,8 @@ class AttentionProblem:
     """output [B, Hq, M, value_dim] = softmax(score_mod(scale * query key^T + bias), under mask_mod) value.
 
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
-    None, or four of 1 and BIAS_DIMS; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of
-    f64 inputs f64; natural logarithm).
+    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `scale` is 1/sqrt(head_dim) by
+    default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm).
 
     With `gradient` it is the backward: arguments then go on with output, lse and d_output, and with `d_lse` d_lse; results
     are d_query, d_key, d_value, with `bias_gradient` d_bias.
@@ -48,6 +48,7 @@ class AttentionProblem:
     score: Optional[Region] = None
     bias_shape: Optional[tuple[Union[int, str], ...]] = None
     bias_dtype: str = "f32"
+    sink_dtype: Optional[str] = None
     scale: Optional[float] = None
     lse: bool = False
     gradient: bool = False
@@ -56,7 +57,7 @@ class AttentionProblem:
 
     @property
     def captures(self) -> tuple[Capture, ...]:
-        """Of the score, then of the mask: the function's arguments after query, key, value and bias."""
+        """Of the score, then of the mask: the function's arguments after query, key, value, bias and sink."""
         regions = [region for region in (self.score, self.mask) if region]
         return tuple(capture for region in regions for capture in region.captures)
 
@@ -76,6 +77,9 @@ class AttentionProblem:
         if self.bias_shape is not None:
             arguments["bias"] = tensor(self.bias_shape, self.bias_dtype)
             clauses.append(f"bias(%bias : {arguments['bias']})")
+        if self.sink_dtype is not None:
+            arguments["sink"] = tensor(("Hq",), self.sink_dtype)
+            clauses.append(f"sink(%sink : {arguments['sink']})")
         arguments.update((c.name, c.type) for c in self.captures)
         if self.gradient:
             saved = {"output": output, "lse": lse, "d_output": output, **({"d_lse": lse} if self.d_lse else {})}

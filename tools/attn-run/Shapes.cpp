@@ -314,12 +314,14 @@ std::optional<Shapes> ShapeResolver::run(
   size_t number = 0;
   function.walk([&](Operation *op) {
     std::string suffix = number == 0 ? "" : std::to_string(number);
-    if (auto attention = dyn_cast<AttentionOp>(op))
+    if (auto attention = dyn_cast<AttentionOp>(op)) {
       nameByAttention(attention, suffix);
-    else if (auto backward = dyn_cast<AttentionBackwardOp>(op))
+      tie(attention.getSink(), 0, "Hq" + suffix);
+    } else if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
       nameByBackward(backward, suffix);
-    else
+    } else {
       return;
+    }
     ++number;
   });
   if (!assignTypes())

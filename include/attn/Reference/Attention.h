@@ -51,6 +51,8 @@ struct AttentionOptions {
   std::optional<double> softCap;
   /// Rank 4; each size is that of [B, Hq, M, N] or 1.
   const Tensor *bias = nullptr;
+  /// [Hq]: one more score in each row of a head, of a key without a value.
+  const Tensor *sink = nullptr;
   ScoreMod scoreMod;
   /// Needed by attentionBackward where scoreMod is set.
   ScoreModDerivative scoreModDerivative;
@@ -79,7 +81,7 @@ struct AttentionResult {
 /// Everything is computed in float64; output and LSE are f64 (rounding them is
 /// the caller's choice). Rows:
 ///  - a row whose scores are all -inf (every key masked) gives output 0 and LSE
-///    -inf, never NaN;
+///    -inf (its sink, if there is one), never NaN;
 ///  - a masked key takes no part, whatever its K and V hold;
 ///  - else IEEE arithmetic decides: a NaN score, or a score of +inf, makes the
 ///    whole row and its LSE NaN; a NaN or infinity in a visible V propagates.

@@ -32,6 +32,7 @@ struct GeneratorFeatures {
   bool smallCache = true;
   bool spillScores = true;        ///< small-cache kernels that spill f32 scores
   bool spillProbabilities = true; ///< and those that spill 16-bit ones
+  bool smallCacheDensity = true;  ///< and that skip tiles inside of a band
   bool clusters = true;           ///< that share key and value tiles
   bool headDimClusters = false;   ///< that share the head dims of a query tile
   /// Without it, sm_90a runs mma_sync kernels.
@@ -42,6 +43,8 @@ struct GeneratorFeatures {
   /// cache. Without them, such problems run mma_sync kernels.
   bool wgmmaSlices = true;
   bool tf32 = true;
+  /// False if row tiles may see different keys whatever the pattern says.
+  bool uniformRows = true;
 };
 
 /// Why a schedule cannot run: names the limit, the need and what there is.

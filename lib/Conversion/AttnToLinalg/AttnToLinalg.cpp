@@ -14,6 +14,7 @@
 #include "OnlineStep.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/SinkBuilder.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
@@ -102,10 +103,42 @@ static Value emitLse(OpBuilder &builder, Location loc, const OnlineState &state,
                      });
 }
 
-/// Replaces an op with results (output, optional LSE) by the two of `state`.
+/// The state after `sinks`, one for each head.
+static OnlineState takeSink(OpBuilder &builder, Location loc,
+                            const OnlineState &state, Value sinks) {
+  auto type = cast<RankedTensorType>(state.max.getType());
+  Value spread =
+      linalg::BroadcastOp::create(
+          builder, loc, sinks,
+          tensor::EmptyOp::create(
+              builder, loc, tensor::getMixedSizes(builder, loc, state.max),
+              getElementTypeOrSelf(sinks.getType())),
+          ArrayRef<int64_t>{kBatch, kSequence})
+          .getResults()[0];
+  auto map = [&](Value RowState::*part) {
+    return elementwise(builder, loc, {state.max, state.sum, spread}, type,
+                       [&](OpBuilder &b, Location l, ValueRange args) {
+                         Value sink = convertFloat(
+                             b, l, args[2], cast<FloatType>(args[0].getType()));
+                         return buildSink(b, l, args[0], args[1], sink).*part;
+                       });
+  };
+  Value acc =
+      elementwise(builder, loc, {state.acc, map(&RowState::decay)},
+                  cast<RankedTensorType>(state.acc.getType()),
+                  [](OpBuilder &b, Location l, ValueRange args) -> Value {
+                    return arith::MulFOp::create(b, l, args[0], args[1]);
+                  });
+  return {acc, map(&RowState::max), map(&RowState::sum)};
+}
+
+/// Replaces an op with results (output, optional LSE) by the two of `state`
+/// after `sinks`, which may be null.
 static void replaceByNormalized(PatternRewriter &rewriter, Operation *op,
-                                const OnlineState &state) {
+                                OnlineState state, Value sinks) {
   Location loc = op->getLoc();
+  if (sinks)
+    state = takeSink(rewriter, loc, state, sinks);
   auto typeOf = [&](unsigned i) {
     return cast<RankedTensorType>(op->getResult(i).getType());
   };
@@ -127,7 +160,7 @@ struct ConvertAttention : OpRewritePattern<AttentionOp> {
                                 PatternRewriter &rewriter) const override {
     OnlineState state = emitOnlineStep(rewriter, op.getLoc(),
                                        ScoreInputs::get(op), std::nullopt);
-    replaceByNormalized(rewriter, op, state);
+    replaceByNormalized(rewriter, op, state, op.getSink());
     return success();
   }
 };
@@ -182,7 +215,8 @@ struct ConvertNormalize : OpRewritePattern<NormalizeOp> {
 
   LogicalResult matchAndRewrite(NormalizeOp op,
                                 PatternRewriter &rewriter) const override {
-    replaceByNormalized(rewriter, op, {op.getAcc(), op.getMax(), op.getSum()});
+    replaceByNormalized(rewriter, op, {op.getAcc(), op.getMax(), op.getSum()},
+                        op.getSink());
     return success();
   }
 };

@@ -40,6 +40,8 @@ SmallVector<std::string> dimNames(const KernelOperand &operand) {
     return {"B", "Hq", "M", "N"};
   if (name == "output")
     return {"B", "Hq", "M", "Dv"};
+  if (name == "sink")
+    return {"Hq"};
   if (name == "lse")
     return {"B", "Hq", "M"};
   SmallVector<std::string> names;

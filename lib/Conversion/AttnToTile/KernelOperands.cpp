@@ -35,6 +35,11 @@ RankedTensorType TiledAttention::getKeyType() const {
   return cast<RankedTensorType>(sourceOf(op.getKey()).getType());
 }
 
+Value TiledAttention::getSink() const {
+  NormalizeOp op = normalize;
+  return op.getSink() ? sourceOf(op.getSink()) : Value();
+}
+
 Value TiledAttention::getOutput(StringRef name) const {
   for (const KernelOperand &operand : operands)
     if (operand.isOutput && operand.name == name)
@@ -253,6 +258,8 @@ FailureOr<TiledAttention> attn::findTiledAttention(Operation *function,
   addTiled("value", op.getValue());
   if (op.getBias())
     addInput(attention, "bias", sourceOf(op.getBias()), 1);
+  if (Value sink = attention.getSink())
+    addInput(attention, "sink", sink, 1);
   findPrologue(attention);
   addCaptures(attention);
   if (failed(addOutputs(attention)))

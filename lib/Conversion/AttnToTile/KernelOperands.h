@@ -68,6 +68,8 @@ struct TiledAttention {
   /// The whole query and key tensors.
   mlir::RankedTensorType getQueryType() const;
   mlir::RankedTensorType getKeyType() const;
+  /// The whole tensor of sinks, null if there is none.
+  mlir::Value getSink() const;
   /// The output called `name`, null if there is none.
   mlir::Value getOutput(llvm::StringRef name) const;
 

@@ -6,6 +6,8 @@
 
 #include "KernelScope.h"
 
+#include "Fragments.h"
+
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 #include "mlir/IR/Matchers.h"
@@ -215,6 +217,35 @@ FailureOr<Value> KernelScope::loadSlice(Value slice, int64_t rows, int64_t cols,
     indices.push_back(column);
   return loadTile(values.lookup(op.getSource()), indices, rows, cols,
                   op.getType().getDimSize(kHead));
+}
+
+Value KernelScope::loadSink() {
+  Value tensor = attention.getSink();
+  if (!tensor)
+    return Value();
+  Location loc = attention.normalize.getLoc();
+  Value source = values.lookup(tensor);
+  Value head = values.lookup(attention.forall.getInductionVars()[kHead]);
+  head = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), head);
+  Type rows = getRowType(builder, attention.schedule.getTileM());
+  // With pack_gqa the rows of a tile are those of one head after another.
+  int64_t rowsOfHead = attention.getTilePositions();
+  return Fragments(builder, loc).map(rows, {}, [&](ValueRange) -> Value {
+    Value row = builder.getInsertionBlock()->getArgument(0);
+    Value inTile = arith::DivUIOp::create(
+        builder, loc, row,
+        arith::ConstantIntOp::create(builder, loc, rowsOfHead, 32));
+    Value at = arith::AddIOp::create(
+        builder, loc, head,
+        arith::ExtUIOp::create(builder, loc, builder.getI64Type(), inTile));
+    Type element = cast<tile::GlobalType>(source.getType()).getElementType();
+    Value sink =
+        tile::ExtractOp::create(builder, loc, element, source, ValueRange{at});
+    return element.isF32()
+               ? sink
+               : arith::ExtFOp::create(builder, loc, builder.getF32Type(), sink)
+                     .getResult();
+  });
 }
 
 FailureOr<Value> KernelScope::getKeysInTile(OnlineAttentionOp step) {

@@ -57,6 +57,8 @@ protected:
   mlir::FailureOr<mlir::Value> loadSlice(mlir::Value slice, int64_t rows,
                                          int64_t cols,
                                          mlir::Value column = mlir::Value());
+  /// The sink of each row's head as a row fragment; null if there is none.
+  mlir::Value loadSink();
   /// The keys of `step`'s tile that exist, null if all `tile_n` do.
   mlir::FailureOr<mlir::Value> getKeysInTile(OnlineAttentionOp step);
 

@@ -9,6 +9,7 @@
 #include "Fragments.h"
 
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/IR/SinkBuilder.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -166,14 +167,12 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
   return FragmentState{acc, softmax.max, sum};
 }
 
-std::pair<Value, Value> attn::buildNormalize(OpBuilder &builder, Location loc,
-                                             const ScoreUnits &units,
+/// Output and LSE from a state whose sums are whole rows'.
+static std::pair<Value, Value> buildQuotient(Fragments &fragments,
+                                             double lseUnit,
                                              const FragmentState &state) {
-  Fragments fragments(builder, loc);
   Type rowsType = state.max.getType();
-  Value sum = tile::RowAllReduceOp::create(builder, loc, rowsType,
-                                           tile::Reduction::sum, state.sum);
-  Value inverse = fragments.map(rowsType, sum, [&](ValueRange args) {
+  Value inverse = fragments.map(rowsType, state.sum, [&](ValueRange args) {
     Value quotient = fragments.divide(fragments.constant(1.0), args[0]);
     return fragments.selectEqual(args[0], 0.0, fragments.constant(0.0),
                                  quotient);
@@ -181,11 +180,45 @@ std::pair<Value, Value> attn::buildNormalize(OpBuilder &builder, Location loc,
   Value output = fragments.map(
       state.acc.getType(), {state.acc, inverse},
       [&](ValueRange args) { return fragments.mul(args[0], args[1]); });
-  Value lse = fragments.map(rowsType, {state.max, sum}, [&](ValueRange args) {
-    Value sumLog = fragments.log(args[1]);
-    Value total = fragments.fma(args[0], fragments.constant(units.lse), sumLog);
-    return fragments.selectEqual(args[1], 0.0, fragments.constant(kMinusInf),
-                                 total);
-  });
+  Value lse =
+      fragments.map(rowsType, {state.max, state.sum}, [&](ValueRange args) {
+        Value sumLog = fragments.log(args[1]);
+        Value total =
+            fragments.fma(args[0], fragments.constant(lseUnit), sumLog);
+        return fragments.selectEqual(args[1], 0.0,
+                                     fragments.constant(kMinusInf), total);
+      });
   return {output, lse};
+}
+
+/// The state after the sink, with the maximum in natural units.
+static FragmentState takeSink(Fragments &fragments, OpBuilder &builder,
+                              Location loc, double lseUnit,
+                              const FragmentState &state, Value sink) {
+  auto map = [&](Value RowState::*part) {
+    return fragments.map(
+        state.max.getType(), {state.max, state.sum, sink},
+        [&](ValueRange args) {
+          Value max = fragments.mul(args[0], fragments.constant(lseUnit));
+          return buildSink(builder, loc, max, args[1], args[2]).*part;
+        });
+  };
+  return {fragments.scale(state.acc, map(&RowState::decay)),
+          map(&RowState::max), map(&RowState::sum)};
+}
+
+std::pair<Value, Value> attn::buildNormalize(OpBuilder &builder, Location loc,
+                                             const ScoreUnits &units,
+                                             const FragmentState &state,
+                                             Value sink) {
+  Fragments fragments(builder, loc);
+  Type rowsType = state.max.getType();
+  Value sum = tile::RowAllReduceOp::create(builder, loc, rowsType,
+                                           tile::Reduction::sum, state.sum);
+  if (sink) {
+    FragmentState after = takeSink(fragments, builder, loc, units.lse,
+                                   {state.acc, state.max, sum}, sink);
+    return buildQuotient(fragments, /*lseUnit=*/1.0, after);
+  }
+  return buildQuotient(fragments, units.lse, {state.acc, state.max, sum});
 }

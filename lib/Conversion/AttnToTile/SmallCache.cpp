@@ -348,7 +348,7 @@ FailureOr<OutputState> OutputKernelBuilder::buildKeyLoop() {
 
 void OutputKernelBuilder::buildStores(const OutputState &state) {
   auto [output, lse] =
-      buildNormalize(builder, loc, getOutputUnits(), state.row);
+      buildNormalize(builder, loc, getOutputUnits(), state.row, loadSink());
   SmallVector<Value> at = getRowIndices();
   if (Value tensor = attention.getOutput("lse")) {
     OpBuilder::InsertionGuard guard(builder);

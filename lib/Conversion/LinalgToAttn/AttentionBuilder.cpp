@@ -30,12 +30,12 @@ public:
   LogicalResult run();
 
 private:
-  AttentionOp createOp();
+  FailureOr<AttentionOp> createOp();
   LogicalResult fillScoreMod(AttentionOp op);
   LogicalResult fillMaskMod(AttentionOp op);
   void bindCoordinates(ScalarEmitter &emitter, ValueRange coordinates);
   LogicalResult emitBody(ScalarEmitter &emitter, ScalarRef scalar);
-  FailureOr<Value> applySink(AttentionOp op);
+  FailureOr<Value> createSink(Value query);
   Value castTo(Value tensor, Type elementType);
   LogicalResult missScalar(ScalarRef scalar);
 
@@ -88,7 +88,36 @@ static Layout getBiasLayout(const Roles &roles, const Layout &source) {
   return target;
 }
 
-AttentionOp AttentionBuilder::createOp() {
+/// The score of each head's sink, a tensor of [Hq]; null if there is none.
+FailureOr<Value> AttentionBuilder::createSink(Value query) {
+  if (!match.sink)
+    return Value();
+  Value empty = tensor::EmptyOp::create(
+      rewriter, loc, tensor::getMixedSize(rewriter, loc, query, 1), scoreType);
+  ScalarRef failed = nullptr;
+  auto body = [&](OpBuilder &inner, Location loc, ValueRange) {
+    ScalarEmitter emitter(inner, loc, walker, scoreType);
+    SmallVector<AffineExpr> heads = match.roles.getQueryHeads();
+    emitter.bind(heads, linalg::IndexOp::create(inner, loc, 0));
+    Value sink = emitter.emit(match.sink);
+    failed = emitter.getFailed();
+    if (!sink)
+      sink = arith::ConstantOp::create(inner, loc,
+                                       inner.getFloatAttr(scoreType, 0));
+    linalg::YieldOp::create(inner, loc, sink);
+  };
+  auto sinks = linalg::GenericOp::create(
+      rewriter, loc, TypeRange(empty.getType()), ValueRange(),
+      ValueRange(empty),
+      AffineMap::getMultiDimIdentityMap(1, rewriter.getContext()),
+      utils::IteratorType::parallel, body);
+  if (!failed)
+    return sinks.getResult(0);
+  rewriter.eraseOp(sinks);
+  return missScalar(failed);
+}
+
+FailureOr<AttentionOp> AttentionBuilder::createOp() {
   const Roles &roles = match.roles;
   auto convert = [&](const OperandSource &source, const Layout &target) {
     return convertLayout(rewriter, loc, space, source.tensor,
@@ -107,20 +136,19 @@ AttentionOp AttentionBuilder::createOp() {
                   ? FloatType(rewriter.getF64Type())
                   : FloatType(rewriter.getF32Type());
   Type wanted = getElementTypeOrSelf(match.values.op->getResult(0).getType());
-  // With a sink the rows are scaled after the fact: keep their precision.
-  bool fits = wanted == queryType.getElementType() && !match.sink;
-  Type elementType = fits ? wanted : Type(scoreType);
+  Type elementType =
+      wanted == queryType.getElementType() ? wanted : Type(scoreType);
   SmallVector<int64_t> shape(queryType.getShape());
   shape.back() = valueType.getShape().back();
   auto outputType = RankedTensorType::get(shape, elementType);
-  Type lseType;
-  if (match.sink)
-    lseType = RankedTensorType::get(ArrayRef(shape).drop_back(), scoreType);
+  FailureOr<Value> sink = createSink(query);
+  if (failed(sink))
+    return failure();
   double scale = match.score.scale * match.query.factor * match.key.factor;
   if (auto cap = matchSoftCap(match.score))
     scale *= cap->second;
-  return AttentionOp::create(rewriter, loc, outputType, lseType, query, key,
-                             value, bias,
+  return AttentionOp::create(rewriter, loc, outputType, /*lseType=*/Type(),
+                             query, key, value, bias, *sink,
                              roundScale(scale, queryType.getShape().back()));
 }
 
@@ -185,50 +213,6 @@ LogicalResult AttentionBuilder::fillMaskMod(AttentionOp op) {
 // Around the op
 //===----------------------------------------------------------------------===//
 
-/// A sink is one more key with a score and no value: it takes the share
-/// exp(sink) of the row sum exp(LSE) + exp(sink), so the output shrinks by
-/// 1 / (1 + exp(sink - LSE)).
-FailureOr<Value> AttentionBuilder::applySink(AttentionOp op) {
-  if (!match.sink)
-    return op.getOutput();
-  MLIRContext *context = op.getContext();
-  auto type = cast<RankedTensorType>(op.getOutput().getType());
-  AffineMap all = AffineMap::getMultiDimIdentityMap(4, context);
-  AffineMap maps[] = {
-      all, AffineMap::getMultiDimIdentityMap(4, context).getMajorSubMap(3),
-      all};
-  SmallVector<utils::IteratorType> loops(4, utils::IteratorType::parallel);
-  Value empty = tensor::EmptyOp::create(
-      rewriter, loc, tensor::getMixedSizes(rewriter, loc, op.getOutput()),
-      type.getElementType());
-  ScalarRef failed = nullptr;
-  auto body = [&](OpBuilder &inner, Location loc, ValueRange arguments) {
-    SmallVector<Value> coordinates;
-    for (int64_t i : {0, 1, 2})
-      coordinates.push_back(linalg::IndexOp::create(inner, loc, i));
-    ScalarEmitter emitter(inner, loc, walker, scoreType);
-    bindCoordinates(emitter, coordinates);
-    Value sink = emitter.emit(match.sink);
-    failed = emitter.getFailed();
-    Value result = arguments[0];
-    if (sink) {
-      Value one = arith::ConstantOp::create(inner, loc,
-                                            inner.getFloatAttr(scoreType, 1));
-      Value gap = arith::SubFOp::create(inner, loc, sink, arguments[1]);
-      Value share = math::ExpOp::create(inner, loc, gap);
-      Value total = arith::AddFOp::create(inner, loc, share, one);
-      result = arith::DivFOp::create(inner, loc, arguments[0], total);
-    }
-    linalg::YieldOp::create(inner, loc, result);
-  };
-  auto scaled = linalg::GenericOp::create(
-      rewriter, loc, TypeRange(type), ValueRange{op.getOutput(), op.getLse()},
-      ValueRange(empty), maps, loops, body);
-  if (failed)
-    return missScalar(failed);
-  return scaled.getResult(0);
-}
-
 /// Rounds or widens the elements of `tensor`.
 Value AttentionBuilder::castTo(Value tensor, Type elementType) {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -258,19 +242,16 @@ Value AttentionBuilder::castTo(Value tensor, Type elementType) {
 
 LogicalResult AttentionBuilder::run() {
   rewriter.setInsertionPoint(match.values.op);
-  AttentionOp op = createOp();
-  auto giveUp = [&]() {
-    rewriter.eraseOp(op);
+  FailureOr<AttentionOp> op = createOp();
+  if (failed(op))
     return failure();
-  };
-  if (failed(fillScoreMod(op)) || failed(fillMaskMod(op)))
-    return giveUp();
-  FailureOr<Value> output = applySink(op);
-  if (failed(output))
+  if (failed(fillScoreMod(*op)) || failed(fillMaskMod(*op))) {
+    rewriter.eraseOp(*op);
     return failure();
+  }
   auto resultType =
       cast<RankedTensorType>(match.values.op->getResult(0).getType());
-  Value result = castTo(*output, resultType.getElementType());
+  Value result = castTo(op->getOutput(), resultType.getElementType());
   result = convertLayout(rewriter, loc, space, result,
                          match.roles.getResultLayout(), match.resultLayout);
   if (result.getType() != resultType)

@@ -76,10 +76,22 @@ struct MbarrierWaitLowering : TileOpLowering<MbarrierWaitOp> {
     IndexBuilder index(rewriter, op.getLoc());
     Value address = mbarrierAddress(index, adaptor.getBarrier().front(),
                                     adaptor.getStage().front());
+    if (op.getAfter())
+      pin(rewriter, op.getLoc(), adaptor.getAfter(), address);
     rewriter.replaceOpWithNewOp<NVVM::MBarrierTryWaitParityOp>(
         op, address, index.toI32(adaptor.getParity().front()),
         index.i32(kWaitNanoseconds));
     return success();
+  }
+
+private:
+  /// One value that needs all of `registers`.
+  static void pin(OpBuilder &builder, Location loc, ValueRange registers,
+                  Value address) {
+    Value sum = registers.front();
+    for (Value value : registers.drop_front())
+      sum = arith::AddFOp::create(builder, loc, sum, value);
+    attn::ptx::PinOp::create(builder, loc, sum, address);
   }
 };
 

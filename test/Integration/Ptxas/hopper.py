@@ -2,7 +2,8 @@
 
 usage: hopper.py PTXAS D DV TILE_N BUDGET: both types; full, causal and window. Fails if ptxas spills, serialises wgmma
 (C75xx), or waits for the product with V before the exponentials of the next tile; if an opcode is there more often than
-the algorithm needs it; or if the unmasked loop has more than BUDGET instructions.
+the algorithm needs it; or if the unmasked loop has more than BUDGET instructions (under a window, which keeps where it
+begins beside where it ends, 4 more).
 """
 
 import re
@@ -58,22 +59,23 @@ def check_loop(name, loop, d, dv, n):
         "MUFU": scores + 2,  # P, and the decay of two rows
         "FMNMX": scores + 5,  # row maxima: two rows, over 4 lanes; the larger rise
         "FFMA": scores,
-        "FADD": scores + 4,  # the sum; rise and decay of two rows
+        "FADD": scores + 5,  # the sum; rise and decay of two rows; the sum of what is pinned
         "FMUL": outputs + 6,
         "F2FP": scores // 2,
         "R2UR": 12,  # uniform registers run out from 192 columns on
+        "MOV": 16,  # addresses and parities: no accumulator or operand is copied, which would be n / 4 at least
+        "UMOV": 20,
         "LDL": 0,
         "STL": 0,
     }
     for opcode, limit in limits.items():
         expect(counts[opcode] <= limit, f"{name}: expected at most {limit} {opcode}, got {counts[opcode]}")
     order = " ".join(cubin.order(loop))
-    expected = r"FENCE HGMMA FENCE HGMMA WAIT1 (FMUL )*MUFU( FMUL| MUFU)* WAIT0( MUFU)?( FMUL)*$"
+    expected = r"FENCE HGMMA FENCE HGMMA WAIT1 (FMUL )*MUFU( FMUL| MUFU)* WAIT0( FMUL)*$"
     expect(re.match(expected, order), f"{name}: expected both products, softmax, then the wait for the second; got {order}")
     names = [instruction.name() for instruction in loop]
-    # The decay of two rows is needed after the wait only; ptxas leaves two exponentials of P behind with it.
     late = names[names.index("WAIT0") :].count("MUFU")
-    expect(late <= 4, f"{name}: expected the exponentials before the wait for the second product, got {late} after it")
+    expect(late == 0, f"{name}: expected the exponentials before the wait for the second product, got {late} after it")
 
 
 def main():
@@ -91,7 +93,8 @@ def main():
                 check_loop(name, loop, d, dv, n)
             lengths = [len(loop) for loop in loops]
             print(f"{name}: {lengths} instructions for each tile of keys, {dv // 2} of them only where a maximum rises")
-            expect(min(lengths) <= budget, f"{name}: expected at most {budget}, got {min(lengths)}")
+            limit = budget + 4 * ("window" in case)
+            expect(min(lengths) <= limit, f"{name}: expected at most {limit}, got {min(lengths)}")
     print("PASS")
 
 

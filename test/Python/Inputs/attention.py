@@ -76,6 +76,19 @@ class Results(unittest.TestCase):
         del inputs["bias"]
         self.near(problem, [attn_mlir.attention(q, k, v, soft_cap=2.0, device="sim")], inputs)
 
+    def test_sink(self):
+        q, k, v = normal("f16", 1, 4, 7, 32), normal("f16", 1, 2, 9, 32), normal("f16", 1, 2, 9, 32)
+        sink = normal("f32", 4)
+        for where in ({"target": "cpu"}, {"device": "sim"}):
+            plain, lse = attn_mlir.attention(q, k, v, return_lse=True, **where)
+            output, total = attn_mlir.attention(q, k, v, sink=sink, return_lse=True, **where)
+            for row, (before, after) in enumerate(zip(lse.values(), total.values())):
+                expected = before + math.log1p(math.exp(sink.values()[row // 7] - before))
+                self.assertAlmostEqual(after, expected, delta=1e-5)
+                share, columns = math.exp(before - expected), slice(row * 32, row * 32 + 32)
+                for ours, whole in zip(output.values()[columns], plain.values()[columns]):
+                    self.assertAlmostEqual(ours, share * whole, delta=3e-3)
+
     def test_rows_without_keys(self):
         q, k = normal("f16", 1, 1, 5, 32), normal("f16", 1, 1, 2, 32)
         output, lse = attn_mlir.attention(q, k, k, causal=True, return_lse=True, device="sim")

@@ -56,6 +56,7 @@ class Refused(unittest.TestCase):
         arrays = self.q, self.k, self.v
         self.refuses("expected a bias of rank 4, got 2", *arrays, bias=normal(9, 11))
         self.refuses("expected dim 3 of bias to be 1 or 11 (N), got 9", *arrays, bias=normal(1, 1, 9, 9))
+        self.refuses("sink: expected shape (4,), one for each query head, got (3,)", *arrays, sink=normal(3))
         self.refuses("expected 2 results in out, got 1", *arrays, return_lse=True, out=normal(2, 4, 9, 48))
         self.refuses("expected 1 results in out, got 2", *arrays, out=[normal(2, 4, 9, 48)] * 2)
 

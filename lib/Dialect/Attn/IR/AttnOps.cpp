@@ -30,10 +30,11 @@ static SmallVector<OpFoldResult> sizesOf(OpBuilder &builder, Value value) {
 
 void AttentionOp::build(OpBuilder &builder, OperationState &state,
                         Type outputType, Type lseType, Value query, Value key,
-                        Value value, Value bias, std::optional<double> scale) {
+                        Value value, Value bias, Value sink,
+                        std::optional<double> scale) {
   FloatAttr scaleAttr = scale ? builder.getF64FloatAttr(*scale) : FloatAttr();
-  build(builder, state, outputType, lseType, query, key, value, bias, scaleAttr,
-        /*schedule=*/ScheduleAttr());
+  build(builder, state, outputType, lseType, query, key, value, bias, sink,
+        scaleAttr, /*schedule=*/ScheduleAttr());
 }
 
 double AttentionOp::getScaleValue() {

@@ -219,6 +219,9 @@ AttentionOp::getTiledImplementation(OpBuilder &builder,
       sliceInputs(builder, *this, tile, slices);
   if (failed(inputs))
     return failure();
+  if (getSink())
+    inputs->push_back(
+        slice(builder, getLoc(), getSink(), {tile[kLoopH]}, slices));
   SmallVector<Type> types;
   for (Type type : getResultTypes())
     types.push_back(tileType(type, sizes));
@@ -343,6 +346,9 @@ NormalizeOp::getTiledImplementation(OpBuilder &builder,
       ranges.push_back(wholeRange(builder, source, kHeadDim));
     operands.push_back(slice(builder, getLoc(), source, ranges, slices));
   }
+  if (getSink())
+    operands.push_back(
+        slice(builder, getLoc(), getSink(), {tile[kLoopH]}, slices));
   SmallVector<Type> types;
   for (Type type : getResultTypes())
     types.push_back(tileType(type, sizes));

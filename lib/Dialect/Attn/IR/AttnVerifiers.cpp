@@ -243,12 +243,26 @@ AttentionDims attn::getUnknownDims() {
 // Ops
 //===----------------------------------------------------------------------===//
 
+/// One element for each of `heads`.
+static LogicalResult verifySinkSize(Operation *op, ShapedType sink,
+                                    NamedDim heads) {
+  return verifyEqual(op, heads, {"sink", "0", sink.getDimSize(0)});
+}
+
 LogicalResult AttentionOp::verify() {
   if (failed(verifyOperands(*this, AttentionOperands::get(*this))))
     return failure();
   AttentionDims dims = AttentionDims::get(*this);
   auto output = cast<ShapedType>(getOutput().getType());
   Type element = getElementTypeOrSelf(getQuery().getType());
+  // attention_c16
+  if (Value sink = getSink()) {
+    auto type = cast<ShapedType>(sink.getType());
+    if (failed(
+            verifyElementType(*this, "sink", type, element, getScoreType())) ||
+        failed(verifySinkSize(*this, type, {"query", "Hq", dims.queryHeads})))
+      return failure();
+  }
   // attention_c7
   if (failed(verifyElementType(*this, "output", output, element,
                                getScoreType())) ||
@@ -306,6 +320,11 @@ LogicalResult NormalizeOp::verify() {
     if (failed(verifyEqual(*this, {"acc", Twine(i).str(), acc.getDimSize(i)},
                            {"output", Twine(i).str(), output.getDimSize(i)})))
       return failure();
+  // normalize_c4
+  if (getSink() &&
+      failed(verifySinkSize(*this, cast<ShapedType>(getSink().getType()),
+                            {"acc", "1", acc.getDimSize(kHead)})))
+    return failure();
   // normalize_c2
   if (getLse() && getLse().getType() != getMax().getType())
     return emitOpError() << "expected lse to have the type of max, "

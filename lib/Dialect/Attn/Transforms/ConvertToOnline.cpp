@@ -46,10 +46,10 @@ static void convertToOnline(AttentionOp op) {
       op.getScaleAttr(), op.getScheduleAttr());
   step.getScoreMod().takeBody(op.getScoreMod());
   step.getMaskMod().takeBody(op.getMaskMod());
-  auto normalize =
-      NormalizeOp::create(builder, loc, op->getResultTypes(),
-                          ValueRange{step.getAccResult(), step.getMaxResult(),
-                                     step.getSumResult()});
+  SmallVector<Value> end(step.getResults());
+  if (op.getSink())
+    end.push_back(op.getSink());
+  auto normalize = NormalizeOp::create(builder, loc, op->getResultTypes(), end);
   op->replaceAllUsesWith(normalize);
   op.erase();
 }

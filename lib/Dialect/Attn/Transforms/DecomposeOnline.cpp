@@ -14,6 +14,7 @@
 #include "TileEmitter.h"
 #include "VectorMath.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/SinkBuilder.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
@@ -206,11 +207,21 @@ static Values emitNormalize(NormalizeOp op, TileBuffers &buffers) {
   Value zero = index(0), row = loop.getInductionVar();
   Values at = {zero, zero, row};
   Value sum = tensor::ExtractOp::create(b, op.getSum(), at);
+  Value max = tensor::ExtractOp::create(b, op.getMax(), at);
+  Value decay;
+  if (op.getSink()) {
+    RowState state = buildSink(b, b.getLoc(), max, sum, readSink(b, op));
+    max = state.max;
+    sum = state.sum;
+    decay = state.decay;
+  }
   Value none = createSplat(b, scoreType, 0.0);
   Value isEmpty =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, none);
   Value inverse = arith::DivFOp::create(b, createSplat(b, scoreType, 1.0), sum);
   Value factor = arith::SelectOp::create(b, isEmpty, none, inverse);
+  if (decay)
+    factor = arith::MulFOp::create(b, factor, decay);
   Values results(loop.getRegionIterArgs());
   for (int64_t column = 0, e = accType.getDimSize(kHeadDim); column < e;
        column += kBlockColumns) {
@@ -225,7 +236,6 @@ static Values emitNormalize(NormalizeOp op, TileBuffers &buffers) {
     results[0] = buffers.writeRow(b, part, results[0], place);
   }
   if (op.getLse()) {
-    Value max = tensor::ExtractOp::create(b, op.getMax(), at);
     Value lse = arith::AddFOp::create(b, max, math::LogOp::create(b, sum));
     Value minusInf =
         createSplat(b, scoreType, -std::numeric_limits<double>::infinity());
@@ -271,8 +281,10 @@ private:
       auto tensor = dyn_cast<RankedTensorType>(type);
       if (!tensor)
         continue;
-      if (tensor.hasStaticShape() && tensor.getDimSize(kBatch) == 1 &&
-          tensor.getDimSize(kHead) == 1)
+      // [batch, head, ...], or a sink [head].
+      auto isOne = [](int64_t size) { return size == 1; };
+      if (tensor.hasStaticShape() &&
+          llvm::all_of(tensor.getShape().take_front(2), isOne))
         continue;
       op->emitOpError() << "expected static tiles of one batch and one head, "
                            "as --attn-tile and --attn-pad-tiles give, got "

@@ -16,6 +16,7 @@
 #include "TileEmitter.h"
 #include "TiledForm.h"
 #include "VectorMath.h"
+#include "attn/Dialect/Attn/IR/SinkBuilder.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
@@ -243,6 +244,7 @@ public:
 
 private:
   void createBuffers();
+  void emitSink();
   void forKeyTiles(llvm::function_ref<void(KeyTileEmitter &)> body);
   Value emitSlice(Value result, Value first, int64_t count);
   Value emitOutput();
@@ -279,6 +281,19 @@ void RowTileEmitter::createBuffers() {
   Value row = loop.getInductionVar();
   memref::StoreOp::create(b, minusInf, rowTile.max, row);
   memref::StoreOp::create(b, zero, rowTile.sum, row);
+}
+
+/// Takes the sink into the maxima and sums.
+void RowTileEmitter::emitSink() {
+  auto loop = scf::ForOp::create(b, index(0), index(dims.queryRows), index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value row = loop.getInductionVar();
+  RowState state = buildSink(
+      b, b.getLoc(), memref::LoadOp::create(b, rowTile.max, row),
+      memref::LoadOp::create(b, rowTile.sum, row), readSink(b, normalize));
+  memref::StoreOp::create(b, state.max, rowTile.max, row);
+  memref::StoreOp::create(b, state.sum, rowTile.sum, row);
 }
 
 /// Copies of the key loops, without state, around what `body` emits.
@@ -382,6 +397,8 @@ Value RowTileEmitter::emitLse() {
 Values RowTileEmitter::emit() {
   createBuffers();
   forKeyTiles([](KeyTileEmitter &tile) { tile.emitScores(); });
+  if (normalize.getSink())
+    emitSink();
   forKeyTiles([](KeyTileEmitter &tile) { tile.emitProbabilities(); });
   Values results = {emitOutput()};
   if (normalize.getLse())

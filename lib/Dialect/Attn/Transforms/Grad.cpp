@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SinkGradient.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -242,8 +243,8 @@ AttentionOp GradBuilder::cloneForward() {
   auto copy = AttentionOp::create(
       builder, attention.getLoc(), output, lse, operand(attention.getQuery()),
       operand(attention.getKey()), operand(attention.getValue()),
-      operand(attention.getBias()), attention.getScaleAttr(),
-      attention.getScheduleAttr());
+      operand(attention.getBias()), operand(attention.getSink()),
+      attention.getScaleAttr(), attention.getScheduleAttr());
   cloneMods(copy);
   return copy;
 }
@@ -299,6 +300,8 @@ Value GradBuilder::createGradient(AttentionBackwardOp backward,
   add(backward.getKey(), backward.getDKey());
   add(backward.getValue(), backward.getDValue());
   add(backward.getBias(), backward.getDBias());
+  if (self == mapping.lookupOrNull(attention.getSink()))
+    add(self, createSinkGradient(builder, backward, self));
   for (auto [capture, gradient] :
        llvm::zip_equal(backward.getCaptures(), backward.getDCaptures()))
     add(capture, gradient);

@@ -127,7 +127,10 @@ static bool padAttention(NormalizeOp normalize) {
     shape[kSequence] = step.getSchedule()->getTileM();
     types.push_back(tensor.clone(shape));
   }
-  auto padded = NormalizeOp::create(builder, loc, types, state.values());
+  SmallVector<Value> end = state.values();
+  if (normalize.getSink())
+    end.push_back(normalize.getSink());
+  auto padded = NormalizeOp::create(builder, loc, types, end);
   for (auto [result, whole] :
        llvm::zip_equal(normalize->getResults(), padded->getResults())) {
     SmallVector<OpFoldResult> sizes =

@@ -9,8 +9,10 @@
 #include "TiledForm.h"
 
 #include "attn/Analysis/MaskAnalysis.h"
+#include "attn/Analysis/MaskProgram.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Schedule/IoModel.h"
 #include "attn/Support/ElementType.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -103,6 +105,31 @@ private:
 };
 } // namespace
 
+/// The part of the tiles inside its band that a mask leaves visible, as tiles
+/// of at least 128 rows and keys show it; 1 where that depends on data, or
+/// would take long to find out.
+static double getDensity(Region &maskMod, const AttentionProblem &problem) {
+  constexpr int64_t kSmallestTile = 128, kMostTiles = 64, kMostBoxes = 1 << 14;
+  int64_t longest = std::max(problem.queryLength, problem.kvLength);
+  int64_t tile = llvm::alignTo(
+      std::max<int64_t>(llvm::divideCeil(longest, kMostTiles), kSmallestTile),
+      kSmallestTile);
+  MaskBox all{{0, problem.batch - 1},
+              {0, problem.queryHeads - 1},
+              {0, problem.queryLength - 1},
+              {0, problem.kvLength - 1}};
+  std::optional<BlockMap> map =
+      MaskProgram(maskMod).classifyBlocks(all, tile, tile, kMostBoxes);
+  int64_t inBand =
+      sumVisibleTiles(HeadShape::get(problem, /*pack=*/false), tile, tile)
+          .tiles;
+  if (!map || inBand == 0)
+    return 1;
+  int64_t visible = llvm::count_if(
+      map->blocks, [](BlockState state) { return state != BlockState::Empty; });
+  return std::min(1.0, static_cast<double>(visible) / inBand);
+}
+
 //===----------------------------------------------------------------------===//
 // The problem
 //===----------------------------------------------------------------------===//
@@ -143,6 +170,8 @@ static AttentionProblem getSizes(OpTy op) {
 AttentionProblem attn::getProblem(AttentionOp op) {
   AttentionProblem problem = getSizes(op);
   problem.hasLse = static_cast<bool>(op.getLse());
+  if (op.hasMaskMod())
+    problem.mask.density = getDensity(op.getMaskMod(), problem);
   return problem;
 }
 
@@ -166,6 +195,7 @@ GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target,
   features.splitKv = false;
   features.smallCache =
       target.kind == TargetKind::Cpu || type != ElementType::F32;
+  features.smallCacheDensity = false;
   features.spillScores = target.kind == TargetKind::Cpu;
   features.spillProbabilities = target.kind == TargetKind::Gpu;
   // wgmma kernels take 16-bit inputs.
@@ -239,8 +269,9 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   if (ShapedType::isDynamic(dims.queryHeads) ||
       ShapedType::isDynamic(dims.keyHeads) || differsByHead)
     options.features.packGqa = false;
-  // A mask may show the row tiles of a cluster different keys.
-  options.features.clusters = !op.hasMaskMod();
+  // A mask may show the row tiles of a cluster different keys, and give the
+  // CTAs of a persistent grid more and less to do.
+  options.features.clusters = options.features.uniformRows = !op.hasMaskMod();
   Result<Selection> selection =
       attn::selectSchedule(problem, target, fields, options);
   if (!selection)

@@ -180,8 +180,13 @@ static void createRowTile(OpBuilder &builder, WholeAttention whole,
       shape[dim] = getConstantIntValue(size).value_or(ShapedType::kDynamic);
     types.push_back(tensor.clone(shape));
   }
-  auto normalize = NormalizeOp::create(builder, whole.normalize.getLoc(), types,
-                                       state.values());
+  SmallVector<Value> end = state.values();
+  if (Value sink = whole.normalize.getSink())
+    end.push_back(tensor::ExtractSliceOp::create(
+        builder, loc, sink, rows.offsets[kHead], rows.sizes[kHead],
+        OpFoldResult(builder.getIndexAttr(1))));
+  auto normalize =
+      NormalizeOp::create(builder, whole.normalize.getLoc(), types, end);
   builder.setInsertionPointToEnd(forall.getTerminator().getBody());
   for (auto [tile, out] :
        llvm::zip_equal(normalize->getResults(), forall.getRegionIterArgs())) {

@@ -280,7 +280,8 @@ Overlapper::State Overlapper::finishTile(Step &step, Value acc,
 /// The order matters: both products are started before the first is waited for,
 /// and the wait for V stands between the softmax and the wait for the second
 /// product, since ptxas moves that wait up through arithmetic, but not through
-/// a loop (docs/Rationale/Hopper.md).
+/// a loop; and the sums before the wait for V, since it moves exponentials down
+/// (docs/Rationale/Hopper.md).
 Overlapper::State Overlapper::buildTile(Step &step, const State &before,
                                         IRMapping &mapping) {
   clone(step.scalars, mapping);
@@ -299,7 +300,8 @@ Overlapper::State Overlapper::buildTile(Step &step, const State &before,
   clone(step.scores.done, mapping);
   clone(step.mods, mapping);
   buildSoftmax(step, mapping);
-  clone(step.output.full, mapping);
+  auto full = cast<MbarrierWaitOp>(builder.clone(*step.output.full, mapping));
+  full.getAfterMutable().assign(mapping.lookup(step.yielded(Step::kSum)));
   Value acc = MmaWaitOp::create(builder, loc(), /*pending=*/0, output);
   clone(step.output.done, previous);
   return finishTile(step, acc, mapping);

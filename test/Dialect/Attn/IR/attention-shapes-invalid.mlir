@@ -169,3 +169,23 @@ func.func @f(%q: tensor<1x2x4x8xf32>, %k: tensor<1x2x6x8xf32>, %v: tensor<1x2x6x
       : tensor<1x2x4x8xf32>, tensor<1x2x6x8xf32>, tensor<1x2x6x8xf32> -> tensor<1x2x4x8xf32>
   return
 }
+
+// -----
+
+// attention_c16
+func.func @f(%q: tensor<1x2x4x8xf16>, %sink: tensor<3xf32>) {
+  // expected-error @+1 {{expected sink dimension 0 to be 2 as in query, got 3}}
+  %o = attn.attention %q, %q, %q sink(%sink : tensor<3xf32>)
+      : tensor<1x2x4x8xf16>, tensor<1x2x4x8xf16>, tensor<1x2x4x8xf16> -> tensor<1x2x4x8xf16>
+  return
+}
+
+// -----
+
+// attention_c16
+func.func @f(%q: tensor<1x2x4x8xf16>, %sink: tensor<2xbf16>) {
+  // expected-error @+1 {{expected element type of sink to be 'f16' or 'f32', got 'bf16'}}
+  %o = attn.attention %q, %q, %q sink(%sink : tensor<2xbf16>)
+      : tensor<1x2x4x8xf16>, tensor<1x2x4x8xf16>, tensor<1x2x4x8xf16> -> tensor<1x2x4x8xf16>
+  return
+}

@@ -82,6 +82,16 @@ func.func @f(%a: tensor<1x2x4x8xf32>, %m: tensor<1x2x4xf32>) {
 
 // -----
 
+// normalize_c4
+func.func @f(%a: tensor<1x2x4x8xf32>, %m: tensor<1x2x4xf32>, %s: tensor<1xf32>) {
+  // expected-error @+1 {{expected sink dimension 0 to be 2 as in acc, got 1}}
+  %o = attn.normalize %a, %m, %m sink(%s : tensor<1xf32>) : tensor<1x2x4x8xf32>, tensor<1x2x4xf32>
+      -> tensor<1x2x4x8xf32>
+  return
+}
+
+// -----
+
 // merge_c1
 func.func @f() {
   // expected-error @+1 {{expected at least one partial result}}

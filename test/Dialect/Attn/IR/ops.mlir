@@ -11,6 +11,17 @@ func.func @plain(%q: tensor<2x4x8x16xf32>, %k: tensor<2x2x12x16xf32>,
   return %o : tensor<2x4x8x24xf32>
 }
 
+// CHECK-LABEL: @sink
+// CHECK: attn.attention %{{.*}}, %{{.*}}, %{{.*}} sink(%{{.*}} : tensor<4xf32>) :
+// CHECK: attn.normalize %{{.*}}, %{{.*}}, %{{.*}} sink(%{{.*}} : tensor<4xf32>) :
+func.func @sink(%q: tensor<2x4x8x16xf32>, %sink: tensor<4xf32>, %max: tensor<2x4x8xf32>) -> tensor<2x4x8x16xf32> {
+  %o = attn.attention %q, %q, %q sink(%sink : tensor<4xf32>)
+      : tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32> -> tensor<2x4x8x16xf32>
+  %n = attn.normalize %o, %max, %max sink(%sink : tensor<4xf32>)
+      : tensor<2x4x8x16xf32>, tensor<2x4x8xf32> -> tensor<2x4x8x16xf32>
+  return %n : tensor<2x4x8x16xf32>
+}
+
 // Every optional part at once, and dynamic sizes.
 // CHECK-LABEL: @everything
 // CHECK: attn.attention %{{.*}} bias(%{{.*}} : tensor<1x1x?x?xf16>) scale(1.250000e-01) score_mod (%[[S:.*]]: f32, %{{.*}}: index, %[[H:.*]]: index, %{{.*}}: index, %{{.*}}: index) {

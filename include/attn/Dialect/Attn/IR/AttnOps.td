@@ -32,7 +32,7 @@ class Attn_Tensor<Type element, int rank> :
 //===----------------------------------------------------------------------===//
 
 def AttentionOp : Attn_Op<"attention", [
-    Pure,
+    Pure, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
       ["reifyResultShapes"]>,
     DeclareOpInterfaceMethods<TilingInterface, [
@@ -53,7 +53,12 @@ def AttentionOp : Attn_Op<"attention", [
     LSE[b,h,i] = log(sum_j exp(S[b,h,i,j]))                    (natural logarithm)
     ```
 
-    A row whose every key is masked gives O = 0 and LSE = -inf, never NaN.
+    A `sink` is one more score in each row of a head, of a key without a value
+    (Xiao et al., StreamingLLM, 2023): exp(sink[h]) is added to the sum over j, in
+    P and in LSE.
+
+    A row whose every key is masked gives O = 0 and LSE = -inf (with a sink,
+    LSE = sink), never NaN.
     `scale` defaults to 1/sqrt(D). `B`, `Hq`, `Hkv`, `M`, `N` may be dynamic;
     `D` and `Dv` are static. Both regions may capture values from above and
     read tensors by `tensor.extract`; `attn.length` gives M and N inside them.
@@ -87,6 +92,7 @@ def AttentionOp : Attn_Op<"attention", [
     Attn_Tensor<Attn_Float, 4>:$key,
     Attn_Tensor<Attn_Float, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
+    Optional<Attn_Tensor<Attn_Float, 1>>:$sink,
     OptionalAttr<F64Attr>:$scale,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs
@@ -95,6 +101,7 @@ def AttentionOp : Attn_Op<"attention", [
   let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
+    (`sink` `(` $sink^ `:` type($sink) `)`)?
     (custom<Scale>($scale)^)?
     (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value)
@@ -110,10 +117,11 @@ def AttentionOp : Attn_Op<"attention", [
     ::mlir::FloatType getScoreType();
   }];
   let builders = [
-    // No scale, no bias; fills no region.
+    // `bias` and `sink` may be null; fills no region.
     OpBuilder<(ins "::mlir::Type":$outputType, "::mlir::Type":$lseType,
       "::mlir::Value":$query, "::mlir::Value":$key, "::mlir::Value":$value,
-      "::mlir::Value":$bias, "std::optional<double>":$scale)>
+      "::mlir::Value":$bias, "::mlir::Value":$sink,
+      "std::optional<double>":$scale)>
   ];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
@@ -214,11 +222,17 @@ def NormalizeOp : Attn_Op<"normalize", [
   let summary = "output and LSE from the final running state";
   let description = [{
     `output = acc / sum` (0 where sum is 0) and, when asked for,
-    `lse = max + log(sum)` (-inf where sum is 0).
+    `lse = max + log(sum)` (-inf where sum is 0). A `sink`, one for each head of
+    the rows, first enters the state:
+
+    ```
+    max' = max(max, sink[h])     a = exp(max - max')
+    sum' = a * sum + exp(sink[h] - max')        acc' = a * acc
+    ```
 
     Example:
     ```mlir
-    %o, %lse = attn.normalize %acc, %max, %sum
+    %o, %lse = attn.normalize %acc, %max, %sum sink(%s : tensor<1xf32>)
         : tensor<1x1x128x64xf32>, tensor<1x1x128xf32>
         -> tensor<1x1x128x64xf16>, tensor<1x1x128xf32>
     ```
@@ -226,13 +240,14 @@ def NormalizeOp : Attn_Op<"normalize", [
   let arguments = (ins
     Attn_Tensor<Attn_Acc, 4>:$acc,
     Attn_Tensor<Attn_Acc, 3>:$max,
-    Attn_Tensor<Attn_Acc, 3>:$sum);
+    Attn_Tensor<Attn_Acc, 3>:$sum,
+    Optional<Attn_Tensor<Attn_Float, 1>>:$sink);
   let results = (outs
     Attn_Tensor<Attn_Float, 4>:$output,
     Optional<Attn_Tensor<Attn_Acc, 3>>:$lse);
   let assemblyFormat = [{
-    $acc `,` $max `,` $sum attr-dict `:` type($acc) `,` type($max)
-    `->` type($output) (`,` type($lse)^)?
+    $acc `,` $max `,` $sum (`sink` `(` $sink^ `:` type($sink) `)`)? attr-dict
+    `:` type($acc) `,` type($max) `->` type($output) (`,` type($lse)^)?
   }];
   let hasVerifier = 1;
 }
@@ -298,6 +313,9 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     broadcast to, and `d_captures` has the gradient of each tensor in
     `captures`, which score_mod reads by `tensor.extract`. Masked keys and rows
     without keys take no part: their gradients are 0, never NaN.
+
+    A sink of the attention changes none of this: it is in `lse` already. Its own
+    gradient is the sum over b and i of -exp(sink[h] - LSE) * delta.
 
     Example:
     ```mlir

@@ -140,4 +140,28 @@ def MbarrierArriveClusterOp : Op<AttnPTX_Dialect, "mbarrier_arrive_cluster", [
   }];
 }
 
+def PinOp : Op<AttnPTX_Dialect, "pin", [
+    DeclareOpInterfaceMethods<BasicPtxBuilderOpInterface>]> {
+  let summary = "keep the computation of a value here";
+  let description = [{
+    ptxas orders wgmma.wait_group and waits for mbarriers against memory accesses
+    and branches, but not against arithmetic: it moves them up through it, and
+    arithmetic down. This is a store to shared memory of a value below -inf: of
+    none, which ptxas does not find out. `address` may be any of the CTA's.
+
+    Example:
+    ```mlir
+    attn_ptx.pin %sum at %barrier : !llvm.ptr<3>
+    ```
+  }];
+  let arguments = (ins F32:$value, LLVM_PointerInAddressSpace<3>:$address);
+  let assemblyFormat = "$value `at` $address attr-dict `:` type($address)";
+  let extraClassDefinition = [{
+    std::string $cppClass::getPtx() {
+      return "{ .reg .pred never; setp.lt.f32 never, %0, 0fFF800000; "
+             "@never st.shared.f32 [%1], %0; }";
+    }
+  }];
+}
+
 #endif // ATTN_DIALECT_PTX_IR_PTXOPS_TD

@@ -263,15 +263,27 @@ class AttnTile_MbarrierOp<string mnemonic> :
 def MbarrierWaitOp : AttnTile_MbarrierOp<"mbarrier_wait"> {
   let summary = "wait until the phase of this parity is complete";
   let description = [{
+    With `after`, a row fragment, its elements and what they come from are computed
+    before the wait: nothing else orders arithmetic and a wait.
+
     Example:
     ```mlir
     attn_tile.mbarrier_wait %full[%stage], %parity
         : !attn_tile.mbarrier<2, arrivals = 1>
+    attn_tile.mbarrier_wait %full[%stage], %parity after(%sum : !attn_tile.fragment<128xf32, row>)
+        : !attn_tile.mbarrier<2, arrivals = 1>
     ```
   }];
-  let arguments = (ins AttnTile_Mbarrier:$barrier, Index:$stage, Index:$parity);
+  let arguments = (ins AttnTile_Mbarrier:$barrier, Index:$stage, Index:$parity,
+                       Optional<AttnTile_Fragment>:$after);
+  let builders = [OpBuilder<(ins "::mlir::Value":$barrier,
+                                 "::mlir::Value":$stage,
+                                 "::mlir::Value":$parity), [{
+    build($_builder, $_state, barrier, stage, parity, /*after=*/nullptr);
+  }]>];
   let assemblyFormat = [{
-    $barrier `[` $stage `]` `,` $parity attr-dict `:` type($barrier)
+    $barrier `[` $stage `]` `,` $parity (`after` `(` $after^ `:` type($after) `)`)?
+    attr-dict `:` type($barrier)
   }];
 }
 
