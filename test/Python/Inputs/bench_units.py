@@ -91,6 +91,10 @@ class Configurations(unittest.TestCase):
             self.assertIn((*dims, "f16", False), proven)
             self.assertIn((*dims, "bf16", True), proven)
             self.assertIn((*dims, "f16", True), proven)
+        self.assertLessEqual(
+            {p.attention for p in suite.numerics["sm_90a"] if p.attention.gradient},
+            {p.attention for p in suite.numerics["sm_80"]},
+        )
         for part in suite.timed.values():
             self.assertEqual(len({p.name for p in part}), len(part))
         speed, backward, masks = (suite.timed[part] for part in ("speed", "backward", "masks"))
