@@ -10,7 +10,7 @@
 ///
 //===----------------------------------------------------------------------===//
 
-#include "attn/Runtime/Manifest.h"
+#include "OperandAlignment.h"
 
 #include <limits>
 
@@ -80,9 +80,9 @@ private:
       binding.strides = rowMajorStrides(operand, binding.shape);
     else
       checkStrides(operand, binding);
-    if (binding.address % operand.alignmentBytes != 0)
-      fail(operand, "expected alignment to " + number(operand.alignmentBytes) +
-                        " bytes, got address " + number(binding.address));
+    if (std::optional<Error> fault = checkAlignment(operand, binding.address))
+      if (!error)
+        error = fault;
     problem.operands.push_back(std::move(binding));
   }
 
@@ -337,6 +337,15 @@ Result<BoundProblem> attn::runtime::bindOperands(
     const std::vector<std::optional<OperandBinding>> &operands,
     int64_t smCount) {
   return Binder(manifest, smCount).run(operands);
+}
+
+std::optional<Error> attn::runtime::checkAlignment(const Operand &operand,
+                                                   uint64_t address) {
+  if (address % operand.alignmentBytes == 0)
+    return std::nullopt;
+  return Error{"operand " + operand.name + ": expected alignment to " +
+               number(operand.alignmentBytes) + " bytes, got address " +
+               std::to_string(address)};
 }
 
 Result<std::vector<KernelLaunch>>

@@ -289,6 +289,11 @@ void Checker::checkFeatures() {
           schedule.mma == MmaFamily::Wgmma &&
               (isDvSplit || schedule.kind == ScheduleKind::SmallCache),
           "wgmma kernels for slices of a head dim");
+  require(features.wgmmaWideOutputs,
+          schedule.mma == MmaFamily::Wgmma &&
+              schedule.kind != ScheduleKind::SmallCache &&
+              schedule.tileDv > 256,
+          "wgmma kernels for more than 256 columns of V");
   require(features.tf32,
           problem.elementType == ElementType::F32 &&
               schedule.mma != MmaFamily::None,

@@ -348,7 +348,7 @@ static std::vector<MmaFamily> getFamilies(const TargetInfo &target,
   std::vector<MmaFamily> families;
   if (target.hasMma(MmaFamily::Wgmma) && features.wgmma)
     families.push_back(MmaFamily::Wgmma);
-  if (families.empty() || !features.wgmmaSlices)
+  if (families.empty() || !features.wgmmaSlices || !features.wgmmaWideOutputs)
     families.push_back(MmaFamily::MmaSync);
   return families;
 }

@@ -1,6 +1,6 @@
 """Follows a tutorial word by word.
 
-`run-tutorial.py PAGE --source DIR --build DIR --home DIR [--files DIR]`
+`run-tutorial.py PAGE --source DIR --build DIR --home DIR [--files DIR...]`
 
 The page is followed in one shell session, in a home directory made anew that holds
 `attn-mlir`: the source tree, built in `attn-mlir/build`. In it,
@@ -14,7 +14,7 @@ The page is followed in one shell session, in a home directory made anew that ho
 
 `--path DIR` is for pages that take the tools to be on PATH from the start.
 
-With `--files`, the page must show each file that is there, word by word.
+With `--files`, the page must show each file that is in these folders, word by word.
 """
 
 import argparse
@@ -85,7 +85,7 @@ def main():
     parser.add_argument("--source", type=Path, required=True)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--home", type=Path, required=True)
-    parser.add_argument("--files", type=Path)
+    parser.add_argument("--files", type=Path, nargs="+", default=[])
     parser.add_argument("--path", default="")
     arguments = parser.parse_args()
 
@@ -108,7 +108,8 @@ def main():
             line = text.count("\n", 0, block.start()) + 1
             print(f"{arguments.page}:{line}: {fault}")
             return 1
-    missing = [path for path in arguments.files.iterdir() if (path.name, path.read_text()) not in shown] if arguments.files else []
+    files = [path for folder in arguments.files for path in folder.iterdir()]
+    missing = [path for path in files if (path.name, path.read_text()) not in shown]
     for path in missing:
         print(f"{arguments.page}: expected {path} as it is")
     print(f"{count} blocks followed")

@@ -6,6 +6,8 @@
 
 #include "Options.h"
 
+#include "CudaKernel.h"
+
 #include "attn/TargetInfo/TargetInfo.h"
 
 #include "llvm/Support/CommandLine.h"
@@ -23,6 +25,8 @@ static const char overview[] =
     "  attn-run attention.mlir --shape B=2,Hq=8,Hkv=2,M=100,N=100 --benchmark\n"
     "  attn-run attention.mlir --shape B=1,Hq=4,Hkv=2,M=100,N=100 "
     "--device=sim:sm_80 --verify\n"
+    "  attn-run attention.mlir --shape B=1,Hq=4,Hkv=2,M=100,N=100 "
+    "--device=cuda --verify\n"
     "  attn-run attention.mlir --input q.npy --input k.npy --input v.npy "
     "--output o.npy\n\n"
     "The file holds attn ops, or a graph of linalg or TOSA ops as a framework\n"
@@ -41,16 +45,17 @@ struct CommandLine {
       "function", cl::value_desc("name"), cl::cat(whatCategory),
       cl::desc("The function to run, where there are several")};
   cl::opt<std::string> device{
-      "device", cl::init("cpu"), cl::value_desc("cpu|sim[:target]"),
+      "device", cl::init("cpu"), cl::value_desc("cpu|sim[:target]|cuda[:n]"),
       cl::cat(whatCategory),
       cl::desc("Where to run (default: cpu). sim compiles the\n"
                "function's attention for a GPU (default: sm_80) and\n"
                "executes the PTX with its manifest in the simulator,\n"
-               "with all checks; what else the function computes\n"
-               "runs on the CPU")};
+               "with all checks; cuda launches it on a GPU (default:\n"
+               "0) and compiles for that. What else the function\n"
+               "computes runs on the CPU")};
   cl::opt<bool> allowTf32{
       "allow-tf32", cl::cat(whatCategory),
-      cl::desc("Let f32 attention use tf32 tensor cores (sim); its\n"
+      cl::desc("Let f32 attention use tf32 tensor cores (sim, cuda); its\n"
                "error may then be twice that of an unfused\n"
                "computation with tf32 products")};
   cl::opt<bool> raise{"raise", cl::cat(whatCategory), cl::ValueDisallowed,
@@ -139,18 +144,39 @@ static void removeForeignOptions() {
     option->removeArgument();
 }
 
+/// --device=cuda[:N]: opens the device, and compiles for it.
+static bool setCudaDevice(const CommandLine &line, llvm::StringRef number,
+                          Options &options) {
+  int ordinal = 0;
+  if (!number.empty() && (number.getAsInteger(10, ordinal) || ordinal < 0))
+    return reportError("--device=" + line.device +
+                       ": expected the number of a CUDA device, got '" +
+                       number.str() + "'");
+  runtime::LaunchResult<runtime::CudaDevice> device =
+      runtime::CudaDevice::open(ordinal);
+  if (!device)
+    return reportError("--device=" + line.device + ": " +
+                       device.status().message);
+  std::optional<std::string> target = findTarget(*device);
+  if (!target)
+    return false;
+  options.device = Device::Cuda;
+  options.target = *target;
+  options.cuda = *device;
+  return true;
+}
+
 /// Splits --device into the device and what to compile for.
 static bool setDevice(const CommandLine &line, Options &options) {
-  auto [device, target] = llvm::StringRef(line.device).split(':');
-  bool hasTarget = llvm::StringRef(line.device).contains(':');
+  auto [device, detail] = llvm::StringRef(line.device).split(':');
+  bool hasDetail = llvm::StringRef(line.device).contains(':');
   if (device == "cuda")
-    return reportError("--device=cuda: not available in this build: expected "
-                       "cpu or sim[:target]");
-  if (device != "sim" && (device != "cpu" || hasTarget))
+    return setCudaDevice(line, detail, options);
+  if (device != "sim" && (device != "cpu" || hasDetail))
     return reportError("unknown device '" + line.device +
-                       "': expected cpu or sim[:target]");
+                       "': expected cpu, sim[:target] or cuda[:number]");
   options.device = device == "sim" ? Device::Sim : Device::Cpu;
-  options.target = hasTarget ? target.str() : device == "sim" ? "sm_80" : "cpu";
+  options.target = hasDetail ? detail.str() : device == "sim" ? "sm_80" : "cpu";
   if (device == "cpu")
     return true;
   Result<TargetInfo> known = lookupTarget(options.target);
@@ -162,19 +188,23 @@ static bool setDevice(const CommandLine &line, Options &options) {
   return true;
 }
 
-/// What the simulator alone understands, and what it does not.
+/// What the simulator alone understands, and what a GPU does not.
 static bool checkDeviceOptions(const CommandLine &line, Device device) {
   if (device == Device::Sim && line.benchmark)
     return reportError("--benchmark: the simulator's time means nothing: "
                        "expected --device=cpu");
-  if (device == Device::Sim && line.noRaise)
+  if (device == Device::Cuda && line.benchmark)
+    return reportError("--benchmark: expected --device=cpu; the benchmark kit "
+                       "times GPUs");
+  if (device != Device::Cpu && line.noRaise)
     return reportError("--no-raise: expected --device=cpu, since a GPU runs "
                        "attention alone");
-  if (device == Device::Sim && line.serve)
+  if (device != Device::Cpu && line.serve)
     return reportError("--serve: expected --device=cpu");
+  if (device == Device::Cpu && line.allowTf32)
+    return reportError("--allow-tf32: expected --device=sim or cuda");
   for (const cl::Option *option :
-       {static_cast<const cl::Option *>(&line.allowTf32),
-        static_cast<const cl::Option *>(&line.scheduleSeed),
+       {static_cast<const cl::Option *>(&line.scheduleSeed),
         static_cast<const cl::Option *>(&line.schedules),
         static_cast<const cl::Option *>(&line.report),
         static_cast<const cl::Option *>(&line.trace)})

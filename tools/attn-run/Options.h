@@ -7,6 +7,8 @@
 #ifndef ATTN_TOOLS_ATTNRUN_OPTIONS_H
 #define ATTN_TOOLS_ATTNRUN_OPTIONS_H
 
+#include "attn/Runtime/CudaDevice.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,15 +19,17 @@ namespace attn::run {
 /// Whether graphs are raised to attn.attention before they run.
 enum class Raise { Auto, Always, Never };
 
-enum class Device { Cpu, Sim };
+enum class Device { Cpu, Sim, Cuda };
 
 struct Options {
   std::string inputFile;
   std::string function;
   Device device = Device::Cpu;
+  /// The GPU of Device::Cuda, opened.
+  std::optional<runtime::CudaDevice> cuda;
   /// What to compile for; "cpu" on the CPU.
   std::string target;
-  /// Products of f32 attention may be rounded to tf32 (Device::Sim).
+  /// Products of f32 attention may be rounded to tf32 (not on the CPU).
   bool allowTf32 = false;
   Raise raise = Raise::Auto;
 

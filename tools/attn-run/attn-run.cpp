@@ -5,10 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "CpuDevice.h"
+#include "GpuProgram.h"
 #include "Inputs.h"
 #include "Options.h"
 #include "Serve.h"
-#include "SimDevice.h"
 #include "Verify.h"
 
 #include "attn/Pipelines/InitAll.h"
@@ -103,7 +103,7 @@ static void printResults(func::FuncOp function, const std::string &where,
 /// A function compiled for the device that the options name.
 struct Program {
   std::unique_ptr<CpuJit> cpu;
-  std::optional<SimProgram> sim;
+  std::optional<GpuProgram> gpu;
 
   static FailureOr<Program> compile(func::FuncOp function,
                                     const Options &options) {
@@ -114,18 +114,20 @@ struct Program {
         return failure();
       program.cpu = std::move(*jit);
     } else {
-      FailureOr<SimProgram> sim = SimProgram::compile(function, options);
-      if (failed(sim))
+      FailureOr<GpuProgram> gpu = GpuProgram::compile(function, options);
+      if (failed(gpu))
         return failure();
-      program.sim = std::move(*sim);
+      program.gpu = std::move(*gpu);
     }
     return program;
   }
   std::optional<std::vector<HostTensor>>
   run(const std::vector<HostTensor> &inputs, const Options &options) {
-    return cpu ? cpu->run(inputs) : sim->run(inputs, options);
+    return cpu ? cpu->run(inputs) : gpu->run(inputs, options);
   }
-  std::string describe() const { return cpu ? "cpu" : sim->describe(); }
+  std::string describe(const Options &options) const {
+    return cpu ? "cpu" : gpu->describe(options);
+  }
 };
 
 static bool runFunction(func::FuncOp function, const Options &options) {
@@ -151,9 +153,9 @@ static bool runFunction(func::FuncOp function, const Options &options) {
       program->run(*inputs, options);
   if (!results)
     return false;
-  printResults(function, program->describe(), *results);
+  printResults(function, program->describe(options), *results);
   if (expectation && options.allowTf32) {
-    auto yardstick = program->sim->runUnfusedTf32(*inputs);
+    auto yardstick = program->gpu->runUnfusedTf32(*inputs);
     if (!yardstick)
       return false;
     expectation->yardstick = std::move(*yardstick);

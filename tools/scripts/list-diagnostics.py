@@ -18,7 +18,10 @@ FOLDERS = ["lib", "tools"]
 EXCLUDED = ("lib/Simulator/", "lib/Interpreter/", "lib/Reference/", "tools/attn-sim/")
 
 CALL = re.compile(r"\b(?:emit(?:Op|Optional|Definite)?(?:Error|Warning|Failure)\s*\("
-                  r"|Error\s*\{|(?:fail|reportError)\((?!const |StringRef))")
+                  r"|Error\s*\{|LaunchStatus\s*\{|LaunchCode::\w+,|(?:fail|reportError)\((?!const |StringRef))")
+# The text of emitted headers has messages of its own.
+PRELUDE = "lib/Target/Header/Prelude.h"
+PRELUDE_CALL = re.compile(r"\b(?<!void )(?:fault|require)\(|(?:return|status =) \{")
 LITERAL = re.compile(r'"((?:\\.|[^"\\])*)"')
 ENTRY = re.compile(r"^(?:\| |- )`([^`]+)`", re.MULTILINE)
 
@@ -63,9 +66,9 @@ def message(code):
 def sources():
     """Yields (name, C++ without comments)."""
     for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*.cpp")):
+        for path in sorted((ROOT / folder).rglob("*.[ch]*")):
             name = path.relative_to(ROOT).as_posix()
-            if not name.startswith(EXCLUDED):
+            if (name.endswith(".cpp") or name == PRELUDE) and not name.startswith(EXCLUDED):
                 yield name, re.sub(r"^\s*//[^\n]*", "", path.read_text(), flags=re.MULTILINE)
 
 
@@ -73,7 +76,7 @@ def diagnostics():
     """{message: file}."""
     found = {}
     for name, text in sources():
-        for call in CALL.finditer(text):
+        for call in (PRELUDE_CALL if name == PRELUDE else CALL).finditer(text):
             text_of = message(statement(text, call.start()))
             if text_of and len(re.sub(r"\W", "", text_of)) > 3:
                 found.setdefault(text_of, name)

@@ -42,6 +42,9 @@ struct GeneratorFeatures {
   /// wgmma kernels whose tiles hold a slice of a head dim: dv-split and small
   /// cache. Without them, such problems run mma_sync kernels.
   bool wgmmaSlices = true;
+  /// wgmma kernels whose outputs have more than 256 columns, which one
+  /// instruction does not compute.
+  bool wgmmaWideOutputs = true;
   bool tf32 = true;
   /// False if row tiles may see different keys whatever the pattern says.
   bool uniformRows = true;

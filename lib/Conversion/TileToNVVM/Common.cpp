@@ -27,7 +27,8 @@ static LogicalResult convertGlobal(GlobalType type,
   return success();
 }
 
-TileTypeConverter::TileTypeConverter(int64_t warps) : warps(warps) {
+TileTypeConverter::TileTypeConverter(int64_t warps, bool hasClusters)
+    : warps(warps), inClusters(hasClusters) {
   addConversion([](Type type) { return type; });
   addConversion(convertGlobal);
   addConversion([](SharedType type) -> Type {

@@ -30,12 +30,15 @@ inline constexpr unsigned kSharedSpace = 3;
 /// the registers of one thread (TileTypes.td draws them).
 class TileTypeConverter : public mlir::TypeConverter {
 public:
-  /// `warps` of the kernel whose types are converted.
-  explicit TileTypeConverter(int64_t warps);
+  /// `warps` of the kernel whose types are converted, and whether its CTAs form
+  /// clusters.
+  TileTypeConverter(int64_t warps, bool hasClusters);
   int64_t getWarps() const { return warps; }
+  bool hasClusters() const { return inClusters; }
 
 private:
   int64_t warps;
+  bool inClusters;
 };
 
 /// A pattern that lowers `OpTy` and can ask for the number of warps.
@@ -47,9 +50,13 @@ public:
 
 protected:
   /// Warps of the CTA.
-  int64_t getWarps() const {
-    return static_cast<const TileTypeConverter *>(this->getTypeConverter())
-        ->getWarps();
+  int64_t getWarps() const { return getConverter().getWarps(); }
+  /// True if the CTA is part of a cluster.
+  bool hasClusters() const { return getConverter().hasClusters(); }
+
+private:
+  const TileTypeConverter &getConverter() const {
+    return *static_cast<const TileTypeConverter *>(this->getTypeConverter());
   }
 };
 

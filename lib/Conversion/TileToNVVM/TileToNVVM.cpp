@@ -130,7 +130,8 @@ private:
 
   LogicalResult convertKernel(KernelOp kernel) {
     MLIRContext *context = &getContext();
-    TileTypeConverter converter(kernel.getWarps());
+    TileTypeConverter converter(kernel.getWarps(),
+                                kernel.getClusterCtas().value_or(1) > 1);
     RewritePatternSet patterns(context);
     populateCpAsyncPatterns(converter, patterns);
     populateElementwisePatterns(converter, patterns);

@@ -47,15 +47,21 @@ int64_t descriptorLayout(SharedType type, bool isMnMajor) {
 
 /// The descriptor of a tile of which `pointer` is the start. `rowBytes` (null
 /// for none) is added to the address.
+///
+/// A descriptor has 14 bits of address in units of 16 bytes: as many as shared
+/// memory has, but in a cluster the CTA's rank is above them, and would become
+/// part of the leading offset.
 Value buildDescriptor(OpBuilder &builder, Location loc, SharedType type,
-                      Value pointer, bool isMnMajor, Value rowBytes) {
+                      Value pointer, bool isMnMajor, bool hasClusters,
+                      Value rowBytes = Value()) {
   IndexBuilder index(builder, loc);
   Value address =
       LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), pointer);
   if (rowBytes)
     address = index.add(address, rowBytes);
-  // 14 bits of address in units of 16 bytes.
-  Value start = index.bitAnd(index.shiftRight(address, 4), 0x3fff);
+  Value start = index.shiftRight(address, 4);
+  if (hasClusters)
+    start = index.bitAnd(start, 0x3fff);
   Value wide =
       arith::ExtUIOp::create(builder, loc, builder.getI64Type(), start);
   return arith::OrIOp::create(builder, loc, wide,
@@ -162,23 +168,23 @@ struct MmaAsyncLowering : TileOpLowering<MmaAsyncOp> {
 
 private:
   /// A in shared memory: 64 rows of the tile.
-  static SmallVector<Value> rowsOfWarpgroup(ConversionPatternRewriter &rewriter,
-                                            MmaAsyncOp op, Adaptor adaptor,
-                                            SharedType type, int64_t products) {
+  SmallVector<Value> rowsOfWarpgroup(ConversionPatternRewriter &rewriter,
+                                     MmaAsyncOp op, Adaptor adaptor,
+                                     SharedType type, int64_t products) const {
     IndexBuilder index(rewriter, op.getLoc());
     Value rowBytes = index.mul(index.toI32(adaptor.getWarpgroup().front()),
                                kBlockM * type.getSwizzle());
     Value descriptor =
         buildDescriptor(rewriter, op.getLoc(), type, adaptor.getA().front(),
-                        /*isMnMajor=*/false, rowBytes);
+                        /*isMnMajor=*/false, hasClusters(), rowBytes);
     return productDescriptors(index, type, descriptor, /*isMnMajor=*/false,
                               products);
   }
 
   /// B: a stage of a ring has the ring's descriptor, which does not change in a
   /// loop, plus its distance.
-  static SmallVector<Value> rightOperand(ConversionPatternRewriter &rewriter,
-                                         MmaAsyncOp op, int64_t products) {
+  SmallVector<Value> rightOperand(ConversionPatternRewriter &rewriter,
+                                  MmaAsyncOp op, int64_t products) const {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
     SharedType type = op.getB().getType();
@@ -186,7 +192,7 @@ private:
     auto stage = op.getB().getDefiningOp<StageOp>();
     Value tile = rewriter.getRemappedValue(stage ? stage.getRing() : op.getB());
     Value descriptor =
-        buildDescriptor(rewriter, loc, type, tile, isMnMajor, Value());
+        buildDescriptor(rewriter, loc, type, tile, isMnMajor, hasClusters());
     if (stage) {
       Value number = index.toI32(rewriter.getRemappedValue(stage.getIndex()));
       Value distance =

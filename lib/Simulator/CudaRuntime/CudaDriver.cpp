@@ -69,6 +69,7 @@ API CUresult cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice) {
   *handle = reinterpret_cast<CUcontext>(&context());
   return CUDA_SUCCESS;
 }
+API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) { return CUDA_SUCCESS; }
 API CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
 API CUresult cuCtxGetCurrent(CUcontext *handle) {
   return cuDevicePrimaryCtxRetain(handle, 0);

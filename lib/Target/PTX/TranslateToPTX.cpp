@@ -218,9 +218,10 @@ FailureOr<std::string> attn::translateToPTX(ModuleOp module,
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager codegen;
+  // The translation has verified the module.
   if (translated->machine->addPassesToEmitFile(
           codegen, stream, /*DwoOut=*/nullptr,
-          llvm::CodeGenFileType::AssemblyFile))
+          llvm::CodeGenFileType::AssemblyFile, /*DisableVerify=*/true))
     return emitError(module.getLoc(),
                      "expected an NVPTX target that writes assembly text, got "
                      "one that cannot");

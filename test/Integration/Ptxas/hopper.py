@@ -62,8 +62,8 @@ def check_loop(name, loop, d, dv, n):
         "FADD": scores + 5,  # the sum; rise and decay of two rows; the sum of what is pinned
         "FMUL": outputs + 6,
         "F2FP": scores // 2,
-        "R2UR": 12,  # uniform registers run out from 192 columns on
-        "MOV": 16,  # addresses and parities: no accumulator or operand is copied, which would be n / 4 at least
+        "R2UR": 16 if d < 256 else 28,  # uniform registers run out
+        "MOV": 18,  # addresses and parities: no accumulator or operand is copied, which would be n / 4 at least
         "UMOV": 20,
         "LDL": 0,
         "STL": 0,

@@ -259,6 +259,12 @@ TEST_F(Constraints, missingFeaturesAreNamed) {
                               "tile_d=128 tile_dv=64");
   EXPECT_EQ(getMessages(), "feature: the code generator has no wgmma kernels "
                            "for slices of a head dim\n");
+  features.wgmmaWideOutputs = false;
+  problem = *AttentionProblem::parse("M=64 N=64 D=64 Dv=264");
+  schedule = *Schedule::parse("mma=wgmma producer_warps=4 tile_m=64 tile_n=16 "
+                              "warps=4 stages=2 tile_d=64 tile_dv=272");
+  EXPECT_EQ(getMessages(), "feature: the code generator has no wgmma kernels "
+                           "for more than 256 columns of V\n");
 }
 
 TEST_F(Constraints, sharedMemoryNamesNeedAndLimit) {

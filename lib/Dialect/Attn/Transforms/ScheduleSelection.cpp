@@ -202,6 +202,7 @@ GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target,
   features.wgmma = target.hasMma(MmaFamily::Wgmma) && type != ElementType::F32;
   features.sharedRows = false;
   features.wgmmaSlices = false;
+  features.wgmmaWideOutputs = false;
   return features;
 }
 

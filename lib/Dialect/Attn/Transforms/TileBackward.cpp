@@ -168,11 +168,14 @@ void BackwardTiler::prepareRegions() {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// How many of `tile` positions from `first` on are in [0, total).
+/// How many of `tile` positions from `first` on are in [0, total): a value if
+/// the tile may be cut, even where its size is known, since it is padded then.
 OpFoldResult BackwardTiler::countInTile(int64_t tile, Value first,
                                         OpFoldResult total) {
-  return divides(tile, total) ? OpFoldResult(builder.getIndexAttr(tile))
-                              : boundedTile(builder, loc, tile, first, total);
+  if (divides(tile, total))
+    return builder.getIndexAttr(tile);
+  return getValueOrCreateConstantIndexOp(
+      builder, loc, boundedTile(builder, loc, tile, first, total));
 }
 
 /// The tile of `from` with rows from place.m on (kLoopM) or keys from place.n

@@ -50,7 +50,8 @@ static DictionaryAttr describeMap(KernelOp kernel, StringRef operand,
       dims.push_back(builder.getStringAttr("max(dim(" + operand + ", " +
                                            Twine(dim) + "), 1)"));
     else
-      dims.push_back(builder.getI64IntegerAttr(tensor.getShape()[dim]));
+      dims.push_back(builder.getI64IntegerAttr(
+          std::max<int64_t>(tensor.getShape()[dim], 1)));
     if (dim != last)
       strides.push_back(builder.getStringAttr("stride(" + operand + ", " +
                                               Twine(dim) + ") * 2"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What emitted headers use of the CUDA driver API, by its names and types.
+// What emitted headers and the runtime library use of the CUDA driver API, by
+// its names and types.
 #pragma once
 
 #include <cstddef>
@@ -42,6 +43,7 @@ enum { CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 };
 
 struct CUlaunchAttribute {
   int id;
+  char pad[4];
   struct {
     struct {
       unsigned x, y, z;
@@ -67,13 +69,20 @@ enum {
 };
 
 // As CUDA's header does where a function has a newer version.
+#define cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2
 #define cuMemAlloc cuMemAlloc_v2
+#define cuMemFree cuMemFree_v2
+#define cuMemcpyDtoH cuMemcpyDtoH_v2
+#define cuMemcpyHtoD cuMemcpyHtoD_v2
+#define cuMemsetD8 cuMemsetD8_v2
 
 extern "C" {
 CUresult cuInit(unsigned);
 CUresult cuDeviceGetCount(int *count);
 CUresult cuDeviceGet(CUdevice *device, int ordinal);
+CUresult cuDeviceGetName(char *name, int length, CUdevice);
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
+CUresult cuDevicePrimaryCtxRelease(CUdevice device);
 CUresult cuCtxSetCurrent(CUcontext context);
 CUresult cuCtxGetCurrent(CUcontext *context);
 CUresult cuCtxGetId(CUcontext context, unsigned long long *id);
@@ -86,11 +95,13 @@ CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes);
 CUresult cuMemFree(CUdeviceptr address);
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes);
 CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes);
+CUresult cuMemsetD8(CUdeviceptr, unsigned char, size_t bytes);
 CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream);
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream);
 CUresult cuMemsetD8Async(CUdeviceptr, unsigned char, size_t bytes, CUstream);
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
                             CUjit_option *options, void **values);
+CUresult cuModuleUnload(CUmodule);
 CUresult cuModuleGetFunction(CUfunction *, CUmodule, const char *name);
 CUresult cuFuncSetAttribute(CUfunction, int attribute, int value);
 CUresult cuTensorMapEncodeTiled(CUtensorMap *, int type, cuuint32_t rank,

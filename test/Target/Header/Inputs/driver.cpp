@@ -33,8 +33,16 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal) {
   *device = ordinal;
   return CUDA_SUCCESS;
 }
+CUresult cuDeviceGetName(char *name, int length, CUdevice) {
+  std::strncpy(name, "Fake", length);
+  return CUDA_SUCCESS;
+}
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
   *context = reinterpret_cast<CUcontext>(16 + device);
+  return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
+  PRINT("release device %d\n", device);
   return CUDA_SUCCESS;
 }
 CUresult cuCtxSetCurrent(CUcontext context) {
@@ -81,6 +89,7 @@ CUresult cuMemcpyHtoD(CUdeviceptr, const void *, size_t) {
   return CUDA_SUCCESS;
 }
 CUresult cuMemcpyDtoH(void *, CUdeviceptr, size_t) { return CUDA_SUCCESS; }
+CUresult cuMemsetD8(CUdeviceptr, unsigned char, size_t) { return CUDA_SUCCESS; }
 CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream) {
   PRINT("allocate %zu\n", bytes);
   if (is("no-memory"))
@@ -107,7 +116,11 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
   }
   PRINT("load %zu bytes\n", std::strlen(static_cast<const char *>(image)));
   ++numLoaded;
-  *module = nullptr;
+  *module = reinterpret_cast<CUmodule>(16);
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleUnload(CUmodule) {
+  PRINT("unload\n");
   return CUDA_SUCCESS;
 }
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *name) {

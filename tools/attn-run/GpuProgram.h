@@ -1,11 +1,11 @@
-//===- SimDevice.h - Compile for a GPU, run in the simulator ----*- C++ -*-===//
+//===- GpuProgram.h - A function with a GPU's kernel ------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_TOOLS_ATTNRUN_SIMDEVICE_H
-#define ATTN_TOOLS_ATTNRUN_SIMDEVICE_H
+#ifndef ATTN_TOOLS_ATTNRUN_GPUPROGRAM_H
+#define ATTN_TOOLS_ATTNRUN_GPUPROGRAM_H
 
 #include "AttentionSplit.h"
 #include "Options.h"
@@ -21,15 +21,14 @@ namespace attn::run {
 
 /// A function whose attention is PTX with its manifest; what is before and
 /// after it in the function runs on the CPU.
-class SimProgram {
+class GpuProgram {
 public:
   /// Compiles for options.target; prints diagnostics.
-  static mlir::FailureOr<SimProgram> compile(mlir::func::FuncOp function,
+  static mlir::FailureOr<GpuProgram> compile(mlir::func::FuncOp function,
                                              const Options &options);
 
-  /// Calls the function, its kernel under options.schedules schedules with all
-  /// checks. Prints what is found, or where schedules disagree, and returns
-  /// nothing.
+  /// Calls the function, its kernels on the device that the options name.
+  /// Prints what is wrong and returns nothing.
   std::optional<std::vector<runtime::HostTensor>>
   run(const std::vector<runtime::HostTensor> &inputs, const Options &options);
 
@@ -38,8 +37,8 @@ public:
   std::optional<std::vector<reference::Tensor>>
   runUnfusedTf32(const std::vector<runtime::HostTensor> &inputs);
 
-  /// "kernel attention (sm_80) in the simulator, the rest on cpu"
-  std::string describe() const;
+  /// "sm_80 in the simulator, all but the attention on cpu"
+  std::string describe(const Options &options) const;
 
 private:
   mlir::LogicalResult compileParts(const Options &options);
@@ -49,8 +48,8 @@ private:
   runEpilogue(const std::vector<runtime::HostTensor> &inputs,
               const std::vector<runtime::HostTensor> &results);
   std::optional<std::vector<runtime::HostTensor>>
-  runKernel(const std::vector<runtime::HostTensor> &arguments, uint64_t seed,
-            const Options &options) const;
+  runKernels(const std::vector<runtime::HostTensor> &arguments,
+             const Options &options) const;
 
   std::string name;
   AttentionSplit split;
@@ -63,4 +62,4 @@ private:
 
 } // namespace attn::run
 
-#endif // ATTN_TOOLS_ATTNRUN_SIMDEVICE_H
+#endif // ATTN_TOOLS_ATTNRUN_GPUPROGRAM_H

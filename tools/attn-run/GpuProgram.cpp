@@ -1,4 +1,4 @@
-//===- SimDevice.cpp - Compile for a GPU, run in the simulator ------------===//
+//===- GpuProgram.cpp - A function whose attention is a GPU's kernel ------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -10,19 +10,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SimDevice.h"
+#include "GpuProgram.h"
 
 #include "CpuDevice.h"
+#include "CudaKernel.h"
+#include "SimKernel.h"
 #include "Verify.h"
 
 #include "attn/Interpreter/Interpreter.h"
 #include "attn/Pipelines/Compiler.h"
 #include "attn/Pipelines/Pipelines.h"
-#include "attn/Simulator/ManifestRunner.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace attn;
@@ -54,7 +54,7 @@ compilePart(ModuleOp part, StringRef name, const Options &options) {
                        options);
 }
 
-LogicalResult SimProgram::compileParts(const Options &options) {
+LogicalResult GpuProgram::compileParts(const Options &options) {
   CompileOptions compileOptions;
   compileOptions.target = options.target;
   compileOptions.allowTf32 = options.allowTf32;
@@ -81,7 +81,7 @@ LogicalResult SimProgram::compileParts(const Options &options) {
   return success();
 }
 
-FailureOr<SimProgram> SimProgram::compile(func::FuncOp function,
+FailureOr<GpuProgram> GpuProgram::compile(func::FuncOp function,
                                           const Options &options) {
   auto fail = [&] {
     return failure(reportError("cannot compile @" + function.getName().str() +
@@ -94,7 +94,7 @@ FailureOr<SimProgram> SimProgram::compile(func::FuncOp function,
       splitAtAttention(module->lookupSymbol<func::FuncOp>(function.getName()));
   if (failed(split))
     return fail();
-  SimProgram program;
+  GpuProgram program;
   program.name = function.getName().str();
   program.split = std::move(*split);
   if (failed(program.compileParts(options)))
@@ -124,38 +124,10 @@ static std::optional<size_t> getIndex(const runtime::Manifest &manifest,
   return static_cast<size_t>(*number);
 }
 
-static sim::RunOptions makeRunOptions(uint64_t seed, const Options &options) {
-  sim::RunOptions run;
-  run.simulator.checks = sim::Checks::all();
-  run.simulator.seed = seed;
-  run.simulator.threads = static_cast<unsigned>(options.threads);
-  run.simulator.progressSeconds = 2;
-  run.simulator.countBankConflicts = !options.report.empty();
-  run.simulator.traceClusters = options.trace.empty() ? 0 : 1;
-  // Short turns let random schedules differ more.
-  if (seed != 0)
-    run.simulator.slice = 256;
-  return run;
-}
-
-static bool writeText(const std::string &path, const std::string &text) {
-  if (path.empty())
-    return true;
-  std::error_code code;
-  llvm::raw_fd_ostream file(path, code);
-  if (!code) {
-    file << text;
-    file.close();
-    code = file.error();
-    file.clear_error();
-  }
-  return !code || reportError(path + ": cannot write: " + code.message());
-}
-
 std::optional<std::vector<HostTensor>>
-SimProgram::runKernel(const std::vector<HostTensor> &arguments, uint64_t seed,
-                      const Options &options) const {
-  std::vector<std::optional<HostTensor>> operands;
+GpuProgram::runKernels(const std::vector<HostTensor> &arguments,
+                       const Options &options) const {
+  KernelOperands operands;
   for (const runtime::Operand &operand : manifest.operands) {
     operands.emplace_back();
     if (operand.role != runtime::OperandRole::Input)
@@ -168,24 +140,11 @@ SimProgram::runKernel(const std::vector<HostTensor> &arguments, uint64_t seed,
     }
     operands.back() = arguments[*index];
   }
-  Result<sim::ManifestRun> run = sim::runManifest(
-      manifest, ptx, manifest.ptx, operands, makeRunOptions(seed, options));
-  if (!run) {
-    reportError(run.error());
+  bool succeeded = options.cuda
+                       ? runOnDevice(*options.cuda, manifest, ptx, operands)
+                       : runInSimulator(manifest, ptx, operands, options);
+  if (!succeeded)
     return std::nullopt;
-  }
-  // Of the first schedule; also where it ends in a finding.
-  if (seed == options.scheduleSeed &&
-      (!writeText(options.report, run->json()) ||
-       !writeText(options.trace, run->timeline.chromeJson())))
-    return std::nullopt;
-  for (const sim::Diagnostic &diagnostic : run->diagnostics())
-    llvm::errs() << diagnostic.str() << "\n";
-  if (!run->clean()) {
-    reportError("the simulator found a fault in the kernel (schedule " +
-                std::to_string(seed) + ")");
-    return std::nullopt;
-  }
   std::vector<HostTensor> results(manifest.operands.size());
   size_t count = 0;
   for (size_t i = 0; i < operands.size(); ++i)
@@ -198,7 +157,7 @@ SimProgram::runKernel(const std::vector<HostTensor> &arguments, uint64_t seed,
 }
 
 std::vector<HostTensor>
-SimProgram::runPrologue(const std::vector<HostTensor> &inputs) {
+GpuProgram::runPrologue(const std::vector<HostTensor> &inputs) {
   if (prologue)
     return prologue->run(inputs);
   std::vector<HostTensor> arguments;
@@ -208,7 +167,7 @@ SimProgram::runPrologue(const std::vector<HostTensor> &inputs) {
 }
 
 std::vector<HostTensor>
-SimProgram::runEpilogue(const std::vector<HostTensor> &inputs,
+GpuProgram::runEpilogue(const std::vector<HostTensor> &inputs,
                         const std::vector<HostTensor> &results) {
   std::vector<HostTensor> values = inputs;
   values.insert(values.end(), results.begin(), results.end());
@@ -220,35 +179,16 @@ SimProgram::runEpilogue(const std::vector<HostTensor> &inputs,
   return selected;
 }
 
-static bool areEqual(const std::vector<HostTensor> &a,
-                     const std::vector<HostTensor> &b) {
-  return llvm::equal(a, b, [](const HostTensor &x, const HostTensor &y) {
-    return x.shape == y.shape && x.data == y.data;
-  });
-}
-
 std::optional<std::vector<HostTensor>>
-SimProgram::run(const std::vector<HostTensor> &inputs, const Options &options) {
-  std::vector<HostTensor> arguments = runPrologue(inputs);
-  std::optional<std::vector<HostTensor>> results;
-  for (int64_t i = 0; i < options.schedules; ++i) {
-    uint64_t seed = options.scheduleSeed + static_cast<uint64_t>(i);
-    auto next = runKernel(arguments, seed, options);
-    if (!next)
-      return std::nullopt;
-    if (results && !areEqual(*results, *next)) {
-      reportError("the kernel's results depend on the schedule: " +
-                  std::to_string(options.scheduleSeed) + " and " +
-                  std::to_string(seed) + " differ");
-      return std::nullopt;
-    }
-    results = std::move(next);
-  }
+GpuProgram::run(const std::vector<HostTensor> &inputs, const Options &options) {
+  auto results = runKernels(runPrologue(inputs), options);
+  if (!results)
+    return std::nullopt;
   return runEpilogue(inputs, *results);
 }
 
 std::optional<std::vector<reference::Tensor>>
-SimProgram::runUnfusedTf32(const std::vector<HostTensor> &inputs) {
+GpuProgram::runUnfusedTf32(const std::vector<HostTensor> &inputs) {
   auto results =
       interpret(definition->lookupSymbol<func::FuncOp>(name),
                 runPrologue(inputs), EvaluationPrecision::UnfusedTf32);
@@ -260,7 +200,11 @@ SimProgram::runUnfusedTf32(const std::vector<HostTensor> &inputs) {
   return toReference(runEpilogue(inputs, tensors));
 }
 
-std::string SimProgram::describe() const {
-  return manifest.target + " in the simulator" +
+std::string GpuProgram::describe(const Options &options) const {
+  std::string device = "the simulator";
+  if (options.cuda)
+    device = options.cuda->getName() +
+             " (cuda:" + std::to_string(options.cuda->getOrdinal()) + ")";
+  return manifest.target + (options.cuda ? " on " : " in ") + device +
          (prologue || epilogue ? ", all but the attention on cpu" : "");
 }

@@ -1,0 +1,471 @@
+//===- CudaProgram.cpp - Launches PTX by its manifest ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Binding evaluates expressions, which takes longer than a launch should: what
+// it gave for the shapes and strides of a launch is kept for the next one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Runtime/CudaProgram.h"
+
+#include "CudaDeviceState.h"
+#include "OperandAlignment.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+using namespace attn;
+using namespace attn::runtime;
+
+namespace {
+
+/// What the launches of some shapes and strides need, but for addresses.
+struct Binding {
+  std::vector<KernelLaunch> launches;
+  std::vector<int64_t> workspaceBytes;
+};
+
+/// Workspaces from a stream's memory pool, given back behind what the stream
+/// was given in between.
+class Workspaces {
+public:
+  Workspaces(const CudaDriver &driver, CudaStream stream)
+      : driver(driver), stream(stream) {}
+  Workspaces(const Workspaces &) = delete;
+  Workspaces &operator=(const Workspaces &) = delete;
+  ~Workspaces() {
+    for (cuda::Address address : addresses)
+      if (address)
+        driver.cuMemFreeAsync(address, stream);
+  }
+
+  LaunchStatus allocate(const Workspace &workspace, int64_t bytes) {
+    cuda::Address address = 0;
+    LaunchStatus status;
+    if (bytes > 0) {
+      auto size = static_cast<size_t>(bytes);
+      status = driver.check(driver.cuMemAllocAsync(&address, size, stream),
+                            "workspace " + workspace.name + " of " +
+                                std::to_string(bytes) + " bytes");
+      if (status && workspace.fill == WorkspaceFill::Zero)
+        status = driver.check(driver.cuMemsetD8Async(address, 0, size, stream),
+                              "cuMemsetD8Async to succeed");
+    }
+    addresses.push_back(address);
+    return status;
+  }
+
+  cuda::Address operator[](size_t index) const { return addresses[index]; }
+
+private:
+  const CudaDriver &driver;
+  CudaStream stream;
+  std::vector<cuda::Address> addresses; // 0 where there are no bytes
+};
+
+/// A kernel parameter, or a tensor map, which are at most as large.
+using ParameterBytes = cuda::TensorMapBytes;
+
+} // namespace
+
+static cuda::TensorMapDataType toDataType(DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return cuda::TensorMapFloat16;
+  case DType::BF16:
+    return cuda::TensorMapBFloat16;
+  case DType::F32:
+    return cuda::TensorMapFloat32;
+  case DType::F64:
+    return cuda::TensorMapFloat64;
+  case DType::I32:
+    return cuda::TensorMapInt32;
+  case DType::I64:
+    return cuda::TensorMapInt64;
+  case DType::I1:
+  case DType::I8:
+    break;
+  }
+  return cuda::TensorMapUInt8;
+}
+
+static cuda::TensorMapSwizzle toSwizzle(int64_t bytes) {
+  return bytes == 0    ? cuda::TensorMapSwizzleNone
+         : bytes == 32 ? cuda::TensorMapSwizzle32B
+         : bytes == 64 ? cuda::TensorMapSwizzle64B
+                       : cuda::TensorMapSwizzle128B;
+}
+
+static bool isEmpty(const OperandBinding &operand) {
+  return std::count(operand.shape.begin(), operand.shape.end(), 0) > 0;
+}
+
+template <typename Scalar>
+static void put(ParameterBytes &bytes, Scalar value) {
+  std::memcpy(bytes.opaque, &value, sizeof value);
+}
+
+//===----------------------------------------------------------------------===//
+// State
+//===----------------------------------------------------------------------===//
+
+struct CudaProgram::State {
+  State(CudaDevice device, Manifest manifest)
+      : device(std::move(device)), manifest(std::move(manifest)) {}
+  ~State();
+  State(const State &) = delete;
+  State &operator=(const State &) = delete;
+
+  LaunchStatus load(const std::string &ptx);
+  LaunchStatus launch(const std::vector<OperandBinding> &operands,
+                      CudaStream stream);
+
+  const CudaDevice device;
+  const Manifest manifest;
+
+private:
+  struct LoadedKernel {
+    cuda::Function function = nullptr;
+    int64_t sharedBytes = 48 * 1024; // what a kernel may have unasked
+  };
+  /// The operands and the workspaces of one launch.
+  struct Places {
+    const std::vector<OperandBinding> &operands;
+    const Workspaces &workspaces;
+  };
+
+  const CudaDriver &driver() const { return device.state->driver; }
+  LaunchStatus checkArchitecture() const;
+  LaunchStatus loadModule(const std::string &ptx);
+  LaunchStatus loadKernel(const Kernel &kernel);
+
+  LaunchResult<std::shared_ptr<const Binding>>
+  bind(const std::vector<OperandBinding> &operands);
+  LaunchStatus
+  checkAddresses(const std::vector<OperandBinding> &operands) const;
+
+  LaunchStatus launchKernel(const KernelLaunch &launch, const Places &places,
+                            CudaStream stream);
+  LaunchStatus allowSharedBytes(LoadedKernel &kernel, int64_t bytes);
+  LaunchStatus pack(const ParameterValue &value, const Places &places,
+                    ParameterBytes &bytes) const;
+  LaunchStatus encodeTensorMap(const ParameterValue &value, cuda::Address base,
+                               ParameterBytes &bytes) const;
+  cuda::Address getAddress(const ParameterValue &value,
+                           const Places &places) const;
+
+  static constexpr size_t maxBindings = 256;
+
+  cuda::Module module = nullptr;
+  std::vector<LoadedKernel> kernels; // as the manifest's
+  /// Where tensor maps of empty tensors point: they must point somewhere.
+  std::optional<DeviceMemory> placeholder;
+  /// Guards the two below.
+  std::mutex mutex;
+  std::map<std::vector<int64_t>, std::shared_ptr<const Binding>> bindings;
+};
+
+CudaProgram::State::~State() {
+  if (module)
+    (void)device.state->call("cuModuleUnload to succeed",
+                             driver().cuModuleUnload, module);
+}
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+LaunchStatus CudaProgram::State::load(const std::string &ptx) {
+  if (std::optional<Error> error = validate(manifest))
+    return {LaunchCode::InvalidProgram, error->message};
+  if (LaunchStatus status = checkArchitecture(); !status)
+    return status;
+  ContextScope scope(driver(), device.state->context);
+  LaunchStatus status = scope.status;
+  if (status)
+    status = loadModule(ptx);
+  for (const Kernel &kernel : manifest.kernels)
+    if (status)
+      status = loadKernel(kernel);
+  if (!status)
+    return status;
+  LaunchResult<DeviceMemory> memory = device.allocate(256);
+  if (!memory)
+    return memory.status();
+  placeholder = std::move(*memory);
+  return {};
+}
+
+/// PTX for "sm_90a" runs on that architecture only, PTX for "sm_80" on later
+/// ones too.
+LaunchStatus CudaProgram::State::checkArchitecture() const {
+  int wanted = 0;
+  for (char c : manifest.target)
+    if (std::isdigit(static_cast<unsigned char>(c)))
+      wanted = 10 * wanted + (c - '0');
+  bool isExact = !manifest.target.empty() && manifest.target.back() == 'a';
+  int got = device.getComputeCapability();
+  if (isExact ? got == wanted : got >= wanted)
+    return {};
+  auto format = [](int capability) {
+    return std::to_string(capability / 10) + "." +
+           std::to_string(capability % 10);
+  };
+  return {LaunchCode::WrongArchitecture,
+          "expected a device of compute capability " + format(wanted) +
+              (isExact ? " (" : " or higher (") + manifest.target + "), got " +
+              format(got) + " (" + device.getName() + ")"};
+}
+
+LaunchStatus CudaProgram::State::loadModule(const std::string &ptx) {
+  char log[1024] = "";
+  int options[] = {cuda::JitErrorLogBuffer, cuda::JitErrorLogBufferSizeBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
+  LaunchStatus status = driver().check(
+      driver().cuModuleLoadDataEx(&module, ptx.c_str(), 2, options, values),
+      "the driver to load the PTX", LaunchCode::InvalidProgram);
+  if (!status && log[0])
+    status.message += std::string(": ") + log;
+  return status;
+}
+
+LaunchStatus CudaProgram::State::loadKernel(const Kernel &kernel) {
+  LoadedKernel loaded;
+  LaunchStatus status = driver().check(
+      driver().cuModuleGetFunction(&loaded.function, module,
+                                   kernel.entry.c_str()),
+      "kernel " + kernel.entry + " in the PTX", LaunchCode::InvalidProgram);
+  constexpr int64_t maxPortableCluster = 8;
+  if (status && kernel.cluster[0] * kernel.cluster[1] * kernel.cluster[2] >
+                    maxPortableCluster)
+    status = driver().check(
+        driver().cuFuncSetAttribute(loaded.function,
+                                    cuda::NonPortableClusterSizeAllowed, 1),
+        "clusters of more than 8 CTAs");
+  kernels.push_back(loaded);
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Binding
+//===----------------------------------------------------------------------===//
+
+static std::vector<int64_t>
+makeKey(const std::vector<OperandBinding> &operands) {
+  std::vector<int64_t> key;
+  key.reserve(operands.size() * 10);
+  for (const OperandBinding &operand : operands)
+    for (const std::vector<int64_t> *list :
+         {&operand.shape, &operand.strides}) {
+      key.push_back(static_cast<int64_t>(list->size()));
+      key.insert(key.end(), list->begin(), list->end());
+    }
+  return key;
+}
+
+LaunchResult<std::shared_ptr<const Binding>>
+CudaProgram::State::bind(const std::vector<OperandBinding> &operands) {
+  std::vector<int64_t> key = makeKey(operands);
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (auto known = bindings.find(key); known != bindings.end())
+      return known->second;
+  }
+  auto fail = [](const std::string &message) {
+    return LaunchStatus{LaunchCode::InvalidOperands, message};
+  };
+  Result<BoundProblem> problem =
+      bindOperands(manifest, {operands.begin(), operands.end()},
+                   std::max<int64_t>(device.getSmCount(), 1));
+  if (!problem)
+    return fail(problem.error());
+  Result<std::vector<KernelLaunch>> launches = resolveLaunches(*problem);
+  if (!launches)
+    return fail(launches.error());
+  Result<std::vector<int64_t>> bytes = runtime::workspaceBytes(*problem);
+  if (!bytes)
+    return fail(bytes.error());
+  auto binding = std::make_shared<const Binding>(
+      Binding{std::move(*launches), std::move(*bytes)});
+  std::lock_guard<std::mutex> lock(mutex);
+  if (bindings.size() >= maxBindings)
+    bindings.clear();
+  bindings.emplace(std::move(key), binding);
+  return std::shared_ptr<const Binding>(binding);
+}
+
+LaunchStatus CudaProgram::State::checkAddresses(
+    const std::vector<OperandBinding> &operands) const {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Operand &operand = manifest.operands[i];
+    uint64_t address = operands[i].address;
+    if (!address && !isEmpty(operands[i]))
+      return {LaunchCode::InvalidOperands,
+              "operand " + operand.name + ": expected an address, got 0"};
+    if (std::optional<Error> error = checkAlignment(operand, address))
+      return {LaunchCode::InvalidOperands, error->message};
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Launching
+//===----------------------------------------------------------------------===//
+
+LaunchStatus
+CudaProgram::State::launch(const std::vector<OperandBinding> &operands,
+                           CudaStream stream) {
+  auto binding = bind(operands);
+  if (!binding)
+    return binding.status();
+  LaunchStatus status = checkAddresses(operands);
+  if (!status)
+    return status;
+  ContextScope scope(driver(), device.state->context);
+  if (!scope.status)
+    return scope.status;
+  Workspaces workspaces(driver(), stream);
+  for (size_t i = 0; i < manifest.workspaces.size() && status; ++i)
+    status = workspaces.allocate(manifest.workspaces[i],
+                                 (*binding)->workspaceBytes[i]);
+  Places places{operands, workspaces};
+  for (const KernelLaunch &launch : (*binding)->launches)
+    if (status && std::count(launch.grid.begin(), launch.grid.end(), 0) == 0)
+      status = launchKernel(launch, places, stream);
+  return status;
+}
+
+LaunchStatus CudaProgram::State::launchKernel(const KernelLaunch &launch,
+                                              const Places &places,
+                                              CudaStream stream) {
+  const Kernel &kernel = *launch.kernel;
+  LoadedKernel &loaded = kernels[&kernel - manifest.kernels.data()];
+  std::vector<ParameterBytes> values(launch.parameters.size());
+  std::vector<void *> parameters;
+  LaunchStatus status = allowSharedBytes(loaded, launch.sharedBytes);
+  for (size_t i = 0; i < values.size() && status; ++i) {
+    status = pack(launch.parameters[i], places, values[i]);
+    parameters.push_back(&values[i]);
+  }
+  if (!status)
+    return status;
+  cuda::LaunchConfig config{};
+  cuda::LaunchAttribute cluster{cuda::LaunchAttributeClusterDimension, 0, {}};
+  for (size_t i = 0; i < 3; ++i) {
+    config.grid[i] = static_cast<unsigned>(launch.grid[i]);
+    config.block[i] = static_cast<unsigned>(kernel.block[i]);
+    cluster.value[i] = static_cast<unsigned>(kernel.cluster[i]);
+  }
+  config.sharedBytes = static_cast<unsigned>(launch.sharedBytes);
+  config.stream = stream;
+  config.attributes = &cluster;
+  config.numAttributes = kernel.cluster != std::array<int64_t, 3>{1, 1, 1};
+  return driver().check(driver().cuLaunchKernelEx(&config, loaded.function,
+                                                  parameters.data(), nullptr),
+                        "cuLaunchKernelEx to succeed");
+}
+
+LaunchStatus CudaProgram::State::allowSharedBytes(LoadedKernel &kernel,
+                                                  int64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (bytes <= kernel.sharedBytes)
+    return {};
+  LaunchStatus status =
+      driver().check(driver().cuFuncSetAttribute(
+                         kernel.function, cuda::MaxDynamicSharedSizeBytes,
+                         static_cast<int>(bytes)),
+                     std::to_string(bytes) + " bytes of shared memory");
+  if (status)
+    kernel.sharedBytes = bytes;
+  return status;
+}
+
+LaunchStatus CudaProgram::State::pack(const ParameterValue &value,
+                                      const Places &places,
+                                      ParameterBytes &bytes) const {
+  switch (value.parameter->kind) {
+  case ParameterKind::Pointer:
+    put(bytes, getAddress(value, places));
+    break;
+  case ParameterKind::I32:
+    put(bytes, static_cast<int32_t>(value.scalar.integer));
+    break;
+  case ParameterKind::I64:
+    put(bytes, value.scalar.integer);
+    break;
+  case ParameterKind::F32:
+    put(bytes, static_cast<float>(value.scalar.real));
+    break;
+  case ParameterKind::F64:
+    put(bytes, value.scalar.real);
+    break;
+  case ParameterKind::TensorMap:
+    return encodeTensorMap(value, getAddress(value, places), bytes);
+  }
+  return {};
+}
+
+/// Where a pointer or tensor map points to; wraps like the machine's addresses,
+/// since an offset may be negative.
+cuda::Address CudaProgram::State::getAddress(const ParameterValue &value,
+                                             const Places &places) const {
+  const Parameter &parameter = *value.parameter;
+  auto offset = static_cast<cuda::Address>(value.byteOffset);
+  for (size_t i = 0; i < manifest.operands.size(); ++i)
+    if (manifest.operands[i].name == parameter.operand)
+      return places.operands[i].address + offset;
+  for (size_t i = 0; i < manifest.workspaces.size(); ++i)
+    if (manifest.workspaces[i].name == parameter.workspace)
+      return places.workspaces[i] + offset;
+  assert(false && "expected a valid manifest");
+  return 0;
+}
+
+LaunchStatus CudaProgram::State::encodeTensorMap(const ParameterValue &value,
+                                                 cuda::Address base,
+                                                 ParameterBytes &bytes) const {
+  const TensorMap &map = value.parameter->tensorMap;
+  std::vector<uint32_t> box(map.box.begin(), map.box.end());
+  std::vector<uint32_t> steps(map.elementStrides.begin(),
+                              map.elementStrides.end());
+  steps.resize(value.dims.size(), 1);
+  cuda::Address address = base ? base : placeholder->getAddress();
+  return driver().check(
+      driver().cuTensorMapEncodeTiled(
+          &bytes, toDataType(map.dtype),
+          static_cast<uint32_t>(value.dims.size()),
+          reinterpret_cast<void *>(address), value.dims.data(),
+          value.stridesBytes.data(), box.data(), steps.data(),
+          cuda::TensorMapInterleaveNone, toSwizzle(map.swizzleBytes),
+          cuda::TensorMapL2Promotion128B,
+          map.fill == TensorMapFill::Zero ? cuda::TensorMapFillZero
+                                          : cuda::TensorMapFillNaN),
+      "cuTensorMapEncodeTiled to succeed");
+}
+
+//===----------------------------------------------------------------------===//
+// CudaProgram
+//===----------------------------------------------------------------------===//
+
+LaunchResult<CudaProgram> CudaProgram::load(const CudaDevice &device,
+                                            Manifest manifest,
+                                            const std::string &ptx) {
+  auto state = std::make_shared<State>(device, std::move(manifest));
+  if (LaunchStatus status = state->load(ptx); !status)
+    return status;
+  return CudaProgram(std::move(state));
+}
+
+const CudaDevice &CudaProgram::getDevice() const { return state->device; }
+const Manifest &CudaProgram::getManifest() const { return state->manifest; }
+
+LaunchStatus CudaProgram::launch(const std::vector<OperandBinding> &operands,
+                                 CudaStream stream) const {
+  return state->launch(operands, stream);
+}
