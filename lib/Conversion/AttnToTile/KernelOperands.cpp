@@ -85,13 +85,11 @@ static void addInput(TiledAttention &attention, StringRef name, Value tensor,
   attention.operands.push_back(operand);
 }
 
-/// The tensors that an op reads elements of, but for constants that only loops
-/// read: these are tables of the kernel.
-static SmallVector<Value> getTensorsRead(Operation *op) {
+SmallVector<Value> attn::getTensorsRead(Operation *op) {
   if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
     bool isInRegion =
-        isa_and_nonnull<OnlineAttentionOp, CreateBlockMaskOp, KeyBoundsOp>(
-            op->getParentOp());
+        isa_and_nonnull<OnlineAttentionOp, BackwardStepOp, CreateBlockMaskOp,
+                        KeyBoundsOp>(op->getParentOp());
     if (!isInRegion && matchPattern(read.getTensor(), m_Constant()))
       return {};
     return {read.getTensor()};

@@ -101,6 +101,10 @@ struct TiledAttention {
 mlir::FailureOr<TiledAttention> findTiledAttention(mlir::Operation *function,
                                                    bool allowTf32);
 
+/// The tensors that an op reads elements of, but for constants that only loops
+/// read: these are tables of the kernel.
+llvm::SmallVector<mlir::Value> getTensorsRead(mlir::Operation *op);
+
 /// The type of `operand` as a kernel parameter.
 tile::GlobalType getGlobalType(const KernelOperand &operand);
 

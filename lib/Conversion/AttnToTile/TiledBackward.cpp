@@ -60,9 +60,8 @@ static void addOperands(TiledBackward &backward) {
   SetVector<Value> captures;
   for (BackwardNest &nest : backward.nests)
     for (BackwardStepOp each : nest.steps)
-      each->walk([&](tensor::ExtractOp extract) {
-        captures.insert(extract.getTensor());
-      });
+      each->walk(
+          [&](Operation *op) { captures.insert_range(getTensorsRead(op)); });
   for (auto [i, capture] : llvm::enumerate(captures))
     addOperand(attention, "capture" + std::to_string(i), capture, 1);
   for (BackwardNest &nest : backward.nests) {

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 from ..errors import AttnError
-from .configurations import SUITES
 from .peers import PEER_NAMES
+from .suites import SUITES, TIMED_PARTS
 
-PARTS = ("numerics", "speed", "tune")
+PARTS = ("numerics", *TIMED_PARTS, "tune")
 
 
 def parse_arguments(argv):
@@ -36,7 +36,7 @@ def parse_arguments(argv):
         default="cuda",
         help="sim: the simulator, which proves and does not time; cpu: the peers alone, to try the kit",
     )
-    run.add_argument("--minutes", type=float, default=10, help="time to take in all (default: 10)")
+    run.add_argument("--minutes", type=float, default=20, help="time to take in all (default: 20)")
     run.add_argument("--parts", type=names(PARTS), default=list(PARTS), metavar="LIST", help=",".join(PARTS))
     run.add_argument("--tune", action="store_const", const=["tune"], dest="parts", help="the part tune alone")
     run.add_argument(
@@ -84,10 +84,11 @@ def once(arguments) -> int:
     """A problem's launches in this process, without a graph, where a profiler finds them."""
     from .bundle import Bundle
     from .configurations import Problem
-    from .peers import OURS, PEERS, Unavailable
+    from .peers import OURS, Unavailable
 
     bundle = Bundle(arguments.bundle)
-    entry = next((e for e in bundle.index["speed"] if arguments.filter in e["name"]), None)
+    timed = [entry for part in TIMED_PARTS for entry in bundle.index[part]]
+    entry = next((e for e in timed if arguments.filter in e["name"]), None)
     if entry is None:
         raise AttnError(f"expected a timed problem whose name contains '{arguments.filter}', got none")
     try:
@@ -98,12 +99,9 @@ def once(arguments) -> int:
     key = entry["kernels"].get(OURS.get(arguments.peer, ""))
     session.program = bundle.program(key) if key else None
     try:
-        call = PEERS[arguments.peer](session)
+        session.run(arguments.peer, arguments.calls)
     except Unavailable as error:
         raise AttnError(f"{arguments.peer} not available: {error}") from None
-    for i in range(arguments.calls):
-        call(i)
-    session.synchronize()
     print(f"{entry['name']}: {arguments.calls} calls of {arguments.peer}")
     return 0
 

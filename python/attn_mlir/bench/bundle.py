@@ -2,11 +2,12 @@
 """Makes the folder that a GPU machine needs: PTX and manifests of a suite, this package, and an index.
 
     BUNDLE/index.json           what is compiled, and the problems to run (see `Bundle`)
-    BUNDLE/kernels/KEY.{ptx,json}
+    BUNDLE/kernels.zip          KEY.ptx and its manifest KEY.json for each kernel
     BUNDLE/python/attn_mlir     so that nothing needs to be installed
     BUNDLE/run.sh               python -m attn_mlir.bench run BUNDLE
 
-Each kernel has dynamic sizes (but for heads that it packs); its schedule is the one that the cost model chooses for the problem's sizes.
+Each kernel has dynamic sizes, but for heads that it packs and lengths that its mask is a table of. The schedule of a forward is
+the one that the cost model chooses for the problem's sizes, that of a backward the one for sizes that it does not know.
 """
 
 from __future__ import annotations
@@ -18,15 +19,19 @@ import json
 import os
 import shutil
 import time
+import zipfile
 from pathlib import Path
 from typing import Optional, Sequence
 
-from ..errors import AttnError
+from ..errors import AttnError, ManifestError
 from ..runtime.devices import Program
+from ..runtime.manifest import Manifest
 from ..tools import run_tool
-from .configurations import SUITES, TARGETS, Attention, Problem, Suite, proof_problem
+from .configurations import Attention, Problem
+from .suites import SUITES, TARGETS, TIMED_PARTS, Suite, is_for_slow_peers, proof_problem, static_sizes
 
-SCHEMA = "attn-mlir/bench-bundle/1"
+SCHEMA = "attn-mlir/bench-bundle/2"
+KERNELS = "kernels.zip"
 MAX_BYTES = 40 << 20
 
 RUN_SCRIPT = """#!/bin/sh
@@ -38,22 +43,22 @@ PYTHONPATH="$here/python" exec "${PYTHON:-python3}" -m attn_mlir.bench run "$her
 
 @dataclasses.dataclass(frozen=True)
 class KernelRequest:
-    """A kernel to compile; an empty schedule is the compiler's own choice for unknown sizes. `heads` (Hq, Hkv) are static
-    where given: a tile that packs the heads of a group needs to know them."""
+    """A kernel to compile; an empty schedule is the compiler's own choice for unknown sizes. `sizes` are those that are
+    static, by name."""
 
     attention: Attention
     target: str
     schedule: str = ""
-    heads: tuple[int, ...] = ()
+    sizes: tuple[tuple[str, int], ...] = ()
 
     @property
     def key(self) -> str:
         suffix = "-" + hashlib.sha256(self.schedule.encode()).hexdigest()[:8] if self.schedule else ""
-        heads = "-h" + "_".join(map(str, self.heads)) if self.heads else ""
-        return f"{self.target}-{self.attention.name}{heads}{suffix}"
+        sizes = "".join(f"-{name}{size}" for name, size in self.sizes)
+        return f"{self.target}-{self.attention.name}{sizes}{suffix}"
 
     def mlir(self) -> str:
-        return self.attention.mlir(dict(zip(("Hq", "Hkv"), self.heads)))
+        return self.attention.mlir(dict(self.sizes))
 
 
 class Bundler:
@@ -61,24 +66,21 @@ class Bundler:
 
     def __init__(self, folder: Path, log=print, also: Sequence[str] = ()):
         self.folder, self.log, self.also = folder, log, also
+        self.compiled = folder / "kernels"
         self.kernels: dict[str, dict] = {}
         self.proofs: dict[str, dict] = {}
         self.executor = concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1)
         self.started = self.last_progress = time.monotonic()
 
     def make(self, suite: Suite) -> dict:
-        (self.folder / "kernels").mkdir(parents=True, exist_ok=True)
-        ranked = {}
-        wanted = dict.fromkeys((p, t) for p in suite.speed + suite.tune for t in TARGETS)
-        self.progress("ranking schedules", 0, len(wanted))
-        for (problem, target), result in zip(wanted, self.executor.map(lambda item: self.rank(*item), wanted)):
-            ranked[problem, target] = result
-            self.progress("ranking schedules", len(ranked), len(wanted))
+        self.compiled.mkdir(parents=True, exist_ok=True)
+        wanted = dict.fromkeys(p for part in (*suite.timed.values(), suite.tune) for p in part)
+        ranked = self.rank_all([(p, t) for p in wanted for t in TARGETS if not p.attention.gradient])
         index = {
             "schema": SCHEMA,
             "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "compiler": run_tool("attn-opt", ["--version"]).stdout.strip().splitlines()[:2],
-            "speed": [self.speed_entry(p, ranked) for p in suite.speed],
+            **{part: [self.timed_entry(p, ranked) for p in problems] for part, problems in suite.timed.items()},
             "tune": [self.tune_entry(p, self.candidates(p, ranked, suite.candidates)) for p in suite.tune],
         }
         # The kernels that are timed come first: time may run out.
@@ -88,12 +90,22 @@ class Bundler:
             for p in suite.numerics[t]
         ]
         self.compile_all()
+        self.pack()
         index["compile_ms"] = self.compile_milliseconds()
         index["kernels"] = {
             key: {k: v for k, v in entry.items() if k != "request"} for key, entry in self.kernels.items()
         }
         (self.folder / "index.json").write_text(json.dumps(index, indent=1) + "\n")
         return index
+
+    def rank_all(self, wanted: list[tuple[Problem, str]]) -> dict[tuple[Problem, str], list[dict]]:
+        """The schedules of forward problems on their targets."""
+        ranked: dict[tuple[Problem, str], list[dict]] = {}
+        self.progress("ranking schedules", 0, len(wanted))
+        for (problem, target), result in zip(wanted, self.executor.map(lambda item: self.rank(*item), wanted)):
+            ranked[problem, target] = result
+            self.progress("ranking schedules", len(ranked), len(wanted))
+        return ranked
 
     def candidates(self, problem: Problem, ranked: dict, count: int) -> list[dict]:
         """The schedules to try: the cost model's best, and those that were asked for and that it allows."""
@@ -131,19 +143,25 @@ class Bundler:
 
     def timed(self, problem: Problem, target: str, schedule: str) -> str:
         """The key of a kernel that is timed, and so to be proven too."""
-        packs = "pack_gqa=1" in schedule
-        heads = (problem.Hq, problem.Hkv) if packs else ()
-        key = self.request(KernelRequest(problem.attention, target, schedule, heads))
-        self.proofs.setdefault(key, self.numerics_entry(proof_problem(problem, all_heads=packs), key))
+        static = static_sizes(problem, schedule)
+        sizes = tuple((name, problem.sizes[name]) for name in static)
+        key = self.request(KernelRequest(problem.attention, target, schedule, sizes))
+        self.proofs.setdefault(key, self.numerics_entry(proof_problem(problem, static), key))
         return key
 
-    def speed_entry(self, problem: Problem, ranked: dict) -> dict:
+    def timed_entry(self, problem: Problem, ranked: dict) -> dict:
         kernels, predicted = {}, {}
         for target in TARGETS:
-            best = ranked[problem, target][0]
+            best = ranked[problem, target][0] if (problem, target) in ranked else {"schedule": ""}
             kernels[target] = self.timed(problem, target, best["schedule"])
-            predicted[target] = best["seconds"]
-        return {"name": problem.name, "kernels": kernels, "predicted_seconds": predicted, "problem": problem.to_json()}
+            predicted[target] = best.get("seconds")
+        return {
+            "name": problem.name,
+            "kernels": kernels,
+            "predicted_seconds": predicted,
+            "slow_peers": is_for_slow_peers(problem),
+            "problem": problem.to_json(),
+        }
 
     def tune_entry(self, problem: Problem, ranked: list[dict]) -> dict:
         candidates = [{**r, "kernel": self.timed(problem, TARGETS[0], r["schedule"])} for r in ranked]
@@ -158,7 +176,7 @@ class Bundler:
 
     def compile(self, key: str) -> dict:
         request: KernelRequest = self.kernels[key]["request"]
-        command = ["-", f"--target={request.target}", "--emit=ptx,manifest,report", "-o", self.folder / "kernels" / key]
+        command = ["-", f"--target={request.target}", "--emit=ptx,manifest,report", "-o", self.compiled / key]
         command += [f"--schedule={request.schedule}"] if request.schedule else []
         began = time.monotonic()
         result = run_tool("attn-opt", command, text=request.mlir())
@@ -168,14 +186,21 @@ class Bundler:
             "remarks": result.stderr.strip().splitlines(),
             "compile_seconds": round(time.monotonic() - began, 4),
         }
-        report = self.folder / "kernels" / f"{key}.report.json"
+        report = self.compiled / f"{key}.report.json"
         if result.returncode != 0:
             return {**entry, "failed": result.stderr.strip() or f"attn-opt ended with status {result.returncode}"}
         content = json.loads(report.read_text())
         report.unlink()
         chosen = " ".join(f"{k}={v}" for k, v in content["schedule"].items() if v)
-        size = (self.folder / "kernels" / f"{key}.ptx").stat().st_size
+        size = (self.compiled / f"{key}.ptx").stat().st_size
         return {**entry, "schedule": chosen, "notes": content.get("notes", []), "ptx_bytes": size}
+
+    def pack(self):
+        """Takes all kernels into the archive: PTX shrinks to a seventh."""
+        with zipfile.ZipFile(self.folder / KERNELS, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+            for path in sorted(self.compiled.iterdir()):
+                archive.write(path, path.name)
+        shutil.rmtree(self.compiled)
 
     @staticmethod
     def compile_milliseconds() -> dict[str, float]:
@@ -222,9 +247,9 @@ def make_bundle(
     script.chmod(0o755)
     failed = [key for key, entry in index["kernels"].items() if "failed" in entry]
     for key in failed:
-        log(f"not compiled: {key}: {index['kernels'][key]['failed'].splitlines()[0]}")
+        log(f"not compiled: {key}: {reason_of(index['kernels'][key]['failed'])}")
     size = folder_bytes(folder)
-    counts = ", ".join(f"{len(index[part])} {part}" for part in ("numerics", "speed", "tune"))
+    counts = ", ".join(f"{len(index[part])} {part}" for part in ("numerics", *TIMED_PARTS, "tune"))
     log(
         f"{folder}: {len(index['kernels']) - len(failed)} kernels ({len(failed)} refused), {counts}, {size / 2**20:.1f} MiB"
     )
@@ -232,25 +257,33 @@ def make_bundle(
         raise AttnError(f"expected a bundle of at most {max_bytes / 2**20:.1f} MiB, got {size / 2**20:.1f} MiB")
 
 
+def reason_of(diagnostics: str) -> str:
+    """The first error, behind whatever remarks come before it."""
+    lines = diagnostics.splitlines()
+    return next((line for line in lines if "error:" in line), lines[0])
+
+
 class Bundle:
     """A bundle on disk, as the other side reads it."""
 
     def __init__(self, folder: Path):
-        self.folder = folder
         try:
             self.index = json.loads((folder / "index.json").read_text())
-        except (OSError, ValueError) as error:
+            self.archive = zipfile.ZipFile(folder / KERNELS)
+        except (OSError, ValueError, zipfile.BadZipFile) as error:
             raise AttnError(f"{folder}: expected a bundle of tools/bench-bundle.sh: {error}") from None
         if self.index.get("schema") != SCHEMA:
             raise AttnError(f"{folder}: expected schema '{SCHEMA}', got '{self.index.get('schema')}'")
 
-    def kernel_path(self, key: str) -> Path:
-        """The manifest of a kernel."""
-        return self.folder / "kernels" / f"{key}.json"
-
     def refusal(self, key: str) -> Optional[str]:
-        """What the compiler said where it refused a kernel."""
-        return self.index["kernels"][key].get("failed")
+        """Why the compiler refused a kernel, if it did."""
+        failed = self.index["kernels"][key].get("failed")
+        return failed and reason_of(failed)
 
     def program(self, key: str) -> Program:
-        return Program.load(self.kernel_path(key))
+        try:
+            text = self.archive.read(f"{key}.json").decode()
+            manifest = Manifest.parse(text)
+            return Program(manifest, text, self.archive.read(manifest.ptx).decode())
+        except KeyError as error:
+            raise ManifestError(f"{key}: {error.args[0]}") from None

@@ -35,6 +35,8 @@ class JaxWorker:
         a = self.problem.attention
         if a.D != a.Dv:
             raise Unavailable("attention_mgpu has one head dim for key and value")
+        if a.gradient:
+            raise Unavailable("timed forward only")
         if a.mask not in ("", "causal(top_left)") or a.score or a.bias:
             raise Unavailable(f"attention_mgpu has no {a.mask or a.score or 'bias'}")
         sets = sets_needed(self.problem, CACHE_BYTES)

@@ -1,69 +1,139 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the kit times: this compiler's kernels, and its peers through PyTorch (JAX has a process of its own).
 
-A peer is a function of a `Session` that returns a function of i, which starts one forward pass over the i-th set of
-inputs; it raises Unavailable with the reason where it cannot.
+A peer is a function of a `Session` that returns a function of i, which starts one pass, forward or backward, over the i-th
+set of inputs; it raises Unavailable with the reason where it cannot.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import itertools
 import math
 import warnings
 from typing import Callable
 
-PEER_NAMES = ("attn-mlir", "attn-mlir-sm80", "cudnn", "flash2", "flex", "triton", "jax-mosaic", "gemm")
 OURS = {"attn-mlir": "sm_90a", "attn-mlir-sm80": "sm_80"}
 PEER_DESCRIPTIONS = {
     "attn-mlir": "this compiler, sm_90a kernel",
     "attn-mlir-sm80": "this compiler, sm_80 kernel",
     "cudnn": "cuDNN through torch scaled_dot_product_attention",
-    "flash2": "FlashAttention-2 through torch scaled_dot_product_attention",
+    "cudnn-deterministic": "the same under torch.use_deterministic_algorithms",
+    "flash2": "FlashAttention-2 through torch scaled_dot_product_attention, or varlen_attn",
+    "flash2-deterministic": "the same under torch.use_deterministic_algorithms",
     "flex": "torch FlexAttention, compiled",
     "triton": "a plain Triton kernel (triton_attention.py)",
     "jax-mosaic": "JAX Pallas Mosaic GPU attention",
     "gemm": "cuBLAS bf16 matrix product, 8192^3, through torch: the ceiling",
 }
+PEER_NAMES = tuple(PEER_DESCRIPTIONS)
+#: Peers whose gradients are the same bits in every run. FlexAttention's are: it has a kernel for dQ and one for dK and dV.
+DETERMINISTIC = (*OURS, "cudnn-deterministic", "flash2-deterministic", "flex")
 GEMM_SIZE = 8192
+MAX_REASON = 400
 
 
 class Unavailable(Exception):
     """Why a peer cannot run a problem."""
 
 
-def sdpa(session, backend_name: str) -> Callable[[int], object]:
+def timed_call(session, attend: Callable, deterministic: bool = False) -> Callable[[int], object]:
+    """What is timed of attend(query, key, value): itself; of a backward, its gradients alone, each set's forward done before."""
+    import torch
+
+    sets, names = session.sets, ("query", "key", "value")
+    inputs = [[s[name].detach().requires_grad_(session.problem.attention.gradient) for name in names] for s in sets]
+    if not session.problem.attention.gradient:
+        return lambda i: attend(*inputs[i % len(sets)])
+    with algorithms(deterministic):
+        outputs = [attend(*tensors) for tensors in inputs]
+
+    def call(i):
+        k = i % len(sets)
+        with algorithms(deterministic):
+            return torch.autograd.grad(outputs[k], inputs[k], sets[k]["d_output"], retain_graph=True)
+
+    if deterministic and not all(torch.equal(a, b) for a, b in zip(call(0), call(0))):
+        raise Unavailable("its gradients are not the same bits in two runs")
+    return call
+
+
+@contextlib.contextmanager
+def algorithms(deterministic: bool):
+    """torch's deterministic algorithms for a while, without the filling of fresh memory that comes with them."""
+    import torch
+
+    torch.use_deterministic_algorithms(deterministic)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+def checked(make_call: Callable[[], Callable[[int], object]]) -> Callable[[int], object]:
+    """The call that is made, once it has worked; else Unavailable with what torch says and warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            call = make_call()
+            call(0)
+        except RuntimeError as error:
+            reasons = [str(w.message).split("(Triggered")[0].strip() for w in caught]
+            raise Unavailable("; ".join([str(error).splitlines()[0], *reasons])[:MAX_REASON]) from None
+    return call
+
+
+def sdpa(session, backend_name: str, deterministic: bool = False) -> Callable[[int], object]:
     """torch's scaled_dot_product_attention, by one backend or not at all."""
     import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     problem = session.problem
-    if problem.attention.window:
-        raise Unavailable("scaled_dot_product_attention has no sliding window")
+    if problem.attention.mask not in ("", "causal(top_left)"):
+        raise Unavailable(
+            f"scaled_dot_product_attention has no mask {problem.attention.mask}, but as a tensor of all pairs"
+        )
     backend = getattr(SDPBackend, backend_name)
     is_causal, grouped = problem.attention.mask != "", problem.Hq != problem.Hkv
 
-    def call(i):
-        s = session.sets[i % len(session.sets)]
+    def attend(q, k, v):
         with sdpa_kernel(backend):
-            return torch.nn.functional.scaled_dot_product_attention(
-                s["query"], s["key"], s["value"], is_causal=is_causal, enable_gqa=grouped
-            )
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=is_causal, enable_gqa=grouped)
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            call(0)
-        except RuntimeError as error:
-            reasons = [str(w.message).split("(Triggered")[0].strip() for w in caught]
-            raise Unavailable("; ".join([str(error).splitlines()[0], *reasons])) from None
-    return call
+    return checked(lambda: timed_call(session, attend, deterministic))
 
 
-def cudnn(session):
-    return sdpa(session, "CUDNN_ATTENTION")
+def varlen(session, deterministic: bool = False) -> Callable[[int], object]:
+    """FlashAttention-2 on rows without padding, [tokens, heads, head dim]: for windows, and for documents."""
+    import torch
+
+    try:
+        from torch.nn.attention.varlen import varlen_attn
+    except ImportError as error:
+        raise Unavailable(f"windows and documents need varlen_attn of PyTorch 2.10: {error}") from None
+    problem = session.problem
+    lengths = list(problem.lengths) or [problem.M] * problem.B
+    offsets = torch.tensor([0, *itertools.accumulate(lengths)], dtype=torch.int32, device=session.device)
+    window, longest = problem.attention.window or (-1, 0), max(lengths)
+
+    def attend(q, k, v):
+        q, k, v = (t.transpose(1, 2).reshape(-1, t.shape[1], t.shape[3]) for t in (q, k, v))
+        output = varlen_attn(q, k, v, offsets, offsets, longest, longest, window_size=window)
+        return output.view(problem.B, problem.M, problem.Hq, problem.attention.Dv).transpose(1, 2)
+
+    return checked(lambda: timed_call(session, attend, deterministic))
 
 
-def flash2(session):
-    return sdpa(session, "FLASH_ATTENTION")
+def cudnn(session, deterministic=False):
+    return sdpa(session, "CUDNN_ATTENTION", deterministic)
+
+
+def flash2(session, deterministic=False):
+    if session.problem.attention.window or session.problem.lengths:
+        return varlen(session, deterministic)
+    return sdpa(session, "FLASH_ATTENTION", deterministic)
 
 
 def flex(session):
@@ -72,25 +142,17 @@ def flex(session):
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
     problem = session.problem
-    predicates = {"": None, "causal(top_left)": lambda b, h, i, j: i >= j}
-    if problem.attention.window:
-        left, right = problem.attention.window
-        predicates[problem.attention.mask] = lambda b, h, i, j: (j >= i - left) & (j <= i + right)
-    if problem.attention.mask not in predicates:
-        raise Unavailable(f"no predicate for {problem.attention.mask}")
-    predicate, block_mask = predicates[problem.attention.mask], None
+    predicate = problem.attention.form.predicate(problem, lambda values: torch.tensor(values, device=session.device))
+    block_mask = None
     if predicate:
         block_mask = create_block_mask(predicate, None, None, problem.M, problem.N, device=session.device)
     # A new problem is a new compilation: more of them than this would run uncompiled.
     torch._dynamo.config.recompile_limit = 256
+    # A backward that is called again must not be given the buffers of its forward.
+    torch._functorch.config.donated_buffer = False
     compiled = torch.compile(flex_attention, dynamic=False)
     grouped = problem.Hq != problem.Hkv
-
-    def call(i):
-        s = session.sets[i % len(session.sets)]
-        return compiled(s["query"], s["key"], s["value"], block_mask=block_mask, enable_gqa=grouped)
-
-    return call
+    return timed_call(session, lambda q, k, v: compiled(q, k, v, block_mask=block_mask, enable_gqa=grouped))
 
 
 def triton(session):
@@ -100,6 +162,8 @@ def triton(session):
         raise Unavailable(f"no Triton: {error}") from None
     if session.device == "cpu":
         raise Unavailable("Triton needs a GPU")
+    if session.problem.attention.gradient:
+        raise Unavailable("this kernel has no backward")
     from .triton_attention import make_attention
 
     return make_attention(session.problem, session.sets)
@@ -125,31 +189,34 @@ def ours(session):
         raise Unavailable("its kernels need a GPU")
     device, program = session.cuda_device(), session.program
     device.context.require_target(program.manifest.target)
-    problem = session.problem
-    output = torch.empty_strided(
-        problem.shapes()["output"],
-        problem.strides()["output"],
-        dtype=session.sets[0]["query"].dtype,
-        device=session.device,
-    )
-    launches = [device.prepare(program, layouts(program, {**s, "output": output})) for s in session.sets]
-    output.fill_(math.nan)
+    problem, arrays = session.problem, TorchArrays(session.device)
+    results = arrays.empty_results(problem)
+    launches = [device.prepare(program, layouts(program, {**s, **results})) for s in session.sets]
+    for tensor in results.values():
+        tensor.fill_(math.nan)
     launches[0].run(torch.cuda.current_stream().cuda_stream)
-    fault = TorchArrays(session.device).spot_check(problem, session.sets[0], output)
+    fault = arrays.spot_check(problem, session.sets[0], results)
     if fault:
         raise Unavailable(fault)
     return lambda i: launches[i % len(launches)].run(torch.cuda.current_stream().cuda_stream)
 
 
-PEERS = {
+PEERS: dict[str, Callable] = {
     "attn-mlir": ours,
     "attn-mlir-sm80": ours,
     "cudnn": cudnn,
+    "cudnn-deterministic": functools.partial(cudnn, deterministic=True),
     "flash2": flash2,
+    "flash2-deterministic": functools.partial(flash2, deterministic=True),
     "flex": flex,
     "triton": triton,
     "gemm": gemm,
 }
+
+
+def is_contestant(peer: str, problem) -> bool:
+    """Whether a peer differs from the others on a problem: a forward is deterministic as it is."""
+    return problem.attention.gradient or not peer.endswith("-deterministic")
 
 
 def peer_flops(peer: str, problem, device: str = "cuda") -> float:

@@ -4,37 +4,52 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import random
-from typing import Sequence
+from typing import Any, Iterator, Sequence
 
 from ..runtime.devices import Program
 from ..runtime.host_array import HostArray, round_to
-from .configurations import DISTANCE_SLOPE, Problem
+from .configurations import Problem, distance
+from .masks import visible_ranges
+
+#: Of a result against the expected one: largest error, relative error, largest expected value.
+Stats = tuple[float, float, float]
 
 
 @dataclasses.dataclass
 class Reference:
-    """The results in float64, and those of an unfused computation in the kernel's precision; flat, row-major."""
+    """The results in float64, and those of an unfused computation in the kernel's precision: row-major lists, or tensors."""
 
-    results: dict[str, Sequence[float]]
-    unfused: dict[str, Sequence[float]]
+    results: dict[str, Any]
+    unfused: dict[str, Any]
 
 
 class PlainArrays:
     name = "plain"
 
     def inputs(self, problem: Problem, seed: int) -> dict[str, HostArray]:
-        """Normal numbers, those of query and key times the problem's magnitude."""
+        """Normal numbers, those of query and key times the problem's magnitude; of a backward, the output and LSE of its
+        forward too."""
         generator = random.Random(seed)
+        captures = problem.attention.form.captures(problem)
         tensors = {}
         for name, shape in problem.shapes().items():
-            if name in ("output", "lse"):
+            if name in (*problem.results, "output", "lse"):
                 continue
-            dtype = "f32" if name == "bias" else problem.attention.dtype
+            dtype = problem.dtype_of(name)
+            if name in captures:
+                tensors[name] = HostArray.of(dtype, shape, captures[name][1])
+                continue
             deviation = problem.magnitude if name in ("query", "key") else 1.0
             values = (round_to(generator.gauss(0, deviation), dtype) for _ in range(math.prod(shape)))
             tensors[name] = HostArray.of(dtype, shape, values)
+        if problem.attention.gradient:
+            saved = self.forward(problem, tensors, "f64")
+            for name in ("output", "lse"):
+                dtype = problem.dtype_of(name)
+                tensors[name] = HostArray.of(dtype, problem.shapes()[name], [round_to(x, dtype) for x in saved[name]])
         return tensors
 
     def run(self, device, program: Program, problem: Problem, inputs: dict[str, HostArray]) -> dict[str, list[float]]:
@@ -45,43 +60,70 @@ class PlainArrays:
         return {name: tensor.values() for name, tensor in zip(names, outputs)}
 
     def reference(self, problem: Problem, inputs: dict[str, HostArray]) -> Reference:
-        a, p = problem.attention, problem
-        values = {name: tensor.values() for name, tensor in inputs.items()}
-        rows = {name: split(values[name], inputs[name].shape[-1]) for name in ("query", "key", "value")}
-        exact: dict[str, list[float]] = {"output": [], "lse": []}
-        unfused: dict[str, list[float]] = {"output": [], "lse": []}
-        for b in range(p.B):
-            for h in range(p.Hq):
-                first = (b * p.Hkv + h // (p.Hq // p.Hkv)) * p.N
-                keys, vectors = rows["key"][first : first + p.N], rows["value"][first : first + p.N]
-                for i in range(p.M):
-                    query = rows["query"][(b * p.Hq + h) * p.M + i]
-                    scores = self.scores(problem, query, keys, values.get("bias"), h, i)
-                    for results, dtype in ((exact, "f64"), (unfused, a.dtype)):
-                        output, lse = attend(scores, vectors, a.Dv, dtype)
-                        results["output"] += output
-                        results["lse"].append(lse)
-        names = ("output", "lse") if a.lse else ("output",)
-        return Reference({n: exact[n] for n in names}, {n: unfused[n] for n in names})
+        compute = self.gradients if problem.attention.gradient else self.forward
+        exact, unfused = (compute(problem, inputs, dtype) for dtype in ("f64", problem.attention.dtype))
+        return Reference({n: exact[n] for n in problem.results}, {n: unfused[n] for n in problem.results})
+
+    def forward(self, problem: Problem, inputs: dict[str, HostArray], dtype: str) -> dict[str, list[float]]:
+        """Output and LSE."""
+        rows = Rows(problem, inputs)
+        results: dict[str, list[float]] = {"output": [], "lse": []}
+        for b, h, i in rows.positions():
+            _, vectors = rows.of_keys(b, h)
+            output, lse = attend(self.scores(problem, rows, b, h, i), vectors, problem.attention.Dv, dtype)
+            results["output"] += output
+            results["lse"].append(lse)
+        return results
+
+    def gradients(self, problem: Problem, inputs: dict[str, HostArray], dtype: str) -> dict[str, list[float]]:
+        """Of query, key and value, from output and LSE as they were saved. For a 16-bit dtype as unfused kernels do: scores
+        and exponentials rounded to f32, P and dS, as factors of products, and the sums to the dtype."""
+        rows, a, step = Rows(problem, inputs), problem.attention, "f64" if dtype == "f64" else "f32"
+        sums = {f"d_{name}": [0.0] * math.prod(problem.shapes()[name]) for name in ("query", "key", "value")}
+        for b, h, i in rows.positions():
+            at, first = (b * problem.Hq + h) * problem.M + i, rows.first_key(b, h)
+            lse, d_output = rows["lse"][at], rows["d_output"][at]
+            delta = math.fsum(x * y for x, y in zip(d_output, rows["output"][at]))
+            for j, s in enumerate(self.scores(problem, rows, b, h, i)):
+                if s == -math.inf:
+                    continue
+                p = round_to(math.exp(round_to(s, step) - lse), step)
+                ds = p * (math.fsum(x * y for x, y in zip(d_output, rows["value"][first + j])) - delta)
+                if a.soft_cap:
+                    ds *= 1 - (s / a.soft_cap) ** 2
+                p, ds = round_to(p, dtype), round_to(ds, dtype) / math.sqrt(a.D)
+                accumulate(sums["d_query"], at, ds, rows["key"][first + j])
+                accumulate(sums["d_key"], first + j, ds, rows["query"][at])
+                accumulate(sums["d_value"], first + j, p, d_output)
+        return {name: [round_to(x, dtype) for x in values] for name, values in sums.items()}
 
     @staticmethod
-    def scores(problem: Problem, query, keys, bias, h: int, i: int) -> list[float]:
+    def scores(problem: Problem, rows: "Rows", b: int, h: int, i: int) -> list[float]:
         a = problem.attention
-        begin, end = problem.key_range(i)
+        query, (keys, _) = rows["query"][(b * problem.Hq + h) * problem.M + i], rows.of_keys(b, h)
         scores = [-math.inf] * len(keys)
-        for j in range(begin, end):
+        for j in (j for begin, end in visible_ranges(problem, i) for j in range(begin, end)):
             s = math.fsum(x * y for x, y in zip(query, keys[j])) / math.sqrt(a.D)
-            if bias is not None:
-                s += bias[i * problem.N + j]
+            if problem.attention.bias:
+                s += rows["bias"][i][j]
             if a.soft_cap:
                 s = a.soft_cap * math.tanh(s / a.soft_cap)
             if a.score == "distance":
-                s += (j - i) * DISTANCE_SLOPE * h
+                s = distance(s, b, h, i, j)
             scores[j] = s
         return scores
 
+    def errors(self, reference: Reference, name: str, actual: Sequence[float]) -> tuple[Stats, Stats]:
+        """The stats of a result and of its unfused computation."""
+        exact = reference.results[name]
+        return self.stats(actual, exact), self.stats(reference.unfused[name], exact)
+
     @staticmethod
-    def stats(actual: Sequence[float], expected: Sequence[float]) -> tuple[float, float, float]:
+    def same_bits(a: Sequence[float], b: Sequence[float]) -> bool:
+        return [x.hex() for x in a] == [x.hex() for x in b]
+
+    @staticmethod
+    def stats(actual: Sequence[float], expected: Sequence[float]) -> Stats:
         """(largest error, error in the Frobenius norm relative to expected, largest finite |expected|)."""
         worst, errors, norm, largest = 0.0, 0.0, 0.0, 0.0
         for x, y in zip(actual, expected, strict=True):
@@ -94,8 +136,42 @@ class PlainArrays:
         return worst, relative, largest
 
 
+class Rows:
+    """The inputs by row, flat over batches and heads: query, key, value, bias, output, d_output; and the LSE of each row."""
+
+    def __init__(self, problem: Problem, inputs: dict[str, HostArray]):
+        self.problem = problem
+        values = {name: tensor.values() for name, tensor in inputs.items()}
+        self.rows = {n: split(v, inputs[n].shape[-1]) if len(inputs[n].shape) == 4 else v for n, v in values.items()}
+
+    def __getitem__(self, name: str) -> list[Any]:
+        return self.rows[name]
+
+    def positions(self) -> Iterator[tuple[int, int, int]]:
+        """(batch, query head, row)."""
+        p = self.problem
+        return itertools.product(range(p.B), range(p.Hq), range(p.M))
+
+    def first_key(self, b: int, h: int) -> int:
+        """The row in key and value of the first key that a query head has."""
+        p = self.problem
+        return (b * p.Hkv + h // (p.Hq // p.Hkv)) * p.N
+
+    def of_keys(self, b: int, h: int) -> tuple[list[list[float]], list[list[float]]]:
+        """Keys and values of a query head."""
+        rows = slice(self.first_key(b, h), self.first_key(b, h) + self.problem.N)
+        return self["key"][rows], self["value"][rows]
+
+
 def split(flat: list[float], width: int) -> list[list[float]]:
     return [flat[i : i + width] for i in range(0, len(flat), width)]
+
+
+def accumulate(sums: list[float], row: int, factor: float, source: list[float]):
+    """sums[row] += factor * source, of rows as long as source."""
+    first = row * len(source)
+    for d, x in enumerate(source):
+        sums[first + d] += factor * x
 
 
 def attend(scores: list[float], values: list[list[float]], width: int, dtype: str) -> tuple[list[float], float]:

@@ -1,27 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Results as text tables and as a plot. Speeds are TFLOP/s over the exact visible area, from medians."""
+"""Results as text tables. Speeds are TFLOP/s over the exact visible area, from medians."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any, Sequence
-from xml.sax.saxutils import escape
 
 from ..errors import AttnError
-from .peers import PEER_DESCRIPTIONS
-
-COLOURS = {
-    "attn-mlir": "#c0392b",
-    "attn-mlir-sm80": "#e59a8f",
-    "cudnn": "#4a8f3c",
-    "flash2": "#2f6fb5",
-    "flex": "#8e63ab",
-    "triton": "#e69138",
-    "jax-mosaic": "#4bb3b0",
-    "gemm": "#b7b7b7",
-}
+from .configurations import Problem
+from .masks import visible_pairs, visited_share
+from .peers import DETERMINISTIC, OURS, PEER_DESCRIPTIONS
+from .suites import TIMED_PARTS
 
 
 def load_results(path: Path) -> dict[str, Any]:
@@ -56,10 +49,67 @@ def spread(seconds: dict[str, float]) -> str:
     return f"{(seconds['q3'] - seconds['q1']) / 2 / seconds['median']:.1%}"
 
 
-def speed_tables(results: dict[str, Any]) -> list[str]:
-    timed = [r for r in results["speed"] if any("tflops" in p for p in r["peers"].values())]
-    if not timed:
-        return ["speed: nothing timed"]
+PART_TITLES = {
+    "speed": "forward",
+    "backward": "backward, by 2.5 times the flops of the forward",
+    "masks": "forward under masks, by the exact visible area",
+}
+
+
+def part_sections(results: dict[str, Any], part: str) -> list[str]:
+    """What is said of the problems of a part."""
+    timed = [r for r in results[part] if any("tflops" in p for p in r["peers"].values())]
+    sections = speed_tables(timed) if timed else ["nothing timed"]
+    if part == "backward" and timed:
+        sections.append(determinism_text(timed))
+    if part == "masks":
+        sections += density_tables(timed)
+    title = f"== {PART_TITLES[part]}"
+    return [title, *sections, missing_text(results[part]), compile_text(results[part])]
+
+
+def determinism_text(timed: Sequence[dict[str, Any]]) -> str:
+    peers = [name for name in PEER_DESCRIPTIONS if any("tflops" in r["peers"].get(name, {}) for r in timed)]
+    fixed = [name for name in peers if name in DETERMINISTIC]
+    free = [name for name in peers if name not in (*fixed, "gemm")]
+    return f"the same bits in every run: {', '.join(fixed) or 'none'}; not: {', '.join(free) or 'none'}"
+
+
+def density_tables(timed: Sequence[dict[str, Any]]) -> list[str]:
+    """For each dense attention, the times of the same sizes under masks, as multiples of its time by the share of its tiles
+    that are visited: 1 where skipping costs nothing."""
+    problems = [(Problem.from_json(r["problem"]), r["peers"]) for r in timed]
+    sections = []
+    for dense, dense_peers in problems:
+        for name in OURS:
+            if dense.attention.mask or "seconds" not in dense_peers.get(name, {}):
+                continue
+            rows = [
+                density_row(problem, peers[name], dense_peers[name])
+                for problem, peers in problems
+                if problem.attention.mask and "seconds" in peers.get(name, {}) and without_mask(problem) == dense
+            ]
+            head = [f"{name} against {dense.label}", "visible", "visited", "time", "time / (dense x visited)"]
+            sections += [table([head, *rows])] if rows else []
+    return sections
+
+
+def without_mask(problem: Problem) -> Problem:
+    attention = dataclasses.replace(problem.attention, mask="")
+    return dataclasses.replace(problem, attention=attention, lengths=(), density=1.0)
+
+
+def density_row(problem: Problem, timed: dict[str, Any], dense: dict[str, Any]) -> list[str]:
+    fields = dict(re.findall(r"(\w+)=(\d+)", timed["schedule"]))
+    visible = visible_pairs(problem) / (problem.M * problem.N)
+    visited = visited_share(problem, int(fields["tile_m"]), int(fields["tile_n"]))
+    seconds, of_dense = timed["seconds"]["median"], dense["seconds"]["median"]
+    ratio = seconds / (of_dense * visited)
+    return [problem.label, f"{visible:.2%}", f"{visited:.2%}", f"{seconds * 1e6:.1f} us", f"{ratio:.3f}"]
+
+
+def speed_tables(timed: Sequence[dict[str, Any]]) -> list[str]:
+    """TFLOP/s of every peer, and ratios of ours to theirs."""
     peers = [name for name in PEER_DESCRIPTIONS if any("tflops" in r["peers"].get(name, {}) for r in timed)]
     rows, ratios = [["TFLOP/s", *peers]], [["attn-mlir as a multiple of", *(p for p in peers if p != "attn-mlir")]]
     for result in timed:
@@ -77,32 +127,29 @@ def speed_tables(results: dict[str, Any]) -> list[str]:
     return sections
 
 
-def missing_text(results: dict[str, Any]) -> str:
+def missing_text(problems: Sequence[dict[str, Any]]) -> str:
     """Each reason why a peer was not timed, once."""
     reasons: dict[tuple[str, str], list[str]] = {}
-    for result in results["speed"]:
+    for result in problems:
         for name, peer in result["peers"].items():
             if "unavailable" in peer:
                 reasons.setdefault((name, peer["unavailable"]), []).append(result["label"])
     lines = []
     for (name, reason), labels in reasons.items():
-        where = f"all {len(labels)}" if len(labels) == len(results["speed"]) else f"{len(labels)}, first {labels[0]}"
+        where = f"all {len(labels)}" if len(labels) == len(problems) else f"{len(labels)}, first {labels[0]}"
         lines.append(f"{name} not available: {reason} ({where})")
-    peers = [(name, p) for r in results["speed"] for name, p in r["peers"].items() if "tflops" in p]
+    peers = [(name, p) for r in problems for name, p in r["peers"].items() if "tflops" in p]
     unproven = Counter(name for name, p in peers if p.get("numerics") == "not run")
     lines += [f"{name}: {count} timed, with no numerics in this run" for name, count in unproven.items()]
     return "\n".join(lines)
 
 
-def compile_text(results: dict[str, Any]) -> str:
-    """What it takes from text to a kernel: ours when the bundle was made, the peers' first calls here."""
-    times = ", ".join(f"{ms:.0f} ms for {target}" for target, ms in results["bundle"].get("compile_ms", {}).items())
-    lines = [f"from text to PTX, causal, head dim 128, where the bundle was made: {times}"] if times else []
+def compile_text(problems: Sequence[dict[str, Any]]) -> str:
+    """What the first calls of peers that compile take."""
+    lines = []
     for name in ("triton", "flex", "jax-mosaic"):
         seconds = [
-            r["peers"][name]["prepare_seconds"]
-            for r in results["speed"]
-            if "prepare_seconds" in r["peers"].get(name, {})
+            r["peers"][name]["prepare_seconds"] for r in problems if "prepare_seconds" in r["peers"].get(name, {})
         ]
         if seconds:
             lines.append(f"first call of {name}, compilation included: {min(seconds):.2f} to {max(seconds):.2f} s")
@@ -165,56 +212,12 @@ def tune_tables(results: dict[str, Any]) -> list[str]:
 
 def report_text(results: dict[str, Any]) -> str:
     environment = "\n".join(f"{k}: {v}" for k, v in results["environment"].items())
-    sections = [environment, numerics_text(results)]
-    if results["speed"]:
-        sections += speed_tables(results) + [missing_text(results), compile_text(results)]
+    times = ", ".join(f"{ms:.0f} ms for {target}" for target, ms in results["bundle"].get("compile_ms", {}).items())
+    compiler = f"from text to PTX, causal, head dim 128, where the bundle was made: {times}" if times else ""
+    sections = [environment, numerics_text(results), compiler]
+    for part in TIMED_PARTS:
+        sections += part_sections(results, part) if results[part] else []
     sections += tune_tables(results)
     for part, count in results.get("not_run", {}).items():
         sections.append(f"{part}: {count} problems not run, out of time")
     return "\n\n".join(section for section in sections if section)
-
-
-# ---- plot
-
-BAR, GAP, CHART_HEIGHT, LEFT, TOP = 9, 16, 300, 60, 60
-
-
-def write_plot(results: dict[str, Any], path: Path):
-    """Bars of TFLOP/s, a group for each problem; nothing where nothing was timed."""
-    groups = [(r["label"], {n: p["tflops"] for n, p in r["peers"].items() if "tflops" in p}) for r in results["speed"]]
-    groups = [(label, bars) for label, bars in groups if bars]
-    if groups:
-        path.write_text(plot_svg(groups, results["environment"]))
-
-
-def plot_svg(groups: list[tuple[str, dict[str, float]]], environment: dict[str, Any]) -> str:
-    top = max(max(bars.values()) for _, bars in groups) * 1.05
-    peers = [name for name in PEER_DESCRIPTIONS if any(name in bars for _, bars in groups)]
-    step = BAR * len(peers) + GAP
-    width, height = LEFT + step * len(groups) + 20, TOP + CHART_HEIGHT + 190
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="11">'
-    ]
-    parts.append('<rect width="100%" height="100%" fill="white"/>')
-    title = f"Attention forward, TFLOP/s; {environment.get('gpu', environment.get('device_name', 'cpu'))}"
-    parts.append(f'<text x="{LEFT}" y="20" font-size="14">{escape(title)}</text>')
-    for k, name in enumerate(peers):
-        left = LEFT + 110 * k
-        parts.append(
-            f'<rect x="{left}" y="30" width="10" height="10" fill="{COLOURS[name]}"/><text x="{left + 14}" y="39">{name}</text>'
-        )
-    for k in range(6):
-        line, value = TOP + CHART_HEIGHT * (1 - k / 5), top * k / 5
-        parts.append(f'<line x1="{LEFT}" x2="{width - 10}" y1="{line:.1f}" y2="{line:.1f}" stroke="#ddd"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{line + 4:.1f}" text-anchor="end">{value:.3g}</text>')
-    for g, (label, bars) in enumerate(groups):
-        x = LEFT + GAP / 2 + g * step
-        for k, name in enumerate(peers):
-            h = CHART_HEIGHT * bars.get(name, 0) / top
-            parts.append(
-                f'<rect x="{x + k * BAR:.1f}" y="{TOP + CHART_HEIGHT - h:.1f}" width="{BAR - 1}" height="{h:.1f}" '
-                f'fill="{COLOURS[name]}"><title>{escape(label)}, {name}: {bars.get(name, 0):.4g}</title></rect>'
-            )
-        cx, cy = x + BAR * len(peers) / 2, TOP + CHART_HEIGHT + 10
-        parts.append(f'<text x="{cx:.1f}" y="{cy}" transform="rotate(60 {cx:.1f} {cy})">{escape(label)}</text>')
-    return "\n".join([*parts, "</svg>", ""])

@@ -24,17 +24,19 @@ from . import numerics
 from .bundle import Bundle
 from .clock_monitor import ClockMonitor
 from .configurations import Problem
-from .peers import OURS, peer_flops
-from .report import report_text, speed_line, write_plot
+from .peers import OURS, is_contestant, peer_flops
+from .plot_speed import write_plot
+from .report import report_text, speed_line
 from .statistics_of import rank_correlation, summary
+from .suites import TIMED_PARTS
 from .worker_process import WorkerLost, WorkerProcess
 
 SCHEMA = "attn-mlir/bench-results/1"
 START_SECONDS, CHECK_SECONDS, PREPARE_SECONDS, SAMPLE_SECONDS = 180, 120, 150, 30
-#: Peers that compile for seconds at every length, and the lengths that they are timed at by default.
-SLOW_TO_COMPILE, LENGTHS = ("flex", "jax-mosaic"), (8192,)
+#: Peers that compile for seconds at every length: timed by default where the bundle says so (suites.is_for_slow_peers).
+SLOW_TO_COMPILE = ("flex", "jax-mosaic")
 #: Of the time that is left when a part begins, how much it may take.
-SHARES = {"numerics": 0.4, "speed": 0.75, "tune": 1.0}
+SHARES = {"numerics": 0.4, "speed": 0.4, "backward": 0.5, "masks": 0.75, "tune": 1.0}
 #: Errors after which a process can do nothing more on the GPU.
 FAULT = re.compile(r"CUDA error|error 7\d\d \(|illegal memory|launch failure|misaligned address", re.IGNORECASE)
 NOT_MEASURED = "not measured: the simulator has no clock"
@@ -63,7 +65,7 @@ class Run:
             "arguments": {k: v for k, v in vars(arguments).items() if isinstance(v, (str, int, float, list))},
             "environment": {},
             "numerics": [],
-            "speed": [],
+            **{part: [] for part in TIMED_PARTS},
             "tune": [],
         }
 
@@ -74,7 +76,7 @@ class Run:
                 share = self.left() * SHARES[part]
                 self.part_deadline = time.monotonic() + share
                 self.log(f"-- {part}: at most {share:.0f} s")
-                getattr(self, part)()
+                self.time_part(part) if part in TIMED_PARTS else getattr(self, part)()
         finally:
             self.worker.stop()
             self.jax.stop()
@@ -83,9 +85,10 @@ class Run:
             self.save()
         text = report_text(self.results)
         (self.output / "report.txt").write_text(text + "\n")
-        write_plot(self.results, self.output / "speed.svg")
+        plots = [f"{part}.svg" for part in TIMED_PARTS if write_plot(self.results, part, self.output / f"{part}.svg")]
         print(text)
-        print(f"{self.output}: results.json, report.txt, speed.svg; {time.monotonic() - self.began:.0f} s")
+        written = ", ".join(["results.json", "report.txt", *plots])
+        print(f"{self.output}: {written}; {time.monotonic() - self.began:.0f} s")
         failed = sum(r["status"] in ("failed", "lost", "error") for r in self.results["numerics"])
         return 1 if failed else 0
 
@@ -172,7 +175,7 @@ class Run:
         key = entry["kernel"]
         refusal = self.bundle.refusal(key)
         if refusal:
-            return {"status": "refused", "reason": refusal.splitlines()[0]}
+            return {"status": "refused", "reason": refusal}
         if self.verdicts.get(key) == "lost":
             return {"status": "skipped", "reason": "this kernel has hung or faulted before"}
         try:
@@ -196,45 +199,53 @@ class Run:
         """Why a kernel is not to be timed."""
         refusal = self.bundle.refusal(key)
         if refusal:
-            return f"the compiler refused it: {refusal.splitlines()[0]}"
+            return f"the compiler refused it: {refusal}"
         verdict = self.verdicts.get(key)
         return f"its numerics have {verdict}" if verdict in ("failed", "lost") else None
 
     # ---- speed
 
-    def speed(self):
-        entries = self.entries("speed")
+    def time_part(self, part: str):
+        entries = self.entries(part)
         for done, entry in enumerate(entries):
-            if self.out_of_time("speed", len(entries) - done):
+            if self.out_of_time(part, len(entries) - done):
                 break
-            problem = Problem.from_json(entry["problem"])
-            result = {
-                "name": entry["name"],
-                "label": problem.label,
-                "problem": entry["problem"],
-                "flops": problem.flops(),
-            }
-            result["predicted_seconds"] = entry["predicted_seconds"]
-            contestants = {peer: (peer, entry["kernels"].get(OURS.get(peer, ""))) for peer in self.arguments.peers}
-            result["peers"] = self.contest(problem, contestants)
-            for peer, r in result["peers"].items():
-                if "seconds" in r:
-                    r["tflops"] = peer_flops(peer, problem, self.arguments.device) / r["seconds"]["median"] / 1e12
-                if peer in OURS:
-                    kernel = self.bundle.index["kernels"][entry["kernels"][OURS[peer]]]
-                    r["schedule"] = kernel.get("schedule")
-                    r["numerics"] = self.verdicts.get(entry["kernels"][OURS[peer]], "not run")
-            self.results["speed"].append(result)
-            self.log(f"speed {done + 1}/{len(entries)} {speed_line(result)}")
+            result = self.time_problem(entry)
+            self.results[part].append(result)
+            self.log(f"{part} {done + 1}/{len(entries)} {speed_line(result)}")
             self.save()
 
-    def contest(self, problem: Problem, contestants: dict[str, tuple[str, Optional[str]]]) -> dict[str, dict]:
+    def time_problem(self, entry: dict) -> dict[str, Any]:
+        problem = Problem.from_json(entry["problem"])
+        result: dict[str, Any] = {
+            "name": entry["name"],
+            "label": problem.label,
+            "problem": entry["problem"],
+            "flops": problem.flops(),
+            "predicted_seconds": entry["predicted_seconds"],
+        }
+        peers = [peer for peer in self.arguments.peers if is_contestant(peer, problem)]
+        contestants = {peer: (peer, entry["kernels"].get(OURS.get(peer, ""))) for peer in peers}
+        with_slow = entry["slow_peers"] or self.arguments.all_lengths
+        result["peers"] = self.contest(problem, contestants, with_slow)
+        for peer, r in result["peers"].items():
+            if "seconds" in r:
+                r["tflops"] = peer_flops(peer, problem, self.arguments.device) / r["seconds"]["median"] / 1e12
+            if peer in OURS:
+                key = entry["kernels"][OURS[peer]]
+                r["schedule"] = self.bundle.index["kernels"][key].get("schedule")
+                r["numerics"] = self.verdicts.get(key, "not run")
+        return result
+
+    def contest(
+        self, problem: Problem, contestants: dict[str, tuple[str, Optional[str]]], with_slow: bool = True
+    ) -> dict[str, dict]:
         """Times {name: (peer, kernel)} on one problem, round by round, each in turn the first of a round."""
         results: dict[str, dict] = {name: {} for name in contestants}
         for name, (peer, kernel) in contestants.items():
             reason = self.unproven(kernel) if kernel else None
-            if not reason and peer in SLOW_TO_COMPILE and not self.arguments.all_lengths and problem.M not in LENGTHS:
-                reason = f"it compiles for long: timed at length {LENGTHS[0]} only, unless --all-lengths"
+            if not reason and peer in SLOW_TO_COMPILE and not with_slow:
+                reason = "it compiles for long: timed at length 8192 and under masks only, unless --all-lengths"
             if self.arguments.device == "sim":
                 reason = self.dry_launch(problem, kernel) if kernel else "needs a GPU"
             if reason:

@@ -12,7 +12,7 @@ from ..runtime.devices import CudaDevice, Program
 from .configurations import Problem
 from .peers import OURS, PEERS, sets_needed
 from .timing import Timed
-from .torch_arrays import DTYPES
+from .torch_arrays import TorchArrays
 
 
 class Session:
@@ -21,16 +21,11 @@ class Session:
         self.program: Optional[Program] = None
         self.timed: dict[str, Timed] = {}
         cache = torch.cuda.get_device_properties(0).L2_cache_size if device != "cpu" else 0
-        generator = torch.Generator(device=device).manual_seed(seed)
-        self.sets = [self.inputs(generator) for _ in range(sets_needed(problem, cache))]
-
-    def inputs(self, generator) -> dict[str, torch.Tensor]:
-        tensors, strides, shapes = {}, self.problem.strides(), self.problem.shapes()
-        dtype = DTYPES[self.problem.attention.dtype]
-        for name in ("query", "key", "value"):
-            tensor = torch.empty_strided(shapes[name], strides[name], dtype=dtype, device=self.device)
-            tensors[name] = tensor.normal_(generator=generator)
-        return tensors
+        arrays = TorchArrays(device)
+        self.sets = [arrays.inputs(problem, seed + k) for k in range(sets_needed(problem, cache))]
+        #: Everything is launched here: a backward can be captured only on the stream of its forward.
+        self.stream = torch.cuda.Stream() if device != "cpu" else None
+        self.synchronize()
 
     _cuda_device: Optional[CudaDevice] = None
 
@@ -46,17 +41,26 @@ class Session:
         """Makes a peer ready under `name`; raises Unavailable."""
         began = time.monotonic()
         self.program = program
-        call = PEERS[peer](self)
-        self.timed[name] = Timed(call, len(self.sets), self.device, self.sample_seconds)
-        timed = self.timed[name]
+        with torch.cuda.stream(self.stream):
+            call = PEERS[peer](self)
+            timed = self.timed[name] = Timed(call, len(self.sets), self.device, self.sample_seconds)
         reply = {"prepare_seconds": time.monotonic() - began, "calls": timed.calls, "note": timed.note}
         if peer in OURS and program:
             module = self.cuda_device().module(program)
             reply["resources"] = {k.entry: module.resources(k.entry) for k in program.manifest.kernels}
         return reply
 
+    def run(self, peer: str, calls: int):
+        """A few passes, one by one."""
+        with torch.cuda.stream(self.stream):
+            call = PEERS[peer](self)
+            for i in range(calls):
+                call(i)
+        self.synchronize()
+
     def sample(self, name: str) -> float:
-        return self.timed[name].sample()
+        with torch.cuda.stream(self.stream):
+            return self.timed[name].sample()
 
     def close(self):
         self.timed.clear()

@@ -55,7 +55,7 @@ class Timed:
         """Replays of a graph have no launch overhead; a call that cannot be captured is launched one by one."""
         graph = torch.cuda.CUDAGraph()
         try:
-            with torch.cuda.graph(graph):
+            with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
                 self.loop(self.calls)
             self.graph = graph
         except Exception as error:  # whatever a library raises when it meets a capture

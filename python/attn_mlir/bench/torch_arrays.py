@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import Any, Optional
+from typing import Optional
 
 import torch
 
@@ -12,11 +13,14 @@ from ..errors import DeviceError
 from ..runtime.binding import TensorLayout, row_major_strides
 from ..runtime.devices import CudaDevice, Program
 from ..runtime.host_array import HostArray, strided_elements
-from .configurations import DISTANCE_SLOPE, Problem
+from .configurations import Problem, distance
 from .numerics import judge
-from .plain_arrays import Reference
+from .plain_arrays import Reference, Stats
 
-DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
+DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "i32": torch.int32}
+EVERYTHING = slice(None)
+#: (batch, key head), or (batch, query head).
+Head = tuple[int, int]
 #: Scores that the reference holds at once, of one head.
 MAX_SCORES = 1 << 27
 #: Scores over all heads that it computes; above that, heads are sampled.
@@ -46,18 +50,32 @@ class TorchArrays:
     def inputs(self, problem: Problem, seed: int) -> dict[str, torch.Tensor]:
         """As PlainArrays.inputs, in the problem's layout; NaN lies between the elements."""
         generator = torch.Generator(device=self.device).manual_seed(seed)
-        strides = problem.strides()
+        captures = problem.attention.form.captures(problem)
         tensors = {}
         for name, shape in problem.shapes().items():
-            if name in ("output", "lse"):
-                continue
-            dtype = "f32" if name == "bias" else problem.attention.dtype
-            tensor, _ = empty(shape, strides.get(name, row_major_strides(shape)), dtype, self.device)
-            for part, target in ((t.shape, t) for t in tensor):  # a batch at a time: the numbers are f32 first
+            if name in captures:
+                values = torch.tensor(captures[name][1], dtype=DTYPES[problem.dtype_of(name)], device=self.device)
+                tensors[name] = values.reshape(shape)
+            elif name not in (*problem.results, "output", "lse"):
+                tensors[name], _ = self.empty(problem, name)
                 deviation = problem.magnitude if name in ("query", "key") else 1.0
-                target.copy_(torch.randn(part, generator=generator, device=self.device) * deviation)
-            tensors[name] = tensor
+                for target in tensors[name]:  # a batch at a time: the numbers are f32 first
+                    target.copy_(torch.randn(target.shape, generator=generator, device=self.device) * deviation)
+        if problem.attention.gradient:
+            tensors.update((name, self.empty(problem, name)[0]) for name in ("output", "lse"))
+            for head in itertools.product(range(problem.B), range(problem.Hkv)):
+                for name, part in self.outputs(problem, tensors, head, DTYPES[problem.attention.dtype]).items():
+                    part_of(name, tensors[name], problem, head).copy_(part)
         return tensors
+
+    def empty(self, problem: Problem, name: str) -> tuple[torch.Tensor, torch.Tensor]:
+        """An operand, and the storage under it, all of it NaN."""
+        shape = problem.shapes()[name]
+        strides = problem.strides().get(name, row_major_strides(shape))
+        return empty(shape, strides, problem.dtype_of(name), self.device)
+
+    def empty_results(self, problem: Problem) -> dict[str, torch.Tensor]:
+        return {name: self.empty(problem, name)[0] for name in problem.results}
 
     def run(
         self, device, program: Program, problem: Problem, inputs: dict[str, torch.Tensor]
@@ -77,11 +95,8 @@ class TorchArrays:
 
     def run_on_gpu(self, device: CudaDevice, program: Program, problem: Problem, inputs) -> dict[str, torch.Tensor]:
         tensors, storages = dict(inputs), {}
-        for operand in program.manifest.operands:
-            if operand.role == "output":
-                shape = problem.shapes()[operand.name]
-                strides = problem.strides().get(operand.name, row_major_strides(shape))
-                tensors[operand.name], storages[operand.name] = empty(shape, strides, operand.dtype, self.device)
+        for name in problem.results:
+            tensors[name], storages[name] = self.empty(problem, name)
         prepared = device.prepare(program, layouts(program, tensors))
         prepared.run(torch.cuda.current_stream().cuda_stream)
         torch.cuda.synchronize()
@@ -93,39 +108,43 @@ class TorchArrays:
         return results
 
     def reference(self, problem: Problem, inputs: dict[str, torch.Tensor]) -> Reference:
-        """Of all heads, or where that is too much of some, the first and the last among them; the other rows of the
-        results are NaN, which `stats` takes for not known."""
-        pairs = self.checked_heads(problem)
-        results: dict[str, Any] = {}
-        unfused: dict[str, Any] = {}
-        for name in ("output", "lse") if problem.attention.lse else ("output",):
-            shape = problem.shapes()[name]
-            for target, dtype in ((results, torch.float64), (unfused, torch.float64)):
-                target[name] = torch.full((len(pairs), *shape[2:]), math.nan, dtype=dtype, device=self.device)
-        for k, (b, h) in enumerate(pairs):
-            for target, dtype in ((results, None), (unfused, DTYPES[problem.attention.dtype])):
-                self.attend_head(problem, inputs, (b, h), dtype, {name: t[k] for name, t in target.items()})
-        self.pairs = pairs
-        return Reference(results, unfused)
+        """Of all key heads and the query heads that share them, or where that is too much of some, the first and the last
+        among them."""
+        self.problem, self.heads = problem, sampled_heads(problem)
+        compute = self.gradients if problem.attention.gradient else self.outputs
+        exact, unfused = (
+            [compute(problem, inputs, head, dtype) for head in self.heads] for dtype in dtypes_of(problem)
+        )
+        return Reference(
+            *(
+                {name: torch.stack([head[name] for head in heads]) for name in problem.results}
+                for heads in (exact, unfused)
+            )
+        )
+
+    def errors(self, reference: Reference, name: str, actual: torch.Tensor) -> tuple[Stats, Stats]:
+        """As PlainArrays.errors, of the heads that the reference computed last."""
+        exact = reference.results[name]
+        actual = torch.stack([part_of(name, actual, self.problem, head) for head in self.heads])
+        return self.stats(actual, exact), self.stats(reference.unfused[name], exact)
 
     @staticmethod
-    def checked_heads(problem: Problem) -> list[tuple[int, int]]:
-        """The (batch, query head) pairs to compare."""
-        pairs = [(b, h) for b in range(problem.B) for h in range(problem.Hq)]
-        count = max(2, MAX_TOTAL_SCORES // max(problem.M * problem.N, 1))
-        if len(pairs) <= count:
-            return pairs
-        return [pairs[i * (len(pairs) - 1) // (count - 1)] for i in range(count)]
+    def same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
+        return torch.equal(a.contiguous().view(torch.int16), b.contiguous().view(torch.int16))
 
-    def attend_head(self, problem: Problem, inputs, head: tuple[int, int], dtype: Optional[torch.dtype], results):
-        """All rows of a head, as many at once as memory allows."""
-        count = max(1, MAX_SCORES // max(problem.N, 1))
-        for first in range(0, problem.M, count):
-            rows = slice(first, min(first + count, problem.M))
-            output, lse = self.attend_rows(problem, inputs, head, rows, dtype)
-            results["output"][rows] = output
-            if "lse" in results:
-                results["lse"][rows] = lse
+    def outputs(
+        self, problem: Problem, inputs, head: Head, dtype: Optional[torch.dtype], rows: slice = EVERYTHING,
+        keys: slice = EVERYTHING,
+    ) -> dict[str, torch.Tensor]:  # fmt: skip
+        """Output and LSE [group, rows, ...] of some rows, of all query heads that share a key head."""
+        results: dict[str, list[torch.Tensor]] = {"output": [], "lse": []}
+        for h in query_heads(problem, head):
+            parts = [
+                self.attend_rows(problem, inputs, (head[0], h), p, dtype) for p in chunks(rows, problem.M, problem.N)
+            ]
+            for tensors, of_chunks in zip(results.values(), zip(*parts)):
+                tensors.append(torch.cat(of_chunks))
+        return {name: torch.stack(tensors) for name, tensors in results.items()}
 
     def attend_rows(
         self, problem: Problem, inputs, head: tuple[int, int], rows: slice, dtype: Optional[torch.dtype]
@@ -136,7 +155,7 @@ class TorchArrays:
         a, step = problem.attention, torch.float64 if dtype is None else torch.float32
         query = inputs["query"][b, h, rows].to(step)
         key, value = (inputs[name][b, h // (problem.Hq // problem.Hkv)].to(step) for name in ("key", "value"))
-        scores = self.scores(problem, query @ key.T / math.sqrt(a.D), inputs.get("bias"), h, rows)
+        scores = self.scores(problem, query @ key.T / math.sqrt(a.D), inputs.get("bias"), head, rows)
         if problem.N == 0:
             scores = scores.new_full((scores.shape[0], 1), -math.inf)
             value = value.new_zeros((1, a.Dv))
@@ -149,46 +168,86 @@ class TorchArrays:
         lse = (top + torch.log(total)).masked_fill(empty_rows, -math.inf)
         return output.to(torch.float64), lse[:, 0].to(torch.float64)
 
-    def spot_check(self, problem: Problem, inputs, output: torch.Tensor, count: int = 64) -> Optional[str]:
+    def gradients(
+        self, problem: Problem, inputs, head: Head, dtype: Optional[torch.dtype], rows: slice = EVERYTHING,
+        keys: slice = EVERYTHING,
+    ) -> dict[str, torch.Tensor]:  # fmt: skip
+        """As PlainArrays.gradients, of a key head: d_query [group, rows, D] of some rows of all query heads that share it,
+        d_key and d_value [keys, ...] of some keys; float64."""
+        (b, g), step = head, torch.float64 if dtype is None else torch.float32
+        a, scale = problem.attention, 1 / math.sqrt(problem.attention.D)
+        key = inputs["key"][b, g].to(step)
+        shapes = {"d_key": (chosen(keys, problem.N), a.D), "d_value": (chosen(keys, problem.N), a.Dv)}
+        sums = {name: torch.zeros(shape, dtype=step, device=self.device) for name, shape in shapes.items()}
+        d_query = []
+        for h in query_heads(problem, head):
+            query, d_output = (inputs[name][b, h].to(step) for name in ("query", "d_output"))
+            for part in chunks(rows, problem.M, problem.N):
+                _, ds = self.score_gradients(problem, inputs, (b, h), part, EVERYTHING, dtype)
+                d_query.append(ds @ key * scale)
+            done = 0
+            for part in chunks(keys, problem.N, problem.M):
+                p, ds = self.score_gradients(problem, inputs, (b, h), EVERYTHING, part, dtype)
+                at = slice(done, done := done + p.shape[1])
+                sums["d_key"][at] += ds.T @ query * scale
+                sums["d_value"][at] += p.T @ d_output
+        sums["d_query"] = torch.cat(d_query).reshape(-1, chosen(rows, problem.M), a.D)
+        return {name: (t if dtype is None else t.to(dtype)).to(torch.float64) for name, t in sums.items()}
+
+    def score_gradients(
+        self, problem: Problem, inputs, head: tuple[int, int], rows: slice, keys: slice, dtype: Optional[torch.dtype]
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """P and dS [rows, keys] of a query head, with a dtype rounded to it."""
+        b, h = head
+        a, step = problem.attention, torch.float64 if dtype is None else torch.float32
+        query, d_output, output = (inputs[name][b, h, rows].to(step) for name in ("query", "d_output", "output"))
+        key, value = (inputs[name][b, h // (problem.Hq // problem.Hkv), keys].to(step) for name in ("key", "value"))
+        lse = inputs["lse"][b, h, rows, None].to(step)
+        scores = self.scores(problem, query @ key.T / math.sqrt(a.D), inputs.get("bias"), head, rows, keys)
+        p = torch.exp(scores - lse).masked_fill_(scores == -math.inf, 0)
+        ds = p * (d_output @ value.T - (d_output * output).sum(dim=-1, keepdim=True))
+        if a.soft_cap:
+            ds = torch.where(p == 0, p, ds * (1 - (scores / a.soft_cap) ** 2))
+        return (p, ds) if dtype is None else (p.to(dtype).to(step), ds.to(dtype).to(step))
+
+    def spot_check(self, problem: Problem, inputs, results: dict[str, torch.Tensor], count: int = 64) -> Optional[str]:
         """What is wrong with the first and last rows of the first and last head, by the rule of numerics.py, if anything:
         at the sizes that are timed, where the whole reference would take too long."""
-        ends = (slice(0, min(count, problem.M)), slice(max(0, problem.M - count), problem.M))
-        for b, h in {(0, 0), (problem.B - 1, problem.Hq - 1)}:
-            for rows in ends:
-                exact, _ = self.attend_rows(problem, inputs, (b, h), rows, None)
-                unfused, _ = self.attend_rows(problem, inputs, (b, h), rows, DTYPES[problem.attention.dtype])
-                actual = output[b, h, rows]
-                verdict = judge(self.stats(actual, exact), self.stats(unfused, exact), problem.attention.dtype)
-                if not verdict["passed"]:
-                    bound, got = verdict["max_abs_bound"], verdict["max_abs"]
-                    place = f"batch {b}, head {h}, rows {rows.start} to {rows.stop}"
-                    return f"its output is wrong: {place}: expected an error of at most {bound:.3g}, got {got:.3g}"
+        compute = self.gradients if problem.attention.gradient else self.outputs
+        for head in {(0, 0), (problem.B - 1, problem.Hkv - 1)}:
+            for ends in (lambda size: slice(0, min(count, size)), lambda size: slice(max(0, size - count), size)):
+                rows, keys = ends(problem.M), ends(problem.N)
+                exact, unfused = (compute(problem, inputs, head, dtype, rows, keys) for dtype in dtypes_of(problem))
+                for name in results:
+                    part = keys if name in ("d_key", "d_value") else rows
+                    actual = part_of(name, results[name], problem, head, part)
+                    of_actual, of_unfused = (self.stats(t, exact[name]) for t in (actual, unfused[name]))
+                    verdict = judge(of_actual, of_unfused, problem.attention.dtype)
+                    if not verdict["passed"]:
+                        bound, got = verdict["max_abs_bound"], verdict["max_abs"]
+                        place = f"batch {head[0]}, key head {head[1]}, rows {part.start} to {part.stop}"
+                        return f"its {name} is wrong: {place}: expected an error of at most {bound:.3g}, got {got:.3g}"
         return None
 
-    def scores(self, problem: Problem, scores: torch.Tensor, bias, h: int, rows: slice) -> torch.Tensor:
-        a, p = problem.attention, problem
-        i = torch.arange(rows.start, rows.stop, device=self.device)[:, None]
-        j = torch.arange(p.N, device=self.device)[None, :]
+    def scores(
+        self, problem: Problem, scores: torch.Tensor, bias, head: Head, rows: slice, keys: slice = EVERYTHING
+    ) -> torch.Tensor:
+        """Of the scaled products of some rows and keys of a query head, what the softmax is taken of."""
+        a, (b, h) = problem.attention, head
+        (first, last, _), (begin, end, _) = rows.indices(problem.M), keys.indices(problem.N)
+        i = torch.arange(first, last, device=self.device)[:, None]
+        j = torch.arange(begin, end, device=self.device)[None, :]
         if bias is not None:
-            scores = scores + bias[0, 0, rows]
+            scores = scores + bias[0, 0, rows, keys]
         if a.soft_cap:
             scores = a.soft_cap * torch.tanh(scores / a.soft_cap)
         if a.score == "distance":
-            scores = scores + ((j - i) * h).to(scores.dtype) * DISTANCE_SLOPE
-        if a.mask.startswith("causal"):
-            visible = j <= i + (p.N - p.M if "bottom_right" in a.mask else 0)
-        elif a.window:
-            visible = (j >= i - a.window[0]) & (j <= i + a.window[1])
-        else:
-            return scores
-        return scores.masked_fill_(~visible, -math.inf)
+            scores = distance(scores, b, h, i, j)
+        predicate = a.form.predicate(problem, lambda values: torch.tensor(values, device=self.device))
+        return scores.masked_fill_(~predicate(b, h, i, j), -math.inf) if predicate else scores
 
-    def stats(self, actual: torch.Tensor, expected: torch.Tensor) -> tuple[float, float, float]:
-        """As PlainArrays.stats; of a whole result, the heads that the reference computed last."""
-        if actual.shape != expected.shape:
-            actual = (
-                torch.stack([actual[b, h] for b, h in self.pairs]) if self.pairs else actual.reshape(expected.shape)
-            )
+    def stats(self, actual: torch.Tensor, expected: torch.Tensor) -> Stats:
+        """As PlainArrays.stats."""
         actual = actual.to(torch.float64)
         if expected.numel() == 0:
             return 0.0, 0.0, 0.0
@@ -199,6 +258,47 @@ class TorchArrays:
         errors = difference.norm().item()
         relative = errors / norm if errors and norm else (math.inf if errors else 0.0)
         return worst, relative, finite.abs().max().item()
+
+
+def query_heads(problem: Problem, head: Head) -> range:
+    """Those that share a key head."""
+    group = problem.Hq // problem.Hkv
+    return range(head[1] * group, (head[1] + 1) * group)
+
+
+def part_of(name: str, tensor: torch.Tensor, problem: Problem, head: Head, rows: slice = EVERYTHING) -> torch.Tensor:
+    """Some rows of an operand that belong to a key head."""
+    b, g = head
+    if name in ("d_key", "d_value"):
+        return tensor[b, g, rows]
+    heads = query_heads(problem, head)
+    return tensor[b, heads.start : heads.stop, rows]
+
+
+def sampled_heads(problem: Problem) -> list[Head]:
+    """The key heads to compare."""
+    pairs = list(itertools.product(range(problem.B), range(problem.Hkv)))
+    scores = problem.M * problem.N * (problem.Hq // problem.Hkv)
+    count = max(2, MAX_TOTAL_SCORES // max(scores, 1))
+    if len(pairs) <= count:
+        return pairs
+    return [pairs[i * (len(pairs) - 1) // (count - 1)] for i in range(count)]
+
+
+def dtypes_of(problem: Problem) -> tuple[Optional[torch.dtype], torch.dtype]:
+    """That of the exact computation, None, and that of the unfused one."""
+    return None, DTYPES[problem.attention.dtype]
+
+
+def chosen(part: slice, size: int) -> int:
+    return len(range(*part.indices(size)))
+
+
+def chunks(part: slice, size: int, width: int) -> list[slice]:
+    """A part of `size` rows of scores, as many at once as memory allows."""
+    first, last, _ = part.indices(size)
+    count = max(1, MAX_SCORES // max(width, 1))
+    return [slice(k, min(k + count, last)) for k in range(first, last, count)] or [slice(first, last)]
 
 
 def layouts(program: Program, tensors: dict[str, torch.Tensor]) -> list[TensorLayout]:

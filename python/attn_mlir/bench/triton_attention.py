@@ -82,6 +82,8 @@ def make_attention(problem, sets):
     a = problem.attention
     if a.D & (a.D - 1) or a.Dv & (a.Dv - 1):
         raise Unavailable("Triton's tiles are powers of two; this kernel does not split a head dim")
+    if a.mask not in ("", "causal(top_left)") and not a.window:
+        raise Unavailable(f"this kernel has no mask {a.mask}")
     if a.window and a.window[1] != 0:
         raise Unavailable("this kernel has only windows to the left")
     output = torch.empty_strided(

@@ -7,44 +7,113 @@ import time
 import unittest
 from pathlib import Path
 
-from attn_mlir.bench.configurations import Attention, Problem, full_suite
+from attn_mlir.bench.configurations import Attention, Problem
+from attn_mlir.bench.masks import chosen_blocks, document_lengths, visible_pairs, visible_ranges, visited_share
 from attn_mlir.bench.numerics import judge
-from attn_mlir.bench.peers import peer_flops, sets_needed
+from attn_mlir.bench.peers import is_contestant, peer_flops, sets_needed
 from attn_mlir.bench.plain_arrays import PlainArrays, attend
-from attn_mlir.bench.report import plot_svg, report_text
+from attn_mlir.bench.plot_speed import plot_svg
+from attn_mlir.bench.report import report_text
 from attn_mlir.bench.run import Run
 from attn_mlir.bench.statistics_of import rank_correlation, summary
+from attn_mlir.bench.suites import full_suite, proof_problem, static_sizes
 from attn_mlir.bench.worker_process import WorkerLost, WorkerProcess
 
 
+class Masks(unittest.TestCase):
+    PROBLEMS = [
+        Problem(Attention("bf16", 64, 32, mask), B=2, Hq=3, Hkv=1, M=m, N=n)
+        for mask in ("", "causal(top_left)", "causal(bottom_right)", "sliding_window(3, 2)", "listed(4)", "butterfly(3, 4)")
+        for m, n in ((5, 9), (9, 5), (7, 7), (1, 4))
+    ] + [
+        Problem(Attention("bf16", 64, 32, "documents"), B=2, Hq=3, Hkv=1, M=12, N=12, lengths=(1, 4, 5, 2)),
+        Problem(Attention("bf16", 64, 32, "listed(4)"), B=2, Hq=3, Hkv=1, M=21, N=33, density=1 / 4),
+    ]  # fmt: skip
+
+    def test_ranges_and_predicates(self):
+        """The two forms of a mask, and what is counted of it, agree."""
+        for p in self.PROBLEMS:
+            predicate = p.attention.form.predicate(p, list) or (lambda b, h, i, j: True)
+            pairs = {(i, j) for i in range(p.M) for j in range(p.N) if predicate(0, 0, i, j)}
+            ranges = {(i, j) for i in range(p.M) for begin, end in visible_ranges(p, i) for j in range(begin, end)}
+            self.assertEqual(ranges, pairs, p.name)
+            self.assertEqual(visible_pairs(p), len(pairs))
+            self.assertEqual(p.flops(), 2 * (64 + 32) * len(pairs) * 6)
+            tiles = {(i // 4, j // 3) for i, j in pairs}
+            self.assertEqual(visited_share(p, 4, 3), len(tiles) / (-(-p.M // 4) * -(-p.N // 3)))
+
+    def test_documents(self):
+        p = self.PROBLEMS[-2]
+        sees = {(i, j) for i in range(12) for begin, end in visible_ranges(p, i) for j in range(begin, end)}
+        documents = ((0, 1), (1, 5), (5, 10), (10, 12))
+        self.assertEqual(sees, {(i, j) for s in documents for i in range(*s) for j in range(s[0], i + 1)})
+        self.assertEqual(p.attention.form.captures(p), {"capture0": ((5,), [0, 1, 5, 10, 12])})
+
+    def test_listed(self):
+        p = self.PROBLEMS[-1]
+        self.assertEqual([len(row) for row in chosen_blocks(6, 9, 1 / 4)], [2] * 6)
+        captures = p.attention.form.captures(p)
+        self.assertEqual(captures["capture0"], ((1, 1, 6), [2] * 6))
+        self.assertEqual(captures["capture1"][0], (1, 1, 6, 9))
+        self.assertEqual(captures["capture1"][1][9:11], list(chosen_blocks(6, 9, 1 / 4)[1]))
+
+    def test_document_lengths(self):
+        lengths = document_lengths(32768)
+        self.assertEqual(sum(lengths), 32768)
+        self.assertEqual(lengths, document_lengths(32768))
+        self.assertGreater(max(lengths), 4 * sorted(lengths)[len(lengths) // 2])  # a long tail
+
+
 class Configurations(unittest.TestCase):
-    def test_visible_pairs(self):
-        for mask, sees in {
-            "": lambda i, j, m, n: True,
-            "causal(top_left)": lambda i, j, m, n: j <= i,
-            "causal(bottom_right)": lambda i, j, m, n: j <= i + n - m,
-            "sliding_window(3, 2)": lambda i, j, m, n: i - 3 <= j <= i + 2,
-        }.items():
-            for m, n in ((5, 9), (9, 5), (7, 7), (1, 4)):
-                problem = Problem(Attention("bf16", 64, 32, mask), B=2, Hq=3, Hkv=1, M=m, N=n)
-                count = sum(sees(i, j, m, n) for i in range(m) for j in range(n))
-                self.assertEqual(problem.visible_pairs(), count, problem.name)
-                self.assertEqual(problem.flops(), 2 * (64 + 32) * count * 6)
+    def test_backward(self):
+        p = Problem(Attention("f16", 64, 32, gradient=True), B=1, Hq=4, Hkv=2, M=5, N=7, layout="bnhd")
+        self.assertEqual(p.flops(), 5 * (64 + 32) * 35 * 4)
+        self.assertEqual(p.results, ("d_query", "d_key", "d_value"))
+        self.assertEqual((p.shapes()["d_key"], p.strides()["d_key"]), ((1, 2, 7, 64), p.strides()["key"]))
+        self.assertEqual((p.shapes()["lse"], p.dtype_of("lse"), p.dtype_of("d_output")), ((1, 4, 5), "f32", "f16"))
+
+    def test_proofs(self):
+        """What proves a kernel has the sizes that the kernel fixes."""
+        butterfly = Problem(Attention(mask="butterfly(128, 128)"), B=1, Hq=16, Hkv=16, M=16384, N=16384)
+        self.assertEqual(static_sizes(butterfly, "tile_m=128"), ("M", "N"))
+        self.assertEqual(proof_problem(butterfly, ("M", "N")).sizes, dict(B=1, Hq=2, Hkv=2, M=16384, N=16384))
+        grouped = Problem(Attention(), B=1, Hq=64, Hkv=8, M=8192, N=8192)
+        self.assertEqual(static_sizes(grouped, "tile_m=128 pack_gqa=1"), ("Hq", "Hkv"))
+        self.assertEqual(proof_problem(grouped, ("Hq", "Hkv")).sizes, dict(B=1, Hq=64, Hkv=8, M=997, N=997))
+        documents = Problem(Attention(mask="documents"), M=4096, N=4096, lengths=document_lengths(4096))
+        self.assertEqual(sum(proof_problem(documents).lengths), 997)
 
     def test_suite_covers_what_it_says(self):
         suite = full_suite()
-        proven = {(p.attention.D, p.attention.Dv, p.attention.dtype) for p in suite.numerics["sm_90a"]}
+        proven = {(p.attention.D, p.attention.Dv, p.attention.dtype, p.attention.gradient) for p in suite.numerics["sm_90a"]}
         for dims in ((64, 64), (96, 96), (128, 128), (192, 192), (256, 256), (192, 128)):
-            self.assertIn((*dims, "bf16"), proven)
-            self.assertIn((*dims, "f16"), proven)
-        timed = {(p.attention.D, p.attention.Dv, p.attention.mask, p.M) for p in suite.speed}
-        for dims in ((64, 64), (128, 128), (256, 256), (192, 128)):
-            for mask in ("", "causal(top_left)"):
-                for rows in (512, 1024, 2048, 4096, 8192, 16384, 32768):
-                    self.assertIn((*dims, mask, rows), timed)
-        self.assertTrue(any((p.Hq, p.Hkv, p.B) == (64, 8, 1) for p in suite.speed))
-        self.assertTrue(any(p.attention.window == (1023, 0) for p in suite.speed))
-        for problem in suite.speed:
+            self.assertIn((*dims, "bf16", False), proven)
+            self.assertIn((*dims, "f16", False), proven)
+            self.assertIn((*dims, "bf16", True), proven)
+            self.assertIn((*dims, "f16", True), proven)
+        self.assertLessEqual(
+            {p.attention for p in suite.numerics["sm_90a"] if p.attention.gradient},
+            {p.attention for p in suite.numerics["sm_80"]},
+        )
+        for part in suite.timed.values():
+            self.assertEqual(len({p.name for p in part}), len(part))
+        speed, backward, masks = (suite.timed[part] for part in ("speed", "backward", "masks"))
+        for part in (speed, backward):
+            timed = {(p.attention.D, p.attention.Dv, p.attention.mask, p.M) for p in part}
+            for dims in ((64, 64), (128, 128), (256, 256), (192, 128)):
+                for mask in ("", "causal(top_left)"):
+                    for rows in (512, 1024, 2048, 4096, 8192, 16384, 32768):
+                        self.assertIn((*dims, mask, rows), timed)
+        for part in (speed, backward):
+            self.assertTrue(any((p.Hq, p.Hkv, p.B) == (64, 8, 1) for p in part))
+            self.assertTrue(any(p.attention.window == (1023, 0) for p in part))
+        listed = {(p.attention.D, round(1 / p.density)) for p in masks if p.attention.mask == "listed(128)"}
+        self.assertEqual(listed, {(d, 2**k) for d in (64, 128) for k in range(7)})
+        windows = {(p.attention.window[0] + 1, p.M) for p in masks if p.attention.window}
+        self.assertTrue(any(p.lengths for p in backward) and any(p.attention.mask == "listed(128)" for p in backward))
+        self.assertEqual({sum(p.lengths) for p in masks}, {0, 16384, 32768})
+        self.assertEqual(windows, {(w, m) for w in (256, 512, 1024, 2048, 4096, 8192) for m in (16384, 65536)})
+        for problem in speed + backward + masks:
             self.assertEqual(Problem.from_json(json.loads(json.dumps(problem.to_json()))), problem)
 
     def test_peers(self):
@@ -52,6 +121,8 @@ class Configurations(unittest.TestCase):
         self.assertEqual(peer_flops("gemm", problem), 2 * 8192**3)
         self.assertEqual(peer_flops("cudnn", problem), 4 * 128 * 8192**2 * 32)
         self.assertEqual(sets_needed(problem, 60 << 20), 2)
+        self.assertFalse(is_contestant("cudnn-deterministic", problem))
+        self.assertTrue(is_contestant("cudnn-deterministic", Problem(Attention(gradient=True))))
         self.assertEqual(sets_needed(Problem(Attention(), M=512, N=512), 60 << 20), 16)
 
 
@@ -160,15 +231,28 @@ class ScriptedWorker:
         return {"ok": True}
 
 
+def peer(tflops, milliseconds=1.0, **more):
+    ms = milliseconds * 1e-3
+    seconds = {"median": ms, "min": 0.9 * ms, "q1": 0.95 * ms, "q3": 1.05 * ms, "samples": 9}
+    return {"tflops": tflops, "seconds": seconds, **more}
+
+
+def masked(milliseconds, mask="", **more):
+    """A problem of the part masks that was timed with tiles of 128 x 64."""
+    problem = Problem(Attention(mask=mask), B=1, Hq=2, Hkv=2, M=1024, N=1024, **more)
+    peers = {"attn-mlir": peer(1.0, milliseconds, schedule="kind=large_cache tile_m=128 tile_n=64 tile_d=128")}
+    return {"label": problem.label, "problem": json.loads(json.dumps(problem.to_json())), "peers": peers}
+
+
 def results():
-    seconds = {"median": 1e-3, "min": 9e-4, "q1": 9.5e-4, "q3": 1.05e-3, "samples": 9}
     peers = {
-        "attn-mlir": {"tflops": 600.0, "seconds": seconds},
-        "cudnn": {"tflops": 640.0, "seconds": seconds},
-        "gemm": {"tflops": 800.0, "seconds": seconds},
+        "attn-mlir": peer(600.0),
+        "cudnn": peer(640.0),
+        "gemm": peer(800.0),
         "flex": {"unavailable": "no reason"},
-        "triton": {"tflops": 300.0, "seconds": seconds, "prepare_seconds": 2.5},
+        "triton": peer(300.0, prepare_seconds=2.5),
     }
+    backward = {"attn-mlir": peer(500.0), "cudnn": peer(550.0), "cudnn-deterministic": peer(400.0)}
     candidates = [
         {"rank": 1, "schedule": "tile_m=128", "predicted_seconds": 1e-3, "measured_seconds": 2e-3},
         {"rank": 2, "schedule": "tile_m=192", "predicted_seconds": 1.1e-3, "measured_seconds": 1.6e-3},
@@ -180,6 +264,13 @@ def results():
         "bundle": {"compile_ms": {"sm_90a": 55.0}},
         "numerics": [],
         "speed": [{"label": "hd128 causal S8192 B2 H16", "peers": peers}],
+        "backward": [{"label": "backward hd128 causal S8192 B2 H16", "peers": backward}],
+        "masks": [
+            masked(2.0),
+            masked(0.55, "listed(128)", density=1 / 4),
+            masked(0.3, "sliding_window(63, 0)"),
+            masked(0.5, "documents", lengths=(256,) * 4),
+        ],
         "tune": [tune],
     }
 
@@ -193,6 +284,14 @@ class Reports(unittest.TestCase):
             r"flex not available: no reason \(all 1\)",
             r"from text to PTX, .*: 55 ms for sm_90a",
             r"first call of triton, compilation included: 2\.50 to 2\.50 s",
+            r"== backward",
+            r"backward hd128 causal S8192 B2 H16 +500\.0 ±5\.0% +550\.0 ±5\.0% +400\.0 ±5\.0%",
+            r"the same bits in every run: attn-mlir, cudnn-deterministic; not: cudnn",
+            r"attn-mlir against hd128 full S1024 B1 H2 +visible +visited +time +time / \(dense x visited\)",
+            r"hd128 listed128 1/4 S1024 B1 H2 +25\.00% +25\.00% +550\.0 us +1\.100",
+            # Tiles of 128 rows and 64 keys: the first has 2 of them, the others 3.
+            r"hd128 window64 S1024 B1 H2 +6\.06% +17\.97% +300\.0 us +0\.835",
+            r"hd128 4 documents S1024 B1 H2 +12\.55% +18\.75% +500\.0 us +1\.333",
             r"tune hd128: rank correlation -1\.0",
             r"2: tile_m=192 +1100\.0 us +1600\.0 us +1\.000 +500\.0",
             r"1: tile_m=128 +1000\.0 us +2000\.0 us +0\.800 +400\.0",

@@ -2,13 +2,17 @@
 
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 folder = Path(sys.argv[1])
 keys = {e["kernel"] for e in json.loads((folder / "index.json").read_text())["numerics"] if "distance" in e["name"]}
 assert keys
-for key in keys:
-    path = folder / "kernels" / f"{key}.ptx"
-    text = path.read_text()
-    assert "0f3D000000" in text, key
-    path.write_text(text.replace("0f3D000000", "0f3F000000"))
+with zipfile.ZipFile(folder / "kernels.zip") as archive:
+    files = {name: archive.read(name).decode() for name in archive.namelist()}
+for name in (f"{key}.ptx" for key in keys):
+    assert "0f3D000000" in files[name], name
+    files[name] = files[name].replace("0f3D000000", "0f3F000000")
+with zipfile.ZipFile(folder / "kernels.zip", "w") as archive:
+    for name, text in files.items():
+        archive.writestr(name, text)

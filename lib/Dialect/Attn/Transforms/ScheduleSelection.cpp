@@ -67,7 +67,8 @@ private:
     int64_t shift = bound.getConstant();
     bool hasRow = false;
     for (auto [core, coefficient] : bound.getTerms()) {
-      if (isa<AffineDimExpr>(core) && coefficient == 1) {
+      auto dim = dyn_cast<AffineDimExpr>(core);
+      if (dim && dim.getPosition() == kRow && coefficient == 1) {
         hasRow = true;
         continue;
       }
