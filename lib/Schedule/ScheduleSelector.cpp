@@ -81,14 +81,18 @@ static void preferLessCode(std::vector<Candidate> &ranked,
   std::rotate(ranked.begin(), best, best + 1);
 }
 
-/// The problem as the kernels of `schedule` see it: without density, where they
-/// skip nothing between the first and the last visible key.
+/// The problem as the kernels of `schedule` see it: with the density of their
+/// own tiles, and without, where they skip nothing between the first and the
+/// last visible key.
 static AttentionProblem getSeenProblem(const AttentionProblem &problem,
                                        const Schedule &schedule,
-                                       const GeneratorFeatures &features) {
+                                       const SelectorOptions &options) {
   AttentionProblem seen = problem;
-  if (schedule.kind == ScheduleKind::SmallCache && !features.smallCacheDensity)
+  if (schedule.kind == ScheduleKind::SmallCache &&
+      !options.features.smallCacheDensity)
     seen.mask.density = 1;
+  else if (options.density)
+    seen.mask.density = options.density(schedule);
   return seen;
 }
 
@@ -107,8 +111,7 @@ static Selection judge(const AttentionProblem &problem,
     std::vector<Violation> violations =
         check(problem, schedule, target, options.features);
     if (violations.empty()) {
-      AttentionProblem seen =
-          getSeenProblem(problem, schedule, options.features);
+      AttentionProblem seen = getSeenProblem(problem, schedule, options);
       selection.ranked.push_back({schedule, getCost(seen, schedule, target)});
       observer.onLegal(selection.ranked.back());
     } else {

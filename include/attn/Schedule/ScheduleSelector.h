@@ -68,6 +68,9 @@ struct SelectorOptions {
   /// A small-cache schedule needs a workspace and two phases: it is taken only
   /// where it is predicted to be faster by this factor.
   double smallCacheMargin = 1.25;
+  /// The density of the mask as tiles of a schedule show it; null: the
+  /// problem's, whatever the tiles.
+  std::function<double(const Schedule &schedule)> density;
 };
 
 /// Ranks the schedules for `problem` on `target` that have the fields a user

@@ -6,13 +6,12 @@
 
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
 
+#include "MaskDensity.h"
 #include "TiledForm.h"
 
 #include "attn/Analysis/MaskAnalysis.h"
-#include "attn/Analysis/MaskProgram.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
-#include "attn/Schedule/IoModel.h"
 #include "attn/Support/ElementType.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -105,31 +104,6 @@ private:
 };
 } // namespace
 
-/// The part of the tiles inside its band that a mask leaves visible, as tiles
-/// of at least 128 rows and keys show it; 1 where that depends on data, or
-/// would take long to find out.
-static double getDensity(Region &maskMod, const AttentionProblem &problem) {
-  constexpr int64_t kSmallestTile = 128, kMostTiles = 64, kMostBoxes = 1 << 14;
-  int64_t longest = std::max(problem.queryLength, problem.kvLength);
-  int64_t tile = llvm::alignTo(
-      std::max<int64_t>(llvm::divideCeil(longest, kMostTiles), kSmallestTile),
-      kSmallestTile);
-  MaskBox all{{0, problem.batch - 1},
-              {0, problem.queryHeads - 1},
-              {0, problem.queryLength - 1},
-              {0, problem.kvLength - 1}};
-  std::optional<BlockMap> map =
-      MaskProgram(maskMod).classifyBlocks(all, tile, tile, kMostBoxes);
-  int64_t inBand =
-      sumVisibleTiles(HeadShape::get(problem, /*pack=*/false), tile, tile)
-          .tiles;
-  if (!map || inBand == 0)
-    return 1;
-  int64_t visible = llvm::count_if(
-      map->blocks, [](BlockState state) { return state != BlockState::Empty; });
-  return std::min(1.0, static_cast<double>(visible) / inBand);
-}
-
 //===----------------------------------------------------------------------===//
 // The problem
 //===----------------------------------------------------------------------===//
@@ -171,7 +145,7 @@ AttentionProblem attn::getProblem(AttentionOp op) {
   AttentionProblem problem = getSizes(op);
   problem.hasLse = static_cast<bool>(op.getLse());
   if (op.hasMaskMod())
-    problem.mask.density = getDensity(op.getMaskMod(), problem);
+    problem.mask.density = MaskDensity(op.getMaskMod(), problem).getTypical();
   return problem;
 }
 
@@ -273,6 +247,14 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   // A mask may show the row tiles of a cluster different keys, and give the
   // CTAs of a persistent grid more and less to do.
   options.features.clusters = options.features.uniformRows = !op.hasMaskMod();
+  std::optional<MaskDensity> density;
+  if (problem.mask.density < 1) {
+    density.emplace(op.getMaskMod(), problem);
+    options.density = [&](const Schedule &schedule) {
+      int64_t heads = schedule.packGqa ? problem.getGroupSize() : 1;
+      return density->get(schedule.tileM / heads, schedule.tileN);
+    };
+  }
   Result<Selection> selection =
       attn::selectSchedule(problem, target, fields, options);
   if (!selection)

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BackwardSchedules.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -146,6 +147,14 @@ private:
                        problem.elementType == ElementType::BF16;
     if (op.getDBias() || !op.getCaptures().empty() || !isSupported)
       return success();
+    // Loops over no tiles at all would divide by their number.
+    AttentionDims dims = AttentionDims::get(op);
+    if (dims.queryRows == 0 || dims.keyRows == 0)
+      return op.emitOpError()
+             << "expected at least one query and one key on a GPU, got lengths "
+                "of "
+             << dims.queryRows << " and " << dims.keyRows
+             << "; make a length that may be 0 dynamic";
     BackwardOverrides given;
     given.query = mergeFields(op.getSchedule(), overrides);
     ScheduleAttr keys = getKeySchedule(op);

@@ -18,6 +18,16 @@ func.func @no_keys(%q: tensor<1x2x256x64xf16>, %k: tensor<1x2x0x64xf16>) -> tens
 
 // -----
 
+func.func @no_queries(%q: tensor<1x2x0x64xf16>, %k: tensor<1x2x40x64xf16>, %lse: tensor<1x2x0xf32>)
+    -> (tensor<1x2x0x64xf16>, tensor<1x2x40x64xf16>, tensor<1x2x40x64xf16>) {
+  // expected-error @below {{expected at least one query and one key on a GPU, got lengths of 0 and 40; make a length that may be 0 dynamic}}
+  %r:3 = attn.attention_backward %q, %k, %k output(%q : tensor<1x2x0x64xf16>) lse(%lse : tensor<1x2x0xf32>) d_output(%q : tensor<1x2x0x64xf16>)
+      : tensor<1x2x0x64xf16>, tensor<1x2x40x64xf16>, tensor<1x2x40x64xf16> -> tensor<1x2x0x64xf16>, tensor<1x2x40x64xf16>, tensor<1x2x40x64xf16>
+  return %r#0, %r#1, %r#2 : tensor<1x2x0x64xf16>, tensor<1x2x40x64xf16>, tensor<1x2x40x64xf16>
+}
+
+// -----
+
 func.func @turns(%q: tensor<1x2x256x64xf16>) -> tensor<1x2x256x64xf16> {
   // expected-error @below {{expected turns one of none, products, softmax, got 'ever'}}
   %o = attn.attention %q, %q, %q {schedule = #attn.schedule<turns = "ever">}
