@@ -150,7 +150,7 @@ private:
           field("block", builder.getArrayAttr({number(warps * 32), one, one})),
           field("cluster",
                 builder.getArrayAttr({number(kernel.clusterCtas), one, one})),
-          field("parameters", parameters()),
+          field("parameters", parameters(kernel)),
       }));
     }
     return builder.getArrayAttr(list);
@@ -161,8 +161,18 @@ private:
         {field("kind", text(kind)), field("value", text(value))});
   }
 
+  /// The workspaces of the prologue come first.
+  ArrayRef<WorkspaceView> workspacesOf(const LaunchPlan::Kernel &kernel) {
+    if (!kernel.isPrologue)
+      return plan.workspaces;
+    size_t count = 0;
+    for (const PrologueOp &prologue : attention.prologue)
+      count += prologue.views.size();
+    return ArrayRef(plan.workspaces).take_front(count);
+  }
+
   /// Views as TileTypeConverter takes them: pointer, sizes, strides.
-  Attribute parameters() {
+  Attribute parameters(const LaunchPlan::Kernel &kernel) {
     SmallVector<Attribute> list;
     for (const KernelOperand &operand : attention.operands) {
       int64_t rank = operand.type.getRank();
@@ -177,7 +187,7 @@ private:
         list.push_back(
             scalar("i64", "stride(" + operand.name + ", " + Twine(i) + ")"));
     }
-    for (const WorkspaceView &workspace : plan.workspaces) {
+    for (const WorkspaceView &workspace : workspacesOf(kernel)) {
       list.push_back(builder.getDictionaryAttr(
           {field("kind", text("pointer")),
            field("workspace", text(workspace.name)),
@@ -187,7 +197,7 @@ private:
       for (const std::string &stride : workspace.strides)
         list.push_back(scalar("i64", stride));
     }
-    if (!plan.roundParameter.empty())
+    if (!plan.roundParameter.empty() && !kernel.isPrologue)
       list.push_back(scalar("i32", plan.roundParameter));
     return builder.getArrayAttr(list);
   }

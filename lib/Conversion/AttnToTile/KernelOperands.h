@@ -115,6 +115,8 @@ struct LaunchPlan {
     std::array<std::string, 3> grid; ///< expressions
     int64_t warps = 0;               ///< 0: as the schedule says
     int64_t clusterCtas = 1;
+    /// Takes the views of the prologue alone, and no round.
+    bool isPrologue = false;
   };
   llvm::SmallVector<Kernel> kernels;
   llvm::SmallVector<WorkspaceView> workspaces;

@@ -117,8 +117,9 @@ void attn::addPrologue(LaunchPlan &plan, TiledAttention &attention,
   for (const PrologueOp &prologue : attention.prologue) {
     plan.workspaces.append(prologue.views);
     auto add = [&](StringRef suffix, std::array<std::string, 3> grid) {
-      plan.kernels.push_back(
-          {name.str() + suffix.str(), std::move(grid), kPrologueWarps});
+      plan.kernels.push_back({name.str() + suffix.str(), std::move(grid),
+                              kPrologueWarps, /*clusterCtas=*/1,
+                              /*isPrologue=*/true});
     };
     // The sizes of the lists, as their views have them.
     auto rowTiles = [](Value rows, int64_t tile) -> std::string {

@@ -1,8 +1,9 @@
 """Runs attention under masks that read tensors and holds what was visited to brute force over all pairs.
 
-usage: check_data_masks.py DEVICE [NAME...]: cpu, sim:sm_80 or sim:sm_90a; all masks, or these. The results are compared with
-float64 (attn-run --verify). In the simulator, the bytes read of K and V and the products computed must be those of the key
-tiles in which some pair is visible, and no others. Standard library only.
+usage: check_data_masks.py DEVICE[,FIELDS] [NAME...]: cpu, sim:sm_80 or sim:sm_90a; all masks, or these. The results are
+compared with float64 (attn-run --verify). In the simulator, the bytes read of K and V and the products computed must be those
+of the key tiles in which some pair is visible, and no others; unless FIELDS of another schedule are given, which may visit more.
+Standard library only.
 """
 
 import itertools
@@ -60,9 +61,8 @@ class Case:
         self.rows, self.keys, self.tensors, self.body, self.mask = rows, keys, tensors, body, mask
         self.batches, self.heads = batches, heads
 
-    def module(self, tile_m, tile_n, schedule):
-        fields = f'kind = "large_cache", tile_m = {tile_m}, tile_n = {tile_n}, tile_d = {D}, tile_dv = {D}, {schedule}'
-        clause = f"{{schedule = #attn.schedule<{fields}>}}" if schedule else ""
+    def module(self, fields):
+        clause = f"{{schedule = #attn.schedule<{fields}>}}" if fields else ""
         q, k = (f"tensor<{self.batches}x{self.heads}x?x{D}xf16>" for _ in range(2))
         body = self.body
         for number, tensor in enumerate(self.tensors):
@@ -232,20 +232,24 @@ CASES = {
 
 def check(device, name, folder):
     case = CASES[name]()
+    device, _, fields = device.partition(",")
     tile_m, tile_n, schedule = SCHEDULES[device]
+    counts_tiles = schedule and not fields
+    if counts_tiles:
+        fields = f'kind = "large_cache", tile_m = {tile_m}, tile_n = {tile_n}, tile_d = {D}, tile_dv = {D}, {schedule}'
     path, report = os.path.join(folder, name + ".mlir"), os.path.join(folder, name + ".json")
     with open(path, "w") as f:
-        f.write(case.module(tile_m, tile_n, schedule))
+        f.write(case.module(fields))
     command = ["attn-run", path, f"--device={device}", "--random=3", "--verify", f"--shape=M={case.rows},N={case.keys}"]
     for number, tensor in enumerate(case.tensors):
         tensor.write(os.path.join(folder, f"{name}{number}.npy"))
         command.append(f"--input=arg{3 + number}={os.path.join(folder, f'{name}{number}.npy')}")
-    if schedule:
+    if counts_tiles:
         command.append(f"--report={report}")
     process = subprocess.run(command, capture_output=True, text=True)
     if process.returncode:
         return process.stdout + process.stderr
-    if not schedule:
+    if not counts_tiles:
         return ""
     with open(report) as f:
         counts = json.load(f)
