@@ -1,0 +1,30 @@
+//===- AttnOpBase.td - What ops of the attn dialect have in common -*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_IR_ATTNOPBASE_TD
+#define ATTN_DIALECT_ATTN_IR_ATTNOPBASE_TD
+
+include "attn/Dialect/Attn/IR/AttnAttrs.td"
+include "attn/Dialect/Attn/IR/AttnDialect.td"
+include "attn/Dialect/Attn/IR/AttnEnums.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/TilingInterface.td"
+
+class Attn_Op<string mnemonic, list<Trait> traits = []> :
+    Op<Attn_Dialect, mnemonic, traits>;
+
+// Element types of query, key and value. f64 exists for reference runs.
+def Attn_Float : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
+// Running statistics, scores and LSE.
+def Attn_Acc : AnyTypeOf<[F32, F64], "f32 or f64">;
+
+class Attn_Tensor<Type element, int rank> :
+    TensorRankOf<[element], [rank]>;
+
+#endif // ATTN_DIALECT_ATTN_IR_ATTNOPBASE_TD

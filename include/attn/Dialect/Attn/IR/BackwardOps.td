@@ -1,0 +1,202 @@
+//===- BackwardOps.td - attention_backward and its tiles --*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_IR_BACKWARDOPS_TD
+#define ATTN_DIALECT_ATTN_IR_BACKWARDOPS_TD
+
+include "attn/Dialect/Attn/IR/AttnOpBase.td"
+
+def AttentionBackwardOp : Attn_Op<"attention_backward", [
+    Pure, AttrSizedOperandSegments, AttrSizedResultSegments,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>]> {
+  let summary = "the gradients of attn.attention";
+  let description = [{
+    The gradients of a scalar with respect to the operands of an attention,
+    given its results and the gradients of these (docs/Spec.md,
+    `attention_backward_*`). `score_mod`, `mask_mod`, `bias` and `scale` are
+    those of the attention; the derivative of `score_mod` follows from its
+    region. With S1 the scores before `score_mod` and S those after `mask_mod`:
+
+    ```
+    P  = exp(S - LSE)                               (0 where LSE = -inf)
+    dV = P^T dO                      delta = rowsum(dO * O) - dLSE
+    dS = P * (dO V^T - delta)        dS1   = dS * score_mod'(S1, b, h, i, j)
+    dQ = scale * dS1 K               dK    = scale * dS1^T Q
+    ```
+
+    dK and dV are summed over the query heads that share a key head. On
+    request, `d_bias` is the gradient of the bias, summed over what it is
+    broadcast to, and `d_captures` has the gradient of each tensor in
+    `captures`, which score_mod reads by `tensor.extract`. Masked keys and rows
+    without keys take no part: their gradients are 0, never NaN.
+
+    A sink of the attention changes none of this: it is in `lse` already. Its own
+    gradient is the sum over b and i of -exp(sink[h] - LSE) * delta.
+
+    Example:
+    ```mlir
+    %dq, %dk, %dv = attn.attention_backward %q, %k, %v
+        output(%o : tensor<?x32x?x64xbf16>) lse(%lse : tensor<?x32x?xf32>)
+        d_output(%do : tensor<?x32x?x64xbf16>)
+        mask_mod causal(bottom_right)
+        : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
+        -> tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
+    %r:4 = attn.attention_backward %q, %k, %v
+        output(%o : tensor<?x32x?x64xbf16>) lse(%lse : tensor<?x32x?xf32>)
+        d_output(%do : tensor<?x32x?x64xbf16>)
+        captures(%slopes : tensor<32xf32>)
+        score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+          %slope = tensor.extract %slopes[%h] : tensor<32xf32>
+          %t = arith.mulf %slope, %s : f32
+          attn.yield %t : f32
+        }
+        : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
+        -> tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
+        d_captures(tensor<32xf32>)
+    ```
+  }];
+  let arguments = (ins
+    Attn_Tensor<Attn_Float, 4>:$query,
+    Attn_Tensor<Attn_Float, 4>:$key,
+    Attn_Tensor<Attn_Float, 4>:$value,
+    Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
+    Attn_Tensor<Attn_Float, 4>:$output,
+    Attn_Tensor<Attn_Acc, 3>:$lse,
+    Attn_Tensor<Attn_Float, 4>:$dOutput,
+    Optional<Attn_Tensor<Attn_Acc, 3>>:$dLse,
+    Variadic<RankedTensorOf<[Attn_Float]>>:$captures,
+    OptionalAttr<F64Attr>:$scale,
+    OptionalAttr<Attn_ScheduleAttr>:$schedule);
+  let results = (outs
+    Attn_Tensor<Attn_Float, 4>:$dQuery,
+    Attn_Tensor<Attn_Float, 4>:$dKey,
+    Attn_Tensor<Attn_Float, 4>:$dValue,
+    Optional<Attn_Tensor<Attn_Float, 4>>:$dBias,
+    Variadic<RankedTensorOf<[Attn_Float]>>:$dCaptures);
+  let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
+    `output` `(` $output `:` type($output) `)` `lse` `(` $lse `:` type($lse) `)`
+    `d_output` `(` $dOutput `:` type($dOutput) `)`
+    (`d_lse` `(` $dLse^ `:` type($dLse) `)`)?
+    (`captures` `(` $captures^ `:` type($captures) `)`)?
+    (custom<Scale>($scale)^)?
+    (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
+    attr-dict `:` type($query) `,` type($key) `,` type($value)
+    `->` type($dQuery) `,` type($dKey) `,` type($dValue)
+    (`d_bias` `(` type($dBias)^ `)`)?
+    (`d_captures` `(` type($dCaptures)^ `)`)?
+  }];
+  let extraClassDeclaration = [{
+    double getScaleValue();
+    bool hasScoreMod() { return !getScoreMod().empty(); }
+    bool hasMaskMod() { return !getMaskMod().empty(); }
+    ::mlir::FloatType getScoreType();
+    /// The reads of a captured tensor in score_mod.
+    ::llvm::SmallVector<::mlir::tensor::ExtractOp>
+    getReads(::mlir::Value capture);
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def BackwardDeltaOp : Attn_Op<"backward_delta", [
+    Pure,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>]> {
+  let summary = "rowsum(dO * O) - dLSE, which the gradients of scores need";
+  let description = [{
+    `delta = rowsum(d_output * output) - d_lse`, with products and sums in the
+    type of delta. It is rowsum(P * dP) (Dao, FlashAttention-2, 2023).
+
+    Example:
+    ```mlir
+    %delta = attn.backward_delta %o, %do
+        : tensor<1x1x128x64xf16>, tensor<1x1x128x64xf16> -> tensor<1x1x128xf32>
+    ```
+  }];
+  let arguments = (ins
+    Attn_Tensor<Attn_Float, 4>:$output,
+    Attn_Tensor<Attn_Float, 4>:$dOutput,
+    Optional<Attn_Tensor<Attn_Acc, 3>>:$dLse);
+  let results = (outs Attn_Tensor<Attn_Acc, 3>:$delta);
+  let assemblyFormat = [{
+    $output `,` $dOutput (`d_lse` `(` $dLse^ `:` type($dLse) `)`)? attr-dict
+    `:` type($output) `,` type($dOutput) `->` type($delta)
+  }];
+  let hasVerifier = 1;
+}
+
+def BackwardStepOp : Attn_Op<"backward_step", [
+    Pure, AttrSizedOperandSegments, AttrSizedResultSegments,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>]> {
+  let summary = "gradients from one tile of scores";
+  let description = [{
+    Adds what the scores of the given rows and keys contribute to the
+    gradients, at global positions (offset_b + b, offset_h + h, offset_i + i,
+    offset_j + j):
+
+    ```
+    P   = exp(S - lse)       dS  = P * (dO V^T - delta)     dS1 as in attention_backward
+    dQ' = dQ + scale * dS1 K        dK' = dK + scale * dS1^T Q        dV' = dV + P^T dO
+    ```
+
+    Either `d_query`, or `d_key` and `d_value`, or all three are given: a
+    schedule whose row tile stays needs the first, one whose key tile stays the
+    others. All are in the score type.
+
+    Example:
+    ```mlir
+    %dq1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta)
+        offsets(%b, %h, %m, %n) mask_mod causal(top_left)
+        d_query(%dq0 : tensor<1x1x128x64xf32>)
+        : tensor<1x1x128x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>,
+          tensor<1x1x128x64xf16>, tensor<1x1x128xf32>
+    ```
+  }];
+  let arguments = (ins
+    Attn_Tensor<Attn_Float, 4>:$query,
+    Attn_Tensor<Attn_Float, 4>:$key,
+    Attn_Tensor<Attn_Float, 4>:$value,
+    Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
+    Attn_Tensor<Attn_Float, 4>:$dOutput,
+    Attn_Tensor<Attn_Acc, 3>:$lse,
+    Attn_Tensor<Attn_Acc, 3>:$delta,
+    Variadic<Index>:$offsets,
+    Optional<Attn_Tensor<Attn_Acc, 4>>:$dQuery,
+    Optional<Attn_Tensor<Attn_Acc, 4>>:$dKey,
+    Optional<Attn_Tensor<Attn_Acc, 4>>:$dValue,
+    OptionalAttr<F64Attr>:$scale,
+    OptionalAttr<Attn_ScheduleAttr>:$schedule);
+  let results = (outs
+    Optional<Attn_Tensor<Attn_Acc, 4>>:$dQueryResult,
+    Optional<Attn_Tensor<Attn_Acc, 4>>:$dKeyResult,
+    Optional<Attn_Tensor<Attn_Acc, 4>>:$dValueResult);
+  let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
+    `d_output` `(` $dOutput `)` `lse` `(` $lse `)` `delta` `(` $delta `)`
+    (custom<Scale>($scale)^)? `offsets` `(` $offsets `)`
+    (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
+    (`d_query` `(` $dQuery^ `:` custom<SameType>(type($dQuery), type($dQueryResult)) `)`)?
+    (`d_key` `(` $dKey^ `:` custom<SameType>(type($dKey), type($dKeyResult)) `)`)?
+    (`d_value` `(` $dValue^ `:` custom<SameType>(type($dValue), type($dValueResult)) `)`)?
+    attr-dict `:` type($query) `,` type($key) `,` type($value) `,`
+    type($dOutput) `,` custom<SameType>(type($lse), type($delta))
+  }];
+  let extraClassDeclaration = [{
+    double getScaleValue();
+    bool hasScoreMod() { return !getScoreMod().empty(); }
+    bool hasMaskMod() { return !getMaskMod().empty(); }
+    ::mlir::FloatType getScoreType();
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+#endif // ATTN_DIALECT_ATTN_IR_BACKWARDOPS_TD

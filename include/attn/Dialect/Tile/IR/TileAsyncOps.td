@@ -1,0 +1,227 @@
+//===- TileAsyncOps.td - Warp roles, mbarriers and TMA ----*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_TILE_IR_TILEASYNCOPS_TD
+#define ATTN_DIALECT_TILE_IR_TILEASYNCOPS_TD
+
+include "attn/Dialect/Tile/IR/TileOpBase.td"
+
+def RolesOp : AttnTile_Op<"roles", [NoTerminator, SingleBlock,
+    HasParent<"KernelOp">]> {
+  let summary = "what the producer and the consumer warps do";
+  let description = [{
+    The first `warps` warps of the kernel run `consumer`, whose argument is the
+    number of the warpgroup, the same in all its threads; one thread of the
+    others runs `producer`. The numbers are registers a thread, which the roles
+    divide anew (PTX ISA, setmaxnreg).
+
+    Example:
+    ```mlir
+    attn_tile.roles producer(24) {
+      attn_tile.copy_tma %k[%b, %h, %n] to %kt, %full[%stage] : ...
+    } consumer(240) {
+    ^bb0(%warpgroup: index):
+      attn_tile.mbarrier_wait %full[%stage], %parity : ...
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$producer_registers,
+                       I64Attr:$consumer_registers);
+  let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
+  let assemblyFormat = [{
+    `producer` `(` $producer_registers `)` $producer
+    `consumer` `(` $consumer_registers `)` $consumer attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Value getWarpgroup() { return getConsumer().getArgument(0); }
+  }];
+}
+
+def AllocMbarrierOp : AttnTile_Op<"alloc_mbarrier", [
+    MemoryEffects<[MemAlloc]>]> {
+  let summary = "room for mbarriers in shared memory";
+  let description = [{
+    `offset` as in `attn_tile.alloc`.
+
+    Example:
+    ```mlir
+    %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<2, arrivals = 1>
+    ```
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs AttnTile_Mbarrier:$barrier);
+  let assemblyFormat = "attr-dict `:` type($barrier)";
+}
+
+def ClusterBarrierOp : AttnTile_Op<"cluster_barrier", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait for all threads of the cluster that have not ended";
+  let description = [{
+    Before it, no CTA of the cluster may use another's mbarriers; after the last
+    one, none may use another's shared memory, which may be gone (PTX ISA,
+    barrier.cluster).
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def InitMbarriersOp : AttnTile_Op<"init_mbarriers", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "initialise mbarriers, for all threads of the CTA to use";
+  let description = [{
+    One thread initialises; all threads meet before any goes on.
+
+    Example:
+    ```mlir
+    attn_tile.init_mbarriers %full, %empty
+        : !attn_tile.mbarrier<2, arrivals = 1>, !attn_tile.mbarrier<2, arrivals = 8>
+    ```
+  }];
+  let arguments = (ins Variadic<AttnTile_Mbarrier>:$barriers);
+  let assemblyFormat = "$barriers attr-dict `:` type($barriers)";
+}
+
+class AttnTile_MbarrierOp<string mnemonic> :
+    AttnTile_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]>;
+
+def MbarrierWaitOp : AttnTile_MbarrierOp<"mbarrier_wait"> {
+  let summary = "wait until the phase of this parity is complete";
+  let description = [{
+    With `after`, a row fragment, its elements and what they come from are computed
+    before the wait: nothing else orders arithmetic and a wait.
+
+    Example:
+    ```mlir
+    attn_tile.mbarrier_wait %full[%stage], %parity
+        : !attn_tile.mbarrier<2, arrivals = 1>
+    attn_tile.mbarrier_wait %full[%stage], %parity after(%sum : !attn_tile.fragment<128xf32, row>)
+        : !attn_tile.mbarrier<2, arrivals = 1>
+    ```
+  }];
+  let arguments = (ins AttnTile_Mbarrier:$barrier, Index:$stage, Index:$parity,
+                       Optional<AttnTile_Fragment>:$after);
+  let builders = [OpBuilder<(ins "::mlir::Value":$barrier,
+                                 "::mlir::Value":$stage,
+                                 "::mlir::Value":$parity), [{
+    build($_builder, $_state, barrier, stage, parity, /*after=*/nullptr);
+  }]>];
+  let assemblyFormat = [{
+    $barrier `[` $stage `]` `,` $parity (`after` `(` $after^ `:` type($after) `)`)?
+    attr-dict `:` type($barrier)
+  }];
+}
+
+def MbarrierArriveOp : AttnTile_MbarrierOp<"mbarrier_arrive"> {
+  let summary = "one arrival of each warp";
+  let description = [{
+    One lane of each warp that executes this arrives: what a warp has waited for
+    is only known to that warp, so that one arrival for a warpgroup would be a
+    race. With `ctas` = C > 1 the warp arrives at the barrier in each CTA of its
+    cluster of C.
+
+    Example:
+    ```mlir
+    attn_tile.mbarrier_arrive %empty[%stage] : !attn_tile.mbarrier<2, arrivals = 8>
+    ```
+  }];
+  let arguments = (ins AttnTile_Mbarrier:$barrier, Index:$stage,
+                       DefaultValuedAttr<I64Attr, "1">:$ctas);
+  let assemblyFormat = "$barrier `[` $stage `]` attr-dict `:` type($barrier)";
+}
+
+def SyncWarpOp : AttnTile_MbarrierOp<"sync_warp"> {
+  let summary = "the lanes of a warp meet";
+  let description = [{
+    What a lane has read or written before, it has for the others after (PTX ISA,
+    bar.warp.sync).
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def TakeTurnOp : AttnTile_Op<"take_turn", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait until it is this warpgroup's turn";
+  let description = [{
+    The consumer warpgroups take turns, 0, 1, ..., 0, ...: one starts its products
+    while the others compute their softmax (FlashAttention-3, section 3.1). Each
+    `take_turn` is followed by a `pass_turn`; the last warpgroup passes the first
+    turn.
+
+    Example:
+    ```mlir
+    attn_tile.take_turn %warpgroup
+    ```
+  }];
+  let arguments = (ins Index:$warpgroup);
+  let assemblyFormat = "$warpgroup attr-dict";
+}
+
+def PassTurnOp : AttnTile_Op<"pass_turn", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "give the turn to the next warpgroup";
+  let arguments = (ins Index:$warpgroup);
+  let assemblyFormat = "$warpgroup attr-dict";
+}
+
+def CopyTmaOp : AttnTile_Op<"copy_tma", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "start copying a tile from global to shared memory by TMA";
+  let description = [{
+    The rows [row, row + rows) and all columns of the matrix at the leading
+    `indices`; rows past the end are filled with 0. One thread arrives at the
+    barrier, announces the tile's bytes and starts the copies (PTX ISA,
+    cp.async.bulk.tensor); the phase completes when the tile is there.
+    `evict_first` and `evict_last` say how long the L2 cache shall keep it. With
+    `ctas` = C > 1 each CTA of a cluster of C brings that part of the rows whose
+    number is its rank, 1/C of them, to all of them (multicast): each announces the
+    whole tile at its own barrier, and may start when the place is free in all.
+
+    Example:
+    ```mlir
+    attn_tile.copy_tma %k[%b, %h, %n] to %kt, %full[%stage] evict_last
+        : !attn_tile.tensor_map<64x64xf16, swizzle = 128>
+          to !attn_tile.shared<64x128xf16, swizzle = 128>,
+          !attn_tile.mbarrier<2, arrivals = 1>
+    ```
+  }];
+  let arguments = (ins AttnTile_TensorMap:$source, Variadic<Index>:$indices,
+                       AttnTile_Shared:$tile, AttnTile_Mbarrier:$barrier,
+                       Index:$stage, UnitAttr:$evict_first,
+                       UnitAttr:$evict_last,
+                       DefaultValuedAttr<I64Attr, "1">:$ctas);
+  let assemblyFormat = [{
+    $source `[` $indices `]` `to` $tile `,` $barrier `[` $stage `]`
+    (`evict_first` $evict_first^)? (`evict_last` $evict_last^)? attr-dict
+    `:` type($source) `to` type($tile) `,` type($barrier)
+  }];
+  let hasVerifier = 1;
+}
+
+def CopyBulkOp : AttnTile_Op<"copy_bulk", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "start copying a vector from global to shared memory";
+  let description = [{
+    The elements [i, i + cols) of the vector at the leading `indices`, all of which
+    exist and begin at a multiple of 16 bytes, into a tile of one row. The thread
+    that executes this announces the bytes, arrives at the barrier and starts the
+    copy (PTX ISA, cp.async.bulk).
+
+    Example:
+    ```mlir
+    attn_tile.copy_bulk %delta[%b, %h, %m] to %d, %full[%stage]
+        : !attn_tile.global<?x8x?xf32> to !attn_tile.shared<1x64xf32, swizzle = 128>,
+          !attn_tile.mbarrier<2, arrivals = 2>
+    ```
+  }];
+  let arguments = (ins AttnTile_Global:$source, Variadic<Index>:$indices,
+                       AttnTile_Shared:$tile, AttnTile_Mbarrier:$barrier,
+                       Index:$stage);
+  let assemblyFormat = [{
+    $source `[` $indices `]` `to` $tile `,` $barrier `[` $stage `]` attr-dict
+    `:` type($source) `to` type($tile) `,` type($barrier)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // ATTN_DIALECT_TILE_IR_TILEASYNCOPS_TD
