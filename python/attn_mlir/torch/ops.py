@@ -54,20 +54,23 @@ def attention_op(
     value: Tensor,
     bias: Optional[Tensor],
     mask: Optional[Tensor],
+    sink: Optional[Tensor],
     causal: str,
     window: Sequence[int],
     soft_cap: float,
     scale: Optional[float],
 ) -> tuple[Tensor, Tensor]:
     """attn_mlir.attention as an op: (output [B, Hq, M, Dv], lse [B, Hq, M]). `bias` and the bool `mask` have rank 4;
-    `causal` is "", "top_left" or "bottom_right"; `window` is empty or (left, right); a soft_cap of 0 is none."""
+    `sink` is [Hq]; `causal` is "", "top_left" or "bottom_right"; `window` is empty or (left, right); a soft_cap of 0 is none."""
     options = options_of(mask, causal, window, soft_cap, scale, query)
     q, k, v = readable(query), readable(key), readable(value)
-    return functional.attention(q, k, v, bias=with_contiguous_rows(bias), return_lse=True, **options)
+    return functional.attention(
+        q, k, v, bias=with_contiguous_rows(bias), sink=with_contiguous_rows(sink), return_lse=True, **options
+    )
 
 
 @attention_op.register_fake
-def _(query, key, value, bias, mask, causal, window, soft_cap, scale):
+def _(query, key, value, bias, mask, sink, causal, window, soft_cap, scale):
     lse = query.new_empty(query.shape[:3], dtype=lse_dtype(query.dtype))
     return query.new_empty((*query.shape[:3], value.shape[3])), lse
 
@@ -110,14 +113,14 @@ def _(d_output, d_lse, query, key, value, bias, mask, output, lse, causal, windo
 
 
 def setup_context(ctx, inputs, output):
-    query, key, value, bias, mask, *ctx.options = inputs
-    ctx.save_for_backward(query, key, value, bias, mask, *output)
+    query, key, value, bias, mask, sink, *ctx.options = inputs
+    ctx.save_for_backward(query, key, value, bias, mask, sink, *output)
     ctx.set_materialize_grads(False)
 
 
 def backward(ctx, d_output, d_lse):
-    query, key, value, bias, mask, output, lse = ctx.saved_tensors
-    nothing = (None,) * 9
+    query, key, value, bias, mask, sink, output, lse = ctx.saved_tensors
+    nothing = (None,) * 10
     if d_output is None and d_lse is None:
         return nothing
     d_output = torch.zeros_like(output) if d_output is None else d_output
@@ -125,7 +128,15 @@ def backward(ctx, d_output, d_lse):
     d_query, d_key, d_value, d_bias = attention_backward_op(
         d_output, d_lse, query, key, value, bias, mask, output, lse, *ctx.options, bias_gradient
     )
-    return d_query, d_key, d_value, d_bias if bias_gradient else None, *nothing[4:]
+    d_sink = sink_gradient(sink, output, lse, d_output, d_lse) if ctx.needs_input_grad[5] else None
+    return d_query, d_key, d_value, d_bias if bias_gradient else None, None, d_sink, *nothing[6:]
+
+
+def sink_gradient(sink: Tensor, output: Tensor, lse: Tensor, d_output: Tensor, d_lse: Optional[Tensor]) -> Tensor:
+    """[Hq]: a sink is a score whose key has no value."""
+    share = torch.exp(sink.to(lse.dtype)[:, None] - lse)
+    delta = (output.to(lse.dtype) * d_output).sum(-1)
+    return -(share * (delta if d_lse is None else delta - d_lse)).sum((0, 2)).to(sink.dtype)
 
 
 attention_op.register_autograd(backward, setup_context=setup_context)
@@ -140,20 +151,22 @@ def attention(
     window: Union[int, tuple[int, int], None] = None,
     bias: Optional[Tensor] = None,
     mask: Optional[Tensor] = None,
+    sink: Optional[Tensor] = None,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
     return_lse: bool = False,
 ) -> Union[Tensor, tuple[Tensor, Tensor]]:
-    """attn_mlir.attention with gradients, of query, key, value and bias, by output and LSE.
+    """attn_mlir.attention with gradients, of query, key, value, bias and sink, by output and LSE.
 
     query [B, Hq, M, D], key [B, Hkv, N, D], value [B, Hkv, N, Dv]; `causal`, `window`, `soft_cap` and `scale` as there;
     `bias` is added to the scores, `mask` (bool) says which keys are seen: both broadcast to [B, Hq, M, N] and have rank 4.
+    `sink` [Hq] is one more score in each row of a head, of a key without a value.
     """
     if causal not in (True, False, "top_left", "bottom_right"):
         raise BindingError(f"expected causal to be a bool, 'top_left' or 'bottom_right', got {causal!r}")
     named = causal if isinstance(causal, str) else "bottom_right" if causal else ""
     sides = [] if window is None else [window, 0] if isinstance(window, int) else list(window)
-    output, lse = attention_op(query, key, value, bias, mask, named, sides, soft_cap or 0.0, scale)
+    output, lse = attention_op(query, key, value, bias, mask, sink, named, sides, soft_cap or 0.0, scale)
     return (output, lse) if return_lse else output
 
 
@@ -180,7 +193,7 @@ def scaled_dot_product_attention(
             attn_mask = attn_mask.expand(*lead, *attn_mask.shape[-3:])
         attn_mask = with_rank_4(attn_mask)
         bias, mask = (None, attn_mask) if attn_mask.dtype == torch.bool else (attn_mask, None)
-    output, _ = attention_op(q, k, v, bias, mask, "top_left" if is_causal else "", [], 0.0, scale)
+    output, _ = attention_op(q, k, v, bias, mask, None, "top_left" if is_causal else "", [], 0.0, scale)
     return output.reshape(*query.shape[:-1], value.shape[-1])
 
 

@@ -148,6 +148,24 @@ class Gradients(unittest.TestCase):
         # By the LSE alone.
         self.compare(lambda *t: fused(*t)[..., -1], lambda *t: formula(*t)[..., -1], *tensors, tolerance=1e-5)
 
+    def test_sink(self):
+        """By output and LSE, against a column that is cut off after the softmax; rows that see no key."""
+
+        def formula(q, k, v, sink):
+            scores = q @ k.transpose(-1, -2) / 4
+            i, j = torch.arange(6)[:, None], torch.arange(4)
+            scores = scores.masked_fill(j > i - 2, -torch.inf)
+            scores = torch.cat([scores, sink[:, None, None].expand(1, 2, 6, 1)], -1)
+            return torch.cat([scores.softmax(-1)[..., :-1] @ v, scores.logsumexp(-1)[..., None]], -1)
+
+        def fused(q, k, v, sink):
+            output, lse = attention(q, k, v, causal=True, sink=sink, return_lse=True)
+            return torch.cat([output, lse[..., None]], -1)
+
+        q, k, v = (randn(1, 2, rows, 16, dtype=torch.float64) for rows in (6, 4, 4))
+        self.compare(fused, formula, q, k, v, randn(2, dtype=torch.float64))
+        self.compare(lambda *t: fused(*t)[..., :-1], lambda *t: formula(*t)[..., :-1], q, k, v, randn(2, dtype=torch.float64))
+
     def test_only_what_is_asked_for(self):
         q, k = randn(1, 1, 5, 16).requires_grad_(), randn(1, 1, 5, 16)
         scaled_dot_product_attention(q, k, k).sum().backward()
@@ -162,9 +180,10 @@ class Tracing(unittest.TestCase):
 
     def test_op(self):
         q, k, v = (t[:, :2, :9].contiguous().requires_grad_() for t in (self.q, self.k, self.v))
-        torch.library.opcheck(attention_op, (q, k, v, None, None, "top_left", [], 0.0, None))
+        torch.library.opcheck(attention_op, (q, k, v, None, None, None, "top_left", [], 0.0, None))
         seen = torch.rand(1, 1, 9, 9) > 0.2
-        torch.library.opcheck(attention_op, (q, k, v, None, seen, "", [4, 2], 3.0, 0.5))
+        sink = randn(2).requires_grad_()
+        torch.library.opcheck(attention_op, (q, k, v, None, seen, sink, "", [4, 2], 3.0, 0.5))
 
     def test_compile_with_gradients(self):
         def model(f, q):
