@@ -217,6 +217,25 @@ static void preferListedBlocks(Region &maskMod, const AttentionProblem &problem,
                       });
 }
 
+/// Why the heads of a group cannot share a tile; empty if they can.
+static StringRef findPackingObstacle(AttentionOp op) {
+  AttentionDims dims = AttentionDims::get(op);
+  if (ShapedType::isDynamic(dims.queryHeads) ||
+      ShapedType::isDynamic(dims.keyHeads))
+    return "numbers of heads that are not known";
+  // A tile of several heads skips only what none of them sees.
+  if (op.hasMaskMod() && dependsOnArgument(op.getMaskMod(), kLoopH))
+    return "a mask that differs from head to head";
+  return "";
+}
+
+/// True if the user has set the flag.
+static bool isSet(const ScheduleOverrides &overrides, bool Schedule::*flag) {
+  Schedule values;
+  overrides.apply(values);
+  return values.*flag;
+}
+
 FailureOr<Selection> attn::selectSchedule(AttentionOp op,
                                           const TargetInfo &target,
                                           const ScheduleOverrides &overrides,
@@ -236,14 +255,12 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   ScheduleOverrides fields = mergeFields(op.getSchedule(), overrides);
   SelectorOptions options;
   options.features = getGeneratorFeatures(target, problem.elementType);
-  AttentionDims dims = AttentionDims::get(op);
-  // The size of a group must be known, and a tile of several heads skips only
-  // what none of them sees.
-  bool differsByHead =
-      op.hasMaskMod() && dependsOnArgument(op.getMaskMod(), kLoopH);
-  if (ShapedType::isDynamic(dims.queryHeads) ||
-      ShapedType::isDynamic(dims.keyHeads) || differsByHead)
+  if (StringRef obstacle = findPackingObstacle(op); !obstacle.empty()) {
     options.features.packGqa = false;
+    if (isSet(fields, &Schedule::packGqa))
+      return op.emitOpError() << "expected pack_gqa to be false for "
+                              << obstacle << ", got true";
+  }
   // A mask may show the row tiles of a cluster different keys, and give the
   // CTAs of a persistent grid more and less to do.
   options.features.clusters = options.features.uniformRows = !op.hasMaskMod();

@@ -28,6 +28,29 @@ func.func @no_queries(%q: tensor<1x2x0x64xf16>, %k: tensor<1x2x40x64xf16>, %lse:
 
 // -----
 
+func.func @packed_heads(%q: tensor<1x2x256x64xf16>, %k: tensor<1x1x256x64xf16>) -> tensor<1x2x256x64xf16> {
+  // expected-error @below {{expected pack_gqa to be false for a mask that differs from head to head, got true}}
+  %o = attn.attention %q, %k, %k
+      mask_mod (%b: index, %h: index, %i: index, %j: index) {
+        %p = arith.cmpi uge, %j, %h : index
+        attn.yield %p : i1
+      }
+      {schedule = #attn.schedule<pack_gqa = true>}
+      : tensor<1x2x256x64xf16>, tensor<1x1x256x64xf16>, tensor<1x1x256x64xf16> -> tensor<1x2x256x64xf16>
+  return %o : tensor<1x2x256x64xf16>
+}
+
+// -----
+
+func.func @unknown_heads(%q: tensor<1x?x256x64xf16>) -> tensor<1x?x256x64xf16> {
+  // expected-error @below {{expected pack_gqa to be false for numbers of heads that are not known, got true}}
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<pack_gqa = true>}
+      : tensor<1x?x256x64xf16>, tensor<1x?x256x64xf16>, tensor<1x?x256x64xf16> -> tensor<1x?x256x64xf16>
+  return %o : tensor<1x?x256x64xf16>
+}
+
+// -----
+
 func.func @turns(%q: tensor<1x2x256x64xf16>) -> tensor<1x2x256x64xf16> {
   // expected-error @below {{expected turns one of none, products, softmax, got 'ever'}}
   %o = attn.attention %q, %q, %q {schedule = #attn.schedule<turns = "ever">}
