@@ -37,8 +37,10 @@ static WorkspaceView getView(StringRef name, Type type,
       view.sizes.insert(view.sizes.begin(), sizes[dim]);
     if (dim + 1 < tensor.getRank())
       view.strides.insert(view.strides.begin(), stride);
-    stride =
-        dim + 1 < tensor.getRank() ? stride + " * " + sizes[dim] : sizes[dim];
+    if (dim + 1 < tensor.getRank())
+      stride = llvm::formatv("{0} * {1}", stride, sizes[dim]);
+    else
+      stride = sizes[dim];
     view.bytes += " * " + sizes[dim];
   }
   view.byteOffset = "0";
@@ -132,7 +134,8 @@ void attn::addPrologue(LaunchPlan &plan, TiledAttention &attention,
       std::string rows = rowTiles(op.getRows(), op.getBlock()[0]);
       std::string keys = llvm::formatv(
           "ceildiv({0}, {1})", getSize(op.getKeys(), key, 2), op.getBlock()[1]);
-      add("_block_states", {perWarp(keys), rows, batches + " * " + heads});
+      add("_block_states",
+          {perWarp(keys), rows, llvm::formatv("{0} * {1}", batches, heads)});
       add("_block_lists", {perWarp(rows), heads, batches});
     } else if (auto op = dyn_cast<KeyBoundsOp>(prologue.op)) {
       add("_key_bounds", {perWarp(rowTiles(op.getRows(), op.getTile())),
