@@ -42,6 +42,7 @@ public:
 
 private:
   void mapTile(Value tile, Value head, Value batch);
+  Value getLongestFirst();
   void mapGrid();
   LogicalResult mapPersistentGrid();
   LogicalResult convertBlock(Block &block);
@@ -82,10 +83,35 @@ void KernelBuilder::mapTile(Value tile, Value head, Value batch) {
              ArrayRef<Value>{batch, head, row});
 }
 
-/// A CTA for each tile. Grid: x = tiles of a head, last first; y = query heads,
-/// or groups of them, z = batch.
+/// The row tile of CTA `blockIdx.x`, those with the most keys first: as a
+/// prologue has ordered them, or else the last first.
+Value KernelBuilder::getLongestFirst() {
+  for (auto [number, prologue] : llvm::enumerate(attention.prologue)) {
+    if (getOrderedTile(prologue.op) != attention.getTilePositions())
+      continue;
+    Location loc = prologue.op->getLoc();
+    Value slices = constant(attention.getDvSlices());
+    Value block = getBlockId(gpu::Dimension::x);
+    Value place = arith::DivUIOp::create(builder, loc, block, slices);
+    Value zero =
+        arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(0));
+    Value row = tile::ExtractOp::create(
+        builder, loc, builder.getI32Type(), prologueViews[number].back(),
+        ValueRange{zero, zero,
+                   arith::IndexCastOp::create(builder, loc,
+                                              builder.getI64Type(), place)});
+    row = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), row);
+    return arith::AddIOp::create(
+        builder, loc, arith::MulIOp::create(builder, loc, row, slices),
+        arith::RemUIOp::create(builder, loc, block, slices));
+  }
+  return getReversedBlockId();
+}
+
+/// A CTA for each tile. Grid: x = tiles of a head, longest first; y = query
+/// heads, or groups of them, z = batch.
 void KernelBuilder::mapGrid() {
-  mapTile(getReversedBlockId(), getBlockId(gpu::Dimension::y),
+  mapTile(getLongestFirst(), getBlockId(gpu::Dimension::y),
           getBlockId(gpu::Dimension::z));
 }
 

@@ -61,7 +61,31 @@ static StringRef getKeyOperand(const TiledAttention &attention) {
   return hasKey ? "key" : "query";
 }
 
-/// Workspaces of the four lists, and of the state of each block.
+std::optional<int64_t> attn::getOrderedTile(Operation *op) {
+  auto isOne = [](Value size) { return isConstantIntValue(size, 1); };
+  if (auto bounds = dyn_cast<KeyBoundsOp>(op))
+    if (isOne(bounds.getBatches()) && isOne(bounds.getHeads()))
+      return bounds.getTile();
+  if (auto lists = dyn_cast<CreateBlockMaskOp>(op))
+    if (isOne(lists.getBatches()) && isOne(lists.getHeads()))
+      return lists.getBlock()[0];
+  return std::nullopt;
+}
+
+/// The workspace for the order of the tiles of rows, if there is one; sizes and
+/// shape are [B, H, tiles, ...].
+static void addTileOrder(Operation *op, ArrayRef<std::string> sizes,
+                         ArrayRef<int64_t> shape,
+                         SmallVectorImpl<WorkspaceView> &views) {
+  if (!getOrderedTile(op))
+    return;
+  auto type = RankedTensorType::get(shape.take_front(3),
+                                    IntegerType::get(op->getContext(), 32));
+  views.push_back(getView("tile_order", type, sizes.take_front(3)));
+}
+
+/// Workspaces of the four lists, the state of each block, and the order of the
+/// tiles.
 static SmallVector<WorkspaceView> getViews(CreateBlockMaskOp op,
                                            StringRef key) {
   ArrayRef<int64_t> block = op.getBlock();
@@ -72,20 +96,27 @@ static SmallVector<WorkspaceView> getViews(CreateBlockMaskOp op,
       llvm::formatv("max(1, ceildiv({0}, {1}))", getSize(op.getKeys(), key, 2),
                     block[1])};
   ArrayRef<std::string> rows = ArrayRef(sizes).drop_back();
-  return {getView("kv_num_blocks", op.getNumBlocks().getType(), rows),
-          getView("kv_indices", op.getIndices().getType(), sizes),
-          getView("full_kv_num_blocks", op.getNumBlocks().getType(), rows),
-          getView("full_kv_indices", op.getIndices().getType(), sizes),
-          getView("block_states", op.getIndices().getType(), sizes)};
+  SmallVector<WorkspaceView> views = {
+      getView("kv_num_blocks", op.getNumBlocks().getType(), rows),
+      getView("kv_indices", op.getIndices().getType(), sizes),
+      getView("full_kv_num_blocks", op.getNumBlocks().getType(), rows),
+      getView("full_kv_indices", op.getIndices().getType(), sizes),
+      getView("block_states", op.getIndices().getType(), sizes)};
+  addTileOrder(op, sizes, op.getNumBlocks().getType().getShape(), views);
+  return views;
 }
 
+/// Workspaces of the bounds, and of the order of the tiles.
 static SmallVector<WorkspaceView> getViews(KeyBoundsOp op) {
-  return {getView(
-      "key_bounds", op.getType(),
-      {getSize(op.getBatches(), "query", 0), getSize(op.getHeads(), "query", 1),
-       llvm::formatv("ceildiv({0}, {1})", getSize(op.getRows(), "query", 2),
-                     op.getTile()),
-       std::to_string(2 * op.getBounds().size())})};
+  SmallVector<std::string> sizes = {
+      getSize(op.getBatches(), "query", 0), getSize(op.getHeads(), "query", 1),
+      llvm::formatv("ceildiv({0}, {1})", getSize(op.getRows(), "query", 2),
+                    op.getTile()),
+      std::to_string(2 * op.getBounds().size())};
+  SmallVector<WorkspaceView> views = {
+      getView("key_bounds", op.getType(), sizes)};
+  addTileOrder(op, sizes, op.getType().getShape(), views);
+  return views;
 }
 
 void attn::findPrologue(TiledAttention &attention) {
@@ -141,6 +172,11 @@ void attn::addPrologue(LaunchPlan &plan, TiledAttention &attention,
       add("_key_bounds", {perWarp(rowTiles(op.getRows(), op.getTile())),
                           getSize(op.getHeads(), "query", 1),
                           getSize(op.getBatches(), "query", 0)});
+    }
+    if (std::optional<int64_t> tile = getOrderedTile(prologue.op)) {
+      constexpr unsigned kRows = 2; // after batches and heads, in both ops
+      Value rows = prologue.op->getOperand(kRows);
+      add("_tile_order", {perWarp(rowTiles(rows, *tile)), "1", "1"});
     }
   }
 }

@@ -23,6 +23,10 @@ inline constexpr int64_t kPrologueWarps = 4;
 /// True for an op that a prologue computes; `op` may be null.
 bool isPrologueOp(mlir::Operation *op);
 
+/// The rows of a tile that a prologue op looks at, if it also puts the tiles in
+/// order, by the keys that they see: where all batches and heads see the same.
+std::optional<int64_t> getOrderedTile(mlir::Operation *op);
+
 /// Finds what the loops of an attention read of such ops.
 void findPrologue(TiledAttention &attention);
 

@@ -21,6 +21,8 @@ using namespace attn;
 namespace {
 
 constexpr int64_t kLanes = 32;
+/// Among the views of attn.create_block_mask: after its results.
+constexpr unsigned kBlockStates = 4;
 /// Of a block: no pair is visible, some are, all are.
 enum BlockState : int64_t { kEmpty = 0, kPartial = 1, kFull = 2 };
 
@@ -34,6 +36,7 @@ public:
   LogicalResult buildBlockStates(CreateBlockMaskOp op, const Twine &name);
   LogicalResult buildBlockLists(CreateBlockMaskOp op, const Twine &name);
   LogicalResult buildKeyBounds(KeyBoundsOp op, const Twine &name);
+  LogicalResult buildTileOrder(Operation *op, const Twine &name);
 
 private:
   using Reduction = gpu::AllReduceOperation;
@@ -104,6 +107,8 @@ private:
                  Value blocks);
   FailureOr<SmallVector<Value>> takeRow(KeyBoundsOp op, ValueRange at,
                                         Value row, ValueRange state);
+  Value countKeys(KeyBoundsOp op, Value tile);
+  Value countBlocks(Value tile);
 
   Location loc;
   unsigned number; ///< of the op in the prologue
@@ -240,7 +245,7 @@ LogicalResult PrologueBuilder::buildBlockStates(CreateBlockMaskOp op,
     if (hasFailed)
       return;
     onlyIf(compare(Predicate::eq, lane, constant(0)),
-           [&] { insert(*state, prologueViews[number].back(), at); });
+           [&] { insert(*state, prologueViews[number][kBlockStates], at); });
   });
   end();
   return failure(hasFailed);
@@ -265,9 +270,9 @@ void PrologueBuilder::buildList(ValueRange at, int64_t kind, Value numBlocks,
         Value block = add(first, lane);
         SmallVector<Value> place(at);
         place.push_back(min(block, last));
-        Value isKind =
-            compare(Predicate::eq, extract(prologueViews[number].back(), place),
-                    i32(kind));
+        Value isKind = compare(
+            Predicate::eq, extract(prologueViews[number][kBlockStates], place),
+            i32(kind));
         Value exists = compare(Predicate::ult, block, blocks);
         Value isListed = arith::AndIOp::create(builder, loc, isKind, exists);
         Value bits = reduce(Reduction::OR, select(isListed, bit, i32(0)));
@@ -376,6 +381,75 @@ LogicalResult PrologueBuilder::buildKeyBounds(KeyBoundsOp op,
   return failure(hasFailed);
 }
 
+//===----------------------------------------------------------------------===//
+// The order of the tiles of rows
+//===----------------------------------------------------------------------===//
+
+/// The keys in the bands of a tile of rows, i32.
+Value PrologueBuilder::countKeys(KeyBoundsOp op, Value tile) {
+  Value zero = constant(0), keys = i32(0);
+  for (size_t band = 0; band < op.getBounds().size() / 2; ++band) {
+    auto bound = [&](int64_t i) {
+      return extract(prologueViews[number].front(),
+                     {zero, zero, tile, constant(4 * band + i)});
+    };
+    Value end = bound(1);
+    keys =
+        add(keys, arith::SubIOp::create(builder, loc, end, min(bound(0), end)));
+  }
+  return keys;
+}
+
+/// The blocks in the lists of a tile of rows, i32.
+Value PrologueBuilder::countBlocks(Value tile) {
+  ArrayRef<Value> views = prologueViews[number];
+  Value zero = constant(0);
+  Value at[] = {zero, zero, tile};
+  return add(extract(views[0], at), extract(views[2], at));
+}
+
+/// Writes the number of each tile to its place in the order: behind those with
+/// more keys, and those of higher numbers with as many.
+LogicalResult PrologueBuilder::buildTileOrder(Operation *op,
+                                              const Twine &name) {
+  if (failed(begin(op, name)))
+    return failure();
+  auto bounds = dyn_cast<KeyBoundsOp>(op);
+  auto count = [&](Value tile) {
+    return bounds ? countKeys(bounds, tile) : countBlocks(tile);
+  };
+  Value rows =
+      bounds ? bounds.getRows() : cast<CreateBlockMaskOp>(op).getRows();
+  Value tiles = ceilDiv(values.lookup(rows), *getOrderedTile(op));
+  onlyIf(compare(Predicate::ult, warp, tiles), [&] {
+    Value keys = count(warp);
+    Value last = arith::SubIOp::create(builder, loc, tiles, constant(1));
+    SmallVector<Value> before = loop(
+        constant(0), tiles, kLanes, i32(0),
+        [&](Value first, ValueRange state) -> SmallVector<Value> {
+          Value other = add(first, lane);
+          Value more = count(min(other, last));
+          Value isLater = compare(Predicate::ugt, other, warp);
+          Value isBefore = arith::OrIOp::create(
+              builder, loc, compare(Predicate::sgt, more, keys),
+              arith::AndIOp::create(
+                  builder, loc, compare(Predicate::eq, more, keys), isLater));
+          Value exists = compare(Predicate::ult, other, tiles);
+          Value counts = arith::AndIOp::create(builder, loc, isBefore, exists);
+          return {add(state[0], toI32(counts))};
+        });
+    Value place = reduce(Reduction::ADD, before[0]);
+    onlyIf(compare(Predicate::eq, lane, constant(0)), [&] {
+      Value at = arith::IndexCastOp::create(builder, loc,
+                                            builder.getIndexType(), place);
+      insert(toI32(warp), prologueViews[number].back(),
+             {constant(0), constant(0), at});
+    });
+  });
+  end();
+  return success();
+}
+
 LogicalResult attn::buildPrologueKernels(OpBuilder &builder,
                                          TiledAttention &attention,
                                          StringRef name) {
@@ -390,6 +464,8 @@ LogicalResult attn::buildPrologueKernels(OpBuilder &builder,
       result = make().buildKeyBounds(cast<KeyBoundsOp>(prologue.op),
                                      name + "_key_bounds");
     }
+    if (succeeded(result) && getOrderedTile(prologue.op))
+      result = make().buildTileOrder(prologue.op, name + "_tile_order");
     if (failed(result))
       return failure();
   }

@@ -338,7 +338,7 @@ void BackwardTiler::createQueryNest() {
       std::nullopt);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(forall.getTerminator());
-  ValueRange ivs = forall.getInductionVars();
+  SmallVector<Value> ivs = forall.getInductionVars();
   Place place{ivs[0], ivs[1], ivs[2], Value()};
   auto tile = [&](Value from) {
     return from ? getTile(from, place, kLoopM, place.h) : from;
@@ -488,7 +488,7 @@ void BackwardTiler::createKeyNest(TileSizes sizes, const KeyGradients &wanted) {
       std::nullopt);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(forall.getTerminator());
-  ValueRange ivs = forall.getInductionVars();
+  SmallVector<Value> ivs = forall.getInductionVars();
   Place place{ivs[0], ivs[1], Value(), ivs[2]};
   KeyTile keyTile = {getTile(op.getKey(), place, kLoopN, place.h),
                      getTile(op.getValue(), place, kLoopN, place.h)};
