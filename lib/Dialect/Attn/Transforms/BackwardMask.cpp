@@ -126,10 +126,11 @@ static SmallVector<TileRange> walkBand(OpBuilder &builder, Location loc,
                                        const TileGrid &grid) {
   KeyTileBounds bounds =
       computeKeyTileBounds(builder, loc, visibility, grid.tileN, grid.keys);
+  OpFoldResult end = grid.isEndWhole ? bounds.end : bounds.raggedEnd;
   return makeRanges(builder, loc, bounds.begin,
                     {{bounds.fullBegin, /*isMasked=*/true},
                      {bounds.fullEnd, /*isMasked=*/false},
-                     {bounds.raggedEnd, /*isMasked=*/true}});
+                     {end, /*isMasked=*/true}});
 }
 
 static SmallVector<TileRange> walkRanges(OpBuilder &builder, Location loc,
@@ -140,7 +141,10 @@ static SmallVector<TileRange> walkRanges(OpBuilder &builder, Location loc,
   IndexMath math(builder, loc);
   OpFoldResult end = math.constant(0);
   SmallVector<RangeEnd> ends;
-  for (KeyTileSequence *sequence : {&walk.full, &walk.partial, &walk.ragged}) {
+  SmallVector<KeyTileSequence *> sequences = {&walk.full, &walk.partial};
+  if (!grid.isEndWhole)
+    sequences.push_back(&walk.ragged);
+  for (KeyTileSequence *sequence : sequences) {
     // The count goes on from loop to loop.
     sequence->first = math.sub(sequence->first, end);
     end = math.add(end, sequence->length);

@@ -134,7 +134,8 @@ StaticTiles attn::findStaticTiles(Region &maskMod, const MaskAnalysis &mask,
     return {};
   if (grid.isEndWhole)
     n = llvm::alignTo(*n, grid.tileN);
-  OpBuilder builder(maskMod.getContext());
+  // The region may be in no op.
+  OpBuilder builder(maskMod.front().back().getContext());
   int64_t stride = llvm::divideCeil(map->rowTiles, kMostSamples);
   TileCounts lists, ranges;
   for (int64_t row = 0; row < map->rowTiles; row += stride) {
