@@ -182,12 +182,17 @@ SmallVector<TileRange> VisitedTiles::get(OpBuilder &builder, Location loc,
     if (tiles.lists)
       return walkTable(builder, loc, *tiles.lists, stay, grid);
   }
-  if (grid.isEndWhole) {
-    IndexMath math(builder, loc);
-    grid.keys = math.mul(math.ceilDiv(grid.keys, grid.tileN), grid.tileN);
-  }
+  IndexMath math(builder, loc);
+  OpFoldResult end = grid.keys;
+  if (grid.isEndWhole)
+    grid.keys = math.mul(math.ceilDiv(end, grid.tileN), grid.tileN);
   KeyVisibility visibility =
       getVisibility(builder, loc, batch, head, stay, grid.keys);
+  // What is past the end is no reason to visit the last tile.
+  if (grid.keys != end)
+    for (KeyRange &range : visibility.some)
+      if (range.lower)
+        range.upper = range.upper ? math.min({range.upper, end}) : end;
   return visibility.isBand() ? walkBand(builder, loc, visibility, grid)
                              : walkRanges(builder, loc, visibility, grid);
 }
