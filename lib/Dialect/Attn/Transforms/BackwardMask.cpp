@@ -18,6 +18,10 @@
 using namespace mlir;
 using namespace attn;
 
+/// As for the forward: more ranges cost more to find the next tile than they
+/// are likely to skip.
+static constexpr unsigned kMostRanges = 4;
+
 VisitedTiles::VisitedTiles(Region &maskMod, unsigned streamed)
     : region(std::make_unique<Region>()) {
   if (maskMod.empty())
@@ -37,8 +41,6 @@ VisitedTiles::VisitedTiles(Region &maskMod, unsigned streamed)
   for (Operation &op : from)
     builder.clone(op, mapping);
   mask = analyzeMask(*region);
-  if (mask->formula.kind == MaskFormula::Unknown)
-    mask.reset();
 }
 
 bool VisitedTiles::differsByHead() const {
@@ -56,19 +58,25 @@ static Value cloneOut(OpBuilder &builder, Value value, Region &region,
   return mapping.lookup(value);
 }
 
-KeyTileBounds VisitedTiles::getBounds(OpBuilder &builder, Location loc,
-                                      Value batch, Value head,
-                                      const RowRange &stay, int64_t tile,
-                                      OpFoldResult total) {
-  OpFoldResult zero = builder.getIndexAttr(0);
-  if (!mask && !region->empty())
-    return {zero, zero, zero, total, total};
-  if (!mask) {
-    AffineExpr s0 = builder.getAffineSymbolExpr(0);
-    OpFoldResult whole = affine::makeComposedFoldedAffineApply(
-        builder, loc, s0.floorDiv(tile) * tile, {total});
-    return {zero, zero, whole, whole, total};
-  }
+Value TileRange::getPosition(OpBuilder &builder, Location loc,
+                             Value count) const {
+  if (!find)
+    return count;
+  IndexMath math(builder, loc);
+  return getValueOrCreateConstantIndexOp(builder, loc,
+                                         find(math, OpFoldResult(count)));
+}
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+KeyVisibility VisitedTiles::getVisibility(OpBuilder &builder, Location loc,
+                                          Value batch, Value head,
+                                          const RowRange &stay,
+                                          OpFoldResult total) {
+  if (!mask)
+    return {{KeyRange()}, {KeyRange()}};
   IRMapping mapping;
   mapping.map(region->getArgument(kLoopB), batch);
   mapping.map(region->getArgument(kLoopH), head);
@@ -81,36 +89,110 @@ KeyTileBounds VisitedTiles::getBounds(OpBuilder &builder, Location loc,
       value = arith::IndexCastOp::create(builder, loc, index, value);
     return getAsOpFoldResult(value);
   };
-  KeyVisibility visibility = computeVisibility(builder, loc, *mask, stay, total,
-                                               materialize, /*mostRanges=*/1);
-  return computeKeyTileBounds(builder, loc, visibility, tile, total);
+  return computeVisibility(builder, loc, *mask, stay, total, materialize,
+                           kMostRanges);
+}
+
+namespace {
+/// Up to which count of positions there are tiles of one kind.
+struct RangeEnd {
+  OpFoldResult end;
+  bool isMasked;
+  KeyFinder find = nullptr;
+};
+} // namespace
+
+/// Ranges that follow each other from `begin` on. Those that are known to be
+/// empty are left out; one stays.
+static SmallVector<TileRange> makeRanges(OpBuilder &builder, Location loc,
+                                         OpFoldResult begin,
+                                         ArrayRef<RangeEnd> ends) {
+  SmallVector<TileRange> ranges;
+  Value lower = getValueOrCreateConstantIndexOp(builder, loc, begin);
+  for (const RangeEnd &range : ends) {
+    bool isNeeded = &range == &ends.back() && ranges.empty();
+    if (isEqualConstantIntOrValue(begin, range.end) && !isNeeded)
+      continue;
+    Value upper = getValueOrCreateConstantIndexOp(builder, loc, range.end);
+    ranges.push_back({lower, upper, range.isMasked, range.find});
+    begin = range.end;
+    lower = upper;
+  }
+  return ranges;
+}
+
+static SmallVector<TileRange> walkBand(OpBuilder &builder, Location loc,
+                                       const KeyVisibility &visibility,
+                                       const TileGrid &grid) {
+  KeyTileBounds bounds =
+      computeKeyTileBounds(builder, loc, visibility, grid.tileN, grid.keys);
+  OpFoldResult end = grid.isEndWhole ? bounds.end : bounds.raggedEnd;
+  return makeRanges(builder, loc, bounds.begin,
+                    {{bounds.fullBegin, /*isMasked=*/true},
+                     {bounds.fullEnd, /*isMasked=*/false},
+                     {end, /*isMasked=*/true}});
+}
+
+static SmallVector<TileRange> walkRanges(OpBuilder &builder, Location loc,
+                                         const KeyVisibility &visibility,
+                                         const TileGrid &grid) {
+  KeyTileWalk walk =
+      computeKeyTileWalk(builder, loc, visibility, grid.tileN, grid.keys);
+  IndexMath math(builder, loc);
+  OpFoldResult end = math.constant(0);
+  SmallVector<RangeEnd> ends;
+  SmallVector<KeyTileSequence *> sequences = {&walk.full, &walk.partial};
+  if (!grid.isEndWhole)
+    sequences.push_back(&walk.ragged);
+  for (KeyTileSequence *sequence : sequences) {
+    // The count goes on from loop to loop.
+    sequence->first = math.sub(sequence->first, end);
+    end = math.add(end, sequence->length);
+    ends.push_back({end, sequence != &walk.full,
+                    [tiles = *sequence](IndexMath &inside, OpFoldResult count) {
+                      return tiles.getKey(inside, count);
+                    }});
+  }
+  return makeRanges(builder, loc, math.constant(0), ends);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// The ragged tile is padded: a masked one like others.
+static SmallVector<TileRange> walkTable(OpBuilder &builder, Location loc,
+                                        const BlockLists &lists,
+                                        const RowRange &stay,
+                                        const TileGrid &grid) {
+  IndexMath math(builder, loc);
+  ListedTiles list = readList(
+      builder, loc, lists, math.floorDiv(stay.first, grid.tileM), grid.tileN);
+  return makeRanges(
+      builder, loc, math.constant(0),
+      {{OpFoldResult(list.fullEnd), /*isMasked=*/false, list.find},
+       {OpFoldResult(list.raggedEnd), /*isMasked=*/true, list.find}});
 }
 
 SmallVector<TileRange> VisitedTiles::get(OpBuilder &builder, Location loc,
                                          Value batch, Value head,
-                                         const RowRange &stay, int64_t tile,
-                                         OpFoldResult total, bool masksEnd) {
-  if (!masksEnd) {
-    AffineExpr s0 = builder.getAffineSymbolExpr(0);
-    total = affine::makeComposedFoldedAffineApply(
-        builder, loc, s0.ceilDiv(tile) * tile, {total});
+                                         const RowRange &stay, TileGrid grid) {
+  if (mask) {
+    StaticTiles tiles = findStaticTiles(*region, *mask, grid, kMostRanges);
+    if (tiles.lists)
+      return walkTable(builder, loc, *tiles.lists, stay, grid);
   }
-  KeyTileBounds bounds =
-      getBounds(builder, loc, batch, head, stay, tile, total);
-  if (!masksEnd) // All tiles are whole.
-    bounds.raggedEnd = bounds.end;
-  OpFoldResult ends[] = {bounds.begin, bounds.fullBegin, bounds.fullEnd,
-                         bounds.raggedEnd};
-  SmallVector<TileRange> ranges;
-  Value lower = getValueOrCreateConstantIndexOp(builder, loc, ends[0]);
-  for (unsigned part = 0; part < 3; ++part) {
-    // Ranges that are known to be empty are left out; one stays.
-    bool isLast = part == 2 && ranges.empty();
-    if (isEqualConstantIntOrValue(ends[part], ends[part + 1]) && !isLast)
-      continue;
-    Value upper = getValueOrCreateConstantIndexOp(builder, loc, ends[part + 1]);
-    ranges.push_back({lower, upper, /*isMasked=*/part != 1});
-    lower = upper;
-  }
-  return ranges;
+  IndexMath math(builder, loc);
+  OpFoldResult end = grid.keys;
+  if (grid.isEndWhole)
+    grid.keys = math.mul(math.ceilDiv(end, grid.tileN), grid.tileN);
+  KeyVisibility visibility =
+      getVisibility(builder, loc, batch, head, stay, grid.keys);
+  // What is past the end is no reason to visit the last tile.
+  if (grid.keys != end)
+    for (KeyRange &range : visibility.some)
+      if (range.lower)
+        range.upper = range.upper ? math.min({range.upper, end}) : end;
+  return visibility.isBand() ? walkBand(builder, loc, visibility, grid)
+                             : walkRanges(builder, loc, visibility, grid);
 }

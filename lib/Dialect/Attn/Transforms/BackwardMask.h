@@ -13,16 +13,23 @@
 #ifndef LIB_DIALECT_ATTN_TRANSFORMS_BACKWARDMASK_H
 #define LIB_DIALECT_ATTN_TRANSFORMS_BACKWARDMASK_H
 
+#include "BlockLists.h"
 #include "attn/Analysis/KeyTiles.h"
 
 #include <memory>
 
 namespace attn {
 
-/// Neighbouring tiles [lower, upper), which need the mask or do not.
+/// The tiles at the counts [lower, upper) of positions, in steps of a tile. All
+/// of them need the mask, or none.
 struct TileRange {
   mlir::Value lower, upper;
   bool isMasked;
+  /// Gives the position of the tile at a count; the count itself if not set.
+  KeyFinder find = nullptr;
+
+  mlir::Value getPosition(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Value count) const;
 };
 
 /// One direction: positions that stay, and positions that stream past in tiles.
@@ -35,24 +42,21 @@ public:
   /// True if the mask is not the same for all heads.
   bool differsByHead() const;
 
-  /// The tiles of `tile` positions of [0, total) that some position of `stay`
-  /// visits, in order; each range begins where the one before ends. There is at
-  /// least one, which may be empty. Positions past `total` count as masked only
-  /// if `masksEnd`.
+  /// The tiles that some position of `stay` visits, where rows are what stays
+  /// and keys what streams; each range begins where the one before ends. There
+  /// is at least one, which may be empty.
   llvm::SmallVector<TileRange> get(mlir::OpBuilder &builder, mlir::Location loc,
                                    mlir::Value batch, mlir::Value head,
-                                   const RowRange &stay, int64_t tile,
-                                   mlir::OpFoldResult total, bool masksEnd);
+                                   const RowRange &stay, TileGrid grid);
 
 private:
-  KeyTileBounds getBounds(mlir::OpBuilder &builder, mlir::Location loc,
-                          mlir::Value batch, mlir::Value head,
-                          const RowRange &stay, int64_t tile,
-                          mlir::OpFoldResult total);
+  KeyVisibility getVisibility(mlir::OpBuilder &builder, mlir::Location loc,
+                              mlir::Value batch, mlir::Value head,
+                              const RowRange &stay, mlir::OpFoldResult total);
 
   /// A copy of the mask, whose keys are what streams; empty without a mask.
   std::unique_ptr<mlir::Region> region;
-  /// Nothing if the mask is none that the analysis knows.
+  /// Nothing without a mask.
   std::optional<MaskAnalysis> mask;
 };
 

@@ -8,8 +8,11 @@
 
 #include "attn/Analysis/KeyTiles.h"
 #include "attn/Analysis/MaskProgram.h"
-#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -111,30 +114,28 @@ static bool isOneBand(const MaskAnalysis &mask) {
   return bands.size() <= 1 && (bands.empty() || bands.front().isExact);
 }
 
-StaticTiles attn::findStaticTiles(OnlineAttentionOp step,
-                                  const MaskAnalysis &mask, OpFoldResult rows,
-                                  OpFoldResult keys, unsigned mostRanges) {
+StaticTiles attn::findStaticTiles(Region &maskMod, const MaskAnalysis &mask,
+                                  const TileGrid &grid, unsigned mostRanges) {
   if (isOneBand(mask))
     return {true, std::nullopt};
-  std::optional<int64_t> m = rows ? getConstantIntValue(rows) : std::nullopt;
-  std::optional<int64_t> n = getConstantIntValue(keys);
-  bool readsData = llvm::any_of(step.getMaskMod().front(), [](Operation &op) {
+  std::optional<int64_t> m =
+      grid.rows ? getConstantIntValue(grid.rows) : std::nullopt;
+  std::optional<int64_t> n = getConstantIntValue(grid.keys);
+  bool readsData = llvm::any_of(maskMod.front(), [](Operation &op) {
     return isa<tensor::ExtractOp, BlockListedOp, SegmentOp>(op);
   });
   if (!m || !n || *m < 1 || *n < 1 || !mask.symbols.empty() || readsData)
     return {};
-  ScheduleAttr schedule = *step.getSchedule();
   constexpr int64_t kMany = int64_t(1) << 31;
   MaskBox problem{{0, kMany}, {0, kMany}, {0, *m - 1}, {0, *n - 1}};
-  std::optional<BlockMap> map =
-      MaskProgram(step.getMaskMod())
-          .classifyBlocks(problem,
-                          schedule.getTileM() /
-                              AttentionDims::get(step).queryHeads,
-                          schedule.getTileN(), kMostBoxes);
+  std::optional<BlockMap> map = MaskProgram(maskMod).classifyBlocks(
+      problem, grid.tileM, grid.tileN, kMostBoxes);
   if (!map)
     return {};
-  OpBuilder builder(step.getContext());
+  if (grid.isEndWhole)
+    n = llvm::alignTo(*n, grid.tileN);
+  // The region may be in no op.
+  OpBuilder builder(maskMod.front().back().getContext());
   int64_t stride = llvm::divideCeil(map->rowTiles, kMostSamples);
   TileCounts lists, ranges;
   for (int64_t row = 0; row < map->rowTiles; row += stride) {
@@ -147,4 +148,43 @@ StaticTiles attn::findStaticTiles(OnlineAttentionOp step,
   if (result.table.size() > kMostEntries)
     return {};
   return {false, std::move(result)};
+}
+
+//===----------------------------------------------------------------------===//
+// Reading a table
+//===----------------------------------------------------------------------===//
+
+ListedTiles attn::readList(OpBuilder &builder, Location loc,
+                           const BlockLists &lists, OpFoldResult number,
+                           int64_t tileN) {
+  auto type = RankedTensorType::get(lists.table.size(), builder.getI32Type());
+  auto forall = builder.getInsertionBlock()
+                    ->getParent()
+                    ->getParentOfType<scf::ForallOp>();
+  OpBuilder outside(forall);
+  Value table = arith::ConstantOp::create(
+      outside, loc, DenseIntElementsAttr::get(type, lists.table));
+  auto read = [=](OpBuilder &inside, OpFoldResult position) -> Value {
+    Value entry = tensor::ExtractOp::create(
+        inside, loc, table,
+        getValueOrCreateConstantIndexOp(inside, loc, position));
+    return arith::IndexCastOp::create(inside, loc, inside.getIndexType(),
+                                      entry);
+  };
+  IndexMath math(builder, loc);
+  OpFoldResult header = math.mul(number, BlockLists::kHeader);
+  auto readHeader = [&](BlockLists::Header field) {
+    return read(builder, math.add(header, math.constant(field)));
+  };
+  Value begin = readHeader(BlockLists::kBegin);
+  Value step = arith::ConstantIndexOp::create(builder, loc, tileN);
+  auto find = [=](IndexMath &inside, OpFoldResult count) -> OpFoldResult {
+    OpBuilder &body = inside.getBuilder();
+    Value tile = arith::DivUIOp::create(
+        body, loc, getValueOrCreateConstantIndexOp(body, loc, count), step);
+    Value position = arith::AddIOp::create(body, loc, begin, tile);
+    return read(body, position);
+  };
+  return {readHeader(BlockLists::kFullEnd), readHeader(BlockLists::kPartialEnd),
+          readHeader(BlockLists::kRaggedEnd), find};
 }

@@ -14,8 +14,8 @@
 #define LIB_DIALECT_ATTN_TRANSFORMS_BLOCKLISTS_H
 
 #include "attn/Analysis/KeyRanges.h"
-#include "attn/Dialect/Attn/IR/Attn.h"
 
+#include <functional>
 #include <optional>
 
 namespace attn {
@@ -39,11 +39,35 @@ struct StaticTiles {
   std::optional<BlockLists> lists;
 };
 
-/// The tiles of a step over all `keys` keys, compared with at most `mostRanges`
+/// The tiles of all pairs of an attention.
+struct TileGrid {
+  mlir::OpFoldResult rows; ///< null if unknown
+  mlir::OpFoldResult keys;
+  int64_t tileM, tileN;
+  /// Keys past the end, in the last tile, need no mask.
+  bool isEndWhole = false;
+};
+
+/// What is known of the tiles of `maskMod`, compared with at most `mostRanges`
 /// ranges of keys.
-StaticTiles findStaticTiles(OnlineAttentionOp step, const MaskAnalysis &mask,
-                            mlir::OpFoldResult rows, mlir::OpFoldResult keys,
-                            unsigned mostRanges);
+StaticTiles findStaticTiles(mlir::Region &maskMod, const MaskAnalysis &mask,
+                            const TileGrid &grid, unsigned mostRanges);
+
+/// Gives the body of a loop the first key of the tile at a count of keys.
+using KeyFinder = std::function<mlir::OpFoldResult(IndexMath &math,
+                                                   mlir::OpFoldResult count)>;
+
+/// The list of a row tile: counts of keys at which its parts end.
+struct ListedTiles {
+  mlir::Value fullEnd, partialEnd, raggedEnd;
+  KeyFinder find;
+};
+
+/// Reads the list of row tile `number`, in tiles of `tileN` keys. The table is
+/// put before the scf.forall that is built.
+ListedTiles readList(mlir::OpBuilder &builder, mlir::Location loc,
+                     const BlockLists &lists, mlir::OpFoldResult number,
+                     int64_t tileN);
 
 } // namespace attn
 

@@ -192,10 +192,15 @@ static bool boundLoops(UnsplitLoops loops) {
   RowRange rows = getRows(builder, step);
   unsigned mostRanges = getMostRanges(*step.getSchedule());
   StaticTiles tiles;
+  ScheduleAttr schedule = *step.getSchedule();
+  TileGrid grid{getQueryLength(step), keys,
+                schedule.getTileM() / getTileHeads(step), schedule.getTileN()};
   if (mostRanges > 1)
-    tiles = findStaticTiles(step, mask, getQueryLength(step), keys, mostRanges);
+    tiles = findStaticTiles(step.getMaskMod(), mask, grid, mostRanges);
   if (tiles.lists) {
-    walkTable(builder, loops, *tiles.lists, rows);
+    IndexMath math(builder, step.getLoc());
+    walkTable(builder, loops, *tiles.lists,
+              math.floorDiv(rows.first, grid.tileM), grid.tileN);
     return true;
   }
   if (!tiles.rangesSuffice && !areExact(mask.getBands())) {

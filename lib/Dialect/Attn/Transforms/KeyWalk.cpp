@@ -6,7 +6,6 @@
 
 #include "KeyWalk.h"
 #include "TiledForm.h"
-#include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -170,41 +169,12 @@ void attn::walkRanges(OpBuilder &builder, UnsplitLoops loops,
 }
 
 void attn::walkTable(OpBuilder &builder, UnsplitLoops loops,
-                     const BlockLists &lists, const RowRange &rows) {
-  OnlineAttentionOp step = getStep(loops.first());
-  ScheduleAttr schedule = *step.getSchedule();
-  Location loc = step.getLoc();
-  auto type = RankedTensorType::get(lists.table.size(), builder.getI32Type());
-  auto forall = loops.first()->getParentOfType<scf::ForallOp>();
-  OpBuilder outside(forall);
-  Value table = arith::ConstantOp::create(
-      outside, loc, DenseIntElementsAttr::get(type, lists.table));
-  auto read = [&](OpBuilder &inside, OpFoldResult position) -> Value {
-    Value entry = tensor::ExtractOp::create(
-        inside, loc, table,
-        getValueOrCreateConstantIndexOp(inside, loc, position));
-    return arith::IndexCastOp::create(inside, loc, inside.getIndexType(),
-                                      entry);
-  };
-  IndexMath math(builder, loc);
-  int64_t tileM = schedule.getTileM() / AttentionDims::get(step).queryHeads;
-  OpFoldResult header =
-      math.mul(math.floorDiv(rows.first, tileM), BlockLists::kHeader);
-  auto readHeader = [&](BlockLists::Header field) {
-    return read(builder, math.add(header, math.constant(field)));
-  };
-  Value begin = readHeader(BlockLists::kBegin);
-  Value tileN =
-      arith::ConstantIndexOp::create(builder, loc, schedule.getTileN());
-  auto find = [&](IndexMath &inside, OpFoldResult count) -> OpFoldResult {
-    OpBuilder &body = inside.getBuilder();
-    Value number = arith::DivUIOp::create(
-        body, loc, getValueOrCreateConstantIndexOp(body, loc, count), tileN);
-    Value position = arith::AddIOp::create(body, loc, begin, number);
-    return read(body, position);
-  };
+                     const BlockLists &lists, OpFoldResult rowTile,
+                     int64_t tileN) {
+  ListedTiles list =
+      readList(builder, loops.first().getLoc(), lists, rowTile, tileN);
   walkParts(builder, loops,
-            {{loops.whole, readHeader(BlockLists::kFullEnd), true, find},
-             {loops.whole, readHeader(BlockLists::kPartialEnd), false, find},
-             {loops.ragged, readHeader(BlockLists::kRaggedEnd), false, find}});
+            {{loops.whole, list.fullEnd, true, list.find},
+             {loops.whole, list.partialEnd, false, list.find},
+             {loops.ragged, list.raggedEnd, false, list.find}});
 }

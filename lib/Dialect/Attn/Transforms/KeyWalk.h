@@ -14,10 +14,9 @@
 
 #include "BlockLists.h"
 #include "attn/Analysis/KeyTiles.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-
-#include <functional>
 
 namespace attn {
 
@@ -45,13 +44,10 @@ void walkBand(mlir::OpBuilder &builder, UnsplitLoops loops,
 void walkRanges(mlir::OpBuilder &builder, UnsplitLoops loops,
                 const KeyVisibility &visibility, int64_t tileN);
 
-/// Walks the tiles of a table.
+/// Walks the tiles that a table has for row tile `rowTile`.
 void walkTable(mlir::OpBuilder &builder, UnsplitLoops loops,
-               const BlockLists &lists, const RowRange &rows);
-
-/// Gives the body of a loop the first key of the tile at a count of keys.
-using KeyFinder = std::function<mlir::OpFoldResult(IndexMath &math,
-                                                   mlir::OpFoldResult count)>;
+               const BlockLists &lists, mlir::OpFoldResult rowTile,
+               int64_t tileN);
 
 /// One loop of a walk: a copy of `loop`, if that is there, from where the part
 /// before ends up to `end`. Its induction variable counts keys.

@@ -349,7 +349,7 @@ void BackwardTiler::createQueryNest() {
                                           output, rowTile.dOutput, dLse);
   SmallVector<TileRange> ranges = visitedKeys->get(
       builder, loc, place.b, place.h, getStaying(place.m, tiles.m, rows),
-      tiles.n, keys, /*masksEnd=*/true);
+      {rows, keys, tiles.m, tiles.n});
   Value gradient = createZeroTile(op.getQuery(), tiles.m);
   Value tileStep = index(tiles.n);
   for (const TileRange &range : ranges) {
@@ -357,7 +357,7 @@ void BackwardTiler::createQueryNest() {
                                    tileStep, ValueRange(gradient));
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    place.n = loop.getInductionVar();
+    place.n = range.getPosition(builder, loc, loop.getInductionVar());
     BackwardStepOp step =
         createStep(rowTile, getKeyTile(place), place, range.isMasked,
                    loop.getRegionIterArgs()[0], Value(), Value());
@@ -380,7 +380,7 @@ SmallVector<Value> BackwardTiler::createRowLoop(const TileRange &range,
                                  index(tiles.m), init);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  place.m = loop.getInductionVar();
+  place.m = range.getPosition(builder, loc, loop.getInductionVar());
   scf::YieldOp::create(builder, loc,
                        createRowStep(keyTile, place, range.isMasked,
                                      loop.getRegionIterArgs(), wanted));
@@ -405,7 +405,8 @@ SmallVector<Value> BackwardTiler::createGroupLoop(const TileRange &range,
   Value tile = builder.createOrFold<arith::RemUIOp>(loc, number, perHead);
   Value row = builder.createOrFold<arith::MulIOp>(loc, tile, index(tiles.m));
   place.h = builder.createOrFold<arith::AddIOp>(loc, place.h, head);
-  place.m = builder.createOrFold<arith::AddIOp>(loc, range.lower, row);
+  Value count = builder.createOrFold<arith::AddIOp>(loc, range.lower, row);
+  place.m = range.getPosition(builder, loc, count);
   scf::YieldOp::create(builder, loc,
                        createRowStep(keyTile, place, range.isMasked,
                                      loop.getRegionIterArgs(), wanted));
@@ -441,8 +442,9 @@ SmallVector<Value> BackwardTiler::createRowLoops(const KeyTile &keyTile,
   RowRange stay = getStaying(place.n, tiles.n, keys);
   SmallVector<TileRange> ranges;
   if (isOneHead || !visitedRows->differsByHead()) {
-    ranges = visitedRows->get(builder, loc, place.b, place.h, stay, tiles.m,
-                              rows, /*masksEnd=*/false);
+    ranges =
+        visitedRows->get(builder, loc, place.b, place.h, stay,
+                         {keys, rows, tiles.n, tiles.m, /*isEndWhole=*/true});
   } else {
     op.emitRemark() << "no row tile is skipped for dK and dV: the heads of a "
                        "group see different keys";
