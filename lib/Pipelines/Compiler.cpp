@@ -222,7 +222,7 @@ LogicalResult Compilation::noteSelections() {
       return WalkResult::interrupt();
     AttentionProblem problem = getProblem(op);
     selections.push_back(getReportJson(problem, target, *selection).dump());
-    masks.push_back(describeMask(op, problem, selection->chosen().schedule));
+    masks.push_back(describeMask(op, problem, target, selection->chosen()));
     return WalkResult::advance();
   });
   return failure(walk.wasInterrupted());

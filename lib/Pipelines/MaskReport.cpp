@@ -31,10 +31,20 @@ static json::Array drawBlocks(const BlockMap &map) {
   return lines;
 }
 
+/// The part of the time of the same schedule without a mask.
+static double predictSaving(AttentionProblem problem, const TargetInfo &target,
+                            const Candidate &chosen) {
+  problem.mask = MaskPattern::full();
+  double unmasked = getCost(problem, chosen.schedule, target).seconds;
+  return 1 - chosen.cost.seconds / unmasked;
+}
+
 json::Value attn::describeMask(AttentionOp op, const AttentionProblem &problem,
-                               const Schedule &schedule) {
+                               const TargetInfo &target,
+                               const Candidate &chosen) {
   if (!op.hasMaskMod())
     return nullptr;
+  const Schedule &schedule = chosen.schedule;
   MaskProgram program(op.getMaskMod());
   MaskBox all{{0, problem.batch - 1},
               {0, problem.queryHeads - 1},
@@ -56,15 +66,17 @@ json::Value attn::describeMask(AttentionOp op, const AttentionProblem &problem,
   for (BlockState state : map->blocks)
     ++counts[static_cast<int>(state)];
   int64_t total = map->blocks.size(), visited = counts[1] + counts[2];
-  return json::Object{{"rows", problem.queryLength},
-                      {"keys", problem.kvLength},
-                      {"tile_m", schedule.tileM},
-                      {"tile_n", schedule.tileN},
-                      {"empty", counts[0]},
-                      {"partial", counts[1]},
-                      {"full", counts[2]},
-                      {"visited", visited},
-                      {"density", static_cast<double>(visited) / total},
-                      {"picture_tiles", scale},
-                      {"picture", drawBlocks(*picture)}};
+  return json::Object{
+      {"rows", problem.queryLength},
+      {"keys", problem.kvLength},
+      {"tile_m", schedule.tileM},
+      {"tile_n", schedule.tileN},
+      {"empty", counts[0]},
+      {"partial", counts[1]},
+      {"full", counts[2]},
+      {"visited", visited},
+      {"density", static_cast<double>(visited) / total},
+      {"picture_tiles", scale},
+      {"predicted_saving", predictSaving(problem, target, chosen)},
+      {"picture", drawBlocks(*picture)}};
 }

@@ -12,8 +12,7 @@
 #define ATTN_LIB_PIPELINES_MASKREPORT_H
 
 #include "attn/Dialect/Attn/IR/Attn.h"
-#include "attn/Schedule/AttentionProblem.h"
-#include "attn/Schedule/Schedule.h"
+#include "attn/Schedule/ScheduleSelector.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -23,9 +22,11 @@ namespace attn {
 /// schedule's tiles: how many are empty, partial and full, how many are visited
 /// and what share of all that is, and a picture with a character for each tile,
 /// or for each square of them where there are many: '.' empty, '+' partial, '#'
-/// full. Null without a mask, or if it takes too long to find out.
+/// full; and the part of the time without a mask that the cost model predicts
+/// to be saved. Null without a mask, or if it takes too long to find out.
 llvm::json::Value describeMask(AttentionOp op, const AttentionProblem &problem,
-                               const Schedule &schedule);
+                               const TargetInfo &target,
+                               const Candidate &chosen);
 
 } // namespace attn
 

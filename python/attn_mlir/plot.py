@@ -162,7 +162,7 @@ def draw_mask(pyplot, mask, output):
         xlabel="key",
         ylabel="query",
         title=f"{mask['visited']} tiles of {mask['tile_m']} x {mask['tile_n']} visited "
-        f"({mask['density']:.1%}), {mask['full']} full",
+        f"({mask['density']:.1%}), {mask['full']} full, {mask['predicted_saving']:.0%} of the time saved (predicted)",
     )
     figure.tight_layout()
     metadata = {"Date": None} if output.endswith(".svg") else None
