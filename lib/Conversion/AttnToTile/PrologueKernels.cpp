@@ -453,19 +453,20 @@ LogicalResult PrologueBuilder::buildTileOrder(Operation *op,
 LogicalResult attn::buildPrologueKernels(OpBuilder &builder,
                                          TiledAttention &attention,
                                          StringRef name) {
-  for (auto [number, prologue] : llvm::enumerate(attention.prologue)) {
+  for (unsigned number = 0; number < attention.prologue.size(); ++number) {
+    Operation *prologue = attention.prologue[number].op;
     auto make = [&] { return PrologueBuilder(builder, attention, number); };
     LogicalResult result = success();
-    if (auto op = dyn_cast<CreateBlockMaskOp>(prologue.op)) {
+    if (auto op = dyn_cast<CreateBlockMaskOp>(prologue)) {
       result = make().buildBlockStates(op, name + "_block_states");
       if (succeeded(result))
         result = make().buildBlockLists(op, name + "_block_lists");
     } else {
-      result = make().buildKeyBounds(cast<KeyBoundsOp>(prologue.op),
+      result = make().buildKeyBounds(cast<KeyBoundsOp>(prologue),
                                      name + "_key_bounds");
     }
-    if (succeeded(result) && getOrderedTile(prologue.op))
-      result = make().buildTileOrder(prologue.op, name + "_tile_order");
+    if (succeeded(result) && getOrderedTile(prologue))
+      result = make().buildTileOrder(prologue, name + "_tile_order");
     if (failed(result))
       return failure();
   }
