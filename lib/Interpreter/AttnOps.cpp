@@ -101,20 +101,21 @@ static LogicalResult evaluateNormalize(Operation *op,
   reference::Tensor output(acc.getShape(),
                            getResultType(normalize.getOutput(), environment));
   int64_t width = acc.getDim(kHeadDim), rows = acc.getDim(kSequence);
-  auto getEnd = [&](int64_t row) {
+  std::optional<reference::Tensor> lse;
+  if (normalize.getLse())
+    lse.emplace(max.getShape(),
+                getResultType(normalize.getLse(), environment));
+  for (int64_t row = 0; row < max.getNumElements(); ++row) {
     double own = sink ? (*sink)[row / rows % acc.getDim(kHead)] : -HUGE_VAL;
-    return RowEnd(max[row], sum[row], own);
-  };
-  for (int64_t i = 0; i < acc.getNumElements(); ++i)
-    output.set(i, acc[i] * getEnd(i / width).factor);
+    RowEnd end(max[row], sum[row], own);
+    for (int64_t i = row * width; i < (row + 1) * width; ++i)
+      output.set(i, acc[i] * end.factor);
+    if (lse)
+      lse->set(row, end.lse);
+  }
   environment.values[normalize.getOutput()] = fromReference(output);
-  if (!normalize.getLse())
-    return success();
-  reference::Tensor lse(max.getShape(),
-                        getResultType(normalize.getLse(), environment));
-  for (int64_t i = 0; i < max.getNumElements(); ++i)
-    lse.set(i, getEnd(i).lse);
-  environment.values[normalize.getLse()] = fromReference(lse);
+  if (lse)
+    environment.values[normalize.getLse()] = fromReference(*lse);
   return success();
 }
 

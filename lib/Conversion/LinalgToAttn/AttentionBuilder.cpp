@@ -114,7 +114,9 @@ FailureOr<Value> AttentionBuilder::createSink(Value query) {
   if (!failed)
     return sinks.getResult(0);
   rewriter.eraseOp(sinks);
-  return missScalar(failed);
+  return recorder.miss(Progress::Score, failed->op,
+                       "expected a sink for each query head, got one that "
+                       "depends on more than the head");
 }
 
 FailureOr<AttentionOp> AttentionBuilder::createOp() {
