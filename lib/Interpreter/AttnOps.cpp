@@ -103,8 +103,7 @@ static LogicalResult evaluateNormalize(Operation *op,
   int64_t width = acc.getDim(kHeadDim), rows = acc.getDim(kSequence);
   std::optional<reference::Tensor> lse;
   if (normalize.getLse())
-    lse.emplace(max.getShape(),
-                getResultType(normalize.getLse(), environment));
+    lse.emplace(max.getShape(), getResultType(normalize.getLse(), environment));
   for (int64_t row = 0; row < max.getNumElements(); ++row) {
     double own = sink ? (*sink)[row / rows % acc.getDim(kHead)] : -HUGE_VAL;
     RowEnd end(max[row], sum[row], own);

@@ -100,6 +100,7 @@ public:
 private:
   LogicalResult lookUpTarget();
   LogicalResult checkArtifacts();
+  LogicalResult checkDeviceAsserts(std::optional<NormalForm> form);
   LogicalResult runStages();
   LogicalResult runPasses(StringRef step,
                           function_ref<void(OpPassManager &)> build);
@@ -177,6 +178,20 @@ Compilation::runPasses(StringRef step,
   });
 }
 
+/// They are inserted on the way to the tiled form.
+LogicalResult Compilation::checkDeviceAsserts(std::optional<NormalForm> form) {
+  if (!options.deviceAsserts)
+    return success();
+  if (target.kind == TargetKind::Cpu)
+    return emitError() << "option device-asserts: expected a GPU, got target "
+                       << target.name;
+  if (form && *form >= NormalForm::Tiled)
+    return emitError() << "option device-asserts: expected a module before the "
+                          "form 'tiled', got one in the form '"
+                       << stringifyNormalForm(*form) << "'";
+  return success();
+}
+
 LogicalResult Compilation::runStages() {
   ArrayRef<Stage> stages = getStages();
   if (target.kind == TargetKind::Cpu)
@@ -186,7 +201,10 @@ LogicalResult Compilation::runStages() {
   stageOptions.targetFields = getChangedFields(target);
   stageOptions.schedule = options.schedule;
   stageOptions.allowTf32 = options.allowTf32;
+  stageOptions.deviceAsserts = options.deviceAsserts;
   std::optional<NormalForm> form = getNormalForm(module);
+  if (failed(checkDeviceAsserts(form)))
+    return failure();
   for (const Stage &stage : stages) {
     if (form && stage.ensures <= *form)
       continue;

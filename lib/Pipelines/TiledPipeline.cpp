@@ -14,6 +14,8 @@ using namespace attn;
 
 void attn::buildTiledPipeline(OpPassManager &pm,
                               const AttentionPipelineOptions &options) {
+  if (options.deviceAsserts)
+    pm.addPass(createInsertDeviceAssertsPass());
   pm.addPass(createTileBackwardPass());
   pm.addPass(createConvertToOnlinePass());
   pm.addPass(createTilePass());

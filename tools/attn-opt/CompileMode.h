@@ -71,6 +71,11 @@ private:
   llvm::cl::opt<bool> allowTf32{
       "allow-tf32", llvm::cl::cat(category),
       llvm::cl::desc("Let f32 attention use tf32 tensor cores on a GPU")};
+  llvm::cl::opt<bool> deviceAsserts{
+      "device-asserts", llvm::cl::cat(category),
+      llvm::cl::desc(
+          "Check on the GPU, before each launch, the block lists and "
+          "sequence offsets that masks read")};
   llvm::cl::opt<bool> strict{
       "strict", llvm::cl::cat(category),
       llvm::cl::desc("Make warnings errors, such as that of a fallback to "

@@ -58,6 +58,7 @@ LogicalResult GpuProgram::compileParts(const Options &options) {
   CompileOptions compileOptions;
   compileOptions.target = options.target;
   compileOptions.allowTf32 = options.allowTf32;
+  compileOptions.deviceAsserts = options.deviceAsserts;
   compileOptions.artifacts = {ArtifactKind::Ptx, ArtifactKind::Manifest};
   compileOptions.name = name;
   definition = cast<ModuleOp>(split.attention->clone());

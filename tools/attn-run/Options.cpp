@@ -58,6 +58,10 @@ struct CommandLine {
       cl::desc("Let f32 attention use tf32 tensor cores (sim, cuda); its\n"
                "error may then be twice that of an unfused\n"
                "computation with tf32 products")};
+  cl::opt<bool> deviceAsserts{
+      "device-asserts", cl::cat(whatCategory),
+      cl::desc("Check block lists and sequence offsets in kernels of\n"
+               "their own (sim, cuda), as --verify does before")};
   cl::opt<bool> raise{"raise", cl::cat(whatCategory), cl::ValueDisallowed,
                       cl::desc("Raise graphs to attn.attention first\n"
                                "(default: where the file has no attn op)")};
@@ -203,6 +207,8 @@ static bool checkDeviceOptions(const CommandLine &line, Device device) {
     return reportError("--serve: expected --device=cpu");
   if (device == Device::Cpu && line.allowTf32)
     return reportError("--allow-tf32: expected --device=sim or cuda");
+  if (device == Device::Cpu && line.deviceAsserts)
+    return reportError("--device-asserts: expected --device=sim or cuda");
   for (const cl::Option *option :
        {static_cast<const cl::Option *>(&line.scheduleSeed),
         static_cast<const cl::Option *>(&line.schedules),
@@ -249,6 +255,7 @@ Options attn::run::parseOptions(int argc, char **argv) {
                   : line.noRaise ? Raise::Never
                                  : Raise::Auto;
   options.allowTf32 = line.allowTf32;
+  options.deviceAsserts = line.deviceAsserts;
   options.seed = line.seed;
   options.shapes = line.shapes;
   options.inputs = line.inputs;

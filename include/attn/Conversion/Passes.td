@@ -198,6 +198,7 @@ def ConvertAttnToTile : Pass<"convert-attn-to-tile", "::mlir::ModuleOp"> {
     Statistic<"numKernels", "kernels", "Number of kernels made">
   ];
   let dependentDialects = ["::attn::tile::AttnTileDialect",
+                           "::mlir::cf::ControlFlowDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
 }
 

@@ -47,6 +47,9 @@ struct CompileOptions {
   std::string name = "attention";
   /// Let f32 attention use tf32 tensor cores on a GPU.
   bool allowTf32 = false;
+  /// Check on a GPU, before each launch, the block lists and sequence offsets
+  /// that masks read (attn.device_assert).
+  bool deviceAsserts = false;
   /// A warning, such as that of a fallback to slower code, is an error.
   bool strict = false;
   /// Called on every pass manager before it runs (command-line settings).

@@ -39,6 +39,10 @@ struct AttentionPipelineOptions
       *this, "allow-tf32",
       llvm::cl::desc("Let f32 attention use tf32 tensor cores"),
       llvm::cl::init(false)};
+  Option<bool> deviceAsserts{
+      *this, "device-asserts",
+      llvm::cl::desc("Check block lists and sequence offsets on the device"),
+      llvm::cl::init(false)};
 };
 
 /// A framework's graph to the `tensor` form.

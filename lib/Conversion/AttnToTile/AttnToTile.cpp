@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
 #include "Backward.h"
@@ -42,8 +43,9 @@ public:
 
 private:
   void mapTile(Value tile, Value head, Value batch);
-  Value getLongestFirst();
-  void mapGrid();
+  FailureOr<Value> getExtent(unsigned loop);
+  LogicalResult mapOrderedGrid(TileOrder order);
+  LogicalResult mapGrid();
   LogicalResult mapPersistentGrid();
   LogicalResult convertBlock(Block &block);
   LogicalResult convertLoop(scf::ForOp loop);
@@ -83,36 +85,54 @@ void KernelBuilder::mapTile(Value tile, Value head, Value batch) {
              ArrayRef<Value>{batch, head, row});
 }
 
-/// The row tile of CTA `blockIdx.x`, those with the most keys first: as a
-/// prologue has ordered them, or else the last first.
-Value KernelBuilder::getLongestFirst() {
-  for (auto [number, prologue] : llvm::enumerate(attention.prologue)) {
-    if (getOrderedTile(prologue.op) != attention.getTilePositions())
-      continue;
-    Location loc = prologue.op->getLoc();
-    Value slices = constant(attention.getDvSlices());
-    Value block = getBlockId(gpu::Dimension::x);
-    Value place = arith::DivUIOp::create(builder, loc, block, slices);
-    Value zero =
-        arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(0));
-    Value row = tile::ExtractOp::create(
-        builder, loc, builder.getI32Type(), prologueViews[number].back(),
-        ValueRange{zero, zero,
-                   arith::IndexCastOp::create(builder, loc,
-                                              builder.getI64Type(), place)});
-    row = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), row);
-    return arith::AddIOp::create(
-        builder, loc, arith::MulIOp::create(builder, loc, row, slices),
-        arith::RemUIOp::create(builder, loc, block, slices));
-  }
-  return getReversedBlockId();
+/// The batches, heads or rows of the problem.
+FailureOr<Value> KernelBuilder::getExtent(unsigned loop) {
+  OpFoldResult size = attention.forall.getMixedUpperBound()[loop];
+  if (auto value = dyn_cast<Value>(size))
+    return materialize(value);
+  return constant(*getConstantIntValue(size));
 }
 
-/// A CTA for each tile. Grid: x = tiles of a head, longest first; y = query
-/// heads, or groups of them, z = batch.
-void KernelBuilder::mapGrid() {
-  mapTile(getLongestFirst(), getBlockId(gpu::Dimension::y),
+/// A CTA for each tile, in the order that a prologue has found. Grid: x = tiles
+/// of a batch or of all; y = query heads, or groups of them; z = what is left
+/// of the batches.
+LogicalResult KernelBuilder::mapOrderedGrid(TileOrder order) {
+  Location loc = attention.prologue[order.prologue].op->getLoc();
+  auto divide = [&](Value a, Value b) {
+    return std::pair<Value, Value>(arith::DivUIOp::create(builder, loc, a, b),
+                                   arith::RemUIOp::create(builder, loc, a, b));
+  };
+  Value slices = constant(attention.getDvSlices());
+  auto [place, slice] = divide(getBlockId(gpu::Dimension::x), slices);
+  Value number = tile::ExtractOp::create(
+      builder, loc, builder.getI32Type(), prologueViews[order.prologue].back(),
+      Value(arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                       place)));
+  Value tile =
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number);
+  Value batch = getBlockId(gpu::Dimension::z);
+  if (order.isOfBatches) {
+    FailureOr<Value> rows = getExtent(kLoopM);
+    if (failed(rows))
+      return failure();
+    Value tiles = arith::CeilDivUIOp::create(
+        builder, loc, *rows, constant(attention.getTilePositions()));
+    std::tie(batch, tile) = divide(tile, tiles);
+  }
+  tile = arith::AddIOp::create(
+      builder, loc, arith::MulIOp::create(builder, loc, tile, slices), slice);
+  mapTile(tile, getBlockId(gpu::Dimension::y), batch);
+  return success();
+}
+
+/// A CTA for each tile. Grid: x = tiles of a head, the last, which under causal
+/// masks are the longest, first; y = query heads, or groups of them; z = batch.
+LogicalResult KernelBuilder::mapGrid() {
+  if (std::optional<TileOrder> order = getTileOrder(attention))
+    return mapOrderedGrid(*order);
+  mapTile(getReversedBlockId(), getBlockId(gpu::Dimension::y),
           getBlockId(gpu::Dimension::z));
+  return success();
 }
 
 /// A persistent grid: the builder is set into a loop over the tiles of a CTA,
@@ -120,15 +140,12 @@ void KernelBuilder::mapGrid() {
 /// tiles of a head, and share its keys and values in L2.
 LogicalResult KernelBuilder::mapPersistentGrid() {
   Location loc = attention.forall.getLoc();
-  auto sizes = attention.forall.getMixedUpperBound();
   SmallVector<Value> counts; // batch, heads, rows
-  for (OpFoldResult size : sizes) {
-    auto value = dyn_cast<Value>(size);
-    FailureOr<Value> copy =
-        value ? materialize(value) : constant(*getConstantIntValue(size));
-    if (failed(copy))
+  for (unsigned loop : {kLoopB, kLoopH, kLoopM}) {
+    FailureOr<Value> extent = getExtent(loop);
+    if (failed(extent))
       return failure();
-    counts.push_back(*copy);
+    counts.push_back(*extent);
   }
   // The CTAs of a cluster have tiles of one head.
   int64_t clusterCtas = attention.getClusterCtas();
@@ -320,9 +337,8 @@ LogicalResult KernelBuilder::build(StringRef name) {
            << "expected no mask_mod with cluster_m="
            << attention.getClusterCtas()
            << ": the CTAs of a cluster read the same keys";
-  if (getSchedule(attention.schedule).persistentCtas == 0)
-    mapGrid();
-  else if (failed(mapPersistentGrid()))
+  bool isPersistent = getSchedule(attention.schedule).persistentCtas > 0;
+  if (failed(isPersistent ? mapPersistentGrid() : mapGrid()))
     return failure();
   if (failed(convertBlock(*attention.forall.getBody())))
     return failure();

@@ -14,6 +14,7 @@
 #include "BackwardStep.h"
 #include "Fragments.h"
 #include "KernelScope.h"
+#include "Prologue.h"
 #include "TiledBackward.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
@@ -309,8 +310,9 @@ LogicalResult BackwardKernelBuilder::build() {
   if (failed(kernel))
     return failure();
   Block &body = kernel->getBody().front();
-  workspaces.lse = body.addArgument(backward.plan.workspaces[0].type, loc);
-  workspaces.delta = body.addArgument(backward.plan.workspaces[1].type, loc);
+  auto views = ArrayRef(backward.plan.workspaces).take_back(2);
+  workspaces.lse = body.addArgument(views.front().type, loc);
+  workspaces.delta = body.addArgument(views.back().type, loc);
   // Under a causal mask the last rows and the first keys have the most tiles.
   Value number =
       nest.keysAreRows() ? getBlockId(gpu::Dimension::x) : getReversedBlockId();
@@ -335,6 +337,9 @@ FailureOr<int64_t> attn::buildBackwardKernels(OpBuilder &builder,
                                               StringRef name) {
   FailureOr<TiledBackward> backward = TiledBackward::find(function, name);
   if (failed(backward))
+    return failure();
+  if (failed(buildPrologueKernels(builder, backward->nests.front().attention,
+                                  name)))
     return failure();
   for (BackwardNest &nest : backward->nests)
     if (failed(BackwardKernelBuilder(builder, *backward, nest).build()))

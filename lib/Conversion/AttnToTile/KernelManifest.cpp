@@ -283,6 +283,9 @@ DictionaryAttr attn::buildManifest(TiledAttention &attention,
   LaunchPlan plan;
   addPrologue(plan, attention, kernelName);
   std::array<std::string, 3> grid = {rowTiles, heads, "dim(query, 0)"};
+  std::optional<TileOrder> order = getTileOrder(attention);
+  if (order && order->isOfBatches)
+    grid = {rowTiles + " * dim(query, 0)", heads, "1"};
   if (int64_t most = getSchedule(attention.schedule).persistentCtas)
     grid = {"min(" + std::to_string(most) + ", " + rowTiles + " * " + heads +
                 " * dim(query, 0))",

@@ -85,11 +85,12 @@ static void addInput(TiledAttention &attention, StringRef name, Value tensor,
   attention.operands.push_back(operand);
 }
 
-SmallVector<Value> attn::getTensorsRead(Operation *op) {
+/// The tensors that an op reads elements of.
+static SmallVector<Value> getTensorsRead(Operation *op) {
   if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
     bool isInRegion =
         isa_and_nonnull<OnlineAttentionOp, BackwardStepOp, CreateBlockMaskOp,
-                        KeyBoundsOp>(op->getParentOp());
+                        KeyBoundsOp, DeviceAssertOp>(op->getParentOp());
     if (!isInRegion && matchPattern(read.getTensor(), m_Constant()))
       return {};
     return {read.getTensor()};
@@ -101,19 +102,18 @@ SmallVector<Value> attn::getTensorsRead(Operation *op) {
   return {};
 }
 
-/// Tensors read in the scf.forall, in what is computed before it, and outside
-/// for scalars used inside.
-static SetVector<Value> findTensorsRead(TiledAttention &attention) {
+SetVector<Value> attn::findTensorsRead(const TiledAttention &attention) {
   SetVector<Value> reads;
   SmallVector<Operation *> worklist;
   auto collect = [&](Operation *op) {
     reads.insert_range(getTensorsRead(op));
     worklist.push_back(op);
   };
-  attention.forall->walk<WalkOrder::PreOrder>(collect);
-  for (PrologueOp &prologue : attention.prologue)
-    prologue.op->walk<WalkOrder::PreOrder>(collect);
   scf::ForallOp forall = attention.forall;
+  forall->walk<WalkOrder::PreOrder>(collect);
+  for (const PrologueOp &prologue : attention.prologue)
+    prologue.op->walk<WalkOrder::PreOrder>(collect);
+  // And outside, for scalars used inside.
   llvm::SmallPtrSet<Operation *, 16> seen;
   while (!worklist.empty())
     for (Value operand : worklist.pop_back_val()->getOperands()) {
@@ -124,6 +124,8 @@ static SetVector<Value> findTensorsRead(TiledAttention &attention) {
       reads.insert_range(getTensorsRead(op));
       worklist.push_back(op);
     }
+  reads.remove_if(
+      [](Value tensor) { return isPrologueOp(tensor.getDefiningOp()); });
   return reads;
 }
 
@@ -131,8 +133,6 @@ static SetVector<Value> findTensorsRead(TiledAttention &attention) {
 static void addCaptures(TiledAttention &attention) {
   unsigned count = 0;
   for (Value tensor : findTensorsRead(attention)) {
-    if (isPrologueOp(tensor.getDefiningOp()))
-      continue;
     size_t before = attention.operands.size();
     addInput(attention, "capture" + std::to_string(count), tensor, 1);
     count += attention.operands.size() > before;
@@ -260,7 +260,7 @@ FailureOr<TiledAttention> attn::findTiledAttention(Operation *function,
     addInput(attention, "bias", sourceOf(op.getBias()), 1);
   if (Value sink = attention.getSink())
     addInput(attention, "sink", sink, 1);
-  findPrologue(attention);
+  findPrologue(attention, attention.forall);
   addCaptures(attention);
   if (failed(addOutputs(attention)))
     return failure();

@@ -17,6 +17,7 @@
 #include "attn/Dialect/Tile/IR/Tile.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <array>
@@ -51,6 +52,8 @@ struct WorkspaceView {
 struct PrologueOp {
   mlir::Operation *op;
   llvm::SmallVector<WorkspaceView> views;
+  /// The last view is an order of the row tiles: see `TileOrder`.
+  bool ordersTiles = false;
 };
 
 /// The parts of one tiled attention (docs/Forms.md).
@@ -101,9 +104,10 @@ struct TiledAttention {
 mlir::FailureOr<TiledAttention> findTiledAttention(mlir::Operation *function,
                                                    bool allowTf32);
 
-/// The tensors that an op reads elements of, but for constants that only loops
+/// The tensors that an attention reads elements of, and what is computed before
+/// it, but for what they compute themselves, and constants that only loops
 /// read: these are tables of the kernel.
-llvm::SmallVector<mlir::Value> getTensorsRead(mlir::Operation *op);
+llvm::SetVector<mlir::Value> findTensorsRead(const TiledAttention &attention);
 
 /// The type of `operand` as a kernel parameter.
 tile::GlobalType getGlobalType(const KernelOperand &operand);

@@ -6,7 +6,12 @@
 
 #include "Prologue.h"
 
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -47,10 +52,25 @@ static WorkspaceView getView(StringRef name, Type type,
   return view;
 }
 
-/// A size as an expression: a number, or that of an operand.
-static std::string getSize(Value size, StringRef operand, int64_t dim) {
+/// A size as an expression: a number, or that of an operand, which is `operand`
+/// where nothing else is known.
+static std::string getSize(const TiledAttention &attention, Value size,
+                           StringRef operand, int64_t dim) {
   if (std::optional<int64_t> number = getConstantIntValue(size))
     return std::to_string(*number);
+  if (auto apply = size.getDefiningOp<affine::AffineApplyOp>()) {
+    // The number of tiles is the only such size.
+    auto tiles = cast<AffineBinaryOpExpr>(apply.getAffineMap().getResult(0));
+    assert(tiles.getKind() == AffineExprKind::CeilDiv);
+    return llvm::formatv("ceildiv({0}, {1})",
+                         getSize(attention, apply.getOperand(0), operand, dim),
+                         cast<AffineConstantExpr>(tiles.getRHS()).getValue());
+  }
+  if (auto op = size.getDefiningOp<tensor::DimOp>())
+    for (const KernelOperand &known : attention.operands)
+      if (known.tensor == op.getSource() && op.getConstantIndex())
+        return llvm::formatv("dim({0}, {1})", known.name,
+                             *op.getConstantIndex());
   return llvm::formatv("dim({0}, {1})", operand, dim);
 }
 
@@ -61,78 +81,144 @@ static StringRef getKeyOperand(const TiledAttention &attention) {
   return hasKey ? "key" : "query";
 }
 
-std::optional<int64_t> attn::getOrderedTile(Operation *op) {
-  auto isOne = [](Value size) { return isConstantIntValue(size, 1); };
-  if (auto bounds = dyn_cast<KeyBoundsOp>(op))
-    if (isOne(bounds.getBatches()) && isOne(bounds.getHeads()))
-      return bounds.getTile();
-  if (auto lists = dyn_cast<CreateBlockMaskOp>(op))
-    if (isOne(lists.getBatches()) && isOne(lists.getHeads()))
-      return lists.getBlock()[0];
+namespace {
+/// The sizes of what an op computes, as expressions.
+struct PrologueSizes {
+  std::string batches, heads, rowTiles;
+
+  PrologueSizes(const TiledAttention &attention, Operation *op, int64_t tile) {
+    auto size = [&](unsigned loop) {
+      return getSize(attention, op->getOperand(loop), "query", loop);
+    };
+    batches = size(kLoopB);
+    heads = size(kLoopH);
+    rowTiles = llvm::formatv("ceildiv({0}, {1})", size(kLoopM), tile);
+  }
+  PrologueSizes(const TiledAttention &attention, CreateBlockMaskOp op)
+      : PrologueSizes(attention, op, op.getBlock()[0]) {}
+  PrologueSizes(const TiledAttention &attention, KeyBoundsOp op)
+      : PrologueSizes(attention, op, op.getTile()) {}
+};
+} // namespace
+
+/// The number of key blocks in lists.
+static std::string countKeyBlocks(const TiledAttention &attention,
+                                  CreateBlockMaskOp op) {
+  return llvm::formatv(
+      "ceildiv({0}, {1})",
+      getSize(attention, op.getKeys(), getKeyOperand(attention), 2),
+      op.getBlock()[1]);
+}
+
+/// Workspaces of the four lists and the state of each block.
+static SmallVector<WorkspaceView> getViews(const TiledAttention &attention,
+                                           CreateBlockMaskOp op,
+                                           unsigned number) {
+  PrologueSizes rows(attention, op);
+  SmallVector<std::string> sizes = {rows.batches, rows.heads, rows.rowTiles,
+                                    "max(1, " + countKeyBlocks(attention, op) +
+                                        ")"};
+  auto view = [&](StringRef name, Value like, size_t rank) {
+    return getView(getPrologueName(name, number), like.getType(),
+                   ArrayRef(sizes).take_front(rank));
+  };
+  return {view("kv_num_blocks", op.getNumBlocks(), 3),
+          view("kv_indices", op.getIndices(), 4),
+          view("full_kv_num_blocks", op.getNumBlocks(), 3),
+          view("full_kv_indices", op.getIndices(), 4),
+          view("block_states", op.getIndices(), 4)};
+}
+
+/// The workspace of the bounds.
+static SmallVector<WorkspaceView> getViews(const TiledAttention &attention,
+                                           KeyBoundsOp op, unsigned number) {
+  PrologueSizes rows(attention, op);
+  SmallVector<std::string> sizes = {rows.batches, rows.heads, rows.rowTiles,
+                                    std::to_string(2 * op.getBounds().size())};
+  return {getView(getPrologueName("key_bounds", number), op.getType(), sizes)};
+}
+
+//===----------------------------------------------------------------------===//
+// The order of the tiles of rows
+//===----------------------------------------------------------------------===//
+
+/// True if `op` has the keys of each tile that a CTA of `attention` takes, the
+/// same for all heads.
+static bool hasKeysOfTiles(const TiledAttention &attention, Operation *op) {
+  if (!isPrologueOp(op))
+    return false;
+  auto lists = dyn_cast<CreateBlockMaskOp>(op);
+  int64_t rows = lists ? lists.getBlock()[0] : cast<KeyBoundsOp>(op).getTile();
+  Value heads = op->getOperand(kLoopH); // of both ops
+  return rows == attention.getTilePositions() && isConstantIntValue(heads, 1);
+}
+
+std::optional<TileOrder> attn::getTileOrder(const TiledAttention &attention) {
+  for (auto [number, prologue] : llvm::enumerate(attention.prologue))
+    if (prologue.ordersTiles)
+      return TileOrder{unsigned(number),
+                       !isConstantIntValue(prologue.op->getOperand(kLoopB), 1)};
   return std::nullopt;
 }
 
-/// The workspace for the order of the tiles of rows, if there is one; sizes and
-/// shape are [B, H, tiles, ...].
-static void addTileOrder(Operation *op, ArrayRef<std::string> sizes,
-                         ArrayRef<int64_t> shape,
-                         SmallVectorImpl<WorkspaceView> &views) {
-  if (!getOrderedTile(op))
+/// The number of row tiles in the order.
+static std::string countOrderedTiles(const TiledAttention &attention,
+                                     Operation *op) {
+  PrologueSizes sizes(attention, op, attention.getTilePositions());
+  return sizes.batches == "1" ? sizes.rowTiles
+                              : sizes.rowTiles + " * " + sizes.batches;
+}
+
+/// Makes the first op that can do so put the tiles in order, where each CTA
+/// takes one.
+static void orderTiles(TiledAttention &attention) {
+  bool isForward = static_cast<bool>(attention.first);
+  if (!isForward || attention.isSmallCache() ||
+      getSchedule(attention.schedule).persistentCtas > 0)
     return;
-  auto type = RankedTensorType::get(shape.take_front(3),
-                                    IntegerType::get(op->getContext(), 32));
-  views.push_back(getView("tile_order", type, sizes.take_front(3)));
-}
-
-/// Workspaces of the four lists, the state of each block, and the order of the
-/// tiles.
-static SmallVector<WorkspaceView> getViews(CreateBlockMaskOp op,
-                                           StringRef key) {
-  ArrayRef<int64_t> block = op.getBlock();
-  SmallVector<std::string> sizes = {
-      getSize(op.getBatches(), "query", 0), getSize(op.getHeads(), "query", 1),
-      llvm::formatv("ceildiv({0}, {1})", getSize(op.getRows(), "query", 2),
-                    block[0]),
-      llvm::formatv("max(1, ceildiv({0}, {1}))", getSize(op.getKeys(), key, 2),
-                    block[1])};
-  ArrayRef<std::string> rows = ArrayRef(sizes).drop_back();
-  SmallVector<WorkspaceView> views = {
-      getView("kv_num_blocks", op.getNumBlocks().getType(), rows),
-      getView("kv_indices", op.getIndices().getType(), sizes),
-      getView("full_kv_num_blocks", op.getNumBlocks().getType(), rows),
-      getView("full_kv_indices", op.getIndices().getType(), sizes),
-      getView("block_states", op.getIndices().getType(), sizes)};
-  addTileOrder(op, sizes, op.getNumBlocks().getType().getShape(), views);
-  return views;
-}
-
-/// Workspaces of the bounds, and of the order of the tiles.
-static SmallVector<WorkspaceView> getViews(KeyBoundsOp op) {
-  SmallVector<std::string> sizes = {
-      getSize(op.getBatches(), "query", 0), getSize(op.getHeads(), "query", 1),
-      llvm::formatv("ceildiv({0}, {1})", getSize(op.getRows(), "query", 2),
-                    op.getTile()),
-      std::to_string(2 * op.getBounds().size())};
-  SmallVector<WorkspaceView> views = {
-      getView("key_bounds", op.getType(), sizes)};
-  addTileOrder(op, sizes, op.getType().getShape(), views);
-  return views;
-}
-
-void attn::findPrologue(TiledAttention &attention) {
-  SetVector<Operation *> ops;
-  attention.forall->walk([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (Operation *producer = operand.getDefiningOp())
-        if (isPrologueOp(producer))
-          ops.insert(producer);
+  auto found = llvm::find_if(attention.prologue, [&](PrologueOp &prologue) {
+    return hasKeysOfTiles(attention, prologue.op);
   });
-  StringRef key = getKeyOperand(attention);
-  for (Operation *op : ops)
+  if (found == attention.prologue.end())
+    return;
+  auto type = RankedTensorType::get(
+      {ShapedType::kDynamic}, IntegerType::get(found->op->getContext(), 32));
+  found->views.push_back(
+      getView("tile_order", type, {countOrderedTiles(attention, found->op)}));
+  found->ordersTiles = true;
+}
+
+/// Adds the prologue ops whose results `op` reads, each after those that it
+/// reads itself.
+static void addProducers(Operation *op, SetVector<Operation *> &ops) {
+  op->walk([&](Operation *reader) {
+    for (Value operand : reader->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!isPrologueOp(producer) || ops.contains(producer))
+        continue;
+      addProducers(producer, ops);
+      ops.insert(producer);
+    }
+  });
+}
+
+void attn::findPrologue(TiledAttention &attention,
+                        ArrayRef<scf::ForallOp> nests) {
+  // What is read is checked before it is.
+  SetVector<Operation *> ops;
+  auto function = attention.forall->getParentOfType<FunctionOpInterface>();
+  function->walk([&](DeviceAssertOp check) { ops.insert(check); });
+  for (scf::ForallOp nest : nests)
+    addProducers(nest, ops);
+  for (auto [number, op] : llvm::enumerate(ops)) {
+    PrologueOp &prologue = attention.prologue.emplace_back();
+    prologue.op = op;
     if (auto lists = dyn_cast<CreateBlockMaskOp>(op))
-      attention.prologue.push_back({op, getViews(lists, key)});
-    else
-      attention.prologue.push_back({op, getViews(cast<KeyBoundsOp>(op))});
+      prologue.views = getViews(attention, lists, number);
+    else if (auto bounds = dyn_cast<KeyBoundsOp>(op))
+      prologue.views = getViews(attention, bounds, number);
+  }
+  orderTiles(attention);
 }
 
 //===----------------------------------------------------------------------===//
@@ -146,37 +232,29 @@ static std::string perWarp(StringRef count) {
 
 void attn::addPrologue(LaunchPlan &plan, TiledAttention &attention,
                        StringRef name) {
-  StringRef key = getKeyOperand(attention);
-  for (const PrologueOp &prologue : attention.prologue) {
+  for (auto [number, prologue] : llvm::enumerate(attention.prologue)) {
     plan.workspaces.append(prologue.views);
-    auto add = [&](StringRef suffix, std::array<std::string, 3> grid) {
-      plan.kernels.push_back({name.str() + suffix.str(), std::move(grid),
-                              kPrologueWarps, /*clusterCtas=*/1,
-                              /*isPrologue=*/true});
+    auto add = [&, number = number](StringRef suffix,
+                                    std::array<std::string, 3> grid) {
+      plan.kernels.push_back({getPrologueName(name + suffix, number),
+                              std::move(grid), kPrologueWarps,
+                              /*clusterCtas=*/1, /*isPrologue=*/true});
     };
-    // The sizes of the lists, as their views have them.
-    auto rowTiles = [](Value rows, int64_t tile) -> std::string {
-      return llvm::formatv("ceildiv({0}, {1})", getSize(rows, "query", 2),
-                           tile);
-    };
-    if (auto op = dyn_cast<CreateBlockMaskOp>(prologue.op)) {
-      std::string batches = getSize(op.getBatches(), "query", 0);
-      std::string heads = getSize(op.getHeads(), "query", 1);
-      std::string rows = rowTiles(op.getRows(), op.getBlock()[0]);
-      std::string keys = llvm::formatv(
-          "ceildiv({0}, {1})", getSize(op.getKeys(), key, 2), op.getBlock()[1]);
+    if (auto lists = dyn_cast<CreateBlockMaskOp>(prologue.op)) {
+      PrologueSizes sizes(attention, lists);
       add("_block_states",
-          {perWarp(keys), rows, llvm::formatv("{0} * {1}", batches, heads)});
-      add("_block_lists", {perWarp(rows), heads, batches});
-    } else if (auto op = dyn_cast<KeyBoundsOp>(prologue.op)) {
-      add("_key_bounds", {perWarp(rowTiles(op.getRows(), op.getTile())),
-                          getSize(op.getHeads(), "query", 1),
-                          getSize(op.getBatches(), "query", 0)});
+          {perWarp(countKeyBlocks(attention, lists)), sizes.rowTiles,
+           llvm::formatv("{0} * {1}", sizes.batches, sizes.heads)});
+      add("_block_lists",
+          {perWarp(sizes.rowTiles), sizes.heads, sizes.batches});
+    } else if (auto bounds = dyn_cast<KeyBoundsOp>(prologue.op)) {
+      PrologueSizes sizes(attention, bounds);
+      add("_key_bounds", {perWarp(sizes.rowTiles), sizes.heads, sizes.batches});
+    } else {
+      add("_assert", {std::to_string(kAssertCtas), "1", "1"});
     }
-    if (std::optional<int64_t> tile = getOrderedTile(prologue.op)) {
-      constexpr unsigned kRows = 2; // after batches and heads, in both ops
-      Value rows = prologue.op->getOperand(kRows);
-      add("_tile_order", {perWarp(rowTiles(rows, *tile)), "1", "1"});
-    }
+    if (prologue.ordersTiles)
+      add("_tile_order",
+          {perWarp(countOrderedTiles(attention, prologue.op)), "1", "1"});
   }
 }

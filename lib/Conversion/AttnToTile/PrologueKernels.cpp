@@ -12,6 +12,7 @@
 
 #include "KernelScope.h"
 #include "Prologue.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 #include <limits>
 
@@ -107,8 +108,7 @@ private:
                  Value blocks);
   FailureOr<SmallVector<Value>> takeRow(KeyBoundsOp op, ValueRange at,
                                         Value row, ValueRange state);
-  Value countKeys(KeyBoundsOp op, Value tile);
-  Value countBlocks(Value tile);
+  Value countKeys(Operation *op, Value batch, Value tile);
 
   Location loc;
   unsigned number; ///< of the op in the prologue
@@ -385,13 +385,19 @@ LogicalResult PrologueBuilder::buildKeyBounds(KeyBoundsOp op,
 // The order of the tiles of rows
 //===----------------------------------------------------------------------===//
 
-/// The keys in the bands of a tile of rows, i32.
-Value PrologueBuilder::countKeys(KeyBoundsOp op, Value tile) {
-  Value zero = constant(0), keys = i32(0);
-  for (size_t band = 0; band < op.getBounds().size() / 2; ++band) {
+/// The keys that a tile of rows sees, in its bands or as blocks of its lists,
+/// i32.
+Value PrologueBuilder::countKeys(Operation *op, Value batch, Value tile) {
+  ArrayRef<Value> views = prologueViews[number];
+  Value zero = constant(0), at[] = {batch, zero, tile};
+  auto bounds = dyn_cast<KeyBoundsOp>(op);
+  if (!bounds)
+    return add(extract(views[0], at), extract(views[2], at));
+  Value keys = i32(0);
+  for (size_t band = 0; band < bounds.getBounds().size() / 2; ++band) {
     auto bound = [&](int64_t i) {
-      return extract(prologueViews[number].front(),
-                     {zero, zero, tile, constant(4 * band + i)});
+      return extract(views.front(),
+                     {batch, zero, tile, constant(4 * band + i)});
     };
     Value end = bound(1);
     keys =
@@ -400,27 +406,24 @@ Value PrologueBuilder::countKeys(KeyBoundsOp op, Value tile) {
   return keys;
 }
 
-/// The blocks in the lists of a tile of rows, i32.
-Value PrologueBuilder::countBlocks(Value tile) {
-  ArrayRef<Value> views = prologueViews[number];
-  Value zero = constant(0);
-  Value at[] = {zero, zero, tile};
-  return add(extract(views[0], at), extract(views[2], at));
-}
-
 /// Writes the number of each tile to its place in the order: behind those with
 /// more keys, and those of higher numbers with as many.
 LogicalResult PrologueBuilder::buildTileOrder(Operation *op,
                                               const Twine &name) {
   if (failed(begin(op, name)))
     return failure();
-  auto bounds = dyn_cast<KeyBoundsOp>(op);
+  Value tilesOfBatch = ceilDiv(values.lookup(op->getOperand(kLoopM)),
+                               attention.getTilePositions());
+  Value tiles = arith::MulIOp::create(builder, loc, tilesOfBatch,
+                                      values.lookup(op->getOperand(kLoopB)));
+  bool isOfBatches = getTileOrder(attention)->isOfBatches;
   auto count = [&](Value tile) {
-    return bounds ? countKeys(bounds, tile) : countBlocks(tile);
+    if (!isOfBatches)
+      return countKeys(op, constant(0), tile);
+    Value batch = arith::DivUIOp::create(builder, loc, tile, tilesOfBatch);
+    return countKeys(op, batch,
+                     arith::RemUIOp::create(builder, loc, tile, tilesOfBatch));
   };
-  Value rows =
-      bounds ? bounds.getRows() : cast<CreateBlockMaskOp>(op).getRows();
-  Value tiles = ceilDiv(values.lookup(rows), *getOrderedTile(op));
   onlyIf(compare(Predicate::ult, warp, tiles), [&] {
     Value keys = count(warp);
     Value last = arith::SubIOp::create(builder, loc, tiles, constant(1));
@@ -442,8 +445,7 @@ LogicalResult PrologueBuilder::buildTileOrder(Operation *op,
     onlyIf(compare(Predicate::eq, lane, constant(0)), [&] {
       Value at = arith::IndexCastOp::create(builder, loc,
                                             builder.getIndexType(), place);
-      insert(toI32(warp), prologueViews[number].back(),
-             {constant(0), constant(0), at});
+      insert(toI32(warp), prologueViews[number].back(), at);
     });
   });
   end();
@@ -456,17 +458,22 @@ LogicalResult attn::buildPrologueKernels(OpBuilder &builder,
   for (unsigned number = 0; number < attention.prologue.size(); ++number) {
     Operation *prologue = attention.prologue[number].op;
     auto make = [&] { return PrologueBuilder(builder, attention, number); };
+    auto named = [&](StringRef suffix) {
+      return getPrologueName(name + suffix, number);
+    };
     LogicalResult result = success();
-    if (auto op = dyn_cast<CreateBlockMaskOp>(prologue)) {
-      result = make().buildBlockStates(op, name + "_block_states");
+    if (auto check = dyn_cast<DeviceAssertOp>(prologue)) {
+      result = buildAssertKernel(builder, attention, check, named("_assert"));
+    } else if (auto op = dyn_cast<CreateBlockMaskOp>(prologue)) {
+      result = make().buildBlockStates(op, named("_block_states"));
       if (succeeded(result))
-        result = make().buildBlockLists(op, name + "_block_lists");
+        result = make().buildBlockLists(op, named("_block_lists"));
     } else {
       result = make().buildKeyBounds(cast<KeyBoundsOp>(prologue),
-                                     name + "_key_bounds");
+                                     named("_key_bounds"));
     }
-    if (succeeded(result) && getOrderedTile(prologue))
-      result = make().buildTileOrder(prologue, name + "_tile_order");
+    if (succeeded(result) && attention.prologue[number].ordersTiles)
+      result = make().buildTileOrder(prologue, named("_tile_order"));
     if (failed(result))
       return failure();
   }

@@ -7,6 +7,7 @@
 #include "TiledBackward.h"
 
 #include "Backward.h"
+#include "Prologue.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
@@ -57,11 +58,17 @@ static void addOperands(TiledBackward &backward) {
   addOperand(attention, "lse", getSource(step.getLse()), 1);
   if (Value dLse = backward.delta.getDLse())
     addOperand(attention, "d_lse", getSource(dLse), 1);
-  SetVector<Value> captures;
+  SmallVector<scf::ForallOp> foralls;
   for (BackwardNest &nest : backward.nests)
-    for (BackwardStepOp each : nest.steps)
-      each->walk(
-          [&](Operation *op) { captures.insert_range(getTensorsRead(op)); });
+    foralls.push_back(nest.attention.forall);
+  attention.forall = foralls.front();
+  attention.schedule = backward.nests.front().attention.schedule;
+  findPrologue(attention, foralls);
+  SetVector<Value> captures;
+  for (BackwardNest &nest : backward.nests) {
+    nest.attention.prologue = attention.prologue;
+    captures.insert_range(findTensorsRead(nest.attention));
+  }
   for (auto [i, capture] : llvm::enumerate(captures))
     addOperand(attention, "capture" + std::to_string(i), capture, 1);
   for (BackwardNest &nest : backward.nests) {
@@ -100,8 +107,9 @@ static WorkspaceView getRowView(BackwardStepOp step, StringRef name,
   return view;
 }
 
-static LaunchPlan getPlan(TiledBackward &backward) {
+static LaunchPlan getPlan(TiledBackward &backward, StringRef name) {
   LaunchPlan plan;
+  addPrologue(plan, backward.nests.front().attention, name);
   for (BackwardNest &nest : backward.nests) {
     StringRef operand = nest.keysAreRows() ? "key" : "query";
     int64_t tile = nest.keysAreRows() ? nest.getTileN() : nest.getTileM();
@@ -242,6 +250,6 @@ FailureOr<TiledBackward> TiledBackward::find(Operation *function,
       failed(checkTiles(backward)))
     return failure();
   addOperands(backward);
-  backward.plan = getPlan(backward);
+  backward.plan = getPlan(backward, name);
   return backward;
 }

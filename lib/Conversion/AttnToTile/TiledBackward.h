@@ -39,7 +39,7 @@ struct TiledBackward {
   llvm::SmallVector<BackwardNest, 0>
       nests; ///< dQ, then dK and dV or each apart
   BackwardDeltaOp delta;
-  /// The workspaces are lse and delta as RowValues has them.
+  /// The last workspaces are lse and delta as RowValues has them.
   LaunchPlan plan;
 
   /// The one backward of `function`; emits an error for what the GPU cannot do.

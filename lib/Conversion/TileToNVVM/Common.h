@@ -160,6 +160,8 @@ mlir::Value roundToTF32(mlir::OpBuilder &builder, mlir::Location loc,
 /// Declares the CTA's dynamic shared memory, which attn_tile.alloc refers to.
 void declareSharedMemory(mlir::ModuleOp module);
 
+void populateAssertPatterns(mlir::TypeConverter &converter,
+                            mlir::RewritePatternSet &patterns);
 void populateCpAsyncPatterns(mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns);
 void populateElementwisePatterns(mlir::TypeConverter &converter,

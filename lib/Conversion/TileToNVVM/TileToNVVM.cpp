@@ -17,6 +17,7 @@
 
 #include "attn/Dialect/PTX/IR/PTX.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 
 namespace attn {
@@ -133,6 +134,7 @@ private:
     TileTypeConverter converter(kernel.getWarps(),
                                 kernel.getClusterCtas().value_or(1) > 1);
     RewritePatternSet patterns(context);
+    populateAssertPatterns(converter, patterns);
     populateCpAsyncPatterns(converter, patterns);
     populateElementwisePatterns(converter, patterns);
     populateGlobalMemoryPatterns(converter, patterns);
@@ -149,6 +151,7 @@ private:
     ConversionTarget target(*context);
     target.addIllegalDialect<AttnTileDialect, gpu::GPUDialect,
                              math::MathDialect>();
+    target.addIllegalOp<cf::AssertOp>();
     target.addLegalDialect<arith::ArithDialect, LLVM::LLVMDialect,
                            NVVM::NVVMDialect, ptx::AttnPTXDialect>();
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,

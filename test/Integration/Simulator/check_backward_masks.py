@@ -1,48 +1,52 @@
-"""Runs the backward under the masks of check_masks.py and holds what was visited to brute force over all pairs.
+"""Runs the backward under the masks of check_masks.py and check_data_masks.py and holds what was visited to brute force.
 
-usage: check_backward_masks.py DEVICE [NAME...]: cpu, sim:sm_80 or sim:sm_90a; all masks, or these. Two query heads share
-a key head. The gradients are compared with float64 (attn-run --verify). In the simulator, the products of each kernel and
-the bytes that are read of what streams past must be those of the tiles in which some pair is visible, and no others.
-Standard library only.
+usage: check_backward_masks.py DEVICE [data|NAME...]: cpu, sim:sm_80 or sim:sm_90a; all masks that do not read data, those
+that do, or these. Two query heads share a key head, but where heads see different keys. The gradients are compared with
+float64 (attn-run --verify). In the simulator, the products of each kernel and the bytes that are read of what streams past
+must be those of the tiles in which some pair is visible, and no others. Standard library only.
 """
 
+import itertools
 import json
 import os
 import re
 import subprocess
 import sys
-import tempfile
 
-from check_masks import MASKS, STATIC, D, Traced, count_tiles
+from check_data_masks import CASES, Case
+from check_masks import MASKS, STATIC, D, Traced, check_all
 
-HEADS = 2
-TILE_M = TILE_N = 64
+TILE = 64
 # Products of D columns in each visited tile: S, dP and dQ; S, dP, dV and dK.
-PRODUCTS = (3, 4)
+PRODUCTS = {"dq": 3, "dkv": 4}
 
 
-def module_text(sizes, mask):
+def constant_case(name):
+    """A mask of check_masks.py, of two heads."""
+    rows, keys, mask = MASKS[name]
     lines = []
     result = mask(Traced(lines, "%i"), Traced(lines, "%j"))
-    body = "\n        ".join(lines)
-    rows, keys = sizes
-    q, k, lse = f"tensor<1x{HEADS}x{rows}x{D}xf16>", f"tensor<1x1x{keys}x{D}xf16>", f"tensor<1x{HEADS}x{rows}xf32>"
-    return f"""func.func @attention(%q: {q}, %k: {k}, %v: {k}) -> ({q}, {lse}) {{
-  %o, %lse = attn.attention %q, %k, %v
-      mask_mod (%b: index, %h: index, %i: index, %j: index) {{
-        {body}
-        attn.yield {result.name} : i1
-      }} : {q}, {k}, {k} -> {q}, {lse}
-  return %o, %lse : {q}, {lse}
-}}
-"""
+    lines.append(f"%r = arith.andi {result.name}, {result.name} : i1")
+    return Case(rows, keys, [], "\n        ".join(lines), lambda b, h, i, j: mask(i, j), heads=2)
 
 
-def make_gradient(sizes, mask, path):
+def data_case(name):
+    """A mask that reads data; of two heads where it is of one."""
+    case = CASES[name]()
+    if case.heads == 1:
+        case.heads = 2
+    return case
+
+
+def is_by_head(name):
+    return name == "blocks-by-head"
+
+
+def make_gradient(module, path):
     """Writes the gradient of an attention, with tiles of given sizes."""
     command = ["attn-opt", "--attn-grad=recompute=true", "-"]
-    made = subprocess.run(command, input=module_text(sizes, mask), capture_output=True, text=True, check=True)
-    schedule = f"{{schedule = #attn.schedule<tile_m = {TILE_M}, tile_n = {TILE_N}>}}"
+    made = subprocess.run(command, input=module, capture_output=True, text=True, check=True)
+    schedule = f"{{schedule = #attn.schedule<tile_m = {TILE}, tile_n = {TILE}>}}"
     # Before the types of the op.
     text, changes = re.subn(r"(attention_backward.*?)( : tensor<[^:()]*->)", rf"\1 {schedule}\2", made.stdout, flags=re.DOTALL)
     assert changes == 1, made.stdout
@@ -50,36 +54,41 @@ def make_gradient(sizes, mask, path):
         f.write(text)
 
 
-def expect(rows, keys, mask):
+def expect(case, key_heads):
     """Products of both kernels, and bytes read: tiles that stay once, others as often as they are visited."""
-    tiles, keys_visited = count_tiles(mask, rows, keys, TILE_M, TILE_N)
-    _, rows_visited = count_tiles(lambda j, i: mask(i, j), keys, rows, TILE_N, TILE_M)
+    tiles = keys_visited = rows_visited = 0
+    for b, h in itertools.product(range(case.batches), range(case.heads)):
+        for m, n in itertools.product(range(0, case.rows, TILE), range(0, case.keys, TILE)):
+            rows, keys = range(m, min(m + TILE, case.rows)), range(n, min(n + TILE, case.keys))
+            if any(case.mask(b, h, i, j) for i in rows for j in keys):
+                tiles, keys_visited, rows_visited = tiles + 1, keys_visited + len(keys), rows_visited + len(rows)
     row_bytes = D * 2
-    visited = [HEADS * tiles * TILE_M * TILE_N * D * 2 * products for products in PRODUCTS]
-    key_bytes = (HEADS * keys_visited + keys) * row_bytes
-    query_bytes = HEADS * (rows + rows_visited) * row_bytes
-    return {"flops of dQ": visited[0], "flops of dK and dV": visited[1], "key": key_bytes, "value": key_bytes,
-            "query": query_bytes, "d_output": query_bytes}
+    key_bytes = (keys_visited + case.batches * key_heads * case.keys) * row_bytes
+    query_bytes = (case.batches * case.heads * case.rows + rows_visited) * row_bytes
+    counts = {f"flops of {kernel}": tiles * TILE * TILE * D * 2 * products for kernel, products in PRODUCTS.items()}
+    return counts | {"key": key_bytes, "value": key_bytes, "query": query_bytes, "d_output": query_bytes}
 
 
 def count(report):
     """The same of a report. Delta reads d_output once more, not as a tile."""
     operands = {operand["name"]: operand["paths"] for operand in report["operands"]}
-    flops = [kernel["counters"]["mma_flops"] for kernel in report["kernels"]]
-    counts = {"flops of dQ": flops[0], "flops of dK and dV": flops[1]}
+    flops = {kernel["entry"]: kernel["counters"]["mma_flops"] for kernel in report["kernels"]}
+    counts = {f"flops of {kernel}": flops[f"attention_grad_{kernel}"] for kernel in PRODUCTS}
     for name in ("key", "value", "query", "d_output"):
         counts[name] = sum(moved["read"] for path, moved in operands[name].items() if path != "ld_st")
     return counts
 
 
 def check(device, name, folder):
-    rows, keys, mask = MASKS[name]
+    case = constant_case(name) if name in MASKS else data_case(name)
+    key_heads = case.heads if is_by_head(name) else 1
     path, report = os.path.join(folder, name + ".mlir"), os.path.join(folder, name + ".json")
-    is_static = name in STATIC
-    make_gradient((rows, keys) if is_static else ("?", "?"), mask, path)
+    sizes = (case.rows, case.keys) if name in STATIC else ("?", "?")
+    make_gradient(case.module("", *sizes, key_heads), path)
     command = ["attn-run", path, "--function=attention_grad", f"--device={device}", "--random=3", "--verify"]
-    if not is_static:
-        command.append(f"--shape=M={rows},N={keys}")
+    command += case.write_inputs(folder)
+    if name not in STATIC:
+        command.append(f"--shape=M={case.rows},N={case.keys}")
     if device != "cpu":
         command.append(f"--report={report}")
     process = subprocess.run(command, capture_output=True, text=True)
@@ -89,21 +98,13 @@ def check(device, name, folder):
         return ""
     with open(report) as f:
         actual = count(json.load(f))
-    expected = expect(rows, keys, mask)
+    expected = expect(case, key_heads)
     return "; ".join(f"{what}: expected {expected[what]}, got {actual[what]}" for what in expected if actual[what] != expected[what])
 
 
 def main():
     device, names = sys.argv[1], sys.argv[2:] or list(MASKS)
-    failures = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for name in names:
-            failure = check(device, name, folder)
-            failures += bool(failure)
-            print(f"{'FAIL' if failure else 'PASS'} {name}", failure, flush=True)
-    if failures:
-        sys.exit(f"{failures} of {len(names)} masks are wrong")
-    print(f"{len(names)} masks are exact")
+    check_all(check, device, list(CASES) if names == ["data"] else names)
 
 
 if __name__ == "__main__":

@@ -13,14 +13,8 @@ import random
 import struct
 import subprocess
 import sys
-import tempfile
 
-SCHEDULES = {
-    "cpu": (64, 64, ""),
-    "sim:sm_80": (32, 32, 'mma = "mma_sync", warps = 2, stages = 3'),
-    "sim:sm_90a": (64, 64, 'mma = "wgmma", warps = 4, stages = 2'),
-}
-D = 32
+from check_masks import SCHEDULES, D, check_all
 
 
 class Tensor:
@@ -61,22 +55,32 @@ class Case:
         self.rows, self.keys, self.tensors, self.body, self.mask = rows, keys, tensors, body, mask
         self.batches, self.heads = batches, heads
 
-    def module(self, fields):
+    def module(self, fields="", rows="?", keys="?", key_heads=None):
         clause = f"{{schedule = #attn.schedule<{fields}>}}" if fields else ""
-        q, k = (f"tensor<{self.batches}x{self.heads}x?x{D}xf16>" for _ in range(2))
+        q, lse = f"tensor<{self.batches}x{self.heads}x{rows}x{D}xf16>", f"tensor<{self.batches}x{self.heads}x{rows}xf32>"
+        k = f"tensor<{self.batches}x{key_heads or self.heads}x{keys}x{D}xf16>"
         body = self.body
         for number, tensor in enumerate(self.tensors):
             body = body.replace(f"T{number}", tensor.type())
         arguments = "".join(f", %t{i}: {tensor.type()}" for i, tensor in enumerate(self.tensors))
-        return f"""func.func @attention(%q: {q}, %k: {k}, %v: {k}{arguments}) -> ({q}, tensor<{self.batches}x{self.heads}x?xf32>) {{
+        return f"""func.func @attention(%q: {q}, %k: {k}, %v: {k}{arguments}) -> ({q}, {lse}) {{
   %o, %lse = attn.attention %q, %k, %v
       mask_mod (%b: index, %h: index, %i: index, %j: index) {{
         {body.strip()}
         attn.yield %r : i1
-      }} {clause} : {q}, {k}, {k} -> {q}, tensor<{self.batches}x{self.heads}x?xf32>
-  return %o, %lse : {q}, tensor<{self.batches}x{self.heads}x?xf32>
+      }} {clause} : {q}, {k}, {k} -> {q}, {lse}
+  return %o, %lse : {q}, {lse}
 }}
 """
+
+    def write_inputs(self, folder):
+        """Writes the tensors, which follow Q, K and V; options of attn-run that read them."""
+        options = []
+        for number, tensor in enumerate(self.tensors):
+            path = os.path.join(folder, f"capture{number}.npy")
+            tensor.write(path)
+            options.append(f"--input=arg{3 + number}={path}")
+        return options
 
     def count_tiles(self, tile_m, tile_n):
         """Key tiles with a visible pair, and the keys in them, over all row tiles, heads and batches."""
@@ -107,6 +111,20 @@ def documents(lengths, causal=False, shuffled=False):
         %true = arith.constant true
         %r = arith.andi %same, %""" + ("past" if causal else "true") + " : i1"
     return Case(len(ids), len(ids), [doc], body, lambda b, h, i, j: doc[i] == doc[j] and (j <= i or not causal))
+
+
+def documents_by_batch(lengths):
+    """Documents that lie behind each other, others in each batch of as many positions, causal."""
+    ids = [d for of_batch in lengths for d, length in enumerate(of_batch) for _ in range(length)]
+    size = len(ids) // len(lengths)
+    doc = Tensor([len(lengths), size], ids)
+    body = """
+        %x = tensor.extract %t0[%b, %i] : T0
+        %y = tensor.extract %t0[%b, %j] : T0
+        %same = arith.cmpi eq, %x, %y : i32
+        %past = arith.cmpi sle, %j, %i : index
+        %r = arith.andi %same, %past : i1"""
+    return Case(size, size, [doc], body, lambda b, h, i, j: doc[b, i] == doc[b, j] and j <= i, batches=len(lengths))
 
 
 def packed(queries, keys, alignment=None):
@@ -196,6 +214,17 @@ def table(rows, keys, block, per_batch=False):
     return Case(rows, keys, [seen], body, lambda b, h, i, j: seen[b if per_batch else 0, i // block, j // block], batches=batches)
 
 
+def ragged(lengths, size):
+    """Batches of padded sequences, causal: rows and keys behind a sequence's length do not exist."""
+    body = """
+        %len32 = tensor.extract %t0[%b] : T0
+        %len = arith.index_cast %len32 : i32 to index
+        %row = arith.cmpi slt, %i, %len : index
+        %past = arith.cmpi sle, %j, %i : index
+        %r = arith.andi %row, %past : i1"""
+    return Case(size, size, [Tensor([len(lengths)], lengths)], body, lambda b, h, i, j: j <= i < lengths[b], batches=len(lengths))
+
+
 def periodic(size):
     body = """
         %c150 = arith.constant 150 : index
@@ -226,6 +255,8 @@ CASES = {
     "blocks-smaller-than-tiles": lambda: blocks(130, 200, 16, 48, 0.2, 6),
     "table": lambda: table(300, 400, 100),
     "table-by-batch": lambda: table(200, 260, 50, per_batch=True),
+    "documents-by-batch": lambda: documents_by_batch([[100, 33, 64], [197], [1, 63, 65, 68]]),
+    "ragged": lambda: ragged([0, 1, 63, 64, 65, 200], 200),
     "periodic": lambda: periodic(500),
 }
 
@@ -241,9 +272,7 @@ def check(device, name, folder):
     with open(path, "w") as f:
         f.write(case.module(fields))
     command = ["attn-run", path, f"--device={device}", "--random=3", "--verify", f"--shape=M={case.rows},N={case.keys}"]
-    for number, tensor in enumerate(case.tensors):
-        tensor.write(os.path.join(folder, f"{name}{number}.npy"))
-        command.append(f"--input=arg{3 + number}={os.path.join(folder, f'{name}{number}.npy')}")
+    command += case.write_inputs(folder)
     if counts_tiles:
         command.append(f"--report={report}")
     process = subprocess.run(command, capture_output=True, text=True)
@@ -263,16 +292,7 @@ def check(device, name, folder):
 
 
 def main():
-    device, names = sys.argv[1], sys.argv[2:] or list(CASES)
-    failures = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for name in names:
-            failure = check(device, name, folder)
-            failures += bool(failure)
-            print(f"{'FAIL' if failure else 'PASS'} {name}", failure)
-    if failures:
-        sys.exit(f"{failures} of {len(names)} masks are wrong")
-    print(f"{len(names)} masks are exact")
+    check_all(check, sys.argv[1], sys.argv[2:] or list(CASES))
 
 
 if __name__ == "__main__":

@@ -249,19 +249,25 @@ def check_full_tiles(device, folder):
     print("full tiles have no mask")
 
 
-def main():
-    device, names = sys.argv[1], sys.argv[2:] or list(MASKS)
+def check_all(check, device, names):
+    """Runs check(device, name, folder), which says what is wrong, for each name."""
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
-        if names == ["full-tiles"]:
-            return check_full_tiles(device, folder)
         for name in names:
             failure = check(device, name, folder)
             failures += bool(failure)
-            print(f"{'FAIL' if failure else 'PASS'} {name}", failure)
+            print(f"{'FAIL' if failure else 'PASS'} {name}", failure, flush=True)
     if failures:
         sys.exit(f"{failures} of {len(names)} masks are wrong")
     print(f"{len(names)} masks are exact")
+
+
+def main():
+    device, names = sys.argv[1], sys.argv[2:] or list(MASKS)
+    if names != ["full-tiles"]:
+        return check_all(check, device, names)
+    with tempfile.TemporaryDirectory() as folder:
+        check_full_tiles(device, folder)
 
 
 if __name__ == "__main__":

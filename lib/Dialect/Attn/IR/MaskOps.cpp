@@ -95,6 +95,16 @@ LogicalResult CreateBlockMaskOp::verify() {
   return verifyPure("mask_mod", getMaskMod());
 }
 
+LogicalResult DeviceAssertOp::verify() {
+  // device_assert_c1
+  Builder builder(getContext());
+  SmallVector<Type> arguments(getSizes().size(), builder.getIndexType());
+  if (failed(verifySignature(*this, "the condition", getCondition(), arguments,
+                             builder.getI1Type())))
+    return failure();
+  return verifyPure("the condition", getCondition());
+}
+
 LogicalResult KeyBoundsOp::verify() {
   // key_bounds_c1
   if (getBounds().empty() || getBounds().size() % 2 != 0)

@@ -6,6 +6,8 @@
 
 #include "BackwardMask.h"
 
+#include "RowBounds.h"
+#include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 
@@ -22,29 +24,35 @@ using namespace attn;
 /// are likely to skip.
 static constexpr unsigned kMostRanges = 4;
 
+/// Makes the row of a mask its key and the other way round.
+static void exchangePositions(Block &mask) {
+  BlockArgument row = mask.getArgument(kLoopM), key = mask.getArgument(kLoopN);
+  SmallVector<OpOperand *> ofRow(llvm::make_pointer_range(row.getUses()));
+  key.replaceAllUsesWith(row);
+  for (OpOperand *use : ofRow)
+    use->set(key);
+}
+
 VisitedTiles::VisitedTiles(Region &maskMod, unsigned streamed)
     : region(std::make_unique<Region>()) {
   if (maskMod.empty())
     return;
-  // The analysis bounds keys for given rows: exchanged, rows for given keys.
-  Block &from = maskMod.front(), &to = region->emplaceBlock();
-  for (BlockArgument argument : from.getArguments())
-    to.addArgument(argument.getType(), argument.getLoc());
-  IRMapping mapping;
-  mapping.map(from.getArguments(), to.getArguments());
+  auto copyInto = [&](Region &copy) {
+    IRMapping mapping;
+    maskMod.cloneInto(&copy, mapping);
+  };
+  copyInto(*region);
   if (streamed == kLoopM) {
-    mapping.map(from.getArgument(kLoopM), to.getArgument(kLoopN));
-    mapping.map(from.getArgument(kLoopN), to.getArgument(kLoopM));
+    // The analysis bounds keys for given rows: exchanged, rows for given keys.
+    original = std::make_unique<Region>();
+    copyInto(*original);
+    exchangePositions(region->front());
   }
-  OpBuilder builder(from.back().getContext());
-  builder.setInsertionPointToEnd(&to);
-  for (Operation &op : from)
-    builder.clone(op, mapping);
   mask = analyzeMask(*region);
 }
 
 bool VisitedTiles::differsByHead() const {
-  return !region->empty() && !region->getArgument(kLoopH).use_empty();
+  return !region->empty() && dependsOnArgument(*region, kLoopH);
 }
 
 /// Computes `value` of a mask at the given place, outside of it.
@@ -71,15 +79,16 @@ Value TileRange::getPosition(OpBuilder &builder, Location loc,
 // Ranges
 //===----------------------------------------------------------------------===//
 
-KeyVisibility VisitedTiles::getVisibility(OpBuilder &builder, Location loc,
-                                          Value batch, Value head,
+KeyVisibility VisitedTiles::getVisibility(OpBuilder &builder,
+                                          const MaskedTile &tile,
                                           const RowRange &stay,
                                           OpFoldResult total) {
+  Location loc = tile.loc;
   if (!mask)
     return {{KeyRange()}, {KeyRange()}};
   IRMapping mapping;
-  mapping.map(region->getArgument(kLoopB), batch);
-  mapping.map(region->getArgument(kLoopH), head);
+  for (unsigned dim : {kLoopB, kLoopH})
+    mapping.map(region->getArgument(dim), tile.at[dim]);
   auto materialize = [&](Value term) -> OpFoldResult {
     Value value = cloneOut(builder, term, *region, mapping);
     Type index = builder.getIndexType();
@@ -99,6 +108,7 @@ struct RangeEnd {
   OpFoldResult end;
   bool isMasked;
   KeyFinder find = nullptr;
+  std::optional<unsigned> listed = std::nullopt;
 };
 } // namespace
 
@@ -114,7 +124,7 @@ static SmallVector<TileRange> makeRanges(OpBuilder &builder, Location loc,
     if (isEqualConstantIntOrValue(begin, range.end) && !isNeeded)
       continue;
     Value upper = getValueOrCreateConstantIndexOp(builder, loc, range.end);
-    ranges.push_back({lower, upper, range.isMasked, range.find});
+    ranges.push_back({lower, upper, range.isMasked, range.find, range.listed});
     begin = range.end;
     lower = upper;
   }
@@ -174,25 +184,88 @@ static SmallVector<TileRange> walkTable(OpBuilder &builder, Location loc,
        {OpFoldResult(list.raggedEnd), /*isMasked=*/true, list.find}});
 }
 
+/// The tiles of lists that are made on the device, or given.
+static SmallVector<TileRange> walkLists(OpBuilder &builder,
+                                        const MaskedTile &tile,
+                                        const ListedBlocks &blocks,
+                                        bool isEndWhole) {
+  IndexMath math(builder, tile.loc);
+  bool isEndCut = !isEndWhole && !divides(tile.tileN, tile.keys);
+  OpFoldResult begin = math.constant(0);
+  SmallVector<RangeEnd> ends;
+  for (const ListedBlocks::List &list : blocks.lists) {
+    ListReader reader(builder, tile, blocks, list);
+    auto find = [reader, begin](IndexMath &inside, OpFoldResult count) {
+      return reader.getKey(inside.getBuilder(), inside.sub(count, begin));
+    };
+    if (list.isFull && isEndCut) {
+      // The last tile needs the mask where it is padded.
+      OpFoldResult tiles = math.floorDiv(reader.getLength(builder), tile.tileN);
+      ends.push_back({math.add(begin, math.mul(tiles, tile.tileN)),
+                      /*isMasked=*/false, find});
+    }
+    begin = math.add(begin, reader.getPaddedLength(builder));
+    ends.push_back({begin, !list.isFull || isEndCut, find, list.number});
+  }
+  return makeRanges(builder, tile.loc, math.constant(0), ends);
+}
+
+static bool areExact(ArrayRef<MaskBand> bands) {
+  return llvm::all_of(bands, [](const MaskBand &band) { return band.isExact; });
+}
+
+/// The lists of the mask, or if it is worth it lists made of bounds from data,
+/// or of all pairs.
+std::optional<ListedBlocks> VisitedTiles::getLists(const MaskedTile &tile) {
+  if (std::optional<ListedBlocks> lists = findListedBlocks(tile))
+    return lists;
+  if (original)
+    if (std::optional<ListedBlocks> lists = createListsOfBounds(
+            tile, *original, analyzeMask(*original), kMostRanges))
+      return lists;
+  return isWorthListing(tile) ? std::optional(createBlockLists(tile))
+                              : std::nullopt;
+}
+
 SmallVector<TileRange> VisitedTiles::get(OpBuilder &builder, Location loc,
                                          Value batch, Value head,
                                          const RowRange &stay, TileGrid grid) {
+  auto forall = builder.getInsertionBlock()
+                    ->getParent()
+                    ->getParentOfType<scf::ForallOp>();
+  SmallVector<OpFoldResult> extents = forall.getMixedUpperBound();
+  MaskedTile tile{
+      loc,
+      forall,
+      {extents[kLoopB], extents[kLoopH], extents[kLoopM]},
+      *region,
+      {batch, head, getValueOrCreateConstantIndexOp(builder, loc, stay.first)},
+      grid.tileM,
+      grid.tileN,
+      grid.keys};
+  std::optional<KeyVisibility> visibility;
   if (mask) {
     StaticTiles tiles = findStaticTiles(*region, *mask, grid, kMostRanges);
     if (tiles.lists)
       return walkTable(builder, loc, *tiles.lists, stay, grid);
+    if (!tiles.rangesSuffice && !areExact(mask->getBands())) {
+      visibility = computeRowVisibility(builder, tile, *mask, kMostRanges);
+      if (!visibility)
+        if (std::optional<ListedBlocks> lists = getLists(tile))
+          return walkLists(builder, tile, *lists, grid.isEndWhole);
+    }
   }
   IndexMath math(builder, loc);
   OpFoldResult end = grid.keys;
   if (grid.isEndWhole)
     grid.keys = math.mul(math.ceilDiv(end, grid.tileN), grid.tileN);
-  KeyVisibility visibility =
-      getVisibility(builder, loc, batch, head, stay, grid.keys);
+  if (!visibility)
+    visibility = getVisibility(builder, tile, stay, grid.keys);
   // What is past the end is no reason to visit the last tile.
   if (grid.keys != end)
-    for (KeyRange &range : visibility.some)
+    for (KeyRange &range : visibility->some)
       if (range.lower)
         range.upper = range.upper ? math.min({range.upper, end}) : end;
-  return visibility.isBand() ? walkBand(builder, loc, visibility, grid)
-                             : walkRanges(builder, loc, visibility, grid);
+  return visibility->isBand() ? walkBand(builder, loc, *visibility, grid)
+                              : walkRanges(builder, loc, *visibility, grid);
 }

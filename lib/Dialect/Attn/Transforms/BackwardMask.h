@@ -14,6 +14,7 @@
 #define LIB_DIALECT_ATTN_TRANSFORMS_BACKWARDMASK_H
 
 #include "BlockLists.h"
+#include "ListedBlocks.h"
 #include "attn/Analysis/KeyTiles.h"
 
 #include <memory>
@@ -27,6 +28,8 @@ struct TileRange {
   bool isMasked;
   /// Gives the position of the tile at a count; the count itself if not set.
   KeyFinder find = nullptr;
+  /// Which attn.block_listed of the mask has the tiles, if one does.
+  std::optional<unsigned> listed = std::nullopt;
 
   mlir::Value getPosition(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value count) const;
@@ -44,18 +47,22 @@ public:
 
   /// The tiles that some position of `stay` visits, where rows are what stays
   /// and keys what streams; each range begins where the one before ends. There
-  /// is at least one, which may be empty.
+  /// is at least one, which may be empty. The builder is in the loop over the
+  /// tiles that stay.
   llvm::SmallVector<TileRange> get(mlir::OpBuilder &builder, mlir::Location loc,
                                    mlir::Value batch, mlir::Value head,
                                    const RowRange &stay, TileGrid grid);
 
 private:
-  KeyVisibility getVisibility(mlir::OpBuilder &builder, mlir::Location loc,
-                              mlir::Value batch, mlir::Value head,
+  KeyVisibility getVisibility(mlir::OpBuilder &builder, const MaskedTile &tile,
                               const RowRange &stay, mlir::OpFoldResult total);
+
+  std::optional<ListedBlocks> getLists(const MaskedTile &tile);
 
   /// A copy of the mask, whose keys are what streams; empty without a mask.
   std::unique_ptr<mlir::Region> region;
+  /// The mask as it was, if rows stream; else null.
+  std::unique_ptr<mlir::Region> original;
   /// Nothing without a mask.
   std::optional<MaskAnalysis> mask;
 };

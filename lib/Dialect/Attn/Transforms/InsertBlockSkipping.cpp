@@ -9,7 +9,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BlockMaskWalk.h"
 #include "KeyWalk.h"
 #include "RowBounds.h"
 #include "TiledForm.h"
@@ -123,36 +122,6 @@ static bool areExact(ArrayRef<MaskBand> bands) {
   return llvm::all_of(bands, [](const MaskBand &band) { return band.isExact; });
 }
 
-/// True if an integer op repeats, or mixes bits, at a scale of more than `tile`
-/// positions: a mask that does less leaves something in every tile of its band.
-static bool isCoarse(Operation &op, int64_t tile) {
-  if (op.getNumResults() != 1 || op.getResult(0).getType().isInteger(1))
-    return false;
-  if (isa<arith::XOrIOp, arith::AndIOp, arith::OrIOp, arith::ShLIOp,
-          arith::ShRSIOp, arith::ShRUIOp>(op))
-    return true;
-  if (!isa<arith::RemSIOp, arith::RemUIOp, arith::DivSIOp, arith::DivUIOp,
-           arith::FloorDivSIOp>(op))
-    return false;
-  std::optional<int64_t> divisor =
-      getConstantIntValue(getAsOpFoldResult(op.getOperand(1)));
-  return !divisor || *divisor > tile;
-}
-
-/// True if looking at all pairs may find tiles to skip that nothing else does.
-static bool isWorthLooking(OnlineAttentionOp step, OpFoldResult keys) {
-  constexpr int64_t kFewTiles = 2;
-  ScheduleAttr schedule = *step.getSchedule();
-  int64_t tile = std::min(schedule.getTileM(), schedule.getTileN());
-  if (std::optional<int64_t> n = getConstantIntValue(keys))
-    if (*n <= kFewTiles * schedule.getTileN())
-      return false;
-  return llvm::any_of(step.getMaskMod().front(), [&](Operation &op) {
-    return isa<tensor::ExtractOp, BlockListedOp, SegmentOp>(op) ||
-           isCoarse(op, tile);
-  });
-}
-
 /// Gives `loops` ranges of keys; false if nothing is known of them.
 static bool boundByRanges(OpBuilder &builder, UnsplitLoops loops,
                           const KeyVisibility &visibility) {
@@ -169,15 +138,30 @@ static bool boundByRanges(OpBuilder &builder, UnsplitLoops loops,
 /// Makes `loops` walk lists of blocks, those of the mask or of its tiles; false
 /// if that is not worth it.
 static bool boundByLists(OpBuilder &builder, UnsplitLoops loops,
-                         OpFoldResult keys) {
-  OnlineAttentionOp step = getStep(loops.first());
-  std::optional<ListedBlocks> lists = findListedBlocks(step);
-  if (!lists && isWorthLooking(step, keys))
-    lists = createBlockLists(step, keys);
+                         const MaskedTile &tile) {
+  std::optional<ListedBlocks> lists = findListedBlocks(tile);
+  if (!lists && isWorthListing(tile))
+    lists = createBlockLists(tile);
   if (!lists)
     return false;
-  walkListedBlocks(builder, loops, *lists);
+  walkListedBlocks(builder, loops, tile, *lists);
   return true;
+}
+
+/// Where the rows of a step are.
+static MaskedTile getMaskedTile(OnlineAttentionOp step, OpFoldResult keys) {
+  ScheduleAttr schedule = *step.getSchedule();
+  OperandRange offsets = step.getOffsets();
+  auto forall = step->getParentOfType<scf::ForallOp>();
+  SmallVector<OpFoldResult> extents = forall.getMixedUpperBound();
+  return {step.getLoc(),
+          forall,
+          {extents[kLoopB], extents[kLoopH], extents[kLoopM]},
+          step.getMaskMod(),
+          {offsets[kLoopB], offsets[kLoopH], offsets[kLoopM]},
+          schedule.getTileM() / getTileHeads(step),
+          schedule.getTileN(),
+          keys};
 }
 
 /// Gives `loops` the bounds of their mask; false if it has none.
@@ -204,10 +188,11 @@ static bool boundLoops(UnsplitLoops loops) {
     return true;
   }
   if (!tiles.rangesSuffice && !areExact(mask.getBands())) {
+    MaskedTile tile = getMaskedTile(step, keys);
     if (std::optional<KeyVisibility> visibility =
-            computeRowVisibility(builder, step, mask, keys, mostRanges))
+            computeRowVisibility(builder, tile, mask, mostRanges))
       return boundByRanges(builder, loops, *visibility);
-    if (mostRanges > 1 && boundByLists(builder, loops, keys))
+    if (mostRanges > 1 && boundByLists(builder, loops, tile))
       return true;
   }
   return boundByRanges(builder, loops,

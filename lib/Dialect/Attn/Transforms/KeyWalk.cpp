@@ -178,3 +178,43 @@ void attn::walkTable(OpBuilder &builder, UnsplitLoops loops,
              {loops.whole, list.partialEnd, false, list.find},
              {loops.ragged, list.raggedEnd, false, list.find}});
 }
+
+void attn::walkListedBlocks(OpBuilder &builder, UnsplitLoops loops,
+                            const MaskedTile &place, const ListedBlocks &mask) {
+  Location loc = place.loc;
+  int64_t tile = place.tileN;
+  IndexMath math(builder, loc);
+  OpFoldResult raggedKey = math.mul(math.floorDiv(place.keys, tile), tile);
+  OpFoldResult end = math.constant(0);
+  SmallVector<WalkPart> whole, ragged;
+  SmallVector<OpFoldResult> rests;
+  for (const ListedBlocks::List &list : mask.lists) {
+    ListReader reader(builder, place, mask, list);
+    OpFoldResult length = reader.getLength(builder);
+    OpFoldResult tiles = math.mul(math.floorDiv(length, tile), tile);
+    rests.push_back(math.sub(length, tiles));
+    auto prepare = [&list](scf::ForOp copy) {
+      if (list.number && !list.isFull)
+        specializeMask(getStep(copy).getMaskMod(), *list.number);
+    };
+    OpFoldResult begin = end;
+    end = math.add(end, tiles);
+    auto find = [reader, begin](IndexMath &inside, OpFoldResult count) {
+      return reader.getKey(inside.getBuilder(), inside.sub(count, begin));
+    };
+    whole.push_back({loops.whole,
+                     getValueOrCreateConstantIndexOp(builder, loc, end),
+                     list.isFull, find, prepare});
+    ragged.push_back({loops.ragged, Value(), list.isFull, nullptr, prepare});
+  }
+  for (auto [part, rest] : llvm::zip_equal(ragged, rests)) {
+    OpFoldResult begin = end;
+    part.find = [raggedKey, begin](IndexMath &inside, OpFoldResult count) {
+      return inside.add(raggedKey, inside.sub(count, begin));
+    };
+    end = math.add(end, rest);
+    part.end = getValueOrCreateConstantIndexOp(builder, loc, end);
+  }
+  whole.append(ragged);
+  walkParts(builder, loops, whole);
+}

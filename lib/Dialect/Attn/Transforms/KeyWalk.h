@@ -13,6 +13,7 @@
 #define LIB_DIALECT_ATTN_TRANSFORMS_KEYWALK_H
 
 #include "BlockLists.h"
+#include "ListedBlocks.h"
 #include "attn/Analysis/KeyTiles.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 
@@ -48,6 +49,10 @@ void walkRanges(mlir::OpBuilder &builder, UnsplitLoops loops,
 void walkTable(mlir::OpBuilder &builder, UnsplitLoops loops,
                const BlockLists &lists, mlir::OpFoldResult rowTile,
                int64_t tileN);
+
+/// Walks the tiles of listed blocks.
+void walkListedBlocks(mlir::OpBuilder &builder, UnsplitLoops loops,
+                      const MaskedTile &place, const ListedBlocks &blocks);
 
 /// One loop of a walk: a copy of `loop`, if that is there, from where the part
 /// before ends up to `end`. Its induction variable counts keys.

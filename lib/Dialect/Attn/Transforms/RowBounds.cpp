@@ -6,8 +6,8 @@
 
 #include "RowBounds.h"
 
-#include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -118,63 +118,45 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Bounds for every tile of rows, computed before the loop over them.
-static KeyBoundsOp createKeyBounds(OnlineAttentionOp step,
+static KeyBoundsOp createKeyBounds(const MaskedTile &tile,
                                    const MaskAnalysis &mask,
-                                   ArrayRef<MaskBand> bands,
-                                   OpFoldResult keys) {
-  Location loc = step.getLoc();
-  auto forall = step->getParentOfType<scf::ForallOp>();
-  OpBuilder builder(forall);
-  Region &maskMod = step.getMaskMod();
-  int64_t tile =
-      step.getSchedule()->getTileM() / AttentionDims::get(step).queryHeads;
-  SmallVector<OpFoldResult> sizes(forall.getMixedUpperBound());
-  for (unsigned dim : {kLoopB, kLoopH})
-    if (!dependsOnArgument(maskMod, dim))
-      sizes[dim] = builder.getIndexAttr(1);
+                                   ArrayRef<MaskBand> bands) {
+  OpBuilder builder(tile.forall);
   SmallVector<int64_t> shape;
   SmallVector<Value> operands;
-  for (OpFoldResult size : sizes) {
+  for (OpFoldResult size : tile.getSizes()) {
     shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-    operands.push_back(getValueOrCreateConstantIndexOp(builder, loc, size));
+    operands.push_back(
+        getValueOrCreateConstantIndexOp(builder, tile.loc, size));
   }
   if (!ShapedType::isDynamic(shape[kLoopM]))
-    shape[kLoopM] = llvm::divideCeil(shape[kLoopM], tile);
+    shape[kLoopM] = llvm::divideCeil(shape[kLoopM], tile.tileM);
   shape.push_back(4 * bands.size());
-  Value end = getValueOrCreateConstantIndexOp(builder, loc, keys);
+  Value end = getValueOrCreateConstantIndexOp(builder, tile.loc, tile.keys);
   auto bounds = KeyBoundsOp::create(
-      builder, loc, RankedTensorType::get(shape, builder.getI32Type()),
-      operands[0], operands[1], operands[2], tile, 2 * bands.size());
+      builder, tile.loc, RankedTensorType::get(shape, builder.getI32Type()),
+      operands[0], operands[1], operands[2], tile.tileM, 2 * bands.size());
   for (auto [number, band] : llvm::enumerate(bands)) {
-    BoundBuilder(bounds.getBounds()[2 * number], maskMod, mask, loc)
-        .buildLower(band);
-    BoundBuilder(bounds.getBounds()[2 * number + 1], maskMod, mask, loc)
-        .buildUpper(band, end);
+    auto make = [&](size_t i) {
+      return BoundBuilder(bounds.getBounds()[i], tile.maskMod, mask, tile.loc);
+    };
+    make(2 * number).buildLower(band);
+    make(2 * number + 1).buildUpper(band, end);
   }
   return bounds;
 }
 
-/// Reads the ranges of the row tile of a step.
-static KeyVisibility readVisibility(OpBuilder &builder, OnlineAttentionOp step,
+/// Reads the ranges of a tile.
+static KeyVisibility readVisibility(OpBuilder &builder, const MaskedTile &tile,
                                     KeyBoundsOp bounds,
                                     ArrayRef<MaskBand> bands) {
-  Location loc = step.getLoc();
-  auto toValue = [&](OpFoldResult number) {
-    return getValueOrCreateConstantIndexOp(builder, loc, number);
-  };
-  IndexMath math(builder, loc);
-  SmallVector<Value> at;
-  for (unsigned dim : {kLoopB, kLoopH})
-    at.push_back(bounds.getType().getDimSize(dim) == 1
-                     ? toValue(math.constant(0))
-                     : step.getOffsets()[dim]);
-  at.push_back(
-      toValue(math.floorDiv(step.getOffsets()[kLoopM], bounds.getTile())));
+  SmallVector<Value> at =
+      tile.getPlace(builder, bounds.getType(), bounds.getTile());
   at.push_back(Value());
   auto read = [&](int64_t number) -> OpFoldResult {
-    at.back() = toValue(math.constant(number));
-    Value entry = tensor::ExtractOp::create(builder, loc, bounds, at);
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+    at.back() = arith::ConstantIndexOp::create(builder, tile.loc, number);
+    Value entry = tensor::ExtractOp::create(builder, tile.loc, bounds, at);
+    return arith::IndexCastOp::create(builder, tile.loc, builder.getIndexType(),
                                       entry)
         .getResult();
   };
@@ -188,16 +170,122 @@ static KeyVisibility readVisibility(OpBuilder &builder, OnlineAttentionOp step,
   return visibility;
 }
 
-std::optional<KeyVisibility>
-attn::computeRowVisibility(OpBuilder &builder, OnlineAttentionOp step,
-                           const MaskAnalysis &mask, OpFoldResult keys,
-                           unsigned mostRanges) {
+/// The bands of a mask, if they say it all and some depend on the row by data.
+static std::vector<MaskBand> getDataBands(const MaskAnalysis &mask,
+                                          unsigned mostRanges) {
   std::vector<MaskBand> bands = mask.getRowBands();
-  if (mask.rowValues.empty() || bands.empty() || bands.size() > mostRanges)
+  bool isUsable = !mask.rowValues.empty() && bands.size() <= mostRanges &&
+                  llvm::all_of(bands, [](auto &band) { return band.isExact; });
+  return isUsable ? bands : std::vector<MaskBand>();
+}
+
+std::optional<KeyVisibility>
+attn::computeRowVisibility(OpBuilder &builder, const MaskedTile &tile,
+                           const MaskAnalysis &mask, unsigned mostRanges) {
+  std::vector<MaskBand> bands = getDataBands(mask, mostRanges);
+  if (bands.empty())
     return std::nullopt;
-  for (const MaskBand &band : bands)
-    if (!band.isExact)
-      return std::nullopt;
-  return readVisibility(builder, step, createKeyBounds(step, mask, bands, keys),
+  return readVisibility(builder, tile, createKeyBounds(tile, mask, bands),
                         bands);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles of rows for tiles of keys
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Builds the mask of tiles: its rows are tiles of keys, its keys tiles of
+/// rows.
+class TileMaskBuilder {
+public:
+  TileMaskBuilder(const MaskedTile &tile, KeyBoundsOp bounds, Region &region)
+      : tile(tile), bounds(bounds), builder(&region), loc(tile.loc) {
+    SmallVector<Type> types(4, builder.getIndexType());
+    block =
+        builder.createBlock(&region, {}, types, SmallVector<Location>(4, loc));
+  }
+
+  /// True where all pairs are visible, or where some are and not all.
+  void build(bool isFull) {
+    Value number = block->getArgument(kLoopM);
+    Value size = constant(tile.tileM);
+    Value first = arith::MulIOp::create(builder, loc, number, size);
+    Value end = arith::MinUIOp::create(
+        builder, loc, arith::AddIOp::create(builder, loc, first, size),
+        getValueOrCreateConstantIndexOp(builder, loc, tile.extents[kLoopM]));
+    Value some = flag(false), all = flag(false);
+    for (size_t band = 0; band < bounds.getBounds().size() / 2; ++band) {
+      auto isWithin = [&](Value a, Value b, Value c, Value d) -> Value {
+        using Predicate = arith::CmpIPredicate;
+        return arith::AndIOp::create(
+            builder, loc,
+            arith::CmpIOp::create(builder, loc, Predicate::slt, a, b),
+            arith::CmpIOp::create(builder, loc, Predicate::sle, c, d));
+      };
+      Value lower = read(4 * band), upper = read(4 * band + 1);
+      Value next = arith::AddIOp::create(builder, loc, first, constant(1));
+      some = either(some, isWithin(lower, end, next, upper));
+      // The greatest lower bound is at most `first`.
+      all = either(all,
+                   isWithin(read(4 * band + 2), next, end, read(4 * band + 3)));
+    }
+    YieldOp::create(builder, loc, isFull ? all : without(some, all));
+  }
+
+private:
+  Value constant(int64_t number) {
+    return arith::ConstantIndexOp::create(builder, loc, number);
+  }
+  Value flag(bool value) {
+    return arith::ConstantIntOp::create(builder, loc, value, 1);
+  }
+  Value either(Value a, Value b) {
+    return arith::OrIOp::create(builder, loc, a, b);
+  }
+  Value without(Value a, Value b) {
+    Value isNot = arith::XOrIOp::create(builder, loc, b, flag(true));
+    return arith::AndIOp::create(builder, loc, a, isNot);
+  }
+  /// A number of the tile of rows.
+  Value read(int64_t number) {
+    SmallVector<Value> at;
+    for (unsigned dim : {kLoopB, kLoopH})
+      at.push_back(bounds.getType().getDimSize(dim) == 1
+                       ? constant(0)
+                       : block->getArgument(dim));
+    at.append({block->getArgument(kLoopN), constant(number)});
+    Value entry = tensor::ExtractOp::create(builder, loc, bounds, at);
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      entry);
+  }
+
+  const MaskedTile &tile;
+  KeyBoundsOp bounds;
+  OpBuilder builder;
+  Location loc;
+  Block *block;
+};
+} // namespace
+
+std::optional<ListedBlocks> attn::createListsOfBounds(const MaskedTile &tile,
+                                                      Region &maskMod,
+                                                      const MaskAnalysis &mask,
+                                                      unsigned mostRanges) {
+  std::vector<MaskBand> bands = getDataBands(mask, mostRanges);
+  if (bands.empty())
+    return std::nullopt;
+  auto [batches, heads, keys] = tile.extents;
+  MaskedTile rowTile{tile.loc,   tile.forall, {batches, heads, tile.keys},
+                     maskMod,    {},          tile.tileN,
+                     tile.tileM, keys};
+  KeyBoundsOp bounds = createKeyBounds(rowTile, mask, bands);
+  ListedBlocks lists{tile.tileM, tile.tileN, {}};
+  for (bool isFull : {true, false}) {
+    CreateBlockMaskOp made = createListsOfTiles(tile);
+    TileMaskBuilder(tile, bounds, made.getMaskMod()).build(isFull);
+    // Of tiles that are visible all pairs are, there being one.
+    lists.lists.push_back(
+        {made.getFullNumBlocks(), made.getFullIndices(), isFull, {}});
+  }
+  return lists;
 }

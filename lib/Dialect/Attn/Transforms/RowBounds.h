@@ -13,21 +13,29 @@
 #ifndef LIB_DIALECT_ATTN_TRANSFORMS_ROWBOUNDS_H
 #define LIB_DIALECT_ATTN_TRANSFORMS_ROWBOUNDS_H
 
+#include "ListedBlocks.h"
 #include "attn/Analysis/KeyRanges.h"
-#include "attn/Dialect/Attn/IR/Attn.h"
 
 #include <optional>
 
 namespace attn {
 
-/// What the tile of rows at `builder` sees of `keys` keys, if bounds of at most
+/// What a tile of rows sees, read at `builder`, if bounds of at most
 /// `mostRanges` bands say it all and some of them depend on the row in a way
 /// that only looking at each row tells.
 std::optional<KeyVisibility> computeRowVisibility(mlir::OpBuilder &builder,
-                                                  OnlineAttentionOp step,
+                                                  const MaskedTile &tile,
                                                   const MaskAnalysis &mask,
-                                                  mlir::OpFoldResult keys,
                                                   unsigned mostRanges);
+
+/// Lists of the tiles of rows that each tile of keys visits, by the bounds on
+/// the keys of each tile of rows: cheaper than looking at all pairs. In `tile`
+/// keys are rows and rows keys; `maskMod` and `mask` are not exchanged. Nothing
+/// where computeRowVisibility says nothing.
+std::optional<ListedBlocks> createListsOfBounds(const MaskedTile &tile,
+                                                mlir::Region &maskMod,
+                                                const MaskAnalysis &mask,
+                                                unsigned mostRanges);
 
 } // namespace attn
 

@@ -10,6 +10,7 @@
 
 #include "BackwardMask.h"
 #include "BackwardSchedules.h"
+#include "ListedBlocks.h"
 #include "Padding.h"
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -84,12 +85,12 @@ private:
   // Loops.
   RowRange getStaying(Value first, int64_t tile, OpFoldResult total);
   BackwardStepOp createStep(const RowTile &rows, const KeyTile &keys,
-                            const Place &place, bool isMasked, Value dQuery,
-                            Value dKey, Value dValue);
+                            const Place &place, const TileRange &range,
+                            Value dQuery, Value dKey, Value dValue);
   void createQueryNest();
   void createKeyNest(TileSizes sizes, const KeyGradients &wanted);
   SmallVector<Value> createRowStep(const KeyTile &keys, const Place &place,
-                                   bool isMasked, ValueRange state,
+                                   const TileRange &range, ValueRange state,
                                    const KeyGradients &wanted);
   SmallVector<Value> createRowLoops(const KeyTile &keys, Place place,
                                     ValueRange init,
@@ -304,11 +305,10 @@ RowRange BackwardTiler::getStaying(Value first, int64_t tile,
   return {OpFoldResult(first), last};
 }
 
-BackwardStepOp BackwardTiler::createStep(const RowTile &rowTile,
-                                         const KeyTile &keyTile,
-                                         const Place &place, bool isMasked,
-                                         Value dQueryTile, Value dKeyTile,
-                                         Value dValueTile) {
+BackwardStepOp
+BackwardTiler::createStep(const RowTile &rowTile, const KeyTile &keyTile,
+                          const Place &place, const TileRange &range,
+                          Value dQueryTile, Value dKeyTile, Value dValueTile) {
   auto typeOf = [](Value value) { return value ? value.getType() : Type(); };
   auto step = BackwardStepOp::create(
       builder, loc, typeOf(dQueryTile), typeOf(dKeyTile), typeOf(dValueTile),
@@ -318,8 +318,11 @@ BackwardStepOp BackwardTiler::createStep(const RowTile &rowTile,
       dValueTile, op.getScaleAttr(), schedule);
   IRMapping mapping;
   op.getScoreMod().cloneInto(&step.getScoreMod(), mapping);
-  if (isMasked)
-    op.getMaskMod().cloneInto(&step.getMaskMod(), mapping);
+  if (!range.isMasked)
+    return step;
+  op.getMaskMod().cloneInto(&step.getMaskMod(), mapping);
+  if (range.listed)
+    specializeMask(step.getMaskMod(), *range.listed);
   return step;
 }
 
@@ -359,7 +362,7 @@ void BackwardTiler::createQueryNest() {
     builder.setInsertionPointToStart(loop.getBody());
     place.n = range.getPosition(builder, loc, loop.getInductionVar());
     BackwardStepOp step =
-        createStep(rowTile, getKeyTile(place), place, range.isMasked,
+        createStep(rowTile, getKeyTile(place), place, range,
                    loop.getRegionIterArgs()[0], Value(), Value());
     scf::YieldOp::create(builder, loc, step->getResults());
     gradient = loop.getResult(0);
@@ -381,9 +384,9 @@ SmallVector<Value> BackwardTiler::createRowLoop(const TileRange &range,
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   place.m = range.getPosition(builder, loc, loop.getInductionVar());
-  scf::YieldOp::create(builder, loc,
-                       createRowStep(keyTile, place, range.isMasked,
-                                     loop.getRegionIterArgs(), wanted));
+  scf::YieldOp::create(
+      builder, loc,
+      createRowStep(keyTile, place, range, loop.getRegionIterArgs(), wanted));
   return SmallVector<Value>(loop.getResults());
 }
 
@@ -407,9 +410,9 @@ SmallVector<Value> BackwardTiler::createGroupLoop(const TileRange &range,
   place.h = builder.createOrFold<arith::AddIOp>(loc, place.h, head);
   Value count = builder.createOrFold<arith::AddIOp>(loc, range.lower, row);
   place.m = range.getPosition(builder, loc, count);
-  scf::YieldOp::create(builder, loc,
-                       createRowStep(keyTile, place, range.isMasked,
-                                     loop.getRegionIterArgs(), wanted));
+  scf::YieldOp::create(
+      builder, loc,
+      createRowStep(keyTile, place, range, loop.getRegionIterArgs(), wanted));
   return SmallVector<Value>(loop.getResults());
 }
 
@@ -423,15 +426,16 @@ Value BackwardTiler::countTiles(const TileRange &range) {
 /// The gradients of the key tile after the row tile at `place`.
 SmallVector<Value> BackwardTiler::createRowStep(const KeyTile &keyTile,
                                                 const Place &place,
-                                                bool isMasked, ValueRange state,
+                                                const TileRange &range,
+                                                ValueRange state,
                                                 const KeyGradients &wanted) {
   RowTile rowTile = getRowTile(place);
   rowTile.delta = getTile(delta, place, kLoopM, place.h);
   Value dKeyTile = wanted.key ? state.front() : Value();
   Value dValueTile = wanted.value ? state.back() : Value();
-  return SmallVector<Value>(createStep(rowTile, keyTile, place, isMasked,
-                                       Value(), dKeyTile, dValueTile)
-                                ->getResults());
+  return SmallVector<Value>(
+      createStep(rowTile, keyTile, place, range, Value(), dKeyTile, dValueTile)
+          ->getResults());
 }
 
 /// The row tiles of all query heads of key head place.h.

@@ -6,6 +6,7 @@
 
 #include "KeyStream.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -25,7 +26,11 @@ Block &attn::tile::getTileBlock(Region &region) {
 }
 
 bool attn::tile::isScalarKernel(KernelOp kernel) {
-  return kernel.walk([](InsertOp) { return WalkResult::interrupt(); })
+  return kernel
+      .walk([](Operation *op) {
+        return isa<InsertOp, cf::AssertOp>(op) ? WalkResult::interrupt()
+                                               : WalkResult::advance();
+      })
       .wasInterrupted();
 }
 

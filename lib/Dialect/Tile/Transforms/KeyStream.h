@@ -27,8 +27,8 @@ mlir::scf::ForOp getTileLoop(mlir::Region &region);
 /// What a CTA does for a tile: the body of that loop, or the region's block.
 mlir::Block &getTileBlock(mlir::Region &region);
 
-/// True if a kernel computes single numbers, by attn_tile.insert: it has no
-/// tiles to stage.
+/// True if a kernel computes, or checks, single numbers (attn_tile.insert,
+/// cf.assert): it has no tiles to stage.
 bool isScalarKernel(KernelOp kernel);
 
 /// Gives each product of a softmax's loop a load of its own right operand.

@@ -79,6 +79,19 @@ func.func @f(%n: index) {
 
 // -----
 
+// device_assert_c1
+func.func @f(%n: index) {
+  // expected-error @+1 {{expected the condition to take}}
+  attn.device_assert over(%n, %n) "expected one argument" {
+  ^bb0(%i: index):
+    %r = arith.cmpi sle, %i, %n : index
+    attn.yield %r : i1
+  }
+  return
+}
+
+// -----
+
 // key_bounds_c1
 func.func @f(%n: index) {
   // expected-error @+1 {{expected two regions for each band, got 1}}

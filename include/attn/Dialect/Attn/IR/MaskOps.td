@@ -145,8 +145,33 @@ def KeyBoundsOp : Attn_Op<"key_bounds", [Pure]> {
   let hasVerifier = 1;
 }
 
+def DeviceAssertOp : Attn_Op<"device_assert"> {
+  let summary = "stop the kernels where a condition does not hold";
+  let description = [{
+    The region must yield true at each point of the index space [0, size0) x
+    [0, size1) x ..., of which there is one without sizes. Where it does not, the
+    kernel that looks stops with the message and this op's location, as CUDA's
+    `assert` does, and no kernel after it starts.
+
+    Example: as many listed blocks as there is room for
+    ```mlir
+    attn.device_assert over(%rows) "expected num_blocks from 0 to 8" {
+    ^bb0(%r: index):
+      %num = tensor.extract %num_blocks[%c0, %c0, %r] : tensor<1x1x?xi32>
+      %fits = arith.cmpi ule, %num, %c8_i32 : i32
+      attn.yield %fits : i1
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$sizes, StrAttr:$message);
+  let regions = (region AnyRegion:$condition);
+  let assemblyFormat =
+      "`over` `(` $sizes `)` $message $condition attr-dict";
+  let hasVerifier = 1;
+}
+
 def YieldOp : Attn_Op<"yield", [Pure, Terminator, ReturnLike]> {
-  let summary = "the result of a score_mod, mask_mod or bounds region";
+  let summary = "the result of a score_mod, mask_mod, bounds or condition region";
   let arguments = (ins AnyType:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }

@@ -222,6 +222,36 @@ def HoistTileBuffersPass
   ];
 }
 
+def InsertDeviceAssertsPass
+    : Pass<"attn-insert-device-asserts", "::mlir::ModuleOp"> {
+  let summary = "check on the device what masks read";
+  let description = [{
+    Puts an `attn.device_assert` before each attention for what its mask expects
+    of data: lists of blocks that fit the problem, ascend and do not overlap, and
+    offsets of packed sequences that start at 0 and do not decrease. Kernels take
+    them for granted, since only the device has the data; the interpreter and
+    `attn-run --verify` check the same.
+
+    Requires: `scheduled`. Ensures: `scheduled`.
+
+    Example: of packed sequences
+    ```mlir
+    attn.device_assert over(%sequences) "expected offsets that do not decrease" {
+    ^bb0(%s: index):
+      %next = arith.addi %s, %c1 : index
+      %from = tensor.extract %cu_seqlens[%s] : tensor<?xi32>
+      %to = tensor.extract %cu_seqlens[%next] : tensor<?xi32>
+      %holds = arith.cmpi sle, %from, %to : i32
+      attn.yield %holds : i1
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numAsserts", "num-asserts", "Number of conditions checked">
+  ];
+}
+
 def InsertBlockSkippingPass
     : Pass<"attn-insert-block-skipping", "::mlir::ModuleOp"> {
   let summary = "walk only the key tiles that the mask leaves visible";

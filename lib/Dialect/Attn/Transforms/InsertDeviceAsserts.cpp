@@ -1,0 +1,262 @@
+//===- InsertDeviceAsserts.cpp - Checks of what masks read ------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The conditions are those of lib/Interpreter/MaskChecks.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace attn {
+#define GEN_PASS_DEF_INSERTDEVICEASSERTSPASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+
+/// Builds the checks of one mask, before its attention.
+class AssertBuilder {
+public:
+  AssertBuilder(Operation *attention, Value query, Value key, Region &maskMod)
+      : builder(attention->getLoc(), attention), query(query), key(key),
+        maskMod(maskMod) {}
+
+  /// The number of conditions.
+  int64_t build() {
+    llvm::SmallPtrSet<Value, 2> checked;
+    for (auto segment : maskMod.getOps<SegmentOp>()) {
+      if (checked.insert(segment.getOffsets()).second)
+        checkOffsets(segment);
+      checkLastOffset(segment);
+    }
+    SmallVector<BlockListedOp> lists(maskMod.getOps<BlockListedOp>());
+    for (auto [number, list] : llvm::enumerate(lists)) {
+      checkSizes(list);
+      checkEntries(list);
+      for (BlockListedOp other : ArrayRef(lists).take_front(number))
+        if (other.getBlock() == list.getBlock())
+          checkDisjoint(list, other);
+    }
+    return count;
+  }
+
+private:
+  using Predicate = arith::CmpIPredicate;
+  using Condition = llvm::function_ref<Value(ValueRange point)>;
+
+  void expect(Location loc, ValueRange sizes, const Twine &message,
+              Condition condition);
+  void checkOffsets(SegmentOp op);
+  void checkLastOffset(SegmentOp op);
+  void checkSizes(BlockListedOp op);
+  void checkEntries(BlockListedOp op);
+  void checkDisjoint(BlockListedOp op, BlockListedOp other);
+  std::optional<unsigned> getLoop(Value position);
+
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, value);
+  }
+  /// A size of a tensor, constant where it is static.
+  Value getSize(Value tensor, int64_t dim) {
+    return getValueOrCreateConstantIndexOp(
+        builder, builder.getLoc(),
+        tensor::getMixedSize(builder, builder.getLoc(), tensor, dim));
+  }
+  SmallVector<Value> getSizes(Value tensor) {
+    return llvm::map_to_vector(
+        llvm::seq(cast<ShapedType>(tensor.getType()).getRank()),
+        [&](int64_t dim) { return getSize(tensor, dim); });
+  }
+  Value compare(Predicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, predicate, a, b);
+  }
+  Value both(Value a, Value b) { return arith::AndIOp::create(builder, a, b); }
+  Value either(Value a, Value b) { return arith::OrIOp::create(builder, a, b); }
+  Value minus(Value a, int64_t b) {
+    return arith::SubIOp::create(builder, a, constant(b));
+  }
+  /// An entry, as an index.
+  Value read(Value tensor, ValueRange at) {
+    Value entry = tensor::ExtractOp::create(builder, tensor, at);
+    return arith::IndexCastOp::create(builder, builder.getIndexType(), entry);
+  }
+
+  ImplicitLocOpBuilder builder;
+  Value query, key;
+  Region &maskMod;
+  int64_t count = 0;
+};
+
+} // namespace
+
+/// Expects the condition at all points of the index space of `sizes`; what it
+/// takes of sizes of tensors is computed before.
+void AssertBuilder::expect(Location loc, ValueRange sizes, const Twine &message,
+                           Condition condition) {
+  auto check = DeviceAssertOp::create(builder, loc, sizes, message.str());
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Type> types(sizes.size(), builder.getIndexType());
+  Block *body = builder.createBlock(&check.getCondition(), {}, types,
+                                    SmallVector<Location>(sizes.size(), loc));
+  YieldOp::create(builder, condition(body->getArguments()));
+  ++count;
+}
+
+/// The loop over rows or keys that a position is of, if it is one itself.
+std::optional<unsigned> AssertBuilder::getLoop(Value position) {
+  for (unsigned loop : {kLoopM, kLoopN})
+    if (position == maskMod.getArgument(loop))
+      return loop;
+  return std::nullopt;
+}
+
+/// Offsets from 0 up.
+void AssertBuilder::checkOffsets(SegmentOp op) {
+  Value offsets = op.getOffsets();
+  Value entries = getSize(offsets, 0);
+  expect(op.getLoc(), {},
+         "expected the offsets of at least one sequence: 2 entries",
+         [&](ValueRange) {
+           return compare(Predicate::sge, entries, constant(2));
+         });
+  expect(op.getLoc(), {}, "expected offsets[0] to be 0", [&](ValueRange) {
+    return compare(Predicate::eq, read(offsets, constant(0)), constant(0));
+  });
+  expect(op.getLoc(), minus(entries, 1),
+         "expected offsets that do not decrease", [&](ValueRange point) {
+           Value next = arith::AddIOp::create(builder, point[0], constant(1));
+           return compare(Predicate::sle, read(offsets, point),
+                          read(offsets, next));
+         });
+}
+
+/// Offsets not past the positions they are for, if they are rows or keys.
+void AssertBuilder::checkLastOffset(SegmentOp op) {
+  std::optional<unsigned> loop = getLoop(op.getPosition());
+  if (!loop)
+    return;
+  Value offsets = op.getOffsets(), entries = getSize(offsets, 0);
+  bool isRow = *loop == kLoopM;
+  Value length = getSize(isRow ? query : key, kSequence);
+  expect(op.getLoc(), {},
+         Twine("expected offsets up to the number of ") +
+             (isRow ? "query" : "key") + " positions",
+         [&](ValueRange) {
+           return compare(Predicate::sle, read(offsets, minus(entries, 1)),
+                          length);
+         });
+}
+
+/// As many rows of lists as there are batches, heads and row blocks.
+void AssertBuilder::checkSizes(BlockListedOp op) {
+  SmallVector<Value> counts = getSizes(op.getNumBlocks());
+  SmallVector<Value> indices = getSizes(op.getIndices());
+  SmallVector<Value> problem = getSizes(query);
+  expect(op.getLoc(), {},
+         "expected num_blocks and indices for the batches, heads and row "
+         "blocks of the attention",
+         [&](ValueRange) {
+           Value block = constant(op.getBlock()[0]);
+           Value rows =
+               arith::CeilDivUIOp::create(builder, problem[kLoopM], block);
+           Value fits = compare(Predicate::eq, counts[kLoopM], rows);
+           for (unsigned dim : {kLoopB, kLoopH}) {
+             Value isOne = compare(Predicate::eq, counts[dim], constant(1));
+             Value isAll = compare(Predicate::eq, counts[dim], problem[dim]);
+             fits = both(fits, either(isOne, isAll));
+           }
+           for (auto [a, b] : llvm::zip(counts, indices))
+             fits = both(fits, compare(Predicate::eq, a, b));
+           return fits;
+         });
+}
+
+/// Entries that are blocks of keys, and ascend.
+void AssertBuilder::checkEntries(BlockListedOp op) {
+  Value numBlocks = op.getNumBlocks(), indices = op.getIndices();
+  SmallVector<Value> sizes = getSizes(indices);
+  Value keys = getSize(key, kSequence);
+  expect(op.getLoc(), ArrayRef(sizes).drop_back(),
+         "expected num_blocks from 0 to the room for indices",
+         [&](ValueRange point) {
+           return compare(Predicate::ule, read(numBlocks, point), sizes.back());
+         });
+  auto expectListed = [&](const Twine &message, Condition condition) {
+    expect(op.getLoc(), sizes, message, [&](ValueRange point) {
+      Value isBehind = compare(Predicate::sge, point.back(),
+                               read(numBlocks, point.drop_back()));
+      return either(isBehind, condition(point));
+    });
+  };
+  expectListed("expected indices below the number of key blocks",
+               [&](ValueRange point) {
+                 Value blocks = arith::CeilDivUIOp::create(
+                     builder, keys, constant(op.getBlock()[1]));
+                 return compare(Predicate::ult, read(indices, point), blocks);
+               });
+  expectListed("expected indices to ascend", [&](ValueRange point) {
+    Value isFirst = compare(Predicate::eq, point.back(), constant(0));
+    SmallVector<Value> before(point);
+    before.back() =
+        arith::MaxSIOp::create(builder, minus(point.back(), 1), constant(0));
+    return either(isFirst, compare(Predicate::slt, read(indices, before),
+                                   read(indices, point)));
+  });
+}
+
+/// Blocks that are in one of two lists at most.
+void AssertBuilder::checkDisjoint(BlockListedOp op, BlockListedOp other) {
+  SmallVector<Value> sizes = getSizes(op.getIndices());
+  SmallVector<Value> otherSizes = getSizes(other.getIndices());
+  sizes.push_back(otherSizes.back());
+  expect(
+      op.getLoc(), sizes, "expected blocks that are in no other list",
+      [&](ValueRange point) {
+        Value slot = point[3], otherSlot = point[4];
+        SmallVector<Value> row(point.take_front(3)), otherRow;
+        // Dimensions of 1 are broadcast.
+        for (auto [dim, at] : llvm::enumerate(row))
+          otherRow.push_back(
+              arith::MinUIOp::create(builder, at, minus(otherSizes[dim], 1)));
+        auto isBehind = [&](BlockListedOp list, ValueRange row, Value slot) {
+          return compare(Predicate::sge, slot, read(list.getNumBlocks(), row));
+        };
+        Value isNone = either(isBehind(op, row, slot),
+                              isBehind(other, otherRow, otherSlot));
+        row.push_back(slot);
+        otherRow.push_back(otherSlot);
+        Value differs = compare(Predicate::ne, read(op.getIndices(), row),
+                                read(other.getIndices(), otherRow));
+        return either(isNone, differs);
+      });
+}
+
+namespace {
+struct InsertDeviceAsserts
+    : public attn::impl::InsertDeviceAssertsPassBase<InsertDeviceAsserts> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    auto check = [&](auto op) {
+      if (op.hasMaskMod())
+        numAsserts +=
+            AssertBuilder(op, op.getQuery(), op.getKey(), op.getMaskMod())
+                .build();
+    };
+    getOperation().walk([&](AttentionOp op) { check(op); });
+    getOperation().walk([&](AttentionBackwardOp op) { check(op); });
+  }
+};
+} // namespace

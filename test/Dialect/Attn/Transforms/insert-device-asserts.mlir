@@ -1,0 +1,58 @@
+// What masks read is checked before each attention, once for each condition.
+// RUN: attn-opt %s --attn-insert-device-asserts --split-input-file | FileCheck %s
+
+// CHECK-LABEL: func.func @packed
+// CHECK: attn.device_assert over() "expected the offsets of at least one sequence: 2 entries"
+// CHECK: attn.device_assert over() "expected offsets[0] to be 0"
+// CHECK: attn.device_assert over({{.*}}) "expected offsets that do not decrease"
+// CHECK: ^bb0(%[[S:.*]]: index):
+// CHECK: %[[NEXT:.*]] = arith.addi %[[S]],
+// CHECK: arith.cmpi sle
+// CHECK: attn.yield %{{.*}} : i1
+// CHECK: attn.device_assert over() "expected offsets up to the number of query positions"
+// CHECK: attn.device_assert over() "expected offsets up to the number of key positions"
+// CHECK: attn.attention
+func.func @packed(%q: tensor<1x2x?x64xf16>, %offsets: tensor<?xi32>) -> tensor<1x2x?x64xf16> {
+  %o = attn.attention %q, %q, %q
+      mask_mod (%b: index, %h: index, %i: index, %j: index) {
+        %x = attn.segment %offsets at %i : tensor<?xi32>
+        %y = attn.segment %offsets at %j : tensor<?xi32>
+        %same = arith.cmpi eq, %x, %y : index
+        attn.yield %same : i1
+      }
+      : tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16> -> tensor<1x2x?x64xf16>
+  return %o : tensor<1x2x?x64xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @lists
+// CHECK: attn.device_assert over() "expected num_blocks and indices for the batches, heads and row blocks of the attention"
+// CHECK: attn.device_assert over({{.*}}) "expected num_blocks from 0 to the room for indices"
+// CHECK: attn.device_assert over({{.*}}) "expected indices below the number of key blocks"
+// CHECK: attn.device_assert over({{.*}}) "expected indices to ascend"
+// CHECK: attn.device_assert over() "expected num_blocks and indices for
+// CHECK: attn.device_assert over({{.*}}) "expected blocks that are in no other list"
+func.func @lists(%q: tensor<1x2x256x64xf16>, %n: tensor<1x1x?xi32>, %e: tensor<1x1x?x?xi32>, %fn: tensor<1x1x?xi32>, %fe: tensor<1x1x?x?xi32>)
+    -> tensor<1x2x256x64xf16> {
+  %o = attn.attention %q, %q, %q
+      mask_mod (%b: index, %h: index, %i: index, %j: index) {
+        %partial = attn.block_listed %n, %e at(%b, %h, %i, %j) block [128, 128] : tensor<1x1x?xi32>, tensor<1x1x?x?xi32>
+        %full = attn.block_listed %fn, %fe at(%b, %h, %i, %j) block [128, 128] : tensor<1x1x?xi32>, tensor<1x1x?x?xi32>
+        %any = arith.ori %partial, %full : i1
+        attn.yield %any : i1
+      }
+      : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16> -> tensor<1x2x256x64xf16>
+  return %o : tensor<1x2x256x64xf16>
+}
+
+// -----
+
+// Masks that read nothing, and no masks at all, are not checked.
+// CHECK-LABEL: func.func @causal
+// CHECK-NOT: attn.device_assert
+func.func @causal(%q: tensor<1x2x256x64xf16>) -> tensor<1x2x256x64xf16> {
+  %o = attn.attention %q, %q, %q mask_mod causal(top_left)
+      : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16> -> tensor<1x2x256x64xf16>
+  return %o : tensor<1x2x256x64xf16>
+}

@@ -1,0 +1,97 @@
+"""Compiles masks that read data with --device-asserts and runs them on good and on bad data.
+
+usage: check_device_asserts.py TARGET: sm_80 or sm_90a. Good data must give the results that --verify expects; each kind of
+bad data must stop the simulator with its message, at the line of the op that reads it. Standard library only.
+"""
+
+import copy
+import os
+import subprocess
+import sys
+import tempfile
+
+import check_data_masks
+from check_data_masks import Tensor
+
+LENGTHS = [40, 0, 60]
+
+
+def packed(offsets):
+    case = check_data_masks.packed(LENGTHS, LENGTHS, "top_left")
+    case.tensors = [Tensor([len(offsets)], offsets), case.tensors[1]]
+    return case
+
+
+def blocks(change):
+    """Four row blocks of up to four partial and four full key blocks."""
+    case = check_data_masks.blocks(256, 256, 64, 64, 0.9, 1)
+    case.tensors = copy.deepcopy(case.tensors)
+    change(*case.tensors)
+    return case
+
+
+def set_entry(table, row, slot, value):
+    table.values[row * table.shape[3] + slot] = value
+
+
+def add_to_both(counts, table, full_counts, full_table):
+    """The first full block of row 0 becomes a partial one too."""
+    full = full_table.values[0]
+    listed = sorted({full, *table.values[: counts.values[0]]})
+    counts.values[0] = len(listed)
+    table.values[: len(listed)] = listed
+
+
+def swap(counts, table, full_counts, full_table):
+    row = next(r for r, count in enumerate(counts.values) if count > 1)
+    start = row * table.shape[3]
+    table.values[start], table.values[start + 1] = table.values[start + 1], table.values[start]
+
+
+GOOD = {
+    "packed": lambda: check_data_masks.packed(LENGTHS, LENGTHS, "top_left"),
+    "blocks": lambda: blocks(lambda *lists: None),
+    "blocks by head": lambda: check_data_masks.blocks(128, 128, 64, 64, 0.6, 3, per_head=True),
+}
+# Bad data, what is said, and the op that reads it.
+BAD = {
+    "first offset": (lambda: packed([1, 40, 40, 100]), "expected offsets[0] to be 0", "attn.segment"),
+    "decrease": (lambda: packed([0, 60, 40, 100]), "expected offsets that do not decrease", "attn.segment"),
+    "past the end": (lambda: packed([0, 40, 40, 101]), "expected offsets up to the number of query positions", "attn.segment"),
+    "too many": (lambda: blocks(lambda c, t, fc, ft: c.values.__setitem__(1, 5)), "expected num_blocks from 0 to the room for indices", "%partial = attn.block_listed"),
+    "negative count": (lambda: blocks(lambda c, t, fc, ft: fc.values.__setitem__(3, -1)), "expected num_blocks from 0 to the room for indices", "%full = attn.block_listed"),
+    "no such block": (lambda: blocks(lambda c, t, fc, ft: set_entry(ft, 2, 0, 4)), "expected indices below the number of key blocks", "%full = attn.block_listed"),
+    "descending": (lambda: blocks(swap), "expected indices to ascend", "%partial = attn.block_listed"),
+    "in two lists": (lambda: blocks(add_to_both), "expected blocks that are in no other list", "%partial = attn.block_listed"),
+}
+
+
+def run(case, target, folder, *options):
+    """The module's text, and the process that ran it."""
+    path = os.path.join(folder, "mask.mlir")
+    with open(path, "w") as f:
+        f.write(case.module())
+    command = ["attn-run", path, f"--device=sim:{target}", "--device-asserts", "--random=3", *options]
+    command += [f"--shape=M={case.rows},N={case.keys}", *case.write_inputs(folder)]
+    return case.module(), subprocess.run(command, capture_output=True, text=True)
+
+
+def main():
+    target = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, make in GOOD.items():
+            _, process = run(make(), target, folder, "--verify")
+            if process.returncode:
+                sys.exit(f"{name}: expected success, got {process.stdout + process.stderr}")
+        for name, (make, message, op) in BAD.items():
+            text, process = run(make(), target, folder)
+            lines = [number for number, line in enumerate(text.split("\n"), 1) if op in line]
+            said = process.stdout + process.stderr
+            expected = [f"device assertion failed: {message} ({os.path.join(folder, 'mask.mlir')}:{line}," for line in lines]
+            if process.returncode == 0 or not any(e in said for e in expected):
+                sys.exit(f"{name}: expected one of {expected}, got {said}")
+    print(f"{len(GOOD)} good, {len(BAD)} bad")
+
+
+if __name__ == "__main__":
+    main()
