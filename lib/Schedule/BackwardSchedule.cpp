@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace attn;
 
@@ -29,6 +30,8 @@ static constexpr double kMmaSyncOnWgmmaChip = 0.62;
 static constexpr double kExposedClocks = 600;
 /// Clocks of a CTA before its first and after its last tile.
 static constexpr double kCtaClocks = 3000;
+/// Of a gradient that is not sliced.
+static constexpr int64_t kMostColumns = std::numeric_limits<int64_t>::max();
 /// Addresses, row numbers, barriers.
 static constexpr int64_t kOtherRegisters = 16;
 
@@ -44,6 +47,26 @@ std::string_view attn::getName(BackwardKernel kernel) {
     return "dv";
   }
   return "";
+}
+
+/// Columns of a gradient, of which a CTA has `tile`, or all for 0.
+static int64_t countSlices(int64_t columns, int64_t tile) {
+  return tile > 0 ? ceilDiv(columns, tile) : 1;
+}
+
+int64_t attn::countGradientSlices(BackwardKernel kernel,
+                                  const Schedule &schedule,
+                                  const AttentionProblem &problem) {
+  switch (kernel) {
+  case BackwardKernel::QueryGradient:
+  case BackwardKernel::KeyGradient:
+    return countSlices(problem.headDim, schedule.tileD);
+  case BackwardKernel::KeyValueGradients:
+    return 1;
+  case BackwardKernel::ValueGradient:
+    return countSlices(problem.valueDim, schedule.tileDv);
+  }
+  return 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -76,6 +99,9 @@ private:
   }
   /// Columns of the accumulators of gradients.
   int64_t getGradientColumns() const;
+  int64_t getSlices() const {
+    return countGradientSlices(kernel, schedule, problem);
+  }
   int64_t getStaying() const {
     return keysStay() ? schedule.tileN : schedule.tileM;
   }
@@ -96,18 +122,26 @@ private:
 } // namespace
 
 int64_t KernelModel::getGradientColumns() const {
-  int64_t columns = 0;
-  if (kernel != BackwardKernel::ValueGradient)
-    columns += dim;
-  if (kernel == BackwardKernel::KeyValueGradients ||
-      kernel == BackwardKernel::ValueGradient)
-    columns += valueDim;
-  return columns;
+  switch (kernel) {
+  case BackwardKernel::QueryGradient:
+  case BackwardKernel::KeyGradient:
+    return schedule.tileD ? schedule.tileD : dim;
+  case BackwardKernel::KeyValueGradients:
+    return dim + valueDim;
+  case BackwardKernel::ValueGradient:
+    return schedule.tileDv ? schedule.tileDv : valueDim;
+  }
+  return 0;
 }
 
 /// Tiles of a stage, with the vectors of its rows.
 int64_t KernelModel::getStreamBytes() const {
-  int64_t bytes = getStreamed() * (dim + valueDim) * kInputBytes;
+  // A slice of a gradient takes one of what streams, as a tile of its own; dV
+  // takes no more of dO.
+  int64_t columns = dim + valueDim;
+  if (getSlices() > 1)
+    columns = getGradientColumns() + (hasScoreGradient() ? columns : dim);
+  int64_t bytes = getStreamed() * columns * kInputBytes;
   if (keysStay() && isWgmma())
     bytes += (hasScoreGradient() ? 2 : 1) * getStreamed() * kFloatBytes;
   return bytes;
@@ -232,7 +266,8 @@ double KernelModel::countTiles() const {
   forEachTile(problem, keysStay(), schedule, [&](Span, Span streamed) {
     tiles += ceilDiv(streamed.getSize(), getStreamed());
   });
-  return static_cast<double>(tiles) * problem.batch * problem.queryHeads;
+  return static_cast<double>(tiles) * problem.batch * problem.queryHeads *
+         getSlices();
 }
 
 Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
@@ -245,20 +280,26 @@ Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
                    kernel == BackwardKernel::ValueGradient;
   int64_t d = problem.headDim * kInputBytes,
           dv = problem.valueDim * kInputBytes;
+  // All slices read the same, but of the factor of their product, of which each
+  // reads its columns once more; of dO for dV those alone.
+  int64_t slices = countGradientSlices(kernel, schedule, problem);
+  int64_t again = slices > 1 ? 1 : 0;
   Traffic head;
   forEachTile(problem, keysStay, schedule, [&](Span stay, Span streamed) {
     int64_t rows =
         keysStay ? streamed.getSize() * problem.getGroupSize() : stay.getSize();
     int64_t keys = keysStay ? stay.getSize() : streamed.getSize();
-    head.read(Operand::Query, rows * d)
-        .read(Operand::OutputGradient, rows * dv);
-    head.read(Operand::Key, keys * d);
+    bool ofQuery = kernel == BackwardKernel::KeyGradient;
+    bool ofOutput = kernel == BackwardKernel::ValueGradient;
+    head.read(Operand::Query, rows * d * (slices + (ofQuery ? again : 0)))
+        .read(Operand::OutputGradient, rows * dv * (ofOutput ? 1 : slices))
+        .read(Operand::Key, keys * d * (slices + (keysStay ? 0 : again)));
     if (!keysStay || hasDKey)
-      head.read(Operand::Value, keys * dv);
+      head.read(Operand::Value, keys * dv * slices);
     if (keysStay) {
       // Statistics come in whole tiles.
       int64_t whole = alignUp(streamed.getSize(), schedule.tileM) *
-                      problem.getGroupSize() * kFloatBytes;
+                      problem.getGroupSize() * kFloatBytes * slices;
       head.read(Operand::Lse, whole);
       if (hasDKey)
         head.read(Operand::Delta, whole).write(Operand::KeyGradient, keys * d);
@@ -267,9 +308,9 @@ Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
       return;
     }
     // delta reads O, and dO once more.
-    head.read(Operand::Output, rows * dv)
-        .read(Operand::OutputGradient, rows * dv);
-    head.read(Operand::Lse, rows * kFloatBytes);
+    head.read(Operand::Output, rows * dv * slices)
+        .read(Operand::OutputGradient, rows * dv * slices);
+    head.read(Operand::Lse, rows * kFloatBytes * slices);
     head.write(Operand::Lse, schedule.tileM * kFloatBytes);
     head.write(Operand::Delta, schedule.tileM * kFloatBytes);
     head.write(Operand::QueryGradient, rows * d);
@@ -316,7 +357,7 @@ double KernelModel::getSeconds(const Traffic &bytes) const {
   double heads = static_cast<double>(problem.batch) *
                  (keysStay() ? problem.kvHeads : problem.queryHeads);
   int64_t total = keysStay() ? problem.kvLength : problem.queryLength;
-  double ctas = heads * ceilDiv(total, getStaying());
+  double ctas = heads * ceilDiv(total, getStaying()) * getSlices();
   double clocks = countTiles() * getTileClocks() + ctas * kCtaClocks;
   double perSm = ctas / static_cast<double>(target.smCount);
   // The last round of CTAs of one length is as long as any; of a band, the
@@ -381,8 +422,9 @@ public:
                                 std::optional<int64_t> rows) const;
 
 private:
+  std::vector<Schedule> getCandidates(BackwardKernel kernel) const;
   Schedule getSchedule(BackwardKernel kernel, int64_t staying, int64_t streamed,
-                       int64_t stages) const;
+                       int64_t stages, int64_t columns) const;
 
   const AttentionProblem &problem;
   const TargetInfo &target;
@@ -392,7 +434,8 @@ private:
 } // namespace
 
 Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
-                                     int64_t streamed, int64_t stages) const {
+                                     int64_t streamed, int64_t stages,
+                                     int64_t columns) const {
   bool keysStay = kernel != BackwardKernel::QueryGradient;
   Schedule schedule;
   schedule.mma = mma;
@@ -404,42 +447,59 @@ Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
   schedule.mma = mma;
   schedule.tileD = alignUp(problem.headDim, kWarpRows);
   schedule.tileDv = alignUp(problem.valueDim, kWarpRows);
+  if (kernel == BackwardKernel::ValueGradient)
+    schedule.tileDv = std::min(schedule.tileDv, columns);
+  else if (kernel != BackwardKernel::KeyValueGradients)
+    schedule.tileD = std::min(schedule.tileD, columns);
   if (!overrides.has("warps"))
     schedule.warps = (keysStay ? schedule.tileN : schedule.tileM) / kWarpRows;
   schedule.producerWarps = mma == MmaFamily::Wgmma ? 4 : 0;
   return schedule;
 }
 
+/// The candidates for a kernel: all tile sizes, and slices of the gradient
+/// where all of its columns may not fit into the registers.
+std::vector<Schedule>
+KernelSelector::getCandidates(BackwardKernel kernel) const {
+  std::vector<int64_t> widths = {kMostColumns};
+  if (std::max(problem.headDim, problem.valueDim) > 256)
+    widths.insert(widths.end(), {256, 128});
+  std::vector<Schedule> candidates;
+  for (int64_t columns : widths)
+    for (int64_t staying : {128, 64, 192, 32})
+      for (int64_t streamed : {64, 128, 32, 96, 48, 80, 112, 16})
+        for (int64_t stages : {2, 1, 3})
+          candidates.push_back(
+              getSchedule(kernel, staying, streamed, stages, columns));
+  return candidates;
+}
+
 Result<BackwardChoice>
 KernelSelector::select(BackwardKernel kernel,
                        std::optional<int64_t> rows) const {
   std::optional<BackwardChoice> best;
-  std::string reason = "no tile sizes are given";
-  for (int64_t staying : {128, 64, 192, 32})
-    for (int64_t streamed : {64, 128, 32, 96, 48, 80, 112, 16})
-      for (int64_t stages : {2, 1, 3}) {
-        Schedule schedule = getSchedule(kernel, staying, streamed, stages);
-        if (rows && *rows % schedule.tileM != 0)
-          continue;
-        Result<BackwardCost> cost =
-            getBackwardCost(problem, kernel, schedule, target);
-        if (!cost) {
-          // The first one says the most: it is what fits most often.
-          if (staying == 128 && streamed == 64 && stages == 2)
-            reason = cost.error();
-          continue;
-        }
-        // One stage leaves nothing in flight while a tile is computed.
-        double seconds = cost->seconds * (stages == 1 ? 1.3 : 1);
-        cost->seconds = seconds;
-        bool isBetter = !best || (cost->maySpill != best->cost.maySpill
-                                      ? best->cost.maySpill
-                                      : seconds < 0.995 * best->cost.seconds);
-        if (isBetter)
-          best = BackwardChoice{kernel, schedule, *cost};
-      }
+  std::string reason;
+  for (const Schedule &schedule : getCandidates(kernel)) {
+    if (rows && *rows % schedule.tileM != 0)
+      continue;
+    Result<BackwardCost> cost =
+        getBackwardCost(problem, kernel, schedule, target);
+    if (!cost) {
+      // The first one says the most: it is what fits most often.
+      if (reason.empty())
+        reason = cost.error();
+      continue;
+    }
+    // One stage leaves nothing in flight while a tile is computed.
+    cost->seconds *= schedule.stages == 1 ? 1.3 : 1;
+    bool isBetter = !best || (cost->maySpill != best->cost.maySpill
+                                  ? best->cost.maySpill
+                                  : cost->seconds < 0.995 * best->cost.seconds);
+    if (isBetter)
+      best = BackwardChoice{kernel, schedule, *cost};
+  }
   if (!best)
-    return Error{reason};
+    return Error{reason.empty() ? "no tile sizes are given" : reason};
   return *best;
 }
 

@@ -31,6 +31,11 @@ enum class BackwardKernel {
 /// "dq", "dkv", "dk", "dv": the end of a kernel's name.
 std::string_view getName(BackwardKernel kernel);
 
+/// CTAs that share a tile, each with a slice of the gradient's columns: tile_d
+/// of dQ or dK, tile_dv of dV. dK and dV together are not sliced.
+int64_t countGradientSlices(BackwardKernel kernel, const Schedule &schedule,
+                            const AttentionProblem &problem);
+
 struct BackwardCost {
   /// Between L2 and the SMs, by operand, in bytes. The kernel for dQ leaves
   /// log2(e) LSE and delta for whole tiles of its rows.

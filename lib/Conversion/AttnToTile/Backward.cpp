@@ -43,6 +43,9 @@ private:
   LogicalResult convertSlice(tensor::ExtractSliceOp slice);
   LogicalResult convertStep(BackwardStepOp step);
   FailureOr<Value> loadFactor(Value tile);
+  FailureOr<Value> loadGradientFactor(Value tile, Value whole);
+  void onlyInFirstSlice(llvm::function_ref<void()> body);
+  void mapGrid();
   FailureOr<Value> loadRowValues(Value tile, Value workspace);
   FailureOr<BackwardTiles> loadTiles(BackwardStepOp step);
   FailureOr<SmallVector<Value>> getIndices(Value tile);
@@ -60,6 +63,7 @@ private:
   /// lse and delta, which the first kernel writes, and what of them belongs to
   /// its rows.
   RowValues workspaces, rowValues;
+  Value firstColumn; ///< of the gradient that the CTA has; null for all
 };
 } // namespace
 
@@ -148,6 +152,21 @@ FailureOr<Value> BackwardKernelBuilder::loadFactor(Value tile) {
                   llvm::alignTo(type.getDimSize(kHeadDim), 16));
 }
 
+/// The columns of a tile that give the columns of the gradient: those of the
+/// tile that is there as a `whole`, or of a slice.
+FailureOr<Value> BackwardKernelBuilder::loadGradientFactor(Value tile,
+                                                           Value whole) {
+  if (!firstColumn)
+    return whole;
+  FailureOr<SmallVector<Value>> indices = getIndices(tile);
+  if (failed(indices))
+    return failure();
+  indices->push_back(firstColumn);
+  return loadTile(values.lookup(getSource(tile)), *indices,
+                  cast<ShapedType>(tile.getType()).getDimSize(kSequence),
+                  nest.getTileColumns());
+}
+
 /// The part of a workspace that belongs to the rows of `tile`.
 FailureOr<Value> BackwardKernelBuilder::loadRowValues(Value tile,
                                                       Value workspace) {
@@ -202,20 +221,28 @@ LogicalResult BackwardKernelBuilder::convertStep(BackwardStepOp step) {
   FailureOr<BackwardStepBuilder::Scores> scores = scoresBuilder.build();
   if (failed(scores))
     return failure();
-  auto accumulate = [&](Value gradient, Value result, Value a, Value b) {
-    if (!gradient)
-      return;
-    Value sum =
-        tile::MmaOp::create(builder, loc, scoresBuilder.toOperand(a), b,
-                            /*transpose_b=*/false, values.lookup(gradient));
-    values.map(result, sum);
+  struct Product {
+    Value gradient, result, a;
+    Value tile, whole; ///< the other factor
   };
-  accumulate(step.getDValue(), step.getDValueResult(), scores->probabilities,
-             tiles->dOutput);
-  accumulate(step.getDKey(), step.getDKeyResult(), scores->gradient,
-             tiles->query);
-  accumulate(step.getDQuery(), step.getDQueryResult(), scores->gradient,
-             tiles->key);
+  Product products[] = {{step.getDValue(), step.getDValueResult(),
+                         scores->probabilities, step.getDOutput(),
+                         tiles->dOutput},
+                        {step.getDKey(), step.getDKeyResult(), scores->gradient,
+                         step.getQuery(), tiles->query},
+                        {step.getDQuery(), step.getDQueryResult(),
+                         scores->gradient, step.getKey(), tiles->key}};
+  for (const Product &product : products) {
+    if (!product.gradient)
+      continue;
+    FailureOr<Value> b = loadGradientFactor(product.tile, product.whole);
+    if (failed(b))
+      return failure();
+    Value sum = tile::MmaOp::create(
+        builder, loc, scoresBuilder.toOperand(product.a), *b,
+        /*transpose_b=*/false, values.lookup(product.gradient));
+    values.map(product.result, sum);
+  }
   return success();
 }
 
@@ -231,17 +258,31 @@ void BackwardKernelBuilder::convertDelta(BackwardDeltaOp op) {
                   .build(type.getDimSize(kSequence), type.getDimSize(kHeadDim),
                          sourceOf(step.getLse()), sourceOf(op.getOutput()),
                          sourceOf(op.getDOutput()), sourceOf(op.getDLse()));
-  tile::StoreOp::create(builder, loc, rowValues.lse, workspaces.lse, at);
-  tile::StoreOp::create(builder, loc, rowValues.delta, workspaces.delta, at);
+  onlyInFirstSlice([&] {
+    tile::StoreOp::create(builder, loc, rowValues.lse, workspaces.lse, at);
+    tile::StoreOp::create(builder, loc, rowValues.delta, workspaces.delta, at);
+  });
+}
+
+/// The CTAs of all slices have the same numbers of their rows.
+void BackwardKernelBuilder::onlyInFirstSlice(llvm::function_ref<void()> body) {
+  if (!firstColumn)
+    return body();
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        firstColumn, constant(0));
+  auto guarded = scf::IfOp::create(builder, loc, isFirst);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  body();
 }
 
 void BackwardKernelBuilder::convertFill(linalg::FillOp fill) {
   auto type = cast<RankedTensorType>(fill.getResult(0).getType());
+  int64_t columns = firstColumn ? nest.getTileColumns()
+                                : llvm::alignTo(type.getDimSize(kHeadDim), 16);
   Value zero = createFill(
       builder, loc,
-      getAccumulatorType(builder, type.getDimSize(kSequence),
-                         llvm::alignTo(type.getDimSize(kHeadDim), 16)),
-      0.0f);
+      getAccumulatorType(builder, type.getDimSize(kSequence), columns), 0.0f);
   values.map(fill.getResult(0), zero);
 }
 
@@ -251,9 +292,11 @@ void BackwardKernelBuilder::convertStores(scf::InParallelOp op) {
     Value source = values.lookupOrNull(insert.getSource());
     if (!source || !isa<tile::FragmentType>(source.getType()))
       continue; // delta, which is there.
+    SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
+    if (firstColumn)
+      at.push_back(firstColumn);
     tile::StoreOp::create(builder, insert.getLoc(), source,
-                          values.lookup(insert.getDest()),
-                          lookupAll(attention.forall.getInductionVars()));
+                          values.lookup(insert.getDest()), at);
   }
 }
 
@@ -303,6 +346,27 @@ LogicalResult BackwardKernelBuilder::convertBlock(Block &block) {
   return success();
 }
 
+/// Grid: x = tiles, and for each the slices of its gradient; y = heads, z =
+/// batch. Under a causal mask the last rows and the first keys have the most
+/// tiles.
+void BackwardKernelBuilder::mapGrid() {
+  Value number =
+      nest.keysAreRows() ? getBlockId(gpu::Dimension::x) : getReversedBlockId();
+  if (int64_t count = nest.getSlices(); count > 1) {
+    Value slices = constant(count);
+    Value slice = arith::RemUIOp::create(builder, loc, number, slices);
+    number = arith::DivUIOp::create(builder, loc, number, slices);
+    firstColumn = arith::MulIOp::create(builder, loc, slice,
+                                        constant(nest.getTileColumns()));
+  }
+  Value position = arith::MulIOp::create(
+      builder, loc, number,
+      constant(nest.keysAreRows() ? nest.getTileN() : nest.getTileM()));
+  values.map(attention.forall.getInductionVars(),
+             SmallVector<Value>{getBlockId(gpu::Dimension::z),
+                                getBlockId(gpu::Dimension::y), position});
+}
+
 LogicalResult BackwardKernelBuilder::build() {
   OpBuilder::InsertionGuard guard(builder);
   FailureOr<tile::KernelOp> kernel =
@@ -313,15 +377,7 @@ LogicalResult BackwardKernelBuilder::build() {
   auto views = ArrayRef(backward.plan.workspaces).take_back(2);
   workspaces.lse = body.addArgument(views.front().type, loc);
   workspaces.delta = body.addArgument(views.back().type, loc);
-  // Under a causal mask the last rows and the first keys have the most tiles.
-  Value number =
-      nest.keysAreRows() ? getBlockId(gpu::Dimension::x) : getReversedBlockId();
-  Value position = arith::MulIOp::create(
-      builder, loc, number,
-      constant(nest.keysAreRows() ? nest.getTileN() : nest.getTileM()));
-  values.map(attention.forall.getInductionVars(),
-             SmallVector<Value>{getBlockId(gpu::Dimension::z),
-                                getBlockId(gpu::Dimension::y), position});
+  mapGrid();
   if (failed(convertBlock(*attention.forall.getBody())))
     return failure();
   tile::ReturnOp::create(builder, loc);

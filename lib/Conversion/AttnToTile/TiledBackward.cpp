@@ -113,11 +113,14 @@ static LaunchPlan getPlan(TiledBackward &backward, StringRef name) {
   for (BackwardNest &nest : backward.nests) {
     StringRef operand = nest.keysAreRows() ? "key" : "query";
     int64_t tile = nest.keysAreRows() ? nest.getTileN() : nest.getTileM();
-    plan.kernels.push_back({nest.entry,
-                            {"ceildiv(dim(" + operand.str() + ", 2), " +
-                                 std::to_string(tile) + ")",
-                             "dim(" + operand.str() + ", 1)", "dim(query, 0)"},
-                            nest.attention.schedule.getWarps()});
+    std::string tiles =
+        "ceildiv(dim(" + operand.str() + ", 2), " + std::to_string(tile) + ")";
+    if (int64_t slices = nest.getSlices(); slices > 1)
+      tiles += " * " + std::to_string(slices);
+    plan.kernels.push_back(
+        {nest.entry,
+         {tiles, "dim(" + operand.str() + ", 1)", "dim(query, 0)"},
+         nest.attention.schedule.getWarps()});
   }
   BackwardNest &queries = backward.nests.front();
   for (StringRef name : {"lse_base2", "delta"})
@@ -163,6 +166,18 @@ int64_t BackwardNest::getTileM() {
 }
 
 int64_t BackwardNest::getTileN() { return getTileSize(steps.front().getKey()); }
+
+int64_t BackwardNest::getColumns() {
+  AttentionDims dims = AttentionDims::get(steps.front());
+  return llvm::alignTo(needsScoreGradient() ? dims.headDim : dims.valueDim, 16);
+}
+
+int64_t BackwardNest::getTileColumns() {
+  bool isSliced = !hasDKey() || !steps.front().getDValue();
+  int64_t columns = needsScoreGradient() ? attention.schedule.getTileD()
+                                         : attention.schedule.getTileDv();
+  return isSliced && columns ? std::min(columns, getColumns()) : getColumns();
+}
 
 /// Tiles of blocks of mma.sync; what the first nest leaves for the others is
 /// there for whole tiles of its rows.

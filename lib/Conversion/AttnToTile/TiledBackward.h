@@ -32,6 +32,13 @@ struct BackwardNest {
   /// Rows and keys of a tile.
   int64_t getTileM();
   int64_t getTileN();
+  /// Columns of the gradient: all, padded, and those that a CTA has. dK and dV
+  /// together are not sliced.
+  int64_t getColumns();
+  int64_t getTileColumns();
+  int64_t getSlices() {
+    return llvm::divideCeil(getColumns(), getTileColumns());
+  }
 };
 
 /// The nests of a backward, and what all kernels take.

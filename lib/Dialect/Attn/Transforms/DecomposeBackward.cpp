@@ -58,6 +58,10 @@ private:
   void emitProducts(Value left, Value right, int64_t depth, Value target);
   void emitScoreRow(Value row, Value lse, Value delta);
   void emitScores();
+  Value emitGradientBlock(RowBlock rows, Value column, int64_t width, Value sum,
+                          const Product &product);
+  Value loopOver(int64_t total, int64_t block, Value init,
+                 llvm::function_ref<Value(Value, Value)> body);
   Value emitGradient(Value gradient, const Product &product);
   Value zeroIfZero(Value condition, Value value);
 
@@ -186,49 +190,71 @@ void BackwardEmitter::emitScores() {
   emitScoreRow(row, lse, delta);
 }
 
-/// gradient + weights rows, block by block.
+/// sum + weights rows, for a block of rows and `width` columns from `column`
+/// on.
+Value BackwardEmitter::emitGradientBlock(RowBlock rows, Value column,
+                                         int64_t width, Value sum,
+                                         const Product &product) {
+  Value zero = index(0);
+  auto at = [&](int64_t i) -> Values {
+    return {zero, zero, add(rows.first, i), column};
+  };
+  Values init;
+  for (int64_t i = 0; i < rows.count; ++i)
+    init.push_back(buffers.readRow(b, sum, at(i), width));
+  Values sums = emitMultiplyAdds(
+      product.sumLength, init,
+      [&](Value k) -> Value {
+        return vector::LoadOp::create(b, vectorOf(width), product.rows,
+                                      ValueRange{k, column});
+      },
+      [&](int64_t i, Value k) -> Value {
+        Value row = add(rows.first, i);
+        return memref::LoadOp::create(
+            b, product.weights,
+            product.isTransposed ? ValueRange{k, row} : ValueRange{row, k});
+      });
+  for (auto [i, row] : llvm::enumerate(sums))
+    sum = buffers.writeRow(b, row, sum, at(i));
+  return sum;
+}
+
+/// Calls `body` in a loop over the whole blocks of `total`, which takes and
+/// gives a tensor, and returns the last one.
+Value BackwardEmitter::loopOver(int64_t total, int64_t block, Value init,
+                                llvm::function_ref<Value(Value, Value)> body) {
+  if (total < block)
+    return init;
+  auto loop = scf::ForOp::create(b, index(0), index(total / block * block),
+                                 index(block), ValueRange(init));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  scf::YieldOp::create(
+      b, body(loop.getInductionVar(), loop.getRegionIterArgs()[0]));
+  return loop.getResult(0);
+}
+
+/// gradient + weights rows, block by block. All blocks are loops: bufferization
+/// takes time quadratic in the writes to a tensor.
 Value BackwardEmitter::emitGradient(Value gradient, const Product &product) {
   auto type = cast<RankedTensorType>(gradient.getType());
-  Value zero = index(0);
-  auto emitBlock = [&](RowBlock rows, Value sum) {
-    for (Columns columns : splitColumns(type.getDimSize(kHeadDim))) {
-      auto at = [&](int64_t i) -> Values {
-        return {zero, zero, add(rows.first, i), index(columns.begin)};
-      };
-      Values init;
-      for (int64_t i = 0; i < rows.count; ++i)
-        init.push_back(buffers.readRow(b, sum, at(i), columns.width));
-      Values sums = emitMultiplyAdds(
-          product.sumLength, init,
-          [&](Value k) -> Value {
-            return vector::LoadOp::create(b, vectorOf(columns.width),
-                                          product.rows,
-                                          ValueRange{k, index(columns.begin)});
-          },
-          [&](int64_t i, Value k) -> Value {
-            Value row = add(rows.first, i);
-            return memref::LoadOp::create(
-                b, product.weights,
-                product.isTransposed ? ValueRange{k, row} : ValueRange{row, k});
-          });
-      for (auto [i, row] : llvm::enumerate(sums))
-        sum = buffers.writeRow(b, row, sum, at(i));
-    }
+  int64_t columns = type.getDimSize(kHeadDim);
+  int64_t rest = columns % kBlockColumns;
+  auto emitRows = [&](RowBlock rows, Value sum) {
+    sum = loopOver(columns, kBlockColumns, sum, [&](Value column, Value part) {
+      return emitGradientBlock(rows, column, kBlockColumns, part, product);
+    });
+    for (Columns last : splitColumns(rest))
+      sum = emitGradientBlock(rows, index(columns - rest + last.begin),
+                              last.width, sum, product);
     return sum;
   };
   int64_t count = type.getDimSize(kSequence);
-  int64_t whole = count / kBlockRows * kBlockRows;
-  if (whole > 0) {
-    auto loop = scf::ForOp::create(b, zero, index(whole), index(kBlockRows),
-                                   ValueRange(gradient));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    scf::YieldOp::create(b, emitBlock({loop.getInductionVar(), kBlockRows},
-                                      loop.getRegionIterArgs()[0]));
-    gradient = loop.getResult(0);
-  }
-  if (int64_t rest = count - whole)
-    gradient = emitBlock({index(whole), rest}, gradient);
+  gradient = loopOver(count, kBlockRows, gradient, [&](Value row, Value sum) {
+    return emitRows({row, kBlockRows}, sum);
+  });
+  if (int64_t last = count % kBlockRows)
+    gradient = emitRows({index(count - last), last}, gradient);
   return gradient;
 }
 
