@@ -1,0 +1,383 @@
+//===- BackwardCost.cpp - Costs of the backward's kernels -------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/BackwardSchedule.h"
+
+#include "attn/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace attn;
+
+/// Rows that a warpgroup and a warp of mma_sync own.
+static constexpr int64_t kWarpgroupRows = 64, kWarpRows = 16;
+/// 16-bit inputs; f32 statistics.
+static constexpr int64_t kInputBytes = 2, kFloatBytes = 4;
+/// Bytes that shared memory gives in a clock.
+static constexpr double kSharedBytesPerClock = 128;
+/// Elements of scores that the ALUs of an SM finish in a clock: about 10
+/// instructions each, for P and dS, on 128 lanes.
+static constexpr double kElementsPerClock = 12.8;
+/// mma_sync reaches about this part of the rate of wgmma where a chip has both.
+static constexpr double kMmaSyncOnWgmmaChip = 0.62;
+/// Clocks of a tile that nothing hides where one warpgroup runs alone, or the
+/// warps of mma_sync meet at each tile.
+static constexpr double kExposedClocks = 600;
+/// Clocks of a CTA before its first and after its last tile.
+static constexpr double kCtaClocks = 3000;
+/// Addresses, row numbers, barriers.
+static constexpr int64_t kOtherRegisters = 16;
+
+std::string_view attn::getName(BackwardKernel kernel) {
+  switch (kernel) {
+  case BackwardKernel::QueryGradient:
+    return "dq";
+  case BackwardKernel::KeyValueGradients:
+    return "dkv";
+  case BackwardKernel::KeyGradient:
+    return "dk";
+  case BackwardKernel::ValueGradient:
+    return "dv";
+  }
+  return "";
+}
+
+/// Columns of a gradient, of which a CTA has `tile`, or all for 0.
+static int64_t countSlices(int64_t columns, int64_t tile) {
+  return tile > 0 ? ceilDiv(columns, tile) : 1;
+}
+
+int64_t attn::countGradientSlices(BackwardKernel kernel,
+                                  const Schedule &schedule,
+                                  const AttentionProblem &problem) {
+  switch (kernel) {
+  case BackwardKernel::QueryGradient:
+  case BackwardKernel::KeyGradient:
+    return countSlices(problem.headDim, schedule.tileD);
+  case BackwardKernel::KeyValueGradients:
+    return 1;
+  case BackwardKernel::ValueGradient:
+    return countSlices(problem.valueDim, schedule.tileDv);
+  }
+  return 1;
+}
+
+//===----------------------------------------------------------------------===//
+// One kernel
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a kernel computes, and from which tiles.
+class KernelModel {
+public:
+  KernelModel(const AttentionProblem &problem, BackwardKernel kernel,
+              const Schedule &schedule, const TargetInfo &target)
+      : problem(problem), kernel(kernel), schedule(schedule), target(target),
+        dim(alignUp(problem.headDim, kWarpRows)),
+        valueDim(alignUp(problem.valueDim, kWarpRows)) {}
+
+  /// Empty if the kernel can run.
+  std::string findObstacle() const;
+  int64_t getSharedMemory() const;
+  int64_t getRegisters() const;
+  bool maySpill() const;
+  double getSeconds(const Traffic &bytes) const;
+
+private:
+  bool keysStay() const { return kernel != BackwardKernel::QueryGradient; }
+  bool isWgmma() const { return schedule.mma == MmaFamily::Wgmma; }
+  /// dP is needed for all gradients but dV.
+  bool hasScoreGradient() const {
+    return kernel != BackwardKernel::ValueGradient;
+  }
+  /// Columns of the accumulators of gradients.
+  int64_t getGradientColumns() const;
+  int64_t getSlices() const {
+    return countGradientSlices(kernel, schedule, problem);
+  }
+  int64_t getStaying() const {
+    return keysStay() ? schedule.tileN : schedule.tileM;
+  }
+  int64_t getStreamed() const {
+    return keysStay() ? schedule.tileM : schedule.tileN;
+  }
+  int64_t getStreamBytes() const;
+  double getTileClocks() const;
+  double getSharedClocks() const;
+  double countTiles() const;
+
+  const AttentionProblem &problem;
+  BackwardKernel kernel;
+  const Schedule &schedule;
+  const TargetInfo &target;
+  int64_t dim, valueDim;
+};
+} // namespace
+
+int64_t KernelModel::getGradientColumns() const {
+  switch (kernel) {
+  case BackwardKernel::QueryGradient:
+  case BackwardKernel::KeyGradient:
+    return schedule.tileD ? schedule.tileD : dim;
+  case BackwardKernel::KeyValueGradients:
+    return dim + valueDim;
+  case BackwardKernel::ValueGradient:
+    return schedule.tileDv ? schedule.tileDv : valueDim;
+  }
+  return 0;
+}
+
+/// Tiles of a stage, with the vectors of its rows.
+int64_t KernelModel::getStreamBytes() const {
+  // A slice of a gradient takes one of what streams, as a tile of its own; dV
+  // takes no more of dO.
+  int64_t columns = dim + valueDim;
+  if (getSlices() > 1)
+    columns = getGradientColumns() + (hasScoreGradient() ? columns : dim);
+  int64_t bytes = getStreamed() * columns * kInputBytes;
+  if (keysStay() && isWgmma())
+    bytes += (hasScoreGradient() ? 2 : 1) * getStreamed() * kFloatBytes;
+  return bytes;
+}
+
+int64_t KernelModel::getSharedMemory() const {
+  int64_t columns = dim + (hasScoreGradient() ? valueDim : 0);
+  // A barrier for each tile that stays, two for each stage of a ring.
+  int64_t barriers = isWgmma() ? 8 * (2 + 4 * schedule.stages) : 0;
+  return getStaying() * columns * kInputBytes +
+         schedule.stages * getStreamBytes() + barriers;
+}
+
+/// Accumulators of gradients, S and dP, operands, and of mma_sync those in
+/// flight from ldmatrix.
+int64_t KernelModel::getRegisters() const {
+  int64_t scores = getStreamed() / 2;
+  int64_t vectors = keysStay() ? getStreamed() / 4 : 4;
+  int64_t operands = getStreamed() / 4 + (isWgmma() ? 0 : 24);
+  return getGradientColumns() / 2 + (hasScoreGradient() ? 2 : 1) * scores +
+         vectors + operands + kOtherRegisters;
+}
+
+/// Registers that a thread may have.
+static int64_t getRegisterLimit(const Schedule &schedule) {
+  if (schedule.mma == MmaFamily::Wgmma)
+    return schedule.warps > 8 ? 160 : 240;
+  return std::min<int64_t>(240, 65536 / schedule.getNumThreads() / 8 * 8);
+}
+
+bool KernelModel::maySpill() const {
+  return getRegisters() > getRegisterLimit(schedule);
+}
+
+std::string KernelModel::findObstacle() const {
+  auto number = [](int64_t value) { return std::to_string(value); };
+  if (schedule.kind != ScheduleKind::LargeCache)
+    return "expected kind = \"large_cache\" for a backward, got \"" +
+           std::string(getName(schedule.kind)) + "\"";
+  if (isWgmma()) {
+    if (!target.hasMma(MmaFamily::Wgmma))
+      return "the target has no wgmma";
+    if (getStaying() % kWarpgroupRows != 0 ||
+        schedule.warps != getStaying() / kWarpRows ||
+        getStaying() > 3 * kWarpgroupRows)
+      return "wgmma takes 64 rows for each of 1 to 3 warpgroups, got " +
+             number(getStaying()) + " for " + number(schedule.warps) + " warps";
+  } else if (schedule.warps != getStaying() / kWarpRows) {
+    return "a warp of mma_sync takes 16 rows, got " + number(getStaying()) +
+           " for " + number(schedule.warps) + " warps";
+  }
+  if (isWgmma() && (dim > 256 || valueDim > 256))
+    return "a product of the backward has at most 256 columns, got D = " +
+           number(problem.headDim) + " and Dv = " + number(problem.valueDim);
+  if (getSharedMemory() > target.sharedMemoryPerCtaBytes)
+    return "it needs " + number(getSharedMemory()) +
+           " bytes of shared memory, and a CTA gets " +
+           number(target.sharedMemoryPerCtaBytes);
+  if (isWgmma() && maySpill())
+    return "it needs about " + number(getRegisters()) +
+           " registers for each thread, of " +
+           number(getRegisterLimit(schedule)) +
+           ", and wgmma with spills is serialized";
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles that a band leaves
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Positions [begin, end).
+struct Span {
+  int64_t begin, end;
+  int64_t getSize() const { return std::max<int64_t>(end - begin, 0); }
+};
+} // namespace
+
+/// The positions of [0, total) that some position of `stay` sees if it sees
+/// those from itself - left on, up to itself + right; in whole tiles.
+static Span getVisited(Span stay, std::optional<int64_t> left,
+                       std::optional<int64_t> right, int64_t tile,
+                       int64_t total) {
+  Span span{0, total};
+  if (left)
+    span.begin = std::max<int64_t>(stay.begin - *left, 0) / tile * tile;
+  if (right)
+    span.end =
+        std::min(total, alignUp(std::max<int64_t>(stay.end + *right, 0), tile));
+  return span;
+}
+
+/// Calls `visit(staying, streamed)` for each tile that stays of one head.
+template <typename Visit>
+static void forEachTile(const AttentionProblem &problem, bool keysStay,
+                        const Schedule &schedule, Visit visit) {
+  const MaskPattern &mask = problem.mask;
+  int64_t offset = mask.alignment == MaskPattern::Alignment::TopLeft
+                       ? 0
+                       : problem.kvLength - problem.queryLength;
+  auto shift = [](std::optional<int64_t> bound, int64_t by) {
+    return bound ? std::optional(*bound + by) : std::nullopt;
+  };
+  // Seen from keys, left and right are exchanged.
+  std::optional<int64_t> left =
+      shift(keysStay ? mask.right : mask.left, keysStay ? offset : -offset);
+  std::optional<int64_t> right =
+      shift(keysStay ? mask.left : mask.right, keysStay ? -offset : offset);
+  int64_t tile = keysStay ? schedule.tileN : schedule.tileM;
+  int64_t total = keysStay ? problem.kvLength : problem.queryLength;
+  int64_t streamTile = keysStay ? schedule.tileM : schedule.tileN;
+  int64_t streamTotal = keysStay ? problem.queryLength : problem.kvLength;
+  for (int64_t begin = 0; begin < total; begin += tile) {
+    Span stay{begin, std::min(begin + tile, total)};
+    visit(stay, getVisited(stay, left, right, streamTile, streamTotal));
+  }
+}
+
+/// Streamed tiles of all CTAs.
+double KernelModel::countTiles() const {
+  int64_t tiles = 0;
+  forEachTile(problem, keysStay(), schedule, [&](Span, Span streamed) {
+    tiles += ceilDiv(streamed.getSize(), getStreamed());
+  });
+  return static_cast<double>(tiles) * problem.batch * problem.queryHeads *
+         getSlices();
+}
+
+Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
+                                 BackwardKernel kernel,
+                                 const Schedule &schedule) {
+  bool keysStay = kernel != BackwardKernel::QueryGradient;
+  bool hasDKey = kernel == BackwardKernel::KeyValueGradients ||
+                 kernel == BackwardKernel::KeyGradient;
+  bool hasDValue = kernel == BackwardKernel::KeyValueGradients ||
+                   kernel == BackwardKernel::ValueGradient;
+  int64_t d = problem.headDim * kInputBytes,
+          dv = problem.valueDim * kInputBytes;
+  // All slices read the same, but of the factor of their product, of which each
+  // reads its columns once more; of dO for dV those alone.
+  int64_t slices = countGradientSlices(kernel, schedule, problem);
+  int64_t again = slices > 1 ? 1 : 0;
+  Traffic head;
+  forEachTile(problem, keysStay, schedule, [&](Span stay, Span streamed) {
+    int64_t rows =
+        keysStay ? streamed.getSize() * problem.getGroupSize() : stay.getSize();
+    int64_t keys = keysStay ? stay.getSize() : streamed.getSize();
+    bool ofQuery = kernel == BackwardKernel::KeyGradient;
+    bool ofOutput = kernel == BackwardKernel::ValueGradient;
+    head.read(Operand::Query, rows * d * (slices + (ofQuery ? again : 0)))
+        .read(Operand::OutputGradient, rows * dv * (ofOutput ? 1 : slices))
+        .read(Operand::Key, keys * d * (slices + (keysStay ? 0 : again)));
+    if (!keysStay || hasDKey)
+      head.read(Operand::Value, keys * dv * slices);
+    if (keysStay) {
+      // Statistics come in whole tiles.
+      int64_t whole = alignUp(streamed.getSize(), schedule.tileM) *
+                      problem.getGroupSize() * kFloatBytes * slices;
+      head.read(Operand::Lse, whole);
+      if (hasDKey)
+        head.read(Operand::Delta, whole).write(Operand::KeyGradient, keys * d);
+      if (hasDValue)
+        head.write(Operand::ValueGradient, keys * dv);
+      return;
+    }
+    // delta reads O, and dO once more.
+    head.read(Operand::Output, rows * dv * slices)
+        .read(Operand::OutputGradient, rows * dv * slices);
+    head.read(Operand::Lse, rows * kFloatBytes * slices);
+    head.write(Operand::Lse, schedule.tileM * kFloatBytes);
+    head.write(Operand::Delta, schedule.tileM * kFloatBytes);
+    head.write(Operand::QueryGradient, rows * d);
+  });
+  return head *
+         (problem.batch * (keysStay ? problem.kvHeads : problem.queryHeads));
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+/// Shared memory of one tile: wgmma reads both operands of S and dP, and of the
+/// other products the right one, for each warpgroup; mma_sync the same for each
+/// warp.
+double KernelModel::getSharedClocks() const {
+  double owners = static_cast<double>(getStaying()) /
+                  (isWgmma() ? kWarpgroupRows : kWarpRows);
+  double rows = isWgmma() ? kWarpgroupRows : kWarpRows;
+  double depth = dim + (hasScoreGradient() ? valueDim : 0);
+  double bytes = kInputBytes * depth * (rows + getStreamed()) +
+                 kInputBytes * getStreamed() * getGradientColumns();
+  return (owners * bytes + getStreamBytes()) / kSharedBytesPerClock;
+}
+
+/// Clocks of an SM for one streamed tile.
+double KernelModel::getTileClocks() const {
+  double elements = static_cast<double>(getStaying()) * getStreamed();
+  double depth =
+      dim + (hasScoreGradient() ? valueDim : 0) + getGradientColumns();
+  double flopsPerClock =
+      target.f16TFlops * 1e3 / (target.clockGHz * target.smCount);
+  bool isSlowMma = !isWgmma() && target.hasMma(MmaFamily::Wgmma);
+  double mma = 2 * elements * depth /
+               (flopsPerClock * (isSlowMma ? kMmaSyncOnWgmmaChip : 1));
+  double exp = elements / target.ex2PerClockPerSm;
+  double alu = elements / kElementsPerClock;
+  double overlapped = std::max({mma, getSharedClocks(), exp, alu});
+  bool isExposed = !isWgmma() || getStaying() <= kWarpgroupRows;
+  return overlapped + (isExposed ? std::max(exp, alu) + kExposedClocks : 0);
+}
+
+double KernelModel::getSeconds(const Traffic &bytes) const {
+  double heads = static_cast<double>(problem.batch) *
+                 (keysStay() ? problem.kvHeads : problem.queryHeads);
+  int64_t total = keysStay() ? problem.kvLength : problem.queryLength;
+  double ctas = heads * ceilDiv(total, getStaying()) * getSlices();
+  double clocks = countTiles() * getTileClocks() + ctas * kCtaClocks;
+  double perSm = ctas / static_cast<double>(target.smCount);
+  // The last round of CTAs of one length is as long as any; of a band, the
+  // shortest come last.
+  double rounds =
+      problem.mask.isBand() ? std::max(perSm, 1.0) : std::ceil(perSm);
+  double compute = clocks / ctas * rounds / (target.clockGHz * 1e9);
+  double l2 = static_cast<double>(bytes.getTotal()) / (target.l2GBps * 1e9);
+  return std::max(compute, l2);
+}
+
+Result<BackwardCost> attn::getBackwardCost(const AttentionProblem &problem,
+                                           BackwardKernel kernel,
+                                           const Schedule &schedule,
+                                           const TargetInfo &target) {
+  KernelModel model(problem, kernel, schedule, target);
+  if (std::string obstacle = model.findObstacle(); !obstacle.empty())
+    return Error{std::string(getName(kernel)) + ": " + obstacle};
+  BackwardCost cost;
+  cost.bytes = getBackwardTraffic(problem, kernel, schedule);
+  cost.sharedMemoryBytes = model.getSharedMemory();
+  cost.registersPerThread = model.getRegisters();
+  cost.maySpill = model.maySpill();
+  cost.seconds = model.getSeconds(cost.bytes);
+  return cost;
+}
