@@ -222,7 +222,7 @@ class TorchArrays:
                     part = keys if name in ("d_key", "d_value") else rows
                     actual = part_of(name, results[name], problem, head, part)
                     of_actual, of_unfused = (self.stats(t, exact[name]) for t in (actual, unfused[name]))
-                    verdict = judge(of_actual, of_unfused, problem.attention.dtype)
+                    verdict = judge(of_actual, of_unfused, problem.dtype_of(name))
                     if not verdict["passed"]:
                         bound, got = verdict["max_abs_bound"], verdict["max_abs"]
                         place = f"batch {head[0]}, key head {head[1]}, rows {part.start} to {part.stop}"

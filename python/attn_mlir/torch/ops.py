@@ -18,12 +18,13 @@ def options_of(
     mask: Optional[Tensor], causal: str, window: Sequence[int], soft_cap: float, scale: Optional[float], query: Tensor
 ) -> dict[str, Any]:
     """The ops' arguments as those of attn_mlir.attention."""
+    rows = with_contiguous_rows(mask)
     return {
         "causal": causal or False,
         "window": (window[0], window[1]) if window else None,
         "soft_cap": soft_cap or None,
         "scale": scale,
-        "mask_mod": mask_of(with_contiguous_rows(mask)) if mask is not None else None,
+        "mask_mod": mask_of(rows) if rows is not None else None,
         "allow_tf32": query.is_cuda and torch.backends.cuda.matmul.allow_tf32,
     }
 
