@@ -7,6 +7,7 @@ DLPack's structures are those of dlpack.h 0.x, which every producer still gives;
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 from typing import Any, NamedTuple, Optional, Sequence
 
@@ -56,7 +57,7 @@ class DLTensor(ctypes.Structure):
 class ArrayView(NamedTuple):
     """An array: element type, sizes, strides in elements, address, and where it is ("cpu" or "cuda").
 
-    `owner` keeps the memory; the view is valid as long as it lives.
+    `owner` keeps the memory; the view is valid as long as it lives. `is_writable`: as far as the array says.
     """
 
     dtype: str
@@ -66,12 +67,31 @@ class ArrayView(NamedTuple):
     device: str
     device_id: int
     owner: Any
+    is_writable: bool = True
+
+    def extent(self) -> tuple[int, int]:
+        """The addresses from the first to the last byte of an element."""
+        size = DTYPE_BYTES[self.dtype]
+        begin = self.address - elements_before(self.shape, self.strides) * size
+        return begin, begin + strided_elements(self.shape, self.strides) * size
+
+    @property
+    def spare_elements(self) -> int:
+        """Those between the elements; fewer than 0 only where elements share memory."""
+        return strided_elements(self.shape, self.strides) - math.prod(self.shape)
+
+    def overlaps(self, other: "ArrayView") -> bool:
+        """Whether both surely share memory; arrays between each other's rows do not."""
+        if 0 in self.shape or 0 in other.shape or (self.device, self.device_id) != (other.device, other.device_id):
+            return False
+        (begin, end), (other_begin, other_end) = self.extent(), other.extent()
+        has_gaps = self.spare_elements > 0 or other.spare_elements > 0
+        return begin < other_end and other_begin < end and (not has_gaps or self.address == other.address)
 
     def memory(self) -> tuple[Any, int]:
         """The bytes from the first to the last element, and how many elements lie before element (0, 0, ...)."""
-        size, before = DTYPE_BYTES[self.dtype], elements_before(self.shape, self.strides)
-        count = strided_elements(self.shape, self.strides) * size
-        return (ctypes.c_char * count).from_address(self.address - before * size), before
+        begin, end = self.extent()
+        return (ctypes.c_char * (end - begin)).from_address(begin), elements_before(self.shape, self.strides)
 
     def to_host(self) -> HostArray:
         """A row-major copy of an array in host memory."""
@@ -85,6 +105,21 @@ class ArrayView(NamedTuple):
         if 0 not in self.shape:
             memory, before = self.memory()
             tensor.scatter(memoryview(memory).cast("B"), self.strides, before)
+
+
+def check_results(results: Sequence[ArrayView], arguments: Sequence[ArrayView]):
+    """Raises a BindingError unless the results have memory of their own that may be written."""
+    for i, result in enumerate(results):
+        if not result.is_writable:
+            raise BindingError(f"result {i}: expected a writable array, got a read-only one")
+        if result.spare_elements < 0:
+            raise BindingError(
+                f"result {i}: expected elements that do not overlap, got shape {result.shape} with strides {result.strides}"
+            )
+        for name, others in (("argument", arguments), ("result", results[:i])):
+            for k, other in enumerate(others):
+                if result.overlaps(other):
+                    raise BindingError(f"result {i}: expected memory of its own, got some of {name} {k}")
 
 
 def view_of(array: Any, name: str = "array") -> ArrayView:
@@ -136,14 +171,15 @@ def view_of_interface(array: Any, interface: dict, device: str, name: str) -> Ar
         elements = tuple([s // size for s in strides])
         if any([s % size for s in strides]):
             raise BindingError(f"{name}: expected strides that are multiples of {size} bytes, got {tuple(strides)}")
-    return ArrayView(dtype, shape, elements, interface["data"][0] or 0, device, 0, array)
+    address, is_read_only = interface["data"]
+    return ArrayView(dtype, shape, elements, address or 0, device, 0, array, not is_read_only)
 
 
 def view_of_torch(tensor: Any, torch: Any, name: str) -> ArrayView:
     """Without DLPack, whose capsules take longer than a launch; tensors that need gradients too."""
     dtype = TORCH_DTYPES.get(str(tensor.dtype).rpartition(".")[2])
     if dtype is None:
-        raise BindingError(f"{name}: expected dtype {', '.join(TORCH_DTYPES.values())}, got {tensor.dtype}")
+        raise BindingError(f"{name}: expected dtype {', '.join(dict.fromkeys(TORCH_DTYPES.values()))}, got {tensor.dtype}")
     if tensor.layout is not torch.strided or tensor.is_nested:
         raise BindingError(f"{name}: expected a strided tensor, got {tensor.layout}")
     device = tensor.device
@@ -169,8 +205,12 @@ def view_of_dlpack(array: Any, name: str) -> ArrayView:
     shape = tuple(t.shape[i] for i in range(t.ndim))
     strides = tuple(t.strides[i] for i in range(t.ndim)) if t.strides else row_major_strides(shape)
     device = "cuda" if t.device_type in (DLPACK_CUDA, DLPACK_MANAGED) else "cpu"
+    # JAX's arrays do not change, which a capsule cannot say.
+    is_writable = type(array).__module__.partition(".")[0] not in ("jax", "jaxlib")
     # The capsule is not consumed: when it goes, its producer lets go of the memory.
-    return ArrayView(dtype, shape, strides, (t.data or 0) + t.byte_offset, device, t.device_id, (array, capsule))
+    return ArrayView(
+        dtype, shape, strides, (t.data or 0) + t.byte_offset, device, t.device_id, (array, capsule), is_writable
+    )
 
 
 def empty_like(array: Any, shape: Sequence[int], dtype: str) -> Any:
@@ -185,10 +225,7 @@ def empty_like(array: Any, shape: Sequence[int], dtype: str) -> Any:
         kinds = {"f16": "float16", "f32": "float32", "f64": "float64"}
         return library.empty(tuple(shape), dtype=array.dtype if dtype == "bf16" else kinds[dtype])
     if isinstance(array, HostArray):
-        size = 1
-        for extent in shape:
-            size *= extent
-        return HostArray(dtype, tuple(shape), bytearray(size * DTYPE_BYTES[dtype]))
+        return HostArray(dtype, tuple(shape), bytearray(math.prod(shape) * DTYPE_BYTES[dtype]))
     raise BindingError(f"expected out= for results beside arrays of {type(array).__name__}, got none")
 
 

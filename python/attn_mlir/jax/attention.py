@@ -15,9 +15,13 @@ import numpy as np
 from jax import Array
 
 from .. import functional
+from ..arrays import ArrayView
 from ..errors import BindingError
 from ..kernel import has_cuda
 from ..mask import Mask, tensor
+from ..problem import bias_shape
+from ..runtime.binding import row_major_strides
+from .lowering import DTYPES
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,17 +68,26 @@ def attention(
     keys are seen: both have rank 4 and broadcast to [B, Hq, M, N]. The other options are those of attn_mlir.attention, known
     while tracing. Returns output [B, Hq, M, Dv], or (output, lse). Works under jit, grad and vmap.
     """
-    for name, array in (("query", query), ("key", key), ("value", value), ("bias", bias), ("mask", mask)):
-        if array is not None and array.ndim != 4:
-            raise BindingError(f"{name}: expected rank 4, got {array.ndim}")
-    for name, array in (("key", key), ("value", value)):
-        if array.dtype != query.dtype:
-            raise BindingError(f"{name}: expected dtype {query.dtype}, that of query, got {array.dtype}")
-    if mask is not None and mask.dtype != bool:
-        raise BindingError(f"mask: expected dtype bool, got {mask.dtype}")
+    arrays = {"query": query, "key": key, "value": value, "bias": bias}
+    functional.check_arrays({n: spec_of(a, n) for n, a in arrays.items() if n != "bias" or a is not None})
+    if mask is not None:
+        if spec_of(mask, "mask").dtype != "i1":
+            raise BindingError(f"mask: expected dtype bool, got {mask.dtype}")
+        bias_shape(mask.shape, (*query.shape[:3], key.shape[2]), "mask")
+    functional.check_options(causal, window, soft_cap, scale)
     options = Options(causal, tuple(window) if isinstance(window, list) else window, soft_cap, scale, target, allow_tf32)
     output, lse = differentiable(query, key, value, bias, mask, options)
     return (output, lse) if return_lse else output
+
+
+def spec_of(array: Any, name: str) -> ArrayView:
+    """Its type and shape, known while tracing."""
+    if not isinstance(array, (jax.Array, np.ndarray)):
+        raise BindingError(f"{name}: expected a JAX array, got {type(array).__name__}")
+    dtype = DTYPES.get(str(array.dtype))
+    if dtype is None:
+        raise BindingError(f"{name}: expected dtype {', '.join(DTYPES)}, got {array.dtype}")
+    return ArrayView(dtype, tuple(array.shape), row_major_strides(array.shape), 0, "cpu", 0, None)
 
 
 def host(*arrays: Optional[Array]) -> list[Optional[np.ndarray]]:
