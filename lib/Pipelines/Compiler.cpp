@@ -25,6 +25,7 @@
 #include "attn/Target/PTX/TranslateToPTX.h"
 #include "attn/TargetInfo/TargetInfo.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/STLExtras.h"
@@ -177,6 +178,32 @@ Compilation::runPasses(StringRef step,
   });
 }
 
+/// Warns of each result that no kernel computes, in functions with an attention
+/// in the tensor form: nothing else becomes a kernel. The caller has its
+/// arguments already.
+static void warnOfOtherResults(ModuleOp module) {
+  auto isAttention = [](Operation *op) {
+    return isa<AttentionOp, AttentionBackwardOp>(op);
+  };
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal() ||
+        llvm::none_of(function.getBody().getOps(),
+                      [&](Operation &op) { return isAttention(&op); }))
+      continue;
+    for (OpOperand &result :
+         function.getBody().front().getTerminator()->getOpOperands()) {
+      Operation *producer = result.get().getDefiningOp();
+      if (producer && !isAttention(producer))
+        emitWarning(producer->getLoc())
+            << "expected result " << result.getOperandNumber() << " of @"
+            << function.getName() << " to come from an attention, got '"
+            << producer->getName()
+            << "', which no kernel computes: --attn-outline leaves a function "
+               "that does";
+    }
+  }
+}
+
 LogicalResult Compilation::runStages() {
   ArrayRef<Stage> stages = getStages();
   if (target.kind == TargetKind::Cpu)
@@ -194,8 +221,12 @@ LogicalResult Compilation::runStages() {
           stage.build(pm, stageOptions);
         })))
       return failure();
-    if (stage.ensures == NormalForm::Tensor && failed(noteSelections()))
+    if (stage.ensures != NormalForm::Tensor)
+      continue;
+    if (failed(noteSelections()))
       return failure();
+    if (target.kind == TargetKind::Gpu)
+      warnOfOtherResults(module);
   }
   if (target.kind == TargetKind::Cpu &&
       failed(runPasses("attn-cpu-pipeline", [&](OpPassManager &pm) {
