@@ -7,6 +7,7 @@ DLPack's structures are those of dlpack.h 0.x, which every producer still gives;
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import math
 import sys
 from typing import Any, NamedTuple, Optional, Sequence
@@ -107,6 +108,18 @@ class ArrayView(NamedTuple):
             tensor.scatter(memoryview(memory).cast("B"), self.strides, before)
 
 
+@dataclasses.dataclass(frozen=True)
+class StreamArray:
+    """A view as an array, with the CUstream that works on it."""
+
+    view: ArrayView
+    stream: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.view.shape
+
+
 def check_results(results: Sequence[ArrayView], arguments: Sequence[ArrayView]):
     """Raises a BindingError unless the results have memory of their own that may be written."""
     for i, result in enumerate(results):
@@ -128,6 +141,8 @@ def view_of(array: Any, name: str = "array") -> ArrayView:
         buffer = (ctypes.c_char * max(len(array.data), 1)).from_buffer(array.data or bytearray(1))
         address = ctypes.addressof(buffer)
         return ArrayView(array.dtype, array.shape, row_major_strides(array.shape), address, "cpu", 0, (array, buffer))
+    if isinstance(array, StreamArray):
+        return array.view
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, getattr(torch, "Tensor", ())):
         return view_of_torch(array, torch, name)
@@ -205,17 +220,25 @@ def view_of_dlpack(array: Any, name: str) -> ArrayView:
     shape = tuple(t.shape[i] for i in range(t.ndim))
     strides = tuple(t.strides[i] for i in range(t.ndim)) if t.strides else row_major_strides(shape)
     device = "cuda" if t.device_type in (DLPACK_CUDA, DLPACK_MANAGED) else "cpu"
-    # JAX's arrays do not change, which a capsule cannot say.
-    is_writable = type(array).__module__.partition(".")[0] not in ("jax", "jaxlib")
+    is_writable = library_of(array) != "jax"  # its arrays do not change, which a capsule cannot say
     # The capsule is not consumed: when it goes, its producer lets go of the memory.
     return ArrayView(
         dtype, shape, strides, (t.data or 0) + t.byte_offset, device, t.device_id, (array, capsule), is_writable
     )
 
 
+def library_of(array: Any) -> str:
+    """ "torch", "cupy", "numpy", "jax", or another package."""
+    package = type(array).__module__.partition(".")[0]
+    return "jax" if package == "jaxlib" else package
+
+
 def empty_like(array: Any, shape: Sequence[int], dtype: str) -> Any:
-    """A new array of the library that `array` is of, on its device: torch, CuPy or NumPy; else a HostArray."""
-    module = type(array).__module__.partition(".")[0]
+    """A new array of the library that `array` is of, on its device: torch, CuPy or NumPy, for JAX in host memory NumPy; a
+    HostArray beside one. `finished` makes it one of the library's."""
+    module = library_of(array)
+    if module == "jax" and view_of(array).device == "cpu":
+        module = "numpy"
     if module == "torch":
         torch = sys.modules["torch"]
         names = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
@@ -226,12 +249,20 @@ def empty_like(array: Any, shape: Sequence[int], dtype: str) -> Any:
         return library.empty(tuple(shape), dtype=array.dtype if dtype == "bf16" else kinds[dtype])
     if isinstance(array, HostArray):
         return HostArray(dtype, tuple(shape), bytearray(math.prod(shape) * DTYPE_BYTES[dtype]))
-    raise BindingError(f"expected out= for results beside arrays of {type(array).__name__}, got none")
+    hint = ": use attn_mlir.jax.attention" if module == "jax" else ""
+    raise BindingError(f"expected out= for results beside arrays of {type(array).__name__}, got none{hint}")
+
+
+def finished(array: Any, result: Any) -> Any:
+    """What empty_like made beside `array`, once it is written."""
+    return sys.modules["jax"].numpy.asarray(result) if library_of(array) == "jax" else result
 
 
 def current_stream(array: Any) -> int:
     """The CUstream that the array's library works on now; 0, the default stream, where it does not say."""
-    module = type(array).__module__.partition(".")[0]
+    if isinstance(array, StreamArray):
+        return array.stream
+    module = library_of(array)
     if module == "torch":
         return sys.modules["torch"].cuda.current_stream(array.device).cuda_stream
     if module == "cupy":

@@ -257,7 +257,7 @@ def make_mask(causal: Causal, window: Window, mask_mod) -> Optional[Mask]:
 
 def sides_of(window: Any) -> tuple[int, int]:
     sides = (window, 0) if isinstance(window, Integral) else window
-    if not isinstance(sides, (tuple, list)) or len(sides) != 2 or not all(isinstance(side, Integral) for side in sides):
+    if not (isinstance(sides, (tuple, list)) and len(sides) == 2 and all(isinstance(side, Integral) for side in sides)):
         raise BindingError(f"expected window to be a number or (left, right), got {window!r}")
     return int(sides[0]), int(sides[1])
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Iterable, Optional, Sequence, Union
 
 from . import server
-from .arrays import ArrayView, check_results, current_stream, empty_like, view_of
+from .arrays import ArrayView, check_results, current_stream, empty_like, finished, view_of
 from .cache import Cache, digest_of
 from .errors import AttnError, BindingError, CompileError, DeviceError
 from .mask import Mask, Score, trace_mask, trace_score
@@ -208,6 +208,8 @@ class GpuKernel(Kernel):
             call.launch(views, result_views, arguments[0])
         else:
             self.run_on_host(views, result_views, device)
+        if out is None:
+            results = [finished(arguments[0], result) for result in results]
         return results[0] if len(results) == 1 else tuple(results)
 
     def operand_positions(self) -> list[tuple[bool, int]]:
@@ -336,6 +338,8 @@ class CpuKernel(Kernel):
         check_results(result_views, views)
         for view, tensor in zip(result_views, tensors):
             view.write(tensor)
+        if out is None:
+            results = [finished(arguments[0], result) for result in results]
         return results[0] if len(results) == 1 else tuple(results)
 
 

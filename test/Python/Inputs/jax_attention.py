@@ -80,6 +80,17 @@ class Attention(unittest.TestCase):
         mapped = jax.jit(jax.vmap(lambda x: attention(x, self.k, self.v)))(q)
         self.near(mapped, jnp.stack([formula(x, self.k, self.v) for x in q]))
 
+    def test_arrays_of_jax_beside_others(self):
+        """Without attn_mlir.jax: results are JAX's too, and as `out` its arrays are refused."""
+        for dtype in ("float32", "bfloat16"):
+            q = self.q.astype(dtype)
+            output, lse = attn_mlir.attention(q, q, q, return_lse=True)
+            self.assertIsInstance(output, jax.Array)
+            self.assertEqual((output.dtype, lse.dtype), (q.dtype, jnp.float32))
+            np.testing.assert_array_equal(output, attention(q, q, q))
+        with self.assertRaisesRegex(attn_mlir.BindingError, "expected a writable array, got a read-only one"):
+            attn_mlir.attention(q, q, q, out=q + 1)
+
     def test_refused(self):
         q = self.q
         for message, function in {
