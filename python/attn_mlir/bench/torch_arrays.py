@@ -136,7 +136,8 @@ class TorchArrays:
         self, problem: Problem, inputs, head: Head, dtype: Optional[torch.dtype], rows: slice = EVERYTHING,
         keys: slice = EVERYTHING,
     ) -> dict[str, torch.Tensor]:  # fmt: skip
-        """Output and LSE [group, rows, ...] of some rows, of all query heads that share a key head."""
+        """Output and LSE [group, rows, ...] of some rows, of all query heads that share a key head. Every key counts: `keys`
+        is there because `gradients` has it, which is called alike."""
         results: dict[str, list[torch.Tensor]] = {"output": [], "lse": []}
         for h in query_heads(problem, head):
             parts = [
