@@ -25,6 +25,7 @@
 #include "attn/Target/PTX/TranslateToPTX.h"
 #include "attn/TargetInfo/TargetInfo.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/STLExtras.h"
@@ -192,6 +193,31 @@ LogicalResult Compilation::checkDeviceAsserts(std::optional<NormalForm> form) {
   return success();
 }
 
+/// Says which results no kernel computes, in functions with an attention in the
+/// tensor form: nothing else becomes a kernel. The caller has its arguments
+/// already.
+static void remarkOtherResults(ModuleOp module) {
+  auto isAttention = [](Operation *op) {
+    return isa<AttentionOp, AttentionBackwardOp>(op);
+  };
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal() ||
+        llvm::none_of(function.getBody().getOps(),
+                      [&](Operation &op) { return isAttention(&op); }))
+      continue;
+    for (OpOperand &result :
+         function.getBody().front().getTerminator()->getOpOperands()) {
+      Operation *producer = result.get().getDefiningOp();
+      if (producer && !isAttention(producer))
+        emitRemark(producer->getLoc())
+            << "result " << result.getOperandNumber() << " of @"
+            << function.getName() << " is of '" << producer->getName()
+            << "', which no kernel computes: --attn-outline leaves a function "
+               "that does";
+    }
+  }
+}
+
 LogicalResult Compilation::runStages() {
   ArrayRef<Stage> stages = getStages();
   if (target.kind == TargetKind::Cpu)
@@ -212,8 +238,12 @@ LogicalResult Compilation::runStages() {
           stage.build(pm, stageOptions);
         })))
       return failure();
-    if (stage.ensures == NormalForm::Tensor && failed(noteSelections()))
+    if (stage.ensures != NormalForm::Tensor)
+      continue;
+    if (failed(noteSelections()))
       return failure();
+    if (target.kind == TargetKind::Gpu)
+      remarkOtherResults(module);
   }
   if (target.kind == TargetKind::Cpu &&
       failed(runPasses("attn-cpu-pipeline", [&](OpPassManager &pm) {

@@ -7,6 +7,7 @@
 #include "CudaDeviceState.h"
 
 using namespace attn::runtime;
+using namespace attn::runtime::cuda;
 
 //===----------------------------------------------------------------------===//
 // State
@@ -34,11 +35,11 @@ LaunchStatus CudaDevice::State::retain() {
                    "a context of CUDA device " + std::to_string(ordinal));
   int major = 0, minor = 0;
   if (status)
-    status = readAttribute(cuda::MultiprocessorCount, smCount);
+    status = readAttribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, smCount);
   if (status)
-    status = readAttribute(cuda::ComputeCapabilityMajor, major);
+    status = readAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, major);
   if (status)
-    status = readAttribute(cuda::ComputeCapabilityMinor, minor);
+    status = readAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, minor);
   computeCapability = 10 * major + minor;
   char text[256] = "";
   if (status)
@@ -80,7 +81,7 @@ int CudaDevice::getComputeCapability() const {
 int64_t CudaDevice::getSmCount() const { return state->smCount; }
 
 LaunchResult<DeviceMemory> CudaDevice::allocate(size_t bytes) const {
-  cuda::Address address = 0;
+  CUdeviceptr address = 0;
   if (bytes > 0) {
     LaunchStatus status =
         state->call(std::to_string(bytes) + " bytes of device memory",
@@ -89,6 +90,16 @@ LaunchResult<DeviceMemory> CudaDevice::allocate(size_t bytes) const {
       return status;
   }
   return DeviceMemory(state, address, bytes);
+}
+
+LaunchResult<CudaEvent> CudaDevice::createEvent() const {
+  CUevent event = nullptr;
+  LaunchStatus status =
+      state->call("cuEventCreate to succeed", state->driver.cuEventCreate,
+                  &event, CU_EVENT_DEFAULT);
+  if (!status)
+    return status;
+  return CudaEvent(state, event);
 }
 
 LaunchStatus CudaDevice::synchronize() const {
@@ -138,4 +149,45 @@ LaunchStatus DeviceMemory::fill(uint8_t value) {
              ? device->call("cuMemsetD8 to succeed",
                             device->driver.cuMemsetD8_v2, address, value, bytes)
              : LaunchStatus();
+}
+
+//===----------------------------------------------------------------------===//
+// CudaEvent
+//===----------------------------------------------------------------------===//
+
+CudaEvent::CudaEvent(CudaEvent &&other) noexcept
+    : device(std::move(other.device)),
+      handle(std::exchange(other.handle, nullptr)) {}
+
+CudaEvent &CudaEvent::operator=(CudaEvent &&other) noexcept {
+  std::swap(device, other.device);
+  std::swap(handle, other.handle);
+  return *this;
+}
+
+CudaEvent::~CudaEvent() {
+  if (handle)
+    (void)device->call("cuEventDestroy to succeed",
+                       device->driver.cuEventDestroy_v2,
+                       static_cast<CUevent>(handle));
+}
+
+LaunchStatus CudaEvent::record(CudaStream stream) {
+  return device->call("cuEventRecord to succeed", device->driver.cuEventRecord,
+                      static_cast<CUevent>(handle), stream);
+}
+
+LaunchResult<double> CudaEvent::secondsSince(const CudaEvent &start) const {
+  float milliseconds = 0;
+  LaunchStatus status =
+      device->call("the kernels to end well", device->driver.cuEventSynchronize,
+                   static_cast<CUevent>(handle));
+  if (status)
+    status = device->call("cuEventElapsedTime to succeed",
+                          device->driver.cuEventElapsedTime, &milliseconds,
+                          static_cast<CUevent>(start.handle),
+                          static_cast<CUevent>(handle));
+  if (!status)
+    return status;
+  return double(milliseconds) / 1e3;
 }

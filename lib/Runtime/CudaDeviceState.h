@@ -34,8 +34,8 @@ struct CudaDevice::State {
   }
 
   const CudaDriver &driver;
-  cuda::Device device = 0;
-  cuda::Context context = nullptr;
+  cuda::CUdevice device = 0;
+  cuda::CUcontext context = nullptr;
   int ordinal = 0;
   int computeCapability = 0;
   int smCount = 0;

@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 using namespace attn::runtime;
+using namespace attn::runtime::cuda;
 
 //===----------------------------------------------------------------------===//
 // CudaDriver
@@ -48,21 +49,21 @@ void CudaDriver::load(void *library, const char *name, Function &function) {
                   ", got an older one"};
 }
 
-std::string CudaDriver::describe(cuda::ResultCode code) const {
+std::string CudaDriver::describe(CUresult code) const {
   const char *name = nullptr, *text = nullptr;
   std::string result = "error " + std::to_string(code);
-  if (cuGetErrorName(code, &name) == cuda::Success && name &&
-      cuGetErrorString(code, &text) == cuda::Success && text)
+  if (cuGetErrorName(code, &name) == CUDA_SUCCESS && name &&
+      cuGetErrorString(code, &text) == CUDA_SUCCESS && text)
     result += std::string(" (") + name + ": " + text + ")";
   return result;
 }
 
-LaunchStatus CudaDriver::makeFailure(cuda::ResultCode result,
-                                     const std::string &what,
+LaunchStatus CudaDriver::makeFailure(CUresult result, const std::string &what,
                                      LaunchCode code) const {
-  if (result == cuda::ErrorOutOfMemory)
+  if (result == CUDA_ERROR_OUT_OF_MEMORY)
     code = LaunchCode::OutOfMemory;
-  else if (result == cuda::ErrorNoDevice || result == cuda::ErrorInvalidDevice)
+  else if (result == CUDA_ERROR_NO_DEVICE ||
+           result == CUDA_ERROR_INVALID_DEVICE)
     code = LaunchCode::NoDevice;
   return LaunchStatus{code, "expected " + what + ", got " + describe(result)};
 }
@@ -71,7 +72,7 @@ LaunchStatus CudaDriver::makeFailure(cuda::ResultCode result,
 // ContextScope
 //===----------------------------------------------------------------------===//
 
-ContextScope::ContextScope(const CudaDriver &driver, cuda::Context context)
+ContextScope::ContextScope(const CudaDriver &driver, CUcontext context)
     : driver(driver), wanted(context) {
   status = driver.check(driver.cuCtxGetCurrent(&previous),
                         "cuCtxGetCurrent to succeed");

@@ -25,27 +25,27 @@ public:
   /// OutOfMemory or NoDevice where the driver says so, else `code`. No text is
   /// made for a success: most calls are one.
   template <typename Text>
-  LaunchStatus check(cuda::ResultCode result, const Text &what,
+  LaunchStatus check(cuda::CUresult result, const Text &what,
                      LaunchCode code = LaunchCode::DriverError) const {
-    return result == cuda::Success ? LaunchStatus()
-                                   : makeFailure(result, what, code);
+    return result == cuda::CUDA_SUCCESS ? LaunchStatus()
+                                        : makeFailure(result, what, code);
   }
 
   LaunchStatus status;
 
 private:
   CudaDriver();
-  LaunchStatus makeFailure(cuda::ResultCode result, const std::string &what,
+  LaunchStatus makeFailure(cuda::CUresult result, const std::string &what,
                            LaunchCode code) const;
   template <typename Function>
   void load(void *library, const char *name, Function &function);
-  std::string describe(cuda::ResultCode code) const;
+  std::string describe(cuda::CUresult code) const;
 };
 
 /// Makes a context current in this thread, and the one before it afterwards.
 class ContextScope {
 public:
-  ContextScope(const CudaDriver &driver, cuda::Context context);
+  ContextScope(const CudaDriver &driver, cuda::CUcontext context);
   ~ContextScope();
   ContextScope(const ContextScope &) = delete;
   ContextScope &operator=(const ContextScope &) = delete;
@@ -55,7 +55,7 @@ public:
 
 private:
   const CudaDriver &driver;
-  cuda::Context wanted, previous = nullptr;
+  cuda::CUcontext wanted, previous = nullptr;
 };
 
 } // namespace attn::runtime

@@ -22,6 +22,7 @@
 
 using namespace attn;
 using namespace attn::runtime;
+using namespace attn::runtime::cuda;
 
 namespace {
 
@@ -40,13 +41,13 @@ public:
   Workspaces(const Workspaces &) = delete;
   Workspaces &operator=(const Workspaces &) = delete;
   ~Workspaces() {
-    for (cuda::Address address : addresses)
+    for (CUdeviceptr address : addresses)
       if (address)
         driver.cuMemFreeAsync(address, stream);
   }
 
   LaunchStatus allocate(const Workspace &workspace, int64_t bytes) {
-    cuda::Address address = 0;
+    CUdeviceptr address = 0;
     LaunchStatus status;
     if (bytes > 0) {
       auto size = static_cast<size_t>(bytes);
@@ -61,45 +62,49 @@ public:
     return status;
   }
 
-  cuda::Address operator[](size_t index) const { return addresses[index]; }
+  CUdeviceptr operator[](size_t index) const { return addresses[index]; }
 
 private:
   const CudaDriver &driver;
   CudaStream stream;
-  std::vector<cuda::Address> addresses; // 0 where there are no bytes
+  std::vector<CUdeviceptr> addresses; // 0 where there are no bytes
 };
 
 /// A kernel parameter, or a tensor map, which are at most as large.
-using ParameterBytes = cuda::TensorMapBytes;
+using ParameterBytes = CUtensorMap;
 
 } // namespace
 
-static cuda::TensorMapDataType toDataType(DType dtype) {
+static int toDataType(DType dtype) {
   switch (dtype) {
   case DType::F16:
-    return cuda::TensorMapFloat16;
+    return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   case DType::BF16:
-    return cuda::TensorMapBFloat16;
+    return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
   case DType::F32:
-    return cuda::TensorMapFloat32;
+    return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
   case DType::F64:
-    return cuda::TensorMapFloat64;
+    return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
   case DType::I32:
-    return cuda::TensorMapInt32;
+    return CU_TENSOR_MAP_DATA_TYPE_INT32;
   case DType::I64:
-    return cuda::TensorMapInt64;
+    return CU_TENSOR_MAP_DATA_TYPE_INT64;
   case DType::I1:
   case DType::I8:
     break;
   }
-  return cuda::TensorMapUInt8;
+  return CU_TENSOR_MAP_DATA_TYPE_UINT8;
 }
 
-static cuda::TensorMapSwizzle toSwizzle(int64_t bytes) {
-  return bytes == 0    ? cuda::TensorMapSwizzleNone
-         : bytes == 32 ? cuda::TensorMapSwizzle32B
-         : bytes == 64 ? cuda::TensorMapSwizzle64B
-                       : cuda::TensorMapSwizzle128B;
+static unsigned toUnsigned(int64_t value) {
+  return static_cast<unsigned>(value);
+}
+
+static int toSwizzle(int64_t bytes) {
+  return bytes == 0    ? CU_TENSOR_MAP_SWIZZLE_NONE
+         : bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+         : bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                       : CU_TENSOR_MAP_SWIZZLE_128B;
 }
 
 static bool isEmpty(const OperandBinding &operand) {
@@ -131,7 +136,7 @@ struct CudaProgram::State {
 
 private:
   struct LoadedKernel {
-    cuda::Function function = nullptr;
+    CUfunction function = nullptr;
     int64_t sharedBytes = 48 * 1024; // what a kernel may have unasked
   };
   /// The operands and the workspaces of one launch.
@@ -155,14 +160,14 @@ private:
   LaunchStatus allowSharedBytes(LoadedKernel &kernel, int64_t bytes);
   LaunchStatus pack(const ParameterValue &value, const Places &places,
                     ParameterBytes &bytes) const;
-  LaunchStatus encodeTensorMap(const ParameterValue &value, cuda::Address base,
+  LaunchStatus encodeTensorMap(const ParameterValue &value, CUdeviceptr base,
                                ParameterBytes &bytes) const;
-  cuda::Address getAddress(const ParameterValue &value,
-                           const Places &places) const;
+  CUdeviceptr getAddress(const ParameterValue &value,
+                         const Places &places) const;
 
   static constexpr size_t maxBindings = 256;
 
-  cuda::Module module = nullptr;
+  CUmodule module = nullptr;
   std::vector<LoadedKernel> kernels; // as the manifest's
   /// Where tensor maps of empty tensors point: they must point somewhere.
   std::optional<DeviceMemory> placeholder;
@@ -225,7 +230,7 @@ LaunchStatus CudaProgram::State::checkArchitecture() const {
 
 LaunchStatus CudaProgram::State::loadModule(const std::string &ptx) {
   char log[1024] = "";
-  int options[] = {cuda::JitErrorLogBuffer, cuda::JitErrorLogBufferSizeBytes};
+  int options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
   LaunchStatus status = driver().check(
       driver().cuModuleLoadDataEx(&module, ptx.c_str(), 2, options, values),
@@ -245,8 +250,9 @@ LaunchStatus CudaProgram::State::loadKernel(const Kernel &kernel) {
   if (status && kernel.cluster[0] * kernel.cluster[1] * kernel.cluster[2] >
                     maxPortableCluster)
     status = driver().check(
-        driver().cuFuncSetAttribute(loaded.function,
-                                    cuda::NonPortableClusterSizeAllowed, 1),
+        driver().cuFuncSetAttribute(
+            loaded.function,
+            CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
         "clusters of more than 8 CTAs");
   kernels.push_back(loaded);
   return status;
@@ -355,17 +361,22 @@ LaunchStatus CudaProgram::State::launchKernel(const KernelLaunch &launch,
   }
   if (!status)
     return status;
-  cuda::LaunchConfig config{};
-  cuda::LaunchAttribute cluster{cuda::LaunchAttributeClusterDimension, 0, {}};
-  for (size_t i = 0; i < 3; ++i) {
-    config.grid[i] = static_cast<unsigned>(launch.grid[i]);
-    config.block[i] = static_cast<unsigned>(kernel.block[i]);
-    cluster.value[i] = static_cast<unsigned>(kernel.cluster[i]);
-  }
-  config.sharedBytes = static_cast<unsigned>(launch.sharedBytes);
-  config.stream = stream;
-  config.attributes = &cluster;
-  config.numAttributes = kernel.cluster != std::array<int64_t, 3>{1, 1, 1};
+  CUlaunchAttribute cluster{};
+  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  cluster.value.clusterDim = {toUnsigned(kernel.cluster[0]),
+                              toUnsigned(kernel.cluster[1]),
+                              toUnsigned(kernel.cluster[2])};
+  CUlaunchConfig config{};
+  config.gridDimX = toUnsigned(launch.grid[0]);
+  config.gridDimY = toUnsigned(launch.grid[1]);
+  config.gridDimZ = toUnsigned(launch.grid[2]);
+  config.blockDimX = toUnsigned(kernel.block[0]);
+  config.blockDimY = toUnsigned(kernel.block[1]);
+  config.blockDimZ = toUnsigned(kernel.block[2]);
+  config.sharedMemBytes = toUnsigned(launch.sharedBytes);
+  config.hStream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = kernel.cluster != std::array<int64_t, 3>{1, 1, 1};
   return driver().check(driver().cuLaunchKernelEx(&config, loaded.function,
                                                   parameters.data(), nullptr),
                         "cuLaunchKernelEx to succeed");
@@ -376,11 +387,11 @@ LaunchStatus CudaProgram::State::allowSharedBytes(LoadedKernel &kernel,
   std::lock_guard<std::mutex> lock(mutex);
   if (bytes <= kernel.sharedBytes)
     return {};
-  LaunchStatus status =
-      driver().check(driver().cuFuncSetAttribute(
-                         kernel.function, cuda::MaxDynamicSharedSizeBytes,
-                         static_cast<int>(bytes)),
-                     std::to_string(bytes) + " bytes of shared memory");
+  LaunchStatus status = driver().check(
+      driver().cuFuncSetAttribute(
+          kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+          static_cast<int>(bytes)),
+      std::to_string(bytes) + " bytes of shared memory");
   if (status)
     kernel.sharedBytes = bytes;
   return status;
@@ -413,10 +424,10 @@ LaunchStatus CudaProgram::State::pack(const ParameterValue &value,
 
 /// Where a pointer or tensor map points to; wraps like the machine's addresses,
 /// since an offset may be negative.
-cuda::Address CudaProgram::State::getAddress(const ParameterValue &value,
-                                             const Places &places) const {
+CUdeviceptr CudaProgram::State::getAddress(const ParameterValue &value,
+                                           const Places &places) const {
   const Parameter &parameter = *value.parameter;
-  auto offset = static_cast<cuda::Address>(value.byteOffset);
+  auto offset = static_cast<CUdeviceptr>(value.byteOffset);
   for (size_t i = 0; i < manifest.operands.size(); ++i)
     if (manifest.operands[i].name == parameter.operand)
       return places.operands[i].address + offset;
@@ -428,24 +439,25 @@ cuda::Address CudaProgram::State::getAddress(const ParameterValue &value,
 }
 
 LaunchStatus CudaProgram::State::encodeTensorMap(const ParameterValue &value,
-                                                 cuda::Address base,
+                                                 CUdeviceptr base,
                                                  ParameterBytes &bytes) const {
   const TensorMap &map = value.parameter->tensorMap;
   std::vector<uint32_t> box(map.box.begin(), map.box.end());
   std::vector<uint32_t> steps(map.elementStrides.begin(),
                               map.elementStrides.end());
   steps.resize(value.dims.size(), 1);
-  cuda::Address address = base ? base : placeholder->getAddress();
+  CUdeviceptr address = base ? base : placeholder->getAddress();
   return driver().check(
       driver().cuTensorMapEncodeTiled(
           &bytes, toDataType(map.dtype),
           static_cast<uint32_t>(value.dims.size()),
           reinterpret_cast<void *>(address), value.dims.data(),
           value.stridesBytes.data(), box.data(), steps.data(),
-          cuda::TensorMapInterleaveNone, toSwizzle(map.swizzleBytes),
-          cuda::TensorMapL2Promotion128B,
-          map.fill == TensorMapFill::Zero ? cuda::TensorMapFillZero
-                                          : cuda::TensorMapFillNaN),
+          CU_TENSOR_MAP_INTERLEAVE_NONE, toSwizzle(map.swizzleBytes),
+          CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+          map.fill == TensorMapFill::Zero
+              ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE
+              : CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA),
       "cuTensorMapEncodeTiled to succeed");
 }
 

@@ -7,6 +7,8 @@ DLPack's structures are those of dlpack.h 0.x, which every producer still gives;
 from __future__ import annotations
 
 import ctypes
+import dataclasses
+import math
 import sys
 from typing import Any, NamedTuple, Optional, Sequence
 
@@ -56,7 +58,7 @@ class DLTensor(ctypes.Structure):
 class ArrayView(NamedTuple):
     """An array: element type, sizes, strides in elements, address, and where it is ("cpu" or "cuda").
 
-    `owner` keeps the memory; the view is valid as long as it lives.
+    `owner` keeps the memory; the view is valid as long as it lives. `is_writable`: as far as the array says.
     """
 
     dtype: str
@@ -66,12 +68,31 @@ class ArrayView(NamedTuple):
     device: str
     device_id: int
     owner: Any
+    is_writable: bool = True
+
+    def extent(self) -> tuple[int, int]:
+        """The addresses from the first to the last byte of an element."""
+        size = DTYPE_BYTES[self.dtype]
+        begin = self.address - elements_before(self.shape, self.strides) * size
+        return begin, begin + strided_elements(self.shape, self.strides) * size
+
+    @property
+    def spare_elements(self) -> int:
+        """Those between the elements; fewer than 0 only where elements share memory."""
+        return strided_elements(self.shape, self.strides) - math.prod(self.shape)
+
+    def overlaps(self, other: "ArrayView") -> bool:
+        """Whether both surely share memory; arrays between each other's rows do not."""
+        if 0 in self.shape or 0 in other.shape or (self.device, self.device_id) != (other.device, other.device_id):
+            return False
+        (begin, end), (other_begin, other_end) = self.extent(), other.extent()
+        has_gaps = self.spare_elements > 0 or other.spare_elements > 0
+        return begin < other_end and other_begin < end and (not has_gaps or self.address == other.address)
 
     def memory(self) -> tuple[Any, int]:
         """The bytes from the first to the last element, and how many elements lie before element (0, 0, ...)."""
-        size, before = DTYPE_BYTES[self.dtype], elements_before(self.shape, self.strides)
-        count = strided_elements(self.shape, self.strides) * size
-        return (ctypes.c_char * count).from_address(self.address - before * size), before
+        begin, end = self.extent()
+        return (ctypes.c_char * (end - begin)).from_address(begin), elements_before(self.shape, self.strides)
 
     def to_host(self) -> HostArray:
         """A row-major copy of an array in host memory."""
@@ -87,12 +108,41 @@ class ArrayView(NamedTuple):
             tensor.scatter(memoryview(memory).cast("B"), self.strides, before)
 
 
+@dataclasses.dataclass(frozen=True)
+class StreamArray:
+    """A view as an array, with the CUstream that works on it."""
+
+    view: ArrayView
+    stream: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.view.shape
+
+
+def check_results(results: Sequence[ArrayView], arguments: Sequence[ArrayView]):
+    """Raises a BindingError unless the results have memory of their own that may be written."""
+    for i, result in enumerate(results):
+        if not result.is_writable:
+            raise BindingError(f"result {i}: expected a writable array, got a read-only one")
+        if result.spare_elements < 0:
+            raise BindingError(
+                f"result {i}: expected elements that do not overlap, got shape {result.shape} with strides {result.strides}"
+            )
+        for name, others in (("argument", arguments), ("result", results[:i])):
+            for k, other in enumerate(others):
+                if result.overlaps(other):
+                    raise BindingError(f"result {i}: expected memory of its own, got some of {name} {k}")
+
+
 def view_of(array: Any, name: str = "array") -> ArrayView:
     """Sees an array; a BindingError says what was expected of `name`."""
     if isinstance(array, HostArray):
         buffer = (ctypes.c_char * max(len(array.data), 1)).from_buffer(array.data or bytearray(1))
         address = ctypes.addressof(buffer)
         return ArrayView(array.dtype, array.shape, row_major_strides(array.shape), address, "cpu", 0, (array, buffer))
+    if isinstance(array, StreamArray):
+        return array.view
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, getattr(torch, "Tensor", ())):
         return view_of_torch(array, torch, name)
@@ -136,14 +186,15 @@ def view_of_interface(array: Any, interface: dict, device: str, name: str) -> Ar
         elements = tuple([s // size for s in strides])
         if any([s % size for s in strides]):
             raise BindingError(f"{name}: expected strides that are multiples of {size} bytes, got {tuple(strides)}")
-    return ArrayView(dtype, shape, elements, interface["data"][0] or 0, device, 0, array)
+    address, is_read_only = interface["data"]
+    return ArrayView(dtype, shape, elements, address or 0, device, 0, array, not is_read_only)
 
 
 def view_of_torch(tensor: Any, torch: Any, name: str) -> ArrayView:
     """Without DLPack, whose capsules take longer than a launch; tensors that need gradients too."""
     dtype = TORCH_DTYPES.get(str(tensor.dtype).rpartition(".")[2])
     if dtype is None:
-        raise BindingError(f"{name}: expected dtype {', '.join(TORCH_DTYPES.values())}, got {tensor.dtype}")
+        raise BindingError(f"{name}: expected dtype {', '.join(dict.fromkeys(TORCH_DTYPES.values()))}, got {tensor.dtype}")
     if tensor.layout is not torch.strided or tensor.is_nested:
         raise BindingError(f"{name}: expected a strided tensor, got {tensor.layout}")
     device = tensor.device
@@ -169,13 +220,25 @@ def view_of_dlpack(array: Any, name: str) -> ArrayView:
     shape = tuple(t.shape[i] for i in range(t.ndim))
     strides = tuple(t.strides[i] for i in range(t.ndim)) if t.strides else row_major_strides(shape)
     device = "cuda" if t.device_type in (DLPACK_CUDA, DLPACK_MANAGED) else "cpu"
+    is_writable = library_of(array) != "jax"  # its arrays do not change, which a capsule cannot say
     # The capsule is not consumed: when it goes, its producer lets go of the memory.
-    return ArrayView(dtype, shape, strides, (t.data or 0) + t.byte_offset, device, t.device_id, (array, capsule))
+    return ArrayView(
+        dtype, shape, strides, (t.data or 0) + t.byte_offset, device, t.device_id, (array, capsule), is_writable
+    )
+
+
+def library_of(array: Any) -> str:
+    """ "torch", "cupy", "numpy", "jax", or another package."""
+    package = type(array).__module__.partition(".")[0]
+    return "jax" if package == "jaxlib" else package
 
 
 def empty_like(array: Any, shape: Sequence[int], dtype: str) -> Any:
-    """A new array of the library that `array` is of, on its device: torch, CuPy or NumPy; else a HostArray."""
-    module = type(array).__module__.partition(".")[0]
+    """A new array of the library that `array` is of, on its device: torch, CuPy or NumPy, for JAX in host memory NumPy; a
+    HostArray beside one. `finished` makes it one of the library's."""
+    module = library_of(array)
+    if module == "jax" and view_of(array).device == "cpu":
+        module = "numpy"
     if module == "torch":
         torch = sys.modules["torch"]
         names = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
@@ -185,16 +248,21 @@ def empty_like(array: Any, shape: Sequence[int], dtype: str) -> Any:
         kinds = {"f16": "float16", "f32": "float32", "f64": "float64"}
         return library.empty(tuple(shape), dtype=array.dtype if dtype == "bf16" else kinds[dtype])
     if isinstance(array, HostArray):
-        size = 1
-        for extent in shape:
-            size *= extent
-        return HostArray(dtype, tuple(shape), bytearray(size * DTYPE_BYTES[dtype]))
-    raise BindingError(f"expected out= for results beside arrays of {type(array).__name__}, got none")
+        return HostArray(dtype, tuple(shape), bytearray(math.prod(shape) * DTYPE_BYTES[dtype]))
+    hint = ": use attn_mlir.jax.attention" if module == "jax" else ""
+    raise BindingError(f"expected out= for results beside arrays of {type(array).__name__}, got none{hint}")
+
+
+def finished(array: Any, result: Any) -> Any:
+    """What empty_like made beside `array`, once it is written."""
+    return sys.modules["jax"].numpy.asarray(result) if library_of(array) == "jax" else result
 
 
 def current_stream(array: Any) -> int:
     """The CUstream that the array's library works on now; 0, the default stream, where it does not say."""
-    module = type(array).__module__.partition(".")[0]
+    if isinstance(array, StreamArray):
+        return array.stream
+    module = library_of(array)
     if module == "torch":
         return sys.modules["torch"].cuda.current_stream(array.device).cuda_stream
     if module == "cupy":

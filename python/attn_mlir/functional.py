@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import math
 from numbers import Integral, Real
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 from .arrays import ArrayView, view_of
 from .cache import Cache
@@ -14,6 +14,7 @@ from .errors import BindingError
 from .kernel import Kernel, compile, cuda_device
 from . import mask as masks
 from .mask import Mask, Score, trace_mask, trace_score
+from .mask.patterns import check_cap
 from .mask.tracing import Traced
 from .problem import AttentionProblem, bias_shape
 
@@ -73,7 +74,7 @@ def attention(
     """
     mask_mod = with_blocks(mask_mod, block_mask)
     call = Call(query, key, value, bias, sink, causal, window, soft_cap, scale, mask_mod, score_mod)
-    call.check_shapes()
+    check_arrays(call.named)
     fields = ("lse", return_lse)
     return call.run((), fields, target, device, allow_tf32, cache, out)
 
@@ -111,7 +112,7 @@ def attention_backward(
     """
     mask_mod = with_blocks(mask_mod, block_mask)
     call = Call(query, key, value, bias, None, causal, window, soft_cap, scale, mask_mod, score_mod)
-    call.check_shapes()
+    check_arrays(call.named)
     more = {"output": output, "lse": lse, "d_output": d_output, **({"d_lse": d_lse} if d_lse is not None else {})}
     call.check_saved(more)
     fields = ("gradient", True, "bias_gradient", bias_gradient, "d_lse", d_lse is not None)
@@ -137,33 +138,6 @@ class Call:
         self.named = dict(zip(arrays, self.views))
         window = tuple(window) if isinstance(window, list) else window
         self.options = (causal, window, soft_cap, scale, mask_mod, score_mod)
-
-    def check_shapes(self):
-        """In the words of a manifest's binding, for the CPU too."""
-        query, key, value = self.views[:3]
-        for name, view in zip(("query", "key", "value"), self.views):
-            if len(view.shape) != 4:
-                raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {len(view.shape)}")
-            if view.dtype != query.dtype:
-                raise BindingError(f"{name}: expected dtype {query.dtype}, that of query, got {view.dtype}")
-        if query.dtype not in FLOATS:
-            raise BindingError(f"query: expected dtype {', '.join(FLOATS)}, got {query.dtype}")
-        batch, heads, _, dim = query.shape
-        key_heads, keys = key.shape[1], key.shape[2]
-        check_sizes("key", key.shape, (batch, key_heads, keys, dim))
-        check_sizes("value", value.shape, (batch, key_heads, keys, value.shape[3]))
-        if heads != key_heads and (not key_heads or heads % key_heads):
-            raise BindingError(
-                f"expected the number of query heads to be a multiple of the number of key heads, got {heads} and {key_heads}"
-            )
-        for name, view in (("query", query), ("value", value)):
-            if view.shape[3] < 1:
-                raise BindingError(f"operand {name}: expected dim 3 to be at least 1, got {view.shape[3]}")
-        if sink := self.named.get("sink"):
-            if sink.shape != (heads,):
-                raise BindingError(f"sink: expected shape ({heads},), one for each query head, got {tuple(sink.shape)}")
-            if sink.dtype not in (query.dtype, "f32"):
-                raise BindingError(f"sink: expected dtype {query.dtype} or f32, got {sink.dtype}")
 
     def check_saved(self, saved: dict[str, Any]):
         """Shapes of the forward's results and of their gradients."""
@@ -228,6 +202,38 @@ MAX_KERNELS = 256
 FLOATS = ("f16", "bf16", "f32", "f64")
 
 
+def check_arrays(named: Mapping[str, ArrayView]):
+    """Types and shapes of query, key and value, and of what there is of bias and sink, in the words of a manifest's binding."""
+    query, key, value = (named[name] for name in ("query", "key", "value"))
+    for name, view in (("query", query), ("key", key), ("value", value)):
+        if len(view.shape) != 4:
+            raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {len(view.shape)}")
+        if view.dtype != query.dtype:
+            raise BindingError(f"{name}: expected dtype {query.dtype}, that of query, got {view.dtype}")
+    if query.dtype not in FLOATS:
+        raise BindingError(f"query: expected dtype {', '.join(FLOATS)}, got {query.dtype}")
+    batch, heads, _, dim = query.shape
+    key_heads, keys = key.shape[1], key.shape[2]
+    check_sizes("key", key.shape, (batch, key_heads, keys, dim))
+    check_sizes("value", value.shape, (batch, key_heads, keys, value.shape[3]))
+    if heads != key_heads and (not key_heads or heads % key_heads):
+        raise BindingError(
+            f"expected the number of query heads to be a multiple of the number of key heads, got {heads} and {key_heads}"
+        )
+    for name, view in (("query", query), ("value", value)):
+        if view.shape[3] < 1:
+            raise BindingError(f"operand {name}: expected dim 3 to be at least 1, got {view.shape[3]}")
+    if bias := named.get("bias"):
+        if bias.dtype not in FLOATS:
+            raise BindingError(f"bias: expected dtype {', '.join(FLOATS)}, got {bias.dtype}; a bool mask is a mask_mod")
+        bias_shape(bias.shape, (*query.shape[:3], keys))
+    if sink := named.get("sink"):
+        if sink.shape != (heads,):
+            raise BindingError(f"sink: expected shape ({heads},), one for each query head, got {tuple(sink.shape)}")
+        if sink.dtype not in (query.dtype, "f32"):
+            raise BindingError(f"sink: expected dtype {query.dtype} or f32, got {sink.dtype}")
+
+
 def check_sizes(name: str, got: Sequence[int], expected: Sequence[int]):
     for d, (size, wanted) in enumerate(zip(got, expected)):
         if size != wanted:
@@ -238,8 +244,7 @@ def check_sizes(name: str, got: Sequence[int], expected: Sequence[int]):
 
 def make_mask(causal: Causal, window: Window, mask_mod) -> Optional[Mask]:
     """All of the conditions at once."""
-    if causal not in (True, False, "top_left", "bottom_right"):
-        raise BindingError(f"expected causal to be a bool, 'top_left' or 'bottom_right', got {causal!r}")
+    check_causal(causal)
     parts = []
     if causal:
         parts.append(masks.causal(causal if isinstance(causal, str) else "bottom_right"))
@@ -252,9 +257,24 @@ def make_mask(causal: Causal, window: Window, mask_mod) -> Optional[Mask]:
 
 def sides_of(window: Any) -> tuple[int, int]:
     sides = (window, 0) if isinstance(window, Integral) else window
-    if not isinstance(sides, (tuple, list)) or len(sides) != 2 or not all(isinstance(side, Integral) for side in sides):
+    if not (isinstance(sides, (tuple, list)) and len(sides) == 2 and all(isinstance(side, Integral) for side in sides)):
         raise BindingError(f"expected window to be a number or (left, right), got {window!r}")
     return int(sides[0]), int(sides[1])
+
+
+def check_options(causal: Causal, window: Window, soft_cap: Optional[float], scale: Optional[float]):
+    """Raises what a kernel with these options would raise when it is made."""
+    check_causal(causal)
+    if window is not None:
+        sides_of(window)
+    if soft_cap is not None:
+        check_cap(soft_cap)
+    check_scale(scale)
+
+
+def check_causal(causal: Any):
+    if causal not in (True, False, "top_left", "bottom_right"):
+        raise BindingError(f"expected causal to be a bool, 'top_left' or 'bottom_right', got {causal!r}")
 
 
 def check_scale(scale: Any):

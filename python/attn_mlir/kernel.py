@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Iterable, Optional, Sequence, Union
 
 from . import server
-from .arrays import ArrayView, current_stream, empty_like, view_of
+from .arrays import ArrayView, check_results, current_stream, empty_like, finished, view_of
 from .cache import Cache, digest_of
 from .errors import AttnError, BindingError, CompileError, DeviceError
-from .mask import trace_mask, trace_score
+from .mask import Mask, Score, trace_mask, trace_score
 from .problem import AttentionProblem
 from .runtime.binding import BoundProblem, TensorLayout, check_alignment
 from .runtime.cuda import Context
@@ -69,8 +69,11 @@ def compile(
 
 def with_regions(source: Source, mask: Any, score: Any) -> tuple[Source, list[Any]]:
     """The problem with a traced mask and score, and the arrays to pass for their captures."""
-    traced = {"score": trace_score(score) if score else None, "mask": trace_mask(mask) if mask else None}
-    given = {name: part for name, part in traced.items() if part}
+    given: dict[str, Union[Mask, Score]] = {}
+    if score is not None:
+        given["score"] = trace_score(score)
+    if mask is not None:
+        given["mask"] = trace_mask(mask)
     if not given:
         return source, []
     if not isinstance(source, AttentionProblem):
@@ -146,9 +149,16 @@ class Kernel:
     captured: Sequence[Any] = ()
 
     def __call__(self, *arguments: Any, out: Any = None, device: Optional[str] = None) -> Any:
-        raise NotImplementedError
+        """Runs on arrays in the function's order, which become those of `run`, and returns what that does."""
+        arguments = (*arguments, *self.captured)
+        wanted = argument_count(self.mlir)
+        if wanted is not None and len(arguments) != wanted:
+            count = len(self.captured)
+            raise BindingError(f"expected {wanted - count} arguments, got {len(arguments) - count}")
+        return self.run(arguments, [view_of(argument, f"argument {i}") for i, argument in enumerate(arguments)], out, device)
 
     def run(self, arguments: Sequence[Any], views: Sequence[ArrayView], out: Any, device: Optional[str]) -> Any:
+        """As a call, with the views of all arguments."""
         raise NotImplementedError
 
 
@@ -177,14 +187,12 @@ class GpuKernel(Kernel):
 
         Arrays on a GPU run there, on their library's current stream, asynchronously. Arrays in host memory are copied to
         `device`: "cuda", or "sim", the simulator; by default the GPU where there is one. Results are arrays of the first
-        argument's library, or those given as `out` (an array, or a sequence of as many as there are results).
+        argument's library, or those given as `out` (an array, or a sequence of as many as there are results), which have
+        memory of their own.
         """
-        arguments = (*arguments, *self.captured)
-        views = [view_of(argument, f"argument {i}") for i, argument in enumerate(arguments)]
-        return self.run(arguments, views, out, device)
+        return super().__call__(*arguments, out=out, device=device)
 
     def run(self, arguments: Sequence[Any], views: Sequence[ArrayView], out: Any, device: Optional[str]) -> Any:
-        """As a call, with the views of all arguments."""
         results = [] if out is None else list(out) if isinstance(out, (tuple, list)) else [out]
         result_views = [view_of(result, f"result {i}") for i, result in enumerate(results)]
         key = tuple((v.dtype, v.shape, v.strides, v.device, v.device_id) for v in (*views, *result_views))
@@ -202,6 +210,8 @@ class GpuKernel(Kernel):
             call.launch(views, result_views, arguments[0])
         else:
             self.run_on_host(views, result_views, device)
+        if out is None:
+            results = [finished(arguments[0], result) for result in results]
         return results[0] if len(results) == 1 else tuple(results)
 
     def operand_positions(self) -> list[tuple[bool, int]]:
@@ -221,6 +231,7 @@ class GpuKernel(Kernel):
         device = device or ("cuda" if has_cuda() else "sim")
         if device not in ("cuda", "sim"):
             raise DeviceError(f"expected device cuda or sim, got '{device}'")
+        check_results(results, views)
         where = cuda_device(0) if device == "cuda" else SimulatorDevice()
         inputs = [views[position].to_host() for is_output, position in self.positions if not is_output]
         for view, tensor in zip(results, where.run(self.program, inputs)):
@@ -270,6 +281,7 @@ class CheckedCall:
         try:
             prepared = self.prepared.get(addresses)
             if prepared is None:
+                check_results(results, views)
                 prepared = self.prepare(addresses)
             prepared.run(current_stream(first))
         finally:
@@ -305,11 +317,9 @@ class CpuKernel(Kernel):
 
     def __call__(self, *arguments: Any, out: Any = None, device: Optional[str] = None) -> Any:
         """As GpuKernel.__call__, for arrays in host memory."""
-        arguments = (*arguments, *self.captured)
-        return self.run(arguments, [view_of(argument, f"argument {i}") for i, argument in enumerate(arguments)], out, device)
+        return super().__call__(*arguments, out=out, device=device)
 
     def run(self, arguments: Sequence[Any], views: Sequence[ArrayView], out: Any, device: Optional[str]) -> Any:
-        """As a call, with the views of all arguments."""
         if device not in (None, "cpu"):
             raise DeviceError(f"expected device cpu for a kernel for the CPU, got '{device}'")
         if any(view.device != "cpu" for view in views):
@@ -321,11 +331,17 @@ class CpuKernel(Kernel):
             results = [empty_like(arguments[0], tensor.shape, tensor.dtype) for tensor in tensors]
         if len(results) != len(tensors):
             raise BindingError(f"expected {len(tensors)} results in out, got {len(results)}")
-        for i, (result, tensor) in enumerate(zip(results, tensors)):
-            view = view_of(result, f"result {i}")
+        result_views = [view_of(result, f"result {i}") for i, result in enumerate(results)]
+        for i, (view, tensor) in enumerate(zip(result_views, tensors)):
+            if view.device != "cpu":
+                raise BindingError(f"result {i}: expected an array in host memory, got one on a GPU")
             if (view.dtype, view.shape) != (tensor.dtype, tensor.shape):
                 raise BindingError(f"result {i}: expected {tensor.dtype} {tensor.shape}, got {view.dtype} {view.shape}")
+        check_results(result_views, views)
+        for view, tensor in zip(result_views, tensors):
             view.write(tensor)
+        if out is None:
+            results = [finished(arguments[0], result) for result in results]
         return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -347,6 +363,20 @@ def run_module(
         if result.returncode != 0:
             raise BindingError((result.stderr or result.stdout).strip())
         return [read_npy(base / f"out{i}.npy") for i in range(count)]
+
+
+@functools.lru_cache(maxsize=256)
+def argument_count(text: str) -> Optional[int]:
+    """Arguments of the module's function; None where it has several functions, or is written in the generic form."""
+    functions = list(re.finditer(r"\bfunc\.func\s[^(]*\(", text))
+    if len(functions) != 1:
+        return None
+    begin = end = functions[0].end()
+    depth = 1
+    while depth and end < len(text):
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+        end += 1
+    return len(re.findall(r"%[\w$.-]+\s*:", text[begin:end]))
 
 
 def result_count(text: str) -> int:

@@ -87,7 +87,7 @@ def get_curve(points, scale, key):
 
 def get_chosen(points):
     """(x, bytes) of the chosen schedules by kind."""
-    chosen = {}
+    chosen: dict[str, tuple[list[float], list[float]]] = {}
     for point in points:
         if "report" not in point:
             continue

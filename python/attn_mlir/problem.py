@@ -113,13 +113,13 @@ def float_text(number: float) -> str:
     return text if "." in mantissa else f"{mantissa}.0{exponent}{power}"
 
 
-def bias_shape(bias: Sequence[int], sizes: Sequence[int]) -> tuple[Union[int, str], ...]:
-    """How a bias of shape `bias` broadcasts to [B, Hq, M, N] of the given sizes."""
+def bias_shape(bias: Sequence[int], sizes: Sequence[int], what: str = "bias") -> tuple[Union[int, str], ...]:
+    """How a bias (or `what`) of shape `bias` broadcasts to [B, Hq, M, N] of the given sizes."""
     if len(bias) != 4:
-        raise BindingError(f"expected a bias of rank 4, got {len(bias)}")
+        raise BindingError(f"expected a {what} of rank 4, got {len(bias)}")
     dims = []
     for d, (name, got, size) in enumerate(zip(BIAS_DIMS, bias, sizes)):
         if got not in (1, size):
-            raise BindingError(f"expected dim {d} of bias to be 1 or {size} ({name}), got {got}")
+            raise BindingError(f"expected dim {d} of {what} to be 1 or {size} ({name}), got {got}")
         dims.append(1 if got == 1 else name)
     return tuple(dims)

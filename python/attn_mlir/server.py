@@ -7,6 +7,7 @@ A process of its own keeps the compiler's libraries out of the caller's, and a f
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -88,6 +89,7 @@ class Server:
             answer, printed = self.read_answer()
             if answer != "ok":
                 printed = printed.replace(f"--input {self.folder}/", "").removeprefix("error: ")
+                printed = re.sub(r"\bin(\d+)\.npy\b|--input of argument (\d+)", r"argument \1\2", printed)
                 raise BindingError(printed or f"the kernel's process ended with status {self.process.wait()}")
             return [read_npy(file) for file in outputs]
 

@@ -42,7 +42,8 @@ def read_events(path, cta):
             events = json.load(file)["traceEvents"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise TraceError(f"{path}: expected a trace of attn-sim: {error}") from None
-    names, spans = {}, {}
+    names: dict[int, str] = {}
+    spans: dict[int, list[tuple[float, float, str]]] = {}
     for event in events:
         if event.get("pid") != cta:
             continue
@@ -58,14 +59,14 @@ def read_events(path, cta):
 def pixels(spans, begin, end):
     """What takes most of each pixel's time: runs (first pixel, last pixel + 1, name)."""
     scale = WIDTH / (end - begin)
-    shares = [{} for _ in range(WIDTH)]
+    shares: list[dict[str, float]] = [{} for _ in range(WIDTH)]
     for start, stop, name in spans:
         left, right = (max(start, begin) - begin) * scale, (min(stop, end) - begin) * scale
         for pixel in range(int(left), min(int(right) + 1, WIDTH)):
             share = min(right, pixel + 1) - max(left, pixel)
             if share > 0:
                 shares[pixel][name] = shares[pixel].get(name, 0) + share
-    runs = []
+    runs: list[tuple[int, int, str]] = []
     for pixel, share in enumerate(shares):
         share["-"] = 1 - sum(share.values())
         name = max(share, key=lambda key: (share[key], key))

@@ -76,25 +76,84 @@ static bool makeOutputs(const Manifest &manifest, KernelOperands &operands) {
   return true;
 }
 
-bool attn::run::runOnDevice(const CudaDevice &device, const Manifest &manifest,
-                            const std::string &ptx, KernelOperands &operands) {
-  LaunchResult<CudaProgram> program = CudaProgram::load(device, manifest, ptx);
-  if (!succeeds(program.status()) || !makeOutputs(manifest, operands))
-    return false;
+namespace {
+/// Kernels and their operands on a device.
+struct LoadedKernels {
+  CudaProgram program;
   std::vector<DeviceMemory> memories;
   std::vector<OperandBinding> bindings;
+
+  LaunchStatus launch() const { return program.launch(bindings); }
+};
+} // namespace
+
+/// Loads kernels and copies their operands to the device; absent outputs are
+/// made.
+static std::optional<LoadedKernels> load(const CudaDevice &device,
+                                         const Manifest &manifest,
+                                         const std::string &ptx,
+                                         KernelOperands &operands) {
+  LaunchResult<CudaProgram> program = CudaProgram::load(device, manifest, ptx);
+  if (!succeeds(program.status()) || !makeOutputs(manifest, operands))
+    return std::nullopt;
+  LoadedKernels loaded{*program, {}, {}};
   for (size_t i = 0; i < operands.size(); ++i) {
     auto memory = upload(device, manifest.operands[i], *operands[i]);
     if (!memory)
-      return false;
-    bindings.push_back({operands[i]->shape, {}, memory->getAddress()});
-    memories.push_back(std::move(*memory));
+      return std::nullopt;
+    loaded.bindings.push_back({operands[i]->shape, {}, memory->getAddress()});
+    loaded.memories.push_back(std::move(*memory));
   }
-  if (!succeeds(program->launch(bindings)) || !succeeds(device.synchronize()))
+  return loaded;
+}
+
+bool attn::run::runOnDevice(const CudaDevice &device, const Manifest &manifest,
+                            const std::string &ptx, KernelOperands &operands) {
+  auto loaded = load(device, manifest, ptx, operands);
+  if (!loaded || !succeeds(loaded->launch()) || !succeeds(device.synchronize()))
     return false;
   for (size_t i = 0; i < operands.size(); ++i)
     if (manifest.operands[i].role != OperandRole::Input &&
-        !succeeds(memories[i].copyToHost(operands[i]->data.data())))
+        !succeeds(loaded->memories[i].copyToHost(operands[i]->data.data())))
       return false;
   return true;
+}
+
+static std::optional<std::vector<CudaEvent>>
+createEvents(const CudaDevice &device, int64_t count) {
+  std::vector<CudaEvent> events;
+  for (int64_t i = 0; i < count; ++i) {
+    LaunchResult<CudaEvent> event = device.createEvent();
+    if (!succeeds(event.status()))
+      return std::nullopt;
+    events.push_back(std::move(*event));
+  }
+  return events;
+}
+
+std::optional<std::vector<double>>
+attn::run::timeOnDevice(const CudaDevice &device, const Manifest &manifest,
+                        const std::string &ptx, KernelOperands &operands,
+                        int64_t count) {
+  auto loaded = load(device, manifest, ptx, operands);
+  auto events = createEvents(device, count + 1);
+  if (!loaded || !events)
+    return std::nullopt;
+  for (int64_t i = 0; i < warmUpLaunches; ++i)
+    if (!succeeds(loaded->launch()))
+      return std::nullopt;
+  // All is queued before anything is waited for: the device is kept busy.
+  if (!succeeds(events->front().record()))
+    return std::nullopt;
+  for (int64_t i = 0; i < count; ++i)
+    if (!succeeds(loaded->launch()) || !succeeds((*events)[i + 1].record()))
+      return std::nullopt;
+  std::vector<double> seconds;
+  for (int64_t i = 0; i < count; ++i) {
+    LaunchResult<double> time = (*events)[i + 1].secondsSince((*events)[i]);
+    if (!succeeds(time.status()))
+      return std::nullopt;
+    seconds.push_back(*time);
+  }
+  return seconds;
 }

@@ -14,7 +14,6 @@
 
 #include "CpuDevice.h"
 #include "CudaKernel.h"
-#include "SimKernel.h"
 #include "Verify.h"
 
 #include "attn/Interpreter/Interpreter.h"
@@ -125,9 +124,9 @@ static std::optional<size_t> getIndex(const runtime::Manifest &manifest,
   return static_cast<size_t>(*number);
 }
 
-std::optional<std::vector<HostTensor>>
-GpuProgram::runKernels(const std::vector<HostTensor> &arguments,
-                       const Options &options) const {
+/// The attention's arguments as the kernels' operands; outputs are absent.
+std::optional<KernelOperands>
+GpuProgram::makeOperands(const std::vector<HostTensor> &arguments) const {
   KernelOperands operands;
   for (const runtime::Operand &operand : manifest.operands) {
     operands.emplace_back();
@@ -141,16 +140,25 @@ GpuProgram::runKernels(const std::vector<HostTensor> &arguments,
     }
     operands.back() = arguments[*index];
   }
+  return operands;
+}
+
+std::optional<std::vector<HostTensor>>
+GpuProgram::runKernels(const std::vector<HostTensor> &arguments,
+                       const Options &options) const {
+  std::optional<KernelOperands> operands = makeOperands(arguments);
+  if (!operands)
+    return std::nullopt;
   bool succeeded = options.cuda
-                       ? runOnDevice(*options.cuda, manifest, ptx, operands)
-                       : runInSimulator(manifest, ptx, operands, options);
+                       ? runOnDevice(*options.cuda, manifest, ptx, *operands)
+                       : runInSimulator(manifest, ptx, *operands, options);
   if (!succeeded)
     return std::nullopt;
   std::vector<HostTensor> results(manifest.operands.size());
   size_t count = 0;
-  for (size_t i = 0; i < operands.size(); ++i)
+  for (size_t i = 0; i < operands->size(); ++i)
     if (auto index = getIndex(manifest, "results", manifest.operands[i])) {
-      results[*index] = std::move(*operands[i]);
+      results[*index] = std::move(*(*operands)[i]);
       ++count;
     }
   results.resize(count);
@@ -186,6 +194,15 @@ GpuProgram::run(const std::vector<HostTensor> &inputs, const Options &options) {
   if (!results)
     return std::nullopt;
   return runEpilogue(inputs, *results);
+}
+
+std::optional<std::vector<double>>
+GpuProgram::time(const std::vector<HostTensor> &inputs,
+                 const Options &options) {
+  std::optional<KernelOperands> operands = makeOperands(runPrologue(inputs));
+  if (!operands)
+    return std::nullopt;
+  return timeOnDevice(*options.cuda, manifest, ptx, *operands, options.repeat);
 }
 
 std::optional<std::vector<reference::Tensor>>

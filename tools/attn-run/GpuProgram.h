@@ -9,6 +9,7 @@
 
 #include "AttentionSplit.h"
 #include "Options.h"
+#include "SimKernel.h"
 
 #include "attn/Reference/Tensor.h"
 #include "attn/Runtime/HostTensor.h"
@@ -32,6 +33,12 @@ public:
   std::optional<std::vector<runtime::HostTensor>>
   run(const std::vector<runtime::HostTensor> &inputs, const Options &options);
 
+  /// Seconds that each of options.repeat launches of the kernels took on the
+  /// options' GPU, without what the CPU does before and after. Prints what is
+  /// wrong and returns nothing.
+  std::optional<std::vector<double>>
+  time(const std::vector<runtime::HostTensor> &inputs, const Options &options);
+
   /// The same with the attention computed unfused, with tf32 products: the
   /// yardstick of results that were allowed tf32. Prints why where it cannot.
   std::optional<std::vector<reference::Tensor>>
@@ -47,6 +54,8 @@ private:
   std::vector<runtime::HostTensor>
   runEpilogue(const std::vector<runtime::HostTensor> &inputs,
               const std::vector<runtime::HostTensor> &results);
+  std::optional<KernelOperands>
+  makeOperands(const std::vector<runtime::HostTensor> &arguments) const;
   std::optional<std::vector<runtime::HostTensor>>
   runKernels(const std::vector<runtime::HostTensor> &arguments,
              const Options &options) const;

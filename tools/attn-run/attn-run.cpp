@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CpuDevice.h"
+#include "CudaKernel.h"
 #include "GpuProgram.h"
 #include "Inputs.h"
 #include "Options.h"
@@ -80,15 +81,20 @@ static bool writeOutputs(const Options &options,
   return true;
 }
 
-static void printBenchmark(CpuJit &jit, const std::vector<HostTensor> &inputs,
-                           const Options &options) {
-  std::vector<double> seconds(static_cast<size_t>(options.repeat));
-  for (double &time : seconds)
-    jit.run(inputs, &time);
+static void printTimes(std::vector<double> seconds, const Twine &what) {
   std::sort(seconds.begin(), seconds.end());
-  llvm::outs() << "time: " << formatSeconds(seconds[seconds.size() / 2])
-               << " median, " << formatSeconds(seconds.front()) << " min, of "
-               << options.repeat << " calls\n";
+  size_t middle = seconds.size() / 2;
+  double median = seconds.size() % 2
+                      ? seconds[middle]
+                      : (seconds[middle - 1] + seconds[middle]) / 2;
+  // With at least three digits of what takes longer than that.
+  auto format = [](double time) {
+    return time < 1e-2 ? formatFixed(time * 1e6, 1) + " us"
+                       : formatSeconds(time);
+  };
+  llvm::outs() << "time: " << format(median) << " median, "
+               << format(seconds.front()) << " min, " << format(seconds.back())
+               << " max, of " << seconds.size() << what << "\n";
 }
 
 /// Prints what was run, where, and the types of its results.
@@ -98,6 +104,7 @@ static void printResults(func::FuncOp function, const std::string &where,
   for (const HostTensor &result : results)
     llvm::outs() << " tensor<" << formatType(result) << ">";
   llvm::outs() << "\n";
+  llvm::outs().flush(); // before the diagnostics of what follows
 }
 
 /// A function compiled for the device that the options name.
@@ -124,6 +131,22 @@ struct Program {
   std::optional<std::vector<HostTensor>>
   run(const std::vector<HostTensor> &inputs, const Options &options) {
     return cpu ? cpu->run(inputs) : gpu->run(inputs, options);
+  }
+  /// Calls it options.repeat times and prints how long that took.
+  bool benchmark(const std::vector<HostTensor> &inputs,
+                 const Options &options) {
+    if (gpu) {
+      auto seconds = gpu->time(inputs, options);
+      if (seconds)
+        printTimes(*seconds, " launches on the device, after " +
+                                 Twine(warmUpLaunches) + " to warm up");
+      return seconds.has_value();
+    }
+    std::vector<double> seconds(static_cast<size_t>(options.repeat));
+    for (double &time : seconds)
+      cpu->run(inputs, &time);
+    printTimes(seconds, " calls");
+    return true;
   }
   std::string describe(const Options &options) const {
     return cpu ? "cpu" : gpu->describe(options);
@@ -161,8 +184,8 @@ static bool runFunction(func::FuncOp function, const Options &options) {
     expectation->yardstick = std::move(*yardstick);
   }
   bool verified = !expectation || verifyResults(*results, *expectation);
-  if (options.benchmark)
-    printBenchmark(*program->cpu, *inputs, options);
+  if (options.benchmark && !program->benchmark(*inputs, options))
+    return false;
   return writeOutputs(options, *results) && verified;
 }
 

@@ -29,6 +29,7 @@ using CudaAddress = uint64_t;
 /// A CUstream or cudaStream_t; null is the default stream.
 using CudaStream = void *;
 
+class CudaEvent;
 class CudaProgram;
 class DeviceMemory;
 
@@ -52,11 +53,14 @@ public:
   /// Memory whose content is undefined.
   LaunchResult<DeviceMemory> allocate(size_t bytes) const;
 
+  LaunchResult<CudaEvent> createEvent() const;
+
   /// Waits for everything that was launched on the device; reports what went
   /// wrong in it.
   LaunchStatus synchronize() const;
 
 private:
+  friend class CudaEvent;
   friend class CudaProgram;
   friend class DeviceMemory;
   struct State;
@@ -95,6 +99,30 @@ private:
   std::shared_ptr<CudaDevice::State> device;
   CudaAddress address = 0;
   size_t bytes = 0;
+};
+
+/// A point in the work of a stream, for measuring time; destroyed with the
+/// object.
+class CudaEvent {
+public:
+  CudaEvent(CudaEvent &&other) noexcept;
+  CudaEvent &operator=(CudaEvent &&other) noexcept;
+  ~CudaEvent();
+
+  /// Behind what the stream was given so far.
+  LaunchStatus record(CudaStream stream = nullptr);
+  /// Waits for this event; the seconds from an earlier one of its device to it,
+  /// to half a microsecond.
+  LaunchResult<double> secondsSince(const CudaEvent &start) const;
+
+private:
+  friend class CudaDevice;
+
+  CudaEvent(std::shared_ptr<CudaDevice::State> device, void *handle)
+      : device(std::move(device)), handle(handle) {}
+
+  std::shared_ptr<CudaDevice::State> device;
+  void *handle = nullptr; // a CUevent
 };
 
 } // namespace attn::runtime

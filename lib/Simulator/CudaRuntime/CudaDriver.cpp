@@ -117,6 +117,25 @@ API CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes,
 }
 
 //===----------------------------------------------------------------------===//
+// Events
+//===----------------------------------------------------------------------===//
+
+// There is no clock: what is launched has ended, and took no time that means
+// something.
+API CUresult cuEventCreate(CUevent *event, unsigned) {
+  *event = reinterpret_cast<CUevent>(&context());
+  return CUDA_SUCCESS;
+}
+API CUresult cuEventDestroy_v2(CUevent) { return CUDA_SUCCESS; }
+API CUresult cuEventRecord(CUevent, CUstream) { return CUDA_SUCCESS; }
+API CUresult cuEventSynchronize(CUevent) { return CUDA_SUCCESS; }
+// The header names the newer version, programs the older.
+#undef cuEventElapsedTime
+API CUresult cuEventElapsedTime(float *, CUevent, CUevent) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+//===----------------------------------------------------------------------===//
 // Modules
 //===----------------------------------------------------------------------===//
 

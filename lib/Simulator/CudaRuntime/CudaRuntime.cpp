@@ -418,6 +418,8 @@ static constexpr ErrorText errorTexts[] = {
     {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "no function of that name"},
     {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED",
      "the simulator found a fault, printed to standard error"},
+    {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED",
+     "the simulator has no clock"},
 };
 
 /// Sets `text` to that of `code`; an error if it is not known.

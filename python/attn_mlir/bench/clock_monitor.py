@@ -6,7 +6,7 @@ from __future__ import annotations
 import statistics
 import subprocess
 import threading
-from typing import Any, Optional
+from typing import Any, Iterable, Optional
 
 FIELDS = ("clocks.sm", "clocks.mem", "power.draw", "temperature.gpu")
 INTERVAL_MS = 200
@@ -25,10 +25,10 @@ class ClockMonitor:
             )
         except OSError:
             return
-        threading.Thread(target=self.read, daemon=True).start()
+        threading.Thread(target=self.read, args=[self.process.stdout], daemon=True).start()
 
-    def read(self):
-        for line in self.process.stdout:
+    def read(self, lines: Iterable[str]):
+        for line in lines:
             try:
                 self.readings.append([float(x) for x in line.split(",")])
             except ValueError:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import sys
 import time
+from typing import Any
 
 from .configurations import Problem
-from .peers import Unavailable, sets_needed
+from .peers import Unavailable, first_line, sets_needed
 from .worker import serve, take_standard_output
 
 #: Tiles of the keys to try, the first that fits is taken, as that module's own benchmark does.
@@ -21,7 +22,7 @@ CACHE_BYTES = 64 << 20
 
 class JaxWorker:
     def __init__(self):
-        self.function = None
+        self.function: Any = None
 
     def do_environment(self):
         jax = import_jax()
@@ -58,7 +59,7 @@ class JaxWorker:
                 self.compile(block_kv)
                 break
             except Exception as error:  # a tile too large is a ValueError, a compilation that fails is anything
-                reasons.append(f"block_kv {block_kv}: {str(error).splitlines()[0] if str(error) else error!r}")
+                reasons.append(f"block_kv {block_kv}: {first_line(error)}")
         else:
             raise Unavailable("; ".join(reasons))
         seconds = min(self.run(1) for _ in range(3))

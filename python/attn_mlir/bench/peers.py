@@ -12,7 +12,7 @@ import functools
 import itertools
 import math
 import warnings
-from typing import Callable
+from typing import Any, Callable
 
 OURS = {"attn-mlir": "sm_90a", "attn-mlir-sm80": "sm_80"}
 PEER_DESCRIPTIONS = {
@@ -36,6 +36,11 @@ MAX_REASON = 400
 
 class Unavailable(Exception):
     """Why a peer cannot run a problem."""
+
+
+def first_line(error: Exception) -> str:
+    """Of what an error says; its type where it says nothing."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def timed_call(session, attend: Callable, deterministic: bool = False) -> Callable[[int], object]:
@@ -81,7 +86,7 @@ def checked(make_call: Callable[[], Callable[[int], object]]) -> Callable[[int],
             call(0)
         except RuntimeError as error:
             reasons = [str(w.message).split("(Triggered")[0].strip() for w in caught]
-            raise Unavailable("; ".join([str(error).splitlines()[0], *reasons])[:MAX_REASON]) from None
+            raise Unavailable("; ".join([first_line(error), *reasons])[:MAX_REASON]) from None
     return call
 
 
@@ -120,7 +125,7 @@ def varlen(session, deterministic: bool = False) -> Callable[[int], object]:
 
     def attend(q, k, v):
         q, k, v = (t.transpose(1, 2).reshape(-1, t.shape[1], t.shape[3]) for t in (q, k, v))
-        output = varlen_attn(q, k, v, offsets, offsets, longest, longest, window_size=window)
+        output: Any = varlen_attn(q, k, v, offsets, offsets, longest, longest, window_size=window)
         return output.view(problem.B, problem.M, problem.Hq, problem.attention.Dv).transpose(1, 2)
 
     return checked(lambda: timed_call(session, attend, deterministic))

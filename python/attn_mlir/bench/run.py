@@ -272,7 +272,7 @@ class Run:
 
     def attempt(self, problem: Problem, contestants: dict, results: dict[str, dict]) -> bool:
         """True unless a worker was lost, whose contestant is then unavailable."""
-        monitor_mark = self.monitor.mark() if self.monitor else None
+        monitor_mark = self.monitor.mark() if self.monitor else 0
         for name in contestants:
             results[name].pop("samples", None)
         opened: set[int] = set()

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import time
-from typing import Callable
+from typing import Callable, Optional
 
 import torch
+
+from .peers import first_line
 
 MAX_CALLS = 400
 
@@ -37,7 +39,8 @@ class Timed:
 
     def __init__(self, call: Callable[[int], object], sets: int, device: str, sample_seconds: float):
         self.clock = Clock(device)
-        self.call, self.graph, self.note = call, None, ""
+        self.call, self.note = call, ""
+        self.graph: Optional[torch.cuda.CUDAGraph] = None
         # Each set once: whatever is compiled or chosen at the first call is done then.
         self.loop(sets)
         single = min(self.clock.measure(lambda: self.loop(1)) for _ in range(3))
@@ -60,7 +63,7 @@ class Timed:
             self.graph = graph
         except Exception as error:  # whatever a library raises when it meets a capture
             torch.cuda.synchronize()
-            self.note = f"no CUDA graph: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+            self.note = f"no CUDA graph: {first_line(error)}"
 
     def sample(self) -> float:
         """Seconds a call, the mean over a sample."""

@@ -136,7 +136,8 @@ class TorchArrays:
         self, problem: Problem, inputs, head: Head, dtype: Optional[torch.dtype], rows: slice = EVERYTHING,
         keys: slice = EVERYTHING,
     ) -> dict[str, torch.Tensor]:  # fmt: skip
-        """Output and LSE [group, rows, ...] of some rows, of all query heads that share a key head."""
+        """Output and LSE [group, rows, ...] of some rows, of all query heads that share a key head. Every key counts: `keys`
+        is there because `gradients` has it, which is called alike."""
         results: dict[str, list[torch.Tensor]] = {"output": [], "lse": []}
         for h in query_heads(problem, head):
             parts = [
@@ -222,7 +223,7 @@ class TorchArrays:
                     part = keys if name in ("d_key", "d_value") else rows
                     actual = part_of(name, results[name], problem, head, part)
                     of_actual, of_unfused = (self.stats(t, exact[name]) for t in (actual, unfused[name]))
-                    verdict = judge(of_actual, of_unfused, problem.attention.dtype)
+                    verdict = judge(of_actual, of_unfused, problem.dtype_of(name))
                     if not verdict["passed"]:
                         bound, got = verdict["max_abs_bound"], verdict["max_abs"]
                         place = f"batch {head[0]}, key head {head[1]}, rows {part.start} to {part.stop}"

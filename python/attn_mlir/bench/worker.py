@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from ..errors import AttnError
-from ..runtime.devices import open_device
+from ..runtime.devices import Program, open_device
 from .bundle import Bundle
 from .configurations import Problem
 from .peers import OURS, Unavailable
@@ -28,10 +28,11 @@ class Worker:
     def __init__(self, arguments):
         self.arguments = arguments
         self.bundle = Bundle(arguments.bundle)
-        self.device = None
-        self.arrays = None
-        self.session = None
-        self.kernel, self.program = "", None
+        self.device: Any = None
+        self.arrays: Any = None
+        self.session: Any = None
+        self.kernel = ""
+        self.program: Optional[Program] = None
 
     def do_environment(self) -> dict[str, Any]:
         environment = {"python": sys.version.split()[0], "device": self.arguments.device}
@@ -76,6 +77,7 @@ class Worker:
             if self.program and hasattr(device, "release"):
                 device.release(self.program)
             self.kernel, self.program = kernel, self.bundle.program(kernel)
+        assert self.program
         return numerics.check(Problem.from_json(problem), self.program, device, self.arrays, seed)
 
     def do_open(self, problem: dict, sample_seconds: float, seed: int) -> dict[str, Any]:

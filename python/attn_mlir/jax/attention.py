@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`attention` on JAX arrays: a callback that runs the compiled kernel, and its gradients.
-
-A callback works on arrays in host memory: on a GPU, XLA copies there and back. Kernels are then for that GPU.
-"""
+"""`attention` on JAX arrays: a custom call of XLA that runs the compiled kernel on XLA's own buffers, and its gradients."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Optional, Union
+from typing import Any, Optional, Sequence, Union
 
 import jax
 import numpy as np
 from jax import Array
 
 from .. import functional
+from ..arrays import ArrayView, StreamArray
 from ..errors import BindingError
-from ..kernel import has_cuda
 from ..mask import Mask, tensor
+from ..problem import bias_shape
+from ..runtime.binding import row_major_strides
+from . import ffi
+from .lowering import DTYPES
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,20 +26,14 @@ class Options:
     """What is no array: known while tracing."""
 
     causal: Union[bool, str] = False
-    window: Union[int, tuple[int, int], None] = None
+    window: Optional[tuple[int, int]] = None
     soft_cap: Optional[float] = None
     scale: Optional[float] = None
     target: Optional[str] = None
     allow_tf32: bool = False
 
-    def arguments(self, mask: Optional[np.ndarray]) -> dict[str, Any]:
-        options = dataclasses.asdict(self)
-        if self.target is None and jax.default_backend() == "gpu" and has_cuda():
-            options.update(target=functional.target_of_gpu(0), device="cuda")
-        return {**options, "mask_mod": mask_of(mask) if mask is not None else None}
 
-
-def mask_of(mask: np.ndarray) -> Mask:
+def mask_of(mask: StreamArray) -> Mask:
     seen, sizes = tensor(mask), mask.shape
     return Mask(lambda *at: seen[tuple(0 if size == 1 else p for size, p in zip(sizes, at))])
 
@@ -64,37 +59,60 @@ def attention(
     keys are seen: both have rank 4 and broadcast to [B, Hq, M, N]. The other options are those of attn_mlir.attention, known
     while tracing. Returns output [B, Hq, M, Dv], or (output, lse). Works under jit, grad and vmap.
     """
-    for name, array in (("query", query), ("key", key), ("value", value), ("bias", bias), ("mask", mask)):
-        if array is not None and array.ndim != 4:
-            raise BindingError(f"{name}: expected rank 4, got {array.ndim}")
-    for name, array in (("key", key), ("value", value)):
-        if array.dtype != query.dtype:
-            raise BindingError(f"{name}: expected dtype {query.dtype}, that of query, got {array.dtype}")
-    if mask is not None and mask.dtype != bool:
-        raise BindingError(f"mask: expected dtype bool, got {mask.dtype}")
-    options = Options(causal, tuple(window) if isinstance(window, list) else window, soft_cap, scale, target, allow_tf32)
+    arrays = {"query": query, "key": key, "value": value, "bias": bias}
+    functional.check_arrays({n: spec_of(a, n) for n, a in arrays.items() if n != "bias" or a is not None})
+    if mask is not None:
+        if spec_of(mask, "mask").dtype != "i1":
+            raise BindingError(f"mask: expected dtype bool, got {mask.dtype}")
+        bias_shape(mask.shape, (*query.shape[:3], key.shape[2]), "mask")
+    functional.check_options(causal, window, soft_cap, scale)
+    options = Options(
+        causal if isinstance(causal, str) else bool(causal),
+        None if window is None else functional.sides_of(window),
+        None if soft_cap is None else float(soft_cap),
+        None if scale is None else float(scale),
+        target,
+        allow_tf32,
+    )
     output, lse = differentiable(query, key, value, bias, mask, options)
     return (output, lse) if return_lse else output
 
 
-def host(*arrays: Optional[Array]) -> list[Optional[np.ndarray]]:
-    return [None if array is None else np.ascontiguousarray(array) for array in arrays]
+def spec_of(array: Any, name: str) -> ArrayView:
+    """Its type and shape, known while tracing."""
+    if not isinstance(array, (jax.Array, np.ndarray)):
+        raise BindingError(f"{name}: expected a JAX array, got {type(array).__name__}")
+    dtype = DTYPES.get(str(array.dtype))
+    if dtype is None:
+        raise BindingError(f"{name}: expected dtype {', '.join(DTYPES)}, got {array.dtype}")
+    return ArrayView(dtype, tuple(array.shape), row_major_strides(array.shape), 0, "cpu", 0, None)
 
 
-def run_forward(options: Options, query, key, value, bias, mask):
-    query, key, value, bias, mask = host(query, key, value, bias, mask)
-    return functional.attention(query, key, value, bias=bias, return_lse=True, **options.arguments(mask))
+def named(arguments: Sequence[StreamArray], names: Sequence[str]) -> dict[str, Any]:
+    """The arguments by the names that the call has them by; `mask` as a mask_mod."""
+    arrays: dict[str, Any] = dict(zip(names, arguments))
+    mask = arrays.pop("mask", None)
+    return {**arrays, "mask_mod": mask_of(mask) if mask is not None else None}
 
 
-def run_backward(options: Options, query, key, value, bias, mask, output, lse, d_output, d_lse):
-    tensors = host(query, key, value, output, lse, d_output)
-    bias, mask, d_lse = host(bias, mask, d_lse)
-    options_of_call = {**options.arguments(mask), "bias": bias, "bias_gradient": bias is not None, "d_lse": d_lse}
-    return functional.attention_backward(*tensors, **options_of_call)
+def run_forward(arguments: Sequence[StreamArray], results: Sequence[StreamArray], call: dict[str, Any]):
+    functional.attention(**named(arguments, call["names"]), out=results, return_lse=True, **call["options"])
 
 
-def call(function, results, *arguments):
-    return jax.pure_callback(function, results, *arguments, vmap_method="sequential")
+def run_backward(arguments: Sequence[StreamArray], results: Sequence[StreamArray], call: dict[str, Any]):
+    arrays = named(arguments, call["names"])
+    functional.attention_backward(**arrays, out=results, bias_gradient="bias" in arrays, **call["options"])
+
+
+FORWARD, BACKWARD = "attn_mlir_attention", "attn_mlir_attention_backward"
+ffi.register(FORWARD, run_forward)
+ffi.register(BACKWARD, run_backward)
+
+
+def call(name: str, results: Any, options: Options, **arrays: Optional[Array]) -> Any:
+    """A call with the arrays that there are."""
+    given = {key: array for key, array in arrays.items() if array is not None}
+    return ffi.call(name, results, *given.values(), options={"names": list(given), "options": dataclasses.asdict(options)})
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(5,))
@@ -104,7 +122,7 @@ def differentiable(query, key, value, bias, mask, options: Options):
         jax.ShapeDtypeStruct((*query.shape[:3], value.shape[3]), query.dtype),
         jax.ShapeDtypeStruct(query.shape[:3], lse_dtype),
     )
-    return call(functools.partial(run_forward, options), results, query, key, value, bias, mask)
+    return call(FORWARD, results, options, query=query, key=key, value=value, bias=bias, mask=mask)
 
 
 def forward(query, key, value, bias, mask, options: Options):
@@ -113,10 +131,14 @@ def forward(query, key, value, bias, mask, options: Options):
 
 
 def backward(options: Options, saved, gradients):
-    query, key, value, bias, mask, *_ = saved
+    query, key, value, bias, mask, output, lse = saved
+    d_output, d_lse = gradients
     wanted = [query, key, value] + ([bias] if bias is not None else [])
     results = tuple(jax.ShapeDtypeStruct(array.shape, array.dtype) for array in wanted)
-    found = call(functools.partial(run_backward, options), results, *saved, *gradients)
+    found = call(
+        BACKWARD, results, options, query=query, key=key, value=value, output=output, lse=lse, d_output=d_output,
+        d_lse=d_lse, bias=bias, mask=mask,
+    )  # fmt: skip
     d_bias = found[3] if bias is not None else None
     d_mask = None if mask is None else np.zeros(mask.shape, jax.dtypes.float0)
     return *found[:3], d_bias, d_mask

@@ -9,6 +9,7 @@ al. 2025), ALiBi (Press et al. 2022).
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any, Sequence
 
 from ..errors import AttnError
@@ -181,11 +182,16 @@ def check_grid(sizes: Sequence[int], other: Sequence[int], what: str):
             raise AttnError(f"expected {what} of at most {tuple(sizes)}, got {tuple(other)}")
 
 
+def check_cap(cap: Any):
+    if not (isinstance(cap, Real) and 0 < float(cap) < math.inf):
+        raise AttnError(f"expected cap to be a positive number, got {cap!r}")
+
+
 def soft_cap(cap: float) -> Score:
     """cap * tanh(score / cap)."""
-    if not (isinstance(cap, (int, float)) and cap > 0 and math.isfinite(cap)):
-        raise AttnError(f"expected cap to be a positive number, got {cap!r}")
-    return Score(lambda s, b, h, i, j: cap * tanh(s / cap), f"soft_cap({float(cap)!r})")
+    check_cap(cap)
+    value = float(cap)
+    return Score(lambda s, b, h, i, j: value * tanh(s / value), f"soft_cap({value!r})")
 
 
 def alibi(slopes: Any) -> Score:

@@ -11,7 +11,7 @@ import traceback
 from typing import Any, Callable, Iterator, NoReturn, Optional, Sequence, Union
 
 from ..arrays import view_of
-from ..errors import AttnError
+from ..errors import AttnError, BindingError
 from ..problem import Capture, Region, float_text
 
 INDEX, FLOAT, INT, BOOL = "index", "f32", "i32", "i1"
@@ -474,11 +474,15 @@ class Score(Traced):
 
 def trace_mask(function: Union[Mask, Callable[..., Any]]) -> Mask:
     """A Mask from a function of (b, h, i, j): batch, query head, query position, key position."""
+    if not callable(function):
+        raise BindingError(f"expected a mask or a function of (b, h, i, j), got {type(function).__name__}")
     return function if isinstance(function, Mask) else Mask(function)
 
 
 def trace_score(function: Union[Score, Callable[..., Any]]) -> Score:
     """A Score from a function of (score, b, h, i, j)."""
+    if not callable(function):
+        raise BindingError(f"expected a score or a function of (score, b, h, i, j), got {type(function).__name__}")
     return function if isinstance(function, Score) else Score(function)
 
 

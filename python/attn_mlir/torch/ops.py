@@ -12,18 +12,24 @@ from torch import Tensor
 from .. import functional
 from ..errors import BindingError
 from ..mask import Mask, tensor
+from ..problem import bias_shape
 
 
 def options_of(
-    mask: Optional[Tensor], causal: str, window: Sequence[int], soft_cap: float, scale: Optional[float], query: Tensor
+    mask: Optional[Tensor], causal: str, window: Sequence[int], soft_cap: float, scale: Optional[float], query: Tensor, key: Tensor
 ) -> dict[str, Any]:
     """The ops' arguments as those of attn_mlir.attention."""
+    if mask is not None:
+        if mask.dtype != torch.bool:
+            raise BindingError(f"mask: expected dtype bool, got {mask.dtype}")
+        bias_shape(mask.shape, (*query.shape[:3], key.shape[2]), "mask")
+    rows = with_contiguous_rows(mask)
     return {
         "causal": causal or False,
         "window": (window[0], window[1]) if window else None,
         "soft_cap": soft_cap or None,
         "scale": scale,
-        "mask_mod": mask_of(with_contiguous_rows(mask)) if mask is not None else None,
+        "mask_mod": mask_of(rows) if rows is not None else None,
         "allow_tf32": query.is_cuda and torch.backends.cuda.matmul.allow_tf32,
     }
 
@@ -62,7 +68,7 @@ def attention_op(
 ) -> tuple[Tensor, Tensor]:
     """attn_mlir.attention as an op: (output [B, Hq, M, Dv], lse [B, Hq, M]). `bias` and the bool `mask` have rank 4;
     `sink` is [Hq]; `causal` is "", "top_left" or "bottom_right"; `window` is empty or (left, right); a soft_cap of 0 is none."""
-    options = options_of(mask, causal, window, soft_cap, scale, query)
+    options = options_of(mask, causal, window, soft_cap, scale, query, key)
     q, k, v = readable(query), readable(key), readable(value)
     return functional.attention(
         q, k, v, bias=with_contiguous_rows(bias), sink=with_contiguous_rows(sink), return_lse=True, **options
@@ -97,7 +103,7 @@ def attention_backward_op(
     bias_gradient: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """attn_mlir.attention_backward as an op: d_query, d_key, d_value and d_bias, which is empty unless asked for."""
-    options = options_of(mask, causal, window, soft_cap, scale, query)
+    options = options_of(mask, causal, window, soft_cap, scale, query, key)
     q, k, v, o = (readable(t) for t in (query, key, value, output))
     results = functional.attention_backward(
         q, k, v, o, lse.contiguous(), readable(d_output),
@@ -162,10 +168,13 @@ def attention(
     `bias` is added to the scores, `mask` (bool) says which keys are seen: both broadcast to [B, Hq, M, N] and have rank 4.
     `sink` [Hq] is one more score in each row of a head, of a key without a value.
     """
-    if causal not in (True, False, "top_left", "bottom_right"):
-        raise BindingError(f"expected causal to be a bool, 'top_left' or 'bottom_right', got {causal!r}")
+    check_tensors(query=query, key=key, value=value, bias=bias, mask=mask, sink=sink)
+    for name, t in (("query", query), ("key", key), ("value", value)):
+        if t.dim() != 4:
+            raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {t.dim()}")
+    functional.check_options(causal, window, soft_cap, scale)
     named = causal if isinstance(causal, str) else "bottom_right" if causal else ""
-    sides = [] if window is None else [window, 0] if isinstance(window, int) else list(window)
+    sides = [] if window is None else list(functional.sides_of(window))
     output, lse = attention_op(query, key, value, bias, mask, sink, named, sides, soft_cap or 0.0, scale)
     return (output, lse) if return_lse else output
 
@@ -197,14 +206,26 @@ def scaled_dot_product_attention(
     return output.reshape(*query.shape[:-1], value.shape[-1])
 
 
+def check_tensors(**tensors: Any):
+    """Dense tensors on one device; None where there is none of an option."""
+    for name, t in tensors.items():
+        if t is None and name not in ("query", "key", "value"):
+            continue
+        if not isinstance(t, Tensor):
+            raise BindingError(f"{name}: expected a torch.Tensor, got {type(t).__name__}")
+        if t.is_nested or t.layout != torch.strided:
+            raise BindingError(f"{name}: expected a strided tensor, got {'a nested one' if t.is_nested else t.layout}")
+        if t.device != tensors["query"].device:
+            raise BindingError(f"{name}: expected a tensor on {tensors['query'].device}, as query, got one on {t.device}")
+
+
 def check_arguments(query: Tensor, key: Tensor, value: Tensor, attn_mask, dropout_p: float, is_causal: bool, gqa: bool):
     if dropout_p != 0.0:
         raise BindingError(f"expected dropout_p to be 0, got {dropout_p}: there is no dropout")
     if is_causal and attn_mask is not None:
         raise BindingError("expected is_causal or attn_mask, got both")
+    check_tensors(query=query, key=key, value=value, attn_mask=attn_mask)
     for name, t in (("query", query), ("key", key), ("value", value)):
-        if t.is_nested or t.layout != torch.strided:
-            raise BindingError(f"{name}: expected a strided tensor, got {'a nested one' if t.is_nested else t.layout}")
         if t.dim() != query.dim() or t.dim() < 2:
             raise BindingError(f"{name}: expected rank {max(query.dim(), 2)}, got {t.dim()}")
         if t.shape[:-3] != query.shape[:-3]:

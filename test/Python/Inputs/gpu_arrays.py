@@ -79,7 +79,10 @@ class InPlace(unittest.TestCase):
             "expected device cuda for arrays on a GPU, got sim": lambda: attn_mlir.attention(
                 q, q, q, out=q, device="sim"
             ),
-            "operand query: expected alignment to 16 bytes": lambda: attn_mlir.attention(shifted(q), q, q, out=q),
+            "result 0: expected memory of its own, got some of argument 0": lambda: attn_mlir.attention(q, q, q, out=q),
+            "operand query: expected alignment to 16 bytes": lambda: attn_mlir.attention(
+                shifted(q), q, q, out=GpuArray(host)
+            ),
         }.items():
             with self.assertRaises(attn_mlir.BindingError) as caught:
                 function()

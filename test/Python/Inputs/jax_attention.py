@@ -80,17 +80,36 @@ class Attention(unittest.TestCase):
         mapped = jax.jit(jax.vmap(lambda x: attention(x, self.k, self.v)))(q)
         self.near(mapped, jnp.stack([formula(x, self.k, self.v) for x in q]))
 
+    def test_arrays_of_jax_beside_others(self):
+        """Without attn_mlir.jax: results are JAX's too, and as `out` its arrays are refused."""
+        for dtype in ("float32", "bfloat16"):
+            q = self.q.astype(dtype)
+            output, lse = attn_mlir.attention(q, q, q, return_lse=True)
+            self.assertIsInstance(output, jax.Array)
+            self.assertEqual((output.dtype, lse.dtype), (q.dtype, jnp.float32))
+            np.testing.assert_array_equal(output, attention(q, q, q))
+        with self.assertRaisesRegex(attn_mlir.BindingError, "expected a writable array, got a read-only one"):
+            attn_mlir.attention(q, q, q, out=q + 1)
+
     def test_refused(self):
         q = self.q
         for message, function in {
-            "query: expected rank 4, got 3": lambda: attention(q[0], q, q),
+            "query: expected a JAX array, got NoneType": lambda: attention(None, q, q),
+            "bias: expected a JAX array, got list": lambda: attention(q, q, q, bias=[1.0]),
+            r"query: expected \[batch, heads, rows, head dim\], got rank 3": lambda: attention(q[0], q, q),
+            "query: expected dtype f16, bf16, f32, f64, got i32": lambda: attention(*(t.astype(int) for t in (q, q, q))),
+            "query: expected dtype float16, .*, got complex64": lambda: attention(q + 0j, q, q),
             "mask: expected dtype bool, got float32": lambda: attention(q, q, q, mask=q),
-            "key: expected dtype float32, that of query, got float16": lambda: attention(q, q.astype(jnp.float16), q),
+            "expected dim 3 of mask to be 1 or": lambda: attention(q, q, q, mask=q > 0),
+            "bias: expected dtype f16, .*, got i1": lambda: attention(q, q, q, bias=q > 0),
+            "key: expected dtype f32, that of query, got f16": lambda: attention(q, q.astype(jnp.float16), q),
+            r"operand key: expected dim 3 to be \d+, got 8": lambda: attention(q, q[..., :8], q),
+            "expected causal to be a bool": lambda: attention(q, q, q, causal="left"),
+            "expected window to be a number or": lambda: attention(q, q, q, window="wide"),
         }.items():
-            with self.assertRaisesRegex(attn_mlir.BindingError, message):
-                function()
-        with self.assertRaisesRegex(Exception, "operand key|argument 1|arg1"):
-            jax.block_until_ready(attention(q, q[..., :8], q))
+            for call in (function, jax.jit(function)):
+                with self.assertRaisesRegex(attn_mlir.BindingError, message):
+                    call()
 
 
 class Lowering(unittest.TestCase):

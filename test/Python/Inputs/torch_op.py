@@ -89,9 +89,26 @@ class DropIn(unittest.TestCase):
             "expected causal to be a bool, 'top_left' or 'bottom_right', got 'left'": lambda: attention(
                 q, q, q, causal="left"
             ),
+            "query: expected a torch.Tensor, got NoneType": lambda: attention(None, q, q),
+            "key: expected a torch.Tensor, got ndarray": lambda: scaled_dot_product_attention(q, q.numpy(), q),
+            "attn_mask: expected a torch.Tensor, got list": lambda: scaled_dot_product_attention(q, q, q, attn_mask=[1]),
+            r"query: expected \[batch, heads, rows, head dim\], got rank 0": lambda: attention(torch.tensor(1.0), q, q),
+            "key: expected a tensor on cpu, as query, got one on meta": lambda: attention(q, q.to("meta"), q),
+            "value: expected a strided tensor, got torch.sparse": lambda: attention(q, q, q.to_sparse()),
+            "query: expected dtype f16, .*, got torch.complex": lambda: attention(q + 0j, q, q),
+            "query: expected dtype f16, bf16, f32, f64, got i32": lambda: attention(*(t.int() for t in (q, q, q))),
+            "mask: expected dtype bool, got torch.float32": lambda: attention(q, q, q, mask=torch.ones(1, 1, 33, 33)),
+            r"expected dim 3 of mask to be 1 or 33 \(N\), got 9": lambda: attention(
+                q, q, q, mask=torch.ones(1, 1, 33, 9, dtype=torch.bool)
+            ),
+            "bias: expected dtype f16, .*, got i1": lambda: attention(q, q, q, bias=torch.ones(1, 1, 33, 33).bool()),
+            "expected window to be a number or": lambda: attention(q, q, q, window=(1, 2, 3)),
+            "expected scale to be a finite number": lambda: attention(q, q, q, scale="1"),
         }.items():
             with self.assertRaisesRegex(attn_mlir.BindingError, message):
                 function()
+        with self.assertRaisesRegex(attn_mlir.AttnError, "expected cap to be a positive number, got 0"):
+            attention(q, q, q, soft_cap=0)
 
 
 class Gradients(unittest.TestCase):

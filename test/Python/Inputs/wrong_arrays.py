@@ -82,6 +82,48 @@ class Refused(unittest.TestCase):
         expected = attn_mlir.attention(shifted.copy(), self.k, self.v, device="sim")
         np.testing.assert_array_equal(attn_mlir.attention(shifted, self.k, self.v, device="sim"), expected)
 
+    def test_results_of_their_own(self):
+        """Written by nobody else: in memory that may be written, once for each element, and that nothing else has."""
+        read_only, shared = normal(2, 4, 9, 48), np.zeros(20000, np.uint8)
+        read_only.flags.writeable = False
+        self.refuses("result 0: expected a writable array, got a read-only one", self.q, self.k, self.v, out=read_only)
+        repeated = np.lib.stride_tricks.as_strided(normal(9, 48), (2, 4, 9, 48), (0, 0, 96, 2))
+        said = "result 0: expected elements that do not overlap, got shape (2, 4, 9, 48) with strides (0, 0, 48, 1)"
+        self.refuses(said, self.q, self.k, self.v, out=repeated)
+        output = shared[: 2 * 4 * 9 * 48 * 2].view(np.float16).reshape(2, 4, 9, 48)
+        lse = shared[: 2 * 4 * 9 * 4].view(np.float32).reshape(2, 4, 9)
+        said = "result 1: expected memory of its own, got some of result 0"
+        self.refuses(said, self.q, self.k, self.v, return_lse=True, out=(output, lse))
+        said = "result 0: expected memory of its own, got some of argument 0"
+        self.refuses(said, self.q, self.k, self.v[..., :32], out=self.q)
+
+    def test_masks_and_scores(self):
+        arrays = self.q, self.k, self.v
+        for mask in (3, np.ones((9, 11), bool)):
+            said = f"expected a mask or a function of (b, h, i, j), got {type(mask).__name__}"
+            self.refuses(said, *arrays, mask_mod=mask)
+        self.refuses("expected a score or a function of (score, b, h, i, j), got int", *arrays, score_mod=3)
+        said = "bias: expected dtype f16, bf16, f32, f64, got i1; a bool mask is a mask_mod"
+        self.refuses(said, *arrays, bias=np.ones((1, 1, 9, 11), bool))
+
+    def test_calls_of_kernels(self):
+        problem = attn_mlir.AttentionProblem("f16", 32, 32, mask=attn_mlir.mask.document(np.zeros(11, np.int32)).region)
+        for target, options in (("cpu", {}), ("sm_80", {"device": "sim"})):
+            captured, v = np.zeros(11, np.int32), self.v[..., :32].copy()
+            kernel = attn_mlir.compile(problem, target=target)
+            for message, arguments in {
+                "expected 4 arguments, got 3": (self.q, self.k, v),
+                "expected 4 arguments, got 5": (self.q, self.k, v, captured, v),
+                "argument 1: expected an array with": (self.q, self.k.tolist(), v, captured),
+                "expected rank 4": (self.q[0], self.k, v, captured),
+                "got f32": (self.q.astype(np.float32), self.k, v, captured),
+                "11": (self.q, self.k, v[:, :, :5], captured),
+            }.items():
+                with self.assertRaises(attn_mlir.BindingError) as caught:
+                    kernel(*arguments, **options)
+                self.assertIn(message, str(caught.exception))
+                self.assertNotIn(".npy", str(caught.exception))
+
     def test_bytes_between_elements(self):
         records = np.zeros((2, 4, 9, 32), np.dtype([("x", np.float16), ("y", np.uint8)]))
         self.refuses("query: expected strides that are multiples of 2 bytes", records["x"], self.k, self.v)
@@ -117,6 +159,15 @@ class Fine(unittest.TestCase):
         read_only = self.q.copy()
         read_only.flags.writeable = False
         self.same(read_only, self.k)
+
+    def test_results_between_others(self):
+        """Rows of the result lie between those of the arguments, and a result may have gaps."""
+        packed = normal(2, 9, 3, 4, 32)
+        q, k, out = (packed[:, :, n].transpose(0, 2, 1, 3) for n in range(3))
+        expected = attn_mlir.attention(q.copy(), k.copy(), k.copy())
+        for device in DEVICES:
+            attn_mlir.attention(q, k, k, out=out, **device)
+            np.testing.assert_allclose(out.astype(np.float32), expected.astype(np.float32), atol=2e-3)
 
     def test_nothing_to_do(self):
         """No batch, no rows: empty results. No keys: zeros."""

@@ -1,0 +1,199 @@
+//===- Runtime.cpp - C API: launches PTX by its manifest ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn-c/Runtime.h"
+
+#include "attn/Runtime/CudaProgram.h"
+
+#include <exception>
+#include <new>
+
+using namespace attn;
+using namespace attn::runtime;
+
+struct AttnDevice {
+  CudaDevice device;
+};
+struct AttnMemory {
+  DeviceMemory memory;
+};
+struct AttnProgram {
+  CudaProgram program;
+};
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+static_assert(int(LaunchCode::Success) == ATTN_LAUNCH_SUCCESS);
+static_assert(int(LaunchCode::NoDriver) == ATTN_LAUNCH_NO_DRIVER);
+static_assert(int(LaunchCode::NoDevice) == ATTN_LAUNCH_NO_DEVICE);
+static_assert(int(LaunchCode::WrongArchitecture) ==
+              ATTN_LAUNCH_WRONG_ARCHITECTURE);
+static_assert(int(LaunchCode::InvalidProgram) == ATTN_LAUNCH_INVALID_PROGRAM);
+static_assert(int(LaunchCode::InvalidOperands) == ATTN_LAUNCH_INVALID_OPERANDS);
+static_assert(int(LaunchCode::OutOfMemory) == ATTN_LAUNCH_OUT_OF_MEMORY);
+static_assert(int(LaunchCode::DriverError) == ATTN_LAUNCH_DRIVER_ERROR);
+
+static thread_local std::string text;
+/// That text, or a constant where there was no memory for one.
+static thread_local const char *message = "";
+
+const char *attnGetLaunchMessage(void) { return message; }
+
+/// Calls a function that returns a LaunchStatus; lets no exception through.
+template <typename Function>
+static AttnLaunchCode guarded(Function function) noexcept {
+  try {
+    LaunchStatus status = function();
+    if (!status) {
+      text = std::move(status.message);
+      message = text.c_str();
+    }
+    return static_cast<AttnLaunchCode>(status.code);
+  } catch (const std::bad_alloc &) {
+    message = "expected memory of the host, got none";
+    return ATTN_LAUNCH_OUT_OF_MEMORY;
+  }
+}
+
+/// Moves what a function made into a new object, unless it failed.
+template <typename Object, typename T>
+static LaunchStatus deliver(LaunchResult<T> made, Object **object) {
+  if (made)
+    *object = new Object{std::move(*made)};
+  return made.status();
+}
+
+static LaunchStatus makeNullError(const std::string &what) {
+  return {LaunchCode::InvalidOperands, "expected " + what + ", got NULL"};
+}
+
+//===----------------------------------------------------------------------===//
+// A GPU and its memory
+//===----------------------------------------------------------------------===//
+
+AttnLaunchCode attnDeviceOpen(int ordinal, AttnDevice **device) {
+  return guarded([&] {
+    if (!device)
+      return makeNullError("a place for the device");
+    *device = nullptr;
+    return deliver(CudaDevice::open(ordinal), device);
+  });
+}
+
+void attnDeviceDestroy(AttnDevice *device) { delete device; }
+
+const char *attnDeviceGetName(const AttnDevice *device) {
+  return device->device.getName().c_str();
+}
+
+int attnDeviceGetComputeCapability(const AttnDevice *device) {
+  return device->device.getComputeCapability();
+}
+
+AttnLaunchCode attnDeviceSynchronize(const AttnDevice *device) {
+  return guarded([&] {
+    return device ? device->device.synchronize() : makeNullError("a device");
+  });
+}
+
+AttnLaunchCode attnMemoryAllocate(const AttnDevice *device, size_t bytes,
+                                  AttnMemory **memory) {
+  return guarded([&] {
+    if (!memory)
+      return makeNullError("a place for the memory");
+    *memory = nullptr;
+    if (!device)
+      return makeNullError("a device");
+    return deliver(device->device.allocate(bytes), memory);
+  });
+}
+
+void attnMemoryDestroy(AttnMemory *memory) { delete memory; }
+
+uint64_t attnMemoryGetAddress(const AttnMemory *memory) {
+  return memory->memory.getAddress();
+}
+
+AttnLaunchCode attnMemoryCopyFromHost(AttnMemory *memory, const void *source) {
+  return guarded([&] {
+    return memory && source ? memory->memory.copyFromHost(source)
+                            : makeNullError("memory and a source");
+  });
+}
+
+AttnLaunchCode attnMemoryCopyToHost(const AttnMemory *memory, void *target) {
+  return guarded([&] {
+    return memory && target ? memory->memory.copyToHost(target)
+                            : makeNullError("memory and a target");
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+AttnLaunchCode attnProgramLoad(const AttnDevice *device, const char *manifest,
+                               const char *ptx, AttnProgram **program) {
+  return guarded([&] {
+    if (!program)
+      return makeNullError("a place for the program");
+    *program = nullptr;
+    if (!device || !manifest || !ptx)
+      return makeNullError("a device, a manifest and PTX");
+    Result<Manifest> read = readManifest(manifest);
+    if (!read)
+      return LaunchStatus{LaunchCode::InvalidProgram, read.error()};
+    return deliver(CudaProgram::load(device->device, std::move(*read), ptx),
+                   program);
+  });
+}
+
+void attnProgramDestroy(AttnProgram *program) { delete program; }
+
+static const std::vector<Operand> &getOperands(const AttnProgram *program) {
+  return program->program.getManifest().operands;
+}
+
+const char *attnProgramGetTarget(const AttnProgram *program) {
+  return program->program.getManifest().target.c_str();
+}
+
+size_t attnProgramGetNumOperands(const AttnProgram *program) {
+  return getOperands(program).size();
+}
+
+const char *attnProgramGetOperandName(const AttnProgram *program,
+                                      size_t index) {
+  const std::vector<Operand> &operands = getOperands(program);
+  return index < operands.size() ? operands[index].name.c_str() : nullptr;
+}
+
+bool attnProgramIsOperandWritten(const AttnProgram *program, size_t index) {
+  const std::vector<Operand> &operands = getOperands(program);
+  return index < operands.size() && operands[index].role != OperandRole::Input;
+}
+
+AttnLaunchCode attnProgramLaunch(const AttnProgram *program,
+                                 const AttnTensor *operands, size_t numOperands,
+                                 void *stream) {
+  return guarded([&] {
+    if (!program || (!operands && numOperands))
+      return makeNullError("a program and operands");
+    std::vector<OperandBinding> bindings(numOperands);
+    for (size_t i = 0; i < numOperands; ++i) {
+      const auto &[address, rank, shape, strides] = operands[i];
+      if (rank && !shape)
+        return makeNullError("a shape of operand " + std::to_string(i));
+      bindings[i].address = address;
+      bindings[i].shape.assign(shape, shape + rank);
+      if (strides)
+        bindings[i].strides.assign(strides, strides + rank);
+    }
+    return program->program.launch(bindings, stream);
+  });
+}
