@@ -15,7 +15,7 @@
 
 namespace attn {
 
-/// Scale, bias and regions of an op as lib/Reference takes them. `options`
+/// Scale, bias, dropout and regions of an op as lib/Reference takes them. `options`
 /// refers to the other members.
 class ModPrograms {
 public:

@@ -55,7 +55,10 @@ FailureOr<Value> BackwardStepBuilder::createMap(
   Value last = arith::SubIOp::create(builder, loc, rows, one);
   auto map =
       tile::MapOp::create(builder, loc, inputs.front().getType(), inputs);
-  SmallVector<Type> types(inputs.size(), builder.getF32Type());
+  SmallVector<Type> types =
+      llvm::map_to_vector(inputs.getTypes(), [](Type input) {
+        return cast<tile::FragmentType>(input).getElementType();
+      });
   types.append(2, builder.getI32Type());
   Block *block = builder.createBlock(&map.getBody(), {}, types,
                                      SmallVector<Location>(types.size(), loc));
@@ -161,18 +164,22 @@ FailureOr<Value> BackwardStepBuilder::getProbability(ValueRange inputs,
       .getResult();
 }
 
-/// scale * dS1 from P, dP, delta and, for its derivative at the score, the
-/// product. 0 where a mask or a score_mod makes P 0: there dP may be infinite.
+/// scale * dS1 from P, dP, delta, what dropout keeps, if it does, and, for the
+/// derivative of score_mod at the score, the product. 0 where a mask or a score_mod makes P 0: there dP may be infinite.
 FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
                                                   const Element &element,
                                                   Region &derivative) {
   Fragments fragments(builder, loc);
   Value p = inputs[0], dP = inputs[1], delta = inputs[2];
-  Value gradient =
-      fragments.mul(p, fragments.fma(dP, constant(step.getScaleValue()),
-                                     fragments.negate(delta)));
+  double factor = step.getScaleValue();
+  if (dropout) {
+    dP = arith::SelectOp::create(builder, loc, inputs[3], dP, constant(0));
+    factor *= dropout->getScale();
+  }
+  Value gradient = fragments.mul(
+      p, fragments.fma(dP, constant(factor), fragments.negate(delta)));
   if (step.hasScoreMod()) {
-    FailureOr<Value> inner = getInner(inputs[3], element);
+    FailureOr<Value> inner = getInner(inputs.back(), element);
     if (succeeded(inner))
       inner = mods.inlineRegion(derivative, *inner, element.at);
     if (failed(inner))
@@ -182,6 +189,28 @@ FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
   if (!step.hasScoreMod() && !step.hasMaskMod())
     return gradient;
   return fragments.selectEqual(p, 0, constant(0), gradient);
+}
+
+Value BackwardStepBuilder::createDropoutMask(Value fragment) {
+  SmallVector<Value> offsets = llvm::map_to_vector(
+      step.getOffsets(),
+      [&](Value offset) { return mods.getValues().lookup(offset); });
+  return mods.createDropoutMask(loc, *dropout, fragment, offsets, keysAreRows,
+                                /*heads=*/1);
+}
+
+/// P / (1 - rate) where it is kept, else 0; P without dropout.
+Value BackwardStepBuilder::applyDropout(Value probabilities) {
+  if (!dropout)
+    return probabilities;
+  Fragments fragments(builder, loc);
+  return fragments.map(
+      probabilities.getType(), {probabilities, keep},
+      [&](ValueRange args) -> Value {
+        Value scaled = fragments.mul(args[0], constant(dropout->getScale()));
+        return arith::SelectOp::create(builder, loc, args[1], scaled,
+                                       constant(0));
+      });
 }
 
 Value BackwardStepBuilder::toOperand(Value fragment) {
@@ -208,11 +237,16 @@ FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
                 });
   if (failed(probabilities))
     return failure();
+  if (dropout)
+    keep = createDropoutMask(*probabilities);
+  Value kept = step.getDValue() ? applyDropout(*probabilities) : Value();
   if (!tiles.value)
-    return Scores{*probabilities, Value()};
+    return Scores{kept, Value()};
   Value dP = keysAreRows ? createProduct(tiles.value, tiles.dOutput)
                          : createProduct(tiles.dOutput, tiles.value);
   SmallVector<Value> inputs = {*probabilities, dP, getVector(tiles.delta)};
+  if (keep)
+    inputs.push_back(keep);
   if (step.hasScoreMod())
     inputs.push_back(scores);
   FailureOr<Value> dScores =
@@ -221,7 +255,7 @@ FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
       });
   if (failed(dScores))
     return failure();
-  return Scores{*probabilities, *dScores};
+  return Scores{kept, *dScores};
 }
 
 //===----------------------------------------------------------------------===//

@@ -162,6 +162,8 @@ void declareSharedMemory(mlir::ModuleOp module);
 
 void populateCpAsyncPatterns(mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns);
+void populateDropoutPatterns(mlir::TypeConverter &converter,
+                             mlir::RewritePatternSet &patterns);
 void populateElementwisePatterns(mlir::TypeConverter &converter,
                                  mlir::RewritePatternSet &patterns);
 void populateGlobalMemoryPatterns(mlir::TypeConverter &converter,

@@ -134,6 +134,7 @@ private:
                                 kernel.getClusterCtas().value_or(1) > 1);
     RewritePatternSet patterns(context);
     populateCpAsyncPatterns(converter, patterns);
+    populateDropoutPatterns(converter, patterns);
     populateElementwisePatterns(converter, patterns);
     populateGlobalMemoryPatterns(converter, patterns);
     populateKernelPatterns(converter, patterns);

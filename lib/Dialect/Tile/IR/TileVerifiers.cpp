@@ -203,7 +203,8 @@ LogicalResult MapOp::verify() {
   SmallVector<Type> expected;
   for (Value input : getInputs()) {
     auto type = cast<FragmentType>(input.getType());
-    bool fits = type == result ||
+    bool fits = (type.getShape() == result.getShape() &&
+                 type.getLayout() == result.getLayout()) ||
                 (type.isRow() && type.getRows() == result.getRows()) ||
                 (type.isColumn() && result.getShape().size() == 2 &&
                  type.getShape()[0] == result.getShape()[1]);
@@ -224,6 +225,26 @@ LogicalResult MapOp::verify() {
   if (!yield || yield.getValue().getType() != result.getElementType())
     return emitOpError() << "expected the region to yield "
                          << result.getElementType();
+  return success();
+}
+
+LogicalResult DropoutMaskOp::verify() {
+  FragmentType keep = getKeep().getType();
+  if (keep.getLayout() != FragmentLayout::Accumulator ||
+      !keep.getElementType().isInteger(1))
+    return emitOpError() << "expected an accumulator of i1, got " << keep;
+  if (keep.getShape()[1] % 16 != 0)
+    return emitOpError() << "expected columns to be a multiple of 16, got "
+                         << keep.getShape()[1];
+  if (getHeads() < 1 || keep.getRows() % getHeads() != 0)
+    return emitOpError() << "expected heads to divide " << keep.getRows()
+                         << " rows, got " << getHeads();
+  if (getTransposed() && getHeads() > 1)
+    return emitOpError() << "expected one head with transposed, got "
+                         << getHeads();
+  if (getThreshold() < 0 || getThreshold() > UINT32_MAX)
+    return emitOpError() << "expected threshold to have 32 bits, got "
+                         << getThreshold();
   return success();
 }
 
