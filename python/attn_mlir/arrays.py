@@ -192,6 +192,20 @@ def empty_like(array: Any, shape: Sequence[int], dtype: str) -> Any:
     raise BindingError(f"expected out= for results beside arrays of {type(array).__name__}, got none")
 
 
+def scalar_like(array: Any, number: int) -> Any:
+    """`number`, modulo 2^64, as an i64 of rank 0, of the library and on the device of `array`."""
+    number = (number + 2**63) % 2**64 - 2**63
+    module = type(array).__module__.partition(".")[0]
+    if module == "torch":
+        torch = sys.modules["torch"]
+        return torch.full((), number, dtype=torch.int64, device=array.device)
+    if module == "cupy":
+        return sys.modules[module].full((), number, dtype="int64")
+    if view_of(array).device == "cpu":
+        return HostArray.of("i64", (), [number])
+    raise BindingError(f"expected seed and offset in arrays beside arrays of {type(array).__name__}, got {number}")
+
+
 def current_stream(array: Any) -> int:
     """The CUstream that the array's library works on now; 0, the default stream, where it does not say."""
     module = type(array).__module__.partition(".")[0]
