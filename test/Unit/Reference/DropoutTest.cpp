@@ -43,6 +43,10 @@ TEST(Dropout, wordsAreThoseOfTheSpecification) {
   EXPECT_EQ(dropout.getWord(3, 5, 16 + 8 + 7, 32 + 8 + 2), group[3]);
 }
 
+TEST(Dropout, knownAnswer) {
+  EXPECT_EQ((Dropout{42, 7, 0.5}.getWord(1, 2, 3, 4)), 0xfd4f3456u);
+}
+
 // Each of the 128 bits of seed and offset changes about half of the mask.
 TEST(Dropout, everyBitMatters) {
   for (int bit = 0; bit < 128; ++bit) {

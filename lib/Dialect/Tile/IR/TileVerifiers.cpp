@@ -242,7 +242,7 @@ LogicalResult DropoutMaskOp::verify() {
   if (getTransposed() && getHeads() > 1)
     return emitOpError() << "expected one head with transposed, got "
                          << getHeads();
-  if (getThreshold() < 0 || getThreshold() > UINT32_MAX)
+  if (getThreshold() > UINT32_MAX)
     return emitOpError() << "expected threshold to have 32 bits, got "
                          << getThreshold();
   return success();
