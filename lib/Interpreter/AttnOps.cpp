@@ -106,8 +106,8 @@ static LogicalResult evaluateNormalize(Operation *op,
     return RowEnd(max[row], sum[row], own);
   };
   for (int64_t i = 0; i < acc.getNumElements(); ++i)
-    output.set(i, normalize.getScaleValue() * acc[i] *
-                      getEnd(i / width).factor);
+    output.set(i,
+               normalize.getScaleValue() * acc[i] * getEnd(i / width).factor);
   environment.values[normalize.getOutput()] = fromReference(output);
   if (!normalize.getLse())
     return success();

@@ -102,9 +102,10 @@ private:
     for (int64_t j = 0; j < dims.kvLength; ++j) {
       Real factor =
           static_cast<Real>(detail::getDropoutFactor(options, {b, h, i, j}));
-      scores[j] = visible[j] ? roundProbability(
-                                   static_cast<double>(scores[j] / sum * factor))
-                             : 0;
+      scores[j] =
+          visible[j]
+              ? roundProbability(static_cast<double>(scores[j] / sum * factor))
+              : 0;
     }
     return maximum + std::log(sum);
   }

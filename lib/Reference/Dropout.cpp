@@ -27,9 +27,8 @@ std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
 
 uint32_t Dropout::getWord(int64_t b, int64_t h, int64_t i, int64_t j) const {
   auto low = [](uint64_t wide) { return static_cast<uint32_t>(wide); };
-  auto head =
-      philox4x32({low(offset), low(offset >> 32), low(b), low(h)},
-                 {low(seed), low(seed >> 32)});
+  auto head = philox4x32({low(offset), low(offset >> 32), low(b), low(h)},
+                         {low(seed), low(seed >> 32)});
   auto words = philox4x32({low(i) & ~8u, low(j) & ~8u, head[2], head[3]},
                           {head[0], head[1]});
   return words[(i & 8 ? 2 : 0) + (j & 8 ? 1 : 0)];

@@ -62,7 +62,8 @@ struct AttentionOptions {
   /// one thread.
   ScoreGradientSink scoreGradientSink;
   MaskMod maskMod;
-  /// Of the probabilities, as factors of V: what is kept is divided by 1 - rate.
+  /// Of the probabilities, as factors of V: what is kept is divided by 1 -
+  /// rate.
   std::optional<Dropout> dropout;
   /// Element type of the output; default: that of the query.
   std::optional<ElementType> outputType;

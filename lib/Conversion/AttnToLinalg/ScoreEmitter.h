@@ -40,7 +40,7 @@ struct ScoreInputs {
     return {op.getQuery(),      op.getKey(),       op.getValue(),
             op.getBias(),
             /*offsets=*/{},     &op.getScoreMod(), &op.getMaskMod(),
-            op.getScaleValue(), op.getScoreType(),  Dropout::get(op)};
+            op.getScaleValue(), op.getScoreType(), Dropout::get(op)};
   }
 };
 
@@ -99,8 +99,8 @@ protected:
   /// Global coordinates (b, h, i, j) inside a body whose loops begin with the
   /// row loops and j.
   llvm::SmallVector<Value> coordinates(mlir::OpBuilder &b, mlir::Location l);
-  /// `p` times `factor` where dropout keeps the element of the body, else 0; `p`
-  /// without dropout.
+  /// `p` times `factor` where dropout keeps the element of the body, else 0;
+  /// `p` without dropout.
   Value emitDropout(mlir::OpBuilder &b, mlir::Location l, Value p,
                     double factor);
   /// Clones the body of a score_mod or mask_mod; returns what it yields, or the

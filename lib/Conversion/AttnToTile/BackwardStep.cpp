@@ -165,7 +165,8 @@ FailureOr<Value> BackwardStepBuilder::getProbability(ValueRange inputs,
 }
 
 /// scale * dS1 from P, dP, delta, what dropout keeps, if it does, and, for the
-/// derivative of score_mod at the score, the product. 0 where a mask or a score_mod makes P 0: there dP may be infinite.
+/// derivative of score_mod at the score, the product. 0 where a mask or a
+/// score_mod makes P 0: there dP may be infinite.
 FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
                                                   const Element &element,
                                                   Region &derivative) {
@@ -192,9 +193,10 @@ FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
 }
 
 Value BackwardStepBuilder::createDropoutMask(Value fragment) {
-  SmallVector<Value> offsets = llvm::map_to_vector(
-      step.getOffsets(),
-      [&](Value offset) { return mods.getValues().lookup(offset); });
+  SmallVector<Value> offsets =
+      llvm::map_to_vector(step.getOffsets(), [&](Value offset) {
+        return mods.getValues().lookup(offset);
+      });
   return mods.createDropoutMask(loc, *dropout, fragment, offsets, keysAreRows,
                                 /*heads=*/1);
 }
@@ -204,13 +206,13 @@ Value BackwardStepBuilder::applyDropout(Value probabilities) {
   if (!dropout)
     return probabilities;
   Fragments fragments(builder, loc);
-  return fragments.map(
-      probabilities.getType(), {probabilities, keep},
-      [&](ValueRange args) -> Value {
-        Value scaled = fragments.mul(args[0], constant(dropout->getScale()));
-        return arith::SelectOp::create(builder, loc, args[1], scaled,
-                                       constant(0));
-      });
+  return fragments.map(probabilities.getType(), {probabilities, keep},
+                       [&](ValueRange args) -> Value {
+                         Value scaled = fragments.mul(
+                             args[0], constant(dropout->getScale()));
+                         return arith::SelectOp::create(builder, loc, args[1],
+                                                        scaled, constant(0));
+                       });
 }
 
 Value BackwardStepBuilder::toOperand(Value fragment) {

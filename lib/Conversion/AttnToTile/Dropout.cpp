@@ -15,9 +15,9 @@ Value ModToMap::createDropoutMask(Location loc, const Dropout &dropout,
                                   Value fragment, ValueRange offsets,
                                   bool transposed, int64_t heads) {
   auto type = cast<tile::FragmentType>(fragment.getType());
-  auto keep = tile::FragmentType::get(
-      builder.getContext(), type.getShape(), builder.getI1Type(),
-      tile::FragmentLayout::Accumulator);
+  auto keep = tile::FragmentType::get(builder.getContext(), type.getShape(),
+                                      builder.getI1Type(),
+                                      tile::FragmentLayout::Accumulator);
   return tile::DropoutMaskOp::create(
       builder, loc, keep, values.lookup(dropout.seed),
       values.lookup(dropout.offset), offsets[kLoopB], offsets[kLoopH],
@@ -38,8 +38,7 @@ Value ModToMap::applyDropout(OnlineAttentionOp step, Value p,
   std::optional<Dropout> dropout = Dropout::get(step);
   if (!dropout)
     return p;
-  int64_t heads =
-      cast<ShapedType>(step.getQuery().getType()).getDimSize(kHead);
+  int64_t heads = cast<ShapedType>(step.getQuery().getType()).getDimSize(kHead);
   Location loc = step.getLoc();
   Value keep = createDropoutMask(loc, *dropout, p, offsets,
                                  /*transposed=*/false, heads);

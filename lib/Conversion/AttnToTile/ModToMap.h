@@ -37,13 +37,13 @@ public:
   mlir::FailureOr<mlir::Value> apply(OnlineAttentionOp step, mlir::Value scores,
                                      double factor, mlir::Value keysInTile);
 
-  /// `p` where dropout keeps it, else 0; `p` itself without dropout. The tile is
-  /// at the step's offsets, or at `offsets` in the kernel.
+  /// `p` where dropout keeps it, else 0; `p` itself without dropout. The tile
+  /// is at the step's offsets, or at `offsets` in the kernel.
   mlir::Value applyDropout(OnlineAttentionOp step, mlir::Value p);
   mlir::Value applyDropout(OnlineAttentionOp step, mlir::Value p,
                            mlir::ValueRange offsets);
-  /// What `dropout` keeps of a tile like `fragment` at `offsets`, whose rows are
-  /// keys with `transposed`, and of `heads` heads.
+  /// What `dropout` keeps of a tile like `fragment` at `offsets`, whose rows
+  /// are keys with `transposed`, and of `heads` heads.
   mlir::Value createDropoutMask(mlir::Location loc, const Dropout &dropout,
                                 mlir::Value fragment, mlir::ValueRange offsets,
                                 bool transposed, int64_t heads);

@@ -98,23 +98,23 @@ void MaskBuilder::buildBlock(int64_t rowBlock, int64_t colPair,
                                    : 2 * rowHalf + colHalf]);
 }
 
-/// The registers of one row, for tiles in which row g + 8 may be of another head
-/// than row g: which two of four words a row has is known at run time.
+/// The registers of one row, for tiles in which row g + 8 may be of another
+/// head than row g: which two of four words a row has is known at run time.
 void MaskBuilder::buildRow(int64_t rowBlock, int64_t rowHalf) {
-  Value row = index.add(index.add(warpRow, rowBlock * 16 + rowHalf * 8),
-                        laneRow);
+  Value row =
+      index.add(index.add(warpRow, rowBlock * 16 + rowHalf * 8), laneRow);
   head = buildHeadWords(builder, loc, seed, offset, b,
                         index.add(h, index.div(row, rowsPerHead)));
   Value position = index.add(i, index.rem(row, rowsPerHead));
-  Value isSecond = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::ne, index.bitAnd(position, 8),
-      index.i32(0));
+  Value isSecond =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                            index.bitAnd(position, 8), index.i32(0));
   position = index.bitAnd(position, ~int64_t(8));
   for (int64_t colPair = 0; colPair < type.getShape()[1] / 16; ++colPair)
     for (int64_t parity : {0, 1}) {
       Value col = index.add(laneCol, colPair * 16 + parity);
-      PhiloxWords words = buildElementWords(builder, loc, head, position,
-                                            index.add(j, col));
+      PhiloxWords words =
+          buildElementWords(builder, loc, head, position, index.add(j, col));
       for (int64_t colHalf : {0, 1})
         set(rowBlock, rowHalf, colPair, colHalf, parity,
             arith::SelectOp::create(builder, loc, isSecond, words[2 + colHalf],

@@ -33,10 +33,10 @@ TEST(Philox, knownAnswers) {
 // The formula of docs/Spec.md, once by hand.
 TEST(Dropout, wordsAreThoseOfTheSpecification) {
   Dropout dropout{0x0123456789abcdef, 0xfedcba9876543210, 0.5};
-  Words head = philox4x32({0x76543210, 0xfedcba98, 3, 5},
-                          {0x89abcdef, 0x01234567});
-  Words group = philox4x32({16 + 7, 32 + 2, head[2], head[3]},
-                           {head[0], head[1]});
+  Words head =
+      philox4x32({0x76543210, 0xfedcba98, 3, 5}, {0x89abcdef, 0x01234567});
+  Words group =
+      philox4x32({16 + 7, 32 + 2, head[2], head[3]}, {head[0], head[1]});
   EXPECT_EQ(dropout.getWord(3, 5, 16 + 7, 32 + 2), group[0]);
   EXPECT_EQ(dropout.getWord(3, 5, 16 + 7, 32 + 8 + 2), group[1]);
   EXPECT_EQ(dropout.getWord(3, 5, 16 + 8 + 7, 32 + 2), group[2]);
@@ -135,11 +135,18 @@ TEST(DropoutStatistics, shareRowsAndColumns) {
 
 TEST(DropoutStatistics, neighboursAreIndependent) {
   LargeMask mask({2026, 11, 0.3});
-  for (auto [dh, di, dj] :
-       std::vector<std::array<int64_t, 3>>{{0, 0, 1}, {0, 1, 0}, {0, 1, 1},
-                                           {0, 0, 8}, {0, 8, 0}, {0, 8, 8},
-                                           {0, 0, 16}, {0, 16, 0}, {0, 0, 64},
-                                           {0, 64, 0}, {1, 0, 0}, {2, 0, 0}})
+  for (auto [dh, di, dj] : std::vector<std::array<int64_t, 3>>{{0, 0, 1},
+                                                               {0, 1, 0},
+                                                               {0, 1, 1},
+                                                               {0, 0, 8},
+                                                               {0, 8, 0},
+                                                               {0, 8, 8},
+                                                               {0, 0, 16},
+                                                               {0, 16, 0},
+                                                               {0, 0, 64},
+                                                               {0, 64, 0},
+                                                               {1, 0, 0},
+                                                               {2, 0, 0}})
     EXPECT_LT(std::abs(correlate(mask, mask, dh, di, dj)), limit)
         << dh << " " << di << " " << dj;
   // Steps of training and layers of a model: seeds and offsets in a row.

@@ -116,7 +116,6 @@ Value attn::buildKeep(OpBuilder &builder, Location loc, const Dropout &dropout,
   Value second = isSet(j);
   Value word = select(isSet(i), select(second, words[3], words[2]),
                       select(second, words[1], words[0]));
-  Value threshold =
-      createConstant(builder, loc, type, dropout.getThreshold());
+  Value threshold = createConstant(builder, loc, type, dropout.getThreshold());
   return arith::CmpIOp::create(b, arith::CmpIPredicate::uge, word, threshold);
 }

@@ -50,8 +50,9 @@ protected:
   TileEmitter(OpTy step, TileBuffers &buffers, mlir::Operation *place)
       : bias(step.getBias()), offsets(step.getOffsets()),
         scoreMod(step.getScoreMod()), maskMod(step.getMaskMod()),
-        dropout(Dropout::get(step)), buffers(buffers), dims(AttentionDims::get(step)),
-        scoreType(step.getScoreType()), b(step.getLoc(), place) {}
+        dropout(Dropout::get(step)), buffers(buffers),
+        dims(AttentionDims::get(step)), scoreType(step.getScoreType()),
+        b(step.getLoc(), place) {}
 
   /// Bias, score_mod and mask_mod of one row; `position` is the row in the
   /// tile.

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The words of docs/Spec.md, "Dropout", in arith: Philox 4x32-10 (Salmon et al.,
-// Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011) once for a head, which
-// gives the key and half of the counter for its elements, and once for four of
-// these.
+// The words of docs/Spec.md, "Dropout", in arith: Philox 4x32-10 (Salmon et
+// al., Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011) once for a head,
+// which gives the key and half of the counter for its elements, and once for
+// four of these.
 //
 //===----------------------------------------------------------------------===//
 
