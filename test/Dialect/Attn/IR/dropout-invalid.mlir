@@ -12,7 +12,7 @@ func.func @f(%q: tensor<1x2x4x8xf32>, %s: i64) {
 
 // attention_c17
 func.func @f(%q: tensor<1x2x4x8xf32>, %s: i64) {
-  // expected-error @+1 {{expected the rate of dropout to be at least 0 and below 1, got -0.5}}
+  // expected-error @+1 {{expected the rate of dropout to be at least 0 and below 1, got -5.000000e-01}}
   %o = attn.attention %q, %q, %q dropout(%s, %s) rate(-0.5)
       : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32> -> tensor<1x2x4x8xf32>
   return
@@ -65,8 +65,8 @@ func.func @f(%q: tensor<1x2x4x8xf32>, %s: i32) { // expected-note {{prior use he
 
 // Assembly.
 func.func @f(%q: tensor<1x2x4x8xf32>, %s: i64) {
-  // expected-error @+1 {{expected 'rate'}}
   %o = attn.attention %q, %q, %q dropout(%s, %s)
+      // expected-error @+1 {{expected 'rate'}}
       : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32> -> tensor<1x2x4x8xf32>
   return
 }

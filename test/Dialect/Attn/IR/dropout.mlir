@@ -11,7 +11,7 @@
 // CHECK: attn.attention %arg0, %arg0, %arg0 dropout(%arg1, %arg2) rate(0.000000e+00) :
 // FOLDED-LABEL: @forward
 // FOLDED: attn.attention %arg0, %arg0, %arg0 dropout(%arg1, %arg2) rate(1.000000e-01) scale(5.000000e-01) mask_mod causal(top_left) :
-// FOLDED: attn.attention %arg0, %arg0, %arg0 : !q, !q, !q -> !q
+// FOLDED: attn.attention %arg0, %arg0, %arg0 : tensor
 func.func @forward(%q: !q, %seed: i64, %offset: i64) -> (!q, !q) {
   %o = attn.attention %q, %q, %q dropout(%seed, %offset) rate(0.1) scale(0.5) mask_mod causal(top_left) : !q, !q, !q -> !q
   %p = attn.attention %q, %q, %q dropout(%seed, %offset) rate(0.0) : !q, !q, !q -> !q
