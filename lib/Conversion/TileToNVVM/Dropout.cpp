@@ -44,6 +44,7 @@ public:
   SmallVector<Value> build();
 
 private:
+  PhiloxWords buildUniformHead();
   void buildBlock(int64_t rowBlock, int64_t colPair, int64_t parity);
   void buildRow(int64_t rowBlock, int64_t rowHalf);
   PhiloxWords buildWords(Value row, Value col);
@@ -122,20 +123,33 @@ void MaskBuilder::buildRow(int64_t rowBlock, int64_t rowHalf) {
     }
 }
 
+/// The words of a head that all lanes share, in a form from which ptxas knows
+/// that they do (PTX ISA, redux.sync): what follows from them, the keys of ten
+/// rounds, then takes uniform registers.
+PhiloxWords MaskBuilder::buildUniformHead() {
+  PhiloxWords words = buildHeadWords(builder, loc, seed, offset, b, h);
+  for (Value &word : words)
+    word = NVVM::ReduxOp::create(builder, loc, word.getType(), word,
+                                 NVVM::ReduxKind::UMIN, index.i32(-1));
+  return words;
+}
+
 SmallVector<Value> MaskBuilder::build() {
   registers.resize(rowBlocks * (type.getShape()[1] / 8) * 4);
   bool isShared = rowsPerHead % 16 == 0;
+  if (op.getHeads() == 1)
+    head = buildUniformHead();
   for (int64_t rowBlock = 0; rowBlock < rowBlocks; ++rowBlock) {
     if (!isShared) {
       buildRow(rowBlock, 0);
       buildRow(rowBlock, 1);
       continue;
     }
-    Value own = h;
-    if (op.getHeads() > 1)
-      own = index.add(
-          h, index.div(index.add(warpRow, rowBlock * 16), rowsPerHead));
-    head = buildHeadWords(builder, loc, seed, offset, b, own);
+    if (op.getHeads() > 1) {
+      Value first = index.add(warpRow, rowBlock * 16);
+      head = buildHeadWords(builder, loc, seed, offset, b,
+                            index.add(h, index.div(first, rowsPerHead)));
+    }
     for (int64_t colPair = 0; colPair < type.getShape()[1] / 16; ++colPair)
       for (int64_t parity : {0, 1})
         buildBlock(rowBlock, colPair, parity);
