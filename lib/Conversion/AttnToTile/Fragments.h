@@ -54,10 +54,7 @@ public:
     auto fragment = mlir::cast<tile::FragmentType>(type);
     mlir::OpBuilder::InsertionGuard guard(builder);
     auto op = tile::MapOp::create(builder, loc, type, inputs);
-    llvm::SmallVector<mlir::Type> types =
-        llvm::map_to_vector(inputs.getTypes(), [](mlir::Type input) {
-          return mlir::cast<tile::FragmentType>(input).getElementType();
-        });
+    llvm::SmallVector<mlir::Type> types(inputs.size(), builder.getF32Type());
     types.append(fragment.isRow() ? 1 : 2, builder.getI32Type());
     mlir::Block *block = builder.createBlock(
         &op.getBody(), {}, types,

@@ -197,10 +197,10 @@ class Tracing(unittest.TestCase):
 
     def test_op(self):
         q, k, v = (t[:, :2, :9].contiguous().requires_grad_() for t in (self.q, self.k, self.v))
-        torch.library.opcheck(attention_op, (q, k, v, None, None, None, "top_left", [], 0.0, None))
+        torch.library.opcheck(attention_op, (q, k, v, None, None, None, "top_left", [], 0.0, None, 0.0, None))
         seen = torch.rand(1, 1, 9, 9) > 0.2
         sink = randn(2).requires_grad_()
-        torch.library.opcheck(attention_op, (q, k, v, None, seen, sink, "", [4, 2], 3.0, 0.5))
+        torch.library.opcheck(attention_op, (q, k, v, None, seen, sink, "", [4, 2], 3.0, 0.5, 0.2, torch.tensor([1, 2])))
 
     def test_compile_with_gradients(self):
         def model(f, q):

@@ -178,15 +178,12 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
                        << ", got " << shape[1];
   bool isOperand = layout == FragmentLayout::OperandA;
   bool isRow = layout == FragmentLayout::Row;
-  bool isAccumulator = layout == FragmentLayout::Accumulator;
   if (isOperand ? !isOperandType(element)
-                : !element.isF32() && !(isRow && element.isInteger(32)) &&
-                      !(isAccumulator && element.isInteger(1)))
+                : !element.isF32() && !(isRow && element.isInteger(32)))
     return emitError() << "expected "
-                       << (isOperand       ? "f16, bf16 or f32"
-                           : isRow         ? "f32 or i32"
-                           : isAccumulator ? "f32 or i1"
-                                           : "f32")
+                       << (isOperand ? "f16, bf16 or f32"
+                           : isRow   ? "f32 or i32"
+                                     : "f32")
                        << " elements, got " << element;
   return success();
 }

@@ -93,8 +93,7 @@ def AttnTile_Fragment : AttnTile_Type<"Fragment", "fragment"> {
     warp, lane = 4 * g + t, blocks of 16 rows (PTX ISA, "Matrix Fragments for
     mma.m16n8k16"):
 
-    `accumulator` (f32, or i1 for what holds of its elements), for each block of
-    16 rows and 8 columns, 4 values:
+    `accumulator` (f32), for each block of 16 rows and 8 columns, 4 values:
     ```
               col 2t    2t+1          lanes of a row: 4g .. 4g+3
       row g     v0       v1
