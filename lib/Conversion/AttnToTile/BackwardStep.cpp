@@ -55,10 +55,7 @@ FailureOr<Value> BackwardStepBuilder::createMap(
   Value last = arith::SubIOp::create(builder, loc, rows, one);
   auto map =
       tile::MapOp::create(builder, loc, inputs.front().getType(), inputs);
-  SmallVector<Type> types =
-      llvm::map_to_vector(inputs.getTypes(), [](Type input) {
-        return cast<tile::FragmentType>(input).getElementType();
-      });
+  SmallVector<Type> types(inputs.size(), builder.getF32Type());
   types.append(2, builder.getI32Type());
   Block *block = builder.createBlock(&map.getBody(), {}, types,
                                      SmallVector<Location>(types.size(), loc));
@@ -164,8 +161,16 @@ FailureOr<Value> BackwardStepBuilder::getProbability(ValueRange inputs,
       .getResult();
 }
 
-/// scale * dS1 from P, dP, delta, what dropout keeps, if it does, and, for the
-/// derivative of score_mod at the score, the product. 0 where a mask or a
+/// True where the sign bit says that `p` is dropped; -0 is, too.
+static Value isDropped(OpBuilder &builder, Location loc, Value p) {
+  Value bits = arith::BitcastOp::create(builder, loc, builder.getI32Type(), p);
+  Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, bits,
+                               zero);
+}
+
+/// scale * dS1 from P, with signs where dropout drops it, dP, delta and, for
+/// the derivative of score_mod at the score, the product. 0 where a mask or a
 /// score_mod makes P 0: there dP may be infinite.
 FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
                                                   const Element &element,
@@ -174,7 +179,9 @@ FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
   Value p = inputs[0], dP = inputs[1], delta = inputs[2];
   double factor = step.getScaleValue();
   if (dropout) {
-    dP = arith::SelectOp::create(builder, loc, inputs[3], dP, constant(0));
+    dP = arith::SelectOp::create(builder, loc, isDropped(builder, loc, p),
+                                 constant(0), dP);
+    p = math::AbsFOp::create(builder, loc, p);
     factor *= dropout->getScale();
   }
   Value gradient = fragments.mul(
@@ -192,27 +199,29 @@ FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
   return fragments.selectEqual(p, 0, constant(0), gradient);
 }
 
-Value BackwardStepBuilder::createDropoutMask(Value fragment) {
+/// P, with minus signs where dropout drops it: what has to be known for dP,
+/// too.
+Value BackwardStepBuilder::createDropout(Value probabilities) {
   SmallVector<Value> offsets =
       llvm::map_to_vector(step.getOffsets(), [&](Value offset) {
         return mods.getValues().lookup(offset);
       });
-  return mods.createDropoutMask(loc, *dropout, fragment, offsets, keysAreRows,
-                                /*heads=*/1);
+  return mods.createDropout(loc, *dropout, probabilities, offsets,
+                            /*signs=*/true, keysAreRows, /*heads=*/1);
 }
 
 /// P / (1 - rate) where it is kept, else 0; P without dropout.
-Value BackwardStepBuilder::applyDropout(Value probabilities) {
+Value BackwardStepBuilder::getKept(Value probabilities) {
   if (!dropout)
     return probabilities;
   Fragments fragments(builder, loc);
-  return fragments.map(probabilities.getType(), {probabilities, keep},
-                       [&](ValueRange args) -> Value {
-                         Value scaled = fragments.mul(
-                             args[0], constant(dropout->getScale()));
-                         return arith::SelectOp::create(builder, loc, args[1],
-                                                        scaled, constant(0));
-                       });
+  return fragments.map(
+      probabilities.getType(), probabilities, [&](ValueRange args) -> Value {
+        Value scaled = fragments.mul(args[0], constant(dropout->getScale()));
+        return arith::SelectOp::create(builder, loc,
+                                       isDropped(builder, loc, args[0]),
+                                       constant(0), scaled);
+      });
 }
 
 Value BackwardStepBuilder::toOperand(Value fragment) {
@@ -240,15 +249,13 @@ FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
   if (failed(probabilities))
     return failure();
   if (dropout)
-    keep = createDropoutMask(*probabilities);
-  Value kept = step.getDValue() ? applyDropout(*probabilities) : Value();
+    probabilities = createDropout(*probabilities);
+  Value kept = step.getDValue() ? getKept(*probabilities) : Value();
   if (!tiles.value)
     return Scores{kept, Value()};
   Value dP = keysAreRows ? createProduct(tiles.value, tiles.dOutput)
                          : createProduct(tiles.dOutput, tiles.value);
   SmallVector<Value> inputs = {*probabilities, dP, getVector(tiles.delta)};
-  if (keep)
-    inputs.push_back(keep);
   if (step.hasScoreMod())
     inputs.push_back(scores);
   FailureOr<Value> dScores =

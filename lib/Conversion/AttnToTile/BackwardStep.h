@@ -68,8 +68,8 @@ private:
   mlir::FailureOr<mlir::Value> getGradient(mlir::ValueRange inputs,
                                            const Element &element,
                                            mlir::Region &derivative);
-  mlir::Value createDropoutMask(mlir::Value fragment);
-  mlir::Value applyDropout(mlir::Value probabilities);
+  mlir::Value createDropout(mlir::Value probabilities);
+  mlir::Value getKept(mlir::Value probabilities);
   mlir::Value constant(double value);
 
   ModToMap &mods;
@@ -79,7 +79,6 @@ private:
   const BackwardTiles &tiles;
   bool keysAreRows;
   std::optional<Dropout> dropout;
-  mlir::Value keep; ///< what it keeps of the tile
 };
 
 /// Builds the RowValues of a CTA's rows. delta = rowsum(dO * O) - dLSE reads

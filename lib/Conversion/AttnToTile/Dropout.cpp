@@ -4,25 +4,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Fragments.h"
 #include "ModToMap.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 using namespace mlir;
 using namespace attn;
 
-Value ModToMap::createDropoutMask(Location loc, const Dropout &dropout,
-                                  Value fragment, ValueRange offsets,
-                                  bool transposed, int64_t heads) {
-  auto type = cast<tile::FragmentType>(fragment.getType());
-  auto keep = tile::FragmentType::get(builder.getContext(), type.getShape(),
-                                      builder.getI1Type(),
-                                      tile::FragmentLayout::Accumulator);
-  return tile::DropoutMaskOp::create(
-      builder, loc, keep, values.lookup(dropout.seed),
+Value ModToMap::createDropout(Location loc, const Dropout &dropout, Value p,
+                              ValueRange offsets, bool signs, bool transposed,
+                              int64_t heads) {
+  return tile::DropoutOp::create(
+      builder, loc, p, values.lookup(dropout.seed),
       values.lookup(dropout.offset), offsets[kLoopB], offsets[kLoopH],
       offsets[kLoopM], offsets[kLoopN],
-      static_cast<int64_t>(dropout.getThreshold()), transposed, heads);
+      static_cast<int64_t>(dropout.getThreshold()), signs, transposed, heads);
 }
 
 Value ModToMap::applyDropout(OnlineAttentionOp step, Value p) {
@@ -39,12 +34,6 @@ Value ModToMap::applyDropout(OnlineAttentionOp step, Value p,
   if (!dropout)
     return p;
   int64_t heads = cast<ShapedType>(step.getQuery().getType()).getDimSize(kHead);
-  Location loc = step.getLoc();
-  Value keep = createDropoutMask(loc, *dropout, p, offsets,
-                                 /*transposed=*/false, heads);
-  Fragments fragments(builder, loc);
-  return fragments.map(p.getType(), {p, keep}, [&](ValueRange args) -> Value {
-    return arith::SelectOp::create(builder, loc, args[1], args[0],
-                                   fragments.constant(0));
-  });
+  return createDropout(step.getLoc(), *dropout, p, offsets, /*signs=*/false,
+                       /*transposed=*/false, heads);
 }

@@ -42,11 +42,10 @@ public:
   mlir::Value applyDropout(OnlineAttentionOp step, mlir::Value p);
   mlir::Value applyDropout(OnlineAttentionOp step, mlir::Value p,
                            mlir::ValueRange offsets);
-  /// What `dropout` keeps of a tile like `fragment` at `offsets`, whose rows
-  /// are keys with `transposed`, and of `heads` heads.
-  mlir::Value createDropoutMask(mlir::Location loc, const Dropout &dropout,
-                                mlir::Value fragment, mlir::ValueRange offsets,
-                                bool transposed, int64_t heads);
+  /// attn_tile.dropout of the tile `p` at `offsets` in the kernel.
+  mlir::Value createDropout(mlir::Location loc, const Dropout &dropout,
+                            mlir::Value p, mlir::ValueRange offsets, bool signs,
+                            bool transposed, int64_t heads);
 
   /// Global coordinates of an element, all i32.
   struct Coordinates {

@@ -20,15 +20,15 @@ using namespace attn::tile;
 
 namespace {
 
-/// Builds the mask of one op.
-class MaskBuilder {
+/// Builds the registers of one op.
+class DropoutBuilder {
 public:
-  MaskBuilder(OpBuilder &builder, DropoutMaskOp op,
-              DropoutMaskOp::GenericAdaptor<ArrayRef<ValueRange>> operands,
-              int64_t warps)
+  DropoutBuilder(OpBuilder &builder, DropoutOp op,
+                 DropoutOp::GenericAdaptor<ArrayRef<ValueRange>> operands,
+                 int64_t warps)
       : builder(builder), loc(op.getLoc()), index(builder, loc), op(op),
-        type(op.getKeep().getType()), seed(operands.getSeed().front()),
-        offset(operands.getOffset().front()),
+        type(op.getSource().getType()), source(operands.getSource()),
+        seed(operands.getSeed().front()), offset(operands.getOffset().front()),
         b(index.toI32(operands.getB().front())),
         h(index.toI32(operands.getH().front())),
         i(index.toI32(operands.getI().front())),
@@ -56,8 +56,9 @@ private:
   OpBuilder &builder;
   Location loc;
   IndexBuilder index;
-  DropoutMaskOp op;
+  DropoutOp op;
   FragmentType type;
+  ValueRange source;
   Value seed, offset, b, h, i, j;
   int64_t rowsPerHead, rowBlocks;
   Value laneRow, laneCol, warpRow;
@@ -67,17 +68,26 @@ private:
 
 } // namespace
 
-void MaskBuilder::set(int64_t rowBlock, int64_t rowHalf, int64_t colPair,
-                      int64_t colHalf, int64_t parity, Value word) {
+void DropoutBuilder::set(int64_t rowBlock, int64_t rowHalf, int64_t colPair,
+                         int64_t colHalf, int64_t parity, Value word) {
   int64_t colBlocks = type.getShape()[1] / 8;
   int64_t block = rowBlock * colBlocks + 2 * colPair + colHalf;
+  int64_t number = block * 4 + rowHalf * 2 + parity;
   Value threshold = index.i32(static_cast<int32_t>(op.getThreshold()));
-  registers[block * 4 + rowHalf * 2 + parity] = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::uge, word, threshold);
+  Value isKept = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge,
+                                       word, threshold);
+  Value element = source[number], dropped;
+  if (op.getSigns())
+    dropped = arith::NegFOp::create(builder, loc, element);
+  else
+    dropped =
+        arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0.0f));
+  registers[number] =
+      arith::SelectOp::create(builder, loc, isKept, element, dropped);
 }
 
 /// The words of four elements, of which (row, col) of the tile is the first.
-PhiloxWords MaskBuilder::buildWords(Value row, Value col) {
+PhiloxWords DropoutBuilder::buildWords(Value row, Value col) {
   if (op.getTransposed())
     std::swap(row, col);
   return buildElementWords(builder, loc, head, index.add(i, row),
@@ -85,8 +95,8 @@ PhiloxWords MaskBuilder::buildWords(Value row, Value col) {
 }
 
 /// Four registers, whose rows are of one head.
-void MaskBuilder::buildBlock(int64_t rowBlock, int64_t colPair,
-                             int64_t parity) {
+void DropoutBuilder::buildBlock(int64_t rowBlock, int64_t colPair,
+                                int64_t parity) {
   Value firstRow = index.add(warpRow, rowBlock * 16);
   if (op.getHeads() > 1)
     firstRow = index.rem(firstRow, rowsPerHead);
@@ -101,7 +111,7 @@ void MaskBuilder::buildBlock(int64_t rowBlock, int64_t colPair,
 
 /// The registers of one row, for tiles in which row g + 8 may be of another
 /// head than row g: which two of four words a row has is known at run time.
-void MaskBuilder::buildRow(int64_t rowBlock, int64_t rowHalf) {
+void DropoutBuilder::buildRow(int64_t rowBlock, int64_t rowHalf) {
   Value row =
       index.add(index.add(warpRow, rowBlock * 16 + rowHalf * 8), laneRow);
   head = buildHeadWords(builder, loc, seed, offset, b,
@@ -126,7 +136,7 @@ void MaskBuilder::buildRow(int64_t rowBlock, int64_t rowHalf) {
 /// The words of a head that all lanes share, in a form from which ptxas knows
 /// that they do (PTX ISA, redux.sync): what follows from them, the keys of ten
 /// rounds, then takes uniform registers.
-PhiloxWords MaskBuilder::buildUniformHead() {
+PhiloxWords DropoutBuilder::buildUniformHead() {
   PhiloxWords words = buildHeadWords(builder, loc, seed, offset, b, h);
   for (Value &word : words)
     word = NVVM::ReduxOp::create(builder, loc, word.getType(), word,
@@ -134,7 +144,7 @@ PhiloxWords MaskBuilder::buildUniformHead() {
   return words;
 }
 
-SmallVector<Value> MaskBuilder::build() {
+SmallVector<Value> DropoutBuilder::build() {
   registers.resize(rowBlocks * (type.getShape()[1] / 8) * 4);
   bool isShared = rowsPerHead % 16 == 0;
   if (op.getHeads() == 1)
@@ -158,13 +168,13 @@ SmallVector<Value> MaskBuilder::build() {
 }
 
 namespace {
-struct DropoutMaskLowering : TileOpLowering<DropoutMaskOp> {
+struct DropoutLowering : TileOpLowering<DropoutOp> {
   using TileOpLowering::TileOpLowering;
   LogicalResult
-  matchAndRewrite(DropoutMaskOp op, Adaptor adaptor,
+  matchAndRewrite(DropoutOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     rewriter.replaceOpWithMultiple(
-        op, {MaskBuilder(rewriter, op, adaptor, getWarps()).build()});
+        op, {DropoutBuilder(rewriter, op, adaptor, getWarps()).build()});
     return success();
   }
 };
@@ -172,5 +182,5 @@ struct DropoutMaskLowering : TileOpLowering<DropoutMaskOp> {
 
 void attn::tile::populateDropoutPatterns(TypeConverter &converter,
                                          RewritePatternSet &patterns) {
-  patterns.add<DropoutMaskLowering>(converter, patterns.getContext());
+  patterns.add<DropoutLowering>(converter, patterns.getContext());
 }

@@ -8,14 +8,8 @@
 attn_tile.kernel @mask(%o: !attn_tile.global<?x32xf32>, %seed: !attn_tile.global<i64>) warps(1) {
   %c0 = arith.constant 0 : index
   %s = attn_tile.extract %seed[] : !attn_tile.global<i64>
-  %keep = attn_tile.dropout_mask %s, %s at(%c0, %c0, %c0, %c0) threshold(429496729) : !attn_tile.fragment<16x32xi1, accumulator>
-  %x = attn_tile.map %keep : (!attn_tile.fragment<16x32xi1, accumulator>) -> !attn_tile.fragment<16x32xf32, accumulator> {
-  ^bb0(%k: i1, %i: i32, %j: i32):
-    %zero = arith.constant 0.0 : f32
-    %one = arith.constant 1.0 : f32
-    %r = arith.select %k, %one, %zero : f32
-    attn_tile.yield %r : f32
-  }
+  %p = attn_tile.fill 1.0 : !attn_tile.fragment<16x32xf32, accumulator>
+  %x = attn_tile.dropout %p, %s, %s at(%c0, %c0, %c0, %c0) threshold(429496729) : !attn_tile.fragment<16x32xf32, accumulator>
   attn_tile.store %x, %o[%c0] : !attn_tile.fragment<16x32xf32, accumulator>, !attn_tile.global<?x32xf32>
   attn_tile.return
 }
@@ -28,14 +22,8 @@ attn_tile.kernel @mask(%o: !attn_tile.global<?x32xf32>, %seed: !attn_tile.global
 attn_tile.kernel @packed(%o: !attn_tile.global<?x32xf32>, %seed: !attn_tile.global<i64>) warps(1) {
   %c0 = arith.constant 0 : index
   %s = attn_tile.extract %seed[] : !attn_tile.global<i64>
-  %keep = attn_tile.dropout_mask %s, %s at(%c0, %c0, %c0, %c0) threshold(429496729) {heads = 4} : !attn_tile.fragment<16x32xi1, accumulator>
-  %x = attn_tile.map %keep : (!attn_tile.fragment<16x32xi1, accumulator>) -> !attn_tile.fragment<16x32xf32, accumulator> {
-  ^bb0(%k: i1, %i: i32, %j: i32):
-    %zero = arith.constant 0.0 : f32
-    %one = arith.constant 1.0 : f32
-    %r = arith.select %k, %one, %zero : f32
-    attn_tile.yield %r : f32
-  }
+  %p = attn_tile.fill 1.0 : !attn_tile.fragment<16x32xf32, accumulator>
+  %x = attn_tile.dropout %p, %s, %s at(%c0, %c0, %c0, %c0) threshold(429496729) {heads = 4} : !attn_tile.fragment<16x32xf32, accumulator>
   attn_tile.store %x, %o[%c0] : !attn_tile.fragment<16x32xf32, accumulator>, !attn_tile.global<?x32xf32>
   attn_tile.return
 }

@@ -134,7 +134,7 @@ def main():
     checker.check_forward("cpu", 37, "f32", 'kind = "small_cache"')
     for device in ("sim:sm_80", "sim:sm_90a"):
         checker.check_forward(device, 100)
-        checker.check_forward(device, 40, schedule="pack_gqa = true")
+        checker.check_forward(device, 40, schedule="pack_gqa = true" + (', mma = "wgmma"' if device == "sim:sm_90a" else ""))
     for tile_m, tile_n, warps in ((16, 16, 1), (32, 48, 2), (128, 32, 4)):
         schedule = f'mma = "mma_sync", tile_m = {tile_m}, tile_n = {tile_n}, warps = {warps}'
         checker.check_forward("sim:sm_80", 40, schedule=schedule)

@@ -203,8 +203,7 @@ LogicalResult MapOp::verify() {
   SmallVector<Type> expected;
   for (Value input : getInputs()) {
     auto type = cast<FragmentType>(input.getType());
-    bool fits = (type.getShape() == result.getShape() &&
-                 type.getLayout() == result.getLayout()) ||
+    bool fits = type == result ||
                 (type.isRow() && type.getRows() == result.getRows()) ||
                 (type.isColumn() && result.getShape().size() == 2 &&
                  type.getShape()[0] == result.getShape()[1]);
@@ -228,16 +227,15 @@ LogicalResult MapOp::verify() {
   return success();
 }
 
-LogicalResult DropoutMaskOp::verify() {
-  FragmentType keep = getKeep().getType();
-  if (keep.getLayout() != FragmentLayout::Accumulator ||
-      !keep.getElementType().isInteger(1))
-    return emitOpError() << "expected an accumulator of i1, got " << keep;
-  if (keep.getShape()[1] % 16 != 0)
+LogicalResult DropoutOp::verify() {
+  FragmentType source = getSource().getType();
+  if (source.getLayout() != FragmentLayout::Accumulator)
+    return emitOpError() << "expected an accumulator, got " << source;
+  if (source.getShape()[1] % 16 != 0)
     return emitOpError() << "expected columns to be a multiple of 16, got "
-                         << keep.getShape()[1];
-  if (getHeads() < 1 || keep.getRows() % getHeads() != 0)
-    return emitOpError() << "expected heads to divide " << keep.getRows()
+                         << source.getShape()[1];
+  if (getHeads() < 1 || source.getRows() % getHeads() != 0)
+    return emitOpError() << "expected heads to divide " << source.getRows()
                          << " rows, got " << getHeads();
   if (getTransposed() && getHeads() > 1)
     return emitOpError() << "expected one head with transposed, got "

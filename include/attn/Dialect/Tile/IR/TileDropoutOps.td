@@ -9,34 +9,38 @@
 
 include "attn/Dialect/Tile/IR/TileOpBase.td"
 
-def DropoutMaskOp : AttnTile_Op<"dropout_mask", [Pure]> {
-  let summary = "which elements of a tile dropout keeps";
+def DropoutOp : AttnTile_Op<"dropout", [
+    Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "the elements of a tile that dropout keeps";
   let description = [{
-    Element (r, c) is true where the word of `seed`, `offset` and (b, h, i + r,
+    Element (r, c) is kept where the word of `seed`, `offset` and (b, h, i + r,
     j + c), with `transposed` (b, h, i + c, j + r), is `threshold` or more as an
-    unsigned number (docs/Spec.md, "Dropout"). With `heads` = G > 1 the rows are
-    those of G neighbouring heads from h on, rows / G of each, as `attn_tile.load`
-    has them.
+    unsigned number (docs/Spec.md, "Dropout"). Others become 0, or with `signs`
+    their negatives: of a source that has none, the sign bits then say what is
+    dropped, and take no registers. With `heads` = G > 1 the rows are those of G
+    neighbouring heads from h on, rows / G of each, as `attn_tile.load` has them.
 
     i and j are multiples of 16, but for i with `heads`. A call of Philox gives the
     words of rows g and g + 8 and of columns 2t and 2t + 8, which one thread holds,
     of a tile and of its transpose; with less than 16 rows of a head, those of one
-    row.
+    row. All lanes of a warp must be here.
 
     Example:
     ```mlir
-    %keep = attn_tile.dropout_mask %seed, %offset at(%b, %h, %i, %j) threshold(429496729)
-        : !attn_tile.fragment<128x64xi1, accumulator>
+    %kept = attn_tile.dropout %p, %seed, %offset at(%b, %h, %i, %j) threshold(429496729)
+        : !attn_tile.fragment<128x64xf32, accumulator>
     ```
   }];
-  let arguments = (ins I64:$seed, I64:$offset, Index:$b, Index:$h, Index:$i,
-                       Index:$j, I64Attr:$threshold, UnitAttr:$transposed,
+  let arguments = (ins AttnTile_Fragment:$source, I64:$seed, I64:$offset,
+                       Index:$b, Index:$h, Index:$i, Index:$j,
+                       I64Attr:$threshold, UnitAttr:$signs,
+                       UnitAttr:$transposed,
                        DefaultValuedAttr<I64Attr, "1">:$heads);
-  let results = (outs AttnTile_Fragment:$keep);
+  let results = (outs AttnTile_Fragment:$result);
   let assemblyFormat = [{
-    $seed `,` $offset `at` `(` $b `,` $h `,` $i `,` $j `)`
-    `threshold` `(` $threshold `)` (`transposed` $transposed^)? attr-dict
-    `:` type($keep)
+    $source `,` $seed `,` $offset `at` `(` $b `,` $h `,` $i `,` $j `)`
+    `threshold` `(` $threshold `)` (`signs` $signs^)?
+    (`transposed` $transposed^)? attr-dict `:` type($source)
   }];
   let hasVerifier = 1;
 }
