@@ -1,10 +1,15 @@
 // RUN: attn-opt %s --convert-attn-tile-to-nvvm | FileCheck %s
+// RUN: attn-opt %s --convert-attn-tile-to-nvvm | FileCheck %s --check-prefix=ELEMENTS
 
 // 16 x 32 elements, 16 a thread: 4 calls for these and one for the head, of 10 rounds with two products.
 // CHECK-LABEL: llvm.func @mask
 // CHECK-COUNT-100: arith.mului_extended
 // CHECK-NOT: arith.mului_extended
-// CHECK-COUNT-16: arith.select
+// CHECK: llvm.return
+// ELEMENTS-LABEL: llvm.func @mask
+// ELEMENTS-COUNT-16: arith.cmpi uge
+// ELEMENTS-NOT: arith.cmpi uge
+// ELEMENTS: llvm.return
 attn_tile.kernel @mask(%o: !attn_tile.global<?x32xf32>, %seed: !attn_tile.global<i64>) warps(1) {
   %c0 = arith.constant 0 : index
   %s = attn_tile.extract %seed[] : !attn_tile.global<i64>
