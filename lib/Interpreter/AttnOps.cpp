@@ -108,7 +108,7 @@ static LogicalResult evaluateNormalize(Operation *op,
     double own = sink ? (*sink)[row / rows % acc.getDim(kHead)] : -HUGE_VAL;
     RowEnd end(max[row], sum[row], own);
     for (int64_t i = row * width; i < (row + 1) * width; ++i)
-      output.set(i, acc[i] * end.factor);
+      output.set(i, normalize.getScaleValue() * acc[i] * end.factor);
     if (lse)
       lse->set(row, end.lse);
   }

@@ -7,6 +7,7 @@
 #include "ModPrograms.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/DropoutBuilder.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
 
 using namespace mlir;
@@ -34,6 +35,13 @@ void ModPrograms::addMods(OpTy op, const Environment &environment) {
       getResultType(op.getQuery(), environment) == ElementType::F32;
   if (op.getBias())
     options.bias = &bias.emplace(getOperand(op.getBias(), environment));
+  if (std::optional<Dropout> dropout = Dropout::get(op)) {
+    auto bitsOf = [&](Value value) {
+      return static_cast<uint64_t>(environment.scalar(value).integer);
+    };
+    options.dropout = reference::Dropout{
+        bitsOf(dropout->seed), bitsOf(dropout->offset), dropout->rate};
+  }
   if (op.hasScoreMod()) {
     scoreMod = std::make_unique<RegionProgram>(op.getScoreMod(), environment,
                                                queryLength, keyLength);

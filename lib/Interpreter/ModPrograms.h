@@ -15,8 +15,8 @@
 
 namespace attn {
 
-/// Scale, bias and regions of an op as lib/Reference takes them. `options`
-/// refers to the other members.
+/// Scale, bias, dropout and regions of an op as lib/Reference takes them.
+/// `options` refers to the other members.
 class ModPrograms {
 public:
   ModPrograms(AttentionOp op, const Environment &environment,

@@ -46,7 +46,7 @@ public:
     std::vector<char> visible(scores.size());
     for (int64_t i = begin; i < end; ++i) {
       computeScores(b, h, i, scores, visible);
-      Real lse = softmax(scores, visible, getSink(h));
+      Real lse = softmax(b, h, i, scores, visible);
       result.lse.set((b * dims.queryHeads + h) * dims.queryLength + i, lse);
       computeOutput(b, h, i, scores, visible);
     }
@@ -77,11 +77,12 @@ private:
                         : -std::numeric_limits<Real>::infinity();
   }
 
-  /// Turns scores into probabilities in place and returns the row's LSE.
-  Real softmax(std::vector<Real> &scores, const std::vector<char> &visible,
-               Real sink) const {
+  /// Turns scores into the factors of V, which are probabilities after dropout,
+  /// in place and returns the row's LSE.
+  Real softmax(int64_t b, int64_t h, int64_t i, std::vector<Real> &scores,
+               const std::vector<char> &visible) const {
     constexpr Real infinity = std::numeric_limits<Real>::infinity();
-    Real maximum = sink;
+    Real sink = getSink(h), maximum = sink;
     for (Real score : scores) {
       // std::max would drop a NaN, depending on its side.
       if (std::isnan(score) || score > maximum)
@@ -98,10 +99,14 @@ private:
       score = std::exp(score - maximum);
       sum += score;
     }
-    for (size_t j = 0; j < scores.size(); ++j)
-      scores[j] = visible[j]
-                      ? roundProbability(static_cast<double>(scores[j] / sum))
-                      : 0;
+    for (int64_t j = 0; j < dims.kvLength; ++j) {
+      Real factor =
+          static_cast<Real>(detail::getDropoutFactor(options, {b, h, i, j}));
+      scores[j] =
+          visible[j]
+              ? roundProbability(static_cast<double>(scores[j] / sum * factor))
+              : 0;
+    }
     return maximum + std::log(sum);
   }
 

@@ -128,8 +128,9 @@ private:
     if (p == 0)
       return;
     const Tensor &dO = inputs.outputGradient;
-    Real dP = dot(dO, outputRow, value, valueRow, dims.valueDim);
-    accumulate(gradients.value, valueRow, roundFactor(p), dO, outputRow,
+    Real kept = static_cast<Real>(detail::getDropoutFactor(options, at));
+    Real dP = kept * dot(dO, outputRow, value, valueRow, dims.valueDim);
+    accumulate(gradients.value, valueRow, roundFactor(p * kept), dO, outputRow,
                dims.valueDim);
     Real dS = scale * roundFactor(goBack(p * (dP - delta), raw, at));
     accumulate(gradients.query, queryRow, dS, key, keyRow, dims.headDim);

@@ -43,6 +43,16 @@ inline bool isVisible(const AttentionOptions &options, const ScoreIndex &at) {
   return !options.maskMod || options.maskMod(at.b, at.h, at.i, at.j);
 }
 
+/// The factor that dropout gives to a probability.
+inline double getDropoutFactor(const AttentionOptions &options,
+                               const ScoreIndex &at) {
+  if (!options.dropout)
+    return 1;
+  return options.dropout->keeps(at.b, at.h, at.i, at.j)
+             ? 1 / (1 - options.dropout->rate)
+             : 0;
+}
+
 /// The score after the scaled product, before the mask.
 template <typename Real>
 Real changeScore(Real score, const AttentionOptions &options,

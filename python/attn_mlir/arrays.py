@@ -258,6 +258,20 @@ def finished(array: Any, result: Any) -> Any:
     return sys.modules["jax"].numpy.asarray(result) if library_of(array) == "jax" else result
 
 
+def scalar_like(array: Any, number: int) -> Any:
+    """`number`, modulo 2^64, as an i64 of rank 0, of the library and on the device of `array`."""
+    number = (number + 2**63) % 2**64 - 2**63
+    module = type(array).__module__.partition(".")[0]
+    if module == "torch":
+        torch = sys.modules["torch"]
+        return torch.full((), number, dtype=torch.int64, device=array.device)
+    if module == "cupy":
+        return sys.modules[module].full((), number, dtype="int64")
+    if view_of(array).device == "cpu":
+        return HostArray.of("i64", (), [number])
+    raise BindingError(f"expected seed and offset in arrays beside arrays of {type(array).__name__}, got {number}")
+
+
 def current_stream(array: Any) -> int:
     """The CUstream that the array's library works on now; 0, the default stream, where it does not say."""
     if isinstance(array, StreamArray):

@@ -8,7 +8,7 @@ import math
 from numbers import Integral, Real
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from .arrays import ArrayView, view_of
+from .arrays import ArrayView, scalar_like, view_of
 from .cache import Cache
 from .errors import BindingError
 from .kernel import Kernel, compile, cuda_device
@@ -31,6 +31,9 @@ def attention(
     window: Window = None,
     bias: Any = None,
     sink: Any = None,
+    dropout: float = 0.0,
+    seed: Any = None,
+    offset: Any = 0,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
     mask_mod: Union[Mask, Any] = None,
@@ -53,6 +56,11 @@ def attention(
       window: (left, right): row i sees the keys i - left to i + right; a number is (left, 0).
       bias: [B, Hq, M, N] with any dimension 1, added to the scores.
       sink: [Hq], of query's type or f32: one more score in each row of a head, of a key without a value (attention sinks).
+      dropout: the rate in [0, 1) at which probabilities are dropped as factors of value; what is kept is divided by 1 - rate.
+        What is dropped is a function of seed, offset and the element's place alone (docs/Spec.md, "Dropout"): the same in the
+        backward, on every target, in every run.
+      seed, offset: numbers, or i64 arrays of rank 0 where query is, which are read when the kernel runs. Needed with
+        dropout (offset is 0 by default).
       soft_cap: scores become soft_cap * tanh(score / soft_cap).
       scale: 1/sqrt(D) by default.
       mask_mod, score_mod: functions of (b, h, i, j) and (score, b, h, i, j), see attn_mlir.mask. A mask_mod holds beside
@@ -73,9 +81,10 @@ def attention(
     compiler's diagnostics.
     """
     mask_mod = with_blocks(mask_mod, block_mask)
-    call = Call(query, key, value, bias, sink, causal, window, soft_cap, scale, mask_mod, score_mod)
+    random = dropout_arrays(query, dropout, seed, offset)
+    call = Call(query, key, value, bias, sink, random, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named)
-    fields = ("lse", return_lse)
+    fields = ("lse", return_lse, "dropout", float(dropout))
     return call.run((), fields, target, device, allow_tf32, cache, out)
 
 
@@ -91,6 +100,9 @@ def attention_backward(
     causal: Causal = False,
     window: Window = None,
     bias: Any = None,
+    dropout: float = 0.0,
+    seed: Any = None,
+    offset: Any = 0,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
     mask_mod: Union[Mask, Any] = None,
@@ -111,12 +123,25 @@ def attention_backward(
     d_lse).
     """
     mask_mod = with_blocks(mask_mod, block_mask)
-    call = Call(query, key, value, bias, None, causal, window, soft_cap, scale, mask_mod, score_mod)
+    random = dropout_arrays(query, dropout, seed, offset)
+    call = Call(query, key, value, bias, None, random, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named)
     more = {"output": output, "lse": lse, "d_output": d_output, **({"d_lse": d_lse} if d_lse is not None else {})}
     call.check_saved(more)
-    fields = ("gradient", True, "bias_gradient", bias_gradient, "d_lse", d_lse is not None)
+    fields = ("gradient", True, "dropout", float(dropout), "bias_gradient", bias_gradient, "d_lse", d_lse is not None)
     return call.run(tuple(more.values()), fields, target, device, allow_tf32, cache, out)
+
+
+def dropout_arrays(query: Any, rate: Any, seed: Any, offset: Any) -> dict[str, Any]:
+    """Seed and offset as arguments of a kernel; none where nothing is dropped."""
+    if not isinstance(rate, Real) or not 0 <= rate < 1:
+        raise BindingError(f"expected dropout to be at least 0 and below 1, got {rate!r}")
+    if rate == 0:
+        return {}
+    if seed is None:
+        raise BindingError("expected a seed with dropout, got none")
+    given = {"seed": seed, "offset": offset}
+    return {name: scalar_like(query, int(x)) if isinstance(x, Integral) else x for name, x in given.items()}
 
 
 def with_blocks(mask_mod: Any, block_mask: Any) -> Any:
@@ -130,8 +155,8 @@ def with_blocks(mask_mod: Any, block_mask: Any) -> Any:
 class Call:
     """What `attention` and `attention_backward` share: arrays, options, and the kernel for them."""
 
-    def __init__(self, query, key, value, bias, sink, causal, window, soft_cap, scale, mask_mod, score_mod):
-        arrays = {"query": query, "key": key, "value": value, "bias": bias, "sink": sink}
+    def __init__(self, query, key, value, bias, sink, random, causal, window, soft_cap, scale, mask_mod, score_mod):
+        arrays = {"query": query, "key": key, "value": value, "bias": bias, "sink": sink, **random}
         arrays = {name: array for name, array in arrays.items() if array is not None or name in ("query", "key", "value")}
         self.arguments = list(arrays.values())
         self.views = [view_of(array, name) for name, array in arrays.items()]
@@ -203,7 +228,7 @@ FLOATS = ("f16", "bf16", "f32", "f64")
 
 
 def check_arrays(named: Mapping[str, ArrayView]):
-    """Types and shapes of query, key and value, and of what there is of bias and sink, in the words of a manifest's binding."""
+    """Types and shapes of query, key and value, and of what there is of bias, sink, seed and offset, in the words of a manifest's binding."""
     query, key, value = (named[name] for name in ("query", "key", "value"))
     for name, view in (("query", query), ("key", key), ("value", value)):
         if len(view.shape) != 4:
@@ -232,6 +257,10 @@ def check_arrays(named: Mapping[str, ArrayView]):
             raise BindingError(f"sink: expected shape ({heads},), one for each query head, got {tuple(sink.shape)}")
         if sink.dtype not in (query.dtype, "f32"):
             raise BindingError(f"sink: expected dtype {query.dtype} or f32, got {sink.dtype}")
+    for name in ("seed", "offset"):
+        view = named.get(name)
+        if view is not None and (view.dtype, tuple(view.shape)) != ("i64", ()):
+            raise BindingError(f"{name}: expected a number or an i64 array of rank 0, got {view.dtype} of {tuple(view.shape)}")
 
 
 def check_sizes(name: str, got: Sequence[int], expected: Sequence[int]):

@@ -34,8 +34,8 @@ class AttentionProblem:
     """output [B, Hq, M, value_dim] = softmax(score_mod(scale * query key^T + bias), under mask_mod) value.
 
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
-    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `scale` is 1/sqrt(head_dim) by
-    default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm).
+    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `dropout` is its rate, with which
+    seed and offset (i64, rank 0) are arguments; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm).
 
     With `gradient` it is the backward: arguments then go on with output, lse and d_output, and with `d_lse` d_lse; results
     are d_query, d_key, d_value, with `bias_gradient` d_bias.
@@ -49,6 +49,7 @@ class AttentionProblem:
     bias_shape: Optional[tuple[Union[int, str], ...]] = None
     bias_dtype: str = "f32"
     sink_dtype: Optional[str] = None
+    dropout: float = 0.0
     scale: Optional[float] = None
     lse: bool = False
     gradient: bool = False
@@ -57,7 +58,7 @@ class AttentionProblem:
 
     @property
     def captures(self) -> tuple[Capture, ...]:
-        """Of the score, then of the mask: the function's arguments after query, key, value, bias and sink."""
+        """Of the score, then of the mask: the function's arguments after query, key, value, bias, sink, seed and offset."""
         regions = [region for region in (self.score, self.mask) if region]
         return tuple(capture for region in regions for capture in region.captures)
 
@@ -80,11 +81,17 @@ class AttentionProblem:
         if self.sink_dtype is not None:
             arguments["sink"] = tensor(("Hq",), self.sink_dtype)
             clauses.append(f"sink(%sink : {arguments['sink']})")
+        reads, dropout = [], []
+        if self.dropout:
+            arguments.update({"seed": "tensor<i64>", "offset": "tensor<i64>"})
+            reads = [f"  %dropout_{name} = tensor.extract %{name}[] : tensor<i64>\n" for name in ("seed", "offset")]
+            dropout = [f"dropout(%dropout_seed, %dropout_offset) rate({float_text(self.dropout)})"]
         arguments.update((c.name, c.type) for c in self.captures)
         if self.gradient:
             saved = {"output": output, "lse": lse, "d_output": output, **({"d_lse": lse} if self.d_lse else {})}
             arguments.update(saved)
             clauses += [f"{operand}(%{operand} : {type})" for operand, type in saved.items()]
+        clauses += dropout
         if self.scale is not None:
             clauses.append(f"scale({float_text(self.scale)})")
         clauses += [f"score_mod {self.score.text}"] if self.score else []
@@ -99,7 +106,7 @@ class AttentionProblem:
             result_types += f" d_bias({types[-1]})"
         parameters = ", ".join(f"%{name}: {type}" for name, type in arguments.items())
         return f"""func.func @{name}({parameters}) -> ({", ".join(types)}) {{
-  {", ".join(results)} = attn.{op} %query, %key, %value {" ".join(clauses)}
+{"".join(reads)}  {", ".join(results)} = attn.{op} %query, %key, %value {" ".join(clauses)}
       : {query}, {key}, {value} -> {result_types}
   return {", ".join(results)} : {", ".join(types)}
 }}

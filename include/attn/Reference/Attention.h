@@ -13,6 +13,7 @@
 #ifndef ATTN_REFERENCE_ATTENTION_H
 #define ATTN_REFERENCE_ATTENTION_H
 
+#include "attn/Reference/Dropout.h"
 #include "attn/Reference/Tensor.h"
 
 #include <functional>
@@ -61,6 +62,9 @@ struct AttentionOptions {
   /// one thread.
   ScoreGradientSink scoreGradientSink;
   MaskMod maskMod;
+  /// Of the probabilities, as factors of V: what is kept is divided by 1 -
+  /// rate.
+  std::optional<Dropout> dropout;
   /// Element type of the output; default: that of the query.
   std::optional<ElementType> outputType;
   /// unfusedAttention rounds the factors of its products (Q, K, P, V) to tf32,

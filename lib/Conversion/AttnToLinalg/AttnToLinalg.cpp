@@ -80,13 +80,18 @@ static Value selectIfEqual(OpBuilder &b, Location l, Value condition,
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// `acc / sum`, and 0 in rows whose sum is 0.
+/// `scale * acc / sum`, and 0 in rows whose sum is 0.
 static Value emitOutput(OpBuilder &builder, Location loc,
-                        const OnlineState &state, RankedTensorType type) {
+                        const OnlineState &state, double scale,
+                        RankedTensorType type) {
   return elementwise(
       builder, loc, {state.acc, state.sum}, type,
       [&](OpBuilder &b, Location l, ValueRange args) {
         Value quotient = arith::DivFOp::create(b, l, args[0], args[1]);
+        auto statistics = cast<FloatType>(quotient.getType());
+        if (scale != 1)
+          quotient = arith::MulFOp::create(
+              b, l, quotient, constantFloat(b, l, statistics, scale));
         Value guarded = selectIfEqual(b, l, args[1], 0, 0, quotient);
         return convertFloat(b, l, guarded,
                             cast<FloatType>(type.getElementType()));
@@ -133,16 +138,17 @@ static OnlineState takeSink(OpBuilder &builder, Location loc,
 }
 
 /// Replaces an op with results (output, optional LSE) by the two of `state`
-/// after `sinks`, which may be null.
+/// after `sinks`, which may be null; `scale` is a factor of the output.
 static void replaceByNormalized(PatternRewriter &rewriter, Operation *op,
-                                OnlineState state, Value sinks) {
+                                OnlineState state, Value sinks, double scale) {
   Location loc = op->getLoc();
   if (sinks)
     state = takeSink(rewriter, loc, state, sinks);
   auto typeOf = [&](unsigned i) {
     return cast<RankedTensorType>(op->getResult(i).getType());
   };
-  SmallVector<Value> results = {emitOutput(rewriter, loc, state, typeOf(0))};
+  SmallVector<Value> results = {
+      emitOutput(rewriter, loc, state, scale, typeOf(0))};
   if (op->getNumResults() == 2)
     results.push_back(emitLse(rewriter, loc, state, typeOf(1)));
   rewriter.replaceOp(op, results);
@@ -158,9 +164,11 @@ struct ConvertAttention : OpRewritePattern<AttentionOp> {
 
   LogicalResult matchAndRewrite(AttentionOp op,
                                 PatternRewriter &rewriter) const override {
-    OnlineState state = emitOnlineStep(rewriter, op.getLoc(),
-                                       ScoreInputs::get(op), std::nullopt);
-    replaceByNormalized(rewriter, op, state, op.getSink());
+    ScoreInputs inputs = ScoreInputs::get(op);
+    OnlineState state =
+        emitOnlineStep(rewriter, op.getLoc(), inputs, std::nullopt);
+    replaceByNormalized(rewriter, op, state, op.getSink(),
+                        inputs.dropout ? inputs.dropout->getScale() : 1);
     return success();
   }
 };
@@ -216,7 +224,7 @@ struct ConvertNormalize : OpRewritePattern<NormalizeOp> {
   LogicalResult matchAndRewrite(NormalizeOp op,
                                 PatternRewriter &rewriter) const override {
     replaceByNormalized(rewriter, op, {op.getAcc(), op.getMax(), op.getSum()},
-                        op.getSink());
+                        op.getSink(), op.getScaleValue());
     return success();
   }
 };

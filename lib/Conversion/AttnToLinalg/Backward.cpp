@@ -80,6 +80,8 @@ private:
   Value emitProbabilities(Value lse);
   Value emitSoftmaxGradient(Value delta);
   Value emitModGradient();
+  /// P after dropout.
+  Value emitDropped();
   Value emitWeightedKeyRows(Value weights, Value rows, double scale,
                             Value init);
 
@@ -136,7 +138,9 @@ Value BackwardEmitter::emitSoftmaxGradient(Value delta) {
       {probabilities, delta}, {map(loops), map(rowLoops()), map(loops)},
       emitProducts(dOutput, inputs.value), loops, {},
       [&](OpBuilder &b, Location l, ValueRange args) -> Value {
-        Value shifted = arith::SubFOp::create(b, l, args[2], args[1]);
+        double factor = inputs.dropout ? inputs.dropout->getScale() : 1;
+        Value dP = emitDropout(b, l, args[2], factor);
+        Value shifted = arith::SubFOp::create(b, l, dP, args[1]);
         Value product = arith::MulFOp::create(b, l, args[0], shifted);
         return zeroIfZero(b, l, args[0], product);
       });
@@ -234,12 +238,25 @@ Value BackwardEmitter::emitKeyGradient(Value init) {
   return emitWeightedKeyRows(dInner, query, inputs.scale, init);
 }
 
+Value BackwardEmitter::emitDropped() {
+  if (!inputs.dropout)
+    return probabilities;
+  SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
+  Value init = tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, probabilities), type);
+  return generic({probabilities}, {map(loops), map(loops)}, init, loops, {},
+                 [&](OpBuilder &b, Location l, ValueRange args) {
+                   return emitDropout(b, l, args[0],
+                                      inputs.dropout->getScale());
+                 });
+}
+
 Value BackwardEmitter::emitValueGradient(Value init) {
   if (!init)
     init =
         filled(builder, loc, tensor::getMixedSizes(builder, loc, inputs.value),
                constantFloat(builder, loc, type, 0));
-  return emitWeightedKeyRows(probabilities, dOutput, 1, init);
+  return emitWeightedKeyRows(emitDropped(), dOutput, 1, init);
 }
 
 Value BackwardEmitter::emitBiasGradient() {

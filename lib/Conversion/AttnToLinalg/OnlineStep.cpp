@@ -25,6 +25,7 @@ private:
   Value emitMax(Value scores, Value init);
   Value emitExponentials(Value scores, Value max);
   Value emitSum(Value exponentials, Value init);
+  Value emitKept(Value exponentials);
   Value emitAccumulation(Value exponentials, Value init);
   Value rescale(Value state, Value oldMax, Value newMax);
 };
@@ -82,6 +83,19 @@ Value StepEmitter::emitSum(Value exponentials, Value init) {
   return generic({exponentials}, {map(loops), map(rows)}, init, loops, {loopJ},
                  [&](OpBuilder &b, Location l, ValueRange args) -> Value {
                    return arith::AddFOp::create(b, l, args[1], args[0]);
+                 });
+}
+
+/// The exponentials that dropout keeps; all of them without it.
+Value StepEmitter::emitKept(Value exponentials) {
+  if (!inputs.dropout)
+    return exponentials;
+  SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
+  Value init = tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, exponentials), type);
+  return generic({exponentials}, {map(loops), map(loops)}, init, loops, {},
+                 [&](OpBuilder &b, Location l, ValueRange args) {
+                   return emitDropout(b, l, args[0], 1);
                  });
 }
 
@@ -148,7 +162,7 @@ OnlineState StepEmitter::emit(std::optional<OnlineState> state) {
     from.acc = rescale(from.acc, from.max, max);
   }
   Value sum = emitSum(exponentials, from.sum);
-  Value acc = emitAccumulation(exponentials, from.acc);
+  Value acc = emitAccumulation(emitKept(exponentials), from.acc);
   auto typeOf = [&](Value value) { return value ? value.getType() : Type(); };
   OnlineState wanted = state.value_or(OnlineState());
   return {collapseHeads(acc, typeOf(wanted.acc)),

@@ -213,6 +213,17 @@ SmallVector<Value> ScoreEmitter::coordinates(OpBuilder &b, Location l) {
   return result;
 }
 
+Value ScoreEmitter::emitDropout(OpBuilder &b, Location l, Value p,
+                                double factor) {
+  if (!inputs.dropout)
+    return p;
+  Value keep = buildKeep(b, l, *inputs.dropout, coordinates(b, l));
+  Value kept =
+      arith::MulFOp::create(b, l, p, constantFloat(b, l, type, factor));
+  return arith::SelectOp::create(b, l, keep, kept,
+                                 constantFloat(b, l, type, 0));
+}
+
 Value ScoreEmitter::inlineMod(OpBuilder &b, Region &region,
                               ValueRange arguments, Value wanted) {
   IRMapping mapping;

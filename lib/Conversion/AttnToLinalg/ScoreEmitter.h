@@ -17,6 +17,7 @@
 #define ATTN_LIB_CONVERSION_ATTNTOLINALG_SCOREEMITTER_H
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/DropoutBuilder.h"
 
 namespace attn {
 
@@ -31,6 +32,7 @@ struct ScoreInputs {
   mlir::Region *maskMod;
   double scale;
   mlir::FloatType scoreType;
+  std::optional<Dropout> dropout;
 
   /// Of an attn.attention or attn.attention_backward.
   template <typename OpTy>
@@ -38,7 +40,7 @@ struct ScoreInputs {
     return {op.getQuery(),      op.getKey(),       op.getValue(),
             op.getBias(),
             /*offsets=*/{},     &op.getScoreMod(), &op.getMaskMod(),
-            op.getScaleValue(), op.getScoreType()};
+            op.getScaleValue(), op.getScoreType(), Dropout::get(op)};
   }
 };
 
@@ -97,6 +99,10 @@ protected:
   /// Global coordinates (b, h, i, j) inside a body whose loops begin with the
   /// row loops and j.
   llvm::SmallVector<Value> coordinates(mlir::OpBuilder &b, mlir::Location l);
+  /// `p` times `factor` where dropout keeps the element of the body, else 0;
+  /// `p` without dropout.
+  Value emitDropout(mlir::OpBuilder &b, mlir::Location l, Value p,
+                    double factor);
   /// Clones the body of a score_mod or mask_mod; returns what it yields, or the
   /// copy of its value `wanted`.
   Value inlineMod(mlir::OpBuilder &b, mlir::Region &region,

@@ -264,9 +264,10 @@ LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
 //===----------------------------------------------------------------------===//
 
 void KernelBuilder::convertNormalize(NormalizeOp op) {
-  auto [output, lse] = buildNormalize(
-      builder, op.getLoc(), ScoreUnits::get(attention.first),
-      getState({op.getAcc(), op.getMax(), op.getSum()}), loadSink());
+  auto [output, lse] =
+      buildNormalize(builder, op.getLoc(), ScoreUnits::get(attention.first),
+                     getState({op.getAcc(), op.getMax(), op.getSum()}),
+                     loadSink(), op.getScaleValue());
   values.map(op.getOutput(), output);
   if (op.getLse())
     values.map(op.getLse(), lse);

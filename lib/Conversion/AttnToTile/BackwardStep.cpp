@@ -161,18 +161,33 @@ FailureOr<Value> BackwardStepBuilder::getProbability(ValueRange inputs,
       .getResult();
 }
 
-/// scale * dS1 from P, dP, delta and, for its derivative at the score, the
-/// product. 0 where a mask or a score_mod makes P 0: there dP may be infinite.
+/// True where the sign bit says that `p` is dropped; -0 is, too.
+static Value isDropped(OpBuilder &builder, Location loc, Value p) {
+  Value bits = arith::BitcastOp::create(builder, loc, builder.getI32Type(), p);
+  Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, bits,
+                               zero);
+}
+
+/// scale * dS1 from P, with signs where dropout drops it, dP, delta and, for
+/// the derivative of score_mod at the score, the product. 0 where a mask or a
+/// score_mod makes P 0: there dP may be infinite.
 FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
                                                   const Element &element,
                                                   Region &derivative) {
   Fragments fragments(builder, loc);
   Value p = inputs[0], dP = inputs[1], delta = inputs[2];
-  Value gradient =
-      fragments.mul(p, fragments.fma(dP, constant(step.getScaleValue()),
-                                     fragments.negate(delta)));
+  double factor = step.getScaleValue();
+  if (dropout) {
+    dP = arith::SelectOp::create(builder, loc, isDropped(builder, loc, p),
+                                 constant(0), dP);
+    p = math::AbsFOp::create(builder, loc, p);
+    factor *= dropout->getScale();
+  }
+  Value gradient = fragments.mul(
+      p, fragments.fma(dP, constant(factor), fragments.negate(delta)));
   if (step.hasScoreMod()) {
-    FailureOr<Value> inner = getInner(inputs[3], element);
+    FailureOr<Value> inner = getInner(inputs.back(), element);
     if (succeeded(inner))
       inner = mods.inlineRegion(derivative, *inner, element.at);
     if (failed(inner))
@@ -182,6 +197,31 @@ FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
   if (!step.hasScoreMod() && !step.hasMaskMod())
     return gradient;
   return fragments.selectEqual(p, 0, constant(0), gradient);
+}
+
+/// P, with minus signs where dropout drops it: what has to be known for dP,
+/// too.
+Value BackwardStepBuilder::createDropout(Value probabilities) {
+  SmallVector<Value> offsets =
+      llvm::map_to_vector(step.getOffsets(), [&](Value offset) {
+        return mods.getValues().lookup(offset);
+      });
+  return mods.createDropout(loc, *dropout, probabilities, offsets,
+                            /*signs=*/true, keysAreRows, /*heads=*/1);
+}
+
+/// P / (1 - rate) where it is kept, else 0; P without dropout.
+Value BackwardStepBuilder::getKept(Value probabilities) {
+  if (!dropout)
+    return probabilities;
+  Fragments fragments(builder, loc);
+  return fragments.map(
+      probabilities.getType(), probabilities, [&](ValueRange args) -> Value {
+        Value scaled = fragments.mul(args[0], constant(dropout->getScale()));
+        return arith::SelectOp::create(builder, loc,
+                                       isDropped(builder, loc, args[0]),
+                                       constant(0), scaled);
+      });
 }
 
 Value BackwardStepBuilder::toOperand(Value fragment) {
@@ -208,8 +248,11 @@ FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
                 });
   if (failed(probabilities))
     return failure();
+  if (dropout)
+    probabilities = createDropout(*probabilities);
+  Value kept = step.getDValue() ? getKept(*probabilities) : Value();
   if (!tiles.value)
-    return Scores{*probabilities, Value()};
+    return Scores{kept, Value()};
   Value dP = keysAreRows ? createProduct(tiles.value, tiles.dOutput)
                          : createProduct(tiles.dOutput, tiles.value);
   SmallVector<Value> inputs = {*probabilities, dP, getVector(tiles.delta)};
@@ -221,7 +264,7 @@ FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
       });
   if (failed(dScores))
     return failure();
-  return Scores{*probabilities, *dScores};
+  return Scores{kept, *dScores};
 }
 
 //===----------------------------------------------------------------------===//

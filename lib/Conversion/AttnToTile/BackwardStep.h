@@ -39,9 +39,9 @@ public:
   BackwardStepBuilder(ModToMap &mods, BackwardStepOp step,
                       const BackwardTiles &tiles, bool keysAreRows)
       : mods(mods), builder(mods.getBuilder()), loc(step.getLoc()), step(step),
-        tiles(tiles), keysAreRows(keysAreRows) {}
+        tiles(tiles), keysAreRows(keysAreRows), dropout(Dropout::get(step)) {}
 
-  /// P and dS in f32; dS is null if only dV is wanted.
+  /// P, after dropout, if dV is wanted, and dS, null if only that is; in f32.
   struct Scores {
     mlir::Value probabilities, gradient;
   };
@@ -68,6 +68,8 @@ private:
   mlir::FailureOr<mlir::Value> getGradient(mlir::ValueRange inputs,
                                            const Element &element,
                                            mlir::Region &derivative);
+  mlir::Value createDropout(mlir::Value probabilities);
+  mlir::Value getKept(mlir::Value probabilities);
   mlir::Value constant(double value);
 
   ModToMap &mods;
@@ -76,6 +78,7 @@ private:
   BackwardStepOp step;
   const BackwardTiles &tiles;
   bool keysAreRows;
+  std::optional<Dropout> dropout;
 };
 
 /// Builds the RowValues of a CTA's rows. delta = rowsum(dO * O) - dLSE reads

@@ -13,6 +13,7 @@
 #define LIB_CONVERSION_ATTNTOTILE_MODTOMAP_H
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/DropoutBuilder.h"
 #include "attn/Dialect/Tile/IR/Tile.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -35,6 +36,16 @@ public:
   /// diagnostic at an op that has no meaning on the GPU.
   mlir::FailureOr<mlir::Value> apply(OnlineAttentionOp step, mlir::Value scores,
                                      double factor, mlir::Value keysInTile);
+
+  /// `p` where dropout keeps it, else 0; `p` itself without dropout. The tile
+  /// is at the step's offsets, or at `offsets` in the kernel.
+  mlir::Value applyDropout(OnlineAttentionOp step, mlir::Value p);
+  mlir::Value applyDropout(OnlineAttentionOp step, mlir::Value p,
+                           mlir::ValueRange offsets);
+  /// attn_tile.dropout of the tile `p` at `offsets` in the kernel.
+  mlir::Value createDropout(mlir::Location loc, const Dropout &dropout,
+                            mlir::Value p, mlir::ValueRange offsets, bool signs,
+                            bool transposed, int64_t heads);
 
   /// Global coordinates of an element, all i32.
   struct Coordinates {

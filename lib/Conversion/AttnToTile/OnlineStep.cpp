@@ -160,8 +160,9 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
   auto operandType = tile::FragmentType::get(
       builder.getContext(), {rows, keyType.getRows()}, keyType.getElementType(),
       tile::FragmentLayout::OperandA);
-  Value operand =
-      tile::ToOperandOp::create(builder, loc, operandType, softmax.p);
+  // The sum has what is dropped, too.
+  Value kept = mods.applyDropout(step, softmax.p);
+  Value operand = tile::ToOperandOp::create(builder, loc, operandType, kept);
   acc = tile::MmaOp::create(builder, loc, operand, value,
                             /*transpose_b=*/false, acc);
   return FragmentState{acc, softmax.max, sum};
@@ -170,10 +171,11 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
 /// Output and LSE from a state whose sums are whole rows'.
 static std::pair<Value, Value> buildQuotient(Fragments &fragments,
                                              double lseUnit,
-                                             const FragmentState &state) {
+                                             const FragmentState &state,
+                                             double scale) {
   Type rowsType = state.max.getType();
   Value inverse = fragments.map(rowsType, state.sum, [&](ValueRange args) {
-    Value quotient = fragments.divide(fragments.constant(1.0), args[0]);
+    Value quotient = fragments.divide(fragments.constant(scale), args[0]);
     return fragments.selectEqual(args[0], 0.0, fragments.constant(0.0),
                                  quotient);
   });
@@ -210,7 +212,7 @@ static FragmentState takeSink(Fragments &fragments, OpBuilder &builder,
 std::pair<Value, Value> attn::buildNormalize(OpBuilder &builder, Location loc,
                                              const ScoreUnits &units,
                                              const FragmentState &state,
-                                             Value sink) {
+                                             Value sink, double scale) {
   Fragments fragments(builder, loc);
   Type rowsType = state.max.getType();
   Value sum = tile::RowAllReduceOp::create(builder, loc, rowsType,
@@ -218,7 +220,8 @@ std::pair<Value, Value> attn::buildNormalize(OpBuilder &builder, Location loc,
   if (sink) {
     FragmentState after = takeSink(fragments, builder, loc, units.lse,
                                    {state.acc, state.max, sum}, sink);
-    return buildQuotient(fragments, /*lseUnit=*/1.0, after);
+    return buildQuotient(fragments, /*lseUnit=*/1.0, after, scale);
   }
-  return buildQuotient(fragments, units.lse, {state.acc, state.max, sum});
+  return buildQuotient(fragments, units.lse, {state.acc, state.max, sum},
+                       scale);
 }

@@ -49,13 +49,12 @@ mlir::FailureOr<FragmentState> buildStep(ModToMap &mods, OnlineAttentionOp step,
                                          mlir::Value keysInTile,
                                          const FragmentState &state);
 
-/// Output and LSE fragments from the final state. `sink` is a row fragment,
-/// null if there is none.
-std::pair<mlir::Value, mlir::Value> buildNormalize(mlir::OpBuilder &builder,
-                                                   mlir::Location loc,
-                                                   const ScoreUnits &units,
-                                                   const FragmentState &state,
-                                                   mlir::Value sink);
+/// Output, with the factor `scale`, and LSE fragments from the final state.
+/// `sink` is a row fragment, null if there is none.
+std::pair<mlir::Value, mlir::Value>
+buildNormalize(mlir::OpBuilder &builder, mlir::Location loc,
+               const ScoreUnits &units, const FragmentState &state,
+               mlir::Value sink, double scale);
 
 } // namespace attn
 

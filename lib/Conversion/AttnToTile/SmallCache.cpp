@@ -266,8 +266,8 @@ LogicalResult ScoreKernelBuilder::build(StringRef name) {
     tile::StoreOp::create(builder, loc, softmax.logSumExp, logSumExp,
                           ValueRange{at[0], at[1], keyTile, at[2]});
     at.push_back(firstKey);
-    tile::StoreOp::create(builder, loc, softmax.probabilities, probabilities,
-                          at);
+    Value kept = mods.applyDropout(attention.first, softmax.probabilities, at);
+    tile::StoreOp::create(builder, loc, kept, probabilities, at);
   }
   tile::ReturnOp::create(builder, loc);
   return success();
@@ -348,7 +348,8 @@ FailureOr<OutputState> OutputKernelBuilder::buildKeyLoop() {
 
 void OutputKernelBuilder::buildStores(const OutputState &state) {
   auto [output, lse] =
-      buildNormalize(builder, loc, getOutputUnits(), state.row, loadSink());
+      buildNormalize(builder, loc, getOutputUnits(), state.row, loadSink(),
+                     attention.normalize.getScaleValue());
   SmallVector<Value> at = getRowIndices();
   if (Value tensor = attention.getOutput("lse")) {
     OpBuilder::InsertionGuard guard(builder);

@@ -164,6 +164,8 @@ void populateAssertPatterns(mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
 void populateCpAsyncPatterns(mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns);
+void populateDropoutPatterns(mlir::TypeConverter &converter,
+                             mlir::RewritePatternSet &patterns);
 void populateElementwisePatterns(mlir::TypeConverter &converter,
                                  mlir::RewritePatternSet &patterns);
 void populateGlobalMemoryPatterns(mlir::TypeConverter &converter,

@@ -136,6 +136,7 @@ private:
     RewritePatternSet patterns(context);
     populateAssertPatterns(converter, patterns);
     populateCpAsyncPatterns(converter, patterns);
+    populateDropoutPatterns(converter, patterns);
     populateElementwisePatterns(converter, patterns);
     populateGlobalMemoryPatterns(converter, patterns);
     populateKernelPatterns(converter, patterns);

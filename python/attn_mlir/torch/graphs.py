@@ -74,14 +74,12 @@ def value_of(node: Any, name: str) -> torch.Tensor:
 
 def call_of(node: fx.Node) -> AttentionCall:
     arguments = arguments_of(node)
-    if arguments["dropout_p"] != 0.0:
-        raise AttnError(f"{node.name}: expected dropout_p to be 0, got {arguments['dropout_p']}: there is no dropout")
     query, key, value = (value_of(arguments[name], f"{node.name}: {name}") for name in ("query", "key", "value"))
     if query.dim() != 4:
         raise AttnError(f"{node.name}: query: expected [batch, heads, rows, head dim], got rank {query.dim()}")
     if query.dtype not in DTYPES:
         raise AttnError(f"{node.name}: query: expected one of {', '.join(DTYPES.values())}, got {query.dtype}")
-    fields: dict[str, Any] = {"scale": arguments["scale"]}
+    fields: dict[str, Any] = {"scale": arguments["scale"], "dropout": arguments["dropout_p"]}
     if arguments["is_causal"]:
         fields["mask"] = causal_mask("top_left").region
     if arguments["attn_mask"] is not None:

@@ -16,8 +16,9 @@ from ..problem import bias_shape
 
 
 def options_of(
-    mask: Optional[Tensor], causal: str, window: Sequence[int], soft_cap: float, scale: Optional[float], query: Tensor, key: Tensor
-) -> dict[str, Any]:
+    mask: Optional[Tensor], causal: str, window: Sequence[int], soft_cap: float, scale: Optional[float],
+    dropout: float, random: Optional[Tensor], query: Tensor, key: Tensor,
+) -> dict[str, Any]:  # fmt: skip
     """The ops' arguments as those of attn_mlir.attention."""
     if mask is not None:
         if mask.dtype != torch.bool:
@@ -25,6 +26,8 @@ def options_of(
         bias_shape(mask.shape, (*query.shape[:3], key.shape[2]), "mask")
     rows = with_contiguous_rows(mask)
     return {
+        "dropout": dropout,
+        **({} if random is None else {"seed": random[0], "offset": random[1]}),
         "causal": causal or False,
         "window": (window[0], window[1]) if window else None,
         "soft_cap": soft_cap or None,
@@ -65,10 +68,13 @@ def attention_op(
     window: Sequence[int],
     soft_cap: float,
     scale: Optional[float],
+    dropout: float,
+    random: Optional[Tensor],
 ) -> tuple[Tensor, Tensor]:
     """attn_mlir.attention as an op: (output [B, Hq, M, Dv], lse [B, Hq, M]). `bias` and the bool `mask` have rank 4;
-    `sink` is [Hq]; `causal` is "", "top_left" or "bottom_right"; `window` is empty or (left, right); a soft_cap of 0 is none."""
-    options = options_of(mask, causal, window, soft_cap, scale, query, key)
+    `sink` is [Hq]; `causal` is "", "top_left" or "bottom_right"; `window` is empty or (left, right); a soft_cap of 0 is none;
+    `random` [2] (int64) is seed and offset of dropout, None with a rate of 0."""
+    options = options_of(mask, causal, window, soft_cap, scale, dropout, random, query, key)
     q, k, v = readable(query), readable(key), readable(value)
     return functional.attention(
         q, k, v, bias=with_contiguous_rows(bias), sink=with_contiguous_rows(sink), return_lse=True, **options
@@ -76,7 +82,7 @@ def attention_op(
 
 
 @attention_op.register_fake
-def _(query, key, value, bias, mask, sink, causal, window, soft_cap, scale):
+def _(query, key, value, bias, mask, sink, causal, window, soft_cap, scale, dropout, random):
     lse = query.new_empty(query.shape[:3], dtype=lse_dtype(query.dtype))
     return query.new_empty((*query.shape[:3], value.shape[3])), lse
 
@@ -100,10 +106,12 @@ def attention_backward_op(
     window: Sequence[int],
     soft_cap: float,
     scale: Optional[float],
+    dropout: float,
+    random: Optional[Tensor],
     bias_gradient: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """attn_mlir.attention_backward as an op: d_query, d_key, d_value and d_bias, which is empty unless asked for."""
-    options = options_of(mask, causal, window, soft_cap, scale, query, key)
+    options = options_of(mask, causal, window, soft_cap, scale, dropout, random, query, key)
     q, k, v, o = (readable(t) for t in (query, key, value, output))
     results = functional.attention_backward(
         q, k, v, o, lse.contiguous(), readable(d_output),
@@ -113,26 +121,29 @@ def attention_backward_op(
 
 
 @attention_backward_op.register_fake
-def _(d_output, d_lse, query, key, value, bias, mask, output, lse, causal, window, soft_cap, scale, bias_gradient):
+def _(
+    d_output, d_lse, query, key, value, bias, mask, output, lse,
+    causal, window, soft_cap, scale, dropout, random, bias_gradient,
+):  # fmt: skip
     d_bias = bias.new_empty(bias.shape) if bias_gradient else query.new_empty(0)
     return query.new_empty(query.shape), key.new_empty(key.shape), value.new_empty(value.shape), d_bias
 
 
 def setup_context(ctx, inputs, output):
-    query, key, value, bias, mask, sink, *ctx.options = inputs
-    ctx.save_for_backward(query, key, value, bias, mask, sink, *output)
+    query, key, value, bias, mask, sink, *ctx.options, random = inputs
+    ctx.save_for_backward(query, key, value, bias, mask, sink, random, *output)
     ctx.set_materialize_grads(False)
 
 
 def backward(ctx, d_output, d_lse):
-    query, key, value, bias, mask, sink, output, lse = ctx.saved_tensors
-    nothing = (None,) * 10
+    query, key, value, bias, mask, sink, random, output, lse = ctx.saved_tensors
+    nothing = (None,) * 12
     if d_output is None and d_lse is None:
         return nothing
     d_output = torch.zeros_like(output) if d_output is None else d_output
     bias_gradient = ctx.needs_input_grad[3]
     d_query, d_key, d_value, d_bias = attention_backward_op(
-        d_output, d_lse, query, key, value, bias, mask, output, lse, *ctx.options, bias_gradient
+        d_output, d_lse, query, key, value, bias, mask, output, lse, *ctx.options, random, bias_gradient
     )
     d_sink = sink_gradient(sink, output, lse, d_output, d_lse) if ctx.needs_input_grad[5] else None
     return d_query, d_key, d_value, d_bias if bias_gradient else None, None, d_sink, *nothing[6:]
@@ -160,13 +171,15 @@ def attention(
     sink: Optional[Tensor] = None,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
+    dropout: float = 0.0,
     return_lse: bool = False,
 ) -> Union[Tensor, tuple[Tensor, Tensor]]:
     """attn_mlir.attention with gradients, of query, key, value, bias and sink, by output and LSE.
 
     query [B, Hq, M, D], key [B, Hkv, N, D], value [B, Hkv, N, Dv]; `causal`, `window`, `soft_cap` and `scale` as there;
     `bias` is added to the scores, `mask` (bool) says which keys are seen: both broadcast to [B, Hq, M, N] and have rank 4.
-    `sink` [Hq] is one more score in each row of a head, of a key without a value.
+    `sink` [Hq] is one more score in each row of a head, of a key without a value. `dropout` is the rate at which
+    probabilities are dropped, with a seed and an offset that torch's generator of the device gives.
     """
     check_tensors(query=query, key=key, value=value, bias=bias, mask=mask, sink=sink)
     for name, t in (("query", query), ("key", key), ("value", value)):
@@ -175,8 +188,17 @@ def attention(
     functional.check_options(causal, window, soft_cap, scale)
     named = causal if isinstance(causal, str) else "bottom_right" if causal else ""
     sides = [] if window is None else list(functional.sides_of(window))
-    output, lse = attention_op(query, key, value, bias, mask, sink, named, sides, soft_cap or 0.0, scale)
+    output, lse = attention_op(
+        query, key, value, bias, mask, sink, named, sides, soft_cap or 0.0, scale, dropout, random_of(query, dropout)
+    )
     return (output, lse) if return_lse else output
+
+
+def random_of(query: Tensor, dropout: float) -> Optional[Tensor]:
+    """Seed and offset [2], from torch's generator; None where nothing is dropped."""
+    if dropout == 0.0:
+        return None
+    return torch.randint(-(2**63), 2**63 - 1, (2,), dtype=torch.int64, device=query.device)
 
 
 def scaled_dot_product_attention(
@@ -191,7 +213,8 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """torch.nn.functional.scaled_dot_product_attention: query [..., Hq, M, D], key [..., Hkv, N, D], value [..., Hkv, N, Dv].
 
-    is_causal is aligned to the top left. A row whose every key is masked gives 0, not NaN. Dropout is an error.
+    is_causal is aligned to the top left. A row whose every key is masked gives 0, not NaN. What dropout drops follows from
+    torch's generator, though not as it does in torch.
     """
     check_arguments(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa)
     lead = query.shape[:-3]
@@ -202,7 +225,9 @@ def scaled_dot_product_attention(
             attn_mask = attn_mask.expand(*lead, *attn_mask.shape[-3:])
         attn_mask = with_rank_4(attn_mask)
         bias, mask = (None, attn_mask) if attn_mask.dtype == torch.bool else (attn_mask, None)
-    output, _ = attention_op(q, k, v, bias, mask, None, "top_left" if is_causal else "", [], 0.0, scale)
+    causal = "top_left" if is_causal else ""
+    random = random_of(query, dropout_p)
+    output, _ = attention_op(q, k, v, bias, mask, None, causal, [], 0.0, scale, dropout_p, random)
     return output.reshape(*query.shape[:-1], value.shape[-1])
 
 
@@ -220,8 +245,8 @@ def check_tensors(**tensors: Any):
 
 
 def check_arguments(query: Tensor, key: Tensor, value: Tensor, attn_mask, dropout_p: float, is_causal: bool, gqa: bool):
-    if dropout_p != 0.0:
-        raise BindingError(f"expected dropout_p to be 0, got {dropout_p}: there is no dropout")
+    if not 0 <= dropout_p < 1:
+        raise BindingError(f"expected dropout_p to be at least 0 and below 1, got {dropout_p}")
     if is_causal and attn_mask is not None:
         raise BindingError("expected is_causal or attn_mask, got both")
     check_tensors(query=query, key=key, value=value, attn_mask=attn_mask)

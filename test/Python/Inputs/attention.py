@@ -89,6 +89,28 @@ class Results(unittest.TestCase):
                 for ours, whole in zip(output.values()[columns], plain.values()[columns]):
                     self.assertAlmostEqual(ours, share * whole, delta=3e-3)
 
+    def test_dropout(self):
+        """The same mask on every target, by numbers and arrays; another one with another offset; gradients by that mask."""
+        q, k, v, do = normal("f16", 1, 4, 20, 32), *(normal("f16", 1, 2, 33, 32) for _ in range(2)), normal("f16", 1, 4, 20, 32)
+        options = {"dropout": 0.4, "seed": -5, "offset": 2**64 - 3, "causal": True}
+        scalars = {"seed": HostArray.of("i64", (), [-5]), "offset": HostArray.of("i64", (), [-3])}
+        places = ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"})
+        near = lambda a, b: max(abs(x - y) for x, y in zip(a.values(), b.values())) < 1e-2  # noqa: E731
+        first, gradients = None, None
+        for where in places:
+            output, lse = attn_mlir.attention(q, k, v, return_lse=True, **options, **where)
+            again = attn_mlir.attention(q, k, v, **{**options, **scalars}, **where)
+            self.assertEqual(output.values(), again.values())
+            plain, plain_lse = attn_mlir.attention(q, k, v, return_lse=True, causal=True, **where)
+            self.assertTrue(near(lse, plain_lse))
+            self.assertFalse(near(output, plain))
+            self.assertFalse(near(output, attn_mlir.attention(q, k, v, **{**options, "offset": 1}, **where)))
+            results = attn_mlir.attention_backward(q, k, v, output, lse, do, **options, **where)
+            first, gradients = first or output, gradients or results
+            self.assertTrue(near(output, first))
+            for mine, theirs in zip(results, gradients):
+                self.assertTrue(near(mine, theirs))
+
     def test_rows_without_keys(self):
         q, k = normal("f16", 1, 1, 5, 32), normal("f16", 1, 1, 2, 32)
         output, lse = attn_mlir.attention(q, k, k, causal=True, return_lse=True, device="sim")
@@ -152,6 +174,9 @@ class Messages(unittest.TestCase):
             "expected dim 1 of bias to be 1 or 2 (Hq), got 3": call(q, q, q, bias=normal("f32", 1, 3, 4, 4)),
             "expected soft_cap or score_mod, got both": call(q, q, q, soft_cap=1.0, score_mod=lambda s, b, h, i, j: s),
             "expected causal to be a bool, 'top_left' or 'bottom_right', got 'left'": call(q, q, q, causal="left"),
+            "expected dropout to be at least 0 and below 1, got 1.0": call(q, q, q, dropout=1.0, seed=1),
+            "expected a seed with dropout, got none": call(q, q, q, dropout=0.1),
+            "seed: expected a number or an i64 array of rank 0, got f16 of (1, 2, 4, 32)": call(q, q, q, dropout=0.1, seed=q),
             "expected 1 results in out, got 2": call(q, q, q, out=[q, q]),
             "operand output: expected dim 2 (M) to be 4, got 5": call(q, q, q, out=normal("f16", 1, 2, 5, 32)),
             "query: expected an array with __dlpack__": call([1.0], q, q),

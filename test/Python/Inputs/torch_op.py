@@ -75,7 +75,9 @@ class DropIn(unittest.TestCase):
     def test_refused(self):
         q = self.q
         for message, function in {
-            "expected dropout_p to be 0, got 0.1": lambda: scaled_dot_product_attention(q, q, q, dropout_p=0.1),
+            "expected dropout_p to be at least 0 and below 1, got 1.0": lambda: scaled_dot_product_attention(
+                q, q, q, dropout_p=1.0
+            ),
             "expected 4 key heads, or enable_gqa, got 2": lambda: scaled_dot_product_attention(q, q[:, :2], q[:, :2]),
             "expected is_causal or attn_mask, got both": lambda: scaled_dot_product_attention(
                 q, q, q, attn_mask=torch.ones(33, 33), is_causal=True
@@ -139,6 +141,21 @@ class Gradients(unittest.TestCase):
         bias = randn(1, 2, 7, 7, dtype=torch.float64)
         self.compare(*(lambda *t, f=f: f(*t) for f in (scaled_dot_product_attention, reference)), q, k, v, bias)
 
+    def test_dropout(self):
+        """With the unit matrix as value the output is what is kept; the gradients are those of that."""
+        q, k = (randn(1, 2, 16, 16, dtype=torch.float64) for _ in range(2))
+        v, unit = randn(1, 2, 16, 16, dtype=torch.float64), torch.eye(16, dtype=torch.float64).expand(1, 2, 16, 16)
+
+        def seeded(q, k, v):
+            torch.manual_seed(7)
+            return scaled_dot_product_attention(q, k, v, dropout_p=0.3)
+
+        kept = (seeded(q, k, unit) != 0) / 0.7
+        self.assertTrue(0.5 < (kept != 0).double().mean().item() < 0.9)
+        self.assertFalse(torch.equal(scaled_dot_product_attention(q, k, unit, dropout_p=0.3) != 0, kept != 0))
+        formula = lambda q, k, v: ((q @ k.transpose(-1, -2) / 4).softmax(-1) * kept) @ v  # noqa: E731
+        self.compare(seeded, formula, q, k, v)
+
     def test_half(self):
         q, k, v = (randn(1, 2, 21, 32) for _ in range(3))
         self.compare(
@@ -197,10 +214,10 @@ class Tracing(unittest.TestCase):
 
     def test_op(self):
         q, k, v = (t[:, :2, :9].contiguous().requires_grad_() for t in (self.q, self.k, self.v))
-        torch.library.opcheck(attention_op, (q, k, v, None, None, None, "top_left", [], 0.0, None))
+        torch.library.opcheck(attention_op, (q, k, v, None, None, None, "top_left", [], 0.0, None, 0.0, None))
         seen = torch.rand(1, 1, 9, 9) > 0.2
         sink = randn(2).requires_grad_()
-        torch.library.opcheck(attention_op, (q, k, v, None, seen, sink, "", [4, 2], 3.0, 0.5))
+        torch.library.opcheck(attention_op, (q, k, v, None, seen, sink, "", [4, 2], 3.0, 0.5, 0.2, torch.tensor([1, 2])))
 
     def test_compile_with_gradients(self):
         def model(f, q):
@@ -266,13 +283,8 @@ class Graphs(unittest.TestCase):
         self.assertLess((traced(x) - model(x)).abs().max().item(), 4e-3)
 
     def test_refused(self):
-        class Dropping(torch.nn.Module):
-            def forward(self, q):
-                return reference(q, q, q, dropout_p=0.5)
-
         q = randn(1, 2, 9, 32)
         for message, function in {
-            "expected dropout_p to be 0, got 0.5": lambda: ours.attentions_of(torch.export.export(Dropping(), (q,))),
             "expected a node with a known shape, got none: use torch.export": lambda: ours.attentions_of(
                 torch.fx.symbolic_trace(Model())
             ),

@@ -67,6 +67,12 @@ TEST_F(AttentionBackward, causalAndScale) {
   expectAllGradients();
 }
 
+TEST_F(AttentionBackward, dropout) {
+  options.dropout = Dropout{3, 4, 0.4};
+  options.maskMod = makeCausalMask(/*offset=*/1);
+  expectAllGradients();
+}
+
 TEST_F(AttentionBackward, fullyMaskedRowsHaveNone) {
   options.maskMod = [](int64_t, int64_t, int64_t i, int64_t) { return i > 1; };
   expectAllGradients();

@@ -12,6 +12,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/DropoutBuilder.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -123,6 +124,23 @@ struct RemoveZeroBias : OpRewritePattern<AttentionOp> {
   }
 };
 
+/// Dropout that keeps everything.
+template <typename OpTy>
+struct RemoveZeroDropout : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getDropoutSeed() || Dropout::get(op))
+      return rewriter.notifyMatchFailure(op, "no dropout of rate 0");
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getDropoutSeedMutable().clear();
+      op.getDropoutOffsetMutable().clear();
+      op.removeDropoutRateAttr();
+    });
+    return success();
+  }
+};
+
 /// An LSE that nobody uses.
 struct RemoveUnusedLse : OpRewritePattern<AttentionOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -146,5 +164,11 @@ struct RemoveUnusedLse : OpRewritePattern<AttentionOp> {
 void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                               MLIRContext *context) {
   patterns.add<FoldOperandScale, FoldScoreModScale, RemoveTrueMask,
-               RemoveUnusedLse, RemoveZeroBias>(context);
+               RemoveUnusedLse, RemoveZeroBias, RemoveZeroDropout<AttentionOp>>(
+      context);
+}
+
+void AttentionBackwardOp::getCanonicalizationPatterns(
+    RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<RemoveZeroDropout<AttentionBackwardOp>>(context);
 }

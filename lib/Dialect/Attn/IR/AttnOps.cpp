@@ -34,7 +34,8 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state,
                         std::optional<double> scale) {
   FloatAttr scaleAttr = scale ? builder.getF64FloatAttr(*scale) : FloatAttr();
   build(builder, state, outputType, lseType, query, key, value, bias, sink,
-        scaleAttr, /*schedule=*/ScheduleAttr());
+        /*dropoutSeed=*/Value(), /*dropoutOffset=*/Value(),
+        /*dropoutRate=*/FloatAttr(), scaleAttr, /*schedule=*/ScheduleAttr());
 }
 
 double AttentionOp::getScaleValue() {
@@ -82,6 +83,10 @@ OnlineAttentionOp::reifyResultShapes(OpBuilder &builder,
 //===----------------------------------------------------------------------===//
 // NormalizeOp, MergeOp
 //===----------------------------------------------------------------------===//
+
+double NormalizeOp::getScaleValue() {
+  return getScaleAttr() ? getScaleAttr().getValueAsDouble() : 1;
+}
 
 LogicalResult
 NormalizeOp::reifyResultShapes(OpBuilder &builder,

@@ -11,25 +11,41 @@ using namespace mlir;
 using namespace attn;
 
 //===----------------------------------------------------------------------===//
-// scale
+// scale and rate
 //===----------------------------------------------------------------------===//
 
-OptionalParseResult attn::parseScale(OpAsmParser &parser, FloatAttr &scale) {
+/// Parses `(number)`.
+static ParseResult parseNumber(OpAsmParser &parser, FloatAttr &attr) {
   double number;
+  if (parser.parseLParen() || parser.parseFloat(number) || parser.parseRParen())
+    return failure();
+  attr = parser.getBuilder().getF64FloatAttr(number);
+  return success();
+}
+
+static void printNumber(OpAsmPrinter &printer, StringRef name, FloatAttr attr) {
+  printer << name << "(";
+  printer.printFloat(attr.getValue());
+  printer << ")";
+}
+
+OptionalParseResult attn::parseScale(OpAsmParser &parser, FloatAttr &scale) {
   if (failed(parser.parseOptionalKeyword("scale")))
     return std::nullopt;
-  if (parser.parseLParen() || parser.parseFloat(number) || parser.parseRParen())
-    return ParseResult(failure());
-  scale = parser.getBuilder().getF64FloatAttr(number);
-  return ParseResult(success());
+  return parseNumber(parser, scale);
 }
 
 void attn::printScale(OpAsmPrinter &printer, Operation *, FloatAttr scale) {
-  if (!scale)
-    return;
-  printer << "scale(";
-  printer.printFloat(scale.getValue());
-  printer << ")";
+  if (scale)
+    printNumber(printer, "scale", scale);
+}
+
+ParseResult attn::parseRate(OpAsmParser &parser, FloatAttr &rate) {
+  return failure(parser.parseKeyword("rate") || parseNumber(parser, rate));
+}
+
+void attn::printRate(OpAsmPrinter &printer, Operation *, FloatAttr rate) {
+  printNumber(printer, "rate", rate);
 }
 
 //===----------------------------------------------------------------------===//

@@ -22,6 +22,11 @@ mlir::OptionalParseResult parseScale(mlir::OpAsmParser &parser,
 void printScale(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                 mlir::FloatAttr scale);
 
+/// `rate(0.1)`.
+mlir::ParseResult parseRate(mlir::OpAsmParser &parser, mlir::FloatAttr &rate);
+void printRate(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+               mlir::FloatAttr rate);
+
 /// `score_mod soft_cap(50.0)`, `score_mod (%s: f32, ...) { ... }`, or nothing.
 mlir::OptionalParseResult parseScoreMod(mlir::OpAsmParser &parser,
                                         mlir::Region &region);

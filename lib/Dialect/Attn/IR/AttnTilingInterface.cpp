@@ -208,9 +208,9 @@ FailureOr<TilingResult>
 AttentionOp::getTiledImplementation(OpBuilder &builder,
                                     ArrayRef<OpFoldResult> offsets,
                                     ArrayRef<OpFoldResult> sizes) {
-  // The regions see global coordinates, which only the whole attention and
-  // attn.online_attention have.
-  if (hasScoreMod() || hasMaskMod())
+  // The regions and dropout see global coordinates, which only the whole
+  // attention and attn.online_attention have.
+  if (hasScoreMod() || hasMaskMod() || getDropoutSeed())
     return failure();
   SmallVector<TileRange> tile = zipRanges(offsets, sizes);
   tile.push_back(wholeRange(builder, getKey(), kSequence));
@@ -286,6 +286,8 @@ OnlineAttentionOp::getTiledImplementation(OpBuilder &builder,
         builder, loc, sum, {getAsOpFoldResult(base), range.offset});
     operands->push_back(getValueOrCreateConstantIndexOp(builder, loc, offset));
   }
+  if (getDropoutSeed())
+    operands->append({getDropoutSeed(), getDropoutOffset()});
   SmallVector<Type> types;
   for (Value init : {getAcc(), getMax(), getSum()}) {
     SmallVector<TileRange> ranges(tile.begin(), tile.begin() + 3);

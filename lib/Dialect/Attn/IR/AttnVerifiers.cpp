@@ -139,6 +139,21 @@ LogicalResult attn::verifyOperands(Operation *op,
   return success();
 }
 
+LogicalResult attn::verifyDropout(Operation *op, Value seed, Value offset,
+                                  FloatAttr rate) {
+  bool isGiven = static_cast<bool>(rate);
+  if (static_cast<bool>(seed) != isGiven ||
+      static_cast<bool>(offset) != isGiven)
+    return op->emitOpError()
+           << "expected dropout to have a seed, an offset and a rate";
+  double number = isGiven ? rate.getValueAsDouble() : 0;
+  if (!(number >= 0 && number < 1))
+    return op->emitOpError()
+           << "expected the rate of dropout to be at least 0 and below 1, got "
+           << number;
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Regions
 //===----------------------------------------------------------------------===//
@@ -255,6 +270,9 @@ LogicalResult AttentionOp::verify() {
   AttentionDims dims = AttentionDims::get(*this);
   auto output = cast<ShapedType>(getOutput().getType());
   Type element = getElementTypeOrSelf(getQuery().getType());
+  // attention_c17
+  if (failed(verifyDropout(*this)))
+    return failure();
   // attention_c16
   if (Value sink = getSink()) {
     auto type = cast<ShapedType>(sink.getType());
@@ -283,7 +301,8 @@ LogicalResult AttentionOp::verifyRegions() {
 }
 
 LogicalResult OnlineAttentionOp::verify() {
-  if (failed(verifyOperands(*this, AttentionOperands::get(*this))))
+  if (failed(verifyOperands(*this, AttentionOperands::get(*this))) ||
+      failed(verifyDropout(*this)))
     return failure();
   // online_attention_c1
   if (getOffsets().size() != 4)
@@ -320,6 +339,10 @@ LogicalResult NormalizeOp::verify() {
     if (failed(verifyEqual(*this, {"acc", Twine(i).str(), acc.getDimSize(i)},
                            {"output", Twine(i).str(), output.getDimSize(i)})))
       return failure();
+  // normalize_c5
+  if (!std::isfinite(getScaleValue()))
+    return emitOpError() << "expected scale to be finite, got "
+                         << getScaleValue();
   // normalize_c4
   if (getSink() &&
       failed(verifySinkSize(*this, cast<ShapedType>(getSink().getType()),

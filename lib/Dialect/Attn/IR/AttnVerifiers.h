@@ -71,6 +71,16 @@ struct AttentionOperands {
 mlir::LogicalResult verifyOperands(mlir::Operation *op,
                                    const AttentionOperands &operands);
 
+/// attention_c17: the parts of a dropout clause, any of which may be null.
+mlir::LogicalResult verifyDropout(mlir::Operation *op, mlir::Value seed,
+                                  mlir::Value offset, mlir::FloatAttr rate);
+
+template <typename OpTy>
+mlir::LogicalResult verifyDropout(OpTy op) {
+  return verifyDropout(op, op.getDropoutSeed(), op.getDropoutOffset(),
+                       op.getDropoutRateAttr());
+}
+
 /// Fails unless `region` has one block with these argument types that yields
 /// `result`.
 mlir::LogicalResult verifySignature(mlir::Operation *op, llvm::StringRef name,

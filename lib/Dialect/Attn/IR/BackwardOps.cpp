@@ -130,7 +130,7 @@ static LogicalResult verifyCaptures(AttentionBackwardOp op) {
 
 LogicalResult AttentionBackwardOp::verify() {
   if (failed(verifyOperands(*this, AttentionOperands::get(*this))) ||
-      failed(verifyForwardResults(*this)))
+      failed(verifyDropout(*this)) || failed(verifyForwardResults(*this)))
     return failure();
   // attention_backward_c3
   Type score = getScoreType();
@@ -217,7 +217,8 @@ BackwardStepOp::reifyResultShapes(OpBuilder &builder,
 }
 
 LogicalResult BackwardStepOp::verify() {
-  if (failed(verifyOperands(*this, AttentionOperands::get(*this))))
+  if (failed(verifyOperands(*this, AttentionOperands::get(*this))) ||
+      failed(verifyDropout(*this)))
     return failure();
   // backward_step_c1
   if (getOffsets().size() != 4)

@@ -10,6 +10,7 @@
 
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/DropoutBuilder.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
@@ -37,19 +38,24 @@ static void convertToOnline(AttentionOp op) {
   OnlineState state =
       createInitialState(builder, loc, rows, valueDim, op.getScoreType());
 
+  std::optional<Dropout> dropout = Dropout::get(op);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   auto step = OnlineAttentionOp::create(
       builder, loc,
       TypeRange{state.acc.getType(), state.max.getType(), state.sum.getType()},
       op.getQuery(), op.getKey(), op.getValue(), op.getBias(),
-      ValueRange{zero, zero, zero, zero}, state.acc, state.max, state.sum,
-      op.getScaleAttr(), op.getScheduleAttr());
+      ValueRange{zero, zero, zero, zero}, dropout ? dropout->seed : Value(),
+      dropout ? dropout->offset : Value(), state.acc, state.max, state.sum,
+      dropout ? op.getDropoutRateAttr() : FloatAttr(), op.getScaleAttr(),
+      op.getScheduleAttr());
   step.getScoreMod().takeBody(op.getScoreMod());
   step.getMaskMod().takeBody(op.getMaskMod());
   SmallVector<Value> end(step.getResults());
   if (op.getSink())
     end.push_back(op.getSink());
   auto normalize = NormalizeOp::create(builder, loc, op->getResultTypes(), end);
+  if (dropout)
+    normalize.setScaleAttr(builder.getF64FloatAttr(dropout->getScale()));
   op->replaceAllUsesWith(normalize);
   op.erase();
 }

@@ -157,7 +157,9 @@ void BackwardEmitter::emitScoreRow(Value row, Value lse, Value delta) {
     if (!maskMod.empty())
       p = arith::SelectOp::create(b, emitMaskMod(coordinates, keys), p,
                                   createSplat(b, type, 0.0));
-    Value dP = vector::LoadOp::create(b, type, dScores, at);
+    double factor = dropout ? dropout->getScale() : 1;
+    Value dP = emitDropout(vector::LoadOp::create(b, type, dScores, at), row,
+                           keys, factor);
     Value gradient = arith::MulFOp::create(
         b, p, arith::SubFOp::create(b, dP, broadcast(delta, keys.width)));
     gradient = zeroIfZero(p, gradient);
@@ -166,7 +168,8 @@ void BackwardEmitter::emitScoreRow(Value row, Value lse, Value delta) {
       gradient =
           zeroIfZero(gradient, arith::MulFOp::create(b, gradient, factor));
     }
-    vector::StoreOp::create(b, p, probabilities, at);
+    vector::StoreOp::create(b, emitDropout(p, row, keys, factor), probabilities,
+                            at);
     vector::StoreOp::create(b, gradient, dScores, at);
   }
 }

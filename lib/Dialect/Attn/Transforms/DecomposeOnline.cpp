@@ -100,7 +100,8 @@ Values StepEmitter::emitSoftmaxRow(RowBlock rows, Value row, ValueRange state) {
     Value shifted =
         arith::SubFOp::create(b, part, broadcast(safeMax, keys.width));
     part = createExpOfNonPositive(b, shifted);
-    vector::StoreOp::create(b, part, scores,
+    // attn.normalize has the factor of what is kept.
+    vector::StoreOp::create(b, emitDropout(part, position, keys, 1), scores,
                             ValueRange{row, index(keys.begin)});
   }
   Value rowDecay =
@@ -218,7 +219,8 @@ static Values emitNormalize(NormalizeOp op, TileBuffers &buffers) {
   Value none = createSplat(b, scoreType, 0.0);
   Value isEmpty =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, none);
-  Value inverse = arith::DivFOp::create(b, createSplat(b, scoreType, 1.0), sum);
+  Value inverse = arith::DivFOp::create(
+      b, createSplat(b, scoreType, op.getScaleValue()), sum);
   Value factor = arith::SelectOp::create(b, isEmpty, none, inverse);
   if (decay)
     factor = arith::MulFOp::create(b, factor, decay);

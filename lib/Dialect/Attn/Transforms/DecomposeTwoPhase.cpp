@@ -213,6 +213,7 @@ void KeyTileEmitter::emitProbabilities() {
       part = createExpOfNonPositive(
           b, arith::SubFOp::create(b, part, broadcast(max, keys.width)));
       part = arith::MulFOp::create(b, part, broadcast(inverse, keys.width));
+      part = emitDropout(part, row, keys, dropout ? dropout->getScale() : 1);
       vector::StoreOp::create(b, part, rowTile.scores, at);
     }
   });

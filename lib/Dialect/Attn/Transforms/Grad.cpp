@@ -244,6 +244,8 @@ AttentionOp GradBuilder::cloneForward() {
       builder, attention.getLoc(), output, lse, operand(attention.getQuery()),
       operand(attention.getKey()), operand(attention.getValue()),
       operand(attention.getBias()), operand(attention.getSink()),
+      operand(attention.getDropoutSeed()),
+      operand(attention.getDropoutOffset()), attention.getDropoutRateAttr(),
       attention.getScaleAttr(), attention.getScheduleAttr());
   cloneMods(copy);
   return copy;
@@ -273,6 +275,8 @@ AttentionBackwardOp GradBuilder::createBackward() {
       builder, attention.getLoc(), query.getType(), key.getType(),
       value.getType(), wantsBias ? bias.getType() : Type(), readTypes, query,
       key, value, bias, output, lse, dOutput, dLse, read,
+      operand(attention.getDropoutSeed()),
+      operand(attention.getDropoutOffset()), attention.getDropoutRateAttr(),
       attention.getScaleAttr(), /*schedule=*/ScheduleAttr());
   cloneMods(backward);
   return backward;

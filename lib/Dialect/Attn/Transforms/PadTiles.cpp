@@ -130,7 +130,8 @@ static bool padAttention(NormalizeOp normalize) {
   SmallVector<Value> end = state.values();
   if (normalize.getSink())
     end.push_back(normalize.getSink());
-  auto padded = NormalizeOp::create(builder, loc, types, end);
+  auto padded =
+      NormalizeOp::create(builder, loc, types, end, normalize->getAttrs());
   for (auto [result, whole] :
        llvm::zip_equal(normalize->getResults(), padded->getResults())) {
     SmallVector<OpFoldResult> sizes =

@@ -185,8 +185,8 @@ static void createRowTile(OpBuilder &builder, WholeAttention whole,
     end.push_back(tensor::ExtractSliceOp::create(
         builder, loc, sink, rows.offsets[kHead], rows.sizes[kHead],
         OpFoldResult(builder.getIndexAttr(1))));
-  auto normalize =
-      NormalizeOp::create(builder, whole.normalize.getLoc(), types, end);
+  auto normalize = NormalizeOp::create(builder, whole.normalize.getLoc(), types,
+                                       end, whole.normalize->getAttrs());
   builder.setInsertionPointToEnd(forall.getTerminator().getBody());
   for (auto [tile, out] :
        llvm::zip_equal(normalize->getResults(), forall.getRegionIterArgs())) {

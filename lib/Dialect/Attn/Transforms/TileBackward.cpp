@@ -14,6 +14,7 @@
 #include "Padding.h"
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/DropoutBuilder.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -310,12 +311,16 @@ BackwardTiler::createStep(const RowTile &rowTile, const KeyTile &keyTile,
                           const Place &place, const TileRange &range,
                           Value dQueryTile, Value dKeyTile, Value dValueTile) {
   auto typeOf = [](Value value) { return value ? value.getType() : Type(); };
+  std::optional<Dropout> dropout = Dropout::get(op);
   auto step = BackwardStepOp::create(
       builder, loc, typeOf(dQueryTile), typeOf(dKeyTile), typeOf(dValueTile),
       rowTile.query, keyTile.key, keyTile.value, getBiasTile(place),
       rowTile.dOutput, rowTile.lse, rowTile.delta,
       ValueRange{place.b, place.h, place.m, place.n}, dQueryTile, dKeyTile,
-      dValueTile, op.getScaleAttr(), schedule);
+      dValueTile, dropout ? dropout->seed : Value(),
+      dropout ? dropout->offset : Value(),
+      dropout ? op.getDropoutRateAttr() : FloatAttr(), op.getScaleAttr(),
+      schedule);
   IRMapping mapping;
   op.getScoreMod().cloneInto(&step.getScoreMod(), mapping);
   if (!range.isMasked)

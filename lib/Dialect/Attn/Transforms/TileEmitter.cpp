@@ -76,6 +76,18 @@ Value TileEmitter::emitMaskMod(ValueRange at, Columns keys) {
   return inlineMod(b, maskMod, Values(at), keys.width);
 }
 
+Value TileEmitter::emitDropout(Value p, Value position, Columns keys,
+                               double factor) {
+  if (!dropout)
+    return p;
+  Value keep =
+      buildKeep(b, b.getLoc(), *dropout, emitCoordinates(position, keys));
+  VectorType type = vectorOf(keys.width);
+  if (factor != 1)
+    p = arith::MulFOp::create(b, p, createSplat(b, type, factor));
+  return arith::SelectOp::create(b, keep, p, createSplat(b, type, 0.0));
+}
+
 Value TileEmitter::emitScoreMods(Value score, Value position, Columns keys) {
   score = emitBias(score, position, keys);
   if (scoreMod.empty() && maskMod.empty())

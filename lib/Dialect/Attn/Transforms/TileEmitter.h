@@ -15,6 +15,7 @@
 
 #include "TileBuffers.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/DropoutBuilder.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -49,8 +50,9 @@ protected:
   TileEmitter(OpTy step, TileBuffers &buffers, mlir::Operation *place)
       : bias(step.getBias()), offsets(step.getOffsets()),
         scoreMod(step.getScoreMod()), maskMod(step.getMaskMod()),
-        buffers(buffers), dims(AttentionDims::get(step)),
-        scoreType(step.getScoreType()), b(step.getLoc(), place) {}
+        dropout(Dropout::get(step)), buffers(buffers),
+        dims(AttentionDims::get(step)), scoreType(step.getScoreType()),
+        b(step.getLoc(), place) {}
 
   /// Bias, score_mod and mask_mod of one row; `position` is the row in the
   /// tile.
@@ -63,6 +65,9 @@ protected:
   Value emitScoreMod(mlir::Region &mod, Value score, mlir::ValueRange at,
                      Columns keys);
   Value emitMaskMod(mlir::ValueRange at, Columns keys);
+
+  /// `p` times `factor` where dropout keeps it, else 0; `p` without dropout.
+  Value emitDropout(Value p, Value position, Columns keys, double factor);
 
   /// Multiply-adds `count` products, one row of `load(k)` times `scalar(i, k)`
   /// at a time, onto `init`, one vector per row.
@@ -87,6 +92,7 @@ protected:
   Value bias;
   mlir::ValueRange offsets;
   mlir::Region &scoreMod, &maskMod;
+  std::optional<Dropout> dropout;
   TileBuffers &buffers;
   AttentionDims dims;
   mlir::FloatType scoreType;

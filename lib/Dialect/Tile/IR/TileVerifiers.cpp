@@ -227,6 +227,25 @@ LogicalResult MapOp::verify() {
   return success();
 }
 
+LogicalResult DropoutOp::verify() {
+  FragmentType source = getSource().getType();
+  if (source.getLayout() != FragmentLayout::Accumulator)
+    return emitOpError() << "expected an accumulator, got " << source;
+  if (source.getShape()[1] % 16 != 0)
+    return emitOpError() << "expected columns to be a multiple of 16, got "
+                         << source.getShape()[1];
+  if (getHeads() < 1 || source.getRows() % getHeads() != 0)
+    return emitOpError() << "expected heads to divide " << source.getRows()
+                         << " rows, got " << getHeads();
+  if (getTransposed() && getHeads() > 1)
+    return emitOpError() << "expected one head with transposed, got "
+                         << getHeads();
+  if (getThreshold() > UINT32_MAX)
+    return emitOpError() << "expected threshold to have 32 bits, got "
+                         << getThreshold();
+  return success();
+}
+
 LogicalResult RowReduceOp::verify() {
   FragmentType source = getSource().getType(), init = getInit().getType();
   if (source.isRow() || !init.isRow())

@@ -54,6 +54,7 @@ struct Step {
   SmallVector<Operation *> rescale; ///< what changes the accumulator
   SmallVector<Operation *> operand; ///< P as an operand
   Value finalScores;                ///< what the softmax reads
+  SmallVector<Value> places;        ///< scalars of the loop that it reads, too
 
   static FailureOr<Step> match(scf::ForOp loop);
 
@@ -66,6 +67,7 @@ struct Step {
 
 private:
   LogicalResult classify(Operation &op, bool &isSoftmax);
+  void findPlaces();
 };
 
 class Overlapper {
@@ -94,7 +96,7 @@ private:
   };
 
   State buildFirstTile();
-  Value buildFirstScores(Value product, size_t from = 0);
+  SmallVector<Value> buildFirstScores(Value product, size_t from = 0);
   State buildLoop(Step &step, const State &init);
   State buildTile(Step &step, const State &before, IRMapping &mapping);
   Value startOutput(Step &step, const State &before, IRMapping &mapping);
@@ -183,6 +185,17 @@ LogicalResult Step::classify(Operation &op, bool &isSoftmax) {
   return success();
 }
 
+/// What dropout keeps depends on where the keys are.
+void Step::findPlaces() {
+  for (Operation *op : softmax)
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (operand == loop.getInductionVar() ||
+            llvm::is_contained(scalars, operand.getDefiningOp()))
+          places.push_back(operand);
+    });
+}
+
 FailureOr<Step> Step::match(scf::ForOp loop) {
   Step step;
   step.loop = loop;
@@ -205,6 +218,7 @@ FailureOr<Step> Step::match(scf::ForOp loop) {
   bool ends = step.yielded(kAcc) == step.output.wait.getResult();
   if (!isSoftmax || !ends)
     return failure();
+  step.findPlaces();
   return step;
 }
 
@@ -311,32 +325,37 @@ Overlapper::State Overlapper::buildTile(Step &step, const State &before,
 // First tile, loops, last tile
 //===----------------------------------------------------------------------===//
 
-/// The scores of the first tile as the loop does it that has a first tile: the
-/// first of the loops that is not empty.
-Value Overlapper::buildFirstScores(Value product, size_t from) {
+/// The scores of the first tile, and its place, as the loop does it that has a
+/// first tile: the first of the loops that is not empty.
+SmallVector<Value> Overlapper::buildFirstScores(Value product, size_t from) {
   Step &step = steps[from];
-  auto build = [&]() -> Value {
+  auto build = [&]() {
     IRMapping own;
     own.map(step.loop.getInductionVar(), first());
     own.map(step.state(Step::kNumber), firstNumber());
     own.map(step.scores.wait.getResult(), product);
     clone(step.scalars, own);
     clone(step.mods, own);
-    return own.lookupOrDefault(step.finalScores);
+    SmallVector<Value> results = {own.lookupOrDefault(step.finalScores)};
+    for (Value place : step.places)
+      results.push_back(own.lookup(place));
+    return results;
   };
   if (from + 1 == steps.size())
     return build();
   Value isHere =
       arith::CmpIOp::create(builder, loc(), arith::CmpIPredicate::slt, first(),
                             step.loop.getUpperBound());
-  auto choice = scf::IfOp::create(builder, loc(), product.getType(), isHere,
+  SmallVector<Type> types = {product.getType()};
+  llvm::append_range(types, ValueRange(step.places).getTypes());
+  auto choice = scf::IfOp::create(builder, loc(), types, isHere,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());
   scf::YieldOp::create(builder, loc(), build());
   builder.setInsertionPointToStart(choice.elseBlock());
   scf::YieldOp::create(builder, loc(), buildFirstScores(product, from + 1));
-  return choice.getResult(0);
+  return SmallVector<Value>(choice.getResults());
 }
 
 /// Nothing to overlap with yet. The accumulator is 0 whatever it is scaled by.
@@ -356,7 +375,9 @@ Overlapper::State Overlapper::buildFirstTile() {
   clone(step.scores.wait, mapping);
   clone(step.scores.done, mapping);
   Value product = mapping.lookup(step.scores.wait.getResult());
-  mapping.map(step.finalScores, buildFirstScores(product));
+  SmallVector<Value> scores = buildFirstScores(product);
+  mapping.map(step.finalScores, scores.front());
+  mapping.map(step.places, ArrayRef(scores).drop_front());
   buildSoftmax(step, mapping);
   clone(step.output.full, mapping);
   clone(step.operand, mapping);
@@ -443,6 +464,8 @@ struct OverlapSoftmaxPass
         if (failed(step))
           return remarkSerial(loop, "a loop of steps of online attention");
         steps.push_back(*step);
+        if (steps[0].places.size() != step->places.size())
+          return remarkSerial(loop, "loops with one softmax");
       }
       if (steps.empty())
         return;

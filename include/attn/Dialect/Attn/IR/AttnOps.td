@@ -39,6 +39,12 @@ def AttentionOp : Attn_Op<"attention", [
     (Xiao et al., StreamingLLM, 2023): exp(sink[h]) is added to the sum over j, in
     P and in LSE.
 
+    `dropout(%seed, %offset) rate(p)` keeps each P[b,h,i,j] with probability
+    1 - p, divided by 1 - p, in O; LSE does not see it. What is kept is a function
+    of seed and offset (i64, known when the program runs) and (b, h, i, j) alone,
+    by Philox 4x32-10 (Salmon et al. 2011; docs/Spec.md, "Dropout"), whatever the
+    schedule and the target.
+
     A row whose every key is masked gives O = 0 and LSE = -inf (with a sink,
     LSE = sink), never NaN.
     `scale` defaults to 1/sqrt(D). `B`, `Hq`, `Hkv`, `M`, `N` may be dynamic;
@@ -67,6 +73,9 @@ def AttentionOp : Attn_Op<"attention", [
         }
         : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
         -> tensor<?x32x?x64xbf16>
+    %d = attn.attention %q, %k, %v dropout(%seed, %offset) rate(0.1)
+        : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
+        -> tensor<?x32x?x64xbf16>
     ```
   }];
   let arguments = (ins
@@ -75,6 +84,9 @@ def AttentionOp : Attn_Op<"attention", [
     Attn_Tensor<Attn_Float, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
     Optional<Attn_Tensor<Attn_Float, 1>>:$sink,
+    Optional<I64>:$dropoutSeed,
+    Optional<I64>:$dropoutOffset,
+    OptionalAttr<F64Attr>:$dropoutRate,
     OptionalAttr<F64Attr>:$scale,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs
@@ -84,6 +96,7 @@ def AttentionOp : Attn_Op<"attention", [
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
     (`sink` `(` $sink^ `:` type($sink) `)`)?
+    (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
     (custom<Scale>($scale)^)?
     (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value)
@@ -99,7 +112,7 @@ def AttentionOp : Attn_Op<"attention", [
     ::mlir::FloatType getScoreType();
   }];
   let builders = [
-    // `bias` and `sink` may be null; fills no region.
+    // `bias` and `sink` may be null; no dropout; fills no region.
     OpBuilder<(ins "::mlir::Type":$outputType, "::mlir::Type":$lseType,
       "::mlir::Value":$query, "::mlir::Value":$key, "::mlir::Value":$value,
       "::mlir::Value":$bias, "::mlir::Value":$sink,
@@ -144,6 +157,9 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
     sum' = a * sum + rowsum P            acc' = a * acc + P V
     ```
 
+    With `dropout`, acc' has P only where it is kept, undivided: `attn.normalize`
+    divides by 1 - rate, as its `scale`.
+
     Rows with max' = -inf leave `sum` and `acc` as they are. The state before
     the first step is acc = 0, max = -inf, sum = 0. The query heads it sees are
     grouped over the key heads it sees as in `attn.attention`: after tiling, a
@@ -164,9 +180,12 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
     Attn_Tensor<Attn_Float, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
     Variadic<Index>:$offsets,
+    Optional<I64>:$dropoutSeed,
+    Optional<I64>:$dropoutOffset,
     Attn_Tensor<Attn_Acc, 4>:$acc,
     Attn_Tensor<Attn_Acc, 3>:$max,
     Attn_Tensor<Attn_Acc, 3>:$sum,
+    OptionalAttr<F64Attr>:$dropoutRate,
     OptionalAttr<F64Attr>:$scale,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs
@@ -177,6 +196,7 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
     (custom<Scale>($scale)^)? `offsets` `(` $offsets `)`
+    (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
     (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
     `outs` `(` $acc `,` $max `,` $sum `)`
     attr-dict `:` type($query) `,` type($key) `,` type($value)
@@ -203,8 +223,8 @@ def NormalizeOp : Attn_Op<"normalize", [
       "getResultTilePosition", "generateResultTileValue"]>]> {
   let summary = "output and LSE from the final running state";
   let description = [{
-    `output = acc / sum` (0 where sum is 0) and, when asked for,
-    `lse = max + log(sum)` (-inf where sum is 0). A `sink`, one for each head of
+    `output = scale * acc / sum` (0 where sum is 0; `scale` is 1 by default: dropout
+    divides by 1 - rate) and, when asked for, `lse = max + log(sum)` (-inf where sum is 0). A `sink`, one for each head of
     the rows, first enters the state:
 
     ```
@@ -223,13 +243,18 @@ def NormalizeOp : Attn_Op<"normalize", [
     Attn_Tensor<Attn_Acc, 4>:$acc,
     Attn_Tensor<Attn_Acc, 3>:$max,
     Attn_Tensor<Attn_Acc, 3>:$sum,
-    Optional<Attn_Tensor<Attn_Float, 1>>:$sink);
+    Optional<Attn_Tensor<Attn_Float, 1>>:$sink,
+    OptionalAttr<F64Attr>:$scale);
   let results = (outs
     Attn_Tensor<Attn_Float, 4>:$output,
     Optional<Attn_Tensor<Attn_Acc, 3>>:$lse);
   let assemblyFormat = [{
-    $acc `,` $max `,` $sum (`sink` `(` $sink^ `:` type($sink) `)`)? attr-dict
+    $acc `,` $max `,` $sum (`sink` `(` $sink^ `:` type($sink) `)`)?
+    (custom<Scale>($scale)^)? attr-dict
     `:` type($acc) `,` type($max) `->` type($output) (`,` type($lse)^)?
+  }];
+  let extraClassDeclaration = [{
+    double getScaleValue();
   }];
   let hasVerifier = 1;
 }

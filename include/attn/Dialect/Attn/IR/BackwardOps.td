@@ -34,6 +34,9 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     `captures`, which score_mod reads by `tensor.extract`. Masked keys and rows
     without keys take no part: their gradients are 0, never NaN.
 
+    With the attention's `dropout`, D = keep / (1 - rate) with its keep, of the same
+    seed and offset: dV = (D * P)^T dO and dS = P * (D * (dO V^T) - delta).
+
     A sink of the attention changes none of this: it is in `lse` already. Its own
     gradient is the sum over b and i of -exp(sink[h] - LSE) * delta.
 
@@ -69,6 +72,9 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     Attn_Tensor<Attn_Float, 4>:$dOutput,
     Optional<Attn_Tensor<Attn_Acc, 3>>:$dLse,
     Variadic<RankedTensorOf<[Attn_Float]>>:$captures,
+    Optional<I64>:$dropoutSeed,
+    Optional<I64>:$dropoutOffset,
+    OptionalAttr<F64Attr>:$dropoutRate,
     OptionalAttr<F64Attr>:$scale,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs
@@ -84,6 +90,7 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     `d_output` `(` $dOutput `:` type($dOutput) `)`
     (`d_lse` `(` $dLse^ `:` type($dLse) `)`)?
     (`captures` `(` $captures^ `:` type($captures) `)`)?
+    (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
     (custom<Scale>($scale)^)?
     (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value)
@@ -102,6 +109,7 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def BackwardDeltaOp : Attn_Op<"backward_delta", [
@@ -146,7 +154,7 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     dQ' = dQ + scale * dS1 K        dK' = dK + scale * dS1^T Q        dV' = dV + P^T dO
     ```
 
-    Either `d_query`, or `d_key` and `d_value`, or all three are given: a
+    `dropout` as in attention_backward. Either `d_query`, or `d_key` and `d_value`, or all three are given: a
     schedule whose row tile stays needs the first, one whose key tile stays the
     others. All are in the score type.
 
@@ -171,6 +179,9 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dQuery,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dKey,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dValue,
+    Optional<I64>:$dropoutSeed,
+    Optional<I64>:$dropoutOffset,
+    OptionalAttr<F64Attr>:$dropoutRate,
     OptionalAttr<F64Attr>:$scale,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs
@@ -182,6 +193,7 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
     `d_output` `(` $dOutput `)` `lse` `(` $lse `)` `delta` `(` $delta `)`
     (custom<Scale>($scale)^)? `offsets` `(` $offsets `)`
+    (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
     (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
     (`d_query` `(` $dQuery^ `:` custom<SameType>(type($dQuery), type($dQueryResult)) `)`)?
     (`d_key` `(` $dKey^ `:` custom<SameType>(type($dKey), type($dKeyResult)) `)`)?

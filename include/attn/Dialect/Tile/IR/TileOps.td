@@ -173,6 +173,8 @@ def WaitGroupOp : AttnTile_Op<"wait_group", [
 
 // Warp roles, mbarriers and TMA.
 include "attn/Dialect/Tile/IR/TileAsyncOps.td"
+// Random numbers.
+include "attn/Dialect/Tile/IR/TileDropoutOps.td"
 
 //===----------------------------------------------------------------------===//
 // Fragments
