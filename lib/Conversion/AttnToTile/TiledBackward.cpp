@@ -7,7 +7,6 @@
 #include "TiledBackward.h"
 
 #include "Backward.h"
-#include "KernelScope.h"
 #include "Prologue.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
@@ -43,21 +42,6 @@ static void addOperand(TiledAttention &attention, StringRef name, Value tensor,
                                 isOutput, vectorElements});
 }
 
-/// Adds the tensors that the seed and the offset of dropout are read from.
-static void collectDropoutTensors(BackwardStepOp step,
-                                  SetVector<Value> &tensors) {
-  std::optional<Dropout> dropout = Dropout::get(step);
-  if (!dropout)
-    return;
-  SmallVector<Value> worklist = {dropout->seed, dropout->offset};
-  while (!worklist.empty())
-    if (Operation *op = worklist.pop_back_val().getDefiningOp();
-        op && isScalarOp(op)) {
-      tensors.insert_range(getTensorsRead(op));
-      llvm::append_range(worklist, op->getOperands());
-    }
-}
-
 static void addOperands(TiledBackward &backward) {
   TiledAttention attention;
   BackwardStepOp step = backward.nests.front().steps.front();
@@ -85,7 +69,6 @@ static void addOperands(TiledBackward &backward) {
     nest.attention.prologue = attention.prologue;
     captures.insert_range(findTensorsRead(nest.attention));
   }
-  collectDropoutTensors(step, captures);
   for (auto [i, capture] : llvm::enumerate(captures))
     addOperand(attention, "capture" + std::to_string(i), capture, 1);
   for (BackwardNest &nest : backward.nests) {
