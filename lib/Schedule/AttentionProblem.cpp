@@ -150,6 +150,8 @@ std::string AttentionProblem::print() const {
     text += " lse=1";
   if (hasBias)
     text += " bias=1";
+  if (hasDropout)
+    text += " dropout=1";
   if (sharedKV)
     text += " shared_kv=1";
   if (allowTf32)
@@ -222,6 +224,7 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
       {"pass", [&](const KeyValue &f) { return setPass(problem.pass, f); }},
       {"lse", flag(problem.hasLse)},
       {"bias", flag(problem.hasBias)},
+      {"dropout", flag(problem.hasDropout)},
       {"shared_kv", flag(problem.sharedKV)},
       {"tf32", flag(problem.allowTf32)},
   };

@@ -29,8 +29,8 @@ static constexpr double kMmaSyncOnWgmmaChip = 0.62;
 static constexpr double kExposedClocks = 600;
 /// Clocks of a CTA before its first and after its last tile.
 static constexpr double kCtaClocks = 3000;
-/// Addresses, row numbers, barriers.
-static constexpr int64_t kOtherRegisters = 16;
+/// Addresses, row numbers, barriers; and with dropout the counter and words.
+static constexpr int64_t kOtherRegisters = 16, kDropoutRegisters = 16;
 
 std::string_view attn::getName(BackwardKernel kernel) {
   switch (kernel) {
@@ -159,7 +159,8 @@ int64_t KernelModel::getRegisters() const {
   int64_t vectors = keysStay() ? getStreamed() / 4 : 4;
   int64_t operands = getStreamed() / 4 + (isWgmma() ? 0 : 24);
   return getGradientColumns() / 2 + (hasScoreGradient() ? 2 : 1) * scores +
-         vectors + operands + kOtherRegisters;
+         vectors + operands + kOtherRegisters +
+         (problem.hasDropout ? kDropoutRegisters : 0);
 }
 
 /// Registers that a thread may have.

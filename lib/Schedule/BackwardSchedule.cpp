@@ -128,7 +128,8 @@ KernelSelector::select(BackwardKernel kernel,
       best = BackwardChoice{kernel, schedule, *cost};
   }
   if (!best)
-    return Error{reason.empty() ? "no tile of rows divides that of dQ" : reason};
+    return Error{reason.empty() ? "no tile of rows divides that of dQ"
+                                : reason};
   return *best;
 }
 

@@ -17,6 +17,10 @@ static constexpr int64_t kOtherRegisters = 32;
 /// a change of the scores adds.
 static constexpr int64_t kRegisterMargin = 32;
 
+/// The counter, the words and the thresholds of dropout beside the scores of a
+/// wgmma kernel, calibrated in the same way.
+static constexpr int64_t kDropoutRegisters = 40;
+
 /// mma.sync: a warp holds rows x columns of an f32 accumulator in rows *
 /// columns / 32 registers a thread, and as 16-bit operands in half of that.
 /// ptxas begins the next S while P is still being used.
@@ -46,10 +50,11 @@ static RegisterUse getMmaSyncUse(const AttentionProblem &problem,
 
 /// wgmma: a warpgroup of 128 threads holds 64 rows; warpgroups that share rows
 /// split the columns of S and of O, and then P goes through shared memory.
-static RegisterUse getWgmmaUse(const Schedule &schedule) {
+static RegisterUse getWgmmaUse(const AttentionProblem &problem,
+                               const Schedule &schedule) {
   int64_t sharing = std::max<int64_t>(schedule.warps * 16 / schedule.tileM, 1);
   RegisterUse use;
-  use.other = kOtherRegisters;
+  use.other = kOtherRegisters + (problem.hasDropout ? kDropoutRegisters : 0);
   if (schedule.kind == ScheduleKind::SmallCache) {
     use.output = std::max(schedule.tileN, schedule.tileDv) / (2 * sharing);
     return use;
@@ -67,7 +72,7 @@ RegisterUse getRegisterUse(const AttentionProblem &problem,
   case MmaFamily::MmaSync:
     return getMmaSyncUse(problem, schedule);
   case MmaFamily::Wgmma:
-    return getWgmmaUse(schedule);
+    return getWgmmaUse(problem, schedule);
   case MmaFamily::None:
   case MmaFamily::Tcgen05:
     break;

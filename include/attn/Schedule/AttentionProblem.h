@@ -69,10 +69,11 @@ struct AttentionProblem {
   ElementType outputType = ElementType::BF16;
   MaskPattern mask;
   AttentionPass pass = AttentionPass::Forward;
-  bool hasLse = false;    ///< the forward pass writes its LSE
-  bool hasBias = false;   ///< a bias of the size of the scores is read
-  bool sharedKV = false;  ///< K and V are views of one tensor (MLA latent)
-  bool allowTf32 = false; ///< f32 operands may be rounded to tf32
+  bool hasLse = false;     ///< the forward pass writes its LSE
+  bool hasBias = false;    ///< a bias of the size of the scores is read
+  bool hasDropout = false; ///< each score takes a word of random bits
+  bool sharedKV = false;   ///< K and V are views of one tensor (MLA latent)
+  bool allowTf32 = false;  ///< f32 operands may be rounded to tf32
 
   /// Query heads per K/V head.
   int64_t getGroupSize() const { return queryHeads / kvHeads; }
@@ -89,8 +90,8 @@ struct AttentionProblem {
   Status verify() const;
 
   /// "B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 Dv=128 dtype=bf16 mask=causal";
-  /// fields at their default (out, pass, lse, bias, shared_kv, tf32) are left
-  /// out.
+  /// fields at their default (out, pass, lse, bias, dropout, shared_kv, tf32)
+  /// are left out.
   std::string print() const;
 
   /// Parses what print writes, in any order. Needed: M, N, D. Defaults: B = 1,

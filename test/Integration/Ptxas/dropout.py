@@ -24,15 +24,10 @@ BACKWARD = """func.func @grad(%q: {q}, %k: {k}, %v: {k}, %o: {q}, %lse: {lse}, %
 #: Bytes of spill stores that a kernel may have; 0 where it is not named.
 BUDGETS = {
     "forward sm_90a 64 full": 36,
-    "forward sm_90a 64 causal": 760,
-    "forward sm_90a 128 causal": 252,
-    "backward sm_80 64 full": 148,
-    "backward sm_80 64 causal": 4,
-    "backward sm_80 128 full": 168,
-    "backward sm_80 128 causal": 84,
+    "forward sm_90a 64 causal": 20,
+    "backward sm_80 128 full": 48,
+    "backward sm_80 128 causal": 24,
     "backward sm_90a 64 full": 8,
-    "backward sm_90a 128 full": 72,
-    "backward sm_90a 128 causal": 208,
 }
 
 

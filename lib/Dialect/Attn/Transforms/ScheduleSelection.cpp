@@ -136,6 +136,7 @@ static AttentionProblem getSizes(OpTy op) {
   problem.outputType =
       getElementType(op.getOutput().getType()).value_or(problem.elementType);
   problem.hasBias = static_cast<bool>(op.getBias());
+  problem.hasDropout = static_cast<bool>(op.getDropoutSeed());
   if (op.hasMaskMod())
     problem.mask = BandReader(op, problem).read();
   return problem;
