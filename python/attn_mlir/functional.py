@@ -134,7 +134,7 @@ def attention_backward(
 
 def dropout_arrays(query: Any, rate: Any, seed: Any, offset: Any) -> dict[str, Any]:
     """Seed and offset as arguments of a kernel; none where nothing is dropped."""
-    if not isinstance(rate, Real) or not 0 <= rate < 1:
+    if not isinstance(rate, Real) or not 0 <= float(rate) < 1:
         raise BindingError(f"expected dropout to be at least 0 and below 1, got {rate!r}")
     if rate == 0:
         return {}
@@ -258,9 +258,9 @@ def check_arrays(named: Mapping[str, ArrayView]):
         if sink.dtype not in (query.dtype, "f32"):
             raise BindingError(f"sink: expected dtype {query.dtype} or f32, got {sink.dtype}")
     for name in ("seed", "offset"):
-        view = named.get(name)
-        if view is not None and (view.dtype, tuple(view.shape)) != ("i64", ()):
-            raise BindingError(f"{name}: expected a number or an i64 array of rank 0, got {view.dtype} of {tuple(view.shape)}")
+        number = named.get(name)
+        if number is not None and (number.dtype, tuple(number.shape)) != ("i64", ()):
+            raise BindingError(f"{name}: expected a number or an i64 array of rank 0, got {number.dtype} of {tuple(number.shape)}")
 
 
 def check_sizes(name: str, got: Sequence[int], expected: Sequence[int]):

@@ -150,7 +150,7 @@ class Gradients(unittest.TestCase):
             torch.manual_seed(7)
             return scaled_dot_product_attention(q, k, v, dropout_p=0.3)
 
-        kept = (seeded(q, k, unit) != 0) / 0.7
+        kept = (seeded(q, k, unit) != 0).double() / 0.7
         self.assertTrue(0.5 < (kept != 0).double().mean().item() < 0.9)
         self.assertFalse(torch.equal(scaled_dot_product_attention(q, k, unit, dropout_p=0.3) != 0, kept != 0))
         formula = lambda q, k, v: ((q @ k.transpose(-1, -2) / 4).softmax(-1) * kept) @ v  # noqa: E731
