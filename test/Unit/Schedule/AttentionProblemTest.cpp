@@ -50,7 +50,7 @@ TEST(AttentionProblem, printReadsBack) {
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f32 mask=window:1024 tf32=1",
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=local:256,inf*0.25",
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=causal@top_left "
-        "out=f32 pass=backward lse=1 bias=1"}) {
+        "out=f32 pass=backward lse=1 bias=1 dropout=1"}) {
     Result<AttentionProblem> problem = AttentionProblem::parse(text);
     ASSERT_TRUE(problem) << problem.error();
     EXPECT_EQ(problem->print(), text);
@@ -75,8 +75,8 @@ TEST(AttentionProblem, reportsBadText) {
             "*DENSITY in [0, 1], @top_left), got 'diagonal'");
   EXPECT_EQ(getError("M=1 N=1 D=1 masks=full"),
             "unknown problem field 'masks', expected one of B, D, Dv, H, Hkv, "
-            "Hq, M, N, bias, dtype, lse, mask, out, pass, shared_kv, tf32 (did "
-            "you mean 'mask'?)");
+            "Hq, M, N, bias, dropout, dtype, lse, mask, out, pass, shared_kv, "
+            "tf32 (did you mean 'mask'?)");
 }
 
 TEST(AttentionProblem, reportsBadValues) {

@@ -46,6 +46,30 @@ TEST(BackwardSchedule, HeadDims) {
   }
 }
 
+/// Above 256 columns CTAs share those of a gradient.
+TEST(BackwardSchedule, Slices) {
+  for (const char *target : {"sm_90a", "sm_80"}) {
+    BackwardSelection wide = select("H=16 M=8192 N=8192 D=512", target);
+    ASSERT_EQ(getNames(wide), (Names{"dq", "dk", "dv"}));
+    EXPECT_FALSE(wide.maySpill());
+    EXPECT_EQ(wide.kernels[0].schedule.tileD, 256);
+    EXPECT_EQ(wide.kernels[1].schedule.tileD, 256);
+    EXPECT_EQ(wide.kernels[2].schedule.tileDv, 256);
+  }
+}
+
+/// The words of dropout take registers of the same schedule.
+TEST(BackwardSchedule, Dropout) {
+  AttentionProblem problem =
+      *AttentionProblem::parse("M=8192 N=8192 D=128 pass=backward");
+  TargetInfo target = *lookupTarget("sm_90a");
+  BackwardChoice usual = select("M=8192 N=8192 D=128", "sm_90a").kernels[0];
+  problem.hasDropout = true;
+  BackwardCost random =
+      *getBackwardCost(problem, usual.kernel, usual.schedule, target);
+  EXPECT_EQ(random.registersPerThread, usual.cost.registersPerThread + 16);
+}
+
 /// Each kernel fits, and the rows of dK and dV are whole tiles of those of dQ.
 TEST(BackwardSchedule, Fits) {
   for (const char *name : {"sm_80", "sm_86", "sm_90a"})
