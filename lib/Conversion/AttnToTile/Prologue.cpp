@@ -58,13 +58,16 @@ static std::string getSize(const TiledAttention &attention, Value size,
                            StringRef operand, int64_t dim) {
   if (std::optional<int64_t> number = getConstantIntValue(size))
     return std::to_string(*number);
+  // A number of tiles.
   if (auto apply = size.getDefiningOp<affine::AffineApplyOp>()) {
-    // The number of tiles is the only such size.
-    auto tiles = cast<AffineBinaryOpExpr>(apply.getAffineMap().getResult(0));
-    assert(tiles.getKind() == AffineExprKind::CeilDiv);
-    return llvm::formatv("ceildiv({0}, {1})",
-                         getSize(attention, apply.getOperand(0), operand, dim),
-                         cast<AffineConstantExpr>(tiles.getRHS()).getValue());
+    auto tiles =
+        dyn_cast<AffineBinaryOpExpr>(apply.getAffineMap().getResult(0));
+    if (tiles && tiles.getKind() == AffineExprKind::CeilDiv)
+      if (auto tile = dyn_cast<AffineConstantExpr>(tiles.getRHS()))
+        return llvm::formatv(
+            "ceildiv({0}, {1})",
+            getSize(attention, apply.getOperand(0), operand, dim),
+            tile.getValue());
   }
   if (auto op = size.getDefiningOp<tensor::DimOp>())
     for (const KernelOperand &known : attention.operands)

@@ -210,10 +210,6 @@ static SmallVector<TileRange> walkLists(OpBuilder &builder,
   return makeRanges(builder, tile.loc, math.constant(0), ends);
 }
 
-static bool areExact(ArrayRef<MaskBand> bands) {
-  return llvm::all_of(bands, [](const MaskBand &band) { return band.isExact; });
-}
-
 /// The lists of the mask, or if it is worth it lists made of bounds from data,
 /// or of all pairs.
 std::optional<ListedBlocks> VisitedTiles::getLists(const MaskedTile &tile) {

@@ -306,6 +306,8 @@ struct DecomposeMasks
   using Base::Base;
 
   void runOnOperation() override {
+    if (failed(rejectDeviceAsserts()))
+      return signalPassFailure();
     // Inner ops last: the regions of the others hold searches.
     decompose<CreateBlockMaskOp, BlockMaskEmitter>();
     decompose<KeyBoundsOp, KeyBoundsEmitter>();
@@ -314,6 +316,18 @@ struct DecomposeMasks
   }
 
 private:
+  LogicalResult rejectDeviceAsserts() {
+    WalkResult result =
+        getOperation().walk(
+            [](DeviceAssertOp op) {
+              op.emitOpError()
+                  << "expected a GPU: on the CPU, attn-run --verify checks "
+                     "what masks read";
+              return WalkResult::interrupt();
+            });
+    return failure(result.wasInterrupted());
+  }
+
   template <typename OpTy, typename EmitterTy>
   void decompose() {
     getOperation().walk([&](OpTy op) { replace(op, EmitterTy(op).emit()); });

@@ -118,10 +118,6 @@ static bool differsByHead(OnlineAttentionOp step) {
          dependsOnArgument(step.getMaskMod(), kLoopH);
 }
 
-static bool areExact(ArrayRef<MaskBand> bands) {
-  return llvm::all_of(bands, [](const MaskBand &band) { return band.isExact; });
-}
-
 /// Gives `loops` ranges of keys; false if nothing is known of them.
 static bool boundByRanges(OpBuilder &builder, UnsplitLoops loops,
                           const KeyVisibility &visibility) {

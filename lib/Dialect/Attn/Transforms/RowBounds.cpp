@@ -170,12 +170,16 @@ static KeyVisibility readVisibility(OpBuilder &builder, const MaskedTile &tile,
   return visibility;
 }
 
+bool attn::areExact(ArrayRef<MaskBand> bands) {
+  return llvm::all_of(bands, [](const MaskBand &band) { return band.isExact; });
+}
+
 /// The bands of a mask, if they say it all and some depend on the row by data.
 static std::vector<MaskBand> getDataBands(const MaskAnalysis &mask,
                                           unsigned mostRanges) {
   std::vector<MaskBand> bands = mask.getRowBands();
-  bool isUsable = !mask.rowValues.empty() && bands.size() <= mostRanges &&
-                  llvm::all_of(bands, [](auto &band) { return band.isExact; });
+  bool isUsable =
+      !mask.rowValues.empty() && bands.size() <= mostRanges && areExact(bands);
   return isUsable ? bands : std::vector<MaskBand>();
 }
 

@@ -20,6 +20,9 @@
 
 namespace attn {
 
+/// True if bands say all there is to know of their mask.
+bool areExact(llvm::ArrayRef<MaskBand> bands);
+
 /// What a tile of rows sees, read at `builder`, if bounds of at most
 /// `mostRanges` bands say it all and some of them depend on the row in a way
 /// that only looking at each row tells.
