@@ -1,0 +1,209 @@
+//===- BackwardNests.cpp - Loop nests of a backward -------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BackwardTiler.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// Row tiles stay
+//===----------------------------------------------------------------------===//
+
+/// The nest over row tiles: delta and dQ.
+void BackwardTiler::createQueryNest() {
+  tiles = queryTiles;
+  schedule = op.getScheduleAttr();
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  Type element = getElementTypeOrSelf(op.getDQuery().getType());
+  auto forall = scf::ForallOp::create(
+      builder, loc, ArrayRef<OpFoldResult>{zero, zero, zero},
+      ArrayRef<OpFoldResult>{batch, queryHeads, rows},
+      ArrayRef<OpFoldResult>{one, one, builder.getIndexAttr(tiles.m)},
+      ValueRange{createOutput(op.getQuery(), element),
+                 createOutput(op.getLse(), op.getScoreType())},
+      std::nullopt);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(forall.getTerminator());
+  SmallVector<Value> ivs = forall.getInductionVars();
+  Place place{ivs[0], ivs[1], ivs[2], Value()};
+  auto tile = [&](Value from) {
+    return from ? getTile(from, place, kLoopM, place.h) : from;
+  };
+  Value output = tile(op.getOutput()), dLse = tile(op.getDLse());
+  RowTile rowTile = getRowTile(place);
+  rowTile.delta = BackwardDeltaOp::create(builder, loc, rowTile.lse.getType(),
+                                          output, rowTile.dOutput, dLse);
+  SmallVector<TileRange> ranges = visitedKeys->get(
+      builder, loc, place.b, place.h, getStaying(place.m, tiles.m, rows),
+      {rows, keys, tiles.m, tiles.n});
+  Value gradient = createZeroTile(op.getQuery(), tiles.m);
+  Value tileStep = index(tiles.n);
+  for (const TileRange &range : ranges) {
+    auto loop = scf::ForOp::create(builder, loc, range.lower, range.upper,
+                                   tileStep, ValueRange(gradient));
+    OpBuilder::InsertionGuard inner(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    place.n = range.getPosition(builder, loc, loop.getInductionVar());
+    BackwardStepOp step =
+        createStep(rowTile, getKeyTile(place), place, range,
+                   loop.getRegionIterArgs()[0], Value(), Value());
+    scf::YieldOp::create(builder, loc, step->getResults());
+    gradient = loop.getResult(0);
+  }
+  auto outs = forall.getRegionIterArgs();
+  insertTile(gradient, outs[0], place, kLoopM, place.h, forall);
+  insertTile(rowTile.delta, outs[1], place, kLoopM, place.h, forall);
+  dQuery = forall.getResult(0);
+  delta = forall.getResult(1);
+}
+
+//===----------------------------------------------------------------------===//
+// Key tiles stay
+//===----------------------------------------------------------------------===//
+
+/// The row tiles [range.lower, range.upper) of query head place.h.
+SmallVector<Value> BackwardTiler::createRowLoop(const TileRange &range,
+                                                const KeyTile &keyTile,
+                                                Place place, ValueRange init,
+                                                const KeyGradients &wanted) {
+  auto loop = scf::ForOp::create(builder, loc, range.lower, range.upper,
+                                 index(tiles.m), init);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  place.m = range.getPosition(builder, loc, loop.getInductionVar());
+  scf::YieldOp::create(
+      builder, loc,
+      createRowStep(keyTile, place, range, loop.getRegionIterArgs(), wanted));
+  return SmallVector<Value>(loop.getResults());
+}
+
+/// The same of all query heads of the group, as one loop, which counts tiles
+/// from `counts.lower` on: a chain of such loops walks one stream of tiles.
+SmallVector<Value> BackwardTiler::createGroupLoop(const TileRange &range,
+                                                  const TileRange &counts,
+                                                  const KeyTile &keyTile,
+                                                  Place place, ValueRange init,
+                                                  const KeyGradients &wanted) {
+  auto loop = scf::ForOp::create(builder, loc, counts.lower, counts.upper,
+                                 index(1), init);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value perHead = countTiles(range);
+  Value number = builder.createOrFold<arith::SubIOp>(
+      loc, loop.getInductionVar(), counts.lower);
+  Value head = builder.createOrFold<arith::DivUIOp>(loc, number, perHead);
+  Value tile = builder.createOrFold<arith::RemUIOp>(loc, number, perHead);
+  Value row = builder.createOrFold<arith::MulIOp>(loc, tile, index(tiles.m));
+  place.h = builder.createOrFold<arith::AddIOp>(loc, place.h, head);
+  Value count = builder.createOrFold<arith::AddIOp>(loc, range.lower, row);
+  place.m = range.getPosition(builder, loc, count);
+  scf::YieldOp::create(
+      builder, loc,
+      createRowStep(keyTile, place, range, loop.getRegionIterArgs(), wanted));
+  return SmallVector<Value>(loop.getResults());
+}
+
+/// The row tiles of a head in `range`.
+Value BackwardTiler::countTiles(const TileRange &range) {
+  Value length =
+      builder.createOrFold<arith::SubIOp>(loc, range.upper, range.lower);
+  return builder.createOrFold<arith::CeilDivSIOp>(loc, length, index(tiles.m));
+}
+
+/// The gradients of the key tile after the row tile at `place`.
+SmallVector<Value> BackwardTiler::createRowStep(const KeyTile &keyTile,
+                                                const Place &place,
+                                                const TileRange &range,
+                                                ValueRange state,
+                                                const KeyGradients &wanted) {
+  RowTile rowTile = getRowTile(place);
+  rowTile.delta = getTile(delta, place, kLoopM, place.h);
+  Value dKeyTile = wanted.key ? state.front() : Value();
+  Value dValueTile = wanted.value ? state.back() : Value();
+  return SmallVector<Value>(
+      createStep(rowTile, keyTile, place, range, Value(), dKeyTile, dValueTile)
+          ->getResults());
+}
+
+/// The row tiles of all query heads of key head place.h.
+SmallVector<Value> BackwardTiler::createRowLoops(const KeyTile &keyTile,
+                                                 Place place, ValueRange init,
+                                                 const KeyGradients &wanted) {
+  bool isOneHead = isConstantIntValue(getAsOpFoldResult(group), 1);
+  RowRange stay = getStaying(place.n, tiles.n, keys);
+  SmallVector<TileRange> ranges;
+  if (isOneHead || !visitedRows->differsByHead()) {
+    ranges =
+        visitedRows->get(builder, loc, place.b, place.h, stay,
+                         {keys, rows, tiles.n, tiles.m, /*isEndWhole=*/true});
+  } else {
+    op.emitRemark() << "no row tile is skipped for dK and dV: the heads of a "
+                       "group see different keys";
+    ranges = {{index(0), asValue(rows), /*isMasked=*/true}};
+  }
+  if (!isOneHead)
+    place.h = builder.createOrFold<arith::MulIOp>(loc, place.h, group);
+  // Bounds before loops, so that the loops follow each other.
+  SmallVector<TileRange> counts;
+  Value first = index(0);
+  if (!isOneHead)
+    for (const TileRange &range : ranges) {
+      Value count =
+          builder.createOrFold<arith::MulIOp>(loc, countTiles(range), group);
+      Value last = builder.createOrFold<arith::AddIOp>(loc, first, count);
+      counts.push_back({first, last, range.isMasked});
+      first = last;
+    }
+  SmallVector<Value> state(init);
+  for (auto [i, range] : llvm::enumerate(ranges))
+    state = isOneHead ? createRowLoop(range, keyTile, place, state, wanted)
+                      : createGroupLoop(range, counts[i], keyTile, place, state,
+                                        wanted);
+  return state;
+}
+
+/// A nest over key tiles: dK and dV, or one of them, summed over the group.
+void BackwardTiler::createKeyNest(TileSizes sizes, const KeyGradients &wanted) {
+  tiles = sizes;
+  schedule = wanted.schedule;
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  SmallVector<Value> outputs;
+  if (wanted.key)
+    outputs.push_back(createOutput(
+        op.getKey(), getElementTypeOrSelf(op.getDKey().getType())));
+  if (wanted.value)
+    outputs.push_back(createOutput(
+        op.getValue(), getElementTypeOrSelf(op.getDValue().getType())));
+  auto forall = scf::ForallOp::create(
+      builder, loc, ArrayRef<OpFoldResult>{zero, zero, zero},
+      ArrayRef<OpFoldResult>{batch, keyHeads, keys},
+      ArrayRef<OpFoldResult>{one, one, builder.getIndexAttr(tiles.n)}, outputs,
+      std::nullopt);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(forall.getTerminator());
+  SmallVector<Value> ivs = forall.getInductionVars();
+  Place place{ivs[0], ivs[1], Value(), ivs[2]};
+  KeyTile keyTile = {getTile(op.getKey(), place, kLoopN, place.h),
+                     getTile(op.getValue(), place, kLoopN, place.h)};
+  SmallVector<Value> init;
+  if (wanted.key)
+    init.push_back(createZeroTile(op.getKey(), tiles.n));
+  if (wanted.value)
+    init.push_back(createZeroTile(op.getValue(), tiles.n));
+  SmallVector<Value> gradients = createRowLoops(keyTile, place, init, wanted);
+  for (auto [gradient, out] :
+       llvm::zip_equal(gradients, forall.getRegionIterArgs()))
+    insertTile(gradient, out, place, kLoopN, place.h, forall);
+  if (wanted.key)
+    dKey = forall.getResult(0);
+  if (wanted.value)
+    dValue = forall.getResults().back();
+}

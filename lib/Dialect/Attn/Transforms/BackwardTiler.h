@@ -1,0 +1,122 @@
+//===- BackwardTiler.h - Tiles and loops of a backward ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What --attn-tile-backward builds one op with. Private to
+// lib/Dialect/Attn/Transforms.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_ATTN_TRANSFORMS_BACKWARDTILER_H
+#define LIB_DIALECT_ATTN_TRANSFORMS_BACKWARDTILER_H
+
+#include "BackwardMask.h"
+#include "Padding.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+
+namespace attn {
+
+/// Where a tile is: (b, h), the first row, and the first key.
+struct Place {
+  mlir::Value b, h, m, n;
+};
+
+/// The operands of a step that have rows, or keys; all of static size.
+struct RowTile {
+  mlir::Value query, dOutput, lse, delta;
+};
+struct KeyTile {
+  mlir::Value key, value;
+};
+
+/// Rows and keys of the tiles of a nest.
+struct TileSizes {
+  int64_t m, n;
+};
+
+/// The gradients that a nest over keys gives.
+struct KeyGradients {
+  bool key, value;
+  ScheduleAttr schedule;
+};
+
+/// Builds the loop nests of one op.
+class BackwardTiler {
+public:
+  BackwardTiler(AttentionBackwardOp op, TileSizes queryTiles,
+                TileSizes keyTiles, TileSizes valueTiles)
+      : op(op), queryTiles(queryTiles), keyTiles(keyTiles),
+        valueTiles(valueTiles), tiles(queryTiles), builder(op),
+        loc(op.getLoc()) {}
+
+  void run();
+
+private:
+  void readSizes();
+  void prepareRegions();
+
+  // Tiles.
+  mlir::OpFoldResult countInTile(int64_t tile, mlir::Value first,
+                                 mlir::OpFoldResult total);
+  mlir::Value getTile(mlir::Value from, const Place &place, unsigned loop,
+                      mlir::Value head, double padding = 0);
+  RowTile getRowTile(const Place &place);
+  KeyTile getKeyTile(const Place &place);
+  mlir::Value getBiasTile(const Place &place);
+  void insertTile(mlir::Value tile, mlir::Value into, const Place &place,
+                  unsigned loop, mlir::Value head, mlir::scf::ForallOp forall);
+  mlir::Value createOutput(mlir::Value like, mlir::Type element);
+  mlir::Value createZeroTile(mlir::Value like, int64_t rows);
+
+  // Loops.
+  RowRange getStaying(mlir::Value first, int64_t tile,
+                      mlir::OpFoldResult total);
+  BackwardStepOp createStep(const RowTile &rows, const KeyTile &keys,
+                            const Place &place, const TileRange &range,
+                            mlir::Value dQuery, mlir::Value dKey,
+                            mlir::Value dValue);
+  void createQueryNest();
+  void createKeyNest(TileSizes sizes, const KeyGradients &wanted);
+  llvm::SmallVector<mlir::Value>
+  createRowStep(const KeyTile &keys, const Place &place, const TileRange &range,
+                mlir::ValueRange state, const KeyGradients &wanted);
+  llvm::SmallVector<mlir::Value> createRowLoops(const KeyTile &keys,
+                                                Place place,
+                                                mlir::ValueRange init,
+                                                const KeyGradients &wanted);
+  llvm::SmallVector<mlir::Value> createRowLoop(const TileRange &range,
+                                               const KeyTile &keys, Place place,
+                                               mlir::ValueRange init,
+                                               const KeyGradients &wanted);
+  llvm::SmallVector<mlir::Value>
+  createGroupLoop(const TileRange &range, const TileRange &counts,
+                  const KeyTile &keys, Place place, mlir::ValueRange init,
+                  const KeyGradients &wanted);
+  mlir::Value countTiles(const TileRange &range);
+
+  mlir::Value asValue(mlir::OpFoldResult size) {
+    return getValueOrCreateConstantIndexOp(builder, loc, size);
+  }
+  mlir::Value index(int64_t n) { return asValue(builder.getIndexAttr(n)); }
+
+  AttentionBackwardOp op;
+  TileSizes queryTiles, keyTiles, valueTiles;
+  TileSizes tiles; ///< of the nest that is built
+  ScheduleAttr schedule;
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+
+  mlir::OpFoldResult batch, queryHeads, keyHeads, rows, keys;
+  /// Query heads of a key head.
+  mlir::Value group;
+  /// Of the mask as it was written.
+  std::optional<VisitedTiles> visitedKeys, visitedRows;
+  /// delta [B, Hq, M], and the gradients.
+  mlir::Value delta, dQuery, dKey, dValue;
+};
+} // namespace attn
+
+#endif // LIB_DIALECT_ATTN_TRANSFORMS_BACKWARDTILER_H
