@@ -52,6 +52,7 @@ typedef struct AttnCompileOptions {
   const char *schedule;     /* fields that are given: "tile_m=64 stages=3" */
   const char *name;         /* of the kernel's files; default "attention" */
   bool allowTf32;           /* let f32 attention use tf32 tensor cores */
+  bool deterministic;       /* gradients are the same bits in every run */
   bool deviceAsserts;       /* check on the GPU what masks read of data */
   bool strict;              /* a warning is an error */
   const AttnArtifact *artifacts; /* what to write, each kind at most once */

@@ -88,6 +88,7 @@ getCompileOptions(const AttnCompileOptions &from) {
   if (from.name)
     options.name = from.name;
   options.allowTf32 = from.allowTf32;
+  options.deterministic = from.deterministic;
   options.deviceAsserts = from.deviceAsserts;
   options.strict = from.strict;
 

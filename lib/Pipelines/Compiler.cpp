@@ -227,6 +227,7 @@ LogicalResult Compilation::runStages() {
   stageOptions.targetFields = getChangedFields(target);
   stageOptions.schedule = options.schedule;
   stageOptions.allowTf32 = options.allowTf32;
+  stageOptions.deterministic = options.deterministic;
   stageOptions.deviceAsserts = options.deviceAsserts;
   std::optional<NormalForm> form = getNormalForm(module);
   if (failed(checkDeviceAsserts(form)))

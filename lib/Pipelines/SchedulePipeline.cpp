@@ -17,6 +17,7 @@ void attn::buildSchedulePipeline(OpPassManager &pm,
   select.targetFields = options.targetFields;
   select.schedule = options.schedule;
   select.allowTf32 = options.allowTf32;
+  select.deterministic = options.deterministic;
   pm.addPass(createSelectSchedulePass(select));
   pm.addPass(createVerifyNormalFormPass({"scheduled"}));
 }

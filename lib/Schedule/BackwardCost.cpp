@@ -27,6 +27,8 @@ static constexpr double kMmaSyncOnWgmmaChip = 0.62;
 /// Clocks of a tile that nothing hides where one warpgroup runs alone, or the
 /// warps of mma_sync meet at each tile.
 static constexpr double kExposedClocks = 600;
+/// Of a kernel more.
+static constexpr double kLaunchSeconds = 2.5e-6;
 /// Clocks of a CTA before its first and after its last tile.
 static constexpr double kCtaClocks = 3000;
 /// Addresses, row numbers, barriers; and with dropout the counter and words.
@@ -42,6 +44,12 @@ std::string_view attn::getName(BackwardKernel kernel) {
     return "dk";
   case BackwardKernel::ValueGradient:
     return "dv";
+  case BackwardKernel::RowValues:
+    return "delta";
+  case BackwardKernel::AllGradients:
+    return "dqkv";
+  case BackwardKernel::QueryRounding:
+    return "round";
   }
   return "";
 }
@@ -58,12 +66,11 @@ int64_t attn::countGradientSlices(BackwardKernel kernel,
   case BackwardKernel::QueryGradient:
   case BackwardKernel::KeyGradient:
     return countSlices(problem.headDim, schedule.tileD);
-  case BackwardKernel::KeyValueGradients:
-    return 1;
   case BackwardKernel::ValueGradient:
     return countSlices(problem.valueDim, schedule.tileDv);
+  default:
+    return 1;
   }
-  return 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -90,6 +97,7 @@ public:
 private:
   bool keysStay() const { return kernel != BackwardKernel::QueryGradient; }
   bool isWgmma() const { return schedule.mma == MmaFamily::Wgmma; }
+  bool isFused() const { return kernel == BackwardKernel::AllGradients; }
   /// dP is needed for all gradients but dV.
   bool hasScoreGradient() const {
     return kernel != BackwardKernel::ValueGradient;
@@ -106,6 +114,8 @@ private:
     return keysStay() ? schedule.tileM : schedule.tileN;
   }
   int64_t getStreamBytes() const;
+  int64_t getExchangeBytes() const;
+  std::string findFusedObstacle() const;
   double getTileClocks() const;
   double getSharedClocks() const;
   double countTiles() const;
@@ -123,12 +133,11 @@ int64_t KernelModel::getGradientColumns() const {
   case BackwardKernel::QueryGradient:
   case BackwardKernel::KeyGradient:
     return schedule.tileD ? schedule.tileD : dim;
-  case BackwardKernel::KeyValueGradients:
-    return dim + valueDim;
   case BackwardKernel::ValueGradient:
     return schedule.tileDv ? schedule.tileDv : valueDim;
+  default:
+    return dim + valueDim;
   }
-  return 0;
 }
 
 /// Tiles of a stage, with the vectors of its rows.
@@ -144,12 +153,21 @@ int64_t KernelModel::getStreamBytes() const {
   return bytes;
 }
 
+/// What a fused kernel hands over: dS to all warps, in as many tiles as there
+/// are stages, and dQ to the copies that add it up.
+int64_t KernelModel::getExchangeBytes() const {
+  if (!isFused())
+    return 0;
+  return schedule.stages * getStaying() * getStreamed() * kInputBytes +
+         getStreamed() * dim * kFloatBytes;
+}
+
 int64_t KernelModel::getSharedMemory() const {
   int64_t columns = dim + (hasScoreGradient() ? valueDim : 0);
   // A barrier for each tile that stays, two for each stage of a ring.
   int64_t barriers = isWgmma() ? 8 * (2 + 4 * schedule.stages) : 0;
   return getStaying() * columns * kInputBytes +
-         schedule.stages * getStreamBytes() + barriers;
+         schedule.stages * getStreamBytes() + getExchangeBytes() + barriers;
 }
 
 /// Accumulators of gradients, S and dP, operands, and of mma_sync those in
@@ -158,9 +176,11 @@ int64_t KernelModel::getRegisters() const {
   int64_t scores = getStreamed() / 2;
   int64_t vectors = keysStay() ? getStreamed() / 4 : 4;
   int64_t operands = getStreamed() / 4 + (isWgmma() ? 0 : 24);
+  // dQ takes the place of S, but for what is more.
+  int64_t sums = isFused() ? getStreamed() * dim / (32 * schedule.warps) : 0;
   return getGradientColumns() / 2 + (hasScoreGradient() ? 2 : 1) * scores +
-         vectors + operands + kOtherRegisters +
-         (problem.hasDropout ? kDropoutRegisters : 0);
+         std::max<int64_t>(sums - scores, 0) + vectors + operands +
+         kOtherRegisters + (problem.hasDropout ? kDropoutRegisters : 0);
 }
 
 /// Registers that a thread may have.
@@ -172,6 +192,23 @@ static int64_t getRegisterLimit(const Schedule &schedule) {
 
 bool KernelModel::maySpill() const {
   return getRegisters() > getRegisterLimit(schedule);
+}
+
+/// What a warp adds to dQ is 16 rows of its tile, or of the transposed one.
+std::string KernelModel::findFusedObstacle() const {
+  if (!isFused())
+    return "";
+  if (!isWgmma())
+    return "expected mma = \"wgmma\" with fused, got \"" +
+           std::string(getName(schedule.mma)) + "\"";
+  int64_t rows = kWarpRows * schedule.warps;
+  if (dim != rows && schedule.tileM != rows)
+    return "expected D or tile_m to be 16 for each of the " +
+           std::to_string(schedule.warps) +
+           " warps of a fused kernel, got D = " +
+           std::to_string(problem.headDim) +
+           " and tile_m = " + std::to_string(schedule.tileM);
+  return "";
 }
 
 std::string KernelModel::findObstacle() const {
@@ -191,6 +228,8 @@ std::string KernelModel::findObstacle() const {
     return "a warp of mma_sync takes 16 rows, got " + number(getStaying()) +
            " for " + number(schedule.warps) + " warps";
   }
+  if (std::string obstacle = findFusedObstacle(); !obstacle.empty())
+    return obstacle;
   if (isWgmma() && (dim > 256 || valueDim > 256))
     return "a product of the backward has at most 256 columns, got D = " +
            number(problem.headDim) + " and Dv = " + number(problem.valueDim);
@@ -268,14 +307,39 @@ double KernelModel::countTiles() const {
          getSlices();
 }
 
+/// The kernels before and behind a fused one; statistics and sums are of whole
+/// tiles of rows.
+static Traffic getRowTraffic(const AttentionProblem &problem,
+                             BackwardKernel kernel, int64_t tileM) {
+  int64_t rows = problem.queryLength;
+  int64_t whole = alignUp(rows, tileM) * kFloatBytes;
+  int64_t d = problem.headDim, dv = problem.valueDim;
+  Traffic head;
+  if (kernel == BackwardKernel::QueryRounding)
+    head.read(Operand::QuerySums, whole * alignUp(d, kWarpRows))
+        .write(Operand::QueryGradient, rows * d * kInputBytes);
+  else
+    head.read(Operand::Output, rows * dv * kInputBytes)
+        .read(Operand::OutputGradient, rows * dv * kInputBytes)
+        .read(Operand::Lse, rows * kFloatBytes)
+        .write(Operand::Lse, whole)
+        .write(Operand::Delta, whole)
+        .write(Operand::QuerySums, whole * alignUp(d, kWarpRows));
+  return head * (problem.batch * problem.queryHeads);
+}
+
 Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
                                  BackwardKernel kernel,
                                  const Schedule &schedule) {
+  if (kernel == BackwardKernel::RowValues ||
+      kernel == BackwardKernel::QueryRounding)
+    return getRowTraffic(problem, kernel, schedule.tileM);
   bool keysStay = kernel != BackwardKernel::QueryGradient;
+  bool isFused = kernel == BackwardKernel::AllGradients;
   bool hasDKey = kernel == BackwardKernel::KeyValueGradients ||
-                 kernel == BackwardKernel::KeyGradient;
+                 kernel == BackwardKernel::KeyGradient || isFused;
   bool hasDValue = kernel == BackwardKernel::KeyValueGradients ||
-                   kernel == BackwardKernel::ValueGradient;
+                   kernel == BackwardKernel::ValueGradient || isFused;
   int64_t d = problem.headDim * kInputBytes,
           dv = problem.valueDim * kInputBytes;
   // All slices read the same, but of the factor of their product, of which each
@@ -303,6 +367,8 @@ Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
         head.read(Operand::Delta, whole).write(Operand::KeyGradient, keys * d);
       if (hasDValue)
         head.write(Operand::ValueGradient, keys * dv);
+      if (isFused)
+        head.write(Operand::QuerySums, whole * problem.headDim);
       return;
     }
     // delta reads O, and dO once more.
@@ -331,14 +397,21 @@ double KernelModel::getSharedClocks() const {
   double depth = dim + (hasScoreGradient() ? valueDim : 0);
   double bytes = kInputBytes * depth * (rows + getStreamed()) +
                  kInputBytes * getStreamed() * getGradientColumns();
-  return (owners * bytes + getStreamBytes()) / kSharedBytesPerClock;
+  // dS is written, and read with the keys; dQ is written, and read by the copy.
+  double exchange = 0;
+  if (isFused()) {
+    bytes += kInputBytes * getStaying() * (rows + getStreamed());
+    exchange = kInputBytes * getStaying() * getStreamed() +
+               2.0 * getStreamed() * dim * kFloatBytes;
+  }
+  return (owners * bytes + exchange + getStreamBytes()) / kSharedBytesPerClock;
 }
 
 /// Clocks of an SM for one streamed tile.
 double KernelModel::getTileClocks() const {
   double elements = static_cast<double>(getStaying()) * getStreamed();
-  double depth =
-      dim + (hasScoreGradient() ? valueDim : 0) + getGradientColumns();
+  double depth = dim + (hasScoreGradient() ? valueDim : 0) +
+                 getGradientColumns() + (isFused() ? dim : 0);
   double flopsPerClock =
       target.f16TFlops * 1e3 / (target.clockGHz * target.smCount);
   bool isSlowMma = !isWgmma() && target.hasMma(MmaFamily::Wgmma);
@@ -367,10 +440,24 @@ double KernelModel::getSeconds(const Traffic &bytes) const {
   return std::max(compute, l2);
 }
 
+/// What these kernels do is to move data.
+static BackwardCost getRowCost(const AttentionProblem &problem,
+                               BackwardKernel kernel, const Schedule &schedule,
+                               const TargetInfo &target) {
+  BackwardCost cost;
+  cost.bytes = getBackwardTraffic(problem, kernel, schedule);
+  cost.seconds = kLaunchSeconds + static_cast<double>(cost.bytes.getTotal()) /
+                                      (target.dramGBps * 1e9);
+  return cost;
+}
+
 Result<BackwardCost> attn::getBackwardCost(const AttentionProblem &problem,
                                            BackwardKernel kernel,
                                            const Schedule &schedule,
                                            const TargetInfo &target) {
+  if (kernel == BackwardKernel::RowValues ||
+      kernel == BackwardKernel::QueryRounding)
+    return getRowCost(problem, kernel, schedule, target);
   KernelModel model(problem, kernel, schedule, target);
   if (std::string obstacle = model.findObstacle(); !obstacle.empty())
     return Error{std::string(getName(kernel)) + ": " + obstacle};

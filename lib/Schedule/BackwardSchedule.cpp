@@ -83,6 +83,7 @@ Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
   if (!overrides.has("warps"))
     schedule.warps = (keysStay ? schedule.tileN : schedule.tileM) / kWarpRows;
   schedule.producerWarps = mma == MmaFamily::Wgmma ? 4 : 0;
+  schedule.fused = kernel == BackwardKernel::AllGradients;
   return schedule;
 }
 
@@ -163,6 +164,68 @@ static Result<BackwardSelection> selectFamily(const AttentionProblem &problem,
   return Error{!key ? key.error() : value.error()};
 }
 
+/// The schedule of the kernels around a fused one: a warp for 16 rows.
+static Schedule getRowSchedule(const Schedule &fused) {
+  Schedule schedule = fused;
+  schedule.mma = MmaFamily::MmaSync;
+  schedule.stages = 1;
+  schedule.warps = fused.tileM / kWarpRows;
+  schedule.producerWarps = 0;
+  schedule.fused = false;
+  return schedule;
+}
+
+/// One kernel for all gradients, and those before and behind it.
+static Result<BackwardSelection> selectFused(const AttentionProblem &problem,
+                                             const TargetInfo &target,
+                                             const BackwardOverrides &given,
+                                             MmaFamily mma) {
+  Result<BackwardChoice> fused =
+      KernelSelector(problem, target, given, mma)
+          .select(BackwardKernel::AllGradients, std::nullopt);
+  if (!fused)
+    return Error{fused.error()};
+  BackwardSelection selection;
+  Schedule rows = getRowSchedule(fused->schedule);
+  auto addRowKernel = [&](BackwardKernel kernel) {
+    selection.kernels.push_back(
+        {kernel, rows, *getBackwardCost(problem, kernel, rows, target)});
+  };
+  addRowKernel(BackwardKernel::RowValues);
+  selection.kernels.push_back(*fused);
+  addRowKernel(BackwardKernel::QueryRounding);
+  return selection;
+}
+
+/// What is asked for in `fused`; nothing if the model has to choose.
+static std::optional<bool> getFused(const BackwardOverrides &given) {
+  if (!given.keys.has("fused"))
+    return std::nullopt;
+  Schedule schedule;
+  given.keys.apply(schedule);
+  return schedule.fused;
+}
+
+/// The fused or the deterministic kernels of a family, whichever are faster.
+static Result<BackwardSelection> selectForms(const AttentionProblem &problem,
+                                             const TargetInfo &target,
+                                             const BackwardOverrides &given,
+                                             MmaFamily mma) {
+  std::optional<bool> fused = getFused(given);
+  if (given.deterministic && fused.value_or(false))
+    return Error{"a fused backward adds up dQ in no fixed order, and a "
+                 "deterministic one was asked for"};
+  if (fused.value_or(false))
+    return selectFused(problem, target, given, mma);
+  Result<BackwardSelection> apart = selectFamily(problem, target, given, mma);
+  if (given.deterministic || fused)
+    return apart;
+  Result<BackwardSelection> together = selectFused(problem, target, given, mma);
+  if (together && (!apart || !isPreferred(*apart, *together)))
+    return together;
+  return apart;
+}
+
 /// True if the family is none other than what is asked for.
 static bool allows(const BackwardOverrides &given, MmaFamily mma) {
   for (const ScheduleOverrides *overrides : {&given.query, &given.keys}) {
@@ -185,7 +248,7 @@ attn::selectBackwardSchedules(const AttentionProblem &problem,
     if (!target.hasMma(mma) || !allows(given, mma))
       continue;
     Result<BackwardSelection> selection =
-        selectFamily(problem, target, given, mma);
+        selectForms(problem, target, given, mma);
     if (selection) {
       selection->fallback = fallback;
       return selection;

@@ -212,6 +212,7 @@ void Checker::checkKind() {
                      "turns), got turns=" +
                          std::string(getName(schedule.turns)));
   }
+  requireValue("fused", schedule.fused, 0, "in a forward");
   if (schedule.packGqa && problem.getGroupSize() == 1)
     reject("pack-gqa", "pack_gqa=1 needs several query heads for each K/V "
                        "head, got Hq=Hkv=" +

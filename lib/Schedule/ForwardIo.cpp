@@ -21,10 +21,14 @@ namespace attn {
 
 std::string_view getName(Operand operand) {
   static constexpr std::array<std::string_view, kNumOperands> names = {
-      "query",        "key",           "value",           "bias",
-      "output",       "lse",           "scores",          "statistics",
-      "partials",     "delta",         "output_gradient", "query_gradient",
-      "key_gradient", "value_gradient"};
+      "query",           "key",
+      "value",           "bias",
+      "output",          "lse",
+      "scores",          "statistics",
+      "partials",        "delta",
+      "output_gradient", "query_gradient",
+      "key_gradient",    "value_gradient",
+      "query_sums"};
   return names[static_cast<size_t>(operand)];
 }
 

@@ -88,6 +88,10 @@ static constexpr Field fields[] = {
      &Schedule::clusterM},
     {"cluster_d", "CTAs that share the head dims of a query tile",
      &Schedule::clusterD},
+    {"fused",
+     "backward: one kernel computes all gradients and adds up dQ in memory "
+     "(0 or 1)",
+     nullptr, &Schedule::fused},
     {"chunk_rows", "query rows of a chunk (small_cache)", &Schedule::chunkRows},
     {"spill", "scores or probabilities (small_cache)"},
 };

@@ -85,7 +85,7 @@ def attention(
     call = Call(query, key, value, bias, sink, random, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named)
     fields = ("lse", return_lse, "dropout", float(dropout))
-    return call.run((), fields, target, device, allow_tf32, cache, out)
+    return call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
 
 
 def attention_backward(
@@ -113,12 +113,13 @@ def attention_backward(
     target: Optional[str] = None,
     device: Optional[str] = None,
     allow_tf32: bool = False,
+    deterministic: bool = False,
     cache: Optional[Cache] = None,
 ) -> tuple[Any, ...]:
     """The gradients (d_query, d_key, d_value), with bias_gradient d_bias too, of a function of `attention`'s results.
 
     Arguments: those of the forward, its `output` and `lse`, and the gradients d_output [B, Hq, M, Dv] and, if the function
-    uses it, d_lse [B, Hq, M]. The same bits in every run. Gradients of a bias are computed on the CPU only. A sink of the
+    uses it, d_lse [B, Hq, M]. With `deterministic`, and on the CPU, they are the same bits in every run. Gradients of a bias are computed on the CPU only. A sink of the
     forward is in its lse; the sink's own gradient is the sum over B and M of -exp(sink - lse) * (rowsum(d_output * output) -
     d_lse).
     """
@@ -129,7 +130,8 @@ def attention_backward(
     more = {"output": output, "lse": lse, "d_output": d_output, **({"d_lse": d_lse} if d_lse is not None else {})}
     call.check_saved(more)
     fields = ("gradient", True, "dropout", float(dropout), "bias_gradient", bias_gradient, "d_lse", d_lse is not None)
-    return call.run(tuple(more.values()), fields, target, device, allow_tf32, cache, out)
+    flags = {"allow_tf32": allow_tf32, "deterministic": deterministic}
+    return call.run(tuple(more.values()), fields, target, device, flags, cache, out)
 
 
 def dropout_arrays(query: Any, rate: Any, seed: Any, offset: Any) -> dict[str, Any]:
@@ -177,17 +179,17 @@ class Call:
 
     def run(
         self, more: tuple[Any, ...], fields: tuple, target: Optional[str], device: Optional[str],
-        allow_tf32: bool, cache: Optional[Cache], out: Any,
+        flags: dict[str, bool], cache: Optional[Cache], out: Any,
     ) -> Any:  # fmt: skip
-        """`more` are arguments after the captures, `fields` names and values of an AttentionProblem."""
+        """`more` are arguments after the captures, `fields` names and values of an AttentionProblem, `flags` of `compile`."""
         query = self.views[0]
         target = target or default_target(query, device)
-        kernel, captures = self.kernel(fields, target, allow_tf32, cache)
+        kernel, captures = self.kernel(fields, target, tuple(flags.items()), cache)
         arguments = (*self.arguments, *captures, *more)
         views = [*self.views, *(view_of(array, f"argument {i}") for i, array in enumerate((*captures, *more)))]
         return kernel.run(arguments, views, out, device)
 
-    def kernel(self, fields: tuple, target: str, allow_tf32: bool, cache: Optional[Cache]) -> tuple[Kernel, list[Any]]:
+    def kernel(self, fields: tuple, target: str, flags: tuple, cache: Optional[Cache]) -> tuple[Kernel, list[Any]]:
         """The kernel, and the arrays that mask and score read. Functions that are not traced yet are traced in each call:
         what they close over may have changed."""
         causal, window, soft_cap, scale, mask_mod, score_mod = self.options
@@ -195,7 +197,7 @@ class Call:
         bias, sink = self.bias(), self.named.get("sink")
         sink_dtype = sink.dtype if sink else None
         check_scale(scale)
-        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, self.options, fields, target, allow_tf32, cache)
+        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, self.options, fields, target, flags, cache)
         is_traced = all(part is None or isinstance(part, Traced) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
         if known is not None:
@@ -206,7 +208,7 @@ class Call:
             **(dict(zip(("bias_shape", "bias_dtype"), bias)) if bias else {}), sink_dtype=sink_dtype, scale=scale,
             **dict(zip(fields[::2], fields[1::2])),
         )  # fmt: skip
-        result = compiled(problem, target, allow_tf32, cache), [a for part in (score, mask) if part for a in part.arrays]
+        result = compiled(problem, target, flags, cache), [a for part in (score, mask) if part for a in part.arrays]
         if is_traced:
             if len(_kernels) >= MAX_KERNELS:
                 _kernels.clear()
@@ -332,6 +334,6 @@ def target_of_gpu(ordinal: int) -> str:
 
 
 @functools.lru_cache(maxsize=256)
-def compiled(problem: AttentionProblem, target: str, allow_tf32: bool, cache: Optional[Cache]) -> Kernel:
+def compiled(problem: AttentionProblem, target: str, flags: tuple, cache: Optional[Cache]) -> Kernel:
     """The kernel, from this process, the cache or the compiler."""
-    return compile(problem, target=target, allow_tf32=allow_tf32, cache=cache)
+    return compile(problem, target=target, cache=cache, **dict(flags))

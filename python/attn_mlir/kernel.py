@@ -39,6 +39,7 @@ def compile(
     schedule: str = "",
     strict: bool = False,
     allow_tf32: bool = False,
+    deterministic: bool = False,
     device_asserts: bool = False,
     mask: Any = None,
     score: Any = None,
@@ -47,7 +48,8 @@ def compile(
     """Compiles the attention of a module for a GPU ("sm_80", "sm_90a", ...) or for the CPU ("cpu").
 
     `source` is MLIR text, the path of a file with it, or an AttentionProblem. `schedule` gives fields of the schedule, as
-    attn-opt's option does ('tile_m=64 stages=3'); `strict` makes warnings errors; `device_asserts` adds
+    attn-opt's option does ('tile_m=64 stages=3'); `strict` makes warnings errors; `deterministic` chooses only kernels
+    whose gradients are the same bits in every run; `device_asserts` adds
     kernels that check, before each launch, the block lists and sequence offsets that masks read. `mask` and `score` are functions or masks of
     attn_mlir.mask for an AttentionProblem; the kernel keeps the arrays that they read. Raises CompileError with the compiler's
     diagnostics. What was compiled before, by any process, comes from `cache` (the default one is on disk: cache.py).
@@ -55,6 +57,7 @@ def compile(
     source, captured = with_regions(source, mask, score)
     text, name = source_text(source)
     options = ([f"--schedule={schedule}"] if schedule else []) + (["--strict"] if strict else [])
+    options += ["--deterministic"] if deterministic else []
     options += (["--allow-tf32"] if allow_tf32 else []) + (["--device-asserts"] if device_asserts else [])
     if target == "cpu":
         return CpuKernel(text, captured)

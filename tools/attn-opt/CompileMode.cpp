@@ -105,6 +105,7 @@ FailureOr<CompileOptions> CompileMode::getCompileOptions() const {
   options.targetFields = getChangedFields(*known);
   options.schedule = schedule;
   options.allowTf32 = allowTf32;
+  options.deterministic = deterministic;
   options.deviceAsserts = deviceAsserts;
   options.strict = strict;
   options.configure = [](PassManager &pm) {

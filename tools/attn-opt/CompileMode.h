@@ -71,6 +71,10 @@ private:
   llvm::cl::opt<bool> allowTf32{
       "allow-tf32", llvm::cl::cat(category),
       llvm::cl::desc("Let f32 attention use tf32 tensor cores on a GPU")};
+  llvm::cl::opt<bool> deterministic{
+      "deterministic", llvm::cl::cat(category),
+      llvm::cl::desc("Choose only kernels whose gradients are the same bits in "
+                     "every run")};
   llvm::cl::opt<bool> deviceAsserts{
       "device-asserts", llvm::cl::cat(category),
       llvm::cl::desc(

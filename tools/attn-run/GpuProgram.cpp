@@ -57,6 +57,7 @@ LogicalResult GpuProgram::compileParts(const Options &options) {
   CompileOptions compileOptions;
   compileOptions.target = options.target;
   compileOptions.allowTf32 = options.allowTf32;
+  compileOptions.deterministic = options.deterministic;
   compileOptions.deviceAsserts = options.deviceAsserts;
   compileOptions.artifacts = {ArtifactKind::Ptx, ArtifactKind::Manifest};
   compileOptions.name = name;

@@ -58,6 +58,10 @@ struct CommandLine {
       cl::desc("Let f32 attention use tf32 tensor cores (sim, cuda); its\n"
                "error may then be twice that of an unfused\n"
                "computation with tf32 products")};
+  cl::opt<bool> deterministic{
+      "deterministic", cl::cat(whatCategory),
+      cl::desc("Choose only kernels whose gradients are the same bits\n"
+               "in every run (sim, cuda; those of the CPU always are)")};
   cl::opt<bool> deviceAsserts{
       "device-asserts", cl::cat(whatCategory),
       cl::desc("Check block lists and sequence offsets in kernels of\n"
@@ -115,7 +119,8 @@ struct CommandLine {
   cl::opt<int64_t> schedules{
       "schedules", cl::init(1), cl::value_desc("n"), cl::cat(proofCategory),
       cl::desc("Run n schedules, from --seed on; their results\n"
-               "must be equal (default: 1)")};
+               "must be equal where the manifest says that they\n"
+               "are deterministic (default: 1)")};
   cl::opt<std::string> report{
       "report", cl::value_desc("file.json"), cl::cat(proofCategory),
       cl::desc("Write what the simulator counted: bytes per\n"
@@ -254,6 +259,7 @@ Options attn::run::parseOptions(int argc, char **argv) {
                   : line.noRaise ? Raise::Never
                                  : Raise::Auto;
   options.allowTf32 = line.allowTf32;
+  options.deterministic = line.deterministic;
   options.deviceAsserts = line.deviceAsserts;
   options.seed = line.seed;
   options.shapes = line.shapes;

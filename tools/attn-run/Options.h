@@ -31,6 +31,7 @@ struct Options {
   std::string target;
   /// Products of f32 attention may be rounded to tf32 (not on the CPU).
   bool allowTf32 = false;
+  bool deterministic = false;
   bool deviceAsserts = false;
   Raise raise = Raise::Auto;
 

@@ -47,6 +47,8 @@ struct CompileOptions {
   std::string name = "attention";
   /// Let f32 attention use tf32 tensor cores on a GPU.
   bool allowTf32 = false;
+  /// Gradients are the same bits in every run, on a GPU too.
+  bool deterministic = false;
   /// Check on a GPU, before each launch, the block lists and sequence offsets
   /// that masks read (attn.device_assert).
   bool deviceAsserts = false;

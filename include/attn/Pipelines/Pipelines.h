@@ -39,6 +39,11 @@ struct AttentionPipelineOptions
       *this, "allow-tf32",
       llvm::cl::desc("Let f32 attention use tf32 tensor cores"),
       llvm::cl::init(false)};
+  Option<bool> deterministic{
+      *this, "deterministic",
+      llvm::cl::desc(
+          "Choose only backwards that give the same bits in every run"),
+      llvm::cl::init(false)};
   Option<bool> deviceAsserts{
       *this, "device-asserts",
       llvm::cl::desc("Check block lists and sequence offsets on the device"),

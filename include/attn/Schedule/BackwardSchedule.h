@@ -6,7 +6,10 @@
 //
 // The deterministic backward on a GPU: a kernel for dQ, whose row tiles stay,
 // and one for dK and dV, whose key tiles stay, or where both gradients do not
-// fit into the registers one for each. Each is priced like a kernel of the
+// fit into the registers one for each. The fused one has a kernel for all of
+// them, whose key tiles stay, and which adds up dQ in f32 in memory, in the
+// order in which its CTAs get there; a kernel before it computes delta and
+// writes zeros, one behind it rounds dQ. Each is priced like a kernel of the
 // forward pass: products, exponentials, shared memory and L2 in the time of the
 // longest.
 //
@@ -25,10 +28,14 @@ enum class BackwardKernel {
   QueryGradient,
   KeyValueGradients,
   KeyGradient,
-  ValueGradient
+  ValueGradient,
+  RowValues,    ///< delta, and zeros for dQ
+  AllGradients, ///< fused
+  QueryRounding ///< of dQ
 };
 
-/// "dq", "dkv", "dk", "dv": the end of a kernel's name.
+/// "dq", "dkv", "dk", "dv", "delta", "dqkv", "round": the end of a kernel's
+/// name.
 std::string_view getName(BackwardKernel kernel);
 
 /// CTAs that share a tile, each with a slice of the gradient's columns: tile_d
@@ -62,8 +69,11 @@ struct BackwardChoice {
   BackwardCost cost;
 };
 
-/// The kernels in order: dQ, then dKV, or dK and dV.
+/// The kernels in order: dQ, then dKV, or dK and dV; or those of a fused one.
 struct BackwardSelection {
+  bool isFused() const {
+    return kernels.front().kernel == BackwardKernel::RowValues;
+  }
   std::vector<BackwardChoice> kernels;
   /// Why none of them is made of wgmma; empty where they are, or the target has
   /// none.
@@ -73,9 +83,12 @@ struct BackwardSelection {
   bool maySpill() const;
 };
 
-/// What is asked of the kernel for dQ, and of those for dK and dV.
+/// What is asked of the kernel for dQ, and of those for dK and dV; and whether
+/// all of them have to give the same bits in every run, which a fused one does
+/// not.
 struct BackwardOverrides {
   ScheduleOverrides query, keys;
+  bool deterministic = false;
 };
 
 /// The fastest schedules that the target can run, with the fields of `given`.

@@ -51,8 +51,9 @@ enum class Operand {
   QueryGradient,
   KeyGradient,
   ValueGradient,
+  QuerySums, ///< dQ, as it is added up
 };
-constexpr size_t kNumOperands = 14;
+constexpr size_t kNumOperands = 15;
 
 /// "query", "key", ..., "value_gradient"
 std::string_view getName(Operand operand);

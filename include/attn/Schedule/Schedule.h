@@ -104,6 +104,10 @@ struct Schedule {
   /// CTAs of a cluster that share the head dims of one query tile.
   int64_t clusterD = 1;
 
+  /// Backward: the kernel of dK and dV adds up dQ, too, in f32 in memory, in an
+  /// order that differs from run to run.
+  bool fused = false;
+
   /// SmallCache: query rows (of all heads together) in a chunk, and what is
   /// spilled.
   int64_t chunkRows = 0;

@@ -12,6 +12,7 @@
 #include "Backward.h"
 
 #include "BackwardStep.h"
+#include "BackwardSums.h"
 #include "Fragments.h"
 #include "KernelScope.h"
 #include "Prologue.h"
@@ -40,8 +41,11 @@ private:
   LogicalResult convertBlock(Block &block);
   LogicalResult convertOp(Operation *op);
   LogicalResult convertLoop(scf::ForOp loop);
+  LogicalResult convertKeyLoop(scf::ForOp loop);
+  void convertInsert(tensor::InsertSliceOp insert);
   LogicalResult convertSlice(tensor::ExtractSliceOp slice);
   LogicalResult convertStep(BackwardStepOp step);
+  Value createQueryGradient(Value scoreGradient, Value key);
   FailureOr<Value> loadFactor(Value tile);
   FailureOr<Value> loadGradientFactor(Value tile, Value whole);
   void onlyInFirstSlice(llvm::function_ref<void()> body);
@@ -64,6 +68,8 @@ private:
   /// its rows.
   RowValues workspaces, rowValues;
   Value firstColumn; ///< of the gradient that the CTA has; null for all
+  Value position;    ///< of the tile that stays: its first row or key
+  Value sums;        ///< of dQ, in a fused kernel
 };
 } // namespace
 
@@ -71,22 +77,60 @@ private:
 // Loops
 //===----------------------------------------------------------------------===//
 
+/// Fragments are carried; what is in memory stays where it is.
 LogicalResult BackwardKernelBuilder::convertLoop(scf::ForOp loop) {
+  SmallVector<unsigned> carried;
+  for (auto [i, init] : llvm::enumerate(loop.getInitArgs())) {
+    Value value = values.lookup(init);
+    if (isa<tile::FragmentType>(value.getType())) {
+      carried.push_back(i);
+      continue;
+    }
+    values.map(loop.getRegionIterArg(i), value);
+    values.map(loop.getResult(i), value);
+  }
+  auto lookupCarried = [&](ValueRange all) {
+    return llvm::map_to_vector(
+        carried, [&](unsigned i) { return values.lookup(all[i]); });
+  };
   auto copy = scf::ForOp::create(
       builder, loop.getLoc(), values.lookup(loop.getLowerBound()),
       values.lookup(loop.getUpperBound()), values.lookup(loop.getStep()),
-      lookupAll(loop.getInitArgs()));
+      lookupCarried(loop.getInitArgs()));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(copy.getBody());
   values.map(loop.getInductionVar(), copy.getInductionVar());
-  values.map(ValueRange(loop.getRegionIterArgs()),
-             ValueRange(copy.getRegionIterArgs()));
+  for (auto [i, arg] : llvm::zip_equal(carried, copy.getRegionIterArgs()))
+    values.map(loop.getRegionIterArg(i), arg);
   if (failed(convertBlock(*loop.getBody())))
     return failure();
   scf::YieldOp::create(builder, loop.getLoc(),
-                       lookupAll(loop.getYieldedValues()));
-  values.map(loop.getResults(), copy.getResults());
+                       lookupCarried(loop.getYieldedValues()));
+  for (auto [i, result] : llvm::zip_equal(carried, copy.getResults()))
+    values.map(loop.getResult(i), result);
   return success();
+}
+
+/// The loop over key tiles of a fused nest: each CTA has one of them, and adds
+/// to dQ when it gets there.
+LogicalResult BackwardKernelBuilder::convertKeyLoop(scf::ForOp loop) {
+  values.map(loop.getInductionVar(), position);
+  for (ValueRange carried :
+       {ValueRange(loop.getRegionIterArgs()), ValueRange(loop.getResults())})
+    values.map(carried, lookupAll(loop.getInitArgs()));
+  return convertBlock(*loop.getBody());
+}
+
+/// dK and dV are stored; dQ has been added up.
+void BackwardKernelBuilder::convertInsert(tensor::InsertSliceOp insert) {
+  Value destination = values.lookup(insert.getDest());
+  values.map(insert.getResult(), destination);
+  Value source = values.lookupOrNull(insert.getSource());
+  if (!source)
+    return;
+  SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
+  at.push_back(position);
+  tile::StoreOp::create(builder, insert.getLoc(), source, destination, at);
 }
 
 //===----------------------------------------------------------------------===//
@@ -225,16 +269,15 @@ LogicalResult BackwardKernelBuilder::convertStep(BackwardStepOp step) {
     Value gradient, result, a;
     Value tile, whole; ///< the other factor
   };
-  Product products[] = {{step.getDValue(), step.getDValueResult(),
-                         scores->probabilities, step.getDOutput(),
-                         tiles->dOutput},
-                        {step.getDKey(), step.getDKeyResult(), scores->gradient,
-                         step.getQuery(), tiles->query},
-                        {step.getDQuery(), step.getDQueryResult(),
-                         scores->gradient, step.getKey(), tiles->key}};
-  for (const Product &product : products) {
+  Product ofValue = {step.getDValue(), step.getDValueResult(),
+                     scores->probabilities, step.getDOutput(), tiles->dOutput};
+  Product ofKey = {step.getDKey(), step.getDKeyResult(), scores->gradient,
+                   step.getQuery(), tiles->query};
+  Product ofQuery = {step.getDQuery(), step.getDQueryResult(), scores->gradient,
+                     step.getKey(), tiles->key};
+  auto add = [&](const Product &product) -> LogicalResult {
     if (!product.gradient)
-      continue;
+      return success();
     FailureOr<Value> b = loadGradientFactor(product.tile, product.whole);
     if (failed(b))
       return failure();
@@ -242,8 +285,43 @@ LogicalResult BackwardKernelBuilder::convertStep(BackwardStepOp step) {
         builder, loc, scoresBuilder.toOperand(product.a), *b,
         /*transpose_b=*/false, values.lookup(product.gradient));
     values.map(product.result, sum);
-  }
+    return success();
+  };
+  if (failed(add(ofValue)))
+    return failure();
+  if (!nest.isFused())
+    return failure(failed(add(ofKey)) || failed(add(ofQuery)));
+  // dK is under way while the warps hand dQ over.
+  Value dQuery = createQueryGradient(scores->gradient, tiles->key);
+  if (failed(add(ofKey)))
+    return failure();
+  SmallVector<Value> at = lookupAll(step.getOffsets().take_front(3));
+  tile::AccumulateOp::create(builder, loc, dQuery, sums, at);
   return success();
+}
+
+/// What a tile of keys adds to dQ, from dS^T: a warp has rows of keys, of which
+/// dQ is the sum, so that it takes the warps' rows in shared memory.
+Value BackwardKernelBuilder::createQueryGradient(Value scoreGradient,
+                                                 Value key) {
+  int64_t rows = nest.getTileM(), keys = nest.getTileN();
+  Type element = cast<tile::SharedType>(key.getType()).getElementType();
+  auto type = tile::SharedType::get(builder.getContext(), {rows, keys}, element,
+                                    tile::SharedType::getSwizzleFor(2 * keys));
+  Value shared = tile::ShareOp::create(builder, loc, type, scoreGradient);
+  bool isTransposed = backward.sumsAreTransposed();
+  int64_t columns = nest.getColumns();
+  Value zero =
+      createFill(builder, loc,
+                 isTransposed ? getAccumulatorType(builder, columns, rows)
+                              : getAccumulatorType(builder, rows, columns),
+                 0.0f);
+  if (isTransposed)
+    return tile::MmaOp::create(builder, loc, zero.getType(), key,
+                               /*transpose_a=*/true, shared,
+                               /*transpose_b=*/true, zero);
+  return tile::MmaOp::create(builder, loc, shared, key,
+                             /*transpose_b=*/false, zero);
 }
 
 /// Keeps what the rows of the CTA need, and writes it for the other kernels.
@@ -306,7 +384,15 @@ void BackwardKernelBuilder::convertStores(scf::InParallelOp op) {
 
 LogicalResult BackwardKernelBuilder::convertOp(Operation *op) {
   return TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](scf::ForOp loop) { return convertLoop(loop); })
+      .Case([&](scf::ForOp loop) {
+        return nest.isFused() && isa<scf::ForallOp>(loop->getParentOp())
+                   ? convertKeyLoop(loop)
+                   : convertLoop(loop);
+      })
+      .Case([&](tensor::InsertSliceOp insert) {
+        convertInsert(insert);
+        return success();
+      })
       .Case([&](tensor::ExtractSliceOp slice) { return convertSlice(slice); })
       .Case([&](BackwardStepOp step) { return convertStep(step); })
       .Case([&](BackwardDeltaOp delta) {
@@ -359,12 +445,14 @@ void BackwardKernelBuilder::mapGrid() {
     firstColumn = arith::MulIOp::create(builder, loc, slice,
                                         constant(nest.getTileColumns()));
   }
-  Value position = arith::MulIOp::create(
+  position = arith::MulIOp::create(
       builder, loc, number,
       constant(nest.keysAreRows() ? nest.getTileN() : nest.getTileM()));
-  values.map(attention.forall.getInductionVars(),
-             SmallVector<Value>{getBlockId(gpu::Dimension::z),
-                                getBlockId(gpu::Dimension::y), position});
+  SmallVector<Value> at = {getBlockId(gpu::Dimension::z),
+                           getBlockId(gpu::Dimension::y)};
+  if (!nest.isFused())
+    at.push_back(position);
+  values.map(attention.forall.getInductionVars(), at);
 }
 
 LogicalResult BackwardKernelBuilder::build() {
@@ -373,10 +461,12 @@ LogicalResult BackwardKernelBuilder::build() {
       beginKernel(nest.entry, buildManifest(attention, backward.plan));
   if (failed(kernel))
     return failure();
-  Block &body = kernel->getBody().front();
-  auto views = ArrayRef(backward.plan.workspaces).take_back(2);
-  workspaces.lse = body.addArgument(views.front().type, loc);
-  workspaces.delta = body.addArgument(views.back().type, loc);
+  SmallVector<Value> views = addWorkspaces(*kernel, backward, loc);
+  workspaces = {views[0], views[1]};
+  if (nest.isFused()) {
+    sums = views[2];
+    values.map(attention.forall.getRegionIterArgs()[2], sums);
+  }
   mapGrid();
   if (failed(convertBlock(*attention.forall.getBody())))
     return failure();
@@ -397,8 +487,13 @@ FailureOr<int64_t> attn::buildBackwardKernels(OpBuilder &builder,
   if (failed(buildPrologueKernels(builder, backward->nests.front().attention,
                                   name)))
     return failure();
+  if (backward->isFused() && failed(buildDeltaKernel(builder, *backward, name)))
+    return failure();
   for (BackwardNest &nest : backward->nests)
     if (failed(BackwardKernelBuilder(builder, *backward, nest).build()))
       return failure();
-  return backward->nests.size();
+  if (backward->isFused() &&
+      failed(buildRoundingKernel(builder, *backward, name)))
+    return failure();
+  return backward->plan.kernels.size();
 }

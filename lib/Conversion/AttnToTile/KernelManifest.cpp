@@ -220,6 +220,7 @@ private:
         field("op", text(attention.semantics)),
         field("scale", builder.getF64FloatAttr(attention.scale)),
         field("lse_base", text("e")),
+        field("deterministic", builder.getBoolAttr(attention.deterministic)),
         field("arguments", arguments()),
         field("results", results()),
     });

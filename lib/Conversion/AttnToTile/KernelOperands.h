@@ -67,6 +67,7 @@ struct TiledAttention {
   /// What a launcher computes by it, and the scale.
   llvm::StringRef semantics = "attention";
   double scale = 1;
+  bool deterministic = true;
 
   /// The whole query and key tensors.
   mlir::RankedTensorType getQueryType() const;

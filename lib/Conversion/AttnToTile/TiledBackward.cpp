@@ -73,12 +73,17 @@ static void addOperands(TiledBackward &backward) {
     addOperand(attention, "capture" + std::to_string(i), capture, 1);
   for (BackwardNest &nest : backward.nests) {
     auto outputs = nest.attention.forall.getRegionIterArgs();
+    if (nest.isFused())
+      addOperand(attention, "d_query",
+                 backward.rounding.getRegionIterArgs().front(), 2,
+                 /*isOutput=*/true);
     if (!nest.keysAreRows())
       addOperand(attention, "d_query", outputs[0], 2, /*isOutput=*/true);
     if (nest.hasDKey())
       addOperand(attention, "d_key", outputs[0], 2, /*isOutput=*/true);
     if (nest.steps.front().getDValue())
-      addOperand(attention, "d_value", outputs.back(), 2, /*isOutput=*/true);
+      addOperand(attention, "d_value", outputs[nest.hasDKey()], 2,
+                 /*isOutput=*/true);
   }
   for (BackwardNest &nest : backward.nests)
     nest.attention.operands = attention.operands;
@@ -107,9 +112,36 @@ static WorkspaceView getRowView(BackwardStepOp step, StringRef name,
   return view;
 }
 
+/// dQ in f32 [B, Hq, M, D], with whole tiles of `tileM` rows.
+static WorkspaceView getSumsView(BackwardStepOp step, int64_t tileM,
+                                 int64_t columns) {
+  WorkspaceView view = getRowView(step, "d_query_sums", tileM);
+  std::string width = std::to_string(columns);
+  SmallVector<int64_t> shape(view.type.getShape());
+  shape.push_back(columns);
+  view.type = tile::GlobalType::get(view.type.getContext(), shape,
+                                    view.type.getElementType());
+  for (std::string *text : {&view.bytes, &view.strides[0], &view.strides[1]})
+    *text += " * " + width;
+  view.strides.push_back(width);
+  return view;
+}
+
+/// The kernel before or behind a fused one that has a CTA for each row tile.
+static LaunchPlan::Kernel getRowKernel(TiledBackward &backward,
+                                       std::string entry) {
+  int64_t tile = backward.nests.front().getTileM();
+  return {entry,
+          {"ceildiv(dim(query, 2), " + std::to_string(tile) + ")",
+           "dim(query, 1)", "dim(query, 0)"},
+          backward.getRowSchedule().getWarps()};
+}
+
 static LaunchPlan getPlan(TiledBackward &backward, StringRef name) {
   LaunchPlan plan;
   addPrologue(plan, backward.nests.front().attention, name);
+  if (backward.isFused())
+    plan.kernels.push_back(getRowKernel(backward, name.str() + "_delta"));
   for (BackwardNest &nest : backward.nests) {
     StringRef operand = nest.keysAreRows() ? "key" : "query";
     int64_t tile = nest.keysAreRows() ? nest.getTileN() : nest.getTileM();
@@ -122,10 +154,15 @@ static LaunchPlan getPlan(TiledBackward &backward, StringRef name) {
          {tiles, "dim(" + operand.str() + ", 1)", "dim(query, 0)"},
          nest.attention.schedule.getWarps()});
   }
-  BackwardNest &queries = backward.nests.front();
+  BackwardNest &first = backward.nests.front();
+  BackwardStepOp step = first.steps.front();
   for (StringRef name : {"lse_base2", "delta"})
+    plan.workspaces.push_back(getRowView(step, name, first.getTileM()));
+  if (backward.isFused()) {
+    plan.kernels.push_back(getRowKernel(backward, name.str() + "_round"));
     plan.workspaces.push_back(
-        getRowView(queries.steps.front(), name, queries.getTileM()));
+        getSumsView(step, first.getTileM(), first.getColumns()));
+  }
   return plan;
 }
 
@@ -179,6 +216,35 @@ int64_t BackwardNest::getTileColumns() {
   return isSliced && columns ? std::min(columns, getColumns()) : getColumns();
 }
 
+bool TiledBackward::sumsAreTransposed() {
+  BackwardNest &nest = nests.front();
+  return nest.getColumns() == nest.attention.schedule.getWarps() * kRowsPerWarp;
+}
+
+ScheduleAttr TiledBackward::getRowSchedule() {
+  BackwardNest &nest = nests.front();
+  Schedule schedule = getSchedule(nest.attention.schedule);
+  schedule.mma = MmaFamily::MmaSync;
+  schedule.stages = 1;
+  schedule.warps = nest.getTileM() / kRowsPerWarp;
+  schedule.producerWarps = 0;
+  schedule.fused = false;
+  return getScheduleAttr(nest.attention.schedule.getContext(), schedule);
+}
+
+/// A warp has 16 rows of what it adds to dQ, as its fragments are in memory.
+static LogicalResult checkSums(TiledBackward &backward) {
+  BackwardNest &nest = backward.nests.front();
+  int64_t rows = nest.attention.schedule.getWarps() * kRowsPerWarp;
+  if (backward.sumsAreTransposed() || nest.getTileM() == rows)
+    return success();
+  return nest.steps.front().emitOpError()
+         << "expected tile_m or D to be 16 for each of the "
+         << nest.attention.schedule.getWarps()
+         << " warps of a fused backward, got " << nest.getTileM() << " and "
+         << nest.getColumns();
+}
+
 /// Tiles of blocks of mma.sync; what the first nest leaves for the others is
 /// there for whole tiles of its rows.
 static LogicalResult checkTiles(TiledBackward &backward) {
@@ -228,13 +294,15 @@ static SmallVector<BackwardNest, 0> findNests(Operation *function,
   });
   for (BackwardNest &nest : nests) {
     BackwardStepOp step = nest.steps.front();
-    nest.entry = name.str() + (step.getDQuery()    ? "_dq"
+    nest.entry = name.str() + (nest.isFused()      ? "_dqkv"
+                               : step.getDQuery()  ? "_dq"
                                : !step.getDValue() ? "_dk"
                                : !step.getDKey()   ? "_dv"
                                                    : "_dkv");
     nest.attention.schedule = getNestSchedule(nest);
     nest.attention.semantics = "attention_backward";
     nest.attention.scale = step.getScaleValue();
+    nest.attention.deterministic = !nest.isFused();
   }
   return nests;
 }
@@ -256,14 +324,25 @@ FailureOr<TiledBackward> TiledBackward::find(Operation *function,
     backward.delta = op;
     ++numDeltas;
   });
-  if (numDeltas != 1 || backward.nests.size() < 2 ||
-      backward.nests[0].keysAreRows() || !backward.nests[1].hasDKey())
+  bool isComplete = backward.nests.size() == 1
+                        ? backward.isFused()
+                        : backward.nests.size() > 1 &&
+                              !backward.nests[0].keysAreRows() &&
+                              backward.nests[1].hasDKey();
+  if (numDeltas != 1 || !isComplete)
     return function->emitError()
            << "expected one backward in a function on a GPU, as "
               "--attn-tile-backward gives";
   if (failed(checkOperands(backward.nests[0].steps[0])) ||
       failed(checkTiles(backward)))
     return failure();
+  if (backward.isFused()) {
+    if (failed(checkSums(backward)))
+      return failure();
+    Value sums = backward.nests[0].attention.forall.getResult(2);
+    backward.rounding =
+        (*sums.getUsers().begin())->getParentOfType<scf::ForallOp>();
+  }
   addOperands(backward);
   backward.plan = getPlan(backward, name);
   return backward;

@@ -25,7 +25,9 @@ struct BackwardNest {
   std::string entry;
 
   /// Tiles of keys stay, and of rows stream past.
-  bool keysAreRows() { return !steps.front().getDQuery(); }
+  bool keysAreRows() { return !steps.front().getDQuery() || isFused(); }
+  /// All gradients: dQ is added up in memory.
+  bool isFused() { return steps.front().getDQuery() && hasDKey(); }
   /// Some gradient of scores is wanted, for which the values are needed.
   bool needsScoreGradient() { return !keysAreRows() || hasDKey(); }
   bool hasDKey() { return static_cast<bool>(steps.front().getDKey()); }
@@ -46,8 +48,24 @@ struct TiledBackward {
   llvm::SmallVector<BackwardNest, 0>
       nests; ///< dQ, then dK and dV or each apart
   BackwardDeltaOp delta;
-  /// The last workspaces are lse and delta as RowValues has them.
+  /// Of a fused one, the nest that rounds dQ; else null.
+  mlir::scf::ForallOp rounding;
+  /// The last workspaces are those of getWorkspaces().
   LaunchPlan plan;
+
+  bool isFused() { return nests.front().isFused(); }
+  /// lse and delta as RowValues has them, and of a fused backward the sums of
+  /// dQ, [B, Hq, M, D] in f32: of each row tile a fragment as
+  /// attn_tile.accumulate has it.
+  llvm::ArrayRef<WorkspaceView> getWorkspaces() {
+    return llvm::ArrayRef(plan.workspaces).take_back(isFused() ? 3 : 2);
+  }
+  /// True if the fragments of dQ are [D, M]: there are as many columns of dQ as
+  /// warps take rows. Else they are [M, D].
+  bool sumsAreTransposed();
+  /// The schedule of the kernels before and behind a fused one, which have a
+  /// warp for 16 rows of a tile.
+  ScheduleAttr getRowSchedule();
 
   /// The one backward of `function`; emits an error for what the GPU cannot do.
   static mlir::FailureOr<TiledBackward> find(mlir::Operation *function,

@@ -147,6 +147,17 @@ mlir::Value mbarrierAddress(IndexBuilder &index, mlir::Value ring,
 void syncWarpgroup(mlir::OpBuilder &builder, mlir::Location loc,
                    mlir::Value warpgroup);
 
+/// Lets TMA and wgmma see what this thread has written to shared memory, once a
+/// barrier has been passed.
+void fenceSharedWrites(mlir::OpBuilder &builder, mlir::Location loc);
+
+/// Waits until the bulk copies of this thread have read their source.
+void waitUntilRead(mlir::OpBuilder &builder, mlir::Location loc);
+
+/// L2 policies as createpolicy.fractional.L2 makes them for all of the data.
+inline constexpr int64_t kEvictFirst = 0x12F0000000000000;
+inline constexpr int64_t kEvictLast = 0x14F0000000000000;
+
 /// 2^x for x <= 128, an f32, without the exponential units: relative error
 /// below 2e-7; 0 from -127 down, NaN of NaN.
 mlir::Value buildExp2OnFma(mlir::OpBuilder &builder, mlir::Location loc,
@@ -160,6 +171,8 @@ mlir::Value roundToTF32(mlir::OpBuilder &builder, mlir::Location loc,
 /// Declares the CTA's dynamic shared memory, which attn_tile.alloc refers to.
 void declareSharedMemory(mlir::ModuleOp module);
 
+void populateAccumulatePatterns(mlir::TypeConverter &converter,
+                                mlir::RewritePatternSet &patterns);
 void populateAssertPatterns(mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
 void populateCpAsyncPatterns(mlir::TypeConverter &converter,

@@ -15,8 +15,8 @@ using namespace mlir;
 using namespace attn::tile;
 
 /// Barrier 0 is that of the whole CTA; then one for the turn of each of at most
-/// three warpgroups, then one for the warps of each.
-static constexpr int64_t kFirstTurn = 1, kFirstWarpgroup = 4;
+/// three warpgroups, then one for the warps of each, and one for all of them.
+static constexpr int64_t kFirstTurn = 1, kFirstWarpgroup = 4, kConsumers = 7;
 static constexpr int64_t kWarpgroupThreads = 128;
 
 /// bar.sync of `threads` threads on barrier `id`.
@@ -32,6 +32,14 @@ void attn::tile::syncWarpgroup(OpBuilder &builder, Location loc,
   IndexBuilder index(builder, loc);
   sync(builder, loc, index.add(index.toI32(warpgroup), kFirstWarpgroup),
        kWarpgroupThreads);
+}
+
+void attn::tile::fenceSharedWrites(OpBuilder &builder, Location loc) {
+  MLIRContext *context = builder.getContext();
+  NVVM::FenceProxyOp::create(
+      builder, loc,
+      NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
+      NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
 }
 
 namespace {
@@ -75,10 +83,24 @@ struct PassTurnLowering : TileOpLowering<PassTurnOp> {
   }
 };
 
+struct SyncConsumersLowering : TileOpLowering<SyncConsumersOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(SyncConsumersOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    fenceSharedWrites(rewriter, op.getLoc());
+    sync(rewriter, op.getLoc(),
+         IndexBuilder(rewriter, op.getLoc()).i32(kConsumers), 32 * getWarps());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 } // namespace
 
 void attn::tile::populateNamedBarrierPatterns(TypeConverter &converter,
                                               RewritePatternSet &patterns) {
-  patterns.add<TakeTurnLowering, PassTurnLowering>(converter,
-                                                   patterns.getContext());
+  patterns.add<TakeTurnLowering, PassTurnLowering, SyncConsumersLowering>(
+      converter, patterns.getContext());
 }

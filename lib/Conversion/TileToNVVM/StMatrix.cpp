@@ -36,19 +36,33 @@ Value packPair(OpBuilder &builder, Location loc, Type element, Value low,
 
 /// Matrices are (rows 0-7, columns 0-7), (rows 8-15, columns 0-7), (rows 0-7,
 /// columns 8-15), (rows 8-15, columns 8-15): two accumulator blocks, whose
-/// values are in this order.
+/// values are in this order. Transposed, rows and columns are those of the tile
+/// the other way round.
 struct StoreSharedLowering : TileOpLowering<StoreSharedOp> {
   using TileOpLowering::TileOpLowering;
 
   LogicalResult
   matchAndRewrite(StoreSharedOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    IndexBuilder index(rewriter, loc);
-    SharedType type = op.getTile().getType();
-    if (type.getCols() % kBlockCols != 0)
+    FragmentType type = op.getSource().getType();
+    if (type.getShape()[1] % kBlockCols != 0)
       return rewriter.notifyMatchFailure(op,
                                          "columns are not a multiple of 16");
+    if (op.getTranspose() && type.getRows() != kBlockM * getWarps())
+      return rewriter.notifyMatchFailure(op, "not 16 rows for each warp");
+    if (op.getTranspose())
+      storeTransposed(op, adaptor, rewriter);
+    else
+      storeRows(op, adaptor, rewriter);
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  void storeRows(StoreSharedOp op, Adaptor adaptor, OpBuilder &builder) const {
+    Location loc = op.getLoc();
+    IndexBuilder index(builder, loc);
+    SharedType type = op.getTile().getType();
     int64_t rows = type.getRows() / getWarps();
     Value lane = index.lane();
     Value row = index.add(index.mul(index.warp(), rows),
@@ -56,23 +70,49 @@ struct StoreSharedLowering : TileOpLowering<StoreSharedOp> {
     SwizzledAddress address(index, type, adaptor.getTile().front(), row,
                             index.shiftRight(lane, 4));
     // The tile may be one that other warps of the warpgroup still read.
-    syncWarpgroup(rewriter, loc, index.shiftRight(index.warp(), 2));
+    syncWarpgroup(builder, loc, index.shiftRight(index.warp(), 2));
     ValueRange source = adaptor.getSource();
     for (int64_t block = 0; block < rows; block += kBlockM)
-      for (int64_t col = 0; col < type.getCols(); col += kBlockCols) {
-        SmallVector<Value> registers;
-        for (int64_t pair = 0; pair < 4; ++pair, source = source.drop_front(2))
-          registers.push_back(packPair(rewriter, loc, type.getElementType(),
-                                       source[0], source[1]));
-        NVVM::StMatrixOp::create(
-            rewriter, loc, address.get(block, col / kChunkElements), registers,
-            NVVM::MMALayoutAttr::get(getContext(), NVVM::MMALayout::row),
-            NVVM::LdStMatrixShapeAttr::get(getContext(), 8, 8),
-            NVVM::LdStMatrixEltTypeAttr::get(getContext(),
-                                             NVVM::LdStMatrixEltType::B16));
-      }
-    rewriter.eraseOp(op);
-    return success();
+      for (int64_t col = 0; col < type.getCols(); col += kBlockCols)
+        storeBlock(builder, loc, type, address.get(block, col / kChunkElements),
+                   source, NVVM::MMALayout::row);
+  }
+
+  /// The 16 rows of a warp are two chunks of the tile's columns.
+  void storeTransposed(StoreSharedOp op, Adaptor adaptor,
+                       OpBuilder &builder) const {
+    Location loc = op.getLoc();
+    IndexBuilder index(builder, loc);
+    SharedType type = op.getTile().getType();
+    int64_t warpsOfPanel = type.getPanelCols() / kBlockM;
+    Value lane = index.lane(), warp = index.warp();
+    Value panel = index.offset(adaptor.getTile().front(),
+                               index.mul(index.div(warp, warpsOfPanel),
+                                         type.getRows() * type.getSwizzle()));
+    Value row = index.add(index.bitAnd(lane, 7),
+                          index.mul(index.shiftRight(lane, 4), 8));
+    Value chunk = index.add(index.mul(index.rem(warp, warpsOfPanel), 2),
+                            index.bitAnd(index.shiftRight(lane, 3), 1));
+    SwizzledAddress address(index, type, panel, row, chunk);
+    ValueRange source = adaptor.getSource();
+    for (int64_t block = 0; block < type.getRows(); block += kBlockCols)
+      storeBlock(builder, loc, type, address.get(block, /*chunk=*/0), source,
+                 NVVM::MMALayout::col);
+  }
+
+  /// Takes the values of two accumulator blocks from `source`.
+  void storeBlock(OpBuilder &builder, Location loc, SharedType type,
+                  Value address, ValueRange &source,
+                  NVVM::MMALayout layout) const {
+    SmallVector<Value> registers;
+    for (int64_t pair = 0; pair < 4; ++pair, source = source.drop_front(2))
+      registers.push_back(
+          packPair(builder, loc, type.getElementType(), source[0], source[1]));
+    NVVM::StMatrixOp::create(builder, loc, address, registers,
+                             NVVM::MMALayoutAttr::get(getContext(), layout),
+                             NVVM::LdStMatrixShapeAttr::get(getContext(), 8, 8),
+                             NVVM::LdStMatrixEltTypeAttr::get(
+                                 getContext(), NVVM::LdStMatrixEltType::B16));
   }
 };
 

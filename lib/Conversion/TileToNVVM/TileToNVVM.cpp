@@ -134,6 +134,7 @@ private:
     TileTypeConverter converter(kernel.getWarps(),
                                 kernel.getClusterCtas().value_or(1) > 1);
     RewritePatternSet patterns(context);
+    populateAccumulatePatterns(converter, patterns);
     populateAssertPatterns(converter, patterns);
     populateCpAsyncPatterns(converter, patterns);
     populateDropoutPatterns(converter, patterns);

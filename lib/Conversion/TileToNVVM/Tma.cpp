@@ -16,9 +16,12 @@ using namespace attn::tile;
 
 /// Address space of shared memory of a cluster.
 static constexpr unsigned kClusterSpace = 7;
-/// L2 policies as createpolicy.fractional.L2 makes them for all of the data.
-static constexpr int64_t kEvictFirst = 0x12F0000000000000;
-static constexpr int64_t kEvictLast = 0x14F0000000000000;
+
+void attn::tile::waitUntilRead(OpBuilder &builder, Location loc) {
+  NVVM::CpAsyncBulkWaitGroupOp::create(builder, loc,
+                                       builder.getI32IntegerAttr(0),
+                                       /*read=*/builder.getUnitAttr());
+}
 
 namespace {
 
@@ -103,12 +106,6 @@ struct CopyBulkLowering : TileOpLowering<CopyBulkOp> {
   }
 };
 
-void waitUntilRead(OpBuilder &builder, Location loc) {
-  NVVM::CpAsyncBulkWaitGroupOp::create(builder, loc,
-                                       builder.getI32IntegerAttr(0),
-                                       /*read=*/builder.getUnitAttr());
-}
-
 /// Only the thread that started copies has any to wait for.
 struct WaitStoresLowering : TileOpLowering<WaitStoresOp> {
   using TileOpLowering::TileOpLowering;
@@ -133,11 +130,7 @@ struct StoreTmaLowering : TileOpLowering<StoreTmaOp> {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
     Value warpgroup = index.toI32(adaptor.getWarpgroup().front());
-    NVVM::FenceProxyOp::create(
-        rewriter, loc,
-        NVVM::ProxyKindAttr::get(getContext(), NVVM::ProxyKind::async_shared),
-        NVVM::SharedSpaceAttr::get(getContext(),
-                                   NVVM::SharedSpace::shared_cta));
+    fenceSharedWrites(rewriter, loc);
     syncWarpgroup(rewriter, loc, warpgroup);
     Value isFirst =
         arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,

@@ -159,7 +159,8 @@ struct MmaAsyncLowering : TileOpLowering<MmaAsyncOp> {
                                         rewriter.getF32Type()));
     Value result = attn::ptx::WgmmaOp::create(
         rewriter, loc, resultType, bType.getElementType(), descriptorsA,
-        registersA, descriptorsB, /*b_mn_major=*/!op.getTransposeB(), acc);
+        registersA, descriptorsB, op.getTransposeA(),
+        /*b_mn_major=*/!op.getTransposeB(), acc);
     NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, loc);
     rewriter.replaceOpWithMultiple(op,
                                    {unpackAccumulator(rewriter, loc, result)});
@@ -167,18 +168,21 @@ struct MmaAsyncLowering : TileOpLowering<MmaAsyncOp> {
   }
 
 private:
-  /// A in shared memory: 64 rows of the tile.
+  /// A in shared memory: 64 rows of the tile, or columns of the transposed one.
   SmallVector<Value> rowsOfWarpgroup(ConversionPatternRewriter &rewriter,
                                      MmaAsyncOp op, Adaptor adaptor,
                                      SharedType type, int64_t products) const {
     IndexBuilder index(rewriter, op.getLoc());
+    bool isMnMajor = op.getTransposeA();
+    int64_t stride = type.getSwizzle();
+    if (isMnMajor)
+      stride *= type.getRows() / type.getPanelCols();
     Value rowBytes = index.mul(index.toI32(adaptor.getWarpgroup().front()),
-                               kBlockM * type.getSwizzle());
+                               kBlockM * stride);
     Value descriptor =
         buildDescriptor(rewriter, op.getLoc(), type, adaptor.getA().front(),
-                        /*isMnMajor=*/false, hasClusters(), rowBytes);
-    return productDescriptors(index, type, descriptor, /*isMnMajor=*/false,
-                              products);
+                        isMnMajor, hasClusters(), rowBytes);
+    return productDescriptors(index, type, descriptor, isMnMajor, products);
   }
 
   /// B: a stage of a ring has the ring's descriptor, which does not change in a

@@ -31,6 +31,7 @@ class Options:
     scale: Optional[float] = None
     target: Optional[str] = None
     allow_tf32: bool = False
+    deterministic: bool = False
 
 
 def mask_of(mask: StreamArray) -> Mask:
@@ -52,12 +53,13 @@ def attention(
     return_lse: bool = False,
     target: Optional[str] = None,
     allow_tf32: bool = False,
+    deterministic: bool = False,
 ) -> Any:
     """attn_mlir.attention on JAX arrays, with gradients of query, key, value and bias, by output and LSE.
 
     query [B, Hq, M, D], key [B, Hkv, N, D], value [B, Hkv, N, Dv]; `bias` is added to the scores, `mask` (bool) says which
-    keys are seen: both have rank 4 and broadcast to [B, Hq, M, N]. The other options are those of attn_mlir.attention, known
-    while tracing. Returns output [B, Hq, M, Dv], or (output, lse). Works under jit, grad and vmap.
+    keys are seen: both have rank 4 and broadcast to [B, Hq, M, N]. The other options are those of attn_mlir.attention and
+    attention_backward, known while tracing. Returns output [B, Hq, M, Dv], or (output, lse). Works under jit, grad and vmap.
     """
     arrays = {"query": query, "key": key, "value": value, "bias": bias}
     functional.check_arrays({n: spec_of(a, n) for n, a in arrays.items() if n != "bias" or a is not None})
@@ -73,6 +75,7 @@ def attention(
         None if scale is None else float(scale),
         target,
         allow_tf32,
+        deterministic,
     )
     output, lse = differentiable(query, key, value, bias, mask, options)
     return (output, lse) if return_lse else output
@@ -96,7 +99,8 @@ def named(arguments: Sequence[StreamArray], names: Sequence[str]) -> dict[str, A
 
 
 def run_forward(arguments: Sequence[StreamArray], results: Sequence[StreamArray], call: dict[str, Any]):
-    functional.attention(**named(arguments, call["names"]), out=results, return_lse=True, **call["options"])
+    options = {name: value for name, value in call["options"].items() if name != "deterministic"}
+    functional.attention(**named(arguments, call["names"]), out=results, return_lse=True, **options)
 
 
 def run_backward(arguments: Sequence[StreamArray], results: Sequence[StreamArray], call: dict[str, Any]):

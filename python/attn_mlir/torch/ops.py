@@ -115,7 +115,8 @@ def attention_backward_op(
     q, k, v, o = (readable(t) for t in (query, key, value, output))
     results = functional.attention_backward(
         q, k, v, o, lse.contiguous(), readable(d_output),
-        d_lse=d_lse.contiguous() if d_lse is not None else None, bias=with_contiguous_rows(bias), bias_gradient=bias_gradient, **options,
+        d_lse=d_lse.contiguous() if d_lse is not None else None, bias=with_contiguous_rows(bias), bias_gradient=bias_gradient,
+        deterministic=torch.are_deterministic_algorithms_enabled(), **options,
     )  # fmt: skip
     return results if bias_gradient else (*results, query.new_empty(0))
 

@@ -39,8 +39,8 @@ LogicalResult ScheduleAttr::verify(
     int64_t stages, int64_t warps, int64_t producerWarps,
     BoolAttr queryInRegisters, int64_t rescaleThreshold, int64_t persistentCtas,
     BoolAttr outputTile, StringRef turns, int64_t exp2OnFma, BoolAttr packGqa,
-    int64_t splits, int64_t clusterM, int64_t clusterD, int64_t chunkRows,
-    StringRef spill) {
+    int64_t splits, int64_t clusterM, int64_t clusterD, BoolAttr fused,
+    int64_t chunkRows, StringRef spill) {
   std::pair<StringRef, StringRef> names[] = {
       {"kind", kind}, {"mma", mma}, {"turns", turns}, {"spill", spill}};
   for (auto [name, value] : names) {

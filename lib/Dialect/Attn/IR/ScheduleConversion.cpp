@@ -47,7 +47,8 @@ ScheduleOverrides attn::getChosenFields(ScheduleAttr schedule) {
   std::pair<StringRef, BoolAttr> flags[] = {
       {"query_in_registers", schedule.getQueryInRegisters()},
       {"output_tile", schedule.getOutputTile()},
-      {"pack_gqa", schedule.getPackGqa()}};
+      {"pack_gqa", schedule.getPackGqa()},
+      {"fused", schedule.getFused()}};
   for (auto [name, flag] : flags)
     if (flag)
       set(name, flag.getValue() ? "1" : "0");
@@ -72,6 +73,7 @@ ScheduleAttr attn::getScheduleAttr(MLIRContext *context,
       schedule.rescaleThreshold, schedule.persistentCtas,
       flag(schedule.outputTile), std::string(getName(schedule.turns)),
       schedule.exp2OnFma, flag(schedule.packGqa), schedule.splits,
-      schedule.clusterM, schedule.clusterD, schedule.chunkRows,
+      schedule.clusterM, schedule.clusterD, flag(schedule.fused),
+      schedule.chunkRows,
       isSmall ? std::string(getName(schedule.spill)) : std::string());
 }

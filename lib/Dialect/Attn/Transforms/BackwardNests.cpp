@@ -127,10 +127,20 @@ SmallVector<Value> BackwardTiler::createRowStep(const KeyTile &keyTile,
   RowTile rowTile = getRowTile(place);
   rowTile.delta = getTile(delta, place, kLoopM, place.h);
   Value dKeyTile = wanted.key ? state.front() : Value();
-  Value dValueTile = wanted.value ? state.back() : Value();
-  return SmallVector<Value>(
-      createStep(rowTile, keyTile, place, range, Value(), dKeyTile, dValueTile)
-          ->getResults());
+  Value dValueTile = wanted.value ? state[wanted.key] : Value();
+  Value dQueryTile;
+  if (wanted.query)
+    dQueryTile = getSumTile(state.back(), place);
+  BackwardStepOp step = createStep(rowTile, keyTile, place, range, dQueryTile,
+                                   dKeyTile, dValueTile);
+  SmallVector<Value> results;
+  if (wanted.key)
+    results.push_back(step.getDKeyResult());
+  if (wanted.value)
+    results.push_back(step.getDValueResult());
+  if (wanted.query)
+    results.push_back(addToSums(step.getDQueryResult(), state.back(), place));
+  return results;
 }
 
 /// The row tiles of all query heads of key head place.h.

@@ -16,8 +16,6 @@
 using namespace mlir;
 using namespace attn;
 
-using Sizes = SmallVector<OpFoldResult>;
-
 //===----------------------------------------------------------------------===//
 // Sizes and regions
 //===----------------------------------------------------------------------===//
@@ -132,10 +130,11 @@ Value BackwardTiler::getBiasTile(const Place &place) {
   return pad(builder, slice, sizesOfTile);
 }
 
-/// Puts what is valid of `tile` into `into`, at the end of `forall`.
-void BackwardTiler::insertTile(Value tile, Value into, const Place &place,
-                               unsigned loop, Value head,
-                               scf::ForallOp forall) {
+/// What is valid of `tile`, in the element type of `into`, and where it
+/// belongs.
+BackwardTiler::Slice BackwardTiler::cutTile(Value tile, Value into,
+                                            const Place &place, unsigned loop,
+                                            Value head) {
   bool isRows = loop == kLoopM;
   Value first = isRows ? place.m : place.n;
   int64_t size = isRows ? tiles.m : tiles.n;
@@ -156,10 +155,19 @@ void BackwardTiler::insertTile(Value tile, Value into, const Place &place,
   offsets[kBatch] = place.b;
   offsets[kHead] = head;
   offsets[kSequence] = first;
+  return {tile, offsets, sizes, strides};
+}
+
+/// Puts what is valid of `tile` into `into`, at the end of `forall`.
+void BackwardTiler::insertTile(Value tile, Value into, const Place &place,
+                               unsigned loop, Value head,
+                               scf::ForallOp forall) {
+  Slice slice = cutTile(tile, into, place, loop, head);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(forall.getTerminator().getBody());
-  tensor::ParallelInsertSliceOp::create(builder, loc, tile, into, offsets,
-                                        sizes, strides);
+  tensor::ParallelInsertSliceOp::create(builder, loc, slice.tile, into,
+                                        slice.offsets, slice.sizes,
+                                        slice.strides);
 }
 
 /// An uninitialized tensor with the sizes of `like`.

@@ -37,9 +37,10 @@ struct TileSizes {
   int64_t m, n;
 };
 
-/// The gradients that a nest over keys gives.
+/// The gradients that a nest over keys gives, in this order; dQ as the sum in
+/// memory of what each key tile adds.
 struct KeyGradients {
-  bool key, value;
+  bool key, value, query;
   ScheduleAttr schedule;
 };
 
@@ -55,6 +56,8 @@ public:
   void run();
 
 private:
+  using Sizes = llvm::SmallVector<mlir::OpFoldResult>;
+
   void readSizes();
   void prepareRegions();
 
@@ -66,6 +69,13 @@ private:
   RowTile getRowTile(const Place &place);
   KeyTile getKeyTile(const Place &place);
   mlir::Value getBiasTile(const Place &place);
+  /// A tile, and which part of a tensor it is.
+  struct Slice {
+    mlir::Value tile;
+    Sizes offsets, sizes, strides;
+  };
+  Slice cutTile(mlir::Value tile, mlir::Value into, const Place &place,
+                unsigned loop, mlir::Value head);
   void insertTile(mlir::Value tile, mlir::Value into, const Place &place,
                   unsigned loop, mlir::Value head, mlir::scf::ForallOp forall);
   mlir::Value createOutput(mlir::Value like, mlir::Type element);
@@ -97,6 +107,14 @@ private:
                   const KeyGradients &wanted);
   mlir::Value countTiles(const TileRange &range);
 
+  // All gradients in one nest.
+  void createDeltaNest();
+  void createFusedNest(ScheduleAttr keySchedule);
+  void createRoundingNest();
+  Place getPlaceInSums(const Place &place);
+  mlir::Value getSumTile(mlir::Value sums, const Place &place);
+  mlir::Value addToSums(mlir::Value tile, mlir::Value sums, const Place &place);
+
   mlir::Value asValue(mlir::OpFoldResult size) {
     return getValueOrCreateConstantIndexOp(builder, loc, size);
   }
@@ -116,6 +134,9 @@ private:
   std::optional<VisitedTiles> visitedKeys, visitedRows;
   /// delta [B, Hq, M], and the gradients.
   mlir::Value delta, dQuery, dKey, dValue;
+  /// dQ [B, Hq, M, D] in the score type, and of the key head at hand the first
+  /// query head.
+  mlir::Value sums, firstHead;
 };
 } // namespace attn
 

@@ -100,7 +100,7 @@ static void setSchedules(AttentionBackwardOp op,
   };
   op.setScheduleAttr(get(selection.kernels[0]));
   op->setAttr(kKeyScheduleName, get(selection.kernels[1]));
-  if (selection.kernels.size() > 2)
+  if (selection.kernels.size() > 2 && !selection.isFused())
     op->setAttr(kValueScheduleName, get(selection.kernels[2]));
 }
 
@@ -159,6 +159,7 @@ private:
     given.query = mergeFields(op.getSchedule(), overrides);
     ScheduleAttr keys = getKeySchedule(op);
     given.keys = keys ? mergeFields(keys, overrides) : given.query;
+    given.deterministic = deterministic;
     Result<BackwardSelection> selection =
         selectBackwardSchedules(problem, info, given);
     if (!selection)

@@ -25,14 +25,22 @@ using namespace attn;
 void BackwardTiler::run() {
   readSizes();
   prepareRegions();
-  createQueryNest();
   ScheduleAttr keySchedule =
       getKeySchedule(op) ? getKeySchedule(op) : op.getScheduleAttr();
-  ScheduleAttr valueSchedule = getValueSchedule(op);
-  createKeyNest(keyTiles,
-                {/*key=*/true, /*value=*/!valueSchedule, keySchedule});
-  if (valueSchedule)
-    createKeyNest(valueTiles, {/*key=*/false, /*value=*/true, valueSchedule});
+  if (keySchedule && keySchedule.getFused() &&
+      keySchedule.getFused().getValue()) {
+    createDeltaNest();
+    createFusedNest(keySchedule);
+    createRoundingNest();
+  } else {
+    createQueryNest();
+    ScheduleAttr valueSchedule = getValueSchedule(op);
+    createKeyNest(keyTiles, {/*key=*/true, /*value=*/!valueSchedule,
+                             /*query=*/false, keySchedule});
+    if (valueSchedule)
+      createKeyNest(valueTiles, {/*key=*/false, /*value=*/true,
+                                 /*query=*/false, valueSchedule});
+  }
   Value gradients[] = {dQuery, dKey, dValue};
   for (auto [result, gradient] : llvm::zip_equal(op->getResults(), gradients)) {
     if (gradient.getType() != result.getType())

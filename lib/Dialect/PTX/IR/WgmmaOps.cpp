@@ -46,6 +46,9 @@ LogicalResult WgmmaOp::verify() {
   if (!getElement().isF16() && !getElement().isBF16())
     return emitOpError() << "expected f16 or bf16, got " << getElement();
   size_t products = getB().size(), registers = getARegisters().size();
+  if (getAMnMajor() && registers != 0)
+    return emitOpError() << "expected a in shared memory with a_mn_major, got "
+                            "registers";
   if (products == 0)
     return emitOpError() << "expected at least one product";
   if (registers != 0 && !getADescriptors().empty())
@@ -102,7 +105,9 @@ std::string WgmmaOp::getPtx() {
     text += k == 0 && !getAcc() ? ", set" : ", add";
     // Signs of A and B, then which of them is transposed: a register operand
     // cannot be.
-    text += inRegisters ? ", 1, 1" : ", 1, 1, 0";
+    text += ", 1, 1";
+    if (!inRegisters)
+      text += getAMnMajor() ? ", 1" : ", 0";
     text += getBMnMajor() ? ", 1; " : ", 0; ";
   }
   return text + "}";

@@ -154,11 +154,15 @@ LogicalResult LoadOperandOp::verify() {
   return verifyEqual(*this, "columns", tile.getCols(), operand.getShape()[1]);
 }
 
-/// acc [m, n] = a [m, k] * b [k, n], or b [n, k] if `transposed`.
-static LogicalResult verifyProduct(Operation *op, Type aType, SharedType b,
-                                   bool transposed, FragmentType acc) {
+/// acc [m, n] = a [m, k] * b [k, n], or a [k, m], or b [n, k], if `transposed`.
+static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
+                                   SharedType b, bool transposed,
+                                   FragmentType acc) {
   int64_t m, k;
   if (auto a = dyn_cast<FragmentType>(aType)) {
+    if (aTransposed)
+      return op->emitOpError()
+             << "expected a shared tile with transpose_a, got " << a;
     if (a.getLayout() != FragmentLayout::OperandA)
       return op->emitOpError()
              << "expected a to be an operand_a fragment, got " << a;
@@ -166,6 +170,8 @@ static LogicalResult verifyProduct(Operation *op, Type aType, SharedType b,
   } else {
     auto shared = cast<SharedType>(aType);
     m = shared.getRows(), k = shared.getCols();
+    if (aTransposed)
+      std::swap(m, k);
   }
   if (acc.getLayout() != FragmentLayout::Accumulator)
     return op->emitOpError()
@@ -179,8 +185,8 @@ static LogicalResult verifyProduct(Operation *op, Type aType, SharedType b,
 }
 
 LogicalResult MmaOp::verify() {
-  return verifyProduct(*this, getA().getType(), getB().getType(),
-                       getTransposeB(), getAcc().getType());
+  return verifyProduct(*this, getA().getType(), getTransposeA(),
+                       getB().getType(), getTransposeB(), getAcc().getType());
 }
 
 LogicalResult MmaAsyncOp::verify() {
@@ -194,8 +200,8 @@ LogicalResult MmaAsyncOp::verify() {
   if (result.getShape().size() == 2 && result.getShape()[1] > 256)
     return emitOpError() << "expected at most 256 columns, got "
                          << result.getShape()[1];
-  return verifyProduct(*this, getA().getType(), getB().getType(),
-                       getTransposeB(), result);
+  return verifyProduct(*this, getA().getType(), getTransposeA(),
+                       getB().getType(), getTransposeB(), result);
 }
 
 LogicalResult MapOp::verify() {
@@ -320,15 +326,55 @@ LogicalResult AnyOp::verify() {
                        << getSource().getType();
 }
 
-LogicalResult StoreSharedOp::verify() {
-  FragmentType source = getSource().getType();
+/// A tile of a whole accumulator, or of its transpose.
+static LogicalResult verifyTileOfFragment(Operation *op, FragmentType source,
+                                          SharedType tile, bool transposed) {
   if (source.getLayout() != FragmentLayout::Accumulator)
-    return emitOpError() << "expected an accumulator, got " << source;
-  if (failed(verifyEqual(*this, "rows", source.getRows(),
-                         getTile().getType().getRows())))
+    return op->emitOpError() << "expected an accumulator, got " << source;
+  int64_t rows = source.getRows(), cols = source.getShape()[1];
+  if (transposed)
+    std::swap(rows, cols);
+  if (failed(verifyEqual(op, "rows", rows, tile.getRows())))
     return failure();
-  return verifyEqual(*this, "columns", source.getShape()[1],
-                     getTile().getType().getCols());
+  return verifyEqual(op, "columns", cols, tile.getCols());
+}
+
+LogicalResult StoreSharedOp::verify() {
+  return verifyTileOfFragment(*this, getSource().getType(), getTile().getType(),
+                              getTranspose());
+}
+
+LogicalResult ShareOp::verify() {
+  return verifyTileOfFragment(*this, getSource().getType(), getTile().getType(),
+                              /*transposed=*/true);
+}
+
+/// A fragment of f32 that is added to one in a tensor of matrices.
+template <typename OpTy>
+static LogicalResult verifySum(OpTy op) {
+  FragmentType source = op.getSource().getType();
+  if (source.getLayout() != FragmentLayout::Accumulator)
+    return op->emitOpError() << "expected an accumulator, got " << source;
+  GlobalType destination = op.getDestination().getType();
+  if (!destination.getElementType().isF32())
+    return op->emitOpError() << "expected sums in f32, got " << destination;
+  return verifyEqual(op, "the number of indices", destination.getRank() - 1,
+                     op.getIndices().size());
+}
+
+LogicalResult AccumulateOp::verify() { return verifySum(*this); }
+
+LogicalResult AccumulateBulkOp::verify() {
+  if (failed(verifySum(*this)))
+    return failure();
+  SharedType staging = getStaging().getType();
+  if (!staging.isVector() || staging.isRing() ||
+      !staging.getElementType().isF32())
+    return emitOpError() << "expected staging to be one row of f32, got "
+                         << staging;
+  ArrayRef<int64_t> shape = getSource().getType().getShape();
+  return verifyEqual(*this, "columns of staging", shape[0] * shape[1],
+                     staging.getCols());
 }
 
 LogicalResult StoreTmaOp::verify() {

@@ -25,13 +25,20 @@ Block &attn::tile::getTileBlock(Region &region) {
   return tiles ? *tiles.getBody() : region.front();
 }
 
-bool attn::tile::isScalarKernel(KernelOp kernel) {
+/// True if the kernel holds one of these ops.
+template <typename... OpTy>
+static bool holds(KernelOp kernel) {
   return kernel
       .walk([](Operation *op) {
-        return isa<InsertOp, cf::AssertOp>(op) ? WalkResult::interrupt()
-                                               : WalkResult::advance();
+        return isa<OpTy...>(op) ? WalkResult::interrupt()
+                                : WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+bool attn::tile::streamsNothing(KernelOp kernel) {
+  return holds<InsertOp, cf::AssertOp>(kernel) ||
+         !holds<LoadOp, scf::ForOp>(kernel);
 }
 
 void attn::tile::separateLoads(KernelOp kernel) {

@@ -54,6 +54,7 @@ public:
 
 private:
   void startEarly(StartedProduct &before, StartedProduct &product);
+  Operation *findReader(StartedProduct &product);
   void waitLate(StartedProduct &product);
   void pinWait(StartedProduct &product);
 
@@ -77,11 +78,15 @@ bool ProductOverlapper::match() {
   return products.size() > 1;
 }
 
-/// Moves a product of tiles to right behind the one before it.
+/// Moves a product of tiles to right behind the one before it, unless the warps
+/// write one of them in between.
 void ProductOverlapper::startEarly(StartedProduct &before,
                                    StartedProduct &product) {
   if (!product.readsSharedTiles())
     return;
+  for (Operation *op = before.wait; op != product.mma; op = op->getNextNode())
+    if (isa<SyncConsumersOp>(op))
+      return;
   for (Operation *op : product.getPreparation())
     op->moveBefore(before.wait);
   product.mma->moveBefore(before.wait);
@@ -92,16 +97,27 @@ static bool isRelease(Operation *op) {
   return isa<SyncWarpOp, MbarrierArriveOp>(op);
 }
 
-/// Moves the wait to the first op that reads the product, and behind it what
-/// gives stages back that the product reads.
-void ProductOverlapper::waitLate(StartedProduct &product) {
+/// The first op that reads the product or, since products complete in order,
+/// one that started later.
+Operation *ProductOverlapper::findReader(StartedProduct &product) {
   Block *body = loop.getBody();
   Operation *reader = body->getTerminator();
-  for (Operation *user : product.wait->getUsers()) {
-    Operation *inLoop = body->findAncestorOpInBlock(*user);
-    if (inLoop->isBeforeInBlock(reader))
-      reader = inLoop;
+  for (StartedProduct &later : products) {
+    if (later.mma->isBeforeInBlock(product.mma))
+      continue;
+    for (Operation *user : later.wait->getUsers()) {
+      Operation *inLoop = body->findAncestorOpInBlock(*user);
+      if (inLoop->isBeforeInBlock(reader))
+        reader = inLoop;
+    }
   }
+  return reader;
+}
+
+/// Moves the wait to the first op that needs it, and behind it what gives
+/// stages back that the product reads.
+void ProductOverlapper::waitLate(StartedProduct &product) {
+  Operation *reader = findReader(product);
   SmallVector<Operation *> moved = {product.wait};
   int64_t pending = 0;
   for (Operation *op = product.mma->getNextNode(); op != reader;

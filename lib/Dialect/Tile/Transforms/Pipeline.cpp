@@ -273,7 +273,7 @@ struct PipelinePass : public attn::tile::impl::PipelinePassBase<PipelinePass> {
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
-    if (isScalarKernel(kernel))
+    if (streamsNothing(kernel))
       return;
     if (kernel.getProducerWarps())
       return; // --attn-tile-specialize-warps has staged the loads.

@@ -370,8 +370,9 @@ void Specializer::convertMma(MmaOp op) {
   Location loc = op.getLoc();
   Value product = MmaAsyncOp::create(
       builder, loc, op.getResult().getType(), op.getA(),
-      isa<SharedType>(op.getA().getType()) ? warpgroup : Value(), op.getB(),
-      op.getTransposeB(), isZero(op.getAcc()) ? Value() : op.getAcc());
+      isa<SharedType>(op.getA().getType()) ? warpgroup : Value(),
+      op.getTransposeA(), op.getB(), op.getTransposeB(),
+      isZero(op.getAcc()) ? Value() : op.getAcc());
   Value result = MmaWaitOp::create(builder, loc, /*pending=*/0, product);
   op.getResult().replaceAllUsesWith(result);
   op.erase();
@@ -547,7 +548,7 @@ struct SpecializeWarpsPass
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
-    if (isScalarKernel(kernel))
+    if (streamsNothing(kernel))
       return;
     if (getScheduleText(kernel, "mma", "wgmma") != "wgmma")
       return;

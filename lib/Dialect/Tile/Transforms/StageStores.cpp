@@ -42,6 +42,14 @@ static SharedType getStagedType(StoreOp store) {
                          SharedType::getSwizzleFor(2 * cols));
 }
 
+/// True if a product of some warpgroup reads the rows of all of them.
+static bool isReadByAll(AllocOp tile) {
+  return llvm::any_of(tile->getUsers(), [&](Operation *user) {
+    auto mma = dyn_cast<MmaAsyncOp>(user);
+    return mma && (mma.getB() == tile.getBuffer() || mma.getTransposeA());
+  });
+}
+
 /// A tile of this type that only products read, and none of them after a store.
 static AllocOp findFreeTile(KernelOp kernel, SharedType type) {
   for (auto alloc : kernel.getBody().front().getOps<AllocOp>())
@@ -91,6 +99,8 @@ private:
                              kWarpgroupRows, heads);
     Location loc = store.getLoc();
     OpBuilder builder(store);
+    if (!hasOutputTile && isReadByAll(tile))
+      SyncConsumersOp::create(builder, loc);
     // The tile of a persistent CTA is read while the next one is computed.
     if (hasOutputTile)
       WaitStoresOp::create(builder, loc);

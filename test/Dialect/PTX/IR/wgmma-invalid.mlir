@@ -60,3 +60,12 @@ llvm.func @nothing() {
   %d = attn_ptx.wgmma f16 b() : !llvm.struct<(f32, f32, f32, f32)>
   llvm.return
 }
+
+// -----
+
+!acc = !llvm.struct<(f32, f32, f32, f32)>
+llvm.func @registers_transposed(%a: i32, %b: i64) {
+  // expected-error @+1 {{expected a in shared memory with a_mn_major, got registers}}
+  %d = attn_ptx.wgmma f16 a_mn_major a_registers(%a, %a, %a, %a) b(%b) : !acc
+  llvm.return
+}

@@ -405,3 +405,73 @@ attn_tile.kernel @bulk(%d: !attn_tile.global<?xf32>, %t: !attn_tile.shared<8x64x
 attn_tile.kernel @columns(%f: !attn_tile.fragment<12xf32, column>) warps(4) {
   attn_tile.return
 }
+
+// -----
+
+attn_tile.kernel @transposed_operand(%b: !attn_tile.shared<64x64xf16, swizzle = 128>) warps(4) {
+  %a = attn_tile.load_operand %b : !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf16, operand_a>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  // expected-error @below {{expected a shared tile with transpose_a, got '!attn_tile.fragment<64x64xf16, operand_a>'}}
+  %d = attn_tile.mma %a transpose_a, %b, %zero : !attn_tile.fragment<64x64xf16, operand_a>, !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.fragment<64x64xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @transposed_rows(%a: !attn_tile.shared<64x128xf16, swizzle = 128>, %b: !attn_tile.shared<64x64xf16, swizzle = 128>) warps(4) {
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  // expected-error @below {{expected rows of acc to be 128, got 64}}
+  %d = attn_tile.mma %a transpose_a, %b, %zero : !attn_tile.shared<64x128xf16, swizzle = 128>, !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.fragment<64x64xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @shared_transpose() warps(8) {
+  %ds = attn_tile.fill 0.0 : !attn_tile.fragment<128x64xf32, accumulator>
+  // expected-error @below {{expected rows to be 64, got 128}}
+  %t = attn_tile.share %ds : !attn_tile.fragment<128x64xf32, accumulator> -> !attn_tile.shared<128x64xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @sums_type(%sums: !attn_tile.global<1x1x64x64xf16>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %dq = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  // expected-error @below {{expected sums in f32, got '!attn_tile.global<1x1x64x64xf16>'}}
+  attn_tile.accumulate %dq to %sums[%c0, %c0, %c0] : !attn_tile.fragment<64x64xf32, accumulator> to !attn_tile.global<1x1x64x64xf16>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @sums_indices(%sums: !attn_tile.global<1x1x64x64xf32>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %dq = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  // expected-error @below {{expected the number of indices to be 3, got 2}}
+  attn_tile.accumulate %dq to %sums[%c0, %c0] : !attn_tile.fragment<64x64xf32, accumulator> to !attn_tile.global<1x1x64x64xf32>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @sums_staging(%sums: !attn_tile.global<1x1x64x64xf32>, %wg: index) warps(4) {
+  %c0 = arith.constant 0 : index
+  %dq = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  %staging = attn_tile.alloc : !attn_tile.shared<1x4096xf16, swizzle = 128>
+  // expected-error @below {{expected staging to be one row of f32, got '!attn_tile.shared<1x4096xf16, swizzle = 128>'}}
+  attn_tile.accumulate_bulk %dq through %staging[%wg] to %sums[%c0, %c0, %c0] : !attn_tile.fragment<64x64xf32, accumulator> through !attn_tile.shared<1x4096xf16, swizzle = 128> to !attn_tile.global<1x1x64x64xf32>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @sums_staging_size(%sums: !attn_tile.global<1x1x64x64xf32>, %wg: index) warps(4) {
+  %c0 = arith.constant 0 : index
+  %dq = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  %staging = attn_tile.alloc : !attn_tile.shared<1x2048xf32, swizzle = 128>
+  // expected-error @below {{expected columns of staging to be 4096, got 2048}}
+  attn_tile.accumulate_bulk %dq through %staging[%wg] to %sums[%c0, %c0, %c0] : !attn_tile.fragment<64x64xf32, accumulator> through !attn_tile.shared<1x2048xf32, swizzle = 128> to !attn_tile.global<1x1x64x64xf32>
+  attn_tile.return
+}

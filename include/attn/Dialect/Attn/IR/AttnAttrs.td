@@ -50,6 +50,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     - `splits`: ranges of keys computed apart (`split_kv`).
     - `cluster_m`, `cluster_d`: CTAs that share K/V tiles, or the head dims of
       a query tile.
+    - `fused`: one kernel of a backward computes all gradients, and adds up dQ in
+      f32 in memory.
     - `chunk_rows`, `spill`: rows of a chunk and what is spilled, `scores` or
       `probabilities` (`small_cache`).
 
@@ -79,6 +81,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     DefaultValuedParameter<"int64_t", "0">:$splits,
     DefaultValuedParameter<"int64_t", "0">:$cluster_m,
     DefaultValuedParameter<"int64_t", "0">:$cluster_d,
+    OptionalParameter<"::mlir::BoolAttr">:$fused,
     DefaultValuedParameter<"int64_t", "0">:$chunk_rows,
     StringRefParameter<"what small_cache spills", [{""}]>:$spill);
   let assemblyFormat = "`<` struct(params) `>`";

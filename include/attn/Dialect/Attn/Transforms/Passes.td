@@ -332,7 +332,8 @@ def SelectSchedulePass : Pass<"attn-select-schedule", "::mlir::ModuleOp"> {
     that the target can run and the code generators can emit, the one that is
     predicted to be fastest (docs/CostModel.md). What is set already on the op
     wins over the option `schedule`, which wins over the model; a schedule that
-    cannot run is an error that names the limit and the nearest legal one.
+    cannot run is an error that names the limit and the nearest legal one. An
+    `attn.attention_backward` gets one for each of its kernels.
 
     Remarks (`--remarks-filter=attn-select-schedule`): `schedule-chosen`,
     `schedule-lost` (the runners-up) and `schedule-rejected`, each with its
@@ -358,7 +359,9 @@ def SelectSchedulePass : Pass<"attn-select-schedule", "::mlir::ModuleOp"> {
     Option<"schedule", "schedule", "std::string", "\"\"",
            "Fields of the schedule that are given: 'tile_m=64 stages=3'">,
     Option<"allowTf32", "allow-tf32", "bool", "false",
-           "Let f32 attention use tf32 tensor cores">
+           "Let f32 attention use tf32 tensor cores">,
+    Option<"deterministic", "deterministic", "bool", "false",
+           "Choose only backwards that give the same bits in every run">
   ];
   let statistics = [
     Statistic<"numAttentions", "num-attentions", "Number of attentions found">,
@@ -368,12 +371,16 @@ def SelectSchedulePass : Pass<"attn-select-schedule", "::mlir::ModuleOp"> {
 }
 
 def TileBackwardPass : Pass<"attn-tile-backward", "::mlir::ModuleOp"> {
-  let summary = "two loop nests over tiles around backward steps";
+  let summary = "loop nests over tiles around backward steps";
   let description = [{
-    Gives each `attn.attention_backward` two loop nests, each deterministic: an
+    Gives each `attn.attention_backward` loop nests. Two are deterministic: an
     `scf.forall` over row tiles that walks the key tiles and gives dQ (and
     delta, which the second nest reads), and an `scf.forall` over key tiles that
     walks the row tiles of all query heads of its group and gives dK and dV.
+    With a `fused` schedule of the keys there is one for all gradients, an
+    `scf.forall` over key heads around a loop over key tiles, which adds to
+    dQ in the score type; one nest before it gives delta and zeros, one behind it
+    rounds.
     Key and row tiles that the mask leaves empty are skipped (Analysis/
     KeyRanges). Tiles have static sizes: ragged ones are padded with zeros,
     rows with an LSE of -inf, and the mask excludes padded keys.

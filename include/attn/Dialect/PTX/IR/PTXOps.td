@@ -59,10 +59,11 @@ def WgmmaOp : AttnPTX_Op<"wgmma", [AttrSizedOperandSegments]> {
   }];
   let arguments = (ins TypeAttr:$element, Variadic<I64>:$a_descriptors,
                        Variadic<I32>:$a_registers, Variadic<I64>:$b,
-                       UnitAttr:$b_mn_major, Optional<LLVM_AnyStruct>:$acc);
+                       UnitAttr:$a_mn_major, UnitAttr:$b_mn_major,
+                       Optional<LLVM_AnyStruct>:$acc);
   let results = (outs LLVM_AnyStruct:$result);
   let assemblyFormat = [{
-    $element (`a_descriptors` `(` $a_descriptors^ `)`)?
+    $element (`a_descriptors` `(` $a_descriptors^ `)`)? (`a_mn_major` $a_mn_major^)?
     (`a_registers` `(` $a_registers^ `)`)? `b` `(` $b `)`
     (`b_mn_major` $b_mn_major^)? (`acc` `(` $acc^ `:` type($acc) `)`)?
     attr-dict `:` type($result)
@@ -160,6 +161,32 @@ def PinOp : Op<AttnPTX_Dialect, "pin", [
     std::string $cppClass::getPtx() {
       return "{ .reg .pred never; setp.lt.f32 never, %0, 0fFF800000; "
              "@never st.shared.f32 [%1], %0; }";
+    }
+  }];
+}
+
+def AddBulkOp : Op<AttnPTX_Dialect, "add_bulk", [
+    DeclareOpInterfaceMethods<BasicPtxBuilderOpInterface>]> {
+  let summary = "cp.reduce.async.bulk: add a run of f32 to global memory";
+  let description = [{
+    Starts adding `bytes` bytes of f32 in shared memory to those at `to`, each
+    element at once, as part of the thread's bulk group (PTX ISA,
+    "cp.reduce.async.bulk"); nvvm has it for tensors only. `policy` is that of the L2 cache.
+
+    Example:
+    ```mlir
+    attn_ptx.add_bulk %from to %to, %bytes, %policy : !llvm.ptr<3> to !llvm.ptr<1>
+    ```
+  }];
+  let arguments = (ins LLVM_PointerInAddressSpace<3>:$from,
+                       LLVM_PointerInAddressSpace<1>:$to, I32:$bytes, I64:$policy);
+  let assemblyFormat = [{
+    $from `to` $to `,` $bytes `,` $policy attr-dict `:` type($from) `to` type($to)
+  }];
+  let extraClassDefinition = [{
+    std::string $cppClass::getPtx() {
+      return "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint"
+             ".add.f32 [%1], [%0], %2, %3;";
     }
   }];
 }

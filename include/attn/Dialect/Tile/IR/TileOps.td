@@ -176,6 +176,8 @@ include "attn/Dialect/Tile/IR/TileAsyncOps.td"
 // Random numbers.
 include "attn/Dialect/Tile/IR/TileDropoutOps.td"
 
+include "attn/Dialect/Tile/IR/TileStoreOps.td"
+
 //===----------------------------------------------------------------------===//
 // Fragments
 //===----------------------------------------------------------------------===//
@@ -213,8 +215,8 @@ def MmaOp : AttnTile_Op<"mma", [
     MemoryEffects<[MemRead]>, AllTypesMatch<["acc", "result"]>]> {
   let summary = "result = acc + a * b on tensor cores";
   let description = [{
-    `a` is [m, k] in registers or in shared memory; `b` is [k, n] in shared
-    memory, or with `transpose_b` [n, k]. 16-bit inputs, or f32 ones rounded to
+    `a` is [m, k] in registers or in shared memory, where with `transpose_a` it is
+    [k, m]; `b` is [k, n] in shared memory, or with `transpose_b` [n, k]. 16-bit inputs, or f32 ones rounded to
     tf32; f32 accumulation. An f32 `a` in registers comes from `load_operand`
     with `transpose_b`, and from `to_operand` without.
 
@@ -227,11 +229,17 @@ def MmaOp : AttnTile_Op<"mma", [
     ```
   }];
   let arguments = (ins AnyTypeOf<[AttnTile_Fragment, AttnTile_Shared]>:$a,
+                       UnitAttr:$transpose_a,
                        AttnTile_Shared:$b, UnitAttr:$transpose_b,
                        AttnTile_Fragment:$acc);
   let results = (outs AttnTile_Fragment:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b,
+                                 "bool":$transposeB, "::mlir::Value":$acc), [{
+    build($_builder, $_state, acc.getType(), a, /*transpose_a=*/false, b,
+          transposeB, acc);
+  }]>];
   let assemblyFormat = [{
-    $a `,` $b (`transpose_b` $transpose_b^)? `,` $acc attr-dict
+    $a (`transpose_a` $transpose_a^)? `,` $b (`transpose_b` $transpose_b^)? `,` $acc attr-dict
     `:` type($a) `,` type($b) `,` type($acc)
   }];
   let hasVerifier = 1;
@@ -259,12 +267,12 @@ def MmaAsyncOp : AttnTile_Op<"mma_async", [
     ```
   }];
   let arguments = (ins AnyTypeOf<[AttnTile_Fragment, AttnTile_Shared]>:$a,
-                       Optional<Index>:$warpgroup, AttnTile_Shared:$b,
-                       UnitAttr:$transpose_b,
+                       Optional<Index>:$warpgroup, UnitAttr:$transpose_a,
+                       AttnTile_Shared:$b, UnitAttr:$transpose_b,
                        Optional<AttnTile_Fragment>:$acc);
   let results = (outs AttnTile_Fragment:$result);
   let assemblyFormat = [{
-    $a (`[` $warpgroup^ `]`)? `,` $b (`transpose_b` $transpose_b^)?
+    $a (`[` $warpgroup^ `]`)? (`transpose_a` $transpose_a^)? `,` $b (`transpose_b` $transpose_b^)?
     (`acc` `(` $acc^ `:` type($acc) `)`)? attr-dict
     `:` type($a) `,` type($b) `->` type($result)
   }];
@@ -532,84 +540,6 @@ def LoadColumnOp : AttnTile_Op<"load_column", [MemoryEffects<[MemRead]>]> {
     $source (`[` $indices^ `]`)? attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
-}
-
-def StoreOp : AttnTile_Op<"store", [MemoryEffects<[MemWrite]>]> {
-  let summary = "write a fragment to global memory";
-  let description = [{
-    Row r of the fragment goes to row `row + r` of the matrix (or to the element
-    of the vector, for a row fragment) at the leading `indices`, rounded to the
-    element type: to its first columns, or to those from `col` on if there is
-    one more index. With `heads` = G > 1 the fragment has the same rows / G rows
-    of each of G neighbouring matrices. Elements past the ends are not written; columns go in pairs,
-    so that of an odd number of columns one more is written.
-
-    Example:
-    ```mlir
-    attn_tile.store %acc, %o[%b, %h, %m]
-        : !attn_tile.fragment<128x64xf32, accumulator>, !attn_tile.global<?x8x?x64xf16>
-    ```
-  }];
-  let arguments = (ins AttnTile_Fragment:$source, AttnTile_Global:$destination,
-                       Variadic<Index>:$indices,
-                       DefaultValuedAttr<I64Attr, "1">:$heads);
-  let assemblyFormat = [{
-    $source `,` $destination `[` $indices `]` attr-dict
-    `:` type($source) `,` type($destination)
-  }];
-  let hasVerifier = 1;
-}
-
-def StoreSharedOp : AttnTile_Op<"store_shared", [MemoryEffects<[MemWrite]>]> {
-  let summary = "write an accumulator to a shared tile";
-  let description = [{
-    Rounded to the tile's element type. Each warp writes its own rows (PTX ISA,
-    stmatrix), when all warps of its warpgroup are here: what they have read from
-    the tile before may be overwritten.
-
-    Example:
-    ```mlir
-    attn_tile.store_shared %acc to %tile : !attn_tile.fragment<128x64xf32, accumulator>
-        to !attn_tile.shared<128x64xf16, swizzle = 128>
-    ```
-  }];
-  let arguments = (ins AttnTile_Fragment:$source, AttnTile_Shared:$tile);
-  let assemblyFormat = "$source `to` $tile attr-dict `:` type($source) `to` type($tile)";
-  let hasVerifier = 1;
-}
-
-def StoreTmaOp : AttnTile_Op<"store_tma", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "write a shared tile to global memory by TMA";
-  let description = [{
-    Each warpgroup meets, then one of its threads copies its 64 rows of the tile
-    to those from `row + 64 * warpgroup` of the matrix at the leading `indices`;
-    rows past the end are not written. With `heads` = G > 1 the tile has the same
-    rows / G rows of each of G matrices. When the op is done the tile has been
-    read, though the writes may be under way; with `async`, it is read until the
-    next `wait_stores`.
-
-    Example:
-    ```mlir
-    attn_tile.store_tma %tile[%warpgroup] to %o[%b, %h, %m]
-        : !attn_tile.shared<128x64xf16, swizzle = 128>
-          to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
-    ```
-  }];
-  let arguments = (ins AttnTile_Shared:$tile, Index:$warpgroup,
-                       AttnTile_TensorMap:$destination,
-                       Variadic<Index>:$indices, UnitAttr:$async,
-                       DefaultValuedAttr<I64Attr, "1">:$heads);
-  let assemblyFormat = [{
-    $tile `[` $warpgroup `]` `to` $destination `[` $indices `]` (`async` $async^)?
-    attr-dict `:` type($tile) `to` type($destination)
-  }];
-  let hasVerifier = 1;
-}
-
-def WaitStoresOp : AttnTile_Op<"wait_stores", [
-    MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "wait until the tiles that this thread stores have been read";
-  let assemblyFormat = "attr-dict";
 }
 
 #endif // ATTN_DIALECT_TILE_IR_TILEOPS_TD

@@ -139,6 +139,10 @@ def OverlapProductsPass
     wait for dV, dK;   give dO, Q back
     ```
 
+    Products complete in order: a wait stands no later than one for a product that
+    started later. A product of a tile that the warps have written themselves starts
+    behind the barrier.
+
     Before a wait behind arithmetic stands a second wait for a tile that is there:
     ptxas moves the wait for a product up through arithmetic, but not through a
     loop (docs/Rationale/Hopper.md).
@@ -147,6 +151,29 @@ def OverlapProductsPass
   }];
   let statistics = [
     Statistic<"numLoops", "loops", "Number of loops changed">
+  ];
+}
+
+def StageFragmentsPass
+    : Pass<"attn-tile-stage-fragments", "::attn::tile::KernelOp"> {
+  let summary = "Pass fragments through shared memory";
+  let description = [{
+    In the key loops of a kernel with roles, gives each `attn_tile.share` a ring of
+    tiles, which turn with the stages of the loop: what a warpgroup still reads is
+    not what the next step writes. `attn_tile.accumulate` becomes
+    `accumulate_bulk`, with room for what is being copied.
+
+    ```
+    %t = attn_tile.share %ds                   // becomes
+    attn_tile.store_shared %ds to %ring[%stage] transpose
+    attn_tile.sync_consumers
+    ```
+
+    Requires: `--attn-tile-specialize-warps`. Ensures: no `share` or `accumulate`
+    in a kernel with roles.
+  }];
+  let statistics = [
+    Statistic<"numFragments", "fragments-staged", "Number of fragments staged">
   ];
 }
 

@@ -1,0 +1,176 @@
+//===- TileStoreOps.td - From registers to memory -----------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_TILE_IR_TILESTOREOPS_TD
+#define ATTN_DIALECT_TILE_IR_TILESTOREOPS_TD
+
+include "attn/Dialect/Tile/IR/TileOpBase.td"
+
+def StoreOp : AttnTile_Op<"store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "write a fragment to global memory";
+  let description = [{
+    Row r of the fragment goes to row `row + r` of the matrix (or to the element
+    of the vector, for a row fragment) at the leading `indices`, rounded to the
+    element type: to its first columns, or to those from `col` on if there is
+    one more index. With `heads` = G > 1 the fragment has the same rows / G rows
+    of each of G neighbouring matrices. Elements past the ends are not written; columns go in pairs,
+    so that of an odd number of columns one more is written.
+
+    Example:
+    ```mlir
+    attn_tile.store %acc, %o[%b, %h, %m]
+        : !attn_tile.fragment<128x64xf32, accumulator>, !attn_tile.global<?x8x?x64xf16>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source, AttnTile_Global:$destination,
+                       Variadic<Index>:$indices,
+                       DefaultValuedAttr<I64Attr, "1">:$heads);
+  let assemblyFormat = [{
+    $source `,` $destination `[` $indices `]` attr-dict
+    `:` type($source) `,` type($destination)
+  }];
+  let hasVerifier = 1;
+}
+
+def StoreSharedOp : AttnTile_Op<"store_shared", [MemoryEffects<[MemWrite]>]> {
+  let summary = "write an accumulator to a shared tile";
+  let description = [{
+    Rounded to the tile's element type. Each warp writes its own rows (PTX ISA,
+    stmatrix), when all warps of its warpgroup are here: what they have read from
+    the tile before may be overwritten. With `transpose` the tile is [n, m] for a
+    fragment of [m, n], the columns of a warp are its own, and it waits for
+    nobody.
+
+    Example:
+    ```mlir
+    attn_tile.store_shared %acc to %tile : !attn_tile.fragment<128x64xf32, accumulator>
+        to !attn_tile.shared<128x64xf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source, AttnTile_Shared:$tile,
+                       UnitAttr:$transpose);
+  let assemblyFormat = [{
+    $source `to` $tile (`transpose` $transpose^)? attr-dict
+    `:` type($source) `to` type($tile)
+  }];
+  let hasVerifier = 1;
+}
+
+def StoreTmaOp : AttnTile_Op<"store_tma", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "write a shared tile to global memory by TMA";
+  let description = [{
+    Each warpgroup meets, then one of its threads copies its 64 rows of the tile
+    to those from `row + 64 * warpgroup` of the matrix at the leading `indices`;
+    rows past the end are not written. With `heads` = G > 1 the tile has the same
+    rows / G rows of each of G matrices. When the op is done the tile has been
+    read, though the writes may be under way; with `async`, it is read until the
+    next `wait_stores`.
+
+    Example:
+    ```mlir
+    attn_tile.store_tma %tile[%warpgroup] to %o[%b, %h, %m]
+        : !attn_tile.shared<128x64xf16, swizzle = 128>
+          to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AttnTile_Shared:$tile, Index:$warpgroup,
+                       AttnTile_TensorMap:$destination,
+                       Variadic<Index>:$indices, UnitAttr:$async,
+                       DefaultValuedAttr<I64Attr, "1">:$heads);
+  let assemblyFormat = [{
+    $tile `[` $warpgroup `]` `to` $destination `[` $indices `]` (`async` $async^)?
+    attr-dict `:` type($tile) `to` type($destination)
+  }];
+  let hasVerifier = 1;
+}
+
+def WaitStoresOp : AttnTile_Op<"wait_stores", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait until the tiles that this thread stores have been read";
+  let assemblyFormat = "attr-dict";
+}
+
+def ShareOp : AttnTile_Op<"share", [MemoryEffects<[MemWrite]>]> {
+  let summary = "the transpose of an accumulator, in shared memory";
+  let description = [{
+    Each warp has rows of the accumulator in registers; in the tile all warps see
+    all of it, rounded to the tile's element type.
+
+    Example:
+    ```mlir
+    %dst = attn_tile.share %ds : !attn_tile.fragment<128x64xf32, accumulator>
+        -> !attn_tile.shared<64x128xf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source);
+  let results = (outs AttnTile_Shared:$tile);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($tile)";
+  let hasVerifier = 1;
+}
+
+def SyncConsumersOp : AttnTile_Op<"sync_consumers", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the consumer warps meet, and wgmma sees what they have written";
+  let description = [{
+    A fence from writes of shared memory to reads of the async proxy (PTX ISA,
+    "Async proxy"), and a barrier of all warps but the producer's.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def AccumulateOp : AttnTile_Op<"accumulate", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "add a fragment to one in global memory";
+  let description = [{
+    The `rows * cols` elements of f32 from those of `destination` at the leading
+    `indices` on hold a fragment as its warps do: of each warp its blocks of eight
+    columns, of each block the four elements of lane 0, then those of lane 1 and
+    so on (TileTypes.td draws them). CTAs that add to the same fragment do so in any order, each
+    element at once; the fragments are multiples of 16 bytes.
+
+    Example:
+    ```mlir
+    attn_tile.accumulate %dq to %sums[%b, %h, %m]
+        : !attn_tile.fragment<128x64xf32, accumulator> to !attn_tile.global<?x8x?x128xf32>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source, AttnTile_Global:$destination,
+                       Variadic<Index>:$indices);
+  let assemblyFormat = [{
+    $source `to` $destination `[` $indices `]` attr-dict
+    `:` type($source) `to` type($destination)
+  }];
+  let hasVerifier = 1;
+}
+
+def AccumulateBulkOp : AttnTile_Op<"accumulate_bulk", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "start adding a fragment to one in global memory";
+  let description = [{
+    As `attn_tile.accumulate`, by a bulk copy of each warpgroup's part through its
+    part of `staging`, a vector of as many f32 (PTX ISA, cp.reduce.async.bulk). It
+    waits until the copy before it has read `staging`; what is left in flight at the
+    end of the kernel has to be waited for by `attn_tile.wait_stores`.
+
+    Example:
+    ```mlir
+    attn_tile.accumulate_bulk %dq through %staging[%warpgroup] to %sums[%b, %h, %m]
+        : !attn_tile.fragment<128x64xf32, accumulator>
+          through !attn_tile.shared<1x8192xf32, swizzle = 16>
+          to !attn_tile.global<?x8x?x128xf32>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source, AttnTile_Shared:$staging,
+                       Index:$warpgroup, AttnTile_Global:$destination,
+                       Variadic<Index>:$indices);
+  let assemblyFormat = [{
+    $source `through` $staging `[` $warpgroup `]` `to` $destination `[` $indices `]` attr-dict
+    `:` type($source) `through` type($staging) `to` type($destination)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // ATTN_DIALECT_TILE_IR_TILESTOREOPS_TD

@@ -1,0 +1,161 @@
+//===- BackwardFusedNest.cpp - All gradients in one loop nest ---*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// FlashAttention-2's order: a key tile stays, and each row tile that passes
+// adds to dK and dV, which stay with it, and to dQ, which is in memory. On a
+// GPU the CTAs of the key tiles add to dQ at once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BackwardTiler.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// delta, and zeros where dQ is summed up.
+void BackwardTiler::createDeltaNest() {
+  tiles = queryTiles;
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  FloatType type = op.getScoreType();
+  auto forall = scf::ForallOp::create(
+      builder, loc, ArrayRef<OpFoldResult>{zero, zero, zero},
+      ArrayRef<OpFoldResult>{batch, queryHeads, rows},
+      ArrayRef<OpFoldResult>{one, one, builder.getIndexAttr(tiles.m)},
+      ValueRange{createOutput(op.getLse(), type),
+                 createOutput(op.getQuery(), type)},
+      std::nullopt);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(forall.getTerminator());
+  SmallVector<Value> ivs = forall.getInductionVars();
+  Place place{ivs[0], ivs[1], ivs[2], Value()};
+  auto tile = [&](Value from) {
+    return from ? getTile(from, place, kLoopM, place.h) : from;
+  };
+  Value output = tile(op.getOutput()), dOutput = tile(op.getDOutput());
+  Value dLse = tile(op.getDLse()), lse = tile(op.getLse());
+  Value deltaTile = BackwardDeltaOp::create(builder, loc, lse.getType(), output,
+                                            dOutput, dLse);
+  auto outs = forall.getRegionIterArgs();
+  insertTile(deltaTile, outs[0], place, kLoopM, place.h, forall);
+  insertTile(createZeroTile(op.getQuery(), tiles.m), outs[1], place, kLoopM,
+             place.h, forall);
+  delta = forall.getResult(0);
+  sums = forall.getResult(1);
+}
+
+//===----------------------------------------------------------------------===//
+// All gradients
+//===----------------------------------------------------------------------===//
+
+/// The sums at hand are those of a group of heads.
+Place BackwardTiler::getPlaceInSums(const Place &place) {
+  Value head = builder.createOrFold<arith::SubIOp>(loc, place.h, firstHead);
+  return {index(0), head, place.m, place.n};
+}
+
+Value BackwardTiler::getSumTile(Value sumsOfGroup, const Place &place) {
+  Place at = getPlaceInSums(place);
+  return getTile(sumsOfGroup, at, kLoopM, at.h);
+}
+
+Value BackwardTiler::addToSums(Value tile, Value sumsOfGroup,
+                               const Place &place) {
+  Place at = getPlaceInSums(place);
+  Slice slice = cutTile(tile, sumsOfGroup, at, kLoopM, at.h);
+  return tensor::InsertSliceOp::create(builder, loc, slice.tile, sumsOfGroup,
+                                       slice.offsets, slice.sizes,
+                                       slice.strides);
+}
+
+/// A nest over key heads, and in it a loop over key tiles.
+void BackwardTiler::createFusedNest(ScheduleAttr keySchedule) {
+  tiles = keyTiles;
+  schedule = keySchedule;
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  Value outputs[] = {
+      createOutput(op.getKey(), getElementTypeOrSelf(op.getDKey().getType())),
+      createOutput(op.getValue(),
+                   getElementTypeOrSelf(op.getDValue().getType())),
+      sums};
+  auto forall = scf::ForallOp::create(
+      builder, loc, ArrayRef<OpFoldResult>{zero, zero},
+      ArrayRef<OpFoldResult>{batch, keyHeads}, ArrayRef<OpFoldResult>{one, one},
+      outputs, std::nullopt);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(forall.getTerminator());
+  Value b = forall.getInductionVar(0), h = forall.getInductionVar(1);
+  firstHead = builder.createOrFold<arith::MulIOp>(loc, h, group);
+
+  // What belongs to the head.
+  SmallVector<Slice> parts;
+  SmallVector<Value> init;
+  for (auto [i, out] : llvm::enumerate(forall.getRegionIterArgs())) {
+    bool isSum = i == 2;
+    Sizes sizes = tensor::getMixedSizes(builder, loc, out);
+    sizes[kBatch] = one;
+    sizes[kHead] = isSum ? getAsOpFoldResult(group) : one;
+    Sizes offsets = {b, isSum ? firstHead : h, zero, zero};
+    Slice part{Value(), offsets, sizes, Sizes(4, one)};
+    init.push_back(tensor::ExtractSliceOp::create(
+        builder, loc, out, part.offsets, part.sizes, part.strides));
+    parts.push_back(part);
+  }
+  auto loop = scf::ForOp::create(builder, loc, index(0), asValue(keys),
+                                 index(tiles.n), init);
+  {
+    OpBuilder::InsertionGuard inner(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Place place{b, h, Value(), loop.getInductionVar()};
+    KeyTile keyTile = {getTile(op.getKey(), place, kLoopN, h),
+                       getTile(op.getValue(), place, kLoopN, h)};
+    auto state = loop.getRegionIterArgs();
+    Value tilesInit[] = {createZeroTile(op.getKey(), tiles.n),
+                         createZeroTile(op.getValue(), tiles.n), state[2]};
+    SmallVector<Value> results = createRowLoops(
+        keyTile, place, tilesInit,
+        {/*key=*/true, /*value=*/true, /*query=*/true, keySchedule});
+    for (unsigned i : {0, 1}) {
+      Place at{index(0), index(0), Value(), place.n};
+      Slice slice = cutTile(results[i], state[i], at, kLoopN, at.h);
+      results[i] = tensor::InsertSliceOp::create(builder, loc, slice.tile,
+                                                 state[i], slice.offsets,
+                                                 slice.sizes, slice.strides);
+    }
+    scf::YieldOp::create(builder, loc, results);
+  }
+  builder.setInsertionPointToEnd(forall.getTerminator().getBody());
+  for (auto [result, out, part] :
+       llvm::zip_equal(loop.getResults(), forall.getRegionIterArgs(), parts))
+    tensor::ParallelInsertSliceOp::create(
+        builder, loc, result, out, part.offsets, part.sizes, part.strides);
+  dKey = forall.getResult(0);
+  dValue = forall.getResult(1);
+  sums = forall.getResult(2);
+}
+
+/// dQ in the type of the result.
+void BackwardTiler::createRoundingNest() {
+  tiles = queryTiles;
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  auto forall = scf::ForallOp::create(
+      builder, loc, ArrayRef<OpFoldResult>{zero, zero, zero},
+      ArrayRef<OpFoldResult>{batch, queryHeads, rows},
+      ArrayRef<OpFoldResult>{one, one, builder.getIndexAttr(tiles.m)},
+      createOutput(op.getQuery(),
+                   getElementTypeOrSelf(op.getDQuery().getType())),
+      std::nullopt);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(forall.getTerminator());
+  SmallVector<Value> ivs = forall.getInductionVars();
+  Place place{ivs[0], ivs[1], ivs[2], Value()};
+  insertTile(getTile(sums, place, kLoopM, place.h),
+             forall.getRegionIterArgs().front(), place, kLoopM, place.h,
+             forall);
+  dQuery = forall.getResult(0);
+}
