@@ -242,6 +242,7 @@ FailureOr<BackwardTiles> BackwardKernelBuilder::loadTiles(BackwardStepOp step) {
   if (failed(dOutput))
     return failure();
   tiles.dOutput = *dOutput;
+  tiles.startsFromDelta = backward.startsFromDelta();
   if (!nest.needsScoreGradient())
     return tiles;
   if (nest.keysAreRows()) {

@@ -9,6 +9,7 @@
 #include "Fragments.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
+#include "attn/Dialect/Attn/IR/ModRegion.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
@@ -26,17 +27,27 @@ Value BackwardStepBuilder::constant(double value) {
       builder, loc, builder.getF32FloatAttr(static_cast<float>(value)));
 }
 
-/// a b^T
-Value BackwardStepBuilder::createProduct(Value a, Value b) {
+/// a b^T, from `init` or 0 on.
+Value BackwardStepBuilder::createProduct(Value a, Value b, Value init) {
   int64_t rows = cast<tile::SharedType>(a.getType()).getRows();
   int64_t cols = cast<tile::SharedType>(b.getType()).getRows();
-  Value zero =
-      createFill(builder, loc, getAccumulatorType(builder, rows, cols), 0.0f);
-  return tile::MmaOp::create(builder, loc, a, b, /*transpose_b=*/true, zero);
+  if (!init)
+    init =
+        createFill(builder, loc, getAccumulatorType(builder, rows, cols), 0.0f);
+  return tile::MmaOp::create(builder, loc, a, b, /*transpose_b=*/true, init);
 }
 
-/// A map over fragments like the first input. Queries past the end have the
-/// coordinates of the last one, so that reads stay within their tensors.
+/// -delta in each row of an accumulator of dP^T.
+Value BackwardStepBuilder::loadDelta() {
+  auto type = getAccumulatorType(
+      builder, cast<tile::SharedType>(tiles.value.getType()).getRows(),
+      cast<tile::SharedType>(tiles.delta.getType()).getCols());
+  return tile::LoadColumnOp::create(builder, loc, type, tiles.delta,
+                                    ValueRange());
+}
+
+/// A map over fragments like the first input. Where something is read at them,
+/// queries past the end have the coordinates of the last one.
 FailureOr<Value> BackwardStepBuilder::createMap(
     ValueRange inputs,
     function_ref<FailureOr<Value>(const Element &, ValueRange)> body) {
@@ -49,10 +60,15 @@ FailureOr<Value> BackwardStepBuilder::createMap(
       llvm::map_to_vector(step.getOffsets(), [&](Value offset) {
         return toI32(mods.getValues().lookup(offset));
       });
-  Value rows =
-      toI32(tile::DimOp::create(builder, loc, tiles.queries, kSequence));
-  Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
-  Value last = arith::SubIOp::create(builder, loc, rows, one);
+  bool isClamped = step.getBias() || !isDefinedEverywhere(step.getScoreMod()) ||
+                   !isDefinedEverywhere(step.getMaskMod());
+  Value last;
+  if (isClamped) {
+    Value rows =
+        toI32(tile::DimOp::create(builder, loc, tiles.queries, kSequence));
+    Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
+    last = arith::SubIOp::create(builder, loc, rows, one);
+  }
   auto map =
       tile::MapOp::create(builder, loc, inputs.front().getType(), inputs);
   SmallVector<Type> types(inputs.size(), builder.getF32Type());
@@ -65,7 +81,8 @@ FailureOr<Value> BackwardStepBuilder::createMap(
                                   keysAreRows ? col : row);
   Value j = arith::AddIOp::create(builder, loc, offsets[kLoopN],
                                   keysAreRows ? row : col);
-  i = arith::MinSIOp::create(builder, loc, i, last);
+  if (isClamped)
+    i = arith::MinSIOp::create(builder, loc, i, last);
   Element element{{offsets[kLoopB], offsets[kLoopH], i, j}};
   FailureOr<Value> result =
       body(element, block->getArguments().take_front(inputs.size()));
@@ -176,7 +193,8 @@ FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
                                                   const Element &element,
                                                   Region &derivative) {
   Fragments fragments(builder, loc);
-  Value p = inputs[0], dP = inputs[1], delta = inputs[2];
+  Value p = inputs[0], dP = inputs[1];
+  Value delta = tiles.startsFromDelta ? Value() : inputs[2];
   double factor = step.getScaleValue();
   if (dropout) {
     dP = arith::SelectOp::create(builder, loc, isDropped(builder, loc, p),
@@ -184,8 +202,11 @@ FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
     p = math::AbsFOp::create(builder, loc, p);
     factor *= dropout->getScale();
   }
-  Value gradient = fragments.mul(
-      p, fragments.fma(dP, constant(factor), fragments.negate(delta)));
+  Value gradient =
+      tiles.startsFromDelta
+          ? fragments.mul(fragments.mul(p, dP), constant(factor))
+          : fragments.mul(p, fragments.fma(dP, constant(factor),
+                                           fragments.negate(delta)));
   if (step.hasScoreMod()) {
     FailureOr<Value> inner = getInner(inputs.back(), element);
     if (succeeded(inner))
@@ -239,6 +260,8 @@ FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
       failed(differentiateMod(step.getScoreMod(),
                               step.getScoreMod().getArgument(0), derivative)))
     return failure();
+  // Registers are set before products are in flight.
+  Value init = tiles.startsFromDelta ? loadDelta() : Value();
   Value scores = keysAreRows ? createProduct(tiles.key, tiles.query)
                              : createProduct(tiles.query, tiles.key);
   FailureOr<Value> probabilities =
@@ -253,9 +276,11 @@ FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
   Value kept = step.getDValue() ? getKept(*probabilities) : Value();
   if (!tiles.value)
     return Scores{kept, Value()};
-  Value dP = keysAreRows ? createProduct(tiles.value, tiles.dOutput)
+  Value dP = keysAreRows ? createProduct(tiles.value, tiles.dOutput, init)
                          : createProduct(tiles.dOutput, tiles.value);
-  SmallVector<Value> inputs = {*probabilities, dP, getVector(tiles.delta)};
+  SmallVector<Value> inputs = {*probabilities, dP};
+  if (!init)
+    inputs.push_back(getVector(tiles.delta));
   if (step.hasScoreMod())
     inputs.push_back(scores);
   FailureOr<Value> dScores =

@@ -22,6 +22,9 @@ namespace attn {
 /// row. Null what no gradient needs.
 struct BackwardTiles {
   mlir::Value query, key, value, dOutput, lse, delta;
+  /// dP - delta is summed up from -delta on, which `delta` then has without the
+  /// scale: a tile of one row.
+  bool startsFromDelta = false;
   /// A tensor with as many rows as the queries.
   mlir::Value queries;
 };
@@ -53,7 +56,9 @@ public:
 private:
   struct Element;
 
-  mlir::Value createProduct(mlir::Value a, mlir::Value b);
+  mlir::Value createProduct(mlir::Value a, mlir::Value b,
+                            mlir::Value init = mlir::Value());
+  mlir::Value loadDelta();
   mlir::FailureOr<mlir::Value>
   createMap(mlir::ValueRange inputs,
             llvm::function_ref<mlir::FailureOr<mlir::Value>(const Element &,

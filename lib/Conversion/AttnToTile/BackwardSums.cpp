@@ -79,7 +79,8 @@ Value RowKernelBuilder::getSource(StringRef name) {
 void RowKernelBuilder::buildDelta() {
   BackwardStepOp step = nest.steps.front();
   RowValues rows =
-      RowValuesBuilder(builder, loc, at, step.getScaleValue())
+      RowValuesBuilder(builder, loc, at,
+                       backward.startsFromDelta() ? -1 : step.getScaleValue())
           .build(nest.getTileM(), AttentionDims::get(step).valueDim,
                  getSource("lse"), getSource("output"), getSource("d_output"),
                  getSource("d_lse"));

@@ -54,6 +54,11 @@ struct TiledBackward {
   LaunchPlan plan;
 
   bool isFused() { return nests.front().isFused(); }
+  /// True if dP is summed up from -delta on, which saves the registers of
+  /// delta: where nothing comes between dP and delta.
+  bool startsFromDelta() {
+    return isFused() && !nests.front().steps.front().getDropoutSeed();
+  }
   /// lse and delta as RowValues has them, and of a fused backward the sums of
   /// dQ, [B, Hq, M, D] in f32: of each row tile a fragment as
   /// attn_tile.accumulate has it.

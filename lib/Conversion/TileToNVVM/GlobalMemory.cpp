@@ -171,16 +171,24 @@ struct LoadColumnLowering : TileOpLowering<LoadColumnOp> {
       address = GlobalView(type, adaptor.getSource()).address(index, indices);
     }
     Value from = index.offset(address, index.mul(first, 4));
-    int64_t columns = op.getResult().getType().getShape()[0];
+    FragmentType result = op.getResult().getType();
+    int64_t columns = result.getShape().back();
+    // Of an accumulator each row has its own registers, and loads that stay
+    // where they are: a copy of a register might be made when products are in
+    // flight, which would wait for it.
+    int64_t rows = result.isColumn() ? 1 : result.getRows() / getWarps() / 8;
     Type pair = VectorType::get(2, rewriter.getF32Type());
     SmallVector<Value> registers;
-    for (int64_t column = 0; column < columns; column += 8) {
-      Value loaded = LLVM::LoadOp::create(rewriter, loc, pair,
-                                          index.offset(from, column * 4), 8);
-      for (int64_t i : {0, 1})
-        registers.push_back(LLVM::ExtractElementOp::create(
-            rewriter, loc, loaded, index.i32(i)));
-    }
+    for (int64_t block = 0; block < rows; block += 2)
+      for (int64_t column = 0; column < columns; column += 8)
+        for (int64_t row = block; row < std::min(block + 2, rows); ++row) {
+          Value loaded = LLVM::LoadOp::create(
+              rewriter, loc, pair, index.offset(from, column * 4), 8,
+              /*isVolatile=*/!result.isColumn());
+          for (int64_t i : {0, 1})
+            registers.push_back(LLVM::ExtractElementOp::create(
+                rewriter, loc, loaded, index.i32(i)));
+        }
     rewriter.replaceOpWithMultiple(op, {registers});
     return success();
   }

@@ -7,6 +7,7 @@
 #include "Padding.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ModRegion.h"
 #include "attn/Dialect/Attn/IR/NamedMods.h"
 
 #include "mlir/Dialect/Tensor/Utils/Utils.h"
@@ -33,6 +34,8 @@ Value attn::pad(OpBuilder &builder, Value tile, ArrayRef<int64_t> sizes,
 Value attn::clampPosition(Region &region, unsigned loop, Value end) {
   Block &block = region.front();
   Value position = block.getArgument(block.getNumArguments() - 4 + loop);
+  if (isDefinedEverywhere(region))
+    return position;
   OpBuilder builder = OpBuilder::atBlockBegin(&block);
   Location loc = region.getLoc();
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);

@@ -21,9 +21,9 @@ namespace attn {
 mlir::Value pad(mlir::OpBuilder &builder, mlir::Value tile,
                 llvm::ArrayRef<int64_t> sizes, double padding = 0);
 
-/// Makes `region` see the last valid position along `loop` (Loop) in place of
-/// those from `end` on, so that it reads its captured tensors in range. Returns
-/// the position it was given.
+/// Unless `region` is defined everywhere, makes it see the last valid position
+/// along `loop` (Loop) in place of those from `end` on, so that it reads its
+/// captured tensors in range. Returns the position it was given.
 mlir::Value clampPosition(mlir::Region &region, unsigned loop, mlir::Value end);
 
 /// Masks the positions of keys from `end` on; fills `maskMod` if it is empty.

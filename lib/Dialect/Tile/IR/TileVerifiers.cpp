@@ -289,15 +289,18 @@ LogicalResult LoadRowOp::verify() {
 
 LogicalResult LoadColumnOp::verify() {
   FragmentType result = getResult().getType();
-  if (!result.isColumn())
-    return emitOpError() << "expected a column fragment, got " << result;
+  bool isAccumulator = result.getLayout() == FragmentLayout::Accumulator;
+  if (!result.isColumn() && !isAccumulator)
+    return emitOpError() << "expected a column fragment or an accumulator, got "
+                         << result;
+  int64_t columns = result.getShape().back();
   if (auto tile = dyn_cast<SharedType>(getSource().getType())) {
     if (tile.isRing() || !tile.isVector() || !tile.getElementType().isF32())
       return emitOpError() << "expected a tile of one row of f32, got " << tile;
     if (failed(verifyEqual(*this, "the number of indices", 0,
                            getIndices().size())))
       return failure();
-    return verifyEqual(*this, "columns", tile.getCols(), result.getShape()[0]);
+    return verifyEqual(*this, "columns", tile.getCols(), columns);
   }
   auto global = cast<GlobalType>(getSource().getType());
   if (!global.getElementType().isF32())

@@ -28,8 +28,6 @@ namespace {
 struct StartedProduct {
   MmaAsyncOp mma;
   MmaWaitOp wait;
-  MbarrierWaitOp full; ///< right before the product; null if its tile is there
-
   /// The ops before `mma` that only it needs, in order.
   SmallVector<Operation *> getPreparation() {
     SmallVector<Operation *> ops;
@@ -39,8 +37,12 @@ struct StartedProduct {
     std::reverse(ops.begin(), ops.end());
     return ops;
   }
-  bool readsSharedTiles() {
-    return isa<SharedType>(mma.getA().getType()) && !mma.getAcc();
+  /// True if it could start at `op` as far as registers are concerned.
+  bool hasRegistersAt(Operation *op) {
+    Operation *init = mma.getAcc() ? mma.getAcc().getDefiningOp() : nullptr;
+    return isa<SharedType>(mma.getA().getType()) &&
+           (!mma.getAcc() || (init && init->getBlock() == op->getBlock() &&
+                              init->isBeforeInBlock(op)));
   }
 };
 
@@ -69,11 +71,7 @@ bool ProductOverlapper::match() {
     auto wait = dyn_cast<MmaWaitOp>(mma->getNextNode());
     if (!wait || wait.getSource() != mma.getResult() || wait.getPending() != 0)
       return false;
-    StartedProduct product{mma, wait, {}};
-    for (Operation *op : product.getPreparation())
-      if (auto full = dyn_cast<MbarrierWaitOp>(op))
-        product.full = full;
-    products.push_back(product);
+    products.push_back({mma, wait});
   }
   return products.size() > 1;
 }
@@ -82,7 +80,7 @@ bool ProductOverlapper::match() {
 /// write one of them in between.
 void ProductOverlapper::startEarly(StartedProduct &before,
                                    StartedProduct &product) {
-  if (!product.readsSharedTiles())
+  if (!product.hasRegistersAt(before.mma))
     return;
   for (Operation *op = before.wait; op != product.mma; op = op->getNextNode())
     if (isa<SyncConsumersOp>(op))
@@ -138,10 +136,14 @@ void ProductOverlapper::pinWait(StartedProduct &product) {
   Operation *op = product.wait->getPrevNode();
   while (op != product.mma && !isa<MapOp>(op))
     op = op->getPrevNode();
-  if (op == product.mma || !product.full)
+  if (op == product.mma)
     return;
   OpBuilder builder(product.wait);
-  builder.clone(*product.full);
+  for (Operation *full = product.mma; full; full = full->getPrevNode())
+    if (isa<MbarrierWaitOp>(full)) {
+      builder.clone(*full);
+      return;
+    }
 }
 
 void ProductOverlapper::run() {
