@@ -150,6 +150,8 @@ std::string AttentionProblem::print() const {
     text += " lse=1";
   if (hasBias)
     text += " bias=1";
+  if (hasScoreMod)
+    text += " score_mod=1";
   if (hasDropout)
     text += " dropout=1";
   if (sharedKV)
@@ -224,6 +226,7 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
       {"pass", [&](const KeyValue &f) { return setPass(problem.pass, f); }},
       {"lse", flag(problem.hasLse)},
       {"bias", flag(problem.hasBias)},
+      {"score_mod", flag(problem.hasScoreMod)},
       {"dropout", flag(problem.hasDropout)},
       {"shared_kv", flag(problem.sharedKV)},
       {"tf32", flag(problem.allowTf32)},

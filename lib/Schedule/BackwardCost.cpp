@@ -27,6 +27,8 @@ static constexpr double kMmaSyncOnWgmmaChip = 0.62;
 /// Clocks of a tile that nothing hides where one warpgroup runs alone, or the
 /// warps of mma_sync meet at each tile.
 static constexpr double kExposedClocks = 600;
+/// What the bulk copies of an SM add to memory in a clock.
+static constexpr double kSumBytesPerClock = 17;
 /// Of a kernel more.
 static constexpr double kLaunchSeconds = 2.5e-6;
 /// Clocks of a CTA before its first and after its last tile.
@@ -174,11 +176,17 @@ int64_t KernelModel::getSharedMemory() const {
 /// flight from ldmatrix.
 int64_t KernelModel::getRegisters() const {
   int64_t scores = getStreamed() / 2;
-  int64_t vectors = keysStay() ? getStreamed() / 4 : 4;
+  // A fused kernel has delta in dP from the start, but for dropout.
+  bool hasDelta = !isFused() || problem.hasDropout;
+  int64_t vectors = keysStay() ? hasDelta * getStreamed() / 4 : 4;
   int64_t operands = getStreamed() / 4 + (isWgmma() ? 0 : 24);
+  // Of S, P and dP two are there at once, but all for the derivative of a
+  // score_mod.
+  int64_t tiles =
+      1 + hasScoreGradient() + (hasScoreGradient() && problem.hasScoreMod);
   // dQ takes the place of S, but for what is more.
   int64_t sums = isFused() ? getStreamed() * dim / (32 * schedule.warps) : 0;
-  return getGradientColumns() / 2 + (hasScoreGradient() ? 2 : 1) * scores +
+  return getGradientColumns() / 2 + tiles * scores +
          std::max<int64_t>(sums - scores, 0) + vectors + operands +
          kOtherRegisters + (problem.hasDropout ? kDropoutRegisters : 0);
 }
@@ -419,7 +427,10 @@ double KernelModel::getTileClocks() const {
                (flopsPerClock * (isSlowMma ? kMmaSyncOnWgmmaChip : 1));
   double exp = elements / target.ex2PerClockPerSm;
   double alu = elements / kElementsPerClock;
-  double overlapped = std::max({mma, getSharedClocks(), exp, alu});
+  double sums = isFused() ? static_cast<double>(getStreamed() * dim) *
+                                kFloatBytes / kSumBytesPerClock
+                          : 0;
+  double overlapped = std::max({mma, getSharedClocks(), exp, alu, sums});
   bool isExposed = !isWgmma() || getStaying() <= kWarpgroupRows;
   return overlapped + (isExposed ? std::max(exp, alu) + kExposedClocks : 0);
 }

@@ -15,6 +15,8 @@ using namespace attn;
 
 /// Rows that a warp owns.
 static constexpr int64_t kWarpRows = 16;
+/// What a fused backward has to gain to be worth bits that differ.
+static constexpr double kFusedGain = 1.05;
 /// Of a gradient that is not sliced.
 static constexpr int64_t kMostColumns = std::numeric_limits<int64_t>::max();
 
@@ -221,9 +223,10 @@ static Result<BackwardSelection> selectForms(const AttentionProblem &problem,
   if (given.deterministic || fused)
     return apart;
   Result<BackwardSelection> together = selectFused(problem, target, given, mma);
-  if (together && (!apart || !isPreferred(*apart, *together)))
-    return together;
-  return apart;
+  bool isWorthIt =
+      together && (!apart || (apart->maySpill() && !together->maySpill()) ||
+                   apart->getSeconds() > kFusedGain * together->getSeconds());
+  return isWorthIt ? together : apart;
 }
 
 /// True if the family is none other than what is asked for.
@@ -245,7 +248,9 @@ attn::selectBackwardSchedules(const AttentionProblem &problem,
               "backward, and one that the target has"};
   std::string fallback;
   for (MmaFamily mma : {MmaFamily::Wgmma, MmaFamily::MmaSync}) {
-    if (!target.hasMma(mma) || !allows(given, mma))
+    bool isWithout = mma == MmaFamily::MmaSync && getFused(given) == true &&
+                     target.hasMma(MmaFamily::Wgmma);
+    if (!target.hasMma(mma) || !allows(given, mma) || isWithout)
       continue;
     Result<BackwardSelection> selection =
         selectForms(problem, target, given, mma);

@@ -37,8 +37,8 @@ static cl::opt<std::string> problemText(
     "problem", cl::cat(inputOptions), cl::value_desc("fields"),
     cl::desc("What to compute, e.g. 'B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 "
              "dtype=bf16 mask=causal'.\nFields: B, H (or Hq, Hkv), M, N, D, "
-             "Dv, dtype, out, mask, pass, lse, bias, dropout, shared_kv, "
-             "tf32.\nMasks: "
+             "Dv, dtype, out, mask, pass, lse, bias, score_mod, dropout, "
+             "shared_kv, tf32.\nMasks: "
              "full, causal, window:SIZE, local:LEFT,RIGHT; then *DENSITY, "
              "@top_left"));
 static cl::opt<std::string>
@@ -61,6 +61,10 @@ static cl::opt<std::string>
                  cl::desc("Fields of the schedule that are given, e.g. "
                           "'kind=large_cache tile_m=128 stages=2'"));
 
+static cl::opt<bool> deterministic(
+    "deterministic", cl::cat(choiceOptions),
+    cl::desc("Backward: only kernels whose gradients are the same bits in "
+             "every run"));
 static cl::opt<bool> json("json", cl::cat(outputOptions),
                           cl::desc("Print JSON instead of tables"));
 static cl::opt<int> top("top", cl::cat(outputOptions), cl::value_desc("N"),
@@ -162,8 +166,8 @@ static int runSweep(const TargetInfo &target,
 static int runBackward(const AttentionProblem &problem,
                        const TargetInfo &target,
                        const ScheduleOverrides &overrides) {
-  Result<BackwardSelection> selection =
-      selectBackwardSchedules(problem, target, {overrides, overrides});
+  Result<BackwardSelection> selection = selectBackwardSchedules(
+      problem, target, {overrides, overrides, deterministic});
   if (!selection)
     return reportError(selection.error());
   if (json)

@@ -69,11 +69,12 @@ struct AttentionProblem {
   ElementType outputType = ElementType::BF16;
   MaskPattern mask;
   AttentionPass pass = AttentionPass::Forward;
-  bool hasLse = false;     ///< the forward pass writes its LSE
-  bool hasBias = false;    ///< a bias of the size of the scores is read
-  bool hasDropout = false; ///< each score takes a word of random bits
-  bool sharedKV = false;   ///< K and V are views of one tensor (MLA latent)
-  bool allowTf32 = false;  ///< f32 operands may be rounded to tf32
+  bool hasLse = false;      ///< the forward pass writes its LSE
+  bool hasBias = false;     ///< a bias of the size of the scores is read
+  bool hasScoreMod = false; ///< backward: its derivative takes the scores
+  bool hasDropout = false;  ///< each score takes a word of random bits
+  bool sharedKV = false;    ///< K and V are views of one tensor (MLA latent)
+  bool allowTf32 = false;   ///< f32 operands may be rounded to tf32
 
   /// Query heads per K/V head.
   int64_t getGroupSize() const { return queryHeads / kvHeads; }

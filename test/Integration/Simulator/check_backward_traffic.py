@@ -30,32 +30,43 @@ PROBLEMS = [
     "Hq=2 Hkv=1 M=64 N=48 D=512",
     "M=64 N=48 D=320 Dv=512",
 ]
+# Of these, one kernel for all gradients, too, where the target has it: by each of the two ways to dQ, as they are and in groups.
+FUSED = [
+    "M=256 N=384 D=128",
+    "Hq=2 Hkv=1 M=256 N=256 D=128 mask=causal@top_left",
+    "M=128 N=200 D=128 dtype=f16",
+    "Hq=4 Hkv=2 M=384 N=128 D=64",
+    "M=128 N=300 D=64 mask=causal",
+    "M=384 N=384 D=64 mask=local:70,0@top_left",
+]
 # Operands of the manifest that the model has under another name.
 NAMES = {
     "d_output": "output_gradient",
     "d_query": "query_gradient",
     "d_key": "key_gradient",
     "d_value": "value_gradient",
+    "d_query_sums": "query_sums",
     "lse_base2": "lse",
 }
 
 
-def module_text(p, dtype):
+def module_text(p, dtype, fused):
     query, key = f"{p['B']}x{p['Hq']}x{p['M']}x", f"{p['B']}x{p['Hkv']}x{p['N']}x"
     q, o, lse = f"tensor<{query}{p['D']}x{dtype}>", f"tensor<{query}{p['Dv']}x{dtype}>", f"tensor<{query}f32>"
     k, v = f"tensor<{key}{p['D']}x{dtype}>", f"tensor<{key}{p['Dv']}x{dtype}>"
     return f"""func.func @grad(%q: {q}, %k: {k}, %v: {v}, %o: {o}, %lse: {lse}, %do: {o}) -> ({q}, {k}, {v}) {{
   %d:3 = attn.attention_backward %q, %k, %v output(%o : {o}) lse(%lse : {lse}) d_output(%do : {o})
-      {check_traffic.mask_clause(p['mask'])} : {q}, {k}, {v} -> {q}, {k}, {v}
+      {check_traffic.mask_clause(p['mask'])} {{schedule = #attn.schedule<fused = {str(fused).lower()}>}} : {q}, {k}, {v} -> {q}, {k}, {v}
   return %d#0, %d#1, %d#2 : {q}, {k}, {v}
 }}
 """
 
 
-def predict(problem, target):
+def predict(problem, target, fused):
     """Bytes (read, written) of each operand, with the schedules that the compiler chooses, and whether these use TMA."""
     total = {}
     command = ["attn-schedule", f"--problem={problem} pass=backward", f"--target={target}", "--json"]
+    command.append(f"--schedule=fused={int(fused)}")
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
         sys.exit(f"FAIL {problem}: {run.stderr}")
@@ -64,17 +75,17 @@ def predict(problem, target):
         for name, moved in kernel["operands"].items():
             read, written = total.get(name, (0, 0))
             total[name] = (read + moved["read_bytes"], written + moved["written_bytes"])
-    return total, "mma=wgmma" in kernels[0]["text"]
+    return total, any("mma=wgmma" in kernel["text"] for kernel in kernels)
 
 
-def measure(problem, target, folder):
+def measure(problem, target, fused, folder):
     fields = check_traffic.parse(problem)
     p = {name: int(fields.get(name, default)) for name, default in dict(B=1, Hq=1, M=0, N=0, D=0).items()}
     p["Hkv"], p["Dv"] = int(fields.get("Hkv", p["Hq"])), int(fields.get("Dv", p["D"]))
     p["mask"], dtype = fields.get("mask", ""), fields.get("dtype", "bf16")
     base = os.path.join(folder, "grad")
     with open(base + ".mlir", "w") as f:
-        f.write(module_text(p, dtype))
+        f.write(module_text(p, dtype, fused))
     subprocess.run(["attn-opt", base + ".mlir", f"--target={target}", "--emit=ptx,manifest", "-o", base], check=True)
     rows, keys = (p["B"], p["Hq"], p["M"]), (p["B"], p["Hkv"], p["N"])
     # In the order of the manifest: query, key, value, d_output, output, lse.
@@ -98,8 +109,10 @@ def main():
     failures = pairs = 0
     with tempfile.TemporaryDirectory() as folder:
         for target in sys.argv[1:]:
-            for problem in PROBLEMS:
-                (predicted, by_tma), measured = predict(problem, target), measure(problem, target, folder)
+            cases = [(p, False) for p in PROBLEMS] + [(p, True) for p in FUSED if target == "sm_90a"]
+            for problem, fused in cases:
+                predicted, by_tma = predict(problem, target, fused)
+                measured = measure(problem, target, fused, folder)
                 for name in () if by_tma else ("lse", "delta"):
                     del predicted[name], measured[name]
                 wrong = [
@@ -109,7 +122,7 @@ def main():
                 ]
                 pairs += 1
                 failures += bool(wrong)
-                print(f"{'FAIL' if wrong else 'equal'} {target} {problem}", *wrong, sep="\n  ")
+                print(f"{'FAIL' if wrong else 'equal'} {target} {problem} fused={int(fused)}", *wrong, sep="\n  ")
     if failures:
         sys.exit(f"{failures} of {pairs} predictions are wrong")
     print(f"{pairs} predictions are exact")

@@ -150,9 +150,20 @@ AttentionProblem attn::getProblem(AttentionOp op) {
   return problem;
 }
 
+/// True if a score_mod adds to the score what does not depend on it, as a bias
+/// does: then its derivative is 1.
+static bool isShift(Region &scoreMod) {
+  BlockArgument score = scoreMod.getArgument(0);
+  if (!score.hasOneUse())
+    return false;
+  auto sum = dyn_cast<arith::AddFOp>(*score.user_begin());
+  return sum && sum->hasOneUse() && isa<YieldOp>(*sum->user_begin());
+}
+
 AttentionProblem attn::getProblem(AttentionBackwardOp op) {
   AttentionProblem problem = getSizes(op);
   problem.pass = AttentionPass::Backward;
+  problem.hasScoreMod = op.hasScoreMod() && !isShift(op.getScoreMod());
   return problem;
 }
 
