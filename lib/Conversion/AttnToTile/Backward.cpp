@@ -128,6 +128,11 @@ void BackwardKernelBuilder::convertInsert(tensor::InsertSliceOp insert) {
   Value source = values.lookupOrNull(insert.getSource());
   if (!source)
     return;
+  bool isDKey =
+      destination == values.lookup(attention.forall.getRegionIterArgs()[0]);
+  if (isDKey && backward.startsFromDelta())
+    source = Fragments(builder, loc)
+                 .multiply(source, nest.steps.front().getScaleValue());
   SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
   at.push_back(position);
   tile::StoreOp::create(builder, insert.getLoc(), source, destination, at);

@@ -186,9 +186,10 @@ static Value isDropped(OpBuilder &builder, Location loc, Value p) {
                                zero);
 }
 
-/// scale * dS1 from P, with signs where dropout drops it, dP, delta and, for
-/// the derivative of score_mod at the score, the product. 0 where a mask or a
-/// score_mod makes P 0: there dP may be infinite.
+/// scale * dS1, or dS1 where dP starts from delta, from P, with signs where
+/// dropout drops it, dP, delta and, for the derivative of score_mod at the
+/// score, the product. 0 where a mask or a score_mod makes P 0: there dP may be
+/// infinite.
 FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
                                                   const Element &element,
                                                   Region &derivative) {
@@ -204,7 +205,7 @@ FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
   }
   Value gradient =
       tiles.startsFromDelta
-          ? fragments.mul(fragments.mul(p, dP), constant(factor))
+          ? fragments.mul(p, dP)
           : fragments.mul(p, fragments.fma(dP, constant(factor),
                                            fragments.negate(delta)));
   if (step.hasScoreMod()) {

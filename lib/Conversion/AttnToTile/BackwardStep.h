@@ -22,8 +22,9 @@ namespace attn {
 /// row. Null what no gradient needs.
 struct BackwardTiles {
   mlir::Value query, key, value, dOutput, lse, delta;
-  /// dP - delta is summed up from -delta on, which `delta` then has without the
-  /// scale: a tile of one row.
+  /// dP - delta is summed up from -delta on, which `delta` then has, a tile of
+  /// one row. Nothing has the scale yet, which costs an instruction for each
+  /// score here, but only one for each element of the gradients.
   bool startsFromDelta = false;
   /// A tensor with as many rows as the queries.
   mlir::Value queries;
@@ -36,7 +37,7 @@ struct RowValues {
 };
 
 /// Builds P and dS of a step; `keysAreRows` for the transposed ones. dS has the
-/// factor scale already.
+/// factor scale already, unless dP starts from delta.
 class BackwardStepBuilder {
 public:
   BackwardStepBuilder(ModToMap &mods, BackwardStepOp step,

@@ -148,6 +148,9 @@ void RowKernelBuilder::buildRounding() {
         Block *block = builder.getInsertionBlock();
         return readSum(block->getArgument(0), block->getArgument(1));
       });
+  if (backward.startsFromDelta())
+    rounded = Fragments(builder, loc)
+                  .multiply(rounded, nest.steps.front().getScaleValue());
   tile::StoreOp::create(builder, loc, rounded, getSource("d_query"), at);
   tile::ReturnOp::create(builder, loc);
 }

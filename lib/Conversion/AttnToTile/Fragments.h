@@ -71,6 +71,13 @@ public:
                [&](mlir::ValueRange args) { return mul(args[0], args[1]); });
   }
 
+  /// `fragment` times a number.
+  Value multiply(Value fragment, double factor) {
+    return map(fragment.getType(), fragment, [&](mlir::ValueRange args) {
+      return mul(args[0], constant(factor));
+    });
+  }
+
   /// The maximum or sum of each row, in all lanes that hold it.
   Value reduce(tile::Reduction kind, Value source, float init) {
     mlir::Type rows = getRowType(

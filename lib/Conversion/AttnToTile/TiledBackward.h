@@ -55,7 +55,8 @@ struct TiledBackward {
 
   bool isFused() { return nests.front().isFused(); }
   /// True if dP is summed up from -delta on, which saves the registers of
-  /// delta: where nothing comes between dP and delta.
+  /// delta: where nothing comes between dP and delta. The scale is left to the
+  /// end.
   bool startsFromDelta() {
     return isFused() && !nests.front().steps.front().getDropoutSeed();
   }
