@@ -34,7 +34,7 @@ static constexpr double kLaunchSeconds = 2.5e-6;
 /// Clocks of a CTA before its first and after its last tile.
 static constexpr double kCtaClocks = 3000;
 /// Addresses, row numbers, barriers; and with dropout the counter and words.
-static constexpr int64_t kOtherRegisters = 16, kDropoutRegisters = 16;
+static constexpr int64_t kOtherRegisters = 16, kDropoutRegisters = 40;
 
 std::string_view attn::getName(BackwardKernel kernel) {
   switch (kernel) {

@@ -377,7 +377,7 @@ attn_tile.kernel @column(%d: !attn_tile.global<?xf32>, %t: !attn_tile.shared<1x6
 // -----
 
 attn_tile.kernel @row(%t: !attn_tile.shared<1x64xf32, swizzle = 128>) warps(4) {
-  // expected-error @below {{expected a column fragment, got '!attn_tile.fragment<64xf32, row>'}}
+  // expected-error @below {{expected a column fragment or an accumulator, got '!attn_tile.fragment<64xf32, row>'}}
   %a = attn_tile.load_column %t : !attn_tile.shared<1x64xf32, swizzle = 128> -> !attn_tile.fragment<64xf32, row>
   attn_tile.return
 }

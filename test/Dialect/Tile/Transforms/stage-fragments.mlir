@@ -13,10 +13,10 @@
 !sums = !attn_tile.global<2x8x?x64xf32>
 
 // CHECK-LABEL: attn_tile.kernel @step
-// CHECK: %[[Q:.+]] = attn_tile.alloc : !attn_tile.shared<2x64x64xf16
-// CHECK: %[[K:.+]] = attn_tile.alloc : !attn_tile.shared<128x128xf16
-// CHECK: %[[RING:.+]] = attn_tile.alloc : !attn_tile.shared<2x64x128xf16
-// CHECK: %[[STAGING:.+]] = attn_tile.alloc : !attn_tile.shared<1x8192xf32
+// CHECK: %[[Q:.+]] = attn_tile.alloc : <2x64x64xf16
+// CHECK: %[[K:.+]] = attn_tile.alloc : <128x128xf16
+// CHECK: %[[RING:.+]] = attn_tile.alloc : <2x64x128xf16
+// CHECK: %[[STAGING:.+]] = attn_tile.alloc : <1x8192xf32
 // CHECK-NOT: attn_tile.alloc
 attn_tile.kernel @step(%sums: !sums, %n: index) warps(8) attributes {producer_warps = 4 : i64} {
   %c0 = arith.constant 0 : index
@@ -60,7 +60,7 @@ attn_tile.kernel @step(%sums: !sums, %n: index) warps(8) attributes {producer_wa
 
 // With one stage all warps have read the tile before it is written again.
 // CHECK-LABEL: attn_tile.kernel @one_stage
-// CHECK: %[[ONE:.+]] = attn_tile.alloc : !attn_tile.shared<64x128xf16
+// CHECK: %[[ONE:.+]] = attn_tile.alloc : <64x128xf16
 // CHECK: attn_tile.sync_consumers
 // CHECK-NEXT: attn_tile.store_shared %{{.*}} to %[[ONE]] transpose
 // CHECK-NEXT: attn_tile.sync_consumers
