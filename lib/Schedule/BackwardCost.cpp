@@ -34,6 +34,10 @@ static constexpr int64_t kOtherRegisters = 16, kDropoutRegisters = 16;
 
 std::string_view attn::getName(BackwardKernel kernel) {
   switch (kernel) {
+  case BackwardKernel::RowValues:
+    return "delta";
+  case BackwardKernel::Scores:
+    return "scores";
   case BackwardKernel::QueryGradient:
     return "dq";
   case BackwardKernel::KeyValueGradients:
@@ -58,12 +62,11 @@ int64_t attn::countGradientSlices(BackwardKernel kernel,
   case BackwardKernel::QueryGradient:
   case BackwardKernel::KeyGradient:
     return countSlices(problem.headDim, schedule.tileD);
-  case BackwardKernel::KeyValueGradients:
-    return 1;
   case BackwardKernel::ValueGradient:
     return countSlices(problem.valueDim, schedule.tileDv);
+  default:
+    return 1;
   }
-  return 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -127,8 +130,9 @@ int64_t KernelModel::getGradientColumns() const {
     return dim + valueDim;
   case BackwardKernel::ValueGradient:
     return schedule.tileDv ? schedule.tileDv : valueDim;
+  default:
+    return 0;
   }
-  return 0;
 }
 
 /// Tiles of a stage, with the vectors of its rows.

@@ -6,6 +6,8 @@
 
 #include "attn/Schedule/BackwardSchedule.h"
 
+#include "BackwardSmallCache.h"
+#include "attn/Support/Format.h"
 #include "attn/Support/MathExtras.h"
 
 #include <algorithm>
@@ -15,6 +17,9 @@ using namespace attn;
 
 /// Rows that a warp owns.
 static constexpr int64_t kWarpRows = 16;
+/// A small cache needs a workspace and kernels that wait for each other: it is
+/// taken only if it is faster by this, as in the forward pass.
+static constexpr double kSmallCacheMargin = 1.25;
 /// Of a gradient that is not sliced.
 static constexpr int64_t kMostColumns = std::numeric_limits<int64_t>::max();
 
@@ -174,10 +179,17 @@ static bool allows(const BackwardOverrides &given, MmaFamily mma) {
   return true;
 }
 
-Result<BackwardSelection>
-attn::selectBackwardSchedules(const AttentionProblem &problem,
-                              const TargetInfo &target,
-                              const BackwardOverrides &given) {
+/// Two vectors of the rows, in whole tiles of dQ.
+static int64_t getRowValueBytes(const AttentionProblem &problem,
+                                const Schedule &query) {
+  return 2 * problem.batch * problem.queryHeads *
+         alignUp(problem.queryLength, query.tileM) * 4;
+}
+
+/// Kernels that keep a whole row or column of tiles in a CTA.
+static Result<BackwardSelection>
+selectLargeCache(const AttentionProblem &problem, const TargetInfo &target,
+                 const BackwardOverrides &given) {
   Error error{"expected mma = \"wgmma\" or \"mma_sync\" for all kernels of a "
               "backward, and one that the target has"};
   std::string fallback;
@@ -188,10 +200,63 @@ attn::selectBackwardSchedules(const AttentionProblem &problem,
         selectFamily(problem, target, given, mma);
     if (selection) {
       selection->fallback = fallback;
+      selection->workspaceBytes =
+          getRowValueBytes(problem, selection->kernels.front().schedule);
       return selection;
     }
     fallback = selection.error();
     error = Error{"expected a schedule that the target can run: " + fallback};
   }
   return error;
+}
+
+/// The kind that is asked for.
+static std::optional<ScheduleKind> getKind(const ScheduleOverrides &given) {
+  Schedule schedule;
+  given.apply(schedule);
+  return given.has("kind") ? std::optional(schedule.kind) : std::nullopt;
+}
+
+/// Says what the target's wgmma lost to.
+static void explainFallback(BackwardSelection &small,
+                            const Result<BackwardSelection> &large,
+                            const TargetInfo &target) {
+  if (!target.hasMma(MmaFamily::Wgmma) || !large)
+    return;
+  small.fallback = large->fallback;
+  if (small.fallback.empty())
+    small.fallback = "predicted to be slower than a small cache: " +
+                     formatSeconds(large->getSeconds()) + " and " +
+                     formatSeconds(small.getSeconds());
+}
+
+Result<BackwardSelection>
+attn::selectBackwardSchedules(const AttentionProblem &problem,
+                              const TargetInfo &target,
+                              const BackwardOverrides &given) {
+  std::optional<ScheduleKind> kind = getKind(given.query);
+  if (kind == ScheduleKind::SmallCache) {
+    if (getKind(given.keys) != kind)
+      return Error{"expected kind = \"small_cache\" for all kernels of a "
+                   "backward, or for none"};
+    Result<BackwardSelection> small =
+        detail::selectSmallCacheBackward(problem, target, given.query);
+    if (!small)
+      return Error{"expected a schedule that the target can run: " +
+                   small.error()};
+    return small;
+  }
+  Result<BackwardSelection> large = selectLargeCache(problem, target, given);
+  // Fields of the kernels are not those of a small cache.
+  if (kind || getKind(given.keys) || !given.query.empty() ||
+      !given.keys.empty())
+    return large;
+  Result<BackwardSelection> small =
+      detail::selectSmallCacheBackward(problem, target, given.query);
+  if (!small || small->maySpill() ||
+      (large && !large->maySpill() &&
+       large->getSeconds() <= kSmallCacheMargin * small->getSeconds()))
+    return large;
+  explainFallback(*small, large, target);
+  return small;
 }

@@ -199,9 +199,9 @@ FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
   return fragments.selectEqual(p, 0, constant(0), gradient);
 }
 
-/// P, with minus signs where dropout drops it: what has to be known for dP,
-/// too.
-Value BackwardStepBuilder::createDropout(Value probabilities) {
+Value BackwardStepBuilder::buildDropout(Value probabilities) {
+  if (!dropout)
+    return probabilities;
   SmallVector<Value> offsets =
       llvm::map_to_vector(step.getOffsets(), [&](Value offset) {
         return mods.getValues().lookup(offset);
@@ -210,8 +210,7 @@ Value BackwardStepBuilder::createDropout(Value probabilities) {
                             /*signs=*/true, keysAreRows, /*heads=*/1);
 }
 
-/// P / (1 - rate) where it is kept, else 0; P without dropout.
-Value BackwardStepBuilder::getKept(Value probabilities) {
+Value BackwardStepBuilder::buildKept(Value probabilities) {
   if (!dropout)
     return probabilities;
   Fragments fragments(builder, loc);
@@ -233,35 +232,43 @@ Value BackwardStepBuilder::toOperand(Value fragment) {
   return tile::ToOperandOp::create(builder, loc, operandType, fragment);
 }
 
-FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
+FailureOr<Value> BackwardStepBuilder::buildProbabilities(Value product) {
+  return createMap({product, getVector(tiles.lse)},
+                   [&](const Element &element, ValueRange inputs) {
+                     return getProbability(inputs, element);
+                   });
+}
+
+FailureOr<Value> BackwardStepBuilder::buildGradient(Value product,
+                                                    Value probabilities,
+                                                    Value dProbabilities) {
   Region derivative;
   if (step.hasScoreMod() &&
       failed(differentiateMod(step.getScoreMod(),
                               step.getScoreMod().getArgument(0), derivative)))
     return failure();
+  SmallVector<Value> inputs = {probabilities, dProbabilities,
+                               getVector(tiles.delta)};
+  if (step.hasScoreMod())
+    inputs.push_back(product);
+  return createMap(inputs, [&](const Element &element, ValueRange elements) {
+    return getGradient(elements, element, derivative);
+  });
+}
+
+FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
   Value scores = keysAreRows ? createProduct(tiles.key, tiles.query)
                              : createProduct(tiles.query, tiles.key);
-  FailureOr<Value> probabilities =
-      createMap({scores, getVector(tiles.lse)},
-                [&](const Element &element, ValueRange inputs) {
-                  return getProbability(inputs, element);
-                });
+  FailureOr<Value> probabilities = buildProbabilities(scores);
   if (failed(probabilities))
     return failure();
-  if (dropout)
-    probabilities = createDropout(*probabilities);
-  Value kept = step.getDValue() ? getKept(*probabilities) : Value();
+  probabilities = buildDropout(*probabilities);
+  Value kept = step.getDValue() ? buildKept(*probabilities) : Value();
   if (!tiles.value)
     return Scores{kept, Value()};
   Value dP = keysAreRows ? createProduct(tiles.value, tiles.dOutput)
                          : createProduct(tiles.dOutput, tiles.value);
-  SmallVector<Value> inputs = {*probabilities, dP, getVector(tiles.delta)};
-  if (step.hasScoreMod())
-    inputs.push_back(scores);
-  FailureOr<Value> dScores =
-      createMap(inputs, [&](const Element &element, ValueRange elements) {
-        return getGradient(elements, element, derivative);
-      });
+  FailureOr<Value> dScores = buildGradient(scores, *probabilities, dP);
   if (failed(dScores))
     return failure();
   return Scores{kept, *dScores};

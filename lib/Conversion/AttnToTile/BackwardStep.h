@@ -47,6 +47,20 @@ public:
   };
   mlir::FailureOr<Scores> build();
 
+  // What it is built of, from the products S = Q K^T, without the scale, and
+  // dP = dO V^T.
+  /// P before dropout.
+  mlir::FailureOr<mlir::Value> buildProbabilities(mlir::Value product);
+  /// P, with minus signs where dropout drops it: what has to be known for dP,
+  /// too.
+  mlir::Value buildDropout(mlir::Value probabilities);
+  /// P / (1 - rate) where it is kept, else 0; P without dropout.
+  mlir::Value buildKept(mlir::Value probabilities);
+  /// scale * dS of what buildDropout gives.
+  mlir::FailureOr<mlir::Value> buildGradient(mlir::Value product,
+                                             mlir::Value probabilities,
+                                             mlir::Value dProbabilities);
+
   /// A fragment as the left operand of the next product.
   mlir::Value toOperand(mlir::Value fragment);
 
@@ -68,8 +82,6 @@ private:
   mlir::FailureOr<mlir::Value> getGradient(mlir::ValueRange inputs,
                                            const Element &element,
                                            mlir::Region &derivative);
-  mlir::Value createDropout(mlir::Value probabilities);
-  mlir::Value getKept(mlir::Value probabilities);
   mlir::Value constant(double value);
 
   ModToMap &mods;

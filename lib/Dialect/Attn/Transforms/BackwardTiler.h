@@ -95,6 +95,10 @@ private:
   createGroupLoop(const TileRange &range, const TileRange &counts,
                   const KeyTile &keys, Place place, mlir::ValueRange init,
                   const KeyGradients &wanted);
+  llvm::SmallVector<mlir::Value>
+  createHeadLoop(llvm::ArrayRef<TileRange> ranges, const KeyTile &keys,
+                 Place place, mlir::ValueRange init,
+                 const KeyGradients &wanted);
   mlir::Value countTiles(const TileRange &range);
 
   mlir::Value asValue(mlir::OpFoldResult size) {

@@ -267,13 +267,23 @@ LogicalResult Pipeliner::run() {
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// True if a kernel stores what it computes of single elements.
+static bool readsNoTiles(KernelOp kernel) {
+  bool hasLoads = false, hasStores = false;
+  kernel.walk([&](Operation *op) {
+    hasLoads |= isa<LoadOp>(op);
+    hasStores |= isa<StoreOp>(op);
+  });
+  return hasStores && !hasLoads;
+}
+
 namespace {
 struct PipelinePass : public attn::tile::impl::PipelinePassBase<PipelinePass> {
   using PipelinePassBase::PipelinePassBase;
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
-    if (isScalarKernel(kernel))
+    if (isScalarKernel(kernel) || readsNoTiles(kernel))
       return;
     if (kernel.getProducerWarps())
       return; // --attn-tile-specialize-warps has staged the loads.
