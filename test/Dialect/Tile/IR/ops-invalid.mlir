@@ -405,3 +405,21 @@ attn_tile.kernel @bulk(%d: !attn_tile.global<?xf32>, %t: !attn_tile.shared<8x64x
 attn_tile.kernel @columns(%f: !attn_tile.fragment<12xf32, column>) warps(4) {
   attn_tile.return
 }
+
+// -----
+
+attn_tile.kernel @transposed(%q: !attn_tile.global<?x64xf32>) warps(4) {
+  %t = attn_tile.alloc : !attn_tile.shared<16x64xf32, swizzle = 128>
+  // expected-error @below {{expected elements of 16 bits with transpose, got 'f32'}}
+  %a = attn_tile.load_operand %t transpose : !attn_tile.shared<16x64xf32, swizzle = 128> -> !attn_tile.fragment<64x16xf32, operand_a>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @transposed() warps(4) {
+  %t = attn_tile.alloc : !attn_tile.shared<16x64xf16, swizzle = 128>
+  // expected-error @below {{expected rows to be 64, got 16}}
+  %a = attn_tile.load_operand %t transpose : !attn_tile.shared<16x64xf16, swizzle = 128> -> !attn_tile.fragment<16x64xf16, operand_a>
+  attn_tile.return
+}
