@@ -233,7 +233,9 @@ Traffic SmallCacheModel::getTraffic(BackwardKernel kernel) const {
   int64_t d = problem.headDim * kInputBytes,
           dv = problem.valueDim * kInputBytes;
   int64_t rows = problem.queryLength, scores = sums.scores * kInputBytes;
-  int64_t padded = alignUp(rows, schedule.tileM) * kFloatBytes;
+  int64_t padded = alignUp(rows, schedule.tileM);
+  // delta reads the last row and column again for those past the end.
+  int64_t outputs = padded * alignUp(problem.valueDim, kWarpRows) * kInputBytes;
   // The row values of each visible tile.
   int64_t visited = sums.tiles * schedule.tileM * kFloatBytes;
   int64_t slices = getSlices(getDim(kernel));
@@ -262,11 +264,11 @@ Traffic SmallCacheModel::getTraffic(BackwardKernel kernel) const {
         .read(Operand::OutputGradient, sums.queryRows * dv);
     break;
   default:
-    head.read(Operand::Output, rows * dv)
-        .read(Operand::OutputGradient, rows * dv)
+    head.read(Operand::Output, outputs)
+        .read(Operand::OutputGradient, outputs)
         .read(Operand::Lse, rows * kFloatBytes)
-        .write(Operand::Lse, padded)
-        .write(Operand::Delta, padded);
+        .write(Operand::Lse, padded * kFloatBytes)
+        .write(Operand::Delta, padded * kFloatBytes);
   }
   Traffic total = head * queryHeads;
   int64_t keys = rounds.groups * problem.kvLength;

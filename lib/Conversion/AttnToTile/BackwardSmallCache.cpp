@@ -22,6 +22,9 @@
 using namespace mlir;
 using namespace attn;
 
+/// Columns of O and dO that delta reads at once.
+static constexpr int64_t kColumnsAtOnce = 16;
+
 namespace {
 /// log2(e) LSE and delta of a row tile.
 class RowValuesKernelBuilder : ChunkKernelBuilder {
@@ -62,7 +65,7 @@ LogicalResult RowValuesKernelBuilder::build() {
   BackwardDeltaOp delta = backward.delta;
   SmallVector<Value> at = getTileIndices();
   RowValues rows =
-      RowValuesBuilder(builder, loc, at, step.getScaleValue())
+      RowValuesBuilder(builder, loc, at, step.getScaleValue(), kColumnsAtOnce)
           .build(chunks.tileM, chunks.valueDim, getTensor(step.getLse()),
                  getTensor(delta.getOutput()), getTensor(delta.getDOutput()),
                  delta.getDLse() ? getTensor(delta.getDLse()) : Value());

@@ -32,7 +32,7 @@ struct BackwardChunks {
 
   /// Columns that a CTA has of a gradient of `dim` columns, and how many such.
   int64_t getColumns(int64_t dim) const {
-    return std::min(columns, llvm::alignTo(dim, 16));
+    return std::min<int64_t>(columns, llvm::alignTo(dim, 16));
   }
   int64_t getSlices(int64_t dim) const {
     return llvm::divideCeil(dim, getColumns(dim));

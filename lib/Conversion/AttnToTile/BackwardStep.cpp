@@ -10,6 +10,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -279,8 +280,8 @@ FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
 //===----------------------------------------------------------------------===//
 
 RowValuesBuilder::RowValuesBuilder(OpBuilder &builder, Location loc,
-                                   ValueRange at, double scale)
-    : builder(builder), loc(loc), at(at), scale(scale) {
+                                   ValueRange at, double scale, int64_t slice)
+    : builder(builder), loc(loc), at(at), scale(scale), slice(slice) {
   for (Value value : at)
     first.push_back(toI64(value));
 }
@@ -322,29 +323,72 @@ SmallVector<Value> RowValuesBuilder::getRow(Value row, Value last) {
   return {first[kBatch], first[kHead], i};
 }
 
+Value RowValuesBuilder::getLastRow(Value tensor) {
+  Value size = toI64(tile::DimOp::create(builder, loc, tensor, kSequence));
+  Value one = arith::ConstantIntOp::create(builder, loc, 1, 64);
+  return arith::SubIOp::create(builder, loc, size, one);
+}
+
+/// O * dO of the columns from `first` on (null: from 0 on); 0 past the `cols`
+/// that there are.
+Value RowValuesBuilder::buildProducts(Type type, Value first, int64_t cols,
+                                      Value output, Value dOutput) {
+  Fragments fragments(builder, loc);
+  Value last = getLastRow(output);
+  return createMap(type, ValueRange(), [&](ValueRange args) -> Value {
+    SmallVector<Value> indices = getRow(args[0], last);
+    Value col = toI64(args[1]);
+    if (first)
+      col = arith::AddIOp::create(builder, loc, toI64(first), col);
+    Value end = arith::ConstantIntOp::create(builder, loc, cols - 1, 64);
+    indices.push_back(arith::MinSIOp::create(builder, loc, col, end));
+    Value product =
+        fragments.mul(read(output, indices), read(dOutput, indices));
+    Value exists = arith::CmpIOp::create(builder, loc,
+                                         arith::CmpIPredicate::sle, col, end);
+    return arith::SelectOp::create(builder, loc, exists, product,
+                                   fragments.constant(0));
+  });
+}
+
+/// rowsum(O * dO)
+Value RowValuesBuilder::buildSums(int64_t rows, int64_t cols, Value output,
+                                  Value dOutput) {
+  int64_t padded = llvm::alignTo(cols, 16);
+  if (slice == 0) {
+    Value products = buildProducts(getAccumulatorType(builder, rows, padded),
+                                   Value(), cols, output, dOutput);
+    return Fragments(builder, loc).reduce(tile::Reduction::sum, products, 0.0f);
+  }
+  auto index = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, number);
+  };
+  Type type = getRowType(builder, rows);
+  Value zero = createFill(builder, loc, type, 0.0f);
+  auto loop = scf::ForOp::create(builder, loc, index(0), index(padded),
+                                 index(slice), zero);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value products =
+        buildProducts(getAccumulatorType(builder, rows, slice),
+                      loop.getInductionVar(), cols, output, dOutput);
+    Value sum =
+        tile::RowReduceOp::create(builder, loc, tile::Reduction::sum, products,
+                                  loop.getRegionIterArgs().front());
+    scf::YieldOp::create(builder, loc, sum);
+  }
+  return tile::RowAllReduceOp::create(builder, loc, type, tile::Reduction::sum,
+                                      loop.getResult(0));
+}
+
 Value RowValuesBuilder::buildDelta(int64_t rows, int64_t cols, Value output,
                                    Value dOutput, Value dLse) {
   Fragments fragments(builder, loc);
-  Value size = toI64(tile::DimOp::create(builder, loc, output, kSequence));
-  Value one = arith::ConstantIntOp::create(builder, loc, 1, 64);
-  Value last = arith::SubIOp::create(builder, loc, size, one);
-  Value products = createMap(
-      getAccumulatorType(builder, rows, llvm::alignTo(cols, 16)), ValueRange(),
-      [&](ValueRange args) -> Value {
-        SmallVector<Value> indices = getRow(args[0], last);
-        Value col = toI64(args[1]);
-        Value end = arith::ConstantIntOp::create(builder, loc, cols - 1, 64);
-        indices.push_back(arith::MinSIOp::create(builder, loc, col, end));
-        Value product =
-            fragments.mul(read(output, indices), read(dOutput, indices));
-        Value exists = arith::CmpIOp::create(
-            builder, loc, arith::CmpIPredicate::sle, col, end);
-        return arith::SelectOp::create(builder, loc, exists, product,
-                                       fragments.constant(0));
-      });
-  Value delta = fragments.reduce(tile::Reduction::sum, products, 0.0f);
+  Value delta = buildSums(rows, cols, output, dOutput);
   if (!dLse)
     return delta;
+  Value last = getLastRow(output);
   return createMap(delta.getType(), delta, [&](ValueRange args) {
     return fragments.sub(args[0], read(dLse, getRow(args[1], last)));
   });

@@ -97,9 +97,10 @@ private:
 /// both element by element: each is read once.
 class RowValuesBuilder {
 public:
-  /// `at` is the batch, the head and the first row.
+  /// `at` is the batch, the head and the first row. With `slice` columns are
+  /// read so many at a time, in a loop.
   RowValuesBuilder(mlir::OpBuilder &builder, mlir::Location loc,
-                   mlir::ValueRange at, double scale);
+                   mlir::ValueRange at, double scale, int64_t slice = 0);
 
   /// Row fragments of `rows` sums over `cols` columns; `dLse` may be null.
   RowValues build(int64_t rows, int64_t cols, mlir::Value lse,
@@ -110,6 +111,11 @@ private:
 
   mlir::Value createMap(mlir::Type result, mlir::ValueRange inputs, Body body);
   mlir::Value buildLse(int64_t rows, mlir::Value lse);
+  mlir::Value buildProducts(mlir::Type type, mlir::Value first, int64_t cols,
+                            mlir::Value output, mlir::Value dOutput);
+  mlir::Value buildSums(int64_t rows, int64_t cols, mlir::Value output,
+                        mlir::Value dOutput);
+  mlir::Value getLastRow(mlir::Value tensor);
   mlir::Value buildDelta(int64_t rows, int64_t cols, mlir::Value output,
                          mlir::Value dOutput, mlir::Value dLse);
   mlir::Value read(mlir::Value tensor, mlir::ValueRange indices);
@@ -120,6 +126,7 @@ private:
   mlir::Location loc;
   llvm::SmallVector<mlir::Value> at, first; ///< as index, and as i64
   double scale;
+  int64_t slice;
 };
 
 } // namespace attn

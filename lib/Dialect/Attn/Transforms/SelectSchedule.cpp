@@ -10,7 +10,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "BackwardSchedules.h"
-#include "RowBounds.h"
 #include "attn/Analysis/MaskAnalysis.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
@@ -116,7 +115,7 @@ static bool isOneBand(AttentionBackwardOp op) {
   if (!op.hasMaskMod())
     return true;
   std::vector<MaskBand> bands = analyzeMask(op.getMaskMod()).getBands();
-  return bands.size() == 1 && areExact(bands);
+  return bands.size() == 1 && bands.front().isExact;
 }
 
 namespace {
