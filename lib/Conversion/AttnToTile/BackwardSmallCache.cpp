@@ -209,8 +209,11 @@ LogicalResult ScoresKernelBuilder::build() {
   firstKey = compute<arith::AddIOp>(
       keys->lower, compute<arith::MulIOp>(getBlockId(gpu::Dimension::y),
                                           constant(chunks.tileN)));
-  for (BackwardStepOp step : nest.steps)
+  for (BackwardStepOp step : nest.steps) {
     values.map(step->getParentOfType<scf::ForOp>().getInductionVar(), firstKey);
+    if (Value bias = step.getBias()) // read where it is
+      values.map(bias, getTensor(bias));
+  }
   Value isVisible = compare(arith::CmpIPredicate::slt, firstKey, keys->upper);
   FailureOr<Products> products = buildProducts(isVisible);
   if (failed(products))
