@@ -221,9 +221,9 @@ static std::optional<ScheduleKind> getKind(const ScheduleOverrides &given) {
 static void explainFallback(BackwardSelection &small,
                             const Result<BackwardSelection> &large,
                             const TargetInfo &target) {
-  if (!target.hasMma(MmaFamily::Wgmma) || !large)
+  if (!target.hasMma(MmaFamily::Wgmma))
     return;
-  small.fallback = large->fallback;
+  small.fallback = large ? large->fallback : large.error();
   if (small.fallback.empty())
     small.fallback = "predicted to be slower than a small cache: " +
                      formatSeconds(large->getSeconds()) + " and " +

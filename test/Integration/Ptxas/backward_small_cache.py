@@ -12,8 +12,12 @@ import hopper_backward
 SCHEDULE = '{schedule = #attn.schedule<kind = "small_cache">}'
 CAUSAL = "mask_mod causal(bottom_right)"
 CASES = [
-    (d, dv, mods) for d, dv in [(64, 64), (128, 128), (192, 128), (256, 256), (512, 512)] for mods in ("", CAUSAL)
-] + [(512, 512, f"score_mod soft_cap(30.0) {CAUSAL}"), (1024, 1024, "")]
+    (64, 64, CAUSAL),
+    (192, 128, ""),
+    (256, 256, CAUSAL),
+    (512, 512, f"score_mod soft_cap(30.0) {CAUSAL}"),
+    (1024, 1024, ""),
+]
 KERNELS = {"delta", "scores", "dq", "dk", "dv"}
 
 
