@@ -38,6 +38,10 @@ static constexpr int64_t kOtherRegisters = 16, kDropoutRegisters = 40;
 
 std::string_view attn::getName(BackwardKernel kernel) {
   switch (kernel) {
+  case BackwardKernel::RowValues:
+    return "delta";
+  case BackwardKernel::Scores:
+    return "scores";
   case BackwardKernel::QueryGradient:
     return "dq";
   case BackwardKernel::KeyValueGradients:
@@ -46,7 +50,7 @@ std::string_view attn::getName(BackwardKernel kernel) {
     return "dk";
   case BackwardKernel::ValueGradient:
     return "dv";
-  case BackwardKernel::RowValues:
+  case BackwardKernel::ClearedSums:
     return "delta";
   case BackwardKernel::AllGradients:
     return "dqkv";
@@ -339,7 +343,7 @@ static Traffic getRowTraffic(const AttentionProblem &problem,
 Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
                                  BackwardKernel kernel,
                                  const Schedule &schedule) {
-  if (kernel == BackwardKernel::RowValues ||
+  if (kernel == BackwardKernel::ClearedSums ||
       kernel == BackwardKernel::QueryRounding)
     return getRowTraffic(problem, kernel, schedule.tileM);
   bool keysStay = kernel != BackwardKernel::QueryGradient;
@@ -466,7 +470,7 @@ Result<BackwardCost> attn::getBackwardCost(const AttentionProblem &problem,
                                            BackwardKernel kernel,
                                            const Schedule &schedule,
                                            const TargetInfo &target) {
-  if (kernel == BackwardKernel::RowValues ||
+  if (kernel == BackwardKernel::ClearedSums ||
       kernel == BackwardKernel::QueryRounding)
     return getRowCost(problem, kernel, schedule, target);
   KernelModel model(problem, kernel, schedule, target);

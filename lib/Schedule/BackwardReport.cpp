@@ -30,6 +30,7 @@ std::string attn::printBackwardReport(const AttentionProblem &problem,
                   choice.schedule.print()});
   text += table.print();
   text += "all      " + formatSeconds(selection.getSeconds()) + "\n";
+  text += "workspace " + formatBytes(selection.workspaceBytes) + "\n";
   if (!selection.fallback.empty())
     text += "no wgmma: " + selection.fallback + "\n";
   return text;
@@ -60,5 +61,6 @@ Json attn::getBackwardReportJson(const AttentionProblem &problem,
           {"problem", problem.print()},
           {"target", {{"name", target.name}, {"product", target.product}}},
           {"seconds", selection.getSeconds()},
+          {"workspace_bytes", selection.workspaceBytes},
           {"kernels", kernels}};
 }

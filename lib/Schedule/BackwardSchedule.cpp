@@ -6,6 +6,8 @@
 
 #include "attn/Schedule/BackwardSchedule.h"
 
+#include "BackwardSmallCache.h"
+#include "attn/Support/Format.h"
 #include "attn/Support/MathExtras.h"
 
 #include <algorithm>
@@ -17,6 +19,9 @@ using namespace attn;
 static constexpr int64_t kWarpRows = 16;
 /// What a fused backward has to gain to be worth bits that differ.
 static constexpr double kFusedGain = 1.05;
+/// A small cache needs a workspace and kernels that wait for each other: it is
+/// taken only if it is faster by this, as in the forward pass.
+static constexpr double kSmallCacheMargin = 1.25;
 /// Of a gradient that is not sliced.
 static constexpr int64_t kMostColumns = std::numeric_limits<int64_t>::max();
 
@@ -193,7 +198,7 @@ static Result<BackwardSelection> selectFused(const AttentionProblem &problem,
     selection.kernels.push_back(
         {kernel, rows, *getBackwardCost(problem, kernel, rows, target)});
   };
-  addRowKernel(BackwardKernel::RowValues);
+  addRowKernel(BackwardKernel::ClearedSums);
   selection.kernels.push_back(*fused);
   addRowKernel(BackwardKernel::QueryRounding);
   return selection;
@@ -240,10 +245,20 @@ static bool allows(const BackwardOverrides &given, MmaFamily mma) {
   return true;
 }
 
-Result<BackwardSelection>
-attn::selectBackwardSchedules(const AttentionProblem &problem,
-                              const TargetInfo &target,
-                              const BackwardOverrides &given) {
+/// Two vectors of the rows, in whole tiles of dQ, and of a fused backward dQ.
+static int64_t getRowValueBytes(const AttentionProblem &problem,
+                                const BackwardSelection &selection) {
+  int64_t rows =
+      alignUp(problem.queryLength, selection.kernels.front().schedule.tileM);
+  int64_t columns =
+      2 + (selection.isFused() ? alignUp(problem.headDim, kWarpRows) : 0);
+  return problem.batch * problem.queryHeads * rows * columns * 4;
+}
+
+/// Kernels that keep a whole row or column of tiles in a CTA.
+static Result<BackwardSelection>
+selectLargeCache(const AttentionProblem &problem, const TargetInfo &target,
+                 const BackwardOverrides &given) {
   Error error{"expected mma = \"wgmma\" or \"mma_sync\" for all kernels of a "
               "backward, and one that the target has"};
   std::string fallback;
@@ -256,10 +271,64 @@ attn::selectBackwardSchedules(const AttentionProblem &problem,
         selectForms(problem, target, given, mma);
     if (selection) {
       selection->fallback = fallback;
+      selection->workspaceBytes = getRowValueBytes(problem, *selection);
       return selection;
     }
     fallback = selection.error();
     error = Error{"expected a schedule that the target can run: " + fallback};
   }
   return error;
+}
+
+/// The kind that is asked for.
+static std::optional<ScheduleKind> getKind(const ScheduleOverrides &given) {
+  Schedule schedule;
+  given.apply(schedule);
+  return given.has("kind") ? std::optional(schedule.kind) : std::nullopt;
+}
+
+/// Says what the target's wgmma lost to.
+static void explainFallback(BackwardSelection &small,
+                            const Result<BackwardSelection> &large,
+                            const TargetInfo &target) {
+  if (!target.hasMma(MmaFamily::Wgmma))
+    return;
+  small.fallback = large ? large->fallback : large.error();
+  if (small.fallback.empty())
+    small.fallback = "predicted to be slower than a small cache: " +
+                     formatSeconds(large->getSeconds()) + " and " +
+                     formatSeconds(small.getSeconds());
+}
+
+Result<BackwardSelection>
+attn::selectBackwardSchedules(const AttentionProblem &problem,
+                              const TargetInfo &target,
+                              const BackwardOverrides &given) {
+  std::optional<ScheduleKind> kind = getKind(given.query);
+  if (kind == ScheduleKind::SmallCache) {
+    if (getKind(given.keys) != kind)
+      return Error{"expected kind = \"small_cache\" for all kernels of a "
+                   "backward, or for none"};
+    if (getFused(given).value_or(false))
+      return Error{"expected fused = false with kind = \"small_cache\""};
+    Result<BackwardSelection> small =
+        detail::selectSmallCacheBackward(problem, target, given.query);
+    if (!small)
+      return Error{"expected a schedule that the target can run: " +
+                   small.error()};
+    return small;
+  }
+  Result<BackwardSelection> large = selectLargeCache(problem, target, given);
+  // Fields of the kernels are not those of a small cache.
+  if (kind || getKind(given.keys) || !given.query.empty() ||
+      !given.keys.empty())
+    return large;
+  Result<BackwardSelection> small =
+      detail::selectSmallCacheBackward(problem, target, given.query);
+  if (!small || small->maySpill() ||
+      (large && !large->maySpill() &&
+       large->getSeconds() <= kSmallCacheMargin * small->getSeconds()))
+    return large;
+  explainFallback(*small, large, target);
+  return small;
 }

@@ -16,6 +16,7 @@
 #include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace attn;
@@ -70,11 +71,17 @@ struct Copy {
   }
 };
 
+/// Without what nobody reads: the attention, whose schedule may be none of the
+/// CPU's, and what follows it.
 static OwningOpRef<ModuleOp> makePrologue(func::FuncOp function,
                                           ArrayRef<Value> inputs) {
   Copy copy(function);
   copy.getReturn()->setOperands(llvm::map_to_vector(
       inputs, [&](Value input) { return copy.map.lookup(input); }));
+  Block &body = copy.function.getBody().front();
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
   copy.updateType();
   return std::move(copy.module);
 }

@@ -22,7 +22,8 @@ std::string printBackwardReport(const AttentionProblem &problem,
                                 const TargetInfo &target,
                                 const BackwardSelection &selection);
 
-/// {"schema_version", "problem", "target", "seconds", "kernels": [{"kernel",
+/// {"schema_version", "problem", "target", "seconds", "workspace_bytes",
+/// "kernels": [{"kernel",
 /// "text", "seconds", "shared_memory_bytes", "registers_per_thread",
 /// "operands": {NAME: {"read_bytes", "written_bytes"}}}]}
 nlohmann::ordered_json

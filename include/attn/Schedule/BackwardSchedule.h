@@ -11,7 +11,8 @@
 // order in which its CTAs get there; a kernel before it computes delta and
 // writes zeros, one behind it rounds dQ. Each is priced like a kernel of the
 // forward pass: products, exponentials, shared memory and L2 in the time of the
-// longest.
+// longest. With a small cache P and dS go through memory: kernels for delta and
+// for both of these, then a matrix product for each gradient.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,17 +26,22 @@
 namespace attn {
 
 enum class BackwardKernel {
+  // Of a small cache.
+  RowValues,
+  Scores,
+  // Of any schedule.
   QueryGradient,
   KeyValueGradients,
   KeyGradient,
   ValueGradient,
-  RowValues,    ///< delta, and zeros for dQ
-  AllGradients, ///< fused
+  // Fused.
+  ClearedSums, ///< delta, and zeros for dQ
+  AllGradients,
   QueryRounding ///< of dQ
 };
 
-/// "dq", "dkv", "dk", "dv", "delta", "dqkv", "round": the end of a kernel's
-/// name.
+/// "delta", "scores", "dq", "dkv", "dk", "dv", "dqkv", "round": the end of a
+/// kernel's name.
 std::string_view getName(BackwardKernel kernel);
 
 /// CTAs that share a tile, each with a slice of the gradient's columns: tile_d
@@ -69,18 +75,24 @@ struct BackwardChoice {
   BackwardCost cost;
 };
 
-/// The kernels in order: dQ, then dKV, or dK and dV; or those of a fused one.
+/// The kernels in order: dQ, then dKV, or dK and dV; of a small cache delta and
+/// scores before them, all with one schedule; or those of a fused one.
 struct BackwardSelection {
   bool isFused() const {
-    return kernels.front().kernel == BackwardKernel::RowValues;
+    return kernels.front().kernel == BackwardKernel::ClearedSums;
   }
   std::vector<BackwardChoice> kernels;
+  /// Scratch memory that all of them need.
+  int64_t workspaceBytes = 0;
   /// Why none of them is made of wgmma; empty where they are, or the target has
   /// none.
   std::string fallback;
 
   double getSeconds() const;
   bool maySpill() const;
+  bool isSmallCache() const {
+    return kernels.front().schedule.kind == ScheduleKind::SmallCache;
+  }
 };
 
 /// What is asked of the kernel for dQ, and of those for dK and dV; and whether
@@ -91,8 +103,9 @@ struct BackwardOverrides {
   bool deterministic = false;
 };
 
-/// The fastest schedules that the target can run, with the fields of `given`.
-/// An error says why there is none.
+/// The fastest schedules that the target can run, with the fields of `given`; a
+/// small cache only where it is clearly faster, unless its kind is given. An
+/// error says why there is none.
 Result<BackwardSelection>
 selectBackwardSchedules(const AttentionProblem &problem,
                         const TargetInfo &target,

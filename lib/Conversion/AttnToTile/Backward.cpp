@@ -11,6 +11,7 @@
 
 #include "Backward.h"
 
+#include "BackwardSmallCache.h"
 #include "BackwardStep.h"
 #include "BackwardSums.h"
 #include "Fragments.h"
@@ -490,6 +491,8 @@ FailureOr<int64_t> attn::buildBackwardKernels(OpBuilder &builder,
   FailureOr<TiledBackward> backward = TiledBackward::find(function, name);
   if (failed(backward))
     return failure();
+  if (backward->nests.front().attention.isSmallCache())
+    return buildSmallCacheBackward(builder, *backward, name);
   if (failed(buildPrologueKernels(builder, backward->nests.front().attention,
                                   name)))
     return failure();

@@ -11,6 +11,7 @@
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
 #include "attn/Dialect/Attn/IR/ModRegion.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -221,9 +222,9 @@ FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
   return fragments.selectEqual(p, 0, constant(0), gradient);
 }
 
-/// P, with minus signs where dropout drops it: what has to be known for dP,
-/// too.
-Value BackwardStepBuilder::createDropout(Value probabilities) {
+Value BackwardStepBuilder::buildDropout(Value probabilities) {
+  if (!dropout)
+    return probabilities;
   SmallVector<Value> offsets =
       llvm::map_to_vector(step.getOffsets(), [&](Value offset) {
         return mods.getValues().lookup(offset);
@@ -232,8 +233,7 @@ Value BackwardStepBuilder::createDropout(Value probabilities) {
                             /*signs=*/true, keysAreRows, /*heads=*/1);
 }
 
-/// P / (1 - rate) where it is kept, else 0; P without dropout.
-Value BackwardStepBuilder::getKept(Value probabilities) {
+Value BackwardStepBuilder::buildKept(Value probabilities) {
   if (!dropout)
     return probabilities;
   Fragments fragments(builder, loc);
@@ -255,39 +255,46 @@ Value BackwardStepBuilder::toOperand(Value fragment) {
   return tile::ToOperandOp::create(builder, loc, operandType, fragment);
 }
 
-FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
+FailureOr<Value> BackwardStepBuilder::buildProbabilities(Value product) {
+  return createMap({product, getVector(tiles.lse)},
+                   [&](const Element &element, ValueRange inputs) {
+                     return getProbability(inputs, element);
+                   });
+}
+
+FailureOr<Value> BackwardStepBuilder::buildGradient(Value product,
+                                                    Value probabilities,
+                                                    Value dProbabilities) {
   Region derivative;
   if (step.hasScoreMod() &&
       failed(differentiateMod(step.getScoreMod(),
                               step.getScoreMod().getArgument(0), derivative)))
     return failure();
+  SmallVector<Value> inputs = {probabilities, dProbabilities};
+  if (!tiles.startsFromDelta)
+    inputs.push_back(getVector(tiles.delta));
+  if (step.hasScoreMod())
+    inputs.push_back(product);
+  return createMap(inputs, [&](const Element &element, ValueRange elements) {
+    return getGradient(elements, element, derivative);
+  });
+}
+
+FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
   // Registers are set before products are in flight.
   Value init = tiles.startsFromDelta ? loadDelta() : Value();
   Value scores = keysAreRows ? createProduct(tiles.key, tiles.query)
                              : createProduct(tiles.query, tiles.key);
-  FailureOr<Value> probabilities =
-      createMap({scores, getVector(tiles.lse)},
-                [&](const Element &element, ValueRange inputs) {
-                  return getProbability(inputs, element);
-                });
+  FailureOr<Value> probabilities = buildProbabilities(scores);
   if (failed(probabilities))
     return failure();
-  if (dropout)
-    probabilities = createDropout(*probabilities);
-  Value kept = step.getDValue() ? getKept(*probabilities) : Value();
+  probabilities = buildDropout(*probabilities);
+  Value kept = step.getDValue() ? buildKept(*probabilities) : Value();
   if (!tiles.value)
     return Scores{kept, Value()};
   Value dP = keysAreRows ? createProduct(tiles.value, tiles.dOutput, init)
                          : createProduct(tiles.dOutput, tiles.value);
-  SmallVector<Value> inputs = {*probabilities, dP};
-  if (!init)
-    inputs.push_back(getVector(tiles.delta));
-  if (step.hasScoreMod())
-    inputs.push_back(scores);
-  FailureOr<Value> dScores =
-      createMap(inputs, [&](const Element &element, ValueRange elements) {
-        return getGradient(elements, element, derivative);
-      });
+  FailureOr<Value> dScores = buildGradient(scores, *probabilities, dP);
   if (failed(dScores))
     return failure();
   return Scores{kept, *dScores};
@@ -298,8 +305,8 @@ FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
 //===----------------------------------------------------------------------===//
 
 RowValuesBuilder::RowValuesBuilder(OpBuilder &builder, Location loc,
-                                   ValueRange at, double scale)
-    : builder(builder), loc(loc), at(at), scale(scale) {
+                                   ValueRange at, double scale, int64_t slice)
+    : builder(builder), loc(loc), at(at), scale(scale), slice(slice) {
   for (Value value : at)
     first.push_back(toI64(value));
 }
@@ -341,29 +348,72 @@ SmallVector<Value> RowValuesBuilder::getRow(Value row, Value last) {
   return {first[kBatch], first[kHead], i};
 }
 
+Value RowValuesBuilder::getLastRow(Value tensor) {
+  Value size = toI64(tile::DimOp::create(builder, loc, tensor, kSequence));
+  Value one = arith::ConstantIntOp::create(builder, loc, 1, 64);
+  return arith::SubIOp::create(builder, loc, size, one);
+}
+
+/// O * dO of the columns from `first` on (null: from 0 on); 0 past the `cols`
+/// that there are.
+Value RowValuesBuilder::buildProducts(Type type, Value first, int64_t cols,
+                                      Value output, Value dOutput) {
+  Fragments fragments(builder, loc);
+  Value last = getLastRow(output);
+  return createMap(type, ValueRange(), [&](ValueRange args) -> Value {
+    SmallVector<Value> indices = getRow(args[0], last);
+    Value col = toI64(args[1]);
+    if (first)
+      col = arith::AddIOp::create(builder, loc, toI64(first), col);
+    Value end = arith::ConstantIntOp::create(builder, loc, cols - 1, 64);
+    indices.push_back(arith::MinSIOp::create(builder, loc, col, end));
+    Value product =
+        fragments.mul(read(output, indices), read(dOutput, indices));
+    Value exists = arith::CmpIOp::create(builder, loc,
+                                         arith::CmpIPredicate::sle, col, end);
+    return arith::SelectOp::create(builder, loc, exists, product,
+                                   fragments.constant(0));
+  });
+}
+
+/// rowsum(O * dO)
+Value RowValuesBuilder::buildSums(int64_t rows, int64_t cols, Value output,
+                                  Value dOutput) {
+  int64_t padded = llvm::alignTo(cols, 16);
+  if (slice == 0) {
+    Value products = buildProducts(getAccumulatorType(builder, rows, padded),
+                                   Value(), cols, output, dOutput);
+    return Fragments(builder, loc).reduce(tile::Reduction::sum, products, 0.0f);
+  }
+  auto index = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, number);
+  };
+  Type type = getRowType(builder, rows);
+  Value zero = createFill(builder, loc, type, 0.0f);
+  auto loop = scf::ForOp::create(builder, loc, index(0), index(padded),
+                                 index(slice), zero);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value products =
+        buildProducts(getAccumulatorType(builder, rows, slice),
+                      loop.getInductionVar(), cols, output, dOutput);
+    Value sum =
+        tile::RowReduceOp::create(builder, loc, tile::Reduction::sum, products,
+                                  loop.getRegionIterArgs().front());
+    scf::YieldOp::create(builder, loc, sum);
+  }
+  return tile::RowAllReduceOp::create(builder, loc, type, tile::Reduction::sum,
+                                      loop.getResult(0));
+}
+
 Value RowValuesBuilder::buildDelta(int64_t rows, int64_t cols, Value output,
                                    Value dOutput, Value dLse) {
   Fragments fragments(builder, loc);
-  Value size = toI64(tile::DimOp::create(builder, loc, output, kSequence));
-  Value one = arith::ConstantIntOp::create(builder, loc, 1, 64);
-  Value last = arith::SubIOp::create(builder, loc, size, one);
-  Value products = createMap(
-      getAccumulatorType(builder, rows, llvm::alignTo(cols, 16)), ValueRange(),
-      [&](ValueRange args) -> Value {
-        SmallVector<Value> indices = getRow(args[0], last);
-        Value col = toI64(args[1]);
-        Value end = arith::ConstantIntOp::create(builder, loc, cols - 1, 64);
-        indices.push_back(arith::MinSIOp::create(builder, loc, col, end));
-        Value product =
-            fragments.mul(read(output, indices), read(dOutput, indices));
-        Value exists = arith::CmpIOp::create(
-            builder, loc, arith::CmpIPredicate::sle, col, end);
-        return arith::SelectOp::create(builder, loc, exists, product,
-                                       fragments.constant(0));
-      });
-  Value delta = fragments.reduce(tile::Reduction::sum, products, 0.0f);
+  Value delta = buildSums(rows, cols, output, dOutput);
   if (!dLse)
     return delta;
+  Value last = getLastRow(output);
   return createMap(delta.getType(), delta, [&](ValueRange args) {
     return fragments.sub(args[0], read(dLse, getRow(args[1], last)));
   });

@@ -51,6 +51,20 @@ public:
   };
   mlir::FailureOr<Scores> build();
 
+  // What it is built of, from the products S = Q K^T, without the scale, and
+  // dP = dO V^T.
+  /// P before dropout.
+  mlir::FailureOr<mlir::Value> buildProbabilities(mlir::Value product);
+  /// P, with minus signs where dropout drops it: what has to be known for dP,
+  /// too.
+  mlir::Value buildDropout(mlir::Value probabilities);
+  /// P / (1 - rate) where it is kept, else 0; P without dropout.
+  mlir::Value buildKept(mlir::Value probabilities);
+  /// scale * dS of what buildDropout gives.
+  mlir::FailureOr<mlir::Value> buildGradient(mlir::Value product,
+                                             mlir::Value probabilities,
+                                             mlir::Value dProbabilities);
+
   /// A fragment as the left operand of the next product.
   mlir::Value toOperand(mlir::Value fragment);
 
@@ -74,8 +88,6 @@ private:
   mlir::FailureOr<mlir::Value> getGradient(mlir::ValueRange inputs,
                                            const Element &element,
                                            mlir::Region &derivative);
-  mlir::Value createDropout(mlir::Value probabilities);
-  mlir::Value getKept(mlir::Value probabilities);
   mlir::Value constant(double value);
 
   ModToMap &mods;
@@ -91,9 +103,10 @@ private:
 /// both element by element: each is read once.
 class RowValuesBuilder {
 public:
-  /// `at` is the batch, the head and the first row.
+  /// `at` is the batch, the head and the first row. With `slice` columns are
+  /// read so many at a time, in a loop.
   RowValuesBuilder(mlir::OpBuilder &builder, mlir::Location loc,
-                   mlir::ValueRange at, double scale);
+                   mlir::ValueRange at, double scale, int64_t slice = 0);
 
   /// Row fragments of `rows` sums over `cols` columns; `dLse` may be null.
   RowValues build(int64_t rows, int64_t cols, mlir::Value lse,
@@ -104,6 +117,11 @@ private:
 
   mlir::Value createMap(mlir::Type result, mlir::ValueRange inputs, Body body);
   mlir::Value buildLse(int64_t rows, mlir::Value lse);
+  mlir::Value buildProducts(mlir::Type type, mlir::Value first, int64_t cols,
+                            mlir::Value output, mlir::Value dOutput);
+  mlir::Value buildSums(int64_t rows, int64_t cols, mlir::Value output,
+                        mlir::Value dOutput);
+  mlir::Value getLastRow(mlir::Value tensor);
   mlir::Value buildDelta(int64_t rows, int64_t cols, mlir::Value output,
                          mlir::Value dOutput, mlir::Value dLse);
   mlir::Value read(mlir::Value tensor, mlir::ValueRange indices);
@@ -114,6 +132,7 @@ private:
   mlir::Location loc;
   llvm::SmallVector<mlir::Value> at, first; ///< as index, and as i64
   double scale;
+  int64_t slice;
 };
 
 } // namespace attn

@@ -141,28 +141,74 @@ Value warpFirstRow(IndexBuilder &index, int64_t rows, int64_t warps) {
   return index.mul(index.warp(), rows / warps);
 }
 
+/// The A operand of a transposed tile, 16 of its columns after `firstCol`:
+/// matrices (cols 0-7, rows 0-7), (cols 8-15, rows 0-7), (cols 0-7, rows 8-15),
+/// (cols 8-15, rows 8-15), which ldmatrix transposes.
+SwizzledAddress transposedAddress(IndexBuilder &index, SharedType type,
+                                  Value base, Value firstCol) {
+  Value lane = index.lane();
+  Value inMatrix = index.bitAnd(lane, 7);
+  Value colHalf = index.bitAnd(index.shiftRight(lane, 3), 1);
+  Value rowHalf = index.shiftRight(lane, 4);
+  Value row = index.add(index.mul(rowHalf, 8), inMatrix);
+  int64_t panelCols = type.getPanelCols();
+  Value panel = index.div(firstCol, panelCols);
+  Value inPanel = index.shiftRight(index.rem(firstCol, panelCols), 3);
+  Value ofPanel =
+      index.offset(base, index.mul(panel, type.getRows() * type.getSwizzle()));
+  return SwizzledAddress(index, type, ofPanel, row,
+                         index.add(inPanel, colHalf));
+}
+
 struct LoadOperandLowering : TileOpLowering<LoadOperandOp> {
   using TileOpLowering::TileOpLowering;
 
   LogicalResult
   matchAndRewrite(LoadOperandOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    IndexBuilder index(rewriter, op.getLoc());
+    Value base = adaptor.getTile().front();
+    rewriter.replaceOpWithMultiple(op, {op.getTranspose()
+                                            ? loadTransposed(op, base, rewriter)
+                                            : load(op, base, rewriter)});
+    return success();
+  }
+
+private:
+  SmallVector<Value> load(LoadOperandOp op, Value base,
+                          OpBuilder &builder) const {
+    IndexBuilder index(builder, op.getLoc());
     SharedType type = op.getTile().getType();
     int64_t rows = type.getRows() / getWarps();
-    SwizzledAddress address =
-        operandAddress(index, type, adaptor.getTile().front(),
-                       warpFirstRow(index, type.getRows(), getWarps()));
+    SwizzledAddress address = operandAddress(
+        index, type, base, warpFirstRow(index, type.getRows(), getWarps()));
     SmallVector<Value> registers;
     int64_t kBlocks = type.getCols() / getBlockK(type);
     for (int64_t row = 0; row < rows; row += kBlockM)
       for (int64_t k = 0; k < kBlocks; ++k)
-        llvm::append_range(registers, loadMatrices(rewriter, op.getLoc(),
+        llvm::append_range(registers, loadMatrices(builder, op.getLoc(),
                                                    type.getElementType(),
                                                    address.get(row, 2 * k),
                                                    /*transpose=*/false));
-    rewriter.replaceOpWithMultiple(op, {registers});
-    return success();
+    return registers;
+  }
+
+  SmallVector<Value> loadTransposed(LoadOperandOp op, Value base,
+                                    OpBuilder &builder) const {
+    IndexBuilder index(builder, op.getLoc());
+    SharedType type = op.getTile().getType();
+    Value warpFirst = warpFirstRow(index, type.getCols(), getWarps());
+    SmallVector<Value> registers;
+    int64_t blockK = getBlockK(type);
+    for (int64_t col = 0; col < type.getCols() / getWarps(); col += kBlockM) {
+      SwizzledAddress address =
+          transposedAddress(index, type, base, index.add(warpFirst, col));
+      for (int64_t row = 0; row < type.getRows(); row += blockK)
+        llvm::append_range(registers, loadMatrices(builder, op.getLoc(),
+                                                   type.getElementType(),
+                                                   address.get(row, 0),
+                                                   /*transpose=*/true));
+    }
+    return registers;
   }
 };
 

@@ -22,6 +22,20 @@ attn_tile.kernel @copies(%k: !attn_tile.global<?x64xf16>) warps(4) {
   attn_tile.return
 }
 
+// CHECK-LABEL: llvm.func @transposed
+attn_tile.kernel @transposed(%o: !attn_tile.global<?x64xbf16>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %t = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<32x64xbf16, swizzle = 128>
+  // Each warp has 16 columns as rows: 2 loads for 32 products.
+  // CHECK-COUNT-2: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>
+  %a = attn_tile.load_operand %t transpose : !attn_tile.shared<32x64xbf16, swizzle = 128> -> !attn_tile.fragment<64x32xbf16, operand_a>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  // CHECK: nvvm.mma.sync
+  %s = attn_tile.mma %a, %t, %zero : !attn_tile.fragment<64x32xbf16, operand_a>, !attn_tile.shared<32x64xbf16, swizzle = 128>, !attn_tile.fragment<64x64xf32, accumulator>
+  attn_tile.store %s, %o[%c0] : !attn_tile.fragment<64x64xf32, accumulator>, !attn_tile.global<?x64xbf16>
+  attn_tile.return
+}
+
 // CHECK-LABEL: llvm.func @products
 attn_tile.kernel @products(%o: !attn_tile.global<?x16xbf16>) warps(1) {
   %c0 = arith.constant 0 : index

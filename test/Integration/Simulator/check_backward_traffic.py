@@ -1,10 +1,10 @@
 """Holds the cost model to what the kernels of the backward move: for each problem, the bytes that attn-sim counts of each
 operand between global memory and the SMs, all kernels together, must equal those that attn-schedule predicts.
 
-usage: check_backward_traffic.py TARGET...
+usage: check_backward_traffic.py large|fused|small TARGET...
 
-What is left out: where there is no TMA each lane reads LSE and delta for itself, from L1 but for the first; attn-sim counts
-every lane.
+What is left out: where there is no TMA each lane of a large-cache kernel reads LSE and delta for itself, from L1 but for the
+first; attn-sim counts every lane. An odd number of keys makes rows of the small cache one element longer.
 """
 
 import json
@@ -16,7 +16,7 @@ import tempfile
 import check_traffic
 
 # Sizes on and off the tiles; masks; grouped heads; dK and dV together and apart; gradients in slices.
-PROBLEMS = [
+LARGE = [
     "M=128 N=128 D=64",
     "M=256 N=384 D=128",
     "Hq=4 Hkv=2 M=256 N=128 D=64",
@@ -30,7 +30,7 @@ PROBLEMS = [
     "Hq=2 Hkv=1 M=64 N=48 D=512",
     "M=64 N=48 D=320 Dv=512",
 ]
-# Of these, one kernel for all gradients, too, where the target has it: by each of the two ways to dQ, as they are and in groups.
+# One kernel for all gradients: by each of the two ways to dQ, as they are and in groups.
 FUSED = [
     "M=256 N=384 D=128",
     "Hq=2 Hkv=1 M=256 N=256 D=128 mask=causal@top_left",
@@ -39,6 +39,20 @@ FUSED = [
     "M=128 N=300 D=64 mask=causal",
     "M=384 N=384 D=64 mask=local:70,0@top_left",
 ]
+# Small cache: rounds of whole groups of heads, and groups in several rounds; slices; row tiles that see no key.
+TILES = "kind=small_cache tile_m=32 tile_n=32 tile_d=32 warps=2 "
+SMALL = [
+    ("M=64 N=96 D=64", TILES + "tile_dv=64 chunk_rows=64"),
+    ("M=128 N=96 D=64", TILES + "tile_dv=64 chunk_rows=32"),
+    ("Hq=4 Hkv=2 M=70 N=50 D=128 mask=causal", TILES + "tile_dv=64 chunk_rows=192"),
+    ("B=2 Hq=4 Hkv=2 M=40 N=60 D=72 Dv=104 dtype=f16", TILES + "tile_dv=64 chunk_rows=64"),
+    ("M=100 N=70 D=64 mask=causal@top_left", TILES + "tile_dv=64 chunk_rows=64"),
+    ("M=100 N=40 D=64 mask=causal", TILES + "tile_dv=64 chunk_rows=64"),
+    ("Hq=2 Hkv=1 M=150 N=150 D=64 mask=local:20,7@top_left", TILES + "tile_dv=64 chunk_rows=128"),
+    ("M=64 N=48 D=192 Dv=128", "kind=small_cache tile_m=64 tile_n=64 tile_d=64 tile_dv=128 warps=2 chunk_rows=64"),
+    ("M=96 N=64 D=512", "kind=small_cache tile_m=64 tile_n=64 chunk_rows=64"),
+]
+CASES = {"large": [(p, "fused=0") for p in LARGE], "fused": [(p, "fused=1") for p in FUSED], "small": SMALL}
 # Operands of the manifest that the model has under another name.
 NAMES = {
     "d_output": "output_gradient",
@@ -47,26 +61,29 @@ NAMES = {
     "d_value": "value_gradient",
     "d_query_sums": "query_sums",
     "lse_base2": "lse",
+    "probabilities": "scores",
+    "d_scores": "scores",
+    "d_key_sums": "partials",
+    "d_value_sums": "partials",
 }
 
 
-def module_text(p, dtype, fused):
+def module_text(p, dtype):
     query, key = f"{p['B']}x{p['Hq']}x{p['M']}x", f"{p['B']}x{p['Hkv']}x{p['N']}x"
     q, o, lse = f"tensor<{query}{p['D']}x{dtype}>", f"tensor<{query}{p['Dv']}x{dtype}>", f"tensor<{query}f32>"
     k, v = f"tensor<{key}{p['D']}x{dtype}>", f"tensor<{key}{p['Dv']}x{dtype}>"
     return f"""func.func @grad(%q: {q}, %k: {k}, %v: {v}, %o: {o}, %lse: {lse}, %do: {o}) -> ({q}, {k}, {v}) {{
   %d:3 = attn.attention_backward %q, %k, %v output(%o : {o}) lse(%lse : {lse}) d_output(%do : {o})
-      {check_traffic.mask_clause(p['mask'])} {{schedule = #attn.schedule<fused = {str(fused).lower()}>}} : {q}, {k}, {v} -> {q}, {k}, {v}
+      {check_traffic.mask_clause(p['mask'])} : {q}, {k}, {v} -> {q}, {k}, {v}
   return %d#0, %d#1, %d#2 : {q}, {k}, {v}
 }}
 """
 
 
-def predict(problem, target, fused):
-    """Bytes (read, written) of each operand, with the schedules that the compiler chooses, and whether these use TMA."""
+def predict(problem, schedule, target):
+    """Bytes (read, written) of each operand, with the schedules that the compiler chooses, and whether LSE and delta count."""
     total = {}
-    command = ["attn-schedule", f"--problem={problem} pass=backward", f"--target={target}", "--json"]
-    command.append(f"--schedule=fused={int(fused)}")
+    command = ["attn-schedule", f"--problem={problem} pass=backward", f"--schedule={schedule}", f"--target={target}", "--json"]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
         sys.exit(f"FAIL {problem}: {run.stderr}")
@@ -75,18 +92,19 @@ def predict(problem, target, fused):
         for name, moved in kernel["operands"].items():
             read, written = total.get(name, (0, 0))
             total[name] = (read + moved["read_bytes"], written + moved["written_bytes"])
-    return total, any("mma=wgmma" in kernel["text"] for kernel in kernels)
+    return total, any(kind in kernel["text"] for kernel in kernels for kind in ("mma=wgmma", "kind=small_cache"))
 
 
-def measure(problem, target, fused, folder):
+def measure(problem, schedule, target, folder):
     fields = check_traffic.parse(problem)
     p = {name: int(fields.get(name, default)) for name, default in dict(B=1, Hq=1, M=0, N=0, D=0).items()}
     p["Hkv"], p["Dv"] = int(fields.get("Hkv", p["Hq"])), int(fields.get("Dv", p["D"]))
     p["mask"], dtype = fields.get("mask", ""), fields.get("dtype", "bf16")
     base = os.path.join(folder, "grad")
     with open(base + ".mlir", "w") as f:
-        f.write(module_text(p, dtype, fused))
-    subprocess.run(["attn-opt", base + ".mlir", f"--target={target}", "--emit=ptx,manifest", "-o", base], check=True)
+        f.write(module_text(p, dtype))
+    options = [f"--target={target}", f"--schedule={schedule}", "--emit=ptx,manifest"]
+    subprocess.run(["attn-opt", base + ".mlir", *options, "-o", base], check=True)
     rows, keys = (p["B"], p["Hq"], p["M"]), (p["B"], p["Hkv"], p["N"])
     # In the order of the manifest: query, key, value, d_output, output, lse.
     shapes = [rows + (p["D"],), keys + (p["D"],), keys + (p["Dv"],), rows + (p["Dv"],), rows + (p["Dv"],), rows]
@@ -108,12 +126,11 @@ def measure(problem, target, fused, folder):
 def main():
     failures = pairs = 0
     with tempfile.TemporaryDirectory() as folder:
-        for target in sys.argv[1:]:
-            cases = [(p, False) for p in PROBLEMS] + [(p, True) for p in FUSED if target == "sm_90a"]
-            for problem, fused in cases:
-                predicted, by_tma = predict(problem, target, fused)
-                measured = measure(problem, target, fused, folder)
-                for name in () if by_tma else ("lse", "delta"):
+        for target in sys.argv[2:]:
+            for problem, schedule in CASES[sys.argv[1]]:
+                predicted, counts_rows = predict(problem, schedule, target)
+                measured = measure(problem, schedule, target, folder)
+                for name in () if counts_rows else ("lse", "delta"):
                     del predicted[name], measured[name]
                 wrong = [
                     f"{name}: predicted {predicted.get(name, (0, 0))}, measured {measured.get(name, (0, 0))}"
@@ -122,7 +139,7 @@ def main():
                 ]
                 pairs += 1
                 failures += bool(wrong)
-                print(f"{'FAIL' if wrong else 'equal'} {target} {problem} fused={int(fused)}", *wrong, sep="\n  ")
+                print(f"{'FAIL' if wrong else 'equal'} {target} {problem} {schedule}", *wrong, sep="\n  ")
     if failures:
         sys.exit(f"{failures} of {pairs} predictions are wrong")
     print(f"{pairs} predictions are exact")

@@ -40,7 +40,8 @@ TEST(BackwardSchedule, HeadDims) {
   EXPECT_EQ(usual.kernels[1].schedule.tileM, 64);
   EXPECT_EQ(usual.kernels[1].schedule.tileN, 128);
   for (const char *target : {"sm_90a", "sm_80"}) {
-    BackwardSelection wide = select(sizes + "D=256", target);
+    BackwardSelection wide =
+        select(sizes + "D=256", target, "kind=large_cache");
     EXPECT_EQ(getNames(wide), (Names{"dq", "dk", "dv"}));
     EXPECT_FALSE(wide.maySpill());
   }
@@ -49,7 +50,8 @@ TEST(BackwardSchedule, HeadDims) {
 /// Above 256 columns CTAs share those of a gradient.
 TEST(BackwardSchedule, Slices) {
   for (const char *target : {"sm_90a", "sm_80"}) {
-    BackwardSelection wide = select("H=16 M=8192 N=8192 D=512", target);
+    BackwardSelection wide =
+        select("H=16 M=8192 N=8192 D=512", target, "kind=large_cache");
     ASSERT_EQ(getNames(wide), (Names{"dq", "dk", "dv"}));
     EXPECT_FALSE(wide.maySpill());
     EXPECT_EQ(wide.kernels[0].schedule.tileD, 256);
@@ -106,7 +108,7 @@ TEST(BackwardSchedule, FallsBack) {
 
 TEST(BackwardSchedule, Errors) {
   auto problem = *AttentionProblem::parse("M=1024 N=1024 D=64 pass=backward");
-  auto overrides = *ScheduleOverrides::parse("kind=small_cache");
+  auto overrides = *ScheduleOverrides::parse("kind=split_kv");
   Result<BackwardSelection> selection = selectBackwardSchedules(
       problem, *lookupTarget("sm_80"), {overrides, overrides});
   EXPECT_FALSE(selection);

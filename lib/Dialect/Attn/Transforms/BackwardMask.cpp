@@ -33,8 +33,8 @@ static void exchangePositions(Block &mask) {
     use->set(key);
 }
 
-VisitedTiles::VisitedTiles(Region &maskMod, unsigned streamed)
-    : region(std::make_unique<Region>()) {
+VisitedTiles::VisitedTiles(Region &maskMod, unsigned streamed, bool asBand)
+    : asBand(asBand), region(std::make_unique<Region>()) {
   if (maskMod.empty())
     return;
   auto copyInto = [&](Region &copy) {
@@ -99,7 +99,7 @@ KeyVisibility VisitedTiles::getVisibility(OpBuilder &builder,
     return getAsOpFoldResult(value);
   };
   return computeVisibility(builder, loc, *mask, stay, total, materialize,
-                           kMostRanges);
+                           asBand ? 1 : kMostRanges);
 }
 
 namespace {
@@ -240,7 +240,7 @@ SmallVector<TileRange> VisitedTiles::get(OpBuilder &builder, Location loc,
       grid.tileN,
       grid.keys};
   std::optional<KeyVisibility> visibility;
-  if (mask) {
+  if (mask && !asBand) {
     StaticTiles tiles = findStaticTiles(*region, *mask, grid, kMostRanges);
     if (tiles.lists)
       return walkTable(builder, loc, *tiles.lists, stay, grid);

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BackwardSchedules.h"
 #include "BackwardTiler.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
@@ -143,6 +144,24 @@ SmallVector<Value> BackwardTiler::createRowStep(const KeyTile &keyTile,
   return results;
 }
 
+/// The same as a loop over the heads from place.h on, around those over rows,
+/// whose bounds are rows.
+SmallVector<Value> BackwardTiler::createHeadLoop(ArrayRef<TileRange> ranges,
+                                                 const KeyTile &keyTile,
+                                                 Place place, ValueRange init,
+                                                 const KeyGradients &wanted) {
+  auto loop = scf::ForOp::create(builder, loc, index(0), group, index(1), init);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  place.h =
+      builder.createOrFold<arith::AddIOp>(loc, place.h, loop.getInductionVar());
+  SmallVector<Value> state(loop.getRegionIterArgs());
+  for (const TileRange &range : ranges)
+    state = createRowLoop(range, keyTile, place, state, wanted);
+  scf::YieldOp::create(builder, loc, state);
+  return SmallVector<Value>(loop.getResults());
+}
+
 /// The row tiles of all query heads of key head place.h.
 SmallVector<Value> BackwardTiler::createRowLoops(const KeyTile &keyTile,
                                                  Place place, ValueRange init,
@@ -161,6 +180,8 @@ SmallVector<Value> BackwardTiler::createRowLoops(const KeyTile &keyTile,
   }
   if (!isOneHead)
     place.h = builder.createOrFold<arith::MulIOp>(loc, place.h, group);
+  if (isSmallCache(op))
+    return createHeadLoop(ranges, keyTile, place, init, wanted);
   // Bounds before loops, so that the loops follow each other.
   SmallVector<TileRange> counts;
   Value first = index(0);

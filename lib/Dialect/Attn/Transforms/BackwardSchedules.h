@@ -29,6 +29,11 @@ inline ScheduleAttr getValueSchedule(AttentionBackwardOp op) {
   return op->getAttrOfType<ScheduleAttr>(kValueScheduleName);
 }
 
+/// True if P and dS of a backward go through memory.
+inline bool isSmallCache(AttentionBackwardOp op) {
+  return op.getSchedule() && op.getSchedule()->getKind() == "small_cache";
+}
+
 } // namespace attn
 
 #endif // LIB_DIALECT_ATTN_TRANSFORMS_BACKWARDSCHEDULES_H

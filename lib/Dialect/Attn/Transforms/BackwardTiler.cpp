@@ -6,6 +6,7 @@
 
 #include "BackwardTiler.h"
 
+#include "BackwardSchedules.h"
 #include "ListedBlocks.h"
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -37,8 +38,8 @@ void BackwardTiler::readSizes() {
 void BackwardTiler::prepareRegions() {
   for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
     replaceLengths(builder, *region, op.getQuery(), op.getKey());
-  visitedKeys.emplace(op.getMaskMod(), kLoopN);
-  visitedRows.emplace(op.getMaskMod(), kLoopM);
+  visitedKeys.emplace(op.getMaskMod(), kLoopN, isSmallCache(op));
+  visitedRows.emplace(op.getMaskMod(), kLoopM, isSmallCache(op));
   bool padsRows = false, padsKeys = false;
   for (const TileSizes &sizes : {queryTiles, keyTiles, valueTiles}) {
     padsRows |= !divides(sizes.m, rows);

@@ -105,6 +105,10 @@ private:
   createGroupLoop(const TileRange &range, const TileRange &counts,
                   const KeyTile &keys, Place place, mlir::ValueRange init,
                   const KeyGradients &wanted);
+  llvm::SmallVector<mlir::Value>
+  createHeadLoop(llvm::ArrayRef<TileRange> ranges, const KeyTile &keys,
+                 Place place, mlir::ValueRange init,
+                 const KeyGradients &wanted);
   mlir::Value countTiles(const TileRange &range);
 
   // All gradients in one nest.

@@ -348,8 +348,8 @@ struct DecomposeBackward
       if (!isa<BackwardStepOp, BackwardDeltaOp>(op))
         return WalkResult::advance();
       ops.push_back(op);
-      return hasStaticTiles(op) ? WalkResult::advance()
-                                : WalkResult::interrupt();
+      return hasStaticTiles(op) && isLargeCache(op) ? WalkResult::advance()
+                                                    : WalkResult::interrupt();
     });
     if (result.wasInterrupted())
       return signalPassFailure();
@@ -366,6 +366,17 @@ struct DecomposeBackward
   }
 
 private:
+  static bool isLargeCache(Operation *op) {
+    auto step = dyn_cast<BackwardStepOp>(op);
+    if (!step || !step.getSchedule() ||
+        step.getSchedule()->getKind() != "small_cache")
+      return true;
+    step.emitOpError() << "expected kind = \"large_cache\" for a backward on a "
+                          "CPU, got "
+                       << step.getScheduleAttr();
+    return false;
+  }
+
   static bool hasStaticTiles(Operation *op) {
     for (Type type : op->getOperandTypes()) {
       auto tensor = dyn_cast<RankedTensorType>(type);

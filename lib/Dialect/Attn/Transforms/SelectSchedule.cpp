@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BackwardSchedules.h"
+#include "attn/Analysis/MaskAnalysis.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
@@ -99,9 +100,22 @@ static void setSchedules(AttentionBackwardOp op,
     return getScheduleAttr(op.getContext(), choice.schedule);
   };
   op.setScheduleAttr(get(selection.kernels[0]));
+  if (selection.isSmallCache()) {
+    op->removeAttr(kKeyScheduleName);
+    op->removeAttr(kValueScheduleName);
+    return;
+  }
   op->setAttr(kKeyScheduleName, get(selection.kernels[1]));
   if (selection.kernels.size() > 2 && !selection.isFused())
     op->setAttr(kValueScheduleName, get(selection.kernels[2]));
+}
+
+/// A small cache walks one range of tiles: what else a mask hides it computes.
+static bool isOneBand(AttentionBackwardOp op) {
+  if (!op.hasMaskMod())
+    return true;
+  std::vector<MaskBand> bands = analyzeMask(op.getMaskMod()).getBands();
+  return bands.size() == 1 && bands.front().isExact;
 }
 
 namespace {
@@ -160,6 +174,8 @@ private:
     ScheduleAttr keys = getKeySchedule(op);
     given.keys = keys ? mergeFields(keys, overrides) : given.query;
     given.deterministic = deterministic;
+    if (!given.query.has("kind") && !isOneBand(op))
+      (void)given.query.set("kind", "large_cache");
     Result<BackwardSelection> selection =
         selectBackwardSchedules(problem, info, given);
     if (!selection)

@@ -149,9 +149,17 @@ LogicalResult LoadOperandOp::verify() {
   FragmentType operand = getOperand().getType();
   if (operand.getLayout() != FragmentLayout::OperandA)
     return emitOpError() << "expected an operand_a fragment, got " << operand;
-  if (failed(verifyEqual(*this, "rows", tile.getRows(), operand.getRows())))
+  int64_t rows = tile.getRows(), cols = tile.getCols();
+  if (getTranspose()) {
+    if (tile.getElementBytes() != 2)
+      return emitOpError()
+             << "expected elements of 16 bits with transpose, got "
+             << tile.getElementType();
+    std::swap(rows, cols);
+  }
+  if (failed(verifyEqual(*this, "rows", rows, operand.getRows())))
     return failure();
-  return verifyEqual(*this, "columns", tile.getCols(), operand.getShape()[1]);
+  return verifyEqual(*this, "columns", cols, operand.getShape()[1]);
 }
 
 /// acc [m, n] = a [m, k] * b [k, n], or a [k, m], or b [n, k], if `transposed`.

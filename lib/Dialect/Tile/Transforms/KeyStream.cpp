@@ -38,7 +38,7 @@ static bool holds(KernelOp kernel) {
 
 bool attn::tile::streamsNothing(KernelOp kernel) {
   return holds<InsertOp, cf::AssertOp>(kernel) ||
-         !holds<LoadOp, scf::ForOp>(kernel);
+         (holds<StoreOp>(kernel) && !holds<LoadOp>(kernel));
 }
 
 void attn::tile::separateLoads(KernelOp kernel) {

@@ -27,8 +27,8 @@ mlir::scf::ForOp getTileLoop(mlir::Region &region);
 /// What a CTA does for a tile: the body of that loop, or the region's block.
 mlir::Block &getTileBlock(mlir::Region &region);
 
-/// True if a kernel has no tiles to stage: it computes, or checks, single numbers
-/// (attn_tile.insert, cf.assert), or has neither loops nor loads.
+/// True if a kernel has no tiles to stage: it computes, or checks, single
+/// numbers (attn_tile.insert, cf.assert), or stores what it computes of such.
 bool streamsNothing(KernelOp kernel);
 
 /// Gives each product of a softmax's loop a load of its own right operand.

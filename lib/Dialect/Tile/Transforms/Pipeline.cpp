@@ -8,6 +8,7 @@
 
 #include "KeyStream.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -63,6 +64,27 @@ private:
 // Copies
 //===----------------------------------------------------------------------===//
 
+/// The most that a bound may be, if it is known.
+static std::optional<int64_t> getMost(Value bound) {
+  auto choice = bound.getDefiningOp<arith::SelectOp>();
+  if (!choice)
+    return getConstantIntValue(bound);
+  std::optional<int64_t> a = getMost(choice.getTrueValue()),
+                         b = getMost(choice.getFalseValue());
+  return a && b ? std::optional(std::max(*a, *b)) : std::nullopt;
+}
+
+/// True if a loop over columns goes past those of the source: those of another
+/// load are more.
+static bool exceedsColumns(LoadOp load) {
+  auto loop = load->getParentOfType<scf::ForOp>();
+  if (!loop || load.getIndices().back() != loop.getInductionVar() ||
+      load.getIndices().size() != load.getSource().getType().getShape().size())
+    return false;
+  std::optional<int64_t> most = getMost(loop.getUpperBound());
+  return most && *most > load.getSource().getType().getShape().back();
+}
+
 /// True if every tile at multiples of its rows and columns lies inside the
 /// source.
 static bool tilesExactly(LoadOp load) {
@@ -72,7 +94,7 @@ static bool tilesExactly(LoadOp load) {
   ArrayRef<int64_t> sizes = load.getSource().getType().getShape().take_back(2);
   SharedType tile = load.getTile().getType();
   return divides(tile.getRows() / load.getHeads(), sizes[0]) &&
-         divides(tile.getCols(), sizes[1]);
+         divides(tile.getCols(), sizes[1]) && !exceedsColumns(load);
 }
 
 /// Loads outside the loops: one buffer each, in the first group.

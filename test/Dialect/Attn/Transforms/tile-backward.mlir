@@ -87,3 +87,27 @@ func.func @bias(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>, %v: tensor<1x2
       -> tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32> d_bias(tensor<1x2x1x1xf32>)
   return %d#3 : tensor<1x2x1x1xf32>
 }
+
+// -----
+
+// With a small cache the heads of a group are a loop around those over rows,
+// whose bounds are rows.
+
+// CHECK-LABEL: func.func @small_cache
+// CHECK: attn.backward_step {{.*}} d_query(
+// CHECK: scf.forall
+// CHECK: scf.for %[[H:.+]] = %c0{{.*}} to %c2{{.*}} step %c1
+// CHECK: arith.addi %{{.+}}, %[[H]]
+// CHECK: %[[CUT:.+]]:2 = scf.for %[[M:.+]] = %{{.+}} to %[[END:.+]] step %c32
+// CHECK: attn.backward_step {{.*}} offsets(%{{.+}}, %{{.+}}, %[[M]], %{{.+}}) mask_mod causal(top_left)
+// CHECK: scf.for %{{.+}} = %[[END]] to %{{.+}} step %c32{{.*}} iter_args(%{{.+}} = %[[CUT]]#0, %{{.+}} = %[[CUT]]#1)
+// CHECK-NOT: mask_mod
+func.func @small_cache(%q: tensor<1x4x96x16xf16>, %k: tensor<1x2x96x16xf16>, %lse: tensor<1x4x96xf32>)
+    -> (tensor<1x4x96x16xf16>, tensor<1x2x96x16xf16>, tensor<1x2x96x16xf16>) {
+  %d:3 = attn.attention_backward %q, %k, %k output(%q : tensor<1x4x96x16xf16>)
+      lse(%lse : tensor<1x4x96xf32>) d_output(%q : tensor<1x4x96x16xf16>) mask_mod causal(top_left)
+      {schedule = #attn.schedule<kind = "small_cache">}
+      : tensor<1x4x96x16xf16>, tensor<1x2x96x16xf16>, tensor<1x2x96x16xf16>
+      -> tensor<1x4x96x16xf16>, tensor<1x2x96x16xf16>, tensor<1x2x96x16xf16>
+  return %d#0, %d#1, %d#2 : tensor<1x4x96x16xf16>, tensor<1x2x96x16xf16>, tensor<1x2x96x16xf16>
+}

@@ -475,3 +475,21 @@ attn_tile.kernel @sums_staging_size(%sums: !attn_tile.global<1x1x64x64xf32>, %wg
   attn_tile.accumulate_bulk %dq through %staging[%wg] to %sums[%c0, %c0, %c0] : !attn_tile.fragment<64x64xf32, accumulator> through !attn_tile.shared<1x2048xf32, swizzle = 128> to !attn_tile.global<1x1x64x64xf32>
   attn_tile.return
 }
+
+// -----
+
+attn_tile.kernel @transposed(%q: !attn_tile.global<?x64xf32>) warps(4) {
+  %t = attn_tile.alloc : !attn_tile.shared<16x64xf32, swizzle = 128>
+  // expected-error @below {{expected elements of 16 bits with transpose, got 'f32'}}
+  %a = attn_tile.load_operand %t transpose : !attn_tile.shared<16x64xf32, swizzle = 128> -> !attn_tile.fragment<64x16xf32, operand_a>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @transposed() warps(4) {
+  %t = attn_tile.alloc : !attn_tile.shared<16x64xf16, swizzle = 128>
+  // expected-error @below {{expected rows to be 64, got 16}}
+  %a = attn_tile.load_operand %t transpose : !attn_tile.shared<16x64xf16, swizzle = 128> -> !attn_tile.fragment<16x64xf16, operand_a>
+  attn_tile.return
+}

@@ -33,6 +33,8 @@ attn_tile.kernel @all_ops(%q: !attn_tile.global<?x8x?x64xf16>,
   attn_tile.wait_group 0
   // CHECK: attn_tile.load_operand
   %a = attn_tile.load_operand %qt : !attn_tile.shared<128x64xf16, swizzle = 128> -> !attn_tile.fragment<128x64xf16, operand_a>
+  // CHECK: attn_tile.load_operand %{{.*}} transpose :
+  %at = attn_tile.load_operand %qt transpose : !attn_tile.shared<128x64xf16, swizzle = 128> -> !attn_tile.fragment<64x128xf16, operand_a>
   // CHECK: attn_tile.fill 0.000000e+00
   %zero = attn_tile.fill 0.0 : !attn_tile.fragment<128x64xf32, accumulator>
   %max = attn_tile.fill 0xFF800000 : !attn_tile.fragment<128xf32, row>

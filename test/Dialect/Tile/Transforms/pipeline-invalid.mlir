@@ -2,11 +2,7 @@
 // RUN:   --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-pipeline))'
 
 // expected-error @below {{expected key loops with attn_tile.load}}
-attn_tile.kernel @nothing(%n: index) warps(4) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  scf.for %i = %c0 to %n step %c1 {
-  }
+attn_tile.kernel @nothing() warps(4) {
   attn_tile.return
 }
 

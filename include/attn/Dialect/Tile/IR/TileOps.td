@@ -186,15 +186,21 @@ def LoadOperandOp : AttnTile_Op<"load_operand", [
     MemoryEffects<[MemRead]>]> {
   let summary = "an A operand from shared memory";
   let description = [{
+    With `transpose` it is the transposed tile, whose elements have 16 bits.
+
     Example:
     ```mlir
     %a = attn_tile.load_operand %qt : !attn_tile.shared<128x64xf16, swizzle = 128>
         -> !attn_tile.fragment<128x64xf16, operand_a>
+    %t = attn_tile.load_operand %pt transpose : !attn_tile.shared<64x128xf16, swizzle = 128>
+        -> !attn_tile.fragment<128x64xf16, operand_a>
     ```
   }];
-  let arguments = (ins AttnTile_Shared:$tile);
+  let arguments = (ins AttnTile_Shared:$tile, UnitAttr:$transpose);
   let results = (outs AttnTile_Fragment:$operand);
-  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($operand)";
+  let assemblyFormat = [{
+    $tile (`transpose` $transpose^)? attr-dict `:` type($tile) `->` type($operand)
+  }];
   let hasVerifier = 1;
 }
 

@@ -1,0 +1,74 @@
+//===- ChunkKernel.cpp - Kernels of a small-cache backward ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ChunkKernel.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+using namespace mlir;
+using namespace attn;
+
+LogicalResult ChunkKernelBuilder::begin() {
+  ArrayRef<LaunchPlan::Kernel> kernels =
+      ArrayRef(backward.plan.kernels).take_back(small_cache::kNumKernels);
+  bool isFirst = number == small_cache::kRowValues;
+  FailureOr<tile::KernelOp> kernel =
+      beginKernel(kernels[number].entry,
+                  isFirst ? buildManifest(attention, backward.plan)
+                          : buildScheduleManifest(attention),
+                  kernels[number].warps);
+  if (failed(kernel))
+    return failure();
+  Block &body = kernel->getBody().front();
+  for (const WorkspaceView &view : ArrayRef(backward.plan.workspaces)
+                                       .take_back(small_cache::kNumWorkspaces))
+    workspaces.push_back(body.addArgument(view.type, loc));
+  Value parameter = body.addArgument(builder.getI32Type(), loc);
+  firstTile = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                         parameter);
+  return materializeOutside(queries.attention.forall);
+}
+
+/// Grid: x = row tiles of the round, the last first.
+void ChunkKernelBuilder::mapRowTile() {
+  Value query = getTensor(queries.steps.front().getQuery());
+  Value heads = tile::DimOp::create(builder, loc, query, kHead);
+  Value tilesPerHead = countTiles(getRows(), chunks.tileM);
+  Value tile = compute<arith::AddIOp>(firstTile, getReversedBlockId());
+  Value row = compute<arith::MulIOp>(
+      compute<arith::RemUIOp>(tile, tilesPerHead), constant(chunks.tileM));
+  Value head = compute<arith::DivUIOp>(tile, tilesPerHead);
+  values.map(attention.forall.getInductionVars(),
+             SmallVector<Value>{compute<arith::DivUIOp>(head, heads),
+                                compute<arith::RemUIOp>(head, heads), row});
+}
+
+/// The positions that nest `of` visits for the tile `at` that stays.
+FailureOr<Bounds> ChunkKernelBuilder::buildBounds(BackwardNest &of,
+                                                  ValueRange at) {
+  values.map(of.attention.forall.getInductionVars(), at);
+  for (Operation &op : *of.attention.forall.getBody())
+    if (isScalarOp(&op) && failed(copyScalar(&op)))
+      return failure();
+  auto first = of.steps.front()->getParentOfType<scf::ForOp>();
+  auto last = of.steps.back()->getParentOfType<scf::ForOp>();
+  return Bounds{values.lookup(first.getLowerBound()),
+                values.lookup(last.getUpperBound())};
+}
+
+/// Where a tile begins, without its column.
+FailureOr<SmallVector<Value>> ChunkKernelBuilder::getIndices(Value tile) {
+  SmallVector<Value> indices;
+  for (OpFoldResult offset :
+       ArrayRef<OpFoldResult>(getSlice(tile).getMixedOffsets())
+           .take_front(kSequence + 1)) {
+    FailureOr<Value> index = materialize(cast<Value>(offset));
+    if (failed(index))
+      return failure();
+    indices.push_back(*index);
+  }
+  return indices;
+}
