@@ -11,6 +11,7 @@
 
 #include "Backward.h"
 
+#include "BackwardScores.h"
 #include "BackwardStep.h"
 #include "Fragments.h"
 #include "KernelScope.h"
@@ -374,9 +375,10 @@ LogicalResult BackwardKernelBuilder::build() {
   if (failed(kernel))
     return failure();
   Block &body = kernel->getBody().front();
-  auto views = ArrayRef(backward.plan.workspaces).take_back(2);
-  workspaces.lse = body.addArgument(views.front().type, loc);
-  workspaces.delta = body.addArgument(views.back().type, loc);
+  SmallVector<Value> views;
+  for (const WorkspaceView &view : backward.getOwnViews())
+    views.push_back(body.addArgument(view.type, loc));
+  workspaces = {views.end()[-2], views.back()};
   mapGrid();
   if (failed(convertBlock(*attention.forall.getBody())))
     return failure();
@@ -400,5 +402,8 @@ FailureOr<int64_t> attn::buildBackwardKernels(OpBuilder &builder,
   for (BackwardNest &nest : backward->nests)
     if (failed(BackwardKernelBuilder(builder, *backward, nest).build()))
       return failure();
-  return backward->nests.size();
+  if (failed(buildScoreKernels(builder, *backward)))
+    return failure();
+  return backward->nests.size() + backward->scoreNests.size() +
+         backward->sums.size();
 }

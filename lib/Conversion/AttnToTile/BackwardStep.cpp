@@ -235,10 +235,15 @@ Value BackwardStepBuilder::toOperand(Value fragment) {
 
 FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
   Region derivative;
-  if (step.hasScoreMod() &&
-      failed(differentiateMod(step.getScoreMod(),
-                              step.getScoreMod().getArgument(0), derivative)))
-    return failure();
+  if (step.hasScoreMod()) {
+    SmallVector<Value> variables = llvm::map_to_vector(
+        step.getReads(),
+        [](tensor::ExtractOp read) -> Value { return read.getResult(); });
+    if (variables.empty())
+      variables.push_back(step.getScoreMod().getArgument(0));
+    if (failed(differentiateMod(step.getScoreMod(), variables, derivative)))
+      return failure();
+  }
   Value scores = keysAreRows ? createProduct(tiles.key, tiles.query)
                              : createProduct(tiles.query, tiles.key);
   FailureOr<Value> probabilities =

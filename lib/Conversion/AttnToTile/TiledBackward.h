@@ -25,7 +25,7 @@ struct BackwardNest {
   std::string entry;
 
   /// Tiles of keys stay, and of rows stream past.
-  bool keysAreRows() { return !steps.front().getDQuery(); }
+  bool keysAreRows();
   /// Some gradient of scores is wanted, for which the values are needed.
   bool needsScoreGradient() { return !keysAreRows() || hasDKey(); }
   bool hasDKey() { return static_cast<bool>(steps.front().getDKey()); }
@@ -41,13 +41,36 @@ struct BackwardNest {
   }
 };
 
+/// A nest that adds up the gradients of scores, which becomes a kernel.
+struct ScoreNest : BackwardNest {
+  /// Takes its vectors; null if it writes tiles of the gradient itself.
+  BackwardSumOp sum;
+  unsigned view = 0; ///< the workspace of its vectors, among the own ones
+};
+
+/// An attn.backward_sum, which becomes a kernel.
+struct SumKernel {
+  BackwardSumOp op;
+  std::string entry;
+  unsigned view = 0; ///< the workspace of its source, among the own ones
+};
+
 /// The nests of a backward, and what all kernels take.
 struct TiledBackward {
   llvm::SmallVector<BackwardNest, 0>
       nests; ///< dQ, then dK and dV or each apart
+  llvm::SmallVector<ScoreNest, 0> scoreNests;
+  llvm::SmallVector<SumKernel> sums;
   BackwardDeltaOp delta;
-  /// The last workspaces are lse and delta as RowValues has them.
+  /// After the workspaces of the prologue come the vectors of the score nests
+  /// that have any; the last are lse and delta as RowValues has them.
   LaunchPlan plan;
+
+  /// The workspaces that are not of the prologue.
+  llvm::ArrayRef<WorkspaceView> getOwnViews() {
+    return llvm::ArrayRef(plan.workspaces).take_back(numOwnViews);
+  }
+  unsigned numOwnViews = 0;
 
   /// The one backward of `function`; emits an error for what the GPU cannot do.
   static mlir::FailureOr<TiledBackward> find(mlir::Operation *function,

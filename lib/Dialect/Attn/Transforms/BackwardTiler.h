@@ -14,6 +14,7 @@
 
 #include "BackwardMask.h"
 #include "Padding.h"
+#include "attn/Dialect/Attn/IR/ScoreGradients.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 
@@ -30,6 +31,11 @@ struct RowTile {
 };
 struct KeyTile {
   mlir::Value key, value;
+};
+
+struct ScoreTiles {
+  RowTile rows;
+  KeyTile keys;
 };
 
 /// Rows and keys of the tiles of a nest.
@@ -49,7 +55,7 @@ public:
   BackwardTiler(AttentionBackwardOp op, TileSizes queryTiles,
                 TileSizes keyTiles, TileSizes valueTiles)
       : op(op), queryTiles(queryTiles), keyTiles(keyTiles),
-        valueTiles(valueTiles), tiles(queryTiles), builder(op),
+        valueTiles(valueTiles), scoreTiles(queryTiles), tiles(queryTiles), builder(op),
         loc(op.getLoc()) {}
 
   void run();
@@ -77,7 +83,8 @@ private:
   BackwardStepOp createStep(const RowTile &rows, const KeyTile &keys,
                             const Place &place, const TileRange &range,
                             mlir::Value dQuery, mlir::Value dKey,
-                            mlir::Value dValue);
+                            mlir::Value dValue,
+                            mlir::Value dScores = mlir::Value());
   void createQueryNest();
   void createKeyNest(TileSizes sizes, const KeyGradients &wanted);
   llvm::SmallVector<mlir::Value>
@@ -97,13 +104,31 @@ private:
                   const KeyGradients &wanted);
   mlir::Value countTiles(const TileRange &range);
 
+  // Gradients of scores (BackwardScoreNests.cpp).
+  void findScoreNests();
+  RowTile getWholeRowTile(const Place &place);
+  mlir::Value createZeroScores();
+  mlir::Value createScoreStep(const ScoreGradient &gradient,
+                              const ScoreTiles &operands, const Place &place,
+                              const TileRange &range, mlir::Value sum);
+  mlir::Value sumScores(mlir::Value scores, unsigned loop);
+  mlir::Value createVectorNest(const ScoreGradient &gradient);
+  TileRange getSharers(const ScoreGradient &gradient, mlir::ValueRange at,
+                       mlir::Value &step);
+  void insertScores(mlir::Value scores, mlir::Value into, mlir::ValueRange at,
+                    mlir::scf::ForallOp forall);
+  mlir::Value createTileNest(const ScoreGradient &gradient);
+  mlir::Value createSum(const ScoreGradient &gradient);
+  void createScoreNests(llvm::SmallVectorImpl<mlir::Value> &results);
+
   mlir::Value asValue(mlir::OpFoldResult size) {
     return getValueOrCreateConstantIndexOp(builder, loc, size);
   }
   mlir::Value index(int64_t n) { return asValue(builder.getIndexAttr(n)); }
 
   AttentionBackwardOp op;
-  TileSizes queryTiles, keyTiles, valueTiles;
+  TileSizes queryTiles, keyTiles, valueTiles, scoreTiles;
+  llvm::SmallVector<ScoreGradient> scoreGradients;
   TileSizes tiles; ///< of the nest that is built
   ScheduleAttr schedule;
   mlir::OpBuilder builder;

@@ -24,6 +24,7 @@ using namespace attn;
 
 void BackwardTiler::run() {
   readSizes();
+  findScoreNests();
   prepareRegions();
   createQueryNest();
   ScheduleAttr keySchedule =
@@ -33,7 +34,8 @@ void BackwardTiler::run() {
                 {/*key=*/true, /*value=*/!valueSchedule, keySchedule});
   if (valueSchedule)
     createKeyNest(valueTiles, {/*key=*/false, /*value=*/true, valueSchedule});
-  Value gradients[] = {dQuery, dKey, dValue};
+  SmallVector<Value> gradients = {dQuery, dKey, dValue};
+  createScoreNests(gradients);
   for (auto [result, gradient] : llvm::zip_equal(op->getResults(), gradients)) {
     if (gradient.getType() != result.getType())
       gradient =
@@ -61,7 +63,7 @@ struct TileBackward : public attn::impl::TileBackwardPassBase<TileBackward> {
     SmallVector<AttentionBackwardOp> ops;
     getOperation().walk([&](AttentionBackwardOp op) { ops.push_back(op); });
     for (AttentionBackwardOp op : ops) {
-      if (op.getDBias() || !op.getCaptures().empty()) {
+      if (findScoreGradients(op).unknown) {
         leave(op);
         continue;
       }
@@ -100,9 +102,8 @@ private:
     OpBuilder builder(op);
     for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
       replaceLengths(builder, *region, op.getQuery(), op.getKey());
-    op.emitRemark() << "gradients of "
-                    << (op.getDBias() ? "a bias" : "captured tensors")
-                    << " are computed unfused, from whole score tensors";
+    op.emitRemark() << "gradients of captured tensors are computed unfused, "
+                       "from whole score tensors";
     ++numLeft;
   }
 };
