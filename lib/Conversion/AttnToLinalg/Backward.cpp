@@ -308,7 +308,7 @@ Value BackwardEmitter::emitCaptureGradient(Value capture,
     llvm::append_range(arguments, position);
     for (tensor::ExtractOp read : reads) {
       Region derivative;
-      (void)differentiateMod(*inputs.scoreMod, read, derivative);
+      (void)differentiateMod(*inputs.scoreMod, read.getResult(), derivative);
       Value factor = inlineMod(b, derivative, arguments);
       Value term = zeroIfZero(b, l, gradient,
                               arith::MulFOp::create(b, l, gradient, factor));

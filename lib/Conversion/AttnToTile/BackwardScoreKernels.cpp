@@ -16,6 +16,8 @@
 #include "KernelScope.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
 using namespace mlir;
 using namespace attn;
 
@@ -65,8 +67,11 @@ FailureOr<Value> ScoreKernelBuilder::loadOperand(BackwardStepOp step,
   SmallVector<Value> at;
   for (OpFoldResult offset :
        ArrayRef<OpFoldResult>(getSlice(tile).getMixedOffsets()).take_front(3)) {
-    FailureOr<Value> index = materialize(
-        getValueOrCreateConstantIndexOp(builder, loc, offset));
+    if (std::optional<int64_t> number = getConstantIntValue(offset)) {
+      at.push_back(constant(*number));
+      continue;
+    }
+    FailureOr<Value> index = materialize(cast<Value>(offset));
     if (failed(index))
       return failure();
     at.push_back(*index);
@@ -100,9 +105,10 @@ LogicalResult ScoreKernelBuilder::convertSlice(tensor::ExtractSliceOp slice) {
                             tile))
       continue;
     FailureOr<Value> loaded = loadOperand(step, tile);
-    if (succeeded(loaded))
-      values.map(tile, *loaded);
-    return loaded;
+    if (failed(loaded))
+      return failure();
+    values.map(tile, *loaded);
+    return success();
   }
   return success();
 }
@@ -225,9 +231,9 @@ void ScoreKernelBuilder::store(Value scores) {
     return fragments.mul(args[0], fragments.constant(1 / scale));
   });
   Value gradient = values.lookup(attention.forall.getRegionIterArgs()[0]);
-  auto store = tile::StoreOp::create(builder, loc, scores, gradient, at);
+  auto stored = tile::StoreOp::create(builder, loc, scores, gradient, at);
   // Rows of any length have no pairs of columns at even addresses.
-  store->setAttr("single", builder.getUnitAttr());
+  stored->setAttr("single", builder.getUnitAttr());
 }
 
 LogicalResult ScoreKernelBuilder::build() {
@@ -242,8 +248,9 @@ LogicalResult ScoreKernelBuilder::build() {
   mapGrid();
   if (failed(convertBlock(*attention.forall.getBody())))
     return failure();
-  auto loops = attention.forall.getBody()->getOps<scf::ForOp>();
-  scf::ForOp last = *std::prev(loops.end());
+  scf::ForOp last;
+  for (auto loop : attention.forall.getBody()->getOps<scf::ForOp>())
+    last = loop;
   store(values.lookup(last.getResult(0)));
   tile::ReturnOp::create(builder, loc);
   return success();

@@ -78,9 +78,8 @@ void attn::addScoreOperands(TiledAttention &attention,
         attention.operands,
         [](const KernelOperand &operand) { return operand.isOutput; });
     Value sink = sum.op.getLike();
-    attention.operands.insert(
-        firstOutput, {"sink", sink, cast<RankedTensorType>(sink.getType()),
-                      /*isOutput=*/false, /*vectorElements=*/1});
+    KernelOperand operand{"sink", sink, cast<RankedTensorType>(sink.getType())};
+    attention.operands.insert(firstOutput, operand);
     addGradient(attention, "sink", sum.op.getResult());
   }
 }

@@ -4,8 +4,8 @@
 // each vector and the sink a kernel of sums, with a warp for each element.
 
 // CHECK-LABEL: attn_tile.kernel @grad_dq(
-// CHECK-SAME: entry = "grad_dcapture0", grid = ["ceildiv(dim(d_capture0, 2), 64)", "ceildiv(dim(d_capture0, 1), 64)", "dim(d_capture0, 0)"]
 // CHECK-SAME: entry = "grad_dbias_keys", grid = ["ceildiv(dim(key, 2), 64)", "dim(query, 1)", "dim(query, 0)"]
+// CHECK-SAME: entry = "grad_dcapture0", grid = ["ceildiv(dim(d_capture0, 2), 64)", "ceildiv(dim(d_capture0, 1), 64)", "dim(d_capture0, 0)"]
 // CHECK-SAME: block = [32, 1, 1], cluster = [1, 1, 1], entry = "grad_dbias", grid = ["dim(d_bias, 0) * dim(d_bias, 1) * dim(d_bias, 2) * dim(d_bias, 3)", "1", "1"]
 // CHECK-SAME: block = [32, 1, 1], cluster = [1, 1, 1], entry = "grad_dsink", grid = ["dim(d_sink, 0)", "1", "1"]
 // CHECK-SAME: name = "sink", role = "input", shape = ["Hq"]

@@ -80,13 +80,14 @@ Value BackwardTiler::createZeroScores() {
 Value BackwardTiler::sumScores(Value scores, unsigned loop) {
   FloatType type = op.getScoreType();
   OpFoldResult one = builder.getIndexAttr(1);
+  int64_t dims[] = {loop};
   Value zero = createFilled(
       builder, loc,
       {one, one, builder.getIndexAttr(loop == kLoopM ? tiles.n : tiles.m)},
       type, APFloat::getZero(type.getFloatSemantics()));
   return linalg::ReduceOp::create(
              builder, loc, ValueRange(scores), ValueRange(zero),
-             ArrayRef<int64_t>(loop),
+             ArrayRef<int64_t>(dims),
              [](OpBuilder &b, Location l, ValueRange args) {
                Value sum = arith::AddFOp::create(b, l, args[0], args[1]);
                linalg::YieldOp::create(b, l, sum);
@@ -190,10 +191,11 @@ TileRange BackwardTiler::getSharers(const ScoreGradient &gradient,
   return {lower, upper, /*isMasked=*/true};
 }
 
-/// Puts what is valid of a tile of scores into `into`, whose last dimensions
-/// are rows and keys, at `at`.
-void BackwardTiler::insertScores(Value scores, Value into, ValueRange at,
-                                 scf::ForallOp forall) {
+/// Puts what is valid of a tile of scores into the result of `forall`, whose
+/// last dimensions are rows and keys.
+void BackwardTiler::insertScores(Value scores, scf::ForallOp forall) {
+  Value into = forall.getRegionIterArgs()[0];
+  SmallVector<Value> at = forall.getInductionVars();
   auto type = cast<RankedTensorType>(into.getType());
   auto scoresType = cast<RankedTensorType>(scores.getType());
   if (scoresType.getElementType() != type.getElementType())
@@ -201,8 +203,8 @@ void BackwardTiler::insertScores(Value scores, Value into, ValueRange at,
         arith::TruncFOp::create(builder, loc,
                                 scoresType.clone(type.getElementType()), scores);
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
-  Sizes totals = tensor::getMixedSizes(builder, loc, into);
-  Sizes sizes = {countInTile(tiles.m, at.drop_back().back(), totals.end()[-2]),
+  Sizes totals = forall.getMixedUpperBound();
+  Sizes sizes = {countInTile(tiles.m, at.end()[-2], totals.end()[-2]),
                  countInTile(tiles.n, at.back(), totals.back())};
   SmallVector<int64_t> shape = {ShapedType::kDynamic, ShapedType::kDynamic};
   for (auto [size, known] : llvm::zip_equal(sizes, shape))
@@ -224,7 +226,7 @@ Value BackwardTiler::createTileNest(const ScoreGradient &gradient) {
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
   Value output = createOutput(
       gradient.of, getElementTypeOrSelf(gradient.result.getType()));
-  Sizes sizes = tensor::getMixedSizes(builder, loc, output);
+  Sizes sizes = tensor::getMixedSizes(builder, loc, gradient.of);
   Sizes steps(sizes.size() - 2, one);
   steps.push_back(builder.getIndexAttr(tiles.m));
   steps.push_back(builder.getIndexAttr(tiles.n));
@@ -250,7 +252,7 @@ Value BackwardTiler::createTileNest(const ScoreGradient &gradient) {
                          createScoreStep(gradient, operands, place, range,
                                          loop.getRegionIterArgs()[0]));
   }
-  insertScores(loop.getResult(0), forall.getRegionIterArgs()[0], at, forall);
+  insertScores(loop.getResult(0), forall);
   return forall.getResult(0);
 }
 

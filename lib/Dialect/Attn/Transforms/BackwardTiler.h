@@ -115,8 +115,7 @@ private:
   mlir::Value createVectorNest(const ScoreGradient &gradient);
   TileRange getSharers(const ScoreGradient &gradient, mlir::ValueRange at,
                        mlir::Value &step);
-  void insertScores(mlir::Value scores, mlir::Value into, mlir::ValueRange at,
-                    mlir::scf::ForallOp forall);
+  void insertScores(mlir::Value scores, mlir::scf::ForallOp forall);
   mlir::Value createTileNest(const ScoreGradient &gradient);
   mlir::Value createSum(const ScoreGradient &gradient);
   void createScoreNests(llvm::SmallVectorImpl<mlir::Value> &results);
