@@ -28,8 +28,8 @@ static reference::Tensor getSinkGradient(const reference::Tensor &sink,
     for (int64_t i = row * width; i < (row + 1) * width; ++i)
       delta += rows.output[i] * rows.outputGradient[i];
     int64_t head = row / length % sink.getNumElements();
-    gradient.set(head, gradient[head] -
-                           std::exp(sink[head] - rows.lse[row]) * delta);
+    gradient.set(head,
+                 gradient[head] - std::exp(sink[head] - rows.lse[row]) * delta);
   }
   return gradient;
 }

@@ -408,9 +408,9 @@ SmallVector<Value> attn::emitBackward(OpBuilder &builder,
         emitter.emitCaptureGradient(capture, op.getReads(capture)));
   if (op.getDSink()) {
     AffineMap head = AffineMap::get(3, 0, builder.getAffineDimExpr(1));
-    gradients.push_back(emitBackwardSum(
-        builder, loc, {delta, op.getSink(), op.getLse(), head},
-        cast<RankedTensorType>(op.getDSink().getType())));
+    gradients.push_back(
+        emitBackwardSum(builder, loc, {delta, op.getSink(), op.getLse(), head},
+                        cast<RankedTensorType>(op.getDSink().getType())));
   }
   for (auto [gradient, result] : llvm::zip_equal(gradients, op->getResults()))
     gradient = castTensor(builder, loc, gradient,

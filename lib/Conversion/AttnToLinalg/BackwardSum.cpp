@@ -24,8 +24,7 @@ using namespace attn;
 static Value weigh(OpBuilder &b, Location l, Value number, Value sink,
                    Value lse) {
   auto type = cast<FloatType>(number.getType());
-  Value gap =
-      arith::SubFOp::create(b, l, convertFloat(b, l, sink, type), lse);
+  Value gap = arith::SubFOp::create(b, l, convertFloat(b, l, sink, type), lse);
   Value share = math::ExpOp::create(b, l, gap);
   Value product = arith::MulFOp::create(b, l, share, number);
   Value isEmpty = arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, lse,
@@ -58,9 +57,9 @@ Value attn::emitBackwardSum(OpBuilder &builder, Location loc,
               b, l, AffineMap::get(3, 0, index), position)));
     Value number = tensor::ExtractOp::create(b, l, sum.source, at);
     if (sum.lse)
-      number = weigh(b, l, number,
-                     tensor::ExtractOp::create(b, l, sum.like, place),
-                     tensor::ExtractOp::create(b, l, sum.lse, at));
+      number =
+          weigh(b, l, number, tensor::ExtractOp::create(b, l, sum.like, place),
+                tensor::ExtractOp::create(b, l, sum.lse, at));
     Value old = tensor::ExtractOp::create(b, l, state[0], place);
     Value next = arith::AddFOp::create(b, l, old, number);
     return {tensor::InsertOp::create(b, l, next, state[0], place).getResult()};

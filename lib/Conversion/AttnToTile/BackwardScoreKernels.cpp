@@ -100,8 +100,7 @@ LogicalResult ScoreKernelBuilder::convertSlice(tensor::ExtractSliceOp slice) {
       return success();
     }
     if (!llvm::is_contained({step.getQuery(), step.getKey(), step.getValue(),
-                             step.getDOutput(), step.getLse(),
-                             step.getDelta()},
+                             step.getDOutput(), step.getLse(), step.getDelta()},
                             tile))
       continue;
     FailureOr<Value> loaded = loadOperand(step, tile);
@@ -146,10 +145,10 @@ LogicalResult ScoreKernelBuilder::convertLoop(scf::ForOp loop) {
   bool isTransposed = nest.keysAreRows();
   int64_t m = nest.getTileM(), n = nest.getTileN();
   if (!init)
-    init = createFill(builder, loc,
-                      getAccumulatorType(builder, isTransposed ? n : m,
-                                         isTransposed ? m : n),
-                      0.0f);
+    init = createFill(
+        builder, loc,
+        getAccumulatorType(builder, isTransposed ? n : m, isTransposed ? m : n),
+        0.0f);
   auto copy = scf::ForOp::create(
       builder, loc, values.lookup(loop.getLowerBound()),
       values.lookup(loop.getUpperBound()), values.lookup(loop.getStep()), init);
@@ -207,8 +206,8 @@ void ScoreKernelBuilder::mapGrid() {
     // z counts the elements of all other dimensions.
     for (int64_t dim = rank - 3; dim >= 0; --dim) {
       Value size = tile::DimOp::create(builder, loc, gradient, dim);
-      at[dim] = dim ? arith::RemUIOp::create(builder, loc, z, size).getResult()
-                    : z;
+      at[dim] =
+          dim ? arith::RemUIOp::create(builder, loc, z, size).getResult() : z;
       z = arith::DivUIOp::create(builder, loc, z, size);
     }
   }
@@ -217,9 +216,9 @@ void ScoreKernelBuilder::mapGrid() {
 
 /// dS has the scale as a factor, which dQ and dK want.
 void ScoreKernelBuilder::store(Value scores) {
-  SmallVector<Value> at = llvm::map_to_vector(
-      attention.forall.getInductionVars(),
-      [&](Value iv) { return values.lookup(iv); });
+  SmallVector<Value> at =
+      llvm::map_to_vector(attention.forall.getInductionVars(),
+                          [&](Value iv) { return values.lookup(iv); });
   Fragments fragments(builder, loc);
   if (nest.sum) {
     Value sums = fragments.reduce(tile::Reduction::sum, scores, 0.0f);

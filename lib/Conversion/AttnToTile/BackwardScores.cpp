@@ -74,9 +74,10 @@ void attn::addScoreOperands(TiledAttention &attention,
   for (SumKernel &sum : backward.sums) {
     if (!sum.op.getLse())
       continue;
-    auto firstOutput = llvm::find_if(
-        attention.operands,
-        [](const KernelOperand &operand) { return operand.isOutput; });
+    auto firstOutput =
+        llvm::find_if(attention.operands, [](const KernelOperand &operand) {
+          return operand.isOutput;
+        });
     Value sink = sum.op.getLike();
     KernelOperand operand{"sink", sink, cast<RankedTensorType>(sink.getType())};
     attention.operands.insert(firstOutput, operand);
@@ -118,9 +119,9 @@ static std::string countTiles(StringRef tensor, int64_t number, int64_t tile) {
 static std::string getProduct(StringRef tensor, int64_t rank) {
   std::string product;
   for (int64_t dim = 0; dim < rank; ++dim)
-    product += (Twine(dim ? " * " : "") + "dim(" + tensor + ", " + Twine(dim) +
-                ")")
-                   .str();
+    product +=
+        (Twine(dim ? " * " : "") + "dim(" + tensor + ", " + Twine(dim) + ")")
+            .str();
   return rank ? product : "1";
 }
 
@@ -135,8 +136,7 @@ static std::array<std::string, 3> getTileGrid(ScoreNest &nest,
 
 void attn::addScoreKernels(LaunchPlan &plan, TiledBackward &backward,
                            StringRef name) {
-  ArrayRef<KernelOperand> operands =
-      backward.nests.front().attention.operands;
+  ArrayRef<KernelOperand> operands = backward.nests.front().attention.operands;
   unsigned view = 0;
   for (ScoreNest &nest : backward.scoreNests) {
     std::string of = getSourceName(operands, nest);

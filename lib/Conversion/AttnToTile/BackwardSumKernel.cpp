@@ -64,7 +64,7 @@ private:
   Location loc;
   Fragments fragments;
   Value lane, source, lse, sink, result;
-  SmallVector<Value> sizes;   ///< of the source: batches, heads, positions
+  SmallVector<Value> sizes;       ///< of the source: batches, heads, positions
   std::optional<unsigned> shared; ///< the dimension that the lanes share out
   SmallVector<Value> element;     ///< of the result
 };
@@ -105,7 +105,8 @@ void SumKernelBuilder::readSizes() {
 /// which all belong to.
 Value SumKernelBuilder::isSummed() {
   Value all;
-  for (auto [index, expr] : llvm::zip_equal(element, op.getMap().getResults())) {
+  for (auto [index, expr] :
+       llvm::zip_equal(element, op.getMap().getResults())) {
     Value one;
     if (auto position = dyn_cast<AffineDimExpr>(expr))
       one = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
@@ -140,9 +141,9 @@ Value SumKernelBuilder::addUp(SmallVector<Value> at, unsigned dim,
   if (dim == 3)
     return fragments.add(total, getNumber(at));
   bool isShared = shared == dim;
-  auto loop = scf::ForOp::create(
-      builder, loc, isShared ? lane : constant(0), sizes[dim],
-      constant(isShared ? kLanes : 1), ValueRange(total));
+  auto loop = scf::ForOp::create(builder, loc, isShared ? lane : constant(0),
+                                 sizes[dim], constant(isShared ? kLanes : 1),
+                                 ValueRange(total));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   at[dim] = loop.getInductionVar();
@@ -177,9 +178,9 @@ Value SumKernelBuilder::getTotal() {
     if (!at[dim])
       shared = dim;
   Value total = addUp(at, 0, fragments.constant(0));
-  return shared ? gpu::SubgroupReduceOp::create(
-                      builder, loc, total, gpu::AllReduceOperation::ADD,
-                      /*uniform=*/true)
+  return shared ? gpu::SubgroupReduceOp::create(builder, loc, total,
+                                                gpu::AllReduceOperation::ADD,
+                                                /*uniform=*/true)
                       .getResult()
                 : total;
 }

@@ -206,8 +206,8 @@ struct SubgroupReduceLowering
   matchAndRewrite(gpu::SubgroupReduceOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (op.getType().isF32() && op.getOp() == gpu::AllReduceOperation::ADD) {
-      rewriter.replaceOp(op, addOverLanes(rewriter, op.getLoc(),
-                                          adaptor.getValue()));
+      rewriter.replaceOp(
+          op, addOverLanes(rewriter, op.getLoc(), adaptor.getValue()));
       return success();
     }
     std::optional<NVVM::ReduxKind> kind = getReduxKind(op.getOp());

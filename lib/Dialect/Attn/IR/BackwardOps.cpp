@@ -342,7 +342,8 @@ LogicalResult BackwardSumOp::verify() {
   if (map.getNumDims() != 3 || map.getNumSymbols() != 0 ||
       map.getNumResults() != like.getRank())
     return emitOpError() << "expected a map from (b, h, p) to the "
-                         << like.getRank() << " indices of like, got " << getMapAttr();
+                         << like.getRank() << " indices of like, got "
+                         << getMapAttr();
   // backward_sum_c2
   if (getLse() && getLse().getType() != getSource().getType())
     return emitOpError() << "expected lse to have the type of source, "

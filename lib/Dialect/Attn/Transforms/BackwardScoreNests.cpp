@@ -66,10 +66,10 @@ RowTile BackwardTiler::getWholeRowTile(const Place &place) {
 Value BackwardTiler::createZeroScores() {
   OpFoldResult one = builder.getIndexAttr(1);
   FloatType type = op.getScoreType();
-  return createFilled(builder, loc,
-                      {one, one, builder.getIndexAttr(tiles.m),
-                       builder.getIndexAttr(tiles.n)},
-                      type, APFloat::getZero(type.getFloatSemantics()));
+  return createFilled(
+      builder, loc,
+      {one, one, builder.getIndexAttr(tiles.m), builder.getIndexAttr(tiles.n)},
+      type, APFloat::getZero(type.getFloatSemantics()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -122,11 +122,11 @@ Value BackwardTiler::createVectorNest(const ScoreGradient &gradient) {
     operands.rows = getWholeRowTile(place);
   RowRange stay = getStaying(ivs[2], tile, total);
   SmallVector<TileRange> ranges =
-      keysStay
-          ? visitedRows->get(builder, loc, place.b, place.h, stay,
-                             {keys, rows, tiles.n, tiles.m, /*isEndWhole=*/true})
-          : visitedKeys->get(builder, loc, place.b, place.h, stay,
-                             {rows, keys, tiles.m, tiles.n});
+      keysStay ? visitedRows->get(
+                     builder, loc, place.b, place.h, stay,
+                     {keys, rows, tiles.n, tiles.m, /*isEndWhole=*/true})
+               : visitedKeys->get(builder, loc, place.b, place.h, stay,
+                                  {rows, keys, tiles.m, tiles.n});
   Value sum = createZeroScores();
   Value step = index(keysStay ? tiles.m : tiles.n);
   for (const TileRange &range : ranges) {
@@ -168,8 +168,8 @@ TileRange BackwardTiler::getSharers(const ScoreGradient &gradient,
   step = h && !b ? heads : index(1);
   Value upper;
   if (b)
-    upper = builder.createOrFold<arith::AddIOp>(loc, lower,
-                                                h ? index(1) : heads);
+    upper =
+        builder.createOrFold<arith::AddIOp>(loc, lower, h ? index(1) : heads);
   else
     upper = builder.createOrFold<arith::MulIOp>(loc, asValue(batch), heads);
   // A captured tensor may have elements that no score reads.
@@ -179,9 +179,9 @@ TileRange BackwardTiler::getSharers(const ScoreGradient &gradient,
       break;
     Value isRead;
     if (auto loop = dyn_cast<AffineDimExpr>(expr))
-      isRead = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                     at[dim],
-                                     asValue(totals[loop.getPosition()]));
+      isRead =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                at[dim], asValue(totals[loop.getPosition()]));
     else
       isRead = arith::CmpIOp::create(
           builder, loc, arith::CmpIPredicate::eq, at[dim],
@@ -199,9 +199,8 @@ void BackwardTiler::insertScores(Value scores, scf::ForallOp forall) {
   auto type = cast<RankedTensorType>(into.getType());
   auto scoresType = cast<RankedTensorType>(scores.getType());
   if (scoresType.getElementType() != type.getElementType())
-    scores =
-        arith::TruncFOp::create(builder, loc,
-                                scoresType.clone(type.getElementType()), scores);
+    scores = arith::TruncFOp::create(
+        builder, loc, scoresType.clone(type.getElementType()), scores);
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
   Sizes totals = forall.getMixedUpperBound();
   Sizes sizes = {countInTile(tiles.m, at.end()[-2], totals.end()[-2]),
@@ -224,15 +223,14 @@ void BackwardTiler::insertScores(Value scores, scf::ForallOp forall) {
 /// A gradient whose last two dimensions are rows and keys.
 Value BackwardTiler::createTileNest(const ScoreGradient &gradient) {
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
-  Value output = createOutput(
-      gradient.of, getElementTypeOrSelf(gradient.result.getType()));
+  Value output = createOutput(gradient.of,
+                              getElementTypeOrSelf(gradient.result.getType()));
   Sizes sizes = tensor::getMixedSizes(builder, loc, gradient.of);
   Sizes steps(sizes.size() - 2, one);
   steps.push_back(builder.getIndexAttr(tiles.m));
   steps.push_back(builder.getIndexAttr(tiles.n));
-  auto forall =
-      scf::ForallOp::create(builder, loc, Sizes(sizes.size(), zero), sizes,
-                            steps, output, std::nullopt);
+  auto forall = scf::ForallOp::create(builder, loc, Sizes(sizes.size(), zero),
+                                      sizes, steps, output, std::nullopt);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(forall.getTerminator());
   SmallVector<Value> at = forall.getInductionVars();

@@ -193,20 +193,21 @@ RowRange BackwardTiler::getStaying(Value first, int64_t tile,
   return {OpFoldResult(first), last};
 }
 
-BackwardStepOp
-BackwardTiler::createStep(const RowTile &rowTile, const KeyTile &keyTile,
-                          const Place &place, const TileRange &range,
-                          Value dQueryTile, Value dKeyTile, Value dValueTile,
-                          Value dScoresTile) {
+BackwardStepOp BackwardTiler::createStep(const RowTile &rowTile,
+                                         const KeyTile &keyTile,
+                                         const Place &place,
+                                         const TileRange &range,
+                                         Value dQueryTile, Value dKeyTile,
+                                         Value dValueTile, Value dScoresTile) {
   auto typeOf = [](Value value) { return value ? value.getType() : Type(); };
   std::optional<Dropout> dropout = Dropout::get(op);
   auto step = BackwardStepOp::create(
       builder, loc, typeOf(dQueryTile), typeOf(dKeyTile), typeOf(dValueTile),
-      typeOf(dScoresTile), rowTile.query, keyTile.key, keyTile.value, getBiasTile(place),
-      rowTile.dOutput, rowTile.lse, rowTile.delta,
+      typeOf(dScoresTile), rowTile.query, keyTile.key, keyTile.value,
+      getBiasTile(place), rowTile.dOutput, rowTile.lse, rowTile.delta,
       ValueRange{place.b, place.h, place.m, place.n}, dQueryTile, dKeyTile,
-      dValueTile, dScoresTile, /*capture=*/Value(), dropout ? dropout->seed : Value(),
-      dropout ? dropout->offset : Value(),
+      dValueTile, dScoresTile, /*capture=*/Value(),
+      dropout ? dropout->seed : Value(), dropout ? dropout->offset : Value(),
       dropout ? op.getDropoutRateAttr() : FloatAttr(), op.getScaleAttr(),
       schedule);
   IRMapping mapping;

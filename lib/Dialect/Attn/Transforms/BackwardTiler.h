@@ -55,8 +55,8 @@ public:
   BackwardTiler(AttentionBackwardOp op, TileSizes queryTiles,
                 TileSizes keyTiles, TileSizes valueTiles)
       : op(op), queryTiles(queryTiles), keyTiles(keyTiles),
-        valueTiles(valueTiles), scoreTiles(queryTiles), tiles(queryTiles), builder(op),
-        loc(op.getLoc()) {}
+        valueTiles(valueTiles), scoreTiles(queryTiles), tiles(queryTiles),
+        builder(op), loc(op.getLoc()) {}
 
   void run();
 

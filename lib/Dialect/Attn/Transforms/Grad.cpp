@@ -277,8 +277,7 @@ AttentionBackwardOp GradBuilder::createBackward() {
       builder, attention.getLoc(), query.getType(), key.getType(),
       value.getType(), wantsBias ? bias.getType() : Type(), readTypes,
       sink ? sink.getType() : Type(), query, key, value, bias, output, lse,
-      dOutput, dLse, sink, read,
-      operand(attention.getDropoutSeed()),
+      dOutput, dLse, sink, read, operand(attention.getDropoutSeed()),
       operand(attention.getDropoutOffset()), attention.getDropoutRateAttr(),
       attention.getScaleAttr(), /*schedule=*/ScheduleAttr());
   cloneMods(backward);
