@@ -69,8 +69,8 @@ void attn::addScoreOperands(TiledAttention &attention,
                             TiledBackward &backward) {
   for (ScoreNest &nest : backward.scoreNests)
     addGradient(attention, getSourceName(attention.operands, nest),
-                nest.sum ? nest.sum.getResult()
-                         : nest.attention.forall.getRegionIterArgs()[0]);
+                nest.sum ? Value(nest.sum.getResult())
+                         : Value(nest.attention.forall.getRegionIterArgs()[0]));
   for (SumKernel &sum : backward.sums) {
     if (!sum.op.getLse())
       continue;
@@ -99,7 +99,7 @@ static WorkspaceView getVectorView(ScoreNest &nest, StringRef name) {
   view.name = name.str();
   view.type = tile::GlobalType::get(type.getContext(), type.getShape(),
                                     type.getElementType());
-  view.bytes = llvm::join(sizes, " * ") + " * 4";
+  view.bytes = llvm::join(ArrayRef(sizes), " * ") + " * 4";
   for (auto [dim, size] : llvm::enumerate(sizes))
     if (type.isDynamicDim(dim))
       view.sizes.push_back(size);
