@@ -12,6 +12,7 @@
 #include "BackwardSchedules.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/IR/ScoreGradients.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
@@ -145,7 +146,7 @@ private:
     AttentionProblem problem = getProblem(op);
     bool isSupported = problem.elementType == ElementType::F16 ||
                        problem.elementType == ElementType::BF16;
-    if (op.getDBias() || !op.getCaptures().empty() || !isSupported)
+    if (findScoreGradients(op).unknown || !isSupported)
       return success();
     // Loops over no tiles at all would divide by their number.
     AttentionDims dims = AttentionDims::get(op);
