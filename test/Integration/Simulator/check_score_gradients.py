@@ -2,7 +2,8 @@
 
 usage: check_score_gradients.py DEVICE [bias|captures]: cpu, sim:sm_80 or sim:sm_90a. Sizes are off the tile, two query heads
 share a key head, the mask leaves rows without keys. attn-run compares with its float64 reference and, in the simulator, runs
-a second schedule, which must give the same bits. Standard library only.
+a second schedule, which must give the same bits. All cases run on sm_80; the others, whose kernels are made by the same code,
+take each third one. Standard library only.
 """
 
 import itertools
@@ -97,6 +98,7 @@ def check(device, folder, case, number):
 def main():
     device, kinds = sys.argv[1], sys.argv[2:] or ["bias", "captures"]
     cases = [*(bias_cases() if "bias" in kinds else []), *(capture_cases() if "captures" in kinds else [])]
+    cases = cases[:: 1 if device == "sim:sm_80" else 3]
     with tempfile.TemporaryDirectory() as folder:
         right = [check(device, folder, case, number) for number, case in enumerate(cases)]
     print(f"{sum(right)} of {len(right)} gradients are right")

@@ -2,12 +2,14 @@
 // checks of the simulator, against float64; with dropout, and at the sizes where a tile is cut.
 
 // RUN: attn-opt %s --attn-grad="recompute=true lse-gradient=true" -o %t.mlir
+// RUN: sed s/bf16/f16/g %s | attn-opt --attn-grad="recompute=true lse-gradient=true" -o %t.f16.mlir
+// RUN: sed s/bf16/f32/g %s | attn-opt --attn-grad="recompute=true lse-gradient=true" -o %t.f32.mlir
 // RUN: attn-run %t.mlir --function all_grad --device=sim:sm_80 --shape M=130,N=67 --random 1 --verify --schedules 10
 // RUN: attn-run %t.mlir --function all_grad --device=sim:sm_90a --shape M=66,N=129 --random 2 --verify --schedules 10
-// RUN: attn-run %t.mlir --function dropped_grad --device=sim:sm_80 --shape M=40,N=33 --random 3 --verify --schedules 3
-// RUN: attn-run %t.mlir --function dropped_grad --device=sim:sm_90a --shape M=64,N=64 --random 4 --verify --schedules 3
-// RUN: attn-run %t.mlir --function all_grad --device=cpu --shape M=130,N=67 --random 5 --verify
-// RUN: attn-run %t.mlir --function dropped_grad --device=cpu --shape M=40,N=33 --random 6 --verify
+// RUN: attn-run %t.f16.mlir --function dropped_grad --device=sim:sm_80 --shape M=40,N=33 --random 3 --verify --schedules 3
+// RUN: attn-run %t.f16.mlir --function dropped_grad --device=sim:sm_90a --shape M=64,N=64 --random 4 --verify --schedules 3
+// RUN: attn-run %t.f32.mlir --function all_grad --shape M=130,N=67 --random 5 --verify
+// RUN: attn-run %t.f32.mlir --function dropped_grad --shape M=40,N=33 --random 3 --verify
 
 !q = tensor<1x4x?x64xbf16>
 !k = tensor<1x2x?x64xbf16>
@@ -32,8 +34,12 @@ func.func @all(%q: !q, %k: !k, %v: !k, %bias: tensor<1x4x1x?xbf16>, %slopes: ten
   return %o, %lse : !q, !lse
 }
 
-func.func @dropped(%q: !q, %k: !k, %v: !k, %bias: tensor<1x1x?x?xf32>, %scales: tensor<4xf32>, %seed: i64, %offset: i64)
+func.func @dropped(%q: !q, %k: !k, %v: !k, %bias: tensor<1x1x?x?xf32>, %scales: tensor<4xf32>, %random: tensor<2xi64>)
     -> (!q, !lse) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %seed = tensor.extract %random[%c0] : tensor<2xi64>
+  %offset = tensor.extract %random[%c1] : tensor<2xi64>
   %o, %lse = attn.attention %q, %k, %v bias(%bias : tensor<1x1x?x?xf32>) dropout(%seed, %offset) rate(0.3)
       score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
         %x = tensor.extract %scales[%h] : tensor<4xf32>
