@@ -6,8 +6,9 @@
 //
 // Symbolic differentiation of a score_mod region in forward mode: next to the
 // value of each op goes its derivative (its tangent) with respect to one
-// variable, or to several that change alike. The result has the signature of a score_mod, so that whatever
-// inlines, lowers or evaluates such regions does so with derivatives too.
+// variable, or to several that change alike. The result has the signature of a
+// score_mod, so that whatever inlines, lowers or evaluates such regions does so
+// with derivatives too.
 //
 // Known are the float ops of arith and the ops of math. At points where a
 // function has no derivative the convention is:
