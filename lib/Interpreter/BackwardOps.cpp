@@ -9,8 +9,30 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace attn;
+
+/// The sum of -exp(sink - LSE) * delta over the rows of a head.
+static reference::Tensor getSinkGradient(const reference::Tensor &sink,
+                                         const reference::BackwardInputs &rows,
+                                         ElementType type) {
+  reference::Tensor gradient(sink.getShape(), type);
+  int64_t width = rows.output.getDim(kHeadDim);
+  int64_t length = rows.lse.getDim(kSequence);
+  for (int64_t row = 0; row < rows.lse.getNumElements(); ++row) {
+    if (rows.lse[row] == -HUGE_VAL)
+      continue;
+    double delta = rows.lseGradient ? -(*rows.lseGradient)[row] : 0;
+    for (int64_t i = row * width; i < (row + 1) * width; ++i)
+      delta += rows.output[i] * rows.outputGradient[i];
+    int64_t head = row / length % sink.getNumElements();
+    gradient.set(head,
+                 gradient[head] - std::exp(sink[head] - rows.lse[row]) * delta);
+  }
+  return gradient;
+}
 
 LogicalResult attn::evaluateBackward(Operation *op, Environment &environment) {
   auto backward = cast<AttentionBackwardOp>(op);
@@ -53,6 +75,10 @@ LogicalResult attn::evaluateBackward(Operation *op, Environment &environment) {
   for (auto [result, gradient] :
        llvm::zip_equal(backward.getDCaptures(), mods.captureGradients))
     set(result, gradient);
+  if (backward.getDSink())
+    set(backward.getDSink(),
+        getSinkGradient(operand(backward.getSink()), inputs,
+                        isOracle ? ElementType::F64 : ElementType::F32));
   return success();
 }
 

@@ -119,7 +119,7 @@ def attention_backward(
     """The gradients (d_query, d_key, d_value), with bias_gradient d_bias too, of a function of `attention`'s results.
 
     Arguments: those of the forward, its `output` and `lse`, and the gradients d_output [B, Hq, M, Dv] and, if the function
-    uses it, d_lse [B, Hq, M]. With `deterministic`, and on the CPU, they are the same bits in every run. Gradients of a bias are computed on the CPU only. A sink of the
+    uses it, d_lse [B, Hq, M]. With `deterministic`, and on the CPU, they are the same bits in every run. A sink of the
     forward is in its lse; the sink's own gradient is the sum over B and M of -exp(sink - lse) * (rowsum(d_output * output) -
     d_lse).
     """

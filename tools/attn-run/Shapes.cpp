@@ -162,6 +162,7 @@ void ShapeResolver::nameByBackward(AttentionBackwardOp backward,
     tie(rows, kHead, "Hq" + suffix);
     tie(rows, kSequence, "M" + suffix);
   }
+  tie(backward.getSink(), 0, "Hq" + suffix);
 }
 
 bool ShapeResolver::assign(size_t variable, int64_t size,

@@ -208,6 +208,16 @@ struct ConvertBackwardDelta : OpRewritePattern<BackwardDeltaOp> {
   }
 };
 
+struct ConvertBackwardSum : OpRewritePattern<BackwardSumOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(BackwardSumOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, emitBackwardSum(rewriter, op));
+    return success();
+  }
+};
+
 struct ConvertBackwardStep : OpRewritePattern<BackwardStepOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -289,8 +299,8 @@ private:
 
 void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns) {
   patterns.add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
-               ConvertBackwardDelta, ConvertBackwardStep, ConvertNormalize,
-               ConvertMerge>(patterns.getContext());
+               ConvertBackwardDelta, ConvertBackwardStep, ConvertBackwardSum,
+               ConvertNormalize, ConvertMerge>(patterns.getContext());
 }
 
 //===----------------------------------------------------------------------===//
@@ -303,7 +313,8 @@ struct ConvertAttnToLinalgPass
   void runOnOperation() override {
     getOperation()->walk([&](Operation *op) {
       if (isa<AttentionOp, OnlineAttentionOp, AttentionBackwardOp,
-              BackwardDeltaOp, BackwardStepOp, NormalizeOp, MergeOp>(op))
+              BackwardDeltaOp, BackwardStepOp, BackwardSumOp, NormalizeOp,
+              MergeOp>(op))
         ++numConverted;
     });
     RewritePatternSet patterns(&getContext());

@@ -23,9 +23,8 @@ struct RowInputs {
   Value dOutput, lse, delta;
 };
 
-/// `tensor` with the element type and the static sizes of `type`.
-static Value castTensor(OpBuilder &builder, Location loc, Value tensor,
-                        RankedTensorType type) {
+Value attn::castTensor(OpBuilder &builder, Location loc, Value tensor,
+                       RankedTensorType type) {
   auto from = cast<RankedTensorType>(tensor.getType());
   if (from.getElementType() != type.getElementType()) {
     AffineMap identity =
@@ -74,12 +73,15 @@ public:
   /// dS1 summed over what the bias is broadcast to.
   Value emitBiasGradient();
   Value emitCaptureGradient(Value capture, ArrayRef<tensor::ExtractOp> reads);
+  /// What the scores of a step add to `init`, those of a captured tensor if
+  /// there are reads.
+  Value emitScoreGradient(Value init, ArrayRef<tensor::ExtractOp> reads);
 
 private:
   void emitScoreGradients(Value lse, Value delta);
   Value emitProbabilities(Value lse);
   Value emitSoftmaxGradient(Value delta);
-  Value emitModGradient();
+  Value emitModGradient(ValueRange variables);
   /// P after dropout.
   Value emitDropped();
   Value emitWeightedKeyRows(Value weights, Value rows, double scale,
@@ -146,13 +148,11 @@ Value BackwardEmitter::emitSoftmaxGradient(Value delta) {
       });
 }
 
-/// dS1 = dS * score_mod'(S1)
-Value BackwardEmitter::emitModGradient() {
-  if (inputs.scoreMod->empty())
-    return dScores;
+/// dS1 = dS * score_mod'(variables)
+Value BackwardEmitter::emitModGradient(ValueRange variables) {
   Region derivative;
-  LogicalResult isKnown = differentiateMod(
-      *inputs.scoreMod, inputs.scoreMod->getArgument(0), derivative);
+  LogicalResult isKnown =
+      differentiateMod(*inputs.scoreMod, variables, derivative);
   assert(succeeded(isKnown) && "expected a score_mod that was verified");
   (void)isKnown;
   SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
@@ -175,7 +175,9 @@ void BackwardEmitter::emitScoreGradients(Value lse, Value delta) {
       [](OpBuilder &, Location, ValueRange args) { return args[0]; });
   probabilities = emitProbabilities(lse);
   dScores = emitSoftmaxGradient(delta);
-  dInner = emitModGradient();
+  dInner = inputs.scoreMod->empty()
+               ? dScores
+               : emitModGradient(inputs.scoreMod->getArgument(0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -306,7 +308,7 @@ Value BackwardEmitter::emitCaptureGradient(Value capture,
     llvm::append_range(arguments, position);
     for (tensor::ExtractOp read : reads) {
       Region derivative;
-      (void)differentiateMod(*inputs.scoreMod, read, derivative);
+      (void)differentiateMod(*inputs.scoreMod, read.getResult(), derivative);
       Value factor = inlineMod(b, derivative, arguments);
       Value term = zeroIfZero(b, l, gradient,
                               arith::MulFOp::create(b, l, gradient, factor));
@@ -322,6 +324,20 @@ Value BackwardEmitter::emitCaptureGradient(Value capture,
   return scf::buildLoopNest(builder, loc, zeros, sizes, ones, ValueRange(init),
                             body)
       .results[0];
+}
+
+Value BackwardEmitter::emitScoreGradient(Value init,
+                                         ArrayRef<tensor::ExtractOp> reads) {
+  SmallVector<Value> variables = llvm::map_to_vector(
+      reads, [](tensor::ExtractOp read) { return read.getResult(); });
+  SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
+  Value gradient =
+      generic({reads.empty() ? dInner : emitModGradient(variables)},
+              {map(loops), map(loops)}, expandHeads(init), loops, {},
+              [](OpBuilder &b, Location l, ValueRange args) -> Value {
+                return arith::AddFOp::create(b, l, args[0], args[1]);
+              });
+  return collapseHeads(gradient, init.getType());
 }
 
 //===----------------------------------------------------------------------===//
@@ -390,6 +406,12 @@ SmallVector<Value> attn::emitBackward(OpBuilder &builder,
   for (Value capture : op.getCaptures())
     gradients.push_back(
         emitter.emitCaptureGradient(capture, op.getReads(capture)));
+  if (op.getDSink()) {
+    AffineMap head = AffineMap::get(3, 0, builder.getAffineDimExpr(1));
+    gradients.push_back(
+        emitBackwardSum(builder, loc, {delta, op.getSink(), op.getLse(), head},
+                        cast<RankedTensorType>(op.getDSink().getType())));
+  }
   for (auto [gradient, result] : llvm::zip_equal(gradients, op->getResults()))
     gradient = castTensor(builder, loc, gradient,
                           cast<RankedTensorType>(result.getType()));
@@ -411,6 +433,9 @@ SmallVector<Value> attn::emitBackwardStep(OpBuilder &builder,
     gradients.push_back(emitter.emitKeyGradient(op.getDKey()));
     gradients.push_back(emitter.emitValueGradient(op.getDValue()));
   }
+  if (op.getDScores())
+    gradients.push_back(
+        emitter.emitScoreGradient(op.getDScores(), op.getReads()));
   for (auto [gradient, result] : llvm::zip_equal(gradients, op->getResults()))
     gradient = castTensor(builder, loc, gradient,
                           cast<RankedTensorType>(result.getType()));

@@ -19,6 +19,20 @@ llvm::SmallVector<mlir::Value> emitBackwardStep(mlir::OpBuilder &builder,
                                                 BackwardStepOp op);
 mlir::Value emitBackwardDelta(mlir::OpBuilder &builder, BackwardDeltaOp op);
 
+/// The operands of an attn.backward_sum; `lse` may be null.
+struct BackwardSum {
+  mlir::Value source, like, lse;
+  mlir::AffineMap map;
+};
+mlir::Value emitBackwardSum(mlir::OpBuilder &builder, mlir::Location loc,
+                            const BackwardSum &sum,
+                            mlir::RankedTensorType result);
+mlir::Value emitBackwardSum(mlir::OpBuilder &builder, BackwardSumOp op);
+
+/// `tensor` with the element type and the static sizes of `type`.
+mlir::Value castTensor(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value tensor, mlir::RankedTensorType type);
+
 } // namespace attn
 
 #endif // ATTN_LIB_CONVERSION_ATTNTOLINALG_BACKWARD_H

@@ -12,6 +12,7 @@
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/IR/ScoreGradients.h"
 
 #include "Backward.h"
 #include "KernelScope.h"
@@ -399,8 +400,14 @@ private:
   /// --attn-tile-backward leaves these; they would be lost silently.
   LogicalResult rejectUntiledBackward() {
     WalkResult result = getOperation().walk([](AttentionBackwardOp op) {
-      op.emitOpError() << "expected no gradient of a bias or of captured "
-                          "tensors on the GPU";
+      if (tensor::ExtractOp read = findScoreGradients(op).unknown)
+        read.emitOpError()
+            << "expected to read a tensor whose gradient is computed on a GPU "
+               "at the same indices as elsewhere, each of which is a constant "
+               "or one of (b, h, i, j), once; of i and j both at the end, or "
+               "one";
+      else
+        op.emitOpError() << "expected a backward that is tiled";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());

@@ -11,6 +11,7 @@
 
 #include "Backward.h"
 
+#include "BackwardScores.h"
 #include "BackwardSmallCache.h"
 #include "BackwardStep.h"
 #include "BackwardSums.h"
@@ -469,9 +470,9 @@ LogicalResult BackwardKernelBuilder::build() {
   if (failed(kernel))
     return failure();
   SmallVector<Value> views = addWorkspaces(*kernel, backward, loc);
-  workspaces = {views[0], views[1]};
+  workspaces = {views.end()[-2], views.back()};
   if (nest.isFused()) {
-    sums = views[2];
+    sums = views.front();
     values.map(attention.forall.getRegionIterArgs()[2], sums);
   }
   mapGrid();
@@ -503,6 +504,8 @@ FailureOr<int64_t> attn::buildBackwardKernels(OpBuilder &builder,
       return failure();
   if (backward->isFused() &&
       failed(buildRoundingKernel(builder, *backward, name)))
+    return failure();
+  if (failed(buildScoreKernels(builder, *backward)))
     return failure();
   return backward->plan.kernels.size();
 }

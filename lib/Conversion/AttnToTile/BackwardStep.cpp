@@ -266,10 +266,15 @@ FailureOr<Value> BackwardStepBuilder::buildGradient(Value product,
                                                     Value probabilities,
                                                     Value dProbabilities) {
   Region derivative;
-  if (step.hasScoreMod() &&
-      failed(differentiateMod(step.getScoreMod(),
-                              step.getScoreMod().getArgument(0), derivative)))
-    return failure();
+  if (step.hasScoreMod()) {
+    SmallVector<Value> variables = llvm::map_to_vector(
+        step.getReads(),
+        [](tensor::ExtractOp read) -> Value { return read.getResult(); });
+    if (variables.empty())
+      variables.push_back(step.getScoreMod().getArgument(0));
+    if (failed(differentiateMod(step.getScoreMod(), variables, derivative)))
+      return failure();
+  }
   SmallVector<Value> inputs = {probabilities, dProbabilities};
   if (!tiles.startsFromDelta)
     inputs.push_back(getVector(tiles.delta));

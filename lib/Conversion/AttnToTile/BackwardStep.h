@@ -22,12 +22,12 @@ namespace attn {
 /// row. Null what no gradient needs.
 struct BackwardTiles {
   mlir::Value query, key, value, dOutput, lse, delta;
+  /// A tensor with as many rows as the queries.
+  mlir::Value queries;
   /// dP - delta is summed up from -delta on, which `delta` then has, a tile of
   /// one row. Nothing has the scale yet, which costs an instruction for each
   /// score here, but only one for each element of the gradients.
   bool startsFromDelta = false;
-  /// A tensor with as many rows as the queries.
-  mlir::Value queries;
 };
 
 /// What the kernels want to know of a query: log2(e) * LSE, or inf where there

@@ -17,7 +17,7 @@ using namespace attn;
 SmallVector<Value> attn::addWorkspaces(tile::KernelOp kernel,
                                        TiledBackward &backward, Location loc) {
   return llvm::map_to_vector(
-      backward.getWorkspaces(), [&](const WorkspaceView &view) -> Value {
+      backward.getOwnViews(), [&](const WorkspaceView &view) -> Value {
         return kernel.getBody().front().addArgument(view.type, loc);
       });
 }
@@ -87,9 +87,9 @@ void RowKernelBuilder::buildDelta() {
   Value zero = createFill(
       builder, loc,
       getAccumulatorType(builder, nest.getTileM(), nest.getColumns()), 0.0f);
-  tile::StoreOp::create(builder, loc, rows.lse, workspaces[0], at);
-  tile::StoreOp::create(builder, loc, rows.delta, workspaces[1], at);
-  tile::StoreOp::create(builder, loc, zero, workspaces[2], at);
+  tile::StoreOp::create(builder, loc, rows.lse, workspaces[1], at);
+  tile::StoreOp::create(builder, loc, rows.delta, workspaces[2], at);
+  tile::StoreOp::create(builder, loc, zero, workspaces[0], at);
   tile::ReturnOp::create(builder, loc);
 }
 
@@ -138,7 +138,7 @@ Value RowKernelBuilder::readSum(Value row, Value column) {
   Value indices[] = {toI64(at[kBatch]), toI64(at[kHead]), sumRow,
                      toI64(remainder(offset, width))};
   return tile::ExtractOp::create(builder, loc, builder.getF32Type(),
-                                 workspaces[2], indices);
+                                 workspaces[0], indices);
 }
 
 void RowKernelBuilder::buildRounding() {

@@ -46,7 +46,7 @@ SmallVector<std::string> dimNames(const KernelOperand &operand) {
     return {"B", "Hq", "M"};
   SmallVector<std::string> names;
   for (int64_t i = 0; i < operand.type.getRank(); ++i)
-    names.push_back(operand.name + "_dim" + std::to_string(i));
+    names.push_back(name.str() + "_dim" + std::to_string(i));
   return names;
 }
 
@@ -242,12 +242,13 @@ private:
   Attribute results() {
     NamedAttrList numbers;
     for (const KernelOperand &operand : attention.operands) {
-      auto argument = dyn_cast<BlockArgument>(operand.tensor);
-      if (!operand.isOutput || !argument)
+      if (!operand.isOutput)
         continue;
-      auto forall = cast<scf::ForallOp>(argument.getOwner()->getParentOp());
-      OpResult result =
-          forall.getTiedOpResult(forall.getTiedOpOperand(argument));
+      auto result = dyn_cast<OpResult>(operand.tensor);
+      if (auto argument = dyn_cast<BlockArgument>(operand.tensor)) {
+        auto forall = cast<scf::ForallOp>(argument.getOwner()->getParentOp());
+        result = forall.getTiedOpResult(forall.getTiedOpOperand(argument));
+      }
       for (OpOperand &use : result.getUses())
         if (use.getOwner()->hasTrait<OpTrait::ReturnLike>())
           numbers.set(operand.name, number(use.getOperandNumber()));

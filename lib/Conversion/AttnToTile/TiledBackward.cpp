@@ -7,6 +7,7 @@
 #include "TiledBackward.h"
 
 #include "Backward.h"
+#include "BackwardScores.h"
 #include "Prologue.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
@@ -61,11 +62,17 @@ static void addOperands(TiledBackward &backward) {
   SmallVector<scf::ForallOp> foralls;
   for (BackwardNest &nest : backward.nests)
     foralls.push_back(nest.attention.forall);
+  for (ScoreNest &nest : backward.scoreNests)
+    foralls.push_back(nest.attention.forall);
   attention.forall = foralls.front();
   attention.schedule = backward.nests.front().attention.schedule;
   findPrologue(attention, foralls);
   SetVector<Value> captures;
   for (BackwardNest &nest : backward.nests) {
+    nest.attention.prologue = attention.prologue;
+    captures.insert_range(findTensorsRead(nest.attention));
+  }
+  for (ScoreNest &nest : backward.scoreNests) {
     nest.attention.prologue = attention.prologue;
     captures.insert_range(findTensorsRead(nest.attention));
   }
@@ -85,7 +92,10 @@ static void addOperands(TiledBackward &backward) {
       addOperand(attention, "d_value", outputs[nest.hasDKey()], 2,
                  /*isOutput=*/true);
   }
+  addScoreOperands(attention, backward);
   for (BackwardNest &nest : backward.nests)
+    nest.attention.operands = attention.operands;
+  for (ScoreNest &nest : backward.scoreNests)
     nest.attention.operands = attention.operands;
 }
 
@@ -154,15 +164,18 @@ static LaunchPlan getPlan(TiledBackward &backward, StringRef name) {
          {tiles, "dim(" + operand.str() + ", 1)", "dim(query, 0)"},
          nest.attention.schedule.getWarps()});
   }
+  if (backward.isFused())
+    plan.kernels.push_back(getRowKernel(backward, name.str() + "_round"));
+  size_t numOfPrologue = plan.workspaces.size();
+  addScoreKernels(plan, backward, name);
   BackwardNest &first = backward.nests.front();
   BackwardStepOp step = first.steps.front();
-  for (StringRef name : {"lse_base2", "delta"})
-    plan.workspaces.push_back(getRowView(step, name, first.getTileM()));
-  if (backward.isFused()) {
-    plan.kernels.push_back(getRowKernel(backward, name.str() + "_round"));
+  if (backward.isFused())
     plan.workspaces.push_back(
         getSumsView(step, first.getTileM(), first.getColumns()));
-  }
+  for (StringRef name : {"lse_base2", "delta"})
+    plan.workspaces.push_back(getRowView(step, name, first.getTileM()));
+  backward.numOwnViews = plan.workspaces.size() - numOfPrologue;
   return plan;
 }
 
@@ -196,6 +209,15 @@ static LogicalResult checkOperands(BackwardStepOp step) {
 
 static int64_t getTileSize(Value tile) {
   return cast<ShapedType>(tile.getType()).getDimSize(kSequence);
+}
+
+/// Scores are added up in either order: there the keys stay if the loops are
+/// inside of them.
+bool BackwardNest::keysAreRows() {
+  BackwardStepOp step = steps.front();
+  if (!step.getDScores())
+    return !step.getDQuery() || isFused();
+  return !getSlice(step.getKey())->getParentOfType<scf::ForOp>();
 }
 
 int64_t BackwardNest::getTileM() {
@@ -319,6 +341,7 @@ FailureOr<TiledBackward> TiledBackward::find(Operation *function,
   if (forward.wasInterrupted())
     return failure();
   backward.nests = findNests(function, name);
+  takeScoreNests(backward, function);
   unsigned numDeltas = 0;
   function->walk([&](BackwardDeltaOp op) {
     backward.delta = op;
@@ -343,6 +366,8 @@ FailureOr<TiledBackward> TiledBackward::find(Operation *function,
     backward.rounding =
         (*sums.getUsers().begin())->getParentOfType<scf::ForallOp>();
   }
+  if (failed(checkScores(backward)))
+    return failure();
   addOperands(backward);
   backward.plan = getPlan(backward, name);
   return backward;

@@ -25,7 +25,7 @@ struct BackwardNest {
   std::string entry;
 
   /// Tiles of keys stay, and of rows stream past.
-  bool keysAreRows() { return !steps.front().getDQuery() || isFused(); }
+  bool keysAreRows();
   /// All gradients: dQ is added up in memory.
   bool isFused() { return steps.front().getDQuery() && hasDKey(); }
   /// Some gradient of scores is wanted, for which the values are needed.
@@ -43,14 +43,30 @@ struct BackwardNest {
   }
 };
 
+/// A nest that adds up the gradients of scores, which becomes a kernel.
+struct ScoreNest : BackwardNest {
+  /// Takes its vectors; null if it writes tiles of the gradient itself.
+  BackwardSumOp sum;
+  unsigned view = 0; ///< the workspace of its vectors, among the own ones
+};
+
+/// An attn.backward_sum, which becomes a kernel.
+struct SumKernel {
+  BackwardSumOp op;
+  std::string entry;
+  unsigned view = 0; ///< the workspace of its source, among the own ones
+};
+
 /// The nests of a backward, and what all kernels take.
 struct TiledBackward {
   llvm::SmallVector<BackwardNest, 0>
       nests; ///< dQ, then dK and dV or each apart
+  llvm::SmallVector<ScoreNest, 0> scoreNests;
+  llvm::SmallVector<SumKernel> sums;
   BackwardDeltaOp delta;
   /// Of a fused one, the nest that rounds dQ; else null.
   mlir::scf::ForallOp rounding;
-  /// The last workspaces are those of getWorkspaces().
+  /// The last workspaces are those of getOwnViews().
   LaunchPlan plan;
 
   bool isFused() { return nests.front().isFused(); }
@@ -60,12 +76,14 @@ struct TiledBackward {
   bool startsFromDelta() {
     return isFused() && !nests.front().steps.front().getDropoutSeed();
   }
-  /// lse and delta as RowValues has them, and of a fused backward the sums of
-  /// dQ, [B, Hq, M, D] in f32: of each row tile a fragment as
-  /// attn_tile.accumulate has it.
-  llvm::ArrayRef<WorkspaceView> getWorkspaces() {
-    return llvm::ArrayRef(plan.workspaces).take_back(isFused() ? 3 : 2);
+  /// The workspaces that are not of the prologue: the vectors of the score
+  /// nests that have any; of a fused backward the sums of dQ, [B, Hq, M, D] in
+  /// f32, of each row tile a fragment as attn_tile.accumulate has it; lse and
+  /// delta as RowValues has them.
+  llvm::ArrayRef<WorkspaceView> getOwnViews() {
+    return llvm::ArrayRef(plan.workspaces).take_back(numOwnViews);
   }
+  unsigned numOwnViews = 0;
   /// True if the fragments of dQ are [D, M]: there are as many columns of dQ as
   /// warps take rows. Else they are [M, D].
   bool sumsAreTransposed();

@@ -296,11 +296,21 @@ private:
     int64_t bytes = element.getIntOrFloatBitWidth() / 8;
     Value base =
         index.offset(address, index.toI64(index.mul(columns.first, bytes)));
-    auto storeBlock = [&](int64_t block) {
+    auto pairOf = [&](int64_t block) {
       size_t first = ((half / 2) * colBlocks + block) * 4 + (half % 2) * 2;
-      storePair(builder, loc, registers.slice(first, 2), element,
+      return registers.slice(first, 2);
+    };
+    auto storeBlock = [&](int64_t block) {
+      storePair(builder, loc, pairOf(block), element,
                 index.offset(base, block * 8 * bytes));
     };
+    if (op.getSingle()) {
+      for (int64_t block = 0; block < colBlocks; ++block)
+        for (auto [k, value] : llvm::enumerate(pairOf(block)))
+          storeSingle(builder, loc, value, element,
+                      {base, columns.left, block * 8 + int64_t(k)});
+      return;
+    }
     if (columns.known > 0) {
       for (int64_t block = 0; block * 8 < columns.known; ++block)
         storeBlock(block);
@@ -321,6 +331,29 @@ private:
       builder.setInsertionPointToStart(guarded.thenBlock());
       storeBlock(block);
     }
+  }
+
+  /// Column number `column` from `base` on, of `left` that are there.
+  struct Place {
+    Value base, left;
+    int64_t column;
+  };
+
+  /// Writes one column, if it exists.
+  static void storeSingle(OpBuilder &builder, Location loc, Value value,
+                          Type element, const Place &place) {
+    IndexBuilder index(builder, loc);
+    Value exists =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                              place.left, index.i32(place.column));
+    auto guarded = scf::IfOp::create(builder, loc, exists);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(guarded.thenBlock());
+    if (!element.isF32())
+      value = LLVM::FPTruncOp::create(builder, loc, element, value);
+    int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+    LLVM::StoreOp::create(builder, loc, value,
+                          index.offset(place.base, place.column * bytes));
   }
 
   /// Writes two neighbouring columns.

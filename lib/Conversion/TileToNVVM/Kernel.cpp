@@ -187,12 +187,29 @@ std::optional<NVVM::ReduxKind> getReduxKind(gpu::AllReduceOperation kind) {
   }
 }
 
+/// The sum over the lanes of a warp, in one order.
+Value addOverLanes(OpBuilder &builder, Location loc, Value value) {
+  IndexBuilder index(builder, loc);
+  for (int64_t mask = 16; mask > 0; mask /= 2) {
+    Value other = NVVM::ShflOp::create(
+        builder, loc, value.getType(), index.i32(-1), value, index.i32(mask),
+        index.i32(31), NVVM::ShflKind::bfly, UnitAttr());
+    value = arith::AddFOp::create(builder, loc, value, other);
+  }
+  return value;
+}
+
 struct SubgroupReduceLowering
     : public OpConversionPattern<gpu::SubgroupReduceOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
   matchAndRewrite(gpu::SubgroupReduceOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    if (op.getType().isF32() && op.getOp() == gpu::AllReduceOperation::ADD) {
+      rewriter.replaceOp(
+          op, addOverLanes(rewriter, op.getLoc(), adaptor.getValue()));
+      return success();
+    }
     std::optional<NVVM::ReduxKind> kind = getReduxKind(op.getOp());
     if (!kind || !op.getType().isInteger(32))
       return rewriter.notifyMatchFailure(op, "no redux.sync");

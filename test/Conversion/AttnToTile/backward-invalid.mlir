@@ -40,13 +40,30 @@ func.func @f(%q: tensor<1x2x64x64xf16>, %o: tensor<1x2x64x64xf16>, %lse: tensor<
 
 // -----
 
-// the gradient of a bias
-func.func @f(%q: tensor<1x2x64x64xf16>, %b: tensor<1x1x64x64xf16>, %lse: tensor<1x2x64xf32>) -> tensor<1x2x64x64xf16> {
-  // expected-remark @+2 {{gradients of a bias are computed unfused, from whole score tensors}}
-  // expected-error @+1 {{expected no gradient of a bias or of captured tensors on the GPU}}
-  %d:4 = attn.attention_backward %q, %q, %q bias(%b : tensor<1x1x64x64xf16>) output(%q : tensor<1x2x64x64xf16>) lse(%lse : tensor<1x2x64xf32>) d_output(%q : tensor<1x2x64x64xf16>)
+// a captured tensor at indices that no CTA can own
+func.func @f(%q: tensor<1x2x64x64xf16>, %t: tensor<64xf32>, %lse: tensor<1x2x64xf32>) -> tensor<64xf32> {
+  // expected-remark @+1 {{gradients of captured tensors are computed unfused, from whole score tensors}}
+  %d:4 = attn.attention_backward %q, %q, %q output(%q : tensor<1x2x64x64xf16>) lse(%lse : tensor<1x2x64xf32>) d_output(%q : tensor<1x2x64x64xf16>)
+      captures(%t : tensor<64xf32>)
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %x = arith.xori %i, %j : index
+        // expected-error @+1 {{expected to read a tensor whose gradient is computed on a GPU at the same indices as elsewhere, each of which is a constant or one of (b, h, i, j), once; of i and j both at the end, or one}}
+        %y = tensor.extract %t[%x] : tensor<64xf32>
+        %r = arith.addf %s, %y : f32
+        attn.yield %r : f32
+      }
+      : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> d_captures(tensor<64xf32>)
+  return %d#3 : tensor<64xf32>
+}
+
+// -----
+
+// the gradient of a bias, of scores that are all 0
+func.func @f(%q: tensor<1x2x64x64xf16>, %b: tensor<1x1x64x64xf16>, %lse: tensor<1x2x64xf32>) -> tensor<1x1x64x64xf16> {
+  // expected-error @+1 {{expected a scale other than 0 for the gradient of a bias, a captured tensor or a sink on a GPU, got 0}}
+  %d:4 = attn.attention_backward %q, %q, %q bias(%b : tensor<1x1x64x64xf16>) output(%q : tensor<1x2x64x64xf16>) lse(%lse : tensor<1x2x64xf32>) d_output(%q : tensor<1x2x64x64xf16>) scale(0.0)
       : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> d_bias(tensor<1x1x64x64xf16>)
-  return %d#0 : tensor<1x2x64x64xf16>
+  return %d#3 : tensor<1x1x64x64xf16>
 }
 
 // -----

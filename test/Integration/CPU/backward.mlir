@@ -1,7 +1,6 @@
 // Backward functions that --attn-grad builds, compiled for the CPU: each gradient
 // against float64. Masks of every kind, grouped heads, sizes on and off the
-// tile, score changes, rows that see no key. The last two functions go the
-// unfused way: gradients of a bias and of a captured tensor.
+// tile, score changes, rows that see no key; a bias and a captured tensor.
 
 // RUN: sed s/TYPE/f32/g %s | attn-opt --attn-grad=recompute=true -o %t.f32.mlir
 // RUN: sed s/TYPE/f16/g %s | attn-opt --attn-grad=recompute=true -o %t.f16.mlir

@@ -50,7 +50,7 @@ func.func @small(%q: tensor<?x2x?x64xTYPE>, %k: tensor<?x2x?x64xTYPE>, %sink: te
   return %o, %lse : tensor<?x2x?x64xTYPE>, tensor<?x2x?xf32>
 }
 
-// The gradient of a bias is computed unfused.
+// The gradient of a bias.
 func.func @bias(%q: tensor<1x2x?x32xTYPE>, %k: tensor<1x2x?x32xTYPE>, %bias: tensor<1x2x1x?xf32>, %seed: tensor<i64>)
     -> (tensor<1x2x?x32xTYPE>, tensor<1x2x?xf32>) {
   %s = tensor.extract %seed[] : tensor<i64>

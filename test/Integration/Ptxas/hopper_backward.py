@@ -1,8 +1,8 @@
 """Static budgets of the backward's sm_90a kernels: spills, wgmma serialisation, the order of a step, its instructions.
 
-usage: hopper_backward.py PTXAS D DV KERNEL=PRODUCTS:BUDGET[,PRODUCTS:BUDGET]...: both types; full, causal and window. Fails
+usage: hopper_backward.py [--fused] PTXAS D DV KERNEL=PRODUCTS:BUDGET[,PRODUCTS:BUDGET]...: both types; full, causal and window. Fails
 if ptxas spills, serialises wgmma (C75xx) or waits for dP before the exponentials; or if the loops of a kernel (dq, dkv, dk,
-dv), which have PRODUCTS instructions of wgmma in a step of one of the tiles that are chosen, all have more instructions than
+dv; dqkv with --fused), which have PRODUCTS instructions of wgmma in a step of one of the tiles that are chosen, all have more instructions than
 that tile's BUDGET.
 """
 
@@ -62,14 +62,16 @@ def check_step(name, loop):
 
 
 def main():
-    ptxas, d, dv = sys.argv[1], *map(int, sys.argv[2:4])
-    budgets = dict(item.split("=") for item in sys.argv[4:])
+    arguments = [argument for argument in sys.argv[1:] if argument != "--fused"]
+    schedule = f"{{schedule = #attn.schedule<fused = {str('--fused' in sys.argv).lower()}>}}"
+    ptxas, d, dv = arguments[0], *map(int, arguments[1:3])
+    budgets = dict(item.split("=") for item in arguments[3:])
     with tempfile.TemporaryDirectory() as folder:
         for dtype, case in [("f16", "full")] + [("bf16", case) for case in CASES]:
             name = f"{dtype} ({d}, {dv}) {case}"
             sizes, mask = CASES[case]
             q, v, lse = f"tensor<{sizes}x{d}x{dtype}>", f"tensor<{sizes}x{dv}x{dtype}>", f"tensor<{sizes}xf32>"
-            path = assemble(ptxas, folder, name, MODULE.format(q=q, v=v, lse=lse, mask=mask))
+            path = assemble(ptxas, folder, name, MODULE.format(q=q, v=v, lse=lse, mask=f"{mask} {schedule}"))
             for kernel, numbers in budgets.items():
                 code = cubin.read_kernel(path, f"grad_{kernel}")
                 tiles = [map(int, tile.split(":")) for tile in numbers.split(",")]

@@ -1,7 +1,7 @@
 """Runs the backward under the masks of check_masks.py and check_data_masks.py and holds what was visited to brute force.
 
-usage: check_backward_masks.py DEVICE [data|NAME...]: cpu, sim:sm_80 or sim:sm_90a; all masks that do not read data, those
-that do, or these. Two query heads share a key head, but where heads see different keys. The gradients are compared with
+usage: check_backward_masks.py [--fused] DEVICE [data|NAME...]: cpu, sim:sm_80 or sim:sm_90a; all masks that do not read data,
+those that do, or these; by the deterministic kernels, or the fused one. Two query heads share a key head, but where heads see different keys. The gradients are compared with
 float64 (attn-run --verify). In the simulator, the products of each kernel and the bytes that are read of what streams past
 must be those of the tiles in which some pair is visible, and no others. Standard library only.
 """
@@ -17,8 +17,9 @@ from check_data_masks import CASES, Case
 from check_masks import MASKS, STATIC, D, Traced, check_all
 
 TILE = 64
-# Products of D columns in each visited tile: S, dP and dQ; S, dP, dV and dK.
-PRODUCTS = {"dq": 3, "dkv": 4}
+FUSED = "--fused" in sys.argv
+# Products of D columns in each visited tile: S, dP and dQ; S, dP, dV and dK; or all five.
+PRODUCTS = {"dqkv": 5} if FUSED else {"dq": 3, "dkv": 4}
 
 
 def constant_case(name):
@@ -46,7 +47,7 @@ def make_gradient(module, path):
     """Writes the gradient of an attention, with tiles of given sizes."""
     command = ["attn-opt", "--attn-grad=recompute=true", "-"]
     made = subprocess.run(command, input=module, capture_output=True, text=True, check=True)
-    schedule = f"{{schedule = #attn.schedule<tile_m = {TILE}, tile_n = {TILE}>}}"
+    schedule = f"{{schedule = #attn.schedule<tile_m = {TILE}, tile_n = {TILE}, fused = {str(FUSED).lower()}>}}"
     # Before the types of the op.
     text, changes = re.subn(r"(attention_backward.*?)( : tensor<[^:()]*->)", rf"\1 {schedule}\2", made.stdout, flags=re.DOTALL)
     assert changes == 1, made.stdout
@@ -55,7 +56,7 @@ def make_gradient(module, path):
 
 
 def expect(case, key_heads):
-    """Products of both kernels, and bytes read: tiles that stay once, others as often as they are visited."""
+    """Products of the kernels, and bytes read: tiles that stay once, others as often as they are visited."""
     tiles = keys_visited = rows_visited = 0
     for b, h in itertools.product(range(case.batches), range(case.heads)):
         for m, n in itertools.product(range(0, case.rows, TILE), range(0, case.keys, TILE)):
@@ -63,8 +64,11 @@ def expect(case, key_heads):
             if any(case.mask(b, h, i, j) for i in rows for j in keys):
                 tiles, keys_visited, rows_visited = tiles + 1, keys_visited + len(keys), rows_visited + len(rows)
     row_bytes = D * 2
-    key_bytes = (keys_visited + case.batches * key_heads * case.keys) * row_bytes
-    query_bytes = (case.batches * case.heads * case.rows + rows_visited) * row_bytes
+    key_bytes = case.batches * key_heads * case.keys * row_bytes
+    query_bytes = rows_visited * row_bytes
+    if not FUSED:  # dQ
+        key_bytes += keys_visited * row_bytes
+        query_bytes += case.batches * case.heads * case.rows * row_bytes
     counts = {f"flops of {kernel}": tiles * TILE * TILE * D * 2 * products for kernel, products in PRODUCTS.items()}
     return counts | {"key": key_bytes, "value": key_bytes, "query": query_bytes, "d_output": query_bytes}
 
@@ -103,7 +107,8 @@ def check(device, name, folder):
 
 
 def main():
-    device, names = sys.argv[1], sys.argv[2:] or list(MASKS)
+    arguments = [argument for argument in sys.argv[1:] if argument != "--fused"]
+    device, names = arguments[0], arguments[1:] or list(MASKS)
     check_all(check, device, list(CASES) if names == ["data"] else names)
 
 

@@ -12,11 +12,12 @@ using namespace attn;
 
 static BackwardSelection select(const std::string &problem,
                                 const std::string &target,
-                                const std::string &fields = "") {
+                                const std::string &fields = "",
+                                bool deterministic = true) {
   ScheduleOverrides overrides = *ScheduleOverrides::parse(fields);
   Result<BackwardSelection> selection = selectBackwardSchedules(
       *AttentionProblem::parse(problem + " pass=backward"),
-      *lookupTarget(target), {overrides, overrides});
+      *lookupTarget(target), {overrides, overrides, deterministic});
   EXPECT_TRUE(selection) << selection.error();
   return selection ? *selection : BackwardSelection();
 }
@@ -47,6 +48,51 @@ TEST(BackwardSchedule, HeadDims) {
   }
 }
 
+/// One kernel for all gradients where that is predicted to be clearly faster
+/// and its bits may differ from run to run.
+TEST(BackwardSchedule, Fused) {
+  const Names fused = {"delta", "dqkv", "round"}, apart = {"dq", "dkv"};
+  const std::string sizes = "B=2 H=16 M=8192 N=8192 ";
+  BackwardSelection usual = select(sizes + "D=128", "sm_90a", "", false);
+  EXPECT_EQ(getNames(usual), fused);
+  EXPECT_FALSE(usual.maySpill());
+  // Statistics, and dQ in f32.
+  EXPECT_EQ(usual.workspaceBytes, int64_t(2) * 16 * 8192 * (128 + 2) * 4);
+  const Schedule &schedule = usual.kernels[1].schedule;
+  EXPECT_TRUE(schedule.fused);
+  EXPECT_EQ(schedule.tileM, 64);
+  EXPECT_EQ(schedule.tileN, 128);
+  EXPECT_EQ(getNames(select(sizes + "D=64", "sm_90a", "", false)), fused);
+  EXPECT_EQ(getNames(select(sizes + "D=128", "sm_90a", "fused=0", false)),
+            apart);
+  EXPECT_EQ(getNames(select(sizes + "D=128", "sm_80", "", false)), apart);
+  // No tile whose rows, or columns, are those of whole warpgroups.
+  EXPECT_EQ(getNames(select(sizes + "D=96", "sm_90a", "", false)), apart);
+}
+
+/// Its errors name what it takes.
+TEST(BackwardSchedule, FusedErrors) {
+  auto fails = [](const std::string &dims, const char *target,
+                  const std::string &fields, bool deterministic) {
+    ScheduleOverrides overrides = *ScheduleOverrides::parse(fields);
+    Result<BackwardSelection> selection = selectBackwardSchedules(
+        *AttentionProblem::parse("M=1024 N=1024 pass=backward " + dims),
+        *lookupTarget(target), {overrides, overrides, deterministic});
+    return selection ? "" : selection.error();
+  };
+  EXPECT_NE(fails("D=128", "sm_90a", "fused=1", true)
+                .find("a deterministic one was asked for"),
+            std::string::npos);
+  EXPECT_NE(fails("D=128", "sm_80", "fused=1", false)
+                .find("expected mma = \"wgmma\" with fused, got \"mma_sync\""),
+            std::string::npos);
+  EXPECT_NE(fails("D=96", "sm_90a", "fused=1 tile_m=64", false)
+                .find("of a fused kernel, got D = 96 and tile_m = 64"),
+            std::string::npos);
+  EXPECT_EQ(fails("D=128", "sm_90a", "fused=1 kind=small_cache", false),
+            "expected fused = false with kind = \"small_cache\"");
+}
+
 /// Above 256 columns CTAs share those of a gradient.
 TEST(BackwardSchedule, Slices) {
   for (const char *target : {"sm_90a", "sm_80"}) {
@@ -69,7 +115,7 @@ TEST(BackwardSchedule, Dropout) {
   problem.hasDropout = true;
   BackwardCost random =
       *getBackwardCost(problem, usual.kernel, usual.schedule, target);
-  EXPECT_EQ(random.registersPerThread, usual.cost.registersPerThread + 16);
+  EXPECT_EQ(random.registersPerThread, usual.cost.registersPerThread + 40);
 }
 
 /// Each kernel fits, and the rows of dK and dV are whole tiles of those of dQ.

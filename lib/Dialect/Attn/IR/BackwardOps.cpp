@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Accessors, shapes and verifiers of attention_backward, backward_delta and
-// backward_step; the labels are those of docs/Spec.md.
+// Accessors, shapes and verifiers of attention_backward, backward_delta,
+// backward_step and backward_sum; the labels are those of docs/Spec.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,13 +49,19 @@ FloatType AttentionBackwardOp::getScoreType() {
   return attn::getScoreType(getQuery());
 }
 
-SmallVector<tensor::ExtractOp> AttentionBackwardOp::getReads(Value capture) {
+/// The reads of `capture` in a score_mod, which may be empty.
+static SmallVector<tensor::ExtractOp> findReads(Region &scoreMod,
+                                                Value capture) {
   SmallVector<tensor::ExtractOp> reads;
-  if (hasScoreMod())
-    for (auto read : getScoreMod().getOps<tensor::ExtractOp>())
+  if (!scoreMod.empty())
+    for (auto read : scoreMod.getOps<tensor::ExtractOp>())
       if (read.getTensor() == capture)
         reads.push_back(read);
   return reads;
+}
+
+SmallVector<tensor::ExtractOp> AttentionBackwardOp::getReads(Value capture) {
+  return findReads(getScoreMod(), capture);
 }
 
 LogicalResult
@@ -65,6 +71,7 @@ AttentionBackwardOp::reifyResultShapes(OpBuilder &builder,
   if (getDBias())
     appendSizes(builder, getBias(), shapes);
   appendSizes(builder, getCaptures(), shapes);
+  appendSizes(builder, getSink(), shapes);
   return success();
 }
 
@@ -128,9 +135,28 @@ static LogicalResult verifyCaptures(AttentionBackwardOp op) {
   return success();
 }
 
+/// attention_backward_c8: the sink and its gradient.
+static LogicalResult verifySink(AttentionBackwardOp op) {
+  if (!op.getSink() != !op.getDSink())
+    return op.emitOpError() << "expected d_sink with a sink, and no sink "
+                               "without, got one of both";
+  if (!op.getSink())
+    return success();
+  auto type = cast<ShapedType>(op.getSink().getType());
+  Type element = getElementTypeOrSelf(op.getQuery().getType());
+  auto query = cast<ShapedType>(op.getQuery().getType());
+  if (failed(verifyElementType(op, "sink", type, element, op.getScoreType())) ||
+      failed(verifyEqual(op, {"query", "Hq", query.getDimSize(kHead)},
+                         {"sink", "0", type.getDimSize(0)})))
+    return failure();
+  return verifyGradient(op, "d_sink", op.getDSink(), "sink", op.getSink(),
+                        op.getScoreType());
+}
+
 LogicalResult AttentionBackwardOp::verify() {
   if (failed(verifyOperands(*this, AttentionOperands::get(*this))) ||
-      failed(verifyDropout(*this)) || failed(verifyForwardResults(*this)))
+      failed(verifyDropout(*this)) || failed(verifyForwardResults(*this)) ||
+      failed(verifySink(*this)))
     return failure();
   // attention_backward_c3
   Type score = getScoreType();
@@ -212,8 +238,33 @@ FloatType BackwardStepOp::getScoreType() {
 LogicalResult
 BackwardStepOp::reifyResultShapes(OpBuilder &builder,
                                   ReifiedRankedShapedTypeDims &shapes) {
-  appendSizes(builder, {getDQuery(), getDKey(), getDValue()}, shapes);
+  appendSizes(builder, {getDQuery(), getDKey(), getDValue(), getDScores()},
+              shapes);
   return success();
+}
+
+SmallVector<tensor::ExtractOp> BackwardStepOp::getReads() {
+  return findReads(getScoreMod(), getCapture());
+}
+
+/// backward_step_c3, c6: gradients that are given together, and of what.
+static LogicalResult verifyGradientKinds(BackwardStepOp op) {
+  bool hasProduct = op.getDQuery() || op.getDKey() || op.getDValue();
+  if (hasProduct == static_cast<bool>(op.getDScores()))
+    return op.emitOpError()
+           << "expected d_query, d_key or d_value, or d_scores alone";
+  if (!op.getCapture())
+    return success();
+  if (!op.getDScores())
+    return op.emitOpError() << "expected d_scores of a captured tensor";
+  SmallVector<tensor::ExtractOp> reads = op.getReads();
+  if (reads.empty())
+    return op.emitOpError() << "expected score_mod to read the tensor that "
+                               "d_scores is of by tensor.extract";
+  return verifyDifferentiable(
+      op.getScoreMod(), llvm::map_to_vector(reads, [](tensor::ExtractOp read) {
+        return read.getResult();
+      }));
 }
 
 LogicalResult BackwardStepOp::verify() {
@@ -238,9 +289,6 @@ LogicalResult BackwardStepOp::verify() {
         failed(verifyElementType(*this, name, type, score)))
       return failure();
   }
-  // backward_step_c3
-  if (!getDQuery() && !getDKey() && !getDValue())
-    return emitOpError() << "expected d_query, d_key or d_value";
   // backward_step_c4
   std::tuple<StringRef, Value, StringRef, Value> gradients[] = {
       {"d_query", getDQuery(), "query", getQuery()},
@@ -251,7 +299,18 @@ LogicalResult BackwardStepOp::verify() {
         (failed(verifyElementType(*this, name, gradient.getType(), score)) ||
          failed(verifyGradient(*this, name, gradient, ofName, of, score))))
       return failure();
-  return success();
+  if (!getDScores())
+    return success();
+  auto scores = cast<ShapedType>(getDScores().getType());
+  SmallVector<int64_t> expected(
+      cast<ShapedType>(getQuery().getType()).getShape().drop_back());
+  expected.push_back(
+      cast<ShapedType>(getKey().getType()).getDimSize(kSequence));
+  if (failed(verifyCompatibleShape(scores.getShape(), expected)))
+    return emitOpError() << "expected d_scores to have the rows of query and "
+                            "a column for each key, got "
+                         << scores;
+  return verifyElementType(*this, "d_scores", scores, score);
 }
 
 LogicalResult BackwardStepOp::verifyRegions() {
@@ -259,7 +318,38 @@ LogicalResult BackwardStepOp::verifyRegions() {
                         getUnknownDims())))
     return failure();
   // backward_step_c5
-  return hasScoreMod()
-             ? verifyDifferentiable(getScoreMod(), getScoreMod().getArgument(0))
-             : success();
+  if (hasScoreMod() &&
+      failed(verifyDifferentiable(getScoreMod(), getScoreMod().getArgument(0))))
+    return failure();
+  return verifyGradientKinds(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// BackwardSumOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+BackwardSumOp::reifyResultShapes(OpBuilder &builder,
+                                 ReifiedRankedShapedTypeDims &shapes) {
+  appendSizes(builder, getLike(), shapes);
+  return success();
+}
+
+LogicalResult BackwardSumOp::verify() {
+  auto like = cast<ShapedType>(getLike().getType());
+  AffineMap map = getMap();
+  // backward_sum_c1
+  if (map.getNumDims() != 3 || map.getNumSymbols() != 0 ||
+      map.getNumResults() != like.getRank())
+    return emitOpError() << "expected a map from (b, h, p) to the "
+                         << like.getRank() << " indices of like, got "
+                         << getMapAttr();
+  // backward_sum_c2
+  if (getLse() && getLse().getType() != getSource().getType())
+    return emitOpError() << "expected lse to have the type of source, "
+                         << getSource().getType() << ", got "
+                         << getLse().getType();
+  // backward_sum_c3
+  return verifyGradient(*this, "the result", getResult(), "like", getLike(),
+                        getElementTypeOrSelf(getSource().getType()));
 }

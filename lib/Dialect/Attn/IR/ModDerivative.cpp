@@ -364,9 +364,9 @@ LogicalResult attn::verifyDifferentiable(Region &mod, ValueRange variables) {
   return success();
 }
 
-LogicalResult attn::differentiateMod(Region &mod, Value variable,
+LogicalResult attn::differentiateMod(Region &mod, ValueRange variables,
                                      Region &derivative) {
-  if (failed(verifyDifferentiable(mod, variable)))
+  if (failed(verifyDifferentiable(mod, variables)))
     return failure();
   OpBuilder builder(mod.getContext());
   Block &from = mod.front();
@@ -380,12 +380,14 @@ LogicalResult attn::differentiateMod(Region &mod, Value variable,
     tangents[of] = arith::ConstantOp::create(
         builder, mod.getLoc(), builder.getFloatAttr(of.getType(), 1.0));
   };
-  if (isa<BlockArgument>(variable))
-    seed(variable);
+  for (Value variable : variables)
+    if (isa<BlockArgument>(variable))
+      seed(variable);
   for (Operation &op : from.without_terminator()) {
     Operation *copy = builder.clone(op, values);
-    if (variable.getDefiningOp() == &op) {
-      seed(variable);
+    if (op.getNumResults() == 1 &&
+        llvm::is_contained(variables, op.getResult(0))) {
+      seed(op.getResult(0));
       continue;
     }
     auto ofOperands = llvm::map_to_vector(

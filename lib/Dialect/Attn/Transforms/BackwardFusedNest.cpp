@@ -73,6 +73,43 @@ Value BackwardTiler::addToSums(Value tile, Value sumsOfGroup,
                                        slice.strides);
 }
 
+/// Where the matrices of `heads` heads from `first` on are in `whole`.
+BackwardTiler::Slice BackwardTiler::getHeads(Value whole, Value b, Value first,
+                                             OpFoldResult heads) {
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  Sizes sizes = tensor::getMixedSizes(builder, loc, whole);
+  sizes[kBatch] = one;
+  sizes[kHead] = heads;
+  return {whole, {b, first, zero, zero}, sizes, Sizes(4, one)};
+}
+
+/// The loop over the key tiles of key head `h`; carries dK and dV of the head
+/// and the sums of its group.
+scf::ForOp BackwardTiler::createKeyLoop(Value b, Value h, ValueRange init) {
+  auto loop = scf::ForOp::create(builder, loc, index(0), asValue(keys),
+                                 index(tiles.n), init);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Place place{b, h, Value(), loop.getInductionVar()};
+  KeyTile keyTile = {getTile(op.getKey(), place, kLoopN, h),
+                     getTile(op.getValue(), place, kLoopN, h)};
+  auto state = loop.getRegionIterArgs();
+  Value tilesInit[] = {createZeroTile(op.getKey(), tiles.n),
+                       createZeroTile(op.getValue(), tiles.n), state[2]};
+  SmallVector<Value> results =
+      createRowLoops(keyTile, place, tilesInit,
+                     {/*key=*/true, /*value=*/true, /*query=*/true, schedule});
+  Place inHead{index(0), index(0), Value(), place.n};
+  for (unsigned i : {0, 1}) {
+    Slice slice = cutTile(results[i], state[i], inHead, kLoopN, inHead.h);
+    results[i] = tensor::InsertSliceOp::create(builder, loc, slice.tile,
+                                               state[i], slice.offsets,
+                                               slice.sizes, slice.strides);
+  }
+  scf::YieldOp::create(builder, loc, results);
+  return loop;
+}
+
 /// A nest over key heads, and in it a loop over key tiles.
 void BackwardTiler::createFusedNest(ScheduleAttr keySchedule) {
   tiles = keyTiles;
@@ -91,49 +128,19 @@ void BackwardTiler::createFusedNest(ScheduleAttr keySchedule) {
   builder.setInsertionPoint(forall.getTerminator());
   Value b = forall.getInductionVar(0), h = forall.getInductionVar(1);
   firstHead = builder.createOrFold<arith::MulIOp>(loc, h, group);
-
-  // What belongs to the head.
-  SmallVector<Slice> parts;
+  auto outs = forall.getRegionIterArgs();
+  Slice parts[] = {getHeads(outs[0], b, h, one), getHeads(outs[1], b, h, one),
+                   getHeads(outs[2], b, firstHead, getAsOpFoldResult(group))};
   SmallVector<Value> init;
-  for (auto [i, out] : llvm::enumerate(forall.getRegionIterArgs())) {
-    bool isSum = i == 2;
-    Sizes sizes = tensor::getMixedSizes(builder, loc, out);
-    sizes[kBatch] = one;
-    sizes[kHead] = isSum ? getAsOpFoldResult(group) : one;
-    Sizes offsets = {b, isSum ? firstHead : h, zero, zero};
-    Slice part{Value(), offsets, sizes, Sizes(4, one)};
+  for (const Slice &part : parts)
     init.push_back(tensor::ExtractSliceOp::create(
-        builder, loc, out, part.offsets, part.sizes, part.strides));
-    parts.push_back(part);
-  }
-  auto loop = scf::ForOp::create(builder, loc, index(0), asValue(keys),
-                                 index(tiles.n), init);
-  {
-    OpBuilder::InsertionGuard inner(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    Place place{b, h, Value(), loop.getInductionVar()};
-    KeyTile keyTile = {getTile(op.getKey(), place, kLoopN, h),
-                       getTile(op.getValue(), place, kLoopN, h)};
-    auto state = loop.getRegionIterArgs();
-    Value tilesInit[] = {createZeroTile(op.getKey(), tiles.n),
-                         createZeroTile(op.getValue(), tiles.n), state[2]};
-    SmallVector<Value> results = createRowLoops(
-        keyTile, place, tilesInit,
-        {/*key=*/true, /*value=*/true, /*query=*/true, keySchedule});
-    for (unsigned i : {0, 1}) {
-      Place at{index(0), index(0), Value(), place.n};
-      Slice slice = cutTile(results[i], state[i], at, kLoopN, at.h);
-      results[i] = tensor::InsertSliceOp::create(builder, loc, slice.tile,
-                                                 state[i], slice.offsets,
-                                                 slice.sizes, slice.strides);
-    }
-    scf::YieldOp::create(builder, loc, results);
-  }
+        builder, loc, part.tile, part.offsets, part.sizes, part.strides));
+  scf::ForOp loop = createKeyLoop(b, h, init);
   builder.setInsertionPointToEnd(forall.getTerminator().getBody());
-  for (auto [result, out, part] :
-       llvm::zip_equal(loop.getResults(), forall.getRegionIterArgs(), parts))
-    tensor::ParallelInsertSliceOp::create(
-        builder, loc, result, out, part.offsets, part.sizes, part.strides);
+  for (auto [result, part] : llvm::zip_equal(loop.getResults(), parts))
+    tensor::ParallelInsertSliceOp::create(builder, loc, result, part.tile,
+                                          part.offsets, part.sizes,
+                                          part.strides);
   dKey = forall.getResult(0);
   dValue = forall.getResult(1);
   sums = forall.getResult(2);

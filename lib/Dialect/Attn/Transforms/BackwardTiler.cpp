@@ -41,7 +41,8 @@ void BackwardTiler::prepareRegions() {
   visitedKeys.emplace(op.getMaskMod(), kLoopN, isSmallCache(op));
   visitedRows.emplace(op.getMaskMod(), kLoopM, isSmallCache(op));
   bool padsRows = false, padsKeys = false;
-  for (const TileSizes &sizes : {queryTiles, keyTiles, valueTiles}) {
+  for (const TileSizes &sizes :
+       {queryTiles, keyTiles, valueTiles, scoreTiles}) {
     padsRows |= !divides(sizes.m, rows);
     padsKeys |= !divides(sizes.n, keys);
   }
@@ -201,19 +202,21 @@ RowRange BackwardTiler::getStaying(Value first, int64_t tile,
   return {OpFoldResult(first), last};
 }
 
-BackwardStepOp
-BackwardTiler::createStep(const RowTile &rowTile, const KeyTile &keyTile,
-                          const Place &place, const TileRange &range,
-                          Value dQueryTile, Value dKeyTile, Value dValueTile) {
+BackwardStepOp BackwardTiler::createStep(const RowTile &rowTile,
+                                         const KeyTile &keyTile,
+                                         const Place &place,
+                                         const TileRange &range,
+                                         Value dQueryTile, Value dKeyTile,
+                                         Value dValueTile, Value dScoresTile) {
   auto typeOf = [](Value value) { return value ? value.getType() : Type(); };
   std::optional<Dropout> dropout = Dropout::get(op);
   auto step = BackwardStepOp::create(
       builder, loc, typeOf(dQueryTile), typeOf(dKeyTile), typeOf(dValueTile),
-      rowTile.query, keyTile.key, keyTile.value, getBiasTile(place),
-      rowTile.dOutput, rowTile.lse, rowTile.delta,
+      typeOf(dScoresTile), rowTile.query, keyTile.key, keyTile.value,
+      getBiasTile(place), rowTile.dOutput, rowTile.lse, rowTile.delta,
       ValueRange{place.b, place.h, place.m, place.n}, dQueryTile, dKeyTile,
-      dValueTile, dropout ? dropout->seed : Value(),
-      dropout ? dropout->offset : Value(),
+      dValueTile, dScoresTile, /*capture=*/Value(),
+      dropout ? dropout->seed : Value(), dropout ? dropout->offset : Value(),
       dropout ? op.getDropoutRateAttr() : FloatAttr(), op.getScaleAttr(),
       schedule);
   IRMapping mapping;

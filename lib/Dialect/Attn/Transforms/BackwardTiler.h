@@ -14,6 +14,7 @@
 
 #include "BackwardMask.h"
 #include "Padding.h"
+#include "attn/Dialect/Attn/IR/ScoreGradients.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 
@@ -30,6 +31,11 @@ struct RowTile {
 };
 struct KeyTile {
   mlir::Value key, value;
+};
+
+struct ScoreTiles {
+  RowTile rows;
+  KeyTile keys;
 };
 
 /// Rows and keys of the tiles of a nest.
@@ -50,8 +56,8 @@ public:
   BackwardTiler(AttentionBackwardOp op, TileSizes queryTiles,
                 TileSizes keyTiles, TileSizes valueTiles)
       : op(op), queryTiles(queryTiles), keyTiles(keyTiles),
-        valueTiles(valueTiles), tiles(queryTiles), builder(op),
-        loc(op.getLoc()) {}
+        valueTiles(valueTiles), scoreTiles(queryTiles), tiles(queryTiles),
+        builder(op), loc(op.getLoc()) {}
 
   void run();
 
@@ -87,7 +93,8 @@ private:
   BackwardStepOp createStep(const RowTile &rows, const KeyTile &keys,
                             const Place &place, const TileRange &range,
                             mlir::Value dQuery, mlir::Value dKey,
-                            mlir::Value dValue);
+                            mlir::Value dValue,
+                            mlir::Value dScores = mlir::Value());
   void createQueryNest();
   void createKeyNest(TileSizes sizes, const KeyGradients &wanted);
   llvm::SmallVector<mlir::Value>
@@ -114,10 +121,29 @@ private:
   // All gradients in one nest.
   void createDeltaNest();
   void createFusedNest(ScheduleAttr keySchedule);
+  mlir::scf::ForOp createKeyLoop(mlir::Value b, mlir::Value h,
+                                 mlir::ValueRange init);
+  Slice getHeads(mlir::Value whole, mlir::Value b, mlir::Value first,
+                 mlir::OpFoldResult heads);
   void createRoundingNest();
   Place getPlaceInSums(const Place &place);
   mlir::Value getSumTile(mlir::Value sums, const Place &place);
   mlir::Value addToSums(mlir::Value tile, mlir::Value sums, const Place &place);
+  // Gradients of scores (BackwardScoreNests.cpp).
+  void findScoreNests();
+  RowTile getWholeRowTile(const Place &place);
+  mlir::Value createZeroScores();
+  mlir::Value createScoreStep(const ScoreGradient &gradient,
+                              const ScoreTiles &operands, const Place &place,
+                              const TileRange &range, mlir::Value sum);
+  mlir::Value sumScores(mlir::Value scores, unsigned loop);
+  mlir::Value createVectorNest(const ScoreGradient &gradient);
+  TileRange getSharers(const ScoreGradient &gradient, mlir::ValueRange at,
+                       mlir::Value &step);
+  void insertScores(mlir::Value scores, mlir::scf::ForallOp forall);
+  mlir::Value createTileNest(const ScoreGradient &gradient);
+  mlir::Value createSum(const ScoreGradient &gradient);
+  void createScoreNests(llvm::SmallVectorImpl<mlir::Value> &results);
 
   mlir::Value asValue(mlir::OpFoldResult size) {
     return getValueOrCreateConstantIndexOp(builder, loc, size);
@@ -125,7 +151,8 @@ private:
   mlir::Value index(int64_t n) { return asValue(builder.getIndexAttr(n)); }
 
   AttentionBackwardOp op;
-  TileSizes queryTiles, keyTiles, valueTiles;
+  TileSizes queryTiles, keyTiles, valueTiles, scoreTiles;
+  llvm::SmallVector<ScoreGradient> scoreGradients;
   TileSizes tiles; ///< of the nest that is built
   ScheduleAttr schedule;
   mlir::OpBuilder builder;

@@ -63,6 +63,7 @@ private:
   Value loopOver(int64_t total, int64_t block, Value init,
                  llvm::function_ref<Value(Value, Value)> body);
   Value emitGradient(Value gradient, const Product &product);
+  Value emitScoreSum(Value sum);
   Value zeroIfZero(Value condition, Value value);
 
   BackwardStepOp step;
@@ -70,7 +71,7 @@ private:
   Value query, dOutput, key, keyTransposed, valueTransposed;
   /// [m, n]: S, then P; dP, then the gradient of the scores before score_mod.
   Value probabilities, dScores;
-  /// The derivative of score_mod.
+  /// The derivative of score_mod in the score, or in what is captured.
   Region derivative;
 };
 } // namespace
@@ -261,10 +262,30 @@ Value BackwardEmitter::emitGradient(Value gradient, const Product &product) {
   return gradient;
 }
 
+/// sum + dS
+Value BackwardEmitter::emitScoreSum(Value sum) {
+  return loopOver(dims.queryRows, 1, sum, [&](Value row, Value part) {
+    for (Columns keys : splitColumns(dims.keyRows)) {
+      Value first = index(keys.begin), zero = index(0);
+      Values at = {zero, zero, row, first};
+      Value added = arith::AddFOp::create(
+          b, buffers.readRow(b, part, at, keys.width),
+          vector::LoadOp::create(b, vectorOf(keys.width), dScores,
+                                 ValueRange{row, first}));
+      part = buffers.writeRow(b, added, part, at);
+    }
+    return part;
+  });
+}
+
 Values BackwardEmitter::emit() {
   if (!scoreMod.empty()) {
-    LogicalResult isKnown =
-        differentiateMod(scoreMod, scoreMod.getArgument(0), derivative);
+    Values variables = llvm::map_to_vector(
+        step.getReads(),
+        [](tensor::ExtractOp read) -> Value { return read.getResult(); });
+    if (variables.empty())
+      variables.push_back(scoreMod.getArgument(0));
+    LogicalResult isKnown = differentiateMod(scoreMod, variables, derivative);
     assert(succeeded(isKnown) && "expected a score_mod that was verified");
     (void)isKnown;
   }
@@ -288,6 +309,8 @@ Values BackwardEmitter::emit() {
   if (step.getDValue())
     gradients.push_back(emitGradient(
         step.getDValue(), {probabilities, true, dOutput, dims.queryRows}));
+  if (step.getDScores())
+    gradients.push_back(emitScoreSum(step.getDScores()));
   return gradients;
 }
 
@@ -378,9 +401,12 @@ private:
   }
 
   static bool hasStaticTiles(Operation *op) {
-    for (Type type : op->getOperandTypes()) {
+    auto step = dyn_cast<BackwardStepOp>(op);
+    for (Value operand : op->getOperands()) {
+      Type type = operand.getType();
       auto tensor = dyn_cast<RankedTensorType>(type);
-      if (!tensor ||
+      bool isWhole = step && operand == step.getCapture();
+      if (!tensor || isWhole ||
           (tensor.hasStaticShape() && tensor.getDimSize(kBatch) == 1 &&
            tensor.getDimSize(kHead) == 1))
         continue;

@@ -8,7 +8,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SinkGradient.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -271,11 +270,14 @@ AttentionBackwardOp GradBuilder::createBackward() {
   SmallVector<Value> read = llvm::map_to_vector(captures, operand);
   SmallVector<Type> readTypes =
       llvm::map_to_vector(read, [](Value v) { return v.getType(); });
+  // One that is no argument needs no gradient.
+  Value sink = attention.getSink();
+  sink = sink && isArgument(sink) ? mapping.lookup(sink) : Value();
   auto backward = AttentionBackwardOp::create(
       builder, attention.getLoc(), query.getType(), key.getType(),
-      value.getType(), wantsBias ? bias.getType() : Type(), readTypes, query,
-      key, value, bias, output, lse, dOutput, dLse, read,
-      operand(attention.getDropoutSeed()),
+      value.getType(), wantsBias ? bias.getType() : Type(), readTypes,
+      sink ? sink.getType() : Type(), query, key, value, bias, output, lse,
+      dOutput, dLse, sink, read, operand(attention.getDropoutSeed()),
       operand(attention.getDropoutOffset()), attention.getDropoutRateAttr(),
       attention.getScaleAttr(), /*schedule=*/ScheduleAttr());
   cloneMods(backward);
@@ -304,8 +306,7 @@ Value GradBuilder::createGradient(AttentionBackwardOp backward,
   add(backward.getKey(), backward.getDKey());
   add(backward.getValue(), backward.getDValue());
   add(backward.getBias(), backward.getDBias());
-  if (self == mapping.lookupOrNull(attention.getSink()))
-    add(self, createSinkGradient(builder, backward, self));
+  add(backward.getSink(), backward.getDSink());
   for (auto [capture, gradient] :
        llvm::zip_equal(backward.getCaptures(), backward.getDCaptures()))
     add(capture, gradient);

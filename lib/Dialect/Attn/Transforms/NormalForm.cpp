@@ -99,8 +99,8 @@ LogicalResult attn::verifyNormalForm(ModuleOp module, NormalForm form) {
   case NormalForm::Tile:
   case NormalForm::Nvvm:
     return verifyNone<AttentionOp, OnlineAttentionOp, NormalizeOp, MergeOp,
-                      AttentionBackwardOp, BackwardDeltaOp, BackwardStepOp>(
-        module, form);
+                      AttentionBackwardOp, BackwardDeltaOp, BackwardStepOp,
+                      BackwardSumOp>(module, form);
   }
   llvm_unreachable("unknown normal form");
 }

@@ -13,6 +13,7 @@
 #include "attn/Analysis/MaskAnalysis.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/IR/ScoreGradients.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
@@ -153,13 +154,33 @@ struct SelectSchedule
   }
 
 private:
+  /// Kernels of other gradients read what the kernels of a large cache, one for
+  /// dQ and others for dK and dV, leave of each row.
+  LogicalResult checkOtherGradients(AttentionBackwardOp op,
+                                    BackwardOverrides &given) {
+    given.deterministic = deterministic;
+    if (findScoreGradients(op).gradients.empty() && !op.getDSink())
+      return success();
+    Schedule query, keys;
+    given.query.apply(query);
+    given.keys.apply(keys);
+    if (query.kind != ScheduleKind::LargeCache || keys.fused)
+      return op.emitOpError()
+             << "expected a large-cache schedule, not fused, beside gradients "
+                "of a bias, captures or a sink, got "
+             << (keys.fused ? keys : query).print();
+    (void)given.query.set("kind", "large_cache");
+    given.deterministic = true;
+    return success();
+  }
+
   /// What cannot be a kernel is reported where kernels are made.
   LogicalResult chooseBackward(AttentionBackwardOp op, const TargetInfo &info,
                                const ScheduleOverrides &overrides) {
     AttentionProblem problem = getProblem(op);
     bool isSupported = problem.elementType == ElementType::F16 ||
                        problem.elementType == ElementType::BF16;
-    if (op.getDBias() || !op.getCaptures().empty() || !isSupported)
+    if (findScoreGradients(op).unknown || !isSupported)
       return success();
     // Loops over no tiles at all would divide by their number.
     AttentionDims dims = AttentionDims::get(op);
@@ -173,7 +194,8 @@ private:
     given.query = mergeFields(op.getSchedule(), overrides);
     ScheduleAttr keys = getKeySchedule(op);
     given.keys = keys ? mergeFields(keys, overrides) : given.query;
-    given.deterministic = deterministic;
+    if (failed(checkOtherGradients(op, given)))
+      return failure();
     if (!given.query.has("kind") && !isOneBand(op))
       (void)given.query.set("kind", "large_cache");
     Result<BackwardSelection> selection =

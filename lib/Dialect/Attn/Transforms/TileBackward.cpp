@@ -24,11 +24,14 @@ using namespace attn;
 
 void BackwardTiler::run() {
   readSizes();
+  findScoreNests();
   prepareRegions();
   ScheduleAttr keySchedule =
       getKeySchedule(op) ? getKeySchedule(op) : op.getScheduleAttr();
-  if (keySchedule && keySchedule.getFused() &&
-      keySchedule.getFused().getValue()) {
+  bool isFused = keySchedule && keySchedule.getFused() &&
+                 keySchedule.getFused().getValue() && scoreGradients.empty() &&
+                 !op.getDSink();
+  if (isFused) {
     createDeltaNest();
     createFusedNest(keySchedule);
     createRoundingNest();
@@ -41,7 +44,8 @@ void BackwardTiler::run() {
       createKeyNest(valueTiles, {/*key=*/false, /*value=*/true,
                                  /*query=*/false, valueSchedule});
   }
-  Value gradients[] = {dQuery, dKey, dValue};
+  SmallVector<Value> gradients = {dQuery, dKey, dValue};
+  createScoreNests(gradients);
   for (auto [result, gradient] : llvm::zip_equal(op->getResults(), gradients)) {
     if (gradient.getType() != result.getType())
       gradient =
@@ -69,7 +73,7 @@ struct TileBackward : public attn::impl::TileBackwardPassBase<TileBackward> {
     SmallVector<AttentionBackwardOp> ops;
     getOperation().walk([&](AttentionBackwardOp op) { ops.push_back(op); });
     for (AttentionBackwardOp op : ops) {
-      if (op.getDBias() || !op.getCaptures().empty()) {
+      if (findScoreGradients(op).unknown) {
         leave(op);
         continue;
       }
@@ -108,9 +112,8 @@ private:
     OpBuilder builder(op);
     for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
       replaceLengths(builder, *region, op.getQuery(), op.getKey());
-    op.emitRemark() << "gradients of "
-                    << (op.getDBias() ? "a bias" : "captured tensors")
-                    << " are computed unfused, from whole score tensors";
+    op.emitRemark() << "gradients of captured tensors are computed unfused, "
+                       "from whole score tensors";
     ++numLeft;
   }
 };

@@ -54,7 +54,7 @@ func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x
 
 // backward_step_c3
 func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x6x16xf16>, %do: tensor<1x1x8x16xf16>, %lse: tensor<1x1x8xf32>, %delta: tensor<1x1x8xf32>, %z: index) {
-  // expected-error @+1 {{expected d_query, d_key or d_value}}
+  // expected-error @+1 {{expected d_query, d_key or d_value, or d_scores alone}}
   attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta) offsets(%z, %z, %z, %z)
       : tensor<1x1x8x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8xf32>
   return

@@ -58,3 +58,26 @@ func.func @tiles(%q: tensor<1x1x32x16xf16>, %k: tensor<1x1x8x16xf16>, %v: tensor
         tensor<1x1x32xf32>
   return %dq1, %dkv#0 : tensor<1x1x32x16xf32>, tensor<1x1x8x16xf32>
 }
+
+// CHECK-LABEL: func @sums
+func.func @sums(%q: tensor<1x1x32x16xf16>, %k: tensor<1x1x8x16xf16>, %lse: tensor<1x1x32xf32>, %ds: tensor<1x1x32x8xf32>,
+                %slopes: tensor<?xf16>, %b: index) -> (tensor<?xf16>, tensor<?xf32>) {
+  // CHECK: attn.backward_step {{.*}} d_scores(%{{.*}} : tensor<1x1x32x8xf32>) : tensor<1x1x32x16xf16>
+  %0 = attn.backward_step %q, %k, %k d_output(%q) lse(%lse) delta(%lse) offsets(%b, %b, %b, %b)
+      d_scores(%ds : tensor<1x1x32x8xf32>)
+      : tensor<1x1x32x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x32x16xf16>, tensor<1x1x32xf32>
+  // CHECK: d_scores(%{{.*}} : tensor<1x1x32x8xf32>) of(%{{.*}} : tensor<?xf16>) : tensor<1x1x32x16xf16>
+  %1 = attn.backward_step %q, %k, %k d_output(%q) lse(%lse) delta(%lse) offsets(%b, %b, %b, %b)
+      score_mod (%s: f32, %bb: index, %h: index, %i: index, %j: index) {
+        %slope = tensor.extract %slopes[%h] : tensor<?xf16>
+        %wide = arith.extf %slope : f16 to f32
+        %r = arith.mulf %wide, %s : f32
+        attn.yield %r : f32
+      } d_scores(%0 : tensor<1x1x32x8xf32>) of(%slopes : tensor<?xf16>)
+      : tensor<1x1x32x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x32x16xf16>, tensor<1x1x32xf32>
+  // CHECK: attn.backward_sum %{{.*}} like(%{{.*}} : tensor<?xf16>) map #{{.*}} : tensor<1x1x32xf32> -> tensor<?xf16>
+  %2 = attn.backward_sum %lse like(%slopes : tensor<?xf16>) map affine_map<(b, h, p) -> (h)> : tensor<1x1x32xf32> -> tensor<?xf16>
+  // CHECK: attn.backward_sum %{{.*}} like(%{{.*}} : tensor<?xf16>) lse(%{{.*}} : tensor<1x1x32xf32>) map #{{.*}} : tensor<1x1x32xf32> -> tensor<?xf32>
+  %3 = attn.backward_sum %lse like(%slopes : tensor<?xf16>) lse(%lse : tensor<1x1x32xf32>) map affine_map<(b, h, p) -> (h)> : tensor<1x1x32xf32> -> tensor<?xf32>
+  return %2, %3 : tensor<?xf16>, tensor<?xf32>
+}

@@ -72,24 +72,6 @@ func.func @ragged(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>, %v: tensor<1
 
 // -----
 
-// Gradients of a bias or of captured tensors stay as they are.
-
-// CHECK-LABEL: func.func @bias
-// CHECK-NOT: scf.forall
-// CHECK: attn.attention_backward
-// CHECK-NOT: attn.length
-func.func @bias(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>, %v: tensor<1x2x?x8xf32>,
-                %b: tensor<1x2x1x1xf32>, %o: tensor<1x2x?x8xf32>, %lse: tensor<1x2x?xf32>,
-                %do: tensor<1x2x?x8xf32>) -> tensor<1x2x1x1xf32> {
-  %d:4 = attn.attention_backward %q, %k, %v bias(%b : tensor<1x2x1x1xf32>) output(%o : tensor<1x2x?x8xf32>)
-      lse(%lse : tensor<1x2x?xf32>) d_output(%do : tensor<1x2x?x8xf32>) mask_mod causal(bottom_right)
-      : tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>
-      -> tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32> d_bias(tensor<1x2x1x1xf32>)
-  return %d#3 : tensor<1x2x1x1xf32>
-}
-
-// -----
-
 // With a small cache the heads of a group are a loop around those over rows,
 // whose bounds are rows.
 

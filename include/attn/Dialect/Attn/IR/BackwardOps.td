@@ -37,8 +37,9 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     With the attention's `dropout`, D = keep / (1 - rate) with its keep, of the same
     seed and offset: dV = (D * P)^T dO and dS = P * (D * (dO V^T) - delta).
 
-    A sink of the attention changes none of this: it is in `lse` already. Its own
-    gradient is the sum over b and i of -exp(sink[h] - LSE) * delta.
+    A `sink` of the attention changes none of this: it is in `lse` already. It is
+    an operand where its own gradient is asked for, which is `d_sink`, the sum over
+    b and i of -exp(sink[h] - LSE) * delta.
 
     Example:
     ```mlir
@@ -71,6 +72,7 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     Attn_Tensor<Attn_Acc, 3>:$lse,
     Attn_Tensor<Attn_Float, 4>:$dOutput,
     Optional<Attn_Tensor<Attn_Acc, 3>>:$dLse,
+    Optional<Attn_Tensor<Attn_Float, 1>>:$sink,
     Variadic<RankedTensorOf<[Attn_Float]>>:$captures,
     Optional<I64>:$dropoutSeed,
     Optional<I64>:$dropoutOffset,
@@ -82,13 +84,15 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     Attn_Tensor<Attn_Float, 4>:$dKey,
     Attn_Tensor<Attn_Float, 4>:$dValue,
     Optional<Attn_Tensor<Attn_Float, 4>>:$dBias,
-    Variadic<RankedTensorOf<[Attn_Float]>>:$dCaptures);
+    Variadic<RankedTensorOf<[Attn_Float]>>:$dCaptures,
+    Optional<Attn_Tensor<Attn_Float, 1>>:$dSink);
   let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
     `output` `(` $output `:` type($output) `)` `lse` `(` $lse `:` type($lse) `)`
     `d_output` `(` $dOutput `:` type($dOutput) `)`
     (`d_lse` `(` $dLse^ `:` type($dLse) `)`)?
+    (`sink` `(` $sink^ `:` type($sink) `)`)?
     (`captures` `(` $captures^ `:` type($captures) `)`)?
     (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
     (custom<Scale>($scale)^)?
@@ -97,6 +101,7 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     `->` type($dQuery) `,` type($dKey) `,` type($dValue)
     (`d_bias` `(` type($dBias)^ `)`)?
     (`d_captures` `(` type($dCaptures)^ `)`)?
+    (`d_sink` `(` type($dSink)^ `)`)?
   }];
   let extraClassDeclaration = [{
     double getScaleValue();
@@ -158,6 +163,16 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     schedule whose row tile stays needs the first, one whose key tile stays the
     others. All are in the score type.
 
+    `d_scores` is given alone. It has an element for each score of the tile:
+
+    ```
+    dScores' = dScores + dS1        with of(capture): + dS * score_mod'(capture)
+    ```
+
+    where score_mod'(capture) is the sum of the derivatives with respect to each
+    read of `capture`. The first is what a bias adds up, the second what a captured
+    tensor does.
+
     Example:
     ```mlir
     %dq1 = attn.backward_step %q, %k, %v d_output(%do) lse(%lse) delta(%delta)
@@ -179,6 +194,8 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dQuery,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dKey,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dValue,
+    Optional<Attn_Tensor<Attn_Acc, 4>>:$dScores,
+    Optional<RankedTensorOf<[Attn_Float]>>:$capture,
     Optional<I64>:$dropoutSeed,
     Optional<I64>:$dropoutOffset,
     OptionalAttr<F64Attr>:$dropoutRate,
@@ -187,7 +204,8 @@ def BackwardStepOp : Attn_Op<"backward_step", [
   let results = (outs
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dQueryResult,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dKeyResult,
-    Optional<Attn_Tensor<Attn_Acc, 4>>:$dValueResult);
+    Optional<Attn_Tensor<Attn_Acc, 4>>:$dValueResult,
+    Optional<Attn_Tensor<Attn_Acc, 4>>:$dScoresResult);
   let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
@@ -198,6 +216,8 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     (`d_query` `(` $dQuery^ `:` custom<SameType>(type($dQuery), type($dQueryResult)) `)`)?
     (`d_key` `(` $dKey^ `:` custom<SameType>(type($dKey), type($dKeyResult)) `)`)?
     (`d_value` `(` $dValue^ `:` custom<SameType>(type($dValue), type($dValueResult)) `)`)?
+    (`d_scores` `(` $dScores^ `:` custom<SameType>(type($dScores), type($dScoresResult)) `)`)?
+    (`of` `(` $capture^ `:` type($capture) `)`)?
     attr-dict `:` type($query) `,` type($key) `,` type($value) `,`
     type($dOutput) `,` custom<SameType>(type($lse), type($delta))
   }];
@@ -206,9 +226,43 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     bool hasScoreMod() { return !getScoreMod().empty(); }
     bool hasMaskMod() { return !getMaskMod().empty(); }
     ::mlir::FloatType getScoreType();
+    /// The reads of the captured tensor that d_scores is of, in score_mod.
+    ::llvm::SmallVector<::mlir::tensor::ExtractOp> getReads();
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+}
+
+def BackwardSumOp : Attn_Op<"backward_sum", [
+    Pure,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>]> {
+  let summary = "numbers of rows, added up in the element that they belong to";
+  let description = [{
+    A tensor with the sizes of `like` whose element at `t` is the sum of
+    `source[b, h, p]` over all (b, h, p) that `map` takes to `t`, in the type of
+    source; 0 where there is none. With `lse`, [b, h, p] too, `like` is a sink, and
+    each number has the weight of its gradient, -exp(like[map(b, h, p)] - lse),
+    which is 0 where lse is -inf.
+
+    Example:
+    ```mlir
+    %d_slopes = attn.backward_sum %rows like(%slopes : tensor<32xf32>)
+        map affine_map<(b, h, p) -> (h)> : tensor<2x32x?xf32> -> tensor<32xf32>
+    ```
+  }];
+  let arguments = (ins
+    Attn_Tensor<Attn_Acc, 3>:$source,
+    RankedTensorOf<[Attn_Float]>:$like,
+    Optional<Attn_Tensor<Attn_Acc, 3>>:$lse,
+    AffineMapAttr:$map);
+  let results = (outs RankedTensorOf<[Attn_Float]>:$result);
+  let assemblyFormat = [{
+    $source `like` `(` $like `:` type($like) `)`
+    (`lse` `(` $lse^ `:` type($lse) `)`)? `map` $map attr-dict
+    `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
 }
 
 #endif // ATTN_DIALECT_ATTN_IR_BACKWARDOPS_TD

@@ -6,8 +6,9 @@
 //
 // Symbolic differentiation of a score_mod region in forward mode: next to the
 // value of each op goes its derivative (its tangent) with respect to one
-// variable. The result has the signature of a score_mod, so that whatever
-// inlines, lowers or evaluates such regions does so with derivatives too.
+// variable, or to several that change alike. The result has the signature of a
+// score_mod, so that whatever inlines, lowers or evaluates such regions does so
+// with derivatives too.
 //
 // Known are the float ops of arith and the ops of math. At points where a
 // function has no derivative the convention is:
@@ -34,10 +35,11 @@ mlir::LogicalResult verifyDifferentiable(mlir::Region &mod,
                                          mlir::ValueRange variables);
 
 /// Fills `derivative`, an empty region, with the derivative of `mod` with
-/// respect to `variable`: the same arguments, and d yielded / d variable as
-/// what it yields. Emits an error as verifyDifferentiable does; `derivative` is
-/// empty then.
-mlir::LogicalResult differentiateMod(mlir::Region &mod, mlir::Value variable,
+/// respect to a variable: the same arguments, and d yielded / d variable as
+/// what it yields, summed over `variables` if there are several. Emits an error
+/// as verifyDifferentiable does; `derivative` is empty then.
+mlir::LogicalResult differentiateMod(mlir::Region &mod,
+                                     mlir::ValueRange variables,
                                      mlir::Region &derivative);
 
 } // namespace attn

@@ -385,11 +385,13 @@ def TileBackwardPass : Pass<"attn-tile-backward", "::mlir::ModuleOp"> {
     KeyRanges). Tiles have static sizes: ragged ones are padded with zeros,
     rows with an LSE of -inf, and the mask excludes padded keys.
 
-    Gradients of a bias or of captured tensors are left as they are, with a
-    remark; `--convert-attn-to-linalg` takes these.
+    Each gradient of a bias or of a captured tensor that score_mod reads at
+    (b, h, i, j), some of them or constants, is a nest of its own: over its
+    tiles, or over rows or keys, whose numbers an `attn.backward_sum` adds up. A
+    backward with a captured tensor at other indices is left as it is, with a
+    remark; `--convert-attn-to-linalg` takes it.
 
-    Requires: `tensor`. Ensures: no `attn.attention_backward` that asks for
-    dQ, dK and dV only.
+    Requires: `tensor`. Ensures: no other `attn.attention_backward`.
 
     Example:
     ```mlir

@@ -529,7 +529,8 @@ def LoadColumnOp : AttnTile_Op<"load_column", [MemoryEffects<[MemRead]>]> {
   let description = [{
     Element c of `source` for column c: of a tile of one row in shared memory, or
     from the last of `indices` on of the vector in global memory at the others.
-    All of them exist.
+    All of them exist. An accumulator has the vector in each row, in registers of
+    its own: what a product sums up from.
 
     Example:
     ```mlir

@@ -16,8 +16,9 @@ def StoreOp : AttnTile_Op<"store", [MemoryEffects<[MemWrite]>]> {
     of the vector, for a row fragment) at the leading `indices`, rounded to the
     element type: to its first columns, or to those from `col` on if there is
     one more index. With `heads` = G > 1 the fragment has the same rows / G rows
-    of each of G neighbouring matrices. Elements past the ends are not written; columns go in pairs,
-    so that of an odd number of columns one more is written.
+    of each of G neighbouring matrices. Elements past the ends are not written.
+    Columns go in pairs, so that of an odd number of columns one more is written;
+    with `single` they go one by one, to rows of any length.
 
     Example:
     ```mlir
@@ -27,9 +28,10 @@ def StoreOp : AttnTile_Op<"store", [MemoryEffects<[MemWrite]>]> {
   }];
   let arguments = (ins AttnTile_Fragment:$source, AttnTile_Global:$destination,
                        Variadic<Index>:$indices,
-                       DefaultValuedAttr<I64Attr, "1">:$heads);
+                       DefaultValuedAttr<I64Attr, "1">:$heads,
+                       UnitAttr:$single);
   let assemblyFormat = [{
-    $source `,` $destination `[` $indices `]` attr-dict
+    $source `,` $destination `[` $indices `]` (`single` $single^)? attr-dict
     `:` type($source) `,` type($destination)
   }];
   let hasVerifier = 1;
