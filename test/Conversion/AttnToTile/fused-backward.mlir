@@ -9,7 +9,7 @@
 // CHECK-SAME: block = [256, 1, 1], cluster = [1, 1, 1], entry = "grad_dqkv", grid = ["ceildiv(dim(key, 2), 128)", "dim(key, 1)", "dim(query, 0)"]
 // CHECK-SAME: block = [128, 1, 1], cluster = [1, 1, 1], entry = "grad_round", grid = ["ceildiv(dim(query, 2), 64)", "dim(query, 1)", "dim(query, 0)"]
 // CHECK-SAME: deterministic = false
-// CHECK-SAME: workspaces = [{{.*}}name = "lse_base2"}, {{.*}}name = "delta"}, {bytes = "dim(query, 0) * dim(query, 1) * ceildiv(dim(query, 2), 64) * 64 * 4 * 128", name = "d_query_sums"}]
+// CHECK-SAME: workspaces = [{bytes = "dim(query, 0) * dim(query, 1) * ceildiv(dim(query, 2), 64) * 64 * 4 * 128", name = "d_query_sums"}, {{.*}}name = "lse_base2"}, {{.*}}name = "delta"}]
 // CHECK: %[[ZERO:.+]] = attn_tile.fill 0.000000e+00 : <64x128xf32, accumulator>
 // CHECK: attn_tile.store {{.*}} : <64xf32, row>
 // CHECK: attn_tile.store {{.*}} : <64xf32, row>
@@ -39,7 +39,8 @@
 // CHECK-LABEL: attn_tile.kernel @grad_round(
 // CHECK: %[[SUM:.+]] = attn_tile.map : () -> {{.*}}<64x128xf32, accumulator>
 // CHECK: attn_tile.extract
-// CHECK: attn_tile.store %[[SUM]]
+// CHECK: %[[SCALED:.+]] = attn_tile.map %[[SUM]]
+// CHECK: attn_tile.store %[[SCALED]]
 !q = tensor<1x4x?x128xf16>
 !k = tensor<1x2x?x128xf16>
 func.func @grad(%q: !q, %k: !k, %v: !k, %o: !q, %lse: tensor<1x4x?xf32>, %do: !q) -> (!q, !k, !k) {

@@ -36,8 +36,8 @@ func.func @grad(%q: !q, %k: !k, %v: !k, %o: !q, %lse: tensor<1x1x?xf32>, %do: !q
 }
 
 //--- window.mlir
-!q = tensor<1x1x330x128xf16>
-!k = tensor<1x1x300x128xf16>
+!q = tensor<1x1x330x128xbf16>
+!k = tensor<1x1x300x128xbf16>
 func.func @grad(%q: !q, %k: !k, %v: !k, %o: !q, %lse: tensor<1x1x330xf32>, %do: !q) -> (!q, !k, !k) {
   %d:3 = attn.attention_backward %q, %k, %v output(%o : !q) lse(%lse : tensor<1x1x330xf32>) d_output(%do : !q) scale(0.25)
       mask_mod sliding_window(20, 7) {schedule = #attn.schedule<fused = true>} : !q, !k, !k -> !q, !k, !k
