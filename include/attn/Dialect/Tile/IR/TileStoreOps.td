@@ -161,7 +161,7 @@ def AccumulateBulkOp : AttnTile_Op<"accumulate_bulk", [
     ```mlir
     attn_tile.accumulate_bulk %dq through %staging[%warpgroup] to %sums[%b, %h, %m]
         : !attn_tile.fragment<128x64xf32, accumulator>
-          through !attn_tile.shared<1x8192xf32, swizzle = 16>
+          through !attn_tile.shared<1x8192xf32, swizzle = 128>
           to !attn_tile.global<?x8x?x128xf32>
     ```
   }];
