@@ -21,15 +21,9 @@ using namespace attn;
 /// delta, and zeros where dQ is summed up.
 void BackwardTiler::createDeltaNest() {
   tiles = queryTiles;
-  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
   FloatType type = op.getScoreType();
-  auto forall = scf::ForallOp::create(
-      builder, loc, ArrayRef<OpFoldResult>{zero, zero, zero},
-      ArrayRef<OpFoldResult>{batch, queryHeads, rows},
-      ArrayRef<OpFoldResult>{one, one, builder.getIndexAttr(tiles.m)},
-      ValueRange{createOutput(op.getLse(), type),
-                 createOutput(op.getQuery(), type)},
-      std::nullopt);
+  auto forall = createRowForall(
+      {createOutput(op.getLse(), type), createOutput(op.getQuery(), type)});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(forall.getTerminator());
   SmallVector<Value> ivs = forall.getInductionVars();
@@ -149,14 +143,8 @@ void BackwardTiler::createFusedNest(ScheduleAttr keySchedule) {
 /// dQ in the type of the result.
 void BackwardTiler::createRoundingNest() {
   tiles = queryTiles;
-  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
-  auto forall = scf::ForallOp::create(
-      builder, loc, ArrayRef<OpFoldResult>{zero, zero, zero},
-      ArrayRef<OpFoldResult>{batch, queryHeads, rows},
-      ArrayRef<OpFoldResult>{one, one, builder.getIndexAttr(tiles.m)},
-      createOutput(op.getQuery(),
-                   getElementTypeOrSelf(op.getDQuery().getType())),
-      std::nullopt);
+  auto forall = createRowForall(createOutput(
+      op.getQuery(), getElementTypeOrSelf(op.getDQuery().getType())));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(forall.getTerminator());
   SmallVector<Value> ivs = forall.getInductionVars();

@@ -18,19 +18,23 @@ using namespace attn;
 // Row tiles stay
 //===----------------------------------------------------------------------===//
 
+/// A CTA for each row tile of each query head.
+scf::ForallOp BackwardTiler::createRowForall(ArrayRef<Value> outputs) {
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  return scf::ForallOp::create(
+      builder, loc, ArrayRef<OpFoldResult>{zero, zero, zero},
+      ArrayRef<OpFoldResult>{batch, queryHeads, rows},
+      ArrayRef<OpFoldResult>{one, one, builder.getIndexAttr(tiles.m)}, outputs,
+      std::nullopt);
+}
+
 /// The nest over row tiles: delta and dQ.
 void BackwardTiler::createQueryNest() {
   tiles = queryTiles;
   schedule = op.getScheduleAttr();
-  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
   Type element = getElementTypeOrSelf(op.getDQuery().getType());
-  auto forall = scf::ForallOp::create(
-      builder, loc, ArrayRef<OpFoldResult>{zero, zero, zero},
-      ArrayRef<OpFoldResult>{batch, queryHeads, rows},
-      ArrayRef<OpFoldResult>{one, one, builder.getIndexAttr(tiles.m)},
-      ValueRange{createOutput(op.getQuery(), element),
-                 createOutput(op.getLse(), op.getScoreType())},
-      std::nullopt);
+  auto forall = createRowForall({createOutput(op.getQuery(), element),
+                                 createOutput(op.getLse(), op.getScoreType())});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(forall.getTerminator());
   SmallVector<Value> ivs = forall.getInductionVars();

@@ -95,6 +95,7 @@ private:
                             mlir::Value dQuery, mlir::Value dKey,
                             mlir::Value dValue,
                             mlir::Value dScores = mlir::Value());
+  mlir::scf::ForallOp createRowForall(llvm::ArrayRef<mlir::Value> outputs);
   void createQueryNest();
   void createKeyNest(TileSizes sizes, const KeyGradients &wanted);
   llvm::SmallVector<mlir::Value>
