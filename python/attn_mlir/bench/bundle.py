@@ -28,6 +28,7 @@ from ..runtime.devices import Program
 from ..runtime.manifest import Manifest
 from ..tools import run_tool
 from .configurations import Attention, Problem
+from .peers import OURS
 from .suites import SUITES, TARGETS, TIMED_PARTS, Suite, is_for_slow_peers, proof_problem, static_sizes
 
 SCHEMA = "attn-mlir/bench-bundle/2"
@@ -155,6 +156,8 @@ class Bundler:
             best = ranked[problem, target][0] if (problem, target) in ranked else {"schedule": ""}
             kernels[target] = self.timed(problem, target, best["schedule"])
             predicted[target] = best.get("seconds")
+        if problem.attention.gradient:
+            kernels[OURS["attn-mlir-deterministic"]] = self.timed(problem, TARGETS[0], "fused=0")
         return {
             "name": problem.name,
             "kernels": kernels,

@@ -32,8 +32,8 @@ def judge(actual: tuple[float, float, float], unfused: tuple[float, float, float
 
 
 def check(problem: Problem, program: Program, device, arrays, seed: int = 1) -> dict[str, Any]:
-    """Runs a problem once; {"passed": ..., "results": {"output": ..., "lse": ...}}. A backward runs twice: its gradients are
-    the same bits each time."""
+    """Runs a problem once; {"passed": ..., "results": {"output": ..., "lse": ...}}. A backward runs twice: where its
+    manifest says that it is deterministic, its gradients are the same bits each time."""
     inputs = arrays.inputs(problem, seed)
     outputs = arrays.run(device, program, problem, inputs)
     reference = arrays.reference(problem, inputs)
@@ -46,7 +46,8 @@ def check(problem: Problem, program: Program, device, arrays, seed: int = 1) -> 
         again = arrays.run(device, program, problem, inputs)
         for name, result in results.items():
             result["deterministic"] = arrays.same_bits(outputs[name], again[name])
-            result["passed"] = result["passed"] and result["deterministic"]
+            promised = program.manifest.semantics.get("deterministic", True)
+            result["passed"] = result["passed"] and (result["deterministic"] or not promised)
     return {"passed": all(r["passed"] for r in results.values()), "results": results}
 
 

@@ -14,9 +14,11 @@ import math
 import warnings
 from typing import Any, Callable
 
-OURS = {"attn-mlir": "sm_90a", "attn-mlir-sm80": "sm_80"}
+#: Which of a problem's kernels each of ours is.
+OURS = {"attn-mlir": "sm_90a", "attn-mlir-deterministic": "sm_90a-deterministic", "attn-mlir-sm80": "sm_80"}
 PEER_DESCRIPTIONS = {
     "attn-mlir": "this compiler, sm_90a kernel",
+    "attn-mlir-deterministic": "the same with fused=0: gradients without atomics",
     "attn-mlir-sm80": "this compiler, sm_80 kernel",
     "cudnn": "cuDNN through torch scaled_dot_product_attention",
     "cudnn-deterministic": "the same under torch.use_deterministic_algorithms",
@@ -29,7 +31,7 @@ PEER_DESCRIPTIONS = {
 }
 PEER_NAMES = tuple(PEER_DESCRIPTIONS)
 #: Peers whose gradients are the same bits in every run. FlexAttention's are: it has a kernel for dQ and one for dK and dV.
-DETERMINISTIC = (*OURS, "cudnn-deterministic", "flash2-deterministic", "flex")
+DETERMINISTIC = ("attn-mlir-deterministic", "attn-mlir-sm80", "cudnn-deterministic", "flash2-deterministic", "flex")
 GEMM_SIZE = 8192
 MAX_REASON = 400
 
@@ -208,6 +210,7 @@ def ours(session):
 
 PEERS: dict[str, Callable] = {
     "attn-mlir": ours,
+    "attn-mlir-deterministic": ours,
     "attn-mlir-sm80": ours,
     "cudnn": cudnn,
     "cudnn-deterministic": functools.partial(cudnn, deterministic=True),

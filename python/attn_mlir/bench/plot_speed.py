@@ -11,6 +11,7 @@ from .peers import PEER_DESCRIPTIONS
 
 COLOURS = {
     "attn-mlir": "#c0392b",
+    "attn-mlir-deterministic": "#d9796d",
     "attn-mlir-sm80": "#e59a8f",
     "cudnn": "#4a8f3c",
     "cudnn-deterministic": "#a3cf98",

@@ -286,7 +286,7 @@ class Reports(unittest.TestCase):
             r"first call of triton, compilation included: 2\.50 to 2\.50 s",
             r"== backward",
             r"backward hd128 causal S8192 B2 H16 +500\.0 ±5\.0% +550\.0 ±5\.0% +400\.0 ±5\.0%",
-            r"the same bits in every run: attn-mlir, cudnn-deterministic; not: cudnn",
+            r"the same bits in every run: cudnn-deterministic; not: attn-mlir, cudnn",
             r"attn-mlir against hd128 full S1024 B1 H2 +visible +visited +time +time / \(dense x visited\)",
             r"hd128 listed128 1/4 S1024 B1 H2 +25\.00% +25\.00% +550\.0 us +1\.100",
             # Tiles of 128 rows and 64 keys: the first has 2 of them, the others 3.

@@ -233,7 +233,7 @@ SmallVector<TileRange> VisitedTiles::get(OpBuilder &builder, Location loc,
   MaskedTile tile{
       loc,
       forall,
-      {extents[kLoopB], extents[kLoopH], extents[kLoopM]},
+      {extents[kLoopB], extents[kLoopH], grid.rows},
       *region,
       {batch, head, getValueOrCreateConstantIndexOp(builder, loc, stay.first)},
       grid.tileM,
