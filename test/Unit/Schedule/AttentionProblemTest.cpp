@@ -75,8 +75,8 @@ TEST(AttentionProblem, reportsBadText) {
             "*DENSITY in [0, 1], @top_left), got 'diagonal'");
   EXPECT_EQ(getError("M=1 N=1 D=1 masks=full"),
             "unknown problem field 'masks', expected one of B, D, Dv, H, Hkv, "
-            "Hq, M, N, bias, dropout, dtype, lse, mask, out, pass, shared_kv, "
-            "tf32 (did you mean 'mask'?)");
+            "Hq, M, N, bias, dropout, dtype, lse, mask, out, pass, score_mod, "
+            "shared_kv, tf32 (did you mean 'mask'?)");
 }
 
 TEST(AttentionProblem, reportsBadValues) {
