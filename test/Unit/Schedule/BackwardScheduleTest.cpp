@@ -109,9 +109,9 @@ TEST(BackwardSchedule, Slices) {
 /// The words of dropout take registers of the same schedule.
 TEST(BackwardSchedule, Dropout) {
   AttentionProblem problem =
-      *AttentionProblem::parse("M=8192 N=8192 D=128 pass=backward");
+      *AttentionProblem::parse("M=8192 N=8192 D=64 pass=backward");
   TargetInfo target = *lookupTarget("sm_80");
-  BackwardChoice usual = select("M=8192 N=8192 D=128", "sm_80").kernels[0];
+  BackwardChoice usual = select("M=8192 N=8192 D=64", "sm_80").kernels[0];
   problem.hasDropout = true;
   BackwardCost random =
       *getBackwardCost(problem, usual.kernel, usual.schedule, target);

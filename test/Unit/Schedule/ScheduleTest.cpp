@@ -45,7 +45,7 @@ TEST(Schedule, equalityComparesEveryField) {
     else if (field.name == "turns")
       value = "softmax";
     else if (field.name == "query_in_registers" || field.name == "pack_gqa" ||
-             field.name == "output_tile")
+             field.name == "output_tile" || field.name == "fused")
       value = "1";
     ASSERT_TRUE(setScheduleField(schedule, field.name, value)) << field.name;
     EXPECT_EQ(getScheduleField(schedule, field.name), value);
@@ -67,7 +67,7 @@ TEST(Schedule, reportsBadText) {
             "tile_m, tile_n, tile_d, tile_dv, stages, warps, producer_warps, "
             "query_in_registers, rescale_threshold, persistent_ctas, "
             "output_tile, turns, exp2_on_fma, pack_gqa, splits, cluster_m, "
-            "cluster_d, chunk_rows, spill (did you mean 'tile_m'?)");
+            "cluster_d, fused, chunk_rows, spill (did you mean 'tile_m'?)");
 }
 
 TEST(ScheduleOverrides, applyAndMatch) {
