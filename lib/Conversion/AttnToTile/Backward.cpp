@@ -291,7 +291,7 @@ LogicalResult BackwardKernelBuilder::convertStep(BackwardStepOp step) {
       return failure();
     Value sum = tile::MmaOp::create(
         builder, loc, scoresBuilder.toOperand(product.a), *b,
-        /*transpose_b=*/false, values.lookup(product.gradient));
+        /*transposeB=*/false, values.lookup(product.gradient));
     values.map(product.result, sum);
     return success();
   };
@@ -327,9 +327,9 @@ Value BackwardKernelBuilder::createQueryGradient(Value scoreGradient,
   if (isTransposed)
     return tile::MmaOp::create(builder, loc, zero.getType(), key,
                                /*transpose_a=*/true, shared,
-                               /*transpose_b=*/true, zero);
+                               /*transposeB=*/true, zero);
   return tile::MmaOp::create(builder, loc, shared, key,
-                             /*transpose_b=*/false, zero);
+                             /*transposeB=*/false, zero);
 }
 
 /// Keeps what the rows of the CTA need, and writes it for the other kernels.

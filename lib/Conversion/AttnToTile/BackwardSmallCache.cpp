@@ -121,7 +121,7 @@ ScoresKernelBuilder::buildProducts(Value isVisible) {
   SmallVector<Value> sums;
   for (auto [i, sum] : llvm::enumerate(loop.getRegionIterArgs()))
     sums.push_back(tile::MmaOp::create(builder, loc, loaded[2 * i],
-                                       loaded[2 * i + 1], /*transpose_b=*/true,
+                                       loaded[2 * i + 1], /*transposeB=*/true,
                                        sum));
   scf::YieldOp::create(builder, loc, sums);
   return Products{loop.getResult(0), loop.getResult(1)};

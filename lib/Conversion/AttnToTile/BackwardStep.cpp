@@ -35,7 +35,7 @@ Value BackwardStepBuilder::createProduct(Value a, Value b, Value init) {
   if (!init)
     init =
         createFill(builder, loc, getAccumulatorType(builder, rows, cols), 0.0f);
-  return tile::MmaOp::create(builder, loc, a, b, /*transpose_b=*/true, init);
+  return tile::MmaOp::create(builder, loc, a, b, /*transposeB=*/true, init);
 }
 
 /// -delta in each row of an accumulator of dP^T.

@@ -95,7 +95,7 @@ LogicalResult QueryGradientBuilder::build() {
     Value key =
         loadTile(getTensor(step.getKey()), *keyAt, chunks.tileN, columns);
     Value sum = tile::MmaOp::create(builder, loc, dScores, key,
-                                    /*transpose_b=*/false,
+                                    /*transposeB=*/false,
                                     loop.getRegionIterArgs().front());
     scf::YieldOp::create(builder, loc, sum);
   }
@@ -183,7 +183,7 @@ Value KeyGradientBuilder::buildProduct(Value isThere, Value scores,
   Value operand = tile::LoadOperandOp::create(builder, loc, operandType, scores,
                                               /*transpose=*/true);
   sum = tile::MmaOp::create(builder, loc, operand, factor,
-                            /*transpose_b=*/false, sum);
+                            /*transposeB=*/false, sum);
   scf::YieldOp::create(builder, loc, sum);
   return choice.getResult(0);
 }

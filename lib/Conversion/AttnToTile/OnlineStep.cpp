@@ -143,7 +143,7 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
 
   Value zero = createFill(builder, loc, scoreType, 0.0f);
   Value product = tile::MmaOp::create(builder, loc, query, key,
-                                      /*transpose_b=*/true, zero);
+                                      /*transposeB=*/true, zero);
   FailureOr<Value> scores =
       mods.apply(step, product, ScoreUnits::get(step).beforeMods, keysInTile);
   if (failed(scores))
@@ -164,7 +164,7 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
   Value kept = mods.applyDropout(step, softmax.p);
   Value operand = tile::ToOperandOp::create(builder, loc, operandType, kept);
   acc = tile::MmaOp::create(builder, loc, operand, value,
-                            /*transpose_b=*/false, acc);
+                            /*transposeB=*/false, acc);
   return FragmentState{acc, softmax.max, sum};
 }
 

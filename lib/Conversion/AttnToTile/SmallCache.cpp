@@ -205,7 +205,7 @@ FailureOr<Value> ScoreKernelBuilder::buildProduct(Value isVisible) {
   if (failed(query) || failed(key))
     return failure();
   Value sum = tile::MmaOp::create(builder, loc, *query, *key,
-                                  /*transpose_b=*/true,
+                                  /*transposeB=*/true,
                                   loop.getRegionIterArgs().front());
   scf::YieldOp::create(builder, loc, sum);
   return loop.getResult(0);
@@ -323,7 +323,7 @@ LogicalResult OutputKernelBuilder::buildLoopBody(scf::ForOp loop) {
   Value operand = tile::LoadOperandOp::create(builder, loc, operandType, p);
   operand = tile::ScaleRowsOp::create(builder, loc, operand, state.weight);
   state.row.acc = tile::MmaOp::create(builder, loc, operand, *value,
-                                      /*transpose_b=*/false, state.row.acc);
+                                      /*transposeB=*/false, state.row.acc);
   scf::YieldOp::create(builder, loc, toValues(state));
   return success();
 }
