@@ -219,6 +219,15 @@ GpuProgram::runUnfusedTf32(const std::vector<HostTensor> &inputs) {
   return toReference(runEpilogue(inputs, tensors));
 }
 
+bool GpuProgram::isDeterministic() const {
+  auto semantics = llvm::json::parse(manifest.semantics);
+  if (!semantics)
+    llvm::consumeError(semantics.takeError());
+  const llvm::json::Object *object =
+      semantics ? semantics->getAsObject() : nullptr;
+  return !object || object->getBoolean("deterministic").value_or(true);
+}
+
 std::string GpuProgram::describe(const Options &options) const {
   std::string device = "the simulator";
   if (options.cuda)

@@ -28,7 +28,8 @@ public:
   static mlir::FailureOr<GpuProgram> compile(mlir::func::FuncOp function,
                                              const Options &options);
 
-  /// Calls the function, its kernels on the device that the options name.
+  /// Calls the function, its kernels on the device that the options name, in
+  /// the simulator in the schedule options.scheduleSeed.
   /// Prints what is wrong and returns nothing.
   std::optional<std::vector<runtime::HostTensor>>
   run(const std::vector<runtime::HostTensor> &inputs, const Options &options);
@@ -43,6 +44,9 @@ public:
   /// yardstick of results that were allowed tf32. Prints why where it cannot.
   std::optional<std::vector<reference::Tensor>>
   runUnfusedTf32(const std::vector<runtime::HostTensor> &inputs);
+
+  /// True unless the manifest says otherwise.
+  bool isDeterministic() const;
 
   /// "sm_80 in the simulator, all but the attention on cpu"
   std::string describe(const Options &options) const;

@@ -118,9 +118,10 @@ struct CommandLine {
                "0, in turn; others are random)")};
   cl::opt<int64_t> schedules{
       "schedules", cl::init(1), cl::value_desc("n"), cl::cat(proofCategory),
-      cl::desc("Run n schedules, from --seed on; their results\n"
-               "must be equal where the manifest says that they\n"
-               "are deterministic (default: 1)")};
+      cl::desc("Run n schedules, from --seed on (default: 1).\n"
+               "Their results must be equal where the manifest\n"
+               "says that they are deterministic; else --verify\n"
+               "looks at those of each")};
   cl::opt<std::string> report{
       "report", cl::value_desc("file.json"), cl::cat(proofCategory),
       cl::desc("Write what the simulator counted: bytes per\n"

@@ -161,6 +161,10 @@ static std::string formatIndex(int64_t position,
   return "[" + text + "]";
 }
 
+/// The largest of fewer errors of two computations that are equally exact
+/// differ by more than a factor of two for many inputs.
+static constexpr int64_t kFewElements = 16;
+
 /// Tells what the numbers alone hide.
 static void addNotes(size_t number, const reference::Tensor &actual,
                      const reference::Tensor &oracle,
@@ -174,6 +178,10 @@ static void addNotes(size_t number, const reference::Tensor &actual,
     notes += prefix + std::to_string(undefined) + " of " +
              std::to_string(oracle.getNumElements()) +
              " reference values are NaN and prove little\n";
+  if (!holds && oracle.getNumElements() < kFewElements)
+    notes += prefix + "of " + std::to_string(oracle.getNumElements()) +
+             " elements, whose error beside the unfused one is mostly chance: "
+             "compare both over several --random seeds\n";
   if (!holds && stats.worstPosition >= 0)
     notes += prefix + "worst at " +
              formatIndex(stats.worstPosition, oracle.getShape()) +

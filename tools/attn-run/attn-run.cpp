@@ -148,10 +148,48 @@ struct Program {
     printTimes(seconds, " calls");
     return true;
   }
+  bool isDeterministic() const { return cpu || gpu->isDeterministic(); }
   std::string describe(const Options &options) const {
     return cpu ? "cpu" : gpu->describe(options);
   }
 };
+
+static bool areEqual(const std::vector<HostTensor> &a,
+                     const std::vector<HostTensor> &b) {
+  return llvm::equal(a, b, [](const HostTensor &x, const HostTensor &y) {
+    return x.shape == y.shape && x.data == y.data;
+  });
+}
+
+/// Runs the simulator's other schedules. Their results are those of the first
+/// one, or where the kernels promise no such thing are verified, too.
+static bool runOtherSchedules(Program &program,
+                              const std::vector<HostTensor> &inputs,
+                              const std::vector<HostTensor> &first,
+                              const std::optional<Expectation> &expectation,
+                              Options options) {
+  std::string firstSeed = std::to_string(options.scheduleSeed);
+  options.report.clear();
+  options.trace.clear();
+  for (int64_t i = 1; i < options.schedules; ++i) {
+    ++options.scheduleSeed;
+    auto results = program.run(inputs, options);
+    if (!results)
+      return false;
+    if (areEqual(first, *results))
+      continue;
+    std::string seed = std::to_string(options.scheduleSeed);
+    if (program.isDeterministic())
+      return reportError("the kernel's results depend on the schedule: " +
+                         firstSeed + " and " + seed + " differ");
+    if (!expectation)
+      continue;
+    llvm::outs() << "schedule " << seed << ":\n";
+    if (!verifyResults(*results, *expectation))
+      return false;
+  }
+  return true;
+}
 
 static bool runFunction(func::FuncOp function, const Options &options) {
   if (options.outputs.size() > function.getNumResults())
@@ -184,6 +222,8 @@ static bool runFunction(func::FuncOp function, const Options &options) {
     expectation->yardstick = std::move(*yardstick);
   }
   bool verified = !expectation || verifyResults(*results, *expectation);
+  if (!runOtherSchedules(*program, *inputs, *results, expectation, options))
+    return false;
   if (options.benchmark && !program->benchmark(*inputs, options))
     return false;
   return writeOutputs(options, *results) && verified;

@@ -327,7 +327,7 @@ Value BackwardKernelBuilder::createQueryGradient(Value scoreGradient,
   if (isTransposed)
     return tile::MmaOp::create(builder, loc, zero.getType(), key,
                                /*transpose_a=*/true, shared,
-                               /*transposeB=*/true, zero);
+                               /*transpose_b=*/true, zero);
   return tile::MmaOp::create(builder, loc, shared, key,
                              /*transposeB=*/false, zero);
 }
@@ -469,7 +469,7 @@ LogicalResult BackwardKernelBuilder::build() {
       beginKernel(nest.entry, buildManifest(attention, backward.plan));
   if (failed(kernel))
     return failure();
-  SmallVector<Value> views = addWorkspaces(*kernel, backward, loc);
+  SmallVector<Value> views = backward.addOwnViews(*kernel);
   workspaces = {views.end()[-2], views.back()};
   if (nest.isFused()) {
     sums = views.front();

@@ -241,9 +241,7 @@ LogicalResult ScoreKernelBuilder::build() {
       beginKernel(nest.entry, buildManifest(attention, backward.plan));
   if (failed(kernel))
     return failure();
-  Block &body = kernel->getBody().front();
-  for (const WorkspaceView &view : backward.getOwnViews())
-    views.push_back(body.addArgument(view.type, loc));
+  views = backward.addOwnViews(*kernel);
   mapGrid();
   if (failed(convertBlock(*attention.forall.getBody())))
     return failure();

@@ -191,10 +191,7 @@ LogicalResult SumKernelBuilder::build() {
       beginKernel(sum.entry, DictionaryAttr(), /*warps=*/1);
   if (failed(kernel))
     return failure();
-  Block &body = kernel->getBody().front();
-  SmallVector<Value> views;
-  for (const WorkspaceView &view : backward.getOwnViews())
-    views.push_back(body.addArgument(view.type, loc));
+  SmallVector<Value> views = backward.addOwnViews(*kernel);
   source = views[sum.view];
   result = values.lookup(op.getResult());
   lane = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);

@@ -14,14 +14,6 @@
 using namespace mlir;
 using namespace attn;
 
-SmallVector<Value> attn::addWorkspaces(tile::KernelOp kernel,
-                                       TiledBackward &backward, Location loc) {
-  return llvm::map_to_vector(
-      backward.getOwnViews(), [&](const WorkspaceView &view) -> Value {
-        return kernel.getBody().front().addArgument(view.type, loc);
-      });
-}
-
 /// What the kernels of a backward that have a CTA for each row tile take.
 static TiledAttention getRowAttention(TiledBackward &backward,
                                       scf::ForallOp forall) {
@@ -61,7 +53,7 @@ LogicalResult RowKernelBuilder::begin(const std::string &entry) {
       beginKernel(entry, buildManifest(attention, backward.plan));
   if (failed(kernel))
     return failure();
-  workspaces = addWorkspaces(*kernel, backward, loc);
+  workspaces = backward.addOwnViews(*kernel);
   Value row = arith::MulIOp::create(builder, loc, getBlockId(gpu::Dimension::x),
                                     constant(nest.getTileM()));
   at = {getBlockId(gpu::Dimension::z), getBlockId(gpu::Dimension::y), row};

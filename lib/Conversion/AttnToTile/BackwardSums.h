@@ -17,11 +17,6 @@
 
 namespace attn {
 
-/// Makes the backward's workspaces parameters of a kernel.
-llvm::SmallVector<mlir::Value> addWorkspaces(tile::KernelOp kernel,
-                                             TiledBackward &backward,
-                                             mlir::Location loc);
-
 /// Builds `name`_delta: lse, delta and zeros for whole tiles of rows.
 mlir::LogicalResult buildDeltaKernel(mlir::OpBuilder &builder,
                                      TiledBackward &backward,

@@ -238,6 +238,13 @@ int64_t BackwardNest::getTileColumns() {
   return isSliced && columns ? std::min(columns, getColumns()) : getColumns();
 }
 
+SmallVector<Value> TiledBackward::addOwnViews(tile::KernelOp kernel) {
+  return llvm::map_to_vector(
+      getOwnViews(), [&](const WorkspaceView &view) -> Value {
+        return kernel.getBody().front().addArgument(view.type, delta.getLoc());
+      });
+}
+
 bool TiledBackward::sumsAreTransposed() {
   BackwardNest &nest = nests.front();
   return nest.getColumns() == nest.attention.schedule.getWarps() * kRowsPerWarp;

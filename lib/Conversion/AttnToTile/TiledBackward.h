@@ -84,6 +84,8 @@ struct TiledBackward {
     return llvm::ArrayRef(plan.workspaces).take_back(numOwnViews);
   }
   unsigned numOwnViews = 0;
+  /// Makes those parameters of a kernel.
+  llvm::SmallVector<mlir::Value> addOwnViews(tile::KernelOp kernel);
   /// True if the fragments of dQ are [D, M]: there are as many columns of dQ as
   /// warps take rows. Else they are [M, D].
   bool sumsAreTransposed();

@@ -92,12 +92,13 @@ std::string WgmmaOp::getPtx() {
   unsigned firstA = numAcc * (getAcc() ? 2 : 1);
   unsigned firstB = firstA + (inRegisters ? kOperandRegisters : 1) * products;
   std::string element = getElement().isF16() ? "f16" : "bf16";
+  std::string shape = ".m64n" + std::to_string(2 * numAcc) + "k16.f32.";
+  shape += element + "." + element + " ";
   std::string text = "{ .reg .pred add, set; setp.ne.b32 add, 1, 0; "
                      "setp.ne.b32 set, 0, 0; wgmma.fence.sync.aligned; ";
   for (unsigned k = 0; k < products; ++k) {
-    text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(2 * numAcc) +
-            "k16.f32." + element + "." + element + " " +
-            registerList(0, numAcc) + ", ";
+    text += "wgmma.mma_async.sync.aligned" + shape;
+    text += registerList(0, numAcc) + ", ";
     text += inRegisters ? registerList(firstA + kOperandRegisters * k,
                                        kOperandRegisters)
                         : "$" + std::to_string(firstA + k);
