@@ -270,7 +270,7 @@ bool ScheduleOverrides::matches(const Schedule &schedule) const {
 std::string ScheduleOverrides::print() const {
   std::vector<std::string> parts;
   for (const auto &[name, value] : fields)
-    parts.push_back(name + "=" + value);
+    parts.push_back(join({name, value}, "="));
   return join(parts, " ");
 }
 

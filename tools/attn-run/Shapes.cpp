@@ -290,19 +290,25 @@ bool ShapeResolver::checkComplete() {
                      hint + " or an --input file");
 }
 
+static bool checkHeads(const std::string &queryName, int64_t queryHeads,
+                       const std::string &keyName, int64_t keyHeads) {
+  if (keyHeads != 0 && queryHeads % keyHeads == 0)
+    return true;
+  return reportError("expected " + queryName + " to be a multiple of " +
+                     keyName + ", got " + queryName + " = " +
+                     std::to_string(queryHeads) + " and " + keyName + " = " +
+                     std::to_string(keyHeads));
+}
+
 /// attention_c4 for sizes that are known only now.
 bool ShapeResolver::checkHeads() {
   for (const auto &[queryName, keyName] : headPairs) {
     auto query = byName.find(queryName), key = byName.find(keyName);
     if (query == byName.end() || key == byName.end())
       continue;
-    int64_t queryHeads = *variables[query->second].size;
-    int64_t keyHeads = *variables[key->second].size;
-    if (keyHeads == 0 || queryHeads % keyHeads != 0)
-      return reportError("expected " + queryName + " to be a multiple of " +
-                         keyName + ", got " + queryName + " = " +
-                         std::to_string(queryHeads) + " and " + keyName +
-                         " = " + std::to_string(keyHeads));
+    if (!::checkHeads(queryName, *variables[query->second].size, keyName,
+                      *variables[key->second].size))
+      return false;
   }
   return true;
 }

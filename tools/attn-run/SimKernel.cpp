@@ -12,7 +12,6 @@
 
 using namespace attn;
 using namespace attn::run;
-using runtime::HostTensor;
 
 static sim::RunOptions makeRunOptions(const Options &options) {
   sim::RunOptions run;
