@@ -6,33 +6,23 @@
 
 #include "attn/Schedule/BackwardSchedule.h"
 
+#include "Machine.h"
+
 #include "attn/Support/MathExtras.h"
 
 #include <algorithm>
 #include <cmath>
 
 using namespace attn;
+using namespace attn::detail;
 
-/// Rows that a warpgroup and a warp of mma_sync own.
-static constexpr int64_t kWarpgroupRows = 64, kWarpRows = 16;
-/// 16-bit inputs; f32 statistics.
-static constexpr int64_t kInputBytes = 2, kFloatBytes = 4;
-/// Bytes that shared memory gives in a clock.
-static constexpr double kSharedBytesPerClock = 128;
-/// Elements of scores that the ALUs of an SM finish in a clock: about 10
-/// instructions each, for P and dS, on 128 lanes.
-static constexpr double kElementsPerClock = 12.8;
-/// mma_sync reaches about this part of the rate of wgmma where a chip has both.
-static constexpr double kMmaSyncOnWgmmaChip = 0.62;
+/// Rows that a warpgroup owns.
+static constexpr int64_t kWarpgroupRows = 64;
 /// Clocks of a tile that nothing hides where one warpgroup runs alone, or the
 /// warps of mma_sync meet at each tile.
 static constexpr double kExposedClocks = 600;
 /// What the bulk copies of an SM add to memory in a clock.
 static constexpr double kSumBytesPerClock = 17;
-/// Of a kernel more.
-static constexpr double kLaunchSeconds = 2.5e-6;
-/// Clocks of a CTA before its first and after its last tile.
-static constexpr double kCtaClocks = 3000;
 /// Addresses, row numbers, barriers; and with dropout the counter and words.
 static constexpr int64_t kOtherRegisters = 16, kDropoutRegisters = 40;
 

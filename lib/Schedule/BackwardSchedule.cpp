@@ -6,6 +6,8 @@
 
 #include "attn/Schedule/BackwardSchedule.h"
 
+#include "Machine.h"
+
 #include "BackwardSmallCache.h"
 #include "attn/Support/Format.h"
 #include "attn/Support/MathExtras.h"
@@ -14,9 +16,8 @@
 #include <limits>
 
 using namespace attn;
+using namespace attn::detail;
 
-/// Rows that a warp owns.
-static constexpr int64_t kWarpRows = 16;
 /// What a fused backward has to gain to be worth bits that differ.
 static constexpr double kFusedGain = 1.05;
 /// A small cache needs a workspace and kernels that wait for each other: it is

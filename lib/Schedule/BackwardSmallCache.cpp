@@ -14,6 +14,8 @@
 
 #include "BackwardSmallCache.h"
 
+#include "Machine.h"
+
 #include "attn/Support/MathExtras.h"
 
 #include <algorithm>
@@ -22,22 +24,10 @@
 #include <map>
 
 using namespace attn;
+using namespace attn::detail;
 
-/// Rows that a warp of mma_sync owns, at least.
-static constexpr int64_t kWarpRows = 16;
-/// 16-bit inputs, P and dS; f32 statistics and sums.
-static constexpr int64_t kInputBytes = 2, kFloatBytes = 4;
-/// Bytes that shared memory gives in a clock.
-static constexpr double kSharedBytesPerClock = 128;
-/// As in BackwardCost.cpp: instructions of P and dS, the rate of mma_sync where
-/// there is wgmma, clocks of a CTA before its first and after its last step.
-static constexpr double kElementsPerClock = 12.8;
-static constexpr double kMmaSyncOnWgmmaChip = 0.62;
-static constexpr double kCtaClocks = 3000;
 /// Clocks of a step of a product in which its warps meet.
 static constexpr double kStepClocks = 200;
-/// A kernel launch, with the dependence on the one before.
-static constexpr double kLaunchSeconds = 2.5e-6;
 /// What the choice spends on P and dS, unless `kFewestRows` need more.
 static constexpr int64_t kMostScoreBytes = int64_t(256) << 20;
 static constexpr int64_t kFewestRows = 512;

@@ -13,6 +13,8 @@
 
 #include "CostDetail.h"
 
+#include "Machine.h"
+
 #include <cmath>
 
 namespace attn {
@@ -43,11 +45,6 @@ static constexpr double kInstructionsPerTile = 80;
 static constexpr double kLanesPerClock = 128;
 /// Instructions of an exponential on the FMA units.
 static constexpr double kInstructionsPerExp2 = 11;
-/// A kernel launch, with the dependence on the one before.
-static constexpr double kLaunchSeconds = 2.5e-6;
-/// Fraction of the matrix rate that mma.sync reaches on chips whose full rate
-/// needs wgmma or tcgen05.
-static constexpr double kLegacyMmaFraction = 0.62;
 
 //===----------------------------------------------------------------------===//
 // TimeModel
@@ -124,7 +121,7 @@ static double getMmaRate(const AttentionProblem &problem,
   bool isLegacy =
       schedule.mma == MmaFamily::MmaSync &&
       (target.hasMma(MmaFamily::Wgmma) || target.hasMma(MmaFamily::Tcgen05));
-  return tflops * 1e12 * (isLegacy ? kLegacyMmaFraction : 1);
+  return tflops * 1e12 * (isLegacy ? detail::kMmaSyncOnWgmmaChip : 1);
 }
 
 TimeModel::TimeModel(Cost &cost, const AttentionProblem &problem,
@@ -361,8 +358,8 @@ void TimeModel::run() {
     cost.computedScores = static_cast<int64_t>(work.scores * dvSlices);
   }
   if (target.kind == TargetKind::Gpu) {
-    addTerm("launch", kernels * kLaunchSeconds);
-    cost.seconds += kernels * kLaunchSeconds;
+    addTerm("launch", kernels * detail::kLaunchSeconds);
+    cost.seconds += kernels * detail::kLaunchSeconds;
   }
   const CostTerm *largest = &cost.terms.front();
   for (const CostTerm &term : cost.terms)

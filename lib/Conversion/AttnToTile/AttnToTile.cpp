@@ -403,9 +403,7 @@ private:
       if (tensor::ExtractOp read = findScoreGradients(op).unknown)
         read.emitOpError()
             << "expected to read a tensor whose gradient is computed on a GPU "
-               "at the same indices as elsewhere, each of which is a constant "
-               "or one of (b, h, i, j), once; of i and j both at the end, or "
-               "one";
+               "at indices that do not depend on the score";
       else
         op.emitOpError() << "expected a backward that is tiled";
       return WalkResult::interrupt();

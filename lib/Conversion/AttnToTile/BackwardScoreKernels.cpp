@@ -12,11 +12,14 @@
 
 #include "BackwardScores.h"
 #include "BackwardStep.h"
+#include "ExactSum.h"
 #include "Fragments.h"
 #include "KernelScope.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace attn;
@@ -33,10 +36,18 @@ public:
 
 private:
   void mapGrid();
+  LogicalResult convertOp(Operation *op);
   LogicalResult convertBlock(Block &block);
   LogicalResult convertLoop(scf::ForOp loop);
   LogicalResult convertSlice(tensor::ExtractSliceOp slice);
+  LogicalResult convertLoopOfCtas(scf::ForOp loop);
+  LogicalResult convertLoopOfScatters(scf::ForOp loop);
   LogicalResult convertStep(BackwardStepOp step);
+  LogicalResult convertScatter(BackwardScatterOp scatter);
+  LogicalResult scatterElement(BackwardScatterOp scatter, ValueRange offsets,
+                               ValueRange element);
+  Value getScores(Value tensor);
+  Value toI64(Value index);
   FailureOr<Value> loadOperand(BackwardStepOp step, Value tile);
   Value loadRows(Value workspace, ValueRange at);
   void store(Value scores);
@@ -126,7 +137,7 @@ LogicalResult ScoreKernelBuilder::convertStep(BackwardStepOp step) {
   if (failed(scores))
     return failure();
   Fragments fragments(builder, loc);
-  Value sum = lookup(step.getDScores());
+  Value sum = getScores(step.getDScores());
   values.map(step.getDScoresResult(),
              fragments.map(sum.getType(), {sum, scores->gradient},
                            [&](ValueRange args) {
@@ -135,20 +146,108 @@ LogicalResult ScoreKernelBuilder::convertStep(BackwardStepOp step) {
   return success();
 }
 
+Value ScoreKernelBuilder::toI64(Value index) {
+  Type type = index.getType(), i64 = builder.getI64Type();
+  if (type == i64)
+    return index;
+  if (type.isIndex())
+    return arith::IndexCastOp::create(builder, loc, i64, index);
+  return arith::ExtSIOp::create(builder, loc, i64, index);
+}
+
+/// Adds (number, row, column) of a tile to the element that it belongs to.
+LogicalResult ScoreKernelBuilder::scatterElement(BackwardScatterOp scatter,
+                                                 ValueRange offsets,
+                                                 ValueRange element) {
+  Value number = element[0];
+  Value isAny =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, number,
+                            Fragments(builder, loc).constant(0));
+  auto guarded = scf::IfOp::create(builder, loc, isAny);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  SmallVector<Value> at(offsets);
+  at[kLoopM] = arith::AddIOp::create(builder, loc, at[kLoopM], element[1]);
+  at[kLoopN] = arith::AddIOp::create(builder, loc, at[kLoopN], element[2]);
+  SmallVector<Value> indices;
+  for (Region &region : scatter.getIndices()) {
+    FailureOr<Value> index = mods.inlineRegion(region, Value(), at);
+    if (failed(index))
+      return failure();
+    indices.push_back(toI64(*index));
+  }
+  ExactSum(builder, loc, views[nest.view]).add(number, indices);
+  return success();
+}
+
+LogicalResult ScoreKernelBuilder::convertScatter(BackwardScatterOp scatter) {
+  SmallVector<Value> offsets =
+      llvm::map_to_vector(scatter.getOffsets(), [&](Value offset) -> Value {
+        return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                          values.lookup(offset));
+      });
+  Value scores = values.lookup(scatter.getScores());
+  values.map(scatter.getResult(), views[nest.view]);
+  auto map = tile::MapOp::create(builder, loc, scores.getType(), scores);
+  OpBuilder::InsertionGuard guard(builder);
+  Type i32 = builder.getI32Type();
+  Block *block = builder.createBlock(
+      &map.getBody(), {}, {builder.getF32Type(), i32, i32}, {loc, loc, loc});
+  if (failed(scatterElement(scatter, offsets, block->getArguments())))
+    return failure();
+  tile::YieldOp::create(builder, loc, block->getArgument(0));
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// The one value that goes around is the sum.
-LogicalResult ScoreKernelBuilder::convertLoop(scf::ForOp loop) {
-  Value init = values.lookupOrNull(loop.getInitArgs().front());
+/// Each CTA has a turn of the loop that scatters: the sums do not depend on the
+/// order.
+LogicalResult ScoreKernelBuilder::convertLoopOfCtas(scf::ForOp loop) {
+  values.map(loop.getInductionVar(), getBlockId(gpu::Dimension::x));
+  values.map(loop.getRegionIterArgs().front(), views[nest.view]);
+  return convertBlock(*loop.getBody());
+}
+
+/// A loop in which each turn scatters.
+LogicalResult ScoreKernelBuilder::convertLoopOfScatters(scf::ForOp loop) {
+  auto copy = scf::ForOp::create(
+      builder, loc, values.lookup(loop.getLowerBound()),
+      values.lookup(loop.getUpperBound()), values.lookup(loop.getStep()));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(copy.getBody());
+  values.map(loop.getInductionVar(), copy.getInductionVar());
+  values.map(loop.getRegionIterArgs().front(), views[nest.view]);
+  values.map(loop.getResult(0), views[nest.view]);
+  return convertBlock(*loop.getBody());
+}
+
+/// A sum of scores that is carried or, if there is none yet, 0.
+Value ScoreKernelBuilder::getScores(Value tensor) {
+  if (Value scores = values.lookupOrNull(tensor))
+    return scores;
   bool isTransposed = nest.keysAreRows();
   int64_t m = nest.getTileM(), n = nest.getTileN();
-  if (!init)
-    init = createFill(
-        builder, loc,
-        getAccumulatorType(builder, isTransposed ? n : m, isTransposed ? m : n),
-        0.0f);
+  return createFill(
+      builder, loc,
+      getAccumulatorType(builder, isTransposed ? n : m, isTransposed ? m : n),
+      0.0f);
+}
+
+static bool isFloatConstant(Operation *op) {
+  return isa<arith::ConstantOp>(op) &&
+         !op->getResult(0).getType().isIntOrIndex();
+}
+
+/// The one value that goes around is the sum.
+LogicalResult ScoreKernelBuilder::convertLoop(scf::ForOp loop) {
+  if (loop == nest.scatterLoop)
+    return convertLoopOfCtas(loop);
+  Value init = getScores(loop.getInitArgs().front());
+  if (nest.scatterLoop && init == views[nest.view])
+    return convertLoopOfScatters(loop);
   auto copy = scf::ForOp::create(
       builder, loc, values.lookup(loop.getLowerBound()),
       values.lookup(loop.getUpperBound()), values.lookup(loop.getStep()), init);
@@ -165,21 +264,30 @@ LogicalResult ScoreKernelBuilder::convertLoop(scf::ForOp loop) {
   return success();
 }
 
-/// Whatever is no scalar and no operand of a step is about the sum's tensor.
+LogicalResult ScoreKernelBuilder::convertOp(Operation *op) {
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](scf::ForOp loop) { return convertLoop(loop); })
+      .Case([&](tensor::ExtractSliceOp slice) { return convertSlice(slice); })
+      .Case([&](BackwardStepOp step) { return convertStep(step); })
+      .Case([&](BackwardScatterOp scatter) { return convertScatter(scatter); })
+      // What becomes of the sums: `store`.
+      .Case<tensor::EmptyOp, tensor::PadOp, linalg::FillOp, linalg::ReduceOp,
+            scf::InParallelOp, scf::YieldOp>(
+          [](Operation *) { return success(); })
+      .Default([&](Operation *other) -> LogicalResult {
+        if (isa<arith::TruncFOp>(other) || isFloatConstant(other))
+          return success();
+        if (isScalarOp(other))
+          return copyScalar(other);
+        return other->emitOpError()
+               << "expected only ops that --attn-tile-backward gives";
+      });
+}
+
 LogicalResult ScoreKernelBuilder::convertBlock(Block &block) {
-  for (Operation &op : block) {
-    LogicalResult converted = success();
-    if (auto loop = dyn_cast<scf::ForOp>(op))
-      converted = convertLoop(loop);
-    else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-      converted = convertSlice(slice);
-    else if (auto step = dyn_cast<BackwardStepOp>(op))
-      converted = convertStep(step);
-    else if (isScalarOp(&op) && op.getResult(0).getType().isIntOrIndex())
-      converted = copyScalar(&op);
-    if (failed(converted))
+  for (Operation &op : block)
+    if (failed(convertOp(&op)))
       return failure();
-  }
   return success();
 }
 
@@ -194,22 +302,18 @@ void ScoreKernelBuilder::mapGrid() {
   Value x = getBlockId(gpu::Dimension::x), y = getBlockId(gpu::Dimension::y),
         z = getBlockId(gpu::Dimension::z);
   SmallVector<Value> at;
-  if (nest.sum) {
+  if (nest.scatterLoop) {
+    at = {constant(0)};
+  } else if (nest.sum) {
     at = {z, y,
           times(x, nest.keysAreRows() ? nest.getTileN() : nest.getTileM())};
   } else {
     Value gradient = values.lookup(attention.forall.getRegionIterArgs()[0]);
     int64_t rank = attention.forall.getRank();
-    at.assign(rank, z);
+    at.resize(rank);
     at[rank - 1] = times(x, nest.getTileN());
     at[rank - 2] = times(y, nest.getTileM());
-    // z counts the elements of all other dimensions.
-    for (int64_t dim = rank - 3; dim >= 0; --dim) {
-      Value size = tile::DimOp::create(builder, loc, gradient, dim);
-      at[dim] =
-          dim ? arith::RemUIOp::create(builder, loc, z, size).getResult() : z;
-      z = arith::DivUIOp::create(builder, loc, z, size);
-    }
+    llvm::copy(getIndices(z, gradient, rank - 2), at.begin());
   }
   values.map(attention.forall.getInductionVars(), at);
 }
@@ -245,6 +349,10 @@ LogicalResult ScoreKernelBuilder::build() {
   mapGrid();
   if (failed(convertBlock(*attention.forall.getBody())))
     return failure();
+  if (nest.scatterLoop) {
+    tile::ReturnOp::create(builder, loc);
+    return success();
+  }
   scf::ForOp last;
   for (auto loop : attention.forall.getBody()->getOps<scf::ForOp>())
     last = loop;
@@ -256,7 +364,9 @@ LogicalResult ScoreKernelBuilder::build() {
 LogicalResult attn::buildScoreKernels(OpBuilder &builder,
                                       TiledBackward &backward) {
   for (ScoreNest &nest : backward.scoreNests)
-    if (failed(ScoreKernelBuilder(builder, backward, nest).build()))
+    if (failed(buildClearingKernel(builder, backward, nest)) ||
+        failed(ScoreKernelBuilder(builder, backward, nest).build()) ||
+        failed(buildSumRoundingKernel(builder, backward, nest)))
       return failure();
   for (SumKernel &sum : backward.sums)
     if (failed(buildSumKernel(builder, backward, sum)))

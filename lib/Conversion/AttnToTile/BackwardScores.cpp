@@ -6,7 +6,10 @@
 
 #include "BackwardScores.h"
 
+#include "ExactSum.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -25,6 +28,12 @@ void attn::takeScoreNests(TiledBackward &backward, Operation *function) {
     for (Operation *user : nest.attention.forall->getUsers())
       if (auto sum = dyn_cast<BackwardSumOp>(user))
         taken.sum = sum;
+    taken.attention.forall->walk([&](BackwardScatterOp scatter) {
+      for (Operation *op = scatter; op != taken.attention.forall;
+           op = op->getParentOp())
+        if (auto loop = dyn_cast<scf::ForOp>(op))
+          taken.scatterLoop = loop;
+    });
   }
   backward.nests = others;
   function->walk([&](BackwardSumOp op) { backward.sums.push_back({op, ""}); });
@@ -134,6 +143,69 @@ static std::array<std::string, 3> getTileGrid(ScoreNest &nest,
           getProduct(gradient, rank - 2)};
 }
 
+/// The exact sums of the elements of a gradient.
+static WorkspaceView getSumsView(ScoreNest &nest, StringRef gradient) {
+  auto type =
+      cast<RankedTensorType>(nest.attention.forall.getResult(0).getType());
+  MLIRContext *context = type.getContext();
+  SmallVector<int64_t> shape(type.getShape());
+  shape.push_back(ExactSum::kWords);
+  WorkspaceView view;
+  view.name = (gradient + "_sums").str();
+  view.type =
+      tile::GlobalType::get(context, shape, IntegerType::get(context, 64));
+  std::string stride = std::to_string(ExactSum::kWords);
+  for (int64_t dim = type.getRank(); dim-- > 0;) {
+    view.strides.insert(view.strides.begin(), stride);
+    std::string size = ("dim(" + gradient + ", " + Twine(dim) + ")").str();
+    stride += " * " + size;
+    if (type.isDynamicDim(dim))
+      view.sizes.insert(view.sizes.begin(), size);
+  }
+  view.bytes = stride + " * 8";
+  view.byteOffset = "0";
+  return view;
+}
+
+/// A size that is computed from those of operands.
+static std::string toExpression(Value value, ArrayRef<KernelOperand> operands) {
+  if (std::optional<int64_t> number = getConstantIntValue(value))
+    return std::to_string(*number);
+  Operation *op = value.getDefiningOp();
+  if (auto dim = dyn_cast<tensor::DimOp>(op))
+    for (const KernelOperand &operand : operands)
+      if (operand.tensor == dim.getSource())
+        return ("dim(" + operand.name + ", " + Twine(*dim.getConstantIndex()) +
+                ")")
+            .str();
+  std::string a = toExpression(op->getOperand(0), operands);
+  std::string b = toExpression(op->getOperand(1), operands);
+  if (isa<arith::CeilDivUIOp>(op))
+    return "ceildiv(" + a + ", " + b + ")";
+  assert((isa<arith::MulIOp, arith::AddIOp>(op)) && "as the tiler counts CTAs");
+  return "(" + a + (isa<arith::MulIOp>(op) ? " * " : " + ") + b + ")";
+}
+
+/// What makes the sums 0, adds to them, and rounds them.
+static void addScatterKernels(LaunchPlan &plan, ScoreNest &nest,
+                              ArrayRef<KernelOperand> operands,
+                              const std::string &gradient) {
+  plan.workspaces.push_back(getSumsView(nest, gradient));
+  auto type =
+      cast<RankedTensorType>(nest.attention.forall.getResult(0).getType());
+  std::string elements =
+      "ceildiv(" + getProduct(gradient, type.getRank()) + ", 32)";
+  nest.clearEntry = nest.entry + "_clear";
+  nest.roundEntry = nest.entry + "_round";
+  nest.entry += "_scatter";
+  plan.kernels.push_back({nest.clearEntry, {elements, "1", "1"}, /*warps=*/1});
+  plan.kernels.push_back(
+      {nest.entry,
+       {toExpression(nest.scatterLoop.getUpperBound(), operands), "1", "1"},
+       nest.attention.schedule.getWarps()});
+  plan.kernels.push_back({nest.roundEntry, {elements, "1", "1"}, /*warps=*/1});
+}
+
 void attn::addScoreKernels(LaunchPlan &plan, TiledBackward &backward,
                            StringRef name) {
   ArrayRef<KernelOperand> operands = backward.nests.front().attention.operands;
@@ -143,6 +215,11 @@ void attn::addScoreKernels(LaunchPlan &plan, TiledBackward &backward,
     std::string gradient = "d_" + of;
     nest.entry = (name + "_d" + of).str();
     int64_t warps = nest.attention.schedule.getWarps();
+    if (nest.scatterLoop) {
+      nest.view = view++;
+      addScatterKernels(plan, nest, operands, gradient);
+      continue;
+    }
     if (!nest.sum) {
       plan.kernels.push_back({nest.entry, getTileGrid(nest, gradient), warps});
       continue;

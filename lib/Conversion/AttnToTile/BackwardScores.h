@@ -7,7 +7,9 @@
 // The gradients of a bias, of captured tensors and of a sink, as kernels beside
 // those of a backward. A kernel of tiles writes a tile of the gradient in each
 // CTA; a kernel of vectors leaves a number for each row or key, which a kernel
-// of sums adds up. Private to lib/Conversion/AttnToTile.
+// of sums adds up; a kernel that scatters adds to exact sums in memory, which
+// one before it makes 0 and one behind it rounds. Private to
+// lib/Conversion/AttnToTile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,6 +37,14 @@ void addScoreKernels(LaunchPlan &plan, TiledBackward &backward,
 /// Builds all of the kernels.
 mlir::LogicalResult buildScoreKernels(mlir::OpBuilder &builder,
                                       TiledBackward &backward);
+
+/// Builds the kernels before and behind one that scatters; else nothing.
+mlir::LogicalResult buildClearingKernel(mlir::OpBuilder &builder,
+                                        TiledBackward &backward,
+                                        ScoreNest &nest);
+mlir::LogicalResult buildSumRoundingKernel(mlir::OpBuilder &builder,
+                                           TiledBackward &backward,
+                                           ScoreNest &nest);
 
 /// Builds one of sums.
 mlir::LogicalResult buildSumKernel(mlir::OpBuilder &builder,

@@ -34,7 +34,6 @@ public:
   LogicalResult build();
 
 private:
-  SmallVector<Value> getElement();
   void readSizes();
   Value isSummed();
   Value addUp(SmallVector<Value> at, unsigned dim, Value total);
@@ -69,19 +68,6 @@ private:
   SmallVector<Value> element;     ///< of the result
 };
 } // namespace
-
-/// The indices of element number blockIdx.x of the result.
-SmallVector<Value> SumKernelBuilder::getElement() {
-  unsigned rank = cast<ShapedType>(op.getResult().getType()).getRank();
-  SmallVector<Value> indices(rank);
-  Value number = getBlockId(gpu::Dimension::x);
-  for (unsigned dim = rank; dim-- > 0;) {
-    Value size = tile::DimOp::create(builder, loc, result, dim);
-    indices[dim] = arith::RemUIOp::create(builder, loc, number, size);
-    number = arith::DivUIOp::create(builder, loc, number, size);
-  }
-  return indices;
-}
 
 /// The source's are those of a query, and the keys if it has a number of each.
 void SumKernelBuilder::readSizes() {
@@ -196,7 +182,8 @@ LogicalResult SumKernelBuilder::build() {
   result = values.lookup(op.getResult());
   lane = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
   readSizes();
-  element = getElement();
+  element = getIndices(getBlockId(gpu::Dimension::x), result,
+                       cast<ShapedType>(op.getResult().getType()).getRank());
   if (op.getLse()) {
     lse = views.end()[-2];
     sink = fragments.mul(read(values.lookup(op.getLike()), element),

@@ -89,8 +89,9 @@ static void addInput(TiledAttention &attention, StringRef name, Value tensor,
 static SmallVector<Value> getTensorsRead(Operation *op) {
   if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
     bool isInRegion =
-        isa_and_nonnull<OnlineAttentionOp, BackwardStepOp, CreateBlockMaskOp,
-                        KeyBoundsOp, DeviceAssertOp>(op->getParentOp());
+        isa_and_nonnull<OnlineAttentionOp, BackwardStepOp, BackwardScatterOp,
+                        CreateBlockMaskOp, KeyBoundsOp, DeviceAssertOp>(
+            op->getParentOp());
     if (!isInRegion && matchPattern(read.getTensor(), m_Constant()))
       return {};
     return {read.getTensor()};

@@ -128,6 +128,20 @@ FailureOr<Value> KernelScope::materialize(Value value) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
+SmallVector<Value> KernelScope::getIndices(Value number, Value tensor,
+                                           int64_t rank) {
+  Location loc = attention.forall.getLoc();
+  SmallVector<Value> indices(rank);
+  for (int64_t dim = rank - 1; dim > 0; --dim) {
+    Value size = tile::DimOp::create(builder, loc, tensor, dim);
+    indices[dim] = arith::RemUIOp::create(builder, loc, number, size);
+    number = arith::DivUIOp::create(builder, loc, number, size);
+  }
+  if (rank > 0)
+    indices[0] = number;
+  return indices;
+}
+
 FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
                                                    DictionaryAttr manifest,
                                                    int64_t warps) {

@@ -35,6 +35,11 @@ protected:
                                               int64_t warps = 0);
   mlir::LogicalResult copyScalar(mlir::Operation *op);
   mlir::LogicalResult copyRead(mlir::tensor::ExtractOp op);
+  /// The indices of element `number` of a global tensor's leading `rank`
+  /// dimensions; what is left of the number where it is past them is in the
+  /// first.
+  llvm::SmallVector<mlir::Value> getIndices(mlir::Value number,
+                                            mlir::Value tensor, int64_t rank);
 
   /// The value in the kernel of a scalar of the tiled form, copied with what it
   /// is computed from if it is not there yet.

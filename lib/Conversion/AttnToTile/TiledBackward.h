@@ -45,9 +45,15 @@ struct BackwardNest {
 
 /// A nest that adds up the gradients of scores, which becomes a kernel.
 struct ScoreNest : BackwardNest {
-  /// Takes its vectors; null if it writes tiles of the gradient itself.
+  /// Takes its vectors; null if it writes tiles of the gradient itself, or
+  /// scatters.
   BackwardSumOp sum;
-  unsigned view = 0; ///< the workspace of its vectors, among the own ones
+  /// The loop over CTAs that add to elements of the gradient; else null.
+  mlir::scf::ForOp scatterLoop;
+  /// The workspace of its vectors, or exact sums, among the own ones.
+  unsigned view = 0;
+  /// Of what comes before and behind a scatter: makes the sums 0, rounds them.
+  std::string clearEntry, roundEntry;
 };
 
 /// An attn.backward_sum, which becomes a kernel.

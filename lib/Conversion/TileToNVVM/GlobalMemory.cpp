@@ -66,6 +66,24 @@ struct InsertLowering : TileOpLowering<InsertOp> {
   }
 };
 
+struct AtomicAddLowering : TileOpLowering<AtomicAddOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(AtomicAddOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    IndexBuilder index(rewriter, op.getLoc());
+    GlobalView view(op.getDestination().getType(), adaptor.getDestination());
+    SmallVector<Value> indices = llvm::map_to_vector(
+        adaptor.getIndices(), [](ValueRange range) { return range.front(); });
+    LLVM::AtomicRMWOp::create(rewriter, op.getLoc(), LLVM::AtomicBinOp::add,
+                              view.address(index, indices),
+                              adaptor.getValue().front(),
+                              LLVM::AtomicOrdering::monotonic, "device");
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 /// The table as a constant of the module; equal tables are one.
 LLVM::GlobalOp getTable(ConversionPatternRewriter &rewriter, LookupOp op) {
   auto module = op->getParentOfType<ModuleOp>();
@@ -377,7 +395,8 @@ private:
 
 void attn::tile::populateGlobalMemoryPatterns(TypeConverter &converter,
                                               RewritePatternSet &patterns) {
-  patterns.add<DimLowering, ExtractLowering, InsertLowering, LookupLowering,
-               LoadColumnLowering, LoadRowLowering, StoreLowering>(
-      converter, patterns.getContext());
+  patterns
+      .add<DimLowering, ExtractLowering, InsertLowering, AtomicAddLowering,
+           LookupLowering, LoadColumnLowering, LoadRowLowering, StoreLowering>(
+          converter, patterns.getContext());
 }

@@ -137,6 +137,10 @@ Value buildAbs(OpBuilder &builder, Location loc, Value x) {
 }
 
 /// Only between conversions does PTX round to an integer: cvt.rpi.
+Value buildFloor(OpBuilder &builder, Location loc, Value x) {
+  return LLVM::FFloorOp::create(builder, loc, x);
+}
+
 Value buildCeil(OpBuilder &builder, Location loc, Value x) {
   return LLVM::FCeilOp::create(builder, loc, x);
 }
@@ -149,6 +153,16 @@ struct FmaLowering : public OpRewritePattern<math::FmaOp> {
       return rewriter.notifyMatchFailure(op, "not a scalar f32");
     rewriter.replaceOpWithNewOp<LLVM::FMAOp>(op, op.getA(), op.getB(),
                                              op.getC());
+    return success();
+  }
+};
+
+struct AbsILowering : public OpRewritePattern<math::AbsIOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::AbsIOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<LLVM::AbsOp>(op, op.getType(), op.getOperand(),
+                                             /*is_int_min_poison=*/false);
     return success();
   }
 };
@@ -204,5 +218,6 @@ void attn::tile::populateMathToNVVMPatterns(RewritePatternSet &patterns) {
   patterns.add<UnaryLowering<math::CosOp>>(context, buildCos);
   patterns.add<UnaryLowering<math::AbsFOp>>(context, buildAbs);
   patterns.add<UnaryLowering<math::CeilOp>>(context, buildCeil);
-  patterns.add<CtPopLowering, FmaLowering>(context);
+  patterns.add<UnaryLowering<math::FloorOp>>(context, buildFloor);
+  patterns.add<AbsILowering, CtPopLowering, FmaLowering>(context);
 }

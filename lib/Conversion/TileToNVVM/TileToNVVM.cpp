@@ -105,27 +105,26 @@ private:
 
   /// Fails at a math op that no instruction computes.
   static LogicalResult checkMath(KernelOp kernel) {
-    WalkResult result =
-        kernel.walk([](Operation *op) {
-          if (!isa<math::MathDialect>(op->getDialect()))
-            return WalkResult::advance();
-          if (isa<math::CtPopOp>(op) &&
-              op->getResult(0).getType().isInteger(32))
-            return WalkResult::advance();
-          bool isScalarF32 =
-              op->getNumResults() == 1 && op->getResult(0).getType().isF32();
-          bool isKnown =
-              isa<math::Exp2Op, math::ExpOp, math::Log2Op, math::LogOp,
-                  math::TanhOp, math::RsqrtOp, math::SqrtOp, math::SinOp,
-                  math::CosOp, math::AbsFOp, math::CeilOp, math::FmaOp>(op);
-          if (isScalarF32 && isKnown)
-            return WalkResult::advance();
-          op->emitOpError()
-              << "expected a function that the GPU computes in f32 "
-                 "(exp, exp2, log, log2, tanh, sqrt, rsqrt, sin, cos, "
-                 "absf, ceil, fma)";
-          return WalkResult::interrupt();
-        });
+    WalkResult result = kernel.walk([](Operation *op) {
+      if (!isa<math::MathDialect>(op->getDialect()))
+        return WalkResult::advance();
+      if (isa<math::AbsIOp>(op) ||
+          (isa<math::CtPopOp>(op) && op->getResult(0).getType().isInteger(32)))
+        return WalkResult::advance();
+      bool isScalarF32 =
+          op->getNumResults() == 1 && op->getResult(0).getType().isF32();
+      bool isKnown = isa<math::Exp2Op, math::ExpOp, math::Log2Op, math::LogOp,
+                         math::TanhOp, math::RsqrtOp, math::SqrtOp, math::SinOp,
+                         math::CosOp, math::AbsFOp, math::CeilOp, math::FloorOp,
+                         math::FmaOp>(op);
+      if (isScalarF32 && isKnown)
+        return WalkResult::advance();
+      op->emitOpError()
+          << "expected a function that the GPU computes in f32 "
+             "(exp, exp2, log, log2, tanh, sqrt, rsqrt, sin, cos, "
+             "absf, ceil, floor, fma) or absi";
+      return WalkResult::interrupt();
+    });
     return failure(result.wasInterrupted());
   }
 

@@ -40,14 +40,15 @@ func.func @f(%q: tensor<1x2x64x64xf16>, %o: tensor<1x2x64x64xf16>, %lse: tensor<
 
 // -----
 
-// a captured tensor at indices that no CTA can own
+// a captured tensor at an index that is computed from the score
 func.func @f(%q: tensor<1x2x64x64xf16>, %t: tensor<64xf32>, %lse: tensor<1x2x64xf32>) -> tensor<64xf32> {
   // expected-remark @+1 {{gradients of captured tensors are computed unfused, from whole score tensors}}
   %d:4 = attn.attention_backward %q, %q, %q output(%q : tensor<1x2x64x64xf16>) lse(%lse : tensor<1x2x64xf32>) d_output(%q : tensor<1x2x64x64xf16>)
       captures(%t : tensor<64xf32>)
       score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
-        %x = arith.xori %i, %j : index
-        // expected-error @+1 {{expected to read a tensor whose gradient is computed on a GPU at the same indices as elsewhere, each of which is a constant or one of (b, h, i, j), once; of i and j both at the end, or one}}
+        %n = arith.fptosi %s : f32 to i32
+        %x = arith.index_cast %n : i32 to index
+        // expected-error @+1 {{expected to read a tensor whose gradient is computed on a GPU at indices that do not depend on the score}}
         %y = tensor.extract %t[%x] : tensor<64xf32>
         %r = arith.addf %s, %y : f32
         attn.yield %r : f32

@@ -68,3 +68,11 @@ attn_tile.kernel @products(%o: !attn_tile.global<?x16xbf16>) warps(1) {
   // CHECK: llvm.return
   attn_tile.return
 }
+
+// CHECK-LABEL: llvm.func @atomic_add
+// CHECK: llvm.atomicrmw add %{{.*}}, %{{.*}} syncscope("device") monotonic : !llvm.ptr<1>, i64
+attn_tile.kernel @atomic_add(%words: !attn_tile.global<?x13xi64>) warps(1) {
+  %n = arith.constant 3 : i64
+  attn_tile.atomic_add %n, %words[%n, %n] : !attn_tile.global<?x13xi64>
+  attn_tile.return
+}

@@ -3,6 +3,7 @@
 usage: score_gradients.py PTXAS. Prints the kernels of each.
 """
 
+import itertools
 import re
 import subprocess
 import sys
@@ -32,14 +33,43 @@ func.func @grad(%q: !q, %k: !q, %v: !q, %bias: !b, %table: !s, %slopes: tensor<?
 }}
 """
 
+# A table of relative positions, and a rank of each token.
+SCATTERED = """
+!q = tensor<?x?x?x{D}xbf16>
+!s = tensor<?x?x?xf32>
+!t = tensor<?x?xf16>
+!r = tensor<?xf32>
+func.func @grad(%q: !q, %k: !q, %v: !q, %relative: !t, %tokens: tensor<?xi32>, %ranks: !r, %o: !q, %lse: !s, %do: !q)
+    -> (!q, !q, !q, !t, !r) {{
+  %c511 = arith.constant 511 : index
+  %d:5 = attn.attention_backward %q, %k, %v output(%o : !q) lse(%lse : !s) d_output(%do : !q)
+      captures(%relative, %ranks : !t, !r)
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {{
+        %d = arith.subi %i, %j : index
+        %distance = arith.addi %d, %c511 : index
+        %x = tensor.extract %relative[%h, %distance] : !t
+        %wide = arith.extf %x : f16 to f32
+        %token = tensor.extract %tokens[%j] : tensor<?xi32>
+        %number = arith.index_cast %token : i32 to index
+        %rank = tensor.extract %ranks[%number] : !r
+        %y = arith.mulf %s, %rank : f32
+        %r = arith.addf %y, %wide : f32
+        attn.yield %r : f32
+      }}
+      mask_mod causal(bottom_right)
+      : !q, !q, !q -> !q, !q, !q d_captures(!t, !r)
+  return %d#0, %d#1, %d#2, %d#3, %d#4 : !q, !q, !q, !t, !r
+}}
+"""
+
 
 def main():
     ptxas = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
-        for target, d in CASES:
+        for (target, d), module in itertools.product(CASES, (MODULE, SCATTERED)):
             subprocess.run(
                 ["attn-opt", "-", f"--target={target}", "--emit=ptx,manifest", "-o", f"{folder}/k"],
-                input=MODULE.format(D=d), text=True, check=True,
+                input=module.format(D=d), text=True, check=True,
             )  # fmt: skip
             command = [ptxas, f"-arch={target}", "-v", f"{folder}/k.ptx", "-o", f"{folder}/k.cubin"]
             log = subprocess.run(command, capture_output=True, text=True, check=True).stderr

@@ -1,15 +1,17 @@
 """Gradients of a bias of every broadcast and of captured tensors, by kernels, against float64.
 
-usage: check_score_gradients.py DEVICE [bias|captures]: cpu, sim:sm_80 or sim:sm_90a. Sizes are off the tile, two query heads
-share a key head, the mask leaves rows without keys. attn-run compares with its float64 reference and, in the simulator, runs
-a second schedule, which must give the same bits. The largest errors of few elements are chance, ours as the unfused ones: those of
-gradients of fewer than 16 are compared over four inputs, as root mean squares. All cases run on sm_80; the others, whose kernels are made by the same code,
-take each third one. Standard library only.
+usage: check_score_gradients.py DEVICE [bias|captures|scattered]...: cpu, sim:sm_80 or sim:sm_90a. Sizes are off the tile, two
+query heads share a key head, the mask leaves rows without keys. attn-run compares with its float64 reference and, in the
+simulator, runs a second schedule, which must give the same bits. The errors of few elements, ours as the unfused ones, are
+chance, with rare ones of many times the usual size: those of gradients of fewer than 16 are compared over eight inputs, by their
+medians, and by their maxima, but loosely. All cases run on sm_80, and the scattered ones, which a CPU computes unfused, on
+sm_90a; else devices take each third one. Standard library only.
 """
 
 import itertools
 import math
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,6 +24,10 @@ MODULE = """
 !lse = tensor<{B}x{HQ}x?xf32>
 func.func @f(%q: !q, %k: !k, %v: !k, %t: {type}) -> (!q, !lse) {{
   %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c11 = arith.constant 11 : index
+  %c100 = arith.constant 100 : index
+  %c9 = arith.constant 9 : i32
   %unit = arith.constant 0.02 : f32
   %o, %lse = attn.attention %q, %k, %v {clauses}
       mask_mod {mask} : !q, !k, !k -> !q, !lse
@@ -48,6 +54,28 @@ TWICE = """%x2 = tensor.extract %t[%h] : {type}
         %y = arith.mulf %s, %x : f32
         %r = arith.addf %y, %x2 : f32"""
 
+# Indices that are computed from positions.
+RELATIVE = """%d = arith.subi %i, %j : index
+        %e = arith.addi %d, %c100 : index
+        """
+BUCKET = """%d = arith.subi %j, %i : index
+        %w = arith.index_cast %d : index to i32
+        %a = math.absi %w : i32
+        %n = arith.minsi %a, %c9 : i32
+        %e = arith.index_cast %n : i32 to index
+        """
+# Of the sum of both: no diagonal, no row.
+MIXED = """%a = arith.muli %i, %c3 : index
+        %d = arith.addi %a, %j : index
+        %e = arith.remui %d, %c11 : index
+        """
+OF_ROWS = """%e = arith.remui %i, %c11 : index
+        """
+BOTH = """%x = tensor.extract %t[%i] : {type}
+        %x2 = tensor.extract %t[%j] : {type}
+        %y = arith.mulf %x, %x2 : f32
+        %r = arith.addf %s, %y : f32"""
+
 CAPTURES = {
     "slopes": ([HQ], READ.format("%h") + SLOPES),
     "temperatures": ([B], READ.format("%b") + TIMES_TANH),
@@ -64,6 +92,16 @@ CAPTURES = {
     "a table of batches": ([B, M, N], READ.format("%b, %i, %j") + PLUS),
 }
 
+# At computed indices: of any element, of diagonals, of rows.
+SCATTERED = {
+    "relative positions": ([HQ, M + 110], RELATIVE + READ.format("%h, %e") + PLUS),
+    "buckets": ([10, HQ], BUCKET + READ.format("%e, %h") + TIMES_TANH),
+    "mixed": ([11, 2], MIXED + READ.format("%e, %c1") + TIMES_TANH),
+    "rows modulo": ([B, 11], OF_ROWS + READ.format("%b, %e") + TIMES_TANH),
+    "both positions": ([N], BOTH),
+    "a transposed table": ([N, M], READ.format("%j, %i") + PLUS),
+}
+
 
 def bias_cases():
     for number, full in enumerate(itertools.product((True, False), repeat=4)):
@@ -74,15 +112,15 @@ def bias_cases():
         yield f"bias {'x'.join(map(str, shape))}", kind, f"bias(%t : {kind})", shape
 
 
-def capture_cases():
-    for name, (shape, lines) in CAPTURES.items():
+def capture_cases(captures):
+    for name, (shape, lines) in captures.items():
         kind = f"tensor<{''.join(f'{size}x' for size in shape)}f32>"
         yield name, kind, MOD.format(lines=lines.format(type=kind)), shape
 
 
 def run(device, path, seed, has_two_schedules):
     command = ["attn-run", path, "--function=f_grad", f"--device={device}", f"--random={seed}", "--verify"]
-    command += [f"--shape=M={M},N={N}", f"--schedules={1 + has_two_schedules}"]
+    command += [f"--shape=M={M},N={N}", *(["--schedules=2"] if has_two_schedules else [])]
     return subprocess.run(command, capture_output=True, text=True)
 
 
@@ -98,7 +136,7 @@ def check(device, folder, case, number):
     path = os.path.join(folder, "grad.mlir")
     subprocess.run(["attn-opt", "--attn-grad=recompute=true lse-gradient=true", "-", "-o", path], input=text, text=True, check=True)
     is_few = math.prod(shape) < 16
-    runs = [run(device, path, seed, device != "cpu" and seed == number) for seed in range(number, number + (4 if is_few else 1))]
+    runs = [run(device, path, seed, device != "cpu" and seed == number) for seed in range(number, number + (8 if is_few else 1))]
     for process in runs:
         rows = get_rows(process.stdout)
         failed = [row for row in rows if row[-1] != "pass" and not (is_few and row[0] == "3")]
@@ -106,17 +144,19 @@ def check(device, folder, case, number):
             print(f"{name}: FAIL\n{text}\n{process.stdout}{process.stderr}")
             return False
     if is_few:
-        ours, unfused = (math.hypot(*(float(get_rows(process.stdout)[3][column]) for process in runs)) for column in (2, 3))
-        if ours > 2 * unfused:
-            print(f"{name}: FAIL: errors {ours:.2e} and unfused {unfused:.2e}, over {len(runs)} inputs\n{text}")
+        ours, unfused = ([float(get_rows(process.stdout)[3][column]) for process in runs] for column in (2, 3))
+        if statistics.median(ours) > 2 * statistics.median(unfused) or max(ours) > 8 * max(unfused):
+            print(f"{name}: FAIL: errors {ours}, unfused {unfused}\n{text}")
             return False
     return True
 
 
 def main():
     device, kinds = sys.argv[1], sys.argv[2:] or ["bias", "captures"]
-    cases = [*(bias_cases() if "bias" in kinds else []), *(capture_cases() if "captures" in kinds else [])]
-    cases = cases[:: 1 if device == "sim:sm_80" else 3]
+    cases = []
+    for kind in kinds:
+        cases += {"bias": bias_cases, "captures": lambda: capture_cases(CAPTURES), "scattered": lambda: capture_cases(SCATTERED)}[kind]()
+    cases = cases[:: 1 if device == "sim:sm_80" or "scattered" in kinds else 3]
     with tempfile.TemporaryDirectory() as folder:
         right = [check(device, folder, case, number) for number, case in enumerate(cases)]
     print(f"{sum(right)} of {len(right)} gradients are right")

@@ -5,7 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Accessors, shapes and verifiers of attention_backward, backward_delta,
-// backward_step and backward_sum; the labels are those of docs/Spec.md.
+// backward_step, backward_sum and backward_scatter; the labels are those of
+// docs/Spec.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -244,19 +245,32 @@ BackwardStepOp::reifyResultShapes(OpBuilder &builder,
 }
 
 SmallVector<tensor::ExtractOp> BackwardStepOp::getReads() {
-  return findReads(getScoreMod(), getCapture());
+  SmallVector<tensor::ExtractOp> reads = findReads(getScoreMod(), getCapture());
+  std::optional<uint64_t> number = getRead();
+  if (!number)
+    return reads;
+  return *number < reads.size() ? SmallVector<tensor::ExtractOp>{reads[*number]}
+                                : SmallVector<tensor::ExtractOp>();
 }
 
-/// backward_step_c3, c6: gradients that are given together, and of what.
+/// backward_step_c3, c6, c7: gradients that are given together, and of what.
 static LogicalResult verifyGradientKinds(BackwardStepOp op) {
   bool hasProduct = op.getDQuery() || op.getDKey() || op.getDValue();
   if (hasProduct == static_cast<bool>(op.getDScores()))
     return op.emitOpError()
            << "expected d_query, d_key or d_value, or d_scores alone";
+  if (op.getRead() && !op.getCapture())
+    return op.emitOpError() << "expected d_scores of a captured tensor, since "
+                               "it is of one read";
   if (!op.getCapture())
     return success();
   if (!op.getDScores())
     return op.emitOpError() << "expected d_scores of a captured tensor";
+  size_t count = findReads(op.getScoreMod(), op.getCapture()).size();
+  if (op.getRead() && count > 0 && *op.getRead() >= count)
+    return op.emitOpError()
+           << "expected one of the " << count
+           << " reads of the captured tensor, got number " << *op.getRead();
   SmallVector<tensor::ExtractOp> reads = op.getReads();
   if (reads.empty())
     return op.emitOpError() << "expected score_mod to read the tensor that "
@@ -352,4 +366,48 @@ LogicalResult BackwardSumOp::verify() {
   // backward_sum_c3
   return verifyGradient(*this, "the result", getResult(), "like", getLike(),
                         getElementTypeOrSelf(getSource().getType()));
+}
+
+//===----------------------------------------------------------------------===//
+// BackwardScatterOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+BackwardScatterOp::reifyResultShapes(OpBuilder &builder,
+                                     ReifiedRankedShapedTypeDims &shapes) {
+  appendSizes(builder, getInto(), shapes);
+  return success();
+}
+
+LogicalResult BackwardScatterOp::verify() {
+  // backward_scatter_c1
+  if (getOffsets().size() != 4)
+    return emitOpError() << "expected 4 offsets (b, h, i, j), got "
+                         << getOffsets().size();
+  // backward_scatter_c2
+  auto scores = cast<ShapedType>(getScores().getType());
+  auto into = cast<ShapedType>(getInto().getType());
+  if (scores.getElementType() != into.getElementType())
+    return emitOpError() << "expected scores and into of one element type, got "
+                         << scores << " and " << into;
+  // backward_scatter_c3
+  if (getIndices().size() != static_cast<size_t>(into.getRank()))
+    return emitOpError() << "expected a region for each of the "
+                         << into.getRank() << " indices of into, got "
+                         << getIndices().size();
+  return success();
+}
+
+/// backward_scatter_c4
+LogicalResult BackwardScatterOp::verifyRegions() {
+  for (Region &region : getIndices()) {
+    auto isIndex = [](Type type) { return type.isIndex(); };
+    auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
+    if (region.getNumArguments() != 4 ||
+        !llvm::all_of(region.getArgumentTypes(), isIndex) || !yield ||
+        !yield.getValue().getType().isIndex())
+      return emitOpError() << "expected regions that take (b, h, i, j) and "
+                              "yield an index";
+  }
+  return success();
 }

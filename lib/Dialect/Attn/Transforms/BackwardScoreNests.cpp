@@ -8,6 +8,8 @@
 // it has elements for pairs of rows and keys, a tile of it stays and the heads
 // that share it stream past. Else the scores of each row, or of each key, are
 // added up first, then attn.backward_sum adds up what belongs together.
+// Elements that are found by other indices than positions are in
+// BackwardScatterNest.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,6 +44,7 @@ void BackwardTiler::findScoreNests() {
   scoreTiles = queryTiles;
   if (!scoreGradients.empty())
     scoreTiles = getScoreTiles(op, queryTiles);
+  findScatterWalks();
 }
 
 /// A step that adds the gradients of the scores at `place` to `sum`.
@@ -95,6 +98,24 @@ Value BackwardTiler::sumScores(Value scores, unsigned loop) {
       .getResult(0);
 }
 
+/// Loops over the tiles of the ranges; `body` takes where a tile begins and
+/// what is carried, and gives the next of that.
+Value BackwardTiler::createTileLoops(
+    ArrayRef<TileRange> ranges, int64_t tile, Value init,
+    function_ref<Value(const TileRange &, Value, Value)> body) {
+  for (const TileRange &range : ranges) {
+    auto loop = scf::ForOp::create(builder, loc, range.lower, range.upper,
+                                   index(tile), ValueRange(init));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value position = range.getPosition(builder, loc, loop.getInductionVar());
+    scf::YieldOp::create(builder, loc,
+                         body(range, position, loop.getRegionIterArgs()[0]));
+    init = loop.getResult(0);
+  }
+  return init;
+}
+
 /// The gradients of scores added up over the keys of each row [B, Hq, M], or
 /// over the rows of each key [B, Hq, N] if the gradient has keys.
 Value BackwardTiler::createVectorNest(const ScoreGradient &gradient) {
@@ -127,24 +148,16 @@ Value BackwardTiler::createVectorNest(const ScoreGradient &gradient) {
                      {keys, rows, tiles.n, tiles.m, /*isEndWhole=*/true})
                : visitedKeys->get(builder, loc, place.b, place.h, stay,
                                   {rows, keys, tiles.m, tiles.n});
-  Value sum = createZeroScores();
-  Value step = index(keysStay ? tiles.m : tiles.n);
-  for (const TileRange &range : ranges) {
-    auto loop = scf::ForOp::create(builder, loc, range.lower, range.upper, step,
-                                   ValueRange(sum));
-    OpBuilder::InsertionGuard inner(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    (keysStay ? place.m : place.n) =
-        range.getPosition(builder, loc, loop.getInductionVar());
+  auto body = [&](const TileRange &range, Value position, Value sum) {
+    (keysStay ? place.m : place.n) = position;
     if (keysStay)
       operands.rows = getWholeRowTile(place);
     else
       operands.keys = getKeyTile(place);
-    scf::YieldOp::create(builder, loc,
-                         createScoreStep(gradient, operands, place, range,
-                                         loop.getRegionIterArgs()[0]));
-    sum = loop.getResult(0);
-  }
+    return createScoreStep(gradient, operands, place, range, sum);
+  };
+  Value sum = createTileLoops(ranges, keysStay ? tiles.m : tiles.n,
+                              createZeroScores(), body);
   insertTile(sumScores(sum, streams), forall.getRegionIterArgs()[0], place,
              stays, place.h, forall);
   return forall.getResult(0);
@@ -274,8 +287,9 @@ void BackwardTiler::createScoreNests(SmallVectorImpl<Value> &results) {
   tiles = scoreTiles;
   schedule = ScheduleAttr();
   for (const ScoreGradient &gradient : scoreGradients)
-    results.push_back(gradient.isOfTiles() ? createTileNest(gradient)
-                                           : createSum(gradient));
+    results.push_back(gradient.isScattered() ? createScatterNest(gradient)
+                      : gradient.isOfTiles() ? createTileNest(gradient)
+                                             : createSum(gradient));
   if (!op.getDSink())
     return;
   AffineMap head = AffineMap::get(3, 0, builder.getAffineDimExpr(1));

@@ -218,7 +218,7 @@ BackwardStepOp BackwardTiler::createStep(const RowTile &rowTile,
       dValueTile, dScoresTile, /*capture=*/Value(),
       dropout ? dropout->seed : Value(), dropout ? dropout->offset : Value(),
       dropout ? op.getDropoutRateAttr() : FloatAttr(), op.getScaleAttr(),
-      schedule);
+      /*read=*/IntegerAttr(), schedule);
   IRMapping mapping;
   op.getScoreMod().cloneInto(&step.getScoreMod(), mapping);
   if (!range.isMasked)

@@ -38,6 +38,14 @@ struct ScoreTiles {
   KeyTile keys;
 };
 
+/// One of the reads of a captured tensor.
+struct Scatter {
+  const ScoreGradient &gradient;
+  unsigned number;
+
+  mlir::tensor::ExtractOp getRead() const { return gradient.reads[number]; }
+};
+
 /// Rows and keys of the tiles of a nest.
 struct TileSizes {
   int64_t m, n;
@@ -144,6 +152,27 @@ private:
   void insertScores(mlir::Value scores, mlir::scf::ForallOp forall);
   mlir::Value createTileNest(const ScoreGradient &gradient);
   mlir::Value createSum(const ScoreGradient &gradient);
+  mlir::Value
+  createTileLoops(llvm::ArrayRef<TileRange> ranges, int64_t tile,
+                  mlir::Value init,
+                  llvm::function_ref<mlir::Value(const TileRange &, mlir::Value,
+                                                 mlir::Value)>
+                      body);
+  // Of elements that any index finds (BackwardScatterNest.cpp).
+  void findScatterWalks();
+  mlir::Value createScatterStep(const Scatter &scatter,
+                                const ScoreTiles &operands, const Place &place,
+                                const TileRange &range, mlir::Value sum);
+  mlir::Value createScatter(const Scatter &scatter, mlir::Value scores,
+                            const Place &place, mlir::Value table);
+  mlir::Value scatterRows(const ScoreGradient &gradient, Place place,
+                          mlir::Value table);
+  mlir::Value countAll(mlir::OpFoldResult total, int64_t tile);
+  mlir::Value scatterDiagonal(const ScoreGradient &gradient, Place place,
+                              mlir::Value diagonal, mlir::Value table);
+  mlir::Value createScatterLoop(const ScoreGradient &gradient,
+                                mlir::Value table);
+  mlir::Value createScatterNest(const ScoreGradient &gradient);
   void createScoreNests(llvm::SmallVectorImpl<mlir::Value> &results);
 
   mlir::Value asValue(mlir::OpFoldResult size) {
@@ -154,6 +183,9 @@ private:
   AttentionBackwardOp op;
   TileSizes queryTiles, keyTiles, valueTiles, scoreTiles;
   llvm::SmallVector<ScoreGradient> scoreGradients;
+  /// The only reads of a tensor whose element is the same for all keys of a
+  /// row, or for all scores on a diagonal.
+  llvm::SmallPtrSet<mlir::Operation *, 2> readsOfRows, readsOfDiagonals;
   TileSizes tiles; ///< of the nest that is built
   ScheduleAttr schedule;
   mlir::OpBuilder builder;

@@ -92,3 +92,74 @@ func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %v: tensor<1x1x
       : tensor<1x1x8x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16> -> tensor<1x1x8x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16> d_sink(tensor<2xf32>)
   return
 }
+
+// -----
+
+// backward_step_c7
+func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %lse: tensor<1x1x8xf32>, %z: index, %ds: tensor<1x1x8x6xf32>) {
+  // expected-error @+1 {{expected d_scores of a captured tensor, since it is of one read}}
+  %r:1 = attn.backward_step %q, %k, %k d_output(%q) lse(%lse) delta(%lse) offsets(%z, %z, %z, %z) d_scores(%ds : tensor<1x1x8x6xf32>) {read = 0 : i64} : tensor<1x1x8x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8xf32>
+  return
+}
+
+// -----
+
+// backward_step_c7
+func.func @f(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x6x16xf16>, %lse: tensor<1x1x8xf32>, %z: index, %t: tensor<4xf32>, %ds: tensor<1x1x8x6xf32>) {
+  // expected-error @+1 {{expected one of the 1 reads of the captured tensor, got number 1}}
+  %r:1 = attn.backward_step %q, %k, %k d_output(%q) lse(%lse) delta(%lse) offsets(%z, %z, %z, %z)
+    score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+      %x = tensor.extract %t[%h] : tensor<4xf32>
+      %y = arith.mulf %s, %x : f32
+      attn.yield %y : f32
+    } d_scores(%ds : tensor<1x1x8x6xf32>) of(%t : tensor<4xf32>) {read = 1 : i64} : tensor<1x1x8x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x6x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8xf32>
+  return
+}
+
+// -----
+
+// backward_scatter_c1
+func.func @f(%s: tensor<1x1x8x6xf32>, %t: tensor<4xf32>, %z: index) {
+  // expected-error @+1 {{expected 4 offsets (b, h, i, j), got 3}}
+  %r = attn.backward_scatter %s offsets(%z, %z, %z) into %t {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    attn.yield %h : index
+  } : tensor<1x1x8x6xf32> into tensor<4xf32>
+  return
+}
+
+// -----
+
+// backward_scatter_c2
+func.func @f(%s: tensor<1x1x8x6xf32>, %t: tensor<4xf64>, %z: index) {
+  // expected-error @+1 {{expected scores and into of one element type, got}}
+  %r = attn.backward_scatter %s offsets(%z, %z, %z, %z) into %t {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    attn.yield %h : index
+  } : tensor<1x1x8x6xf32> into tensor<4xf64>
+  return
+}
+
+// -----
+
+// backward_scatter_c3
+func.func @f(%s: tensor<1x1x8x6xf32>, %t: tensor<4x5xf32>, %z: index) {
+  // expected-error @+1 {{expected a region for each of the 2 indices of into, got 1}}
+  %r = attn.backward_scatter %s offsets(%z, %z, %z, %z) into %t {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    attn.yield %h : index
+  } : tensor<1x1x8x6xf32> into tensor<4x5xf32>
+  return
+}
+
+// -----
+
+// backward_scatter_c4
+func.func @f(%s: tensor<1x1x8x6xf32>, %t: tensor<4xf32>, %z: index) {
+  // expected-error @+1 {{expected regions that take (b, h, i, j) and yield an index}}
+  %r = attn.backward_scatter %s offsets(%z, %z, %z, %z) into %t {
+  ^bb0(%b: index, %h: index, %i: index):
+    attn.yield %h : index
+  } : tensor<1x1x8x6xf32> into tensor<4xf32>
+  return
+}

@@ -124,3 +124,11 @@ attn_tile.kernel @table(%t: index) warps(4) {
   %n = attn_tile.lookup dense<[0, 256, 128]> : tensor<3xi32> [%t]
   attn_tile.return
 }
+
+// CHECK-LABEL: attn_tile.kernel @sums
+attn_tile.kernel @sums(%words: !attn_tile.global<?x13xi64>) warps(1) {
+  %n = arith.constant 3 : i64
+  // CHECK: attn_tile.atomic_add %[[N:.*]], %{{.*}}[%[[N]], %[[N]]] : <?x13xi64>
+  attn_tile.atomic_add %n, %words[%n, %n] : !attn_tile.global<?x13xi64>
+  attn_tile.return
+}

@@ -170,8 +170,8 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     ```
 
     where score_mod'(capture) is the sum of the derivatives with respect to each
-    read of `capture`. The first is what a bias adds up, the second what a captured
-    tensor does.
+    read of `capture`, or to the one that `read` is the number of. The first is
+    what a bias adds up, the second what a captured tensor does.
 
     Example:
     ```mlir
@@ -200,6 +200,7 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     Optional<I64>:$dropoutOffset,
     OptionalAttr<F64Attr>:$dropoutRate,
     OptionalAttr<F64Attr>:$scale,
+    OptionalAttr<I64Attr>:$read,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dQueryResult,
@@ -226,7 +227,8 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     bool hasScoreMod() { return !getScoreMod().empty(); }
     bool hasMaskMod() { return !getMaskMod().empty(); }
     ::mlir::FloatType getScoreType();
-    /// The reads of the captured tensor that d_scores is of, in score_mod.
+    /// The reads of the captured tensor that d_scores is of, in score_mod; one
+    /// of them with `read`.
     ::llvm::SmallVector<::mlir::tensor::ExtractOp> getReads();
   }];
   let hasVerifier = 1;
@@ -263,6 +265,46 @@ def BackwardSumOp : Attn_Op<"backward_sum", [
     `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
+}
+
+def BackwardScatterOp : Attn_Op<"backward_scatter", [
+    Pure, AllTypesMatch<["into", "result"]>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>]> {
+  let summary = "numbers of scores, added to the elements that they belong to";
+  let description = [{
+    Adds each number of a tile [1, 1, m, n] that is not 0 to an element of `into`.
+    Of the number at (i, j) the regions give the indices of its element, one each,
+    as `score_mod` gives a score, from the position (offset_b, offset_h,
+    offset_i + i, offset_j + j). Numbers may belong to the same element.
+
+    On a GPU the sum is exact before it is rounded, so that its order is free.
+
+    Example: the gradient of a table of relative positions.
+    ```mlir
+    %t1 = attn.backward_scatter %scores offsets(%b, %h, %m, %n) into %t0 {
+    ^bb0(%b1: index, %h1: index, %i: index, %j: index):
+      attn.yield %h1 : index
+    }, {
+    ^bb0(%b1: index, %h1: index, %i: index, %j: index):
+      %d = arith.subi %i, %j : index
+      %at = arith.addi %d, %c511 : index
+      attn.yield %at : index
+    } : tensor<1x1x64x64xf32> into tensor<8x1023xf32>
+    ```
+  }];
+  let arguments = (ins
+    Attn_Tensor<Attn_Acc, 4>:$scores,
+    RankedTensorOf<[Attn_Acc]>:$into,
+    Variadic<Index>:$offsets);
+  let results = (outs RankedTensorOf<[Attn_Acc]>:$result);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$indices);
+  let assemblyFormat = [{
+    $scores `offsets` `(` $offsets `)` `into` $into $indices attr-dict
+    `:` type($scores) `into` type($into)
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 #endif // ATTN_DIALECT_ATTN_IR_BACKWARDOPS_TD

@@ -148,6 +148,28 @@ def AccumulateOp : AttnTile_Op<"accumulate", [
   let hasVerifier = 1;
 }
 
+def AtomicAddOp : AttnTile_Op<"atomic_add", [
+    MemoryEffects<[MemRead, MemWrite]>,
+    TypesMatchWith<"value is of the tensor's element type", "destination",
+      "value",
+      "::mlir::cast<::attn::tile::GlobalType>($_self).getElementType()">]> {
+  let summary = "add an integer to an element of a global tensor, by each thread that is here";
+  let description = [{
+    Modulo 2^64, in any order, whatever other threads of the device add (PTX ISA,
+    red.global.add.u64).
+
+    Example:
+    ```mlir
+    attn_tile.atomic_add %n, %words[%element, %word] : !attn_tile.global<?x13xi64>
+    ```
+  }];
+  let arguments = (ins I64:$value, AttnTile_Global:$destination,
+                       Variadic<I64>:$indices);
+  let assemblyFormat = [{
+    $value `,` $destination `[` $indices `]` attr-dict `:` type($destination)
+  }];
+}
+
 def AccumulateBulkOp : AttnTile_Op<"accumulate_bulk", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "start adding a fragment to one in global memory";

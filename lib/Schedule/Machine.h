@@ -1,0 +1,38 @@
+//===- Machine.h - What all targets have in common --------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Numbers of the models that no target's description has. Those of speed are
+// assumptions until a GPU says otherwise (docs/CostModel.md). Private to
+// lib/Schedule.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_SCHEDULE_MACHINE_H
+#define LIB_SCHEDULE_MACHINE_H
+
+#include <cstdint>
+
+namespace attn::detail {
+
+/// Rows that a warp of mma_sync owns.
+inline constexpr int64_t kWarpRows = 16;
+/// 16-bit inputs, P and dS; f32 statistics and sums.
+inline constexpr int64_t kInputBytes = 2, kFloatBytes = 4;
+/// Bytes that shared memory gives in a clock.
+inline constexpr double kSharedBytesPerClock = 128;
+/// Elements of scores that the ALUs of an SM finish in a clock of a backward:
+/// about 10 instructions each, for P and dS, on 128 lanes.
+inline constexpr double kElementsPerClock = 12.8;
+/// mma_sync reaches about this part of the rate of wgmma where a chip has both.
+inline constexpr double kMmaSyncOnWgmmaChip = 0.62;
+/// A kernel launch, with the dependence on the one before.
+inline constexpr double kLaunchSeconds = 2.5e-6;
+/// Clocks of a CTA of a backward before its first and after its last step.
+inline constexpr double kCtaClocks = 3000;
+
+} // namespace attn::detail
+
+#endif // LIB_SCHEDULE_MACHINE_H
