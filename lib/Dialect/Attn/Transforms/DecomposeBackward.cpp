@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DecomposeScatter.h"
 #include "TileEmitter.h"
 #include "VectorMath.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
@@ -368,7 +369,7 @@ struct DecomposeBackward
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     WalkResult result = getOperation().walk([&](Operation *op) {
-      if (!isa<BackwardStepOp, BackwardDeltaOp>(op))
+      if (!isa<BackwardStepOp, BackwardDeltaOp, BackwardScatterOp>(op))
         return WalkResult::advance();
       ops.push_back(op);
       return hasStaticTiles(op) && isLargeCache(op) ? WalkResult::advance()
@@ -378,17 +379,21 @@ struct DecomposeBackward
       return signalPassFailure();
     TileBuffers buffers;
     for (Operation *op : ops) {
-      auto step = dyn_cast<BackwardStepOp>(op);
-      Values results =
-          step ? BackwardEmitter(step, buffers).emit()
-               : Values{emitDelta(cast<BackwardDeltaOp>(op), buffers)};
-      op->replaceAllUsesWith(results);
+      op->replaceAllUsesWith(decompose(op, buffers));
+      numDecomposed += isa<BackwardStepOp>(op) ? 1 : 0;
       op->erase();
-      numDecomposed += step ? 1 : 0;
     }
   }
 
 private:
+  static Values decompose(Operation *op, TileBuffers &buffers) {
+    if (auto step = dyn_cast<BackwardStepOp>(op))
+      return BackwardEmitter(step, buffers).emit();
+    if (auto scatter = dyn_cast<BackwardScatterOp>(op))
+      return {decomposeScatter(scatter)};
+    return {emitDelta(cast<BackwardDeltaOp>(op), buffers)};
+  }
+
   static bool isLargeCache(Operation *op) {
     auto step = dyn_cast<BackwardStepOp>(op);
     if (!step || !step.getSchedule() ||
@@ -402,10 +407,12 @@ private:
 
   static bool hasStaticTiles(Operation *op) {
     auto step = dyn_cast<BackwardStepOp>(op);
+    auto scatter = dyn_cast<BackwardScatterOp>(op);
     for (Value operand : op->getOperands()) {
       Type type = operand.getType();
       auto tensor = dyn_cast<RankedTensorType>(type);
-      bool isWhole = step && operand == step.getCapture();
+      bool isWhole = (step && operand == step.getCapture()) ||
+                     (scatter && operand == scatter.getInto());
       if (!tensor || isWhole ||
           (tensor.hasStaticShape() && tensor.getDimSize(kBatch) == 1 &&
            tensor.getDimSize(kHead) == 1))

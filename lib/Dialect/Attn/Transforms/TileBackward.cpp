@@ -73,7 +73,7 @@ struct TileBackward : public attn::impl::TileBackwardPassBase<TileBackward> {
     SmallVector<AttentionBackwardOp> ops;
     getOperation().walk([&](AttentionBackwardOp op) { ops.push_back(op); });
     for (AttentionBackwardOp op : ops) {
-      if (!isTiled(op)) {
+      if (findScoreGradients(op).unknown) {
         leave(op);
         continue;
       }
@@ -90,17 +90,6 @@ struct TileBackward : public attn::impl::TileBackwardPassBase<TileBackward> {
   }
 
 private:
-  /// Loops that scatter have a schedule, that of a GPU: on a CPU they would run
-  /// on one thread.
-  static bool isTiled(AttentionBackwardOp op) {
-    ScoreGradients found = findScoreGradients(op);
-    bool scatters =
-        llvm::any_of(found.gradients, [](const ScoreGradient &gradient) {
-          return gradient.isScattered();
-        });
-    return !found.unknown && (op.getScheduleAttr() || !scatters);
-  }
-
   TileSizes getTiles(AttentionBackwardOp op, ScheduleAttr schedule) {
     TileSizes tiles{schedule ? schedule.getTileM() : 0,
                     schedule ? schedule.getTileN() : 0};

@@ -389,8 +389,8 @@ def TileBackwardPass : Pass<"attn-tile-backward", "::mlir::ModuleOp"> {
     (b, h, i, j), some of them or constants, is a nest of its own: over its
     tiles, or over rows or keys, whose numbers an `attn.backward_sum` adds up. At
     other indices that do not depend on the score a loop over tiles scatters
-    (`attn.backward_scatter`), if the backward has a schedule, as on a GPU; else
-    it is left as it is, with a remark, and `--convert-attn-to-linalg` takes it.
+    (`attn.backward_scatter`). A backward with a captured tensor at indices that
+    do is left as it is, with a remark; `--convert-attn-to-linalg` takes it.
 
     Requires: `tensor`. Ensures: no other `attn.attention_backward`.
 
