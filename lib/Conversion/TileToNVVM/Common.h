@@ -199,6 +199,8 @@ void populateTmaPatterns(mlir::TypeConverter &converter,
                          mlir::RewritePatternSet &patterns);
 void populateWgmmaPatterns(mlir::TypeConverter &converter,
                            mlir::RewritePatternSet &patterns);
+/// Expands math ops on f32 scalars that no unit computes.
+mlir::LogicalResult expandMath(KernelOp kernel);
 /// math ops on f32 scalars by the approximate instructions of the SFU.
 void populateMathToNVVMPatterns(mlir::RewritePatternSet &patterns);
 

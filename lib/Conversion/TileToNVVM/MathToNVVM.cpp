@@ -7,8 +7,8 @@
 //
 // f32 math ops by the SFU's approximations (PTX ISA, "Floating Point
 // Instructions": ex2.approx, lg2.approx, rcp.approx, ...). Their error is far
-// below that of a 16-bit result. What has no such instruction is left alone and
-// reported by the pass.
+// below that of a 16-bit result. What has no such instruction is expanded first
+// (ExpandMath.cpp), or reported by the pass.
 //
 //===----------------------------------------------------------------------===//
 
@@ -137,6 +137,14 @@ Value buildAbs(OpBuilder &builder, Location loc, Value x) {
 }
 
 /// Only between conversions does PTX round to an integer: cvt.rpi.
+Value buildRoundEven(OpBuilder &builder, Location loc, Value x) {
+  return LLVM::RoundEvenOp::create(builder, loc, x);
+}
+
+Value buildTrunc(OpBuilder &builder, Location loc, Value x) {
+  return LLVM::FTruncOp::create(builder, loc, x);
+}
+
 Value buildFloor(OpBuilder &builder, Location loc, Value x) {
   return LLVM::FFloorOp::create(builder, loc, x);
 }
@@ -219,5 +227,7 @@ void attn::tile::populateMathToNVVMPatterns(RewritePatternSet &patterns) {
   patterns.add<UnaryLowering<math::AbsFOp>>(context, buildAbs);
   patterns.add<UnaryLowering<math::CeilOp>>(context, buildCeil);
   patterns.add<UnaryLowering<math::FloorOp>>(context, buildFloor);
+  patterns.add<UnaryLowering<math::RoundEvenOp>>(context, buildRoundEven);
+  patterns.add<UnaryLowering<math::TruncOp>>(context, buildTrunc);
   patterns.add<AbsILowering, CtPopLowering, FmaLowering>(context);
 }

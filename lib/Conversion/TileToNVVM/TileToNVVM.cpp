@@ -41,7 +41,7 @@ struct ConvertAttnTileToNVVM
     if (DictionaryAttr manifest = mergeManifests(kernels))
       module->setAttr("attn.manifest", manifest);
     for (KernelOp kernel : kernels) {
-      if (failed(checkMath(kernel)))
+      if (failed(expandMath(kernel)) || failed(checkMath(kernel)))
         return signalPassFailure();
       declareSharedMemory(module);
       if (failed(convertKernel(kernel)))
@@ -103,7 +103,7 @@ private:
     return fields.getDictionary(context);
   }
 
-  /// Fails at a math op that no instruction computes.
+  /// Fails at a math op that no instruction computes and nothing expands.
   static LogicalResult checkMath(KernelOp kernel) {
     WalkResult result = kernel.walk([](Operation *op) {
       if (!isa<math::MathDialect>(op->getDialect()))
@@ -116,13 +116,12 @@ private:
       bool isKnown = isa<math::Exp2Op, math::ExpOp, math::Log2Op, math::LogOp,
                          math::TanhOp, math::RsqrtOp, math::SqrtOp, math::SinOp,
                          math::CosOp, math::AbsFOp, math::CeilOp, math::FloorOp,
-                         math::FmaOp>(op);
+                         math::FmaOp, math::RoundEvenOp, math::TruncOp>(op);
       if (isScalarF32 && isKnown)
         return WalkResult::advance();
       op->emitOpError()
-          << "expected a function that the GPU computes in f32 "
-             "(exp, exp2, log, log2, tanh, sqrt, rsqrt, sin, cos, "
-             "absf, ceil, floor, fma) or absi";
+          << "expected an integer's absi or a function of f32 that is "
+             "computed on a GPU";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());

@@ -4,9 +4,10 @@ attn_tile.kernel @math() warps(1) {
   %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16xf32, row>
   %p = attn_tile.map %zero : (!attn_tile.fragment<16xf32, row>) -> !attn_tile.fragment<16xf32, row> {
   ^bb0(%x: f32, %i: i32):
-    // expected-error @below {{expected a function that the GPU computes in f32}}
-    %e = math.erf %x : f32
-    attn_tile.yield %e : f32
+    // expected-error @below {{expected an integer's absi or a function of f32 that is computed on a GPU}}
+    %e = math.ctlz %i : i32
+    %f = arith.sitofp %e : i32 to f32
+    attn_tile.yield %f : f32
   }
   attn_tile.return
 }
