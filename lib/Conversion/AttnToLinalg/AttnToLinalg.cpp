@@ -14,6 +14,7 @@
 #include "OnlineStep.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/ScatterBuilder.h"
 #include "attn/Dialect/Attn/IR/SinkBuilder.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -188,45 +189,22 @@ struct ConvertOnlineAttention : OpRewritePattern<OnlineAttentionOp> {
   }
 };
 
-struct ConvertBackward : OpRewritePattern<AttentionBackwardOp> {
-  using OpRewritePattern::OpRewritePattern;
+/// An op that is replaced by what `emit` gives.
+template <typename OpTy, auto emit>
+struct ConvertTo : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(AttentionBackwardOp op,
+  LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, emitBackward(rewriter, op));
+    rewriter.replaceOp(op, emit(rewriter, op));
     return success();
   }
 };
-
-struct ConvertBackwardDelta : OpRewritePattern<BackwardDeltaOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(BackwardDeltaOp op,
-                                PatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, emitBackwardDelta(rewriter, op));
-    return success();
-  }
-};
-
-struct ConvertBackwardSum : OpRewritePattern<BackwardSumOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(BackwardSumOp op,
-                                PatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, emitBackwardSum(rewriter, op));
-    return success();
-  }
-};
-
-struct ConvertBackwardStep : OpRewritePattern<BackwardStepOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(BackwardStepOp op,
-                                PatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, emitBackwardStep(rewriter, op));
-    return success();
-  }
-};
+using ConvertBackward = ConvertTo<AttentionBackwardOp, emitBackward>;
+using ConvertBackwardDelta = ConvertTo<BackwardDeltaOp, emitBackwardDelta>;
+using ConvertBackwardScatter = ConvertTo<BackwardScatterOp, buildScatter>;
+using ConvertBackwardStep = ConvertTo<BackwardStepOp, emitBackwardStep>;
+using ConvertBackwardSum = ConvertTo<BackwardSumOp, emitBackwardSum>;
 
 struct ConvertNormalize : OpRewritePattern<NormalizeOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -298,9 +276,11 @@ private:
 } // namespace
 
 void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns) {
-  patterns.add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
-               ConvertBackwardDelta, ConvertBackwardStep, ConvertBackwardSum,
-               ConvertNormalize, ConvertMerge>(patterns.getContext());
+  patterns
+      .add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
+           ConvertBackwardDelta, ConvertBackwardScatter, ConvertBackwardStep,
+           ConvertBackwardSum, ConvertNormalize, ConvertMerge>(
+          patterns.getContext());
 }
 
 //===----------------------------------------------------------------------===//
@@ -313,8 +293,8 @@ struct ConvertAttnToLinalgPass
   void runOnOperation() override {
     getOperation()->walk([&](Operation *op) {
       if (isa<AttentionOp, OnlineAttentionOp, AttentionBackwardOp,
-              BackwardDeltaOp, BackwardStepOp, BackwardSumOp, NormalizeOp,
-              MergeOp>(op))
+              BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,
+              NormalizeOp, MergeOp>(op))
         ++numConverted;
     });
     RewritePatternSet patterns(&getContext());

@@ -409,8 +409,8 @@ SmallVector<Value> attn::emitBackward(OpBuilder &builder,
   if (op.getDSink()) {
     AffineMap head = AffineMap::get(3, 0, builder.getAffineDimExpr(1));
     gradients.push_back(
-        emitBackwardSum(builder, loc, {delta, op.getSink(), op.getLse(), head},
-                        cast<RankedTensorType>(op.getDSink().getType())));
+        emitSum(builder, loc, {delta, op.getSink(), op.getLse(), head},
+                cast<RankedTensorType>(op.getDSink().getType())));
   }
   for (auto [gradient, result] : llvm::zip_equal(gradients, op->getResults()))
     gradient = castTensor(builder, loc, gradient,

@@ -24,7 +24,7 @@ struct BackwardSum {
   mlir::Value source, like, lse;
   mlir::AffineMap map;
 };
-mlir::Value emitBackwardSum(mlir::OpBuilder &builder, mlir::Location loc,
+mlir::Value emitSum(mlir::OpBuilder &builder, mlir::Location loc,
                             const BackwardSum &sum,
                             mlir::RankedTensorType result);
 mlir::Value emitBackwardSum(mlir::OpBuilder &builder, BackwardSumOp op);

@@ -33,8 +33,8 @@ static Value weigh(OpBuilder &b, Location l, Value number, Value sink,
                                  arith::NegFOp::create(b, l, product));
 }
 
-Value attn::emitBackwardSum(OpBuilder &builder, Location loc,
-                            const BackwardSum &sum, RankedTensorType result) {
+Value attn::emitSum(OpBuilder &builder, Location loc, const BackwardSum &sum,
+                    RankedTensorType result) {
   auto type = cast<FloatType>(
       cast<RankedTensorType>(sum.source.getType()).getElementType());
   Value init =
@@ -71,8 +71,7 @@ Value attn::emitBackwardSum(OpBuilder &builder, Location loc,
 }
 
 Value attn::emitBackwardSum(OpBuilder &builder, BackwardSumOp op) {
-  return emitBackwardSum(
-      builder, op.getLoc(),
-      {op.getSource(), op.getLike(), op.getLse(), op.getMap()},
-      cast<RankedTensorType>(op.getResult().getType()));
+  return emitSum(builder, op.getLoc(),
+                 {op.getSource(), op.getLike(), op.getLse(), op.getMap()},
+                 cast<RankedTensorType>(op.getResult().getType()));
 }

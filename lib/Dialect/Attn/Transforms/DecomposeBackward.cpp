@@ -9,10 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DecomposeScatter.h"
 #include "TileEmitter.h"
 #include "VectorMath.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
+#include "attn/Dialect/Attn/IR/ScatterBuilder.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -389,8 +389,10 @@ private:
   static Values decompose(Operation *op, TileBuffers &buffers) {
     if (auto step = dyn_cast<BackwardStepOp>(op))
       return BackwardEmitter(step, buffers).emit();
-    if (auto scatter = dyn_cast<BackwardScatterOp>(op))
-      return {decomposeScatter(scatter)};
+    if (auto scatter = dyn_cast<BackwardScatterOp>(op)) {
+      OpBuilder builder(op);
+      return {buildScatter(builder, scatter)};
+    }
     return {emitDelta(cast<BackwardDeltaOp>(op), buffers)};
   }
 

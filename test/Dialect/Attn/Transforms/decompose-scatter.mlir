@@ -1,12 +1,15 @@
 // RUN: attn-opt %s --attn-decompose-backward | FileCheck %s
+// RUN: attn-opt %s --convert-attn-to-linalg | FileCheck %s
 
-// A loop over rows and one over keys, which carry the table; indices are computed for what is not 0 only.
+// Loops over the scores carry the table; indices are computed for what is not 0 only.
 
 // CHECK-LABEL: func.func @scatter
 // CHECK-SAME: %[[S:[a-z0-9]+]]: tensor<1x1x8x4xf32>, %[[T:[a-z0-9]+]]: tensor<?xf32>, %[[B:[a-z0-9]+]]: index, %[[H:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index, %[[N:[a-z0-9]+]]: index
-// CHECK: scf.for %[[I:.+]] = %c0{{.*}} to %c8{{.*}} iter_args(%[[ROWS:.+]] = %[[T]]) -> (tensor<?xf32>)
+// CHECK: scf.for %{{.+}} = {{.*}} iter_args(%{{.+}} = %[[T]]) -> (tensor<?xf32>)
+// CHECK: scf.for
+// CHECK: scf.for %[[I:.+]] = %c0{{.*}} to %c8{{.*}} iter_args(%[[ROWS:.+]] = %{{.+}}) -> (tensor<?xf32>)
 // CHECK: scf.for %[[J:.+]] = %c0{{.*}} to %c4{{.*}} iter_args(%[[INTO:.+]] = %[[ROWS]]) -> (tensor<?xf32>)
-// CHECK: %[[X:.+]] = tensor.extract %[[S]][%c0{{.*}}, %c0{{.*}}, %[[I]], %[[J]]]
+// CHECK: %[[X:.+]] = tensor.extract %[[S]][%{{.+}}, %{{.+}}, %[[I]], %[[J]]]
 // CHECK: %[[ANY:.+]] = arith.cmpf une, %[[X]], %{{.+}} : f32
 // CHECK: scf.if %[[ANY]] -> (tensor<?xf32>) {
 // CHECK: %[[ROW:.+]] = arith.addi %[[M]], %[[I]] : index
