@@ -109,6 +109,7 @@ def attention_backward(
     block_mask: Any = None,
     score_mod: Union[Score, Any] = None,
     bias_gradient: bool = False,
+    capture_gradients: bool = False,
     out: Any = None,
     target: Optional[str] = None,
     device: Optional[str] = None,
@@ -117,6 +118,9 @@ def attention_backward(
     cache: Optional[Cache] = None,
 ) -> tuple[Any, ...]:
     """The gradients (d_query, d_key, d_value), with bias_gradient d_bias too, of a function of `attention`'s results.
+
+    With capture_gradients those of the arrays of floats that score_mod reads follow, in the order of its reads: slopes of
+    heads, tables of relative positions, embeddings of tokens.
 
     Arguments: those of the forward, its `output` and `lse`, and the gradients d_output [B, Hq, M, Dv] and, if the function
     uses it, d_lse [B, Hq, M]. With `deterministic`, and on the CPU, they are the same bits in every run. A sink of the
@@ -130,6 +134,7 @@ def attention_backward(
     more = {"output": output, "lse": lse, "d_output": d_output, **({"d_lse": d_lse} if d_lse is not None else {})}
     call.check_saved(more)
     fields = ("gradient", True, "dropout", float(dropout), "bias_gradient", bias_gradient, "d_lse", d_lse is not None)
+    fields += ("capture_gradients", capture_gradients)
     flags = {"allow_tf32": allow_tf32, "deterministic": deterministic}
     return call.run(tuple(more.values()), fields, target, device, flags, cache, out)
 
@@ -208,6 +213,8 @@ class Call:
             **(dict(zip(("bias_shape", "bias_dtype"), bias)) if bias else {}), sink_dtype=sink_dtype, scale=scale,
             **dict(zip(fields[::2], fields[1::2])),
         )  # fmt: skip
+        if problem.capture_gradients and not problem.learned:
+            raise BindingError("expected a score_mod that reads an array of floats, since capture_gradients are asked for")
         result = compiled(problem, target, flags, cache), [a for part in (score, mask) if part for a in part.arrays]
         if is_traced:
             if len(_kernels) >= MAX_KERNELS:

@@ -38,7 +38,7 @@ class AttentionProblem:
     seed and offset (i64, rank 0) are arguments; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm).
 
     With `gradient` it is the backward: arguments then go on with output, lse and d_output, and with `d_lse` d_lse; results
-    are d_query, d_key, d_value, with `bias_gradient` d_bias.
+    are d_query, d_key, d_value, with `bias_gradient` d_bias, with `capture_gradients` those of `learned`.
     """
 
     dtype: str = "bf16"
@@ -54,6 +54,7 @@ class AttentionProblem:
     lse: bool = False
     gradient: bool = False
     bias_gradient: bool = False
+    capture_gradients: bool = False
     d_lse: bool = False
 
     @property
@@ -61,6 +62,11 @@ class AttentionProblem:
         """Of the score, then of the mask: the function's arguments after query, key, value, bias, sink, seed and offset."""
         regions = [region for region in (self.score, self.mask) if region]
         return tuple(capture for region in regions for capture in region.captures)
+
+    @property
+    def learned(self) -> tuple[Capture, ...]:
+        """The captures of the score that have gradients: of float types."""
+        return tuple(c for c in (self.score.captures if self.score else ()) if c.type.endswith(("f16>", "f32>", "f64>")))
 
     def mlir(self, sizes: Mapping[str, int] = {}, name: str = "attention") -> str:
         """The module. `sizes` fixes B, Hq, Hkv, M, N; those that are not in it are dynamic."""
@@ -91,6 +97,10 @@ class AttentionProblem:
             saved = {"output": output, "lse": lse, "d_output": output, **({"d_lse": lse} if self.d_lse else {})}
             arguments.update(saved)
             clauses += [f"{operand}(%{operand} : {type})" for operand, type in saved.items()]
+        learned = self.learned if self.capture_gradients else ()
+        learned_types = ", ".join(c.type for c in learned)
+        if learned:
+            clauses.append(f"captures({', '.join(f'%{c.name}' for c in learned)} : {learned_types})")
         clauses += dropout
         if self.scale is not None:
             clauses.append(f"scale({float_text(self.scale)})")
@@ -104,6 +114,9 @@ class AttentionProblem:
         if self.bias_gradient:
             results, types = [*results, "%d_bias"], [*types, arguments["bias"]]
             result_types += f" d_bias({types[-1]})"
+        if learned:
+            results, types = [*results, *(f"%d_{c.name}" for c in learned)], [*types, *(c.type for c in learned)]
+            result_types += f" d_captures({learned_types})"
         parameters = ", ".join(f"%{name}: {type}" for name, type in arguments.items())
         return f"""func.func @{name}({parameters}) -> ({", ".join(types)}) {{
 {"".join(reads)}  {", ".join(results)} = attn.{op} %query, %key, %value {" ".join(clauses)}

@@ -25,8 +25,7 @@ struct BackwardSum {
   mlir::AffineMap map;
 };
 mlir::Value emitSum(mlir::OpBuilder &builder, mlir::Location loc,
-                            const BackwardSum &sum,
-                            mlir::RankedTensorType result);
+                    const BackwardSum &sum, mlir::RankedTensorType result);
 mlir::Value emitBackwardSum(mlir::OpBuilder &builder, BackwardSumOp op);
 
 /// `tensor` with the element type and the static sizes of `type`.

@@ -1,7 +1,9 @@
 """`attn_mlir.attention` and `attn_mlir.compile` on arrays without NumPy: results, reuse of kernels, messages."""
 
 import ctypes
+import itertools
 import math
+import operator
 import random
 import sys
 import tempfile
@@ -14,6 +16,7 @@ from attn_mlir.arrays import DLTensor, view_of
 from attn_mlir.bench.configurations import Attention, Problem
 from attn_mlir.bench.numerics import judge
 from attn_mlir.bench.plain_arrays import PlainArrays
+from attn_mlir.mask import tensor
 from attn_mlir.runtime.host_array import HostArray, round_to
 
 INPUTS = Path(__file__).parent
@@ -110,6 +113,52 @@ class Results(unittest.TestCase):
             self.assertTrue(near(output, first))
             for mine, theirs in zip(results, gradients):
                 self.assertTrue(near(mine, theirs))
+
+    def test_capture_gradients(self):
+        """Of a table of relative positions and ranks of tokens, by finite differences of float64."""
+        rows, keys, step = 6, 9, 1e-4
+        q, k, v, do = (normal("f16", 1, 2, length, 32) for length in (rows, keys, keys, rows))
+        table, ranks = normal("f32", 2, rows + keys), normal("f32", 4)
+        ranks_read, table_read = tensor(ranks), tensor(table)
+        tokens = tensor(HostArray.of("i32", (keys,), [key * key % 4 for key in range(keys)]))
+
+        def mod(s, b, h, i, j):
+            return s * ranks_read[tokens[j]] + table_read[h, i - j + keys]
+
+        def row_of(array, h, i):
+            return array.values()[(h * array.shape[2] + i) * 32 :][:32]
+
+        def dot(a, b):
+            return sum(map(operator.mul, a, b))
+
+        def loss(table, ranks):
+            total = 0
+            for h, i in itertools.product(range(2), range(rows)):
+                scores = [dot(row_of(q, h, i), row_of(k, h, j)) / 32**0.5 for j in range(keys)]
+                scores = [s * ranks[j * j % 4] + table[h * (rows + keys) + i - j + keys] for j, s in enumerate(scores)]
+                weights = [math.exp(s) for s in scores]
+                values = [dot(row_of(do, h, i), row_of(v, h, j)) for j in range(keys)]
+                total += dot(weights, values) / sum(weights)
+            return total
+
+        def differences(numbers, loss):
+            for at, number in enumerate(numbers):
+                ends = ([*numbers[:at], number + by, *numbers[at + 1 :]] for by in (step, -step))
+                yield (loss(next(ends)) - loss(next(ends))) / (2 * step)
+
+        expected = [
+            *differences(ranks.values(), lambda moved: loss(table.values(), moved)),
+            *differences(table.values(), lambda moved: loss(moved, ranks.values())),
+        ]
+        for where in ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"}):
+            output, lse = attn_mlir.attention(q, k, v, score_mod=mod, return_lse=True, **where)
+            options = {"score_mod": mod, "capture_gradients": True, **where}
+            results = attn_mlir.attention_backward(q, k, v, output, lse, do, **options)[3:]
+            self.assertEqual([x.shape for x in results], [ranks.shape, table.shape])
+            for ours, difference in zip([*results[0].values(), *results[1].values()], expected):
+                self.assertAlmostEqual(ours, difference, delta=5e-3)
+        with self.assertRaisesRegex(attn_mlir.BindingError, "expected a score_mod that reads an array of floats"):
+            attn_mlir.attention_backward(q, k, v, output, lse, do, capture_gradients=True, device="sim")
 
     def test_rows_without_keys(self):
         q, k = normal("f16", 1, 1, 5, 32), normal("f16", 1, 1, 2, 32)
