@@ -26,6 +26,11 @@ struct DimLowering : TileOpLowering<DimOp> {
   }
 };
 
+/// Bytes: elements are aligned to their size, 64 bits ones, too.
+unsigned getAlignment(Type element) {
+  return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}
+
 struct ExtractLowering : TileOpLowering<ExtractOp> {
   using TileOpLowering::TileOpLowering;
   LogicalResult
@@ -38,7 +43,8 @@ struct ExtractLowering : TileOpLowering<ExtractOp> {
     Value address = view.address(index, indices);
     Type element = op.getElement().getType();
     if (!element.isInteger(1)) {
-      rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, element, address);
+      rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, element, address,
+                                                getAlignment(element));
       return success();
     }
     // i1 tensors have one byte per element.
@@ -60,8 +66,9 @@ struct InsertLowering : TileOpLowering<InsertOp> {
     GlobalView view(op.getDestination().getType(), adaptor.getDestination());
     SmallVector<Value> indices = llvm::map_to_vector(
         adaptor.getIndices(), [](ValueRange range) { return range.front(); });
-    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValue().front(),
-                                               view.address(index, indices));
+    Value value = adaptor.getValue().front();
+    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(
+        op, value, view.address(index, indices), getAlignment(value.getType()));
     return success();
   }
 };
