@@ -34,6 +34,38 @@ static reference::Tensor getSinkGradient(const reference::Tensor &sink,
   return gradient;
 }
 
+/// The LSE of another library may be to base 2, which gives wrong gradients and
+/// nothing else. Fails if that of all rows is that of the forward times
+/// log2(e). The forward is as much work as the rest: not of many scores.
+static LogicalResult checkBase(AttentionBackwardOp op,
+                               const reference::Tensor &query,
+                               const reference::Tensor &key,
+                               const reference::Tensor &value,
+                               const reference::Tensor &lse,
+                               const reference::AttentionOptions &options) {
+  constexpr int64_t kMostScores = int64_t(1) << 22, kFewestRows = 4;
+  if (lse.getNumElements() * key.getDim(kSequence) > kMostScores)
+    return success();
+  Result<reference::AttentionResult> forward =
+      reference::attention(query, key, value, options);
+  if (!forward)
+    return success(); // the backward says what is wrong
+  int64_t rows = 0;
+  for (int64_t row = 0; row < lse.getNumElements(); ++row) {
+    double natural = forward->lse[row];
+    if (!std::isfinite(natural) || std::abs(natural) < 0.1)
+      continue;
+    constexpr double kLog2OfE = 1.4426950408889634;
+    if (!(std::abs(lse[row] / natural - kLog2OfE) < 1e-2))
+      return success();
+    ++rows;
+  }
+  if (rows < kFewestRows)
+    return success();
+  return op.emitOpError() << "expected the natural logarithm in lse, got that "
+                             "to base 2: multiply it by log(2)";
+}
+
 LogicalResult attn::evaluateBackward(Operation *op, Environment &environment) {
   auto backward = cast<AttentionBackwardOp>(op);
   auto operand = [&](Value value) { return getOperand(value, environment); };
@@ -53,6 +85,9 @@ LogicalResult attn::evaluateBackward(Operation *op, Environment &environment) {
   reference::BackwardInputs inputs{output, lse, dOutput,
                                    dLse ? &*dLse : nullptr};
   bool isOracle = environment.precision == EvaluationPrecision::Float64;
+  if (isOracle &&
+      failed(checkBase(backward, query, key, value, lse, mods.options)))
+    return failure();
   auto function =
       isOracle ? static_cast<decltype(&reference::unfusedAttentionBackward)>(
                      reference::attentionBackward)
