@@ -133,8 +133,10 @@ def attention_backward(
     check_arrays(call.named)
     more = {"output": output, "lse": lse, "d_output": d_output, **({"d_lse": d_lse} if d_lse is not None else {})}
     call.check_saved(more)
-    fields = ("gradient", True, "dropout", float(dropout), "bias_gradient", bias_gradient, "d_lse", d_lse is not None)
-    fields += ("capture_gradients", capture_gradients)
+    fields = (
+        "gradient", True, "dropout", float(dropout), "bias_gradient", bias_gradient, "capture_gradients", capture_gradients,
+        "d_lse", d_lse is not None,
+    )  # fmt: skip
     flags = {"allow_tf32": allow_tf32, "deterministic": deterministic}
     return call.run(tuple(more.values()), fields, target, device, flags, cache, out)
 
