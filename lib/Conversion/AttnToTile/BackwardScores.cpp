@@ -191,6 +191,13 @@ static void addScatterKernels(LaunchPlan &plan, ScoreNest &nest,
                               ArrayRef<KernelOperand> operands,
                               const std::string &gradient) {
   plan.workspaces.push_back(getSumsView(nest, gradient));
+  // All scores may belong to one element.
+  plan.constraints.push_back(
+      {"floordiv(dim(query, 0) * dim(query, 1) * dim(query, 2) * dim(key, "
+       "2), " +
+           std::to_string(ExactSum::kMostAddends) + ")",
+       "expected fewer than 2^39 scores, which add to the gradient of a tensor "
+       "that score_mod reads"});
   auto type =
       cast<RankedTensorType>(nest.attention.forall.getResult(0).getType());
   std::string elements =

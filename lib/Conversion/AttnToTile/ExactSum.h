@@ -20,11 +20,12 @@
 namespace attn {
 
 /// Sums in memory, each of so many words of i64. Word k counts units of
-/// 2^(24 k - 149), the last one addends that are not finite. Sums of up to 2^39
-/// addends fit.
+/// 2^(24 k - 149), the last one addends that are not finite. Sums of fewer than
+/// kMostAddends fit.
 class ExactSum {
 public:
   static constexpr int64_t kWords = 13;
+  static constexpr int64_t kMostAddends = int64_t(1) << 39;
 
   /// `words` is a tensor of sums and their words.
   ExactSum(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value words)

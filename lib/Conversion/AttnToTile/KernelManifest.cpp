@@ -117,13 +117,18 @@ private:
     bool hasKey = llvm::any_of(attention.operands, [](auto &operand) {
       return operand.name == "key";
     });
-    if (!hasKey)
-      return builder.getArrayAttr({});
-    return builder.getArrayAttr({builder.getDictionaryAttr(
-        {field("expr", text("mod(dim(query, 1), dim(key, 1))")),
-         field("equals", number(0)),
-         field("message", text("expected the number of query heads to be a "
-                               "multiple of the number of key heads"))})});
+    SmallVector<LaunchPlan::Constraint> all(plan.constraints);
+    if (hasKey)
+      all.insert(all.begin(),
+                 {"mod(dim(query, 1), dim(key, 1))",
+                  "expected the number of query heads to be a multiple of the "
+                  "number of key heads"});
+    return builder.getArrayAttr(llvm::map_to_vector(
+        all, [&](const LaunchPlan::Constraint &one) -> Attribute {
+          return builder.getDictionaryAttr(
+              {field("expr", text(one.expr)), field("equals", number(0)),
+               field("message", text(one.message))});
+        }));
   }
 
   Attribute workspaces() {

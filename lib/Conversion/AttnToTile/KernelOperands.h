@@ -123,7 +123,12 @@ struct LaunchPlan {
     /// Takes the views of the prologue alone, and no round.
     bool isPrologue = false;
   };
+  /// Of sizes, beside those of every attention: `expr` is 0, else `message`.
+  struct Constraint {
+    std::string expr, message;
+  };
   llvm::SmallVector<Kernel> kernels;
+  llvm::SmallVector<Constraint> constraints;
   llvm::SmallVector<WorkspaceView> workspaces;
   /// Rounds of all kernels, and the value of each kernel's last parameter (i32)
   /// in a round; empty: one round, no such parameter.

@@ -26,7 +26,17 @@ struct DimLowering : TileOpLowering<DimOp> {
   }
 };
 
-/// Bytes: elements are aligned to their size, 64 bits ones, too.
+/// Of the element at `indices` of a global tensor.
+Value getAddress(OpBuilder &builder, Operation *op, GlobalType type,
+                 ValueRange tensor, ArrayRef<ValueRange> indices) {
+  IndexBuilder index(builder, op->getLoc());
+  return GlobalView(type, tensor)
+      .address(index, llvm::map_to_vector(indices, [](ValueRange range) {
+                 return range.front();
+               }));
+}
+
+/// In bytes: elements are aligned to their size, those of 64 bits, too.
 unsigned getAlignment(Type element) {
   return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
 }
@@ -36,11 +46,8 @@ struct ExtractLowering : TileOpLowering<ExtractOp> {
   LogicalResult
   matchAndRewrite(ExtractOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    IndexBuilder index(rewriter, op.getLoc());
-    GlobalView view(op.getSource().getType(), adaptor.getSource());
-    SmallVector<Value> indices = llvm::map_to_vector(
-        adaptor.getIndices(), [](ValueRange range) { return range.front(); });
-    Value address = view.address(index, indices);
+    Value address = getAddress(rewriter, op, op.getSource().getType(),
+                               adaptor.getSource(), adaptor.getIndices());
     Type element = op.getElement().getType();
     if (!element.isInteger(1)) {
       rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, element, address,
@@ -62,13 +69,11 @@ struct InsertLowering : TileOpLowering<InsertOp> {
   LogicalResult
   matchAndRewrite(InsertOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    IndexBuilder index(rewriter, op.getLoc());
-    GlobalView view(op.getDestination().getType(), adaptor.getDestination());
-    SmallVector<Value> indices = llvm::map_to_vector(
-        adaptor.getIndices(), [](ValueRange range) { return range.front(); });
+    Value address = getAddress(rewriter, op, op.getDestination().getType(),
+                               adaptor.getDestination(), adaptor.getIndices());
     Value value = adaptor.getValue().front();
-    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(
-        op, value, view.address(index, indices), getAlignment(value.getType()));
+    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, value, address,
+                                               getAlignment(value.getType()));
     return success();
   }
 };
@@ -78,13 +83,10 @@ struct AtomicAddLowering : TileOpLowering<AtomicAddOp> {
   LogicalResult
   matchAndRewrite(AtomicAddOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    IndexBuilder index(rewriter, op.getLoc());
-    GlobalView view(op.getDestination().getType(), adaptor.getDestination());
-    SmallVector<Value> indices = llvm::map_to_vector(
-        adaptor.getIndices(), [](ValueRange range) { return range.front(); });
+    Value address = getAddress(rewriter, op, op.getDestination().getType(),
+                               adaptor.getDestination(), adaptor.getIndices());
     LLVM::AtomicRMWOp::create(rewriter, op.getLoc(), LLVM::AtomicBinOp::add,
-                              view.address(index, indices),
-                              adaptor.getValue().front(),
+                              address, adaptor.getValue().front(),
                               LLVM::AtomicOrdering::monotonic, "device");
     rewriter.eraseOp(op);
     return success();

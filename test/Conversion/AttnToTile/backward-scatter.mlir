@@ -4,6 +4,7 @@
 // before it makes 0 and one behind it rounds, a thread for each.
 
 // CHECK-LABEL: attn_tile.kernel @grad_dq(
+// CHECK-SAME: {equals = 0 : i64, expr = "floordiv(dim(query, 0) * dim(query, 1) * dim(query, 2) * dim(key, 2), 549755813888)", message = "expected fewer than 2^39 scores
 // CHECK-SAME: block = [32, 1, 1], cluster = [1, 1, 1], entry = "grad_dcapture0_clear", grid = ["ceildiv(dim(d_capture0, 0) * dim(d_capture0, 1), 32)", "1", "1"]
 // CHECK-SAME: block = [128, 1, 1], cluster = [1, 1, 1], entry = "grad_dcapture0_scatter", grid = ["(dim(query, 0) * ((ceildiv(dim(query, 2), 64) + ceildiv(dim(key, 2), 64)) * 2))", "1", "1"]
 // CHECK-SAME: block = [32, 1, 1], cluster = [1, 1, 1], entry = "grad_dcapture0_round", grid = ["ceildiv(dim(d_capture0, 0) * dim(d_capture0, 1), 32)", "1", "1"]
