@@ -1,15 +1,17 @@
 # attn_add_library(NAME source... [DEPENDS target...] [LINK library...]
-#                  [NO_INSTALL])
+#                  [HEADERS IR|NVVM] [NO_INSTALL])
 #
 # One folder is one static library. Libraries never link MLIR themselves: the
 # executable that uses them does (libMLIR.so), and the plug-in takes MLIR's
 # symbols from its host, so that a process holds exactly one copy of MLIR.
 #
+# HEADERS names the precompiled headers (lib/Precompiled) that its files use.
 # NO_INSTALL keeps what only this project's tools need out of the package.
 function(attn_add_library name)
-  cmake_parse_arguments(ARG "NO_INSTALL" "" "DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "NO_INSTALL" "HEADERS" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  attn_speed_up_build(${name} ${ARG_HEADERS})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
@@ -18,12 +20,25 @@ function(attn_add_library name)
   endif()
 endfunction()
 
-# attn_add_tool(NAME source... [LINK library...]): an executable in bin/ that
-# links libMLIR.so and libLLVM.so.
+# attn_speed_up_build(NAME [IR|NVVM]): nine tenths of the time of a file that
+# uses MLIR go into MLIR's headers. They are read once for all files (precompiled
+# headers) and once for a few (unity builds). Every file still includes what it
+# uses: clang-tidy reads each by itself, in a tree without either.
+function(attn_speed_up_build name)
+  if(ATTN_FAST_BUILD AND ARGN)
+    set_target_properties(${name} PROPERTIES
+      UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ATTN_FAST_BUILD_BATCH})
+    target_precompile_headers(${name} REUSE_FROM AttnPrecompiled${ARGN})
+  endif()
+endfunction()
+
+# attn_add_tool(NAME source... [HEADERS IR|NVVM] [LINK library...]): an
+# executable in bin/ that links libMLIR.so and libLLVM.so.
 function(attn_add_tool name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "HEADERS" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM Threads::Threads)
+  attn_speed_up_build(${name} ${ARG_HEADERS})
   set_property(GLOBAL APPEND PROPERTY ATTN_TEST_DEPENDS ${name})
   attn_install_targets(${name})
 endfunction()

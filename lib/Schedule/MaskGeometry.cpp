@@ -53,12 +53,12 @@ int64_t countVisibleScores(const HeadShape &head) {
   return scaleByDensity(head.groupSize * (below - hidden), head.mask.density);
 }
 
-KeyRange getVisibleKeys(const HeadShape &head, int64_t rowBegin, int64_t rowEnd,
+VisibleKeys getVisibleKeys(const HeadShape &head, int64_t rowBegin, int64_t rowEnd,
                         int64_t tileN) {
   int64_t offset = head.getDiagonalOffset();
   int64_t firstPosition = rowBegin / head.groupSize;
   int64_t lastPosition = (rowEnd - 1) / head.groupSize;
-  KeyRange range = {0, head.kvLength};
+  VisibleKeys range = {0, head.kvLength};
   if (head.mask.right)
     range.end =
         clamp(lastPosition + offset + *head.mask.right + 1, head.kvLength);
@@ -230,7 +230,7 @@ TileSums Band::sum() const {
 
 /// Adds `count` row tiles of `rows` rows that see `keys`.
 static void addRowTiles(TileSums &sums, int64_t count, int64_t rows,
-                        const KeyRange &keys, int64_t tileN) {
+                        const VisibleKeys &keys, int64_t tileN) {
   int64_t tiles = ceilDiv(keys.getSize(), tileN);
   if (tiles == 0 || count == 0)
     return;

@@ -119,14 +119,14 @@ struct HeadShape {
 int64_t countVisibleScores(const HeadShape &head);
 
 /// A range of keys.
-struct KeyRange {
+struct VisibleKeys {
   int64_t begin = 0, end = 0;
   int64_t getSize() const { return end - begin; }
 };
 
 /// The keys that some row of [rowBegin, rowEnd) sees, widened to tiles of
 /// `tileN` (the last one cut at N); empty if no row sees a key.
-KeyRange getVisibleKeys(const HeadShape &head, int64_t rowBegin, int64_t rowEnd,
+VisibleKeys getVisibleKeys(const HeadShape &head, int64_t rowBegin, int64_t rowEnd,
                         int64_t tileN);
 
 /// Sums over the visible tiles of a grid of tileM x tileN tiles.

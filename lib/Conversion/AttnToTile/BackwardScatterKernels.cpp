@@ -18,8 +18,6 @@
 using namespace mlir;
 using namespace attn;
 
-static constexpr int64_t kLanes = 32;
-
 namespace {
 class ElementKernelBuilder : KernelScope {
 public:

@@ -21,8 +21,6 @@
 using namespace mlir;
 using namespace attn;
 
-static constexpr int64_t kLanes = 32;
-
 namespace {
 class SumKernelBuilder : KernelScope {
 public:

@@ -21,6 +21,8 @@ namespace attn {
 /// its elements.
 bool isScalarOp(mlir::Operation *op);
 
+inline constexpr int64_t kLanes = 32; ///< of a warp
+
 /// The base of what builds a kernel.
 class KernelScope {
 protected:

@@ -75,7 +75,7 @@ static Value buildIf(OpBuilder &builder, Location loc, Value condition,
 
 namespace {
 /// What the softmax of one tile gives.
-struct TileSoftmax {
+struct OnlineSoftmax {
   Value max;   ///< of the scores so far
   Value p;     ///< exponentials relative to it
   Value decay; ///< by which the sum and the accumulator so far shrink
@@ -83,13 +83,13 @@ struct TileSoftmax {
 };
 } // namespace
 
-static TileSoftmax buildSoftmax(Fragments &fragments, OpBuilder &builder,
+static OnlineSoftmax buildSoftmax(Fragments &fragments, OpBuilder &builder,
                                 OnlineAttentionOp step, Value scores,
                                 Value before) {
   Location loc = step.getLoc();
   ScoreUnits units = ScoreUnits::get(step);
   Type rowsType = before.getType();
-  TileSoftmax result;
+  OnlineSoftmax result;
   Value max = tile::RowReduceOp::create(builder, loc, tile::Reduction::max,
                                         scores, before);
   max = tile::RowAllReduceOp::create(builder, loc, rowsType,
@@ -148,7 +148,7 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
       mods.apply(step, product, ScoreUnits::get(step).beforeMods, keysInTile);
   if (failed(scores))
     return failure();
-  TileSoftmax softmax =
+  OnlineSoftmax softmax =
       buildSoftmax(fragments, builder, step, *scores, state.max);
   Value sum = fragments.scale(state.sum, softmax.decay);
   sum = tile::RowReduceOp::create(builder, loc, tile::Reduction::sum, softmax.p,

@@ -21,7 +21,6 @@ using namespace attn;
 
 namespace {
 
-constexpr int64_t kLanes = 32;
 /// Among the views of attn.create_block_mask: after its results.
 constexpr unsigned kBlockStates = 4;
 /// Of a block: no pair is visible, some are, all are.

@@ -56,7 +56,7 @@ protected:
   Value probabilities, logSumExp;   ///< workspaces
 };
 
-class ScoreKernelBuilder : PhaseBuilder {
+class SmallCacheScoreBuilder : PhaseBuilder {
 public:
   using PhaseBuilder::PhaseBuilder;
   LogicalResult build(StringRef name);
@@ -165,7 +165,7 @@ Value PhaseBuilder::getKeys() {
 //===----------------------------------------------------------------------===//
 
 /// Finds which loop visits the key tile of this CTA; returns whether any does.
-Value ScoreKernelBuilder::buildVisits() {
+Value SmallCacheScoreBuilder::buildVisits() {
   Value visible;
   for (scf::ForOp loop : keyLoops) {
     values.map(loop.getInductionVar(), firstKey);
@@ -183,7 +183,7 @@ Value ScoreKernelBuilder::buildVisits() {
 }
 
 /// Q K^T of the tile; nothing is read if it is not visible.
-FailureOr<Value> ScoreKernelBuilder::buildProduct(Value isVisible) {
+FailureOr<Value> SmallCacheScoreBuilder::buildProduct(Value isVisible) {
   int64_t tileD = schedule.getTileD();
   Value end = arith::SelectOp::create(builder, loc, isVisible,
                                       constant(attention.getPaddedHeadDim()),
@@ -214,7 +214,7 @@ FailureOr<Value> ScoreKernelBuilder::buildProduct(Value isVisible) {
 /// The scores as the loop that visits the tile makes them of the product. At
 /// most one does, so the others may follow it: two sets of scores do not fit in
 /// the registers.
-FailureOr<Value> ScoreKernelBuilder::buildScores(Value scores) {
+FailureOr<Value> SmallCacheScoreBuilder::buildScores(Value scores) {
   for (Visit visit : visits) {
     OnlineAttentionOp step =
         *visit.loop.getBody()->getOps<OnlineAttentionOp>().begin();
@@ -242,7 +242,7 @@ FailureOr<Value> ScoreKernelBuilder::buildScores(Value scores) {
   return scores;
 }
 
-LogicalResult ScoreKernelBuilder::build(StringRef name) {
+LogicalResult SmallCacheScoreBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   if (failed(begin(name, buildManifest(attention, plan))))
     return failure();
@@ -391,7 +391,7 @@ LogicalResult attn::buildSmallCacheKernels(OpBuilder &builder,
   if (failed(buildPrologueKernels(builder, attention, name)))
     return failure();
   ArrayRef<LaunchPlan::Kernel> own = ArrayRef(plan.kernels).take_back(2);
-  if (failed(ScoreKernelBuilder(builder, attention, plan).build(own[0].entry)))
+  if (failed(SmallCacheScoreBuilder(builder, attention, plan).build(own[0].entry)))
     return failure();
   return OutputKernelBuilder(builder, attention, plan).build(own[1].entry);
 }

@@ -19,7 +19,7 @@ using namespace attn::tile;
 
 namespace {
 
-constexpr int64_t kWarpgroupThreads = 128, kFloatBytes = 4;
+constexpr int64_t kFloatBytes = 4;
 /// Elements of a lane in a block of a fragment, and of the block.
 constexpr int64_t kLaneElements = 4, kBlockElements = 128;
 

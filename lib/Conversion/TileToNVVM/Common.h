@@ -25,6 +25,8 @@ namespace attn::tile {
 inline constexpr unsigned kGlobalSpace = 1;
 inline constexpr unsigned kSharedSpace = 3;
 
+inline constexpr int64_t kWarpgroupThreads = 128;
+
 /// Maps a global view to (pointer, dynamic sizes as i32, strides as i64 of all
 /// dimensions but the last), a shared tile to its address, and a fragment to
 /// the registers of one thread (TileTypes.td draws them).

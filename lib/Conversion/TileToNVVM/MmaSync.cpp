@@ -18,7 +18,7 @@ using namespace attn::tile;
 namespace {
 
 /// mma.sync works on blocks of 16 rows and 8 columns.
-constexpr int64_t kBlockM = 16, kBlockN = 8;
+constexpr int64_t kMmaM = 16, kMmaN = 8;
 
 /// It takes 32 bytes of products at a time, two 16-byte chunks, each of which
 /// is the row of an 8x8 matrix of ldmatrix: 16 products of 16-bit types, 8 of
@@ -183,7 +183,7 @@ private:
         index, type, base, warpFirstRow(index, type.getRows(), getWarps()));
     SmallVector<Value> registers;
     int64_t kBlocks = type.getCols() / getBlockK(type);
-    for (int64_t row = 0; row < rows; row += kBlockM)
+    for (int64_t row = 0; row < rows; row += kMmaM)
       for (int64_t k = 0; k < kBlocks; ++k)
         llvm::append_range(registers, loadMatrices(builder, op.getLoc(),
                                                    type.getElementType(),
@@ -199,7 +199,7 @@ private:
     Value warpFirst = warpFirstRow(index, type.getCols(), getWarps());
     SmallVector<Value> registers;
     int64_t blockK = getBlockK(type);
-    for (int64_t col = 0; col < type.getCols() / getWarps(); col += kBlockM) {
+    for (int64_t col = 0; col < type.getCols() / getWarps(); col += kMmaM) {
       SwizzledAddress address =
           transposedAddress(index, type, base, index.add(warpFirst, col));
       for (int64_t row = 0; row < type.getRows(); row += blockK)
@@ -233,7 +233,7 @@ SmallVector<Value> mmaBlock(OpBuilder &builder, Location loc, SharedType type,
                                               : NVVM::MMATypes::tf32;
   Value product = NVVM::MmaOp::create(
       builder, loc, result, toOperands(a), toOperands(b), acc,
-      ArrayRef<int64_t>{kBlockM, kBlockN, getBlockK(type)},
+      ArrayRef<int64_t>{kMmaM, kMmaN, getBlockK(type)},
       /*b1Op=*/std::nullopt,
       /*intOverflow=*/std::nullopt,
       std::array<NVVM::MMATypes, 2>{ptxType, ptxType},
@@ -258,8 +258,8 @@ struct MmaLowering : TileOpLowering<MmaOp> {
     SharedType bType = op.getB().getType();
     FragmentType accType = op.getAcc().getType();
     bool rowsAreN = op.getTransposeB();
-    int64_t rowBlocks = accType.getRows() / getWarps() / kBlockM;
-    int64_t colBlocks = accType.getShape()[1] / kBlockN;
+    int64_t rowBlocks = accType.getRows() / getWarps() / kMmaM;
+    int64_t colBlocks = accType.getShape()[1] / kMmaN;
     int64_t kBlocks =
         (rowsAreN ? bType.getCols() : bType.getRows()) / getBlockK(bType);
     if (colBlocks % 2 != 0)
@@ -280,7 +280,7 @@ struct MmaLowering : TileOpLowering<MmaOp> {
       for (int64_t r = 0; r < rowBlocks; ++r) {
         if (!left.empty())
           a.push_back(loadMatrices(rewriter, loc, bType.getElementType(),
-                                   left[0].get(r * kBlockM, 2 * k), false));
+                                   left[0].get(r * kMmaM, 2 * k), false));
         else
           a.emplace_back(adaptor.getA().slice((r * kBlocks + k) * 4, 4));
       }

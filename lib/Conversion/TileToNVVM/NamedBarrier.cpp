@@ -17,7 +17,6 @@ using namespace attn::tile;
 /// Barrier 0 is that of the whole CTA; then one for the turn of each of at most
 /// three warpgroups, then one for the warps of each, and one for all of them.
 static constexpr int64_t kFirstTurn = 1, kFirstWarpgroup = 4, kConsumers = 7;
-static constexpr int64_t kWarpgroupThreads = 128;
 
 /// bar.sync of `threads` threads on barrier `id`.
 static void sync(OpBuilder &builder, Location loc, Value id, int64_t threads) {

@@ -17,7 +17,7 @@ using namespace attn::tile;
 namespace {
 
 /// Rows of an accumulator block, and columns that four matrices cover.
-constexpr int64_t kBlockM = 16, kBlockCols = 16;
+constexpr int64_t kMatrixRows = 16, kMatrixCols = 16;
 /// A 16-byte chunk, the row of an 8x8 matrix, holds 8 elements.
 constexpr int64_t kChunkElements = 8;
 
@@ -45,10 +45,10 @@ struct StoreSharedLowering : TileOpLowering<StoreSharedOp> {
   matchAndRewrite(StoreSharedOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getSource().getType();
-    if (type.getShape()[1] % kBlockCols != 0)
+    if (type.getShape()[1] % kMatrixCols != 0)
       return rewriter.notifyMatchFailure(op,
                                          "columns are not a multiple of 16");
-    if (op.getTranspose() && type.getRows() != kBlockM * getWarps())
+    if (op.getTranspose() && type.getRows() != kMatrixRows * getWarps())
       return rewriter.notifyMatchFailure(op, "not 16 rows for each warp");
     if (op.getTranspose())
       storeTransposed(op, adaptor, rewriter);
@@ -66,14 +66,14 @@ private:
     int64_t rows = type.getRows() / getWarps();
     Value lane = index.lane();
     Value row = index.add(index.mul(index.warp(), rows),
-                          index.bitAnd(lane, kBlockM - 1));
+                          index.bitAnd(lane, kMatrixRows - 1));
     SwizzledAddress address(index, type, adaptor.getTile().front(), row,
                             index.shiftRight(lane, 4));
     // The tile may be one that other warps of the warpgroup still read.
     syncWarpgroup(builder, loc, index.shiftRight(index.warp(), 2));
     ValueRange source = adaptor.getSource();
-    for (int64_t block = 0; block < rows; block += kBlockM)
-      for (int64_t col = 0; col < type.getCols(); col += kBlockCols)
+    for (int64_t block = 0; block < rows; block += kMatrixRows)
+      for (int64_t col = 0; col < type.getCols(); col += kMatrixCols)
         storeBlock(builder, loc, type, address.get(block, col / kChunkElements),
                    source, NVVM::MMALayout::row);
   }
@@ -84,7 +84,7 @@ private:
     Location loc = op.getLoc();
     IndexBuilder index(builder, loc);
     SharedType type = op.getTile().getType();
-    int64_t warpsOfPanel = type.getPanelCols() / kBlockM;
+    int64_t warpsOfPanel = type.getPanelCols() / kMatrixRows;
     Value lane = index.lane(), warp = index.warp();
     Value panel = index.offset(adaptor.getTile().front(),
                                index.mul(index.div(warp, warpsOfPanel),
@@ -95,7 +95,7 @@ private:
                             index.bitAnd(index.shiftRight(lane, 3), 1));
     SwizzledAddress address(index, type, panel, row, chunk);
     ValueRange source = adaptor.getSource();
-    for (int64_t block = 0; block < type.getRows(); block += kBlockCols)
+    for (int64_t block = 0; block < type.getRows(); block += kMatrixCols)
       storeBlock(builder, loc, type, address.get(block, /*chunk=*/0), source,
                  NVVM::MMALayout::col);
   }

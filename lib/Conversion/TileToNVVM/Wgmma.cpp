@@ -23,7 +23,7 @@ using namespace attn::tile;
 namespace {
 
 /// Rows of a warpgroup's product, and products that one instruction sums.
-constexpr int64_t kBlockM = 64, kBlockK = 16;
+constexpr int64_t kWgmmaM = 64, kWgmmaK = 16;
 /// Rows after which the pattern of a swizzle repeats.
 constexpr int64_t kSwizzleRows = 8;
 constexpr int64_t kElementBytes = 2;
@@ -71,9 +71,9 @@ Value buildDescriptor(OpBuilder &builder, Location loc, SharedType type,
 /// Bytes from the start of a tile to the operand of product `k`.
 int64_t productOffset(SharedType type, bool isMnMajor, int64_t k) {
   if (isMnMajor)
-    return k * kBlockK * type.getSwizzle();
-  int64_t panel = k * kBlockK / type.getPanelCols();
-  int64_t inPanel = k * kBlockK % type.getPanelCols();
+    return k * kWgmmaK * type.getSwizzle();
+  int64_t panel = k * kWgmmaK / type.getPanelCols();
+  int64_t inPanel = k * kWgmmaK % type.getPanelCols();
   return panel * type.getRows() * type.getSwizzle() + inPanel * kElementBytes;
 }
 
@@ -143,7 +143,7 @@ struct MmaAsyncLowering : TileOpLowering<MmaAsyncOp> {
       return rewriter.notifyMatchFailure(op, "not 64 rows for each warpgroup");
     SharedType bType = op.getB().getType();
     int64_t depth = op.getTransposeB() ? bType.getCols() : bType.getRows();
-    int64_t products = depth / kBlockK;
+    int64_t products = depth / kWgmmaK;
 
     SmallVector<Value> descriptorsA, registersA;
     if (auto aType = dyn_cast<SharedType>(op.getA().getType()))
@@ -178,7 +178,7 @@ private:
     if (isMnMajor)
       stride *= type.getRows() / type.getPanelCols();
     Value rowBytes = index.mul(index.toI32(adaptor.getWarpgroup().front()),
-                               kBlockM * stride);
+                               kWgmmaM * stride);
     Value descriptor =
         buildDescriptor(rewriter, op.getLoc(), type, adaptor.getA().front(),
                         isMnMajor, hasClusters(), rowBytes);

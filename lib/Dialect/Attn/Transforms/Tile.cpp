@@ -38,13 +38,13 @@ struct WholeAttention {
 
 /// The rows of one iteration of the scf.forall: offsets (b, h, m) and sizes
 /// (1, 1, rows).
-struct RowTile {
+struct QueryTile {
   Sizes offsets;
   Sizes sizes;
 };
 
 /// One of the key loops: [lower, upper), and N where its tiles are ragged.
-struct KeyRange {
+struct LoopRange {
   Value lower;
   Value upper;
   OpFoldResult raggedAt;
@@ -95,7 +95,7 @@ static FailureOr<WholeAttention> getWholeAttention(OnlineAttentionOp step) {
 //===----------------------------------------------------------------------===//
 
 /// The ranges of the key loops: whole tiles, then the ragged end.
-static SmallVector<KeyRange> getKeyRanges(OpBuilder &builder,
+static SmallVector<LoopRange> getKeyRanges(OpBuilder &builder,
                                           OnlineAttentionOp step) {
   Location loc = step.getLoc();
   int64_t tile = step.getSchedule()->getTileN();
@@ -107,7 +107,7 @@ static SmallVector<KeyRange> getKeyRanges(OpBuilder &builder,
       builder, loc, builder.getAffineSymbolExpr(0).floorDiv(tile) * tile,
       {keys});
   Value start = asValue(builder.getIndexAttr(0)), middle = asValue(staticEnd);
-  SmallVector<KeyRange> ranges;
+  SmallVector<LoopRange> ranges;
   if (!isConstantIntValue(staticEnd, 0))
     ranges.push_back({start, middle, OpFoldResult()});
   if (!divides(tile, keys))
@@ -117,8 +117,8 @@ static SmallVector<KeyRange> getKeyRanges(OpBuilder &builder,
 
 /// The step over the key tile at `n`, from state `init`.
 static OnlineAttentionOp
-createTileStep(OpBuilder &builder, OnlineAttentionOp step, const RowTile &rows,
-               const KeyRange &range, Value n, const OnlineState &init) {
+createTileStep(OpBuilder &builder, OnlineAttentionOp step, const QueryTile &rows,
+               const LoopRange &range, Value n, const OnlineState &init) {
   int64_t tileN = step.getSchedule()->getTileN();
   OpFoldResult keys = builder.getIndexAttr(tileN);
   if (range.raggedAt)
@@ -142,7 +142,7 @@ createTileStep(OpBuilder &builder, OnlineAttentionOp step, const RowTile &rows,
 
 /// The loop over the keys of `range`; returns the state after it.
 static OnlineState createKeyLoop(OpBuilder &builder, OnlineAttentionOp step,
-                                 const RowTile &rows, const KeyRange &range,
+                                 const QueryTile &rows, const LoopRange &range,
                                  const OnlineState &init) {
   Location loc = step.getLoc();
   Value tile = arith::ConstantIndexOp::create(builder, loc,
@@ -163,13 +163,13 @@ static OnlineState createKeyLoop(OpBuilder &builder, OnlineAttentionOp step,
 
 /// The body of the scf.forall: fills, key loops, normalize, insertion.
 static void createRowTile(OpBuilder &builder, WholeAttention whole,
-                          ArrayRef<KeyRange> ranges, const RowTile &rows,
+                          ArrayRef<LoopRange> ranges, const QueryTile &rows,
                           scf::ForallOp forall) {
   Location loc = whole.step.getLoc();
   OpFoldResult valueDim = getDim(builder, loc, whole.step.getValue(), kHeadDim);
   OnlineState state = createInitialState(builder, loc, rows.sizes, valueDim,
                                          whole.step.getScoreType());
-  for (const KeyRange &range : ranges)
+  for (const LoopRange &range : ranges)
     state = createKeyLoop(builder, whole.step, rows, range, state);
 
   SmallVector<Type> types;
@@ -260,7 +260,7 @@ static void tile(WholeAttention whole) {
       empty = tensor::CastOp::create(builder, loc, type, empty);
     outputs.push_back(empty);
   }
-  SmallVector<KeyRange> ranges = getKeyRanges(builder, whole.step);
+  SmallVector<LoopRange> ranges = getKeyRanges(builder, whole.step);
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
   // Packed, a tile has the same rows of all query heads of a group.
   int64_t heads = getPackedHeads(whole.step);
@@ -272,7 +272,7 @@ static void tile(WholeAttention whole) {
       ArrayRef<OpFoldResult>{one, headStep, step}, outputs, std::nullopt);
 
   builder.setInsertionPoint(forall.getTerminator());
-  RowTile tile;
+  QueryTile tile;
   llvm::append_range(tile.offsets,
                      getAsOpFoldResult(ValueRange(forall.getInductionVars())));
   tile.sizes = {one, headStep, step};
