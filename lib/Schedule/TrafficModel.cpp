@@ -144,7 +144,7 @@ static int64_t getWorkspaceBytes(const AttentionProblem &problem,
     return 0;
   int64_t scoreBytes = getElementBytes(problem, schedule, Operand::Scores);
   int64_t statistics = schedule.spill == SpillFormat::Probabilities
-                           ? ceilDiv(problem.kvLength, schedule.tileN)
+                           ? 2 * ceilDiv(problem.kvLength, schedule.tileN)
                            : 0;
   // Rows of the spill start at multiples of 16 bytes.
   int64_t rowBytes = alignUp(problem.kvLength * scoreBytes, 16);

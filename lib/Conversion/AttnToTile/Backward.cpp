@@ -340,7 +340,7 @@ void BackwardKernelBuilder::convertDelta(BackwardDeltaOp op) {
   };
   SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
   BackwardStepOp step = nest.steps.front();
-  rowValues = RowValuesBuilder(builder, loc, at, step.getScaleValue())
+  rowValues = RowValuesBuilder(builder, loc, at, RowUnits::get(step))
                   .build(type.getDimSize(kSequence), type.getDimSize(kHeadDim),
                          sourceOf(step.getLse()), sourceOf(op.getOutput()),
                          sourceOf(op.getDOutput()), sourceOf(op.getDLse()));

@@ -65,7 +65,7 @@ LogicalResult RowValuesKernelBuilder::build() {
   BackwardDeltaOp delta = backward.delta;
   SmallVector<Value> at = getTileIndices();
   RowValues rows =
-      RowValuesBuilder(builder, loc, at, step.getScaleValue(), kColumnsAtOnce)
+      RowValuesBuilder(builder, loc, at, RowUnits::get(step), kColumnsAtOnce)
           .build(chunks.tileM, chunks.valueDim, getTensor(step.getLse()),
                  getTensor(delta.getOutput()), getTensor(delta.getDOutput()),
                  delta.getDLse() ? getTensor(delta.getDLse()) : Value());

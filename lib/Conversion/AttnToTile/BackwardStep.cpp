@@ -147,26 +147,33 @@ FailureOr<Value> BackwardStepBuilder::getInner(Value product,
   return addBias(score, element);
 }
 
-/// P = exp2(log2(e) * S - lse) of a product and lse, and 0 where masked, and in
-/// rows without keys or past the end. There exp2(x - inf) is 0 for every score
-/// but those that a score_mod may make of what is no key.
+RowUnits RowUnits::get(BackwardStepOp step) {
+  bool changesScores = step.hasScoreMod() || step.getBias();
+  return {changesScores ? 1.0 : llvm::numbers::log2e, step.getScaleValue()};
+}
+
+/// P = exp(S - LSE) of a product and lse, and 0 where masked, and in rows
+/// without keys or past the end. There exp2(x - inf) is 0 for every score but
+/// those that a score_mod may make of what is no key.
 FailureOr<Value> BackwardStepBuilder::getProbability(ValueRange inputs,
                                                      const Element &element) {
   Fragments fragments(builder, loc);
   Value product = inputs[0], lse = inputs[1];
-  double toExponent = llvm::numbers::log2e;
-  if (step.hasScoreMod() || step.getBias()) {
+  const double log2e = llvm::numbers::log2e;
+  Value exponent;
+  if (RowUnits::get(step).lse == 1.0) {
     FailureOr<Value> score = getInner(product, element);
     if (succeeded(score) && step.hasScoreMod())
       score = mods.inlineRegion(step.getScoreMod(), *score, element.at);
     if (failed(score))
       return failure();
-    product = *score;
+    exponent = fragments.mul(fragments.sub(*score, lse), constant(log2e));
   } else {
-    toExponent *= step.getScaleValue();
+    exponent =
+        fragments.fma(product, constant(step.getScaleValue() * log2e),
+                      fragments.negate(lse));
   }
-  Value p = fragments.exp2(
-      fragments.fma(product, constant(toExponent), fragments.negate(lse)));
+  Value p = fragments.exp2(exponent);
   if (step.hasScoreMod())
     p = fragments.selectEqual(lse, -kMinusInf, constant(0), p);
   if (!step.hasMaskMod())
@@ -310,8 +317,8 @@ FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
 //===----------------------------------------------------------------------===//
 
 RowValuesBuilder::RowValuesBuilder(OpBuilder &builder, Location loc,
-                                   ValueRange at, double scale, int64_t slice)
-    : builder(builder), loc(loc), at(at), scale(scale), slice(slice) {
+                                   ValueRange at, RowUnits units, int64_t slice)
+    : builder(builder), loc(loc), at(at), units(units), slice(slice) {
   for (Value value : at)
     first.push_back(toI64(value));
 }
@@ -432,7 +439,7 @@ Value RowValuesBuilder::buildLse(int64_t rows, Value lse) {
                                         tile::Reduction::max, loaded);
   return fragments.map(type, loaded, [&](ValueRange args) {
     Value scaled =
-        fragments.mul(args[0], fragments.constant(llvm::numbers::log2e));
+        fragments.mul(args[0], fragments.constant(units.lse));
     return fragments.selectEqual(args[0], kMinusInf,
                                  fragments.constant(-kMinusInf), scaled);
   });
@@ -443,7 +450,7 @@ RowValues RowValuesBuilder::build(int64_t rows, int64_t cols, Value lse,
   Fragments fragments(builder, loc);
   Value delta = buildDelta(rows, cols, output, dOutput, dLse);
   delta = fragments.map(delta.getType(), delta, [&](ValueRange args) {
-    return fragments.mul(args[0], fragments.constant(scale));
+    return fragments.mul(args[0], fragments.constant(units.delta));
   });
   return {buildLse(rows, lse), delta};
 }

@@ -30,10 +30,22 @@ struct BackwardTiles {
   bool startsFromDelta = false;
 };
 
-/// What the kernels want to know of a query: log2(e) * LSE, or inf where there
-/// is no key or no query, so that exp2(x - lse) is P; and scale * delta.
+/// What the kernels want to know of a query: the LSE, or inf where there is no
+/// key or no query, so that exp(S - lse) is P; and delta.
 struct RowValues {
   mlir::Value lse, delta;
+};
+
+/// What RowValues are multiplied by.
+struct RowUnits {
+  double lse;
+  double delta;
+
+  /// delta has the scale. The LSE has log2(e), so that exp2(log2(e) S - lse) is
+  /// one fma for each score; but not where a bias or a score_mod may make scores
+  /// of which the product rounds to more than an exponential forgives, or
+  /// overflows: there the difference is taken first.
+  static RowUnits get(BackwardStepOp step);
 };
 
 /// Builds P and dS of a step; `keysAreRows` for the transposed ones. dS has the
@@ -106,7 +118,7 @@ public:
   /// `at` is the batch, the head and the first row. With `slice` columns are
   /// read so many at a time, in a loop.
   RowValuesBuilder(mlir::OpBuilder &builder, mlir::Location loc,
-                   mlir::ValueRange at, double scale, int64_t slice = 0);
+                   mlir::ValueRange at, RowUnits units, int64_t slice = 0);
 
   /// Row fragments of `rows` sums over `cols` columns; `dLse` may be null.
   RowValues build(int64_t rows, int64_t cols, mlir::Value lse,
@@ -131,7 +143,7 @@ private:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   llvm::SmallVector<mlir::Value> at, first; ///< as index, and as i64
-  double scale;
+  RowUnits units;
   int64_t slice;
 };
 

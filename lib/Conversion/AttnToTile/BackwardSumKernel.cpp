@@ -61,6 +61,7 @@ private:
   Location loc;
   Fragments fragments;
   Value lane, source, lse, sink, result;
+  double lseUnit = 1; ///< of lse and sink
   SmallVector<Value> sizes;       ///< of the source: batches, heads, positions
   std::optional<unsigned> shared; ///< the dimension that the lanes share out
   SmallVector<Value> element;     ///< of the result
@@ -111,7 +112,9 @@ Value SumKernelBuilder::getNumber(ValueRange at) {
   if (!lse)
     return number;
   Value rowLse = read(lse, at);
-  Value share = fragments.exp2(fragments.sub(sink, rowLse));
+  Value share = fragments.exp2(
+      fragments.mul(fragments.sub(sink, rowLse),
+                    fragments.constant(llvm::numbers::log2e / lseUnit)));
   return fragments.selectEqual(rowLse, -kMinusInf, fragments.constant(0),
                                fragments.mul(share, number));
 }
@@ -184,8 +187,9 @@ LogicalResult SumKernelBuilder::build() {
                        cast<ShapedType>(op.getResult().getType()).getRank());
   if (op.getLse()) {
     lse = views.end()[-2];
+    lseUnit = RowUnits::get(backward.nests.front().steps.front()).lse;
     sink = fragments.mul(read(values.lookup(op.getLike()), element),
-                         fragments.constant(llvm::numbers::log2e));
+                         fragments.constant(lseUnit));
   }
   Value total;
   if (Value condition = isSummed()) {

@@ -70,9 +70,11 @@ Value RowKernelBuilder::getSource(StringRef name) {
 
 void RowKernelBuilder::buildDelta() {
   BackwardStepOp step = nest.steps.front();
+  RowUnits units = RowUnits::get(step);
+  if (backward.startsFromDelta())
+    units.delta = -1;
   RowValues rows =
-      RowValuesBuilder(builder, loc, at,
-                       backward.startsFromDelta() ? -1 : step.getScaleValue())
+      RowValuesBuilder(builder, loc, at, units)
           .build(nest.getTileM(), AttentionDims::get(step).valueDim,
                  getSource("lse"), getSource("output"), getSource("d_output"),
                  getSource("d_lse"));

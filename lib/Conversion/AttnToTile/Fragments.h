@@ -103,6 +103,9 @@ public:
   Value max(Value a, Value b) {
     return mlir::arith::MaxNumFOp::create(builder, loc, a, b);
   }
+  Value min(Value a, Value b) {
+    return mlir::arith::MinNumFOp::create(builder, loc, a, b);
+  }
   Value fma(Value a, Value b, Value c) {
     return mlir::math::FmaOp::create(builder, loc, a, b, c);
   }
@@ -133,6 +136,28 @@ public:
   /// True if an element that the warp holds is not 0.
   Value any(Value fragment) {
     return tile::AnyOp::create(builder, loc, fragment);
+  }
+
+  /// `condition ? build() : otherwise`, with `build` in a branch.
+  mlir::ValueRange choose(Value condition,
+                          llvm::function_ref<llvm::SmallVector<Value>()> build,
+                          mlir::ValueRange otherwise) {
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    auto choice = mlir::scf::IfOp::create(builder, loc, otherwise.getTypes(),
+                                          condition, /*withElseRegion=*/true);
+    builder.setInsertionPointToStart(choice.thenBlock());
+    mlir::scf::YieldOp::create(builder, loc, build());
+    builder.setInsertionPointToStart(choice.elseBlock());
+    mlir::scf::YieldOp::create(builder, loc, otherwise);
+    return choice.getResults();
+  }
+
+  /// True if an absolute value that the warp holds is larger than `limit`.
+  Value anyLarger(Value fragment, double limit) {
+    return any(map(fragment.getType(), fragment, [&](mlir::ValueRange args) {
+      Value size = mlir::math::AbsFOp::create(builder, loc, args[0]);
+      return selectGreater(size, limit, constant(1.0), constant(0.0));
+    }));
   }
 
 private:

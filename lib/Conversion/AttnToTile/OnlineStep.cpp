@@ -17,6 +17,9 @@ using namespace mlir;
 using namespace attn;
 
 static constexpr double kLog2e = llvm::numbers::log2e;
+/// Half of a unit in its last place is 2^-17: no rounding of a shift below it
+/// shows in an exponential.
+static constexpr double kLargeShift = 256;
 
 ScoreUnits ScoreUnits::get(OnlineAttentionOp step) {
   double scale = step.getScaleValue();
@@ -60,18 +63,6 @@ static Value buildRises(Fragments &fragments, Value before, Value after,
   return fragments.any(rises);
 }
 
-/// `condition ? build() : otherwise`, with `build` in a branch.
-static Value buildIf(OpBuilder &builder, Location loc, Value condition,
-                     function_ref<Value()> build, Value otherwise) {
-  OpBuilder::InsertionGuard guard(builder);
-  auto choice = scf::IfOp::create(builder, loc, otherwise.getType(), condition,
-                                  /*withElseRegion=*/true);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(builder, loc, build());
-  builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc, otherwise);
-  return choice.getResult(0);
-}
 
 namespace {
 /// What the softmax of one tile gives.
@@ -82,6 +73,26 @@ struct OnlineSoftmax {
   Value rises; ///< i1: some decay of the warp is not 1; null if not asked
 };
 } // namespace
+
+Value attn::buildExponentials(Fragments &fragments, const ShiftedScores &tile,
+                              double unit, double largestShift) {
+  Type rows = tile.shift.getType(), elements = tile.scores.getType();
+  auto subtractFirst = [&]() -> SmallVector<Value> {
+    Value differences = fragments.map(
+        elements, {tile.scores, tile.max},
+        [&](ValueRange args) { return fragments.sub(args[0], args[1]); });
+    Value none = fragments.map(
+        rows, tile.shift, [&](ValueRange) { return fragments.constant(0.0); });
+    return {differences, none};
+  };
+  ValueRange relative =
+      fragments.choose(fragments.anyLarger(tile.shift, largestShift),
+                       subtractFirst, {tile.scores, tile.shift});
+  return fragments.map(elements, relative, [&](ValueRange args) {
+    return fragments.exp2(fragments.fma(args[0], fragments.constant(unit),
+                                        fragments.negate(args[1])));
+  });
+}
 
 static OnlineSoftmax buildSoftmax(Fragments &fragments, OpBuilder &builder,
                                 OnlineAttentionOp step, Value scores,
@@ -118,12 +129,8 @@ static OnlineSoftmax buildSoftmax(Fragments &fragments, OpBuilder &builder,
     return fragments.exp2(fragments.mul(fragments.sub(args[0], args[1]),
                                         fragments.constant(units.exponent)));
   });
-  result.p =
-      fragments.map(scores.getType(), {scores, shift}, [&](ValueRange args) {
-        return fragments.exp2(fragments.fma(args[0],
-                                            fragments.constant(units.exponent),
-                                            fragments.negate(args[1])));
-      });
+  result.p = buildExponentials(fragments, {scores, safe, shift}, units.exponent,
+                               kLargeShift);
   if (auto schedule = step.getScheduleAttr())
     result.p.getDefiningOp<tile::MapOp>().setExp2OnFma(
         getSchedule(schedule).exp2OnFma);
@@ -153,10 +160,13 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
   Value sum = fragments.scale(state.sum, softmax.decay);
   sum = tile::RowReduceOp::create(builder, loc, tile::Reduction::sum, softmax.p,
                                   sum);
-  auto rescale = [&] { return fragments.scale(state.acc, softmax.decay); };
-  Value acc = softmax.rises
-                  ? buildIf(builder, loc, softmax.rises, rescale, state.acc)
-                  : rescale();
+  auto rescale = [&]() -> SmallVector<Value> {
+    return {fragments.scale(state.acc, softmax.decay)};
+  };
+  Value acc =
+      softmax.rises
+          ? fragments.choose(softmax.rises, rescale, state.acc).front()
+          : rescale().front();
   auto operandType = tile::FragmentType::get(
       builder.getContext(), {rows, keyType.getRows()}, keyType.getElementType(),
       tile::FragmentLayout::OperandA);

@@ -12,6 +12,7 @@
 #ifndef LIB_CONVERSION_ATTNTOTILE_ONLINESTEP_H
 #define LIB_CONVERSION_ATTNTOTILE_ONLINESTEP_H
 
+#include "Fragments.h"
 #include "ModToMap.h"
 
 namespace attn {
@@ -36,6 +37,20 @@ struct ScoreUnits {
 
   static ScoreUnits get(OnlineAttentionOp step);
 };
+
+/// A tile of scores, with row fragments.
+struct ShiftedScores {
+  mlir::Value scores;
+  mlir::Value max;   ///< of the scores so far; finite
+  mlir::Value shift; ///< max in the exponent's units
+};
+
+/// 2^(unit * score - shift), one fma for each score. A shift above
+/// `largestShift` is rounded by more than an exponential forgives, or overflows
+/// (masks that add -1e9, or the lowest float): then 2^(unit * (score - max)), in
+/// a branch, since nearly no tile needs it.
+mlir::Value buildExponentials(Fragments &fragments, const ShiftedScores &tile,
+                              double unit, double largestShift);
 
 /// The state before the first key.
 FragmentState buildInitialState(mlir::OpBuilder &builder, mlir::Location loc,

@@ -42,6 +42,9 @@ protected:
   }
   /// `n` in whole key tiles, rounded up.
   Value countKeyTiles(Value n);
+  /// Where the exponents of the rows' key tile are, and where the sums.
+  std::pair<SmallVector<Value>, SmallVector<Value>>
+  getStatisticsIndices(Value keyTile);
   Value getKeys();
   /// Batch, head and first row of the CTA's row tile.
   SmallVector<Value> getRowIndices() {
@@ -53,7 +56,7 @@ protected:
   Location loc;
   ScheduleAttr schedule;
   SmallVector<scf::ForOp> keyLoops; ///< of the tiled form, in order
-  Value probabilities, logSumExp;   ///< workspaces
+  Value probabilities, statistics;  ///< workspaces
 };
 
 class SmallCacheScoreBuilder : PhaseBuilder {
@@ -111,7 +114,7 @@ LogicalResult PhaseBuilder::begin(StringRef name, DictionaryAttr manifest) {
   Block &body = kernel->getBody().front();
   ArrayRef<WorkspaceView> own = ArrayRef(plan.workspaces).take_back(2);
   probabilities = body.addArgument(own[0].type, loc);
-  logSumExp = body.addArgument(own[1].type, loc);
+  statistics = body.addArgument(own[1].type, loc);
   Value firstTile = body.addArgument(builder.getI32Type(), loc);
   mapRowTile(arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
                                         firstTile));
@@ -151,6 +154,14 @@ Value PhaseBuilder::countKeyTiles(Value n) {
       arith::AddIOp::create(builder, loc, n, constant(schedule.getTileN() - 1));
   return arith::DivUIOp::create(builder, loc, padded,
                                 constant(schedule.getTileN()));
+}
+
+std::pair<SmallVector<Value>, SmallVector<Value>>
+PhaseBuilder::getStatisticsIndices(Value keyTile) {
+  SmallVector<Value> at = getRowIndices();
+  Value first = arith::MulIOp::create(builder, loc, keyTile, constant(2));
+  Value second = arith::AddIOp::create(builder, loc, first, constant(1));
+  return {{at[0], at[1], first, at[2]}, {at[0], at[1], second, at[2]}};
 }
 
 Value PhaseBuilder::getKeys() {
@@ -262,9 +273,11 @@ LogicalResult SmallCacheScoreBuilder::build(StringRef name) {
       return failure();
     TileSoftmax softmax = buildTileSoftmax(
         builder, loc, ScoreUnits::get(attention.first), *scores);
+    auto [ofExponent, ofSum] = getStatisticsIndices(keyTile);
+    tile::StoreOp::create(builder, loc, softmax.rows.exponent, statistics,
+                          ofExponent);
+    tile::StoreOp::create(builder, loc, softmax.rows.sum, statistics, ofSum);
     SmallVector<Value> at = getRowIndices();
-    tile::StoreOp::create(builder, loc, softmax.logSumExp, logSumExp,
-                          ValueRange{at[0], at[1], keyTile, at[2]});
     at.push_back(firstKey);
     Value kept = mods.applyDropout(attention.first, softmax.probabilities, at);
     tile::StoreOp::create(builder, loc, kept, probabilities, at);
@@ -277,7 +290,7 @@ LogicalResult SmallCacheScoreBuilder::build(StringRef name) {
 // Phase 2
 //===----------------------------------------------------------------------===//
 
-/// At the first slice of a key tile: what its log-sum-exp makes of the state.
+/// At the first slice of a key tile: what its statistics make of the state.
 OutputState OutputKernelBuilder::buildTileStart(Value key,
                                                 const OutputState &state) {
   Value tileN = constant(schedule.getTileN());
@@ -290,13 +303,15 @@ OutputState OutputKernelBuilder::buildTileStart(Value key,
   builder.setInsertionPointToStart(choice.elseBlock());
   scf::YieldOp::create(builder, loc, before);
   builder.setInsertionPointToStart(choice.thenBlock());
-  SmallVector<Value> at = getRowIndices();
   Value keyTile = arith::DivUIOp::create(builder, loc, key, tileN);
-  Value lse = tile::LoadRowOp::create(
-      builder, loc, getRowType(builder, schedule.getTileM()), logSumExp,
-      ValueRange{at[0], at[1], keyTile, at[2]});
+  auto load = [&](ValueRange at) -> Value {
+    return tile::LoadRowOp::create(
+        builder, loc, getRowType(builder, schedule.getTileM()), statistics, at);
+  };
+  auto [ofExponent, ofSum] = getStatisticsIndices(keyTile);
+  RowStatistics tile = {load(ofExponent), load(ofSum)};
   scf::YieldOp::create(builder, loc,
-                       toValues(buildRescale(builder, loc, lse, state.row)));
+                       toValues(buildRescale(builder, loc, tile, state.row)));
   return toState(choice.getResults());
 }
 
@@ -350,6 +365,7 @@ void OutputKernelBuilder::buildStores(const OutputState &state) {
   auto [output, lse] =
       buildNormalize(builder, loc, getOutputUnits(), state.row, loadSink(),
                      attention.normalize.getScaleValue());
+  lse = keepLargest(builder, loc, state.row.max, lse);
   SmallVector<Value> at = getRowIndices();
   if (Value tensor = attention.getOutput("lse")) {
     OpBuilder::InsertionGuard guard(builder);

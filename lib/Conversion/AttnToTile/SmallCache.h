@@ -24,7 +24,7 @@ mlir::LogicalResult buildSmallCacheKernels(mlir::OpBuilder &builder,
 
 /// The launches: `repeat` rounds, one for each chunk, of the two kernels; and
 /// the workspaces, a chunk's window of the tensors that the kernels see:
-/// "scores" [B, Hq, M, N] and "statistics" [B, Hq, key tiles, M].
+/// "scores" [B, Hq, M, N] and "statistics" [B, Hq, 2 key tiles, M].
 LaunchPlan getSmallCachePlan(TiledAttention &attention, llvm::StringRef name);
 
 } // namespace attn

@@ -31,6 +31,7 @@ struct SmallCacheExpressions {
     tilesPerHead = llvm::formatv("ceildiv({0}, {1})", rows, tileM);
     tiles = llvm::formatv("({0} * {1} * {2})", batches, heads, tilesPerHead);
     keyTiles = llvm::formatv("ceildiv({0}, {1})", keys, schedule.getTileN());
+    statisticsRows = llvm::formatv("({0} * 2)", keyTiles);
     rounds = llvm::formatv("ceildiv({0}, {1})", tiles, chunkTiles);
     firstTile = llvm::formatv("(iteration * {0})", chunkTiles);
     roundTiles =
@@ -49,6 +50,7 @@ struct SmallCacheExpressions {
   std::string tilesPerHead; ///< row tiles
   std::string tiles;        ///< row tiles of all heads
   std::string keyTiles;
+  std::string statisticsRows; ///< two for each key tile
   std::string rounds;
   std::string firstTile, roundTiles; ///< of this round
   std::string paddedRows;            ///< of a head: whole tiles
@@ -88,21 +90,22 @@ static WorkspaceView getProbabilities(TiledAttention &attention,
   return view;
 }
 
-/// L [B, Hq, key tiles, M]: a row of the workspace for each key tile.
-static WorkspaceView getLogSumExp(TiledAttention &attention,
+/// E and s [B, Hq, 2 key tiles, M]: two rows of the workspace for each key tile.
+static WorkspaceView getStatistics(TiledAttention &attention,
                                   const SmallCacheExpressions &e) {
   RankedTensorType query = attention.getQueryType();
   int64_t keys = attention.getKeyType().getDimSize(kSequence);
-  int64_t keyTiles =
+  int64_t rows =
       ShapedType::isDynamic(keys)
           ? keys
-          : llvm::divideCeil(keys, attention.schedule.getTileN());
+          : 2 * llvm::divideCeil(keys, attention.schedule.getTileN());
   int64_t shape[] = {query.getDimSize(kBatch), query.getDimSize(kHead),
-                     keyTiles, query.getDimSize(kSequence)};
+                     rows, query.getDimSize(kSequence)};
   WorkspaceView view =
       getView("statistics", shape, Float32Type::get(query.getContext()),
-              {e.batches, e.heads, e.keyTiles, e.rows});
-  view.bytes = llvm::formatv("{0} * {1} * 4", e.windowRows, e.keyTiles);
+              {e.batches, e.heads, e.statisticsRows, e.rows});
+  view.bytes =
+      llvm::formatv("{0} * {1} * 4", e.windowRows, e.statisticsRows);
   view.strides = {llvm::formatv("{0} * {1}", e.heads, e.paddedRows),
                   e.paddedRows, e.windowRows};
   view.byteOffset = llvm::formatv("-({0} * 4)", e.firstRow);
@@ -118,7 +121,7 @@ LaunchPlan attn::getSmallCachePlan(TiledAttention &attention, StringRef name) {
        {name.str() + "_output",
         {e.roundTiles, std::to_string(attention.getDvSlices()), "1"}}});
   plan.workspaces.append(
-      {getProbabilities(attention, e), getLogSumExp(attention, e)});
+      {getProbabilities(attention, e), getStatistics(attention, e)});
   plan.repeat = e.rounds;
   plan.roundParameter = e.firstTile;
   return plan;

@@ -173,7 +173,7 @@ static LaunchPlan getPlan(TiledBackward &backward, StringRef name) {
   if (backward.isFused())
     plan.workspaces.push_back(
         getSumsView(step, first.getTileM(), first.getColumns()));
-  for (StringRef name : {"lse_base2", "delta"})
+  for (StringRef name : {"row_lse", "delta"})
     plan.workspaces.push_back(getRowView(step, name, first.getTileM()));
   backward.numOwnViews = plan.workspaces.size() - numOfPrologue;
   return plan;

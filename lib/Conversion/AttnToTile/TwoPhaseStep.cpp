@@ -13,36 +13,38 @@
 using namespace mlir;
 using namespace attn;
 
+/// Above 2^22 an exponent is rounded by more than an exponential forgives; below
+/// it is an integer, of which the fma takes nothing.
+static constexpr double kLargeExponent = 4194304;
+static constexpr float kLargest = std::numeric_limits<float>::max();
+
 TileSoftmax attn::buildTileSoftmax(OpBuilder &builder, Location loc,
                                    const ScoreUnits &units, Value scores) {
   Fragments fragments(builder, loc);
   Value max = fragments.reduce(tile::Reduction::max, scores, kMinusInf);
   Type rows = max.getType();
   // Of a row without visible key the exponentials are 2^(-inf - 0) = 0.
-  Value shift = fragments.map(rows, max, [&](ValueRange args) {
+  Value safe = fragments.map(rows, max, [&](ValueRange args) {
+    return fragments.selectEqual(args[0], kMinusInf, fragments.constant(0.0),
+                                 args[0]);
+  });
+  Value shift = fragments.map(rows, safe, [&](ValueRange args) {
     Value exponent = fragments.mul(args[0], fragments.constant(units.exponent));
-    return fragments.selectEqual(args[0], kMinusInf, fragments.constant(0.0),
-                                 fragments.ceil(exponent));
+    return fragments.max(
+        fragments.min(fragments.ceil(exponent), fragments.constant(kLargest)),
+        fragments.constant(-kLargest));
   });
-  Value p =
-      fragments.map(scores.getType(), {scores, shift}, [&](ValueRange args) {
-        return fragments.exp2(fragments.fma(args[0],
-                                            fragments.constant(units.exponent),
-                                            fragments.negate(args[1])));
+  TileSoftmax softmax;
+  softmax.probabilities = buildExponentials(
+      fragments, {scores, safe, shift}, units.exponent, kLargeExponent);
+  softmax.rows.sum =
+      fragments.reduce(tile::Reduction::sum, softmax.probabilities, 0.0f);
+  softmax.rows.exponent =
+      fragments.map(rows, {max, shift}, [&](ValueRange args) {
+        return fragments.selectEqual(
+            args[0], kMinusInf, fragments.constant(kMinusInf), args[1]);
       });
-  Value sum = fragments.reduce(tile::Reduction::sum, p, 0.0f);
-  Value lse = fragments.map(rows, {sum, shift}, [&](ValueRange args) {
-    Value logSum = fragments.add(fragments.log2(args[0]), args[1]);
-    return fragments.selectEqual(args[0], 0.0, fragments.constant(kMinusInf),
-                                 logSum);
-  });
-  Value factor = fragments.map(rows, {lse, shift}, [&](ValueRange args) {
-    Value power =
-        fragments.exp2(fragments.sub(args[1], fragments.ceil(args[0])));
-    return fragments.selectEqual(args[0], kMinusInf, fragments.constant(0.0),
-                                 power);
-  });
-  return {fragments.scale(p, factor), lse};
+  return softmax;
 }
 
 OutputState attn::buildInitialOutputState(OpBuilder &builder, Location loc,
@@ -52,13 +54,15 @@ OutputState attn::buildInitialOutputState(OpBuilder &builder, Location loc,
 }
 
 OutputState attn::buildRescale(OpBuilder &builder, Location loc,
-                               Value logSumExp, const FragmentState &state) {
+                               const RowStatistics &tile,
+                               const FragmentState &state) {
   Fragments fragments(builder, loc);
   Type rows = state.max.getType();
-  Value lse = tile::RowAllReduceOp::create(builder, loc, rows,
-                                           tile::Reduction::max, logSumExp);
-  Value exponent = fragments.map(
-      rows, lse, [&](ValueRange args) { return fragments.ceil(args[0]); });
+  auto spread = [&](Value part) -> Value {
+    return tile::RowAllReduceOp::create(builder, loc, rows,
+                                        tile::Reduction::max, part);
+  };
+  Value exponent = spread(tile.exponent), tileSum = spread(tile.sum);
   Value max = fragments.map(rows, {state.max, exponent}, [&](ValueRange args) {
     return fragments.max(args[0], args[1]);
   });
@@ -71,12 +75,21 @@ OutputState attn::buildRescale(OpBuilder &builder, Location loc,
   };
   Value decay = fragments.map(rows, {state.max, shift}, power);
   Value weight = fragments.map(rows, {exponent, shift}, power);
-  Value added = fragments.map(rows, {logSumExp, shift}, power);
+  Value added = fragments.scale(tileSum, weight);
   Value sum =
       fragments.map(rows, {state.sum, decay, added}, [&](ValueRange args) {
         return fragments.fma(args[0], args[1], args[2]);
       });
   return {{fragments.scale(state.acc, decay), max, sum}, weight};
+}
+
+Value attn::keepLargest(OpBuilder &builder, Location loc, Value exponent,
+                        Value lse) {
+  Fragments fragments(builder, loc);
+  return fragments.map(lse.getType(), {exponent, lse}, [&](ValueRange args) {
+    Value low = fragments.selectEqual(args[0], -kLargest, args[0], args[1]);
+    return fragments.selectEqual(args[0], kLargest, args[0], low);
+  });
 }
 
 ScoreUnits attn::getOutputUnits() {

@@ -7,16 +7,19 @@
 // The softmax of the small-cache schedule (docs/CostModel.md), in attn_tile
 // ops. Phase 1 takes the softmax of each tile of scores by itself:
 //
-//   L = log2(sum 2^S)             of each row of the tile; S in base-2 units
-//   P = 2^(S - ceil(L))           in (0, 1], sums to more than 1/2: 16 bits
+//   E_t = ceil(max S)             of each row of tile t; S in base-2 units
+//   P   = 2^(S - E_t)             in (0, 1]: 16 bits
+//   s_t = sum P                   in f32
 //
-// Phase 2 combines the tiles of a row, with E the largest ceil(L) so far:
+// Phase 2 combines the tiles of a row, with E the largest E_t so far:
 //
-//   O   = 2^(E_before - E) O + (2^(ceil(L) - E) P) V
-//   sum = 2^(E_before - E) sum + 2^(L - E)
+//   O   = 2^(E_before - E) O + (2^(E_t - E) P) V
+//   sum = 2^(E_before - E) sum + 2^(E_t - E) s_t
 //
 // All factors of P and O are powers of two, so that scaling rounds nothing, and
-// no exponent is positive.
+// no exponent is positive. E_t and s_t are kept apart, since their product's
+// logarithm has no room for s_t beside the large scores of finite masks; there
+// E_t is rounded or the largest float of its sign, and P = 2^(S - max S).
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,10 +30,16 @@
 
 namespace attn {
 
+/// Of the rows of a tile, [tile_m].
+struct RowStatistics {
+  mlir::Value exponent; ///< E_t; -inf where no key is visible
+  mlir::Value sum;      ///< s_t
+};
+
 /// What phase 1 spills of a tile of scores.
 struct TileSoftmax {
   mlir::Value probabilities; ///< P, [tile_m, tile_n], f32
-  mlir::Value logSumExp;     ///< L, [tile_m]; -inf where no key is visible
+  RowStatistics rows;
 };
 
 TileSoftmax buildTileSoftmax(mlir::OpBuilder &builder, mlir::Location loc,
@@ -40,17 +49,21 @@ TileSoftmax buildTileSoftmax(mlir::OpBuilder &builder, mlir::Location loc,
 /// `max` is E.
 struct OutputState {
   FragmentState row;
-  mlir::Value weight; ///< 2^(ceil(L) - E) of the tile that is being added
+  mlir::Value weight; ///< 2^(E_t - E) of the tile that is being added
 };
 
 OutputState buildInitialOutputState(mlir::OpBuilder &builder,
                                     mlir::Location loc, int64_t rows,
                                     int64_t cols);
 
-/// Rescales the state for a tile with `logSumExp`, of which each lane of a quad
-/// has a part (attn_tile.load_row), and gives the weight of its rows.
+/// Rescales the state for a tile with `tile`, of which each lane of a quad has a
+/// part (attn_tile.load_row), and gives the weight of its rows.
 OutputState buildRescale(mlir::OpBuilder &builder, mlir::Location loc,
-                         mlir::Value logSumExp, const FragmentState &state);
+                         const RowStatistics &tile, const FragmentState &state);
+
+/// The LSE of rows whose exponent was cut to the largest float of its sign.
+mlir::Value keepLargest(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value exponent, mlir::Value lse);
 
 /// Units in which buildNormalize makes the LSE of an OutputState.
 ScoreUnits getOutputUnits();

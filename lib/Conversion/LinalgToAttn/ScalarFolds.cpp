@@ -17,14 +17,12 @@
 #include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace attn::raise;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static constexpr double kLn2 = 0.693147180559945309417;
 
 //===----------------------------------------------------------------------===//

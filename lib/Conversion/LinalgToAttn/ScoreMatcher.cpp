@@ -19,14 +19,11 @@
 #include "llvm/ADT/DenseSet.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::raise;
 using Progress = MissedAttention::Progress;
-
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 //===----------------------------------------------------------------------===//
 // The product

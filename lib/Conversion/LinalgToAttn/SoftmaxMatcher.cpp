@@ -15,14 +15,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/DenseSet.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace attn;
 using namespace attn::raise;
 using Progress = MissedAttention::Progress;
-
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 LogicalResult MissRecorder::miss(Progress progress, Operation *op,
                                  const Twine &reason) {

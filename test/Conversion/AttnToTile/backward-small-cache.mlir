@@ -8,7 +8,7 @@
 // CHECK-SAME: {block = [128, 1, 1], cluster = [1, 1, 1], entry = "f_delta", grid = ["min(2,
 // CHECK-SAME: {block = [64, 1, 1], cluster = [1, 1, 1], entry = "f_dk", grid = ["ceildiv(dim(key, 2), 32)", "2", "min(max(1, floordiv(2,
 // CHECK-SAME: repeat = "ceildiv((dim(query, 0) * dim(key, 1)), max(1, floordiv(2, max(1,
-// CHECK-SAME: name = "lse_base2"
+// CHECK-SAME: name = "row_lse"
 // CHECK-SAME: name = "delta"
 // CHECK-SAME: name = "probabilities"
 // CHECK-SAME: name = "d_scores"

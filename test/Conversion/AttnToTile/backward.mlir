@@ -8,7 +8,7 @@
 // CHECK-SAME: block = [128, 1, 1], cluster = [1, 1, 1], entry = "grad_dq", grid = ["ceildiv(dim(query, 2), 64)", "dim(query, 1)", "dim(query, 0)"]
 // CHECK-SAME: block = [128, 1, 1], cluster = [1, 1, 1], entry = "grad_dkv", grid = ["ceildiv(dim(key, 2), 64)", "dim(key, 1)", "dim(query, 0)"]
 // CHECK-SAME: op = "attention_backward", results = {d_key = 1 : i64, d_query = 0 : i64, d_value = 2 : i64}, scale = 1.250000e-01 : f64
-// CHECK-SAME: workspaces = [{bytes = "dim(query, 0) * dim(query, 1) * ceildiv(dim(query, 2), 64) * 64 * 4", name = "lse_base2"}, {bytes = "dim(query, 0) * dim(query, 1) * ceildiv(dim(query, 2), 64) * 64 * 4", name = "delta"}]
+// CHECK-SAME: workspaces = [{bytes = "dim(query, 0) * dim(query, 1) * ceildiv(dim(query, 2), 64) * 64 * 4", name = "row_lse"}, {bytes = "dim(query, 0) * dim(query, 1) * ceildiv(dim(query, 2), 64) * 64 * 4", name = "delta"}]
 // CHECK: %[[Q:.+]] = attn_tile.load
 // CHECK: %[[DO:.+]] = attn_tile.load
 // CHECK: %[[PRODUCTS:.+]] = attn_tile.map : () -> {{.*}}<64x64xf32, accumulator>

@@ -9,7 +9,7 @@
 // CHECK-SAME: block = [256, 1, 1], cluster = [1, 1, 1], entry = "grad_dqkv", grid = ["ceildiv(dim(key, 2), 128)", "dim(key, 1)", "dim(query, 0)"]
 // CHECK-SAME: block = [128, 1, 1], cluster = [1, 1, 1], entry = "grad_round", grid = ["ceildiv(dim(query, 2), 64)", "dim(query, 1)", "dim(query, 0)"]
 // CHECK-SAME: deterministic = false
-// CHECK-SAME: workspaces = [{bytes = "dim(query, 0) * dim(query, 1) * ceildiv(dim(query, 2), 64) * 64 * 4 * 128", name = "d_query_sums"}, {{.*}}name = "lse_base2"}, {{.*}}name = "delta"}]
+// CHECK-SAME: workspaces = [{bytes = "dim(query, 0) * dim(query, 1) * ceildiv(dim(query, 2), 64) * 64 * 4 * 128", name = "d_query_sums"}, {{.*}}name = "row_lse"}, {{.*}}name = "delta"}]
 // CHECK: %[[ZERO:.+]] = attn_tile.fill 0.000000e+00 : <64x128xf32, accumulator>
 // CHECK: attn_tile.store {{.*}} : <64xf32, row>
 // CHECK: attn_tile.store {{.*}} : <64xf32, row>

@@ -2,7 +2,8 @@
 
 usage: hopper.py PTXAS D DV TILE_N BUDGET: both types; full, causal and window. Fails if ptxas spills, serialises wgmma
 (C75xx), or waits for the product with V before the exponentials of the next tile; if an opcode is there more often than
-the algorithm needs it; or if the unmasked loop has more than BUDGET instructions.
+the algorithm needs it; or if the unmasked loop has more than BUDGET instructions, those left out that only
+large scores need (masks of -1e9, say).
 """
 
 import re
@@ -56,13 +57,13 @@ def check_loop(name, loop, d, dv, n):
     expect(counts["HGMMA"] == d // 16 + n // 16, f"{name}: {counts['HGMMA']} products")
     limits = {
         "MUFU": scores + 2,  # P, and the decay of two rows
-        "FMNMX": scores + 5,  # row maxima: two rows, over 4 lanes; the larger rise
+        "FMNMX": scores + 6,  # row maxima: two rows, over 4 lanes; the larger rise, the larger shift
         "FFMA": scores,
-        "FADD": scores + 5,  # the sum; rise and decay of two rows; the sum of what is pinned
+        "FADD": 2 * scores + 5,  # the sum; rise and decay of two rows; the sum of what is pinned; large scores
         "FMUL": outputs + 6,
         "F2FP": scores // 2,
         "R2UR": 12 if d <= 128 else 16 if d < 256 else 28,  # uniform registers run out
-        "MOV": 18,  # addresses and parities: no accumulator or operand is copied, which would be n / 4 at least
+        "MOV": 18 if d < 256 else 20,  # addresses and parities: no accumulator or operand is copied, which would be n / 4 at least
         "UMOV": 20,
         "LDL": 0,
         "STL": 0,
@@ -91,8 +92,12 @@ def main():
             for loop in loops:
                 check_loop(name, loop, d, dv, n)
             lengths = [len(loop) for loop in loops]
-            print(f"{name}: {lengths} instructions for each tile of keys, {dv // 2} of them only where a maximum rises")
-            expect(min(lengths) <= budget, f"{name}: expected at most {budget}, got {min(lengths)}")
+            print(
+                f"{name}: {lengths} instructions for each tile of keys, {dv // 2} of them only where a maximum rises,"
+                f" {n // 2} only where scores are large"
+            )
+            usual = min(lengths) - n // 2
+            expect(usual <= budget, f"{name}: expected at most {budget} where scores are not large, got {usual}")
     print("PASS")
 
 

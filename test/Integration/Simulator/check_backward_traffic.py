@@ -60,7 +60,7 @@ NAMES = {
     "d_key": "key_gradient",
     "d_value": "value_gradient",
     "d_query_sums": "query_sums",
-    "lse_base2": "lse",
+    "row_lse": "lse",
     "probabilities": "scores",
     "d_scores": "scores",
     "d_key_sums": "partials",

@@ -24,10 +24,13 @@
 #include "llvm/ADT/FoldingSet.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <limits>
 #include <memory>
 #include <vector>
 
 namespace attn::raise {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 enum class Number { Float, Int, Bool };
 
