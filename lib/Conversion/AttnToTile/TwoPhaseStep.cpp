@@ -75,7 +75,9 @@ OutputState attn::buildRescale(OpBuilder &builder, Location loc,
   };
   Value decay = fragments.map(rows, {state.max, shift}, power);
   Value weight = fragments.map(rows, {exponent, shift}, power);
-  Value added = fragments.scale(tileSum, weight);
+  // In the lane that has loaded the row: its part of the sum.
+  Value part = fragments.map(rows, {tile.exponent, shift}, power);
+  Value added = fragments.scale(tileSum, part);
   Value sum =
       fragments.map(rows, {state.sum, decay, added}, [&](ValueRange args) {
         return fragments.fma(args[0], args[1], args[2]);
