@@ -11,6 +11,7 @@
 
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Tile/Transforms/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -28,6 +29,7 @@ void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
   // Affine ops are lowered while the module is small.
   pm.addPass(createLowerAffinePass());
+  pm.addNestedPass<tile::KernelOp>(tile::createWidenIndexPass());
   pm.addPass(createConvertAttnTileToNVVM());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createCSEPass());

@@ -14,6 +14,7 @@
 #include "Arguments.h"
 #include "Shapes.h"
 
+#include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Reference/Element.h"
 #include "attn/Reference/Random.h"
 #include "attn/Runtime/Npy.h"
@@ -22,6 +23,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 using namespace mlir;
 using namespace attn;
@@ -85,8 +87,8 @@ readFiles(func::FuncOp function, const std::vector<DType> &dtypes,
 // Generated values
 //===----------------------------------------------------------------------===//
 
-static const std::vector<std::string> fillNames = {"normal", "padding", "ramp",
-                                                   "zeros", "ones"};
+static const std::vector<std::string> fillNames = {
+    "normal", "padding", "additive-mask", "ramp", "zeros", "ones"};
 
 static bool isFloat(DType dtype) {
   return dtype == DType::F16 || dtype == DType::BF16 || dtype == DType::F32 ||
@@ -113,9 +115,20 @@ static int64_t rowLength(const HostTensor &tensor) {
   return tensor.shape.empty() ? 1 : tensor.shape.back();
 }
 
-static std::string defaultFill(const HostTensor &tensor) {
+/// True for a bias that is the same for all heads: what models add to hide
+/// keys.
+static bool isAdditiveMask(BlockArgument argument) {
+  return llvm::any_of(argument.getUses(), [](OpOperand &use) {
+    auto attention = dyn_cast<AttentionOp>(use.getOwner());
+    return attention && attention.getBias() == use.get() &&
+           cast<ShapedType>(use.get().getType()).getDimSize(1) == 1;
+  });
+}
+
+static std::string defaultFill(const HostTensor &tensor,
+                               BlockArgument argument) {
   if (isFloat(tensor.dtype))
-    return "normal";
+    return isAdditiveMask(argument) ? "additive-mask" : "normal";
   bool isSingleRow = tensor.numElements() == rowLength(tensor);
   return tensor.dtype != DType::I1 && isSingleRow ? "ramp" : "padding";
 }
@@ -129,16 +142,76 @@ static double deviation(const HostTensor &tensor) {
   return larger > 0 ? 1 / std::sqrt(static_cast<double>(larger)) : 1;
 }
 
-/// Ones in a random prefix of the row, at least one, and not all where there is
-/// a choice: a mask of either polarity then leaves something visible.
-static int64_t prefixLength(uint64_t stream, int64_t row, int64_t length) {
-  if (length <= 1)
-    return length;
-  uint64_t bits = reference::randomBits(stream, static_cast<uint64_t>(row));
-  return 1 + static_cast<int64_t>(bits % static_cast<uint64_t>(length - 1));
+/// What a row of a mask shows: a range of it or all but a range, or single
+/// elements. At least one element is shown, and one is not where there is a
+/// choice: a mask of either polarity then leaves something visible.
+class PaddingRow {
+public:
+  PaddingRow(uint64_t stream, int64_t row, int64_t length) {
+    // A prefix of ones is right padding, a suffix left padding; the others are
+    // first, middle and last tiles that are hidden, and holes.
+    enum Shape { Prefix, Suffix, Range, Hole, Scattered, kShapes };
+    uint64_t bits = reference::randomBits(stream, static_cast<uint64_t>(row));
+    auto draw = [&](int64_t end) { // 0 to end - 1
+      bits = reference::randomBits(bits, 0);
+      return static_cast<int64_t>(bits % static_cast<uint64_t>(end));
+    };
+    if (length <= 1) {
+      end = length;
+      return;
+    }
+    auto shape = static_cast<Shape>(draw(kShapes));
+    int64_t size = 1 + draw(length - 1); // 1 to length - 1
+    begin = shape == Suffix ? length - size
+            : shape == Prefix ? 0
+                              : draw(length - size + 1);
+    end = begin + size;
+    isInverted = shape == Hole;
+    hidden = end % length;
+    if (shape == Scattered)
+      scatter = bits;
+  }
+
+  bool shows(int64_t i) const {
+    if (scatter)
+      return i == begin ||
+             (i != hidden &&
+              reference::randomBits(*scatter, static_cast<uint64_t>(i)) & 1);
+    return (begin <= i && i < end) != isInverted;
+  }
+
+private:
+  int64_t begin = 0, end = 0, hidden = 0;
+  bool isInverted = false;
+  std::optional<uint64_t> scatter;
+};
+
+/// What a mask that is added hides with, by the row: as models write it.
+static double hiddenScore(const HostTensor &tensor, uint64_t stream,
+                          int64_t row) {
+  double lowest = tensor.dtype == DType::F16 ? -65504
+                  : tensor.dtype == DType::BF16
+                      ? -0x1.FEp127
+                      : static_cast<double>(std::numeric_limits<float>::lowest());
+  double values[] = {lowest, -1e9, -65504, -1e4};
+  uint64_t bits =
+      reference::randomBits(~stream, static_cast<uint64_t>(row));
+  return std::max(values[bits % std::size(values)], lowest);
+}
+
+static void fillPadding(HostTensor &tensor, bool isAdded, uint64_t stream) {
+  int64_t length = rowLength(tensor);
+  for (int64_t i = 0, e = tensor.numElements(); i < e; i += length) {
+    PaddingRow row(stream, i / length, length);
+    double hidden = isAdded ? hiddenScore(tensor, stream, i / length) : 0;
+    for (int64_t j = 0; j < length; ++j)
+      setElement(tensor, i + j, row.shows(j) ? (isAdded ? 0 : 1) : hidden);
+  }
 }
 
 static void fill(HostTensor &tensor, const std::string &kind, uint64_t stream) {
+  if (kind == "padding" || kind == "additive-mask")
+    return fillPadding(tensor, kind != "padding", stream);
   int64_t length = rowLength(tensor);
   auto distribution = reference::Distribution::normal(0, deviation(tensor));
   for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
@@ -146,8 +219,6 @@ static void fill(HostTensor &tensor, const std::string &kind, uint64_t stream) {
     if (kind == "normal")
       value = reference::randomValue(stream, static_cast<uint64_t>(i),
                                      distribution);
-    else if (kind == "padding")
-      value = i % length < prefixLength(stream, i / length, length);
     else if (kind == "ramp")
       value = static_cast<double>(i % length);
     else if (kind == "ones")
@@ -164,7 +235,7 @@ parseFills(func::FuncOp function, const Options &options) {
     std::optional<ArgumentOption> option = parseArgumentOption(text);
     if (!option || !llvm::is_contained(fillNames, option->value)) {
       reportError(
-          "--fill: expected argN=normal|padding|ramp|zeros|ones, got '" + text +
+          "--fill: expected argN=normal|padding|additive-mask|ramp|zeros|ones, got '" + text +
           "'");
       return std::nullopt;
     }
@@ -198,7 +269,7 @@ attn::run::makeInputs(func::FuncOp function, const Options &options) {
     }
     HostTensor tensor((*dtypes)[i], (*shapes)[i]);
     const std::string &kind = (*kinds)[i];
-    fill(tensor, kind.empty() ? defaultFill(tensor) : kind,
+    fill(tensor, kind.empty() ? defaultFill(tensor, function.getArgument(i)) : kind,
          reference::randomBits(options.seed, i));
     inputs.push_back(std::move(tensor));
   }

@@ -81,9 +81,11 @@ struct CommandLine {
       cl::desc("Seed of the inputs that no file gives (default: 0).\n"
                "Floats are normal with deviation 1; an n x m matrix\n"
                "is taken for a weight, with 1/sqrt(max(n, m)).\n"
-               "Booleans and rows of integers are padding masks (a\n"
-               "random prefix of ones); one row of integers is a ramp\n"
-               "0, 1, 2, ...")};
+               "Booleans and rows of integers are padding masks (ones\n"
+               "in a prefix, a suffix, a range, around a hole, or\n"
+               "scattered); one row of integers is a ramp 0, 1, 2, ...\n"
+               "A bias that all heads share is such a mask, too: 0,\n"
+               "and -1e4, -65504, -1e9 or the lowest float")};
   cl::list<std::string> shapes{
       "shape", cl::value_desc("sizes"), cl::cat(dataCategory),
       cl::desc("Sizes of dynamic dimensions, by the names of the\n"
@@ -96,7 +98,7 @@ struct CommandLine {
   cl::list<std::string> fills{
       "fill", cl::value_desc("argN=kind"), cl::cat(dataCategory),
       cl::desc("What to generate for an argument: normal, padding,\n"
-               "ramp, zeros or ones; may be repeated")};
+               "additive-mask, ramp, zeros or ones; may be repeated")};
   cl::list<std::string> outputs{
       "output", cl::value_desc("file.npy"), cl::cat(dataCategory),
       cl::desc("Where to write the next result; may be repeated")};

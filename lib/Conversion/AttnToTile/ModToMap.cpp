@@ -33,19 +33,6 @@ static Value toWidth(OpBuilder &builder, Location loc, Value value,
   return arith::ExtSIOp::create(builder, loc, type, value);
 }
 
-/// True if index arithmetic of `region` could leave 32 bits: coordinates and
-/// lengths are below 2^31 and sums of a few of them with constants are compared
-/// only, but a product (row * N + col) can be larger.
-static bool needs64Bits(Region &region) {
-  WalkResult result = region.walk([](Operation *op) {
-    if (isa<arith::MulIOp, arith::ShLIOp>(op) &&
-        op->getResult(0).getType().isIndex())
-      return WalkResult::interrupt();
-    return WalkResult::advance();
-  });
-  return result.wasInterrupted();
-}
-
 static bool hasReads(Region &region) {
   return llvm::any_of(region.getOps(), [](Operation &op) {
     return isa<tensor::ExtractOp, BlockListedOp, SegmentOp>(op);
@@ -104,17 +91,42 @@ Value ModToMap::buildSearch(BlockListedOp op, ValueRange at, unsigned width) {
       });
 }
 
-/// Clones one op of a region with index as an integer of `width` bits.
-LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping,
-                                unsigned width) {
+/// The bits of an index value in a map.
+unsigned ModToMap::getWidth(Value value) {
+  return ranges.fits32Bits(value) ? 32 : 64;
+}
+
+/// The bits that `op` computes index values in: those of the widest.
+unsigned ModToMap::getWidth(Operation &op) {
+  unsigned width = 32;
+  auto take = [&](Value value) {
+    if (value.getType().isIndex())
+      width = std::max(width, getWidth(value));
+  };
+  llvm::for_each(op.getOperands(), take);
+  llvm::for_each(op.getResults(), take);
+  return width;
+}
+
+/// Clones one op of a region, with index values as integers of getWidth bits.
+LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping) {
   Location loc = op.getLoc();
-  auto lookup = [&](Value value) -> Value {
+  unsigned width = getWidth(op);
+  auto lookupAsIs = [&](Value value) -> Value {
     if (Value mapped = mapping.lookupOrNull(value))
       return mapped;
-    Value outer = values.lookupOrNull(value);
-    if (outer && outer.getType().isIndex())
-      return toWidth(builder, loc, outer, width);
-    return outer;
+    return values.lookupOrNull(value);
+  };
+  auto lookup = [&](Value value) -> Value {
+    Value mapped = lookupAsIs(value);
+    if (mapped && value.getType().isIndex())
+      return toWidth(builder, loc, mapped, width);
+    return mapped;
+  };
+  auto setResult = [&](Value result, Value mapped) {
+    if (result.getType().isIndex())
+      mapped = toWidth(builder, loc, mapped, getWidth(result));
+    mapping.map(result, mapped);
   };
   Type integer = builder.getIntegerType(width);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
@@ -129,16 +141,21 @@ LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping,
     return success();
   }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
-    Value source = lookup(op.getOperand(0));
+    Value source = lookupAsIs(op.getOperand(0));
     Type type = op.getResult(0).getType();
-    unsigned bits = type.isIndex() ? width : type.getIntOrFloatBitWidth();
+    unsigned bits =
+        type.isIndex() ? getWidth(op.getResult(0)) : type.getIntOrFloatBitWidth();
+    // An index has the sign of its 64 bits already.
+    if (isa<arith::IndexCastUIOp>(op) && type.isIndex() &&
+        source.getType().getIntOrFloatBitWidth() < 64)
+      source = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), source);
     mapping.map(op.getResult(0), toWidth(builder, loc, source, bits));
     return success();
   }
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
     SmallVector<Value> indices =
         llvm::map_to_vector(extract.getIndices(), [&](Value index) {
-          return toWidth(builder, loc, lookup(index), 64);
+          return toWidth(builder, loc, lookupAsIs(index), 64);
         });
     Value source = values.lookup(extract.getTensor());
     mapping.map(extract.getResult(),
@@ -148,8 +165,8 @@ LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping,
     return success();
   }
   if (auto segment = dyn_cast<SegmentOp>(op)) {
-    mapping.map(segment.getResult(),
-                buildSearch(segment, lookup(segment.getPosition()), width));
+    setResult(segment.getResult(),
+              buildSearch(segment, lookup(segment.getPosition()), width));
     return success();
   }
   if (auto listed = dyn_cast<BlockListedOp>(op)) {
@@ -168,7 +185,8 @@ LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping,
     types.push_back(type.isIndex() ? integer : type);
   Operation *copy = builder.create(
       OperationState(loc, op.getName(), operands, types, op.getAttrs()));
-  mapping.map(op.getResults(), copy->getResults());
+  for (auto [result, mapped] : llvm::zip_equal(op.getResults(), copy->getResults()))
+    setResult(result, mapped);
   return success();
 }
 
@@ -178,21 +196,28 @@ FailureOr<Value> ModToMap::inlineRegion(Region &region, Value score,
   return inlineRegion(region, score, ValueRange(coordinates));
 }
 
-/// A value of a row in 32 bits.
+/// A value of a row in 32 bits; a longer one is cut to the nearest (RowTerms.h).
 static Value toRegister(OpBuilder &builder, Location loc, Value value) {
   Type type = value.getType();
   if (type.isF32())
     return value;
   if (type.isInteger(1))
     return arith::ExtUIOp::create(builder, loc, builder.getI32Type(), value);
+  if (type.isInteger(64)) {
+    auto limit = [&](int64_t number) -> Value {
+      return arith::ConstantIntOp::create(builder, loc, number, 64);
+    };
+    value = arith::MaxSIOp::create(
+        builder, loc, value, limit(std::numeric_limits<int32_t>::min()));
+    value = arith::MinSIOp::create(
+        builder, loc, value, limit(std::numeric_limits<int32_t>::max()));
+  }
   return toWidth(builder, loc, value, 32);
 }
 
-/// Back from toRegister; index has `width` bits.
+/// Back from toRegister; index stays in 32 bits.
 static Value fromRegister(OpBuilder &builder, Location loc, Value element,
-                          Type type, unsigned width) {
-  if (type.isIndex())
-    return toWidth(builder, loc, element, width);
+                          Type type) {
   if (!type.isInteger(1))
     return element;
   Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
@@ -204,22 +229,25 @@ static Value fromRegister(OpBuilder &builder, Location loc, Value element,
 /// coordinates.
 FailureOr<Value> ModToMap::inlineValue(Region &region, Value value, Value score,
                                        ValueRange coordinates) {
-  unsigned width = needs64Bits(region) ? 64 : 32;
   Location loc = region.front().getTerminator()->getLoc();
   IRMapping mapping;
   SmallVector<Value> arguments;
   if (score)
     arguments.push_back(score);
-  for (Value coordinate : coordinates)
-    arguments.push_back(toWidth(builder, loc, coordinate, width));
+  for (auto [argument, coordinate] :
+       llvm::zip_equal(region.getArguments().take_back(coordinates.size()),
+                       coordinates))
+    arguments.push_back(argument.getType().isIndex()
+                            ? toWidth(builder, loc, coordinate, getWidth(argument))
+                            : coordinate);
   mapping.map(region.getArguments(), arguments);
   for (const RowTerm &term : rowTerms)
     if (term.region == &region)
       mapping.map(term.value, fromRegister(builder, loc, term.element,
-                                           term.value.getType(), width));
+                                           term.value.getType()));
   auto isKnown = [&](Value known) { return mapping.contains(known); };
   for (Operation *op : getProducers(region, value, isKnown))
-    if (failed(cloneOp(*op, mapping, width)))
+    if (failed(cloneOp(*op, mapping)))
       return failure();
   if (Value mapped = mapping.lookupOrNull(value))
     return mapped;
@@ -287,7 +315,7 @@ LogicalResult ModToMap::buildRowTerms(OnlineAttentionOp step,
                                       const Limits &limits) {
   SmallVector<RowTerm> terms;
   for (Region *region : {&step.getScoreMod(), &step.getMaskMod()})
-    for (Value value : findRowTerms(*region)) {
+    for (Value value : findRowTerms(*region, ranges)) {
       FailureOr<Value> fragment =
           buildRowTerm(step, *region, value, offsets, limits);
       if (failed(fragment))
@@ -295,6 +323,9 @@ LogicalResult ModToMap::buildRowTerms(OnlineAttentionOp step,
       terms.push_back({region, value, *fragment, Value()});
     }
   rowTerms = std::move(terms);
+  for (const RowTerm &term : rowTerms)
+    if (term.value.getType().isIndex() && !ranges.fits32Bits(term.value))
+      ranges.setSaturated(term.value);
   return success();
 }
 

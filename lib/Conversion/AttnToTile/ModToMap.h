@@ -12,6 +12,7 @@
 #ifndef LIB_CONVERSION_ATTNTOTILE_MODTOMAP_H
 #define LIB_CONVERSION_ATTNTOTILE_MODTOMAP_H
 
+#include "attn/Analysis/IndexRanges.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/IR/DropoutBuilder.h"
 #include "attn/Dialect/Tile/IR/Tile.h"
@@ -101,11 +102,13 @@ private:
   mlir::Value buildSearch(SegmentOp op, mlir::Value position, unsigned width);
   mlir::Value buildSearch(BlockListedOp op, mlir::ValueRange at,
                           unsigned width);
-  mlir::LogicalResult cloneOp(mlir::Operation &op, mlir::IRMapping &mapping,
-                              unsigned width);
+  unsigned getWidth(mlir::Value value);
+  unsigned getWidth(mlir::Operation &op);
+  mlir::LogicalResult cloneOp(mlir::Operation &op, mlir::IRMapping &mapping);
 
   mlir::OpBuilder &builder;
   mlir::IRMapping &values;
+  IndexRanges ranges;                  ///< of the regions
   llvm::SmallVector<RowTerm> rowTerms; ///< of the map that is being built
 };
 

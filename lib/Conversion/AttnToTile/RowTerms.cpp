@@ -22,17 +22,7 @@ static bool isCostly(Operation *op) {
              arith::CeilDivUIOp, arith::RemSIOp, arith::RemUIOp>(op);
 }
 
-/// True if one 32-bit register holds the value whatever the positions are.
-static bool fitsRegister(Value value) {
-  Type type = value.getType();
-  if (type.isF32() || type.isInteger(32) || type.isInteger(1))
-    return true;
-  // Numbers of sequences and 32-bit entries do, products may not.
-  return type.isIndex() &&
-         isa<SegmentOp, arith::IndexCastOp>(value.getDefiningOp());
-}
-
-SmallVector<Value> attn::findRowTerms(Region &region) {
+SmallVector<Value> attn::findRowTerms(Region &region, IndexRanges &ranges) {
   if (region.empty())
     return {};
   Block &block = region.front();
@@ -57,11 +47,18 @@ SmallVector<Value> attn::findRowTerms(Region &region) {
     if (isCostly(&op) || llvm::any_of(op.getOperands(), isOfCostly))
       costly.insert(&op);
   }
+  auto isOwn = [&](Operation *user) { return ofRow.contains(user); };
+  // True if one register of 32 bits will do.
+  auto fitsRegister = [&](Value value) {
+    Type type = value.getType();
+    if (!type.isIndex())
+      return type.isF32() || type.isInteger(32) || type.isInteger(1);
+    return ranges.fits32Bits(value) || ranges.isComparedOnly(value, isOwn);
+  };
   SmallVector<Value> terms;
   for (Operation &op : block.without_terminator())
     if (costly.contains(&op) && fitsRegister(op.getResult(0)) &&
-        llvm::any_of(op.getUsers(),
-                     [&](Operation *user) { return !ofRow.contains(user); }))
+        !llvm::all_of(op.getUsers(), isOwn))
       terms.push_back(op.getResult(0));
   return terms;
 }

@@ -7,6 +7,7 @@
 #ifndef LIB_CONVERSION_ATTNTOTILE_ROWTERMS_H
 #define LIB_CONVERSION_ATTNTOTILE_ROWTERMS_H
 
+#include "attn/Analysis/IndexRanges.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 
 #include "mlir/IR/Region.h"
@@ -17,8 +18,10 @@ namespace attn {
 /// Values of a score_mod or mask_mod that depend on (b, h, i) only, cost a
 /// read, a search or a division, and are used where the key or the score is:
 /// they are worth a register for each row of a thread. Of types that one
-/// register holds: f32, i32, i1, and index where it fits i32.
-llvm::SmallVector<mlir::Value> findRowTerms(mlir::Region &region);
+/// register holds: f32, i32, i1, and index where it fits i32, or is compared so
+/// that it may be cut to that.
+llvm::SmallVector<mlir::Value> findRowTerms(mlir::Region &region,
+                                            IndexRanges &ranges);
 
 /// The ops of a region on which `value` depends, in order, up to `known`
 /// values.

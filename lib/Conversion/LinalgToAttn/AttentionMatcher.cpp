@@ -192,11 +192,12 @@ findBias(ElementWalker &walker, ScalarRef bias, const Roles &roles) {
     return covered == all.size();
   };
   SmallVector<Element> origins(walker.getOrigins(bias));
-  for (const Element &origin : llvm::reverse(origins))
-    for (const OperandSource &source :
-         llvm::reverse(traceOperand(walker, origin.tensor, origin.indices)))
+  for (const Element &origin : llvm::reverse(origins)) {
+    auto trail = traceOperand(walker, origin.tensor, origin.indices);
+    for (const OperandSource &source : llvm::reverse(trail))
       if (fits(source))
         return source;
+  }
   if (bias->kind != Scalar::Kind::Read)
     return std::nullopt;
   OperandSource source{bias->source, {}, 1};

@@ -213,4 +213,32 @@ def AllocateSharedMemoryPass
   ];
 }
 
+def WidenIndexPass : Pass<"attn-tile-widen-index", "::attn::tile::KernelOp"> {
+  let summary = "Compute in i64 what 32 bits may not hold";
+  let description = [{
+    `index` is lowered to 32 bits, which hold sizes and coordinates. Arithmetic on
+    indices that come from i64 data (lengths, offsets) or from constants above 2^29
+    (a window of 2147483647 keys) is done in i64, up to where a minimum or a
+    comparison makes it fit again:
+
+    ```
+    %end = arith.index_cast %length : i64 to index
+    %bound = arith.minsi %end, %keys : index
+    // becomes
+    %wide = arith.index_cast %keys : index to i64
+    %least = arith.minsi %length, %wide : i64
+    %bound = arith.index_cast %least : i64 to index
+    ```
+
+    A bound that may still be longer is cut to the nearest number of 32 bits.
+
+    Requires: affine ops lowered. Ensures: no arith op on index takes a number that
+    32 bits may not hold.
+  }];
+  let statistics = [
+    Statistic<"numOps", "ops-widened", "Number of ops that compute in i64">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif // ATTN_DIALECT_TILE_TRANSFORMS_PASSES_TD

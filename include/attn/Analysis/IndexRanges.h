@@ -1,0 +1,51 @@
+//===- IndexRanges.h - Which index values 32 bits hold ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `index` has 64 bits of meaning (docs/Spec.md), and GPUs compute with 32 what
+// provably fits: ranges of values by upstream's InferIntRangeInterface.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_ANALYSIS_INDEXRANGES_H
+#define ATTN_ANALYSIS_INDEXRANGES_H
+
+#include "mlir/IR/Value.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace attn {
+
+/// Ranges of integers and index values. Sizes, coordinates and what affine ops
+/// make of them are taken to be below kMaxSize; of what data or a caller gives,
+/// nothing is known but its type.
+class IndexRanges {
+public:
+  /// A sum of a few sizes is below 2^31.
+  static constexpr int64_t kMaxSize = int64_t(1) << 29;
+
+  mlir::ConstantIntRanges get(mlir::Value value);
+
+  /// True if the value is in [-2^31, 2^31), whatever the coordinates are.
+  bool fits32Bits(mlir::Value value);
+
+  /// True if every use of `value` outside of the ops in `own` compares it with
+  /// a number well within 32 bits: cut to 32 bits it compares the same.
+  bool isComparedOnly(
+      mlir::Value value,
+      llvm::function_ref<bool(mlir::Operation *)> isOwn);
+
+  /// From now on `value` stands for itself cut to 32 bits.
+  void setSaturated(mlir::Value value);
+
+private:
+  mlir::ConstantIntRanges compute(mlir::Value value);
+
+  llvm::DenseMap<mlir::Value, mlir::ConstantIntRanges> known;
+};
+
+} // namespace attn
+
+#endif // ATTN_ANALYSIS_INDEXRANGES_H

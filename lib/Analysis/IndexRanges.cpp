@@ -1,0 +1,93 @@
+//===- IndexRanges.cpp - Which index values 32 bits hold --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Analysis/IndexRanges.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace attn;
+
+static ConstantIntRanges getRange(int64_t min, int64_t max, unsigned width) {
+  return ConstantIntRanges::fromSigned(
+      APInt(width, min, /*isSigned=*/true, /*implicitTrunc=*/true),
+      APInt(width, max, /*isSigned=*/true, /*implicitTrunc=*/true));
+}
+
+ConstantIntRanges IndexRanges::get(Value value) {
+  auto it = known.find(value);
+  if (it != known.end())
+    return it->second;
+  ConstantIntRanges range = compute(value);
+  known.insert({value, range});
+  return range;
+}
+
+/// The number of a size, a coordinate, or a position in a tensor.
+static bool isPlace(Value value) {
+  if (!value.getType().isIndex())
+    return false;
+  Operation *producer = value.getDefiningOp();
+  if (!producer)
+    return !isa<FunctionOpInterface>(
+        cast<BlockArgument>(value).getOwner()->getParentOp());
+  return isa<affine::AffineDialect>(producer->getDialect()) ||
+         !isa<arith::ArithDialect>(producer->getDialect());
+}
+
+ConstantIntRanges IndexRanges::compute(Value value) {
+  unsigned width = ConstantIntRanges::getStorageBitwidth(value.getType());
+  if (width == 0)
+    return ConstantIntRanges::maxRange(1); // no integer
+  if (isPlace(value)) {
+    bool isSigned = value.getDefiningOp<affine::AffineApplyOp>() ||
+                    value.getDefiningOp<affine::AffineMinOp>() ||
+                    value.getDefiningOp<affine::AffineMaxOp>();
+    return getRange(isSigned ? -kMaxSize : 0, kMaxSize, width);
+  }
+  ConstantIntRanges result = ConstantIntRanges::maxRange(width);
+  auto inferable = value.getDefiningOp<InferIntRangeInterface>();
+  if (!inferable)
+    return result;
+  SmallVector<ConstantIntRanges> operands;
+  for (Value operand : inferable->getOperands())
+    operands.push_back(get(operand));
+  inferable.inferResultRanges(operands,
+                              [&](Value of, const ConstantIntRanges &range) {
+                                if (of == value)
+                                  result = range;
+                              });
+  return result;
+}
+
+bool IndexRanges::fits32Bits(Value value) {
+  ConstantIntRanges range = get(value);
+  return range.smin().isSignedIntN(32) && range.smax().isSignedIntN(32);
+}
+
+bool IndexRanges::isComparedOnly(Value value,
+                                 function_ref<bool(Operation *)> isOwn) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    if (isOwn(use.getOwner()))
+      return true;
+    auto compare = dyn_cast<arith::CmpIOp>(use.getOwner());
+    if (!compare || static_cast<int>(compare.getPredicate()) >=
+                        static_cast<int>(arith::CmpIPredicate::ult))
+      return false;
+    ConstantIntRanges other =
+        get(compare.getOperand(1 - use.getOperandNumber()));
+    return other.smin().sgt(std::numeric_limits<int32_t>::min()) &&
+           other.smax().slt(std::numeric_limits<int32_t>::max());
+  });
+}
+
+void IndexRanges::setSaturated(Value value) {
+  known.erase(value);
+  known.insert({value, getRange(std::numeric_limits<int32_t>::min(),
+                                std::numeric_limits<int32_t>::max(), 64)});
+}

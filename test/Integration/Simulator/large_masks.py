@@ -1,0 +1,89 @@
+"""Runs attention under masks of large finite scores through attn-run, against float64.
+
+    large_masks.py [--targets sm_80,sm_90a] [--backward] [--schedule FIELDS] [--cases 40] [--seed 1]
+
+What models write into masks is added to the scores: -1e4, -65504, -1e9 or the lowest float, at the start of a sequence
+(left padding), at its end, over whole tiles, or everywhere, where the mask defines the average over all keys. The first
+cases are these by name; what follows is drawn at random. All rows, all schedules, forward or backward.
+"""
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import check_kernel as kernel
+
+LOWEST = -3.4028234663852886e38
+VALUES = [-1e4, -65504.0, -1e9, LOWEST]
+M, N, TILE = 80, 200, 64
+NAMED = {
+    "left padding": lambda j: j < 100 * N // 160,
+    "right padding": lambda j: j >= N - 20,
+    "first tile": lambda j: j < TILE,
+    "middle tile": lambda j: TILE <= j < 2 * TILE,
+    "last tile": lambda j: j >= (N - 1) // TILE * TILE,
+    "everything": lambda j: True,
+    "all but one": lambda j: j != 7,
+}
+
+
+def module_text(d, dtype, schedule):
+    q, lse = f"tensor<?x?x?x{d}x{dtype}>", "tensor<?x?x?xf32>"
+    attributes = f"{{schedule = #attn.schedule<{schedule}>}}" if schedule else ""
+    return f"""func.func @attention(%q: {q}, %k: {q}, %v: {q}, %mask: tensor<?x1x1x?xf32>) -> ({q}, {lse}) {{
+  %o, %lse = attn.attention %q, %k, %v bias(%mask : tensor<?x1x1x?xf32>) {attributes} : {q}, {q}, {q} -> {q}, {lse}
+  return %o, %lse : {q}, {lse}
+}}
+"""
+
+
+def draw_cases(generator):
+    """Names and masks of one sequence; without end."""
+    for value in VALUES:
+        for name, hides in NAMED.items():
+            yield f"{value:g}, {name}", [value if hides(j) else 0.0 for j in range(N)]
+    while True:
+        begin, end = sorted(generator.choices(range(N + 1), k=2))
+        values = generator.sample(VALUES, generator.randint(1, 2)) + [generator.uniform(-5000, 5000)]
+        inside, outside = generator.choice(values), generator.choice([0.0, generator.choice(values)])
+        yield f"[{begin}, {end}) {inside:g}, else {outside:g}", [inside if begin <= j < end else outside for j in range(N)]
+
+
+def run(command):
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode:
+        sys.exit(f"FAIL {' '.join(command)}\n{result.stdout}{result.stderr}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--targets", default="sm_80,sm_90a")
+    parser.add_argument("--backward", action="store_true")
+    parser.add_argument("--schedule", default="")
+    parser.add_argument("--cases", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    a = parser.parse_args()
+    generator = random.Random(a.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        path, mask_path = f"{folder}/attention.mlir", f"{folder}/mask.npy"
+        for number, (name, mask) in zip(range(a.cases), draw_cases(generator)):
+            dtype, d = generator.choice([("f16", 64), ("bf16", 128)])
+            with open(path, "w") as file:
+                file.write(module_text(d, dtype, a.schedule))
+            if a.backward:
+                run(["attn-opt", path, "--attn-grad=recompute=true lse-gradient=true", "-o", path])
+            # The second sequence of the batch hides nothing.
+            kernel.write_npy(mask_path, (2, 1, 1, N), mask + [0.0] * N, "f32")
+            for target in a.targets.split(","):
+                command = ["attn-run", path, f"--device={'sim:' if target != 'cpu' else ''}{target}", "--verify"]
+                command += [f"--shape=B=2,Hq=2,Hkv=1,M={M},N={N}", f"--input=arg3={mask_path}", f"--random={number}"]
+                command += ["--function=attention_grad"] if a.backward else []
+                run(command)
+    print(f"{a.cases} masks of large scores: all within their bounds")
+
+
+if __name__ == "__main__":
+    main()
