@@ -1,11 +1,32 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every check and test.
-# The last line counts them; the exit code is 0 only if all passed.
+# Installs what is missing, builds, and runs every check and test. The last line
+# counts them, those before it name what failed; the exit code is 0 only if all
+# passed. Each test has a time limit of its own, and there is none for all.
+#
+#   tools/check.sh [--long]
+#
+# --long: random searches for half an hour more, with a seed of the day.
 set -u -o pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 cd "$root"
 
-passed=0 failed=0 skipped=0
+long=
+case ${1-} in
+"") ;;
+--long) long=1 ;;
+-h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0" && exit ;;
+*) die "unknown option '$1': expected --long" ;;
+esac
+
+passed=0 failed=0 skipped=0 failures=()
+# Of one test, in seconds; a slow machine may ask for more.
+limit=${ATTN_TEST_TIMEOUT:-1200}
+
+fail() {
+  failed=$((failed + 1))
+  failures+=("$1")
+  echo "FAILED: $1"
+}
 
 # check NAME COMMAND...: runs the command as one test. Exit code 77: skipped.
 check() {
@@ -16,27 +37,25 @@ check() {
   case $status in
   0) passed=$((passed + 1)) ;;
   77) skipped=$((skipped + 1)) ;;
-  *)
-    failed=$((failed + 1))
-    echo "FAILED: $name"
-    ;;
+  *) fail "$name" ;;
   esac
 }
 
-# Runs lit over all suites and adds up its results.
+# Runs lit over all suites and adds up its results: a line for each test that
+# ends, and what a failing one printed.
 run_tests() {
   say "lit and unit tests"
-  local results=$build/test-results.json counts
+  local results=$build/test-results.json counts name
   rm -f "$results"
-  timeout 1800 "$(tools/scripts/find-llvm-tool.sh lit)" -sv -j "$jobs" -o "$results" \
+  "$(tools/scripts/find-llvm-tool.sh lit)" -v -j "$jobs" --timeout "$limit" -o "$results" \
     "$build/test" "$build/test/Unit"
   counts=$(python3 tools/scripts/count-tests.py "$results") || {
-    echo "FAILED: lit wrote no results"
-    failed=$((failed + 1))
+    fail "lit wrote no results"
     return
   }
-  read -r lit_passed lit_failed lit_skipped <<<"$counts"
+  read -r lit_passed lit_failed lit_skipped < <(tail -n 1 <<<"$counts")
   passed=$((passed + lit_passed)) failed=$((failed + lit_failed)) skipped=$((skipped + lit_skipped))
+  while read -r name; do failures+=("$name"); done < <(head -n -1 <<<"$counts")
 }
 
 install_packages
@@ -48,7 +67,16 @@ check "wheel" tools/make-wheel.sh --test
 check "clang-format" tools/scripts/check-format.sh
 check "style" python3 tools/scripts/check-style.py
 check "clang-tidy" tools/scripts/run-clang-tidy.sh "$build"
+if [ -n "$long" ]; then
+  seed=$(date +%j)
+  check "fuzz, long" python3 test/Fuzz/fuzz.py --attn-opt "$build/bin/attn-opt" --seconds 1200 --seed "$seed"
+  for pass in "" --backward; do
+    check "masks of large scores $pass" env PATH="$build/bin:$PATH" python3 \
+      test/Integration/Simulator/large_masks.py $pass --cases 300 --seed "$seed"
+  done
+fi
 
 say "summary"
+for name in "${failures[@]+"${failures[@]}"}"; do echo "FAILED: $name"; done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -280,11 +280,12 @@ static int run(const CommandLine &flags, const runtime::Manifest &manifest,
   if (!flags.trace.empty() &&
       !writeFile(flags.trace, result->timeline.chromeJson()))
     return fail(flags.trace + ": cannot write the file");
-  if (int status = writeOutputs(flags, manifest, *operands))
-    return status;
   if (flags.stats)
     printStats(*result);
-  return result->clean() ? 0 : 2;
+  // The results of a kernel with findings are not to be trusted.
+  if (!result->clean())
+    return 2;
+  return writeOutputs(flags, manifest, *operands);
 }
 
 /// LLVM's libraries register options of all kinds; these would clash.

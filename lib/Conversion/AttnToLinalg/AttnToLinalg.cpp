@@ -18,6 +18,7 @@
 #include "attn/Dialect/Attn/IR/SinkBuilder.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace attn {
