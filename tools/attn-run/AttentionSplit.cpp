@@ -45,7 +45,8 @@ static FailureOr<Operation *> findAttention(func::FuncOp function) {
       diag.attachNote(op->getLoc()) << "an attention";
     return diag;
   }
-  if (found.front()->getParentOp() != function)
+  if (found.front()->getParentOp() != function ||
+      !function.getBody().hasOneBlock())
     return found.front()->emitOpError()
            << "expected to be at the top level of @" << function.getName();
   return found.front();

@@ -376,6 +376,8 @@ struct ConvertAttnToTile
       return signalPassFailure();
     }
     for (FunctionOpInterface function : functions) {
+      if (failed(rejectControlFlow(function)))
+        return signalPassFailure();
       if (holdsBackward(function)) {
         builder.setInsertionPoint(function);
         FailureOr<int64_t> count =
@@ -407,6 +409,28 @@ private:
                "at indices that do not depend on the score";
       else
         op.emitOpError() << "expected a backward that is tiled";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  /// A manifest lists launches, of which none depends on a value.
+  LogicalResult rejectControlFlow(FunctionOpInterface function) {
+    Region &body = function.getFunctionBody();
+    WalkResult result = function->walk([&](scf::ForallOp forall) {
+      bool isOutermost = !forall->getParentOfType<scf::ForallOp>();
+      Operation *parent = forall->getParentOp();
+      if (!isOutermost || (parent == function && body.hasOneBlock()))
+        return WalkResult::advance();
+      InFlightDiagnostic error =
+          forall.emitError()
+          << "expected an attention that its function computes once, whatever "
+             "its arguments are, got one ";
+      if (parent == function)
+        error << "in a block of several";
+      else
+        error << "in '" << parent->getName() << "'";
+      error << ": put it into a function of its own";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());

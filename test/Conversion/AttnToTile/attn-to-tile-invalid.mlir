@@ -117,3 +117,30 @@ func.func @constant(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
       : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>
 }
+
+// -----
+
+func.func @loop(%q: tensor<1x2x64x64xf16>, %n: index) -> tensor<1x2x64x64xf16> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %q) -> tensor<1x2x64x64xf16> {
+    // expected-error @below {{expected an attention that its function computes once, whatever its arguments are, got one in 'scf.for': put it into a function of its own}}
+    %o = attn.attention %x, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+        : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>
+    scf.yield %o : tensor<1x2x64x64xf16>
+  }
+  return %r : tensor<1x2x64x64xf16>
+}
+
+// -----
+
+func.func @branch(%q: tensor<1x2x64x64xf16>, %c: i1) -> tensor<1x2x64x64xf16> {
+  cf.cond_br %c, ^attend, ^skip
+^attend:
+  // expected-error @below {{got one in a block of several: put it into a function of its own}}
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>
+  return %o : tensor<1x2x64x64xf16>
+^skip:
+  return %q : tensor<1x2x64x64xf16>
+}

@@ -3,7 +3,7 @@
 // Two kernels: the first has the manifest of both, which launches them once for
 // each chunk of 128 / 64 = 2 row tiles, on a workspace of one chunk.
 // CHECK-LABEL: attn_tile.kernel @small_scores
-// CHECK-SAME: !attn_tile.global<1x8x256x256xf16>, %{{.*}}: !attn_tile.global<1x8x4x256xf32>, %{{.*}}: i32
+// CHECK-SAME: !attn_tile.global<1x8x256x256xf16>, %{{.*}}: !attn_tile.global<1x8x8x256xf32>, %{{.*}}: i32
 // CHECK-SAME: entry = "small_scores", grid = ["min(2, {{.*}}, "ceildiv(dim(key, 2), 64)", "1"]
 // CHECK-SAME: entry = "small_output", grid = ["min(2, {{.*}}, "4", "1"]
 // CHECK-SAME: repeat = "ceildiv({{.*}}, 2)"
@@ -20,7 +20,8 @@
 // CHECK: attn_tile.row_all_reduce max
 // CHECK: math.ceil
 // CHECK: attn_tile.row_all_reduce sum
-// CHECK: attn_tile.store {{.*}} <64xf32, row>, <1x8x4x256xf32>
+// CHECK: attn_tile.store {{.*}} <64xf32, row>, <1x8x8x256xf32>
+// CHECK: attn_tile.store {{.*}} <64xf32, row>, <1x8x8x256xf32>
 // CHECK: attn_tile.store {{.*}} <64x64xf32, accumulator>, <1x8x256x256xf16>
 
 // Phase 2: slices of 32 keys; the statistics of a key tile are read at its first.
@@ -29,6 +30,7 @@
 // CHECK: attn_tile.load %{{.*}}[{{.*}}, %[[N]]] : {{.*}} -> <64x32xf16, swizzle = 64>
 // CHECK: attn_tile.load %{{.*}}[{{.*}}, %[[N]], %{{.*}}] : {{.*}} -> <32x128xf16, swizzle = 128>
 // CHECK: scf.if
+// CHECK: attn_tile.load_row
 // CHECK: attn_tile.load_row
 // CHECK: attn_tile.scale_rows
 // CHECK: attn_tile.mma

@@ -70,3 +70,16 @@ func.func @rejects(%x: tensor<1x2x70x64xf32>) -> tensor<1x2x70x64xf32> {
       -> tensor<1x2x70x64xf32>
   return %o : tensor<1x2x70x64xf32>
 }
+
+// RUN: not attn-run %s --function branch --device=sim 2>&1 | FileCheck %s --check-prefix=BRANCH
+// BRANCH: error: 'attn.attention' op expected to be at the top level of @branch
+func.func @branch(%x: tensor<1x2x70x64xf16>, %c: i1) -> tensor<1x2x70x64xf16> {
+  cf.cond_br %c, ^attend, ^skip
+^attend:
+  %b = attn.attention %x, %x, %x
+      : tensor<1x2x70x64xf16>, tensor<1x2x70x64xf16>, tensor<1x2x70x64xf16>
+      -> tensor<1x2x70x64xf16>
+  return %b : tensor<1x2x70x64xf16>
+^skip:
+  return %x : tensor<1x2x70x64xf16>
+}

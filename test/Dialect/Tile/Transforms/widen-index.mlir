@@ -1,0 +1,60 @@
+// What comes from i64 data or a large constant is computed in i64, up to where
+// it fits 32 bits again. Sums of i32 data, too; sizes and coordinates are not.
+
+// RUN: attn-opt %s --attn-tile-widen-index --split-input-file | FileCheck %s
+
+// CHECK-LABEL: @length
+// CHECK: %[[LENGTH:.*]] = attn_tile.extract
+// CHECK: %[[KEYS:.*]] = arith.index_cast {{.*}} : index to i64
+// CHECK: %[[LEAST:.*]] = arith.minsi %[[LENGTH]], %[[KEYS]] : i64
+// CHECK: arith.maxsi %[[LEAST]], {{.*}} : i64
+attn_tile.kernel @length(%k: !attn_tile.global<?x?xf16>, %lengths: !attn_tile.global<?xi64>) warps(4) {
+  %zero = arith.constant 0 : i64
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %keys = attn_tile.dim %k, 0 : <?x?xf16>
+  %length = attn_tile.extract %lengths[%zero] : <?xi64>
+  %end = arith.index_cast %length : i64 to index
+  %least = arith.minsi %end, %keys : index
+  %bound = arith.maxsi %least, %c0 : index
+  scf.for %j = %c0 to %bound step %c64 {
+  }
+  attn_tile.return
+}
+
+// -----
+
+// CHECK-LABEL: @window
+// CHECK: %[[WIDE:.*]] = arith.addi {{.*}} : i64
+// CHECK: arith.minsi %[[WIDE]], {{.*}} : i64
+attn_tile.kernel @window(%k: !attn_tile.global<?x?xf16>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %right = arith.constant 2147483647 : index
+  %keys = attn_tile.dim %k, 0 : <?x?xf16>
+  %row = gpu.block_id x
+  %end = arith.addi %row, %right : index
+  %bound = arith.minsi %end, %keys : index
+  scf.for %j = %c0 to %bound step %c64 {
+  }
+  attn_tile.return
+}
+
+// -----
+
+// CHECK-LABEL: @sizes
+// CHECK-NOT: i64
+// CHECK: attn_tile.return
+attn_tile.kernel @sizes(%q: !attn_tile.global<?x?xf16>, %k: !attn_tile.global<?x?xf16>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %rows = attn_tile.dim %q, 0 : <?x?xf16>
+  %keys = attn_tile.dim %k, 0 : <?x?xf16>
+  %row = gpu.block_id x
+  %offset = arith.subi %keys, %rows : index
+  %end = arith.addi %row, %offset : index
+  %bound = arith.minsi %end, %keys : index
+  scf.for %j = %c0 to %bound step %c64 {
+  }
+  attn_tile.return
+}
