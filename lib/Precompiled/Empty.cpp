@@ -1,1 +1,5 @@
-// A precompiled header belongs to a target, and a target has a source.
+//===- Empty.cpp - The source of a target of precompiled headers ----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//

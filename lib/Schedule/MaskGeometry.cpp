@@ -53,8 +53,8 @@ int64_t countVisibleScores(const HeadShape &head) {
   return scaleByDensity(head.groupSize * (below - hidden), head.mask.density);
 }
 
-VisibleKeys getVisibleKeys(const HeadShape &head, int64_t rowBegin, int64_t rowEnd,
-                        int64_t tileN) {
+VisibleKeys getVisibleKeys(const HeadShape &head, int64_t rowBegin,
+                           int64_t rowEnd, int64_t tileN) {
   int64_t offset = head.getDiagonalOffset();
   int64_t firstPosition = rowBegin / head.groupSize;
   int64_t lastPosition = (rowEnd - 1) / head.groupSize;

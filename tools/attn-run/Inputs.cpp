@@ -162,7 +162,7 @@ public:
     }
     auto shape = static_cast<Shape>(draw(kShapes));
     int64_t size = 1 + draw(length - 1); // 1 to length - 1
-    begin = shape == Suffix ? length - size
+    begin = shape == Suffix   ? length - size
             : shape == Prefix ? 0
                               : draw(length - size + 1);
     end = begin + size;
@@ -189,13 +189,13 @@ private:
 /// What a mask that is added hides with, by the row: as models write it.
 static double hiddenScore(const HostTensor &tensor, uint64_t stream,
                           int64_t row) {
-  double lowest = tensor.dtype == DType::F16 ? -65504
-                  : tensor.dtype == DType::BF16
-                      ? -0x1.FEp127
-                      : static_cast<double>(std::numeric_limits<float>::lowest());
+  double lowest =
+      tensor.dtype == DType::F16 ? -65504
+      : tensor.dtype == DType::BF16
+          ? -0x1.FEp127
+          : static_cast<double>(std::numeric_limits<float>::lowest());
   double values[] = {lowest, -1e9, -65504, -1e4};
-  uint64_t bits =
-      reference::randomBits(~stream, static_cast<uint64_t>(row));
+  uint64_t bits = reference::randomBits(~stream, static_cast<uint64_t>(row));
   return std::max(values[bits % std::size(values)], lowest);
 }
 
@@ -234,9 +234,9 @@ parseFills(func::FuncOp function, const Options &options) {
   for (const std::string &text : options.fills) {
     std::optional<ArgumentOption> option = parseArgumentOption(text);
     if (!option || !llvm::is_contained(fillNames, option->value)) {
-      reportError(
-          "--fill: expected argN=normal|padding|additive-mask|ramp|zeros|ones, got '" + text +
-          "'");
+      reportError("--fill: expected "
+                  "argN=normal|padding|additive-mask|ramp|zeros|ones, got '" +
+                  text + "'");
       return std::nullopt;
     }
     if (option->argument >= kinds.size()) {
@@ -269,7 +269,8 @@ attn::run::makeInputs(func::FuncOp function, const Options &options) {
     }
     HostTensor tensor((*dtypes)[i], (*shapes)[i]);
     const std::string &kind = (*kinds)[i];
-    fill(tensor, kind.empty() ? defaultFill(tensor, function.getArgument(i)) : kind,
+    fill(tensor,
+         kind.empty() ? defaultFill(tensor, function.getArgument(i)) : kind,
          reference::randomBits(options.seed, i));
     inputs.push_back(std::move(tensor));
   }

@@ -31,11 +31,10 @@ public:
   /// True if the value is in [-2^31, 2^31), whatever the coordinates are.
   bool fits32Bits(mlir::Value value);
 
-  /// True if every use of `value` outside of the ops in `own` compares it with
+  /// True if every use of `value` outside of `isOwn` ops compares it with
   /// a number well within 32 bits: cut to 32 bits it compares the same.
-  bool isComparedOnly(
-      mlir::Value value,
-      llvm::function_ref<bool(mlir::Operation *)> isOwn);
+  bool isComparedOnly(mlir::Value value,
+                      llvm::function_ref<bool(mlir::Operation *)> isOwn);
 
   /// From now on `value` stands for itself cut to 32 bits.
   void setSaturated(mlir::Value value);

@@ -126,8 +126,8 @@ struct VisibleKeys {
 
 /// The keys that some row of [rowBegin, rowEnd) sees, widened to tiles of
 /// `tileN` (the last one cut at N); empty if no row sees a key.
-VisibleKeys getVisibleKeys(const HeadShape &head, int64_t rowBegin, int64_t rowEnd,
-                        int64_t tileN);
+VisibleKeys getVisibleKeys(const HeadShape &head, int64_t rowBegin,
+                           int64_t rowEnd, int64_t tileN);
 
 /// Sums over the visible tiles of a grid of tileM x tileN tiles.
 struct TileSums {

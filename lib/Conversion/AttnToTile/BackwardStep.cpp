@@ -169,9 +169,8 @@ FailureOr<Value> BackwardStepBuilder::getProbability(ValueRange inputs,
       return failure();
     exponent = fragments.mul(fragments.sub(*score, lse), constant(log2e));
   } else {
-    exponent =
-        fragments.fma(product, constant(step.getScaleValue() * log2e),
-                      fragments.negate(lse));
+    exponent = fragments.fma(product, constant(step.getScaleValue() * log2e),
+                             fragments.negate(lse));
   }
   Value p = fragments.exp2(exponent);
   if (step.hasScoreMod())
@@ -438,8 +437,7 @@ Value RowValuesBuilder::buildLse(int64_t rows, Value lse) {
   loaded = tile::RowAllReduceOp::create(builder, loc, type,
                                         tile::Reduction::max, loaded);
   return fragments.map(type, loaded, [&](ValueRange args) {
-    Value scaled =
-        fragments.mul(args[0], fragments.constant(units.lse));
+    Value scaled = fragments.mul(args[0], fragments.constant(units.lse));
     return fragments.selectEqual(args[0], kMinusInf,
                                  fragments.constant(-kMinusInf), scaled);
   });

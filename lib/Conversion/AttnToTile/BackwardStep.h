@@ -42,9 +42,9 @@ struct RowUnits {
   double delta;
 
   /// delta has the scale. The LSE has log2(e), so that exp2(log2(e) S - lse) is
-  /// one fma for each score; but not where a bias or a score_mod may make scores
-  /// of which the product rounds to more than an exponential forgives, or
-  /// overflows: there the difference is taken first.
+  /// one fma for each score; but not where a bias or a score_mod may make
+  /// scores of which the product rounds to more than an exponential forgives,
+  /// or overflows: there the difference is taken first.
   static RowUnits get(BackwardStepOp step);
 };
 

@@ -61,7 +61,7 @@ private:
   Location loc;
   Fragments fragments;
   Value lane, source, lse, sink, result;
-  double lseUnit = 1; ///< of lse and sink
+  double lseUnit = 1;             ///< of lse and sink
   SmallVector<Value> sizes;       ///< of the source: batches, heads, positions
   std::optional<unsigned> shared; ///< the dimension that the lanes share out
   SmallVector<Value> element;     ///< of the result

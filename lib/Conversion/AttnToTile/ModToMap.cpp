@@ -143,12 +143,13 @@ LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping) {
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
     Value source = lookupAsIs(op.getOperand(0));
     Type type = op.getResult(0).getType();
-    unsigned bits =
-        type.isIndex() ? getWidth(op.getResult(0)) : type.getIntOrFloatBitWidth();
+    unsigned bits = type.isIndex() ? getWidth(op.getResult(0))
+                                   : type.getIntOrFloatBitWidth();
     // An index has the sign of its 64 bits already.
     if (isa<arith::IndexCastUIOp>(op) && type.isIndex() &&
         source.getType().getIntOrFloatBitWidth() < 64)
-      source = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), source);
+      source =
+          arith::ExtUIOp::create(builder, loc, builder.getI64Type(), source);
     mapping.map(op.getResult(0), toWidth(builder, loc, source, bits));
     return success();
   }
@@ -185,7 +186,8 @@ LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping) {
     types.push_back(type.isIndex() ? integer : type);
   Operation *copy = builder.create(
       OperationState(loc, op.getName(), operands, types, op.getAttrs()));
-  for (auto [result, mapped] : llvm::zip_equal(op.getResults(), copy->getResults()))
+  for (auto [result, mapped] :
+       llvm::zip_equal(op.getResults(), copy->getResults()))
     setResult(result, mapped);
   return success();
 }
@@ -196,7 +198,8 @@ FailureOr<Value> ModToMap::inlineRegion(Region &region, Value score,
   return inlineRegion(region, score, ValueRange(coordinates));
 }
 
-/// A value of a row in 32 bits; a longer one is cut to the nearest (RowTerms.h).
+/// A value of a row in 32 bits; a longer one is cut to the nearest
+/// (RowTerms.h).
 static Value toRegister(OpBuilder &builder, Location loc, Value value) {
   Type type = value.getType();
   if (type.isF32())
@@ -207,10 +210,10 @@ static Value toRegister(OpBuilder &builder, Location loc, Value value) {
     auto limit = [&](int64_t number) -> Value {
       return arith::ConstantIntOp::create(builder, loc, number, 64);
     };
-    value = arith::MaxSIOp::create(
-        builder, loc, value, limit(std::numeric_limits<int32_t>::min()));
-    value = arith::MinSIOp::create(
-        builder, loc, value, limit(std::numeric_limits<int32_t>::max()));
+    value = arith::MaxSIOp::create(builder, loc, value,
+                                   limit(std::numeric_limits<int32_t>::min()));
+    value = arith::MinSIOp::create(builder, loc, value,
+                                   limit(std::numeric_limits<int32_t>::max()));
   }
   return toWidth(builder, loc, value, 32);
 }
@@ -234,12 +237,12 @@ FailureOr<Value> ModToMap::inlineValue(Region &region, Value value, Value score,
   SmallVector<Value> arguments;
   if (score)
     arguments.push_back(score);
-  for (auto [argument, coordinate] :
-       llvm::zip_equal(region.getArguments().take_back(coordinates.size()),
-                       coordinates))
-    arguments.push_back(argument.getType().isIndex()
-                            ? toWidth(builder, loc, coordinate, getWidth(argument))
-                            : coordinate);
+  for (auto [argument, coordinate] : llvm::zip_equal(
+           region.getArguments().take_back(coordinates.size()), coordinates))
+    arguments.push_back(
+        argument.getType().isIndex()
+            ? toWidth(builder, loc, coordinate, getWidth(argument))
+            : coordinate);
   mapping.map(region.getArguments(), arguments);
   for (const RowTerm &term : rowTerms)
     if (term.region == &region)

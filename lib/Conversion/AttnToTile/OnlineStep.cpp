@@ -63,7 +63,6 @@ static Value buildRises(Fragments &fragments, Value before, Value after,
   return fragments.any(rises);
 }
 
-
 namespace {
 /// What the softmax of one tile gives.
 struct OnlineSoftmax {
@@ -78,9 +77,10 @@ Value attn::buildExponentials(Fragments &fragments, const ShiftedScores &tile,
                               double unit, double largestShift) {
   Type rows = tile.shift.getType(), elements = tile.scores.getType();
   auto subtractFirst = [&]() -> SmallVector<Value> {
-    Value differences = fragments.map(
-        elements, {tile.scores, tile.max},
-        [&](ValueRange args) { return fragments.sub(args[0], args[1]); });
+    Value differences =
+        fragments.map(elements, {tile.scores, tile.max}, [&](ValueRange args) {
+          return fragments.sub(args[0], args[1]);
+        });
     Value none = fragments.map(
         rows, tile.shift, [&](ValueRange) { return fragments.constant(0.0); });
     return {differences, none};
@@ -95,8 +95,8 @@ Value attn::buildExponentials(Fragments &fragments, const ShiftedScores &tile,
 }
 
 static OnlineSoftmax buildSoftmax(Fragments &fragments, OpBuilder &builder,
-                                OnlineAttentionOp step, Value scores,
-                                Value before) {
+                                  OnlineAttentionOp step, Value scores,
+                                  Value before) {
   Location loc = step.getLoc();
   ScoreUnits units = ScoreUnits::get(step);
   Type rowsType = before.getType();
@@ -163,10 +163,9 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
   auto rescale = [&]() -> SmallVector<Value> {
     return {fragments.scale(state.acc, softmax.decay)};
   };
-  Value acc =
-      softmax.rises
-          ? fragments.choose(softmax.rises, rescale, state.acc).front()
-          : rescale().front();
+  Value acc = softmax.rises
+                  ? fragments.choose(softmax.rises, rescale, state.acc).front()
+                  : rescale().front();
   auto operandType = tile::FragmentType::get(
       builder.getContext(), {rows, keyType.getRows()}, keyType.getElementType(),
       tile::FragmentLayout::OperandA);

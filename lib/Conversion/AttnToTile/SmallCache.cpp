@@ -407,7 +407,8 @@ LogicalResult attn::buildSmallCacheKernels(OpBuilder &builder,
   if (failed(buildPrologueKernels(builder, attention, name)))
     return failure();
   ArrayRef<LaunchPlan::Kernel> own = ArrayRef(plan.kernels).take_back(2);
-  if (failed(SmallCacheScoreBuilder(builder, attention, plan).build(own[0].entry)))
+  if (failed(
+          SmallCacheScoreBuilder(builder, attention, plan).build(own[0].entry)))
     return failure();
   return OutputKernelBuilder(builder, attention, plan).build(own[1].entry);
 }

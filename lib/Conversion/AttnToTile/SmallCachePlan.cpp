@@ -90,22 +90,22 @@ static WorkspaceView getProbabilities(TiledAttention &attention,
   return view;
 }
 
-/// E and s [B, Hq, 2 key tiles, M]: two rows of the workspace for each key tile.
+/// E and s [B, Hq, 2 key tiles, M]: two rows of the workspace for each key
+/// tile.
 static WorkspaceView getStatistics(TiledAttention &attention,
-                                  const SmallCacheExpressions &e) {
+                                   const SmallCacheExpressions &e) {
   RankedTensorType query = attention.getQueryType();
   int64_t keys = attention.getKeyType().getDimSize(kSequence);
   int64_t rows =
       ShapedType::isDynamic(keys)
           ? keys
           : 2 * llvm::divideCeil(keys, attention.schedule.getTileN());
-  int64_t shape[] = {query.getDimSize(kBatch), query.getDimSize(kHead),
-                     rows, query.getDimSize(kSequence)};
+  int64_t shape[] = {query.getDimSize(kBatch), query.getDimSize(kHead), rows,
+                     query.getDimSize(kSequence)};
   WorkspaceView view =
       getView("statistics", shape, Float32Type::get(query.getContext()),
               {e.batches, e.heads, e.statisticsRows, e.rows});
-  view.bytes =
-      llvm::formatv("{0} * {1} * 4", e.windowRows, e.statisticsRows);
+  view.bytes = llvm::formatv("{0} * {1} * 4", e.windowRows, e.statisticsRows);
   view.strides = {llvm::formatv("{0} * {1}", e.heads, e.paddedRows),
                   e.paddedRows, e.windowRows};
   view.byteOffset = llvm::formatv("-({0} * 4)", e.firstRow);

@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace attn;
 
-/// Above 2^22 an exponent is rounded by more than an exponential forgives; below
-/// it is an integer, of which the fma takes nothing.
+/// Above 2^22 an exponent is rounded by more than an exponential forgives;
+/// below it is an integer, of which the fma takes nothing.
 static constexpr double kLargeExponent = 4194304;
 static constexpr float kLargest = std::numeric_limits<float>::max();
 
@@ -35,14 +35,14 @@ TileSoftmax attn::buildTileSoftmax(OpBuilder &builder, Location loc,
         fragments.constant(-kLargest));
   });
   TileSoftmax softmax;
-  softmax.probabilities = buildExponentials(
-      fragments, {scores, safe, shift}, units.exponent, kLargeExponent);
+  softmax.probabilities = buildExponentials(fragments, {scores, safe, shift},
+                                            units.exponent, kLargeExponent);
   softmax.rows.sum =
       fragments.reduce(tile::Reduction::sum, softmax.probabilities, 0.0f);
   softmax.rows.exponent =
       fragments.map(rows, {max, shift}, [&](ValueRange args) {
-        return fragments.selectEqual(
-            args[0], kMinusInf, fragments.constant(kMinusInf), args[1]);
+        return fragments.selectEqual(args[0], kMinusInf,
+                                     fragments.constant(kMinusInf), args[1]);
       });
   return softmax;
 }

@@ -56,8 +56,8 @@ OutputState buildInitialOutputState(mlir::OpBuilder &builder,
                                     mlir::Location loc, int64_t rows,
                                     int64_t cols);
 
-/// Rescales the state for a tile with `tile`, of which each lane of a quad has a
-/// part (attn_tile.load_row), and gives the weight of its rows.
+/// Rescales the state for a tile with `tile`, of which each lane of a quad has
+/// a part (attn_tile.load_row), and gives the weight of its rows.
 OutputState buildRescale(mlir::OpBuilder &builder, mlir::Location loc,
                          const RowStatistics &tile, const FragmentState &state);
 

@@ -231,14 +231,14 @@ SmallVector<Value> mmaBlock(OpBuilder &builder, Location loc, SharedType type,
   NVVM::MMATypes ptxType = element.isF16()    ? NVVM::MMATypes::f16
                            : element.isBF16() ? NVVM::MMATypes::bf16
                                               : NVVM::MMATypes::tf32;
-  Value product = NVVM::MmaOp::create(
-      builder, loc, result, toOperands(a), toOperands(b), acc,
-      ArrayRef<int64_t>{kMmaM, kMmaN, getBlockK(type)},
-      /*b1Op=*/std::nullopt,
-      /*intOverflow=*/std::nullopt,
-      std::array<NVVM::MMATypes, 2>{ptxType, ptxType},
-      std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                     NVVM::MMALayout::col});
+  Value product =
+      NVVM::MmaOp::create(builder, loc, result, toOperands(a), toOperands(b),
+                          acc, ArrayRef<int64_t>{kMmaM, kMmaN, getBlockK(type)},
+                          /*b1Op=*/std::nullopt,
+                          /*intOverflow=*/std::nullopt,
+                          std::array<NVVM::MMATypes, 2>{ptxType, ptxType},
+                          std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                                         NVVM::MMALayout::col});
   SmallVector<Value> registers;
   for (int64_t i = 0; i < 4; ++i)
     registers.push_back(LLVM::ExtractValueOp::create(builder, loc, product, i));

@@ -96,7 +96,7 @@ static FailureOr<WholeAttention> getWholeAttention(OnlineAttentionOp step) {
 
 /// The ranges of the key loops: whole tiles, then the ragged end.
 static SmallVector<LoopRange> getKeyRanges(OpBuilder &builder,
-                                          OnlineAttentionOp step) {
+                                           OnlineAttentionOp step) {
   Location loc = step.getLoc();
   int64_t tile = step.getSchedule()->getTileN();
   OpFoldResult keys = getDim(builder, loc, step.getKey(), kSequence);
@@ -116,9 +116,11 @@ static SmallVector<LoopRange> getKeyRanges(OpBuilder &builder,
 }
 
 /// The step over the key tile at `n`, from state `init`.
-static OnlineAttentionOp
-createTileStep(OpBuilder &builder, OnlineAttentionOp step, const QueryTile &rows,
-               const LoopRange &range, Value n, const OnlineState &init) {
+static OnlineAttentionOp createTileStep(OpBuilder &builder,
+                                        OnlineAttentionOp step,
+                                        const QueryTile &rows,
+                                        const LoopRange &range, Value n,
+                                        const OnlineState &init) {
   int64_t tileN = step.getSchedule()->getTileN();
   OpFoldResult keys = builder.getIndexAttr(tileN);
   if (range.raggedAt)

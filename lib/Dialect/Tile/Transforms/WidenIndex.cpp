@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Implements --attn-tile-widen-index: `index` is lowered to 32 bits, which hold
-// sizes and coordinates; what comes from i64 data or large constants is computed
-// in i64.
+// sizes and coordinates; what comes from i64 data or large constants is
+// computed in i64.
 //
 //===----------------------------------------------------------------------===//
 
@@ -120,8 +120,8 @@ void IndexWidener::rewrite(Operation *op) {
   Value replacement = wide->getResult(0);
   if (isIndex) {
     // Ops that compute in i64 take the sum as it is, all others what is cut.
-    Value exact = arith::IndexCastOp::create(builder, op->getLoc(),
-                                             builder.getIndexType(), replacement);
+    Value exact = arith::IndexCastOp::create(
+        builder, op->getLoc(), builder.getIndexType(), replacement);
     Value cut = narrow(result, replacement);
     result.replaceUsesWithIf(exact, [&](OpOperand &use) {
       Operation *user = use.getOwner();
