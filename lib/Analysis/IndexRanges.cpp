@@ -34,7 +34,7 @@ static bool isPlace(Value value) {
     return false;
   Operation *producer = value.getDefiningOp();
   if (!producer)
-    return !isa<FunctionOpInterface>(
+    return !isa_and_nonnull<FunctionOpInterface>(
         cast<BlockArgument>(value).getOwner()->getParentOp());
   return isa<affine::AffineDialect>(producer->getDialect()) ||
          !isa<arith::ArithDialect>(producer->getDialect());

@@ -18,6 +18,7 @@ TARGETS = ["Target/PTX", "Target/CPU", "Target/Header"]
 # What each layer may include besides itself; lowest first. A layer is a folder
 # of lib/ and include/attn/, with everything below it.
 MAY_INCLUDE = {
+    "Precompiled": [],  # headers of MLIR
     "Support": [],
     "TargetInfo": ["Support"],
     "Runtime": ["Support"],

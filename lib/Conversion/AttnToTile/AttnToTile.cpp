@@ -422,15 +422,14 @@ private:
       Operation *parent = forall->getParentOp();
       if (!isOutermost || (parent == function && body.hasOneBlock()))
         return WalkResult::advance();
-      InFlightDiagnostic error =
-          forall.emitError()
+      std::string place =
+          parent == function
+              ? "a block of several"
+              : ("'" + parent->getName().getStringRef() + "'").str();
+      forall.emitError()
           << "expected an attention that its function computes once, whatever "
-             "its arguments are, got one ";
-      if (parent == function)
-        error << "in a block of several";
-      else
-        error << "in '" << parent->getName() << "'";
-      error << ": put it into a function of its own";
+             "its arguments are, got one in "
+          << place << ": put it into a function of its own";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());

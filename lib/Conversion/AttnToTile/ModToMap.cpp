@@ -108,6 +108,29 @@ unsigned ModToMap::getWidth(Operation &op) {
   return width;
 }
 
+/// `source` as the result of `op`, a cast from or to index. An index has the
+/// sign of its 64 bits already.
+Value ModToMap::buildCast(Operation &op, Value source) {
+  Value result = op.getResult(0);
+  Type type = result.getType();
+  if (isa<arith::IndexCastUIOp>(op) && type.isIndex() &&
+      source.getType().getIntOrFloatBitWidth() < 64)
+    source = arith::ExtUIOp::create(builder, op.getLoc(), builder.getI64Type(),
+                                    source);
+  return toWidth(builder, op.getLoc(), source,
+                 type.isIndex() ? getWidth(result)
+                                : type.getIntOrFloatBitWidth());
+}
+
+/// The element of a captured tensor at `indices`.
+Value ModToMap::buildRead(tensor::ExtractOp op, ArrayRef<Value> indices) {
+  SmallVector<Value> wide = llvm::map_to_vector(indices, [&](Value index) {
+    return toWidth(builder, op.getLoc(), index, 64);
+  });
+  return tile::ExtractOp::create(builder, op.getLoc(), op.getType(),
+                                 values.lookup(op.getTensor()), wide);
+}
+
 /// Clones one op of a region, with index values as integers of getWidth bits.
 LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping) {
   Location loc = op.getLoc();
@@ -141,28 +164,13 @@ LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping) {
     return success();
   }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
-    Value source = lookupAsIs(op.getOperand(0));
-    Type type = op.getResult(0).getType();
-    unsigned bits = type.isIndex() ? getWidth(op.getResult(0))
-                                   : type.getIntOrFloatBitWidth();
-    // An index has the sign of its 64 bits already.
-    if (isa<arith::IndexCastUIOp>(op) && type.isIndex() &&
-        source.getType().getIntOrFloatBitWidth() < 64)
-      source =
-          arith::ExtUIOp::create(builder, loc, builder.getI64Type(), source);
-    mapping.map(op.getResult(0), toWidth(builder, loc, source, bits));
+    mapping.map(op.getResult(0), buildCast(op, lookupAsIs(op.getOperand(0))));
     return success();
   }
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
     SmallVector<Value> indices =
-        llvm::map_to_vector(extract.getIndices(), [&](Value index) {
-          return toWidth(builder, loc, lookupAsIs(index), 64);
-        });
-    Value source = values.lookup(extract.getTensor());
-    mapping.map(extract.getResult(),
-                tile::ExtractOp::create(builder, loc, extract.getType(), source,
-                                        indices)
-                    .getResult());
+        llvm::map_to_vector(extract.getIndices(), lookupAsIs);
+    mapping.map(extract.getResult(), buildRead(extract, indices));
     return success();
   }
   if (auto segment = dyn_cast<SegmentOp>(op)) {
@@ -233,6 +241,11 @@ static Value fromRegister(OpBuilder &builder, Location loc, Value element,
 FailureOr<Value> ModToMap::inlineValue(Region &region, Value value, Value score,
                                        ValueRange coordinates) {
   Location loc = region.front().getTerminator()->getLoc();
+  // Regions come and go: what is known of one says nothing of the next.
+  ranges = IndexRanges();
+  for (const RowTerm &term : rowTerms)
+    if (term.value.getType().isIndex() && !ranges.fits32Bits(term.value))
+      ranges.setSaturated(term.value);
   IRMapping mapping;
   SmallVector<Value> arguments;
   if (score)
@@ -317,6 +330,7 @@ LogicalResult ModToMap::buildRowTerms(OnlineAttentionOp step,
                                       ValueRange offsets,
                                       const Limits &limits) {
   SmallVector<RowTerm> terms;
+  ranges = IndexRanges();
   for (Region *region : {&step.getScoreMod(), &step.getMaskMod()})
     for (Value value : findRowTerms(*region, ranges)) {
       FailureOr<Value> fragment =
@@ -326,9 +340,6 @@ LogicalResult ModToMap::buildRowTerms(OnlineAttentionOp step,
       terms.push_back({region, value, *fragment, Value()});
     }
   rowTerms = std::move(terms);
-  for (const RowTerm &term : rowTerms)
-    if (term.value.getType().isIndex() && !ranges.fits32Bits(term.value))
-      ranges.setSaturated(term.value);
   return success();
 }
 

@@ -104,6 +104,9 @@ private:
                           unsigned width);
   unsigned getWidth(mlir::Value value);
   unsigned getWidth(mlir::Operation &op);
+  mlir::Value buildCast(mlir::Operation &op, mlir::Value source);
+  mlir::Value buildRead(mlir::tensor::ExtractOp op,
+                        llvm::ArrayRef<mlir::Value> indices);
   mlir::LogicalResult cloneOp(mlir::Operation &op, mlir::IRMapping &mapping);
 
   mlir::OpBuilder &builder;
