@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BackwardScores.h"
+#include "BackwardStep.h"
 #include "Fragments.h"
 #include "KernelScope.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
