@@ -235,11 +235,11 @@ Traffic countSmallCacheForward(const HeadShape &head,
   Traffic traffic = isMasked ? countMaskedSmallCache(head, tiles)
                              : countDenseSmallCache(head, tiles);
   if (spillsProbabilities) {
-    // A maximum and a sum for each row of each score tile.
+    // One maximum for each row of each score tile.
     TileSums sums = sumVisibleTiles(head, tiles.tileM, tiles.tileN);
-    traffic.write(Operand::Statistics, 2 * sums.queryRows)
+    traffic.write(Operand::Statistics, sums.queryRows)
         .read(Operand::Statistics,
-              2 * sums.queryRows * ceilDiv(head.valueDim, tiles.tileDv));
+              sums.queryRows * ceilDiv(head.valueDim, tiles.tileDv));
   }
   return traffic;
 }

@@ -21,14 +21,18 @@ static int64_t getDvSlices(const AttentionProblem &problem,
 }
 
 /// Small-cache traffic of one head (or packed group). The kernels keep no LSE
-/// between the phases: phase 2 has it from the log-sum-exps of the score tiles,
-/// which are the statistics.
+/// between the phases: phase 2 has it from the statistics of the score tiles,
+/// of which there are two, a maximum and a sum (lib/Conversion/AttnToTile/
+/// TwoPhaseStep.h).
 static Traffic getTwoPhaseTraffic(const AttentionProblem &problem,
                                   const Schedule &schedule,
                                   const HeadShape &head) {
   Traffic traffic = countSmallCacheForward(
       head, {schedule.tileM, schedule.tileN, schedule.tileM, schedule.tileDv},
       schedule.spill == SpillFormat::Probabilities);
+  auto statistics = static_cast<size_t>(Operand::Statistics);
+  traffic.reads[statistics] *= 2;
+  traffic.writes[statistics] *= 2;
   auto lse = static_cast<size_t>(Operand::Lse);
   traffic.reads[lse] = 0;
   traffic.writes[lse] = problem.hasLse ? head.rows : 0;

@@ -89,7 +89,7 @@ TEST(CostModel, smallCacheSpillsAndReadsBack) {
   const OperandBytes *statistics = findOperand(cost, Operand::Statistics);
   EXPECT_EQ(statistics->written, 2 * 256 * 4 * 4);
   EXPECT_EQ(statistics->read, 4 * 2 * 256 * 4 * 4);
-  EXPECT_EQ(cost.workspaceBytes, 256 * (512 * 2 + 4 * 4));
+  EXPECT_EQ(cost.workspaceBytes, 256 * (512 * 2 + 2 * 4 * 4));
   // The LSE is an output, not a step between the phases.
   EXPECT_EQ(findOperand(cost, Operand::Lse), nullptr);
   problem.hasLse = true;
