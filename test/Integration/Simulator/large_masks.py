@@ -52,10 +52,10 @@ def draw_cases(generator):
         yield f"[{begin}, {end}) {inside:g}, else {outside:g}", [inside if begin <= j < end else outside for j in range(N)]
 
 
-def run(command):
+def run(command, case=""):
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode:
-        sys.exit(f"FAIL {' '.join(command)}\n{result.stdout}{result.stderr}")
+        sys.exit(f"FAIL {case}: {' '.join(command)}\n{result.stdout}{result.stderr}")
 
 
 def main():
@@ -82,7 +82,7 @@ def main():
                 command += [f"--shape=B=2,Hq=2,Hkv=1,M={M},N={N}", f"--input=arg3={mask_path}"]
                 # The mask's own gradient has few elements: with other inputs chance may put it past the error rule.
                 command += ["--function=attention_grad"] if a.backward else [f"--random={number}"]
-                run(command)
+                run(command, name)
     print(f"{a.cases} masks of large scores: all within their bounds")
 
 
