@@ -85,6 +85,12 @@ typedef struct AttnProgram AttnProgram;
  * kept. The driver compiles the PTX now unless its cache has it. */
 AttnLaunchCode attnProgramLoad(const AttnDevice *device, const char *manifest,
                                const char *ptx, AttnProgram **program);
+/* The same for the program called `name` of a bundle, which is what the
+ * compiler writes in place of a manifest for a module with several attentions.
+ * NULL or "": the only one. */
+AttnLaunchCode attnProgramLoadNamed(const AttnDevice *device,
+                                    const char *bundle, const char *name,
+                                    const char *ptx, AttnProgram **program);
 /* What was launched must have ended. */
 void attnProgramDestroy(AttnProgram *program);
 /* What it was compiled for, "sm_90a"; lives as long as the program. */

@@ -6,6 +6,7 @@
 
 #include "attn-c/Runtime.h"
 
+#include "attn/Runtime/Bundle.h"
 #include "attn/Runtime/CudaProgram.h"
 
 #include <exception>
@@ -139,16 +140,25 @@ AttnLaunchCode attnMemoryCopyToHost(const AttnMemory *memory, void *target) {
 
 AttnLaunchCode attnProgramLoad(const AttnDevice *device, const char *manifest,
                                const char *ptx, AttnProgram **program) {
+  return attnProgramLoadNamed(device, manifest, "", ptx, program);
+}
+
+AttnLaunchCode attnProgramLoadNamed(const AttnDevice *device,
+                                    const char *bundle, const char *name,
+                                    const char *ptx, AttnProgram **program) {
   return guarded([&] {
     if (!program)
       return makeNullError("a place for the program");
     *program = nullptr;
-    if (!device || !manifest || !ptx)
+    if (!device || !bundle || !ptx)
       return makeNullError("a device, a manifest and PTX");
-    Result<Manifest> read = readManifest(manifest);
+    Result<Bundle> read = readBundle(bundle);
     if (!read)
       return LaunchStatus{LaunchCode::InvalidProgram, read.error()};
-    return deliver(CudaProgram::load(device->device, std::move(*read), ptx),
+    Result<Manifest> manifest = selectProgram(*read, name ? name : "");
+    if (!manifest)
+      return LaunchStatus{LaunchCode::InvalidProgram, manifest.error()};
+    return deliver(CudaProgram::load(device->device, std::move(*manifest), ptx),
                    program);
   });
 }

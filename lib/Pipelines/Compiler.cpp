@@ -11,6 +11,7 @@
 
 #include "attn/Pipelines/Compiler.h"
 
+#include "AttentionPrograms.h"
 #include "MaskReport.h"
 #include "Report.h"
 
@@ -113,7 +114,7 @@ private:
 
   FailureOr<std::string> printModule();
   FailureOr<std::string> emitLLVMIR();
-  FailureOr<runtime::Manifest> getManifest();
+  FailureOr<runtime::Bundle> getBundle();
   /// Runs code generation on first use: the header embeds the same PTX.
   FailureOr<std::string> getPtx();
 
@@ -137,9 +138,10 @@ private:
   const CompileOptions &options;
   TargetInfo target;
   std::optional<std::string> ptx;
+  std::optional<runtime::Bundle> bundle;
+  std::vector<runtime::ProgramCall> calls; ///< of several programs
   std::vector<Note> notes;
-  std::vector<std::string> selections; ///< as getReportJson writes them
-  std::vector<llvm::json::Value> masks;
+  std::vector<ProgramChoice> choices;
   std::optional<std::pair<Location, std::string>> firstWarning;
   CompileResult result;
 };
@@ -232,6 +234,9 @@ LogicalResult Compilation::runStages() {
   std::optional<NormalForm> form = getNormalForm(module);
   if (failed(checkDeviceAsserts(form)))
     return failure();
+  bool isRaised = form && *form < NormalForm::Tiled;
+  if (target.kind == TargetKind::Gpu && isRaised && needsPrograms(module))
+    calls = convertToPrograms(module);
   for (const Stage &stage : stages) {
     if (form && stage.ensures <= *form)
       continue;
@@ -241,10 +246,13 @@ LogicalResult Compilation::runStages() {
       return failure();
     if (stage.ensures != NormalForm::Tensor)
       continue;
+    if (target.kind == TargetKind::Gpu) {
+      remarkOtherResults(module);
+      if (needsPrograms(module))
+        calls = convertToPrograms(module);
+    }
     if (failed(noteSelections()))
       return failure();
-    if (target.kind == TargetKind::Gpu)
-      remarkOtherResults(module);
   }
   if (target.kind == TargetKind::Cpu &&
       failed(runPasses("attn-cpu-pipeline", [&](OpPassManager &pm) {
@@ -270,8 +278,10 @@ LogicalResult Compilation::noteSelections() {
     if (failed(selection))
       return WalkResult::interrupt();
     AttentionProblem problem = getProblem(op);
-    selections.push_back(getReportJson(problem, target, *selection).dump());
-    masks.push_back(describeMask(op, problem, target, selection->chosen()));
+    choices.push_back(
+        {op->getParentOfType<func::FuncOp>().getName().str(),
+         getReportJson(problem, target, *selection).dump(),
+         describeMask(op, problem, target, selection->chosen())});
     return WalkResult::advance();
   });
   return failure(walk.wasInterrupted());
@@ -307,8 +317,17 @@ FailureOr<std::string> Compilation::emitLLVMIR() {
   return text;
 }
 
-FailureOr<runtime::Manifest> Compilation::getManifest() {
-  return manifestOf(module, {options.name, target.name});
+FailureOr<runtime::Bundle> Compilation::getBundle() {
+  if (bundle)
+    return *bundle;
+  FailureOr<std::vector<runtime::Manifest>> programs =
+      manifestsOf(module, {options.name, target.name});
+  if (failed(programs))
+    return failure();
+  nameOperands(calls, *programs);
+  bundle = runtime::Bundle{options.name, target.name, options.name + ".ptx",
+                           std::move(*programs), std::move(calls)};
+  return *bundle;
 }
 
 FailureOr<std::string> Compilation::emit(ArtifactKind kind) {
@@ -319,17 +338,17 @@ FailureOr<std::string> Compilation::emit(ArtifactKind kind) {
   if (kind == ArtifactKind::Ptx)
     return getPtx();
 
-  FailureOr<runtime::Manifest> manifest = getManifest();
-  if (failed(manifest))
+  FailureOr<runtime::Bundle> written = getBundle();
+  if (failed(written))
     return failure();
   if (kind == ArtifactKind::Manifest)
-    return runtime::writeManifest(*manifest);
+    return runtime::writeBundle(*written);
   if (kind == ArtifactKind::Report)
-    return writeReport(*manifest, selections, masks, notes, result.times);
+    return writeReport(*written, choices, notes, result.times);
   FailureOr<std::string> embedded = getPtx();
   if (failed(embedded))
     return failure();
-  return emitHeader(*manifest, *embedded);
+  return emitHeader(*written, *embedded);
 }
 
 LogicalResult Compilation::noteDiagnostic(Diagnostic &diagnostic) {

@@ -11,8 +11,9 @@
 
 #include "attn/Pipelines/Passes.h"
 
+#include "AttentionPrograms.h"
+
 #include "attn/Conversion/Passes.h"
-#include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
 #include "attn/Pipelines/Compiler.h"
 #include "attn/Pipelines/Pipelines.h"
 
@@ -31,25 +32,6 @@ namespace attn {
 
 using namespace mlir;
 using namespace attn;
-
-/// "f_attention" for an attention in @f.
-static std::string getKernelName(Operation *attention) {
-  auto parent = attention->getParentOfType<SymbolOpInterface>();
-  // The module itself may have a name, which says less than none.
-  bool isNamed = parent && !isa<ModuleOp>(parent) && parent.getNameAttr();
-  return isNamed ? (parent.getName() + "_attention").str() : "attention";
-}
-
-/// The same for attentions that one kernel can serve: the module, without its
-/// function's name and without locations.
-static std::string getKey(ExtractedAttention &extracted) {
-  StringAttr name = extracted.function.getSymNameAttr();
-  extracted.function.setName("f");
-  std::string key;
-  llvm::raw_string_ostream(key) << *extracted.module;
-  extracted.function.setName(name);
-  return key;
-}
 
 /// Replaces one attention by linalg ops, and touches nothing else.
 static void convertToLinalg(Operation *attention) {
@@ -122,6 +104,8 @@ Outline::compileKernel(Operation *attention, ExtractedAttention &extracted) {
   options.targetFields = targetFields;
   options.schedule = schedule;
   options.allowTf32 = allowTf32;
+  options.deterministic = deterministic;
+  options.deviceAsserts = deviceAsserts;
   options.name = extracted.function.getName();
   options.artifacts = {ArtifactKind::Ptx, ArtifactKind::Manifest};
   if (!directory.empty())
@@ -145,7 +129,7 @@ Outline::compileKernel(Operation *attention, ExtractedAttention &extracted) {
 FailureOr<func::FuncOp> Outline::getKernel(Operation *attention,
                                            ExtractedAttention &extracted) {
   auto host = attention->getParentOfType<ModuleOp>();
-  std::string key = getKey(extracted);
+  std::string key = getProgramKey(extracted);
   func::FuncOp &known = kernels[host][key];
   if (known)
     return known;
@@ -170,7 +154,7 @@ FailureOr<func::FuncOp> Outline::getKernel(Operation *attention,
 
 LogicalResult Outline::outline(Operation *attention) {
   ExtractedAttention extracted =
-      extractAttention(attention, getKernelName(attention));
+      extractAttention(attention, getProgramName(attention));
   std::string reason;
   FailureOr<func::FuncOp> kernel = failure();
   {
@@ -204,12 +188,7 @@ LogicalResult Outline::outline(Operation *attention) {
 
 void Outline::runOnOperation() {
   kernels.clear();
-  SmallVector<Operation *> attentions;
-  getOperation()->walk([&](Operation *op) {
-    if (isa<AttentionOp, AttentionBackwardOp>(op))
-      attentions.push_back(op);
-  });
-  for (Operation *attention : attentions)
+  for (Operation *attention : findAttentions(getOperation()))
     if (failed(outline(attention)))
       return signalPassFailure();
 }

@@ -6,6 +6,7 @@
 
 #include "Report.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
@@ -41,14 +42,48 @@ static json::Array describeTraffic(const runtime::Manifest &manifest) {
   return traffic;
 }
 
-std::string attn::writeReport(const runtime::Manifest &manifest,
-                              llvm::ArrayRef<std::string> selections,
-                              llvm::ArrayRef<json::Value> masks,
+/// What the compiler decided for a program; `choices` are all of its own.
+static json::Object describeProgram(const runtime::Manifest &manifest,
+                                    llvm::ArrayRef<ProgramChoice> choices) {
+  json::Array selections, masks;
+  for (const ProgramChoice &choice : choices) {
+    selections.push_back(parseObject(choice.selection));
+    masks.push_back(choice.mask);
+  }
+  return json::Object{
+      {"name", manifest.name},
+      {"schedule", parseObject(manifest.schedule)},
+      {"semantics", parseObject(manifest.semantics)},
+      {"kernels", describeKernels(manifest)},
+      {"predicted_bytes", describeTraffic(manifest)},
+      {"selections", std::move(selections)},
+      {"masks", std::move(masks)},
+  };
+}
+
+/// The choices of a program.
+static std::vector<ProgramChoice>
+filterChoices(llvm::ArrayRef<ProgramChoice> choices, llvm::StringRef program) {
+  std::vector<ProgramChoice> own;
+  llvm::copy_if(choices, std::back_inserter(own),
+                [&](const ProgramChoice &c) { return c.program == program; });
+  return own;
+}
+
+std::string attn::writeReport(const runtime::Bundle &bundle,
+                              llvm::ArrayRef<ProgramChoice> choices,
                               llvm::ArrayRef<Note> notes,
                               llvm::ArrayRef<StepTime> times) {
-  json::Array selectionList;
-  for (const std::string &selection : selections)
-    selectionList.push_back(parseObject(selection));
+  json::Object report;
+  if (bundle.programs.size() == 1 && bundle.calls.empty()) {
+    report = describeProgram(bundle.programs.front(), choices);
+  } else {
+    json::Array programs;
+    for (const runtime::Manifest &program : bundle.programs)
+      programs.push_back(
+          describeProgram(program, filterChoices(choices, program.name)));
+    report["programs"] = std::move(programs);
+  }
   json::Array noteList;
   for (const Note &note : notes)
     noteList.push_back(json::Object{{"severity", note.severity},
@@ -58,18 +93,10 @@ std::string attn::writeReport(const runtime::Manifest &manifest,
   for (const StepTime &time : times)
     timeList.push_back(
         json::Object{{"step", time.step}, {"milliseconds", time.milliseconds}});
-  json::Value report = json::Object{
-      {"schema", "attn-mlir/report/1"},
-      {"name", manifest.name},
-      {"target", manifest.target},
-      {"schedule", parseObject(manifest.schedule)},
-      {"semantics", parseObject(manifest.semantics)},
-      {"kernels", describeKernels(manifest)},
-      {"predicted_bytes", describeTraffic(manifest)},
-      {"selections", std::move(selectionList)},
-      {"masks", json::Array(masks)},
-      {"notes", std::move(noteList)},
-      {"times", std::move(timeList)},
-  };
-  return llvm::formatv("{0:2}\n", report);
+  report["schema"] = "attn-mlir/report/1";
+  report["name"] = bundle.name;
+  report["target"] = bundle.target;
+  report["notes"] = std::move(noteList);
+  report["times"] = std::move(timeList);
+  return llvm::formatv("{0:2}\n", json::Value(std::move(report)));
 }

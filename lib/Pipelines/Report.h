@@ -8,7 +8,7 @@
 #define ATTN_LIB_PIPELINES_REPORT_H
 
 #include "attn/Pipelines/Compiler.h"
-#include "attn/Runtime/Manifest.h"
+#include "attn/Runtime/Bundle.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -24,14 +24,20 @@ struct Note {
   std::string message;
 };
 
+/// What was chosen for one attention.
+struct ProgramChoice {
+  std::string program;
+  /// The ranked schedules, and why the others were rejected: a JSON object.
+  std::string selection;
+  llvm::json::Value mask; ///< as describeMask gives it
+};
+
 /// NAME.report.json: schedule, launches and predicted traffic as the manifest
-/// has them, `selections` (a JSON object for each attention: the ranked
-/// schedules, and why the others were rejected), `masks` (for each attention,
-/// as describeMask gives it), the notes, and the time of
-/// each step in milliseconds.
-std::string writeReport(const runtime::Manifest &manifest,
-                        llvm::ArrayRef<std::string> selections,
-                        llvm::ArrayRef<llvm::json::Value> masks,
+/// has them, the selections and masks of each attention, the notes, and the
+/// time of each step in milliseconds. Of a bundle the programs and their
+/// `choices` are in a list.
+std::string writeReport(const runtime::Bundle &bundle,
+                        llvm::ArrayRef<ProgramChoice> choices,
                         llvm::ArrayRef<Note> notes,
                         llvm::ArrayRef<StepTime> times);
 

@@ -10,13 +10,13 @@
 ///
 //===----------------------------------------------------------------------===//
 
+#include "attn/Runtime/Bundle.h"
 #include "attn/Runtime/Manifest.h"
+
+#include "JsonCursor.h"
 #include "ManifestNames.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <initializer_list>
 
 using namespace attn;
 using namespace attn::runtime;
@@ -68,122 +68,6 @@ const Workspace *Manifest::findWorkspace(const std::string &name) const {
 }
 
 namespace {
-
-/// A JSON value with its path; the first error of the whole walk is kept in
-/// `error`, and every later access of a failed walk is harmless.
-class Cursor {
-public:
-  Cursor(const json &value, std::string path, std::optional<Error> &error)
-      : value(value), path(std::move(path)), error(error) {}
-
-  bool expectObject(std::initializer_list<const char *> fields) const {
-    if (!value.is_object())
-      return fail("expected an object");
-    for (const auto &item : value.items()) {
-      auto known = [&](const char *field) { return item.key() == field; };
-      if (std::none_of(fields.begin(), fields.end(), known))
-        return fail("unknown field '" + item.key() + "'");
-    }
-    return true;
-  }
-
-  bool has(const char *field) const {
-    return value.is_object() && value.contains(field);
-  }
-
-  /// The value of a field; a null value, with an error, when it is missing.
-  Cursor field(const char *field) const {
-    std::string inner = path.empty() ? field : path + "." + field;
-    if (has(field))
-      return Cursor(value[field], inner, error);
-    fail(std::string("missing field '") + field + "'");
-    return Cursor(null(), inner, error);
-  }
-
-  std::string string() const {
-    if (value.is_string())
-      return value.get<std::string>();
-    fail("expected a string");
-    return {};
-  }
-
-  int64_t integer() const {
-    if (value.is_number_integer())
-      return value.get<int64_t>();
-    fail("expected an integer");
-    return 0;
-  }
-
-  /// An expression: a string, or a bare number.
-  std::string expr() const {
-    if (value.is_number())
-      return value.dump();
-    return string();
-  }
-
-  /// A free-form object, as text.
-  std::string object() const {
-    if (!value.is_object())
-      fail("expected an object");
-    return value.dump();
-  }
-
-  template <typename E, size_t N>
-  E oneOf(const EnumName<E> (&table)[N]) const {
-    std::string text = string(), list;
-    for (const EnumName<E> &entry : table) {
-      if (text == entry.text)
-        return entry.value;
-      list += (list.empty() ? "" : ", ") + std::string(entry.text);
-    }
-    fail("expected one of " + list + ", got '" + text + "'");
-    return table[0].value;
-  }
-
-  /// `read` of every element of an array.
-  template <typename Fn>
-  auto list(Fn read) const -> std::vector<decltype(read(*this))> {
-    std::vector<decltype(read(*this))> result;
-    if (!value.is_array()) {
-      fail("expected an array");
-      return result;
-    }
-    for (size_t i = 0; i < value.size(); ++i)
-      result.push_back(
-          read(Cursor(value[i], path + "[" + std::to_string(i) + "]", error)));
-    return result;
-  }
-
-  /// Three values; shorter arrays are filled up with `rest`.
-  template <typename T, typename Fn>
-  std::array<T, 3> triple(Fn read, T rest) const {
-    std::array<T, 3> result{rest, rest, rest};
-    std::vector<T> values = list(read);
-    if (values.empty() || values.size() > 3)
-      fail("expected 1 to 3 values, got " + std::to_string(values.size()));
-    for (size_t i = 0; i < values.size() && i < 3; ++i)
-      result[i] = values[i];
-    return result;
-  }
-
-  bool fail(const std::string &what) const {
-    if (!error)
-      error = Error{(path.empty() ? "manifest" : path) + ": " + what};
-    return false;
-  }
-
-  bool isString() const { return value.is_string(); }
-
-private:
-  static const json &null() {
-    static const json value;
-    return value;
-  }
-
-  const json &value;
-  std::string path;
-  std::optional<Error> &error;
-};
 
 std::string readExpr(const Cursor &c) { return c.expr(); }
 int64_t readInteger(const Cursor &c) { return c.integer(); }
@@ -318,7 +202,9 @@ PredictedBytes readPredictedBytes(const Cursor &c) {
   return predicted;
 }
 
-Manifest readRoot(const Cursor &c) {
+} // namespace
+
+Manifest attn::runtime::readManifest(const Cursor &c) {
   Manifest manifest;
   if (!c.expectObject({"schema", "name", "target", "ptx", "operands",
                        "constraints", "workspaces", "kernels", "repeat",
@@ -349,17 +235,16 @@ Manifest readRoot(const Cursor &c) {
   return manifest;
 }
 
-} // namespace
-
 Result<Manifest> attn::runtime::readManifest(const std::string &text) {
-  json root;
-  try {
-    root = json::parse(text);
-  } catch (const json::exception &exception) {
-    return Error{std::string("manifest is not JSON: ") + exception.what()};
+  Result<json> root = parseJson(text);
+  if (!root)
+    return Error{root.error()};
+  if (isBundle(*root)) {
+    Result<Bundle> bundle = readBundle(text);
+    return bundle ? selectProgram(*bundle, "") : Error{bundle.error()};
   }
   std::optional<Error> error;
-  Manifest manifest = readRoot(Cursor(root, "", error));
+  Manifest manifest = readManifest(Cursor(*root, "", error));
   if (!error)
     error = validate(manifest);
   if (error)

@@ -70,7 +70,8 @@ static FunctionType promoteSignature(FunctionType type) {
 
 FailureOr<std::unique_ptr<CpuJit>>
 attn::run::compileForCpu(func::FuncOp function, CpuPath path,
-                         const Options &options) {
+                         const Options &options,
+                         const HostFunctions &externals) {
   auto original = function->getParentOfType<ModuleOp>();
   OwningOpRef<ModuleOp> module = original.clone();
   FunctionType signature = function.getFunctionType();
@@ -94,5 +95,6 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
     signature = promoteSignature(signature);
   // References run once: compiling them longer than that does not pay.
   int optLevel = path == CpuPath::Device ? 3 : 0;
-  return CpuJit::compile(*module, function.getName(), signature, optLevel);
+  return CpuJit::compile(*module, function.getName(), signature, optLevel,
+                         externals);
 }

@@ -26,10 +26,11 @@ enum class CpuPath {
   Float64,
 };
 
-/// Compiles a copy of the function's module; prints diagnostics.
+/// Compiles a copy of the function's module, whose external functions are
+/// `externals`; prints diagnostics.
 mlir::FailureOr<std::unique_ptr<CpuJit>>
-compileForCpu(mlir::func::FuncOp function, CpuPath path,
-              const Options &options);
+compileForCpu(mlir::func::FuncOp function, CpuPath path, const Options &options,
+              const HostFunctions &externals = {});
 
 /// Removes what `function` does not need, so that only this is compiled.
 void addIsolation(mlir::OpPassManager &pm, mlir::ModuleOp module,

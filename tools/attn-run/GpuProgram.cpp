@@ -1,12 +1,11 @@
-//===- GpuProgram.cpp - A function whose attention is a GPU's kernel ------===//
+//===- GpuProgram.cpp - A function with a GPU's kernels -------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The kernel runs from PTX and manifest alone, as a launcher would run it: the
-// manifest's `semantics.arguments` and `.results` say which tensor is which
-// operand.
+// --attn-outline compiles the attentions and leaves calls in their places. The
+// rest is compiled for the CPU, and calls back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,12 +15,15 @@
 #include "CudaKernel.h"
 #include "Verify.h"
 
-#include "attn/Interpreter/Interpreter.h"
-#include "attn/Pipelines/Compiler.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Pipelines/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
 
 #include "mlir/Pass/PassManager.h"
-#include "llvm/Support/JSON.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <cstdio>
+#include <cstdlib>
 
 using namespace mlir;
 using namespace attn;
@@ -44,46 +46,105 @@ static OwningOpRef<ModuleOp> makeTensorForm(func::FuncOp function) {
   return module;
 }
 
-/// Compiles a part of the function that runs on the CPU.
-static FailureOr<std::unique_ptr<CpuJit>>
-compilePart(ModuleOp part, StringRef name, const Options &options) {
-  if (!part)
-    return std::unique_ptr<CpuJit>();
-  return compileForCpu(part.lookupSymbol<func::FuncOp>(name), CpuPath::Device,
-                       options);
+static LogicalResult outline(ModuleOp module, const Options &options) {
+  OutlinePassOptions outline;
+  outline.target = options.target;
+  outline.allowTf32 = options.allowTf32;
+  outline.deterministic = options.deterministic;
+  outline.deviceAsserts = options.deviceAsserts;
+  PassManager pm(module.getContext(), ModuleOp::getOperationName());
+  pm.addPass(createOutlinePass(outline));
+  return pm.run(module);
 }
 
-LogicalResult GpuProgram::compileParts(const Options &options) {
-  CompileOptions compileOptions;
-  compileOptions.target = options.target;
-  compileOptions.allowTf32 = options.allowTf32;
-  compileOptions.deterministic = options.deterministic;
-  compileOptions.deviceAsserts = options.deviceAsserts;
-  compileOptions.artifacts = {ArtifactKind::Ptx, ArtifactKind::Manifest};
-  compileOptions.name = name;
-  definition = cast<ModuleOp>(split.attention->clone());
-  FailureOr<CompileResult> result =
-      attn::compile(*split.attention, compileOptions);
-  if (failed(result))
-    return failure();
-  ptx = result->artifacts[0].content;
-  Result<runtime::Manifest> read =
-      runtime::readManifest(result->artifacts[1].content);
-  if (!read)
-    return failure(reportError(read.error()));
-  manifest = *read;
+/// The function called, if it is a kernel's.
+static func::FuncOp getKernel(func::CallOp call) {
+  auto module = call->getParentOfType<ModuleOp>();
+  auto function = module.lookupSymbol<func::FuncOp>(call.getCallee());
+  return function && function->hasAttr(kernelAttrName) ? function : nullptr;
+}
 
-  auto before = compilePart(split.prologue.get(), name, options);
-  auto after = compilePart(split.epilogue.get(), name, options);
-  if (failed(before) || failed(after))
-    return failure();
-  prologue = std::move(*before);
-  epilogue = std::move(*after);
+/// Each function that stands for kernels, with what it computes: the calls are
+/// where the attentions were in `original`, in the same order.
+LogicalResult GpuProgram::readKernels(ModuleOp outlined, ModuleOp original) {
+  SmallVector<Operation *> attentions;
+  original.walk([&](Operation *op) {
+    if (isa<AttentionOp, AttentionBackwardOp>(op))
+      attentions.push_back(op);
+  });
+  SmallVector<func::FuncOp> called;
+  outlined.walk([&](func::CallOp call) {
+    if (func::FuncOp kernel = getKernel(call))
+      called.push_back(kernel);
+  });
+  numCalls = called.size();
+  llvm::StringSet<> known;
+  for (auto [attention, function] : llvm::zip_equal(attentions, called)) {
+    if (!known.insert(function.getName()).second)
+      continue;
+    auto files = function->getAttrOfType<DictionaryAttr>(kernelAttrName);
+    Result<runtime::Manifest> manifest = runtime::readManifest(
+        files.getAs<StringAttr>("manifest").getValue().str());
+    if (!manifest)
+      return failure(reportError(manifest.error()));
+    kernels.push_back(std::make_unique<AttentionKernel>(AttentionKernel{
+        std::move(*manifest), files.getAs<StringAttr>("ptx").getValue().str(),
+        extractAttention(attention, function.getName())}));
+  }
   return success();
 }
 
-FailureOr<GpuProgram> GpuProgram::compile(func::FuncOp function,
-                                          const Options &options) {
+/// The index of each value in `from`; nothing if one is not there.
+static std::optional<std::vector<size_t>> indicesIn(ValueRange values,
+                                                    ArrayRef<Value> from) {
+  std::vector<size_t> indices;
+  for (Value value : values) {
+    const auto *it = llvm::find(from, value);
+    if (it == from.end())
+      return std::nullopt;
+    indices.push_back(it - from.begin());
+  }
+  return indices;
+}
+
+/// Compiles what is around the calls, if that is anything.
+LogicalResult GpuProgram::compileHost(func::FuncOp function,
+                                      const Options &options) {
+  Block &body = function.getBody().front();
+  auto call = dyn_cast<func::CallOp>(body.front());
+  if (call && getKernel(call) && call->getNextNode() == body.getTerminator()) {
+    SmallVector<Value> values(body.getArguments());
+    auto given = indicesIn(call.getOperands(), values);
+    llvm::append_range(values, call.getResults());
+    auto returned = indicesIn(body.getTerminator()->getOperands(), values);
+    if (given && returned) {
+      arguments = std::move(*given);
+      results = std::move(*returned);
+      return success();
+    }
+  }
+  HostFunctions externals;
+  for (const std::unique_ptr<AttentionKernel> &kernel : kernels) {
+    std::string name = kernel->definition.function.getName().str();
+    auto run = [this, kernel = kernel.get()](const Tensors &tensors) {
+      std::optional<Tensors> results = currentCall(*kernel, tensors);
+      if (!results) { // The error has been printed.
+        std::fflush(stdout);
+        std::_Exit(1);
+      }
+      return std::move(*results);
+    };
+    externals[name] = {kernel->definition.function.getFunctionType(), run};
+  }
+  auto jit = compileForCpu(function, CpuPath::Device, options, externals);
+  if (failed(jit))
+    return failure();
+  host = std::move(*jit);
+  return success();
+}
+
+FailureOr<std::unique_ptr<GpuProgram>>
+GpuProgram::compile(func::FuncOp function, const Options &options) {
   auto fail = [&] {
     return failure(reportError("cannot compile @" + function.getName().str() +
                                " for " + options.target));
@@ -91,14 +152,19 @@ FailureOr<GpuProgram> GpuProgram::compile(func::FuncOp function,
   OwningOpRef<ModuleOp> module = makeTensorForm(function);
   if (!module)
     return fail();
-  FailureOr<AttentionSplit> split =
-      splitAtAttention(module->lookupSymbol<func::FuncOp>(function.getName()));
-  if (failed(split))
+  OwningOpRef<ModuleOp> original = module->clone();
+  auto program = std::make_unique<GpuProgram>();
+  program->target = options.target;
+  if (failed(outline(*module, options)) ||
+      failed(program->readKernels(*module, *original)))
     return fail();
-  GpuProgram program;
-  program.name = function.getName().str();
-  program.split = std::move(*split);
-  if (failed(program.compileParts(options)))
+  if (program->kernels.empty()) {
+    function.emitError() << "expected an attention in @" << function.getName()
+                         << " for a GPU, got none";
+    return fail();
+  }
+  auto host = module->lookupSymbol<func::FuncOp>(function.getName());
+  if (failed(program->compileHost(host, options)))
     return fail();
   return program;
 }
@@ -107,125 +173,81 @@ FailureOr<GpuProgram> GpuProgram::compile(func::FuncOp function,
 // Execution
 //===----------------------------------------------------------------------===//
 
-/// The number that `semantics.KEY` gives for an operand.
-static std::optional<size_t> getIndex(const runtime::Manifest &manifest,
-                                      StringRef key,
-                                      const runtime::Operand &operand) {
-  auto semantics = llvm::json::parse(manifest.semantics);
-  if (!semantics) {
-    llvm::consumeError(semantics.takeError());
-    return std::nullopt;
-  }
-  const llvm::json::Object *object = semantics->getAsObject();
-  const llvm::json::Object *numbers = object ? object->getObject(key) : nullptr;
-  std::optional<int64_t> number =
-      numbers ? numbers->getInteger(operand.name) : std::nullopt;
-  if (!number || *number < 0)
-    return std::nullopt;
-  return static_cast<size_t>(*number);
-}
-
-/// The attention's arguments as the kernels' operands; outputs are absent.
-std::optional<KernelOperands>
-GpuProgram::makeOperands(const std::vector<HostTensor> &arguments) const {
-  KernelOperands operands;
-  for (const runtime::Operand &operand : manifest.operands) {
-    operands.emplace_back();
-    if (operand.role != runtime::OperandRole::Input)
-      continue;
-    std::optional<size_t> index = getIndex(manifest, "arguments", operand);
-    if (!index || *index >= arguments.size()) {
-      reportError("operand " + operand.name +
-                  " of the kernel: expected an argument of the attention");
-      return std::nullopt;
-    }
-    operands.back() = arguments[*index];
-  }
-  return operands;
-}
-
+/// Calls the function with `call` in the place of each attention.
 std::optional<std::vector<HostTensor>>
-GpuProgram::runKernels(const std::vector<HostTensor> &arguments,
-                       const Options &options) const {
-  std::optional<KernelOperands> operands = makeOperands(arguments);
-  if (!operands)
+GpuProgram::callHost(const Tensors &inputs, const Call &call) {
+  if (host) {
+    currentCall = call;
+    return host->run(inputs);
+  }
+  Tensors given;
+  for (size_t index : arguments)
+    given.push_back(inputs[index]);
+  std::optional<Tensors> returned = call(*kernels.front(), given);
+  if (!returned)
     return std::nullopt;
-  bool succeeded = options.cuda
-                       ? runOnDevice(*options.cuda, manifest, ptx, *operands)
-                       : runInSimulator(manifest, ptx, *operands, options);
-  if (!succeeded)
-    return std::nullopt;
-  std::vector<HostTensor> results(manifest.operands.size());
-  size_t count = 0;
-  for (size_t i = 0; i < operands->size(); ++i)
-    if (auto index = getIndex(manifest, "results", manifest.operands[i])) {
-      results[*index] = std::move(*(*operands)[i]);
-      ++count;
-    }
-  results.resize(count);
-  return results;
-}
-
-std::vector<HostTensor>
-GpuProgram::runPrologue(const std::vector<HostTensor> &inputs) {
-  if (prologue)
-    return prologue->run(inputs);
-  std::vector<HostTensor> arguments;
-  for (unsigned index : split.arguments)
-    arguments.push_back(inputs[index]);
-  return arguments;
-}
-
-std::vector<HostTensor>
-GpuProgram::runEpilogue(const std::vector<HostTensor> &inputs,
-                        const std::vector<HostTensor> &results) {
-  std::vector<HostTensor> values = inputs;
-  values.insert(values.end(), results.begin(), results.end());
-  if (epilogue)
-    return epilogue->run(values);
-  std::vector<HostTensor> selected;
-  for (unsigned index : split.results)
+  Tensors values = inputs, selected;
+  llvm::append_range(values, *returned);
+  for (size_t index : results)
     selected.push_back(values[index]);
   return selected;
 }
 
+/// The options of call `number` of a run, whose files are its own.
+static Options getOptionsOfCall(const Options &options, size_t number) {
+  Options own = options;
+  if (number == 0)
+    return own;
+  for (std::string *file : {&own.report, &own.trace})
+    if (!file->empty())
+      *file += "." + std::to_string(number);
+  return own;
+}
+
 std::optional<std::vector<HostTensor>>
 GpuProgram::run(const std::vector<HostTensor> &inputs, const Options &options) {
-  auto results = runKernels(runPrologue(inputs), options);
-  if (!results)
-    return std::nullopt;
-  return runEpilogue(inputs, *results);
+  size_t count = 0;
+  return callHost(inputs, [&](AttentionKernel &kernel, const Tensors &tensors) {
+    return kernel.run(tensors, getOptionsOfCall(options, count++));
+  });
 }
 
 std::optional<std::vector<double>>
 GpuProgram::time(const std::vector<HostTensor> &inputs,
                  const Options &options) {
-  std::optional<KernelOperands> operands = makeOperands(runPrologue(inputs));
-  if (!operands)
+  std::vector<double> total(static_cast<size_t>(options.repeat));
+  auto timeCall = [&](AttentionKernel &kernel,
+                      const Tensors &tensors) -> std::optional<Tensors> {
+    std::optional<KernelOperands> operands = kernel.makeOperands(tensors);
+    if (!operands)
+      return std::nullopt;
+    auto seconds = timeOnDevice(*options.cuda, kernel.manifest, kernel.ptx,
+                                *operands, options.repeat);
+    if (!seconds)
+      return std::nullopt;
+    for (auto [sum, one] : llvm::zip_equal(total, *seconds))
+      sum += one;
+    return kernel.run(tensors, options);
+  };
+  if (!callHost(inputs, timeCall))
     return std::nullopt;
-  return timeOnDevice(*options.cuda, manifest, ptx, *operands, options.repeat);
+  return total;
 }
 
 std::optional<std::vector<reference::Tensor>>
 GpuProgram::runUnfusedTf32(const std::vector<HostTensor> &inputs) {
-  auto results =
-      interpret(definition->lookupSymbol<func::FuncOp>(name),
-                runPrologue(inputs), EvaluationPrecision::UnfusedTf32);
-  if (failed(results))
+  auto tensors =
+      callHost(inputs, [](AttentionKernel &kernel, const Tensors &arguments) {
+        return kernel.runUnfusedTf32(arguments);
+      });
+  if (!tensors)
     return std::nullopt;
-  std::vector<HostTensor> tensors;
-  for (const reference::Tensor &result : *results)
-    tensors.push_back(toHostTensor(result));
-  return toReference(runEpilogue(inputs, tensors));
+  return toReference(*tensors);
 }
 
 bool GpuProgram::isDeterministic() const {
-  auto semantics = llvm::json::parse(manifest.semantics);
-  if (!semantics)
-    llvm::consumeError(semantics.takeError());
-  const llvm::json::Object *object =
-      semantics ? semantics->getAsObject() : nullptr;
-  return !object || object->getBoolean("deterministic").value_or(true);
+  return llvm::all_of(
+      kernels, [](const auto &kernel) { return kernel->isDeterministic(); });
 }
 
 std::string GpuProgram::describe(const Options &options) const {
@@ -233,6 +255,10 @@ std::string GpuProgram::describe(const Options &options) const {
   if (options.cuda)
     device = options.cuda->getName() +
              " (cuda:" + std::to_string(options.cuda->getOrdinal()) + ")";
-  return manifest.target + (options.cuda ? " on " : " in ") + device +
-         (prologue || epilogue ? ", all but the attention on cpu" : "");
+  std::string rest;
+  if (host)
+    rest = numCalls == 1 ? ", all but the attention on cpu"
+                         : ", all but the " + std::to_string(numCalls) +
+                               " attentions on cpu";
+  return target + (options.cuda ? " on " : " in ") + device + rest;
 }

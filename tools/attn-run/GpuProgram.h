@@ -1,4 +1,4 @@
-//===- GpuProgram.h - A function with a GPU's kernel ------------*- C++ -*-===//
+//===- GpuProgram.h - A function with a GPU's kernels -----------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -7,26 +7,26 @@
 #ifndef ATTN_TOOLS_ATTNRUN_GPUPROGRAM_H
 #define ATTN_TOOLS_ATTNRUN_GPUPROGRAM_H
 
-#include "AttentionSplit.h"
+#include "AttentionKernel.h"
 #include "Options.h"
-#include "SimKernel.h"
 
 #include "attn/Reference/Tensor.h"
 #include "attn/Runtime/HostTensor.h"
-#include "attn/Runtime/Manifest.h"
 #include "attn/Target/CPU/CpuJit.h"
 
+#include <functional>
+#include <memory>
 #include <optional>
 
 namespace attn::run {
 
-/// A function whose attention is PTX with its manifest; what is before and
-/// after it in the function runs on the CPU.
+/// A function whose attentions are PTX with manifests; what is around them,
+/// loops and branches included, runs on the CPU.
 class GpuProgram {
 public:
   /// Compiles for options.target; prints diagnostics.
-  static mlir::FailureOr<GpuProgram> compile(mlir::func::FuncOp function,
-                                             const Options &options);
+  static mlir::FailureOr<std::unique_ptr<GpuProgram>>
+  compile(mlir::func::FuncOp function, const Options &options);
 
   /// Calls the function, its kernels on the device that the options name, in
   /// the simulator in the schedule options.scheduleSeed.
@@ -34,43 +34,43 @@ public:
   std::optional<std::vector<runtime::HostTensor>>
   run(const std::vector<runtime::HostTensor> &inputs, const Options &options);
 
-  /// Seconds that each of options.repeat launches of the kernels took on the
-  /// options' GPU, without what the CPU does before and after. Prints what is
-  /// wrong and returns nothing.
+  /// Seconds that the kernels took on the options' GPU in each of
+  /// options.repeat rounds, all calls together, without what the CPU does.
+  /// Prints what is wrong and returns nothing.
   std::optional<std::vector<double>>
   time(const std::vector<runtime::HostTensor> &inputs, const Options &options);
 
-  /// The same with the attention computed unfused, with tf32 products: the
+  /// The same with the attentions computed unfused, with tf32 products: the
   /// yardstick of results that were allowed tf32. Prints why where it cannot.
   std::optional<std::vector<reference::Tensor>>
   runUnfusedTf32(const std::vector<runtime::HostTensor> &inputs);
 
-  /// True unless the manifest says otherwise.
   bool isDeterministic() const;
 
   /// "sm_80 in the simulator, all but the attention on cpu"
   std::string describe(const Options &options) const;
 
 private:
-  mlir::LogicalResult compileParts(const Options &options);
-  std::vector<runtime::HostTensor>
-  runPrologue(const std::vector<runtime::HostTensor> &inputs);
-  std::vector<runtime::HostTensor>
-  runEpilogue(const std::vector<runtime::HostTensor> &inputs,
-              const std::vector<runtime::HostTensor> &results);
-  std::optional<KernelOperands>
-  makeOperands(const std::vector<runtime::HostTensor> &arguments) const;
-  std::optional<std::vector<runtime::HostTensor>>
-  runKernels(const std::vector<runtime::HostTensor> &arguments,
-             const Options &options) const;
+  using Tensors = std::vector<runtime::HostTensor>;
+  /// What a call of a kernel is while the function runs.
+  using Call = std::function<std::optional<Tensors>(AttentionKernel &,
+                                                    const Tensors &)>;
 
-  std::string name;
-  AttentionSplit split;
-  /// The attention as it was before it was compiled.
-  mlir::OwningOpRef<mlir::ModuleOp> definition;
-  std::unique_ptr<CpuJit> prologue, epilogue; // null where not needed
-  runtime::Manifest manifest;
-  std::string ptx;
+  mlir::LogicalResult readKernels(mlir::ModuleOp outlined,
+                                  mlir::ModuleOp original);
+  mlir::LogicalResult compileHost(mlir::func::FuncOp function,
+                                  const Options &options);
+  std::optional<Tensors> callHost(const Tensors &inputs, const Call &call);
+
+  std::string target;
+  std::vector<std::unique_ptr<AttentionKernel>> kernels;
+  size_t numCalls = 0; ///< in the function's code
+  /// The function around its calls; null where it does nothing but call the
+  /// first kernel with these of its arguments, and return these of the
+  /// arguments and the call's results.
+  std::unique_ptr<CpuJit> host;
+  std::vector<size_t> arguments, results;
+  Call currentCall;
 };
 
 } // namespace attn::run

@@ -110,7 +110,7 @@ static void printResults(func::FuncOp function, const std::string &where,
 /// A function compiled for the device that the options name.
 struct Program {
   std::unique_ptr<CpuJit> cpu;
-  std::optional<GpuProgram> gpu;
+  std::unique_ptr<GpuProgram> gpu;
 
   static FailureOr<Program> compile(func::FuncOp function,
                                     const Options &options) {
@@ -121,7 +121,7 @@ struct Program {
         return failure();
       program.cpu = std::move(*jit);
     } else {
-      FailureOr<GpuProgram> gpu = GpuProgram::compile(function, options);
+      auto gpu = GpuProgram::compile(function, options);
       if (failed(gpu))
         return failure();
       program.gpu = std::move(*gpu);

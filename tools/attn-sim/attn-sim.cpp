@@ -12,6 +12,7 @@
 ///
 //===----------------------------------------------------------------------===//
 
+#include "attn/Runtime/Bundle.h"
 #include "attn/Runtime/Npy.h"
 #include "attn/Simulator/ManifestRunner.h"
 #include "attn/Simulator/OptionText.h"
@@ -40,6 +41,9 @@ struct CommandLine {
   cl::opt<std::string> manifest{
       "manifest", cl::value_desc("file"), cl::cat(category),
       cl::desc("The manifest (default: the PTX file's name with .json)")};
+  cl::opt<std::string> program{
+      "program", cl::value_desc("name"), cl::cat(category),
+      cl::desc("Which program to run, where the manifest has several")};
   cl::list<std::string> inputs{"input", cl::value_desc("file.npy"),
                                cl::cat(category),
                                cl::desc("Inputs, in the manifest's order")};
@@ -314,8 +318,11 @@ int main(int argc, char **argv) {
   auto text = readFile(path);
   if (!text)
     return fail(text.error());
-  auto manifest = runtime::readManifest(*text);
+  auto bundle = runtime::readBundle(*text);
+  if (!bundle)
+    return fail(path + ": " + bundle.error());
+  auto manifest = runtime::selectProgram(*bundle, flags.program);
   if (!manifest)
-    return fail(path + ": " + manifest.error());
+    return fail("--program: " + manifest.error());
   return run(flags, *manifest, *ptx);
 }

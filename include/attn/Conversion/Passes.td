@@ -66,7 +66,7 @@ def ConvertGraphToBufferizable
       dynamic sizes becomes a `tensor.reshape`.
     - Public functions keep their arguments as they are
       (`bufferization.writable = false`) and get a C interface
-      (`llvm.emit_c_interface`).
+      (`llvm.emit_c_interface`), as external functions do.
 
     Requires: linalg, tensor, arith and friends only. Ensures: the module
     bufferizes if all its ops do.

@@ -148,7 +148,8 @@ struct Manifest {
 };
 
 /// Parses and validates `text`. An error gives the JSON path and, for an
-/// expression, the column: "kernels[0].grid[1]: column 4: expected ')'".
+/// expression, the column: "kernels[0].grid[1]: column 4: expected ')'". Of a
+/// bundle (Bundle.h) with one program it is that program's.
 Result<Manifest> readManifest(const std::string &text);
 
 /// Checks what the types cannot express: names exist and are unique, ranks

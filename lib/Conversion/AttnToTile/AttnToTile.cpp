@@ -367,14 +367,6 @@ struct ConvertAttnToTile
     for (auto function : getOperation().getOps<FunctionOpInterface>())
       if (holdsAttention(function) || holdsBackward(function))
         functions.push_back(function);
-    // The manifest of a module describes one launch.
-    if (functions.size() > 1) {
-      functions[1]->emitError()
-          << "expected one function with an attention in a module compiled for "
-             "a GPU, got "
-          << functions.size() << ": put each into a module of its own";
-      return signalPassFailure();
-    }
     for (FunctionOpInterface function : functions) {
       if (failed(rejectControlFlow(function)))
         return signalPassFailure();

@@ -57,7 +57,9 @@ public:
         builder(attention.forall.getContext()) {}
 
   DictionaryAttr build() {
+    auto function = attention.forall->getParentOfType<FunctionOpInterface>();
     SmallVector<NamedAttribute> fields = {
+        field("name", text(function.getName())),
         field("operands", operands()),   field("constraints", constraints()),
         field("kernels", kernels()),     field("schedule", schedule()),
         field("semantics", semantics()),

@@ -70,13 +70,16 @@ struct ReshapeDynamicExpansion : OpRewritePattern<tensor::ExpandShapeOp> {
 };
 } // namespace
 
-/// The caller's buffers are inputs only, and calls go through the C interface.
+/// The caller's buffers are inputs only, and calls into the module and out of
+/// it go through the C interface.
 static void fixInterface(func::FuncOp function) {
-  if (function.isPrivate() || function.isExternal())
+  if (function.isPrivate() && !function.isExternal())
     return;
   OpBuilder builder(function.getContext());
   function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
                     builder.getUnitAttr());
+  if (function.isExternal())
+    return;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (isa<TensorType>(function.getArgument(i).getType()))
       function.setArgAttr(

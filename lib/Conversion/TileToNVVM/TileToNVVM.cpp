@@ -19,6 +19,7 @@
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace attn {
 #define GEN_PASS_DEF_CONVERTATTNTILETONVVM
@@ -38,8 +39,7 @@ struct ConvertAttnTileToNVVM
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
-    if (DictionaryAttr manifest = mergeManifests(kernels))
-      module->setAttr("attn.manifest", manifest);
+    setManifests(module, kernels);
     for (KernelOp kernel : kernels) {
       if (failed(expandMath(kernel)) || failed(checkMath(kernel)))
         return signalPassFailure();
@@ -62,8 +62,27 @@ private:
     return alignment(b) > alignment(a) ? b : a;
   }
 
-  /// The manifest of the module: of each kernel its own entry, with its shared
-  /// memory, which is known by now; null if no kernel has one.
+  /// Gives the module the manifest of its kernels; a list of manifests where
+  /// they are of several attentions, which have names.
+  static void setManifests(ModuleOp module, ArrayRef<KernelOp> kernels) {
+    llvm::MapVector<Attribute, SmallVector<KernelOp>> programs;
+    for (KernelOp kernel : kernels) {
+      DictionaryAttr manifest = kernel.getManifestAttr();
+      if (manifest && manifest.contains("kernels"))
+        programs[manifest.get("name")].push_back(kernel);
+    }
+    SmallVector<Attribute> manifests;
+    for (auto &[name, own] : programs)
+      manifests.push_back(mergeManifests(own));
+    if (manifests.size() == 1)
+      module->setAttr("attn.manifest", manifests.front());
+    else if (!manifests.empty())
+      module->setAttr("attn.manifest",
+                      ArrayAttr::get(module.getContext(), manifests));
+  }
+
+  /// The manifest of an attention: of each of its kernels the kernel's own
+  /// entry, with its shared memory, which is known by now.
   static DictionaryAttr mergeManifests(ArrayRef<KernelOp> kernels) {
     NamedAttrList fields;
     SmallVector<Attribute> entries, operands;
@@ -72,8 +91,6 @@ private:
     };
     for (KernelOp kernel : kernels) {
       DictionaryAttr manifest = kernel.getManifestAttr();
-      if (!manifest || !manifest.contains("kernels"))
-        continue;
       if (entries.empty()) {
         fields = manifest;
         entries = llvm::to_vector(listOf(manifest, "kernels"));
@@ -87,8 +104,6 @@ private:
            llvm::zip_equal(operands, listOf(manifest, "operands")))
         operand = getStricter(operand, own);
     }
-    if (entries.empty())
-      return {};
     MLIRContext *context = kernels.front()->getContext();
     for (Attribute &attribute : entries) {
       NamedAttrList entry(cast<DictionaryAttr>(attribute));

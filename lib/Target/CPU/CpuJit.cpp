@@ -12,6 +12,7 @@
 
 #include "attn/Target/CPU/CpuJit.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/IR/Builders.h"
@@ -194,14 +195,10 @@ CpuJit::~CpuJit() {
   retired->push_back(std::move(engine));
 }
 
-FailureOr<std::unique_ptr<CpuJit>> CpuJit::compile(ModuleOp module,
-                                                   StringRef function,
-                                                   FunctionType signature,
-                                                   int optLevel) {
-  std::unique_ptr<CpuJit> jit(new CpuJit());
-  for (Type type : signature.getInputs())
-    jit->isScalar.push_back(!isa<ShapedType>(type));
-  for (Type type : signature.getResults()) {
+FailureOr<std::vector<CpuJit::TensorType>>
+CpuJit::getTensorTypes(ModuleOp module, StringRef function, TypeRange types) {
+  std::vector<TensorType> known;
+  for (Type type : types) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     std::optional<DType> dtype =
         tensor ? getDType(tensor.getElementType()) : std::nullopt;
@@ -211,8 +208,24 @@ FailureOr<std::unique_ptr<CpuJit>> CpuJit::compile(ModuleOp module,
              << " to be ranked tensors of a type that the "
                 "host has, got "
              << type;
-    jit->results.push_back({*dtype, tensor.getRank()});
+    known.push_back({*dtype, tensor.getRank()});
   }
+  return known;
+}
+
+FailureOr<std::unique_ptr<CpuJit>> CpuJit::compile(ModuleOp module,
+                                                   StringRef function,
+                                                   FunctionType signature,
+                                                   int optLevel,
+                                                   const HostFunctions
+                                                       &externals) {
+  std::unique_ptr<CpuJit> jit(new CpuJit());
+  for (Type type : signature.getInputs())
+    jit->isScalar.push_back(!isa<ShapedType>(type));
+  auto results = getTensorTypes(module, function, signature.getResults());
+  if (failed(results) || failed(jit->defineExternals(module, externals)))
+    return failure();
+  jit->results = std::move(*results);
   DialectRegistry registry;
   registerAllToLLVMIRTranslations(registry);
   module.getContext()->appendDialectRegistry(registry);
@@ -231,7 +244,7 @@ FailureOr<std::unique_ptr<CpuJit>> CpuJit::compile(ModuleOp module,
 }
 
 //===----------------------------------------------------------------------===//
-// Calls
+// Descriptors
 //===----------------------------------------------------------------------===//
 
 static std::vector<Word> makeDescriptor(const HostTensor &tensor) {
@@ -265,11 +278,108 @@ static HostTensor copyResult(const Word *words, DType dtype, int64_t rank) {
   return tensor;
 }
 
+//===----------------------------------------------------------------------===//
+// External functions
+//===----------------------------------------------------------------------===//
+
+struct CpuJit::External {
+  HostFunction function;
+  std::vector<TensorType> arguments, results;
+};
+
+/// Writes a descriptor of a copy of the tensor, whose allocation is its
+/// reader's; returns what follows it.
+static Word *writeOwned(Word *words, const HostTensor &tensor) {
+  char *data = static_cast<char *>(
+      std::aligned_alloc(64, llvm::alignTo(tensor.data.size() + 1, 64)));
+  std::memcpy(data, tensor.data.data(), tensor.data.size());
+  words[0] = words[1] = reinterpret_cast<Word>(data);
+  words[2] = 0;
+  words = llvm::copy(tensor.shape, words + 3);
+  return llvm::copy(runtime::getRowMajorStrides(tensor.shape), words);
+}
+
+void CpuJit::callExternal(const External *external, const int64_t **arguments,
+                          int64_t *results) {
+  std::vector<HostTensor> tensors;
+  for (auto [type, words] : llvm::zip_equal(
+           external->arguments,
+           ArrayRef(arguments, external->arguments.size())))
+    tensors.push_back(copyResult(words, type.dtype, type.rank));
+  std::vector<HostTensor> returned = external->function.call(tensors);
+  assert(returned.size() == external->results.size() && "wrong results");
+  for (const HostTensor &tensor : returned)
+    results = writeOwned(results, tensor);
+}
+
+/// Gives the C interface of an external function a body, which calls
+/// `handler` with `external`, the addresses of the arguments' descriptors and
+/// that of the results'.
+static void buildBody(LLVM::LLVMFuncOp interface, bool hasResults,
+                      const void *external, const void *handler) {
+  Location loc = interface.getLoc();
+  Block *block = interface.addEntryBlock(*std::make_unique<OpBuilder>(
+      interface.getContext()));
+  OpBuilder builder = OpBuilder::atBlockBegin(block);
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  auto address = [&](const void *host) -> Value {
+    Value number = LLVM::ConstantOp::create(
+        builder, loc, builder.getI64Type(),
+        builder.getI64IntegerAttr(reinterpret_cast<int64_t>(host)));
+    return LLVM::IntToPtrOp::create(builder, loc, pointer, number);
+  };
+  ValueRange arguments = block->getArguments();
+  Value results = hasResults ? arguments.front() : address(nullptr);
+  arguments = arguments.drop_front(hasResults);
+  Value count = LLVM::ConstantOp::create(
+      builder, loc, builder.getI64Type(),
+      builder.getI64IntegerAttr(std::max<int64_t>(1, arguments.size())));
+  Value list = LLVM::AllocaOp::create(builder, loc, pointer, pointer, count);
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
+    Value slot =
+        LLVM::GEPOp::create(builder, loc, pointer, pointer, list,
+                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    LLVM::StoreOp::create(builder, loc, argument, slot);
+  }
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(builder.getContext()),
+      {pointer, pointer, pointer});
+  LLVM::CallOp::create(
+      builder, loc, type,
+      ValueRange{address(handler), address(external), list, results});
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+  interface.setLinkage(LLVM::Linkage::External);
+}
+
+LogicalResult CpuJit::defineExternals(ModuleOp module,
+                                      const HostFunctions &functions) {
+  for (const auto &[name, function] : functions) {
+    auto interface =
+        module.lookupSymbol<LLVM::LLVMFuncOp>("_mlir_ciface_" + name);
+    if (!interface || !interface.isExternal())
+      continue; // Nothing calls it.
+    auto arguments = getTensorTypes(module, name, function.type.getInputs());
+    auto returned = getTensorTypes(module, name, function.type.getResults());
+    if (failed(arguments) || failed(returned))
+      return failure();
+    externals.push_back(std::make_unique<External>(External{
+        function, std::move(*arguments), std::move(*returned)}));
+    buildBody(interface, !externals.back()->results.empty(),
+              externals.back().get(),
+              reinterpret_cast<const void *>(&callExternal));
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Calls into compiled code
+//===----------------------------------------------------------------------===//
+
 std::vector<HostTensor> CpuJit::run(ArrayRef<HostTensor> arguments,
                                     double *seconds) {
   assert(arguments.size() == isScalar.size() && "wrong number of arguments");
   size_t resultWords = 0;
-  for (const ResultType &result : results)
+  for (const TensorType &result : results)
     resultWords += 3 + 2 * result.rank;
   std::vector<Word> returned(resultWords);
 
@@ -297,7 +407,7 @@ std::vector<HostTensor> CpuJit::run(ArrayRef<HostTensor> arguments,
   std::vector<HostTensor> tensors;
   const Word *words = returned.data();
   SmallVector<void *> allocations;
-  for (const ResultType &result : results) {
+  for (const TensorType &result : results) {
     tensors.push_back(copyResult(words, result.dtype, result.rank));
     void *allocation = reinterpret_cast<void *>(words[0]);
     if (!llvm::is_contained(allocations, allocation))

@@ -24,23 +24,21 @@ using namespace attn;
 using namespace attn::runtime;
 
 namespace {
-class HeaderEmitter {
+/// Writes what launches one program: its arguments and its function.
+class ProgramEmitter {
 public:
-  HeaderEmitter(const Manifest &manifest, const std::string &ptx)
-      : manifest(manifest), ptx(ptx), name(toIdentifier(manifest.name)) {}
+  /// `file` names the PTX in the header.
+  ProgramEmitter(const Manifest &manifest, const std::string &file,
+                 const std::string &name)
+      : manifest(manifest), file(file), name(name) {}
 
   std::string emit() {
-    emitHead();
-    emitPtx();
     emitArgs();
     emitLaunch();
-    out << "\n#endif // ATTN_HEADER_" << name << "\n";
     return out.str();
   }
 
 private:
-  void emitHead();
-  void emitPtx();
   void emitArgs();
 
   void emitLaunch();
@@ -64,8 +62,7 @@ private:
   }
 
   const Manifest &manifest;
-  const std::string &ptx;
-  std::string name;
+  std::string file, name;
   std::ostringstream out;
 };
 } // namespace
@@ -120,26 +117,7 @@ static const char *tensorMapType(DType dtype) {
   return "";
 }
 
-void HeaderEmitter::emitHead() {
-  out << "// " << manifest.name << ": written by attn-opt for "
-      << manifest.target
-      << ".\n// C++17; needs cuda.h, -ldl and, when it runs, the CUDA "
-         "driver.\n"
-      << "#ifndef ATTN_HEADER_" << name << "\n#define ATTN_HEADER_" << name
-      << "\n"
-      << headerPrelude;
-}
-
-void HeaderEmitter::emitPtx() {
-  // Compilers limit the length of one literal, not of several side by side.
-  constexpr size_t chunk = 8000;
-  out << "\ninline constexpr char " << name << "_ptx[] =";
-  for (size_t at = 0; at < ptx.size(); at += chunk)
-    out << "\n    R\"PTX(" << ptx.substr(at, chunk) << ")PTX\"";
-  out << (ptx.empty() ? " \"\";\n" : ";\n");
-}
-
-void HeaderEmitter::emitArgs() {
+void ProgramEmitter::emitArgs() {
   out << "\nstruct " << name << "_Args {\n";
   for (const Operand &operand : manifest.operands) {
     out << "  /// " << runtime::name(operand.dtype) << " "
@@ -150,7 +128,7 @@ void HeaderEmitter::emitArgs() {
   out << "};\n";
 }
 
-void HeaderEmitter::emitSizes() {
+void ProgramEmitter::emitSizes() {
   std::set<std::string> bound;
   for (const Operand &operand : manifest.operands)
     for (size_t i = 0; i < operand.shape.size(); ++i) {
@@ -170,7 +148,7 @@ void HeaderEmitter::emitSizes() {
     }
 }
 
-void HeaderEmitter::emitLayoutChecks() {
+void ProgramEmitter::emitLayoutChecks() {
   for (const Operand &operand : manifest.operands) {
     size_t rank = operand.shape.size();
     out << "  check.layout<" << rank << ">(" << toLiteral(operand.name)
@@ -186,7 +164,7 @@ void HeaderEmitter::emitLayoutChecks() {
         << ");\n";
 }
 
-void HeaderEmitter::emitWorkspaces() {
+void ProgramEmitter::emitWorkspaces() {
   for (const Workspace &workspace : manifest.workspaces) {
     std::string id = toIdentifier(workspace.name);
     out << "  const size_t bytes_" << id << " = static_cast<size_t>("
@@ -204,7 +182,7 @@ void HeaderEmitter::emitWorkspaces() {
   }
 }
 
-void HeaderEmitter::emitWorkspaceRelease() {
+void ProgramEmitter::emitWorkspaceRelease() {
   for (const Workspace &workspace : manifest.workspaces) {
     std::string id = toIdentifier(workspace.name);
     out << "  if (workspace_" << id
@@ -213,7 +191,7 @@ void HeaderEmitter::emitWorkspaceRelease() {
   }
 }
 
-void HeaderEmitter::emitTensorMap(const Parameter &parameter,
+void ProgramEmitter::emitTensorMap(const Parameter &parameter,
                                   const std::string &variable) {
   const TensorMap &map = parameter.tensorMap;
   size_t rank = map.dims.size();
@@ -261,7 +239,7 @@ void HeaderEmitter::emitTensorMap(const Parameter &parameter,
       << "),\n          \"cuTensorMapEncodeTiled to succeed\");\n";
 }
 
-void HeaderEmitter::emitParameter(const Parameter &parameter,
+void ProgramEmitter::emitParameter(const Parameter &parameter,
                                   const std::string &variable) {
   auto scalar = [&](const char *type) {
     out << "    " << type << " " << variable << " = static_cast<" << type
@@ -288,7 +266,7 @@ void HeaderEmitter::emitParameter(const Parameter &parameter,
   }
 }
 
-void HeaderEmitter::emitKernel(const Kernel &kernel) {
+void ProgramEmitter::emitKernel(const Kernel &kernel) {
   auto triple = [](const auto &values, auto text) {
     return "{" + text(values[0]) + ", " + text(values[1]) + ", " +
            text(values[2]) + "}";
@@ -321,7 +299,7 @@ static std::string describeArchitecture(const std::string &target) {
          ", " + (isExact ? "true" : "false") + "}";
 }
 
-void HeaderEmitter::emitLaunch() {
+void ProgramEmitter::emitLaunch() {
   out << "\n/// Launches on `stream` in this thread's context; the first fault "
          "found is\n/// returned and nothing launched. Threads may call it at "
          "once.\n"
@@ -332,7 +310,7 @@ void HeaderEmitter::emitLaunch() {
   emitLayoutChecks();
   out << "  if (!check.status)\n    return check.status;\n"
       << "  attn_launch::Module *module = attn_launch::Module::get(\n      "
-      << name << "_ptx, " << describeArchitecture(manifest.target)
+      << file << "_ptx, " << describeArchitecture(manifest.target)
       << ", check);\n  if (!module)\n    return check.status;\n"
       << "  [[maybe_unused]] const attn_launch::Driver &cuda = "
          "attn_launch::Driver::get();\n"
@@ -350,6 +328,37 @@ void HeaderEmitter::emitLaunch() {
   out << "  return check.status;\n}\n";
 }
 
-std::string attn::emitHeader(const Manifest &manifest, const std::string &ptx) {
-  return HeaderEmitter(manifest, ptx).emit();
+static void emitHead(std::ostream &out, const Bundle &bundle) {
+  std::string name = toIdentifier(bundle.name);
+  out << "// " << bundle.name << ": written by attn-opt for " << bundle.target
+      << ".\n// C++17; needs cuda.h, -ldl and, when it runs, the CUDA "
+         "driver.\n"
+      << "#ifndef ATTN_HEADER_" << name << "\n#define ATTN_HEADER_" << name
+      << "\n"
+      << headerPrelude;
+}
+
+static void emitPtx(std::ostream &out, const Bundle &bundle,
+                    const std::string &ptx) {
+  // Compilers limit the length of one literal, not of several side by side.
+  constexpr size_t chunk = 8000;
+  out << "\ninline constexpr char " << toIdentifier(bundle.name) << "_ptx[] =";
+  for (size_t at = 0; at < ptx.size(); at += chunk)
+    out << "\n    R\"PTX(" << ptx.substr(at, chunk) << ")PTX\"";
+  out << (ptx.empty() ? " \"\";\n" : ";\n");
+}
+
+std::string attn::emitHeader(const Bundle &bundle, const std::string &ptx) {
+  std::ostringstream out;
+  std::string file = toIdentifier(bundle.name);
+  emitHead(out, bundle);
+  emitPtx(out, bundle, ptx);
+  bool isAlone = bundle.programs.size() == 1 && bundle.calls.empty();
+  for (const Manifest &program : bundle.programs)
+    out << ProgramEmitter(program, file,
+                          isAlone ? file
+                                  : file + "_" + toIdentifier(program.name))
+               .emit();
+  out << "\n#endif // ATTN_HEADER_" << file << "\n";
+  return out.str();
 }

@@ -82,12 +82,30 @@ attn::manifestFromAttr(DictionaryAttr fields, const ManifestIdentity &identity,
   return std::move(*manifest);
 }
 
-FailureOr<runtime::Manifest>
-attn::manifestOf(ModuleOp module, const ManifestIdentity &identity) {
+FailureOr<std::vector<runtime::Manifest>>
+attn::manifestsOf(ModuleOp module, const ManifestIdentity &identity) {
   auto emitError = [&] { return mlir::emitError(module.getLoc()); };
-  auto fields = module->getAttrOfType<DictionaryAttr>(manifestAttrName);
-  if (!fields)
+  Attribute attr = module->getAttr(manifestAttrName);
+  auto list = dyn_cast_if_present<ArrayAttr>(attr);
+  SmallVector<Attribute> all;
+  if (list)
+    llvm::append_range(all, list);
+  else if (attr)
+    all.push_back(attr);
+  if (all.empty() || !llvm::all_of(all, llvm::IsaPred<DictionaryAttr>))
     return emitError() << "expected a module with the dictionary '"
-                       << manifestAttrName << "', got none";
-  return manifestFromAttr(fields, identity, emitError);
+                       << manifestAttrName << "', got " << (attr ? "" : "none")
+                       << attr;
+  std::vector<runtime::Manifest> manifests;
+  for (Attribute one : all) {
+    FailureOr<runtime::Manifest> manifest =
+        manifestFromAttr(cast<DictionaryAttr>(one), identity, emitError);
+    if (failed(manifest))
+      return failure();
+    auto name = cast<DictionaryAttr>(one).getAs<StringAttr>("name");
+    if (list && name)
+      manifest->name = name.str();
+    manifests.push_back(std::move(*manifest));
+  }
+  return manifests;
 }

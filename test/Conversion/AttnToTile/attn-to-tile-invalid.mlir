@@ -87,21 +87,6 @@ func.func @two(%q: tensor<1x1x64x64xf16>) -> (tensor<1x1x64x64xf16>, tensor<1x1x
 
 // -----
 
-func.func @first(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
-  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
-      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
-  return %o : tensor<1x1x64x64xf16>
-}
-
-// expected-error @below {{expected one function with an attention in a module compiled for a GPU, got 2: put each into a module of its own}}
-func.func @second(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
-  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
-      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
-  return %o : tensor<1x1x64x64xf16>
-}
-
-// -----
-
 func.func @constant(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
   %table = arith.constant dense<[1, 2]> : tensor<2xi64>
   %c1 = arith.constant 1 : index

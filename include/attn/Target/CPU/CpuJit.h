@@ -21,7 +21,11 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Support/LLVM.h"
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace mlir {
 class ExecutionEngine;
@@ -36,15 +40,31 @@ std::optional<runtime::DType> getDType(mlir::Type type);
 /// The MLIR type of elements of `dtype`.
 mlir::Type getElementType(mlir::MLIRContext *context, runtime::DType dtype);
 
+/// A function of the host that compiled code calls: tensors to tensors. There
+/// is no way back through compiled code from one that fails: it ends the
+/// process.
+struct HostFunction {
+  /// Ranked tensors alone.
+  mlir::FunctionType type;
+  std::function<std::vector<runtime::HostTensor>(
+      const std::vector<runtime::HostTensor> &)>
+      call;
+};
+
+/// By the names of the module's external functions.
+using HostFunctions = std::map<std::string, HostFunction>;
+
 /// A compiled function.
 class CpuJit {
 public:
   /// Compiles `function` of `module` for the host at -O`optLevel` (0 to 3).
   /// `signature` is the function's type as it was on tensors: ranked tensors,
-  /// or scalars among the arguments. Diagnostics go to the module's location.
+  /// or scalars among the arguments. Calls of external functions go to
+  /// `externals`. Diagnostics go to the module's location.
   static mlir::FailureOr<std::unique_ptr<CpuJit>>
   compile(mlir::ModuleOp module, llvm::StringRef function,
-          mlir::FunctionType signature, int optLevel = 3);
+          mlir::FunctionType signature, int optLevel = 3,
+          const HostFunctions &externals = {});
   ~CpuJit();
 
   /// Calls the function; the arguments' ranks and element types must be those
@@ -59,13 +79,26 @@ private:
 
   std::unique_ptr<mlir::ExecutionEngine> engine;
   void (*entry)(void **) = nullptr;
-  /// Of the signature: which arguments are scalars; the results' types.
-  std::vector<bool> isScalar;
-  struct ResultType {
+  struct TensorType {
     runtime::DType dtype;
     int64_t rank;
   };
-  std::vector<ResultType> results;
+  /// A HostFunction and the types of its descriptors, at an address that
+  /// compiled code holds.
+  struct External;
+
+  static mlir::FailureOr<std::vector<TensorType>>
+  getTensorTypes(mlir::ModuleOp module, llvm::StringRef function,
+                 mlir::TypeRange types);
+  static void callExternal(const External *external, const int64_t **arguments,
+                           int64_t *results);
+  mlir::LogicalResult defineExternals(mlir::ModuleOp module,
+                                      const HostFunctions &externals);
+
+  /// Of the signature: which arguments are scalars; the results' types.
+  std::vector<bool> isScalar;
+  std::vector<TensorType> results;
+  std::vector<std::unique_ptr<External>> externals;
 };
 
 } // namespace attn

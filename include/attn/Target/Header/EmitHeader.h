@@ -7,13 +7,13 @@
 #ifndef ATTN_TARGET_HEADER_EMITHEADER_H
 #define ATTN_TARGET_HEADER_EMITHEADER_H
 
-#include "attn/Runtime/Manifest.h"
+#include "attn/Runtime/Bundle.h"
 
 #include <string>
 
 namespace attn {
 
-/// A self-contained C++17 header for the kernels of `manifest` (which must be
+/// A self-contained C++17 header for the programs of `bundle` (which must be
 /// valid) with `ptx` embedded. It needs cuda.h and, linked, the CUDA driver. It
 /// declares
 ///
@@ -22,9 +22,9 @@ namespace attn {
 ///
 /// The launch checks sizes, strides and alignment as runtime::bindOperands
 /// does, and reports the first fault instead of launching. NAME is the
-/// manifest's, with `_` for what no C++ name can hold.
-std::string emitHeader(const runtime::Manifest &manifest,
-                       const std::string &ptx);
+/// bundle's, with `_` for what no C++ name can hold; of a bundle with calls
+/// there is a pair for each program, called NAME_PROGRAM.
+std::string emitHeader(const runtime::Bundle &bundle, const std::string &ptx);
 
 } // namespace attn
 

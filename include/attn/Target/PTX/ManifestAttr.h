@@ -6,7 +6,8 @@
 //
 // While a module is lowered, its manifest (docs/Manifest.md) grows in the
 // attribute `attn.manifest` of the module: a dictionary with the fields of
-// NAME.json, one to one. This reads it back for the file.
+// NAME.json, one to one, or a list of them where the module is of several
+// attentions. This reads it back for the file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,9 +40,10 @@ mlir::FailureOr<runtime::Manifest>
 manifestFromAttr(mlir::DictionaryAttr fields, const ManifestIdentity &identity,
                  llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
-/// manifestFromAttr of the attribute of `module`; errors are located there.
-mlir::FailureOr<runtime::Manifest> manifestOf(mlir::ModuleOp module,
-                                              const ManifestIdentity &identity);
+/// manifestFromAttr of each dictionary of `module`; errors are located there.
+/// Where there are several, each has the name that its dictionary gives it.
+mlir::FailureOr<std::vector<runtime::Manifest>>
+manifestsOf(mlir::ModuleOp module, const ManifestIdentity &identity);
 
 } // namespace attn
 
