@@ -476,3 +476,97 @@ def build_flax_multihead_attention():
         parameters = jax.tree.unflatten(tree, arrays)
         return layer.apply({"params": parameters}, hidden_states, mask=mask)
     return JaxBlock(function, {"hidden_states": hidden_states, "mask": mask} | weights)
+
+
+# Whole models: two layers of each, with everything around the attentions.
+
+class WholeModel(nn.Module):
+    """A transformers model from embeddings to its last hidden state, without a cache."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, inputs_embeds, attention_mask):
+        return self.model(inputs_embeds=inputs_embeds, attention_mask=attention_mask,
+                          use_cache=False).last_hidden_state
+
+
+def whole_model(model, length=48, batch=2):
+    """A WholeModel on random embeddings of 128 channels, the prompts padded on the left as in generation."""
+    return TorchBlock(WholeModel(model), {"inputs_embeds": torch.randn(batch, length, 128),
+                                          "attention_mask": padding_mask(batch, length).flip(1)})
+
+
+@block("gpt2-model")
+def build_gpt2_model():
+    """GPT-2, two layers: B=2, H=2, M=N=48, D=64."""
+    from transformers.models.gpt2 import modeling_gpt2 as gpt2
+    config = gpt2.GPT2Config(n_embd=128, n_head=2, n_layer=2, vocab_size=16, n_positions=64,
+                             attn_implementation="eager")
+    return whole_model(gpt2.GPT2Model(config))
+
+
+@block("llama-model")
+def build_llama_model():
+    """Llama, two layers: B=2, Hq=4, Hkv=2, M=N=48, D=64."""
+    from transformers.models.llama import modeling_llama as llama
+    config = llama.LlamaConfig(hidden_size=128, num_attention_heads=4, num_key_value_heads=2, head_dim=64,
+                               intermediate_size=256, num_hidden_layers=2, vocab_size=16,
+                               attn_implementation="eager")
+    return whole_model(llama.LlamaModel(config))
+
+
+@block("gemma3-model")
+def build_gemma3_model():
+    """Gemma-3, one layer with a sliding window of 16 and one without: B=2, Hq=4, Hkv=2, M=N=48, D=64."""
+    from transformers.models.gemma3 import modeling_gemma3 as gemma3
+    config = gemma3.Gemma3TextConfig(hidden_size=128, num_attention_heads=4, num_key_value_heads=2, head_dim=64,
+                                     intermediate_size=256, num_hidden_layers=2, vocab_size=16, sliding_window=16,
+                                     layer_types=["sliding_attention", "full_attention"],
+                                     attn_implementation="eager")
+    return whole_model(gemma3.Gemma3TextModel(config))
+
+
+class EncoderDecoder(nn.Module):
+    """An encoder-decoder model from two embeddings to its last hidden state."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, inputs_embeds, decoder_inputs_embeds):
+        return self.model(inputs_embeds=inputs_embeds, decoder_inputs_embeds=decoder_inputs_embeds,
+                          use_cache=False).last_hidden_state
+
+
+@block("t5-model")
+def build_t5_model():
+    """T5, two layers of encoder and decoder, six attentions: B=2, H=2, M=24, N=48, D=64."""
+    from transformers.models.t5 import modeling_t5 as t5
+    config = t5.T5Config(d_model=128, d_kv=64, d_ff=256, num_heads=2, num_layers=2, vocab_size=16,
+                         attn_implementation="eager")
+    return TorchBlock(EncoderDecoder(t5.T5Model(config)),
+                      {"inputs_embeds": torch.randn(2, 48, 128),
+                       "decoder_inputs_embeds": torch.randn(2, 24, 128)})
+
+
+class Encoder(nn.Module):
+    """A vision transformer from pixels to its last hidden state."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, pixel_values):
+        return self.model(pixel_values).last_hidden_state
+
+
+@block("vit-model")
+def build_vit_model():
+    """ViT, two layers, from pixels: B=2, H=2, M=N=65, D=64."""
+    from transformers.models.vit import modeling_vit as vit
+    config = vit.ViTConfig(hidden_size=128, num_attention_heads=2, intermediate_size=256, num_hidden_layers=2,
+                           image_size=32, patch_size=4, attn_implementation="eager")
+    return TorchBlock(Encoder(vit.ViTModel(config, add_pooling_layer=False)),
+                      {"pixel_values": torch.randn(2, 3, 32, 32)})

@@ -73,7 +73,7 @@ private:
     }
     SmallVector<Attribute> manifests;
     for (auto &[name, own] : programs)
-      manifests.push_back(mergeManifests(own));
+      manifests.push_back(mergeManifests(own, kernels));
     if (manifests.size() == 1)
       module->setAttr("attn.manifest", manifests.front());
     else if (!manifests.empty())
@@ -81,33 +81,35 @@ private:
                       ArrayAttr::get(module.getContext(), manifests));
   }
 
-  /// The manifest of an attention: of each of its kernels the kernel's own
-  /// entry, with its shared memory, which is known by now.
-  static DictionaryAttr mergeManifests(ArrayRef<KernelOp> kernels) {
+  /// The manifest of an attention, of which `own` kernels have a copy: of each
+  /// the kernel's own entry. Of `all` kernels of its entries the shared memory,
+  /// which is known by now.
+  static DictionaryAttr mergeManifests(ArrayRef<KernelOp> own,
+                                       ArrayRef<KernelOp> all) {
     NamedAttrList fields;
     SmallVector<Attribute> entries, operands;
     auto listOf = [](DictionaryAttr manifest, StringRef name) {
       return manifest.getAs<ArrayAttr>(name).getValue();
     };
-    for (KernelOp kernel : kernels) {
+    for (KernelOp kernel : own) {
       DictionaryAttr manifest = kernel.getManifestAttr();
       if (entries.empty()) {
         fields = manifest;
         entries = llvm::to_vector(listOf(manifest, "kernels"));
         operands = llvm::to_vector(listOf(manifest, "operands"));
       }
-      for (auto [entry, own] :
+      for (auto [entry, other] :
            llvm::zip_equal(entries, listOf(manifest, "kernels")))
-        if (cast<DictionaryAttr>(own).get("entry") == kernel.getSymNameAttr())
-          entry = own;
-      for (auto [operand, own] :
+        if (cast<DictionaryAttr>(other).get("entry") == kernel.getSymNameAttr())
+          entry = other;
+      for (auto [operand, other] :
            llvm::zip_equal(operands, listOf(manifest, "operands")))
-        operand = getStricter(operand, own);
+        operand = getStricter(operand, other);
     }
-    MLIRContext *context = kernels.front()->getContext();
+    MLIRContext *context = own.front()->getContext();
     for (Attribute &attribute : entries) {
       NamedAttrList entry(cast<DictionaryAttr>(attribute));
-      for (KernelOp kernel : kernels)
+      for (KernelOp kernel : all)
         if (entry.get("entry") == kernel.getSymNameAttr() &&
             kernel.getSharedBytesAttr())
           entry.set("shared_bytes", kernel.getSharedBytesAttr());

@@ -35,10 +35,10 @@ class Program:
     ptx: str
 
     @staticmethod
-    def load(path: Union[str, Path]) -> "Program":
-        """Reads NAME.json and the PTX that it names, in the same folder."""
+    def load(path: Union[str, Path], program: str = "") -> "Program":
+        """Reads NAME.json and the PTX that it names, in the same folder. `program` is one of a bundle's."""
         path = Path(path)
-        manifest = Manifest.load(path)
+        manifest = Manifest.load(path, program)
         try:
             ptx = (path.parent / manifest.ptx).read_text()
         except OSError as error:
@@ -82,7 +82,8 @@ class SimulatorDevice:
             base = Path(folder)
             (base / "k.ptx").write_text(program.ptx)
             (base / "k.json").write_text(program.manifest_text)
-            command = [base / "k.ptx", "--manifest", base / "k.json", "--check", f"--seed={self.seed}"]
+            command = [base / "k.ptx", "--manifest", base / "k.json", "--program", program.manifest.name]
+            command += ["--check", f"--seed={self.seed}"]
             command += [f"--threads={self.threads}", f"--sm-count={self.sm_count}"]
             for i, tensor in enumerate(inputs):
                 write_npy(base / f"in{i}.npy", tensor)

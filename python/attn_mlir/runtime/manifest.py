@@ -16,6 +16,7 @@ from ..errors import ManifestError
 from .expression import Expression, Scope
 
 SCHEMA = "attn-mlir/manifest/1"
+BUNDLE_SCHEMA = "attn-mlir/bundle/1"
 #: Bytes of an element in memory; an i1 takes a whole byte.
 DTYPE_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i1": 1, "i8": 1, "i32": 4, "i64": 8}
 RESERVED = ("sm_count", "iteration")
@@ -100,20 +101,20 @@ class Manifest:
     predicted_bytes: tuple[tuple[str, Expression, Expression], ...]
 
     @staticmethod
-    def load(path: Union[str, Path]) -> "Manifest":
-        """Reads a file; errors begin with its path."""
+    def load(path: Union[str, Path], program: str = "") -> "Manifest":
+        """Reads a file; errors begin with its path. `program` names one of a bundle's, if it has several."""
         try:
-            return Manifest.parse(Path(path).read_text())
+            return Manifest.parse(Path(path).read_text(), program)
         except (OSError, ManifestError) as error:
             raise ManifestError(f"{path}: {error}") from None
 
     @staticmethod
-    def parse(text: str) -> "Manifest":
+    def parse(text: str, program: str = "") -> "Manifest":
         try:
             root = json.loads(text)
         except ValueError as error:
             raise ManifestError(f"manifest is not JSON: {error}") from None
-        manifest = read_root(Cursor(root, ""))
+        manifest = select_program(Cursor(root, ""), program)
         Validator(manifest).run()
         return manifest
 
@@ -286,6 +287,19 @@ def read_root(c: Cursor) -> Manifest:
         semantics=c.optional("semantics", lambda d: d.object().value, {}),
         predicted_bytes=c.optional("predicted_bytes", lambda d: d.list(read_predicted), ()),
     )
+
+
+def select_program(c: Cursor, name: str) -> Manifest:
+    """The manifest, or that of the bundle's program `name`; without a name the only one."""
+    is_bundle = isinstance(c.value, dict) and c.value.get("schema") == BUNDLE_SCHEMA
+    programs = c.field("programs").list(read_root) if is_bundle else (read_root(c),)
+    if not name and len(programs) == 1:
+        return programs[0]
+    for program in programs:
+        if program.name == name:
+            return program
+    names, given = ", ".join(program.name for program in programs), f"'{name}'" if name else "none"
+    raise ManifestError(f"expected the name of a program ({names}), got {given}")
 
 
 class AnyScope(Scope):
