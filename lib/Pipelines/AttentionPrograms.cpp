@@ -119,8 +119,7 @@ static std::string getUniqueName(StringRef name,
   if (!isTaken(name))
     return name.str();
   unsigned count = 0;
-  return std::string(
-      SymbolTable::generateSymbolName<64>(name, isTaken, count));
+  return std::string(SymbolTable::generateSymbolName<64>(name, isTaken, count));
 }
 
 std::vector<ProgramCall> attn::convertToPrograms(ModuleOp module) {

@@ -247,6 +247,12 @@ LogicalResult Compilation::runStages() {
     if (stage.ensures != NormalForm::Tensor)
       continue;
     if (target.kind == TargetKind::Gpu) {
+      // What was found may have been dead.
+      if (findAttentions(module).empty())
+        return mlir::emitError(module.getBody()->empty()
+                                   ? module.getLoc()
+                                   : module.getBody()->front().getLoc())
+               << "expected an attention whose results are used, got none";
       remarkOtherResults(module);
       if (needsPrograms(module))
         calls = convertToPrograms(module);
@@ -278,10 +284,9 @@ LogicalResult Compilation::noteSelections() {
     if (failed(selection))
       return WalkResult::interrupt();
     AttentionProblem problem = getProblem(op);
-    choices.push_back(
-        {op->getParentOfType<func::FuncOp>().getName().str(),
-         getReportJson(problem, target, *selection).dump(),
-         describeMask(op, problem, target, selection->chosen())});
+    choices.push_back({op->getParentOfType<func::FuncOp>().getName().str(),
+                       getReportJson(problem, target, *selection).dump(),
+                       describeMask(op, problem, target, selection->chosen())});
     return WalkResult::advance();
   });
   return failure(walk.wasInterrupted());
@@ -324,6 +329,8 @@ FailureOr<runtime::Bundle> Compilation::getBundle() {
       manifestsOf(module, {options.name, target.name});
   if (failed(programs))
     return failure();
+  if (!calls.empty() && programs->size() == 1)
+    programs->front().name = calls.front().program; // of all calls
   nameOperands(calls, *programs);
   bundle = runtime::Bundle{options.name, target.name, options.name + ".ptx",
                            std::move(*programs), std::move(calls)};

@@ -8,6 +8,8 @@
 
 #include "JsonCursor.h"
 
+#include <algorithm>
+
 using namespace attn;
 using namespace attn::runtime;
 
@@ -94,8 +96,8 @@ static std::optional<Error> validateCall(const Bundle &bundle, size_t number) {
     const ProgramCall &producer = bundle.calls[*input.call];
     const Manifest *source = bundle.findProgram(producer.program);
     if (!source || !source->findOperand(input.operand))
-      return Error{path + ".inputs." + name + ": no operand '" +
-                   input.operand + "' of call " + std::to_string(*input.call)};
+      return Error{path + ".inputs." + name + ": no operand '" + input.operand +
+                   "' of call " + std::to_string(*input.call)};
   }
   for (const auto &[name, result] : call.results)
     if (!program->findOperand(name) || result < 0)
@@ -110,9 +112,9 @@ static std::optional<Error> validate(const Bundle &bundle) {
     if (auto error = runtime::validate(program))
       return Error{path + error->message};
     if (bundle.findProgram(program.name) != &program)
-      return Error{path + "name: '" + program.name + "' is there twice"};
+      return Error{path + "name: '" + program.name + "' is already used"};
     if (program.ptx != bundle.ptx || program.target != bundle.target)
-      return Error{path + "ptx, target: expected those of the bundle"};
+      return Error{path + "ptx: expected that of the bundle, and its target"};
   }
   for (size_t i = 0; i < bundle.calls.size(); ++i)
     if (auto error = validateCall(bundle, i))
@@ -177,12 +179,10 @@ static OrderedJson callToJson(const ProgramCall &call) {
 std::string attn::runtime::writeBundle(const Bundle &bundle) {
   if (bundle.programs.size() == 1 && bundle.calls.empty())
     return writeManifest(bundle.programs.front());
-  OrderedJson root = {{"schema", bundleSchema},
-                      {"name", bundle.name},
-                      {"target", bundle.target},
-                      {"ptx", bundle.ptx},
-                      {"programs", OrderedJson::array()},
-                      {"calls", OrderedJson::array()}};
+  OrderedJson root = {
+      {"schema", bundleSchema},           {"name", bundle.name},
+      {"target", bundle.target},          {"ptx", bundle.ptx},
+      {"programs", OrderedJson::array()}, {"calls", OrderedJson::array()}};
   for (const Manifest &program : bundle.programs)
     root["programs"].push_back(OrderedJson::parse(writeManifest(program)));
   for (const ProgramCall &call : bundle.calls)

@@ -12,8 +12,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
+#include <array>
 #include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace attn::runtime {
 
@@ -26,57 +31,18 @@ public:
   Cursor(const json &value, std::string path, std::optional<Error> &error)
       : value(value), path(std::move(path)), error(error) {}
 
-  bool expectObject(std::initializer_list<const char *> fields) const {
-    if (!value.is_object())
-      return fail("expected an object");
-    for (const auto &item : value.items()) {
-      auto known = [&](const char *field) { return item.key() == field; };
-      if (std::none_of(fields.begin(), fields.end(), known))
-        return fail("unknown field '" + item.key() + "'");
-    }
-    return true;
-  }
-
-  bool has(const char *field) const {
-    return value.is_object() && value.contains(field);
-  }
-
+  bool expectObject(std::initializer_list<const char *> fields) const;
+  bool has(const char *field) const;
   /// The value of a field; a null value, with an error, when it is missing.
-  Cursor field(const char *field) const {
-    std::string inner = path.empty() ? field : path + "." + field;
-    if (has(field))
-      return Cursor(value[field], inner, error);
-    fail(std::string("missing field '") + field + "'");
-    return Cursor(null(), inner, error);
-  }
+  Cursor field(const char *field) const;
 
-  std::string string() const {
-    if (value.is_string())
-      return value.get<std::string>();
-    fail("expected a string");
-    return {};
-  }
-
-  int64_t integer() const {
-    if (value.is_number_integer())
-      return value.get<int64_t>();
-    fail("expected an integer");
-    return 0;
-  }
-
+  std::string string() const;
+  int64_t integer() const;
   /// An expression: a string, or a bare number.
-  std::string expr() const {
-    if (value.is_number())
-      return value.dump();
-    return string();
-  }
-
+  std::string expr() const;
   /// A free-form object, as text.
-  std::string object() const {
-    if (!value.is_object())
-      fail("expected an object");
-    return value.dump();
-  }
+  std::string object() const;
+  bool isString() const { return value.is_string(); }
 
   template <typename E, size_t N>
   E oneOf(const EnumName<E> (&table)[N]) const {
@@ -94,28 +60,17 @@ public:
   template <typename Fn>
   auto list(Fn read) const -> std::vector<decltype(read(*this))> {
     std::vector<decltype(read(*this))> result;
-    if (!value.is_array()) {
-      fail("expected an array");
-      return result;
-    }
-    for (size_t i = 0; i < value.size(); ++i)
-      result.push_back(
-          read(Cursor(value[i], path + "[" + std::to_string(i) + "]", error)));
+    for (const Cursor &element : elements())
+      result.push_back(read(element));
     return result;
   }
 
   /// `read` of every field of an object.
   template <typename Fn>
-  auto map(Fn read) const
-      -> std::map<std::string, decltype(read(*this))> {
+  auto map(Fn read) const -> std::map<std::string, decltype(read(*this))> {
     std::map<std::string, decltype(read(*this))> result;
-    if (!value.is_object())
-      fail("expected an object");
-    else
-      for (const auto &item : value.items())
-        result.emplace(
-            item.key(),
-            read(Cursor(item.value(), path + "." + item.key(), error)));
+    for (const auto &[name, field] : fields())
+      result.emplace(name, read(field));
     return result;
   }
 
@@ -124,26 +79,18 @@ public:
   std::array<T, 3> triple(Fn read, T rest) const {
     std::array<T, 3> result{rest, rest, rest};
     std::vector<T> values = list(read);
-    if (values.empty() || values.size() > 3)
-      fail("expected 1 to 3 values, got " + std::to_string(values.size()));
+    checkTriple(values.size());
     for (size_t i = 0; i < values.size() && i < 3; ++i)
       result[i] = values[i];
     return result;
   }
 
-  bool fail(const std::string &what) const {
-    if (!error)
-      error = Error{(path.empty() ? "manifest" : path) + ": " + what};
-    return false;
-  }
-
-  bool isString() const { return value.is_string(); }
+  bool fail(const std::string &what) const;
 
 private:
-  static const json &null() {
-    static const json value;
-    return value;
-  }
+  std::vector<Cursor> elements() const;
+  std::vector<std::pair<std::string, Cursor>> fields() const;
+  void checkTriple(size_t size) const;
 
   const json &value;
   std::string path;

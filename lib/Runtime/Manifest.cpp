@@ -10,8 +10,8 @@
 ///
 //===----------------------------------------------------------------------===//
 
-#include "attn/Runtime/Bundle.h"
 #include "attn/Runtime/Manifest.h"
+#include "attn/Runtime/Bundle.h"
 
 #include "JsonCursor.h"
 #include "ManifestNames.h"

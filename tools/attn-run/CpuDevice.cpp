@@ -77,9 +77,10 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
   FunctionType signature = function.getFunctionType();
   PassManager pm(module->getContext(), ModuleOp::getOperationName());
   addIsolation(pm, *module, function.getName());
+  bool isFused = path == CpuPath::Device || path == CpuPath::Host;
   if (path == CpuPath::Device && failed(addRaising(pm, *module, options)))
     return failure();
-  if (path == CpuPath::Device) {
+  if (isFused) {
     CpuPipelineOptions pipeline;
     pipeline.threads = options.threads;
     buildCpuPipeline(pm, pipeline);
@@ -93,8 +94,8 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
                                " for the cpu"));
   if (path == CpuPath::Float64)
     signature = promoteSignature(signature);
-  // References run once: compiling them longer than that does not pay.
-  int optLevel = path == CpuPath::Device ? 3 : 0;
+  // The others run once: compiling them longer than that does not pay.
+  int optLevel = path == CpuPath::Device ? 3 : path == CpuPath::Host ? 1 : 0;
   return CpuJit::compile(*module, function.getName(), signature, optLevel,
                          externals);
 }

@@ -20,6 +20,8 @@ namespace attn::run {
 enum class CpuPath {
   /// What a user gets: raised if asked for, then the CPU pipeline.
   Device,
+  /// The same for what is around kernels of a GPU, compiled in less time.
+  Host,
   /// The graph as written in its own precision, unfused.
   Unfused,
   /// The graph as written in f64; arguments and results are f64 too.

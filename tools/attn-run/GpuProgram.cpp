@@ -136,7 +136,7 @@ LogicalResult GpuProgram::compileHost(func::FuncOp function,
     };
     externals[name] = {kernel->definition.function.getFunctionType(), run};
   }
-  auto jit = compileForCpu(function, CpuPath::Device, options, externals);
+  auto jit = compileForCpu(function, CpuPath::Host, options, externals);
   if (failed(jit))
     return failure();
   host = std::move(*jit);
@@ -159,8 +159,8 @@ GpuProgram::compile(func::FuncOp function, const Options &options) {
       failed(program->readKernels(*module, *original)))
     return fail();
   if (program->kernels.empty()) {
-    function.emitError() << "expected an attention in @" << function.getName()
-                         << " for a GPU, got none";
+    function.emitError()
+        << "expected an attention whose results are used, got none";
     return fail();
   }
   auto host = module->lookupSymbol<func::FuncOp>(function.getName());

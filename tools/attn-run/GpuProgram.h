@@ -53,8 +53,8 @@ public:
 private:
   using Tensors = std::vector<runtime::HostTensor>;
   /// What a call of a kernel is while the function runs.
-  using Call = std::function<std::optional<Tensors>(AttentionKernel &,
-                                                    const Tensors &)>;
+  using Call =
+      std::function<std::optional<Tensors>(AttentionKernel &, const Tensors &)>;
 
   mlir::LogicalResult readKernels(mlir::ModuleOp outlined,
                                   mlir::ModuleOp original);

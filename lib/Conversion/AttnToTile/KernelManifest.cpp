@@ -60,8 +60,10 @@ public:
     auto function = attention.forall->getParentOfType<FunctionOpInterface>();
     SmallVector<NamedAttribute> fields = {
         field("name", text(function.getName())),
-        field("operands", operands()),   field("constraints", constraints()),
-        field("kernels", kernels()),     field("schedule", schedule()),
+        field("operands", operands()),
+        field("constraints", constraints()),
+        field("kernels", kernels()),
+        field("schedule", schedule()),
         field("semantics", semantics()),
     };
     if (!plan.workspaces.empty())

@@ -213,12 +213,9 @@ CpuJit::getTensorTypes(ModuleOp module, StringRef function, TypeRange types) {
   return known;
 }
 
-FailureOr<std::unique_ptr<CpuJit>> CpuJit::compile(ModuleOp module,
-                                                   StringRef function,
-                                                   FunctionType signature,
-                                                   int optLevel,
-                                                   const HostFunctions
-                                                       &externals) {
+FailureOr<std::unique_ptr<CpuJit>>
+CpuJit::compile(ModuleOp module, StringRef function, FunctionType signature,
+                int optLevel, const HostFunctions &externals) {
   std::unique_ptr<CpuJit> jit(new CpuJit());
   for (Type type : signature.getInputs())
     jit->isScalar.push_back(!isa<ShapedType>(type));
@@ -302,9 +299,9 @@ static Word *writeOwned(Word *words, const HostTensor &tensor) {
 void CpuJit::callExternal(const External *external, const int64_t **arguments,
                           int64_t *results) {
   std::vector<HostTensor> tensors;
-  for (auto [type, words] : llvm::zip_equal(
-           external->arguments,
-           ArrayRef(arguments, external->arguments.size())))
+  for (auto [type, words] :
+       llvm::zip_equal(external->arguments,
+                       ArrayRef(arguments, external->arguments.size())))
     tensors.push_back(copyResult(words, type.dtype, type.rank));
   std::vector<HostTensor> returned = external->function.call(tensors);
   assert(returned.size() == external->results.size() && "wrong results");
@@ -318,8 +315,8 @@ void CpuJit::callExternal(const External *external, const int64_t **arguments,
 static void buildBody(LLVM::LLVMFuncOp interface, bool hasResults,
                       const void *external, const void *handler) {
   Location loc = interface.getLoc();
-  Block *block = interface.addEntryBlock(*std::make_unique<OpBuilder>(
-      interface.getContext()));
+  Block *block = interface.addEntryBlock(
+      *std::make_unique<OpBuilder>(interface.getContext()));
   OpBuilder builder = OpBuilder::atBlockBegin(block);
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   auto address = [&](const void *host) -> Value {
@@ -341,9 +338,9 @@ static void buildBody(LLVM::LLVMFuncOp interface, bool hasResults,
                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
     LLVM::StoreOp::create(builder, loc, argument, slot);
   }
-  auto type = LLVM::LLVMFunctionType::get(
-      LLVM::LLVMVoidType::get(builder.getContext()),
-      {pointer, pointer, pointer});
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
+                                  {pointer, pointer, pointer});
   LLVM::CallOp::create(
       builder, loc, type,
       ValueRange{address(handler), address(external), list, results});
@@ -362,8 +359,8 @@ LogicalResult CpuJit::defineExternals(ModuleOp module,
     auto returned = getTensorTypes(module, name, function.type.getResults());
     if (failed(arguments) || failed(returned))
       return failure();
-    externals.push_back(std::make_unique<External>(External{
-        function, std::move(*arguments), std::move(*returned)}));
+    externals.push_back(std::make_unique<External>(
+        External{function, std::move(*arguments), std::move(*returned)}));
     buildBody(interface, !externals.back()->results.empty(),
               externals.back().get(),
               reinterpret_cast<const void *>(&callExternal));

@@ -192,7 +192,7 @@ void ProgramEmitter::emitWorkspaceRelease() {
 }
 
 void ProgramEmitter::emitTensorMap(const Parameter &parameter,
-                                  const std::string &variable) {
+                                   const std::string &variable) {
   const TensorMap &map = parameter.tensorMap;
   size_t rank = map.dims.size();
   auto list = [&](const char *type, const char *suffix, size_t size,
@@ -240,7 +240,7 @@ void ProgramEmitter::emitTensorMap(const Parameter &parameter,
 }
 
 void ProgramEmitter::emitParameter(const Parameter &parameter,
-                                  const std::string &variable) {
+                                   const std::string &variable) {
   auto scalar = [&](const char *type) {
     out << "    " << type << " " << variable << " = static_cast<" << type
         << ">(" << toCpp(parameter.value) << ");\n";

@@ -94,8 +94,7 @@ attn::manifestsOf(ModuleOp module, const ManifestIdentity &identity) {
     all.push_back(attr);
   if (all.empty() || !llvm::all_of(all, llvm::IsaPred<DictionaryAttr>))
     return emitError() << "expected a module with the dictionary '"
-                       << manifestAttrName << "', got " << (attr ? "" : "none")
-                       << attr;
+                       << manifestAttrName << "', got none";
   std::vector<runtime::Manifest> manifests;
   for (Attribute one : all) {
     FailureOr<runtime::Manifest> manifest =
