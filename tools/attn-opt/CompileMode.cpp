@@ -8,6 +8,7 @@
 
 #include "ArtifactFiles.h"
 
+#include "attn/Pipelines/ExporterDialects.h"
 #include "attn/Schedule/Schedule.h"
 #include "attn/Support/Format.h"
 #include "attn/TargetInfo/TargetInfo.h"
@@ -181,6 +182,7 @@ LogicalResult CompileMode::run(int argc, char **argv,
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false); // Its location says enough.
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  ExporterDialectNotes notes(&context);
   auto start = std::chrono::steady_clock::now();
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   std::chrono::duration<double, std::milli> parseTime =

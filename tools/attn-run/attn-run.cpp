@@ -12,6 +12,7 @@
 #include "Serve.h"
 #include "Verify.h"
 
+#include "attn/Pipelines/ExporterDialects.h"
 #include "attn/Pipelines/InitAll.h"
 #include "attn/Runtime/Npy.h"
 #include "attn/Support/Format.h"
@@ -238,6 +239,7 @@ static bool runTool(const Options &options) {
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);
+  ExporterDialectNotes notes(&context);
   OwningOpRef<ModuleOp> module = loadModule(options, context, sources);
   if (!module)
     return false;

@@ -97,7 +97,7 @@ RaiseResult attn::raiseAttention(RewriterBase &rewriter, Operation *root,
     std::optional<MissedAttention> miss = lhs.get();
     keepNearest(miss, rhs.get());
     keepNearest(result.nearestMiss, miss);
-    if (miss && miss->progress != Progress::Contraction) {
+    if (miss && miss->progress > Progress::Gate) {
       ++result.found;
       result.missed.push_back(*miss);
     }

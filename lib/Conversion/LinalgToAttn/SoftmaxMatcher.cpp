@@ -64,16 +64,39 @@ bool attn::raise::contains(ScalarRef scalar, ScalarRef part) {
       scalar, [&](ScalarRef node) { return node == part; }, seen);
 }
 
-/// True if `scalar` could be weights: it has an exponential, and is not itself
-/// computed from an attention.
-static bool couldBeWeights(ScalarRef scalar) {
-  llvm::DenseSet<ScalarRef> seen, seenAgain;
-  auto isExponential = [](ScalarRef node) { return node->is("math.exp"); };
-  auto isAttention = [](ScalarRef node) {
-    return isa_and_nonnull<AttentionOp>(node->op);
-  };
-  return containsImpl(scalar, isExponential, seen) &&
-         !containsImpl(scalar, isAttention, seenAgain);
+static bool isReduction(ScalarRef scalar) {
+  return scalar->kind == Scalar::Kind::Reduce;
+}
+
+/// True if `isPart` holds for a scalar that `scalar` is computed from without
+/// a reduction between the two.
+static bool containsHere(ScalarRef scalar,
+                         llvm::function_ref<bool(ScalarRef)> isPart) {
+  llvm::DenseSet<ScalarRef> seen;
+  SmallVector<ScalarRef> worklist = {scalar};
+  while (!worklist.empty()) {
+    ScalarRef node = worklist.pop_back_val();
+    if (!seen.insert(node).second)
+      continue;
+    if (isPart(node))
+      return true;
+    if (!isReduction(node))
+      worklist.append(node->operands.begin(), node->operands.end());
+  }
+  return false;
+}
+
+static bool hasExponential(ScalarRef scalar) {
+  return containsHere(scalar,
+                      [](ScalarRef node) { return node->is("math.exp"); });
+}
+
+/// A softmax has it; a gate (SwiGLU) or a modulation (adaLN) has exponentials
+/// only.
+static bool hasSumOfExponentials(ScalarRef scalar) {
+  return containsHere(scalar, [](ScalarRef node) {
+    return isReduction(node) && hasExponential(node->operands[0]);
+  });
 }
 
 namespace {
@@ -181,7 +204,8 @@ static ScalarRef stripZeroGuard(ScalarRef sum) {
 FailureOr<Softmax> attn::raise::matchSoftmax(ScalarGraph &graph,
                                              ScalarRef weights, AffineExpr key,
                                              MissRecorder &recorder) {
-  if (!couldBeWeights(weights))
+  bool hasSum = hasSumOfExponentials(weights);
+  if (!hasSum && !hasExponential(weights))
     return recorder.miss(Progress::Contraction, weights->op,
                          "expected the weights to be a softmax, got " +
                              describe(weights));
@@ -192,7 +216,7 @@ FailureOr<Softmax> attn::raise::matchSoftmax(ScalarGraph &graph,
   }
   if (!quotient->is("arith.divf"))
     return recorder.miss(
-        Progress::Exponential, quotient->op,
+        hasSum ? Progress::Exponential : Progress::Gate, quotient->op,
         "expected the weights to be divided by their row sum, got " +
             describe(quotient));
   ScalarRef exponential = quotient->operands[0];

@@ -38,7 +38,8 @@ struct MissedAttention {
   /// How far the match came.
   enum class Progress {
     Contraction, ///< neither operand has an exponential
-    Exponential, ///< an operand has one, but is no softmax
+    Gate,        ///< an operand has one, which nothing sums
+    Exponential, ///< and a sum of it, but is no softmax
     Softmax,     ///< the softmax is not over a matched score
     Score,       ///< the dimensions do not make an attention
   };
