@@ -41,19 +41,16 @@ static constexpr Remedy remedies[] = {
 };
 
 /// The dialect that a parse error names: "Dialect `stablehlo' not found for
-/// custom op ..." or "... created with unregistered dialect ...".
+/// custom op ...". Of an op in generic form the error says no name.
 static StringRef getUnknownDialect(StringRef message) {
-  for (StringRef before : {"Dialect `", "unregistered operation '"})
-    if (size_t at = message.find(before); at != StringRef::npos)
-      return message.drop_front(at + before.size()).take_while([](char c) {
-        return llvm::isAlnum(c) || c == '_';
-      });
-  return {};
+  return message.consume_front("Dialect `") ? message.split('\'').first
+                                            : StringRef();
 }
 
 static LogicalResult attachRemedy(Diagnostic &diagnostic) {
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
-    StringRef dialect = getUnknownDialect(diagnostic.str());
+    std::string message = diagnostic.str();
+    StringRef dialect = getUnknownDialect(message);
     for (const Remedy &remedy : remedies)
       if (remedy.dialect == dialect)
         diagnostic.attachNote(diagnostic.getLocation())
