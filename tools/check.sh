@@ -70,6 +70,8 @@ check "clang-tidy" tools/scripts/run-clang-tidy.sh "$build"
 if [ -n "$long" ]; then
   seed=$(date +%j)
   check "fuzz, long" python3 test/Fuzz/fuzz.py --attn-opt "$build/bin/attn-opt" --seconds 1200 --seed "$seed"
+  check "schedules of any numbers" env PATH="$build/bin:$PATH" python3 \
+    test/Fuzz/schedules.py --cases 20000 --seed "$seed"
   check "masks of large scores" env PATH="$build/bin:$PATH" python3 \
     test/Integration/Simulator/large_masks.py --cases 300 --seed "$seed"
 fi

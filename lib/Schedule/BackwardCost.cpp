@@ -218,6 +218,12 @@ std::string KernelModel::findObstacle() const {
   if (schedule.kind != ScheduleKind::LargeCache)
     return "expected kind = \"large_cache\" for a backward, got \"" +
            std::string(getName(schedule.kind)) + "\"";
+  for (auto [name, size] : {std::pair("tile_m", schedule.tileM),
+                            std::pair("tile_n", schedule.tileN)})
+    if (size < kWarpRows || size % kWarpRows != 0)
+      return "expected " + std::string(name) +
+             " to be a positive multiple of 16 in a backward, got " +
+             number(size);
   if (isWgmma()) {
     if (!target.hasMma(MmaFamily::Wgmma))
       return "the target has no wgmma";

@@ -204,8 +204,6 @@ std::string SmallCacheModel::findObstacle() const {
     return "expected tile_m to be a multiple of 16 * warps and tile_n of 16, "
            "and of 16 * warps where it is more, got " +
            s.print();
-  if (s.stages < 1)
-    return "expected at least 1 stage, got " + std::to_string(s.stages);
   for (BackwardKernel kernel : kKernels)
     if (getSharedMemory(kernel) > target.sharedMemoryPerCtaBytes)
       return std::string(getName(kernel)) + ": it needs " +

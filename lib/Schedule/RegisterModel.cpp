@@ -121,8 +121,14 @@ int64_t getCtasPerSm(const AttentionProblem &problem, const Schedule &schedule,
       threads * getAllocatedRegisters(problem, schedule, target);
   int64_t ctas =
       std::min(target.maxCtasPerSm, target.maxThreadsPerSm / threads);
-  ctas = std::min(ctas, target.sharedMemoryPerSmBytes / sharedMemory);
-  return std::min(ctas, target.registersPerSm / registers);
+  // A schedule without matrix instructions, which no GPU takes, has neither.
+  auto fit = [&](int64_t available, int64_t used) {
+    if (used > 0)
+      ctas = std::min(ctas, available / used);
+  };
+  fit(target.sharedMemoryPerSmBytes, sharedMemory);
+  fit(target.registersPerSm, registers);
+  return ctas;
 }
 
 } // namespace attn

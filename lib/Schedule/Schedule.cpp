@@ -53,46 +53,60 @@ struct Field {
   const char *description;
   int64_t Schedule::*integer = nullptr;
   bool Schedule::*flag = nullptr;
+  /// What an integer may be before any arithmetic is done with it. A target or
+  /// a problem allows less (Constraints.h).
+  int64_t least = 0, most = 0;
 };
 } // namespace
+
+/// Larger tiles fit no memory; the limit keeps byte counts from overflowing.
+static constexpr int64_t kMostElements = 1 << 20;
+/// Threads of a CTA are 1024 at most.
+static constexpr int64_t kMostWarps = 32;
 
 static constexpr Field fields[] = {
     {"kind", "large_cache, split_kv or small_cache"},
     {"mma", "matrix instructions: mma_sync, wgmma or none"},
-    {"tile_m", "query rows of a CTA's tile", &Schedule::tileM},
-    {"tile_n", "keys of a tile", &Schedule::tileN},
-    {"tile_d", "columns of Q and K in shared memory at once", &Schedule::tileD},
-    {"tile_dv", "columns of V and O accumulated at once", &Schedule::tileDv},
-    {"stages", "buffers of the K/V pipeline", &Schedule::stages},
-    {"warps", "warps that compute", &Schedule::warps},
-    {"producer_warps", "warps that only load", &Schedule::producerWarps},
+    {"tile_m", "query rows of a CTA's tile", &Schedule::tileM, nullptr, 1,
+     kMostElements},
+    {"tile_n", "keys of a tile", &Schedule::tileN, nullptr, 1, kMostElements},
+    {"tile_d", "columns of Q and K in shared memory at once", &Schedule::tileD,
+     nullptr, 1, kMostElements},
+    {"tile_dv", "columns of V and O accumulated at once", &Schedule::tileDv,
+     nullptr, 1, kMostElements},
+    {"stages", "buffers of the K/V pipeline", &Schedule::stages, nullptr, 1, 8},
+    {"warps", "warps that compute", &Schedule::warps, nullptr, 1, kMostWarps},
+    {"producer_warps", "warps that only load", &Schedule::producerWarps,
+     nullptr, 0, kMostWarps},
     {"query_in_registers", "keep the query tile in registers (0 or 1)", nullptr,
      &Schedule::queryInRegisters},
     {"rescale_threshold",
      "rise of the maximum, as a power of two, from which the accumulator is "
      "rescaled; 0: always",
-     &Schedule::rescaleThreshold},
+     &Schedule::rescaleThreshold, nullptr, 0, 12},
     {"persistent_ctas",
      "CTAs that take one tile after the other; 0: a CTA for each tile",
-     &Schedule::persistentCtas},
+     &Schedule::persistentCtas, nullptr, 0, 65535},
     {"output_tile",
      "a shared tile for the output alone, beside the query's (0 or 1)", nullptr,
      &Schedule::outputTile},
     {"turns", "what warpgroups take turns at: none, products or softmax"},
     {"exp2_on_fma", "of 16 exponentials, how many the FMA units compute",
-     &Schedule::exp2OnFma},
+     &Schedule::exp2OnFma, nullptr, 0, 8},
     {"pack_gqa", "pack the query heads of a group into a tile (0 or 1)",
      nullptr, &Schedule::packGqa},
-    {"splits", "key ranges computed apart (split_kv)", &Schedule::splits},
-    {"cluster_m", "CTAs that share K/V tiles by multicast",
-     &Schedule::clusterM},
+    {"splits", "key ranges computed apart (split_kv)", &Schedule::splits,
+     nullptr, 1, 65535},
+    {"cluster_m", "CTAs that share K/V tiles by multicast", &Schedule::clusterM,
+     nullptr, 1, 16},
     {"cluster_d", "CTAs that share the head dims of a query tile",
-     &Schedule::clusterD},
+     &Schedule::clusterD, nullptr, 1, 16},
     {"fused",
      "backward: one kernel computes all gradients and adds up dQ in memory "
      "(0 or 1)",
      nullptr, &Schedule::fused},
-    {"chunk_rows", "query rows of a chunk (small_cache)", &Schedule::chunkRows},
+    {"chunk_rows", "query rows of a chunk (small_cache)", &Schedule::chunkRows,
+     nullptr, 0, kMostElements},
     {"spill", "scores or probabilities (small_cache)"},
 };
 
@@ -143,6 +157,19 @@ static Status setEnum(Enum &target, const KeyValue &field,
                ", got '" + field.value + "'"};
 }
 
+static Status setIntegerInRange(int64_t &target, const Field &field,
+                                const KeyValue &entry) {
+  int64_t value = target;
+  if (Status status = setInteger(value, entry); !status)
+    return status;
+  if (value < field.least || value > field.most)
+    return Error{"expected " + entry.key + " from " +
+                 std::to_string(field.least) + " to " +
+                 std::to_string(field.most) + ", got " + entry.value};
+  target = value;
+  return {};
+}
+
 Status setScheduleField(Schedule &schedule, std::string_view name,
                         std::string_view value) {
   const Field *field = findField(name);
@@ -154,7 +181,7 @@ Status setScheduleField(Schedule &schedule, std::string_view name,
   }
   KeyValue entry = {std::string(name), std::string(value)};
   if (field->integer)
-    return setInteger(schedule.*field->integer, entry);
+    return setIntegerInRange(schedule.*field->integer, *field, entry);
   if (field->flag)
     return setBool(schedule.*field->flag, entry);
   if (name == "kind")

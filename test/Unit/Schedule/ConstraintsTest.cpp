@@ -82,7 +82,9 @@ TEST_F(Constraints, f8NeedsAChipWithF8) {
 }
 
 TEST_F(Constraints, tilesAreMultiplesOf16) {
-  set("tile_m=72 tile_n=0 tile_d=-16");
+  schedule.tileM = 72;
+  schedule.tileN = 0;
+  schedule.tileD = -16;
   EXPECT_EQ(getMessages(),
             "multiple: expected tile_m a positive multiple of 16, got 72\n"
             "multiple: expected tile_n a positive multiple of 16, got 0\n"
@@ -90,8 +92,12 @@ TEST_F(Constraints, tilesAreMultiplesOf16) {
 }
 
 TEST_F(Constraints, rangesAreChecked) {
-  set("stages=9 warps=17 producer_warps=5 exp2_on_fma=9 cluster_m=0 "
-      "cluster_d=17");
+  schedule.stages = 9;
+  schedule.warps = 17;
+  schedule.producerWarps = 5;
+  schedule.exp2OnFma = 9;
+  schedule.clusterM = 0;
+  schedule.clusterD = 17;
   EXPECT_EQ(getMessages(), "range: expected stages from 1 to 8, got 9\n"
                            "range: expected warps from 1 to 16, got 17\n"
                            "range: expected producer_warps from 0 to 4, got 5\n"
@@ -101,7 +107,7 @@ TEST_F(Constraints, rangesAreChecked) {
 }
 
 TEST_F(Constraints, hugeTilesDoNotOverflow) {
-  set("tile_m=4611686018427387904");
+  schedule.tileM = 4611686018427387904;
   EXPECT_EQ(getMessages(), "range: expected tile_m from 1 to 1048576, got "
                            "4611686018427387904\n");
 }

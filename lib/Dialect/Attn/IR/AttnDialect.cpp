@@ -33,6 +33,11 @@ void AttnDialect::initialize() {
       >();
 }
 
+static Status checkInRange(StringRef field, int64_t number) {
+  Schedule schedule;
+  return setScheduleField(schedule, field.str(), std::to_string(number));
+}
+
 LogicalResult ScheduleAttr::verify(
     llvm::function_ref<InFlightDiagnostic()> emitError, StringRef kind,
     StringRef mma, int64_t tileM, int64_t tileN, int64_t tileD, int64_t tileDv,
@@ -64,6 +69,8 @@ LogicalResult ScheduleAttr::verify(
       return emitError() << "expected " << name
                          << " to be positive, or 0 for not chosen, got "
                          << number;
+    else if (Status status = checkInRange(name, number); number && !status)
+      return emitError() << status.error();
   // For these, 0 is a choice.
   std::pair<StringRef, int64_t> choices[] = {
       {"rescale_threshold", rescaleThreshold},
@@ -74,5 +81,7 @@ LogicalResult ScheduleAttr::verify(
       return emitError() << "expected " << name
                          << " to be at least 0, or -1 for not chosen, got "
                          << number;
+    else if (Status status = checkInRange(name, number); number >= 0 && !status)
+      return emitError() << status.error();
   return success();
 }

@@ -179,5 +179,10 @@ func.func private @f() attributes {s = #attn.schedule<kind = "huge">}
 // -----
 
 // schedule_c2
+// expected-error @+1 {{expected warps from 1 to 32, got 2147483648}}
+func.func private @f() attributes {s = #attn.schedule<tile_m = 64, warps = 2147483648>}
+
+// -----
+
 // expected-error @+1 {{expected tile_n to be positive, or 0 for not chosen, got -8}}
 func.func private @f() attributes {s = #attn.schedule<tile_m = 64, tile_n = -8>}
