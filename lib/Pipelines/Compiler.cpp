@@ -115,6 +115,7 @@ private:
   FailureOr<std::string> printModule();
   FailureOr<std::string> emitLLVMIR();
   FailureOr<runtime::Bundle> getBundle();
+  FailureOr<std::string> writeManifest(runtime::Bundle written);
   /// Runs code generation on first use: the header embeds the same PTX.
   FailureOr<std::string> getPtx();
 
@@ -337,6 +338,18 @@ FailureOr<runtime::Bundle> Compilation::getBundle() {
   return *bundle;
 }
 
+/// With the digest of the PTX that is written beside it.
+FailureOr<std::string> Compilation::writeManifest(runtime::Bundle written) {
+  if (llvm::is_contained(options.artifacts, ArtifactKind::Ptx)) {
+    FailureOr<std::string> text = getPtx();
+    if (failed(text))
+      return failure();
+    for (runtime::Manifest &program : written.programs)
+      program.ptxDigest = runtime::getPtxDigest(*text);
+  }
+  return runtime::writeBundle(written);
+}
+
 FailureOr<std::string> Compilation::emit(ArtifactKind kind) {
   if (kind == ArtifactKind::Mlir)
     return printModule();
@@ -349,7 +362,7 @@ FailureOr<std::string> Compilation::emit(ArtifactKind kind) {
   if (failed(written))
     return failure();
   if (kind == ArtifactKind::Manifest)
-    return runtime::writeBundle(*written);
+    return writeManifest(std::move(*written));
   if (kind == ArtifactKind::Report)
     return writeReport(*written, choices, notes, result.times);
   FailureOr<std::string> embedded = getPtx();

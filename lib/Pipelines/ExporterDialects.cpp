@@ -54,8 +54,8 @@ static LogicalResult attachRemedy(Diagnostic &diagnostic) {
     for (const Remedy &remedy : remedies)
       if (remedy.dialect == dialect)
         diagnostic.attachNote(diagnostic.getLocation())
-            << "'" << remedy.dialect << "' is not part of MLIR: "
-            << remedy.what;
+            << "'" << remedy.dialect
+            << "' is not part of MLIR: " << remedy.what;
   }
   return failure(); // It goes on to be printed.
 }

@@ -191,6 +191,8 @@ LaunchStatus CudaProgram::State::load(const std::string &ptx) {
     return {LaunchCode::InvalidProgram, error->message};
   if (LaunchStatus status = checkArchitecture(); !status)
     return status;
+  if (std::optional<Error> error = checkPtxDigest(manifest, ptx))
+    return {LaunchCode::InvalidProgram, error->message};
   ContextScope scope(driver(), device.state->context);
   LaunchStatus status = scope.status;
   if (status)

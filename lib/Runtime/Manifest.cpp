@@ -17,6 +17,7 @@
 #include "ManifestNames.h"
 
 #include <algorithm>
+#include <cstdio>
 
 using namespace attn;
 using namespace attn::runtime;
@@ -208,7 +209,8 @@ Manifest attn::runtime::readManifest(const Cursor &c) {
   Manifest manifest;
   if (!c.expectObject({"schema", "name", "target", "ptx", "operands",
                        "constraints", "workspaces", "kernels", "repeat",
-                       "schedule", "predicted_bytes", "semantics"}))
+                       "schedule", "predicted_bytes", "semantics",
+                       "ptx_digest"}))
     return manifest;
   std::string schema = c.field("schema").string();
   if (schema != manifestSchema)
@@ -217,6 +219,8 @@ Manifest attn::runtime::readManifest(const Cursor &c) {
   manifest.name = c.field("name").string();
   manifest.target = c.field("target").string();
   manifest.ptx = c.field("ptx").string();
+  if (c.has("ptx_digest"))
+    manifest.ptxDigest = c.field("ptx_digest").string();
   manifest.operands = c.field("operands").list(readOperand);
   if (c.has("constraints"))
     manifest.constraints = c.field("constraints").list(readConstraint);
@@ -250,4 +254,26 @@ Result<Manifest> attn::runtime::readManifest(const std::string &text) {
   if (error)
     return *error;
   return manifest;
+}
+
+std::string attn::runtime::getPtxDigest(const std::string &ptx) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (char c : ptx)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx",
+                static_cast<unsigned long long>(hash));
+  return digits;
+}
+
+std::optional<Error> attn::runtime::checkPtxDigest(const Manifest &manifest,
+                                                   const std::string &ptx) {
+  std::string digest = getPtxDigest(ptx);
+  if (manifest.ptxDigest.empty() || manifest.ptxDigest == digest)
+    return std::nullopt;
+  return Error{"ptx_digest: expected the PTX that the manifest was written "
+               "with (" +
+               manifest.ptxDigest + "), got another (" + digest +
+               "): compile again, or take ptx_digest out of a manifest whose "
+               "PTX was changed by hand"};
 }

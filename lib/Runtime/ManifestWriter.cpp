@@ -137,6 +137,8 @@ std::string attn::runtime::writeManifest(const Manifest &manifest) {
   root["name"] = manifest.name;
   root["target"] = manifest.target;
   root["ptx"] = manifest.ptx;
+  if (!manifest.ptxDigest.empty())
+    root["ptx_digest"] = manifest.ptxDigest;
   root["operands"] = listToJson(manifest.operands, operandToJson);
   root["constraints"] = listToJson(manifest.constraints, constraintToJson);
   root["workspaces"] = listToJson(manifest.workspaces, workspaceToJson);

@@ -324,5 +324,7 @@ int main(int argc, char **argv) {
   auto manifest = runtime::selectProgram(*bundle, flags.program);
   if (!manifest)
     return fail("--program: " + manifest.error());
+  if (auto error = runtime::checkPtxDigest(*manifest, *ptx))
+    return fail(path + ": " + error->message);
   return run(flags, *manifest, *ptx);
 }

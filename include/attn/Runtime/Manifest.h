@@ -131,6 +131,8 @@ struct Manifest {
   std::string name;
   std::string target; // "sm_80", "sm_90a"
   std::string ptx;    // file name, in the manifest's folder
+  /// Of the PTX that belongs to it, as getPtxDigest gives it; may be empty.
+  std::string ptxDigest;
   std::vector<Operand> operands;
   std::vector<Constraint> constraints;
   std::vector<Workspace> workspaces;
@@ -151,6 +153,14 @@ struct Manifest {
 /// expression, the column: "kernels[0].grid[1]: column 4: expected ')'". Of a
 /// bundle (Bundle.h) with one program it is that program's.
 Result<Manifest> readManifest(const std::string &text);
+
+/// 16 hexadecimal digits that other PTX is unlikely to have (FNV-1a, 64 bits):
+/// they tell files of different compilations apart, and prove nothing.
+std::string getPtxDigest(const std::string &ptx);
+
+/// An error if `ptx` is not the one that the manifest was written with.
+std::optional<Error> checkPtxDigest(const Manifest &manifest,
+                                    const std::string &ptx);
 
 /// Checks what the types cannot express: names exist and are unique, ranks
 /// agree, expressions parse. Returns the first fault.

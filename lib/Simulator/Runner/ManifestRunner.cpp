@@ -384,6 +384,8 @@ attn::sim::runManifest(const Manifest &manifest, const std::string &ptx,
                        const std::string &ptxName,
                        std::vector<std::optional<HostTensor>> &operands,
                        const RunOptions &options) {
+  if (auto error = runtime::checkPtxDigest(manifest, ptx))
+    return *error;
   return Runner(manifest, operands, options).run(ptx, ptxName);
 }
 

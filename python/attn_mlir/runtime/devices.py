@@ -43,6 +43,10 @@ class Program:
             ptx = (path.parent / manifest.ptx).read_text()
         except OSError as error:
             raise ManifestError(f"{path}: ptx: {error}") from None
+        try:
+            manifest.check_ptx(ptx)
+        except ManifestError as error:
+            raise ManifestError(f"{path}: {error}") from None
         return Program(manifest, path.read_text(), ptx)
 
     def bind(self, inputs: Sequence[HostArray], strides: Strides = {}, sm_count: int = 1) -> BoundProblem:

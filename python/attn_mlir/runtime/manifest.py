@@ -99,6 +99,7 @@ class Manifest:
     schedule: dict
     semantics: dict
     predicted_bytes: tuple[tuple[str, Expression, Expression], ...]
+    ptx_digest: str = ""
 
     @staticmethod
     def load(path: Union[str, Path], program: str = "") -> "Manifest":
@@ -117,6 +118,15 @@ class Manifest:
         manifest = select_program(Cursor(root, ""), program)
         Validator(manifest).run()
         return manifest
+
+    def check_ptx(self, ptx: str):
+        """Fails if `ptx` is not the one that the manifest was written with."""
+        digest = get_ptx_digest(ptx)
+        if self.ptx_digest not in ("", digest):
+            raise ManifestError(
+                f"ptx_digest: expected the PTX that the manifest was written with ({self.ptx_digest}), got another "
+                f"({digest}): compile again, or take ptx_digest out of a manifest whose PTX was changed by hand"
+            )
 
     def operand_index(self, name: str) -> int:
         return next(i for i, operand in enumerate(self.operands) if operand.name == name)
@@ -269,7 +279,7 @@ def read_predicted(c: Cursor) -> tuple[str, Expression, Expression]:
 def read_root(c: Cursor) -> Manifest:
     c.object(
         *("schema", "name", "target", "ptx", "operands", "constraints", "workspaces", "kernels"),
-        *("repeat", "schedule", "predicted_bytes", "semantics"),
+        *("repeat", "schedule", "predicted_bytes", "semantics", "ptx_digest"),
     )
     schema = c.field("schema").string()
     if schema != SCHEMA:
@@ -286,7 +296,16 @@ def read_root(c: Cursor) -> Manifest:
         schedule=c.optional("schedule", lambda d: d.object().value, {}),
         semantics=c.optional("semantics", lambda d: d.object().value, {}),
         predicted_bytes=c.optional("predicted_bytes", lambda d: d.list(read_predicted), ()),
+        ptx_digest=c.optional("ptx_digest", Cursor.string, ""),
     )
+
+
+def get_ptx_digest(ptx: str) -> str:
+    """16 hexadecimal digits that tell files of different compilations apart (FNV-1a, 64 bits)."""
+    value = 0xCBF29CE484222325
+    for byte in ptx.encode():
+        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return f"{value:016x}"
 
 
 def select_program(c: Cursor, name: str) -> Manifest:

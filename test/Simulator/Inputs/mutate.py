@@ -53,6 +53,7 @@ class Simulator:
         self.arguments = arguments
         self.folder = folder
         manifest = json.load(open(arguments.manifest))
+        self.manifest = self.write_manifest(manifest)
         self.outputs = [
             os.path.join(folder, "%d.npy" % i)
             for i, operand in enumerate(manifest["operands"])
@@ -66,12 +67,20 @@ class Simulator:
         kernels = json.load(open(report))["kernels"]
         return {line for kernel in kernels for line, _, _ in kernel["counters"]["lines"]}
 
+    def write_manifest(self, manifest):
+        """A copy of the manifest that takes any PTX."""
+        manifest.pop("ptx_digest", None)
+        path = os.path.join(self.folder, "mutant.json")
+        with open(path, "w") as out:
+            json.dump(manifest, out)
+        return path
+
     def run(self, text, seed, flags=[]):
         """Returns (exit status, first line of the diagnostics, outputs)."""
         path = os.path.join(self.folder, "mutant.ptx")
         with open(path, "w") as out:
             out.write(text)
-        command = [self.arguments.attn_sim, path, "--manifest", self.arguments.manifest, "--check"]
+        command = [self.arguments.attn_sim, path, "--manifest", self.manifest, "--check"]
         command += ["--max-instructions", str(self.arguments.max_instructions)]
         command += ["--seed", str(seed), "--slice", str(20 + 13 * seed)]
         command += flags
