@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     "Simulator": ["Support", "Runtime"],
     "Dialect/Attn/IR": DATA,
     "Dialect/PTX/IR": [],
-    "Dialect/Tile/IR": DATA,
+    "Dialect/Tile/IR": DATA + ["Dialect/Attn/IR"],
     "Analysis": IR + DATA,
     "Interpreter": ["Support", "Reference", "Runtime", "Dialect/Attn/IR"],
     "Dialect/Attn/Transforms": PASSES,

@@ -18,7 +18,7 @@ LogicalResult ChunkKernelBuilder::begin() {
   FailureOr<tile::KernelOp> kernel =
       beginKernel(kernels[number].entry,
                   isFirst ? buildManifest(attention, backward.plan)
-                          : buildScheduleManifest(attention),
+                          : DictionaryAttr(),
                   kernels[number].warps);
   if (failed(kernel))
     return failure();

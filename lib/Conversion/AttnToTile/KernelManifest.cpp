@@ -73,10 +73,6 @@ public:
     return builder.getDictionaryAttr(fields);
   }
 
-  DictionaryAttr buildSchedule() {
-    return builder.getDictionaryAttr({field("schedule", schedule())});
-  }
-
 private:
   NamedAttribute field(StringRef key, Attribute value) {
     return builder.getNamedAttr(key, value);
@@ -304,8 +300,4 @@ DictionaryAttr attn::buildManifest(TiledAttention &attention,
   plan.kernels.push_back({kernelName.str(), grid});
   plan.kernels.back().clusterCtas = ctas;
   return buildManifest(attention, plan);
-}
-
-DictionaryAttr attn::buildScheduleManifest(TiledAttention &attention) {
-  return ManifestBuilder(attention, LaunchPlan()).buildSchedule();
 }

@@ -144,9 +144,6 @@ mlir::DictionaryAttr buildManifest(TiledAttention &attention,
 mlir::DictionaryAttr buildManifest(TiledAttention &attention,
                                    llvm::StringRef kernelName);
 
-/// The manifest's schedule alone, under its key.
-mlir::DictionaryAttr buildScheduleManifest(TiledAttention &attention);
-
 } // namespace attn
 
 #endif // LIB_CONVERSION_ATTNTOTILE_KERNELOPERANDS_H

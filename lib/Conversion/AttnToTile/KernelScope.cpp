@@ -150,7 +150,7 @@ FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
       builder, loc, name, warps ? warps : attention.schedule.getWarps(),
       /*producer_warps=*/IntegerAttr(),
       /*cluster_ctas=*/IntegerAttr(),
-      /*shared_bytes=*/IntegerAttr(), manifest);
+      /*shared_bytes=*/IntegerAttr(), attention.schedule, manifest);
   Block *body = builder.createBlock(&kernel.getBody());
   for (const KernelOperand &operand : attention.operands)
     values.map(operand.tensor, body->addArgument(getGlobalType(operand), loc));

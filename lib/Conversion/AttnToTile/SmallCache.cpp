@@ -386,7 +386,7 @@ void OutputKernelBuilder::buildStores(const OutputState &state) {
 
 LogicalResult OutputKernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
-  if (failed(begin(name, buildScheduleManifest(attention))))
+  if (failed(begin(name, DictionaryAttr())))
     return failure();
   if (attention.getDvSlices() > 1)
     firstColumn =

@@ -110,7 +110,7 @@ private:
         builder.clone(inner, mapping);
     }
     return mapping.lookupOrDefault(
-        cast<YieldOp>(body.getTerminator()).getValue());
+        cast<tile::YieldOp>(body.getTerminator()).getValue());
   }
 };
 

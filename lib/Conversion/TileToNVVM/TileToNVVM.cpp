@@ -67,8 +67,7 @@ private:
   static void setManifests(ModuleOp module, ArrayRef<KernelOp> kernels) {
     llvm::MapVector<Attribute, SmallVector<KernelOp>> programs;
     for (KernelOp kernel : kernels) {
-      DictionaryAttr manifest = kernel.getManifestAttr();
-      if (manifest && manifest.contains("kernels"))
+      if (DictionaryAttr manifest = kernel.getManifestAttr())
         programs[manifest.get("name")].push_back(kernel);
     }
     SmallVector<Attribute> manifests;

@@ -6,6 +6,8 @@
 
 #include "KeyStream.h"
 
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/IRMapping.h"
@@ -184,22 +186,7 @@ FailureOr<KeyStream> KeyStream::find(KernelOp kernel) {
   return stream;
 }
 
-template <typename AttrTy>
-static AttrTy findScheduleField(KernelOp kernel, StringRef name) {
-  DictionaryAttr manifest = kernel.getManifestAttr();
-  auto schedule =
-      manifest ? manifest.getAs<DictionaryAttr>("schedule") : DictionaryAttr();
-  return schedule ? schedule.getAs<AttrTy>(name) : AttrTy();
-}
-
-int64_t attn::tile::getScheduleField(KernelOp kernel, StringRef name,
-                                     int64_t otherwise) {
-  auto field = findScheduleField<IntegerAttr>(kernel, name);
-  return field ? field.getInt() : otherwise;
-}
-
-StringRef attn::tile::getScheduleText(KernelOp kernel, StringRef name,
-                                      StringRef otherwise) {
-  auto field = findScheduleField<StringAttr>(kernel, name);
-  return field ? field.getValue() : otherwise;
+attn::Schedule attn::tile::getScheduleOf(KernelOp kernel) {
+  ScheduleAttr schedule = kernel.getScheduleAttr();
+  return schedule ? attn::getSchedule(schedule) : attn::Schedule();
 }

@@ -15,6 +15,7 @@
 #define LIB_DIALECT_TILE_TRANSFORMS_KEYSTREAM_H
 
 #include "attn/Dialect/Tile/IR/Tile.h"
+#include "attn/Schedule/Schedule.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -62,13 +63,8 @@ private:
   llvm::SmallVector<llvm::SmallVector<LoadOp>> loadsOfLoops;
 };
 
-/// The integer `name` of the schedule in the kernel's manifest, or `otherwise`.
-int64_t getScheduleField(KernelOp kernel, llvm::StringRef name,
-                         int64_t otherwise);
-
-/// The text `name` of the schedule in the kernel's manifest, or `otherwise`.
-llvm::StringRef getScheduleText(KernelOp kernel, llvm::StringRef name,
-                                llvm::StringRef otherwise);
+/// The kernel's schedule, with defaults for what is not chosen.
+Schedule getScheduleOf(KernelOp kernel);
 
 } // namespace attn::tile
 

@@ -486,13 +486,10 @@ private:
 
   /// One warpgroup has no other to wait for.
   FailureOr<Turns> getTurns() {
-    Schedule schedule;
-    StringRef name = turns.empty()
-                         ? getScheduleText(getOperation(), "turns", "none")
-                         : StringRef(turns);
-    if (Status status = setScheduleField(schedule, "turns", name.str());
-        !status)
-      return getOperation().emitOpError() << status.error();
+    Schedule schedule = getScheduleOf(getOperation());
+    if (!turns.empty())
+      if (Status status = setScheduleField(schedule, "turns", turns); !status)
+        return getOperation().emitOpError() << status.error();
     return getOperation().getWarps() > 4 ? schedule.turns : Turns::None;
   }
 };

@@ -299,7 +299,7 @@ struct PipelinePass : public attn::tile::impl::PipelinePassBase<PipelinePass> {
       return;
     if (kernel.getProducerWarps())
       return; // --attn-tile-specialize-warps has staged the loads.
-    int64_t count = stages ? stages : getScheduleField(kernel, "stages", 2);
+    int64_t count = stages ? stages : getScheduleOf(kernel).stages;
     if (count < 1) {
       kernel.emitOpError() << "expected at least 1 stage, got " << count;
       return signalPassFailure();

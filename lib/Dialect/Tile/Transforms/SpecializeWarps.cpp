@@ -61,10 +61,11 @@ struct Ring {
 
 class Specializer {
 public:
-  Specializer(KernelOp kernel, KeyStream stream, int64_t stages)
+  Specializer(KernelOp kernel, KeyStream stream, const Schedule &schedule,
+              int64_t stages)
       : kernel(kernel), stream(stream), builder(kernel.getContext()),
-        stages(stages), clusterCtas(getScheduleField(kernel, "cluster_m", 1)),
-        hasOutputTile(getScheduleField(kernel, "output_tile", 0) != 0),
+        stages(stages), clusterCtas(schedule.clusterM),
+        hasOutputTile(schedule.outputTile),
         tiles(getTileLoop(kernel.getBody())) {}
 
   void run();
@@ -550,7 +551,13 @@ struct SpecializeWarpsPass
     KernelOp kernel = getOperation();
     if (streamsNothing(kernel))
       return;
-    if (getScheduleText(kernel, "mma", "wgmma") != "wgmma")
+    if (!kernel.getScheduleAttr()) {
+      kernel.emitOpError() << "expected a schedule, whose mma says what "
+                              "products are made of, got none";
+      return signalPassFailure();
+    }
+    Schedule schedule = getScheduleOf(kernel);
+    if (schedule.mma != MmaFamily::Wgmma)
       return;
     separateLoads(kernel);
     FailureOr<KeyStream> stream = KeyStream::find(kernel);
@@ -561,12 +568,12 @@ struct SpecializeWarpsPass
       kernel.emitOpError() << "cannot be made of wgmma and TMA: " << obstacle;
       return signalPassFailure();
     }
-    int64_t count = stages ? stages : getScheduleField(kernel, "stages", 2);
+    int64_t count = stages ? stages : schedule.stages;
     if (count < 1) {
       kernel.emitOpError() << "expected at least 1 stage, got " << count;
       return signalPassFailure();
     }
-    Specializer(kernel, *stream, count).run();
+    Specializer(kernel, *stream, schedule, count).run();
     ++numKernels;
   }
 };

@@ -68,7 +68,7 @@ struct StageStoresPass
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
-    bool hasOutputTile = getScheduleField(kernel, "output_tile", 0) != 0;
+    bool hasOutputTile = getScheduleOf(kernel).outputTile;
     for (auto roles : kernel.getBody().front().getOps<RolesOp>())
       for (StoreOp store : llvm::make_early_inc_range(
                getTileBlock(roles.getConsumer()).getOps<StoreOp>()))

@@ -8,13 +8,6 @@ attn_tile.kernel @nothing() warps(4) {
 
 // -----
 
-// expected-error @below {{expected at least 1 stage, got 0}}
-attn_tile.kernel @stages() warps(4) attributes {manifest = {schedule = {stages = 0}}} {
-  attn_tile.return
-}
-
-// -----
-
 attn_tile.kernel @row(%k: !attn_tile.global<?x64xf16>) warps(4) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index

@@ -14,6 +14,7 @@
 // CHECK-SAME: {box = [64, 64, 1, 1], dims = [64, "max(dim(key, 2), 1)", 8, "max(dim(key, 0), 1)"], dtype = "f16", kind = "tensor_map", operand = "key", strides_bytes = ["stride(key, 2) * 2", "stride(key, 1) * 2", "stride(key, 0) * 2"], swizzle = 128 : i64}
 // CHECK-SAME: producer_warps = 4 : i64
 attn_tile.kernel @two_loops(%q: !global, %k: !global, %o: !global) warps(4) attributes {
+    schedule = #attn.schedule<mma = "wgmma">,
     manifest = {kernels = [{block = [128, 1, 1], parameters = []}],
                 operands = [{name = "query"}, {name = "key"}, {name = "output"}]}} {
   %c0 = arith.constant 0 : index
@@ -74,7 +75,8 @@ attn_tile.kernel @two_loops(%q: !global, %k: !global, %o: !global) warps(4) attr
 // CHECK-SAME: !attn_tile.tensor_map<32x64xf16, swizzle = 128>
 // CHECK-SAME: cluster_ctas = 2
 attn_tile.kernel @cluster(%q: !global, %k: !global, %o: !global) warps(4) attributes {
-    manifest = {kernels = [{block = [128, 1, 1], parameters = []}], schedule = {cluster_m = 2 : i64},
+    schedule = #attn.schedule<mma = "wgmma", cluster_m = 2>,
+    manifest = {kernels = [{block = [128, 1, 1], parameters = []}],
                 operands = [{name = "query"}, {name = "key"}, {name = "output"}]}} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index

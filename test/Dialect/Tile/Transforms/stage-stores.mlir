@@ -43,8 +43,8 @@ attn_tile.kernel @output(%o: !attn_tile.global<2x8x?x64xf16>, %lse: !attn_tile.g
 // CHECK-NEXT: attn_tile.wait_stores
 // CHECK-NEXT: }
 attn_tile.kernel @output_tile(%o: !attn_tile.global<2x8x?x64xf16>) warps(4) attributes {
-    producer_warps = 4 : i64,
-    manifest = {kernels = [{parameters = []}], operands = [{name = "output"}], schedule = {output_tile = 1 : i64}}} {
+    producer_warps = 4 : i64, schedule = #attn.schedule<output_tile = true>,
+    manifest = {kernels = [{parameters = []}], operands = [{name = "output"}]}} {
   %c0 = arith.constant 0 : index
   %q = attn_tile.alloc : !query
   attn_tile.roles producer(56) {

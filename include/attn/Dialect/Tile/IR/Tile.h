@@ -11,6 +11,8 @@
 #ifndef ATTN_DIALECT_TILE_IR_TILE_H
 #define ATTN_DIALECT_TILE_IR_TILE_H
 
+#include "attn/Dialect/Attn/IR/Attn.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -13,6 +13,14 @@ include "attn/Dialect/Tile/IR/TileOpBase.td"
 // The kernel
 //===----------------------------------------------------------------------===//
 
+def AttnTile_ScheduleAttr
+    : Attr<CPred<"::llvm::isa<::attn::ScheduleAttr>($_self)">,
+           "a #attn.schedule"> {
+  let storageType = "::attn::ScheduleAttr";
+  let returnType = "::attn::ScheduleAttr";
+  let convertFromStorage = "$_self";
+}
+
 def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
     SingleBlock]> {
   let summary = "what one CTA does";
@@ -21,8 +29,10 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
     fragments are dealt out; `producer_warps` more only load, if
     `--attn-tile-specialize-warps` has run; `cluster_ctas` neighbours in x form a
     cluster. `shared_bytes` is set by
-    `--attn-tile-allocate-shared-memory`; `manifest` holds what a launcher needs
-    (docs/Manifest.md), under the keys of the JSON form.
+    `--attn-tile-allocate-shared-memory`. `schedule` is what was chosen for the
+    attention: the passes of this level read it, and it alone. `manifest` holds
+    what a launcher needs (docs/Manifest.md), under the keys of the JSON form;
+    of several kernels of one launch one may have it.
 
     Example:
     ```mlir
@@ -35,6 +45,7 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
                        OptionalAttr<I64Attr>:$producer_warps,
                        OptionalAttr<I64Attr>:$cluster_ctas,
                        OptionalAttr<I64Attr>:$shared_bytes,
+                       OptionalAttr<AttnTile_ScheduleAttr>:$schedule,
                        OptionalAttr<DictionaryAttr>:$manifest);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
