@@ -48,7 +48,20 @@ bool attn::needsPrograms(ModuleOp module) {
     return !attentions.empty();
   auto function = attentions.front()->getParentOfType<func::FuncOp>();
   return function && (attentions.front()->getParentOp() != function ||
+                      function->getParentOp() != module ||
                       !function.getBody().hasOneBlock());
+}
+
+void attn::dropOtherFunctions(ModuleOp module) {
+  for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
+    bool hasAttention = op.walk([](Operation *inner) {
+                            return isa<AttentionOp, AttentionBackwardOp>(inner)
+                                       ? WalkResult::interrupt()
+                                       : WalkResult::advance();
+                          }).wasInterrupted();
+    if (isa<func::FuncOp, ModuleOp>(op) && !hasAttention)
+      op.erase();
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,9 +28,13 @@ std::string getProgramName(mlir::Operation *attention);
 std::string getProgramKey(ExtractedAttention &extracted);
 
 /// True where kernels of the module's function do not compute all of its
-/// attentions, once a call: it has none or several, or one in a loop or a
-/// branch.
+/// attentions, once a call: it has several, or one in a loop, a branch or a
+/// module of its own.
 bool needsPrograms(mlir::ModuleOp module);
+
+/// Erases what no kernel can be made of: declarations, functions that the one
+/// with the attention calls, modules in the module.
+void dropOtherFunctions(mlir::ModuleOp module);
 
 /// Leaves in `module` a function for each distinct attention in place of its
 /// own functions. Returns where those call them, the operands named by their

@@ -257,6 +257,8 @@ LogicalResult Compilation::runStages() {
       remarkOtherResults(module);
       if (needsPrograms(module))
         calls = convertToPrograms(module);
+      else
+        dropOtherFunctions(module);
     }
     if (failed(noteSelections()))
       return failure();

@@ -15,11 +15,10 @@ LogicalResult ChunkKernelBuilder::begin() {
   ArrayRef<LaunchPlan::Kernel> kernels =
       ArrayRef(backward.plan.kernels).take_back(small_cache::kNumKernels);
   bool isFirst = number == small_cache::kRowValues;
-  FailureOr<tile::KernelOp> kernel =
-      beginKernel(kernels[number].entry,
-                  isFirst ? buildManifest(attention, backward.plan)
-                          : DictionaryAttr(),
-                  kernels[number].warps);
+  FailureOr<tile::KernelOp> kernel = beginKernel(
+      kernels[number].entry,
+      isFirst ? buildManifest(attention, backward.plan) : DictionaryAttr(),
+      kernels[number].warps);
   if (failed(kernel))
     return failure();
   Block &body = kernel->getBody().front();

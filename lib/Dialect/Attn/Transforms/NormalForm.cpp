@@ -50,6 +50,19 @@ static LogicalResult verifyNone(ModuleOp module, NormalForm form) {
   return failure(result.wasInterrupted());
 }
 
+/// Fails at the first op of a dialect that `form` excludes.
+static LogicalResult verifyDialects(ModuleOp module, NormalForm form,
+                                    function_ref<bool(StringRef)> isAllowed) {
+  WalkResult result = module.getBody()->walk([&](Operation *op) {
+    if (isAllowed(op->getName().getDialectNamespace()))
+      return WalkResult::advance();
+    op->emitOpError() << "expected no such op in the form '"
+                      << stringifyNormalForm(form) << "'";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// `scheduled`: every attention has a complete schedule.
 static LogicalResult verifyScheduled(ModuleOp module) {
   WalkResult result =
@@ -93,14 +106,18 @@ LogicalResult attn::verifyNormalForm(ModuleOp module, NormalForm form) {
       return failure();
     return verifyScheduled(module);
   case NormalForm::Tiled:
-    if (failed(verifyNone<AttentionOp, LengthOp>(module, form)))
+    if (failed(verifyNone<AttentionOp, AttentionBackwardOp, LengthOp>(module,
+                                                                      form)))
       return failure();
     return verifyTiled(module);
   case NormalForm::Tile:
+    return verifyDialects(module, form, [](StringRef dialect) {
+      return dialect != AttnDialect::getDialectNamespace();
+    });
   case NormalForm::Nvvm:
-    return verifyNone<AttentionOp, OnlineAttentionOp, NormalizeOp, MergeOp,
-                      AttentionBackwardOp, BackwardDeltaOp, BackwardStepOp,
-                      BackwardSumOp>(module, form);
+    return verifyDialects(module, form, [](StringRef dialect) {
+      return dialect == "llvm" || dialect == "nvvm";
+    });
   }
   llvm_unreachable("unknown normal form");
 }
