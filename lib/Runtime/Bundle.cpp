@@ -79,29 +79,40 @@ static ProgramCall readCall(const Cursor &c) {
   return call;
 }
 
+/// What is wrong with where an input of call `number` comes from.
+static std::optional<Error> validateInput(const Bundle &bundle, size_t number,
+                                          const CallInput &input) {
+  if (input.argument)
+    return std::nullopt;
+  if (*input.call < 0 || *input.call >= static_cast<int64_t>(number))
+    return Error{": expected an earlier call"};
+  const ProgramCall &producer = bundle.calls[*input.call];
+  const Manifest *source = bundle.findProgram(producer.program);
+  if (source && source->findOperand(input.operand))
+    return std::nullopt;
+  return Error{": no operand '" + input.operand + "' of call " +
+               std::to_string(*input.call)};
+}
+
 /// The first name of a call that nothing defines.
 static std::optional<Error> validateCall(const Bundle &bundle, size_t number) {
   const ProgramCall &call = bundle.calls[number];
   std::string path = "calls[" + std::to_string(number) + "]";
+  auto fail = [&](const std::string &field, const std::string &what) {
+    return Error{path.append(field).append(what)};
+  };
   const Manifest *program = bundle.findProgram(call.program);
   if (!program)
-    return Error{path + ".program: no program '" + call.program + "'"};
+    return fail(".program", ": no program '" + call.program + "'");
   for (const auto &[name, input] : call.inputs) {
     if (!program->findOperand(name))
-      return Error{path + ".inputs: no operand '" + name + "'"};
-    if (input.argument)
-      continue;
-    if (*input.call < 0 || *input.call >= static_cast<int64_t>(number))
-      return Error{path + ".inputs." + name + ": expected an earlier call"};
-    const ProgramCall &producer = bundle.calls[*input.call];
-    const Manifest *source = bundle.findProgram(producer.program);
-    if (!source || !source->findOperand(input.operand))
-      return Error{path + ".inputs." + name + ": no operand '" + input.operand +
-                   "' of call " + std::to_string(*input.call)};
+      return fail(".inputs", ": no operand '" + name + "'");
+    if (auto error = validateInput(bundle, number, input))
+      return fail(".inputs." + name, error->message);
   }
   for (const auto &[name, result] : call.results)
     if (!program->findOperand(name) || result < 0)
-      return Error{path + ".results: no operand '" + name + "'"};
+      return fail(".results", ": no operand '" + name + "'");
   return std::nullopt;
 }
 

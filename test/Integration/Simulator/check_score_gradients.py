@@ -140,7 +140,7 @@ def check(device, folder, case, number, schedules):
     for process in runs:
         rows = get_rows(process.stdout)
         failed = [row for row in rows if row[-1] != "pass" and not (is_few and row[0] == "3")]
-        if len(rows) != 4 or failed or (process.returncode and not is_few) or process.stderr:
+        if len(rows) != 4 or failed or (process.returncode and not is_few) or "error: " in process.stderr:
             print(f"{name}: FAIL\n{text}\n{process.stdout}{process.stderr}")
             return False
     if is_few:
