@@ -77,6 +77,7 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
   FunctionType signature = function.getFunctionType();
   PassManager pm(module->getContext(), ModuleOp::getOperationName());
   addIsolation(pm, *module, function.getName());
+  pm.enableVerifier(false);
   bool isFused = path == CpuPath::Device || path == CpuPath::Host;
   if (path == CpuPath::Device && failed(addRaising(pm, *module, options)))
     return failure();
@@ -95,7 +96,7 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
   if (path == CpuPath::Float64)
     signature = promoteSignature(signature);
   // The others run once: compiling them longer than that does not pay.
-  int optLevel = path == CpuPath::Device ? 3 : path == CpuPath::Host ? 1 : 0;
+  int optLevel = isFused ? 1 : 0;
   return CpuJit::compile(*module, function.getName(), signature, optLevel,
                          externals);
 }

@@ -59,7 +59,7 @@ private:
   void emitProducts(Value left, Value right, int64_t depth, Value target);
   void emitScoreRow(Value row, Value lse, Value delta);
   void emitScores();
-  Value emitGradientBlock(RowBlock rows, Value column, int64_t width, Value sum,
+  Value emitGradientBlock(RowBlock rows, Columns columns, Value sum,
                           const Product &product);
   Value loopOver(int64_t total, int64_t block, Value init,
                  llvm::function_ref<Value(Value, Value)> body);
@@ -111,22 +111,22 @@ void BackwardEmitter::forBlocks(int64_t count,
 void BackwardEmitter::emitProducts(Value left, Value right, int64_t depth,
                                    Value target) {
   forBlocks(dims.queryRows, [&](RowBlock rows) {
-    for (Columns keys : splitColumns(dims.keyRows)) {
+    forColumns(dims.keyRows, [&](Columns keys) {
       Values zeros(rows.count, createSplat(b, vectorOf(keys.width), 0.0));
       Values sums = emitMultiplyAdds(
           depth, zeros,
           [&](Value d) -> Value {
             return vector::LoadOp::create(b, vectorOf(keys.width), right,
-                                          ValueRange{d, index(keys.begin)});
+                                          ValueRange{d, keys.begin});
           },
           [&](int64_t i, Value d) -> Value {
             return memref::LoadOp::create(b, left,
                                           ValueRange{add(rows.first, i), d});
           });
       for (auto [i, sum] : llvm::enumerate(sums))
-        vector::StoreOp::create(
-            b, sum, target, ValueRange{add(rows.first, i), index(keys.begin)});
-    }
+        vector::StoreOp::create(b, sum, target,
+                                ValueRange{add(rows.first, i), keys.begin});
+    });
   });
 }
 
@@ -142,9 +142,9 @@ Value BackwardEmitter::zeroIfZero(Value condition, Value value) {
 /// From S and dP of one row to P and the gradient before score_mod. `lse` is
 /// +inf in rows without keys.
 void BackwardEmitter::emitScoreRow(Value row, Value lse, Value delta) {
-  for (Columns keys : splitColumns(dims.keyRows)) {
+  forColumns(dims.keyRows, [&](Columns keys) {
     VectorType type = vectorOf(keys.width);
-    Values at = {row, index(keys.begin)};
+    Values at = {row, keys.begin};
     Value inner =
         emitBias(vector::LoadOp::create(b, type, probabilities, at), row, keys);
     Value score = inner;
@@ -173,7 +173,7 @@ void BackwardEmitter::emitScoreRow(Value row, Value lse, Value delta) {
     vector::StoreOp::create(b, emitDropout(p, row, keys, factor), probabilities,
                             at);
     vector::StoreOp::create(b, gradient, dScores, at);
-  }
+  });
 }
 
 /// P and dS of the tile.
@@ -195,23 +195,21 @@ void BackwardEmitter::emitScores() {
   emitScoreRow(row, lse, delta);
 }
 
-/// sum + weights rows, for a block of rows and `width` columns from `column`
-/// on.
-Value BackwardEmitter::emitGradientBlock(RowBlock rows, Value column,
-                                         int64_t width, Value sum,
-                                         const Product &product) {
+/// sum + weights rows, for a block of rows and of columns.
+Value BackwardEmitter::emitGradientBlock(RowBlock rows, Columns columns,
+                                         Value sum, const Product &product) {
   Value zero = index(0);
   auto at = [&](int64_t i) -> Values {
-    return {zero, zero, add(rows.first, i), column};
+    return {zero, zero, add(rows.first, i), columns.begin};
   };
   Values init;
   for (int64_t i = 0; i < rows.count; ++i)
-    init.push_back(buffers.readRow(b, sum, at(i), width));
+    init.push_back(buffers.readRow(b, sum, at(i), columns.width));
   Values sums = emitMultiplyAdds(
       product.sumLength, init,
       [&](Value k) -> Value {
-        return vector::LoadOp::create(b, vectorOf(width), product.rows,
-                                      ValueRange{k, column});
+        return vector::LoadOp::create(b, vectorOf(columns.width), product.rows,
+                                      ValueRange{k, columns.begin});
       },
       [&](int64_t i, Value k) -> Value {
         Value row = add(rows.first, i);
@@ -244,15 +242,13 @@ Value BackwardEmitter::loopOver(int64_t total, int64_t block, Value init,
 Value BackwardEmitter::emitGradient(Value gradient, const Product &product) {
   auto type = cast<RankedTensorType>(gradient.getType());
   int64_t columns = type.getDimSize(kHeadDim);
-  int64_t rest = columns % kBlockColumns;
   auto emitRows = [&](RowBlock rows, Value sum) {
-    sum = loopOver(columns, kBlockColumns, sum, [&](Value column, Value part) {
-      return emitGradientBlock(rows, column, kBlockColumns, part, product);
-    });
-    for (Columns last : splitColumns(rest))
-      sum = emitGradientBlock(rows, index(columns - rest + last.begin),
-                              last.width, sum, product);
-    return sum;
+    return attn::forColumns(
+               b, columns, sum,
+               [&](Columns block, ValueRange part) -> Values {
+                 return {emitGradientBlock(rows, block, part.front(), product)};
+               })
+        .front();
   };
   int64_t count = type.getDimSize(kSequence);
   gradient = loopOver(count, kBlockRows, gradient, [&](Value row, Value sum) {
@@ -266,16 +262,16 @@ Value BackwardEmitter::emitGradient(Value gradient, const Product &product) {
 /// sum + dS
 Value BackwardEmitter::emitScoreSum(Value sum) {
   return loopOver(dims.queryRows, 1, sum, [&](Value row, Value part) {
-    for (Columns keys : splitColumns(dims.keyRows)) {
-      Value first = index(keys.begin), zero = index(0);
-      Values at = {zero, zero, row, first};
+    auto emitColumns = [&](Columns keys, ValueRange part) -> Values {
+      Value zero = index(0);
+      Values at = {zero, zero, row, keys.begin};
       Value added = arith::AddFOp::create(
-          b, buffers.readRow(b, part, at, keys.width),
+          b, buffers.readRow(b, part.front(), at, keys.width),
           vector::LoadOp::create(b, vectorOf(keys.width), dScores,
-                                 ValueRange{row, first}));
-      part = buffers.writeRow(b, added, part, at);
-    }
-    return part;
+                                 ValueRange{row, keys.begin}));
+      return {buffers.writeRow(b, added, part.front(), at)};
+    };
+    return attn::forColumns(b, dims.keyRows, part, emitColumns).front();
   });
 }
 
@@ -334,19 +330,18 @@ static Value emitDelta(BackwardDeltaOp op, TileBuffers &buffers) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value zero = index(0), row = loop.getInductionVar();
-  Values parts;
-  for (int64_t column = 0, e = outputType.getDimSize(kHeadDim); column < e;
-       column += kBlockColumns) {
-    int64_t width = std::min(kBlockColumns, e - column);
+  auto multiply = [&](Columns columns) -> Value {
     auto read = [&](Value tensor) {
-      Value part =
-          buffers.readRow(b, tensor, {zero, zero, row, index(column)}, width);
+      Value part = buffers.readRow(b, tensor, {zero, zero, row, columns.begin},
+                                   columns.width);
       return buffers.extend(b, part, type.getElementType());
     };
-    parts.push_back(
-        arith::MulFOp::create(b, read(op.getOutput()), read(op.getDOutput())));
-  }
-  Value delta = createSumOfLanes(b, parts);
+    return arith::MulFOp::create(b, read(op.getOutput()),
+                                 read(op.getDOutput()));
+  };
+  Value delta =
+      reduceColumns(b, type.getElementType(), outputType.getDimSize(kHeadDim),
+                    0.0, createSum, multiply);
   Values at = {zero, zero, row};
   if (op.getDLse())
     delta = arith::SubFOp::create(

@@ -63,15 +63,14 @@ void StepEmitter::emitScores(RowBlock rows, Columns keys) {
       dims.headDim, zeros,
       [&](Value d) -> Value {
         return vector::LoadOp::create(b, vectorOf(keys.width), key,
-                                      ValueRange{d, index(keys.begin)});
+                                      ValueRange{d, keys.begin});
       },
       [&](int64_t i, Value d) -> Value {
         return memref::LoadOp::create(b, query,
                                       ValueRange{add(rows.first, i), d});
       });
   for (auto [i, sum] : llvm::enumerate(sums))
-    vector::StoreOp::create(b, sum, scores,
-                            ValueRange{index(i), index(keys.begin)});
+    vector::StoreOp::create(b, sum, scores, ValueRange{index(i), keys.begin});
 }
 
 /// Turns the scores of row `row` of a block into exponentials; takes and gives
@@ -80,44 +79,54 @@ Values StepEmitter::emitSoftmaxRow(RowBlock rows, Value row, ValueRange state) {
   Value zero = index(0);
   Value position = arith::AddIOp::create(b, rows.first, row);
   Values at = {zero, zero, position};
-  SmallVector<Columns> columns = splitColumns(dims.keyRows);
-  Values parts;
-  for (Columns keys : columns) {
-    Value loaded = vector::LoadOp::create(b, vectorOf(keys.width), scores,
-                                          ValueRange{row, index(keys.begin)});
-    parts.push_back(emitScoreMods(loaded, position, keys));
-  }
+  auto load = [&](Columns keys) -> Value {
+    return vector::LoadOp::create(b, vectorOf(keys.width), scores,
+                                  ValueRange{row, keys.begin});
+  };
+  auto store = [&](Value part, Columns keys) {
+    vector::StoreOp::create(b, part, scores, ValueRange{row, keys.begin});
+  };
+  constexpr double kMinusInf = -std::numeric_limits<double>::infinity();
+  bool hasMods = bias || !scoreMod.empty() || !maskMod.empty();
+  Value tileMax = reduceColumns(b, scoreType, dims.keyRows, kMinusInf,
+                                createMax, [&](Columns keys) {
+                                  Value part = load(keys);
+                                  if (hasMods) {
+                                    part = emitScoreMods(part, position, keys);
+                                    store(part, keys);
+                                  }
+                                  return part;
+                                });
   Value oldMax = tensor::ExtractOp::create(b, state[0], at);
-  Value newMax = createMax(b, createMaxOfLanes(b, parts), oldMax);
+  Value newMax = createMax(b, tileMax, oldMax);
   // A row that has seen no key yet: exp(-inf - 0) = 0 instead of NaN.
-  Value minusInf =
-      createSplat(b, scoreType, -std::numeric_limits<double>::infinity());
+  Value minusInf = createSplat(b, scoreType, kMinusInf);
   Value isEmpty =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, newMax, minusInf);
   Value safeMax = arith::SelectOp::create(
       b, isEmpty, createSplat(b, scoreType, 0.0), newMax);
-  for (auto [keys, part] : llvm::zip_equal(columns, parts)) {
-    Value shifted =
-        arith::SubFOp::create(b, part, broadcast(safeMax, keys.width));
-    part = createExpOfNonPositive(b, shifted);
-    // attn.normalize has the factor of what is kept.
-    vector::StoreOp::create(b, emitDropout(part, position, keys, 1), scores,
-                            ValueRange{row, index(keys.begin)});
-  }
+  Value tileSum = reduceColumns(
+      b, scoreType, dims.keyRows, 0.0, createSum, [&](Columns keys) {
+        Value shifted = arith::SubFOp::create(b, load(keys),
+                                              broadcast(safeMax, keys.width));
+        Value part = createExpOfNonPositive(b, shifted);
+        // attn.normalize has the factor of what is kept.
+        store(emitDropout(part, position, keys, 1), keys);
+        return part;
+      });
   Value rowDecay =
       createExpOfNonPositive(b, arith::SubFOp::create(b, oldMax, safeMax));
   memref::StoreOp::create(b, rowDecay, decay, row);
   Value oldSum = tensor::ExtractOp::create(b, state[1], at);
-  Value newSum =
-      arith::AddFOp::create(b, arith::MulFOp::create(b, oldSum, rowDecay),
-                            createSumOfLanes(b, parts));
+  Value newSum = arith::AddFOp::create(
+      b, arith::MulFOp::create(b, oldSum, rowDecay), tileSum);
   return {tensor::InsertOp::create(b, newMax, state[0], at),
           tensor::InsertOp::create(b, newSum, state[1], at)};
 }
 
 /// acc = decay * acc + P V of a row block and a block of columns of V.
 Value StepEmitter::emitProduct(RowBlock rows, Columns columns, Value acc) {
-  Value zero = index(0), column = index(columns.begin);
+  Value zero = index(0), column = columns.begin;
   Values init;
   for (int64_t i = 0; i < rows.count; ++i) {
     Value old = buffers.readRow(
@@ -143,8 +152,7 @@ Value StepEmitter::emitProduct(RowBlock rows, Columns columns, Value acc) {
 
 /// Takes and gives (acc, max, sum) of the whole tile.
 Values StepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
-  for (Columns keys : splitColumns(dims.keyRows))
-    emitScores(rows, keys);
+  forColumns(dims.keyRows, [&](Columns keys) { emitScores(rows, keys); });
   auto loop = scf::ForOp::create(b, index(0), index(rows.count), index(1),
                                  state.drop_front());
   {
@@ -153,9 +161,12 @@ Values StepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
     scf::YieldOp::create(b, emitSoftmaxRow(rows, loop.getInductionVar(),
                                            loop.getRegionIterArgs()));
   }
-  Value acc = state[0];
-  for (Columns columns : splitColumns(dims.valueDim))
-    acc = emitProduct(rows, columns, acc);
+  Value acc = attn::forColumns(b, dims.valueDim, state.front(),
+                               [&](Columns columns, ValueRange part) {
+                                 return Values{
+                                     emitProduct(rows, columns, part.front())};
+                               })
+                  .front();
   return {acc, loop.getResult(0), loop.getResult(1)};
 }
 
@@ -225,18 +236,20 @@ static Values emitNormalize(NormalizeOp op, TileBuffers &buffers) {
   if (decay)
     factor = arith::MulFOp::create(b, factor, decay);
   Values results(loop.getRegionIterArgs());
-  for (int64_t column = 0, e = accType.getDimSize(kHeadDim); column < e;
-       column += kBlockColumns) {
-    int64_t width = std::min(kBlockColumns, e - column);
-    Values place = {zero, zero, row, index(column)};
-    Value part = buffers.readRow(b, op.getAcc(), place, width);
+  auto emitColumns = [&](Columns columns, ValueRange output) -> Values {
+    Values place = {zero, zero, row, columns.begin};
+    Value part = buffers.readRow(b, op.getAcc(), place, columns.width);
     part = arith::MulFOp::create(
         b, part, vector::BroadcastOp::create(b, part.getType(), factor));
     if (outputType.getElementType() != scoreType)
       part = arith::TruncFOp::create(
-          b, VectorType::get({width}, outputType.getElementType()), part);
-    results[0] = buffers.writeRow(b, part, results[0], place);
-  }
+          b, VectorType::get({columns.width}, outputType.getElementType()),
+          part);
+    return {buffers.writeRow(b, part, output.front(), place)};
+  };
+  results[0] =
+      forColumns(b, accType.getDimSize(kHeadDim), results[0], emitColumns)
+          .front();
   if (op.getLse()) {
     Value lse = arith::AddFOp::create(b, max, math::LogOp::create(b, sum));
     Value minusInf =

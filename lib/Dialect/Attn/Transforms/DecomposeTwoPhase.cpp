@@ -91,8 +91,8 @@ void KeyTileEmitter::emitProduct(Value lhs, Value lhsColumn, Value rhs,
                                  int64_t count, Value sums, Value sumColumn,
                                  int64_t columns) {
   auto emitBlock = [&](RowBlock rows) {
-    for (Columns part : splitColumns(columns)) {
-      Value at = plus(sumColumn, part.begin);
+    forColumns(columns, [&](Columns part) {
+      Value at = add(sumColumn, part.begin);
       Values init;
       for (int64_t i = 0; i < rows.count; ++i)
         init.push_back(
@@ -102,7 +102,7 @@ void KeyTileEmitter::emitProduct(Value lhs, Value lhsColumn, Value rhs,
           count, init,
           [&](Value k) -> Value {
             return vector::LoadOp::create(b, vectorOf(part.width), rhs,
-                                          ValueRange{k, index(part.begin)});
+                                          ValueRange{k, part.begin});
           },
           [&](int64_t i, Value k) -> Value {
             Value from = arith::AddIOp::create(b, lhsColumn, k);
@@ -113,7 +113,7 @@ void KeyTileEmitter::emitProduct(Value lhs, Value lhsColumn, Value rhs,
         vector::StoreOp::create(
             b, result, sums,
             ValueRange{plus(rows.first, static_cast<int64_t>(i)), at});
-    }
+    });
   };
   forRows(kBlockRows, [&](Value row) { emitBlock({row, kBlockRows}); });
   if (int64_t rest = dims.queryRows % kBlockRows)
@@ -141,28 +141,31 @@ Value KeyTileEmitter::getSafeMax(Value max) {
 /// Applies bias, score_mod and mask_mod to the scores of a row, and takes them
 /// into its maximum and sum.
 void KeyTileEmitter::emitStatistics(Value row) {
-  Values parts;
-  for (Columns keys : splitColumns(dims.keyRows)) {
-    Values at = {row, plus(column, keys.begin)};
-    Value part =
-        vector::LoadOp::create(b, vectorOf(keys.width), rowTile.scores, at);
-    part = emitScoreMods(part, row, keys);
-    vector::StoreOp::create(b, part, rowTile.scores, at);
-    parts.push_back(part);
-  }
+  auto load = [&](Columns keys) -> Value {
+    return vector::LoadOp::create(b, vectorOf(keys.width), rowTile.scores,
+                                  ValueRange{row, add(column, keys.begin)});
+  };
+  constexpr double kMinusInf = -std::numeric_limits<double>::infinity();
+  Value tileMax = reduceColumns(
+      b, scoreType, dims.keyRows, kMinusInf, createMax, [&](Columns keys) {
+        Value part = emitScoreMods(load(keys), row, keys);
+        vector::StoreOp::create(b, part, rowTile.scores,
+                                ValueRange{row, add(column, keys.begin)});
+        return part;
+      });
   Value oldMax = memref::LoadOp::create(b, rowTile.max, row);
-  Value newMax = createMax(b, createMaxOfLanes(b, parts), oldMax);
+  Value newMax = createMax(b, tileMax, oldMax);
   Value shift = getSafeMax(newMax);
-  for (Value &part : parts) {
-    int64_t width = cast<VectorType>(part.getType()).getNumElements();
-    part = createExpOfNonPositive(
-        b, arith::SubFOp::create(b, part, broadcast(shift, width)));
-  }
+  Value tileSum = reduceColumns(
+      b, scoreType, dims.keyRows, 0.0, createSum, [&](Columns keys) {
+        return createExpOfNonPositive(
+            b,
+            arith::SubFOp::create(b, load(keys), broadcast(shift, keys.width)));
+      });
   Value decay =
       createExpOfNonPositive(b, arith::SubFOp::create(b, oldMax, shift));
   Value sum = memref::LoadOp::create(b, rowTile.sum, row);
-  sum = arith::AddFOp::create(b, arith::MulFOp::create(b, sum, decay),
-                              createSumOfLanes(b, parts));
+  sum = arith::AddFOp::create(b, arith::MulFOp::create(b, sum, decay), tileSum);
   memref::StoreOp::create(b, newMax, rowTile.max, row);
   memref::StoreOp::create(b, sum, rowTile.sum, row);
 }
@@ -186,10 +189,11 @@ static void forSlices(ImplicitLocOpBuilder &b, int64_t total, int64_t slice,
 
 void KeyTileEmitter::emitScores() {
   forRows(1, [&](Value row) {
-    for (Columns keys : splitColumns(dims.keyRows))
+    forColumns(dims.keyRows, [&](Columns keys) {
       vector::StoreOp::create(b, createSplat(b, vectorOf(keys.width), 0.0),
                               rowTile.scores,
-                              ValueRange{row, plus(column, keys.begin)});
+                              ValueRange{row, add(column, keys.begin)});
+    });
   });
   forSlices(b, dims.headDim, schedule.getTileD(),
             [&](Value first, int64_t count) { emitSlice(first, count); });
@@ -206,8 +210,8 @@ void KeyTileEmitter::emitProbabilities() {
     Value inverse =
         arith::DivFOp::create(b, createSplat(b, scoreType, 1.0), sum);
     inverse = arith::SelectOp::create(b, isEmpty, none, inverse);
-    for (Columns keys : splitColumns(dims.keyRows)) {
-      Values at = {row, plus(column, keys.begin)};
+    forColumns(dims.keyRows, [&](Columns keys) {
+      Values at = {row, add(column, keys.begin)};
       Value part =
           vector::LoadOp::create(b, vectorOf(keys.width), rowTile.scores, at);
       part = createExpOfNonPositive(
@@ -215,7 +219,7 @@ void KeyTileEmitter::emitProbabilities() {
       part = arith::MulFOp::create(b, part, broadcast(inverse, keys.width));
       part = emitDropout(part, row, keys, dropout ? dropout->getScale() : 1);
       vector::StoreOp::create(b, part, rowTile.scores, at);
-    }
+    });
   });
 }
 
@@ -324,10 +328,11 @@ Value RowTileEmitter::emitSlice(Value result, Value first, int64_t count) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(fill.getBody());
-    for (Columns part : splitColumns(count))
-      vector::StoreOp::create(
-          b, createSplat(b, vectorOf(part.width), 0.0), output,
-          ValueRange{fill.getInductionVar(), index(part.begin)});
+    forColumns(count, [&](Columns part) {
+      vector::StoreOp::create(b, createSplat(b, vectorOf(part.width), 0.0),
+                              output,
+                              ValueRange{fill.getInductionVar(), part.begin});
+    });
   }
   forKeyTiles(
       [&](KeyTileEmitter &tile) { tile.emitOutput(output, first, count); });
@@ -336,18 +341,18 @@ Value RowTileEmitter::emitSlice(Value result, Value first, int64_t count) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(rows.getBody());
   Value zero = index(0), row = rows.getInductionVar();
-  Value written = rows.getRegionIterArgs().front();
   Type element = getElementTypeOrSelf(result.getType());
-  for (Columns part : splitColumns(count)) {
+  auto emitColumns = [&](Columns part, ValueRange written) -> Values {
     Value sums = vector::LoadOp::create(b, vectorOf(part.width), output,
-                                        ValueRange{row, index(part.begin)});
+                                        ValueRange{row, part.begin});
     if (element != scoreType)
       sums = arith::TruncFOp::create(b, VectorType::get({part.width}, element),
                                      sums);
-    written = buffers.writeRow(b, sums, written,
-                               {zero, zero, row, add(first, part.begin)});
-  }
-  scf::YieldOp::create(b, written);
+    return {buffers.writeRow(b, sums, written.front(),
+                             {zero, zero, row, add(first, part.begin)})};
+  };
+  scf::YieldOp::create(
+      b, attn::forColumns(b, count, rows.getRegionIterArgs(), emitColumns));
   return rows.getResult(0);
 }
 

@@ -79,9 +79,7 @@ Value TileBuffers::packColumns(ImplicitLocOpBuilder &b, Value tile,
   Value buffer = createBuffer(b, {rows, count}, element);
   Value zero = createIndex(b, 0);
   createLoop(b, rows, 1, [&](Value row) {
-    for (int64_t column = 0; column < count; column += kCopyWidth) {
-      int64_t width = std::min(kCopyWidth, count - column);
-      Value at = createIndex(b, column);
+    auto copy = [&](Value at, int64_t width) {
       Value from = b.createOrFold<arith::AddIOp>(first, at);
       Value part = readRow(b, tile, {zero, zero, row, from}, width);
       part = extend(b, part, element);
@@ -89,7 +87,13 @@ Value TileBuffers::packColumns(ImplicitLocOpBuilder &b, Value tile,
         part = arith::MulFOp::create(b, part,
                                      createSplat(b, part.getType(), scale));
       vector::StoreOp::create(b, part, buffer, ValueRange{row, at});
-    }
+    };
+    int64_t rest = count % kCopyWidth;
+    if (count > rest)
+      createLoop(b, count - rest, kCopyWidth,
+                 [&](Value column) { copy(column, kCopyWidth); });
+    if (rest)
+      copy(createIndex(b, count - rest), rest);
   });
   return buffer;
 }

@@ -15,11 +15,54 @@
 using namespace mlir;
 using namespace attn;
 
-SmallVector<Columns> TileEmitter::splitColumns(int64_t total) {
-  SmallVector<Columns> columns;
-  for (int64_t begin = 0; begin < total; begin += kBlockColumns)
-    columns.push_back({begin, std::min(kBlockColumns, total - begin)});
-  return columns;
+SmallVector<Value> attn::forColumns(ImplicitLocOpBuilder &b, int64_t total,
+                                    ValueRange init, ColumnsBody body) {
+  auto index = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(b, number);
+  };
+  int64_t numBlocks = total / kBlockColumns, whole = numBlocks * kBlockColumns;
+  SmallVector<Value> values(init);
+  if (numBlocks == 1) {
+    values = body({index(0), kBlockColumns}, values);
+  } else if (numBlocks > 1) {
+    auto loop = scf::ForOp::create(b, index(0), index(whole),
+                                   index(kBlockColumns), values);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    auto next =
+        body({loop.getInductionVar(), kBlockColumns}, loop.getRegionIterArgs());
+    if (!next.empty()) // Without values, the loop has been terminated.
+      scf::YieldOp::create(b, next);
+    values.assign(loop->result_begin(), loop->result_end());
+  }
+  return total > whole ? body({index(whole), total - whole}, values) : values;
+}
+
+void TileEmitter::forColumns(int64_t total,
+                             llvm::function_ref<void(Columns)> body) {
+  attn::forColumns(b, total, {}, [&](Columns columns, ValueRange) -> Values {
+    body(columns);
+    return {};
+  });
+}
+
+Value attn::reduceColumns(ImplicitLocOpBuilder &b, Type element, int64_t total,
+                          double neutral, Combine combine,
+                          llvm::function_ref<Value(Columns)> body) {
+  // That of whole blocks stays a vector: its lanes are combined once.
+  SmallVector<Value> parts;
+  auto type = VectorType::get({kBlockColumns}, element);
+  if (int64_t whole = total / kBlockColumns * kBlockColumns)
+    parts = forColumns(b, whole, createSplat(b, type, neutral),
+                       [&](Columns columns, ValueRange sum) {
+                         return SmallVector<Value>{
+                             combine(b, sum.front(), body(columns))};
+                       });
+  if (int64_t rest = total % kBlockColumns) {
+    Value begin = arith::ConstantIndexOp::create(b, total - rest);
+    parts.push_back(body({begin, rest}));
+  }
+  return combineLanes(b, parts, combine);
 }
 
 SmallVector<Value> TileEmitter::emitMultiplyAdds(
@@ -50,8 +93,8 @@ Value TileEmitter::emitBias(Value score, Value position, Columns keys) {
         b, VectorType::get({keys.width}, shape.getElementType()),
         tensor::ExtractOp::create(b, bias, ValueRange{zero, zero, row, zero}));
   else
-    addend = buffers.readRow(b, bias, {zero, zero, row, index(keys.begin)},
-                             keys.width);
+    addend =
+        buffers.readRow(b, bias, {zero, zero, row, keys.begin}, keys.width);
   return arith::AddFOp::create(b, score, buffers.extend(b, addend, scoreType));
 }
 

@@ -14,6 +14,7 @@
 #define LIB_DIALECT_ATTN_TRANSFORMS_TILEEMITTER_H
 
 #include "TileBuffers.h"
+#include "VectorMath.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/DropoutBuilder.h"
 
@@ -29,9 +30,26 @@ inline constexpr int64_t kBlockColumns = 32;
 
 /// Columns [begin, begin + width) of a row, as one vector.
 struct Columns {
-  int64_t begin;
+  mlir::Value begin;
   int64_t width;
 };
+
+/// Takes the loop's values in these columns and gives the next ones.
+using ColumnsBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+    Columns, mlir::ValueRange)>;
+
+/// Calls `body` for a block of the `total` columns at a time and gives its last
+/// values. What it emits stands once for all whole blocks, in a loop, and once
+/// for the rest: unrolled, it would take most of the time to compile.
+llvm::SmallVector<mlir::Value> forColumns(mlir::ImplicitLocOpBuilder &b,
+                                          int64_t total, mlir::ValueRange init,
+                                          ColumnsBody body);
+
+/// What `combine` makes of `neutral` and all lanes of the vectors of type
+/// `element` that `body` gives.
+mlir::Value reduceColumns(mlir::ImplicitLocOpBuilder &b, mlir::Type element,
+                          int64_t total, double neutral, Combine combine,
+                          llvm::function_ref<mlir::Value(Columns)> body);
 
 /// Rows [first, first + count) of a tile.
 struct RowBlock {
@@ -75,7 +93,8 @@ protected:
                           llvm::function_ref<Value(Value)> load,
                           llvm::function_ref<Value(int64_t, Value)> scalar);
 
-  static llvm::SmallVector<Columns> splitColumns(int64_t total);
+  /// The same for a body without values.
+  void forColumns(int64_t total, llvm::function_ref<void(Columns)> body);
   mlir::VectorType vectorOf(int64_t width) {
     return mlir::VectorType::get({width}, scoreType);
   }
@@ -84,6 +103,9 @@ protected:
   }
   Value add(Value x, int64_t y) {
     return y ? mlir::arith::AddIOp::create(b, x, index(y)).getResult() : x;
+  }
+  Value add(Value x, Value y) {
+    return b.createOrFold<mlir::arith::AddIOp>(x, y);
   }
   Value broadcast(Value scalar, int64_t width) {
     return mlir::vector::BroadcastOp::create(b, vectorOf(width), scalar);

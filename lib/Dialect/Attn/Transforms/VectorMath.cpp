@@ -34,6 +34,10 @@ Value attn::createSplat(ImplicitLocOpBuilder &b, Type type, double number) {
                         b.getFloatAttr(getElementTypeOrSelf(type), number));
 }
 
+Value attn::createSum(ImplicitLocOpBuilder &b, Value x, Value y) {
+  return arith::AddFOp::create(b, x, y);
+}
+
 Value attn::createMax(ImplicitLocOpBuilder &b, Value x, Value y) {
   Value greater = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, y);
   return arith::SelectOp::create(b, greater, x, y);
@@ -80,50 +84,31 @@ Value attn::createExpOfNonPositive(ImplicitLocOpBuilder &b, Value x) {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-using Combine = llvm::function_ref<Value(Value, Value)>;
-
 /// Halves the vector until one lane is left. Lane counts that are not a power
 /// of two go lane by lane.
-static Value combineLanes(ImplicitLocOpBuilder &b, Value vector,
-                          Combine combine) {
+static Value combineLanesOf(ImplicitLocOpBuilder &b, Value vector,
+                            Combine combine) {
   int64_t width = cast<VectorType>(vector.getType()).getNumElements();
   while (width > 1 && llvm::isPowerOf2_64(width)) {
     width /= 2;
     SmallVector<int64_t> low = llvm::to_vector(llvm::seq<int64_t>(0, width));
     SmallVector<int64_t> high =
         llvm::to_vector(llvm::seq<int64_t>(width, 2 * width));
-    vector = combine(vector::ShuffleOp::create(b, vector, vector, low),
+    vector = combine(b, vector::ShuffleOp::create(b, vector, vector, low),
                      vector::ShuffleOp::create(b, vector, vector, high));
   }
   Value result = vector::ExtractOp::create(b, vector, 0);
   for (int64_t lane = 1; lane < width; ++lane)
-    result = combine(result, vector::ExtractOp::create(b, vector, lane));
+    result = combine(b, result, vector::ExtractOp::create(b, vector, lane));
   return result;
 }
 
-/// Vectors of one width are combined first: that is elementwise.
-static Value combineVectors(ImplicitLocOpBuilder &b, ValueRange vectors,
-                            Combine combine) {
-  llvm::MapVector<Type, Value> byType;
-  for (Value vector : vectors) {
-    Value &slot = byType[vector.getType()];
-    slot = slot ? combine(slot, vector) : vector;
-  }
+Value attn::combineLanes(ImplicitLocOpBuilder &b, ValueRange vectors,
+                         Combine combine) {
   Value result;
-  for (auto [type, vector] : byType) {
-    Value scalar = combineLanes(b, vector, combine);
-    result = result ? combine(result, scalar) : scalar;
+  for (Value vector : vectors) {
+    Value scalar = combineLanesOf(b, vector, combine);
+    result = result ? combine(b, result, scalar) : scalar;
   }
   return result;
-}
-
-Value attn::createMaxOfLanes(ImplicitLocOpBuilder &b, ValueRange vectors) {
-  return combineVectors(b, vectors,
-                        [&](Value x, Value y) { return createMax(b, x, y); });
-}
-
-Value attn::createSumOfLanes(ImplicitLocOpBuilder &b, ValueRange vectors) {
-  return combineVectors(b, vectors, [&](Value x, Value y) -> Value {
-    return arith::AddFOp::create(b, x, y);
-  });
 }

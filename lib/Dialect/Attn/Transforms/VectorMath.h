@@ -20,6 +20,9 @@ namespace attn {
 mlir::Value createSplat(mlir::ImplicitLocOpBuilder &b, mlir::Type type,
                         double number);
 
+mlir::Value createSum(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
+                      mlir::Value y);
+
 /// a > b ? a : b. NaN in `b` stays; this is one instruction of most hosts, and
 /// arith.maximumf is not.
 mlir::Value createMax(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
@@ -31,11 +34,11 @@ mlir::Value createMax(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
 mlir::Value createExpOfNonPositive(mlir::ImplicitLocOpBuilder &b,
                                    mlir::Value x);
 
-/// The largest lane, or the sum of the lanes, of all `vectors`.
-mlir::Value createMaxOfLanes(mlir::ImplicitLocOpBuilder &b,
-                             mlir::ValueRange vectors);
-mlir::Value createSumOfLanes(mlir::ImplicitLocOpBuilder &b,
-                             mlir::ValueRange vectors);
+/// What `combine`, such as createMax, makes of all lanes of all `vectors`.
+using Combine = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &,
+                                               mlir::Value, mlir::Value)>;
+mlir::Value combineLanes(mlir::ImplicitLocOpBuilder &b,
+                         mlir::ValueRange vectors, Combine combine);
 
 } // namespace attn
 
