@@ -77,6 +77,8 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
   FunctionType signature = function.getFunctionType();
   PassManager pm(module->getContext(), ModuleOp::getOperationName());
   addIsolation(pm, *module, function.getName());
+  // Each pass checks what it takes; checking all ops after each of seventy
+  // would be a third of the time.
   pm.enableVerifier(false);
   bool isFused = path == CpuPath::Device || path == CpuPath::Host;
   if (path == CpuPath::Device && failed(addRaising(pm, *module, options)))
@@ -95,7 +97,8 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
                                " for the cpu"));
   if (path == CpuPath::Float64)
     signature = promoteSignature(signature);
-  // The others run once: compiling them longer than that does not pay.
+  // Products are vector code by now, of which -O3 makes nothing faster; the
+  // others run once.
   int optLevel = isFused ? 1 : 0;
   return CpuJit::compile(*module, function.getName(), signature, optLevel,
                          externals);

@@ -8,6 +8,7 @@
 
 #include "CudaKernel.h"
 
+#include "attn/Support/Format.h"
 #include "attn/TargetInfo/TargetInfo.h"
 
 #include "llvm/Support/CommandLine.h"
@@ -90,7 +91,9 @@ struct CommandLine {
       "shape", cl::value_desc("sizes"), cl::cat(dataCategory),
       cl::desc("Sizes of dynamic dimensions, by the names of the\n"
                "function's attention, 'B=2,Hq=8,Hkv=2,M=100,N=100',\n"
-               "or by argument, 'arg0=2x100x256'; may be repeated")};
+               "or by argument, 'arg0=2x100x256'; may be repeated.\n"
+               "Several sets of sizes, 'M=1,N=1; M=65,N=64', are\n"
+               "run one after the other with one compilation")};
   cl::list<std::string> inputs{
       "input", cl::value_desc("[argN=]file.npy"), cl::cat(dataCategory),
       cl::desc("The next argument, or argument N, from a .npy file;\n"
@@ -114,6 +117,11 @@ struct CommandLine {
       cl::desc(
           "Compare with float64. The error may be at most twice that of an "
           "unfused computation in the precision of the input")};
+  cl::opt<int64_t> trials{
+      "trials", cl::init(1), cl::value_desc("n"), cl::cat(proofCategory),
+      cl::desc("Run n inputs, of seeds from --random on (default: 1),\n"
+               "and verify all. Results of few elements, whose errors\n"
+               "are chance, are judged by their medians")};
   cl::opt<uint64_t> scheduleSeed{
       "seed", cl::init(0), cl::value_desc("n"), cl::cat(proofCategory),
       cl::desc("Order in which the simulator runs warps (default:\n"
@@ -227,6 +235,46 @@ static bool checkDeviceOptions(const CommandLine &line, Device device) {
   return true;
 }
 
+/// "M=1,N=1; M=65,N=64" is two sets of sizes; what is given beside that holds
+/// for both.
+static std::vector<std::vector<std::string>>
+parseShapeSets(const std::vector<std::string> &shapes) {
+  std::vector<std::vector<std::string>> sets(1);
+  for (const std::string &shape : shapes) {
+    std::vector<std::string> parts = split(shape, ';');
+    if (parts.size() > 1)
+      sets.resize(parts.size(), sets.front());
+    for (size_t i = 0; i < sets.size(); ++i)
+      sets[i].emplace_back(trim(parts[parts.size() > 1 ? i : 0]));
+  }
+  return sets;
+}
+
+/// What is written once cannot be written for several runs.
+static bool checkSeveralRuns(const CommandLine &line) {
+  bool hasSets = false;
+  for (const std::string &shape : line.shapes) {
+    bool isSet = shape.find(';') != std::string::npos;
+    if (isSet && hasSets)
+      return reportError("--shape: expected several sets of sizes in one "
+                         "option, got '" +
+                         shape + "' beside others");
+    hasSets |= isSet;
+  }
+  if (!hasSets && line.trials == 1)
+    return true;
+  std::string cause = hasSets ? "several sets of sizes" : "--trials";
+  for (auto [option, isGiven] : {std::pair("--output", !line.outputs.empty()),
+                                 std::pair("--report", !line.report.empty()),
+                                 std::pair("--trace", !line.trace.empty()),
+                                 std::pair("--benchmark", bool(line.benchmark)),
+                                 std::pair("--serve", bool(line.serve))})
+    if (isGiven)
+      return reportError(std::string(option) + ": expected one run, got " +
+                         cause);
+  return true;
+}
+
 static bool check(const CommandLine &line) {
   if (line.raise && line.noRaise)
     return reportError("expected --raise or --no-raise, got both");
@@ -240,6 +288,11 @@ static bool check(const CommandLine &line) {
   if (line.repeat < 1)
     return reportError("expected --repeat to be 1 or more, got " +
                        std::to_string(line.repeat));
+  if (line.trials < 1)
+    return reportError("expected --trials to be 1 or more, got " +
+                       std::to_string(line.trials));
+  if (!checkSeveralRuns(line))
+    return false;
   if (line.schedules < 1)
     return reportError("expected --schedules to be 1 or more, got " +
                        std::to_string(line.schedules));
@@ -265,7 +318,9 @@ Options attn::run::parseOptions(int argc, char **argv) {
   options.deterministic = line.deterministic;
   options.deviceAsserts = line.deviceAsserts;
   options.seed = line.seed;
-  options.shapes = line.shapes;
+  options.shapeSets = parseShapeSets(line.shapes);
+  options.shapes = options.shapeSets.front();
+  options.trials = line.trials;
   options.inputs = line.inputs;
   options.fills = line.fills;
   options.outputs = line.outputs;

@@ -36,6 +36,8 @@ struct Options {
   Raise raise = Raise::Auto;
 
   uint64_t seed = 0;
+  /// Sizes for each set that is to run, and those of the one that runs.
+  std::vector<std::vector<std::string>> shapeSets;
   std::vector<std::string> shapes;
   std::vector<std::string> inputs;
   std::vector<std::string> fills;
@@ -43,6 +45,8 @@ struct Options {
 
   bool serve = false;
   bool verify = false;
+  /// Inputs for each set of sizes, of consecutive seeds.
+  int64_t trials = 1;
   bool benchmark = false;
   int64_t repeat = 10;
   int64_t threads = 0;

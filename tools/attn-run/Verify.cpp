@@ -6,14 +6,11 @@
 
 #include "Verify.h"
 
-#include "CpuDevice.h"
-
-#include "attn/Interpreter/Interpreter.h"
-#include "attn/Reference/ErrorBound.h"
 #include "attn/Support/Format.h"
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -90,53 +87,52 @@ static bool usesF64(func::FuncOp function) {
   });
 }
 
-static std::optional<std::vector<reference::Tensor>>
-runOnCpu(func::FuncOp function, CpuPath path,
-         const std::vector<HostTensor> &inputs, const Options &options) {
-  auto jit = compileForCpu(function, path, options);
-  if (failed(jit))
-    return std::nullopt;
+Oracle::Oracle(func::FuncOp function, const Options &options)
+    : function(function), options(options),
+      isInterpreted(!findUninterpretableOp(function)) {}
+Oracle::~Oracle() = default;
+
+std::optional<Oracle::Tensors>
+Oracle::runOnCpu(std::unique_ptr<CpuJit> &jit, CpuPath path,
+                 const std::vector<HostTensor> &inputs) const {
+  if (!jit) {
+    auto compiled = compileForCpu(function, path, options);
+    if (failed(compiled))
+      return std::nullopt;
+    jit = std::move(*compiled);
+  }
   std::vector<HostTensor> arguments;
   for (const HostTensor &input : inputs)
     arguments.push_back(path == CpuPath::Float64 ? promote(input) : input);
-  return toReference((*jit)->run(arguments));
+  return toReference(jit->run(arguments));
 }
 
-static std::optional<std::vector<reference::Tensor>>
-interpretOrNothing(func::FuncOp function, const std::vector<HostTensor> &inputs,
-                   EvaluationPrecision precision) {
-  auto results = interpret(function, inputs, precision);
+std::optional<Oracle::Tensors>
+Oracle::interpret(const std::vector<HostTensor> &inputs,
+                  EvaluationPrecision precision) const {
+  auto results = attn::interpret(function, inputs, precision);
   if (failed(results))
     return std::nullopt;
   return std::move(*results);
 }
 
 std::optional<Expectation>
-attn::run::makeExpectation(func::FuncOp function,
-                           const std::vector<HostTensor> &inputs,
-                           const Options &options) {
-  Expectation expectation;
-  std::optional<std::vector<reference::Tensor>> oracle, yardstick;
-  Operation *obstacle = findUninterpretableOp(function);
-  if (!obstacle) {
-    expectation.description = "attention by definition in float64";
-    oracle = interpretOrNothing(function, inputs, EvaluationPrecision::Float64);
-  } else {
-    expectation.description = "the graph as written, in float64";
-    oracle = runOnCpu(function, CpuPath::Float64, inputs, options);
-  }
+Oracle::expect(const std::vector<HostTensor> &inputs) {
+  auto oracle = isInterpreted ? interpret(inputs, EvaluationPrecision::Float64)
+                              : runOnCpu(float64, CpuPath::Float64, inputs);
   if (!oracle)
     return std::nullopt;
-  if (!obstacle && !usesF64(function))
-    yardstick =
-        interpretOrNothing(function, inputs, EvaluationPrecision::Unfused);
-  else
-    yardstick = runOnCpu(function, CpuPath::Unfused, inputs, options);
+  auto yardstick = isInterpreted && !usesF64(function)
+                       ? interpret(inputs, EvaluationPrecision::Unfused)
+                       : runOnCpu(unfused, CpuPath::Unfused, inputs);
   if (!yardstick)
     return std::nullopt;
-  expectation.oracle = std::move(*oracle);
-  expectation.yardstick = std::move(*yardstick);
-  return expectation;
+  return Expectation{std::move(*oracle), std::move(*yardstick)};
+}
+
+const char *Oracle::describe() const {
+  return isInterpreted ? "attention by definition in float64"
+                       : "the graph as written, in float64";
 }
 
 //===----------------------------------------------------------------------===//
@@ -165,32 +161,99 @@ static std::string formatIndex(int64_t position,
 /// differ by more than a factor of two for many inputs.
 static constexpr int64_t kFewElements = 16;
 
+/// Of few elements over several inputs: the error of one may be that many times
+/// what the inputs allow on the whole.
+static constexpr double kFewElementsLeeway = 4;
+
 /// Tells what the numbers alone hide.
-static void addNotes(size_t number, const reference::Tensor &actual,
-                     const reference::Tensor &oracle,
-                     const reference::ErrorStats &stats, bool holds,
-                     std::string &notes) {
-  std::string prefix = "result " + std::to_string(number) + ": ";
-  int64_t undefined = 0;
-  for (double value : oracle.getValues())
-    undefined += std::isnan(value);
-  if (undefined > 0)
-    notes += prefix + std::to_string(undefined) + " of " +
-             std::to_string(oracle.getNumElements()) +
+std::string Verifier::makeNotes(const Run &run, size_t number, bool holds) {
+  std::string notes, prefix = "result " + std::to_string(number) + ": ";
+  int64_t total = run.numElements;
+  if (run.undefined > 0)
+    notes += prefix + std::to_string(run.undefined) + " of " +
+             std::to_string(total) +
              " reference values are NaN and prove little\n";
-  if (!holds && oracle.getNumElements() < kFewElements)
-    notes += prefix + "of " + std::to_string(oracle.getNumElements()) +
+  if (!holds && total < kFewElements && runs.size() == 1)
+    notes += prefix + "of " + std::to_string(total) +
              " elements, whose error beside the unfused one is mostly chance: "
-             "compare both over several --random seeds\n";
-  if (!holds && stats.worstPosition >= 0)
+             "compare both over several inputs by --trials=8\n";
+  if (!holds && run.stats.worstPosition >= 0)
     notes += prefix + "worst at " +
-             formatIndex(stats.worstPosition, oracle.getShape()) +
-             ": expected " + formatError(oracle[stats.worstPosition]) +
-             ", got " + formatError(actual[stats.worstPosition]) + "\n";
+             formatIndex(run.stats.worstPosition, run.shape) + ": expected " +
+             formatError(run.expected) + ", got " + formatError(run.actual) +
+             "\n";
+  return notes;
 }
 
-bool attn::run::verifyResults(const std::vector<HostTensor> &results,
-                              const Expectation &expectation) {
+bool Verifier::add(const std::vector<HostTensor> &results,
+                   const Expectation &expectation) {
+  std::vector<Run> measured;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const reference::Tensor &oracle = expectation.oracle[i];
+    const reference::Tensor &yardstick = expectation.yardstick[i];
+    reference::Tensor actual = toReferenceTensor(results[i]);
+    if (actual.getShape() != oracle.getShape())
+      return reportError("result " + std::to_string(i) + ": expected shape " +
+                         reference::formatShape(oracle.getShape()) + ", got " +
+                         reference::formatShape(actual.getShape()));
+    Run run;
+    run.type = formatType(results[i]);
+    run.shape = oracle.getShape();
+    run.numElements = oracle.getNumElements();
+    run.stats = measureError(actual, oracle);
+    run.unfused = measureError(yardstick, oracle);
+    run.bound = getErrorBound(yardstick, oracle);
+    for (double value : oracle.getValues())
+      run.undefined += std::isnan(value);
+    if (run.stats.worstPosition >= 0) {
+      run.expected = oracle[run.stats.worstPosition];
+      run.actual = actual[run.stats.worstPosition];
+    }
+    measured.push_back(std::move(run));
+  }
+  runs.push_back(std::move(measured));
+  return true;
+}
+
+/// The median over the runs of what `get` gives.
+template <typename Getter>
+static double getMedian(ArrayRef<Verifier::Run> runs, Getter get) {
+  std::vector<double> values;
+  for (const Verifier::Run &run : runs)
+    values.push_back(get(run));
+  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Of few elements: whether the medians hold, and no run is far beyond all.
+static bool holdsOnTheWhole(ArrayRef<Verifier::Run> runs) {
+  auto check = [&](auto error, auto bound) {
+    double largest = 0, allowed = 0;
+    for (const Verifier::Run &run : runs) {
+      largest = std::max(largest, error(run));
+      allowed = std::max(allowed, bound(run));
+    }
+    return getMedian(runs, error) <= getMedian(runs, bound) &&
+           largest <= kFewElementsLeeway * allowed;
+  };
+  using Run = Verifier::Run;
+  return check([](const Run &run) { return run.stats.maxAbs; },
+               [](const Run &run) { return run.bound.maxAbs; }) &&
+         check([](const Run &run) { return run.stats.relNorm; },
+               [](const Run &run) { return run.bound.relNorm; });
+}
+
+/// How much of what is allowed the errors of a run are.
+static double getShare(const Verifier::Run &run) {
+  auto share = [](double error, double bound) {
+    return error == 0 ? 0 : error / bound;
+  };
+  return std::max(share(run.stats.maxAbs, run.bound.maxAbs),
+                  share(run.stats.relNorm, run.bound.relNorm));
+}
+
+bool Verifier::print(const Oracle &oracle) {
   Table table({"result", "type", "max abs error", "unfused", "allowed",
                "rel error", "unfused", "allowed", "verdict"},
               {Table::Right, Table::Left, Table::Right, Table::Right,
@@ -198,30 +261,31 @@ bool attn::run::verifyResults(const std::vector<HostTensor> &results,
                Table::Left});
   bool allHold = true;
   std::string notes;
-  for (size_t i = 0; i < results.size(); ++i) {
-    const reference::Tensor &oracle = expectation.oracle[i];
-    const reference::Tensor &yardstick = expectation.yardstick[i];
-    reference::Tensor actual = toReferenceTensor(results[i]);
-    if (actual.getShape() != oracle.getShape()) {
-      allHold =
-          reportError("result " + std::to_string(i) + ": expected shape " +
-                      reference::formatShape(oracle.getShape()) + ", got " +
-                      reference::formatShape(actual.getShape()));
-      continue;
-    }
-    reference::ErrorStats stats = measureError(actual, oracle);
-    reference::ErrorStats unfused = measureError(yardstick, oracle);
-    reference::ErrorBound bound = getErrorBound(yardstick, oracle);
-    bool holds = bound.holds(stats);
+  for (size_t i = 0; i < runs.front().size(); ++i) {
+    std::vector<Run> own;
+    for (const std::vector<Run> &run : runs)
+      own.push_back(run[i]);
+    const Run &worst = *std::max_element(
+        own.begin(), own.end(),
+        [](const Run &a, const Run &b) { return getShare(a) < getShare(b); });
+    bool isFew = own.size() > 1 && worst.numElements < kFewElements;
+    bool holds = isFew ? holdsOnTheWhole(own) : worst.bound.holds(worst.stats);
     allHold &= holds;
-    table.addRow({std::to_string(i), formatType(results[i]),
-                  formatError(stats.maxAbs), formatError(unfused.maxAbs),
-                  formatError(bound.maxAbs), formatError(stats.relNorm),
-                  formatError(unfused.relNorm), formatError(bound.relNorm),
-                  holds ? "pass" : "FAIL"});
-    addNotes(i, actual, oracle, stats, holds, notes);
+    table.addRow(
+        {std::to_string(i), worst.type, formatError(worst.stats.maxAbs),
+         formatError(worst.unfused.maxAbs), formatError(worst.bound.maxAbs),
+         formatError(worst.stats.relNorm), formatError(worst.unfused.relNorm),
+         formatError(worst.bound.relNorm), holds ? "pass" : "FAIL"});
+    notes += makeNotes(worst, i, holds);
+    if (isFew)
+      notes += "result " + std::to_string(i) + ": judged by the medians of " +
+               std::to_string(own.size()) + " runs; the worst is shown\n";
   }
-  llvm::outs() << "reference: " << expectation.description << "\n"
+  llvm::outs() << "reference: " << oracle.describe()
+               << (runs.size() > 1 ? "; the worst of " +
+                                         std::to_string(runs.size()) + " runs"
+                                   : "")
+               << "\n"
                << table.print() << notes
                << (allHold ? "verify: PASS\n" : "verify: FAIL\n");
   return allHold;

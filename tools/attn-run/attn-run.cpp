@@ -168,7 +168,7 @@ static bool runOtherSchedules(Program &program,
                               const std::vector<HostTensor> &inputs,
                               const std::vector<HostTensor> &first,
                               const std::optional<Expectation> &expectation,
-                              Options options) {
+                              Verifier &verifier, Options options) {
   std::string firstSeed = std::to_string(options.scheduleSeed);
   options.report.clear();
   options.trace.clear();
@@ -183,51 +183,95 @@ static bool runOtherSchedules(Program &program,
     if (program.isDeterministic())
       return reportError("the kernel's results depend on the schedule: " +
                          firstSeed + " and " + seed + " differ");
-    if (!expectation)
-      continue;
-    llvm::outs() << "schedule " << seed << ":\n";
-    if (!verifyResults(*results, *expectation))
+    if (expectation && !verifier.add(*results, *expectation))
       return false;
   }
   return true;
 }
 
-static bool runFunction(func::FuncOp function, const Options &options) {
-  if (options.outputs.size() > function.getNumResults())
-    return reportError("expected at most " +
-                       std::to_string(function.getNumResults()) +
-                       " --output files for @" + function.getName().str() +
-                       ", got " + std::to_string(options.outputs.size()));
-  auto inputs = makeInputs(function, options);
+namespace {
+/// Runs a function for all sizes and inputs that the options ask for, compiled
+/// once.
+class Runner {
+public:
+  Runner(func::FuncOp function, const Options &options)
+      : function(function), options(options), oracle(function, options) {}
+
+  bool run();
+
+private:
+  bool runSizes(Options own);
+  bool runInputs(const Options &own, bool isFirst, Verifier &verifier);
+  bool compile();
+
+  func::FuncOp function;
+  const Options &options;
+  Oracle oracle;
+  std::optional<Program> program;
+};
+} // namespace
+
+bool Runner::compile() {
+  if (program)
+    return true;
+  FailureOr<Program> compiled = Program::compile(function, options);
+  if (failed(compiled))
+    return false;
+  program = std::move(*compiled);
+  return true;
+}
+
+bool Runner::runInputs(const Options &own, bool isFirst, Verifier &verifier) {
+  auto inputs = makeInputs(function, own);
   if (!inputs)
     return false;
   // First the reference, which checks sizes with better messages.
   std::optional<Expectation> expectation;
-  if (options.verify) {
-    expectation = makeExpectation(function, *inputs, options);
+  if (own.verify) {
+    expectation = oracle.expect(*inputs);
     if (!expectation)
       return false;
   }
-  FailureOr<Program> program = Program::compile(function, options);
-  if (failed(program))
+  if (!compile())
     return false;
-  std::optional<std::vector<HostTensor>> results =
-      program->run(*inputs, options);
+  std::optional<std::vector<HostTensor>> results = program->run(*inputs, own);
   if (!results)
     return false;
-  printResults(function, program->describe(options), *results);
-  if (expectation && options.allowTf32) {
+  if (isFirst)
+    printResults(function, program->describe(own), *results);
+  if (expectation && own.allowTf32) {
     auto yardstick = program->gpu->runUnfusedTf32(*inputs);
     if (!yardstick)
       return false;
     expectation->yardstick = std::move(*yardstick);
   }
-  bool verified = !expectation || verifyResults(*results, *expectation);
-  if (!runOtherSchedules(*program, *inputs, *results, expectation, options))
+  if (expectation && !verifier.add(*results, *expectation))
     return false;
-  if (options.benchmark && !program->benchmark(*inputs, options))
+  if (isFirst && !runOtherSchedules(*program, *inputs, *results, expectation,
+                                    verifier, own))
     return false;
-  return writeOutputs(options, *results) && verified;
+  if (own.benchmark && !program->benchmark(*inputs, own))
+    return false;
+  return writeOutputs(own, *results);
+}
+
+bool Runner::runSizes(Options own) {
+  Verifier verifier;
+  for (int64_t trial = 0; trial < options.trials; ++trial, ++own.seed)
+    if (!runInputs(own, trial == 0, verifier))
+      return false;
+  return !options.verify || verifier.print(oracle);
+}
+
+bool Runner::run() {
+  bool allHold = true;
+  Options own = options;
+  for (const std::vector<std::string> &shapes : options.shapeSets) {
+    own.shapes = shapes;
+    allHold &= runSizes(own);
+    own.seed += static_cast<uint64_t>(options.trials);
+  }
+  return allHold;
 }
 
 static bool runTool(const Options &options) {
@@ -247,7 +291,7 @@ static bool runTool(const Options &options) {
   if (!function)
     return false;
   return options.serve ? serve(function, options)
-                       : runFunction(function, options);
+                       : Runner(function, options).run();
 }
 
 int main(int argc, char **argv) {
