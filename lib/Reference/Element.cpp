@@ -40,6 +40,28 @@ static Format getFormat(ElementType type) {
   }
 }
 
+/// The nearest value of the format, ties to even, if its range had no end.
+static double roundFinite(double value, const Format &format) {
+  constexpr int kFractionBits = 52, kBias = 1023;
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  int exponent = static_cast<int>(bits >> kFractionBits & 0x7FF) - kBias;
+  if (exponent >= format.minExponent) {
+    // A carry out of the fraction raises the exponent, as it should.
+    int dropped = kFractionBits - (format.precisionBits - 1);
+    uint64_t isOdd = bits >> dropped & 1;
+    bits += (uint64_t(1) << (dropped - 1)) - 1 + isOdd;
+    bits &= ~((uint64_t(1) << dropped) - 1);
+    std::memcpy(&value, &bits, sizeof(value));
+    return value;
+  }
+  // Subnormal: nearbyint rounds ties to even in the default rounding mode; the
+  // scaling by a power of two on both sides is exact.
+  int ulpExponent = format.minExponent - (format.precisionBits - 1);
+  return std::ldexp(std::nearbyint(std::ldexp(value, -ulpExponent)),
+                    ulpExponent);
+}
+
 double roundToElement(double value, ElementType type) {
   if (type == ElementType::I1)
     return value != 0 ? 1 : 0;
@@ -49,12 +71,7 @@ double roundToElement(double value, ElementType type) {
     return value;
   }
   Format format = getFormat(type);
-  int exponent = std::max(std::ilogb(value), format.minExponent);
-  int ulpExponent = exponent - (format.precisionBits - 1);
-  // nearbyint rounds ties to even in the default rounding mode; the scaling by
-  // a power of two on both sides is exact.
-  double rounded =
-      std::ldexp(std::nearbyint(std::ldexp(value, -ulpExponent)), ulpExponent);
+  double rounded = roundFinite(value, format);
   if (std::fabs(rounded) <= format.maxFinite)
     return rounded;
   if (!format.hasInfinity)

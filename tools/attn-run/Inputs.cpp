@@ -59,7 +59,7 @@ readFiles(func::FuncOp function, const std::vector<DType> &dtypes,
           const Options &options) {
   std::vector<std::optional<HostTensor>> files(dtypes.size());
   size_t next = 0;
-  for (const std::string &text : options.inputs) {
+  for (const std::string &text : options.set.inputs) {
     std::optional<ArgumentOption> option = parseArgumentOption(text);
     size_t argument = option ? option->argument : next++;
     if (argument >= dtypes.size()) {

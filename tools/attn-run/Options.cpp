@@ -93,11 +93,12 @@ struct CommandLine {
                "function's attention, 'B=2,Hq=8,Hkv=2,M=100,N=100',\n"
                "or by argument, 'arg0=2x100x256'; may be repeated.\n"
                "Several sets of sizes, 'M=1,N=1; M=65,N=64', are\n"
-               "run one after the other with one compilation")};
+               "run one after the other, compiled once")};
   cl::list<std::string> inputs{
       "input", cl::value_desc("[argN=]file.npy"), cl::cat(dataCategory),
       cl::desc("The next argument, or argument N, from a .npy file;\n"
-               "bf16 as V2 or u2; may be repeated")};
+               "bf16 as V2 or u2; may be repeated. Several sets, as\n"
+               "of --shape: 'arg3=a.npy; arg3=b.npy'")};
   cl::list<std::string> fills{
       "fill", cl::value_desc("argN=kind"), cl::cat(dataCategory),
       cl::desc("What to generate for an argument: normal, padding,\n"
@@ -235,35 +236,53 @@ static bool checkDeviceOptions(const CommandLine &line, Device device) {
   return true;
 }
 
-/// "M=1,N=1; M=65,N=64" is two sets of sizes; what is given beside that holds
-/// for both.
-static std::vector<std::vector<std::string>>
-parseShapeSets(const std::vector<std::string> &shapes) {
-  std::vector<std::vector<std::string>> sets(1);
-  for (const std::string &shape : shapes) {
-    std::vector<std::string> parts = split(shape, ';');
-    if (parts.size() > 1)
-      sets.resize(parts.size(), sets.front());
-    for (size_t i = 0; i < sets.size(); ++i)
-      sets[i].emplace_back(trim(parts[parts.size() > 1 ? i : 0]));
+/// "M=1,N=1; M=65,N=64" are the values of two sets; an option with one value
+/// holds for all.
+static std::vector<std::string> splitSets(const std::string &text) {
+  std::vector<std::string> values;
+  for (const std::string &part : split(text, ';'))
+    values.emplace_back(trim(part));
+  return values;
+}
+
+/// How many sets the options have, or nothing after an error.
+static std::optional<size_t> countSets(const CommandLine &line) {
+  size_t count = 1;
+  auto check = [&](const cl::list<std::string> &option) {
+    for (const std::string &text : option) {
+      size_t number = splitSets(text).size();
+      if (number > 1 && count > 1 && number != count)
+        return reportError("--" + option.ArgStr.str() + ": expected " +
+                           std::to_string(count) + " sets, as before, got '" +
+                           text + "'");
+      count = std::max(count, number);
+    }
+    return true;
+  };
+  if (!check(line.shapes) || !check(line.inputs))
+    return std::nullopt;
+  return count;
+}
+
+/// The values of set `number`.
+static std::vector<std::string> getSet(const cl::list<std::string> &option,
+                                       size_t number) {
+  std::vector<std::string> own;
+  for (const std::string &text : option) {
+    std::vector<std::string> values = splitSets(text);
+    own.push_back(values[values.size() > 1 ? number : 0]);
   }
-  return sets;
+  return own;
 }
 
 /// What is written once cannot be written for several runs.
 static bool checkSeveralRuns(const CommandLine &line) {
-  bool hasSets = false;
-  for (const std::string &shape : line.shapes) {
-    bool isSet = shape.find(';') != std::string::npos;
-    if (isSet && hasSets)
-      return reportError("--shape: expected several sets of sizes in one "
-                         "option, got '" +
-                         shape + "' beside others");
-    hasSets |= isSet;
-  }
-  if (!hasSets && line.trials == 1)
-    return true;
-  std::string cause = hasSets ? "several sets of sizes" : "--trials";
+  std::optional<size_t> numSets = countSets(line);
+  if (!numSets || (*numSets == 1 && line.trials == 1))
+    return numSets.has_value();
+  std::string cause = line.trials == 1
+                          ? std::to_string(*numSets) + " sets of inputs"
+                          : "--trials=" + std::to_string(line.trials);
   for (auto [option, isGiven] : {std::pair("--output", !line.outputs.empty()),
                                  std::pair("--report", !line.report.empty()),
                                  std::pair("--trace", !line.trace.empty()),
@@ -318,10 +337,9 @@ Options attn::run::parseOptions(int argc, char **argv) {
   options.deterministic = line.deterministic;
   options.deviceAsserts = line.deviceAsserts;
   options.seed = line.seed;
-  options.shapeSets = parseShapeSets(line.shapes);
-  options.shapes = options.shapeSets.front();
+  for (size_t i = 0; i < *countSets(line); ++i)
+    options.sets.push_back({getSet(line.shapes, i), getSet(line.inputs, i)});
   options.trials = line.trials;
-  options.inputs = line.inputs;
   options.fills = line.fills;
   options.outputs = line.outputs;
   options.serve = line.serve;

@@ -36,10 +36,13 @@ struct Options {
   Raise raise = Raise::Auto;
 
   uint64_t seed = 0;
-  /// Sizes for each set that is to run, and those of the one that runs.
-  std::vector<std::vector<std::string>> shapeSets;
-  std::vector<std::string> shapes;
-  std::vector<std::string> inputs;
+  /// What --shape and --input say.
+  struct Set {
+    std::vector<std::string> shapes, inputs;
+  };
+  /// All that are to run, and the one that runs.
+  std::vector<Set> sets;
+  Set set;
   std::vector<std::string> fills;
   std::vector<std::string> outputs;
 

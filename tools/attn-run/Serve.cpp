@@ -37,7 +37,7 @@ static bool call(func::FuncOp function, CpuJit &jit, StringRef request,
                        " files in a request, got " +
                        std::to_string(files.size()));
   for (StringRef file : ArrayRef(files).take_front(arguments))
-    options.inputs.push_back(file.str());
+    options.set.inputs.push_back(file.str());
   auto inputs = makeInputs(function, options);
   if (!inputs)
     return false;

@@ -337,7 +337,7 @@ std::optional<Shapes> ShapeResolver::run(
     if (input && !assignShape(i, input->shape,
                               "--input of argument " + std::to_string(i)))
       return std::nullopt;
-  for (const std::string &shape : options.shapes)
+  for (const std::string &shape : options.set.shapes)
     if (!assignOption(shape))
       return std::nullopt;
   assignSuggestions();

@@ -288,5 +288,6 @@ bool Verifier::print(const Oracle &oracle) {
                << "\n"
                << table.print() << notes
                << (allHold ? "verify: PASS\n" : "verify: FAIL\n");
+  llvm::outs().flush(); // before the diagnostics of the next set
   return allHold;
 }

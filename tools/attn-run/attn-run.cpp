@@ -190,7 +190,7 @@ static bool runOtherSchedules(Program &program,
 }
 
 namespace {
-/// Runs a function for all sizes and inputs that the options ask for, compiled
+/// Runs a function for all sets of inputs that the options ask for, compiled
 /// once.
 class Runner {
 public:
@@ -200,7 +200,7 @@ public:
   bool run();
 
 private:
-  bool runSizes(Options own);
+  bool runSet(Options own);
   bool runInputs(const Options &own, bool isFirst, Verifier &verifier);
   bool compile();
 
@@ -250,26 +250,32 @@ bool Runner::runInputs(const Options &own, bool isFirst, Verifier &verifier) {
   if (isFirst && !runOtherSchedules(*program, *inputs, *results, expectation,
                                     verifier, own))
     return false;
-  if (own.benchmark && !program->benchmark(*inputs, own))
-    return false;
   return writeOutputs(own, *results);
 }
 
-bool Runner::runSizes(Options own) {
+bool Runner::runSet(Options own) {
   Verifier verifier;
   for (int64_t trial = 0; trial < options.trials; ++trial, ++own.seed)
     if (!runInputs(own, trial == 0, verifier))
       return false;
-  return !options.verify || verifier.print(oracle);
+  bool holds = !options.verify || verifier.print(oracle);
+  if (!options.benchmark)
+    return holds;
+  auto inputs = makeInputs(function, own);
+  return inputs && program->benchmark(*inputs, own) && holds;
 }
 
 bool Runner::run() {
+  if (options.outputs.size() > function.getNumResults())
+    return reportError("expected at most " +
+                       std::to_string(function.getNumResults()) +
+                       " --output files for @" + function.getName().str() +
+                       ", got " + std::to_string(options.outputs.size()));
   bool allHold = true;
   Options own = options;
-  for (const std::vector<std::string> &shapes : options.shapeSets) {
-    own.shapes = shapes;
-    allHold &= runSizes(own);
-    own.seed += static_cast<uint64_t>(options.trials);
+  for (const Options::Set &set : options.sets) {
+    own.set = set;
+    allHold &= runSet(own);
   }
   return allHold;
 }

@@ -6,6 +6,8 @@
 
 #include "Common.h"
 
+#include "attn/Dialect/PTX/IR/PTX.h"
+
 using namespace mlir;
 using namespace attn::tile;
 
@@ -20,6 +22,16 @@ static constexpr int64_t kTensorMapBytes = 128, kTensorMapAlignment = 64;
 static int32_t getMaxRegisters(KernelOp op) {
   int64_t share = 65536 / op.getThreads();
   return static_cast<int32_t>(std::min<int64_t>(240, share / 8 * 8));
+}
+
+/// A forward alone looks for the maxima of rows.
+static bool isForward(KernelOp op) {
+  return op
+      .walk([](RowReduceOp reduce) {
+        return reduce.getKind() == Reduction::max ? WalkResult::interrupt()
+                                                  : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 namespace {
@@ -55,6 +67,9 @@ struct KernelLowering : TileOpLowering<KernelOp> {
       function->setAttr(
           NVVM::NVVMDialect::getClusterDimAttrName(),
           rewriter.getDenseI32ArrayAttr({static_cast<int32_t>(*ctas), 1, 1}));
+    if (isForward(op))
+      function->setAttr(attn::ptx::noStrengthReductionAttrName,
+                        rewriter.getUnitAttr());
     markTensorMaps(body.getArgumentTypes(), signature, function);
     rewriter.inlineRegionBefore(body, function.getBody(), function.end());
     if (failed(rewriter.convertRegionTypes(&function.getBody(),

@@ -6,11 +6,14 @@
 //
 // Checks the module, translates it to LLVM IR and runs the NVPTX backend on it.
 // No LLVM middle-end passes run: the lowering writes the instructions it wants,
-// and of the passes that the backend runs over LLVM IR one is left out.
+// and of the passes that the backend runs over LLVM IR one is left out where it
+// does not pay.
 //
 //===----------------------------------------------------------------------===//
 
 #include "attn/Target/PTX/TranslateToPTX.h"
+
+#include "attn/Dialect/PTX/IR/PTX.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -18,6 +21,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -176,19 +180,26 @@ private:
   ModuleOp module;
 };
 
-/// Leaves out the backend's search for products with a common factor in
-/// straight lines of code: quadratic in their length, it took half of the
-/// backend's time and found nothing, as the lowering shares what it computes.
+/// Leaves out straight-line strength reduction of functions that are marked.
 class PassGate : public llvm::OptPassGate {
 public:
-  bool shouldRunPass(StringRef pass, StringRef) const override {
-    return pass != "slsr";
+  explicit PassGate(ModuleOp module) {
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+      if (function->hasAttr(ptx::noStrengthReductionAttrName))
+        marked.insert(("function (" + function.getName() + ")").str());
+  }
+  bool shouldRunPass(StringRef pass, StringRef unit) const override {
+    return pass != "slsr" || !marked.contains(unit);
   }
   bool isEnabled() const override { return true; }
+
+private:
+  llvm::StringSet<> marked; ///< as LLVM describes them
 };
 
 /// LLVM IR of a module together with what owns and compiles it.
 struct LLVMModule {
+  std::unique_ptr<PassGate> gate;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::TargetMachine> machine;
   std::unique_ptr<llvm::Module> module; // last: goes before its context
@@ -202,8 +213,8 @@ static FailureOr<LLVMModule> translateToLLVM(ModuleOp module,
   if (!result.machine || failed(checkModule(module, options)))
     return failure();
   result.context = std::make_unique<llvm::LLVMContext>();
-  static PassGate gate;
-  result.context->setOptPassGate(gate);
+  result.gate = std::make_unique<PassGate>(module);
+  result.context->setOptPassGate(*result.gate);
   result.context->setDiagnosticHandler(
       std::make_unique<DiagnosticForwarder>(module));
   result.module = translateModuleToLLVMIR(module, *result.context,

@@ -4,11 +4,19 @@
 // RUN: attn-run %t.mlir --function=f_grad --random=1 --verify | FileCheck %s
 // RUN: not attn-run %t.mlir --function=f_grad --random=19 --verify | FileCheck %s --check-prefix=CHANCE
 
+// Over several inputs, of which that is one.
+// RUN: attn-run %t.mlir --function=f_grad --random=15 --trials=8 --verify | FileCheck %s --check-prefix=TRIALS
+
+// TRIALS: reference: attention by definition in float64; the worst of 8 runs
+// TRIALS: 2xf32 {{.*}} pass
+// TRIALS-NEXT: result 3: judged by the medians of 8 runs; the worst is shown
+// TRIALS-NEXT: verify: PASS
+
 // CHECK: 2xf32 {{.*}} pass
 // CHECK: verify: PASS
 
 // CHANCE: 2xf32 {{.*}} FAIL
-// CHANCE: result 3: of 2 elements, whose error beside the unfused one is mostly chance: compare both over several --random seeds
+// CHANCE: result 3: of 2 elements, whose error beside the unfused one is mostly chance: compare both over several inputs by --trials=8
 // CHANCE: result 3: worst at [{{[01]}}]: expected {{.*}}, got
 // CHANCE: verify: FAIL
 

@@ -23,4 +23,16 @@
 #define GET_OP_CLASSES
 #include "attn/Dialect/PTX/IR/PTXOps.h.inc"
 
+namespace attn::ptx {
+
+/// Of an llvm.func: the backend does not look for products with a common factor
+/// in its straight lines of code ("straight-line strength reduction"). That is
+/// quadratic in their length. In the long lines of a forward it took half of
+/// the backend's time and found nothing; a backward needs fewer registers by
+/// it, for the addresses of the tiles that it passes through shared memory.
+inline constexpr llvm::StringLiteral noStrengthReductionAttrName =
+    "attn_ptx.no_strength_reduction";
+
+} // namespace attn::ptx
+
 #endif // ATTN_DIALECT_PTX_IR_PTX_H
