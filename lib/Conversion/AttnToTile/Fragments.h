@@ -113,7 +113,6 @@ public:
   Value exp2(Value a) { return mlir::math::Exp2Op::create(builder, loc, a); }
   Value log(Value a) { return mlir::math::LogOp::create(builder, loc, a); }
   Value log2(Value a) { return mlir::math::Log2Op::create(builder, loc, a); }
-  Value ceil(Value a) { return mlir::math::CeilOp::create(builder, loc, a); }
   Value divide(Value a, Value b) {
     return mlir::arith::DivFOp::create(builder, loc, a, b);
   }

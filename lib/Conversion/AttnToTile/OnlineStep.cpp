@@ -74,7 +74,7 @@ struct OnlineSoftmax {
 } // namespace
 
 Value attn::buildExponentials(Fragments &fragments, const ShiftedScores &tile,
-                              double unit, double largestShift) {
+                              double unit) {
   Type rows = tile.shift.getType(), elements = tile.scores.getType();
   auto subtractFirst = [&]() -> SmallVector<Value> {
     Value differences =
@@ -86,7 +86,7 @@ Value attn::buildExponentials(Fragments &fragments, const ShiftedScores &tile,
     return {differences, none};
   };
   ValueRange relative =
-      fragments.choose(fragments.anyLarger(tile.shift, largestShift),
+      fragments.choose(fragments.anyLarger(tile.shift, kLargeShift),
                        subtractFirst, {tile.scores, tile.shift});
   return fragments.map(elements, relative, [&](ValueRange args) {
     return fragments.exp2(fragments.fma(args[0], fragments.constant(unit),
@@ -129,8 +129,8 @@ static OnlineSoftmax buildSoftmax(Fragments &fragments, OpBuilder &builder,
     return fragments.exp2(fragments.mul(fragments.sub(args[0], args[1]),
                                         fragments.constant(units.exponent)));
   });
-  result.p = buildExponentials(fragments, {scores, safe, shift}, units.exponent,
-                               kLargeShift);
+  result.p =
+      buildExponentials(fragments, {scores, safe, shift}, units.exponent);
   if (auto schedule = step.getScheduleAttr())
     result.p.getDefiningOp<tile::MapOp>().setExp2OnFma(
         getSchedule(schedule).exp2OnFma);

@@ -45,12 +45,12 @@ struct ShiftedScores {
   mlir::Value shift; ///< max in the exponent's units
 };
 
-/// 2^(unit * score - shift), one fma for each score. A shift above
-/// `largestShift` is rounded by more than an exponential forgives, or overflows
-/// (masks that add -1e9, or the lowest float): then 2^(unit * (score - max)),
-/// in a branch, since nearly no tile needs it.
+/// 2^(unit * score - shift), one fma for each score. A large shift is rounded
+/// by more than an exponential forgives, or overflows (masks that add -1e9, or
+/// the lowest float): then 2^(unit * (score - max)), in a branch, since nearly
+/// no tile needs it.
 mlir::Value buildExponentials(Fragments &fragments, const ShiftedScores &tile,
-                              double unit, double largestShift);
+                              double unit);
 
 /// The state before the first key.
 FragmentState buildInitialState(mlir::OpBuilder &builder, mlir::Location loc,

@@ -42,7 +42,7 @@ protected:
   }
   /// `n` in whole key tiles, rounded up.
   Value countKeyTiles(Value n);
-  /// Where the exponents of the rows' key tile are, and where the sums.
+  /// Where the maxima of the rows' key tile are, and where the sums.
   std::pair<SmallVector<Value>, SmallVector<Value>>
   getStatisticsIndices(Value keyTile);
   Value getKeys();
@@ -273,9 +273,8 @@ LogicalResult SmallCacheScoreBuilder::build(StringRef name) {
       return failure();
     TileSoftmax softmax = buildTileSoftmax(
         builder, loc, ScoreUnits::get(attention.first), *scores);
-    auto [ofExponent, ofSum] = getStatisticsIndices(keyTile);
-    tile::StoreOp::create(builder, loc, softmax.rows.exponent, statistics,
-                          ofExponent);
+    auto [ofMax, ofSum] = getStatisticsIndices(keyTile);
+    tile::StoreOp::create(builder, loc, softmax.rows.max, statistics, ofMax);
     tile::StoreOp::create(builder, loc, softmax.rows.sum, statistics, ofSum);
     SmallVector<Value> at = getRowIndices();
     at.push_back(firstKey);
@@ -308,10 +307,12 @@ OutputState OutputKernelBuilder::buildTileStart(Value key,
     return tile::LoadRowOp::create(
         builder, loc, getRowType(builder, schedule.getTileM()), statistics, at);
   };
-  auto [ofExponent, ofSum] = getStatisticsIndices(keyTile);
-  RowStatistics tile = {load(ofExponent), load(ofSum)};
-  scf::YieldOp::create(builder, loc,
-                       toValues(buildRescale(builder, loc, tile, state.row)));
+  auto [ofMax, ofSum] = getStatisticsIndices(keyTile);
+  RowStatistics tile = {load(ofMax), load(ofSum)};
+  ScoreUnits units = ScoreUnits::get(attention.first);
+  scf::YieldOp::create(
+      builder, loc,
+      toValues(buildRescale(builder, loc, units, tile, state.row)));
   return toState(choice.getResults());
 }
 
@@ -363,9 +364,8 @@ FailureOr<OutputState> OutputKernelBuilder::buildKeyLoop() {
 
 void OutputKernelBuilder::buildStores(const OutputState &state) {
   auto [output, lse] =
-      buildNormalize(builder, loc, getOutputUnits(), state.row, loadSink(),
-                     attention.normalize.getScaleValue());
-  lse = keepLargest(builder, loc, state.row.max, lse);
+      buildNormalize(builder, loc, ScoreUnits::get(attention.first), state.row,
+                     loadSink(), attention.normalize.getScaleValue());
   SmallVector<Value> at = getRowIndices();
   if (Value tensor = attention.getOutput("lse")) {
     OpBuilder::InsertionGuard guard(builder);

@@ -18,7 +18,6 @@
 // CHECK: attn_tile.mma {{.*}} transpose_b
 // CHECK: scf.if
 // CHECK: attn_tile.row_all_reduce max
-// CHECK: math.ceil
 // CHECK: attn_tile.row_all_reduce sum
 // CHECK: attn_tile.store {{.*}} <64xf32, row>, <1x8x8x256xf32>
 // CHECK: attn_tile.store {{.*}} <64xf32, row>, <1x8x8x256xf32>
