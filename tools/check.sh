@@ -74,6 +74,10 @@ if [ -n "$long" ]; then
     test/Fuzz/schedules.py --cases 20000 --seed "$seed"
   check "masks of large scores" env PATH="$build/bin:$PATH" python3 \
     test/Integration/Simulator/large_masks.py --cases 300 --seed "$seed"
+  if ptxas=$(command -v ptxas || ls /usr/local/cuda/bin/ptxas 2>/dev/null); then
+    check "registers of random problems" env PATH="$build/bin:$PATH" python3 \
+      test/Integration/Ptxas/spills.py "$ptxas" --cases 300 --seed "$seed"
+  fi
 fi
 
 say "summary"

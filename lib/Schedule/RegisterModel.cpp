@@ -17,9 +17,25 @@ static constexpr int64_t kOtherRegisters = 32;
 /// a change of the scores adds.
 static constexpr int64_t kRegisterMargin = 32;
 
+/// More descriptors than of 128 columns, in wgmma kernels.
+static constexpr int64_t kWideHeadRegisters = 4;
+
+/// And a bias, in kernels of mma.sync: of each score, or the same for all rows.
+static constexpr int64_t kBiasMargin = 64, kRowBiasMargin = 24;
+
 /// The counter, the words and the thresholds of dropout beside the scores of a
 /// wgmma kernel, calibrated in the same way.
 static constexpr int64_t kDropoutRegisters = 40;
+
+/// Elements of a bias that are on their way while others are added, of a wgmma
+/// kernel whose thread has `columns` of the scores; calibrated in the same way.
+static int64_t getBiasRegisters(const AttentionProblem &problem,
+                                int64_t columns) {
+  if (!problem.hasBias)
+    return 0;
+  int64_t ofMask = problem.mask.isBand() ? 24 : 0;
+  return ofMask + (problem.isRowBias ? columns / 2 + 2 : 3 * columns / 4 + 10);
+}
 
 /// mma.sync: a warp holds rows x columns of an f32 accumulator in rows *
 /// columns / 32 registers a thread, and as 16-bit operands in half of that.
@@ -54,13 +70,15 @@ static RegisterUse getWgmmaUse(const AttentionProblem &problem,
                                const Schedule &schedule) {
   int64_t sharing = std::max<int64_t>(schedule.warps * 16 / schedule.tileM, 1);
   RegisterUse use;
-  use.other = kOtherRegisters + (problem.hasDropout ? kDropoutRegisters : 0);
+  use.other = kOtherRegisters + (problem.hasDropout ? kDropoutRegisters : 0) +
+              (schedule.tileD > 128 ? kWideHeadRegisters : 0);
   if (schedule.kind == ScheduleKind::SmallCache) {
     use.output = std::max(schedule.tileN, schedule.tileDv) / (2 * sharing);
     return use;
   }
   use.output = schedule.tileDv / (2 * sharing);
   use.scores = schedule.tileN / (2 * sharing);
+  use.other += getBiasRegisters(problem, schedule.tileN / sharing);
   if (sharing == 1 && schedule.clusterD == 1)
     use.scores += schedule.tileN / 4;
   return use;
@@ -95,9 +113,12 @@ int64_t getRegisterLimit(const Schedule &schedule, const TargetInfo &target) {
 
 bool maySpill(const AttentionProblem &problem, const Schedule &schedule,
               const TargetInfo &target) {
+  int64_t margin = kRegisterMargin;
+  if (problem.hasBias)
+    margin += problem.isRowBias ? kRowBiasMargin : kBiasMargin;
   return schedule.mma == MmaFamily::MmaSync &&
          getRegisterUse(problem, schedule).getTotal() >
-             target.maxRegistersPerThread - kRegisterMargin;
+             target.maxRegistersPerThread - margin;
 }
 
 /// Registers the hardware sets aside for each thread of a CTA.

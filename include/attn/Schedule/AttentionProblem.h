@@ -71,6 +71,7 @@ struct AttentionProblem {
   AttentionPass pass = AttentionPass::Forward;
   bool hasLse = false;      ///< the forward pass writes its LSE
   bool hasBias = false;     ///< a bias of the size of the scores is read
+  bool isRowBias = false;   ///< and is the same for all query rows
   bool hasScoreMod = false; ///< backward: its derivative takes the scores
   bool hasDropout = false;  ///< each score takes a word of random bits
   bool sharedKV = false;    ///< K and V are views of one tensor (MLA latent)

@@ -136,6 +136,9 @@ static AttentionProblem getSizes(OpTy op) {
   problem.outputType =
       getElementType(op.getOutput().getType()).value_or(problem.elementType);
   problem.hasBias = static_cast<bool>(op.getBias());
+  problem.isRowBias =
+      problem.hasBias &&
+      cast<ShapedType>(op.getBias().getType()).getDimSize(kSequence) == 1;
   problem.hasDropout = static_cast<bool>(op.getDropoutSeed());
   if (op.hasMaskMod())
     problem.mask = BandReader(op, problem).read();
