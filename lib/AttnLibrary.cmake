@@ -1,11 +1,12 @@
 # attn_add_library(NAME source... [DEPENDS target...] [LINK library...]
-#                  [HEADERS IR|NVVM] [NO_INSTALL])
+#                  [HEADERS IR|NVVM|STD] [NO_INSTALL])
 #
 # One folder is one static library. Libraries never link MLIR themselves: the
 # executable that uses them does (libMLIR.so), and the plug-in takes MLIR's
 # symbols from its host, so that a process holds exactly one copy of MLIR.
 #
-# HEADERS names the precompiled headers (lib/Precompiled) that its files use.
+# HEADERS names the precompiled headers (lib/Precompiled) that its files use; STD
+# has none.
 # NO_INSTALL keeps what only this project's tools need out of the package.
 function(attn_add_library name)
   cmake_parse_arguments(ARG "NO_INSTALL" "HEADERS" "DEPENDS;LINK" ${ARGN})
@@ -20,16 +21,27 @@ function(attn_add_library name)
   endif()
 endfunction()
 
-# attn_speed_up_build(NAME [IR|NVVM]): nine tenths of the time of a file that
+# attn_speed_up_build(NAME [IR|NVVM|STD|GTest]): nine tenths of the time of a file that
 # uses MLIR go into MLIR's headers. They are read once for all files (precompiled
 # headers) and once for a few (unity builds). Every file still includes what it
 # uses: clang-tidy reads each by itself, in a tree without either.
 function(attn_speed_up_build name)
   if(ATTN_FAST_BUILD AND ARGN)
-    set_target_properties(${name} PROPERTIES
-      UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ATTN_FAST_BUILD_BATCH})
-    target_precompile_headers(${name} REUSE_FROM AttnPrecompiled${ARGN})
+    # Files of tests have functions of the same names.
+    if(NOT ARGN STREQUAL GTest)
+      set_target_properties(${name} PROPERTIES
+        UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ATTN_FAST_BUILD_BATCH})
+    endif()
+    if(NOT ARGN STREQUAL STD)
+      target_precompile_headers(${name} REUSE_FROM AttnPrecompiled${ARGN})
+    endif()
   endif()
+endfunction()
+
+# attn_optimize(NAME): for a library whose own loops take time.
+function(attn_optimize name)
+  target_compile_options(${name} PRIVATE
+    $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O2>)
 endfunction()
 
 # attn_add_tool(NAME source... [HEADERS IR|NVVM] [LINK library...]): an

@@ -5,7 +5,8 @@
 #
 #   tools/check.sh [--long]
 #
-# --long: random searches for half an hour more, with a seed of the day.
+# --long: the archive, and random searches for half an hour more, with a seed of the
+# day.
 set -u -o pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 cd "$root"
@@ -14,7 +15,7 @@ long=
 case ${1-} in
 "") ;;
 --long) long=1 ;;
--h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0" && exit ;;
+-h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0" && exit ;;
 *) die "unknown option '$1': expected --long" ;;
 esac
 
@@ -68,6 +69,7 @@ check "clang-format" tools/scripts/check-format.sh
 check "style" python3 tools/scripts/check-style.py
 check "clang-tidy" tools/scripts/run-clang-tidy.sh "$build"
 if [ -n "$long" ]; then
+  check "archive" tools/package.sh --test
   seed=$(date +%j)
   check "fuzz, long" python3 test/Fuzz/fuzz.py --attn-opt "$build/bin/attn-opt" --seconds 1200 --seed "$seed"
   check "schedules of any numbers" env PATH="$build/bin:$PATH" python3 \

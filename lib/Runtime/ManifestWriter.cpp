@@ -19,12 +19,12 @@
 
 using namespace attn;
 using namespace attn::runtime;
-using json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 
 namespace {
 
 /// An integer literal is written as a number, anything else as text.
-json exprToJson(const std::string &expr) {
+Json exprToJson(const std::string &expr) {
   bool isInteger = !expr.empty() && expr.size() < 19 &&
                    std::all_of(expr.begin(), expr.end(),
                                [](char c) { return c >= '0' && c <= '9'; });
@@ -34,15 +34,15 @@ json exprToJson(const std::string &expr) {
 }
 
 template <typename List>
-json exprsToJson(const List &exprs) {
-  json list = json::array();
+Json exprsToJson(const List &exprs) {
+  Json list = Json::array();
   for (const std::string &expr : exprs)
     list.push_back(exprToJson(expr));
   return list;
 }
 
-json operandToJson(const Operand &operand) {
-  json shape = json::array();
+Json operandToJson(const Operand &operand) {
+  Json shape = Json::array();
   for (const Extent &extent : operand.shape)
     if (extent.symbol.empty())
       shape.push_back(extent.size);
@@ -58,7 +58,7 @@ json operandToJson(const Operand &operand) {
           {"alignment_bytes", operand.alignmentBytes}};
 }
 
-void writeBase(json &out, const Parameter &parameter) {
+void writeBase(Json &out, const Parameter &parameter) {
   if (!parameter.operand.empty())
     out["operand"] = parameter.operand;
   else
@@ -67,8 +67,8 @@ void writeBase(json &out, const Parameter &parameter) {
     out["byte_offset"] = exprToJson(parameter.byteOffset);
 }
 
-json parameterToJson(const Parameter &parameter) {
-  json out = {{"kind", spell(parameterKindNames, parameter.kind)}};
+Json parameterToJson(const Parameter &parameter) {
+  Json out = {{"kind", spell(parameterKindNames, parameter.kind)}};
   if (parameter.kind != ParameterKind::Pointer &&
       parameter.kind != ParameterKind::TensorMap) {
     out["value"] = exprToJson(parameter.value);
@@ -89,8 +89,8 @@ json parameterToJson(const Parameter &parameter) {
   return out;
 }
 
-json kernelToJson(const Kernel &kernel) {
-  json parameters = json::array();
+Json kernelToJson(const Kernel &kernel) {
+  Json parameters = Json::array();
   for (const Parameter &parameter : kernel.parameters)
     parameters.push_back(parameterToJson(parameter));
   return {{"entry", kernel.entry},
@@ -103,27 +103,27 @@ json kernelToJson(const Kernel &kernel) {
 
 /// `write` of every element, as an array.
 template <typename T, typename Fn>
-json listToJson(const std::vector<T> &list, Fn write) {
-  json out = json::array();
+Json listToJson(const std::vector<T> &list, Fn write) {
+  Json out = Json::array();
   for (const T &item : list)
     out.push_back(write(item));
   return out;
 }
 
-json constraintToJson(const Constraint &constraint) {
+Json constraintToJson(const Constraint &constraint) {
   return {{"expr", constraint.expr},
           {"equals", constraint.equals},
           {"message", constraint.message}};
 }
 
-json workspaceToJson(const Workspace &workspace) {
+Json workspaceToJson(const Workspace &workspace) {
   return {{"name", workspace.name},
           {"bytes", exprToJson(workspace.bytes)},
           {"fill", spell(workspaceFillNames, workspace.fill)},
           {"alignment_bytes", workspace.alignmentBytes}};
 }
 
-json predictedToJson(const PredictedBytes &predicted) {
+Json predictedToJson(const PredictedBytes &predicted) {
   return {{"operand", predicted.operand},
           {"read", exprToJson(predicted.read)},
           {"write", exprToJson(predicted.write)}};
@@ -132,7 +132,7 @@ json predictedToJson(const PredictedBytes &predicted) {
 } // namespace
 
 std::string attn::runtime::writeManifest(const Manifest &manifest) {
-  json root;
+  Json root;
   root["schema"] = manifestSchema;
   root["name"] = manifest.name;
   root["target"] = manifest.target;
@@ -145,9 +145,9 @@ std::string attn::runtime::writeManifest(const Manifest &manifest) {
   root["kernels"] = listToJson(manifest.kernels, kernelToJson);
   if (manifest.repeat != "1")
     root["repeat"] = exprToJson(manifest.repeat);
-  root["schedule"] = json::parse(manifest.schedule);
+  root["schedule"] = Json::parse(manifest.schedule);
   root["predicted_bytes"] =
       listToJson(manifest.predictedBytes, predictedToJson);
-  root["semantics"] = json::parse(manifest.semantics);
+  root["semantics"] = Json::parse(manifest.semantics);
   return root.dump(2) + "\n";
 }

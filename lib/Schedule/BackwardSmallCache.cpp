@@ -32,7 +32,7 @@ static constexpr double kStepClocks = 200;
 static constexpr int64_t kMostScoreBytes = int64_t(256) << 20;
 static constexpr int64_t kFewestRows = 512;
 /// Addresses, row numbers, operands in flight; and with dropout its words.
-static constexpr int64_t kOtherRegisters = 40, kDropoutRegisters = 16;
+static constexpr int64_t kSmallCacheRegisters = 40, kSmallCacheDropoutRegisters = 16;
 
 //===----------------------------------------------------------------------===//
 // Rounds
@@ -170,16 +170,16 @@ int64_t SmallCacheModel::getRegisters(BackwardKernel kernel) const {
   int64_t keys = schedule.tileN / keyWarps / kWarpRows;
   switch (kernel) {
   case BackwardKernel::Scores:
-    return rows * schedule.tileN + 4 * rows + kOtherRegisters +
-           (problem.hasDropout ? kDropoutRegisters : 0);
+    return rows * schedule.tileN + 4 * rows + kSmallCacheRegisters +
+           (problem.hasDropout ? kSmallCacheDropoutRegisters : 0);
   case BackwardKernel::QueryGradient:
-    return rows * getColumns(problem.headDim) / 2 + 4 * rows + kOtherRegisters;
+    return rows * getColumns(problem.headDim) / 2 + 4 * rows + kSmallCacheRegisters;
   case BackwardKernel::KeyGradient:
   case BackwardKernel::ValueGradient:
     return keys * (getColumns(getDim(kernel)) / 2 + schedule.tileM / 4) +
-           kOtherRegisters;
+           kSmallCacheRegisters;
   default:
-    return kOtherRegisters;
+    return kSmallCacheRegisters;
   }
 }
 

@@ -3,7 +3,7 @@
 
     bundle-programs.py FOLDER --patchelf PATCHELF PROGRAM...
 
-FOLDER/bin gets the programs, FOLDER/lib all libraries but those of glibc, which every system has; they find each other
+FOLDER/bin gets the programs, FOLDER/lib those that are libraries and all that they need but glibc's, which every system has; they find each other
 relative to themselves; FOLDER/licenses the notices of their packages. Prints the wheel's platform tag, which names the oldest glibc that has all the symbols they use.
 """
 
@@ -60,7 +60,13 @@ def main():
     needed = {}
     for program in a.programs:
         needed.update(libraries(program))
-    files = [(Path(p), a.folder / "bin" / Path(p).name, "$ORIGIN/../lib") for p in a.programs]
+    own = {Path(program).resolve().parent for program in a.programs}
+    needed = {name: path for name, path in needed.items() if Path(path).resolve().parent not in own}
+    files = []
+    for name in a.programs:
+        path = Path(name).resolve()  # of a library, not one of the links to it
+        is_library = ".so" in path.name
+        files.append((path, a.folder / ("lib" if is_library else "bin") / path.name, "$ORIGIN" if is_library else "$ORIGIN/../lib"))
     files += [(Path(path), a.folder / "lib" / name, "$ORIGIN") for name, path in sorted(needed.items())]
     for source, target, search in files:
         target.parent.mkdir(exist_ok=True)
