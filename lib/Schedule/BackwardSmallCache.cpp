@@ -32,7 +32,8 @@ static constexpr double kStepClocks = 200;
 static constexpr int64_t kMostScoreBytes = int64_t(256) << 20;
 static constexpr int64_t kFewestRows = 512;
 /// Addresses, row numbers, operands in flight; and with dropout its words.
-static constexpr int64_t kSmallCacheRegisters = 40, kSmallCacheDropoutRegisters = 16;
+static constexpr int64_t kSmallCacheRegisters = 40,
+                         kSmallCacheDropoutRegisters = 16;
 
 //===----------------------------------------------------------------------===//
 // Rounds
@@ -173,7 +174,8 @@ int64_t SmallCacheModel::getRegisters(BackwardKernel kernel) const {
     return rows * schedule.tileN + 4 * rows + kSmallCacheRegisters +
            (problem.hasDropout ? kSmallCacheDropoutRegisters : 0);
   case BackwardKernel::QueryGradient:
-    return rows * getColumns(problem.headDim) / 2 + 4 * rows + kSmallCacheRegisters;
+    return rows * getColumns(problem.headDim) / 2 + 4 * rows +
+           kSmallCacheRegisters;
   case BackwardKernel::KeyGradient:
   case BackwardKernel::ValueGradient:
     return keys * (getColumns(getDim(kernel)) / 2 + schedule.tileM / 4) +
