@@ -111,7 +111,8 @@ uint64_t encodeElement(double value, ElementType type) {
       std::ldexp(std::fabs(rounded), fractionBits - exponent));
   if (significand < uint64_t(1) << fractionBits)
     return sign | significand;
-  uint64_t biased = static_cast<uint64_t>(exponent - format.minExponent + 1);
+  int field = exponent - format.minExponent + 1;
+  auto biased = static_cast<uint64_t>(field);
   return sign | biased << fractionBits |
          (significand - (uint64_t(1) << fractionBits));
 }
