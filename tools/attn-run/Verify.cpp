@@ -148,13 +148,12 @@ static std::string formatError(double error) {
 /// "[0, 3, 17]"
 static std::string formatIndex(int64_t position,
                                const std::vector<int64_t> &shape) {
-  std::string text;
+  std::vector<std::string> index(shape.size());
   for (size_t d = shape.size(); d-- > 0;) {
-    text =
-        std::to_string(position % shape[d]) + (text.empty() ? "" : ", ") + text;
+    index[d] = std::to_string(position % shape[d]);
     position /= shape[d];
   }
-  return "[" + text + "]";
+  return "[" + join(index, ", ") + "]";
 }
 
 /// The largest of fewer errors of two computations that are equally exact

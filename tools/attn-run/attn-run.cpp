@@ -179,10 +179,12 @@ static bool runOtherSchedules(Program &program,
       return false;
     if (areEqual(first, *results))
       continue;
-    std::string seed = std::to_string(options.scheduleSeed);
-    if (program.isDeterministic())
-      return reportError("the kernel's results depend on the schedule: " +
-                         firstSeed + " and " + seed + " differ");
+    if (program.isDeterministic()) {
+      std::string seeds = firstSeed;
+      seeds += " and " + std::to_string(options.scheduleSeed);
+      return reportError(
+          "the kernel's results depend on the schedule: " + seeds + " differ");
+    }
     if (expectation && !verifier.add(*results, *expectation))
       return false;
   }
