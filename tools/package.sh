@@ -66,5 +66,5 @@ run() { # with that folder as the root of all files
 }
 run attn-opt /model.mlir --target=sm_90a --emit=ptx,manifest,header -o /tmp/model
 run attn-run /model.mlir --random 1 --verify | grep "verify: PASS"
-run attn-schedule --problem=D=128 --target=sm_90a | grep -c tile
+run attn-schedule "--problem=M=4096 N=4096 D=128" --target=sm_90a | grep tile_m
 ls -l "$bare/tmp"
