@@ -16,13 +16,14 @@
 #include "Report.h"
 
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
 #include "attn/Pipelines/CpuPipeline.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/Runtime/Manifest.h"
 #include "attn/Schedule/ScheduleReport.h"
 #include "attn/Target/Header/EmitHeader.h"
-#include "attn/Target/PTX/ManifestAttr.h"
+#include "attn/Target/Manifest/TranslateToManifest.h"
 #include "attn/Target/PTX/TranslateToPTX.h"
 #include "attn/TargetInfo/TargetInfo.h"
 
@@ -106,6 +107,7 @@ private:
   LogicalResult runStages();
   LogicalResult runPasses(StringRef step,
                           function_ref<void(OpPassManager &)> build);
+  LogicalResult splitFiniteMasks();
   /// Keeps what the cost model says of each attention, and what its mask leaves
   /// visible, if a report is wanted.
   LogicalResult noteSelections();
@@ -260,7 +262,7 @@ LogicalResult Compilation::runStages() {
       else
         dropOtherFunctions(module);
     }
-    if (failed(noteSelections()))
+    if (failed(splitFiniteMasks()) || failed(noteSelections()))
       return failure();
   }
   if (target.kind == TargetKind::Cpu &&
@@ -274,6 +276,15 @@ LogicalResult Compilation::runStages() {
   return timed("verify", [&] { return verify(module); });
 }
 
+/// Before schedules are noted: they depend on what is skipped.
+LogicalResult Compilation::splitFiniteMasks() {
+  if (target.kind == TargetKind::Cpu)
+    return success();
+  return runPasses("attn-split-finite-masks", [&](OpPassManager &pm) {
+    pm.addPass(createSplitFiniteMasksPass({options.schedule}));
+  });
+}
+
 LogicalResult Compilation::noteSelections() {
   if (!llvm::is_contained(options.artifacts, ArtifactKind::Report))
     return success();
@@ -282,6 +293,8 @@ LogicalResult Compilation::noteSelections() {
   if (!overrides)
     return emitError() << "option schedule: " << overrides.error();
   WalkResult walk = module.walk([&](AttentionOp op) {
+    if (repairsRows(op))
+      return WalkResult::advance(); // As of what it repairs.
     FailureOr<Selection> selection =
         selectSchedule(op, target, *overrides, options.allowTf32);
     if (failed(selection))
@@ -329,7 +342,7 @@ FailureOr<runtime::Bundle> Compilation::getBundle() {
   if (bundle)
     return *bundle;
   FailureOr<std::vector<runtime::Manifest>> programs =
-      manifestsOf(module, {options.name, target.name});
+      translateToManifests(module, {options.name, target.name});
   if (failed(programs))
     return failure();
   if (!calls.empty() && programs->size() == 1)

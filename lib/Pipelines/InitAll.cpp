@@ -9,6 +9,7 @@
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Launch/IR/Launch.h"
 #include "attn/Dialect/PTX/IR/PTX.h"
 #include "attn/Dialect/Tile/IR/Tile.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
@@ -20,7 +21,8 @@
 #include "attn/Target/PTX/TranslateToPTX.h"
 
 void attn::registerAllAttnDialects(mlir::DialectRegistry &registry) {
-  registry.insert<AttnDialect, ptx::AttnPTXDialect, tile::AttnTileDialect>();
+  registry.insert<AttnDialect, launch::AttnLaunchDialect, ptx::AttnPTXDialect,
+                  tile::AttnTileDialect>();
   registerPTXTranslation(registry);
   registerTransformExtension(registry);
 }

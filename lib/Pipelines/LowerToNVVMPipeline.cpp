@@ -20,6 +20,7 @@
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -36,17 +37,20 @@ void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
   pm.addPass(createLowerAffinePass());
   pm.addNestedPass<tile::KernelOp>(tile::createWidenIndexPass());
   pm.addPass(createConvertAttnTileToNVVM());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createCSEPass());
+  // Sizes in programs stay as they are.
+  OpPassManager &kernels = pm.nest<LLVM::LLVMFuncOp>();
+  kernels.addPass(createSCFToControlFlowPass());
+  kernels.addPass(createCSEPass());
   ArithToLLVMConversionPassOptions arithOptions;
   arithOptions.indexBitwidth = kIndexBits;
-  pm.addPass(createArithToLLVMConversionPass(arithOptions));
+  kernels.addPass(createArithToLLVMConversionPass(arithOptions));
   ConvertControlFlowToLLVMPassOptions controlFlowOptions;
   controlFlowOptions.indexBitwidth = kIndexBits;
   pm.addPass(createConvertControlFlowToLLVMPass(controlFlowOptions));
   // What LLVM has no intrinsic for becomes inline PTX.
-  pm.addPass(createConvertNVVMToLLVMPass());
-  pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createCSEPass());
+  OpPassManager &lowered = pm.nest<LLVM::LLVMFuncOp>();
+  lowered.addPass(createConvertNVVMToLLVMPass());
+  lowered.addPass(createReconcileUnrealizedCastsPass());
+  lowered.addPass(createCSEPass());
   pm.addPass(createVerifyNormalFormPass({"nvvm"}));
 }

@@ -6,12 +6,17 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
+#include "attn/TargetInfo/TargetInfo.h"
 
 using namespace mlir;
 using namespace attn;
 
 void attn::buildSchedulePipeline(OpPassManager &pm,
                                  const AttentionPipelineOptions &options) {
+  // A CPU computes hidden pairs as they are.
+  Result<TargetInfo> target = lookupTarget(options.target.getValue());
+  if (target && target->kind == TargetKind::Gpu)
+    pm.addPass(createSplitFiniteMasksPass({options.schedule}));
   SelectSchedulePassOptions select;
   select.target = options.target;
   select.targetFields = options.targetFields;

@@ -8,12 +8,12 @@ import re
 import sys
 from pathlib import Path
 
-IR = ["Dialect/Attn/IR", "Dialect/PTX/IR", "Dialect/Tile/IR"]
+IR = ["Dialect/Attn/IR", "Dialect/PTX/IR", "Dialect/Tile/IR", "Dialect/Launch/IR"]
 DATA = ["Support", "TargetInfo", "Schedule"]
 PASSES = IR + DATA + ["Analysis"]
 CONVERSIONS = ["Conversion"]
 TRANSFORMS = ["Dialect/Attn/Transforms", "Dialect/Tile/Transforms"]
-TARGETS = ["Target/PTX", "Target/CPU", "Target/Header"]
+TARGETS = ["Target/Manifest", "Target/PTX", "Target/CPU", "Target/Header"]
 
 # What each layer may include besides itself; lowest first. A layer is a folder
 # of lib/ and include/attn/, with everything below it.
@@ -28,12 +28,14 @@ MAY_INCLUDE = {
     "Dialect/Attn/IR": DATA,
     "Dialect/PTX/IR": [],
     "Dialect/Tile/IR": DATA + ["Dialect/Attn/IR"],
+    "Dialect/Launch/IR": ["Dialect/Attn/IR", "Dialect/Tile/IR"],
     "Analysis": IR + DATA,
     "Interpreter": ["Support", "Reference", "Runtime", "Dialect/Attn/IR"],
     "Dialect/Attn/Transforms": PASSES,
     "Dialect/Tile/Transforms": PASSES,
     "Conversion": PASSES,
-    "Target/PTX": IR + ["Support", "TargetInfo", "Runtime"],
+    "Target/Manifest": IR + ["Support", "Schedule", "Runtime"],
+    "Target/PTX": IR + ["Support", "TargetInfo"],
     "Target/Header": ["Support", "Runtime"],
     "Target/CPU": IR + ["Support", "TargetInfo", "Runtime"],
     "Pipelines": PASSES + TRANSFORMS + CONVERSIONS + TARGETS + ["Runtime"],

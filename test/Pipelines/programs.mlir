@@ -71,7 +71,7 @@
 // REPORT: "programs"
 // REPORT: "name": "layers_attention"
 
-// MLIR: module attributes {attn.manifest = [{
+// MLIR: attn_launch.program "layers_attention"
 // MLIR: llvm.func @layers_attention(
 
 // The simulator runs each by its name.

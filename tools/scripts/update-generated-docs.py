@@ -17,6 +17,7 @@ OUTPUT = ROOT / "docs" / "generated"
 PAGES = {
     "AttnDialect.md": ("Dialect/Attn/IR/AttnOps.td", ["-gen-dialect-doc", "-dialect=attn"]),
     "AttnPasses.md": ("Dialect/Attn/Transforms/Passes.td", ["-gen-pass-doc"]),
+    "AttnLaunchDialect.md": ("Dialect/Launch/IR/LaunchOps.td", ["-gen-dialect-doc", "-dialect=attn_launch"]),
     "AttnPTXDialect.md": ("Dialect/PTX/IR/PTXOps.td", ["-gen-dialect-doc", "-dialect=attn_ptx"]),
     "AttnTileDialect.md": ("Dialect/Tile/IR/TileOps.td", ["-gen-dialect-doc", "-dialect=attn_tile"]),
     "AttnTilePasses.md": ("Dialect/Tile/Transforms/Passes.td", ["-gen-pass-doc"]),

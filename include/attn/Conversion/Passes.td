@@ -183,12 +183,13 @@ def ConvertAttnToTile : Pass<"convert-attn-to-tile", "::mlir::ModuleOp"> {
     become elementwise maps. The softmax is in base 2 with the scale folded in:
     P = exp2(c * S - c * max), c = scale * log2(e).
 
-    The kernel's parameters, its grid and what a launcher must check are
-    recorded in its `manifest` attribute (docs/Manifest.md). Everything else of
-    the function is dropped: the launcher is given query, key and value.
+    Operands, workspaces, what a launcher must check and the launches are an
+    `attn_launch.program` beside the kernels. Everything else of the function is
+    dropped: the launcher is given query, key and value.
 
-    Requires: normal form `tiled`. Ensures: one `attn_tile.kernel` per function,
-    with `attn_tile.load` for every tile (`--attn-tile-pipeline` stages them).
+    Requires: normal form `tiled`. Ensures: an `attn_launch.program` and its
+    kernels per function, with `attn_tile.load` for every tile
+    (`--attn-tile-pipeline` stages them).
   }];
   let options = [
     Option<"allowTf32", "allow-tf32", "bool", /*default=*/"false",
@@ -197,7 +198,8 @@ def ConvertAttnToTile : Pass<"convert-attn-to-tile", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of kernels made">
   ];
-  let dependentDialects = ["::attn::tile::AttnTileDialect",
+  let dependentDialects = ["::attn::launch::AttnLaunchDialect",
+                           "::attn::tile::AttnTileDialect",
                            "::mlir::cf::ControlFlowDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
 }
@@ -216,8 +218,8 @@ def ConvertAttnTileToNVVM
     scalar code stays in arith and scf.
 
     Requires: shared memory allocated (`--attn-tile-allocate-shared-memory`).
-    Ensures: no attn_tile op is left; the module carries the kernel's manifest as
-    `attn.manifest`.
+    Ensures: no attn_tile kernel is left; each `attn_launch.launch` knows the
+    threads, the shared memory and the tensor maps of its kernel.
   }];
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of kernels lowered">

@@ -16,6 +16,7 @@
 
 #include "Backward.h"
 #include "KernelScope.h"
+#include "LaunchProgram.h"
 #include "OnlineStep.h"
 #include "Prologue.h"
 #include "SmallCache.h"
@@ -46,6 +47,11 @@ public:
 private:
   void mapTile(Value tile, Value head, Value batch);
   FailureOr<Value> getExtent(unsigned loop);
+  void exitUnlessNeeded();
+  template <typename OpTy>
+  Value create(Value a, Value b) {
+    return OpTy::create(builder, attention.forall.getLoc(), a, b);
+  }
   LogicalResult mapOrderedGrid(TileOrder order);
   LogicalResult mapGrid();
   LogicalResult mapPersistentGrid();
@@ -130,11 +136,58 @@ LogicalResult KernelBuilder::mapOrderedGrid(TileOrder order) {
 /// A CTA for each tile. Grid: x = tiles of a head, the last, which under causal
 /// masks are the longest, first; y = query heads, or groups of them; z = batch.
 LogicalResult KernelBuilder::mapGrid() {
-  if (std::optional<TileOrder> order = getTileOrder(attention))
+  std::optional<TileOrder> order = getTileOrder(attention);
+  if (order && !attention.onlyBelow)
     return mapOrderedGrid(*order);
   mapTile(getReversedBlockId(), getBlockId(gpu::Dimension::y),
           getBlockId(gpu::Dimension::z));
   return success();
+}
+
+/// Ends CTAs whose tile has no row with an LSE below the bound: each warp looks
+/// at all of the tile's.
+void KernelBuilder::exitUnlessNeeded() {
+  Location loc = attention.forall.getLoc();
+  SmallVector<Value> ivs =
+      llvm::map_to_vector(attention.forall.getInductionVars(),
+                          [&](Value iv) { return values.lookup(iv); });
+  Value lse = values.lookup(attention.lse);
+  Value rows = tile::DimOp::create(builder, loc, lse, kSequence);
+  Value last = create<arith::SubIOp>(rows, constant(1));
+  Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
+  Value lane = create<arith::RemUIOp>(thread, constant(kLanes));
+  Value positions = constant(attention.getTilePositions());
+  Value bound = arith::ConstantOp::create(
+      builder, loc, builder.getF32FloatAttr(*attention.onlyBelow));
+  int64_t tileM = attention.schedule.getTileM();
+  Value needed;
+  for (int64_t first = 0; first < tileM; first += kLanes) {
+    Value inTile = create<arith::AddIOp>(lane, constant(first));
+    inTile = create<arith::MinSIOp>(inTile, constant(tileM - 1));
+    Value head = create<arith::AddIOp>(
+        ivs[kLoopH], create<arith::DivUIOp>(inTile, positions));
+    // The last row in place of one past the end.
+    Value row = create<arith::AddIOp>(
+        ivs[kLoopM], create<arith::RemUIOp>(inTile, positions));
+    row = create<arith::MinSIOp>(row, last);
+    SmallVector<Value> at;
+    for (Value index : {ivs[kLoopB], head, row})
+      at.push_back(arith::IndexCastOp::create(builder, loc,
+                                              builder.getI64Type(), index));
+    Value own =
+        tile::ExtractOp::create(builder, loc, builder.getF32Type(), lse, at);
+    Value isBelow = arith::CmpFOp::create(
+        builder, loc, arith::CmpFPredicate::OLT, own, bound);
+    needed = needed ? create<arith::OrIOp>(needed, isBelow) : isBelow;
+  }
+  Value any = gpu::SubgroupReduceOp::create(
+      builder, loc,
+      arith::ExtUIOp::create(builder, loc, builder.getI32Type(), needed),
+      gpu::AllReduceOperation::OR, /*uniform=*/true);
+  Value none =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, any,
+                            arith::ConstantIntOp::create(builder, loc, 0, 32));
+  tile::ExitOp::create(builder, loc, none);
 }
 
 /// A persistent grid: the builder is set into a loop over the tiles of a CTA,
@@ -331,10 +384,13 @@ LogicalResult KernelBuilder::convertBlock(Block &block) {
 
 LogicalResult KernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
-  FailureOr<tile::KernelOp> kernel =
-      beginKernel(name, buildManifest(attention, name));
+  FailureOr<tile::KernelOp> kernel = beginKernel(name);
   if (failed(kernel))
     return failure();
+  if (attention.lseView)
+    values.map(attention.lse,
+               kernel->getBody().front().addArgument(
+                   attention.lseView->type, attention.forall.getLoc()));
   if (attention.getClusterCtas() > 1 && attention.first.hasMaskMod())
     return attention.first.emitOpError()
            << "expected no mask_mod with cluster_m="
@@ -343,11 +399,58 @@ LogicalResult KernelBuilder::build(StringRef name) {
   bool isPersistent = getSchedule(attention.schedule).persistentCtas > 0;
   if (failed(isPersistent ? mapPersistentGrid() : mapGrid()))
     return failure();
+  if (attention.onlyBelow)
+    exitUnlessNeeded();
   if (failed(convertBlock(*attention.forall.getBody())))
     return failure();
   builder.setInsertionPointToEnd(&kernel->getBody().front());
   tile::ReturnOp::create(builder, attention.forall.getLoc());
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+/// The kernel `name`, whose CTAs take a row tile, and a slice of the value
+/// dimension, each: see mapGrid.
+static void addKernel(LaunchProgram &program, const TiledAttention &attention,
+                      StringRef name) {
+  // Whole clusters: the last CTAs may have no rows.
+  int64_t ctas = attention.getClusterCtas();
+  Size rowTiles = program.dim("query", kSequence)
+                      .ceilDiv(ctas * attention.getTilePositions()) *
+                  ctas * attention.getDvSlices();
+  Size heads = program.dim("query", kHead).ceilDiv(attention.getTileHeads());
+  Size batches = program.dim("query", kBatch);
+  std::optional<TileOrder> order;
+  if (!attention.onlyBelow)
+    order = getTileOrder(attention);
+  if (int64_t most = getSchedule(attention.schedule).persistentCtas)
+    program.addKernel(name, (rowTiles * heads * batches).min(most));
+  else if (order && order->isOfBatches)
+    program.addKernel(name, rowTiles * batches, heads, program.constant(1));
+  else
+    program.addKernel(name, rowTiles, heads, batches);
+}
+
+static std::string getRepairName(StringRef name) {
+  return (name + "_repair").str();
+}
+
+static void buildProgram(OpBuilder &builder, const TiledForward &forward,
+                         StringRef name) {
+  const TiledAttention &main = forward.main;
+  LaunchProgram program(builder, main, name);
+  addPrologue(program, main, name);
+  if (main.lseView)
+    program.addWorkspace(*main.lseView, {program.dim("query", kBatch),
+                                         program.dim("query", kHead),
+                                         program.dim("query", kSequence)});
+  addKernel(program, main, name);
+  if (forward.whole)
+    addKernel(program, *forward.whole, getRepairName(name));
+  program.finish();
 }
 
 //===----------------------------------------------------------------------===//
@@ -380,12 +483,11 @@ struct ConvertAttnToTile
         function.erase();
         continue;
       }
-      FailureOr<TiledAttention> attention =
-          findTiledAttention(function, allowTf32);
-      if (failed(attention))
+      FailureOr<TiledForward> forward = findTiledForward(function, allowTf32);
+      if (failed(forward))
         return signalPassFailure();
       builder.setInsertionPoint(function);
-      if (failed(buildKernels(builder, *attention, function.getName())))
+      if (failed(buildKernels(builder, *forward, function.getName())))
         return signalPassFailure();
       function.erase();
     }
@@ -406,7 +508,7 @@ private:
     return failure(result.wasInterrupted());
   }
 
-  /// A manifest lists launches, of which none depends on a value.
+  /// A program lists launches, of which none depends on a value.
   LogicalResult rejectControlFlow(FunctionOpInterface function) {
     Region &body = function.getFunctionBody();
     WalkResult result = function->walk([&](scf::ForallOp forall) {
@@ -427,16 +529,21 @@ private:
     return failure(result.wasInterrupted());
   }
 
-  LogicalResult buildKernels(OpBuilder &builder, TiledAttention &attention,
+  LogicalResult buildKernels(OpBuilder &builder, TiledForward &forward,
                              StringRef name) {
-    if (attention.isSmallCache()) {
+    if (forward.main.isSmallCache()) {
       numKernels += 2;
-      return buildSmallCacheKernels(builder, attention, name);
+      return buildSmallCacheKernels(builder, forward.main, name);
     }
     ++numKernels;
-    if (failed(buildPrologueKernels(builder, attention, name)))
+    buildProgram(builder, forward, name);
+    if (failed(buildPrologueKernels(builder, forward.main, name)) ||
+        failed(KernelBuilder(builder, forward.main).build(name)))
       return failure();
-    return KernelBuilder(builder, attention).build(name);
+    if (!forward.whole)
+      return success();
+    ++numKernels;
+    return KernelBuilder(builder, *forward.whole).build(getRepairName(name));
   }
 
   static bool holdsAttention(Operation *function) {

@@ -465,8 +465,7 @@ void BackwardKernelBuilder::mapGrid() {
 
 LogicalResult BackwardKernelBuilder::build() {
   OpBuilder::InsertionGuard guard(builder);
-  FailureOr<tile::KernelOp> kernel =
-      beginKernel(nest.entry, buildManifest(attention, backward.plan));
+  FailureOr<tile::KernelOp> kernel = beginKernel(nest.entry);
   if (failed(kernel))
     return failure();
   SmallVector<Value> views = backward.addOwnViews(*kernel);
@@ -494,6 +493,7 @@ FailureOr<int64_t> attn::buildBackwardKernels(OpBuilder &builder,
     return failure();
   if (backward->nests.front().attention.isSmallCache())
     return buildSmallCacheBackward(builder, *backward, name);
+  backward->buildProgram(builder, name);
   if (failed(buildPrologueKernels(builder, backward->nests.front().attention,
                                   name)))
     return failure();
@@ -507,5 +507,5 @@ FailureOr<int64_t> attn::buildBackwardKernels(OpBuilder &builder,
     return failure();
   if (failed(buildScoreKernels(builder, *backward)))
     return failure();
-  return backward->plan.kernels.size();
+  return backward->program->getKernels().size();
 }

@@ -63,8 +63,7 @@ void ElementKernelBuilder::round(ExactSum &sums, ValueRange at) {
 
 LogicalResult ElementKernelBuilder::build(StringRef entry, bool clears) {
   OpBuilder::InsertionGuard guard(builder);
-  FailureOr<tile::KernelOp> kernel =
-      beginKernel(entry, DictionaryAttr(), /*warps=*/1);
+  FailureOr<tile::KernelOp> kernel = beginKernel(entry, /*warps=*/1);
   if (failed(kernel))
     return failure();
   SmallVector<Value> views = backward.addOwnViews(*kernel);

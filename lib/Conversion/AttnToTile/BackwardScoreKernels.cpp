@@ -341,8 +341,7 @@ void ScoreKernelBuilder::store(Value scores) {
 
 LogicalResult ScoreKernelBuilder::build() {
   OpBuilder::InsertionGuard guard(builder);
-  FailureOr<tile::KernelOp> kernel =
-      beginKernel(nest.entry, buildManifest(attention, backward.plan));
+  FailureOr<tile::KernelOp> kernel = beginKernel(nest.entry);
   if (failed(kernel))
     return failure();
   views = backward.addOwnViews(*kernel);

@@ -9,10 +9,6 @@
 #include "ExactSum.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
-
-#include "llvm/ADT/StringExtras.h"
-
 using namespace mlir;
 using namespace attn;
 
@@ -98,122 +94,82 @@ void attn::addScoreOperands(TiledAttention &attention,
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// The vectors of a nest: a number for each row or key of each query head.
-static WorkspaceView getVectorView(ScoreNest &nest, StringRef name) {
+/// The type of what a nest computes, as a workspace.
+static tile::GlobalType getWorkspaceType(ScoreNest &nest) {
   auto type =
       cast<RankedTensorType>(nest.attention.forall.getResult(0).getType());
-  std::string sizes[] = {"dim(query, 0)", "dim(query, 1)",
-                         nest.keysAreRows() ? "dim(key, 2)" : "dim(query, 2)"};
-  WorkspaceView view;
-  view.name = name.str();
-  view.type = tile::GlobalType::get(type.getContext(), type.getShape(),
-                                    type.getElementType());
-  view.bytes = llvm::join(ArrayRef(sizes), " * ") + " * 4";
-  for (auto [dim, size] : llvm::enumerate(sizes))
-    if (type.isDynamicDim(dim))
-      view.sizes.push_back(size);
-  view.strides = {sizes[1] + " * " + sizes[2], sizes[2]};
-  view.byteOffset = "0";
-  return view;
+  return tile::GlobalType::get(type.getContext(), type.getShape(),
+                               type.getElementType());
 }
 
-/// dim(tensor, number) in tiles.
-static std::string countTiles(StringRef tensor, int64_t number, int64_t tile) {
-  return ("ceildiv(dim(" + tensor + ", " + Twine(number) + "), " + Twine(tile) +
-          ")")
-      .str();
-}
-
-/// The product of the first `rank` sizes.
-static std::string getProduct(StringRef tensor, int64_t rank) {
-  std::string product;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    product +=
-        (Twine(dim ? " * " : "") + "dim(" + tensor + ", " + Twine(dim) + ")")
-            .str();
-  return rank ? product : "1";
+/// The vectors of a nest: a number for each row or key of each query head.
+static void addVectorView(LaunchProgram &program, ScoreNest &nest,
+                          const std::string &name) {
+  program.addWorkspace(
+      {name, getWorkspaceType(nest)},
+      {program.dim("query", kBatch), program.dim("query", kHead),
+       program.dim(nest.keysAreRows() ? "key" : "query", kSequence)});
 }
 
 /// CTAs for tiles of the gradient: keys, rows, and all other dimensions.
-static std::array<std::string, 3> getTileGrid(ScoreNest &nest,
-                                              StringRef gradient) {
+static void addTileKernel(LaunchProgram &program, ScoreNest &nest,
+                          StringRef gradient) {
   int64_t rank = nest.attention.forall.getRank();
-  return {countTiles(gradient, rank - 1, nest.getTileN()),
-          countTiles(gradient, rank - 2, nest.getTileM()),
-          getProduct(gradient, rank - 2)};
+  program.addKernel(nest.entry,
+                    program.dim(gradient, rank - 1).ceilDiv(nest.getTileN()),
+                    program.dim(gradient, rank - 2).ceilDiv(nest.getTileM()),
+                    program.getProduct(gradient, rank - 2));
+}
+
+/// CTAs for tiles of rows or keys of each head.
+static void addVectorKernel(LaunchProgram &program, ScoreNest &nest) {
+  bool ofKeys = nest.keysAreRows();
+  program.addKernel(nest.entry,
+                    program.dim(ofKeys ? "key" : "query", kSequence)
+                        .ceilDiv(ofKeys ? nest.getTileN() : nest.getTileM()),
+                    program.dim("query", kHead), program.dim("query", kBatch));
 }
 
 /// The exact sums of the elements of a gradient.
-static WorkspaceView getSumsView(ScoreNest &nest, StringRef gradient) {
-  auto type =
-      cast<RankedTensorType>(nest.attention.forall.getResult(0).getType());
-  MLIRContext *context = type.getContext();
+static void addSumsView(LaunchProgram &program, ScoreNest &nest,
+                        StringRef gradient) {
+  tile::GlobalType type = getWorkspaceType(nest);
   SmallVector<int64_t> shape(type.getShape());
   shape.push_back(ExactSum::kWords);
-  WorkspaceView view;
-  view.name = (gradient + "_sums").str();
-  view.type =
-      tile::GlobalType::get(context, shape, IntegerType::get(context, 64));
-  std::string stride = std::to_string(ExactSum::kWords);
-  for (int64_t dim = type.getRank(); dim-- > 0;) {
-    view.strides.insert(view.strides.begin(), stride);
-    std::string size = ("dim(" + gradient + ", " + Twine(dim) + ")").str();
-    stride += " * " + size;
-    if (type.isDynamicDim(dim))
-      view.sizes.insert(view.sizes.begin(), size);
-  }
-  view.bytes = stride + " * 8";
-  view.byteOffset = "0";
-  return view;
-}
-
-/// A size that is computed from those of operands.
-static std::string toExpression(Value value, ArrayRef<KernelOperand> operands) {
-  if (std::optional<int64_t> number = getConstantIntValue(value))
-    return std::to_string(*number);
-  Operation *op = value.getDefiningOp();
-  if (auto dim = dyn_cast<tensor::DimOp>(op))
-    for (const KernelOperand &operand : operands)
-      if (operand.tensor == dim.getSource())
-        return ("dim(" + operand.name + ", " + Twine(*dim.getConstantIndex()) +
-                ")")
-            .str();
-  std::string a = toExpression(op->getOperand(0), operands);
-  std::string b = toExpression(op->getOperand(1), operands);
-  if (isa<arith::CeilDivUIOp>(op))
-    return "ceildiv(" + a + ", " + b + ")";
-  assert((isa<arith::MulIOp, arith::AddIOp>(op)) && "as the tiler counts CTAs");
-  return "(" + a + (isa<arith::MulIOp>(op) ? " * " : " + ") + b + ")";
+  SmallVector<Size> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    sizes.push_back(program.dim(gradient, dim));
+  sizes.push_back(program.constant(ExactSum::kWords));
+  MLIRContext *context = type.getContext();
+  program.addWorkspace(
+      {(gradient + "_sums").str(),
+       tile::GlobalType::get(context, shape, IntegerType::get(context, 64))},
+      sizes);
 }
 
 /// What makes the sums 0, adds to them, and rounds them.
-static void addScatterKernels(LaunchPlan &plan, ScoreNest &nest,
-                              ArrayRef<KernelOperand> operands,
-                              const std::string &gradient) {
-  plan.workspaces.push_back(getSumsView(nest, gradient));
+static void addScatterKernels(LaunchProgram &program, ScoreNest &nest,
+                              StringRef gradient) {
+  addSumsView(program, nest, gradient);
   // All scores may belong to one element.
-  plan.constraints.push_back(
-      {"floordiv(dim(query, 0) * dim(query, 1) * dim(query, 2) * dim(key, "
-       "2), " +
-           std::to_string(ExactSum::kMostAddends) + ")",
-       "expected fewer than 2^39 scores, which add to the gradient of a tensor "
-       "that score_mod reads"});
-  auto type =
-      cast<RankedTensorType>(nest.attention.forall.getResult(0).getType());
-  std::string elements =
-      "ceildiv(" + getProduct(gradient, type.getRank()) + ", 32)";
+  Size scores = program.getProduct("query", kSequence + 1) *
+                program.dim("key", kSequence);
+  program.addConstraint(
+      scores.floorDiv(ExactSum::kMostAddends),
+      "expected fewer than 2^39 scores, which add to the gradient of a tensor "
+      "that score_mod reads");
+  int64_t rank = getWorkspaceType(nest).getRank();
+  Size elements = program.getProduct(gradient, rank).ceilDiv(32);
   nest.clearEntry = nest.entry + "_clear";
   nest.roundEntry = nest.entry + "_round";
   nest.entry += "_scatter";
-  plan.kernels.push_back({nest.clearEntry, {elements, "1", "1"}, /*warps=*/1});
-  plan.kernels.push_back(
-      {nest.entry,
-       {toExpression(nest.scatterLoop.getUpperBound(), operands), "1", "1"},
-       nest.attention.schedule.getWarps()});
-  plan.kernels.push_back({nest.roundEntry, {elements, "1", "1"}, /*warps=*/1});
+  program.addKernel(nest.clearEntry, elements);
+  program.addKernel(nest.entry,
+                    program.getSize(nest.scatterLoop.getUpperBound()));
+  program.addKernel(nest.roundEntry, elements);
 }
 
-void attn::addScoreKernels(LaunchPlan &plan, TiledBackward &backward,
+void attn::addScoreKernels(LaunchProgram &program, TiledBackward &backward,
                            StringRef name) {
   ArrayRef<KernelOperand> operands = backward.nests.front().attention.operands;
   unsigned view = 0;
@@ -221,31 +177,24 @@ void attn::addScoreKernels(LaunchPlan &plan, TiledBackward &backward,
     std::string of = getSourceName(operands, nest);
     std::string gradient = "d_" + of;
     nest.entry = (name + "_d" + of).str();
-    int64_t warps = nest.attention.schedule.getWarps();
     if (nest.scatterLoop) {
       nest.view = view++;
-      addScatterKernels(plan, nest, operands, gradient);
+      addScatterKernels(program, nest, gradient);
       continue;
     }
     if (!nest.sum) {
-      plan.kernels.push_back({nest.entry, getTileGrid(nest, gradient), warps});
+      addTileKernel(program, nest, gradient);
       continue;
     }
-    bool ofKeys = nest.keysAreRows();
     nest.view = view++;
-    plan.workspaces.push_back(getVectorView(nest, gradient + "_vectors"));
+    addVectorView(program, nest, gradient + "_vectors");
     for (SumKernel &sum : backward.sums)
       if (sum.op == nest.sum) {
         sum.entry = nest.entry;
         sum.view = nest.view;
       }
-    nest.entry += ofKeys ? "_keys" : "_rows";
-    plan.kernels.push_back(
-        {nest.entry,
-         {countTiles(ofKeys ? "key" : "query", 2,
-                     ofKeys ? nest.getTileN() : nest.getTileM()),
-          "dim(query, 1)", "dim(query, 0)"},
-         warps});
+    nest.entry += nest.keysAreRows() ? "_keys" : "_rows";
+    addVectorKernel(program, nest);
   }
   for (SumKernel &sum : backward.sums) {
     if (sum.op.getLse()) {
@@ -254,9 +203,7 @@ void attn::addScoreKernels(LaunchPlan &plan, TiledBackward &backward,
     }
     for (const KernelOperand &operand : operands)
       if (operand.tensor == sum.op.getResult())
-        plan.kernels.push_back(
-            {sum.entry,
-             {getProduct(operand.name, operand.type.getRank()), "1", "1"},
-             /*warps=*/1});
+        program.addKernel(sum.entry, program.getProduct(
+                                         operand.name, operand.type.getRank()));
   }
 }

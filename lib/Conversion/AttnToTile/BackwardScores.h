@@ -31,7 +31,7 @@ mlir::LogicalResult checkScores(TiledBackward &backward);
 void addScoreOperands(TiledAttention &attention, TiledBackward &backward);
 
 /// Adds the kernels and the vectors between them. They begin with `name`.
-void addScoreKernels(LaunchPlan &plan, TiledBackward &backward,
+void addScoreKernels(LaunchProgram &program, TiledBackward &backward,
                      llvm::StringRef name);
 
 /// Builds all of the kernels.

@@ -239,7 +239,7 @@ FailureOr<int64_t> attn::buildSmallCacheBackward(OpBuilder &builder,
   BackwardNest &queries = backward.nests.front();
   if (failed(checkBackwardChunks(queries)))
     return failure();
-  setSmallCachePlan(backward, name);
+  buildSmallCacheProgram(builder, backward, name);
   using namespace small_cache;
   if (failed(buildPrologueKernels(builder, queries.attention, name)) ||
       failed(RowValuesKernelBuilder(builder, backward, queries, kRowValues)

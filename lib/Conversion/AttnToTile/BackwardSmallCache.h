@@ -39,8 +39,7 @@ struct BackwardChunks {
   }
 };
 
-/// The kernels, in order of LaunchPlan::kernels after the prologue, and the
-/// workspaces, in order of LaunchPlan::workspaces after those of the prologue.
+/// The kernels of a program after the prologue, in order, and its own views.
 namespace small_cache {
 enum Kernel {
   kRowValues,
@@ -52,14 +51,15 @@ enum Kernel {
 /// P and dS [B, Hq, M, N] as the kernels address them; sums of one key head
 /// [N, D] and [N, Dv], with whole tiles.
 enum Workspace { kLse, kDelta, kProbabilities, kDScores, kKeySums, kValueSums };
-inline constexpr unsigned kNumKernels = 5, kNumWorkspaces = 6;
+inline constexpr unsigned kNumKernels = 5;
 } // namespace small_cache
 
 /// An error where a kernel cannot have the schedule.
 mlir::LogicalResult checkBackwardChunks(BackwardNest &queries);
 
-/// Replaces the launches of `backward` by rounds of the small cache's kernels.
-void setSmallCachePlan(TiledBackward &backward, llvm::StringRef name);
+/// Builds the program: rounds of the small cache's kernels.
+void buildSmallCacheProgram(mlir::OpBuilder &builder, TiledBackward &backward,
+                            llvm::StringRef name);
 
 /// Builds the kernels; returns their number.
 mlir::FailureOr<int64_t> buildSmallCacheBackward(mlir::OpBuilder &builder,

@@ -11,11 +11,9 @@
 
 #include "BackwardSmallCache.h"
 
+#include "Prologue.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
-
-#include "mlir/IR/TypeUtilities.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace attn;
@@ -62,131 +60,121 @@ LogicalResult attn::checkBackwardChunks(BackwardNest &queries) {
 }
 
 namespace {
-/// The expressions (docs/Manifest.md) that launches are made of.
-struct RoundExpressions {
-  explicit RoundExpressions(const BackwardChunks &chunks)
-      : tileM(chunks.tileM), chunk(chunks.chunkTiles) {
-    using llvm::formatv;
-    tilesPerHead = formatv("ceildiv({0}, {1})", rows, tileM);
-    // Without key heads there is no group, without rows no tile of one.
-    groups = formatv("({0} * {1})", batches, keyHeads);
-    groupTiles = formatv("max(1, floordiv({0}, max(1, {1})) * {2})", heads,
-                         keyHeads, tilesPerHead);
-    perRound = formatv("max(1, floordiv({0}, {1}))", chunk, groupTiles);
-    perGroup = formatv("ceildiv({0}, {1})", groupTiles, chunk);
-    rounds = formatv("ceildiv({0}, {1}) * {2}", groups, perRound, perGroup);
-    firstGroup =
-        formatv("(floordiv(iteration, {0}) * {1})", perGroup, perRound);
-    roundGroups = formatv("min({0}, {1} - {2})", perRound, groups, firstGroup);
-    firstTile = formatv("({0} * {1} + mod(iteration, {2}) * {3})", firstGroup,
-                        groupTiles, perGroup, chunk);
-    // No tile of no row.
-    roundTiles =
-        formatv("min({0}, ({1} + {2}) * {3} - {4}) * min(1, {5})", chunk,
-                firstGroup, roundGroups, groupTiles, firstTile, rows);
-    keyTiles = formatv("ceildiv({0}, {1})", keys, chunks.tileN);
-    paddedKeys = formatv("({0} * {1})", keyTiles, chunks.tileN);
-    paddedRows = formatv("({0} * {1})", tilesPerHead, tileM);
-    firstRow = formatv("({0} * {1})", firstTile, tileM);
-    windowRows = formatv("({0} * min({1}, {2} * {3}))", tileM, chunk, groups,
-                         groupTiles);
-    // cp.async reads 16 bytes at a time.
-    rowStride = formatv("(ceildiv({0}, 8) * 8)", keys);
-  }
+/// Sizes that all rounds have.
+struct RoundSizes {
+  RoundSizes(LaunchProgram &program, const BackwardChunks &chunks)
+      : tileM(chunks.tileM), tileN(chunks.tileN),
+        chunk(program.constant(chunks.chunkTiles)),
+        batches(program.dim("query", kBatch)),
+        heads(program.dim("query", kHead)),
+        rows(program.dim("query", kSequence)),
+        keys(program.dim("key", kSequence)),
+        groups(batches * program.dim("key", kHead)),
+        // Without key heads there is no group, without rows no tile of one.
+        groupTiles((heads.floorDiv(program.dim("key", kHead).max(1)) *
+                    rows.ceilDiv(tileM))
+                       .max(1)),
+        perRound(chunk.floorDiv(groupTiles).max(1)),
+        perGroup(groupTiles.ceilDiv(chunk)), keyTiles(keys.ceilDiv(tileN)),
+        paddedKeys(keyTiles * tileN), paddedRows(rows.alignTo(tileM)),
+        windowRows(chunk.min(groups * groupTiles) * tileM),
+        // cp.async reads 16 bytes at a time.
+        rowStride(keys.alignTo(8)) {}
 
-  std::string batches = "dim(query, 0)", heads = "dim(query, 1)",
-              rows = "dim(query, 2)", keyHeads = "dim(key, 1)",
-              keys = "dim(key, 2)";
-  int64_t tileM, chunk;
-  std::string tilesPerHead;
-  std::string groups;             ///< all of them
-  std::string groupTiles;         ///< row tiles of a group
-  std::string perRound, perGroup; ///< groups of a round, rounds of a group
-  std::string rounds;
-  std::string firstGroup, roundGroups; ///< of this round
-  std::string firstTile, roundTiles;   ///< of this round
-  std::string keyTiles, paddedKeys;
-  std::string paddedRows; ///< of a head: whole tiles
-  std::string firstRow;   ///< of this round, counted in whole tiles
-  std::string windowRows; ///< rows that the workspace has room for
-  std::string rowStride;  ///< of P and dS
+  int64_t tileM, tileN;
+  Size chunk; ///< row tiles of a round, at most
+  Size batches, heads, rows, keys;
+  Size groups;             ///< all of them
+  Size groupTiles;         ///< row tiles of a group
+  Size perRound, perGroup; ///< groups of a round, rounds of a group
+  Size keyTiles, paddedKeys;
+  Size paddedRows; ///< of a head: whole tiles
+  Size windowRows; ///< rows that the workspace has room for
+  Size rowStride;  ///< of P and dS
+};
+
+/// What a round takes.
+struct Round {
+  Round(const RoundSizes &e, Size iteration)
+      : firstGroup(iteration.floorDiv(e.perGroup) * e.perRound),
+        groups(e.perRound.min(e.groups - firstGroup)),
+        firstTile(firstGroup * e.groupTiles +
+                  iteration.mod(e.perGroup) * e.chunk),
+        // No tile of no row.
+        tiles(e.chunk.min((firstGroup + groups) * e.groupTiles - firstTile) *
+              e.rows.min(1)),
+        firstRow(firstTile * e.tileM) {}
+
+  Size firstGroup, groups;
+  Size firstTile, tiles;
+  Size firstRow; ///< counted in whole tiles
 };
 } // namespace
 
 /// A row of the workspace for each row of the round's tiles.
-static WorkspaceView getScoreView(BackwardStepOp step, StringRef name,
-                                  const RoundExpressions &e) {
+static void addScoreView(LaunchProgram &program, BackwardStepOp step,
+                         StringRef name, const RoundSizes &e,
+                         const Round &round) {
   auto query = cast<RankedTensorType>(getSource(step.getQuery()).getType());
   auto key = cast<RankedTensorType>(getSource(step.getKey()).getType());
   SmallVector<int64_t> shape(query.getShape().drop_back());
   shape.push_back(key.getDimSize(kSequence));
-  WorkspaceView view;
-  view.name = name.str();
-  view.type =
-      tile::GlobalType::get(step.getContext(), shape, query.getElementType());
-  std::string sizes[] = {e.batches, e.heads, e.rows, e.keys};
-  for (auto [size, expression] : llvm::zip_equal(shape, sizes))
-    if (ShapedType::isDynamic(size))
-      view.sizes.push_back(expression);
-  view.bytes = llvm::formatv("{0} * {1} * 2", e.windowRows, e.rowStride);
-  view.strides = {
-      llvm::formatv("{0} * {1} * {2}", e.heads, e.paddedRows, e.rowStride),
-      llvm::formatv("{0} * {1}", e.paddedRows, e.rowStride), e.rowStride};
-  view.byteOffset = llvm::formatv("-({0} * {1} * 2)", e.firstRow, e.rowStride);
-  return view;
+  Size ofHead = e.paddedRows * e.rowStride;
+  program.addWorkspace(
+      {name.str(),
+       tile::GlobalType::get(step.getContext(), shape, query.getElementType())},
+      e.windowRows * e.rowStride * 2, -(round.firstRow * e.rowStride * 2),
+      {e.batches, e.heads, e.rows, e.keys},
+      {e.heads * ofHead, ofHead, e.rowStride});
 }
 
 /// f32 sums [N, columns] of a key head, nothing where a round has whole groups.
-static WorkspaceView getSumView(BackwardStepOp step, StringRef name,
-                                int64_t tileN, int64_t columns,
-                                const RoundExpressions &e) {
+static void addSumView(LaunchProgram &program, BackwardStepOp step,
+                       StringRef name, int64_t columns, const RoundSizes &e) {
   int64_t keys = cast<RankedTensorType>(getSource(step.getKey()).getType())
                      .getDimSize(kSequence);
-  bool isDynamic = ShapedType::isDynamic(keys);
-  WorkspaceView view;
-  view.name = name.str();
-  view.type = tile::GlobalType::get(
-      step.getContext(),
-      {isDynamic ? keys : static_cast<int64_t>(llvm::alignTo(keys, tileN)),
-       columns},
-      Float32Type::get(step.getContext()));
-  if (isDynamic)
-    view.sizes.push_back(e.paddedKeys);
-  view.bytes = llvm::formatv("min(1, {0} - 1) * {1} * {2} * 4", e.perGroup,
-                             e.paddedKeys, columns);
-  view.strides = {std::to_string(columns)};
-  view.byteOffset = "0";
-  return view;
+  int64_t shape[] = {ShapedType::isDynamic(keys)
+                         ? keys
+                         : static_cast<int64_t>(llvm::alignTo(keys, e.tileN)),
+                     columns};
+  MLIRContext *context = step.getContext();
+  Size width = program.constant(columns), one = program.constant(1);
+  program.addWorkspace(
+      {name.str(),
+       tile::GlobalType::get(context, shape, Float32Type::get(context))},
+      one.min(e.perGroup - one) * e.paddedKeys * width * 4, program.constant(0),
+      {e.paddedKeys, width}, {width});
 }
 
-void attn::setSmallCachePlan(TiledBackward &backward, StringRef name) {
+void attn::buildSmallCacheProgram(OpBuilder &builder, TiledBackward &backward,
+                                  StringRef name) {
   BackwardNest &queries = backward.nests.front();
   BackwardStepOp step = queries.steps.front();
   BackwardChunks chunks(queries);
-  RoundExpressions e(chunks);
-  LaunchPlan &plan = backward.plan;
-  llvm::erase_if(plan.kernels, [](const LaunchPlan::Kernel &kernel) {
-    return !kernel.isPrologue;
-  });
+  LaunchProgram &program =
+      backward.program.emplace(builder, queries.attention, name);
+  RoundSizes e(program, chunks);
+  Round round(e,
+              program.beginRounds(e.groups.ceilDiv(e.perRound) * e.perGroup));
+  addPrologue(program, queries.attention, name);
   int64_t ofD = chunks.getSlices(chunks.headDim),
           ofDv = chunks.getSlices(chunks.valueDim);
-  auto add = [&](StringRef suffix, std::array<std::string, 3> grid,
-                 int64_t warps) {
-    plan.kernels.push_back({(name + suffix).str(), std::move(grid), warps});
-  };
-  add("_delta", {e.roundTiles, "1", "1"}, chunks.rowWarps);
-  add("_scores", {e.roundTiles, e.keyTiles, "1"}, chunks.rowWarps);
-  add("_dq", {e.roundTiles, std::to_string(ofD), "1"}, chunks.rowWarps);
-  add("_dk", {e.keyTiles, std::to_string(ofD), e.roundGroups}, chunks.keyWarps);
-  add("_dv", {e.keyTiles, std::to_string(ofDv), e.roundGroups},
-      chunks.keyWarps);
-  plan.workspaces.append(
-      {getScoreView(step, "probabilities", e),
-       getScoreView(step, "d_scores", e),
-       getSumView(step, "d_key_sums", chunks.tileN,
-                  ofD * chunks.getColumns(chunks.headDim), e),
-       getSumView(step, "d_value_sums", chunks.tileN,
-                  ofDv * chunks.getColumns(chunks.valueDim), e)});
-  plan.repeat = e.rounds;
-  plan.roundParameter = e.firstTile;
+  Size one = program.constant(1);
+  program.addKernel(name + "_delta", round.tiles);
+  program.addKernel(name + "_scores", round.tiles, e.keyTiles, one);
+  program.addKernel(name + "_dq", round.tiles, program.constant(ofD), one);
+  program.addKernel(name + "_dk", e.keyTiles, program.constant(ofD),
+                    round.groups);
+  program.addKernel(name + "_dv", e.keyTiles, program.constant(ofDv),
+                    round.groups);
+  for (StringRef name : {"row_lse", "delta"})
+    addRowView(program, step, name, chunks.tileM);
+  for (StringRef name : {"probabilities", "d_scores"})
+    addScoreView(program, step, name, e, round);
+  addSumView(program, step, "d_key_sums",
+             ofD * chunks.getColumns(chunks.headDim), e);
+  addSumView(program, step, "d_value_sums",
+             ofDv * chunks.getColumns(chunks.valueDim), e);
+  program.setRoundParameter(round.firstTile);
+  program.finish();
 }

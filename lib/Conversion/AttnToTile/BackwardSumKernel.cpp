@@ -175,8 +175,7 @@ Value SumKernelBuilder::getTotal() {
 
 LogicalResult SumKernelBuilder::build() {
   OpBuilder::InsertionGuard guard(builder);
-  FailureOr<tile::KernelOp> kernel =
-      beginKernel(sum.entry, DictionaryAttr(), /*warps=*/1);
+  FailureOr<tile::KernelOp> kernel = beginKernel(sum.entry, /*warps=*/1);
   if (failed(kernel))
     return failure();
   SmallVector<Value> views = backward.addOwnViews(*kernel);

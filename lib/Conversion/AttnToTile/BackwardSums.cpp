@@ -49,8 +49,7 @@ private:
 } // namespace
 
 LogicalResult RowKernelBuilder::begin(const std::string &entry) {
-  FailureOr<tile::KernelOp> kernel =
-      beginKernel(entry, buildManifest(attention, backward.plan));
+  FailureOr<tile::KernelOp> kernel = beginKernel(entry);
   if (failed(kernel))
     return failure();
   workspaces = backward.addOwnViews(*kernel);

@@ -12,19 +12,16 @@ using namespace mlir;
 using namespace attn;
 
 LogicalResult ChunkKernelBuilder::begin() {
-  ArrayRef<LaunchPlan::Kernel> kernels =
-      ArrayRef(backward.plan.kernels).take_back(small_cache::kNumKernels);
-  bool isFirst = number == small_cache::kRowValues;
+  const LaunchProgram &program = *backward.program;
+  bool keysStay = number == small_cache::kKeyGradient ||
+                  number == small_cache::kValueGradient;
   FailureOr<tile::KernelOp> kernel = beginKernel(
-      kernels[number].entry,
-      isFirst ? buildManifest(attention, backward.plan) : DictionaryAttr(),
-      kernels[number].warps);
+      program.getKernels().take_back(small_cache::kNumKernels)[number].entry,
+      keysStay ? chunks.keyWarps : chunks.rowWarps);
   if (failed(kernel))
     return failure();
+  workspaces = backward.addOwnViews(*kernel);
   Block &body = kernel->getBody().front();
-  for (const WorkspaceView &view : ArrayRef(backward.plan.workspaces)
-                                       .take_back(small_cache::kNumWorkspaces))
-    workspaces.push_back(body.addArgument(view.type, loc));
   Value parameter = body.addArgument(builder.getI32Type(), loc);
   firstTile = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
                                          parameter);

@@ -68,8 +68,7 @@ LogicalResult AssertKernelBuilder::check(Value outer, ValueRange sizes) {
 
 LogicalResult AssertKernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
-  FailureOr<tile::KernelOp> kernel =
-      beginKernel(name, DictionaryAttr(), kPrologueWarps);
+  FailureOr<tile::KernelOp> kernel = beginKernel(name, kPrologueWarps);
   if (failed(kernel) || failed(materializeOutside(op)))
     return failure();
   constexpr int64_t kThreads = 32 * kPrologueWarps;

@@ -9,6 +9,7 @@
 #include "Prologue.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -160,6 +161,8 @@ static LogicalResult addOutputs(TiledAttention &attention) {
     operand.isOutput = true;
     operand.vectorElements = i == 0 ? 2 : 1;
     attention.operands.push_back(operand);
+    if (i == 1)
+      attention.lse = operand.tensor;
   }
   return success();
 }
@@ -219,34 +222,27 @@ static LogicalResult checkSupported(TiledAttention &attention, bool allowTf32) {
   return attention.isSmallCache() ? checkSmallCache(attention) : success();
 }
 
-FailureOr<TiledAttention> attn::findTiledAttention(Operation *function,
-                                                   bool allowTf32) {
+/// The nest that ends in `end`, without operands.
+static FailureOr<TiledAttention> findNest(NormalizeOp end, bool allowTf32) {
   TiledAttention attention;
-  // A step for each loop over keys, one end.
-  SmallVector<NormalizeOp> ends;
-  function->walk([&](OnlineAttentionOp op) { attention.first = op; });
-  function->walk([&](NormalizeOp op) { ends.push_back(op); });
-  if (ends.size() > 1)
-    return ends[1].emitOpError()
-           << "expected one attention in a function on a GPU, got "
-           << ends.size()
-           << ": put each into a function of a module of its own";
-  if (ends.size() == 1)
-    attention.normalize = ends.front();
-  if (attention.first)
-    attention.forall = attention.first->getParentOfType<scf::ForallOp>();
-  if (!attention.forall || !attention.normalize) {
-    function->emitError() << "expected one attention in normal form tiled";
-    return failure();
-  }
+  attention.normalize = end;
+  attention.forall = end->getParentOfType<scf::ForallOp>();
+  // A step for each loop over keys.
+  if (attention.forall)
+    attention.forall->walk([&](OnlineAttentionOp op) { attention.first = op; });
+  if (!attention.first)
+    return end.emitOpError() << "expected one attention in normal form tiled";
   attention.schedule = attention.first.getScheduleAttr();
   attention.scale = attention.first.getScaleValue();
-  if (!attention.schedule) {
-    attention.first.emitOpError() << "expected a schedule";
-    return failure();
-  }
+  if (!attention.schedule)
+    return attention.first.emitOpError() << "expected a schedule";
   if (failed(checkSupported(attention, allowTf32)))
     return failure();
+  return attention;
+}
+
+/// Finds inputs, prologue and outputs.
+static LogicalResult addOperands(TiledAttention &attention) {
   OnlineAttentionOp op = attention.first;
   // Tiles are copied by 16 bytes.
   auto addTiled = [&](StringRef name, Value slice) {
@@ -261,9 +257,107 @@ FailureOr<TiledAttention> attn::findTiledAttention(Operation *function,
     addInput(attention, "bias", sourceOf(op.getBias()), 1);
   if (Value sink = attention.getSink())
     addInput(attention, "sink", sink, 1);
-  findPrologue(attention, attention.forall);
+  if (!attention.onlyBelow)
+    findPrologue(attention, attention.forall);
   addCaptures(attention);
-  if (failed(addOutputs(attention)))
+  return addOutputs(attention);
+}
+
+//===----------------------------------------------------------------------===//
+// Repaired rows
+//===----------------------------------------------------------------------===//
+
+/// The CTAs of what repairs have a tile each, all columns of it, and do not
+/// wait for each other: they may end at once.
+static LogicalResult checkRepair(const TiledForward &forward) {
+  const TiledAttention &whole = *forward.whole;
+  Schedule schedule = getSchedule(whole.schedule);
+  bool isLargeCache = !forward.main.isSmallCache() && !whole.isSmallCache();
+  if (isLargeCache && schedule.persistentCtas == 0 &&
+      whole.getClusterCtas() == 1 && whole.getDvSlices() == 1)
+    return success();
+  OnlineAttentionOp step = whole.first;
+  return step.emitOpError()
+         << "expected large-cache schedules of a repaired attention, and that "
+            "of what repairs without a persistent grid, clusters or slices of "
+            "Dv, got "
+         << whole.schedule;
+}
+
+/// Gives both attentions the inputs of both.
+static void shareInputs(TiledAttention &main, TiledAttention &whole) {
+  SmallVector<KernelOperand> inputs, outputs[2];
+  unsigned captures = 0;
+  auto take = [&](const TiledAttention &attention,
+                  SmallVectorImpl<KernelOperand> &own) {
+    for (KernelOperand operand : attention.operands) {
+      bool isKnown = llvm::any_of(inputs, [&](const KernelOperand &known) {
+        return known.tensor == operand.tensor;
+      });
+      if (operand.isOutput) {
+        own.push_back(operand);
+      } else if (!isKnown) {
+        if (StringRef(operand.name).starts_with("capture"))
+          operand.name = "capture" + std::to_string(captures++);
+        inputs.push_back(operand);
+      }
+    }
+  };
+  take(main, outputs[0]);
+  take(whole, outputs[1]);
+  main.operands = inputs;
+  main.operands.append(outputs[0]);
+  whole.operands = inputs;
+  whole.operands.append(outputs[1]);
+}
+
+/// The LSE is a workspace unless the function returns it.
+static void keepLse(TiledAttention &attention) {
+  KernelOperand lse = attention.operands.pop_back_val();
+  attention.lseView = WorkspaceView{"row_lse", getGlobalType(lse)};
+}
+
+FailureOr<TiledForward> attn::findTiledForward(Operation *function,
+                                               bool allowTf32) {
+  SmallVector<NormalizeOp> ends;
+  RepairOp repair;
+  function->walk([&](NormalizeOp op) { ends.push_back(op); });
+  function->walk([&](RepairOp op) { repair = op; });
+  if (ends.size() > (repair ? 2 : 1))
+    return ends[1].emitOpError()
+           << "expected one attention in a function on a GPU, got "
+           << ends.size()
+           << ": put each into a function of a module of its own";
+  if (ends.size() != (repair ? 2 : 1))
+    return function->emitError()
+           << "expected one attention in normal form tiled";
+  TiledForward forward;
+  FailureOr<TiledAttention> main = findNest(ends[0], allowTf32);
+  if (failed(main))
     return failure();
-  return attention;
+  forward.main = std::move(*main);
+  if (repair) {
+    FailureOr<TiledAttention> whole = findNest(ends[1], allowTf32);
+    if (failed(whole))
+      return failure();
+    if (forward.main.forall == repair.getWhole().getDefiningOp())
+      std::swap(forward.main, *whole);
+    forward.whole = std::move(*whole);
+    forward.whole->onlyBelow = repair.getBelow().convertToDouble();
+    if (failed(checkRepair(forward)))
+      return failure();
+  }
+  if (failed(addOperands(forward.main)))
+    return failure();
+  if (!repair)
+    return forward;
+  forward.whole->prologue = forward.main.prologue;
+  if (failed(addOperands(*forward.whole)))
+    return failure();
+  if (repair.getLseResult().use_empty()) {
+    keepLse(forward.main);
+    keepLse(*forward.whole);
+  }
+  shareInputs(forward.main, *forward.whole);
+  return forward;
 }

@@ -5,8 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The tensors that a tiled attention takes from outside its scf.forall, in the
-// order of the kernel's parameters, with the names that the manifest gives
-// them.
+// order of the kernel's parameters, with the names that a program gives them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +18,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
-
-#include <array>
 
 namespace attn {
 
@@ -39,11 +36,6 @@ struct KernelOperand {
 struct WorkspaceView {
   std::string name;
   tile::GlobalType type;
-  std::string bytes; ///< of the workspace, an expression (docs/Manifest.md)
-  /// Expressions for the view: dynamic sizes, the strides of all dimensions but
-  /// the last, and where its first element would be.
-  llvm::SmallVector<std::string> sizes, strides;
-  std::string byteOffset;
 };
 
 /// What kernels before those of the attention compute for it: the op in the
@@ -68,6 +60,11 @@ struct TiledAttention {
   llvm::StringRef semantics = "attention";
   double scale = 1;
   bool deterministic = true;
+  /// The LSE, and its workspace where it is no output.
+  mlir::Value lse;
+  std::optional<WorkspaceView> lseView;
+  /// Rows with an LSE below are computed, and tiles that have none left out.
+  std::optional<double> onlyBelow;
 
   /// The whole query and key tensors.
   mlir::RankedTensorType getQueryType() const;
@@ -99,11 +96,18 @@ struct TiledAttention {
   bool isSmallCache() const { return schedule.getKind() == "small_cache"; }
 };
 
-/// Finds the tiled attention of a function. Fails with a diagnostic where the
+/// The tiled attention of a function, and the one that repairs its rows if
+/// there is an attn.repair. Both have the same operands and workspaces.
+struct TiledForward {
+  TiledAttention main;
+  std::optional<TiledAttention> whole;
+};
+
+/// Finds the attention of a function. Fails with a diagnostic where the
 /// function is not of the tiled form or the target cannot take it; f32 is taken
 /// with `allowTf32` only.
-mlir::FailureOr<TiledAttention> findTiledAttention(mlir::Operation *function,
-                                                   bool allowTf32);
+mlir::FailureOr<TiledForward> findTiledForward(mlir::Operation *function,
+                                               bool allowTf32);
 
 /// The tensors that an attention reads elements of, and what is computed before
 /// it, but for what they compute themselves, and constants that only loops
@@ -112,37 +116,6 @@ llvm::SetVector<mlir::Value> findTensorsRead(const TiledAttention &attention);
 
 /// The type of `operand` as a kernel parameter.
 tile::GlobalType getGlobalType(const KernelOperand &operand);
-
-/// How the kernels of an attention are launched.
-struct LaunchPlan {
-  struct Kernel {
-    std::string entry;
-    std::array<std::string, 3> grid; ///< expressions
-    int64_t warps = 0;               ///< 0: as the schedule says
-    int64_t clusterCtas = 1;
-    /// Takes the views of the prologue alone, and no round.
-    bool isPrologue = false;
-  };
-  /// Of sizes, beside those of every attention: `expr` is 0, else `message`.
-  struct Constraint {
-    std::string expr, message;
-  };
-  llvm::SmallVector<Kernel> kernels;
-  llvm::SmallVector<Constraint> constraints;
-  llvm::SmallVector<WorkspaceView> workspaces;
-  /// Rounds of all kernels, and the value of each kernel's last parameter (i32)
-  /// in a round; empty: one round, no such parameter.
-  std::string repeat, roundParameter;
-};
-
-/// What a launcher needs, in the keys of the JSON form.
-mlir::DictionaryAttr buildManifest(TiledAttention &attention,
-                                   const LaunchPlan &plan);
-
-/// The manifest of one kernel whose CTAs take a row tile, and a slice of the
-/// value dimension, each.
-mlir::DictionaryAttr buildManifest(TiledAttention &attention,
-                                   llvm::StringRef kernelName);
 
 } // namespace attn
 

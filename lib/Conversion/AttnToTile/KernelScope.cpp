@@ -143,14 +143,14 @@ SmallVector<Value> KernelScope::getIndices(Value number, Value tensor,
 }
 
 FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
-                                                   DictionaryAttr manifest,
                                                    int64_t warps) {
   Location loc = attention.forall.getLoc();
   auto kernel = tile::KernelOp::create(
       builder, loc, name, warps ? warps : attention.schedule.getWarps(),
       /*producer_warps=*/IntegerAttr(),
       /*cluster_ctas=*/IntegerAttr(),
-      /*shared_bytes=*/IntegerAttr(), attention.schedule, manifest);
+      /*shared_bytes=*/IntegerAttr(), attention.schedule,
+      /*mapped=*/DenseI64ArrayAttr(), /*mapped_heads=*/DenseI64ArrayAttr());
   Block *body = builder.createBlock(&kernel.getBody());
   for (const KernelOperand &operand : attention.operands)
     values.map(operand.tensor, body->addArgument(getGlobalType(operand), loc));

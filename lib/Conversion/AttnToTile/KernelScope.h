@@ -33,7 +33,6 @@ protected:
   /// builder to its body and copies the scalars from outside the scf.forall.
   /// `warps`: 0 for as many as the schedule says.
   mlir::FailureOr<tile::KernelOp> beginKernel(llvm::StringRef name,
-                                              mlir::DictionaryAttr manifest,
                                               int64_t warps = 0);
   mlir::LogicalResult copyScalar(mlir::Operation *op);
   mlir::LogicalResult copyRead(mlir::tensor::ExtractOp op);

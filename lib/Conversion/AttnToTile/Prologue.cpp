@@ -6,14 +6,13 @@
 
 #include "Prologue.h"
 
+#include "LaunchProgram.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace attn;
@@ -26,119 +25,30 @@ bool attn::isPrologueOp(Operation *op) {
 // Workspaces
 //===----------------------------------------------------------------------===//
 
-/// A workspace of i32 whose dimensions have the given sizes, one after the
-/// other.
-static WorkspaceView getView(StringRef name, Type type,
-                             ArrayRef<std::string> sizes) {
-  auto tensor = cast<RankedTensorType>(type);
-  WorkspaceView view;
-  view.name = name.str();
-  view.type = tile::GlobalType::get(type.getContext(), tensor.getShape(),
-                                    tensor.getElementType());
-  view.bytes = "4";
-  std::string stride = "1";
-  for (int64_t dim = tensor.getRank() - 1; dim >= 0; --dim) {
-    if (tensor.isDynamicDim(dim))
-      view.sizes.insert(view.sizes.begin(), sizes[dim]);
-    if (dim + 1 < tensor.getRank())
-      view.strides.insert(view.strides.begin(), stride);
-    if (dim + 1 < tensor.getRank())
-      stride = llvm::formatv("{0} * {1}", stride, sizes[dim]);
-    else
-      stride = sizes[dim];
-    view.bytes += " * " + sizes[dim];
-  }
-  view.byteOffset = "0";
-  return view;
-}
-
-/// A size as an expression: a number, or that of an operand, which is `operand`
-/// where nothing else is known.
-static std::string getSize(const TiledAttention &attention, Value size,
-                           StringRef operand, int64_t dim) {
-  if (std::optional<int64_t> number = getConstantIntValue(size))
-    return std::to_string(*number);
-  // A number of tiles.
-  if (auto apply = size.getDefiningOp<affine::AffineApplyOp>()) {
-    auto tiles =
-        dyn_cast<AffineBinaryOpExpr>(apply.getAffineMap().getResult(0));
-    if (tiles && tiles.getKind() == AffineExprKind::CeilDiv)
-      if (auto tile = dyn_cast<AffineConstantExpr>(tiles.getRHS()))
-        return llvm::formatv(
-            "ceildiv({0}, {1})",
-            getSize(attention, apply.getOperand(0), operand, dim),
-            tile.getValue());
-  }
-  if (auto op = size.getDefiningOp<tensor::DimOp>())
-    for (const KernelOperand &known : attention.operands)
-      if (known.tensor == op.getSource() && op.getConstantIndex())
-        return llvm::formatv("dim({0}, {1})", known.name,
-                             *op.getConstantIndex());
-  return llvm::formatv("dim({0}, {1})", operand, dim);
-}
-
-/// Where a tensor of keys that is the query itself is no operand of its own.
-static StringRef getKeyOperand(const TiledAttention &attention) {
-  bool hasKey = llvm::any_of(
-      attention.operands, [](auto &operand) { return operand.name == "key"; });
-  return hasKey ? "key" : "query";
-}
-
-namespace {
-/// The sizes of what an op computes, as expressions.
-struct PrologueSizes {
-  std::string batches, heads, rowTiles;
-
-  PrologueSizes(const TiledAttention &attention, Operation *op, int64_t tile) {
-    auto size = [&](unsigned loop) {
-      return getSize(attention, op->getOperand(loop), "query", loop);
-    };
-    batches = size(kLoopB);
-    heads = size(kLoopH);
-    rowTiles = llvm::formatv("ceildiv({0}, {1})", size(kLoopM), tile);
-  }
-  PrologueSizes(const TiledAttention &attention, CreateBlockMaskOp op)
-      : PrologueSizes(attention, op, op.getBlock()[0]) {}
-  PrologueSizes(const TiledAttention &attention, KeyBoundsOp op)
-      : PrologueSizes(attention, op, op.getTile()) {}
-};
-} // namespace
-
-/// The number of key blocks in lists.
-static std::string countKeyBlocks(const TiledAttention &attention,
-                                  CreateBlockMaskOp op) {
-  return llvm::formatv(
-      "ceildiv({0}, {1})",
-      getSize(attention, op.getKeys(), getKeyOperand(attention), 2),
-      op.getBlock()[1]);
+/// A workspace of i32 in the shape of a tensor.
+static WorkspaceView getView(std::string name, Type like) {
+  auto tensor = cast<RankedTensorType>(like);
+  return {std::move(name),
+          tile::GlobalType::get(like.getContext(), tensor.getShape(),
+                                tensor.getElementType())};
 }
 
 /// Workspaces of the four lists and the state of each block.
-static SmallVector<WorkspaceView> getViews(const TiledAttention &attention,
-                                           CreateBlockMaskOp op,
+static SmallVector<WorkspaceView> getViews(CreateBlockMaskOp op,
                                            unsigned number) {
-  PrologueSizes rows(attention, op);
-  SmallVector<std::string> sizes = {rows.batches, rows.heads, rows.rowTiles,
-                                    "max(1, " + countKeyBlocks(attention, op) +
-                                        ")"};
-  auto view = [&](StringRef name, Value like, size_t rank) {
-    return getView(getPrologueName(name, number), like.getType(),
-                   ArrayRef(sizes).take_front(rank));
+  auto view = [&](StringRef name, Value like) {
+    return getView(getPrologueName(name, number), like.getType());
   };
-  return {view("kv_num_blocks", op.getNumBlocks(), 3),
-          view("kv_indices", op.getIndices(), 4),
-          view("full_kv_num_blocks", op.getNumBlocks(), 3),
-          view("full_kv_indices", op.getIndices(), 4),
-          view("block_states", op.getIndices(), 4)};
+  return {view("kv_num_blocks", op.getNumBlocks()),
+          view("kv_indices", op.getIndices()),
+          view("full_kv_num_blocks", op.getNumBlocks()),
+          view("full_kv_indices", op.getIndices()),
+          view("block_states", op.getIndices())};
 }
 
 /// The workspace of the bounds.
-static SmallVector<WorkspaceView> getViews(const TiledAttention &attention,
-                                           KeyBoundsOp op, unsigned number) {
-  PrologueSizes rows(attention, op);
-  SmallVector<std::string> sizes = {rows.batches, rows.heads, rows.rowTiles,
-                                    std::to_string(2 * op.getBounds().size())};
-  return {getView(getPrologueName("key_bounds", number), op.getType(), sizes)};
+static SmallVector<WorkspaceView> getViews(KeyBoundsOp op, unsigned number) {
+  return {getView(getPrologueName("key_bounds", number), op.getType())};
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,14 +74,6 @@ std::optional<TileOrder> attn::getTileOrder(const TiledAttention &attention) {
   return std::nullopt;
 }
 
-/// The number of row tiles in the order.
-static std::string countOrderedTiles(const TiledAttention &attention,
-                                     Operation *op) {
-  PrologueSizes sizes(attention, op, attention.getTilePositions());
-  return sizes.batches == "1" ? sizes.rowTiles
-                              : sizes.rowTiles + " * " + sizes.batches;
-}
-
 /// Makes the first op that can do so put the tiles in order, where each CTA
 /// takes one.
 static void orderTiles(TiledAttention &attention) {
@@ -186,8 +88,7 @@ static void orderTiles(TiledAttention &attention) {
     return;
   auto type = RankedTensorType::get(
       {ShapedType::kDynamic}, IntegerType::get(found->op->getContext(), 32));
-  found->views.push_back(
-      getView("tile_order", type, {countOrderedTiles(attention, found->op)}));
+  found->views.push_back(getView("tile_order", type));
   found->ordersTiles = true;
 }
 
@@ -217,9 +118,9 @@ void attn::findPrologue(TiledAttention &attention,
     PrologueOp &prologue = attention.prologue.emplace_back();
     prologue.op = op;
     if (auto lists = dyn_cast<CreateBlockMaskOp>(op))
-      prologue.views = getViews(attention, lists, number);
+      prologue.views = getViews(lists, number);
     else if (auto bounds = dyn_cast<KeyBoundsOp>(op))
-      prologue.views = getViews(attention, bounds, number);
+      prologue.views = getViews(bounds, number);
   }
   orderTiles(attention);
 }
@@ -228,36 +129,79 @@ void attn::findPrologue(TiledAttention &attention,
 // Launches
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// The sizes of what an op computes.
+struct PrologueSizes {
+  PrologueSizes(LaunchProgram &program, Operation *op, int64_t tile)
+      : batches(get(program, op, kLoopB)), heads(get(program, op, kLoopH)),
+        rowTiles(get(program, op, kLoopM).ceilDiv(tile)) {}
+  PrologueSizes(LaunchProgram &program, CreateBlockMaskOp op)
+      : PrologueSizes(program, op, op.getBlock()[0]) {}
+  PrologueSizes(LaunchProgram &program, KeyBoundsOp op)
+      : PrologueSizes(program, op, op.getTile()) {}
+
+  Size batches, heads, rowTiles;
+
+private:
+  static Size get(LaunchProgram &program, Operation *op, unsigned loop) {
+    return program.getSize(op->getOperand(loop), program.dim("query", loop));
+  }
+};
+} // namespace
+
 /// `count` in CTAs, of which each takes as many as it has warps.
-static std::string perWarp(StringRef count) {
-  return llvm::formatv("ceildiv({0}, {1})", count, kPrologueWarps);
+static Size perWarp(Size count) { return count.ceilDiv(kPrologueWarps); }
+
+/// The kernels and workspaces of the lists of blocks. The keys are the query
+/// itself where they are no operand of their own.
+static void addBlockMask(LaunchProgram &program, const PrologueOp &prologue,
+                         CreateBlockMaskOp op,
+                         function_ref<std::string(StringRef)> named) {
+  PrologueSizes sizes(program, op);
+  Size keys = program.getSize(
+      op.getKeys(),
+      program.dim(program.hasOperand("key") ? "key" : "query", 2));
+  Size blocks = keys.ceilDiv(op.getBlock()[1]);
+  Size all[] = {sizes.batches, sizes.heads, sizes.rowTiles, blocks.max(1)};
+  for (const WorkspaceView &view :
+       ArrayRef(prologue.views).drop_back(prologue.ordersTiles))
+    program.addWorkspace(view, ArrayRef(all).take_front(view.type.getRank()));
+  program.addKernel(named("_block_states"), perWarp(blocks), sizes.rowTiles,
+                    sizes.batches * sizes.heads);
+  program.addKernel(named("_block_lists"), perWarp(sizes.rowTiles), sizes.heads,
+                    sizes.batches);
 }
 
-void attn::addPrologue(LaunchPlan &plan, TiledAttention &attention,
+/// The kernel and workspace of the bounds of the keys of each tile of rows.
+static void addKeyBounds(LaunchProgram &program, const PrologueOp &prologue,
+                         KeyBoundsOp op,
+                         function_ref<std::string(StringRef)> named) {
+  PrologueSizes sizes(program, op);
+  program.addWorkspace(prologue.views.front(),
+                       {sizes.batches, sizes.heads, sizes.rowTiles,
+                        program.constant(2 * op.getBounds().size())});
+  program.addKernel(named("_key_bounds"), perWarp(sizes.rowTiles), sizes.heads,
+                    sizes.batches);
+}
+
+void attn::addPrologue(LaunchProgram &program, const TiledAttention &attention,
                        StringRef name) {
   for (auto [number, prologue] : llvm::enumerate(attention.prologue)) {
-    plan.workspaces.append(prologue.views);
-    auto add = [&, number = number](StringRef suffix,
-                                    std::array<std::string, 3> grid) {
-      plan.kernels.push_back({getPrologueName(name + suffix, number),
-                              std::move(grid), kPrologueWarps,
-                              /*clusterCtas=*/1, /*isPrologue=*/true});
+    auto named = [&, number = number](StringRef suffix) {
+      return getPrologueName(name + suffix, number);
     };
-    if (auto lists = dyn_cast<CreateBlockMaskOp>(prologue.op)) {
-      PrologueSizes sizes(attention, lists);
-      add("_block_states",
-          {perWarp(countKeyBlocks(attention, lists)), sizes.rowTiles,
-           llvm::formatv("{0} * {1}", sizes.batches, sizes.heads)});
-      add("_block_lists",
-          {perWarp(sizes.rowTiles), sizes.heads, sizes.batches});
-    } else if (auto bounds = dyn_cast<KeyBoundsOp>(prologue.op)) {
-      PrologueSizes sizes(attention, bounds);
-      add("_key_bounds", {perWarp(sizes.rowTiles), sizes.heads, sizes.batches});
-    } else {
-      add("_assert", {std::to_string(kAssertCtas), "1", "1"});
+    if (auto lists = dyn_cast<CreateBlockMaskOp>(prologue.op))
+      addBlockMask(program, prologue, lists, named);
+    else if (auto bounds = dyn_cast<KeyBoundsOp>(prologue.op))
+      addKeyBounds(program, prologue, bounds, named);
+    else
+      program.addKernel(named("_assert"), program.constant(kAssertCtas));
+    if (prologue.ordersTiles) {
+      PrologueSizes sizes(program, prologue.op, attention.getTilePositions());
+      Size tiles = sizes.rowTiles * sizes.batches;
+      program.addWorkspace(prologue.views.back(), {tiles});
+      program.addKernel(named("_tile_order"), perWarp(tiles));
     }
-    if (prologue.ordersTiles)
-      add("_tile_order",
-          {perWarp(countOrderedTiles(attention, prologue.op)), "1", "1"});
   }
+  program.endPrologue();
 }

@@ -17,6 +17,8 @@
 
 namespace attn {
 
+class LaunchProgram;
+
 /// Warps of a CTA of these kernels.
 inline constexpr int64_t kPrologueWarps = 4;
 
@@ -52,7 +54,7 @@ void findPrologue(TiledAttention &attention,
 
 /// Adds the kernels and the workspaces to what is launched for the kernels
 /// called `name`.
-void addPrologue(LaunchPlan &plan, TiledAttention &attention,
+void addPrologue(LaunchProgram &program, const TiledAttention &attention,
                  llvm::StringRef name);
 
 /// Builds the kernel called `name` of a check.

@@ -124,8 +124,7 @@ private:
 
 LogicalResult PrologueBuilder::begin(Operation *op, const Twine &name) {
   outside = builder.saveInsertionPoint();
-  FailureOr<tile::KernelOp> begun =
-      beginKernel(name.str(), DictionaryAttr(), kPrologueWarps);
+  FailureOr<tile::KernelOp> begun = beginKernel(name.str(), kPrologueWarps);
   if (failed(begun) || failed(materializeOutside(op)))
     return failure();
   kernel = *begun;

@@ -28,13 +28,13 @@ namespace {
 class PhaseBuilder : protected KernelScope {
 public:
   PhaseBuilder(OpBuilder &builder, TiledAttention &attention,
-               const LaunchPlan &plan)
-      : KernelScope(builder, attention), plan(plan),
+               const LaunchProgram &program)
+      : KernelScope(builder, attention), program(program),
         loc(attention.forall.getLoc()), schedule(attention.schedule) {}
 
 protected:
   /// The kernel up to the values that the key loops start from.
-  LogicalResult begin(StringRef name, DictionaryAttr manifest);
+  LogicalResult begin(StringRef name);
   void mapRowTile(Value firstTile);
 
   Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
@@ -52,7 +52,7 @@ protected:
                                [&](Value iv) { return values.lookup(iv); });
   }
 
-  const LaunchPlan &plan;
+  const LaunchProgram &program;
   Location loc;
   ScheduleAttr schedule;
   SmallVector<scf::ForOp> keyLoops; ///< of the tiled form, in order
@@ -107,14 +107,13 @@ OutputState toState(ValueRange values) {
 // Both phases
 //===----------------------------------------------------------------------===//
 
-LogicalResult PhaseBuilder::begin(StringRef name, DictionaryAttr manifest) {
-  FailureOr<tile::KernelOp> kernel = beginKernel(name, manifest);
+LogicalResult PhaseBuilder::begin(StringRef name) {
+  FailureOr<tile::KernelOp> kernel = beginKernel(name);
   if (failed(kernel))
     return failure();
   Block &body = kernel->getBody().front();
-  ArrayRef<WorkspaceView> own = ArrayRef(plan.workspaces).take_back(2);
-  probabilities = body.addArgument(own[0].type, loc);
-  statistics = body.addArgument(own[1].type, loc);
+  probabilities = body.addArgument(program.getOwnViews()[0], loc);
+  statistics = body.addArgument(program.getOwnViews()[1], loc);
   Value firstTile = body.addArgument(builder.getI32Type(), loc);
   mapRowTile(arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
                                         firstTile));
@@ -255,7 +254,7 @@ FailureOr<Value> SmallCacheScoreBuilder::buildScores(Value scores) {
 
 LogicalResult SmallCacheScoreBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
-  if (failed(begin(name, buildManifest(attention, plan))))
+  if (failed(begin(name)))
     return failure();
   Value keyTile = getBlockId(gpu::Dimension::y);
   firstKey = arith::MulIOp::create(builder, loc, keyTile,
@@ -386,7 +385,7 @@ void OutputKernelBuilder::buildStores(const OutputState &state) {
 
 LogicalResult OutputKernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
-  if (failed(begin(name, DictionaryAttr())))
+  if (failed(begin(name)))
     return failure();
   if (attention.getDvSlices() > 1)
     firstColumn =
@@ -403,12 +402,12 @@ LogicalResult OutputKernelBuilder::build(StringRef name) {
 LogicalResult attn::buildSmallCacheKernels(OpBuilder &builder,
                                            TiledAttention &attention,
                                            StringRef name) {
-  LaunchPlan plan = getSmallCachePlan(attention, name);
+  LaunchProgram program = getSmallCacheProgram(builder, attention, name);
   if (failed(buildPrologueKernels(builder, attention, name)))
     return failure();
-  ArrayRef<LaunchPlan::Kernel> own = ArrayRef(plan.kernels).take_back(2);
-  if (failed(
-          SmallCacheScoreBuilder(builder, attention, plan).build(own[0].entry)))
+  ArrayRef<LaunchProgram::Kernel> own = program.getKernels().take_back(2);
+  if (failed(SmallCacheScoreBuilder(builder, attention, program)
+                 .build(own[0].entry)))
     return failure();
-  return OutputKernelBuilder(builder, attention, plan).build(own[1].entry);
+  return OutputKernelBuilder(builder, attention, program).build(own[1].entry);
 }

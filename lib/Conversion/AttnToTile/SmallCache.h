@@ -12,20 +12,22 @@
 #ifndef LIB_CONVERSION_ATTNTOTILE_SMALLCACHE_H
 #define LIB_CONVERSION_ATTNTOTILE_SMALLCACHE_H
 
-#include "KernelOperands.h"
+#include "LaunchProgram.h"
 
 namespace attn {
 
-/// Builds NAME_scores and NAME_output at the insertion point; the first has the
-/// manifest of both.
+/// Builds NAME_scores and NAME_output at the insertion point, and the program
+/// that launches them.
 mlir::LogicalResult buildSmallCacheKernels(mlir::OpBuilder &builder,
                                            TiledAttention &attention,
                                            llvm::StringRef name);
 
-/// The launches: `repeat` rounds, one for each chunk, of the two kernels; and
-/// the workspaces, a chunk's window of the tensors that the kernels see:
+/// The launches: rounds, one for each chunk, of the two kernels; and the
+/// workspaces, a chunk's window of the tensors that the kernels see:
 /// "scores" [B, Hq, M, N] and "statistics" [B, Hq, 2 key tiles, M].
-LaunchPlan getSmallCachePlan(TiledAttention &attention, llvm::StringRef name);
+LaunchProgram getSmallCacheProgram(mlir::OpBuilder &builder,
+                                   TiledAttention &attention,
+                                   llvm::StringRef name);
 
 } // namespace attn
 

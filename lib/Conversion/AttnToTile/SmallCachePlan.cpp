@@ -11,89 +11,64 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LaunchProgram.h"
 #include "Prologue.h"
 #include "SmallCache.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
-#include "llvm/Support/FormatVariadic.h"
-
 using namespace mlir;
 using namespace attn;
 
 namespace {
-/// The expressions (docs/Manifest.md) that launches are made of.
-struct SmallCacheExpressions {
-  explicit SmallCacheExpressions(TiledAttention &attention) {
-    ScheduleAttr schedule = attention.schedule;
-    int64_t tileM = schedule.getTileM();
-    chunkTiles = schedule.getChunkRows() / tileM;
-    tilesPerHead = llvm::formatv("ceildiv({0}, {1})", rows, tileM);
-    tiles = llvm::formatv("({0} * {1} * {2})", batches, heads, tilesPerHead);
-    keyTiles = llvm::formatv("ceildiv({0}, {1})", keys, schedule.getTileN());
-    statisticsRows = llvm::formatv("({0} * 2)", keyTiles);
-    rounds = llvm::formatv("ceildiv({0}, {1})", tiles, chunkTiles);
-    firstTile = llvm::formatv("(iteration * {0})", chunkTiles);
-    roundTiles =
-        llvm::formatv("min({0}, {1} - {2})", chunkTiles, tiles, firstTile);
-    paddedRows = llvm::formatv("({0} * {1})", tilesPerHead, tileM);
-    firstRow = llvm::formatv("({0} * {1})", firstTile, tileM);
-    windowRows =
-        llvm::formatv("({0} * min({1}, {2}))", tileM, chunkTiles, tiles);
-    // cp.async reads 16 bytes at a time.
-    rowStride = llvm::formatv("(ceildiv({0}, 8) * 8)", keys);
-  }
+/// Sizes that all rounds have.
+struct SmallCacheSizes {
+  SmallCacheSizes(LaunchProgram &program, ScheduleAttr schedule)
+      : tileM(schedule.getTileM()),
+        chunkTiles(program.constant(schedule.getChunkRows() / tileM)),
+        batches(program.dim("query", kBatch)),
+        heads(program.dim("query", kHead)),
+        rows(program.dim("query", kSequence)),
+        keys(program.dim("key", kSequence)),
+        tiles(batches * heads * rows.ceilDiv(tileM)),
+        keyTiles(keys.ceilDiv(schedule.getTileN())),
+        statisticsRows(keyTiles * 2), paddedRows(rows.alignTo(tileM)),
+        windowRows(chunkTiles.min(tiles) * tileM),
+        // cp.async reads 16 bytes at a time.
+        rowStride(keys.alignTo(8)) {}
 
-  std::string batches = "dim(query, 0)", heads = "dim(query, 1)",
-              rows = "dim(query, 2)", keys = "dim(key, 2)";
-  int64_t chunkTiles;       ///< row tiles of a round
-  std::string tilesPerHead; ///< row tiles
-  std::string tiles;        ///< row tiles of all heads
-  std::string keyTiles;
-  std::string statisticsRows; ///< two for each key tile
-  std::string rounds;
-  std::string firstTile, roundTiles; ///< of this round
-  std::string paddedRows;            ///< of a head: whole tiles
-  std::string firstRow;              ///< of this round, counted in whole tiles
-  std::string windowRows;            ///< rows that the workspace has room for
-  std::string rowStride;             ///< of the probabilities
+  int64_t tileM;
+  Size chunkTiles; ///< row tiles of a round
+  Size batches, heads, rows, keys;
+  Size tiles; ///< row tiles of all heads
+  Size keyTiles;
+  Size statisticsRows; ///< two for each key tile
+  Size paddedRows;     ///< of a head: whole tiles
+  Size windowRows;     ///< rows that the workspace has room for
+  Size rowStride;      ///< of the probabilities
 };
 } // namespace
 
-/// The view of a workspace with these sizes, of which `sizes` are expressions
-/// for the dynamic ones.
-static WorkspaceView getView(StringRef name, ArrayRef<int64_t> shape,
-                             Type element, ArrayRef<std::string> sizes) {
-  WorkspaceView view;
-  view.name = name.str();
-  view.type = tile::GlobalType::get(element.getContext(), shape, element);
-  for (auto [size, expression] : llvm::zip_equal(shape, sizes))
-    if (ShapedType::isDynamic(size))
-      view.sizes.push_back(expression);
-  return view;
-}
-
-/// P [B, Hq, M, N]: a row of the workspace for each row of the chunk's tiles.
-static WorkspaceView getProbabilities(TiledAttention &attention,
-                                      const SmallCacheExpressions &e) {
+/// P [B, Hq, M, N]: a row of the workspace for each row of the chunk's tiles,
+/// of which the first is `firstRow`, counted in whole tiles.
+static void addProbabilities(LaunchProgram &program, TiledAttention &attention,
+                             const SmallCacheSizes &e, Size firstRow) {
   RankedTensorType query = attention.getQueryType();
-  RankedTensorType key = attention.getKeyType();
   SmallVector<int64_t> shape(query.getShape().drop_back());
-  shape.push_back(key.getDimSize(kSequence));
-  WorkspaceView view = getView("scores", shape, query.getElementType(),
-                               {e.batches, e.heads, e.rows, e.keys});
-  view.bytes = llvm::formatv("{0} * {1} * 2", e.windowRows, e.rowStride);
-  view.strides = {
-      llvm::formatv("{0} * {1} * {2}", e.heads, e.paddedRows, e.rowStride),
-      llvm::formatv("{0} * {1}", e.paddedRows, e.rowStride), e.rowStride};
-  view.byteOffset = llvm::formatv("-({0} * {1} * 2)", e.firstRow, e.rowStride);
-  return view;
+  shape.push_back(attention.getKeyType().getDimSize(kSequence));
+  Type element = query.getElementType();
+  Size ofHead = e.paddedRows * e.rowStride;
+  program.addWorkspace(
+      {"scores", tile::GlobalType::get(element.getContext(), shape, element)},
+      e.windowRows * e.rowStride * 2, -(firstRow * e.rowStride * 2),
+      {e.batches, e.heads, e.rows, e.keys},
+      {e.heads * ofHead, ofHead, e.rowStride});
 }
 
-/// E and s [B, Hq, 2 key tiles, M]: two rows of the workspace for each key
-/// tile.
-static WorkspaceView getStatistics(TiledAttention &attention,
-                                   const SmallCacheExpressions &e) {
+/// Maximum and sum [B, Hq, 2 key tiles, M]: two rows of the workspace for each
+/// key tile.
+static void addStatistics(LaunchProgram &program, TiledAttention &attention,
+                          const SmallCacheSizes &e, Size firstRow) {
   RankedTensorType query = attention.getQueryType();
   int64_t keys = attention.getKeyType().getDimSize(kSequence);
   int64_t rows =
@@ -102,27 +77,33 @@ static WorkspaceView getStatistics(TiledAttention &attention,
           : 2 * llvm::divideCeil(keys, attention.schedule.getTileN());
   int64_t shape[] = {query.getDimSize(kBatch), query.getDimSize(kHead), rows,
                      query.getDimSize(kSequence)};
-  WorkspaceView view =
-      getView("statistics", shape, Float32Type::get(query.getContext()),
-              {e.batches, e.heads, e.statisticsRows, e.rows});
-  view.bytes = llvm::formatv("{0} * {1} * 4", e.windowRows, e.statisticsRows);
-  view.strides = {llvm::formatv("{0} * {1}", e.heads, e.paddedRows),
-                  e.paddedRows, e.windowRows};
-  view.byteOffset = llvm::formatv("-({0} * 4)", e.firstRow);
-  return view;
+  MLIRContext *context = query.getContext();
+  program.addWorkspace(
+      {"statistics",
+       tile::GlobalType::get(context, shape, Float32Type::get(context))},
+      e.windowRows * e.statisticsRows * 4, -(firstRow * 4),
+      {e.batches, e.heads, e.statisticsRows, e.rows},
+      {e.heads * e.paddedRows, e.paddedRows, e.windowRows});
 }
 
-LaunchPlan attn::getSmallCachePlan(TiledAttention &attention, StringRef name) {
-  SmallCacheExpressions e(attention);
-  LaunchPlan plan;
-  addPrologue(plan, attention, name);
-  plan.kernels.append(
-      {{name.str() + "_scores", {e.roundTiles, e.keyTiles, "1"}},
-       {name.str() + "_output",
-        {e.roundTiles, std::to_string(attention.getDvSlices()), "1"}}});
-  plan.workspaces.append(
-      {getProbabilities(attention, e), getStatistics(attention, e)});
-  plan.repeat = e.rounds;
-  plan.roundParameter = e.firstTile;
-  return plan;
+LaunchProgram attn::getSmallCacheProgram(OpBuilder &builder,
+                                         TiledAttention &attention,
+                                         StringRef name) {
+  LaunchProgram program(builder, attention, name);
+  SmallCacheSizes e(program, attention.schedule);
+  Size iteration = program.beginRounds(e.tiles.ceilDiv(e.chunkTiles));
+  addPrologue(program, attention, name);
+  Size firstTile = iteration * e.chunkTiles;
+  Size roundTiles = e.chunkTiles.min(e.tiles - firstTile);
+  Size firstRow = firstTile * e.tileM;
+  addProbabilities(program, attention, e, firstRow);
+  addStatistics(program, attention, e, firstRow);
+  program.addKernel(name + "_scores", roundTiles, e.keyTiles,
+                    program.constant(1));
+  program.addKernel(name + "_output", roundTiles,
+                    program.constant(attention.getDvSlices()),
+                    program.constant(1));
+  program.setRoundParameter(firstTile);
+  program.finish();
+  return program;
 }

@@ -99,84 +99,78 @@ static void addOperands(TiledBackward &backward) {
     nest.attention.operands = attention.operands;
 }
 
-/// A vector of f32 for each head [B, Hq, M], with whole tiles of `tileM` rows.
-static WorkspaceView getRowView(BackwardStepOp step, StringRef name,
-                                int64_t tileM) {
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+/// The type of a vector for each head, with whole tiles of `tileM` rows.
+static tile::GlobalType getRowType(BackwardStepOp step, int64_t tileM) {
   auto lse = cast<RankedTensorType>(getSource(step.getLse()).getType());
   SmallVector<int64_t> shape(lse.getShape());
   if (!lse.isDynamicDim(kSequence))
     shape[kSequence] = llvm::alignTo(shape[kSequence], tileM);
-  std::string tile = std::to_string(tileM);
-  std::string sizes[] = {"dim(query, 0)", "dim(query, 1)",
-                         "ceildiv(dim(query, 2), " + tile + ") * " + tile};
-  WorkspaceView view;
-  view.name = name.str();
-  view.type =
-      tile::GlobalType::get(lse.getContext(), shape, lse.getElementType());
-  view.bytes = sizes[0] + " * " + sizes[1] + " * " + sizes[2] + " * 4";
-  for (auto [dim, size] : llvm::enumerate(sizes))
-    if (lse.isDynamicDim(dim))
-      view.sizes.push_back(size);
-  view.strides = {sizes[1] + " * " + sizes[2], sizes[2]};
-  view.byteOffset = "0";
-  return view;
+  return tile::GlobalType::get(lse.getContext(), shape, lse.getElementType());
+}
+
+static SmallVector<Size> getRowSizes(LaunchProgram &program, int64_t tileM) {
+  return {program.dim("query", kBatch), program.dim("query", kHead),
+          program.dim("query", kSequence).alignTo(tileM)};
+}
+
+void attn::addRowView(LaunchProgram &program, BackwardStepOp step,
+                      StringRef name, int64_t tileM) {
+  program.addWorkspace({name.str(), getRowType(step, tileM)},
+                       getRowSizes(program, tileM));
 }
 
 /// dQ in f32 [B, Hq, M, D], with whole tiles of `tileM` rows.
-static WorkspaceView getSumsView(BackwardStepOp step, int64_t tileM,
-                                 int64_t columns) {
-  WorkspaceView view = getRowView(step, "d_query_sums", tileM);
-  std::string width = std::to_string(columns);
-  SmallVector<int64_t> shape(view.type.getShape());
+static void addSumsView(LaunchProgram &program, BackwardStepOp step,
+                        int64_t tileM, int64_t columns) {
+  tile::GlobalType rows = getRowType(step, tileM);
+  SmallVector<int64_t> shape(rows.getShape());
   shape.push_back(columns);
-  view.type = tile::GlobalType::get(view.type.getContext(), shape,
-                                    view.type.getElementType());
-  for (std::string *text : {&view.bytes, &view.strides[0], &view.strides[1]})
-    *text += " * " + width;
-  view.strides.push_back(width);
-  return view;
+  SmallVector<Size> sizes = getRowSizes(program, tileM);
+  sizes.push_back(program.constant(columns));
+  program.addWorkspace(
+      {"d_query_sums",
+       tile::GlobalType::get(rows.getContext(), shape, rows.getElementType())},
+      sizes);
 }
 
 /// The kernel before or behind a fused one that has a CTA for each row tile.
-static LaunchPlan::Kernel getRowKernel(TiledBackward &backward,
-                                       std::string entry) {
-  int64_t tile = backward.nests.front().getTileM();
-  return {entry,
-          {"ceildiv(dim(query, 2), " + std::to_string(tile) + ")",
-           "dim(query, 1)", "dim(query, 0)"},
-          backward.getRowSchedule().getWarps()};
+static void addRowKernel(LaunchProgram &program, BackwardNest &nest,
+                         const Twine &entry) {
+  program.addKernel(entry,
+                    program.dim("query", kSequence).ceilDiv(nest.getTileM()),
+                    program.dim("query", kHead), program.dim("query", kBatch));
 }
 
-static LaunchPlan getPlan(TiledBackward &backward, StringRef name) {
-  LaunchPlan plan;
-  addPrologue(plan, backward.nests.front().attention, name);
-  if (backward.isFused())
-    plan.kernels.push_back(getRowKernel(backward, name.str() + "_delta"));
-  for (BackwardNest &nest : backward.nests) {
-    StringRef operand = nest.keysAreRows() ? "key" : "query";
-    int64_t tile = nest.keysAreRows() ? nest.getTileN() : nest.getTileM();
-    std::string tiles =
-        "ceildiv(dim(" + operand.str() + ", 2), " + std::to_string(tile) + ")";
-    if (int64_t slices = nest.getSlices(); slices > 1)
-      tiles += " * " + std::to_string(slices);
-    plan.kernels.push_back(
-        {nest.entry,
-         {tiles, "dim(" + operand.str() + ", 1)", "dim(query, 0)"},
-         nest.attention.schedule.getWarps()});
-  }
-  if (backward.isFused())
-    plan.kernels.push_back(getRowKernel(backward, name.str() + "_round"));
-  size_t numOfPrologue = plan.workspaces.size();
-  addScoreKernels(plan, backward, name);
-  BackwardNest &first = backward.nests.front();
+/// The kernel of a nest whose CTAs have a tile of rows or keys.
+static void addNestKernel(LaunchProgram &program, BackwardNest &nest) {
+  StringRef operand = nest.keysAreRows() ? "key" : "query";
+  int64_t tile = nest.keysAreRows() ? nest.getTileN() : nest.getTileM();
+  Size tiles = program.dim(operand, kSequence).ceilDiv(tile) * nest.getSlices();
+  program.addKernel(nest.entry, tiles, program.dim(operand, kHead),
+                    program.dim("query", kBatch));
+}
+
+void TiledBackward::buildProgram(OpBuilder &builder, StringRef name) {
+  BackwardNest &first = nests.front();
+  program.emplace(builder, first.attention, name);
+  addPrologue(*program, first.attention, name);
+  if (isFused())
+    addRowKernel(*program, first, name + "_delta");
+  for (BackwardNest &nest : nests)
+    addNestKernel(*program, nest);
+  if (isFused())
+    addRowKernel(*program, first, name + "_round");
+  addScoreKernels(*program, *this, name);
   BackwardStepOp step = first.steps.front();
-  if (backward.isFused())
-    plan.workspaces.push_back(
-        getSumsView(step, first.getTileM(), first.getColumns()));
+  if (isFused())
+    addSumsView(*program, step, first.getTileM(), first.getColumns());
   for (StringRef name : {"row_lse", "delta"})
-    plan.workspaces.push_back(getRowView(step, name, first.getTileM()));
-  backward.numOwnViews = plan.workspaces.size() - numOfPrologue;
-  return plan;
+    addRowView(*program, step, name, first.getTileM());
+  program->finish();
 }
 
 //===----------------------------------------------------------------------===//
@@ -240,8 +234,8 @@ int64_t BackwardNest::getTileColumns() {
 
 SmallVector<Value> TiledBackward::addOwnViews(tile::KernelOp kernel) {
   return llvm::map_to_vector(
-      getOwnViews(), [&](const WorkspaceView &view) -> Value {
-        return kernel.getBody().front().addArgument(view.type, delta.getLoc());
+      program->getOwnViews(), [&](tile::GlobalType type) -> Value {
+        return kernel.getBody().front().addArgument(type, delta.getLoc());
       });
 }
 
@@ -376,6 +370,5 @@ FailureOr<TiledBackward> TiledBackward::find(Operation *function,
   if (failed(checkScores(backward)))
     return failure();
   addOperands(backward);
-  backward.plan = getPlan(backward, name);
   return backward;
 }

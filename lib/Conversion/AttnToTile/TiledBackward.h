@@ -13,7 +13,7 @@
 #ifndef LIB_CONVERSION_ATTNTOTILE_TILEDBACKWARD_H
 #define LIB_CONVERSION_ATTNTOTILE_TILEDBACKWARD_H
 
-#include "KernelOperands.h"
+#include "LaunchProgram.h"
 
 namespace attn {
 
@@ -72,8 +72,11 @@ struct TiledBackward {
   BackwardDeltaOp delta;
   /// Of a fused one, the nest that rounds dQ; else null.
   mlir::scf::ForallOp rounding;
-  /// The last workspaces are those of getOwnViews().
-  LaunchPlan plan;
+  /// Its own views are the vectors of the score nests that have any; of a fused
+  /// backward the sums of dQ, [B, Hq, M, D] in f32, of each row tile a fragment
+  /// as attn_tile.accumulate has it; lse and delta as RowValues has them. Of a
+  /// small cache see small_cache::Workspace.
+  std::optional<LaunchProgram> program;
 
   bool isFused() { return nests.front().isFused(); }
   /// True if dP is summed up from -delta on, which saves the registers of
@@ -82,15 +85,7 @@ struct TiledBackward {
   bool startsFromDelta() {
     return isFused() && !nests.front().steps.front().getDropoutSeed();
   }
-  /// The workspaces that are not of the prologue: the vectors of the score
-  /// nests that have any; of a fused backward the sums of dQ, [B, Hq, M, D] in
-  /// f32, of each row tile a fragment as attn_tile.accumulate has it; lse and
-  /// delta as RowValues has them.
-  llvm::ArrayRef<WorkspaceView> getOwnViews() {
-    return llvm::ArrayRef(plan.workspaces).take_back(numOwnViews);
-  }
-  unsigned numOwnViews = 0;
-  /// Makes those parameters of a kernel.
+  /// Makes the program's own views parameters of a kernel.
   llvm::SmallVector<mlir::Value> addOwnViews(tile::KernelOp kernel);
   /// True if the fragments of dQ are [D, M]: there are as many columns of dQ as
   /// warps take rows. Else they are [M, D].
@@ -99,10 +94,19 @@ struct TiledBackward {
   /// warp for 16 rows of a tile.
   ScheduleAttr getRowSchedule();
 
-  /// The one backward of `function`; emits an error for what the GPU cannot do.
+  /// Builds the program, which launches kernels that begin with `name`.
+  void buildProgram(mlir::OpBuilder &builder, llvm::StringRef name);
+
+  /// The one backward of `function`, without a program; emits an error for what
+  /// the GPU cannot do.
   static mlir::FailureOr<TiledBackward> find(mlir::Operation *function,
                                              llvm::StringRef name);
 };
+
+/// Adds the workspace of a vector of f32 for each head [B, Hq, M], with whole
+/// tiles of `tileM` rows.
+void addRowView(LaunchProgram &program, BackwardStepOp step,
+                llvm::StringRef name, int64_t tileM);
 
 /// The slice that a tile is, under its padding; null if it is none.
 mlir::tensor::ExtractSliceOp getSlice(mlir::Value tile);

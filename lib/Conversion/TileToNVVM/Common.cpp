@@ -6,6 +6,8 @@
 
 #include "Common.h"
 
+#include "attn/Dialect/Launch/IR/Launch.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -15,22 +17,13 @@ using namespace attn::tile;
 // Types
 //===----------------------------------------------------------------------===//
 
-static LogicalResult convertGlobal(GlobalType type,
-                                   SmallVectorImpl<Type> &types) {
-  MLIRContext *context = type.getContext();
-  types.push_back(LLVM::LLVMPointerType::get(context, kGlobalSpace));
-  for (int64_t size : type.getShape())
-    if (ShapedType::isDynamic(size))
-      types.push_back(IntegerType::get(context, 32));
-  for (int64_t i = 0; i + 1 < type.getRank(); ++i)
-    types.push_back(IntegerType::get(context, 64));
-  return success();
-}
-
 TileTypeConverter::TileTypeConverter(int64_t warps, bool hasClusters)
     : warps(warps), inClusters(hasClusters) {
   addConversion([](Type type) { return type; });
-  addConversion(convertGlobal);
+  addConversion([](GlobalType type, SmallVectorImpl<Type> &types) {
+    llvm::append_range(types, attn::launch::getParameterTypes(type));
+    return success();
+  });
   addConversion([](SharedType type) -> Type {
     return LLVM::LLVMPointerType::get(type.getContext(), kSharedSpace);
   });
@@ -38,7 +31,7 @@ TileTypeConverter::TileTypeConverter(int64_t warps, bool hasClusters)
     return LLVM::LLVMPointerType::get(type.getContext(), kSharedSpace);
   });
   addConversion([](TensorMapType type) -> Type {
-    return LLVM::LLVMPointerType::get(type.getContext());
+    return attn::launch::getParameterTypes(type).front();
   });
   addConversion([warps](FragmentType type, SmallVectorImpl<Type> &types) {
     // An operand register holds two 16-bit values or a tf32.

@@ -21,8 +21,7 @@
 
 namespace attn::tile {
 
-/// NVPTX address spaces.
-inline constexpr unsigned kGlobalSpace = 1;
+/// NVPTX address space of shared memory.
 inline constexpr unsigned kSharedSpace = 3;
 
 inline constexpr int64_t kWarpgroupThreads = 128;

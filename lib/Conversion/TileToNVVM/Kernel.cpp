@@ -112,6 +112,17 @@ struct ReturnLowering : TileOpLowering<ReturnOp> {
   }
 };
 
+struct ExitLowering : TileOpLowering<ExitOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(ExitOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<attn::ptx::ExitOp>(op,
+                                                   adaptor.getDone().front());
+    return success();
+  }
+};
+
 /// attn_tile.alloc and attn_tile.alloc_mbarrier.
 template <typename OpTy>
 struct AllocLowering : TileOpLowering<OpTy> {
@@ -250,9 +261,9 @@ void attn::tile::declareSharedMemory(ModuleOp module) {
 
 void attn::tile::populateKernelPatterns(TypeConverter &converter,
                                         RewritePatternSet &patterns) {
-  patterns.add<KernelLowering, ReturnLowering, AllocLowering<AllocOp>,
-               AllocLowering<AllocMbarrierOp>, StageLowering, BarrierLowering,
-               SubgroupReduceLowering,
+  patterns.add<KernelLowering, ReturnLowering, ExitLowering,
+               AllocLowering<AllocOp>, AllocLowering<AllocMbarrierOp>,
+               StageLowering, BarrierLowering, SubgroupReduceLowering,
                SpecialRegisterLowering<gpu::ThreadIdOp, NVVM::ThreadIdXOp,
                                        NVVM::ThreadIdYOp, NVVM::ThreadIdZOp>,
                SpecialRegisterLowering<gpu::BlockIdOp, NVVM::BlockIdXOp,

@@ -14,12 +14,12 @@
 #include "attn/Conversion/Passes.h"
 
 #include "Common.h"
+#include "Launches.h"
 
 #include "attn/Dialect/PTX/IR/PTX.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace attn {
 #define GEN_PASS_DEF_CONVERTATTNTILETONVVM
@@ -39,7 +39,8 @@ struct ConvertAttnTileToNVVM
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
-    setManifests(module, kernels);
+    if (failed(completeLaunches(module)))
+      return signalPassFailure();
     for (KernelOp kernel : kernels) {
       if (failed(expandMath(kernel)) || failed(checkMath(kernel)))
         return signalPassFailure();
@@ -51,74 +52,6 @@ struct ConvertAttnTileToNVVM
   }
 
 private:
-  /// The operand of which a kernel asks for more: passes that make tensor maps
-  /// raise alignments.
-  static Attribute getStricter(Attribute a, Attribute b) {
-    auto alignment = [](Attribute operand) {
-      return cast<DictionaryAttr>(operand)
-          .getAs<IntegerAttr>("alignment_bytes")
-          .getInt();
-    };
-    return alignment(b) > alignment(a) ? b : a;
-  }
-
-  /// Gives the module the manifest of its kernels; a list of manifests where
-  /// they are of several attentions, which have names.
-  static void setManifests(ModuleOp module, ArrayRef<KernelOp> kernels) {
-    llvm::MapVector<Attribute, SmallVector<KernelOp>> programs;
-    for (KernelOp kernel : kernels) {
-      if (DictionaryAttr manifest = kernel.getManifestAttr())
-        programs[manifest.get("name")].push_back(kernel);
-    }
-    SmallVector<Attribute> manifests;
-    for (auto &[name, own] : programs)
-      manifests.push_back(mergeManifests(own, kernels));
-    if (manifests.size() == 1)
-      module->setAttr("attn.manifest", manifests.front());
-    else if (!manifests.empty())
-      module->setAttr("attn.manifest",
-                      ArrayAttr::get(module.getContext(), manifests));
-  }
-
-  /// The manifest of an attention, of which `own` kernels have a copy: of each
-  /// the kernel's own entry. Of `all` kernels of its entries the shared memory,
-  /// which is known by now.
-  static DictionaryAttr mergeManifests(ArrayRef<KernelOp> own,
-                                       ArrayRef<KernelOp> all) {
-    NamedAttrList fields;
-    SmallVector<Attribute> entries, operands;
-    auto listOf = [](DictionaryAttr manifest, StringRef name) {
-      return manifest.getAs<ArrayAttr>(name).getValue();
-    };
-    for (KernelOp kernel : own) {
-      DictionaryAttr manifest = kernel.getManifestAttr();
-      if (entries.empty()) {
-        fields = manifest;
-        entries = llvm::to_vector(listOf(manifest, "kernels"));
-        operands = llvm::to_vector(listOf(manifest, "operands"));
-      }
-      for (auto [entry, other] :
-           llvm::zip_equal(entries, listOf(manifest, "kernels")))
-        if (cast<DictionaryAttr>(other).get("entry") == kernel.getSymNameAttr())
-          entry = other;
-      for (auto [operand, other] :
-           llvm::zip_equal(operands, listOf(manifest, "operands")))
-        operand = getStricter(operand, other);
-    }
-    MLIRContext *context = own.front()->getContext();
-    for (Attribute &attribute : entries) {
-      NamedAttrList entry(cast<DictionaryAttr>(attribute));
-      for (KernelOp kernel : all)
-        if (entry.get("entry") == kernel.getSymNameAttr() &&
-            kernel.getSharedBytesAttr())
-          entry.set("shared_bytes", kernel.getSharedBytesAttr());
-      attribute = entry.getDictionary(context);
-    }
-    fields.set("kernels", ArrayAttr::get(context, entries));
-    fields.set("operands", ArrayAttr::get(context, operands));
-    return fields.getDictionary(context);
-  }
-
   /// Fails at a math op that no instruction computes and nothing expands.
   static LogicalResult checkMath(KernelOp kernel) {
     WalkResult result = kernel.walk([](Operation *op) {

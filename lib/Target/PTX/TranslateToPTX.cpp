@@ -13,6 +13,7 @@
 
 #include "attn/Target/PTX/TranslateToPTX.h"
 
+#include "attn/Dialect/Launch/IR/Launch.h"
 #include "attn/Dialect/PTX/IR/PTX.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -21,6 +22,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Target/LLVMIR/LLVMTranslationInterface.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -43,7 +45,22 @@ void LLVMInitializeNVPTXTargetMC();
 void LLVMInitializeNVPTXAsmPrinter();
 }
 
+namespace {
+/// A program is no code of the device.
+class ProgramTranslation : public LLVMTranslationDialectInterface {
+public:
+  using LLVMTranslationDialectInterface::LLVMTranslationDialectInterface;
+  LogicalResult convertOperation(Operation *, llvm::IRBuilderBase &,
+                                 LLVM::ModuleTranslation &) const override {
+    return success();
+  }
+};
+} // namespace
+
 void attn::registerPTXTranslation(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *, launch::AttnLaunchDialect *dialect) {
+    dialect->addInterfaces<ProgramTranslation>();
+  });
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
@@ -122,23 +139,27 @@ static LogicalResult checkModule(ModuleOp module, const PTXOptions &options) {
                                       "got a module without one");
 
   NVVM::NVVMCheckSMVersion chip = parseChip(options.chip);
-  WalkResult result = module.getBody()->walk([&](Operation *op) {
-    if (!isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect>(
-            op->getDialect())) {
-      op->emitError("expected only llvm and nvvm operations, got '")
-          << op->getName() << "'";
-      return WalkResult::interrupt();
-    }
-    auto requirement = dyn_cast<NVVM::RequiresSMInterface>(op);
-    if (!requirement)
-      return WalkResult::advance();
-    NVVM::NVVMCheckSMVersion required = requirement.getRequiredMinSMVersion();
-    if (required.isCompatibleWith(chip))
-      return WalkResult::advance();
-    op->emitOpError("expected target ")
-        << describe(required) << ", got " << options.chip;
-    return WalkResult::interrupt();
-  });
+  WalkResult result =
+      module.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+        if (isa<launch::ProgramOp>(op))
+          return WalkResult::skip();
+        if (!isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect>(
+                op->getDialect())) {
+          op->emitError("expected only llvm and nvvm operations, got '")
+              << op->getName() << "'";
+          return WalkResult::interrupt();
+        }
+        auto requirement = dyn_cast<NVVM::RequiresSMInterface>(op);
+        if (!requirement)
+          return WalkResult::advance();
+        NVVM::NVVMCheckSMVersion required =
+            requirement.getRequiredMinSMVersion();
+        if (required.isCompatibleWith(chip))
+          return WalkResult::advance();
+        op->emitOpError("expected target ")
+            << describe(required) << ", got " << options.chip;
+        return WalkResult::interrupt();
+      });
   return failure(result.wasInterrupted());
 }
 

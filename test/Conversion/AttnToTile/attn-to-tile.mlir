@@ -2,9 +2,17 @@
 
 // A mask alone leaves the scores unscaled: the scale is in the exponent.
 // 0.125 * log2(e) = 0.180336877.
+// CHECK-LABEL: attn_launch.program "causal" attributes {deterministic, scale = 1.250000e-01 : f64,
+// CHECK: %[[QUERY:.*]] = attn_launch.operand input "query" vector(8) argument(0) dims ["B", "Hq", "M", "D"] : <?x8x256x64xf16>
+// CHECK: %[[KEY:.*]] = attn_launch.operand input "key" vector(8) argument(1) dims ["B", "Hkv", "N", "D"] : <?x4x256x64xf16>
+// CHECK: %[[VALUE:.*]] = attn_launch.operand input "value" vector(8) argument(2) dims ["B", "Hkv", "N", "Dv"] : <?x4x256x64xf16>
+// CHECK: %[[OUTPUT:.*]] = attn_launch.operand output "output" vector(2) result(0) dims ["B", "Hq", "M", "Dv"] : <?x8x256x64xf16>
+// CHECK: %[[LSE:.*]] = attn_launch.operand output "lse" result(1) dims ["B", "Hq", "M"] : <?x8x256xf32>
+// CHECK: %[[BATCHES:.*]] = attn_tile.dim %[[QUERY]], 0
+// CHECK: attn_launch.launch @causal grid(%c4{{[_0-9]*}}, %c8{{[_0-9]*}}, %[[BATCHES]]) args(%[[QUERY]], %[[KEY]], %[[VALUE]], %[[OUTPUT]], %[[LSE]] :
+
 // CHECK-LABEL: attn_tile.kernel @causal
 // CHECK-SAME: warps(4)
-// CHECK-SAME: grid = ["ceildiv(dim(query, 2), 64)", "dim(query, 1)", "dim(query, 0)"]
 
 
 // CHECK: attn_tile.load %arg0
@@ -39,9 +47,10 @@ func.func @causal(%q: tensor<?x8x256x64xf16>, %k: tensor<?x4x256x64xf16>,
 // Bias and score_mod: scaled first, then in base e units; reads are clamped to
 // rows that exist, since M is dynamic. What depends on rows only is read before
 // the loop.
+// CHECK-LABEL: attn_launch.program "mods"
+// CHECK: attn_launch.operand input "bias" argument(3)
+// CHECK: attn_launch.operand input "capture0" argument(4) dims ["capture0_dim0"] : <8xf32>
 // CHECK-LABEL: attn_tile.kernel @mods
-// CHECK: name = "bias"
-// CHECK: name = "capture0"
 // CHECK: %[[SLOPES:.*]] = attn_tile.map : () -> !attn_tile.fragment<64xf32, row>
 // CHECK: attn_tile.extract %arg4
 // CHECK: scf.for

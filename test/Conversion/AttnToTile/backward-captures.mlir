@@ -3,9 +3,10 @@
 
 // RUN: attn-opt %s --attn-tile-backward --cse --convert-attn-to-tile --split-input-file | FileCheck %s
 
+// CHECK-LABEL: attn_launch.program "listed"
+// CHECK: attn_launch.operand input "capture0" {{.*}} : <1x1x?xi32>
+// CHECK: attn_launch.operand input "capture1" {{.*}} : <1x1x?x?xi32>
 // CHECK-LABEL: attn_tile.kernel @listed_dq(
-// CHECK-SAME: dtype = "i32", name = "capture0", role = "input", shape = [1, 1, "capture0_dim2"]
-// CHECK-SAME: dtype = "i32", name = "capture1", role = "input", shape = [1, 1, "capture1_dim2", "capture1_dim3"]
 // CHECK-LABEL: attn_tile.kernel @listed_dkv(
 func.func @listed(%q: tensor<1x1x?x64xf16>, %o: tensor<1x1x?x64xf16>, %lse: tensor<1x1x?xf32>, %counts: tensor<1x1x?xi32>,
                   %indices: tensor<1x1x?x?xi32>) -> (tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>) {
@@ -22,8 +23,9 @@ func.func @listed(%q: tensor<1x1x?x64xf16>, %o: tensor<1x1x?x64xf16>, %lse: tens
 
 // -----
 
+// CHECK-LABEL: attn_launch.program "sequences"
+// CHECK: attn_launch.operand input "capture0" {{.*}} : <?xi32>
 // CHECK-LABEL: attn_tile.kernel @sequences_dq(
-// CHECK-SAME: dtype = "i32", name = "capture0", role = "input", shape = ["capture0_dim0"]
 // CHECK-LABEL: attn_tile.kernel @sequences_dkv(
 func.func @sequences(%q: tensor<1x1x?x64xf16>, %o: tensor<1x1x?x64xf16>, %lse: tensor<1x1x?xf32>, %offsets: tensor<?xi32>)
     -> (tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>) {

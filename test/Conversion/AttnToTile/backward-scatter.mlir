@@ -3,12 +3,28 @@
 // The gradient of a table of relative positions: a CTA for each diagonal of tiles adds one tile to exact sums, which a kernel
 // before it makes 0 and one behind it rounds, a thread for each.
 
-// CHECK-LABEL: attn_tile.kernel @grad_dq(
-// CHECK-SAME: {equals = 0 : i64, expr = "floordiv(dim(query, 0) * dim(query, 1) * dim(query, 2) * dim(key, 2), 549755813888)", message = "expected fewer than 2^39 scores
-// CHECK-SAME: block = [32, 1, 1], cluster = [1, 1, 1], entry = "grad_dcapture0_clear", grid = ["ceildiv(dim(d_capture0, 0) * dim(d_capture0, 1), 32)", "1", "1"]
-// CHECK-SAME: block = [128, 1, 1], cluster = [1, 1, 1], entry = "grad_dcapture0_scatter", grid = ["(dim(query, 0) * ((ceildiv(dim(query, 2), 64) + ceildiv(dim(key, 2), 64)) * 2))", "1", "1"]
-// CHECK-SAME: block = [32, 1, 1], cluster = [1, 1, 1], entry = "grad_dcapture0_round", grid = ["ceildiv(dim(d_capture0, 0) * dim(d_capture0, 1), 32)", "1", "1"]
-// CHECK-SAME: workspaces = [{bytes = "13 * dim(d_capture0, 1) * dim(d_capture0, 0) * 8", name = "d_capture0_sums"}
+// CHECK-LABEL: attn_launch.program "grad"
+// CHECK: %[[Q:.*]] = attn_launch.operand input "query"
+// CHECK: %[[K:.*]] = attn_launch.operand input "key"
+// CHECK: %[[TABLE:.*]] = attn_launch.operand output "d_capture0" result(3) dims ["capture0_dim0", "capture0_dim1"] : <2x?xf16>
+// CHECK: %[[COLUMNS:.*]] = attn_tile.dim %[[TABLE]], 1
+// CHECK: %[[WORDS:.*]] = arith.muli %[[COLUMNS]], %c13{{.*}} : index
+// CHECK: %[[ALL:.*]] = arith.muli %[[WORDS]], %c2{{.*}} : index
+// CHECK: %[[BYTES:.*]] = arith.muli %[[ALL]], %c8{{.*}} : index
+// CHECK: attn_launch.workspace "d_capture0_sums" bytes(%[[BYTES]])
+// CHECK: %[[TOO_MANY:.*]] = arith.floordivsi %{{.*}}, %c549755813888 : index
+// CHECK: attn_launch.constraint %[[TOO_MANY]] equals 0, "expected fewer than 2^39 scores
+// CHECK: %[[ELEMENTS:.*]] = arith.ceildivsi %{{.*}}, %c32{{.*}} : index
+// CHECK: %[[M:.*]] = attn_tile.dim %[[Q]], 2
+// CHECK: %[[ROWS:.*]] = arith.ceildivsi %[[M]], %c64{{.*}} : index
+// CHECK: %[[N:.*]] = attn_tile.dim %[[K]], 2
+// CHECK: %[[KEYS:.*]] = arith.ceildivsi %[[N]], %c64{{.*}} : index
+// CHECK: %[[DIAGONALS:.*]] = arith.addi %[[ROWS]], %[[KEYS]] : index
+// CHECK: %[[OF_HEADS:.*]] = arith.muli %[[DIAGONALS]], %c2{{.*}} : index
+// CHECK: %[[CTAS:.*]] = arith.muli %{{.*}}, %[[OF_HEADS]] : index
+// CHECK: attn_launch.launch @grad_dcapture0_clear grid(%[[ELEMENTS]], %c1{{[_0-9]*}}, %c1{{[_0-9]*}})
+// CHECK: attn_launch.launch @grad_dcapture0_scatter grid(%[[CTAS]], %c1{{[_0-9]*}}, %c1{{[_0-9]*}})
+// CHECK: attn_launch.launch @grad_dcapture0_round grid(%[[ELEMENTS]], %c1{{[_0-9]*}}, %c1{{[_0-9]*}})
 // CHECK-LABEL: attn_tile.kernel @grad_dcapture0_clear(
 // CHECK-SAME: warps(1)
 // CHECK-COUNT-13: attn_tile.insert
@@ -52,8 +68,8 @@ func.func @grad(%table: tensor<2x?xf16>, %q: !q, %k: !q, %lse: tensor<?x2x?xf32>
 
 // At an index of j each tile is scattered.
 
-// CHECK-LABEL: attn_tile.kernel @keys_dq(
-// CHECK-SAME: entry = "keys_dcapture0_scatter", grid = ["4", "1", "1"]
+// CHECK-LABEL: attn_launch.program "keys"
+// CHECK: attn_launch.launch @keys_dcapture0_scatter grid(%c4{{[_0-9]*}}, %c1{{[_0-9]*}}, %c1{{[_0-9]*}})
 // CHECK-LABEL: attn_tile.kernel @keys_dcapture0_scatter(
 // CHECK: scf.for
 // CHECK-NOT: scf.yield

@@ -3,15 +3,32 @@
 // Gradients of scores beside those of query, key and value: a kernel of tiles, one of vectors, of keys and of rows, and for
 // each vector and the sink a kernel of sums, with a warp for each element.
 
+// CHECK-LABEL: attn_launch.program "grad"
+// CHECK: attn_launch.operand input "sink" argument(5) dims ["Hq"]
+// CHECK: attn_launch.operand output "d_query" vector(2) result(0)
+// CHECK: attn_launch.operand output "d_key" vector(2) result(1)
+// CHECK: attn_launch.operand output "d_value" vector(2) result(2)
+// CHECK: %[[BIAS:.*]] = attn_launch.operand output "d_bias" result(3)
+// CHECK: %[[CAPTURE:.*]] = attn_launch.operand output "d_capture0" result(4)
+// CHECK: %[[SINK:.*]] = attn_launch.operand output "d_sink" result(5)
+// CHECK: %[[VECTORS:.*]] = attn_launch.workspace "d_bias_vectors"
+// CHECK: attn_launch.view %[[VECTORS]][{{.*}}] sizes(%[[B:.*]], %[[H:.*]], %[[N:.*]]) strides(%{{.*}}, %[[N]])
+// CHECK: %[[KEY_TILES:.*]] = arith.ceildivsi %{{.*}}, %c64{{.*}} : index
+// CHECK: %[[OUTER:.*]] = attn_tile.dim %[[CAPTURE]], 0
+// CHECK: %[[DIM1:.*]] = attn_tile.dim %[[CAPTURE]], 1
+// CHECK: %[[ROW_TILES:.*]] = arith.ceildivsi %[[DIM1]], %c64{{.*}} : index
+// CHECK: %[[DIM2:.*]] = attn_tile.dim %[[CAPTURE]], 2
+// CHECK: %[[COLUMN_TILES:.*]] = arith.ceildivsi %[[DIM2]], %c64{{.*}} : index
+// CHECK: %[[HEADS:.*]] = attn_tile.dim %[[BIAS]], 1
+// CHECK: %[[KEYS:.*]] = attn_tile.dim %[[BIAS]], 3
+// CHECK: %[[ELEMENTS:.*]] = arith.muli %[[HEADS]], %[[KEYS]]
+// CHECK: %[[SINKS:.*]] = attn_tile.dim %[[SINK]], 0
+// CHECK: attn_launch.launch @grad_dbias_keys grid(%[[KEY_TILES]], %{{.*}}, %{{.*}})
+// CHECK: attn_launch.launch @grad_dcapture0 grid(%[[COLUMN_TILES]], %[[ROW_TILES]], %[[OUTER]])
+// CHECK: attn_launch.launch @grad_dbias grid(%[[ELEMENTS]], %c1{{[_0-9]*}}, %c1{{[_0-9]*}})
+// CHECK: attn_launch.launch @grad_dsink grid(%[[SINKS]], %c1{{[_0-9]*}}, %c1{{[_0-9]*}})
+
 // CHECK-LABEL: attn_tile.kernel @grad_dq(
-// CHECK-SAME: entry = "grad_dbias_keys", grid = ["ceildiv(dim(key, 2), 64)", "dim(query, 1)", "dim(query, 0)"]
-// CHECK-SAME: entry = "grad_dcapture0", grid = ["ceildiv(dim(d_capture0, 2), 64)", "ceildiv(dim(d_capture0, 1), 64)", "dim(d_capture0, 0)"]
-// CHECK-SAME: block = [32, 1, 1], cluster = [1, 1, 1], entry = "grad_dbias", grid = ["dim(d_bias, 0) * dim(d_bias, 1) * dim(d_bias, 2) * dim(d_bias, 3)", "1", "1"]
-// CHECK-SAME: block = [32, 1, 1], cluster = [1, 1, 1], entry = "grad_dsink", grid = ["dim(d_sink, 0)", "1", "1"]
-// CHECK-SAME: name = "sink", role = "input", shape = ["Hq"]
-// CHECK-SAME: name = "d_bias", role = "output"
-// CHECK-SAME: results = {d_bias = 3 : i64, d_capture0 = 4 : i64, d_key = 1 : i64, d_query = 0 : i64, d_sink = 5 : i64, d_value = 2 : i64}
-// CHECK-SAME: workspaces = [{bytes = "dim(query, 0) * dim(query, 1) * dim(key, 2) * 4", name = "d_bias_vectors"}
 // CHECK-LABEL: attn_tile.kernel @grad_dbias_keys(
 // CHECK: scf.for
 // CHECK: attn_tile.row_reduce sum

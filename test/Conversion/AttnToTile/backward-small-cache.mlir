@@ -3,17 +3,28 @@
 // The kernels of the small-cache backward: rounds of 128 rows, which are a part
 // of the three tiles of 64 rows that each group of two heads has.
 
+// CHECK-LABEL: attn_launch.program "f"
+// CHECK: attn_launch.workspace "row_lse"
+// CHECK: attn_launch.workspace "delta"
+// CHECK: attn_launch.workspace "probabilities" bytes(%c24576{{.*}})
+// CHECK: attn_launch.workspace "d_scores" bytes(%c24576{{.*}})
+// CHECK: attn_launch.workspace "d_key_sums" bytes(%c24576{{.*}})
+// CHECK: attn_launch.workspace "d_value_sums" bytes(%c24576{{.*}})
+// Two rounds for each of two groups.
+// CHECK: attn_launch.repeat %c4{{.*}} {
+// CHECK: ^bb0(%[[I:.*]]: index):
+// CHECK: %[[GROUP:.*]] = arith.floordivsi %[[I]], %c2{{.*}} : index
+// CHECK: %[[LEFT:.*]] = arith.subi %c2{{.*}}, %[[GROUP]] : index
+// CHECK: %[[GROUPS:.*]] = arith.minsi %[[LEFT]], %c1{{.*}} : index
+// CHECK: %[[TILES:.*]] = arith.minsi %{{.*}}, %c2{{.*}} : index
+// CHECK: attn_launch.launch @f_delta grid(%[[TILES]], %c1{{[_0-9]*}}, %c1{{[_0-9]*}})
+// CHECK: attn_launch.launch @f_scores grid(%[[TILES]], %c3{{[_0-9]*}}, %c1{{[_0-9]*}})
+// CHECK: attn_launch.launch @f_dq grid(%[[TILES]], %c2{{[_0-9]*}}, %c1{{[_0-9]*}})
+// CHECK: attn_launch.launch @f_dk grid(%c3{{[_0-9]*}}, %c2{{[_0-9]*}}, %[[GROUPS]])
+// CHECK: attn_launch.launch @f_dv grid(%c3{{[_0-9]*}}, %c2{{[_0-9]*}}, %[[GROUPS]])
+
 // CHECK-LABEL: attn_tile.kernel @f_delta
 // CHECK-SAME: warps(4)
-// CHECK-SAME: {block = [128, 1, 1], cluster = [1, 1, 1], entry = "f_delta", grid = ["min(2,
-// CHECK-SAME: {block = [64, 1, 1], cluster = [1, 1, 1], entry = "f_dk", grid = ["ceildiv(dim(key, 2), 32)", "2", "min(max(1, floordiv(2,
-// CHECK-SAME: repeat = "ceildiv((dim(query, 0) * dim(key, 1)), max(1, floordiv(2, max(1,
-// CHECK-SAME: name = "row_lse"
-// CHECK-SAME: name = "delta"
-// CHECK-SAME: name = "probabilities"
-// CHECK-SAME: name = "d_scores"
-// CHECK-SAME: name = "d_key_sums"
-// CHECK-SAME: name = "d_value_sums"
 // CHECK: scf.for {{.*}} -> (!attn_tile.fragment<64xf32, row>)
 // CHECK: attn_tile.row_reduce sum
 // CHECK: attn_tile.row_all_reduce sum

@@ -3,12 +3,29 @@
 // The first kernel has queries as rows, and leaves delta for the second, whose
 // rows are keys: P^T and dS^T are operands of the next products as they are.
 
+// CHECK-LABEL: attn_launch.program "grad" attributes {deterministic, scale = 1.250000e-01 : f64, {{.*}}, semantics = "attention_backward"}
+// CHECK: %[[Q:.*]] = attn_launch.operand input "query"
+// CHECK: %[[K:.*]] = attn_launch.operand input "key"
+// CHECK: attn_launch.operand output "d_query" vector(2) result(0)
+// CHECK: attn_launch.operand output "d_key" vector(2) result(1)
+// CHECK: attn_launch.operand output "d_value" vector(2) result(2)
+// CHECK: %[[M:.*]] = attn_tile.dim %[[Q]], 2
+// CHECK: %[[ROWS:.*]] = arith.ceildivsi %[[M]], %c64{{.*}} : index
+// CHECK: %[[N:.*]] = attn_tile.dim %[[K]], 2
+// CHECK: %[[KEYS:.*]] = arith.ceildivsi %[[N]], %c64{{.*}} : index
+// Vectors of whole tiles of rows, for each of four heads.
+// CHECK: %[[WHOLE:.*]] = arith.ceildivsi %{{.*}}, %c64{{.*}} : index
+// CHECK: %[[PADDED:.*]] = arith.muli %[[WHOLE]], %c64{{.*}} : index
+// CHECK: %[[ALL:.*]] = arith.muli %[[PADDED]], %c4{{.*}} : index
+// CHECK: %[[BYTES:.*]] = arith.muli %[[ALL]], %c4{{.*}} : index
+// CHECK: %[[LSE:.*]] = attn_launch.workspace "row_lse" bytes(%[[BYTES]])
+// CHECK: attn_launch.view %[[LSE]][%c0{{.*}}] sizes(%[[PADDED]]) strides(%[[ALL]], %[[PADDED]]) : !attn_launch.workspace to <1x4x?xf32>
+// CHECK: attn_launch.workspace "delta"
+// CHECK: attn_launch.launch @grad_dq grid(%[[ROWS]], %c4{{[_0-9]*}}, %c1{{[_0-9]*}})
+// CHECK: attn_launch.launch @grad_dkv grid(%[[KEYS]], %c2{{[_0-9]*}}, %c1{{[_0-9]*}})
+
 // CHECK-LABEL: attn_tile.kernel @grad_dq(
 // CHECK-SAME: warps(4)
-// CHECK-SAME: block = [128, 1, 1], cluster = [1, 1, 1], entry = "grad_dq", grid = ["ceildiv(dim(query, 2), 64)", "dim(query, 1)", "dim(query, 0)"]
-// CHECK-SAME: block = [128, 1, 1], cluster = [1, 1, 1], entry = "grad_dkv", grid = ["ceildiv(dim(key, 2), 64)", "dim(key, 1)", "dim(query, 0)"]
-// CHECK-SAME: op = "attention_backward", results = {d_key = 1 : i64, d_query = 0 : i64, d_value = 2 : i64}, scale = 1.250000e-01 : f64
-// CHECK-SAME: workspaces = [{bytes = "dim(query, 0) * dim(query, 1) * ceildiv(dim(query, 2), 64) * 64 * 4", name = "row_lse"}, {bytes = "dim(query, 0) * dim(query, 1) * ceildiv(dim(query, 2), 64) * 64 * 4", name = "delta"}]
 // CHECK: %[[Q:.+]] = attn_tile.load
 // CHECK: %[[DO:.+]] = attn_tile.load
 // CHECK: %[[PRODUCTS:.+]] = attn_tile.map : () -> {{.*}}<64x64xf32, accumulator>

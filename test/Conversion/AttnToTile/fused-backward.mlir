@@ -3,13 +3,24 @@
 // One kernel for all gradients between one that clears the sums of dQ and one that
 // rounds them. Its CTAs have a tile of keys each: the loop over them is the grid.
 
+// CHECK-LABEL: attn_launch.program "grad"
+// CHECK-NOT: deterministic
+// CHECK: %[[Q:.*]] = attn_launch.operand input "query"
+// CHECK: %[[K:.*]] = attn_launch.operand input "key"
+// CHECK: %[[M:.*]] = attn_tile.dim %[[Q]], 2
+// CHECK: %[[ROWS:.*]] = arith.ceildivsi %[[M]], %c64{{.*}} : index
+// CHECK: %[[N:.*]] = attn_tile.dim %[[K]], 2
+// CHECK: %[[KEYS:.*]] = arith.ceildivsi %[[N]], %c128{{.*}} : index
+// CHECK: %[[SUMS:.*]] = attn_launch.workspace "d_query_sums"
+// CHECK: attn_launch.view %[[SUMS]][{{.*}} to <1x4x?x128xf32>
+// CHECK: attn_launch.workspace "row_lse"
+// CHECK: attn_launch.workspace "delta"
+// CHECK: attn_launch.launch @grad_delta grid(%[[ROWS]], %c4{{[_0-9]*}}, %c1{{[_0-9]*}})
+// CHECK: attn_launch.launch @grad_dqkv grid(%[[KEYS]], %c2{{[_0-9]*}}, %c1{{[_0-9]*}})
+// CHECK: attn_launch.launch @grad_round
+
 // CHECK-LABEL: attn_tile.kernel @grad_delta(
 // CHECK-SAME: warps(4)
-// CHECK-SAME: block = [128, 1, 1], cluster = [1, 1, 1], entry = "grad_delta", grid = ["ceildiv(dim(query, 2), 64)", "dim(query, 1)", "dim(query, 0)"]
-// CHECK-SAME: block = [256, 1, 1], cluster = [1, 1, 1], entry = "grad_dqkv", grid = ["ceildiv(dim(key, 2), 128)", "dim(key, 1)", "dim(query, 0)"]
-// CHECK-SAME: block = [128, 1, 1], cluster = [1, 1, 1], entry = "grad_round", grid = ["ceildiv(dim(query, 2), 64)", "dim(query, 1)", "dim(query, 0)"]
-// CHECK-SAME: deterministic = false
-// CHECK-SAME: workspaces = [{bytes = "dim(query, 0) * dim(query, 1) * ceildiv(dim(query, 2), 64) * 64 * 4 * 128", name = "d_query_sums"}, {{.*}}name = "row_lse"}, {{.*}}name = "delta"}]
 // CHECK: %[[ZERO:.+]] = attn_tile.fill 0.000000e+00 : <64x128xf32, accumulator>
 // CHECK: attn_tile.store {{.*}} : <64xf32, row>
 // CHECK: attn_tile.store {{.*}} : <64xf32, row>

@@ -1,14 +1,28 @@
 // RUN: attn-opt %s --attn-to-tiled --cse --convert-attn-to-tile | FileCheck %s
 
-// Two kernels: the first has the manifest of both, which launches them once for
-// each chunk of 128 / 64 = 2 row tiles, on a workspace of one chunk.
+// Two kernels, launched once for each chunk of 128 / 64 = 2 of the 8 * 4 row
+// tiles, on workspaces of one chunk: 128 rows of 256 keys, and of the maxima and
+// sums of 4 key tiles. The kernels index all rows: the views begin as many rows
+// before the workspace as were in the rounds before.
+// CHECK-LABEL: attn_launch.program "small"
+// CHECK: %[[SCORES:.*]] = attn_launch.workspace "scores" bytes(%c65536{{.*}})
+// CHECK: %[[STATISTICS:.*]] = attn_launch.workspace "statistics" bytes(%c4096{{.*}})
+// CHECK: attn_launch.repeat %c16{{.*}} {
+// CHECK: ^bb0(%[[I:.*]]: index):
+// CHECK: %[[FIRST:.*]] = arith.muli %[[I]], %c2{{.*}} : index
+// CHECK: %[[LEFT:.*]] = arith.subi %c32{{.*}}, %[[FIRST]] : index
+// CHECK: %[[TILES:.*]] = arith.minsi %[[LEFT]], %c2{{.*}} : index
+// CHECK: %[[ROW:.*]] = arith.muli %[[FIRST]], %c64{{.*}} : index
+// CHECK: %[[ELEMENT:.*]] = arith.muli %[[ROW]], %c256{{.*}} : index
+// CHECK: %[[BYTE:.*]] = arith.muli %[[ELEMENT]], %c2{{.*}} : index
+// CHECK: %[[OFFSET:.*]] = arith.subi %c0{{.*}}, %[[BYTE]] : index
+// CHECK: attn_launch.view %[[SCORES]][%[[OFFSET]]] strides(%c524288{{.*}}, %c65536{{.*}}, %c256{{.*}}) : {{.*}} to <1x8x256x256xf16>
+// CHECK: attn_launch.view %[[STATISTICS]]{{.*}} strides(%c2048{{.*}}, %c256{{.*}}, %c128{{.*}}) : {{.*}} to <1x8x8x256xf32>
+// CHECK: attn_launch.launch @small_scores grid(%[[TILES]], %c4{{[_0-9]*}}, %c1{{[_0-9]*}}) {{.*}}, i32)
+// CHECK: attn_launch.launch @small_output grid(%[[TILES]], %c4{{[_0-9]*}}, %c1{{[_0-9]*}}) {{.*}}, i32)
+
 // CHECK-LABEL: attn_tile.kernel @small_scores
 // CHECK-SAME: !attn_tile.global<1x8x256x256xf16>, %{{.*}}: !attn_tile.global<1x8x8x256xf32>, %{{.*}}: i32
-// CHECK-SAME: entry = "small_scores", grid = ["min(2, {{.*}}, "ceildiv(dim(key, 2), 64)", "1"]
-// CHECK-SAME: entry = "small_output", grid = ["min(2, {{.*}}, "4", "1"]
-// CHECK-SAME: repeat = "ceildiv({{.*}}, 2)"
-// CHECK-SAME: name = "scores"
-// CHECK-SAME: name = "statistics"
 
 // Phase 1: slices of 32 columns of query and key, nothing for a hidden tile.
 // CHECK: %[[END:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : index

@@ -10,7 +10,7 @@
 // The grid is no larger than the tiles.
 // RUN: sed "/^func.func @causal/,$d" %s > %t.mlir
 // RUN: attn-opt %t.mlir --target=sm_90a --schedule='persistent_ctas=3 tile_m=128 tile_n=64 stages=2 warps=8' --emit=manifest -o - | FileCheck %s --check-prefix=GRID
-// GRID: "min(3, ceildiv(dim(query, 2), 128) * dim(query, 1) * dim(query, 0))"
+// GRID: "min(ceildiv(dim(query, 2), 128) * dim(query, 1) * dim(query, 0), 3)"
 func.func @full(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v: tensor<?x?x?x64xf16>)
     -> (tensor<?x?x?x64xf16>, tensor<?x?x?xf32>) {
   %o, %lse = attn.attention %q, %k, %v

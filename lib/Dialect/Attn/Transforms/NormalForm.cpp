@@ -5,12 +5,14 @@
 //===----------------------------------------------------------------------===//
 //
 // Reads and writes the module's normal form and checks the facts of each form,
-// one function per form.
+// one function per form; dialects above this one have
+// their own.
 //
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "TiledForm.h"
+#include "attn/Dialect/Attn/IR/NormalFormInterface.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -53,13 +55,18 @@ static LogicalResult verifyNone(ModuleOp module, NormalForm form) {
 /// Fails at the first op of a dialect that `form` excludes.
 static LogicalResult verifyDialects(ModuleOp module, NormalForm form,
                                     function_ref<bool(StringRef)> isAllowed) {
-  WalkResult result = module.getBody()->walk([&](Operation *op) {
-    if (isAllowed(op->getName().getDialectNamespace()))
-      return WalkResult::advance();
-    op->emitOpError() << "expected no such op in the form '"
-                      << stringifyNormalForm(form) << "'";
-    return WalkResult::interrupt();
-  });
+  WalkResult result =
+      module.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+        StringRef dialect = op->getName().getDialectNamespace();
+        // What a host does is between the kernels in both forms.
+        if (dialect == "attn_launch")
+          return WalkResult::skip();
+        if (isAllowed(dialect))
+          return WalkResult::advance();
+        op->emitOpError() << "expected no such op in the form '"
+                          << stringifyNormalForm(form) << "'";
+        return WalkResult::interrupt();
+      });
   return failure(result.wasInterrupted());
 }
 
@@ -96,10 +103,11 @@ static LogicalResult verifyTiled(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
-LogicalResult attn::verifyNormalForm(ModuleOp module, NormalForm form) {
+/// What a form demands of the ops of the attn dialect, and of which dialects
+/// the others may be.
+static LogicalResult verifyAttnForm(ModuleOp module, NormalForm form) {
   switch (form) {
   case NormalForm::Tensor:
-  case NormalForm::Masked:
     return verifyNone<OnlineAttentionOp, NormalizeOp>(module, form);
   case NormalForm::Scheduled:
     if (failed(verifyNone<OnlineAttentionOp, NormalizeOp>(module, form)))
@@ -120,4 +128,13 @@ LogicalResult attn::verifyNormalForm(ModuleOp module, NormalForm form) {
     });
   }
   llvm_unreachable("unknown normal form");
+}
+
+LogicalResult attn::verifyNormalForm(ModuleOp module, NormalForm form) {
+  if (failed(verifyAttnForm(module, form)))
+    return failure();
+  DialectInterfaceCollection<NormalFormInterface> others(module.getContext());
+  return failure(llvm::any_of(others, [&](const NormalFormInterface &dialect) {
+    return failed(dialect.verifyForm(module, form));
+  }));
 }

@@ -251,6 +251,33 @@ static bool isSet(const ScheduleOverrides &overrides, bool Schedule::*flag) {
   return values.*flag;
 }
 
+static RepairOp findRepair(AttentionOp op) {
+  for (Operation *user : op->getUsers())
+    if (auto repair = dyn_cast<RepairOp>(user))
+      return repair;
+  return RepairOp();
+}
+
+bool attn::repairsRows(AttentionOp op) {
+  RepairOp repair = findRepair(op);
+  return repair && repair.getWhole() == op.getOutput();
+}
+
+/// Chunks of rows are not repaired; and what repairs ends where no row of a CTA's
+/// tile needs it, so that its CTAs have one tile each, and do not wait for each
+/// other.
+static void restrictToRepair(AttentionOp op, ScheduleOverrides &fields) {
+  if (!findRepair(op))
+    return;
+  (void)fields.set("kind", "large_cache");
+  if (!repairsRows(op))
+    return;
+  for (auto [field, value] : {std::pair("persistent_ctas", "0"),
+                              std::pair("output_tile", "false"),
+                              std::pair("cluster_m", "1")})
+    (void)fields.set(field, value);
+}
+
 FailureOr<Selection> attn::selectSchedule(AttentionOp op,
                                           const TargetInfo &target,
                                           const ScheduleOverrides &overrides,
@@ -268,6 +295,7 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
            << "expected at least one key on a GPU, got a key length of 0; make "
               "a length that may be 0 dynamic";
   ScheduleOverrides fields = mergeFields(op.getSchedule(), overrides);
+  restrictToRepair(op, fields);
   SelectorOptions options;
   options.features = getGeneratorFeatures(target, problem.elementType);
   if (StringRef obstacle = findPackingObstacle(op); !obstacle.empty()) {

@@ -219,7 +219,8 @@ private:
     if (failed(selection))
       return failure();
     explain(op.getLoc(), *selection);
-    warnOfFallback(op, info, overrides, *selection);
+    if (!repairsRows(op))
+      warnOfFallback(op, info, overrides, *selection);
     numRejected += selection->rejected.size();
     op.setScheduleAttr(
         getScheduleAttr(op.getContext(), selection->chosen().schedule));

@@ -45,8 +45,8 @@ private:
     if (std::optional<NormalForm> named = symbolizeNormalForm(form))
       return *named;
     return module.emitError()
-           << "expected form to be one of tensor, masked, scheduled, tiled, "
-              "tile, nvvm, got '"
+           << "expected form to be one of tensor, scheduled, tiled, tile, "
+              "nvvm, got '"
            << form << "'";
   }
 };

@@ -21,13 +21,33 @@ static LogicalResult verifyEqual(Operation *op, const Twine &what,
                            << ", got " << actual;
 }
 
+/// A kernel whose tensor maps are described describes them all.
+static LogicalResult verifyMapped(KernelOp kernel) {
+  std::optional<ArrayRef<int64_t>> mapped = kernel.getMapped();
+  std::optional<ArrayRef<int64_t>> heads = kernel.getMappedHeads();
+  if (!mapped && !heads)
+    return success();
+  TypeRange parameters = kernel.getBody().getArgumentTypes();
+  size_t maps = llvm::count_if(parameters, llvm::IsaPred<TensorMapType>);
+  if (!mapped || !heads || mapped->size() != maps || heads->size() != maps)
+    return kernel.emitOpError() << "expected mapped and mapped_heads for each "
+                                   "of the "
+                                << maps << " tensor maps";
+  for (int64_t number : *mapped)
+    if (number < 0 || number >= static_cast<int64_t>(parameters.size()) ||
+        !isa<GlobalType>(parameters[number]))
+      return kernel.emitOpError()
+             << "expected mapped to have numbers of tensors, got " << number;
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
   int64_t warps = getThreads() / 32;
   if (getWarps() < 1 || warps > 32)
     return emitOpError() << "expected 1 to 32 warps, got " << warps;
   if (!isa<ReturnOp>(getBody().front().back()))
     return emitOpError() << "expected the body to end in attn_tile.return";
-  return success();
+  return verifyMapped(*this);
 }
 
 /// A tile of a matrix is addressed by its first row, or by its first row and

@@ -496,7 +496,6 @@ void Specializer::run() {
   kernel.setProducerWarps(kProducerWarps);
   if (clusterCtas > 1)
     kernel.setClusterCtas(clusterCtas);
-  setManifestThreads(kernel);
   builder.setInsertionPoint(tiles ? tiles
                                   : kernel.getBody().front().getTerminator());
   createChannels();

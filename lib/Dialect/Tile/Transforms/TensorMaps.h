@@ -12,14 +12,10 @@
 namespace attn::tile {
 
 /// Adds a parameter to the kernel: `tensor`, which is one too, as TMA reads or
-/// writes it in boxes of `rows` rows of the panels of `tile`,
-/// the same of each of `heads` heads. The manifest says
-/// how it is made, and asks of the tensor what TMA asks for.
+/// writes it in boxes of `rows` rows of the panels of `tile`, the same of each
+/// of `heads` heads.
 mlir::Value addTensorMap(KernelOp kernel, mlir::Value tensor, SharedType tile,
                          int64_t rows, int64_t heads = 1);
-
-/// Sets the threads of a CTA in the manifest.
-void setManifestThreads(KernelOp kernel);
 
 } // namespace attn::tile
 

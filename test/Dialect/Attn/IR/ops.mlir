@@ -88,3 +88,10 @@ func.func @attributes() attributes {
     schedule = #attn.schedule<kind = "split_kv", tile_n = 32, warps = 0>} {
   return
 }
+
+// CHECK-LABEL: func @repair
+func.func @repair(%o: tensor<1x2x96x64xf16>, %lse: tensor<1x2x96xf32>) -> (tensor<1x2x96x64xf16>, tensor<1x2x96xf32>) {
+  // CHECK: attn.repair %arg0, %arg1 by %arg0, %arg1 below(-5.000000e+03) : tensor<1x2x96x64xf16>, tensor<1x2x96xf32>
+  %r:2 = attn.repair %o, %lse by %o, %lse below(-5000.0) : tensor<1x2x96x64xf16>, tensor<1x2x96xf32>
+  return %r#0, %r#1 : tensor<1x2x96x64xf16>, tensor<1x2x96xf32>
+}

@@ -1,7 +1,7 @@
 // RUN: attn-opt %s --attn-verify-normal-form --split-input-file --verify-diagnostics
 // RUN: not attn-opt %s --attn-verify-normal-form=form=flat 2>&1 | FileCheck %s
 
-// CHECK: error: expected form to be one of tensor, masked, scheduled, tiled, tile, nvvm, got 'flat'
+// CHECK: error: expected form to be one of tensor, scheduled, tiled, tile, nvvm, got 'flat'
 
 // expected-error @+1 {{expected the module to carry attn.normal_form, or the option 'form'}}
 module {
@@ -63,5 +63,41 @@ module attributes {attn.normal_form = #attn.normal_form<tiled>} {
         : tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>
         -> tensor<1x1x4x8xf32>, tensor<1x1x4xf32>, tensor<1x1x4xf32>
     return
+  }
+}
+
+// -----
+
+module attributes {attn.normal_form = #attn.normal_form<tile>} {
+  attn_launch.program "p" attributes {scale = 1.0 : f64, semantics = "attention"} {
+  }
+  // expected-error @+1 {{expected an attn_launch.launch of @kernel in the form 'tile'}}
+  attn_tile.kernel @kernel() warps(4) {
+    attn_tile.return
+  }
+}
+
+// -----
+
+module attributes {attn.normal_form = #attn.normal_form<nvvm>} {
+  attn_launch.program "p" attributes {scale = 1.0 : f64, semantics = "attention"} {
+  }
+  // expected-error @+1 {{expected an attn_launch.launch of @kernel in the form 'nvvm'}}
+  llvm.func @kernel() attributes {nvvm.kernel} {
+    llvm.return
+  }
+}
+
+// -----
+
+module attributes {attn.normal_form = #attn.normal_form<nvvm>} {
+  // Sizes in a program may stay.
+  attn_launch.program "p" attributes {scale = 1.0 : f64, semantics = "attention"} {
+    %c1 = arith.constant 1 : index
+  }
+  llvm.func @function() {
+    // expected-error @+1 {{expected no such op in the form 'nvvm'}}
+    %c1 = arith.constant 1 : index
+    llvm.return
   }
 }

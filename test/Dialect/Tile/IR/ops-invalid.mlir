@@ -493,3 +493,19 @@ attn_tile.kernel @transposed() warps(4) {
   %a = attn_tile.load_operand %t transpose : !attn_tile.shared<16x64xf16, swizzle = 128> -> !attn_tile.fragment<16x64xf16, operand_a>
   attn_tile.return
 }
+
+// -----
+
+// expected-error @+1 {{expected mapped and mapped_heads for each of the 1 tensor maps}}
+attn_tile.kernel @maps(%q: !attn_tile.global<4x64xf16>, %m: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4) attributes {
+    mapped = array<i64: 0>} {
+  attn_tile.return
+}
+
+// -----
+
+// expected-error @+1 {{expected mapped to have numbers of tensors, got 1}}
+attn_tile.kernel @maps(%q: !attn_tile.global<4x64xf16>, %m: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4) attributes {
+    mapped = array<i64: 1>, mapped_heads = array<i64: 1>} {
+  attn_tile.return
+}

@@ -9,14 +9,10 @@
 // consumer's loops. The query comes from shared memory whatever it was.
 // CHECK-LABEL: attn_tile.kernel @two_loops
 // CHECK-SAME: %[[QMAP:[a-z0-9]*]]: !attn_tile.tensor_map<64x64xf16, swizzle = 128>, %[[KMAP:[a-z0-9]*]]: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4)
-// CHECK-SAME: block = [256, 1, 1]
-// The map's box is one panel of the tile; a dimension of size 0 has no map.
-// CHECK-SAME: {box = [64, 64, 1, 1], dims = [64, "max(dim(key, 2), 1)", 8, "max(dim(key, 0), 1)"], dtype = "f16", kind = "tensor_map", operand = "key", strides_bytes = ["stride(key, 2) * 2", "stride(key, 1) * 2", "stride(key, 0) * 2"], swizzle = 128 : i64}
+// CHECK-SAME: mapped = array<i64: 0, 1>, mapped_heads = array<i64: 1, 1>
 // CHECK-SAME: producer_warps = 4 : i64
 attn_tile.kernel @two_loops(%q: !global, %k: !global, %o: !global) warps(4) attributes {
-    schedule = #attn.schedule<mma = "wgmma">,
-    manifest = {kernels = [{block = [128, 1, 1], parameters = []}],
-                operands = [{name = "query"}, {name = "key"}, {name = "output"}]}} {
+    schedule = #attn.schedule<mma = "wgmma">} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %middle = attn_tile.dim %q, 2 : !global
@@ -75,9 +71,7 @@ attn_tile.kernel @two_loops(%q: !global, %k: !global, %o: !global) warps(4) attr
 // CHECK-SAME: !attn_tile.tensor_map<32x64xf16, swizzle = 128>
 // CHECK-SAME: cluster_ctas = 2
 attn_tile.kernel @cluster(%q: !global, %k: !global, %o: !global) warps(4) attributes {
-    schedule = #attn.schedule<mma = "wgmma", cluster_m = 2>,
-    manifest = {kernels = [{block = [128, 1, 1], parameters = []}],
-                operands = [{name = "query"}, {name = "key"}, {name = "output"}]}} {
+    schedule = #attn.schedule<mma = "wgmma", cluster_m = 2>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %end = attn_tile.dim %k, 2 : !global

@@ -4,16 +4,12 @@
 !acc = !attn_tile.fragment<64x64xf32, accumulator>
 !row = !attn_tile.fragment<64xf32, row>
 
-// The output goes through the query's place; LSE does not. TMA asks for more
-// than a store of four bytes.
+// The output goes through the query's place; LSE does not.
 // CHECK-LABEL: attn_tile.kernel @output
 // CHECK-SAME: %[[MAP:[a-z0-9]*]]: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4)
-// CHECK-SAME: {box = [64, 64, 1, 1], dims = [64, "max(dim(output, 2), 1)", 8, 2], dtype = "f16", kind = "tensor_map", operand = "output"
-// CHECK-SAME: {alignment_bytes = 16 : i64, name = "output", stride_constraints = {multiple_of = 8 : i64}}
+// CHECK-SAME: mapped = array<i64: 0>, mapped_heads = array<i64: 1>
 attn_tile.kernel @output(%o: !attn_tile.global<2x8x?x64xf16>, %lse: !attn_tile.global<2x8x?xf32>) warps(4) attributes {
-    producer_warps = 4 : i64,
-    manifest = {kernels = [{parameters = []}],
-                operands = [{name = "output", alignment_bytes = 4 : i64, stride_constraints = {multiple_of = 2 : i64}}, {name = "lse"}]}} {
+    producer_warps = 4 : i64} {
   %c0 = arith.constant 0 : index
   // CHECK: %[[Q:.*]] = attn_tile.alloc
   %q = attn_tile.alloc : !query
@@ -43,8 +39,7 @@ attn_tile.kernel @output(%o: !attn_tile.global<2x8x?x64xf16>, %lse: !attn_tile.g
 // CHECK-NEXT: attn_tile.wait_stores
 // CHECK-NEXT: }
 attn_tile.kernel @output_tile(%o: !attn_tile.global<2x8x?x64xf16>) warps(4) attributes {
-    producer_warps = 4 : i64, schedule = #attn.schedule<output_tile = true>,
-    manifest = {kernels = [{parameters = []}], operands = [{name = "output"}]}} {
+    producer_warps = 4 : i64, schedule = #attn.schedule<output_tile = true>} {
   %c0 = arith.constant 0 : index
   %q = attn_tile.alloc : !query
   attn_tile.roles producer(56) {

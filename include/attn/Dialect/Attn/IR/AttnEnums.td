@@ -24,11 +24,10 @@ def Attn_CausalAlignment : I32EnumAttr<"CausalAlignment",
 def Attn_NormalForm : I32EnumAttr<"NormalForm",
     "what holds on the module between two stages", [
     I32EnumAttrCase<"Tensor", 0, "tensor">,
-    I32EnumAttrCase<"Masked", 1, "masked">,
-    I32EnumAttrCase<"Scheduled", 2, "scheduled">,
-    I32EnumAttrCase<"Tiled", 3, "tiled">,
-    I32EnumAttrCase<"Tile", 4, "tile">,
-    I32EnumAttrCase<"Nvvm", 5, "nvvm">]> {
+    I32EnumAttrCase<"Scheduled", 1, "scheduled">,
+    I32EnumAttrCase<"Tiled", 2, "tiled">,
+    I32EnumAttrCase<"Tile", 3, "tile">,
+    I32EnumAttrCase<"Nvvm", 4, "nvvm">]> {
   let cppNamespace = "::attn";
   let genSpecializedAttr = 0;
 }

@@ -292,6 +292,51 @@ def MergeOp : Attn_Op<"merge", [
   let hasVerifier = 1;
 }
 
+def RepairOp : Attn_Op<"repair", [
+    Pure, AllTypesMatch<["output", "whole", "outputResult"]>,
+    AllTypesMatch<["lse", "wholeLse", "lseResult"]>]> {
+  let summary = "rows of another attention where one saw no key";
+  let description = [{
+    A mask of finite values gives hidden pairs scores that no other comes near,
+    and weights of 0, except in a row that sees no key. `output` and `lse` are of
+    the attention without hidden pairs, `whole` and `whole_lse` of the one with
+    them:
+
+    ```
+    result[b, h, i] = lse[b, h, i] < below ? whole[b, h, i] : output[b, h, i]
+    ```
+
+    Rows of `whole` may be taken elsewhere, too, where they are the same but for
+    rounding. A GPU computes them only for tiles that have a row which needs them.
+    `--attn-split-finite-masks` makes this op.
+
+    Example:
+    ```mlir
+    %o, %lse = attn.attention %q, %k, %v mask_mod causal(top_left)
+        : tensor<1x2x96x64xf16>, tensor<1x2x80x64xf16>, tensor<1x2x80x64xf16>
+        -> tensor<1x2x96x64xf16>, tensor<1x2x96xf32>
+    %w, %whole_lse = attn.attention %q, %k, %v
+        : tensor<1x2x96x64xf16>, tensor<1x2x80x64xf16>, tensor<1x2x80x64xf16>
+        -> tensor<1x2x96x64xf16>, tensor<1x2x96xf32>
+    %r, %r_lse = attn.repair %o, %lse by %w, %whole_lse below(-1.0e+38)
+        : tensor<1x2x96x64xf16>, tensor<1x2x96xf32>
+    ```
+  }];
+  let arguments = (ins
+    Attn_Tensor<Attn_Float, 4>:$output,
+    Attn_Tensor<Attn_Acc, 3>:$lse,
+    Attn_Tensor<Attn_Float, 4>:$whole,
+    Attn_Tensor<Attn_Acc, 3>:$wholeLse,
+    F64Attr:$below);
+  let results = (outs
+    Attn_Tensor<Attn_Float, 4>:$outputResult,
+    Attn_Tensor<Attn_Acc, 3>:$lseResult);
+  let assemblyFormat = [{
+    $output `,` $lse `by` $whole `,` $wholeLse `below` `(` $below `)`
+    attr-dict `:` type($output) `,` type($lse)
+  }];
+}
+
 // attention_backward and its tiles.
 include "attn/Dialect/Attn/IR/BackwardOps.td"
 

@@ -26,9 +26,9 @@ void setNormalForm(mlir::ModuleOp module, NormalForm form);
 /// Marks the module as being in no form: between two of them.
 void clearNormalForm(mlir::ModuleOp module);
 
-/// Checks the facts of `form` on the attn ops of the module; emits an error at
-/// the first op that breaks one. The forms `masked`, `tile` and `nvvm` have no
-/// facts about attn ops other than that there are none left in the last two.
+/// Checks the facts of `form` on the attn ops of the module, and those of each
+/// dialect with a NormalFormInterface; emits an error at the first op that
+/// breaks one. In the forms `tile` and `nvvm` no attn op is left.
 mlir::LogicalResult verifyNormalForm(mlir::ModuleOp module, NormalForm form);
 
 } // namespace attn

@@ -467,6 +467,51 @@ def TilePass : Pass<"attn-tile", "::mlir::ModuleOp"> {
   ];
 }
 
+def SplitFiniteMasksPass
+    : Pass<"attn-split-finite-masks", "::mlir::ModuleOp"> {
+  let summary = "finite masks to masks that skip, and a repair of rows";
+  let description = [{
+    A score_mod that gives hidden pairs a finite score, as models do with the
+    lowest number, becomes two attentions: one in which such pairs are left out by
+    a mask_mod, whose tiles can be skipped, and the one as it was, of which
+    `attn.repair` takes the rows that saw no key. Pairs are hidden by
+
+    - `select(visible, s, c)` with c at or below -1000: rows whose LSE is not
+      above half of it are repaired;
+    - `s + select(visible, 0, c)` with c at or below half of the lowest f32, and
+      sums of several such terms: hidden scores are taken to be below a quarter
+      of it.
+
+    An attention with a sink needs no repair: the sink has all weight in a row
+    that sees no key, with finite masks as without. One that has a mask_mod, more
+    than 256 columns, or a `schedule` that is not of a large cache is left alone.
+
+    Requires: normal form `tensor`. Ensures: normal form `tensor`.
+
+    Example:
+    ```mlir
+    %o = attn.attention %q, %k, %v
+        score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+          %lowest = arith.constant -3.40282347e+38 : f32
+          %visible = arith.cmpi sle, %j, %i : index
+          %r = arith.select %visible, %s, %lowest : f32
+          attn.yield %r : f32
+        }
+        : tensor<1x2x96x64xf16>, tensor<1x2x80x64xf16>, tensor<1x2x80x64xf16>
+        -> tensor<1x2x96x64xf16>
+    ```
+  }];
+  let dependentDialects = ["::attn::AttnDialect",
+                           "::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"schedule", "schedule", "std::string", "\"\"",
+           "Fields of the schedule that will be chosen">
+  ];
+  let statistics = [
+    Statistic<"numSplit", "split", "Number of attentions split">
+  ];
+}
+
 def VerifyNormalFormPass
     : Pass<"attn-verify-normal-form", "::mlir::ModuleOp"> {
   let summary = "check the facts of a normal form";

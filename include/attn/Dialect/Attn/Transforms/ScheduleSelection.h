@@ -44,9 +44,12 @@ GeneratorFeatures getGeneratorFeatures(const TargetInfo &target,
 ScheduleOverrides mergeFields(std::optional<ScheduleAttr> own,
                               const ScheduleOverrides &others);
 
+/// True if an attn.repair takes rows of `op`.
+bool repairsRows(AttentionOp op);
+
 /// The ranked schedules of `op`: those that have the fields set on the op, and
-/// otherwise those of `overrides`. Fails with a diagnostic at the op if none is
-/// legal.
+/// otherwise those of `overrides`; of an attention that is repaired, or repairs,
+/// those that can be. Fails with a diagnostic at the op if none is legal.
 mlir::FailureOr<Selection> selectSchedule(AttentionOp op,
                                           const TargetInfo &target,
                                           const ScheduleOverrides &overrides,

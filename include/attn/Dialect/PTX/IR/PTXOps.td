@@ -165,6 +165,24 @@ def PinOp : Op<AttnPTX_Dialect, "pin", [
   }];
 }
 
+def ExitOp : Op<AttnPTX_Dialect, "exit", [
+    DeclareOpInterfaceMethods<BasicPtxBuilderOpInterface>]> {
+  let summary = "exit of the threads for which a predicate holds";
+  let description = [{
+    (PTX ISA, "exit".) A return would need a block of its own.
+
+    Example:
+    ```mlir
+    attn_ptx.exit if %done
+    ```
+  }];
+  let arguments = (ins I1:$done);
+  let assemblyFormat = "`if` $done attr-dict";
+  let extraClassDefinition = [{
+    std::string $cppClass::getPtx() { return "@%0 exit;"; }
+  }];
+}
+
 def AddBulkOp : Op<AttnPTX_Dialect, "add_bulk", [
     DeclareOpInterfaceMethods<BasicPtxBuilderOpInterface>]> {
   let summary = "cp.reduce.async.bulk: add a run of f32 to global memory";

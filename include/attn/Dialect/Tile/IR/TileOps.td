@@ -30,9 +30,11 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
     `--attn-tile-specialize-warps` has run; `cluster_ctas` neighbours in x form a
     cluster. `shared_bytes` is set by
     `--attn-tile-allocate-shared-memory`. `schedule` is what was chosen for the
-    attention: the passes of this level read it, and it alone. `manifest` holds
-    what a launcher needs (docs/Manifest.md), under the keys of the JSON form;
-    of several kernels of one launch one may have it.
+    attention: the passes of this level read it, and it alone. How the kernel is
+    launched says an `attn_launch.launch`, but for its tensor maps, which the
+    passes of this level add behind the other parameters: `mapped` has for each
+    the number of the parameter that it maps, `mapped_heads` of how many heads a
+    box has rows.
 
     Example:
     ```mlir
@@ -46,7 +48,8 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
                        OptionalAttr<I64Attr>:$cluster_ctas,
                        OptionalAttr<I64Attr>:$shared_bytes,
                        OptionalAttr<AttnTile_ScheduleAttr>:$schedule,
-                       OptionalAttr<DictionaryAttr>:$manifest);
+                       OptionalAttr<DenseI64ArrayAttr>:$mapped,
+                       OptionalAttr<DenseI64ArrayAttr>:$mapped_heads);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -294,6 +297,24 @@ def MmaAsyncOp : AttnTile_Op<"mma_async", [
     `:` type($a) `,` type($b) `->` type($result)
   }];
   let hasVerifier = 1;
+}
+
+def ExitOp : AttnTile_Op<"exit", [HasParent<"KernelOp">]> {
+  let summary = "the end of CTAs that have nothing to do";
+  let description = [{
+    Ends the kernel where `done` holds, which all threads of a CTA agree on: before
+    any barrier, load or role.
+
+    Example:
+    ```mlir
+    attn_tile.kernel @checked(%done: i1) warps(4) {
+      attn_tile.exit if %done
+      attn_tile.return
+    }
+    ```
+  }];
+  let arguments = (ins I1:$done);
+  let assemblyFormat = "`if` $done attr-dict";
 }
 
 def UniformOp : AttnTile_Op<"uniform", [Pure, SameOperandsAndResultType]> {

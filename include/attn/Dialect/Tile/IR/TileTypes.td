@@ -139,8 +139,7 @@ def AttnTile_Fragment : AttnTile_Type<"Fragment", "fragment"> {
 def AttnTile_TensorMap : AttnTile_Type<"TensorMap", "tensor_map"> {
   let summary = "a tensor of four dimensions as TMA sees it";
   let description = [{
-    A parameter of the kernel that the launcher makes from the manifest
-    (docs/Manifest.md, `tensor_map`). The shape is that of the box that one copy
+    A parameter of the kernel that the launcher makes of another one. The shape is that of the box that one copy
     brings: `rows` rows of one panel of a shared tile, which is written with the
     tile's swizzle (PTX ISA, "Tensor-maps").
 

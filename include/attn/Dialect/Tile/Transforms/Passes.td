@@ -38,7 +38,7 @@ def PipelinePass : Pass<"attn-tile-pipeline", "::attn::tile::KernelOp"> {
   }];
   let options = [
     Option<"stages", "stages", "int64_t", /*default=*/"0",
-           "Tiles in flight; 0 takes the kernel manifest's schedule">
+           "Tiles in flight; 0 takes the kernel's schedule">
   ];
   let statistics = [
     Statistic<"numLoads", "loads-staged", "Number of loads made asynchronous">
@@ -52,7 +52,7 @@ def SpecializeWarpsPass
   let summary = "A producer warpgroup loads by TMA, consumers multiply by wgmma";
   let description = [{
     For sm_90a what `--attn-tile-pipeline` is for sm_80. Each `attn_tile.load` gets
-    a tensor map (a parameter of the kernel, described in its manifest), a shared
+    a tensor map (a parameter of the kernel), a shared
     tile or a ring of `stages` tiles, a barrier that says that the tile is full
     and, for the tiles of the key loops, one that says that it is empty:
 
@@ -77,7 +77,7 @@ def SpecializeWarpsPass
   }];
   let options = [
     Option<"stages", "stages", "int64_t", /*default=*/"0",
-           "Tiles in flight; 0 takes the kernel manifest's schedule">
+           "Tiles in flight; 0 takes the kernel's schedule">
   ];
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of kernels specialised">
@@ -113,7 +113,7 @@ def OverlapSoftmaxPass
   }];
   let options = [
     Option<"turns", "turns", "std::string", /*default=*/"",
-           "none, products or softmax; empty takes the kernel manifest's schedule">
+           "none, products or softmax; empty takes the kernel's schedule">
   ];
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of kernels changed">

@@ -1,0 +1,185 @@
+// RUN: attn-opt %s --attn-split-finite-masks --split-input-file | FileCheck %s
+// RUN: attn-opt %s --attn-split-finite-masks --attn-split-finite-masks --split-input-file | FileCheck %s
+// RUN: attn-opt %s --attn-split-finite-masks=schedule=kind=small_cache --split-input-file | FileCheck %s --check-prefix=SMALL
+// RUN: not attn-opt %s --attn-split-finite-masks=schedule=tile=4 --split-input-file 2>&1 | FileCheck %s --check-prefix=FIELD
+// SMALL-NOT: attn.repair
+// FIELD: error: option schedule: {{.*}}tile
+
+!q = tensor<1x2x96x64xf16>
+!lse = tensor<1x2x96xf32>
+
+// Causal and padding, added as the lowest number: what is left has no score_mod.
+// CHECK-LABEL: func @added
+// CHECK: %[[O:.*]], %[[L:.*]] = attn.attention %arg0, %arg0, %arg0 mask_mod (%[[B:.*]]: index, %{{.*}}: index, %[[I:.*]]: index, %[[J:.*]]: index) {
+// CHECK-NEXT: %[[CAUSAL:.*]] = arith.cmpi sle, %[[J]], %[[I]]
+// CHECK-NEXT: %[[SEEN:.*]] = tensor.extract %arg1[%[[B]], %[[J]]]
+// CHECK-NEXT: %[[BOTH:.*]] = arith.andi %[[CAUSAL]], %[[SEEN]]
+// CHECK-NEXT: attn.yield %[[BOTH]]
+// CHECK-NEXT: } : tensor<1x2x96x64xf16>, tensor<1x2x96x64xf16>, tensor<1x2x96x64xf16> -> tensor<1x2x96x64xf16>, tensor<1x2x96xf32>
+// CHECK: %[[W:.*]], %[[WL:.*]] = attn.attention %arg0, %arg0, %arg0 score_mod
+// CHECK: arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
+// CHECK: %[[R:.*]], %{{.*}} = attn.repair %[[O]], %[[L]] by %[[W]], %[[WL]] below(-8.5{{.*}}E+37)
+// CHECK: return %[[R]]
+func.func @added(%q: !q, %pad: tensor<1x96xi1>) -> !q {
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant -3.40282347e+38 : f32
+  %o = attn.attention %q, %q, %q
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %causal = arith.cmpi sle, %j, %i : index
+        %seen = tensor.extract %pad[%b, %j] : tensor<1x96xi1>
+        %both = arith.andi %causal, %seen : i1
+        %m = arith.select %both, %zero, %lowest : f32
+        %r = arith.addf %s, %m : f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q
+  return %o : !q
+}
+
+// -----
+
+!q = tensor<1x2x96x64xf16>
+!lse = tensor<1x2x96xf32>
+
+// In place of the score, under a summand that stays, the other way round, and with an LSE.
+// CHECK-LABEL: func @chosen
+// CHECK: %[[O:.*]], %[[L:.*]] = attn.attention %arg0, %arg0, %arg0 score_mod (%[[S:.*]]: f32, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index) {
+// CHECK: arith.addf %[[S]],
+// CHECK: } mask_mod (%{{.*}}: index, %{{.*}}: index, %[[I:.*]]: index, %[[J:.*]]: index) {
+// CHECK: %[[HIDDEN:.*]] = arith.cmpi sgt, %[[J]], %[[I]]
+// CHECK: %[[VISIBLE:.*]] = arith.xori %[[HIDDEN]], %true
+// CHECK: attn.yield %[[VISIBLE]]
+// CHECK: %[[W:.*]], %[[WL:.*]] = attn.attention
+// CHECK: %[[R:.*]], %[[RL:.*]] = attn.repair %[[O]], %[[L]] by %[[W]], %[[WL]] below(-1.7{{.*}}E+38)
+// CHECK: return %[[R]], %[[RL]]
+func.func @chosen(%q: !q) -> (!q, !lse) {
+  %value = arith.constant -3.40282347e+38 : f32
+  %o, %lse = attn.attention %q, %q, %q
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %hidden = arith.cmpi sgt, %j, %i : index
+        %m = arith.select %hidden, %value, %s : f32
+        %hi = arith.index_cast %h : index to i32
+        %hf = arith.sitofp %hi : i32 to f32
+        %r = arith.addf %m, %hf : f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q, !lse
+  return %o, %lse : !q, !lse
+}
+
+// -----
+
+!q = tensor<1x2x96x64xf16>
+
+// Rows whose LSE is above half of the value have no weight for hidden pairs.
+// CHECK-LABEL: func @thousands
+// CHECK: attn.repair {{.*}} below(-5.000000e+03)
+func.func @thousands(%q: !q) -> !q {
+  %value = arith.constant -1.0e+4 : f32
+  %o = attn.attention %q, %q, %q
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %causal = arith.cmpi sle, %j, %i : index
+        %r = arith.select %causal, %s, %value : f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q
+  return %o : !q
+}
+
+// -----
+
+!q = tensor<1x2x96x64xf16>
+
+// Two masks added, one of them of two parts.
+// CHECK-LABEL: func @two
+// CHECK: mask_mod
+// CHECK: %[[A:.*]] = arith.andi
+// CHECK: %[[ALL:.*]] = arith.andi
+// CHECK: attn.yield %[[ALL]] : i1
+// CHECK: attn.repair
+func.func @two(%q: !q) -> !q {
+  %c4 = arith.constant 4 : index
+  %c90 = arith.constant 90 : index
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant -3.40282347e+38 : f32
+  %o = attn.attention %q, %q, %q
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %causal = arith.cmpi sle, %j, %i : index
+        %m = arith.select %causal, %zero, %lowest : f32
+        %far = arith.cmpi ult, %j, %c4 : index
+        %n = arith.select %far, %lowest, %zero : f32
+        %end = arith.cmpi ult, %j, %c90 : index
+        %p = arith.select %end, %zero, %lowest : f32
+        %np = arith.addf %n, %p : f32
+        %t = arith.addf %m, %s : f32
+        %r = arith.addf %np, %t : f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q
+  return %o : !q
+}
+
+// -----
+
+!q = tensor<1x2x96x64xf16>
+
+// The sink has the weight of a row that sees no key.
+// CHECK-LABEL: func @sink
+// CHECK: attn.attention {{.*}} sink(%arg1 : tensor<2xf32>) mask_mod
+// CHECK-NOT: attn.attention
+// CHECK-NOT: attn.repair
+func.func @sink(%q: !q, %sink: tensor<2xf32>) -> !q {
+  %value = arith.constant -3.40282347e+38 : f32
+  %o = attn.attention %q, %q, %q sink(%sink : tensor<2xf32>)
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %causal = arith.cmpi sle, %j, %i : index
+        %r = arith.select %causal, %s, %value : f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q
+  return %o : !q
+}
+
+// -----
+
+!q = tensor<1x2x96x64xf16>
+
+// A summand that scores may make up for, a choice by the score, a small value, a mask beside it, a value that a summand changes.
+// CHECK-LABEL: func @others
+// CHECK-NOT: attn.repair
+// CHECK: return
+func.func @others(%q: !q) -> (!q, !q, !q, !q, !q) {
+  %zero = arith.constant 0.0 : f32
+  %thousands = arith.constant -1.0e+4 : f32
+  %tens = arith.constant -50.0 : f32
+  %o = attn.attention %q, %q, %q
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %causal = arith.cmpi sle, %j, %i : index
+        %m = arith.select %causal, %zero, %thousands : f32
+        %r = arith.addf %s, %m : f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q
+  %p = attn.attention %q, %q, %q
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %is = arith.cmpf ogt, %s, %zero : f32
+        %r = arith.select %is, %s, %thousands : f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q
+  %u = attn.attention %q, %q, %q
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %causal = arith.cmpi sle, %j, %i : index
+        %r = arith.select %causal, %s, %tens : f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q
+  %t = attn.attention %q, %q, %q
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %causal = arith.cmpi sle, %j, %i : index
+        %r = arith.select %causal, %s, %thousands : f32
+        attn.yield %r : f32
+      } mask_mod causal(top_left) : !q, !q, !q -> !q
+  %v = attn.attention %q, %q, %q
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %causal = arith.cmpi sle, %j, %i : index
+        %m = arith.select %causal, %s, %thousands : f32
+        %ji = arith.index_cast %j : index to i32
+        %jf = arith.sitofp %ji : i32 to f32
+        %r = arith.addf %m, %jf : f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q
+  return %o, %p, %u, %t, %v : !q, !q, !q, !q, !q
+}
