@@ -163,6 +163,29 @@ static LogicalResult evaluateMerge(Operation *op, Environment &environment) {
   return success();
 }
 
+static LogicalResult evaluateRepair(Operation *op, Environment &environment) {
+  auto repair = cast<RepairOp>(op);
+  reference::Tensor output = getOperand(repair.getOutput(), environment);
+  reference::Tensor lse = getOperand(repair.getLse(), environment);
+  reference::Tensor whole = getOperand(repair.getWhole(), environment);
+  reference::Tensor wholeLse = getOperand(repair.getWholeLse(), environment);
+  for (const reference::Tensor *part : {&output, &whole, &wholeLse})
+    if (failed(checkSameRows(op, lse, *part)))
+      return failure();
+  int64_t width = output.getDim(kHeadDim);
+  double below = repair.getBelow().convertToDouble();
+  for (int64_t row = 0; row < lse.getNumElements(); ++row) {
+    if (!(lse[row] < below))
+      continue;
+    lse.set(row, wholeLse[row]);
+    for (int64_t i = row * width; i < (row + 1) * width; ++i)
+      output.set(i, whole[i]);
+  }
+  environment.values[repair.getOutputResult()] = fromReference(output);
+  environment.values[repair.getLseResult()] = fromReference(lse);
+  return success();
+}
+
 /// True if both regions can be evaluated.
 template <typename OpTy>
 static bool hasEvaluableMods(OpTy op) {
@@ -181,5 +204,7 @@ OpEvaluator attn::findAttnEvaluator(Operation *op) {
     return evaluateNormalize;
   if (isa<MergeOp>(op))
     return evaluateMerge;
+  if (isa<RepairOp>(op))
+    return evaluateRepair;
   return nullptr;
 }

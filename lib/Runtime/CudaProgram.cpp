@@ -12,7 +12,7 @@
 #include "attn/Runtime/CudaProgram.h"
 
 #include "CudaDeviceState.h"
-#include "OperandAlignment.h"
+#include "OperandChecks.h"
 
 #include <algorithm>
 #include <cctype>
@@ -319,6 +319,8 @@ LaunchStatus CudaProgram::State::checkAddresses(
     if (std::optional<Error> error = checkAlignment(operand, address))
       return {LaunchCode::InvalidOperands, error->message};
   }
+  if (std::optional<Error> error = checkAliases(manifest, operands))
+    return {LaunchCode::InvalidOperands, error->message};
   return {};
 }
 

@@ -6,14 +6,28 @@
 
 #include "attn/Runtime/HostTensor.h"
 
+#include <stdexcept>
 #include <utility>
 
 using namespace attn;
 using namespace attn::runtime;
 
+/// Throws std::length_error where no memory has as many bytes.
+static size_t countBytes(DType dtype, const std::vector<int64_t> &shape) {
+  int64_t bytes = byteSize(dtype);
+  bool overflows = false, isEmpty = false;
+  for (int64_t size : shape) {
+    overflows |= __builtin_mul_overflow(bytes, size, &bytes);
+    isEmpty |= size == 0;
+  }
+  if (overflows && !isEmpty)
+    throw std::length_error("tensor of more than 2^63 bytes");
+  return isEmpty ? 0 : static_cast<size_t>(bytes);
+}
+
 HostTensor::HostTensor(DType dtype, std::vector<int64_t> shape)
     : dtype(dtype), shape(std::move(shape)) {
-  data.resize(static_cast<size_t>(numElements()) * byteSize(dtype));
+  data.resize(countBytes(dtype, this->shape));
 }
 
 int64_t HostTensor::numElements() const {

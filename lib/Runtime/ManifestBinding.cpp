@@ -10,7 +10,7 @@
 ///
 //===----------------------------------------------------------------------===//
 
-#include "OperandAlignment.h"
+#include "OperandChecks.h"
 
 #include <limits>
 
@@ -44,6 +44,8 @@ public:
       addOperand(manifest.operands[i], bindings[i]);
     if (!error)
       checkConstraints();
+    if (!error)
+      error = checkAliases(manifest, problem.operands);
     if (error)
       return *error;
     return problem;
@@ -346,6 +348,50 @@ std::optional<Error> attn::runtime::checkAlignment(const Operand &operand,
   return Error{"operand " + operand.name + ": expected alignment to " +
                number(operand.alignmentBytes) + " bytes, got address " +
                std::to_string(address)};
+}
+
+namespace {
+/// The bytes of an operand, from its first to behind its last; none where the
+/// address is not known.
+struct Range {
+  Range(const Operand &operand, const OperandBinding &binding) {
+    int64_t last = 0, elements = 1, rowMajor = 1;
+    for (size_t d = binding.shape.size(); d-- > 0;) {
+      int64_t size = binding.shape[d];
+      last += (size - 1) *
+              (binding.strides.empty() ? rowMajor : binding.strides[d]);
+      rowMajor *= size;
+      elements *= size;
+    }
+    if (binding.address == 0 || elements == 0)
+      return;
+    begin = binding.address;
+    end = begin + (last + 1) * byteSize(operand.dtype);
+    hasGaps = last + 1 != elements;
+  }
+
+  uint64_t begin = 0, end = 0;
+  bool hasGaps = false;
+};
+} // namespace
+
+std::optional<Error> attn::runtime::checkAliases(
+    const Manifest &manifest, const std::vector<OperandBinding> &operands) {
+  for (size_t i = 0; i < operands.size(); ++i)
+    for (size_t j = 0; j < operands.size(); ++j) {
+      if (i == j || manifest.operands[i].role != OperandRole::Output)
+        continue;
+      Range output(manifest.operands[i], operands[i]);
+      Range other(manifest.operands[j], operands[j]);
+      bool areApart = output.end <= other.begin || other.end <= output.begin;
+      bool areWoven =
+          (output.hasGaps || other.hasGaps) && output.begin != other.begin;
+      if (!areApart && !areWoven)
+        return Error{"operand " + manifest.operands[i].name +
+                     ": expected memory of its own, got that of operand " +
+                     manifest.operands[j].name};
+    }
+  return std::nullopt;
 }
 
 Result<std::vector<KernelLaunch>>

@@ -163,6 +163,8 @@ Result<HostTensor> attn::runtime::readNpy(const std::string &path) {
   auto fail = [&](const std::string &message) {
     return Error{path + ": " + message};
   };
+  if (std::filesystem::is_directory(path))
+    return fail("expected a file, got a folder");
   std::ifstream stream(path, std::ios::binary);
   if (!stream)
     return fail(std::string("cannot open: ") + std::strerror(errno));

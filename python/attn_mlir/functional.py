@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from numbers import Integral, Real
 from typing import Any, Mapping, Optional, Sequence, Union
 
@@ -74,12 +75,14 @@ def attention(
       allow_tf32: f32 on a GPU, where the factors of products are rounded to 10 bits of fraction; without it an error.
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library. Rows without keys are 0. Results
-    carry no gradients: see attention_backward, and attn_mlir.torch.
+    carry no gradients, and tensors of torch that require them are an error while torch records them: attn_mlir.torch
+    has functions that differentiate, attention_backward gives the gradients.
 
     A kernel is compiled once for each combination of types, head dims and options, and kept on disk; lengths, batch
     sizes, head counts and strides need no other. Raises BindingError for arrays that do not fit, CompileError with the
     compiler's diagnostics.
     """
+    check_no_gradients(query=query, key=key, value=value, bias=bias, sink=sink)
     mask_mod = with_blocks(mask_mod, block_mask)
     random = dropout_arrays(query, dropout, seed, offset)
     call = Call(query, key, value, bias, sink, random, causal, window, soft_cap, scale, mask_mod, score_mod)
@@ -139,6 +142,16 @@ def attention_backward(
     )  # fmt: skip
     flags = {"allow_tf32": allow_tf32, "deterministic": deterministic}
     return call.run(tuple(more.values()), fields, target, device, flags, cache, out)
+
+
+def check_no_gradients(**arrays: Any):
+    """Raises a BindingError where torch would record a gradient, which results do not carry."""
+    for name, array in arrays.items():
+        if getattr(array, "requires_grad", False) is True and sys.modules["torch"].is_grad_enabled():
+            raise BindingError(
+                f"operand {name}: expected a tensor that requires no gradient, which this function does not record, got "
+                f"one that does: call attn_mlir.torch.attention, or pass {name}.detach()"
+            )
 
 
 def dropout_arrays(query: Any, rate: Any, seed: Any, offset: Any) -> dict[str, Any]:

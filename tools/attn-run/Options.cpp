@@ -136,7 +136,8 @@ struct CommandLine {
   cl::opt<std::string> report{
       "report", cl::value_desc("file.json"), cl::cat(proofCategory),
       cl::desc("Write what the simulator counted: bytes per\n"
-               "operand, instructions, conflicts, waits")};
+               "operand, instructions, conflicts, waits; of later\n"
+               "calls of a whole model to file.json.1, ...")};
   cl::opt<std::string> trace{
       "trace", cl::value_desc("file.json"), cl::cat(proofCategory),
       cl::desc("Write a timeline of the kernel's first cluster for\n"

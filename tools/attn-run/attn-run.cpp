@@ -27,6 +27,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <new>
+#include <stdexcept>
 
 using namespace mlir;
 using namespace attn;
@@ -304,7 +306,15 @@ static bool runTool(const Options &options) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  std::set_new_handler(nullptr); // LLVM's own ends the process.
   registerAllAttnPasses();
   Options options = parseOptions(argc, argv);
-  return runTool(options) ? 0 : 1;
+  try {
+    return runTool(options) ? 0 : 1;
+  } catch (const std::bad_alloc &) {
+    reportError("expected tensors that fit into memory, got larger ones");
+  } catch (const std::length_error &) {
+    reportError("expected tensors that fit into memory, got larger ones");
+  }
+  return 1;
 }

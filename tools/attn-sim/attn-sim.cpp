@@ -23,7 +23,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <sstream>
+#include <stdexcept>
 
 using namespace attn;
 namespace cl = llvm::cl;
@@ -302,7 +304,7 @@ static void removeCommonOptions() {
   }
 }
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   removeCommonOptions();
   CommandLine flags;
   cl::HideUnrelatedOptions(flags.category);
@@ -327,4 +329,14 @@ int main(int argc, char **argv) {
   if (auto error = runtime::checkPtxDigest(*manifest, *ptx))
     return fail(path + ": " + error->message);
   return run(flags, *manifest, *ptx);
+}
+
+int main(int argc, char **argv) {
+  try {
+    return runTool(argc, argv);
+  } catch (const std::bad_alloc &) {
+    return fail("expected tensors that fit into memory, got larger ones");
+  } catch (const std::length_error &) {
+    return fail("expected tensors that fit into memory, got larger ones");
+  }
 }

@@ -218,6 +218,31 @@ struct ConvertNormalize : OpRewritePattern<NormalizeOp> {
   }
 };
 
+struct ConvertRepair : OpRewritePattern<RepairOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(RepairOp op,
+                                PatternRewriter &rewriter) const override {
+    auto choose = [&](Value own, Value whole) {
+      return elementwise(
+          rewriter, op.getLoc(), {own, whole, op.getLse()},
+          cast<RankedTensorType>(own.getType()),
+          [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+            Value below = arith::ConstantOp::create(
+                b, l,
+                b.getFloatAttr(args[2].getType(),
+                               op.getBelow().convertToDouble()));
+            Value isBelow = arith::CmpFOp::create(
+                b, l, arith::CmpFPredicate::OLT, args[2], below);
+            return arith::SelectOp::create(b, l, isBelow, args[1], args[0]);
+          });
+    };
+    rewriter.replaceOp(op, {choose(op.getOutput(), op.getWhole()),
+                            choose(op.getLse(), op.getWholeLse())});
+    return success();
+  }
+};
+
 struct ConvertMerge : OpRewritePattern<MergeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -280,7 +305,7 @@ void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns) {
   patterns
       .add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
            ConvertBackwardDelta, ConvertBackwardScatter, ConvertBackwardStep,
-           ConvertBackwardSum, ConvertNormalize, ConvertMerge>(
+           ConvertBackwardSum, ConvertNormalize, ConvertRepair, ConvertMerge>(
           patterns.getContext());
 }
 
@@ -295,7 +320,7 @@ struct ConvertAttnToLinalgPass
     getOperation()->walk([&](Operation *op) {
       if (isa<AttentionOp, OnlineAttentionOp, AttentionBackwardOp,
               BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,
-              NormalizeOp, MergeOp>(op))
+              NormalizeOp, RepairOp, MergeOp>(op))
         ++numConverted;
     });
     RewritePatternSet patterns(&getContext());

@@ -151,8 +151,7 @@ void attn::buildSmallCacheProgram(OpBuilder &builder, TiledBackward &backward,
   BackwardNest &queries = backward.nests.front();
   BackwardStepOp step = queries.steps.front();
   BackwardChunks chunks(queries);
-  LaunchProgram &program =
-      backward.program.emplace(builder, queries.attention, name);
+  LaunchProgram &program = backward.program.emplace(builder, queries.attention);
   RoundSizes e(program, chunks);
   Round round(e,
               program.beginRounds(e.groups.ceilDiv(e.perRound) * e.perGroup));

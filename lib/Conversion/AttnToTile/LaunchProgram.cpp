@@ -133,11 +133,12 @@ static Value createOperand(ImplicitLocOpBuilder &builder,
 }
 
 LaunchProgram::LaunchProgram(OpBuilder &outside,
-                             const TiledAttention &attention, StringRef name)
+                             const TiledAttention &attention)
     : known(attention.operands) {
   scf::ForallOp forall = attention.forall;
+  auto function = forall->getParentOfType<FunctionOpInterface>();
   program = launch::ProgramOp::create(
-      outside, forall.getLoc(), name, attention.semantics,
+      outside, forall.getLoc(), function.getName(), attention.semantics,
       APFloat(attention.scale), attention.deterministic, attention.schedule);
   builder = std::make_unique<ImplicitLocOpBuilder>(forall.getLoc(),
                                                    outside.getContext());

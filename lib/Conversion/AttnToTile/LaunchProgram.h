@@ -68,9 +68,9 @@ public:
     bool isPrologue = false;
   };
 
-  /// A program without launches at the builder's insertion point.
-  LaunchProgram(mlir::OpBuilder &builder, const TiledAttention &attention,
-                llvm::StringRef name);
+  /// A program without launches at the builder's insertion point, with the name
+  /// of the attention's function.
+  LaunchProgram(mlir::OpBuilder &builder, const TiledAttention &attention);
 
   Size constant(int64_t number);
   /// The size of an operand's dimension.

@@ -89,7 +89,7 @@ static void addStatistics(LaunchProgram &program, TiledAttention &attention,
 LaunchProgram attn::getSmallCacheProgram(OpBuilder &builder,
                                          TiledAttention &attention,
                                          StringRef name) {
-  LaunchProgram program(builder, attention, name);
+  LaunchProgram program(builder, attention);
   SmallCacheSizes e(program, attention.schedule);
   Size iteration = program.beginRounds(e.tiles.ceilDiv(e.chunkTiles));
   addPrologue(program, attention, name);

@@ -104,7 +104,7 @@ static void addOperands(TiledBackward &backward) {
 //===----------------------------------------------------------------------===//
 
 /// The type of a vector for each head, with whole tiles of `tileM` rows.
-static tile::GlobalType getRowType(BackwardStepOp step, int64_t tileM) {
+static tile::GlobalType getRowVectorType(BackwardStepOp step, int64_t tileM) {
   auto lse = cast<RankedTensorType>(getSource(step.getLse()).getType());
   SmallVector<int64_t> shape(lse.getShape());
   if (!lse.isDynamicDim(kSequence))
@@ -119,14 +119,14 @@ static SmallVector<Size> getRowSizes(LaunchProgram &program, int64_t tileM) {
 
 void attn::addRowView(LaunchProgram &program, BackwardStepOp step,
                       StringRef name, int64_t tileM) {
-  program.addWorkspace({name.str(), getRowType(step, tileM)},
+  program.addWorkspace({name.str(), getRowVectorType(step, tileM)},
                        getRowSizes(program, tileM));
 }
 
 /// dQ in f32 [B, Hq, M, D], with whole tiles of `tileM` rows.
 static void addSumsView(LaunchProgram &program, BackwardStepOp step,
                         int64_t tileM, int64_t columns) {
-  tile::GlobalType rows = getRowType(step, tileM);
+  tile::GlobalType rows = getRowVectorType(step, tileM);
   SmallVector<int64_t> shape(rows.getShape());
   shape.push_back(columns);
   SmallVector<Size> sizes = getRowSizes(program, tileM);
@@ -156,7 +156,7 @@ static void addNestKernel(LaunchProgram &program, BackwardNest &nest) {
 
 void TiledBackward::buildProgram(OpBuilder &builder, StringRef name) {
   BackwardNest &first = nests.front();
-  program.emplace(builder, first.attention, name);
+  program.emplace(builder, first.attention);
   addPrologue(*program, first.attention, name);
   if (isFused())
     addRowKernel(*program, first, name + "_delta");

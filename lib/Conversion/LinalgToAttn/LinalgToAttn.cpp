@@ -37,7 +37,8 @@ static void remarkFiniteMask(Operation *op, double value) {
   emitRemark(op->getLoc())
       << "mask value " << value
       << " is finite and a row may have every key masked: kept as "
-         "a change of the score, no key is skipped";
+         "a change of the score; kernels of a GPU skip hidden keys, and "
+         "compute such rows again";
 }
 
 /// Tries one side of `op` as the weights. Merged loops are found on the way:

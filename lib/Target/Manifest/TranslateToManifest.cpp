@@ -287,6 +287,7 @@ std::string ManifestBuilder::getSemantics() {
       results[operand.getName()] = *operand.getResultNumber();
   }
   json::Value fields = json::Object{
+      {"function", program.getName()},
       {"op", program.getSemantics()},
       {"scale", program.getScale().convertToDouble()},
       {"lse_base", "e"},

@@ -214,11 +214,16 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """torch.nn.functional.scaled_dot_product_attention: query [..., Hq, M, D], key [..., Hkv, N, D], value [..., Hkv, N, Dv].
 
-    is_causal is aligned to the top left. A row whose every key is masked gives 0, not NaN. What dropout drops follows from
-    torch's generator, though not as it does in torch.
+    Leading dimensions broadcast, and a single key head serves all query heads. Under torch.autocast tensors are of its
+    type. is_causal is aligned to the top left. A row whose every key is masked gives 0, not NaN. What dropout drops
+    follows from torch's generator, though not as it does in torch.
     """
     check_arguments(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa)
-    lead = query.shape[:-3]
+    query, key, value, attn_mask = as_autocast(query, key, value, attn_mask)
+    lead = torch.broadcast_shapes(*(t.shape[:-3] for t in (query, key, value)))
+    query, key, value = (t.expand(*lead, *t.shape[-3:]) if t.shape[:-3] != lead else t for t in (query, key, value))
+    if not enable_gqa and value.dim() > 2 and value.shape[-3] != key.shape[-3]:
+        value = value.expand(*lead, *key.shape[-3:-2], *value.shape[-2:])
     q, k, v = (with_rank_4(t) for t in (query, key, value))
     bias = mask = None
     if attn_mask is not None:
@@ -230,6 +235,16 @@ def scaled_dot_product_attention(
     random = random_of(query, dropout_p)
     output, _ = attention_op(q, k, v, bias, mask, None, causal, [], 0.0, scale, dropout_p, random)
     return output.reshape(*query.shape[:-1], value.shape[-1])
+
+
+def as_autocast(query: Tensor, *others: Optional[Tensor]) -> list[Any]:
+    """The tensors as torch's own function has them under torch.autocast, which leaves float64 and masks of bool alone."""
+    tensors, device = [query, *others], query.device.type
+    if not torch.is_autocast_enabled(device):
+        return tensors
+    dtype = torch.get_autocast_dtype(device)
+    cast = (torch.float16, torch.bfloat16, torch.float32)
+    return [t.to(dtype) if t is not None and t.dtype in cast else t for t in tensors]
 
 
 def check_tensors(**tensors: Any):
@@ -254,10 +269,11 @@ def check_arguments(query: Tensor, key: Tensor, value: Tensor, attn_mask, dropou
     for name, t in (("query", query), ("key", key), ("value", value)):
         if t.dim() != query.dim() or t.dim() < 2:
             raise BindingError(f"{name}: expected rank {max(query.dim(), 2)}, got {t.dim()}")
-        if t.shape[:-3] != query.shape[:-3]:
-            raise BindingError(f"{name}: expected batch dims {tuple(query.shape[:-3])}, got {tuple(t.shape[:-3])}")
-    heads = [t.shape[-3] if t.dim() > 2 else 1 for t in (query, key)]
-    if not gqa and heads[0] != heads[1]:
+    batches = [tuple(t.shape[:-3]) for t in (query, key, value)]
+    if any(len({size for size in sizes if size != 1}) > 1 for sizes in zip(*batches)):
+        raise BindingError(f"expected batch dims that broadcast, got {batches[0]}, {batches[1]} and {batches[2]}")
+    heads = [t.shape[-3] if t.dim() > 2 else 1 for t in (query, key, value)]
+    if not gqa and any(got not in (1, heads[0]) for got in heads):
         raise BindingError(f"expected {heads[0]} key heads, or enable_gqa, got {heads[1]}")
     if attn_mask is not None and attn_mask.dtype not in (torch.bool, *(t.dtype for t in (query,)), torch.float32):
         raise BindingError(f"attn_mask: expected dtype bool, float32 or {query.dtype}, got {attn_mask.dtype}")

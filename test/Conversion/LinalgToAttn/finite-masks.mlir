@@ -44,7 +44,7 @@ func.func @empty_rows(%q: tensor<2x3x20x16xf32>, %k: tensor<2x3x10x16xf32>, %v: 
   %p = linalg.softmax dimension(3) ins(%x : tensor<2x3x20x10xf32>) outs(%es : tensor<2x3x20x10xf32>) -> tensor<2x3x20x10xf32>
   %eo = tensor.empty() : tensor<2x3x20x8xf32>
   %o0 = linalg.fill ins(%zero : f32) outs(%eo : tensor<2x3x20x8xf32>) -> tensor<2x3x20x8xf32>
-  // expected-remark@below {{mask value -3.402823e+38 is finite and a row may have every key masked: kept as a change of the score, no key is skipped}}
+  // expected-remark@below {{mask value -3.402823e+38 is finite and a row may have every key masked: kept as a change of the score; kernels of a GPU skip hidden keys, and compute such rows again}}
   %o = linalg.generic {indexing_maps = [#p, #v, #o], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%p, %v : tensor<2x3x20x10xf32>, tensor<2x3x10x8xf32>) outs(%o0 : tensor<2x3x20x8xf32>) {
   ^bb0(%a: f32, %b: f32, %acc: f32):
     %m = arith.mulf %a, %b : f32
@@ -91,7 +91,7 @@ func.func @unknown_rows(%q: tensor<2x3x10x16xf32>, %k: tensor<2x3x20x16xf32>, %v
   %p = linalg.softmax dimension(3) ins(%x : tensor<2x3x10x20xf32>) outs(%es : tensor<2x3x10x20xf32>) -> tensor<2x3x10x20xf32>
   %eo = tensor.empty() : tensor<2x3x10x8xf32>
   %o0 = linalg.fill ins(%zero : f32) outs(%eo : tensor<2x3x10x8xf32>) -> tensor<2x3x10x8xf32>
-  // expected-remark@below {{mask value -3.402823e+38 is finite and a row may have every key masked: kept as a change of the score, no key is skipped}}
+  // expected-remark@below {{mask value -3.402823e+38 is finite and a row may have every key masked: kept as a change of the score; kernels of a GPU skip hidden keys, and compute such rows again}}
   %o = linalg.generic {indexing_maps = [#p, #v, #o], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%p, %v : tensor<2x3x10x20xf32>, tensor<2x3x20x8xf32>) outs(%o0 : tensor<2x3x10x8xf32>) {
   ^bb0(%a: f32, %b: f32, %acc: f32):
     %m = arith.mulf %a, %b : f32

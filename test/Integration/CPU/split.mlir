@@ -1,7 +1,8 @@
-// Two attentions over halves of the keys, merged; layouts around an attention;
+// Two attentions over halves of the keys, merged; rows of one attention in another; layouts around an attention;
 // f64; a captured value computed outside: against float64.
 
 // RUN: attn-run %s --function split --shape M=17 --random 1 --verify
+// RUN: attn-run %s --function repair --shape M=70 --random 1 --verify
 // RUN: attn-run %s --function bnhd --shape arg0=2x65x4x16,arg1=2x17x2x16,arg2=2x17x2x16 --random 2 --verify
 // RUN: attn-run %s --function wide --random 3 --verify
 // RUN: attn-run %s --function limit --shape M=64,N=65 --random 4 --verify
@@ -21,6 +22,20 @@ func.func @split(%q: tensor<1x4x?x16xf16>, %k0: tensor<1x4x40x16xf16>,
       lses(%l0, %l1 : tensor<1x4x?xf32>, tensor<1x4x?xf32>)
       -> tensor<1x4x?x16xf32>, tensor<1x4x?xf32>
   return %o, %l : tensor<1x4x?x16xf32>, tensor<1x4x?xf32>
+}
+
+// A window that ends before the keys begin hides the last rows.
+func.func @repair(%q: tensor<1x4x?x16xf16>, %k: tensor<1x4x40x16xf16>, %v: tensor<1x4x40x16xf16>)
+    -> (tensor<1x4x?x16xf16>, tensor<1x4x?xf32>) {
+  %o, %l = attn.attention %q, %k, %v mask_mod sliding_window(8, 8)
+      : tensor<1x4x?x16xf16>, tensor<1x4x40x16xf16>, tensor<1x4x40x16xf16>
+      -> tensor<1x4x?x16xf16>, tensor<1x4x?xf32>
+  %w, %wl = attn.attention %q, %k, %v
+      : tensor<1x4x?x16xf16>, tensor<1x4x40x16xf16>, tensor<1x4x40x16xf16>
+      -> tensor<1x4x?x16xf16>, tensor<1x4x?xf32>
+  %r, %rl = attn.repair %o, %l by %w, %wl below(-100.0)
+      : tensor<1x4x?x16xf16>, tensor<1x4x?xf32>
+  return %r, %rl : tensor<1x4x?x16xf16>, tensor<1x4x?xf32>
 }
 
 func.func @bnhd(%q: tensor<2x?x4x16xf16>, %k: tensor<2x?x2x16xf16>,

@@ -33,7 +33,7 @@ int main(int, char **argv) {
     for (int i = 0; i < count; ++i) {
       int64_t rows = 128 * (1 + i % shapes); // an even number of CTAs
       failures += !programs[device]->launch(
-          {{{2, rows, 64}, {}, 0x10000}, {{2, rows}, {}, 0x20000}});
+          {{{2, rows, 64}, {}, 0x10000}, {{2, rows}, {}, 0x10000000}});
     }
     return failures;
   });

@@ -109,6 +109,26 @@ TEST_F(Binding, OtherErrors) {
   EXPECT_EQ(bindError(), "expected 3 operands, got 2");
 }
 
+TEST_F(Binding, OutputsHaveMemoryOfTheirOwn) {
+  const uint64_t bytes = 2 * 8 * 300 * 128 * 2;
+  operands[0]->address = 1 << 20;
+  operands[2] = OperandBinding{{2, 8, 300, 128}, {}, 1 << 20};
+  std::string fault = "operand output: expected memory of its own, got that of "
+                      "operand query";
+  EXPECT_EQ(bindError(), fault);
+  operands[2]->address = (1 << 20) + bytes - 16;
+  EXPECT_EQ(bindError(), fault);
+  operands[2]->address = (1 << 20) + bytes;
+  EXPECT_TRUE(bool(bindOperands(manifest, operands)));
+  // Rows of one tensor between those of the other; both at one place are not.
+  for (auto *operand : {&operands[0], &operands[2]})
+    (*operand)->strides = {2 * 8 * 300 * 128, 2 * 300 * 128, 2 * 128, 1};
+  operands[2]->address = (1 << 20) + 128 * 2;
+  EXPECT_TRUE(bool(bindOperands(manifest, operands)));
+  operands[2]->address = 1 << 20;
+  EXPECT_EQ(bindError(), fault);
+}
+
 TEST_F(Binding, EmptyProblem) {
   operands[0]->shape[2] = 0;
   Result<BoundProblem> problem = bindOperands(manifest, operands);

@@ -185,12 +185,20 @@ LogicalResult attn::verifySignature(Operation *op, StringRef name,
   return success();
 }
 
-/// attention_c12: what a region does is free of side effects.
+/// attention_c12: what a region does is free of side effects, and computes
+/// scalars.
 LogicalResult attn::verifyPure(StringRef name, Region &region) {
-  for (Operation &inner : region.front().without_terminator())
+  for (Operation &inner : region.front().without_terminator()) {
     if (!isMemoryEffectFree(&inner))
       return inner.emitOpError()
              << "expected ops in " << name << " to be free of side effects";
+    for (Type type : inner.getResultTypes())
+      if (!type.isIntOrIndexOrFloat() &&
+          !inner.hasTrait<OpTrait::ConstantLike>())
+        return inner.emitOpError()
+               << "expected ops in " << name << " to compute scalars, got "
+               << type << ": compute it outside";
+  }
   return success();
 }
 
@@ -353,6 +361,18 @@ LogicalResult NormalizeOp::verify() {
     return emitOpError() << "expected lse to have the type of max, "
                          << getMax().getType() << ", got "
                          << getLse().getType();
+  return success();
+}
+
+LogicalResult RepairOp::verify() {
+  // repair_c2
+  ArrayRef<int64_t> rows =
+      cast<ShapedType>(getOutput().getType()).getShape().drop_back();
+  if (failed(verifyCompatibleShape(
+          rows, cast<ShapedType>(getLse().getType()).getShape())))
+    return emitOpError() << "expected lse to have the rows of output, got "
+                         << getLse().getType() << " and "
+                         << getOutput().getType();
   return success();
 }
 

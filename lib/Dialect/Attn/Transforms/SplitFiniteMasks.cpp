@@ -57,10 +57,14 @@ public:
   double getBound() const { return bound; }
 
 private:
+  /// `kept` where `visible`, else a score of `hidden`.
+  struct Choice {
+    Value visible, kept;
+    double hidden;
+  };
+  std::optional<Choice> getChoice(arith::SelectOp op);
   bool peel(OpOperand &use, double mostHidden);
-  Value getCondition(Value summand);
-  Value both(Value a, Value b);
-  void raiseBound(double to) { bound = std::max(bound, to); }
+  Value peelSum(arith::AddFOp sum);
 
   Block &mod;
   OpBuilder builder;
@@ -68,12 +72,6 @@ private:
   double bound = -std::numeric_limits<double>::infinity();
 };
 } // namespace
-
-Value MaskPeeler::both(Value a, Value b) {
-  if (!a || !b)
-    return a ? a : b;
-  return arith::AndIOp::create(builder, a.getLoc(), a, b);
-}
 
 /// True if `value` depends on the score that the region is given.
 static bool dependsOnScore(Value value, Block &mod) {
@@ -86,75 +84,64 @@ static bool dependsOnScore(Value value, Block &mod) {
          });
 }
 
-/// When a summand that is 0 or hides the pair is 0; null if it is something
-/// else.
-Value MaskPeeler::getCondition(Value summand) {
-  if (auto choice = summand.getDefiningOp<arith::SelectOp>()) {
-    std::optional<double> yes = getNumber(choice.getTrueValue());
-    std::optional<double> no = getNumber(choice.getFalseValue());
-    if (!yes || !no)
-      return Value();
-    if (*yes == 0 && *no <= kHiddenSummand)
-      return choice.getCondition();
-    if (*no != 0 || *yes > kHiddenSummand)
-      return Value();
-    Value one = arith::ConstantIntOp::create(builder, choice.getLoc(), 1, 1);
-    return arith::XOrIOp::create(builder, choice.getLoc(),
-                                 choice.getCondition(), one);
-  }
-  auto sum = summand.getDefiningOp<arith::AddFOp>();
-  if (!sum)
-    return Value();
-  Value a = getCondition(sum.getLhs());
-  Value b = a ? getCondition(sum.getRhs()) : Value();
-  return b ? both(a, b) : Value();
+std::optional<MaskPeeler::Choice> MaskPeeler::getChoice(arith::SelectOp op) {
+  if (dependsOnScore(op.getCondition(), mod))
+    return std::nullopt;
+  if (std::optional<double> hidden = getNumber(op.getFalseValue());
+      hidden && *hidden <= kHiddenScore)
+    return Choice{op.getCondition(), op.getTrueValue(), *hidden};
+  std::optional<double> hidden = getNumber(op.getTrueValue());
+  if (!hidden || *hidden > kHiddenScore)
+    return std::nullopt;
+  Value one = arith::ConstantIntOp::create(builder, op.getLoc(), 1, 1);
+  Value visible =
+      arith::XOrIOp::create(builder, op.getLoc(), op.getCondition(), one);
+  return Choice{visible, op.getFalseValue(), *hidden};
 }
 
-/// Replaces `use` by the score without its outermost mask, if it has one that
-/// is understood, and whose value is at most `mostHidden` where it takes the
-/// place of a score.
+/// Takes masks off the summands of `sum`, to which others add; returns what is
+/// left of it, or null if there is none.
+Value MaskPeeler::peelSum(arith::AddFOp sum) {
+  bool isPeeled = false;
+  for (OpOperand &summand : sum->getOpOperands())
+    while (peel(summand, kHiddenSummand))
+      isPeeled = true;
+  if (!isPeeled)
+    return Value();
+  for (unsigned i : {0, 1})
+    if (matchPattern(sum->getOperand(i), m_AnyZeroFloat()))
+      return sum->getOperand(1 - i);
+  return sum.getResult();
+}
+
+/// Takes the outermost mask off `use`, the score or a summand, if its value for
+/// hidden pairs is at most `mostHidden`.
 bool MaskPeeler::peel(OpOperand &use, double mostHidden) {
   Operation *op = use.get().getDefiningOp();
   if (!op || op->getBlock() != &mod)
     return false;
-  if (auto choice = dyn_cast<arith::SelectOp>(op)) {
-    bool hidesFalse = getNumber(choice.getFalseValue()).has_value();
-    std::optional<double> hidden =
-        getNumber(hidesFalse ? choice.getFalseValue() : choice.getTrueValue());
-    if (!hidden || *hidden > mostHidden ||
-        dependsOnScore(choice.getCondition(), mod))
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    std::optional<Choice> choice = getChoice(select);
+    if (!choice || choice->hidden > mostHidden)
       return false;
-    Value visible = choice.getCondition();
-    if (!hidesFalse) {
-      Value one = arith::ConstantIntOp::create(builder, op->getLoc(), 1, 1);
-      visible = arith::XOrIOp::create(builder, op->getLoc(), visible, one);
-    }
-    conditions.push_back(visible);
-    raiseBound(*hidden / 2);
-    use.set(hidesFalse ? choice.getTrueValue() : choice.getFalseValue());
+    conditions.push_back(choice->visible);
+    bound = std::max(bound, std::max(choice->hidden, kHiddenSummand) / 2);
+    use.set(choice->kept);
     return true;
   }
   auto sum = dyn_cast<arith::AddFOp>(op);
-  if (!sum)
+  if (!sum || !sum->hasOneUse())
     return false;
-  for (auto [score, summand] : {std::pair(sum.getLhs(), sum.getRhs()),
-                                std::pair(sum.getRhs(), sum.getLhs())}) {
-    Value condition = getCondition(summand);
-    if (!condition || dependsOnScore(condition, mod))
-      continue;
-    conditions.push_back(condition);
-    raiseBound(kHiddenSummand / 2);
-    use.set(score);
-    return true;
-  }
-  // A mask may be under a summand that is none, which adds to its value, too.
-  return sum->hasOneUse() && (peel(sum.getLhsMutable(), kHiddenSummand) ||
-                              peel(sum.getRhsMutable(), kHiddenSummand));
+  Value left = peelSum(sum);
+  if (left)
+    use.set(left);
+  return static_cast<bool>(left);
 }
 
 void MaskPeeler::run() {
-  while (peel(mod.getTerminator()->getOpOperand(0), kHiddenScore))
-    builder.setInsertionPoint(mod.getTerminator());
+  OpOperand &score = mod.getTerminator()->getOpOperand(0);
+  while (peel(score, kHiddenScore))
+    continue;
 }
 
 //===----------------------------------------------------------------------===//

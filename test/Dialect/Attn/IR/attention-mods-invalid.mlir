@@ -126,3 +126,19 @@ func.func @f(%q: tensor<1x2x4x8xf32>) {
       -> tensor<1x2x4x8xf32>
   return
 }
+
+// -----
+
+// attention_c12
+func.func @tensors(%q: tensor<1x2x96x64xf16>, %t: tensor<2xf32>) {
+  %c0 = arith.constant 0 : index
+  %o = attn.attention %q, %q, %q
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        // expected-error @+1 {{expected ops in score_mod to compute scalars, got 'tensor<2xf32>': compute it outside}}
+        %x = arith.addf %t, %t : tensor<2xf32>
+        %y = tensor.extract %x[%c0] : tensor<2xf32>
+        %r = arith.addf %s, %y : f32
+        attn.yield %r : f32
+      } : tensor<1x2x96x64xf16>, tensor<1x2x96x64xf16>, tensor<1x2x96x64xf16> -> tensor<1x2x96x64xf16>
+  return
+}

@@ -62,9 +62,14 @@ func.func @f(%q: tensor<1x4x8x16xf16>, %k: tensor<1x2x6x16xf16>, %v: tensor<1x2x
 // attention_backward_c6
 func.func @f(%q: tensor<1x4x8x16xf16>, %k: tensor<1x2x6x16xf16>, %v: tensor<1x2x6x8xf16>, %o: tensor<1x4x8x8xf16>, %lse: tensor<1x4x8xf32>, %do: tensor<1x4x8x8xf16>, %t0: tensor<4xf32>) {
   %d:4 = attn.attention_backward %q, %k, %v output(%o : tensor<1x4x8x8xf16>) lse(%lse : tensor<1x4x8xf32>) d_output(%do : tensor<1x4x8x8xf16>) captures(%t0 : tensor<4xf32>) score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
-        // expected-error @+1 {{expected score_mod to read a tensor whose gradient is asked for by tensor.extract}}
-        %u = arith.addf %t0, %t0 : tensor<4xf32>
-        %t = tensor.extract %u[%h] : tensor<4xf32>
+        %causal = arith.cmpi sle, %j, %i : index
+        %t = scf.if %causal -> f32 {
+          // expected-error @+1 {{expected score_mod to read a tensor whose gradient is asked for by tensor.extract}}
+          %u = tensor.extract %t0[%h] : tensor<4xf32>
+          scf.yield %u : f32
+        } else {
+          scf.yield %s : f32
+        }
         %r = arith.addf %s, %t : f32
         attn.yield %r : f32
       }
@@ -111,9 +116,9 @@ func.func @f(%q: tensor<1x4x8x16xf16>, %k: tensor<1x2x6x16xf16>, %v: tensor<1x2x
 func.func @f(%q: tensor<1x4x8x16xf16>, %k: tensor<1x2x6x16xf16>, %v: tensor<1x2x6x8xf16>, %o: tensor<1x4x8x8xf16>, %lse: tensor<1x4x8xf32>, %do: tensor<1x4x8x8xf16>, %t0: tensor<4xf32>) {
   %d:4 = attn.attention_backward %q, %k, %v output(%o : tensor<1x4x8x8xf16>) lse(%lse : tensor<1x4x8xf32>) d_output(%do : tensor<1x4x8x8xf16>) captures(%t0 : tensor<4xf32>) score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
         %t = tensor.extract %t0[%h] : tensor<4xf32>
-        // expected-error @+1 {{'vector.broadcast' op cannot be differentiated: expected a float op of arith or math on scalars where the result depends on the score or on a captured tensor whose gradient is asked for}}
-        %w = vector.broadcast %t : f32 to vector<2xf32>
-        %e = vector.extract %w[0] : f32 from vector<2xf32>
+        // expected-error @+1 {{'arith.bitcast' op cannot be differentiated: expected a float op of arith or math on scalars where the result depends on the score or on a captured tensor whose gradient is asked for}}
+        %w = arith.bitcast %t : f32 to i32
+        %e = arith.bitcast %w : i32 to f32
         %r = arith.addf %s, %e : f32
         attn.yield %r : f32
       }

@@ -186,3 +186,11 @@ func.func private @f() attributes {s = #attn.schedule<tile_m = 64, warps = 21474
 
 // expected-error @+1 {{expected tile_n to be positive, or 0 for not chosen, got -8}}
 func.func private @f() attributes {s = #attn.schedule<tile_m = 64, tile_n = -8>}
+
+// -----
+
+func.func @repair_c2(%o: tensor<1x2x96x64xf16>, %lse: tensor<1x2x90xf32>) {
+  // expected-error @+1 {{expected lse to have the rows of output, got 'tensor<1x2x90xf32>' and 'tensor<1x2x96x64xf16>'}}
+  %r:2 = attn.repair %o, %lse by %o, %lse below(-5000.0) : tensor<1x2x96x64xf16>, tensor<1x2x90xf32>
+  return
+}

@@ -49,7 +49,7 @@ func.func @added(%q: !q, %pad: tensor<1x96xi1>) -> !q {
 // CHECK: %[[VISIBLE:.*]] = arith.xori %[[HIDDEN]], %true
 // CHECK: attn.yield %[[VISIBLE]]
 // CHECK: %[[W:.*]], %[[WL:.*]] = attn.attention
-// CHECK: %[[R:.*]], %[[RL:.*]] = attn.repair %[[O]], %[[L]] by %[[W]], %[[WL]] below(-1.7{{.*}}E+38)
+// CHECK: %[[R:.*]], %[[RL:.*]] = attn.repair %[[O]], %[[L]] by %[[W]], %[[WL]] below(-8.5{{.*}}E+37)
 // CHECK: return %[[R]], %[[RL]]
 func.func @chosen(%q: !q) -> (!q, !lse) {
   %value = arith.constant -3.40282347e+38 : f32
@@ -110,6 +110,33 @@ func.func @two(%q: !q) -> !q {
         %np = arith.addf %n, %p : f32
         %t = arith.addf %m, %s : f32
         %r = arith.addf %np, %t : f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q
+  return %o : !q
+}
+
+// -----
+
+!q = tensor<1x2x96x64xf16>
+
+// A summand of visible pairs: ALiBi, a bias.
+// CHECK-LABEL: func @summand
+// CHECK: attn.attention %arg0, %arg0, %arg0 score_mod (%[[S:.*]]: f32, {{.*}}, %[[J:.*]]: index) {
+// CHECK-NEXT: %[[JI:.*]] = arith.index_cast %[[J]]
+// CHECK-NEXT: %[[JF:.*]] = arith.sitofp %[[JI]]
+// CHECK-NEXT: %[[R:.*]] = arith.addf %[[S]], %[[JF]]
+// CHECK-NEXT: attn.yield %[[R]]
+// CHECK-NEXT: } mask_mod
+// CHECK: attn.repair
+func.func @summand(%q: !q) -> !q {
+  %lowest = arith.constant -3.40282347e+38 : f32
+  %o = attn.attention %q, %q, %q
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %hidden = arith.cmpi sgt, %j, %i : index
+        %ji = arith.index_cast %j : index to i32
+        %jf = arith.sitofp %ji : i32 to f32
+        %t = arith.select %hidden, %lowest, %jf : f32
+        %r = arith.addf %s, %t : f32
         attn.yield %r : f32
       } : !q, !q, !q -> !q
   return %o : !q

@@ -335,6 +335,7 @@ def RepairOp : Attn_Op<"repair", [
     $output `,` $lse `by` $whole `,` $wholeLse `below` `(` $below `)`
     attr-dict `:` type($output) `,` type($lse)
   }];
+  let hasVerifier = 1;
 }
 
 // attention_backward and its tiles.

@@ -478,9 +478,8 @@ def SplitFiniteMasksPass
 
     - `select(visible, s, c)` with c at or below -1000: rows whose LSE is not
       above half of it are repaired;
-    - `s + select(visible, 0, c)` with c at or below half of the lowest f32, and
-      sums of several such terms: hidden scores are taken to be below a quarter
-      of it.
+    - `s + select(visible, t, c)` with c at or below half of the lowest f32, and
+      sums of several such terms: s and t are taken to be below a quarter of it.
 
     An attention with a sink needs no repair: the sink has all weight in a row
     that sees no key, with finite masks as without. One that has a mask_mod, more

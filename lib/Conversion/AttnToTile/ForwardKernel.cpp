@@ -1,0 +1,404 @@
+//===- ForwardKernel.cpp - The kernel of a tiled attention ------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Walks the nest of a tiled attention (docs/Forms.md). The scf.forall becomes
+// the grid, key loops stay loops, slices become tile loads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ForwardKernel.h"
+
+#include "KernelScope.h"
+#include "OnlineStep.h"
+#include "Prologue.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+
+/// Builds the kernel of one tiled attention.
+class KernelBuilder : KernelScope {
+public:
+  KernelBuilder(OpBuilder &builder, TiledAttention &attention)
+      : KernelScope(builder, attention) {}
+
+  LogicalResult build(StringRef name);
+
+private:
+  void mapTile(Value tile, Value head, Value batch);
+  FailureOr<Value> getExtent(unsigned loop);
+  void exitUnlessNeeded();
+  template <typename OpTy>
+  Value create(Value a, Value b) {
+    return OpTy::create(builder, attention.forall.getLoc(), a, b);
+  }
+  LogicalResult mapOrderedGrid(TileOrder order);
+  LogicalResult mapGrid();
+  LogicalResult mapPersistentGrid();
+  LogicalResult convertBlock(Block &block);
+  LogicalResult convertLoop(scf::ForOp loop);
+  LogicalResult convertStep(OnlineAttentionOp step);
+  void convertNormalize(NormalizeOp op);
+  void convertStores(scf::InParallelOp op);
+  FailureOr<Value> getQuery();
+  FragmentState getState(ValueRange state);
+  void setState(ValueRange results, ArrayRef<Value> fragments);
+
+  Value query;
+  Value firstColumn; ///< of this CTA's slice of V and O; null without dv-split
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The grid
+//===----------------------------------------------------------------------===//
+
+/// Maps the tile that is number `tile` among the row tiles, and for each the
+/// slices of V and O, of a head, or with pack_gqa of a group of heads.
+void KernelBuilder::mapTile(Value tile, Value head, Value batch) {
+  Location loc = attention.forall.getLoc();
+  if (attention.getDvSlices() > 1) {
+    Value slices = constant(attention.getDvSlices());
+    Value slice = arith::RemUIOp::create(builder, loc, tile, slices);
+    tile = arith::DivUIOp::create(builder, loc, tile, slices);
+    firstColumn = arith::MulIOp::create(builder, loc, slice,
+                                        constant(attention.getTileDv()));
+  }
+  Value row = arith::MulIOp::create(builder, loc, tile,
+                                    constant(attention.getTilePositions()));
+  if (int64_t heads = attention.getTileHeads(); heads > 1)
+    head = arith::MulIOp::create(builder, loc, head, constant(heads));
+  values.map(attention.forall.getInductionVars(),
+             ArrayRef<Value>{batch, head, row});
+}
+
+/// The batches, heads or rows of the problem.
+FailureOr<Value> KernelBuilder::getExtent(unsigned loop) {
+  OpFoldResult size = attention.forall.getMixedUpperBound()[loop];
+  if (auto value = dyn_cast<Value>(size))
+    return materialize(value);
+  return constant(*getConstantIntValue(size));
+}
+
+/// A CTA for each tile, in the order that a prologue has found. Grid: x = tiles
+/// of a batch or of all; y = query heads, or groups of them; z = what is left
+/// of the batches.
+LogicalResult KernelBuilder::mapOrderedGrid(TileOrder order) {
+  Location loc = attention.prologue[order.prologue].op->getLoc();
+  auto divide = [&](Value a, Value b) {
+    return std::pair<Value, Value>(arith::DivUIOp::create(builder, loc, a, b),
+                                   arith::RemUIOp::create(builder, loc, a, b));
+  };
+  Value slices = constant(attention.getDvSlices());
+  auto [place, slice] = divide(getBlockId(gpu::Dimension::x), slices);
+  Value number = tile::ExtractOp::create(
+      builder, loc, builder.getI32Type(), prologueViews[order.prologue].back(),
+      Value(arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                       place)));
+  Value tile =
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number);
+  Value batch = getBlockId(gpu::Dimension::z);
+  if (order.isOfBatches) {
+    FailureOr<Value> rows = getExtent(kLoopM);
+    if (failed(rows))
+      return failure();
+    Value tiles = arith::CeilDivUIOp::create(
+        builder, loc, *rows, constant(attention.getTilePositions()));
+    std::tie(batch, tile) = divide(tile, tiles);
+  }
+  tile = arith::AddIOp::create(
+      builder, loc, arith::MulIOp::create(builder, loc, tile, slices), slice);
+  mapTile(tile, getBlockId(gpu::Dimension::y), batch);
+  return success();
+}
+
+/// A CTA for each tile. Grid: x = tiles of a head, the last, which under causal
+/// masks are the longest, first; y = query heads, or groups of them; z = batch.
+LogicalResult KernelBuilder::mapGrid() {
+  std::optional<TileOrder> order = getTileOrder(attention);
+  if (order && !attention.onlyBelow)
+    return mapOrderedGrid(*order);
+  mapTile(getReversedBlockId(), getBlockId(gpu::Dimension::y),
+          getBlockId(gpu::Dimension::z));
+  return success();
+}
+
+/// Ends CTAs whose tile has no row with an LSE below the bound: each warp looks
+/// at all of the tile's.
+void KernelBuilder::exitUnlessNeeded() {
+  Location loc = attention.forall.getLoc();
+  SmallVector<Value> ivs =
+      llvm::map_to_vector(attention.forall.getInductionVars(),
+                          [&](Value iv) { return values.lookup(iv); });
+  Value lse = values.lookup(attention.lse);
+  Value rows = tile::DimOp::create(builder, loc, lse, kSequence);
+  Value last = create<arith::SubIOp>(rows, constant(1));
+  Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
+  Value lane = create<arith::RemUIOp>(thread, constant(kLanes));
+  Value positions = constant(attention.getTilePositions());
+  Value bound = arith::ConstantOp::create(
+      builder, loc, builder.getF32FloatAttr(*attention.onlyBelow));
+  int64_t tileM = attention.schedule.getTileM();
+  Value needed;
+  for (int64_t first = 0; first < tileM; first += kLanes) {
+    Value inTile = create<arith::AddIOp>(lane, constant(first));
+    inTile = create<arith::MinSIOp>(inTile, constant(tileM - 1));
+    Value head = create<arith::AddIOp>(
+        ivs[kLoopH], create<arith::DivUIOp>(inTile, positions));
+    // The last row in place of one past the end.
+    Value row = create<arith::AddIOp>(
+        ivs[kLoopM], create<arith::RemUIOp>(inTile, positions));
+    row = create<arith::MinSIOp>(row, last);
+    SmallVector<Value> at;
+    for (Value index : {ivs[kLoopB], head, row})
+      at.push_back(arith::IndexCastOp::create(builder, loc,
+                                              builder.getI64Type(), index));
+    Value own =
+        tile::ExtractOp::create(builder, loc, builder.getF32Type(), lse, at);
+    Value isBelow = arith::CmpFOp::create(
+        builder, loc, arith::CmpFPredicate::OLT, own, bound);
+    needed = needed ? create<arith::OrIOp>(needed, isBelow) : isBelow;
+  }
+  Value any = gpu::SubgroupReduceOp::create(
+      builder, loc,
+      arith::ExtUIOp::create(builder, loc, builder.getI32Type(), needed),
+      gpu::AllReduceOperation::OR, /*uniform=*/true);
+  Value none =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, any,
+                            arith::ConstantIntOp::create(builder, loc, 0, 32));
+  tile::ExitOp::create(builder, loc, none);
+}
+
+/// A persistent grid: the builder is set into a loop over the tiles of a CTA,
+/// which are the grid's size apart. Neighbours in the grid have neighbouring
+/// tiles of a head, and share its keys and values in L2.
+LogicalResult KernelBuilder::mapPersistentGrid() {
+  Location loc = attention.forall.getLoc();
+  SmallVector<Value> counts; // batch, heads, rows
+  for (unsigned loop : {kLoopB, kLoopH, kLoopM}) {
+    FailureOr<Value> extent = getExtent(loop);
+    if (failed(extent))
+      return failure();
+    counts.push_back(*extent);
+  }
+  // The CTAs of a cluster have tiles of one head.
+  int64_t clusterCtas = attention.getClusterCtas();
+  Value rowTiles = arith::CeilDivUIOp::create(
+      builder, loc, counts[2],
+      constant(clusterCtas * attention.getTilePositions()));
+  if (clusterCtas > 1)
+    rowTiles =
+        arith::MulIOp::create(builder, loc, rowTiles, constant(clusterCtas));
+  if (int64_t heads = attention.getTileHeads(); heads > 1)
+    counts[1] =
+        arith::DivUIOp::create(builder, loc, counts[1], constant(heads));
+  auto times = [&](Value a, Value b) -> Value {
+    return arith::MulIOp::create(builder, loc, a, b);
+  };
+  Value total = times(times(rowTiles, counts[1]), counts[0]);
+  Value ctas = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
+  auto loop = scf::ForOp::create(builder, loc, getBlockId(gpu::Dimension::x),
+                                 total, ctas);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value head =
+      arith::DivUIOp::create(builder, loc, loop.getInductionVar(), rowTiles);
+  mapTile(
+      arith::RemUIOp::create(builder, loc, loop.getInductionVar(), rowTiles),
+      arith::RemUIOp::create(builder, loc, head, counts[1]),
+      arith::DivUIOp::create(builder, loc, head, counts[1]));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles and steps
+//===----------------------------------------------------------------------===//
+
+/// The query as an operand: in registers if the schedule says so, else in
+/// shared memory, from which every mma reads it again.
+FailureOr<Value> KernelBuilder::getQuery() {
+  if (query)
+    return query;
+  OnlineAttentionOp op = attention.first;
+  ScheduleAttr schedule = attention.schedule;
+  int64_t rows = schedule.getTileM(), cols = attention.getPaddedHeadDim();
+  FailureOr<Value> tile = loadSlice(op.getQuery(), rows, cols);
+  if (failed(tile))
+    return failure();
+  query = *tile;
+  auto operandType =
+      tile::FragmentType::get(builder.getContext(), {rows, cols},
+                              getElementTypeOrSelf(op.getQuery().getType()),
+                              tile::FragmentLayout::OperandA);
+  if (getSchedule(schedule).queryInRegisters)
+    query =
+        tile::LoadOperandOp::create(builder, op.getLoc(), operandType, query);
+  return query;
+}
+
+FragmentState KernelBuilder::getState(ValueRange state) {
+  return {values.lookup(state[0]), values.lookup(state[1]),
+          values.lookup(state[2])};
+}
+
+void KernelBuilder::setState(ValueRange results, ArrayRef<Value> fragments) {
+  for (auto [result, fragment] : llvm::zip_equal(results, fragments))
+    values.map(result, fragment);
+}
+
+LogicalResult KernelBuilder::convertStep(OnlineAttentionOp step) {
+  int64_t tileN = attention.schedule.getTileN();
+  FailureOr<Value> key =
+      loadSlice(step.getKey(), tileN, attention.getPaddedHeadDim());
+  FailureOr<Value> value =
+      loadSlice(step.getValue(), tileN, attention.getTileDv(), firstColumn);
+  FailureOr<Value> keysInTile = getKeysInTile(step);
+  FailureOr<Value> query = getQuery();
+  if (failed(key) || failed(value) || failed(keysInTile) || failed(query))
+    return failure();
+  FailureOr<FragmentState> next =
+      buildStep(mods, step, *query, *key, *value, *keysInTile,
+                getState({step.getAcc(), step.getMax(), step.getSum()}));
+  if (failed(next))
+    return failure();
+  setState(step->getResults(), next->values());
+  return success();
+}
+
+LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
+  Location loc = loop.getLoc();
+  // The first loop starts from the initial state.
+  FragmentState init;
+  if (values.contains(loop.getInitArgs()[0])) {
+    init = getState(loop.getInitArgs());
+  } else {
+    init = buildInitialState(builder, loc, attention.schedule.getTileM(),
+                             attention.getTileDv());
+    if (failed(getQuery()))
+      return failure();
+  }
+  auto copy =
+      scf::ForOp::create(builder, loc, values.lookup(loop.getLowerBound()),
+                         values.lookup(loop.getUpperBound()),
+                         values.lookup(loop.getStep()), init.values());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(copy.getBody());
+  values.map(loop.getInductionVar(), copy.getInductionVar());
+  setState(loop.getRegionIterArgs(),
+           SmallVector<Value>(copy.getRegionIterArgs()));
+  if (failed(convertBlock(*loop.getBody())))
+    return failure();
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  scf::YieldOp::create(builder, loc, getState(yield.getOperands()).values());
+  setState(loop.getResults(), SmallVector<Value>(copy.getResults()));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The end
+//===----------------------------------------------------------------------===//
+
+void KernelBuilder::convertNormalize(NormalizeOp op) {
+  auto [output, lse] =
+      buildNormalize(builder, op.getLoc(), ScoreUnits::get(attention.first),
+                     getState({op.getAcc(), op.getMax(), op.getSum()}),
+                     loadSink(), op.getScaleValue());
+  values.map(op.getOutput(), output);
+  if (op.getLse())
+    values.map(op.getLse(), lse);
+}
+
+void KernelBuilder::convertStores(scf::InParallelOp op) {
+  for (Operation &yielding : op.getYieldingOps()) {
+    auto insert = cast<tensor::ParallelInsertSliceOp>(yielding);
+    SmallVector<Value> indices(
+        llvm::map_range(attention.forall.getInductionVars(),
+                        [&](Value iv) { return values.lookup(iv); }));
+    Value source = values.lookup(insert.getSource());
+    OpBuilder::InsertionGuard guard(builder);
+    if (firstColumn && cast<tile::FragmentType>(source.getType()).isRow()) {
+      // The CTAs of all slices have the same LSE.
+      Value isFirst = arith::CmpIOp::create(builder, insert.getLoc(),
+                                            arith::CmpIPredicate::eq,
+                                            firstColumn, constant(0));
+      auto guarded = scf::IfOp::create(builder, insert.getLoc(), isFirst);
+      builder.setInsertionPointToStart(guarded.thenBlock());
+    } else if (firstColumn) {
+      indices.push_back(firstColumn);
+    }
+    tile::StoreOp::create(builder, insert.getLoc(), source,
+                          values.lookup(insert.getDest()), indices,
+                          attention.getTileHeads());
+  }
+}
+
+LogicalResult KernelBuilder::convertBlock(Block &block) {
+  for (Operation &op : block) {
+    LogicalResult result =
+        TypeSwitch<Operation *, LogicalResult>(&op)
+            .Case([&](scf::ForOp loop) { return convertLoop(loop); })
+            .Case([&](OnlineAttentionOp step) { return convertStep(step); })
+            .Case([&](NormalizeOp end) {
+              convertNormalize(end);
+              return success();
+            })
+            .Case([&](scf::InParallelOp stores) {
+              convertStores(stores);
+              return success();
+            })
+            // Slices are loaded where they are used; the initial state is
+            // built with the first loop.
+            .Case<tensor::ExtractSliceOp, tensor::EmptyOp, linalg::FillOp,
+                  scf::YieldOp>([](Operation *) { return success(); })
+            .Default([&](Operation *other) -> LogicalResult {
+              if (isScalarOp(other))
+                return copyScalar(other);
+              return other->emitOpError()
+                     << "expected only ops of the tiled form";
+            });
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult KernelBuilder::build(StringRef name) {
+  OpBuilder::InsertionGuard guard(builder);
+  FailureOr<tile::KernelOp> kernel = beginKernel(name);
+  if (failed(kernel))
+    return failure();
+  if (attention.lseView)
+    values.map(attention.lse,
+               kernel->getBody().front().addArgument(
+                   attention.lseView->type, attention.forall.getLoc()));
+  if (attention.getClusterCtas() > 1 && attention.first.hasMaskMod())
+    return attention.first.emitOpError()
+           << "expected no mask_mod with cluster_m="
+           << attention.getClusterCtas()
+           << ": the CTAs of a cluster read the same keys";
+  bool isPersistent = getSchedule(attention.schedule).persistentCtas > 0;
+  if (failed(isPersistent ? mapPersistentGrid() : mapGrid()))
+    return failure();
+  if (attention.onlyBelow)
+    exitUnlessNeeded();
+  if (failed(convertBlock(*attention.forall.getBody())))
+    return failure();
+  builder.setInsertionPointToEnd(&kernel->getBody().front());
+  tile::ReturnOp::create(builder, attention.forall.getLoc());
+  return success();
+}
+
+LogicalResult attn::buildForwardKernel(OpBuilder &builder,
+                                       TiledAttention &attention,
+                                       StringRef name) {
+  return KernelBuilder(builder, attention).build(name);
+}
