@@ -375,8 +375,9 @@ struct Range {
 };
 } // namespace
 
-std::optional<Error> attn::runtime::checkAliases(
-    const Manifest &manifest, const std::vector<OperandBinding> &operands) {
+std::optional<Error>
+attn::runtime::checkAliases(const Manifest &manifest,
+                            const std::vector<OperandBinding> &operands) {
   for (size_t i = 0; i < operands.size(); ++i)
     for (size_t j = 0; j < operands.size(); ++j) {
       if (i == j || manifest.operands[i].role != OperandRole::Output)

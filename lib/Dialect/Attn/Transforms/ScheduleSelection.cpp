@@ -263,18 +263,18 @@ bool attn::repairsRows(AttentionOp op) {
   return repair && repair.getWhole() == op.getOutput();
 }
 
-/// Chunks of rows are not repaired; and what repairs ends where no row of a CTA's
-/// tile needs it, so that its CTAs have one tile each, and do not wait for each
-/// other.
+/// Chunks of rows are not repaired; and what repairs ends where no row of a
+/// CTA's tile needs it, so that its CTAs have one tile each, and do not wait
+/// for each other.
 static void restrictToRepair(AttentionOp op, ScheduleOverrides &fields) {
   if (!findRepair(op))
     return;
   (void)fields.set("kind", "large_cache");
   if (!repairsRows(op))
     return;
-  for (auto [field, value] : {std::pair("persistent_ctas", "0"),
-                              std::pair("output_tile", "false"),
-                              std::pair("cluster_m", "1")})
+  for (auto [field, value] :
+       {std::pair("persistent_ctas", "0"), std::pair("output_tile", "false"),
+        std::pair("cluster_m", "1")})
     (void)fields.set(field, value);
 }
 

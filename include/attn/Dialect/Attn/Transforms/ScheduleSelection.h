@@ -48,8 +48,9 @@ ScheduleOverrides mergeFields(std::optional<ScheduleAttr> own,
 bool repairsRows(AttentionOp op);
 
 /// The ranked schedules of `op`: those that have the fields set on the op, and
-/// otherwise those of `overrides`; of an attention that is repaired, or repairs,
-/// those that can be. Fails with a diagnostic at the op if none is legal.
+/// otherwise those of `overrides`; of an attention that is repaired, or
+/// repairs, those that can be. Fails with a diagnostic at the op if none is
+/// legal.
 mlir::FailureOr<Selection> selectSchedule(AttentionOp op,
                                           const TargetInfo &target,
                                           const ScheduleOverrides &overrides,
