@@ -80,6 +80,16 @@ splitWholeTiles(OpBuilder &builder, scf::ForOp whole,
   return {lower, state};
 }
 
+/// Where a mask hides all keys, and that is known, makes a loop that does not
+/// run: what a nest computes its step says.
+static void keepStep(OpBuilder &builder, scf::ForOp loop, Value end,
+                     SmallVector<Value> &state) {
+  if (!llvm::equal(state, loop.getInitArgs()))
+    return;
+  scf::ForOp none = cloneKeyLoop(builder, loop, end, end, state);
+  state.assign(none->result_begin(), none->result_end());
+}
+
 void attn::walkBand(OpBuilder &builder, UnsplitLoops loops,
                     const KeyVisibility &visibility, int64_t tileN) {
   Location loc = loops.first().getLoc();
@@ -90,6 +100,8 @@ void attn::walkBand(OpBuilder &builder, UnsplitLoops loops,
   SmallVector<Value> state(loops.first().getInitArgs());
   if (loops.whole)
     std::tie(end, state) = splitWholeTiles(builder, loops.whole, bounds);
+  if (!loops.ragged)
+    keepStep(builder, loops.whole, end, state);
   if (loops.ragged) {
     loops.ragged.setLowerBound(end);
     loops.ragged.setUpperBound(
@@ -140,6 +152,8 @@ void attn::walkParts(OpBuilder &builder, UnsplitLoops loops,
     lower = part.end;
   }
   scf::ForOp last = loops.last();
+  builder.setInsertionPoint(last);
+  keepStep(builder, loops.first(), lower, state);
   last->replaceAllUsesWith(state);
   last.erase();
   if (loops.whole && loops.whole != last)
