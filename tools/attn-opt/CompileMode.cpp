@@ -9,6 +9,7 @@
 #include "ArtifactFiles.h"
 
 #include "attn/Pipelines/ExporterDialects.h"
+#include "attn/Pipelines/InitAll.h"
 #include "attn/Schedule/Schedule.h"
 #include "attn/Support/Format.h"
 #include "attn/TargetInfo/TargetInfo.h"
@@ -16,12 +17,14 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/InitAllPasses.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/Timing.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
@@ -40,17 +43,51 @@ static LogicalResult fail(const Twine &message) {
 // Command line
 //===----------------------------------------------------------------------===//
 
-bool CompileMode::isRequested(int argc, char **argv) {
+/// The names of the options on a command line.
+static SmallVector<StringRef> getFlags(int argc, char **argv) {
+  SmallVector<StringRef> flags;
   for (StringRef argument : llvm::ArrayRef(argv, argc).drop_front()) {
     if (argument == "--")
-      return false;
-    if (!argument.consume_front("--") && !argument.consume_front("-"))
-      continue;
-    StringRef flag = argument.split('=').first;
-    if (flag == "target" || flag == "target-file" || flag == "emit")
-      return true;
+      break;
+    if (argument.consume_front("--") || argument.consume_front("-"))
+      flags.push_back(argument.split('=').first);
   }
-  return false;
+  return flags;
+}
+
+bool CompileMode::isRequested(int argc, char **argv) {
+  return llvm::any_of(getFlags(argc, argv), [](StringRef flag) {
+    return flag == "target" || flag == "target-file" || flag == "emit";
+  });
+}
+
+LogicalResult CompileMode::rejectOwnOptions(int argc, char **argv) {
+  for (StringRef flag : getFlags(argc, argv)) {
+    llvm::cl::Option *option = llvm::cl::getRegisteredOptions().lookup(flag);
+    if (option && llvm::is_contained(option->Categories, &category))
+      return fail("--" + flag +
+                  ": expected --target, for which it is, got none");
+  }
+  return success();
+}
+
+/// The compiler runs passes of its own.
+static LogicalResult rejectPasses(int argc, char **argv) {
+  bool areRegistered = false;
+  for (StringRef flag : getFlags(argc, argv)) {
+    if (llvm::cl::getRegisteredOptions().contains(flag))
+      continue;
+    if (!areRegistered) {
+      registerAllPasses();
+      registerAllAttnPasses();
+      areRegistered = true;
+    }
+    if (PassInfo::lookup(flag) || PassPipelineInfo::lookup(flag))
+      return fail("--" + flag +
+                  ": expected no pass with --target, which runs its own, got "
+                  "one: run it before, without --target");
+  }
+  return success();
 }
 
 /// The error for an --emit that names no kind, with the nearest one.
@@ -86,10 +123,14 @@ FailureOr<TargetInfo> CompileMode::getTarget() const {
     return fail((target.empty() ? "--target-file: " : "--target: ") +
                 result.error());
   std::vector<std::string> settings(targetFields.begin(), targetFields.end());
-  if (!sharedMemoryBytes.empty())
-    settings.push_back("smem-bytes=" + sharedMemoryBytes);
   if (Status status = setTargetFields(*result, join(settings, " ")); !status)
     return fail("--set-target: " + status.error());
+  if (Status status =
+          sharedMemoryBytes.empty()
+              ? Status()
+              : setTargetField(*result, "smem-bytes", sharedMemoryBytes);
+      !status)
+    return fail("--smem-bytes: " + status.error());
   return std::move(*result);
 }
 
@@ -158,11 +199,16 @@ LogicalResult CompileMode::run(int argc, char **argv,
   registerMLIRContextCLOptions();
   registerPassManagerCLOptions();
   registerDefaultTimingManagerCLOptions();
+  if (failed(rejectPasses(argc, argv)))
+    return failure();
   auto [inputPath, outputBase] =
       parseCLIOptions(argc, argv, "attention optimizer and compiler\n");
   FailureOr<CompileOptions> options = getCompileOptions();
   if (failed(options))
     return failure();
+  if (llvm::any_of(outputBase,
+                   [](char c) { return uint8_t(c) < ' ' || c == 0x7f; }))
+    return fail("-o: expected a name without control characters, got one");
   bool toStdout = outputBase == "-";
   if (toStdout && options->artifacts.size() > 1)
     return fail("--emit: expected one kind for standard output, got " +

@@ -29,6 +29,10 @@ public:
   /// True if the command line asks for a compilation: --target or --emit.
   static bool isRequested(int argc, char **argv);
 
+  /// An error if the command line of mlir-opt has an option of the compiler,
+  /// which would do nothing.
+  mlir::LogicalResult rejectOwnOptions(int argc, char **argv);
+
   /// Compiles as the command line says. On failure, a message is printed.
   mlir::LogicalResult run(int argc, char **argv,
                           mlir::DialectRegistry &registry);

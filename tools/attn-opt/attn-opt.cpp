@@ -30,6 +30,8 @@ static mlir::LogicalResult runTool(int argc, char **argv) {
   if (attn::CompileMode::isRequested(argc, argv))
     return compiler.run(argc, argv, registry);
 
+  if (failed(compiler.rejectOwnOptions(argc, argv)))
+    return mlir::failure();
   mlir::registerAllPasses();
   attn::registerAllAttnPasses();
   return mlir::MlirOptMain(argc, argv, "attention optimizer and compiler\n",
