@@ -6,6 +6,8 @@
 
 #include "attn/Pipelines/CpuPipeline.h"
 
+#include "attn/Pipelines/Passes.h"
+
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Pipelines/ReferencePipeline.h"
@@ -119,6 +121,7 @@ static void buildLoweringStage(OpPassManager &pm) {
 
 void attn::buildCpuPipeline(OpPassManager &pm,
                             const CpuPipelineOptions &options) {
+  pm.addPass(createShareAttentionsPass());
   buildCpuTileStage(pm, options);
   buildGraphToLinalgStage(pm);
   buildBufferStage(pm);

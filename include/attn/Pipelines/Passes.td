@@ -69,4 +69,31 @@ def OutlinePass : Pass<"attn-outline", "::mlir::ModuleOp"> {
   ];
 }
 
+def ShareAttentionsPass : Pass<"attn-share-attentions", "::mlir::ModuleOp"> {
+  let summary = "equal attentions as calls of one function";
+  let description = [{
+    Attentions and backwards of a module that are equal but for their tensors, as
+    those of a model's layers are, become calls of one private function, so that it
+    is compiled once. One that is like no other stays where it is.
+
+    Example:
+    ```mlir
+    func.func @two(%q: tensor<1x2x96x64xf16>) -> tensor<1x2x96x64xf16> {
+      %a = attn.attention %q, %q, %q
+          : tensor<1x2x96x64xf16>, tensor<1x2x96x64xf16>, tensor<1x2x96x64xf16>
+          -> tensor<1x2x96x64xf16>
+      %b = attn.attention %a, %q, %q
+          : tensor<1x2x96x64xf16>, tensor<1x2x96x64xf16>, tensor<1x2x96x64xf16>
+          -> tensor<1x2x96x64xf16>
+      return %b : tensor<1x2x96x64xf16>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let statistics = [
+    Statistic<"numShared", "num-shared", "Number of attentions replaced by a call">,
+    Statistic<"numFunctions", "num-functions", "Number of functions made for them">
+  ];
+}
+
 #endif // ATTN_PIPELINES_PASSES_TD

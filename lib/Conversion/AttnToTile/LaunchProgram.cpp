@@ -290,8 +290,8 @@ void LaunchProgram::addLaunch(const Kernel &kernel) {
   launch::LaunchOp::create(*builder, kernel.entry, kernel.grid[0].getValue(),
                            kernel.grid[1].getValue(), kernel.grid[2].getValue(),
                            args, /*threads=*/IntegerAttr(),
-                           /*clusterCtas=*/IntegerAttr(),
-                           /*sharedBytes=*/IntegerAttr());
+                           /*cluster_ctas=*/IntegerAttr(),
+                           /*shared_bytes=*/IntegerAttr());
 }
 
 void LaunchProgram::finish() {
