@@ -24,6 +24,7 @@ namespace attn::tile {
 } // namespace attn::tile
 
 using namespace mlir;
+using namespace attn;
 using namespace attn::tile;
 
 namespace {
