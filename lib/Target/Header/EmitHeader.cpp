@@ -44,6 +44,7 @@ private:
   void emitLaunch();
   void emitSizes();
   void emitLayoutChecks();
+  void emitAliasChecks();
   void emitWorkspaces();
   void emitWorkspaceRelease();
   void emitKernel(const Kernel &kernel);
@@ -148,6 +149,21 @@ void ProgramEmitter::emitSizes() {
     }
 }
 
+/// Each output against each other operand, two outputs once.
+void ProgramEmitter::emitAliasChecks() {
+  auto range = [](const Operand &operand) {
+    return "{args." + toIdentifier(operand.name) + ", " +
+           std::to_string(byteSize(operand.dtype)) + "}";
+  };
+  for (const Operand &output : manifest.operands)
+    for (const Operand &other : manifest.operands)
+      if (output.role == OperandRole::Output &&
+          (other.role != OperandRole::Output || &output < &other))
+        out << "  check.apart(" << toLiteral(output.name) << ", "
+            << range(output) << ", " << toLiteral(other.name) << ", "
+            << range(other) << ");\n";
+}
+
 void ProgramEmitter::emitLayoutChecks() {
   for (const Operand &operand : manifest.operands) {
     size_t rank = operand.shape.size();
@@ -158,6 +174,7 @@ void ProgramEmitter::emitLayoutChecks() {
     out << "}, " << operand.strides.multipleOf << ", " << operand.alignmentBytes
         << ");\n";
   }
+  emitAliasChecks();
   for (const Constraint &constraint : manifest.constraints)
     out << "  if (check.status)\n    check.require(" << toCpp(constraint.expr)
         << " == " << constraint.equals << ", " << toLiteral(constraint.message)

@@ -177,6 +177,25 @@ auto min(A a, B b) { return std::min<decltype(a + b)>(a, b); }
 template <typename A, typename B>
 auto max(A a, B b) { return std::max<decltype(a + b)>(a, b); }
 
+/// The bytes of a tensor, from its first to behind its last; none of an empty one.
+struct Range {
+  template <int Rank>
+  Range(const Tensor<Rank> &tensor, int64_t elementBytes) {
+    int64_t last = 0, elements = 1;
+    for (int i = 0; i < Rank; ++i) {
+      last += (tensor.shape[i] - 1) * tensor.strides[i];
+      elements *= tensor.shape[i];
+    }
+    if (tensor.isEmpty())
+      return;
+    begin = tensor.data;
+    end = begin + (last + 1) * elementBytes;
+    hasGaps = last + 1 != elements;
+  }
+  CUdeviceptr begin = 0, end = 0;
+  bool hasGaps = false;
+};
+
 /// The first fault found, or success.
 class Checker {
 public:
@@ -220,6 +239,14 @@ public:
     if (tensor.data % alignment != 0)
       fault(operand, "an address that is a multiple of " +
                          std::to_string(alignment) + " bytes");
+  }
+  /// Kernels write outputs while they read inputs. Tensors with gaps may lie in
+  /// those of each other.
+  void apart(const char *output, const Range &own, const char *other,
+             const Range &its) {
+    bool areWoven = (own.hasGaps || its.hasGaps) && own.begin != its.begin;
+    if (own.end > its.begin && its.end > own.begin && !areWoven)
+      fault(output, std::string("memory of its own, got that of operand ") + other);
   }
   void fault(const char *operand, const std::string &expected) {
     require(false, std::string("operand ") + operand + ": expected " + expected);

@@ -34,6 +34,9 @@ static constexpr double kHiddenScore = -1000;
 /// Where sums of D columns are not in slices, in which several CTAs would have
 /// the same rows.
 static constexpr int64_t kMaxColumns = 256;
+/// Of fewer rows, as in decoding, all keys are read in less time than it takes
+/// to launch kernels that find out which.
+static constexpr int64_t kMinRows = 32;
 
 static std::optional<double> getNumber(Value value) {
   FloatAttr number;
@@ -217,7 +220,8 @@ static bool isLargeCache(const ScheduleOverrides &given) {
 static bool split(AttentionOp op) {
   AttentionDims dims = AttentionDims::get(op);
   if (!op.hasScoreMod() || op.hasMaskMod() || !op.getScoreType().isF32() ||
-      dims.headDim > kMaxColumns || dims.valueDim > kMaxColumns)
+      dims.headDim > kMaxColumns || dims.valueDim > kMaxColumns ||
+      (!ShapedType::isDynamic(dims.queryRows) && dims.queryRows < kMinRows))
     return false;
   OpBuilder builder(op);
   AttentionOp masked = cloneWithLse(builder, op);

@@ -210,3 +210,21 @@ func.func @others(%q: !q) -> (!q, !q, !q, !q, !q) {
       } : !q, !q, !q -> !q
   return %o, %p, %u, %t, %v : !q, !q, !q, !q, !q
 }
+
+// -----
+
+!few = tensor<1x2x31x64xf16>
+!k = tensor<1x2x96x64xf16>
+
+// CHECK-LABEL: func @few
+// CHECK-NOT: attn.repair
+func.func @few(%q: !few, %k: !k) -> !few {
+  %lowest = arith.constant -3.40282347e+38 : f32
+  %o = attn.attention %q, %k, %k
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %causal = arith.cmpi sle, %j, %i : index
+        %r = arith.select %causal, %s, %lowest : f32
+        attn.yield %r : f32
+      } : !few, !k, !k -> !few
+  return %o : !few
+}

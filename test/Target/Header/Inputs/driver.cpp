@@ -81,7 +81,9 @@ CUresult cuGetErrorString(CUresult, const char **text) {
 }
 CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
   PRINT("allocate %zu for good\n", bytes);
-  *address = 0x4000;
+  static CUdeviceptr next = 0x4000;
+  *address = next;
+  next += (bytes + 255) & ~CUdeviceptr(255);
   return CUDA_SUCCESS;
 }
 CUresult cuMemFree(CUdeviceptr) { return CUDA_SUCCESS; }

@@ -9,7 +9,7 @@ static int launchOften(int device, int count, int shapes) {
   for (int i = 0; i < count; ++i) {
     int64_t rows = 128 * (1 + i % shapes); // an even number of CTAs
     args.in = attn_launch::Tensor<3>::rowMajor(0x10000, {2, rows, 64});
-    args.default_ = attn_launch::Tensor<2>::rowMajor(0x20000, {2, rows});
+    args.default_ = attn_launch::Tensor<2>::rowMajor(0x10000000, {2, rows});
     failures += !one_launch(args, nullptr);
   }
   return failures;

@@ -483,7 +483,8 @@ def SplitFiniteMasksPass
 
     An attention with a sink needs no repair: the sink has all weight in a row
     that sees no key, with finite masks as without. One that has a mask_mod, more
-    than 256 columns, or a `schedule` that is not of a large cache is left alone.
+    than 256 columns, fewer than 32 rows, or a `schedule` that is not of a large
+    cache is left alone.
 
     Requires: normal form `tensor`. Ensures: normal form `tensor`.
 
