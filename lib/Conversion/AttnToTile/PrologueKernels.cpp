@@ -14,6 +14,8 @@
 #include "Prologue.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -99,8 +101,8 @@ private:
   SmallVector<Value> loop(Value lower, Value upper, int64_t step,
                           ValueRange init, Body body);
   void onlyIf(Value condition, llvm::function_ref<void()> body);
-  FailureOr<SmallVector<Value>> lookAtRow(CreateBlockMaskOp op, ValueRange at,
-                                          Value row, ValueRange keys,
+  FailureOr<SmallVector<Value>> lookAtKey(CreateBlockMaskOp op, ValueRange at,
+                                          ValueRange rows, Value key,
                                           ValueRange seen);
   FailureOr<Value> buildState(CreateBlockMaskOp op, ValueRange at, Value block);
   void buildList(ValueRange at, int64_t kind, Value numBlocks, Value indices,
@@ -166,20 +168,30 @@ void PrologueBuilder::onlyIf(Value condition, llvm::function_ref<void()> body) {
 // The state of a block
 //===----------------------------------------------------------------------===//
 
-/// Takes the pairs of a row and the keys in [keys[0], keys[1]) into whether
-/// some pair is visible and whether all are, which all lanes know.
+/// Moves what depends on the key alone out of a loop over rows, of which there
+/// is one: nothing is read there that would not be.
+static void hoistInvariants(scf::ForOp rows) {
+  moveLoopInvariantCode(
+      &rows.getRegion(),
+      [&](Value value, Region *) { return rows.isDefinedOutsideOfLoop(value); },
+      [](Operation *op, Region *) {
+        return isMemoryEffectFree(op) || isa<tile::ExtractOp>(op);
+      },
+      [&](Operation *op, Region *) { rows.moveOutOfLoop(op); });
+}
+
+/// Takes the pairs of the rows in [rows[0], rows[1]) and a key into whether
+/// some is visible and whether all are. What depends on the key alone is
+/// invariant in the loop.
 FailureOr<SmallVector<Value>>
-PrologueBuilder::lookAtRow(CreateBlockMaskOp op, ValueRange at, Value row,
-                           ValueRange keys, ValueRange seen) {
+PrologueBuilder::lookAtKey(CreateBlockMaskOp op, ValueRange at, ValueRange rows,
+                           Value key, ValueRange seen) {
   bool hasFailed = false;
-  Value last = arith::SubIOp::create(builder, loc, keys[1], constant(1));
   SmallVector<Value> own =
-      loop(keys[0], keys[1], kLanes, seen, [&](Value first, ValueRange state) {
-        // Lanes past the end look at the last pair once more.
-        Value key = min(add(first, lane), last);
+      loop(rows[0], rows[1], 1, seen, [&](Value row, ValueRange state) {
         FailureOr<Value> visible = mods.inlineRegion(
             op.getMaskMod(), Value(), ValueRange{at[0], at[1], row, key});
-        hasFailed |= failed(visible);
+        hasFailed = failed(visible);
         if (hasFailed)
           return SmallVector<Value>(state);
         Value bit = toI32(*visible);
@@ -189,36 +201,49 @@ PrologueBuilder::lookAtRow(CreateBlockMaskOp op, ValueRange at, Value row,
       });
   if (hasFailed)
     return failure();
-  return SmallVector<Value>{reduce(Reduction::OR, own[0]),
-                            reduce(Reduction::AND, own[1])};
+  hoistInvariants(own.front().getDefiningOp<scf::ForOp>());
+  return own;
 }
 
-/// The state of block number `block` in the row of blocks (b, h, r).
+/// The state of block number `block` in the row of blocks (b, h, r). Each lane
+/// has a key, and looks at its rows.
 FailureOr<Value> PrologueBuilder::buildState(CreateBlockMaskOp op,
                                              ValueRange at, Value block) {
-  Value rows = values.lookup(op.getRows()), keys = values.lookup(op.getKeys());
   Value firstRow = mul(at[2], op.getBlock()[0]);
   Value firstKey = mul(block, op.getBlock()[1]);
-  Value rowEnd = min(add(firstRow, constant(op.getBlock()[0])), rows);
-  Value keyEnd = min(add(firstKey, constant(op.getBlock()[1])), keys);
+  auto getEnd = [&](Value first, int64_t count, Value size) {
+    return min(add(first, constant(count)), values.lookup(size));
+  };
+  Value rowEnd = getEnd(firstRow, op.getBlock()[0], op.getRows());
+  Value keyEnd = getEnd(firstKey, op.getBlock()[1], op.getKeys());
+  Value last = arith::SubIOp::create(builder, loc, keyEnd, constant(1));
   bool hasFailed = false;
-  SmallVector<Value> seen = loop(
-      firstRow, rowEnd, 1, {i32(0), i32(1)}, [&](Value row, ValueRange state) {
-        // Once both kinds of pairs have been seen, nothing can change.
-        Value isMixed = compare(Predicate::ugt, state[0], state[1]);
-        auto choice = scf::IfOp::create(builder, loc, TypeRange(state), isMixed,
-                                        /*withElseRegion=*/true);
-        OpBuilder::InsertionGuard guard(builder);
-        builder.setInsertionPointToStart(choice.thenBlock());
-        scf::YieldOp::create(builder, loc, state);
-        builder.setInsertionPointToStart(choice.elseBlock());
-        FailureOr<SmallVector<Value>> next =
-            lookAtRow(op, at, row, {firstKey, keyEnd}, state);
-        hasFailed |= failed(next);
-        scf::YieldOp::create(builder, loc,
-                             hasFailed ? ValueRange(state) : ValueRange(*next));
-        return SmallVector<Value>(choice.getResults());
-      });
+  auto look = [&](Value first, ValueRange state) -> SmallVector<Value> {
+    // Lanes past the end look at the last key once more.
+    Value key = min(add(first, lane), last);
+    FailureOr<SmallVector<Value>> own =
+        lookAtKey(op, at, {firstRow, rowEnd}, key, state);
+    hasFailed = failed(own);
+    if (hasFailed)
+      return state;
+    return {reduce(Reduction::OR, (*own)[0]),
+            reduce(Reduction::AND, (*own)[1])};
+  };
+  SmallVector<Value> seen =
+      loop(firstKey, keyEnd, kLanes, {i32(0), i32(1)},
+           [&](Value first, ValueRange state) {
+             // Once both kinds of pairs have been seen, nothing can change.
+             Value isMixed = compare(Predicate::ugt, state[0], state[1]);
+             auto choice =
+                 scf::IfOp::create(builder, loc, TypeRange(state), isMixed,
+                                   /*withElseRegion=*/true);
+             OpBuilder::InsertionGuard guard(builder);
+             builder.setInsertionPointToStart(choice.thenBlock());
+             scf::YieldOp::create(builder, loc, state);
+             builder.setInsertionPointToStart(choice.elseBlock());
+             scf::YieldOp::create(builder, loc, look(first, state));
+             return SmallVector<Value>(choice.getResults());
+           });
   if (hasFailed)
     return failure();
   // Some pairs and all pairs, or some, or none.
