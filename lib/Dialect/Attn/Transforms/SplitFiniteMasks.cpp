@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/ScopeExit.h"
 
 #include <limits>
 
@@ -163,21 +164,21 @@ static Value copy(OpBuilder &builder, Value value, Block &from,
   return mapping.lookup(value);
 }
 
-/// Gives `op` a mask_mod of which all conditions hold.
-static void buildMaskMod(AttentionOp op, ArrayRef<Value> conditions) {
-  OpBuilder builder(op.getContext());
-  Location loc = op.getLoc();
-  Block &mod = op.getScoreMod().front();
-  Block *mask = addMaskModBlock(builder, loc, op.getMaskMod());
+/// Sets the builder into a new mask_mod, of which all conditions on the pairs
+/// of `scoreMod` hold where the result is true.
+static Value buildMaskMod(OpBuilder &builder, Region &maskMod, Block &scoreMod,
+                          ArrayRef<Value> conditions) {
+  Location loc = maskMod.getLoc();
+  Block *mask = addMaskModBlock(builder, loc, maskMod);
   builder.setInsertionPointToEnd(mask);
   IRMapping mapping;
-  mapping.map(mod.getArguments().drop_front(), mask->getArguments());
+  mapping.map(scoreMod.getArguments().drop_front(), mask->getArguments());
   Value visible;
   for (Value condition : conditions) {
-    Value one = copy(builder, condition, mod, mapping);
+    Value one = copy(builder, condition, scoreMod, mapping);
     visible = visible ? arith::AndIOp::create(builder, loc, visible, one) : one;
   }
-  YieldOp::create(builder, loc, visible);
+  return visible;
 }
 
 /// Erases what nothing uses, and a score_mod that changes nothing.
@@ -216,12 +217,18 @@ static bool isLargeCache(const ScheduleOverrides &given) {
   return schedule.kind == ScheduleKind::LargeCache;
 }
 
+/// True for an attention, or a backward, whose score_mod may be a mask.
+template <typename OpTy>
+static bool mayHide(OpTy op) {
+  int64_t rows = AttentionDims::get(op).queryRows;
+  return op.hasScoreMod() && !op.hasMaskMod() && op.getScoreType().isF32() &&
+         (ShapedType::isDynamic(rows) || rows >= kMinRows);
+}
+
 /// Splits `op` if a finite mask hides pairs of it.
 static bool split(AttentionOp op) {
   AttentionDims dims = AttentionDims::get(op);
-  if (!op.hasScoreMod() || op.hasMaskMod() || !op.getScoreType().isF32() ||
-      dims.headDim > kMaxColumns || dims.valueDim > kMaxColumns ||
-      (!ShapedType::isDynamic(dims.queryRows) && dims.queryRows < kMinRows))
+  if (!mayHide(op) || dims.headDim > kMaxColumns || dims.valueDim > kMaxColumns)
     return false;
   OpBuilder builder(op);
   AttentionOp masked = cloneWithLse(builder, op);
@@ -231,8 +238,12 @@ static bool split(AttentionOp op) {
     masked.erase();
     return false;
   }
-  buildMaskMod(masked, peeler.getConditions());
+  Value visible =
+      buildMaskMod(builder, masked.getMaskMod(), masked.getScoreMod().front(),
+                   peeler.getConditions());
+  YieldOp::create(builder, op.getLoc(), visible);
   simplifyScoreMod(masked);
+  builder.setInsertionPoint(op);
   SmallVector<Value> results(masked.getResults());
   if (!op.getSink()) {
     AttentionOp whole = cloneWithLse(builder, op);
@@ -245,6 +256,44 @@ static bool split(AttentionOp op) {
   for (auto [old, result] : llvm::zip(op->getResults(), results))
     old.replaceAllUsesWith(result);
   op.erase();
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// The backward
+//===----------------------------------------------------------------------===//
+
+/// Gives `op` a mask_mod of the pairs that have weight, if a finite mask hides
+/// others: those that it leaves visible, and all of rows that it may have left
+/// none, by their LSE. Scores stay as they are.
+static bool mask(AttentionBackwardOp op) {
+  if (!mayHide(op))
+    return false;
+  OpBuilder builder(op);
+  auto peeled = cast<AttentionBackwardOp>(builder.clone(*op));
+  auto erasePeeled = llvm::make_scope_exit([&] { peeled.erase(); });
+  Block &mod = peeled.getScoreMod().front();
+  MaskPeeler peeler(mod);
+  peeler.run();
+  if (peeler.getConditions().empty())
+    return false;
+  Location loc = op.getLoc();
+  Value bound = arith::ConstantOp::create(
+      builder, loc, builder.getF32FloatAttr(peeler.getBound()));
+  Value visible =
+      buildMaskMod(builder, op.getMaskMod(), mod, peeler.getConditions());
+  Value row[] = {op.getMaskMod().getArgument(kLoopB),
+                 op.getMaskMod().getArgument(kLoopH),
+                 op.getMaskMod().getArgument(kLoopM)};
+  // Where no score reaches the bound, all heads see keys or none does: a mask
+  // that is the same for them stays so.
+  if (row[kLoopH].use_empty() && peeler.getBound() <= kHiddenSummand / 2)
+    row[kLoopH] = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value lse = tensor::ExtractOp::create(builder, loc, op.getLse(), row);
+  Value isRepaired = arith::CmpFOp::create(
+      builder, loc, arith::CmpFPredicate::ULE, lse, bound);
+  YieldOp::create(builder, loc,
+                  arith::OrIOp::create(builder, loc, visible, isRepaired));
   return true;
 }
 
@@ -263,12 +312,15 @@ struct SplitFiniteMasks
     SmallVector<AttentionOp> ops;
     getOperation().walk([&](AttentionOp op) {
       bool isSplit = llvm::any_of(op->getUsers(), llvm::IsaPred<RepairOp>);
-      if (!isSplit)
+      if (!isSplit && isLargeCache(mergeFields(op.getSchedule(), *given)))
         ops.push_back(op);
     });
     for (AttentionOp op : ops)
+      numSplit += split(op);
+    getOperation().walk([&](AttentionBackwardOp op) {
       if (isLargeCache(mergeFields(op.getSchedule(), *given)))
-        numSplit += split(op);
+        numMasked += mask(op);
+    });
   }
 };
 } // namespace

@@ -228,3 +228,59 @@ func.func @few(%q: !few, %k: !k) -> !few {
       } : !few, !k, !k -> !few
   return %o : !few
 }
+
+// -----
+
+!q = tensor<1x4x96x64xf16>
+!k = tensor<1x2x96x64xf16>
+!lse = tensor<1x4x96xf32>
+
+// A backward keeps its scores, and all pairs of rows that may have seen no key; the
+// heads agree on these where no score is as low as the mask.
+// CHECK-LABEL: func @backward
+// CHECK: %[[BOUND:.*]] = arith.constant -8.5{{.*}}E+37 : f32
+// CHECK: attn.attention_backward
+// CHECK: arith.select
+// CHECK: arith.addf
+// CHECK: } mask_mod (%[[B:.*]]: index, %{{.*}}: index, %[[I:.*]]: index, %[[J:.*]]: index) {
+// CHECK: %[[SEEN:.*]] = tensor.extract %arg1[%[[B]], %[[J]]]
+// CHECK: %[[C0:.*]] = arith.constant 0 : index
+// CHECK: %[[LSE:.*]] = tensor.extract %arg5[%[[B]], %[[C0]], %[[I]]]
+// CHECK: %[[BLIND:.*]] = arith.cmpf ule, %[[LSE]], %[[BOUND]]
+// CHECK: %[[EITHER:.*]] = arith.ori %[[SEEN]], %[[BLIND]]
+// CHECK: attn.yield %[[EITHER]]
+// CHECK-NOT: attn.attention_backward
+func.func @backward(%q: !q, %pad: tensor<1x96xi1>, %k: !k, %o: !q, %do: !q, %lse: !lse) -> (!q, !k, !k) {
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant -3.40282347e+38 : f32
+  %d:3 = attn.attention_backward %q, %k, %k output(%o : !q) lse(%lse : !lse) d_output(%do : !q)
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %seen = tensor.extract %pad[%b, %j] : tensor<1x96xi1>
+        %m = arith.select %seen, %zero, %lowest : f32
+        %r = arith.addf %s, %m : f32
+        attn.yield %r : f32
+      } : !q, !k, !k -> !q, !k, !k
+  return %d#0, %d#1, %d#2 : !q, !k, !k
+}
+
+// -----
+
+!q = tensor<1x4x96x64xf16>
+!lse = tensor<1x4x96xf32>
+
+// Of a value that scores may reach, each head has its own rows.
+// CHECK-LABEL: func @backward_of_thousands
+// CHECK: %[[BOUND:.*]] = arith.constant -5.000000e+03 : f32
+// CHECK: } mask_mod (%[[B:.*]]: index, %[[H:.*]]: index, %[[I:.*]]: index, %{{.*}}: index) {
+// CHECK: %[[LSE:.*]] = tensor.extract %arg2[%[[B]], %[[H]], %[[I]]]
+// CHECK: arith.cmpf ule, %[[LSE]], %[[BOUND]]
+func.func @backward_of_thousands(%q: !q, %do: !q, %lse: !lse) -> (!q, !q, !q) {
+  %value = arith.constant -1.0e+4 : f32
+  %d:3 = attn.attention_backward %q, %q, %q output(%q : !q) lse(%lse : !lse) d_output(%do : !q)
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %causal = arith.cmpi sle, %j, %i : index
+        %r = arith.select %causal, %s, %value : f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q, !q, !q
+  return %d#0, %d#1, %d#2 : !q, !q, !q
+}

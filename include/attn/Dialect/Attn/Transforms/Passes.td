@@ -482,9 +482,15 @@ def SplitFiniteMasksPass
       sums of several such terms: s and t are taken to be below a quarter of it.
 
     An attention with a sink needs no repair: the sink has all weight in a row
-    that sees no key, with finite masks as without. One that has a mask_mod, more
-    than 256 columns, fewer than 32 rows, or a `schedule` that is not of a large
-    cache is left alone.
+    that sees no key, with finite masks as without.
+
+    A backward gets such a mask_mod beside its score_mod, in which rows that would
+    be repaired, by the LSE that it is given, keep all their pairs: P is 0 in the
+    pairs that are left out.
+
+    Left alone are attentions and backwards that have a mask_mod, fewer than 32
+    rows, or a `schedule` that is not of a large cache, and attentions of more than
+    256 columns.
 
     Requires: normal form `tensor`. Ensures: normal form `tensor`.
 
@@ -508,7 +514,8 @@ def SplitFiniteMasksPass
            "Fields of the schedule that will be chosen">
   ];
   let statistics = [
-    Statistic<"numSplit", "split", "Number of attentions split">
+    Statistic<"numSplit", "split", "Number of attentions split">,
+    Statistic<"numMasked", "masked", "Number of backwards given a mask">
   ];
 }
 
