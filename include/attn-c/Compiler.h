@@ -55,6 +55,11 @@ typedef struct AttnCompileOptions {
   bool deterministic;       /* gradients are the same bits in every run */
   bool deviceAsserts;       /* check on the GPU what masks read of data */
   bool strict;              /* a warning is an error */
+  /* every query sees at least one key: finite mask values mean -inf */
+  bool assumeVisibleRows;
+  /* finite mask values at or below this hide keys; 0: half of the lowest
+   * number of the score's type */
+  double maskThreshold;
   const AttnArtifact *artifacts; /* what to write, each kind at most once */
   size_t numArtifacts;
   AttnDiagnosticHandler diagnosticHandler; /* NULL: diagnostics are dropped */

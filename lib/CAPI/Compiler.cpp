@@ -91,6 +91,8 @@ getCompileOptions(const AttnCompileOptions &from) {
   options.deterministic = from.deterministic;
   options.deviceAsserts = from.deviceAsserts;
   options.strict = from.strict;
+  options.assumeVisibleRows = from.assumeVisibleRows;
+  options.maskThreshold = from.maskThreshold;
 
   if (Result<TargetInfo> target = lookupTarget(options.target); !target)
     return Error{"target: " + target.error()};

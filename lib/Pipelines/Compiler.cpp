@@ -234,6 +234,8 @@ LogicalResult Compilation::runStages() {
   stageOptions.allowTf32 = options.allowTf32;
   stageOptions.deterministic = options.deterministic;
   stageOptions.deviceAsserts = options.deviceAsserts;
+  stageOptions.maskThreshold = options.maskThreshold;
+  stageOptions.assumeVisibleRows = options.assumeVisibleRows;
   std::optional<NormalForm> form = getNormalForm(module);
   if (failed(checkDeviceAsserts(form)))
     return failure();
@@ -281,7 +283,8 @@ LogicalResult Compilation::splitFiniteMasks() {
   if (target.kind == TargetKind::Cpu)
     return success();
   return runPasses("attn-split-finite-masks", [&](OpPassManager &pm) {
-    pm.addPass(createSplitFiniteMasksPass({options.schedule}));
+    pm.addPass(createSplitFiniteMasksPass(
+        {options.schedule, options.maskThreshold, options.assumeVisibleRows}));
   });
 }
 

@@ -106,6 +106,8 @@ Outline::compileKernel(Operation *attention, ExtractedAttention &extracted) {
   options.allowTf32 = allowTf32;
   options.deterministic = deterministic;
   options.deviceAsserts = deviceAsserts;
+  options.maskThreshold = maskThreshold;
+  options.assumeVisibleRows = assumeVisibleRows;
   options.name = extracted.function.getName();
   options.artifacts = {ArtifactKind::Ptx, ArtifactKind::Manifest};
   if (!directory.empty())

@@ -16,7 +16,8 @@ void attn::buildSchedulePipeline(OpPassManager &pm,
   // A CPU computes hidden pairs as they are.
   Result<TargetInfo> target = lookupTarget(options.target.getValue());
   if (target && target->kind == TargetKind::Gpu)
-    pm.addPass(createSplitFiniteMasksPass({options.schedule}));
+    pm.addPass(createSplitFiniteMasksPass(
+        {options.schedule, options.maskThreshold, options.assumeVisibleRows}));
   SelectSchedulePassOptions select;
   select.target = options.target;
   select.targetFields = options.targetFields;

@@ -15,7 +15,10 @@ using namespace attn;
 
 void attn::buildTensorPipeline(OpPassManager &pm,
                                const AttentionPipelineOptions &options) {
-  pm.addPass(createAttnRaise());
+  AttnRaiseOptions raise;
+  raise.maskThreshold = options.maskThreshold;
+  raise.assumeVisibleRows = options.assumeVisibleRows;
+  pm.addPass(createAttnRaise(raise));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createVerifyNormalFormPass({"tensor"}));
 }

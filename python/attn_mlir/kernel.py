@@ -41,6 +41,8 @@ def compile(
     allow_tf32: bool = False,
     deterministic: bool = False,
     device_asserts: bool = False,
+    assume_visible_rows: bool = False,
+    mask_threshold: float = 0,
     mask: Any = None,
     score: Any = None,
     cache: Optional[Cache] = None,
@@ -50,7 +52,9 @@ def compile(
     `source` is MLIR text, the path of a file with it, or an AttentionProblem. `schedule` gives fields of the schedule, as
     attn-opt's option does ('tile_m=64 stages=3'); `strict` makes warnings errors; `deterministic` chooses only kernels
     whose gradients are the same bits in every run; `device_asserts` adds
-    kernels that check, before each launch, the block lists and sequence offsets that masks read. `mask` and `score` are functions or masks of
+    kernels that check, before each launch, the block lists and sequence offsets that masks read. `assume_visible_rows` takes it
+    that every query sees at least one key, so that finite mask values mean -inf; values at or below `mask_threshold` hide keys
+    (0: at or below half of the lowest number of the score's type). `mask` and `score` are functions or masks of
     attn_mlir.mask for an AttentionProblem; the kernel keeps the arrays that they read. Raises CompileError with the compiler's
     diagnostics. What was compiled before, by any process, comes from `cache` (the default one is on disk: cache.py).
     """
@@ -59,8 +63,11 @@ def compile(
     options = ([f"--schedule={schedule}"] if schedule else []) + (["--strict"] if strict else [])
     options += ["--deterministic"] if deterministic else []
     options += (["--allow-tf32"] if allow_tf32 else []) + (["--device-asserts"] if device_asserts else [])
+    finite_masks = (["--assume-visible-rows"] if assume_visible_rows else [])
+    finite_masks += [f"--mask-threshold={mask_threshold!r}"] if mask_threshold else []
     if target == "cpu":
-        return CpuKernel(text, captured)
+        return CpuKernel(text, captured, finite_masks)
+    options += finite_masks
     cache = cache or Cache()
     key = digest_of([compiler_digest(find_tool("attn-opt")), text, target, *options])
     files = cache.get(key)
@@ -314,9 +321,9 @@ def place_of(views: Iterable[ArrayView]) -> str:
 class CpuKernel(Kernel):
     """A module on the CPU: compiled by its first call, and kept in a process of its own (server.py)."""
 
-    def __init__(self, text: str, captured: Sequence[Any] = ()):
-        self.mlir, self.captured = text, captured
-        self.diagnostics = server.prepare(text)
+    def __init__(self, text: str, captured: Sequence[Any] = (), options: Sequence[str] = ()):
+        self.mlir, self.captured, self.options = text, captured, tuple(options)
+        self.diagnostics = server.prepare(text, self.options)
 
     def __call__(self, *arguments: Any, out: Any = None, device: Optional[str] = None) -> Any:
         """As GpuKernel.__call__, for arrays in host memory."""
@@ -327,7 +334,7 @@ class CpuKernel(Kernel):
             raise DeviceError(f"expected device cpu for a kernel for the CPU, got '{device}'")
         if any(view.device != "cpu" for view in views):
             raise BindingError("expected arrays in host memory, got one on a GPU")
-        tensors = server.run(self.mlir, [view.to_host() for view in views], result_count(self.mlir))
+        tensors = server.run(self.mlir, [view.to_host() for view in views], result_count(self.mlir), self.options)
         if out is not None:
             results = list(out) if isinstance(out, (tuple, list)) else [out]
         else:

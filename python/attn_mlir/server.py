@@ -26,7 +26,7 @@ MAX_SERVERS = 8
 #: Memory, where the system has such a folder.
 SHARED_MEMORY = "/dev/shm"
 
-_servers: OrderedDict[str, "Server"] = OrderedDict()
+_servers: OrderedDict[tuple[str, tuple[str, ...]], "Server"] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -37,8 +37,8 @@ def first_error(diagnostics: str) -> str:
 class Server:
     """One process, started by the first call. Calls are one at a time."""
 
-    def __init__(self, text: str):
-        self.text, self.lock = text, threading.Lock()
+    def __init__(self, text: str, options: tuple[str, ...]):
+        self.text, self.options, self.lock = text, options, threading.Lock()
         self.process: Optional[subprocess.Popen] = None
 
     def start(self):
@@ -47,7 +47,7 @@ class Server:
         module = self.folder / "module.mlir"
         module.write_text(self.text)
         self.process = subprocess.Popen(
-            [find_tool("attn-run"), str(module), "--serve"],
+            [find_tool("attn-run"), str(module), "--serve", *self.options],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         weakref.finalize(self, stop, self.process, self.folder, os.getpid())
@@ -122,23 +122,23 @@ def forget():
 os.register_at_fork(after_in_child=forget)
 
 
-def server_of(text: str) -> Server:
-    """The one that has the module, or a new one."""
+def server_of(text: str, options: tuple[str, ...]) -> Server:
+    """The one that has the module, compiled with attn-run's `options`, or a new one."""
     with _lock:
-        server = _servers.pop(text, None)
+        server = _servers.pop((text, options), None)
         if server is None or server.has_ended:
-            server = Server(text)
-        _servers[text] = server
+            server = Server(text, options)
+        _servers[text, options] = server
         while len(_servers) > MAX_SERVERS:
             _servers.popitem(last=False)  # it ends with its last call
         return server
 
 
-def prepare(text: str) -> str:
+def prepare(text: str, options: tuple[str, ...] = ()) -> str:
     """Compiles the module's function; returns the diagnostics, raises CompileError."""
-    return server_of(text).prepare()
+    return server_of(text, options).prepare()
 
 
-def run(text: str, inputs: Sequence[HostArray], results: int) -> list[HostArray]:
+def run(text: str, inputs: Sequence[HostArray], results: int, options: tuple[str, ...] = ()) -> list[HostArray]:
     """Calls the module's function, which is compiled if no process has it."""
-    return server_of(text).call(inputs, results)
+    return server_of(text, options).call(inputs, results)

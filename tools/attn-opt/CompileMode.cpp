@@ -149,6 +149,8 @@ FailureOr<CompileOptions> CompileMode::getCompileOptions() const {
   options.allowTf32 = allowTf32;
   options.deterministic = deterministic;
   options.deviceAsserts = deviceAsserts;
+  options.maskThreshold = maskThreshold;
+  options.assumeVisibleRows = assumeVisibleRows;
   options.strict = strict;
   options.configure = [](PassManager &pm) {
     applyDefaultTimingPassManagerCLOptions(pm);

@@ -84,6 +84,16 @@ private:
       llvm::cl::desc(
           "Check on the GPU, before each launch, the block lists and "
           "sequence offsets that masks read")};
+  llvm::cl::opt<double> maskThreshold{
+      "mask-threshold", llvm::cl::cat(category), llvm::cl::value_desc("value"),
+      llvm::cl::init(0),
+      llvm::cl::desc(
+          "Finite mask values at or below this hide keys, as no score makes "
+          "up for them (default: half of the lowest number of its type)")};
+  llvm::cl::opt<bool> assumeVisibleRows{
+      "assume-visible-rows", llvm::cl::cat(category),
+      llvm::cl::desc("Take it that every query sees at least one key, so that "
+                     "finite mask values mean -inf")};
   llvm::cl::opt<bool> strict{
       "strict", llvm::cl::cat(category),
       llvm::cl::desc("Make warnings errors, such as that of a fallback to "

@@ -6,11 +6,11 @@
 
 #include "CpuDevice.h"
 
+#include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Pipelines/CpuPipeline.h"
 #include "attn/Pipelines/ReferencePipeline.h"
 
-#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -28,21 +28,18 @@ bool attn::run::hasAttnOps(Operation *module) {
 }
 
 /// Adds the raising pass if `options` and the module ask for it.
-static LogicalResult addRaising(OpPassManager &pm, ModuleOp module,
-                                const Options &options) {
-  bool isAvailable = PassInfo::lookup("attn-raise") != nullptr;
-  if (options.raise == Raise::Always && !isAvailable)
-    return failure(reportError("--raise: not available in this build: the pass "
-                               "--attn-raise is not linked in"));
+static void addRaising(OpPassManager &pm, ModuleOp module,
+                       const Options &options) {
   bool isWanted = options.raise == Raise::Always ||
                   (options.raise == Raise::Auto && !hasAttnOps(module));
-  if (!isWanted || !isAvailable)
-    return success();
+  if (!isWanted)
+    return;
   // A module that is only to be run need not hold an attention.
-  return parsePassPipeline(options.raise == Raise::Auto
-                               ? "attn-raise{allow-none=true}"
-                               : "attn-raise",
-                           pm);
+  AttnRaiseOptions raise;
+  raise.allowNone = options.raise == Raise::Auto;
+  raise.maskThreshold = options.maskThreshold;
+  raise.assumeVisibleRows = options.assumeVisibleRows;
+  pm.addPass(createAttnRaise(raise));
 }
 
 void attn::run::addIsolation(OpPassManager &pm, ModuleOp module,
@@ -81,8 +78,8 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
   // would be a third of the time.
   pm.enableVerifier(false);
   bool isFused = path == CpuPath::Device || path == CpuPath::Host;
-  if (path == CpuPath::Device && failed(addRaising(pm, *module, options)))
-    return failure();
+  if (path == CpuPath::Device)
+    addRaising(pm, *module, options);
   if (isFused) {
     CpuPipelineOptions pipeline;
     pipeline.threads = options.threads;

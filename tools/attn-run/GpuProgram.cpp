@@ -36,11 +36,15 @@ using runtime::HostTensor;
 
 /// A copy of the function's module, without other functions, in the tensor
 /// form.
-static OwningOpRef<ModuleOp> makeTensorForm(func::FuncOp function) {
+static OwningOpRef<ModuleOp> makeTensorForm(func::FuncOp function,
+                                            const Options &options) {
   OwningOpRef<ModuleOp> module = function->getParentOfType<ModuleOp>().clone();
   PassManager pm(module->getContext(), ModuleOp::getOperationName());
   addIsolation(pm, *module, function.getName());
-  getStages().front().build(pm, AttentionPipelineOptions());
+  AttentionPipelineOptions stage;
+  stage.maskThreshold = options.maskThreshold;
+  stage.assumeVisibleRows = options.assumeVisibleRows;
+  getStages().front().build(pm, stage);
   if (failed(pm.run(*module)))
     return nullptr;
   return module;
@@ -52,6 +56,8 @@ static LogicalResult outline(ModuleOp module, const Options &options) {
   outline.allowTf32 = options.allowTf32;
   outline.deterministic = options.deterministic;
   outline.deviceAsserts = options.deviceAsserts;
+  outline.maskThreshold = options.maskThreshold;
+  outline.assumeVisibleRows = options.assumeVisibleRows;
   PassManager pm(module.getContext(), ModuleOp::getOperationName());
   pm.addPass(createOutlinePass(outline));
   return pm.run(module);
@@ -149,7 +155,7 @@ GpuProgram::compile(func::FuncOp function, const Options &options) {
     return failure(reportError("cannot compile @" + function.getName().str() +
                                " for " + options.target));
   };
-  OwningOpRef<ModuleOp> module = makeTensorForm(function);
+  OwningOpRef<ModuleOp> module = makeTensorForm(function, options);
   if (!module)
     return fail();
   OwningOpRef<ModuleOp> original = module->clone();

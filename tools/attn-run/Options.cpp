@@ -67,6 +67,16 @@ struct CommandLine {
       "device-asserts", cl::cat(whatCategory),
       cl::desc("Check block lists and sequence offsets in kernels of\n"
                "their own (sim, cuda), as --verify does before")};
+  cl::opt<double> maskThreshold{
+      "mask-threshold", cl::init(0), cl::value_desc("value"),
+      cl::cat(whatCategory),
+      cl::desc("Finite mask values at or below this hide keys, as no\n"
+               "score makes up for them (default: half of the lowest\n"
+               "number of its type)")};
+  cl::opt<bool> assumeVisibleRows{
+      "assume-visible-rows", cl::cat(whatCategory),
+      cl::desc("Take it that every query sees at least one key, so\n"
+               "that finite mask values mean -inf; --verify tells")};
   cl::opt<bool> raise{"raise", cl::cat(whatCategory), cl::ValueDisallowed,
                       cl::desc("Raise graphs to attn.attention first\n"
                                "(default: where the file has no attn op)")};
@@ -337,6 +347,8 @@ Options attn::run::parseOptions(int argc, char **argv) {
   options.allowTf32 = line.allowTf32;
   options.deterministic = line.deterministic;
   options.deviceAsserts = line.deviceAsserts;
+  options.maskThreshold = line.maskThreshold;
+  options.assumeVisibleRows = line.assumeVisibleRows;
   options.seed = line.seed;
   for (size_t i = 0; i < *countSets(line); ++i)
     options.sets.push_back({getSet(line.shapes, i), getSet(line.inputs, i)});

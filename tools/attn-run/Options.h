@@ -33,6 +33,8 @@ struct Options {
   bool allowTf32 = false;
   bool deterministic = false;
   bool deviceAsserts = false;
+  double maskThreshold = 0;
+  bool assumeVisibleRows = false;
   Raise raise = Raise::Auto;
 
   uint64_t seed = 0;

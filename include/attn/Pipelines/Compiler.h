@@ -52,6 +52,12 @@ struct CompileOptions {
   /// Check on a GPU, before each launch, the block lists and sequence offsets
   /// that masks read (attn.device_assert).
   bool deviceAsserts = false;
+  /// Finite mask values at or below this hide keys; 0: half of the lowest number
+  /// of the score's type.
+  double maskThreshold = 0;
+  /// Take it that every query sees at least one key, so that finite mask values
+  /// mean -inf.
+  bool assumeVisibleRows = false;
   /// A warning, such as that of a fallback to slower code, is an error.
   bool strict = false;
   /// Called on every pass manager before it runs (command-line settings).

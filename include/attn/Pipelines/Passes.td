@@ -57,6 +57,11 @@ def OutlinePass : Pass<"attn-outline", "::mlir::ModuleOp"> {
            "Gradients are the same bits in every run">,
     Option<"deviceAsserts", "device-asserts", "bool", "false",
            "Check before each launch the lists and offsets that masks read">,
+    Option<"maskThreshold", "mask-threshold", "double", "0",
+           "Finite mask values at or below this hide keys (0: half of the lowest "
+           "number of the score's type)">,
+    Option<"assumeVisibleRows", "assume-visible-rows", "bool", "false",
+           "Take it that every query sees at least one key">,
     Option<"fallback", "fallback", "bool", "false",
            "Turn what cannot be compiled into linalg ops">,
     Option<"directory", "directory", "std::string", "\"\"",

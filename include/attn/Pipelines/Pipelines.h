@@ -48,6 +48,15 @@ struct AttentionPipelineOptions
       *this, "device-asserts",
       llvm::cl::desc("Check block lists and sequence offsets on the device"),
       llvm::cl::init(false)};
+  Option<double> maskThreshold{
+      *this, "mask-threshold",
+      llvm::cl::desc("Finite mask values at or below this hide keys (0: half "
+                     "of the lowest number of the score's type)"),
+      llvm::cl::init(0)};
+  Option<bool> assumeVisibleRows{
+      *this, "assume-visible-rows",
+      llvm::cl::desc("Take it that every query sees at least one key"),
+      llvm::cl::init(false)};
 };
 
 /// A framework's graph to the `tensor` form.

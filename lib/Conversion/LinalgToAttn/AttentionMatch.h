@@ -63,8 +63,10 @@ struct Score {
   ScalarRef mod = nullptr; ///< in terms of `hole`; null if it is the hole
   ScalarRef hole = nullptr;
   llvm::SmallVector<ScalarRef> masks; ///< all must hold
-  /// A finite mask value that had to stay a number, and where.
+  /// A finite mask value that had to stay a number.
   std::optional<double> finiteMask;
+  /// One that looks like a mask's, but that scores may reach.
+  std::optional<double> reachableMask;
 };
 
 /// What the matcher of scores needs to know of the loops.

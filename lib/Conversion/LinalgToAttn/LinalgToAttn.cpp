@@ -14,6 +14,7 @@
 #include "AttentionMatch.h"
 
 #include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/IR/FiniteMasks.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -38,7 +39,15 @@ static void remarkFiniteMask(Operation *op, double value) {
       << "mask value " << value
       << " is finite and a row may have every key masked: kept as "
          "a change of the score; kernels of a GPU skip hidden keys, and "
-         "compute such rows again";
+         "compute such rows again, which --assume-visible-rows spares";
+}
+
+static void remarkReachableMask(Operation *op, double value) {
+  emitRemark(op->getLoc())
+      << "mask value " << value
+      << " is a number that scores may reach: kept as a change of the score; "
+         "--mask-threshold="
+      << value << " says that none does, so that hidden keys are skipped";
 }
 
 /// Tries one side of `op` as the weights. Merged loops are found on the way:
@@ -61,6 +70,8 @@ static LogicalResult tryRaise(RewriterBase &rewriter, Operation *op,
       return failure();
     if (match->score.finiteMask)
       remarkFiniteMask(op, *match->score.finiteMask);
+    if (match->score.reachableMask)
+      remarkReachableMask(op, *match->score.reachableMask);
     return buildAttention(rewriter, walker, *match, recorder);
   }
   return recorder.miss(Progress::Score, op,
@@ -168,6 +179,8 @@ void AttnRaise::runOnOperation() {
                                        : WalkResult::advance();
                           })
                           .wasInterrupted();
+  if (failed(checkMaskThreshold(root, maskThreshold)))
+    return signalPassFailure();
   RaiseOptions options{maskThreshold, assumeVisibleRows};
   IRRewriter rewriter(root->getContext());
   RaiseResult result = raiseAttention(rewriter, root, options);

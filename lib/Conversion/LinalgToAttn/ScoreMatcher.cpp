@@ -209,7 +209,14 @@ static ScalarRef peelMasks(ScalarGraph &graph, ScalarRef scalar,
     score.finiteMask = peeler.finiteValue;
     return rest;
   };
+  // What is no smaller than this is a bias.
+  constexpr double kGreatestMask = -1000;
+  run(kGreatestMask);
+  std::optional<double> greatest = score.finiteMask;
   ScalarRef rest = run(context.options.maskThreshold);
+  if (context.options.maskThreshold == 0 &&
+      greatest > score.finiteMask.value_or(-kInfinity))
+    score.reachableMask = greatest;
   // A finite value is -inf only next to a visible key: in a row without one,
   // the graph spreads the weights evenly and attn gives 0.
   if (!score.finiteMask || context.options.assumeVisibleRows ||

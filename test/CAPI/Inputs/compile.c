@@ -119,6 +119,9 @@ static void fail(const char *source) {
   options = getOptions("schedule");
   options.schedule = "tile_q=3";
   assert(!attnCompileSource(source, length, NULL, &options));
+  options = getOptions("threshold");
+  options.maskThreshold = 5;
+  assert(!attnCompileSource(source, length, "in.mlir", &options));
   options = getOptions("cpu");
   options.target = "cpu";
   assert(!attnCompileSource(source, length, "in.mlir", &options));

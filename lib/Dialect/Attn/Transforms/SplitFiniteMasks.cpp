@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/FiniteMasks.h"
 #include "attn/Dialect/Attn/IR/NamedMods.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
@@ -28,7 +29,8 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// What is added to a score hides the pair if it is below any score.
+/// What is added to a score hides the pair if it is below any score: this by
+/// default.
 static constexpr double kHiddenSummand = -std::numeric_limits<float>::max() / 2;
 /// So does a score in place of another, if the row has an LSE above half of it.
 static constexpr double kHiddenScore = -1000;
@@ -47,11 +49,18 @@ static std::optional<double> getNumber(Value value) {
 }
 
 namespace {
+struct FiniteMaskOptions {
+  double threshold;       ///< 0: kHiddenSummand
+  bool assumeVisibleRows; ///< None has to be repaired.
+};
+
 /// Takes finite masks off the scores of a score_mod, in place.
 class MaskPeeler {
 public:
-  explicit MaskPeeler(Block &mod)
-      : mod(mod), builder(OpBuilder::atBlockTerminator(&mod)) {}
+  /// `threshold` as of the option mask-threshold.
+  MaskPeeler(Block &mod, double threshold)
+      : mod(mod), builder(OpBuilder::atBlockTerminator(&mod)),
+        hiddenSummand(threshold < 0 ? threshold : kHiddenSummand) {}
 
   /// Leaves the scores of visible pairs.
   void run();
@@ -72,6 +81,7 @@ private:
 
   Block &mod;
   OpBuilder builder;
+  double hiddenSummand;
   SmallVector<Value> conditions;
   double bound = -std::numeric_limits<double>::infinity();
 };
@@ -91,11 +101,12 @@ static bool dependsOnScore(Value value, Block &mod) {
 std::optional<MaskPeeler::Choice> MaskPeeler::getChoice(arith::SelectOp op) {
   if (dependsOnScore(op.getCondition(), mod))
     return std::nullopt;
+  double mostHidden = std::max(kHiddenScore, hiddenSummand);
   if (std::optional<double> hidden = getNumber(op.getFalseValue());
-      hidden && *hidden <= kHiddenScore)
+      hidden && *hidden <= mostHidden)
     return Choice{op.getCondition(), op.getTrueValue(), *hidden};
   std::optional<double> hidden = getNumber(op.getTrueValue());
-  if (!hidden || *hidden > kHiddenScore)
+  if (!hidden || *hidden > mostHidden)
     return std::nullopt;
   Value one = arith::ConstantIntOp::create(builder, op.getLoc(), 1, 1);
   Value visible =
@@ -108,7 +119,7 @@ std::optional<MaskPeeler::Choice> MaskPeeler::getChoice(arith::SelectOp op) {
 Value MaskPeeler::peelSum(arith::AddFOp sum) {
   bool isPeeled = false;
   for (OpOperand &summand : sum->getOpOperands())
-    while (peel(summand, kHiddenSummand))
+    while (peel(summand, hiddenSummand))
       isPeeled = true;
   if (!isPeeled)
     return Value();
@@ -144,7 +155,7 @@ bool MaskPeeler::peel(OpOperand &use, double mostHidden) {
 
 void MaskPeeler::run() {
   OpOperand &score = mod.getTerminator()->getOpOperand(0);
-  while (peel(score, kHiddenScore))
+  while (peel(score, std::max(kHiddenScore, hiddenSummand)))
     continue;
 }
 
@@ -226,13 +237,13 @@ static bool mayHide(OpTy op) {
 }
 
 /// Splits `op` if a finite mask hides pairs of it.
-static bool split(AttentionOp op) {
+static bool split(AttentionOp op, const FiniteMaskOptions &options) {
   AttentionDims dims = AttentionDims::get(op);
   if (!mayHide(op) || dims.headDim > kMaxColumns || dims.valueDim > kMaxColumns)
     return false;
   OpBuilder builder(op);
   AttentionOp masked = cloneWithLse(builder, op);
-  MaskPeeler peeler(masked.getScoreMod().front());
+  MaskPeeler peeler(masked.getScoreMod().front(), options.threshold);
   peeler.run();
   if (peeler.getConditions().empty()) {
     masked.erase();
@@ -245,7 +256,7 @@ static bool split(AttentionOp op) {
   simplifyScoreMod(masked);
   builder.setInsertionPoint(op);
   SmallVector<Value> results(masked.getResults());
-  if (!op.getSink()) {
+  if (!op.getSink() && !options.assumeVisibleRows) {
     AttentionOp whole = cloneWithLse(builder, op);
     auto repair =
         RepairOp::create(builder, op.getLoc(), masked.getOutput(),
@@ -263,37 +274,47 @@ static bool split(AttentionOp op) {
 // The backward
 //===----------------------------------------------------------------------===//
 
+/// True in rows of the mask_mod of `op` that may have no key, by their LSE.
+static Value buildIsRepaired(OpBuilder &builder, AttentionBackwardOp op,
+                             double bound) {
+  Location loc = op.getLoc();
+  Region &mask = op.getMaskMod();
+  Value head = mask.getArgument(kLoopH);
+  // Where no score reaches the bound, all heads see keys or none does: a mask
+  // that is the same for them stays so.
+  if (head.use_empty() && bound <= kHiddenSummand / 2)
+    head = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value lse = tensor::ExtractOp::create(
+      builder, loc, op.getLse(),
+      ValueRange{mask.getArgument(kLoopB), head, mask.getArgument(kLoopM)});
+  Value least =
+      arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(bound));
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ULE, lse,
+                               least);
+}
+
 /// Gives `op` a mask_mod of the pairs that have weight, if a finite mask hides
 /// others: those that it leaves visible, and all of rows that it may have left
-/// none, by their LSE. Scores stay as they are.
-static bool mask(AttentionBackwardOp op) {
+/// none. Scores stay as they are.
+static bool mask(AttentionBackwardOp op, const FiniteMaskOptions &options) {
   if (!mayHide(op))
     return false;
   OpBuilder builder(op);
   auto peeled = cast<AttentionBackwardOp>(builder.clone(*op));
   auto erasePeeled = llvm::make_scope_exit([&] { peeled.erase(); });
   Block &mod = peeled.getScoreMod().front();
-  MaskPeeler peeler(mod);
+  MaskPeeler peeler(mod, options.threshold);
   peeler.run();
   if (peeler.getConditions().empty())
     return false;
   Location loc = op.getLoc();
-  Value bound = arith::ConstantOp::create(
-      builder, loc, builder.getF32FloatAttr(peeler.getBound()));
   Value visible =
       buildMaskMod(builder, op.getMaskMod(), mod, peeler.getConditions());
-  Value row[] = {op.getMaskMod().getArgument(kLoopB),
-                 op.getMaskMod().getArgument(kLoopH),
-                 op.getMaskMod().getArgument(kLoopM)};
-  // Where no score reaches the bound, all heads see keys or none does: a mask
-  // that is the same for them stays so.
-  if (row[kLoopH].use_empty() && peeler.getBound() <= kHiddenSummand / 2)
-    row[kLoopH] = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value lse = tensor::ExtractOp::create(builder, loc, op.getLse(), row);
-  Value isRepaired = arith::CmpFOp::create(
-      builder, loc, arith::CmpFPredicate::ULE, lse, bound);
-  YieldOp::create(builder, loc,
-                  arith::OrIOp::create(builder, loc, visible, isRepaired));
+  if (!options.assumeVisibleRows) {
+    Value isRepaired = buildIsRepaired(builder, op, peeler.getBound());
+    visible = arith::OrIOp::create(builder, loc, visible, isRepaired);
+  }
+  YieldOp::create(builder, loc, visible);
   return true;
 }
 
@@ -309,6 +330,9 @@ struct SplitFiniteMasks
       getOperation().emitError() << "option schedule: " << given.error();
       return signalPassFailure();
     }
+    if (failed(checkMaskThreshold(getOperation(), maskThreshold)))
+      return signalPassFailure();
+    FiniteMaskOptions options{maskThreshold, assumeVisibleRows};
     SmallVector<AttentionOp> ops;
     getOperation().walk([&](AttentionOp op) {
       bool isSplit = llvm::any_of(op->getUsers(), llvm::IsaPred<RepairOp>);
@@ -316,10 +340,10 @@ struct SplitFiniteMasks
         ops.push_back(op);
     });
     for (AttentionOp op : ops)
-      numSplit += split(op);
+      numSplit += split(op, options);
     getOperation().walk([&](AttentionBackwardOp op) {
       if (isLargeCache(mergeFields(op.getSchedule(), *given)))
-        numMasked += mask(op);
+        numMasked += mask(op, options);
     });
   }
 };

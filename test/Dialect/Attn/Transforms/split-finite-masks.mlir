@@ -238,7 +238,6 @@ func.func @few(%q: !few, %k: !k) -> !few {
 // A backward keeps its scores, and all pairs of rows that may have seen no key; the
 // heads agree on these where no score is as low as the mask.
 // CHECK-LABEL: func @backward
-// CHECK: %[[BOUND:.*]] = arith.constant -8.5{{.*}}E+37 : f32
 // CHECK: attn.attention_backward
 // CHECK: arith.select
 // CHECK: arith.addf
@@ -246,6 +245,7 @@ func.func @few(%q: !few, %k: !k) -> !few {
 // CHECK: %[[SEEN:.*]] = tensor.extract %arg1[%[[B]], %[[J]]]
 // CHECK: %[[C0:.*]] = arith.constant 0 : index
 // CHECK: %[[LSE:.*]] = tensor.extract %arg5[%[[B]], %[[C0]], %[[I]]]
+// CHECK: %[[BOUND:.*]] = arith.constant -8.5{{.*}}E+37 : f32
 // CHECK: %[[BLIND:.*]] = arith.cmpf ule, %[[LSE]], %[[BOUND]]
 // CHECK: %[[EITHER:.*]] = arith.ori %[[SEEN]], %[[BLIND]]
 // CHECK: attn.yield %[[EITHER]]
@@ -270,9 +270,9 @@ func.func @backward(%q: !q, %pad: tensor<1x96xi1>, %k: !k, %o: !q, %do: !q, %lse
 
 // Of a value that scores may reach, each head has its own rows.
 // CHECK-LABEL: func @backward_of_thousands
-// CHECK: %[[BOUND:.*]] = arith.constant -5.000000e+03 : f32
 // CHECK: } mask_mod (%[[B:.*]]: index, %[[H:.*]]: index, %[[I:.*]]: index, %{{.*}}: index) {
 // CHECK: %[[LSE:.*]] = tensor.extract %arg2[%[[B]], %[[H]], %[[I]]]
+// CHECK: %[[BOUND:.*]] = arith.constant -5.000000e+03 : f32
 // CHECK: arith.cmpf ule, %[[LSE]], %[[BOUND]]
 func.func @backward_of_thousands(%q: !q, %do: !q, %lse: !lse) -> (!q, !q, !q) {
   %value = arith.constant -1.0e+4 : f32

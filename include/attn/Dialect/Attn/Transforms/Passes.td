@@ -478,8 +478,9 @@ def SplitFiniteMasksPass
 
     - `select(visible, s, c)` with c at or below -1000: rows whose LSE is not
       above half of it are repaired;
-    - `s + select(visible, t, c)` with c at or below half of the lowest f32, and
-      sums of several such terms: s and t are taken to be below a quarter of it.
+    - `s + select(visible, t, c)` with c at or below half of the lowest f32, or
+      `mask-threshold`, and sums of several such terms: s and t are taken to be
+      below a quarter of it.
 
     An attention with a sink needs no repair: the sink has all weight in a row
     that sees no key, with finite masks as without.
@@ -511,7 +512,13 @@ def SplitFiniteMasksPass
                            "::mlir::arith::ArithDialect"];
   let options = [
     Option<"schedule", "schedule", "std::string", "\"\"",
-           "Fields of the schedule that will be chosen">
+           "Fields of the schedule that will be chosen">,
+    Option<"maskThreshold", "mask-threshold", "double", /*default=*/"0",
+           "Values at or below this hide a pair when they are added to its score "
+           "(0: half of the lowest f32)">,
+    Option<"assumeVisibleRows", "assume-visible-rows", "bool",
+           /*default=*/"false",
+           "Take it that every query sees at least one key: no repair">
   ];
   let statistics = [
     Statistic<"numSplit", "split", "Number of attentions split">,
