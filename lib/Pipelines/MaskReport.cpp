@@ -8,6 +8,10 @@
 
 #include "attn/Analysis/MaskProgram.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -39,20 +43,77 @@ static double predictSaving(AttentionProblem problem, const TargetInfo &target,
   return 1 - chosen.cost.seconds / unmasked;
 }
 
+/// The greatest score that is chosen for a pair like a mask's value, if there
+/// is one.
+static std::optional<double> getMaskValue(AttentionOp op) {
+  constexpr double kGreatestMask = -1000;
+  std::optional<double> greatest;
+  op.getScoreMod().walk([&](arith::SelectOp select) {
+    for (Value value : {select.getTrueValue(), select.getFalseValue()}) {
+      FloatAttr number;
+      if (matchPattern(value, m_Constant(&number)) &&
+          number.getValueAsDouble() <= kGreatestMask)
+        greatest = std::max(greatest.value_or(number.getValueAsDouble()),
+                            number.getValueAsDouble());
+    }
+  });
+  return greatest;
+}
+
+/// Why tiles are visited that may have no visible pair.
+static json::Array explainVisited(AttentionOp op) {
+  json::Array reasons;
+  bool readsData =
+      op.getMaskMod()
+          .walk([](Operation *inner) {
+            return isa<tensor::ExtractOp, BlockListedOp, SegmentOp>(inner)
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
+  if (readsData)
+    reasons.push_back(
+        "the mask reads data: tiles that it hides by them are found "
+        "on the device, before the attention");
+  std::optional<double> value = getMaskValue(op);
+  if (value && !op.hasMaskMod())
+    reasons.push_back(
+        llvm::formatv("scores may reach the mask value {0:e}: see "
+                      "the option mask-threshold",
+                      *value)
+            .str());
+  return reasons;
+}
+
+/// All tiles, as without a mask.
+static BlockMap getFullMap(const AttentionProblem &problem, int64_t tileM,
+                           int64_t tileN) {
+  BlockMap map{tileM,
+               tileN,
+               llvm::divideCeil(problem.queryLength, tileM),
+               llvm::divideCeil(problem.kvLength, tileN),
+               {}};
+  map.blocks.assign(map.rowTiles * map.keyTiles, BlockState::Full);
+  return map;
+}
+
 json::Value attn::describeMask(AttentionOp op, const AttentionProblem &problem,
                                const TargetInfo &target,
                                const Candidate &chosen) {
-  if (!op.hasMaskMod())
+  json::Array reasons = explainVisited(op);
+  if (!op.hasMaskMod() && reasons.empty())
     return nullptr;
   const Schedule &schedule = chosen.schedule;
-  MaskProgram program(op.getMaskMod());
   MaskBox all{{0, problem.batch - 1},
               {0, problem.queryHeads - 1},
               {0, problem.queryLength - 1},
               {0, problem.kvLength - 1}};
-  auto classify = [&](int64_t scale) {
-    return program.classifyBlocks(all, schedule.tileM * scale,
-                                  schedule.tileN * scale, kMostBoxes);
+  auto classify = [&](int64_t scale) -> std::optional<BlockMap> {
+    int64_t tileM = schedule.tileM * scale, tileN = schedule.tileN * scale;
+    if (!op.hasMaskMod())
+      return getFullMap(problem, tileM, tileN);
+    return MaskProgram(op.getMaskMod())
+        .classifyBlocks(all, tileM, tileN, kMostBoxes);
   };
   std::optional<BlockMap> map = classify(1);
   if (!map)
@@ -77,6 +138,7 @@ json::Value attn::describeMask(AttentionOp op, const AttentionProblem &problem,
       {"visited", visited},
       {"density", static_cast<double>(visited) / total},
       {"picture_tiles", scale},
+      {"why_not_more", std::move(reasons)},
       {"predicted_saving", predictSaving(problem, target, chosen)},
       {"picture", drawBlocks(*picture)}};
 }

@@ -23,7 +23,8 @@ namespace attn {
 /// and what share of all that is, and a picture with a character for each tile,
 /// or for each square of them where there are many: '.' empty, '+' partial, '#'
 /// full; and the part of the time without a mask that the cost model predicts
-/// to be saved. Null without a mask, or if it takes too long to find out.
+/// to be saved; and why tiles are visited that may have no visible pair. Null
+/// without a mask, in scores too, or if it takes too long to find out.
 llvm::json::Value describeMask(AttentionOp op, const AttentionProblem &problem,
                                const TargetInfo &target,
                                const Candidate &chosen);
