@@ -33,7 +33,7 @@ func.func @padded(%q: !q, %k: !q, %v: !q, %pad: tensor<{b}x{n}xi64>) -> {results
         %visible = arith.andi %causal, %seen : i1
         {mask}
         attn.yield %r : f32
-      }} {schedule} : !q, !q, !q -> {types}
+      }} {beside} {schedule} : !q, !q, !q -> {types}
   return {values} : {types}
 }}
 """
@@ -41,9 +41,9 @@ ADDED = "%m = arith.select %visible, %zero, %lowest : f32\n        %r = arith.ad
 CHOSEN = "%r = arith.select %visible, %s, %lowest : f32"
 
 
-def module(mask, with_lse):
+def module(mask, with_lse, beside=""):
     lse = f"tensor<{BATCHES}x{HEADS}x{LENGTH}xf32>"
-    return MODULE.format(schedule=SCHEDULE, b=BATCHES, h=HEADS, n=LENGTH, d=WIDTH, mask=mask, lse=", %lse" if with_lse else "",
+    return MODULE.format(schedule=SCHEDULE, beside=beside, b=BATCHES, h=HEADS, n=LENGTH, d=WIDTH, mask=mask, lse=", %lse" if with_lse else "",
                          results=f"(!q, {lse})" if with_lse else "!q", types=f"!q, {lse}" if with_lse else "!q",
                          values="%o, %lse" if with_lse else "%o")
 
@@ -101,7 +101,8 @@ def build_gradient(folder, recompute):
     """g.mlir of m.mlir, with its tiles."""
     text = run("attn-opt", folder / "m.mlir", f"--attn-grad=recompute={str(recompute).lower()}")
     begin = text.index("attn.attention_backward")
-    (folder / "g.mlir").write_text(text[:begin] + text[begin:].replace("} :", f"}} {SCHEDULE} :", 1))
+    end = text.index(" : tensor", text.index("attn.yield", begin))
+    (folder / "g.mlir").write_text(f"{text[:end]} {SCHEDULE}{text[end:]}")
 
 
 def verify(target, path, pads, *more):
@@ -116,8 +117,8 @@ def check(target, folder):
     for name, tokens in paddings():
         pads.append(folder / f"{name}.npy")
         np.save(pads[-1], tokens)
-    for mask, with_lse in ((ADDED, False), (ADDED, True), (CHOSEN, True)):
-        (folder / "m.mlir").write_text(module(mask, with_lse))
+    for mask, with_lse, beside in ((ADDED, False, ""), (ADDED, True, "mask_mod causal(top_left)"), (CHOSEN, True, "")):
+        (folder / "m.mlir").write_text(module(mask, with_lse, beside))
         verify(target, folder / "m.mlir", pads)
         if with_lse:
             build_gradient(folder, recompute=True)

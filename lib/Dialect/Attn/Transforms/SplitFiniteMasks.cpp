@@ -175,20 +175,37 @@ static Value copy(OpBuilder &builder, Value value, Block &from,
   return mapping.lookup(value);
 }
 
-/// Sets the builder into a new mask_mod, of which all conditions on the pairs
-/// of `scoreMod` hold where the result is true.
-static Value buildMaskMod(OpBuilder &builder, Region &maskMod, Block &scoreMod,
-                          ArrayRef<Value> conditions) {
-  Location loc = maskMod.getLoc();
-  Block *mask = addMaskModBlock(builder, loc, maskMod);
-  builder.setInsertionPointToEnd(mask);
-  IRMapping mapping;
-  mapping.map(scoreMod.getArguments().drop_front(), mask->getArguments());
-  Value visible;
-  for (Value condition : conditions) {
-    Value one = copy(builder, condition, scoreMod, mapping);
-    visible = visible ? arith::AndIOp::create(builder, loc, visible, one) : one;
+/// Takes the end off a mask_mod, or begins one, and sets the builder there;
+/// returns what it has yielded, if it was one.
+static Value reopenMaskMod(OpBuilder &builder, Region &maskMod) {
+  if (maskMod.empty()) {
+    Block *block = addMaskModBlock(builder, maskMod.getLoc(), maskMod);
+    builder.setInsertionPointToEnd(block);
+    return Value();
   }
+  Operation *yield = maskMod.front().getTerminator();
+  Value visible = yield->getOperand(0);
+  yield->erase();
+  builder.setInsertionPointToEnd(&maskMod.front());
+  return visible;
+}
+
+/// `a` and `b`, of which the first may be null.
+static Value both(OpBuilder &builder, Location loc, Value a, Value b) {
+  return a ? arith::AndIOp::create(builder, loc, a, b) : b;
+}
+
+/// True in the mask_mod that the builder is in if all conditions hold, which
+/// are on the pairs of `scoreMod`.
+static Value buildVisible(OpBuilder &builder, Location loc, Block &scoreMod,
+                          ArrayRef<Value> conditions) {
+  IRMapping mapping;
+  mapping.map(scoreMod.getArguments().drop_front(),
+              builder.getInsertionBlock()->getArguments());
+  Value visible;
+  for (Value condition : conditions)
+    visible = both(builder, loc, visible,
+                   copy(builder, condition, scoreMod, mapping));
   return visible;
 }
 
@@ -232,7 +249,7 @@ static bool isLargeCache(const ScheduleOverrides &given) {
 template <typename OpTy>
 static bool mayHide(OpTy op) {
   int64_t rows = AttentionDims::get(op).queryRows;
-  return op.hasScoreMod() && !op.hasMaskMod() && op.getScoreType().isF32() &&
+  return op.hasScoreMod() && op.getScoreType().isF32() &&
          (ShapedType::isDynamic(rows) || rows >= kMinRows);
 }
 
@@ -249,19 +266,19 @@ static bool split(AttentionOp op, const FiniteMaskOptions &options) {
     masked.erase();
     return false;
   }
-  Value visible =
-      buildMaskMod(builder, masked.getMaskMod(), masked.getScoreMod().front(),
-                   peeler.getConditions());
-  YieldOp::create(builder, op.getLoc(), visible);
+  Location loc = op.getLoc();
+  Value before = reopenMaskMod(builder, masked.getMaskMod());
+  Value visible = buildVisible(builder, loc, masked.getScoreMod().front(),
+                               peeler.getConditions());
+  YieldOp::create(builder, loc, both(builder, loc, before, visible));
   simplifyScoreMod(masked);
   builder.setInsertionPoint(op);
   SmallVector<Value> results(masked.getResults());
   if (!op.getSink() && !options.assumeVisibleRows) {
     AttentionOp whole = cloneWithLse(builder, op);
-    auto repair =
-        RepairOp::create(builder, op.getLoc(), masked.getOutput(),
-                         masked.getLse(), whole.getOutput(), whole.getLse(),
-                         builder.getF64FloatAttr(peeler.getBound()));
+    auto repair = RepairOp::create(
+        builder, loc, masked.getOutput(), masked.getLse(), whole.getOutput(),
+        whole.getLse(), builder.getF64FloatAttr(peeler.getBound()));
     results.assign(repair->result_begin(), repair->result_end());
   }
   for (auto [old, result] : llvm::zip(op->getResults(), results))
@@ -293,11 +310,18 @@ static Value buildIsRepaired(OpBuilder &builder, AttentionBackwardOp op,
                                least);
 }
 
+/// True for the mask_mod of a backward that has been here.
+static bool readsLse(Region &maskMod, Value lse) {
+  return llvm::any_of(lse.getUsers(), [&](Operation *user) {
+    return maskMod.isAncestor(user->getParentRegion());
+  });
+}
+
 /// Gives `op` a mask_mod of the pairs that have weight, if a finite mask hides
 /// others: those that it leaves visible, and all of rows that it may have left
 /// none. Scores stay as they are.
 static bool mask(AttentionBackwardOp op, const FiniteMaskOptions &options) {
-  if (!mayHide(op))
+  if (!mayHide(op) || readsLse(op.getMaskMod(), op.getLse()))
     return false;
   OpBuilder builder(op);
   auto peeled = cast<AttentionBackwardOp>(builder.clone(*op));
@@ -308,13 +332,13 @@ static bool mask(AttentionBackwardOp op, const FiniteMaskOptions &options) {
   if (peeler.getConditions().empty())
     return false;
   Location loc = op.getLoc();
-  Value visible =
-      buildMaskMod(builder, op.getMaskMod(), mod, peeler.getConditions());
+  Value before = reopenMaskMod(builder, op.getMaskMod());
+  Value visible = buildVisible(builder, loc, mod, peeler.getConditions());
   if (!options.assumeVisibleRows) {
     Value isRepaired = buildIsRepaired(builder, op, peeler.getBound());
     visible = arith::OrIOp::create(builder, loc, visible, isRepaired);
   }
-  YieldOp::create(builder, loc, visible);
+  YieldOp::create(builder, loc, both(builder, loc, before, visible));
   return true;
 }
 

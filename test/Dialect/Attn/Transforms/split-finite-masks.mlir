@@ -166,11 +166,11 @@ func.func @sink(%q: !q, %sink: tensor<2xf32>) -> !q {
 
 !q = tensor<1x2x96x64xf16>
 
-// A summand that scores may make up for, a choice by the score, a small value, a mask beside it, a value that a summand changes.
+// A summand that scores may make up for, a choice by the score, a small value, a value that a summand changes.
 // CHECK-LABEL: func @others
 // CHECK-NOT: attn.repair
 // CHECK: return
-func.func @others(%q: !q) -> (!q, !q, !q, !q, !q) {
+func.func @others(%q: !q) -> (!q, !q, !q, !q) {
   %zero = arith.constant 0.0 : f32
   %thousands = arith.constant -1.0e+4 : f32
   %tens = arith.constant -50.0 : f32
@@ -193,12 +193,6 @@ func.func @others(%q: !q) -> (!q, !q, !q, !q, !q) {
         %r = arith.select %causal, %s, %tens : f32
         attn.yield %r : f32
       } : !q, !q, !q -> !q
-  %t = attn.attention %q, %q, %q
-      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
-        %causal = arith.cmpi sle, %j, %i : index
-        %r = arith.select %causal, %s, %thousands : f32
-        attn.yield %r : f32
-      } mask_mod causal(top_left) : !q, !q, !q -> !q
   %v = attn.attention %q, %q, %q
       score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
         %causal = arith.cmpi sle, %j, %i : index
@@ -208,7 +202,45 @@ func.func @others(%q: !q) -> (!q, !q, !q, !q, !q) {
         %r = arith.addf %m, %jf : f32
         attn.yield %r : f32
       } : !q, !q, !q -> !q
-  return %o, %p, %u, %t, %v : !q, !q, !q, !q, !q
+  return %o, %p, %u, %v : !q, !q, !q, !q
+}
+
+// -----
+
+!q = tensor<1x2x96x64xf16>
+!lse = tensor<1x2x96xf32>
+
+// A mask_mod that is there must hold too.
+// CHECK-LABEL: func @beside
+// CHECK: attn.attention {{.*}} mask_mod (%[[B:.*]]: index, %{{.*}}: index, %[[I:.*]]: index, %[[J:.*]]: index) {
+// CHECK: %[[CAUSAL:.*]] = arith.cmpi sle, %[[J]], %[[I]]
+// CHECK: %[[SEEN:.*]] = tensor.extract %arg1[%[[B]], %[[J]]]
+// CHECK: %[[BOTH:.*]] = arith.andi %[[CAUSAL]], %[[SEEN]]
+// CHECK: attn.yield %[[BOTH]]
+// CHECK: attn.attention {{.*}} score_mod
+// CHECK: } mask_mod causal(top_left)
+// CHECK: attn.repair
+// CHECK: attn.attention_backward
+// CHECK: } mask_mod
+// CHECK: %[[CAUSAL:.*]] = arith.cmpi sle
+// CHECK: %[[EITHER:.*]] = arith.ori
+// CHECK: %[[ALL:.*]] = arith.andi %[[CAUSAL]], %[[EITHER]]
+// CHECK: attn.yield %[[ALL]]
+func.func @beside(%q: !q, %pad: tensor<1x96xi1>) -> (!q, !q, !q) {
+  %lowest = arith.constant -3.40282347e+38 : f32
+  %o, %lse = attn.attention %q, %q, %q
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %seen = tensor.extract %pad[%b, %j] : tensor<1x96xi1>
+        %r = arith.select %seen, %s, %lowest : f32
+        attn.yield %r : f32
+      } mask_mod causal(top_left) : !q, !q, !q -> !q, !lse
+  %d:3 = attn.attention_backward %q, %q, %q output(%o : !q) lse(%lse : !lse) d_output(%q : !q)
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %seen = tensor.extract %pad[%b, %j] : tensor<1x96xi1>
+        %r = arith.select %seen, %s, %lowest : f32
+        attn.yield %r : f32
+      } mask_mod causal(top_left) : !q, !q, !q -> !q, !q, !q
+  return %d#0, %d#1, %d#2 : !q, !q, !q
 }
 
 // -----

@@ -489,9 +489,9 @@ def SplitFiniteMasksPass
     be repaired, by the LSE that it is given, keep all their pairs: P is 0 in the
     pairs that are left out.
 
-    Left alone are attentions and backwards that have a mask_mod, fewer than 32
-    rows, or a `schedule` that is not of a large cache, and attentions of more than
-    256 columns.
+    Both masks must hold where there is a mask_mod already. Left alone are
+    attentions and backwards of fewer than 32 rows, or with a `schedule` that is not
+    of a large cache, and attentions of more than 256 columns.
 
     Requires: normal form `tensor`. Ensures: normal form `tensor`.
 
