@@ -47,6 +47,9 @@ typedef void (*AttnDiagnosticHandler)(AttnSeverity severity,
 
 /* Strings may be NULL, which means the default; they are not kept. */
 typedef struct AttnCompileOptions {
+  /* sizeof(AttnCompileOptions), of the caller's header: fields that it has not
+   * are zero, and those that this library has not must be */
+  size_t size;
   const char *target;       /* "sm_90a", "a100", "cpu"; default "sm_80" */
   const char *targetFields; /* numbers to change: "smem-bytes=65536 ..." */
   const char *schedule;     /* fields that are given: "tile_m=64 stages=3" */
@@ -72,7 +75,8 @@ typedef struct AttnCompilation AttnCompilation;
 /* Compiles a module in MLIR's text or bytecode: `length` bytes at `source`
  * (text: with a null byte after them), which diagnostics call `sourceName`
  * (NULL: "-"). Returns NULL on failure, when an error has been passed to the
- * handler; otherwise the caller destroys the result. */
+ * handler (or printed, if the options' size is wrong); otherwise the caller
+ * destroys the result. */
 AttnCompilation *attnCompileSource(const char *source, size_t length,
                                    const char *sourceName,
                                    const AttnCompileOptions *options);

@@ -13,11 +13,17 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <optional>
+
 struct AttnCompilation {
   attn::CompileResult result;
 };
 
 namespace attn::capi {
+
+/// The options, with all fields that this library has; prints an error if the
+/// size of what is given cannot be right. Null remains nothing, without a word.
+std::optional<AttnCompileOptions> readOptions(const AttnCompileOptions *given);
 
 /// Passes an error without a location to the handler.
 void reportError(const AttnCompileOptions &options, llvm::StringRef message);

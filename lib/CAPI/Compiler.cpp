@@ -18,7 +18,11 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -74,6 +78,28 @@ static void forward(const AttnCompileOptions &options,
 //===----------------------------------------------------------------------===//
 // Options
 //===----------------------------------------------------------------------===//
+
+std::optional<AttnCompileOptions>
+capi::readOptions(const AttnCompileOptions *given) {
+  if (!given)
+    return std::nullopt;
+  const char *bytes = reinterpret_cast<const char *>(given);
+  size_t known = sizeof(AttnCompileOptions);
+  bool hasMore =
+      given->size > known &&
+      llvm::any_of(llvm::make_range(bytes + known, bytes + given->size),
+                   [](char byte) { return byte != 0; });
+  if (given->size <= offsetof(AttnCompileOptions, target) || hasMore) {
+    llvm::errs() << "attn: AttnCompileOptions.size: expected "
+                    "sizeof(AttnCompileOptions), "
+                 << known << " in version " << attnGetVersion() << ", got "
+                 << given->size << "\n";
+    return std::nullopt;
+  }
+  AttnCompileOptions options{};
+  std::memcpy(&options, given, std::min(known, given->size));
+  return options;
+}
 
 /// The C++ options, or the message of what is wrong with the C ones.
 static Result<CompileOptions>
@@ -161,10 +187,11 @@ AttnCompilation *capi::compileGuarded(MLIRContext &context,
 AttnCompilation *attnCompileSource(const char *source, size_t length,
                                    const char *sourceName,
                                    const AttnCompileOptions *options) {
-  if (!options)
+  std::optional<AttnCompileOptions> known = capi::readOptions(options);
+  if (!known)
     return nullptr;
   if (!source) {
-    capi::reportError(*options, "source: expected a module, got NULL");
+    capi::reportError(*known, "source: expected a module, got NULL");
     return nullptr;
   }
   // Filled once: registering every dialect takes longer than some kernels.
@@ -177,7 +204,7 @@ AttnCompilation *attnCompileSource(const char *source, size_t length,
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   OwningOpRef<ModuleOp> module;
-  return capi::compileGuarded(context, *options, [&] {
+  return capi::compileGuarded(context, *known, [&] {
     module = parseSourceString<ModuleOp>(StringRef(source, length), &context,
                                          sourceName ? sourceName : "-");
     return *module;

@@ -29,13 +29,14 @@ void attnRegisterPasses(void) {
 
 AttnCompilation *attnCompileModule(MlirModule module,
                                    const AttnCompileOptions *options) {
-  if (!options)
+  std::optional<AttnCompileOptions> known = attn::capi::readOptions(options);
+  if (!known)
     return nullptr;
   if (mlirModuleIsNull(module)) {
-    attn::capi::reportError(*options, "module: expected one, got null");
+    attn::capi::reportError(*known, "module: expected one, got null");
     return nullptr;
   }
   mlir::ModuleOp op = unwrap(module);
-  return attn::capi::compileGuarded(*op.getContext(), *options,
+  return attn::capi::compileGuarded(*op.getContext(), *known,
                                     [&] { return op; });
 }

@@ -16,12 +16,22 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <iterator>
+#include <numeric>
+#include <regex>
 #include <set>
 #include <sstream>
 
 using namespace attn;
 using namespace attn::runtime;
+
+/// The prelude's namespace: "attn_launch_0_1_0".
+static constexpr char library[] = ATTN_LAUNCH_NAMESPACE;
+/// In each function, whatever other versions the program includes.
+static constexpr char beginFunction[] =
+    "  namespace attn_launch = " ATTN_LAUNCH_NAMESPACE ";\n"
+    "  attn_launch::Checker check;\n";
 
 namespace {
 /// Writes what launches one program: its arguments and its function.
@@ -123,7 +133,7 @@ void ProgramEmitter::emitArgs() {
   for (const Operand &operand : manifest.operands) {
     out << "  /// " << runtime::name(operand.dtype) << " "
         << describeShape(operand) << ", " << describeRole(operand.role) << "\n"
-        << "  attn_launch::Tensor<" << operand.shape.size() << "> "
+        << "  " << library << "::Tensor<" << operand.shape.size() << "> "
         << toIdentifier(operand.name) << ";\n";
   }
   out << "};\n";
@@ -240,8 +250,8 @@ void ProgramEmitter::emitTensorMap(const Parameter &parameter,
   std::string swizzle =
       map.swizzleBytes == 0 ? "NONE" : std::to_string(map.swizzleBytes) + "B";
   out << "    const CUdeviceptr " << variable << "_base = module->nonNull("
-      << addressOf(parameter) << ", check);\n    alignas(64) CUtensorMap "
-      << variable << "{};\n    if (check.status)\n      check.driver(\n"
+      << addressOf(parameter) << ", check);\n    CUtensorMap " << variable
+      << "{};\n    if (check.status)\n      check.driver(\n"
       << "          cuda.cuTensorMapEncodeTiled(\n              &" << variable
       << ", " << tensorMapType(map.dtype) << ", " << rank
       << ",\n              reinterpret_cast<void *>(" << variable << "_base), "
@@ -320,9 +330,9 @@ void ProgramEmitter::emitLaunch() {
   out << "\n/// Launches on `stream` in this thread's context; the first fault "
          "found is\n/// returned and nothing launched. Threads may call it at "
          "once.\n"
-      << "inline attn_launch::Status " << name << "_launch(const " << name
+      << "inline " << library << "::Status " << name << "_launch(const " << name
       << "_Args &args, CUstream stream) {\n"
-      << "  attn_launch::Checker check;\n";
+      << beginFunction;
   emitSizes();
   emitLayoutChecks();
   out << "  if (!check.status)\n    return check.status;\n"
@@ -352,7 +362,47 @@ static void emitHead(std::ostream &out, const Bundle &bundle) {
          "driver.\n"
       << "#ifndef ATTN_HEADER_" << name << "\n#define ATTN_HEADER_" << name
       << "\n"
-      << headerPrelude;
+      << std::regex_replace(headerPrelude, std::regex("attn_launch_VERSION"),
+                            library);
+}
+
+static bool isLargeCluster(const Kernel &kernel) {
+  return std::accumulate(kernel.cluster.begin(), kernel.cluster.end(),
+                         int64_t{1}, std::multiplies<>()) > 8;
+}
+
+static bool hasTensorMaps(const Bundle &bundle) {
+  for (const Manifest &program : bundle.programs)
+    for (const Kernel &kernel : program.kernels)
+      for (const Parameter &parameter : kernel.parameters)
+        if (parameter.kind == ParameterKind::TensorMap)
+          return true;
+  return false;
+}
+
+/// What loads the module before its first launch, and what unloads it.
+static void emitLoading(std::ostream &out, const Bundle &bundle) {
+  std::string name = toIdentifier(bundle.name);
+  out << "\n/// Loads the kernels in this thread's context, as the first "
+         "launch "
+         "would: call it\n/// before a stream is captured.\n"
+      << "inline " << library << "::Status " << name << "_load() {\n"
+      << beginFunction << "  attn_launch::Module *module = "
+      << "attn_launch::Module::get(\n      " << name << "_ptx, "
+      << describeArchitecture(bundle.target) << ", check);\n"
+      << "  if (!module)\n    return check.status;\n";
+  if (hasTensorMaps(bundle))
+    out << "  module->nonNull(0, check);\n";
+  for (const Manifest &program : bundle.programs)
+    for (const Kernel &kernel : program.kernels)
+      out << "  module->getKernel(" << toLiteral(kernel.entry) << ", 0, "
+          << (isLargeCluster(kernel) ? "true" : "false") << ", check);\n";
+  out << "  return check.status;\n}\n"
+      << "\n/// Unloads the kernels from this thread's context: none may run, "
+         "or be launched\n/// meanwhile by another thread.\n"
+      << "inline " << library << "::Status " << name << "_unload() {\n"
+      << beginFunction << "  attn_launch::Module::unload(" << name
+      << "_ptx, check);\n  return check.status;\n}\n";
 }
 
 static void emitPtx(std::ostream &out, const Bundle &bundle,
@@ -376,6 +426,7 @@ std::string attn::emitHeader(const Bundle &bundle, const std::string &ptx) {
                           isAlone ? file
                                   : file + "_" + toIdentifier(program.name))
                .emit();
+  emitLoading(out, bundle);
   out << "\n#endif // ATTN_HEADER_" << file << "\n";
   return out.str();
 }

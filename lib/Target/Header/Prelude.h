@@ -9,8 +9,9 @@
 
 namespace attn {
 
-/// The code that does not depend on the manifest. The guard lets a program
-/// include several emitted headers.
+/// The code that does not depend on the manifest, with attn_launch_VERSION for the
+/// namespace of the compiler's version. The guard lets a program include several emitted headers, and the
+/// namespace those of several versions.
 inline constexpr char headerPrelude[] = R"cpp(
 #include <cuda.h>
 
@@ -25,9 +26,9 @@ inline constexpr char headerPrelude[] = R"cpp(
 #include <string>
 #include <utility>
 
-#ifndef ATTN_LAUNCH_PRELUDE
-#define ATTN_LAUNCH_PRELUDE
-namespace attn_launch {
+#ifndef ATTN_PRELUDE_attn_launch_VERSION
+#define ATTN_PRELUDE_attn_launch_VERSION
+namespace attn_launch_VERSION {
 
 /// A tensor on the device: address of its first element, sizes, and strides in
 /// elements.
@@ -74,7 +75,8 @@ struct Status {
 X(cuGetErrorName) X(cuGetErrorString)                \
   X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoD) X(cuMemcpyDtoH)                   \
   X(cuMemAllocAsync) X(cuMemFreeAsync) X(cuMemsetD8Async)                      \
-  X(cuModuleLoadDataEx) X(cuModuleGetFunction) X(cuFuncSetAttribute)           \
+  X(cuModuleLoadDataEx) X(cuModuleUnload) X(cuModuleGetFunction)               \
+  X(cuFuncSetAttribute)                                                        \
   X(cuTensorMapEncodeTiled) X(cuLaunchKernelEx)
 
 /// Functions of the CUDA driver under their own names, found when the program
@@ -275,30 +277,37 @@ public:
   /// fault.
   static Module *get(const char *ptx, const Architecture &architecture,
                      Checker &check) {
-    const Driver &cuda = Driver::get();
-    CUcontext context = nullptr;
-    check.require(static_cast<bool>(cuda.status), cuda.status.message,
-                  cuda.status.code);
-    if (check.status)
-      check.driver(cuda.cuCtxGetCurrent(&context), "cuCtxGetCurrent to succeed");
-    check.require(context != nullptr, "expected a current CUDA context, got none",
-                  CUDA_ERROR_INVALID_CONTEXT);
-    // A new context may have the address of one that is gone, but not its id.
-    unsigned long long id = 0;
-    if (check.status)
-      check.driver(cuda.cuCtxGetId(context, &id), "cuCtxGetId to succeed");
+    unsigned long long context = getContext(check);
     if (!check.status)
       return nullptr;
-    static std::mutex mutex;
-    static std::map<std::pair<unsigned long long, const char *>, Module> modules;
-    std::lock_guard<std::mutex> lock(mutex);
-    auto [known, isNew] = modules.try_emplace({id, ptx});
+    Loaded &loaded = getLoaded();
+    std::lock_guard<std::mutex> lock(loaded.mutex);
+    auto [known, isNew] = loaded.modules.try_emplace({context, ptx});
     if (isNew)
       known->second.load(ptx, architecture, check);
     if (check.status)
       return &known->second;
-    modules.erase(known);
+    loaded.modules.erase(known);
     return nullptr;
+  }
+
+  /// Takes the module of `ptx` out of the current context, if it is there.
+  static void unload(const char *ptx, Checker &check) {
+    unsigned long long context = getContext(check);
+    if (!check.status)
+      return;
+    Loaded &loaded = getLoaded();
+    std::lock_guard<std::mutex> lock(loaded.mutex);
+    auto known = loaded.modules.find({context, ptx});
+    if (known == loaded.modules.end())
+      return;
+    const Driver &cuda = Driver::get();
+    if (known->second.placeholder)
+      check.driver(cuda.cuMemFree(known->second.placeholder),
+                   "cuMemFree to succeed");
+    check.driver(cuda.cuModuleUnload(known->second.module),
+                 "cuModuleUnload to succeed");
+    loaded.modules.erase(known);
   }
 
   /// The kernel `entry`, allowed what it needs. Null on a fault.
@@ -341,6 +350,32 @@ public:
   }
 
 private:
+  struct Loaded {
+    std::mutex mutex;
+    std::map<std::pair<unsigned long long, const char *>, Module> modules;
+  };
+  static Loaded &getLoaded() {
+    static Loaded loaded;
+    return loaded;
+  }
+
+  /// The id of the current context: a new one may have the address of one that
+  /// is gone.
+  static unsigned long long getContext(Checker &check) {
+    const Driver &cuda = Driver::get();
+    CUcontext context = nullptr;
+    check.require(static_cast<bool>(cuda.status), cuda.status.message,
+                  cuda.status.code);
+    if (check.status)
+      check.driver(cuda.cuCtxGetCurrent(&context), "cuCtxGetCurrent to succeed");
+    check.require(context != nullptr, "expected a current CUDA context, got none",
+                  CUDA_ERROR_INVALID_CONTEXT);
+    unsigned long long id = 0;
+    if (check.status)
+      check.driver(cuda.cuCtxGetId(context, &id), "cuCtxGetId to succeed");
+    return id;
+  }
+
   struct Kernel {
     CUfunction function = nullptr;
     int64_t sharedBytes = 48 * 1024; // What a kernel may have unasked.
@@ -425,8 +460,15 @@ inline void launch(Checker &check, Module &module, const char *entry,
       "cuLaunchKernelEx to succeed");
 }
 
-} // namespace attn_launch
-#endif // ATTN_LAUNCH_PRELUDE
+#undef ATTN_LAUNCH_DRIVER
+} // namespace attn_launch_VERSION
+#endif // ATTN_PRELUDE_attn_launch_VERSION
+
+#ifndef ATTN_LAUNCH
+#define ATTN_LAUNCH
+/// That of the first header included.
+namespace attn_launch = attn_launch_VERSION;
+#endif
 )cpp";
 
 } // namespace attn

@@ -11,6 +11,7 @@
 #undef NDEBUG
 #include <assert.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ static const AttnArtifact all[] = {ATTN_ARTIFACT_PTX, ATTN_ARTIFACT_MANIFEST,
 static AttnCompileOptions getOptions(const char *name) {
   AttnCompileOptions options;
   memset(&options, 0, sizeof options);
+  options.size = sizeof options;
   options.target = "sm_90a";
   options.name = name;
   options.artifacts = all;
@@ -122,6 +124,23 @@ static void fail(const char *source) {
   options = getOptions("threshold");
   options.maskThreshold = 5;
   assert(!attnCompileSource(source, length, "in.mlir", &options));
+  /* Of an older header, of a newer one, and of none. */
+  options = getOptions("older");
+  options.size = offsetof(AttnCompileOptions, userData);
+  AttnCompilation *older = attnCompileSource(source, length, NULL, &options);
+  assert(older);
+  attnCompilationDestroy(older);
+  struct {
+    AttnCompileOptions known;
+    long further;
+  } newer = {getOptions("newer"), 0};
+  newer.known.size = sizeof newer;
+  newer.known.schedule = "tile_q=3";
+  assert(!attnCompileSource(source, length, NULL, &newer.known));
+  newer.further = 1;
+  assert(!attnCompileSource(source, length, NULL, &newer.known));
+  options.size = 0;
+  assert(!attnCompileSource(source, length, NULL, &options));
   options = getOptions("cpu");
   options.target = "cpu";
   assert(!attnCompileSource(source, length, "in.mlir", &options));

@@ -26,6 +26,7 @@ static void print(AttnSeverity, const char *location, const char *message,
 static LaunchResult<CudaProgram> compile(const CudaDevice &device) {
   const AttnArtifact artifacts[] = {ATTN_ARTIFACT_PTX, ATTN_ARTIFACT_MANIFEST};
   AttnCompileOptions options = {};
+  options.size = sizeof options;
   // PTX for sm_80 runs on every later GPU, too.
   options.target = device.getComputeCapability() == 90 ? "sm_90a" : "sm_80";
   options.artifacts = artifacts;

@@ -5,7 +5,9 @@
 
 #include <cstdio>
 
-static void report(const attn_launch::Status &status) {
+/// A status of whichever version's header.
+template <typename Status>
+static void report(const Status &status) {
   std::printf("%d '%s'\n", status.code, status.message.c_str());
 }
 
@@ -13,8 +15,8 @@ static void report(const attn_launch::Status &status) {
 template <typename Change>
 static void launchWith(Change change) {
   one_Args args;
-  args.in = attn_launch::Tensor<3>::rowMajor(0x10000, {2, 100, 64});
-  args.default_ = attn_launch::Tensor<2>::rowMajor(0x20000, {2, 100});
+  args.in = decltype(args.in)::rowMajor(0x10000, {2, 100, 64});
+  args.default_ = decltype(args.default_)::rowMajor(0x20000, {2, 100});
   change(args);
   report(one_launch(args, nullptr));
 }
@@ -40,4 +42,8 @@ int main(int argc, char **) {
       [](one_Args &args) { args.in.shape[1] = args.default_.shape[1] = 99; });
   launchWith(
       [](one_Args &args) { args.in.shape[1] = args.default_.shape[1] = 0; });
+  report(one_unload());
+  report(one_unload()); // It is not there.
+  report(one_load());
+  launchWith([](one_Args &) {});
 }
