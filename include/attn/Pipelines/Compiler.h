@@ -52,8 +52,8 @@ struct CompileOptions {
   /// Check on a GPU, before each launch, the block lists and sequence offsets
   /// that masks read (attn.device_assert).
   bool deviceAsserts = false;
-  /// Finite mask values at or below this hide keys; 0: half of the lowest number
-  /// of the score's type.
+  /// Finite mask values at or below this hide keys; 0: half of the lowest
+  /// number of the score's type.
   double maskThreshold = 0;
   /// Take it that every query sees at least one key, so that finite mask values
   /// mean -inf.

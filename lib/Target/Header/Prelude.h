@@ -9,9 +9,9 @@
 
 namespace attn {
 
-/// The code that does not depend on the manifest, with attn_launch_VERSION for the
-/// namespace of the compiler's version. The guard lets a program include several emitted headers, and the
-/// namespace those of several versions.
+/// The code that does not depend on the manifest, with attn_launch_VERSION for
+/// the namespace of the compiler's version. The guard lets a program include
+/// several emitted headers, and the namespace those of several versions.
 inline constexpr char headerPrelude[] = R"cpp(
 #include <cuda.h>
 
