@@ -305,6 +305,8 @@ Result<BackwardSelection>
 attn::selectBackwardSchedules(const AttentionProblem &problem,
                               const TargetInfo &target,
                               const BackwardOverrides &given) {
+  if (Status status = problem.verify(); !status)
+    return Error{status.error()};
   std::optional<ScheduleKind> kind = getKind(given.query);
   if (kind == ScheduleKind::SmallCache) {
     if (getKind(given.keys) != kind)
