@@ -44,13 +44,21 @@ def digest_of(parts: list[str]) -> str:
     return state.hexdigest()
 
 
+def default_limit() -> int:
+    """ATTN_CACHE_BYTES; a warning where that is no number."""
+    given = os.environ.get("ATTN_CACHE_BYTES", "")
+    if given == "" or (given.isascii() and given.isdigit()):
+        return int(given or DEFAULT_BYTES)
+    warnings.warn(f"attn_mlir: ATTN_CACHE_BYTES: expected a number of bytes, got {given!r}", stacklevel=3)
+    return DEFAULT_BYTES
+
+
 class Cache:
     """name -> text, by key."""
 
     def __init__(self, folder: Optional[Path] = None, max_bytes: Optional[int] = None):
         self.folder = folder or default_folder()
-        limit = os.environ.get("ATTN_CACHE_BYTES", "")
-        self.max_bytes = max_bytes if max_bytes is not None else int(limit) if limit.isdigit() else DEFAULT_BYTES
+        self.max_bytes = default_limit() if max_bytes is None else max_bytes
 
     def entry(self, key: str) -> Path:
         return self.folder / key[:2] / key
@@ -63,7 +71,10 @@ class Cache:
             now = time.time()
             os.utime(entry, (now, now))  # used now, for `prune`
         except (OSError, UnicodeDecodeError):
-            return None  # absent, or pruned by another process while we read
+            # Absent, or pruned by another process while we read; what is still there cannot be read.
+            if os.path.lexists(entry):
+                self.remove(entry)
+            return None
         if files.pop(DIGEST, None) != content_digest(files):
             self.remove(entry)
             return None
@@ -77,12 +88,15 @@ class Cache:
         try:
             entry.parent.mkdir(parents=True, exist_ok=True)
             temporary = Path(tempfile.mkdtemp(prefix="tmp-", dir=self.folder))
-            for name, text in {**files, DIGEST: content_digest(files)}.items():
-                (temporary / name).write_text(text)
             try:
+                for name, text in {**files, DIGEST: content_digest(files)}.items():
+                    (temporary / name).write_text(text)
                 temporary.rename(entry)
             except OSError:
-                shutil.rmtree(temporary, ignore_errors=True)  # another process was first
+                if not entry.is_dir():
+                    raise  # else another process was first
+            finally:
+                shutil.rmtree(temporary, ignore_errors=True)
             self.prune()
         except OSError as error:
             warnings.warn(f"attn_mlir: kernels are not cached in {self.folder}: {error}", stacklevel=3)

@@ -1,11 +1,13 @@
 """The cache on disk: many processes at once, damage, the limit on its size."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 import warnings
 from pathlib import Path
 
@@ -61,6 +63,44 @@ class Disk(unittest.TestCase):
             damage(entry / "kernel.ptx")
             again = attn_mlir.compile(ATTENTION, target="sm_80", cache=self.cache)
             self.assertEqual(again.ptx, kernel.ptx)
+
+    def test_entry_that_cannot_be_read(self):
+        key = digest_of(["k"])
+        entry = self.cache.entry(key)
+
+        def replace(make):
+            shutil.rmtree(entry)
+            make(entry)
+
+        damages = [
+            lambda: (entry / "a").write_bytes(b"\xff\xfe"),
+            lambda: (entry / "folder").mkdir(),
+            lambda: (entry / "link").symlink_to("nowhere"),
+            lambda: replace(Path.touch),
+            lambda: replace(lambda path: path.symlink_to("nowhere")),
+        ]
+        for damage in damages:
+            self.cache.put(key, {"a": "b"})
+            damage()
+            self.assertIsNone(self.cache.get(key))
+            self.cache.put(key, {"a": "b"})
+            self.assertEqual(self.cache.get(key), {"a": "b"})
+        self.assertEqual(list(self.folder.glob("tmp-*")), [])
+
+    def test_full_disk(self):
+        full = unittest.mock.patch.object(Path, "write_text", side_effect=OSError(28, "No space left on device"))
+        with full, self.assertWarnsRegex(UserWarning, "kernels are not cached in .*No space left on device"):
+            self.cache.put(digest_of(["k"]), {"a": "b"})
+        self.assertEqual(list(self.folder.glob("tmp-*")), [])
+        self.assertIsNone(self.cache.get(digest_of(["k"])))
+
+    def test_limit_of_the_environment(self):
+        for given in ("\u00b2", "-1", "1e6"):
+            with unittest.mock.patch.dict(os.environ, ATTN_CACHE_BYTES=given):
+                with self.assertWarnsRegex(UserWarning, "ATTN_CACHE_BYTES: expected a number of bytes, got "):
+                    self.assertEqual(Cache(self.folder).max_bytes, 256 << 20)
+        with unittest.mock.patch.dict(os.environ, ATTN_CACHE_BYTES="1000"):
+            self.assertEqual(Cache(self.folder).max_bytes, 1000)
 
     def test_limit(self):
         cache = Cache(self.folder, max_bytes=10_000)
