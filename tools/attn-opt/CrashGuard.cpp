@@ -13,8 +13,11 @@
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <csignal>
+
 int attn::runGuarded(llvm::StringRef toolName, llvm::function_ref<int()> run) {
   llvm::setBugReportMsg("");
+  std::signal(SIGXFSZ, SIG_IGN); // Too large a file is an error of a write.
   llvm::CrashRecoveryContext::Enable();
   llvm::CrashRecoveryContext context;
   context.DumpStackAndCleanupOnFailure = true;

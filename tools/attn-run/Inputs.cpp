@@ -67,6 +67,11 @@ readFiles(func::FuncOp function, const std::vector<DType> &dtypes,
                   " has " + std::to_string(dtypes.size()) + " arguments");
       return std::nullopt;
     }
+    if (files[argument]) {
+      reportError("--input " + text + ": expected one file for " +
+                  describeArgument(function, argument) + ", got another");
+      return std::nullopt;
+    }
     Result<HostTensor> tensor = runtime::readNpy(option ? option->value : text);
     if (!tensor) {
       reportError(tensor.error());
@@ -242,6 +247,12 @@ parseFills(func::FuncOp function, const Options &options) {
     if (option->argument >= kinds.size()) {
       reportError("--fill " + text + ": @" + function.getName().str() +
                   " has " + std::to_string(kinds.size()) + " arguments");
+      return std::nullopt;
+    }
+    if (!kinds[option->argument].empty()) {
+      reportError("--fill " + text + ": expected one kind for " +
+                  describeArgument(function, option->argument) +
+                  ", got another");
       return std::nullopt;
     }
     kinds[option->argument] = option->value;

@@ -163,7 +163,7 @@ struct CommandLine {
 } // namespace
 
 bool attn::run::reportError(const std::string &message) {
-  llvm::WithColor::error(llvm::errs()) << message << "\n";
+  llvm::WithColor::error(llvm::errs(), "attn-run") << message << "\n";
   return false;
 }
 

@@ -26,6 +26,7 @@
 #include "llvm/Support/SourceMgr.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <new>
 #include <stdexcept>
@@ -307,6 +308,7 @@ static bool runTool(const Options &options) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   std::set_new_handler(nullptr); // LLVM's own ends the process.
+  std::signal(SIGXFSZ, SIG_IGN); // Too large a file is an error of a write.
   registerAllAttnPasses();
   Options options = parseOptions(argc, argv);
   try {
