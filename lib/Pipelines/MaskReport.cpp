@@ -90,8 +90,8 @@ static BlockMap getFullMap(const AttentionProblem &problem, int64_t tileM,
                            int64_t tileN) {
   BlockMap map{tileM,
                tileN,
-               llvm::divideCeil(problem.queryLength, tileM),
-               llvm::divideCeil(problem.kvLength, tileN),
+               llvm::divideCeilSigned(problem.queryLength, tileM),
+               llvm::divideCeilSigned(problem.kvLength, tileN),
                {}};
   map.blocks.assign(map.rowTiles * map.keyTiles, BlockState::Full);
   return map;
