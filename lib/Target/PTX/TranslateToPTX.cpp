@@ -6,8 +6,8 @@
 //
 // Checks the module, translates it to LLVM IR and runs the NVPTX backend on it.
 // No LLVM middle-end passes run: the lowering writes the instructions it wants,
-// and of the passes that the backend runs over LLVM IR one is left out where it
-// does not pay.
+// and of the passes that the backend runs over LLVM IR those that look for
+// products with common factors are left out where they do not pay.
 //
 //===----------------------------------------------------------------------===//
 
@@ -201,7 +201,7 @@ private:
   ModuleOp module;
 };
 
-/// Leaves out straight-line strength reduction of functions that are marked.
+/// Leaves out the strength reductions of functions that are marked.
 class PassGate : public llvm::OptPassGate {
 public:
   explicit PassGate(ModuleOp module) {
@@ -209,13 +209,20 @@ public:
       if (function->hasAttr(ptx::noStrengthReductionAttrName))
         marked.insert(("function (" + function.getName() + ")").str());
   }
+  /// All passes over a function, then over its loops, which have no name, are
+  /// run before those of the next.
   bool shouldRunPass(StringRef pass, StringRef unit) const override {
-    return pass != "slsr" || !marked.contains(unit);
+    if (unit.starts_with("function"))
+      isMarked = marked.contains(unit);
+    return !isMarked || !llvm::is_contained(strengthReductions, pass);
   }
   bool isEnabled() const override { return true; }
 
 private:
+  static constexpr llvm::StringLiteral strengthReductions[] = {
+      "slsr", "nary-reassociate", "Loop Strength Reduction"};
   llvm::StringSet<> marked; ///< as LLVM describes them
+  mutable bool isMarked = false;
 };
 
 /// LLVM IR of a module together with what owns and compiles it.
