@@ -157,8 +157,9 @@ public:
   /// "{a, b, c}"
   static std::string list(llvm::ArrayRef<std::string> names);
   void add(const std::string &instruction);
-  /// Creates the operation, which is not moved over others with side effects.
-  llvm::SmallVector<mlir::Value> create();
+  /// Creates the operation. One with side effects, as reads of memory are here,
+  /// is not moved over others that have them.
+  llvm::SmallVector<mlir::Value> create(bool hasSideEffects = true);
 
 private:
   mlir::OpBuilder &builder;

@@ -313,14 +313,16 @@ struct ToOperandLowering : TileOpLowering<ToOperandOp> {
       return success();
     }
     // Two accumulator blocks, 8 values, make one operand block, 4 registers, in
-    // the same order.
-    for (size_t i = 0; i < source.size(); i += 2) {
-      Value rounded =
-          createPair(rewriter, loc, source[i], source[i + 1], element);
-      registers.push_back(LLVM::BitcastOp::create(
-          rewriter, loc, rewriter.getI32Type(), rounded));
+    // the same order. PTX names the upper half first.
+    int64_t numPairs = source.size() / 2;
+    PtxBlock block(rewriter, loc, rewriter.getI32Type(), numPairs);
+    std::string name = element.isF16() ? "f16" : "bf16";
+    for (int64_t i = 0; i < numPairs; ++i) {
+      SmallVector<std::string> pair = block.use(source.slice(2 * i, 2));
+      block.add("cvt.rn." + name + "x2.f32 " + block.results(i, 1).front() +
+                ", " + pair[1] + ", " + pair[0]);
     }
-    rewriter.replaceOpWithMultiple(op, {registers});
+    rewriter.replaceOpWithMultiple(op, {block.create(/*hasSideEffects=*/false)});
     return success();
   }
 };

@@ -56,7 +56,7 @@ static std::string registerLetter(Type type) {
   return type.isF32() ? "f" : type.isInteger(32) ? "r" : "l";
 }
 
-SmallVector<Value> PtxBlock::create() {
+SmallVector<Value> PtxBlock::create(bool hasSideEffects) {
   // A result may be written before all operands are read.
   SmallVector<std::string> constraints(numResults,
                                        "=&" + registerLetter(resultType));
@@ -67,7 +67,7 @@ SmallVector<Value> PtxBlock::create() {
   auto block = LLVM::InlineAsmOp::create(
       builder, loc, type, llvm::to_vector(llvm::make_first_range(operands)),
       "{\n" + text + "\t}", llvm::join(constraints, ","),
-      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      hasSideEffects, /*is_align_stack=*/false,
       LLVM::TailCallKind::None, /*asm_dialect=*/LLVM::AsmDialectAttr(),
       /*operand_attrs=*/ArrayAttr());
   SmallVector<Value> values;
