@@ -278,9 +278,9 @@ FailureOr<Value> ModToMap::inlineRegion(Region &region, Value score,
 
 /// Where the tensors end; null where no coordinate has to be kept within.
 struct ModToMap::Limits {
-  Value lastRow;   ///< of the query
-  Value lastKey;   ///< of the tile
-  Value keys;      ///< of the tile that exist
+  Value lastRow; ///< of the query
+  Value lastKey; ///< of the tile
+  Value keys;    ///< of the tile that exist
   /// That exists, of all; null where columns are kept from leaving the tensors.
   Value lastColumn;
   Value positions; ///< query positions of a packed tile; null without packing
@@ -441,9 +441,9 @@ FailureOr<Value> ModToMap::changeScore(OnlineAttentionOp step, Value score,
   return score;
 }
 
-/// `visible`, and false for columns `col` beyond `last`: where that compares the
-/// column with a bound from above, by a lower one, which mostly depends on the
-/// row alone. Null if it does not.
+/// `visible`, and false for columns `col` beyond `last`: where that compares
+/// the column with a bound from above, by a lower one, which mostly depends on
+/// the row alone. Null if it does not.
 static Value boundColumn(OpBuilder &builder, Value visible, Value col,
                          Value last) {
   Location loc = visible.getLoc();

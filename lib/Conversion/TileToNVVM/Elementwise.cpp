@@ -322,7 +322,8 @@ struct ToOperandLowering : TileOpLowering<ToOperandOp> {
       block.add("cvt.rn." + name + "x2.f32 " + block.results(i, 1).front() +
                 ", " + pair[1] + ", " + pair[0]);
     }
-    rewriter.replaceOpWithMultiple(op, {block.create(/*hasSideEffects=*/false)});
+    rewriter.replaceOpWithMultiple(op,
+                                   {block.create(/*hasSideEffects=*/false)});
     return success();
   }
 };

@@ -38,8 +38,8 @@ std::string addressText(PtxBlock &block, SwizzledAddress &address, int64_t row,
          (bytes ? "+" + std::to_string(bytes) : "") + "]";
 }
 
-/// Writes the load of four 8x8 matrices (of 16-bit types; 8x4 of f32, rounded to
-/// tf32) into the registers called `names`; the lanes give their rows'
+/// Writes the load of four 8x8 matrices (of 16-bit types; 8x4 of f32, rounded
+/// to tf32) into the registers called `names`; the lanes give their rows'
 /// addresses.
 void loadMatrices(PtxBlock &block, Type element, ArrayRef<std::string> names,
                   const std::string &address, bool transpose) {
@@ -122,11 +122,11 @@ void RightOperand::load(PtxBlock &block, ArrayRef<std::string> names, int64_t k,
                         int64_t pair) {
   if (addresses.size() == 1) {
     SwizzledAddress &address = addresses.front();
-    loadMatrices(block, type.getElementType(), names,
-                 rowsAreN
-                     ? addressText(block, address, pair * 16, 2 * k)
-                     : addressText(block, address, k * getBlockK(type), 2 * pair),
-                 /*transpose=*/!rowsAreN);
+    loadMatrices(
+        block, type.getElementType(), names,
+        rowsAreN ? addressText(block, address, pair * 16, 2 * k)
+                 : addressText(block, address, k * getBlockK(type), 2 * pair),
+        /*transpose=*/!rowsAreN);
     return;
   }
   const std::string *name = names.begin();
@@ -134,7 +134,8 @@ void RightOperand::load(PtxBlock &block, ArrayRef<std::string> names, int64_t k,
     for (SwizzledAddress &address : addresses) {
       // A block of 8 columns is two chunks of 4.
       block.add("ld.shared.b32 " + *name + ", " +
-                addressText(block, address, k * getBlockK(type), 2 * (2 * pair + half)));
+                addressText(block, address, k * getBlockK(type),
+                            2 * (2 * pair + half)));
       block.add(roundToTF32(*name++));
     }
 }
@@ -188,7 +189,8 @@ private:
     int64_t kBlocks = type.getCols() / getBlockK(type), block4 = 0;
     for (int64_t row = 0; row < rows; row += kMmaM)
       for (int64_t k = 0; k < kBlocks; ++k)
-        loadMatrices(block, type.getElementType(), block.results(4 * block4++, 4),
+        loadMatrices(block, type.getElementType(),
+                     block.results(4 * block4++, 4),
                      addressText(block, address, row, 2 * k),
                      /*transpose=*/false);
     return block.create();
@@ -205,7 +207,8 @@ private:
       SwizzledAddress address =
           transposedAddress(index, type, base, index.add(warpFirst, col));
       for (int64_t row = 0; row < type.getRows(); row += blockK)
-        loadMatrices(block, type.getElementType(), block.results(4 * block4++, 4),
+        loadMatrices(block, type.getElementType(),
+                     block.results(4 * block4++, 4),
                      addressText(block, address, row, 0), /*transpose=*/true);
     }
     return block.create();
@@ -277,11 +280,11 @@ struct MmaLowering : TileOpLowering<MmaOp> {
           for (int64_t half = 0; half < 2; ++half) {
             int64_t first = 4 * (r * colBlocks + 2 * pair + half);
             SmallVector<std::string> sum = block.results(first, 4);
-            block.add(mmaName(bType) + PtxBlock::list(sum) + ", " +
-                      PtxBlock::list(a[r]) + ", " +
-                      PtxBlock::list(ArrayRef(b).slice(2 * half, 2)) + ", " +
-                      PtxBlock::list(
-                          k == 0 ? block.use(acc.slice(first, 4)) : sum));
+            block.add(
+                mmaName(bType) + PtxBlock::list(sum) + ", " +
+                PtxBlock::list(a[r]) + ", " +
+                PtxBlock::list(ArrayRef(b).slice(2 * half, 2)) + ", " +
+                PtxBlock::list(k == 0 ? block.use(acc.slice(first, 4)) : sum));
           }
       }
     }

@@ -21,16 +21,14 @@ static std::string placeholder(int64_t number) {
   return "$" + std::to_string(number);
 }
 
-SmallVector<std::string> PtxBlock::results(int64_t first,
-                                           int64_t count) const {
+SmallVector<std::string> PtxBlock::results(int64_t first, int64_t count) const {
   return llvm::map_to_vector(llvm::seq(first, first + count), placeholder);
 }
 
 SmallVector<std::string> PtxBlock::use(ValueRange values) {
   return llvm::map_to_vector(values, [&](Value value) {
-    return placeholder(
-        operands.try_emplace(value, numResults + operands.size())
-            .first->second);
+    return placeholder(operands.try_emplace(value, numResults + operands.size())
+                           .first->second);
   });
 }
 
@@ -66,9 +64,9 @@ SmallVector<Value> PtxBlock::create(bool hasSideEffects) {
       builder.getContext(), SmallVector<Type>(numResults, resultType));
   auto block = LLVM::InlineAsmOp::create(
       builder, loc, type, llvm::to_vector(llvm::make_first_range(operands)),
-      "{\n" + text + "\t}", llvm::join(constraints, ","),
-      hasSideEffects, /*is_align_stack=*/false,
-      LLVM::TailCallKind::None, /*asm_dialect=*/LLVM::AsmDialectAttr(),
+      "{\n" + text + "\t}", llvm::join(constraints, ","), hasSideEffects,
+      /*is_align_stack=*/false, LLVM::TailCallKind::None,
+      /*asm_dialect=*/LLVM::AsmDialectAttr(),
       /*operand_attrs=*/ArrayAttr());
   SmallVector<Value> values;
   for (int64_t i = 0; i < numResults; ++i)

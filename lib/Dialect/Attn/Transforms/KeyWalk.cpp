@@ -53,16 +53,15 @@ void attn::removeMask(scf::ForOp loop) {
 
 /// True if the loop over the ragged end can walk the partial tiles before it,
 /// too: it costs a kernel no more for each score to compare with the end of the
-/// keys, and one body less is compiled. A CPU gains by sizes that are known, and
-/// reads of captured tensors must be kept from the end.
+/// keys, and one body less is compiled. A CPU gains by sizes that are known,
+/// and reads of captured tensors must be kept from the end.
 static bool takesPartialTiles(scf::ForOp ragged) {
   if (!ragged)
     return false;
   OnlineAttentionOp step = getStep(ragged);
   StringRef mma = step.getSchedule()->getMma();
   auto reads = [](Region &mod) {
-    return mod
-        .walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
+    return mod.walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
         .wasInterrupted();
   };
   return !mma.empty() && mma != "none" && !step.getBias() &&
