@@ -179,13 +179,6 @@ Value GlobalView::address(IndexBuilder &index, ValueRange indices) const {
 // Swizzle
 //===----------------------------------------------------------------------===//
 
-Value attn::tile::roundToTF32(OpBuilder &builder, Location loc, Value value) {
-  if (!value.getType().isF32())
-    value = LLVM::BitcastOp::create(builder, loc, builder.getF32Type(), value);
-  return NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(),
-                                            value, NVVM::FPRoundingMode::RNA);
-}
-
 Value attn::tile::swizzlePermutation(IndexBuilder &index, SharedType type,
                                      Value row) {
   if (type.getSwizzle() == 128)

@@ -198,11 +198,6 @@ inline constexpr int64_t kEvictLast = 0x14F0000000000000;
 mlir::Value buildExp2OnFma(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value x);
 
-/// An f32 (or its bits) rounded to the nearest tf32, ties away from zero, as
-/// the i32 that mma takes. Left to itself, mma would cut the low bits off.
-mlir::Value roundToTF32(mlir::OpBuilder &builder, mlir::Location loc,
-                        mlir::Value value);
-
 /// Declares the CTA's dynamic shared memory, which attn_tile.alloc refers to.
 void declareSharedMemory(mlir::ModuleOp module);
 

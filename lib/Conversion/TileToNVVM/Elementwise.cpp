@@ -303,13 +303,16 @@ struct ToOperandLowering : TileOpLowering<ToOperandOp> {
     Location loc = op.getLoc();
     Type element = op.getOperand().getType().getElementType();
     ValueRange source = adaptor.getSource();
-    SmallVector<Value> registers;
     if (element.isF32()) {
-      // An accumulator block makes an operand block, columns 2t first.
-      for (size_t block = 0; block < source.size(); block += 4)
-        for (size_t i : {0, 2, 1, 3})
-          registers.push_back(roundToTF32(rewriter, loc, source[block + i]));
-      rewriter.replaceOpWithMultiple(op, {registers});
+      PtxBlock block(rewriter, loc, rewriter.getI32Type(), source.size());
+      // An accumulator block makes an operand block, columns 2t first. Left to
+      // itself, mma would cut the low bits off.
+      constexpr size_t order[] = {0, 2, 1, 3};
+      for (size_t i = 0; i < source.size(); ++i)
+        block.add("cvt.rna.tf32.f32 " + block.results(i, 1).front() + ", " +
+                  block.use(source[i - i % 4 + order[i % 4]]).front());
+      rewriter.replaceOpWithMultiple(op,
+                                     {block.create(/*hasSideEffects=*/false)});
       return success();
     }
     // Two accumulator blocks, 8 values, make one operand block, 4 registers, in

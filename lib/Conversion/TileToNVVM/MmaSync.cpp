@@ -25,7 +25,8 @@ constexpr int64_t kMmaM = 16, kMmaN = 8;
 /// tf32.
 int64_t getBlockK(SharedType type) { return 32 / type.getElementBytes(); }
 
-/// The rounding of the register called `name` to the nearest tf32.
+/// The rounding of the register called `name` to the nearest tf32, ties away
+/// from zero: mma would cut the low bits off.
 std::string roundToTF32(const std::string &name) {
   return "cvt.rna.tf32.f32 " + name + ", " + name;
 }

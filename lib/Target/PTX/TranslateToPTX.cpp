@@ -201,7 +201,8 @@ private:
   ModuleOp module;
 };
 
-/// Leaves out the strength reductions of functions that are marked.
+/// Leaves out the strength reductions of straight lines in functions that are
+/// marked.
 class PassGate : public llvm::OptPassGate {
 public:
   explicit PassGate(ModuleOp module) {
@@ -209,20 +210,14 @@ public:
       if (function->hasAttr(ptx::noStrengthReductionAttrName))
         marked.insert(("function (" + function.getName() + ")").str());
   }
-  /// All passes over a function, then over its loops, which have no name, are
-  /// run before those of the next.
   bool shouldRunPass(StringRef pass, StringRef unit) const override {
-    if (unit.starts_with("function"))
-      isMarked = marked.contains(unit);
-    return !isMarked || !llvm::is_contained(strengthReductions, pass);
+    bool reducesStrength = pass == "slsr" || pass == "nary-reassociate";
+    return !reducesStrength || !marked.contains(unit);
   }
   bool isEnabled() const override { return true; }
 
 private:
-  static constexpr llvm::StringLiteral strengthReductions[] = {
-      "slsr", "nary-reassociate", "Loop Strength Reduction"};
   llvm::StringSet<> marked; ///< as LLVM describes them
-  mutable bool isMarked = false;
 };
 
 /// LLVM IR of a module together with what owns and compiles it.

@@ -26,12 +26,11 @@
 namespace attn::ptx {
 
 /// Of an llvm.func: the backend looks for no sums and products with a common
-/// part, neither in its straight lines of code ("straight-line strength
-/// reduction", "n-ary reassociation") nor from one trip of a loop to the next.
-/// In the long lines of a forward that took half of the backend's time, for the
-/// first is quadratic in their length, and ptxas makes the same of its code; a
-/// backward needs fewer registers by it, for the addresses of the tiles that it
-/// passes through shared memory.
+/// part in its straight lines of code ("straight-line strength reduction",
+/// "n-ary reassociation"). In the long lines of a forward that took half of the
+/// backend's time, for the first is quadratic in their length, and ptxas makes
+/// the same of its code; a backward needs fewer registers by it, for the
+/// addresses of the tiles that it passes through shared memory.
 inline constexpr llvm::StringLiteral noStrengthReductionAttrName =
     "attn_ptx.no_strength_reduction";
 
