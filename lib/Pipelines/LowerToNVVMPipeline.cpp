@@ -51,6 +51,5 @@ void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
   OpPassManager &lowered = pm.nest<LLVM::LLVMFuncOp>();
   lowered.addPass(createConvertNVVMToLLVMPass());
   lowered.addPass(createReconcileUnrealizedCastsPass());
-  lowered.addPass(createCSEPass());
   pm.addPass(createVerifyNormalFormPass({"nvvm"}));
 }

@@ -278,9 +278,11 @@ FailureOr<Value> ModToMap::inlineRegion(Region &region, Value score,
 
 /// Where the tensors end; null where no coordinate has to be kept within.
 struct ModToMap::Limits {
-  Value lastRow;   ///< of the query
-  Value lastKey;   ///< of the tile
-  Value keys;      ///< of the tile that exist
+  Value lastRow; ///< of the query
+  Value lastKey; ///< of the tile
+  Value keys;    ///< of the tile that exist
+  /// That exists, of all; null where columns are kept from leaving the tensors.
+  Value lastColumn;
   Value positions; ///< query positions of a packed tile; null without packing
 };
 
@@ -439,6 +441,36 @@ FailureOr<Value> ModToMap::changeScore(OnlineAttentionOp step, Value score,
   return score;
 }
 
+/// `visible`, and false for columns `col` beyond `last`: where that compares
+/// the column with a bound from above, by a lower one, which mostly depends on
+/// the row alone. Null if it does not.
+static Value boundColumn(OpBuilder &builder, Value visible, Value col,
+                         Value last) {
+  Location loc = visible.getLoc();
+  if (auto both = visible.getDefiningOp<arith::AndIOp>()) {
+    for (auto [one, other] : {std::pair(both.getLhs(), both.getRhs()),
+                              std::pair(both.getRhs(), both.getLhs())})
+      if (Value bounded = boundColumn(builder, one, col, last))
+        return arith::AndIOp::create(builder, loc, bounded, other);
+    return Value();
+  }
+  auto compare = visible.getDefiningOp<arith::CmpIOp>();
+  if (!compare)
+    return Value();
+  Value bound;
+  if (compare.getLhs() == col &&
+      compare.getPredicate() == arith::CmpIPredicate::sle)
+    bound = compare.getRhs();
+  if (compare.getRhs() == col &&
+      compare.getPredicate() == arith::CmpIPredicate::sge)
+    bound = compare.getLhs();
+  if (!bound)
+    return Value();
+  return arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::sle, col,
+      arith::MinSIOp::create(builder, loc, bound, last));
+}
+
 /// The score, or -inf where the mask hides it or column `col` of the tile is
 /// past the keys.
 FailureOr<Value> ModToMap::hideScore(OnlineAttentionOp step, Value score,
@@ -452,7 +484,12 @@ FailureOr<Value> ModToMap::hideScore(OnlineAttentionOp step, Value score,
       return failure();
     visible = *mask;
   }
-  if (limits.keys) {
+  Value bounded;
+  if (visible && limits.lastColumn)
+    bounded = boundColumn(builder, visible, at.col, limits.lastColumn);
+  if (bounded) {
+    visible = bounded;
+  } else if (limits.keys) {
     Value exists = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::slt, col, limits.keys);
     visible =
@@ -481,6 +518,12 @@ FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
         return toWidth(builder, loc, values.lookup(offset), 32);
       });
   Limits limits = getLimits(step, keysInTile);
+  if (limits.keys && !limits.lastKey) {
+    Value end =
+        arith::AddIOp::create(builder, loc, offsets.back(), limits.keys);
+    Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
+    limits.lastColumn = arith::SubIOp::create(builder, loc, end, one);
+  }
   if (failed(buildRowTerms(step, offsets, limits)))
     return failure();
   SmallVector<Value> inputs = {scores};

@@ -179,13 +179,6 @@ Value GlobalView::address(IndexBuilder &index, ValueRange indices) const {
 // Swizzle
 //===----------------------------------------------------------------------===//
 
-Value attn::tile::roundToTF32(OpBuilder &builder, Location loc, Value value) {
-  if (!value.getType().isF32())
-    value = LLVM::BitcastOp::create(builder, loc, builder.getF32Type(), value);
-  return NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(),
-                                            value, NVVM::FPRoundingMode::RNA);
-}
-
 Value attn::tile::swizzlePermutation(IndexBuilder &index, SharedType type,
                                      Value row) {
   if (type.getSwizzle() == 128)
@@ -204,11 +197,15 @@ SwizzledAddress::SwizzledAddress(IndexBuilder &index, SharedType type,
 }
 
 Value SwizzledAddress::get(int64_t row, int64_t chunk) {
+  auto [base, bytes] = split(row, chunk);
+  return index.offset(base, bytes);
+}
+
+std::pair<Value, int64_t> SwizzledAddress::split(int64_t row, int64_t chunk) {
   int64_t chunksPerRow = type.getSwizzle() / 16;
   int64_t panel = chunk / chunksPerRow, inPanel = chunk % chunksPerRow;
   Value &address = byChunk[inPanel];
   if (!address)
     address = index.offset(rowAddress, index.bitXor(laneXor, inPanel * 16));
-  return index.offset(address,
-                      (panel * type.getRows() + row) * type.getSwizzle());
+  return {address, (panel * type.getRows() + row) * type.getSwizzle()};
 }

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace attn::tile {
 
@@ -127,6 +128,8 @@ public:
   SwizzledAddress(IndexBuilder &index, SharedType type, mlir::Value base,
                   mlir::Value laneRow, mlir::Value laneChunk);
   mlir::Value get(int64_t row, int64_t chunk);
+  /// A pointer that chunks share, and the bytes from it to the chunk.
+  std::pair<mlir::Value, int64_t> split(int64_t row, int64_t chunk);
 
 private:
   IndexBuilder &index;
@@ -134,6 +137,37 @@ private:
   mlir::Value rowAddress; ///< base + laneRow * swizzle
   mlir::Value laneXor;    ///< 16 * (laneChunk xor f(laneRow))
   llvm::SmallDenseMap<int64_t, mlir::Value> byChunk;
+};
+
+/// A run of PTX instructions as one operation, with results that the run writes
+/// to. Apart, the registers that pass from one to the next would each be an
+/// operation or more in MLIR and in LLVM, which move none of them anyway.
+class PtxBlock {
+public:
+  PtxBlock(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type resultType,
+           int64_t numResults);
+
+  /// Names of `count` results from `first` on, to write to and to read.
+  llvm::SmallVector<std::string> results(int64_t first, int64_t count) const;
+  /// Names of operands, to read.
+  llvm::SmallVector<std::string> use(mlir::ValueRange values);
+  /// Names of new 32-bit registers: `prefix`0, `prefix`1, ...
+  llvm::SmallVector<std::string> declare(const std::string &prefix,
+                                         int64_t count);
+  /// "{a, b, c}"
+  static std::string list(llvm::ArrayRef<std::string> names);
+  void add(const std::string &instruction);
+  /// Creates the operation. One with side effects, as reads of memory are here,
+  /// is not moved over others that have them.
+  llvm::SmallVector<mlir::Value> create(bool hasSideEffects = true);
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  mlir::Type resultType;
+  int64_t numResults;
+  llvm::MapVector<mlir::Value, int64_t> operands; ///< and their numbers
+  std::string text;
 };
 
 /// f(row) of SharedType's documentation, an i32.
@@ -163,11 +197,6 @@ inline constexpr int64_t kEvictLast = 0x14F0000000000000;
 /// below 2e-7; 0 from -127 down, NaN of NaN.
 mlir::Value buildExp2OnFma(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value x);
-
-/// An f32 (or its bits) rounded to the nearest tf32, ties away from zero, as
-/// the i32 that mma takes. Left to itself, mma would cut the low bits off.
-mlir::Value roundToTF32(mlir::OpBuilder &builder, mlir::Location loc,
-                        mlir::Value value);
 
 /// Declares the CTA's dynamic shared memory, which attn_tile.alloc refers to.
 void declareSharedMemory(mlir::ModuleOp module);

@@ -51,66 +51,164 @@ struct FillLowering : TileOpLowering<FillOp> {
   }
 };
 
+/// Clones the body of a map for each register of its result. What depends on
+/// the row alone, or on the column, is cloned once for each of them.
+class MapExpansion {
+public:
+  /// `inputs` are the registers of the map's inputs.
+  MapExpansion(OpBuilder &builder, MapOp op, int64_t warps,
+               ArrayRef<ValueRange> inputs);
+  /// The registers of the result.
+  SmallVector<Value> run();
+
+private:
+  /// What a value of the body differs by, from register to register.
+  enum Dependence : unsigned { None = 0, Row = 1, Column = 2, Both = 3 };
+
+  static unsigned dependenceOf(FragmentType type);
+  void noteDependences();
+  void mapArguments(IRMapping &mapping, int64_t i);
+  Value coordinate(unsigned argument, int64_t number, int64_t distance);
+  Value cloneBody(int64_t i);
+
+  OpBuilder &builder;
+  IndexBuilder index;
+  MapOp op;
+  Block &body;
+  FragmentType type;
+  int64_t warps;
+  ArrayRef<ValueRange> inputs;
+  llvm::SmallDenseMap<Value, unsigned> dependences;
+  /// Clones of an op by row or column register, where it differs by no more.
+  llvm::DenseMap<std::pair<Operation *, int64_t>, Operation *> clones;
+  /// Coordinates by the argument of the body and the register.
+  llvm::DenseMap<std::pair<unsigned, int64_t>, Value> coordinates;
+};
+
+MapExpansion::MapExpansion(OpBuilder &builder, MapOp op, int64_t warps,
+                           ArrayRef<ValueRange> inputs)
+    : builder(builder), index(builder, op.getLoc()), op(op),
+      body(op.getBody().front()), type(op.getResult().getType()), warps(warps),
+      inputs(inputs) {
+  noteDependences();
+}
+
+unsigned MapExpansion::dependenceOf(FragmentType type) {
+  return type.isRow() ? Row : type.isColumn() ? Column : Both;
+}
+
+void MapExpansion::noteDependences() {
+  size_t numInputs = op.getInputs().size();
+  for (auto [i, argument] : llvm::enumerate(body.getArguments()))
+    dependences[argument] =
+        i < numInputs
+            ? dependenceOf(cast<FragmentType>(op.getInputs()[i].getType()))
+        : i == numInputs ? Row
+                         : Column;
+  for (Operation &inner : body.without_terminator()) {
+    bool mayDiffer = !isPure(&inner) || inner.getNumRegions() != 0 ||
+                     (isa<math::Exp2Op>(inner) && op.getExp2OnFma() != 0);
+    unsigned dependence = mayDiffer ? Both : None;
+    for (Value operand : inner.getOperands())
+      dependence |= dependences.lookup(operand);
+    for (Value result : inner.getResults())
+      dependences[result] = dependence;
+  }
+}
+
+/// The first row or column of the thread plus `distance`, for register `number`
+/// of a row or column fragment.
+Value MapExpansion::coordinate(unsigned argument, int64_t number,
+                               int64_t distance) {
+  auto [known, isNew] = coordinates.try_emplace({argument, number});
+  if (!isNew)
+    return known->second;
+  auto [first, isFirstNew] = coordinates.try_emplace({argument, -1});
+  if (isFirstNew) {
+    Value lane = index.lane();
+    first->second =
+        argument == op.getInputs().size()
+            ? index.add(index.mul(index.warp(), type.getRows() / warps),
+                        index.shiftRight(lane, 2))
+            : index.mul(index.bitAnd(lane, 3), 2);
+  }
+  return coordinates[{argument, number}] = index.add(first->second, distance);
+}
+
+void MapExpansion::mapArguments(IRMapping &mapping, int64_t i) {
+  Position position = positionOf(type, i);
+  unsigned argument = 0;
+  for (; argument < inputs.size(); ++argument) {
+    unsigned dependence = dependences.lookup(body.getArgument(argument));
+    mapping.map(
+        body.getArgument(argument),
+        inputs[argument][dependence == Row      ? position.rowRegister()
+                         : dependence == Column ? position.columnRegister()
+                                                : i]);
+  }
+  Value row = body.getArgument(argument);
+  if (!row.use_empty())
+    mapping.map(row, coordinate(argument, position.rowRegister(),
+                                position.rowBlock * 16 + position.rowHalf * 8));
+  if (type.isRow())
+    return;
+  Value column = body.getArgument(++argument);
+  if (!column.use_empty())
+    mapping.map(column, coordinate(argument, position.columnRegister(),
+                                   position.colBlock * 8 + position.colParity));
+}
+
+/// What the body yields for register `i`.
+Value MapExpansion::cloneBody(int64_t i) {
+  IRMapping mapping;
+  mapArguments(mapping, i);
+  Position position = positionOf(type, i);
+  // `share` of 16 are spread evenly over the elements.
+  int64_t share = op.getExp2OnFma();
+  bool exp2OnFma = i * share % 16 < share;
+  for (Operation &inner : body.without_terminator()) {
+    auto exp2 = dyn_cast<math::Exp2Op>(inner);
+    if (exp2 && exp2OnFma) {
+      mapping.map(exp2.getResult(),
+                  buildExp2OnFma(builder, op.getLoc(),
+                                 mapping.lookup(exp2.getOperand())));
+      continue;
+    }
+    unsigned dependence =
+        inner.getNumResults() ? dependences.lookup(inner.getResult(0)) : Both;
+    if (dependence == Both) {
+      builder.clone(inner, mapping);
+      continue;
+    }
+    int64_t number = dependence == Row      ? position.rowRegister()
+                     : dependence == Column ? position.columnRegister()
+                                            : 0;
+    Operation *&clone = clones[{&inner, number}];
+    if (!clone)
+      clone = builder.clone(inner, mapping);
+    mapping.map(inner.getResults(), clone->getResults());
+  }
+  return mapping.lookupOrDefault(
+      cast<tile::YieldOp>(body.getTerminator()).getValue());
+}
+
+SmallVector<Value> MapExpansion::run() {
+  SmallVector<Value> results;
+  for (int64_t i = 0, e = type.getRegisters(warps); i < e; ++i)
+    results.push_back(cloneBody(i));
+  return results;
+}
+
 struct MapLowering : TileOpLowering<MapOp> {
   using TileOpLowering::TileOpLowering;
 
   LogicalResult
   matchAndRewrite(MapOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    IndexBuilder index(rewriter, op.getLoc());
-    FragmentType type = op.getResult().getType();
-    int64_t warps = getWarps();
-    Value lane = index.lane();
-    Value row = index.add(index.mul(index.warp(), type.getRows() / warps),
-                          index.shiftRight(lane, 2));
-    Value col = index.mul(index.bitAnd(lane, 3), 2);
-    SmallVector<Value> results;
-    for (int64_t i = 0, e = type.getRegisters(warps); i < e; ++i) {
-      Position position = positionOf(type, i);
-      SmallVector<Value> arguments;
-      for (auto [input, registers] :
-           llvm::zip_equal(op.getInputs(), adaptor.getInputs())) {
-        auto inputType = cast<FragmentType>(input.getType());
-        arguments.push_back(
-            registers[inputType.isRow()      ? position.rowRegister()
-                      : inputType.isColumn() ? position.columnRegister()
-                                             : i]);
-      }
-      arguments.push_back(
-          index.add(row, position.rowBlock * 16 + position.rowHalf * 8));
-      if (!type.isRow())
-        arguments.push_back(
-            index.add(col, position.colBlock * 8 + position.colParity));
-      results.push_back(
-          inlineBody(rewriter, op, arguments, isOnFma(op.getExp2OnFma(), i)));
-    }
-    rewriter.replaceOpWithMultiple(op, {results});
+    SmallVector<ValueRange> inputs(adaptor.getInputs());
+    MapExpansion expansion(rewriter, op, getWarps(), inputs);
+    rewriter.replaceOpWithMultiple(op, {expansion.run()});
     return success();
-  }
-
-private:
-  /// Spreads `share` of 16 evenly over the elements.
-  static bool isOnFma(int64_t share, int64_t element) {
-    return element * share % 16 < share;
-  }
-
-  /// Clones the region's ops and returns what it yields.
-  static Value inlineBody(OpBuilder &builder, MapOp op,
-                          ArrayRef<Value> arguments, bool exp2OnFma) {
-    Block &body = op.getBody().front();
-    IRMapping mapping;
-    mapping.map(body.getArguments(), arguments);
-    for (Operation &inner : body.without_terminator()) {
-      auto exp2 = dyn_cast<math::Exp2Op>(inner);
-      if (exp2 && exp2OnFma)
-        mapping.map(exp2.getResult(),
-                    buildExp2OnFma(builder, op.getLoc(),
-                                   mapping.lookup(exp2.getOperand())));
-      else
-        builder.clone(inner, mapping);
-    }
-    return mapping.lookupOrDefault(
-        cast<tile::YieldOp>(body.getTerminator()).getValue());
   }
 };
 
@@ -205,24 +303,30 @@ struct ToOperandLowering : TileOpLowering<ToOperandOp> {
     Location loc = op.getLoc();
     Type element = op.getOperand().getType().getElementType();
     ValueRange source = adaptor.getSource();
-    SmallVector<Value> registers;
     if (element.isF32()) {
-      // An accumulator block makes an operand block, columns 2t first.
-      for (size_t block = 0; block < source.size(); block += 4)
-        for (size_t i : {0, 2, 1, 3})
-          registers.push_back(roundToTF32(rewriter, loc, source[block + i]));
-      rewriter.replaceOpWithMultiple(op, {registers});
+      PtxBlock block(rewriter, loc, rewriter.getI32Type(), source.size());
+      // An accumulator block makes an operand block, columns 2t first. Left to
+      // itself, mma would cut the low bits off.
+      constexpr size_t order[] = {0, 2, 1, 3};
+      for (size_t i = 0; i < source.size(); ++i)
+        block.add("cvt.rna.tf32.f32 " + block.results(i, 1).front() + ", " +
+                  block.use(source[i - i % 4 + order[i % 4]]).front());
+      rewriter.replaceOpWithMultiple(op,
+                                     {block.create(/*hasSideEffects=*/false)});
       return success();
     }
     // Two accumulator blocks, 8 values, make one operand block, 4 registers, in
-    // the same order.
-    for (size_t i = 0; i < source.size(); i += 2) {
-      Value rounded =
-          createPair(rewriter, loc, source[i], source[i + 1], element);
-      registers.push_back(LLVM::BitcastOp::create(
-          rewriter, loc, rewriter.getI32Type(), rounded));
+    // the same order. PTX names the upper half first.
+    int64_t numPairs = source.size() / 2;
+    PtxBlock block(rewriter, loc, rewriter.getI32Type(), numPairs);
+    std::string name = element.isF16() ? "f16" : "bf16";
+    for (int64_t i = 0; i < numPairs; ++i) {
+      SmallVector<std::string> pair = block.use(source.slice(2 * i, 2));
+      block.add("cvt.rn." + name + "x2.f32 " + block.results(i, 1).front() +
+                ", " + pair[1] + ", " + pair[0]);
     }
-    rewriter.replaceOpWithMultiple(op, {registers});
+    rewriter.replaceOpWithMultiple(op,
+                                   {block.create(/*hasSideEffects=*/false)});
     return success();
   }
 };

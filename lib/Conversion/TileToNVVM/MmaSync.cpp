@@ -25,26 +25,31 @@ constexpr int64_t kMmaM = 16, kMmaN = 8;
 /// tf32.
 int64_t getBlockK(SharedType type) { return 32 / type.getElementBytes(); }
 
-/// Loads four 8x8 matrices (of 16-bit types; 8x4 of f32, rounded to tf32) whose
-/// rows' addresses the lanes give.
-SmallVector<Value> loadMatrices(OpBuilder &builder, Location loc, Type element,
-                                Value address, bool transpose) {
-  MLIRContext *context = builder.getContext();
-  Type i32 = builder.getI32Type();
-  auto type =
-      LLVM::LLVMStructType::getLiteral(context, SmallVector<Type>(4, i32));
-  Value loaded = NVVM::LdMatrixOp::create(
-      builder, loc, type, address, /*num=*/4,
-      transpose ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-      NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
-      NVVM::LdStMatrixEltType::B16);
-  SmallVector<Value> registers;
-  for (int64_t i = 0; i < 4; ++i) {
-    registers.push_back(LLVM::ExtractValueOp::create(builder, loc, loaded, i));
-    if (element.isF32())
-      registers.back() = roundToTF32(builder, loc, registers.back());
-  }
-  return registers;
+/// The rounding of the register called `name` to the nearest tf32, ties away
+/// from zero: mma would cut the low bits off.
+std::string roundToTF32(const std::string &name) {
+  return "cvt.rna.tf32.f32 " + name + ", " + name;
+}
+
+/// The address of a chunk, as an operand of an instruction of `block`.
+std::string addressText(PtxBlock &block, SwizzledAddress &address, int64_t row,
+                        int64_t chunk) {
+  auto [base, bytes] = address.split(row, chunk);
+  return "[" + block.use(base).front() +
+         (bytes ? "+" + std::to_string(bytes) : "") + "]";
+}
+
+/// Writes the load of four 8x8 matrices (of 16-bit types; 8x4 of f32, rounded
+/// to tf32) into the registers called `names`; the lanes give their rows'
+/// addresses.
+void loadMatrices(PtxBlock &block, Type element, ArrayRef<std::string> names,
+                  const std::string &address, bool transpose) {
+  block.add("ldmatrix.sync.aligned.m8n8.x4" +
+            std::string(transpose ? ".trans" : "") + ".shared.b16 " +
+            PtxBlock::list(names) + ", " + address);
+  if (element.isF32())
+    for (const std::string &name : names)
+      block.add(roundToTF32(name));
 }
 
 /// Addresses the A operand: matrices (rows 0-7, chunk 0), (rows 8-15, chunk 0),
@@ -64,16 +69,15 @@ public:
   RightOperand(OpBuilder &builder, Location loc, SharedType type, Value base,
                bool rowsAreN);
 
-  /// Registers of the column blocks 2 * pair and 2 * pair + 1, two each, of the
-  /// k-th block of products.
-  SmallVector<Value> load(int64_t k, int64_t pair);
+  /// Writes the load of the column blocks 2 * pair and 2 * pair + 1, two
+  /// registers each, of the k-th block of products.
+  void load(PtxBlock &block, ArrayRef<std::string> names, int64_t k,
+            int64_t pair);
 
 private:
   void addressMatrices(Value base);
   void addressElements(Value base);
 
-  OpBuilder &builder;
-  Location loc;
   IndexBuilder index;
   SharedType type;
   bool rowsAreN;
@@ -83,8 +87,7 @@ private:
 
 RightOperand::RightOperand(OpBuilder &builder, Location loc, SharedType type,
                            Value base, bool rowsAreN)
-    : builder(builder), loc(loc), index(builder, loc), type(type),
-      rowsAreN(rowsAreN) {
+    : index(builder, loc), type(type), rowsAreN(rowsAreN) {
   if (type.getElementType().isF32() && !rowsAreN)
     addressElements(base);
   else
@@ -116,24 +119,26 @@ void RightOperand::addressElements(Value base) {
                            index.shiftRight(g, 2));
 }
 
-SmallVector<Value> RightOperand::load(int64_t k, int64_t pair) {
+void RightOperand::load(PtxBlock &block, ArrayRef<std::string> names, int64_t k,
+                        int64_t pair) {
   if (addresses.size() == 1) {
     SwizzledAddress &address = addresses.front();
-    return loadMatrices(builder, loc, type.getElementType(),
-                        rowsAreN ? address.get(pair * 16, 2 * k)
-                                 : address.get(k * getBlockK(type), 2 * pair),
-                        /*transpose=*/!rowsAreN);
+    loadMatrices(
+        block, type.getElementType(), names,
+        rowsAreN ? addressText(block, address, pair * 16, 2 * k)
+                 : addressText(block, address, k * getBlockK(type), 2 * pair),
+        /*transpose=*/!rowsAreN);
+    return;
   }
-  SmallVector<Value> registers;
+  const std::string *name = names.begin();
   for (int64_t half = 0; half < 2; ++half)
     for (SwizzledAddress &address : addresses) {
       // A block of 8 columns is two chunks of 4.
-      Value from = address.get(k * getBlockK(type), 2 * (2 * pair + half));
-      Value element =
-          LLVM::LoadOp::create(builder, loc, builder.getF32Type(), from);
-      registers.push_back(roundToTF32(builder, loc, element));
+      block.add("ld.shared.b32 " + *name + ", " +
+                addressText(block, address, k * getBlockK(type),
+                            2 * (2 * pair + half)));
+      block.add(roundToTF32(*name++));
     }
-  return registers;
 }
 
 /// First row of the calling warp, of `rows` dealt out over `warps`.
@@ -181,15 +186,15 @@ private:
     int64_t rows = type.getRows() / getWarps();
     SwizzledAddress address = operandAddress(
         index, type, base, warpFirstRow(index, type.getRows(), getWarps()));
-    SmallVector<Value> registers;
-    int64_t kBlocks = type.getCols() / getBlockK(type);
+    PtxBlock block = createBlock(op, builder);
+    int64_t kBlocks = type.getCols() / getBlockK(type), block4 = 0;
     for (int64_t row = 0; row < rows; row += kMmaM)
       for (int64_t k = 0; k < kBlocks; ++k)
-        llvm::append_range(registers, loadMatrices(builder, op.getLoc(),
-                                                   type.getElementType(),
-                                                   address.get(row, 2 * k),
-                                                   /*transpose=*/false));
-    return registers;
+        loadMatrices(block, type.getElementType(),
+                     block.results(4 * block4++, 4),
+                     addressText(block, address, row, 2 * k),
+                     /*transpose=*/false);
+    return block.create();
   }
 
   SmallVector<Value> loadTransposed(LoadOperandOp op, Value base,
@@ -197,56 +202,37 @@ private:
     IndexBuilder index(builder, op.getLoc());
     SharedType type = op.getTile().getType();
     Value warpFirst = warpFirstRow(index, type.getCols(), getWarps());
-    SmallVector<Value> registers;
-    int64_t blockK = getBlockK(type);
+    PtxBlock block = createBlock(op, builder);
+    int64_t blockK = getBlockK(type), block4 = 0;
     for (int64_t col = 0; col < type.getCols() / getWarps(); col += kMmaM) {
       SwizzledAddress address =
           transposedAddress(index, type, base, index.add(warpFirst, col));
       for (int64_t row = 0; row < type.getRows(); row += blockK)
-        llvm::append_range(registers, loadMatrices(builder, op.getLoc(),
-                                                   type.getElementType(),
-                                                   address.get(row, 0),
-                                                   /*transpose=*/true));
+        loadMatrices(block, type.getElementType(),
+                     block.results(4 * block4++, 4),
+                     addressText(block, address, row, 0), /*transpose=*/true);
     }
-    return registers;
+    return block.create();
+  }
+
+  PtxBlock createBlock(LoadOperandOp op, OpBuilder &builder) const {
+    int64_t registers = op.getOperand().getType().getRegisters(getWarps());
+    return PtxBlock(builder, op.getLoc(), builder.getI32Type(), registers);
   }
 };
 
-/// One mma.sync on registers.
-SmallVector<Value> mmaBlock(OpBuilder &builder, Location loc, SharedType type,
-                            ValueRange a, ValueRange b, ValueRange acc) {
-  MLIRContext *context = builder.getContext();
+/// mma.sync with the shape and types of a product by `type`.
+std::string mmaName(SharedType type) {
   Type element = type.getElementType();
-  auto toOperands = [&](ValueRange registers) {
-    if (!element.isF16())
-      return SmallVector<Value>(registers);
-    Type pair = VectorType::get(2, element);
-    return llvm::map_to_vector(registers, [&](Value value) -> Value {
-      return LLVM::BitcastOp::create(builder, loc, pair, value);
-    });
-  };
-  Type f32 = builder.getF32Type();
-  auto result =
-      LLVM::LLVMStructType::getLiteral(context, SmallVector<Type>(4, f32));
-  NVVM::MMATypes ptxType = element.isF16()    ? NVVM::MMATypes::f16
-                           : element.isBF16() ? NVVM::MMATypes::bf16
-                                              : NVVM::MMATypes::tf32;
-  Value product =
-      NVVM::MmaOp::create(builder, loc, result, toOperands(a), toOperands(b),
-                          acc, ArrayRef<int64_t>{kMmaM, kMmaN, getBlockK(type)},
-                          /*b1Op=*/std::nullopt,
-                          /*intOverflow=*/std::nullopt,
-                          std::array<NVVM::MMATypes, 2>{ptxType, ptxType},
-                          std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                                         NVVM::MMALayout::col});
-  SmallVector<Value> registers;
-  for (int64_t i = 0; i < 4; ++i)
-    registers.push_back(LLVM::ExtractValueOp::create(builder, loc, product, i));
-  return registers;
+  std::string name = element.isF16()    ? "f16"
+                     : element.isBF16() ? "bf16"
+                                        : "tf32";
+  return "mma.sync.aligned.m16n8k" + std::to_string(getBlockK(type)) +
+         ".row.col.f32." + name + "." + name + ".f32 ";
 }
 
-/// Walks k outermost, so that each accumulator block is touched once per k and
-/// B registers live shortly.
+/// One block of PTX. Walks k outermost, so that each accumulator block is
+/// touched once per k and B registers live shortly.
 struct MmaLowering : TileOpLowering<MmaOp> {
   using TileOpLowering::TileOpLowering;
 
@@ -274,31 +260,36 @@ struct MmaLowering : TileOpLowering<MmaOp> {
           operandAddress(index, aType, adaptor.getA().front(),
                          warpFirstRow(index, aType.getRows(), getWarps())));
 
-    SmallVector<Value> acc(adaptor.getAcc());
+    ValueRange acc = adaptor.getAcc();
+    PtxBlock block(rewriter, loc, rewriter.getF32Type(), acc.size());
+    SmallVector<SmallVector<std::string>> a(rowBlocks);
+    if (!left.empty())
+      for (auto [r, names] : llvm::enumerate(a))
+        names = block.declare("%a" + std::to_string(r) + "_", 4);
+    SmallVector<std::string> b = block.declare("%b", 4);
     for (int64_t k = 0; k < kBlocks; ++k) {
-      SmallVector<SmallVector<Value>> a;
       for (int64_t r = 0; r < rowBlocks; ++r) {
         if (!left.empty())
-          a.push_back(loadMatrices(rewriter, loc, bType.getElementType(),
-                                   left[0].get(r * kMmaM, 2 * k), false));
+          loadMatrices(block, bType.getElementType(), a[r],
+                       addressText(block, left[0], r * kMmaM, 2 * k), false);
         else
-          a.emplace_back(adaptor.getA().slice((r * kBlocks + k) * 4, 4));
+          a[r] = block.use(adaptor.getA().slice((r * kBlocks + k) * 4, 4));
       }
       for (int64_t pair = 0; pair < colBlocks / 2; ++pair) {
-        SmallVector<Value> b = right.load(k, pair);
+        right.load(block, b, k, pair);
         for (int64_t r = 0; r < rowBlocks; ++r)
           for (int64_t half = 0; half < 2; ++half) {
-            int64_t block = r * colBlocks + 2 * pair + half;
-            MutableArrayRef<Value> c =
-                MutableArrayRef<Value>(acc).slice(block * 4, 4);
-            SmallVector<Value> sum =
-                mmaBlock(rewriter, loc, bType, a[r],
-                         ArrayRef<Value>(b).slice(2 * half, 2), c);
-            llvm::copy(sum, c.begin());
+            int64_t first = 4 * (r * colBlocks + 2 * pair + half);
+            SmallVector<std::string> sum = block.results(first, 4);
+            block.add(
+                mmaName(bType) + PtxBlock::list(sum) + ", " +
+                PtxBlock::list(a[r]) + ", " +
+                PtxBlock::list(ArrayRef(b).slice(2 * half, 2)) + ", " +
+                PtxBlock::list(k == 0 ? block.use(acc.slice(first, 4)) : sum));
           }
       }
     }
-    rewriter.replaceOpWithMultiple(op, {acc});
+    rewriter.replaceOpWithMultiple(op, {block.create()});
     return success();
   }
 };

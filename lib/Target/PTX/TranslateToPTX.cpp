@@ -6,8 +6,8 @@
 //
 // Checks the module, translates it to LLVM IR and runs the NVPTX backend on it.
 // No LLVM middle-end passes run: the lowering writes the instructions it wants,
-// and of the passes that the backend runs over LLVM IR one is left out where it
-// does not pay.
+// and of the passes that the backend runs over LLVM IR those that look for
+// products with common factors are left out where they do not pay.
 //
 //===----------------------------------------------------------------------===//
 
@@ -201,7 +201,8 @@ private:
   ModuleOp module;
 };
 
-/// Leaves out straight-line strength reduction of functions that are marked.
+/// Leaves out the strength reductions of straight lines in functions that are
+/// marked.
 class PassGate : public llvm::OptPassGate {
 public:
   explicit PassGate(ModuleOp module) {
@@ -210,7 +211,8 @@ public:
         marked.insert(("function (" + function.getName() + ")").str());
   }
   bool shouldRunPass(StringRef pass, StringRef unit) const override {
-    return pass != "slsr" || !marked.contains(unit);
+    bool reducesStrength = pass == "slsr" || pass == "nary-reassociate";
+    return !reducesStrength || !marked.contains(unit);
   }
   bool isEnabled() const override { return true; }
 

@@ -44,6 +44,34 @@ func.func @causal(%q: tensor<?x8x256x64xf16>, %k: tensor<?x4x256x64xf16>,
 
 // -----
 
+// Partial tiles and the ragged one in one loop: the end of the keys is part of
+// the bound of a row, and costs no comparison of its own.
+// CHECK-LABEL: attn_tile.kernel @ragged
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: %[[END:.*]] = arith.addi
+// CHECK: %[[LAST:.*]] = arith.subi %[[END]], %c1_i32
+// CHECK: attn_tile.map
+// CHECK: ^bb0(%[[SCORE:.*]]: f32, %{{.*}}: i32, %{{.*}}: i32):
+// CHECK: %[[ROW:.*]] = arith.addi
+// CHECK: %[[COL:.*]] = arith.addi
+// CHECK: %[[BOUND:.*]] = arith.minsi %[[ROW]], %[[LAST]]
+// CHECK: %[[VISIBLE:.*]] = arith.cmpi sle, %[[COL]], %[[BOUND]]
+// CHECK-NOT: arith.cmpi
+// CHECK: arith.select %[[VISIBLE]], %[[SCORE]]
+// CHECK-NOT: scf.for
+// CHECK: attn_tile.store
+func.func @ragged(%q: tensor<1x8x?x64xf16>, %k: tensor<1x8x?x64xf16>)
+    -> tensor<1x8x?x64xf16> {
+  %o = attn.attention %q, %k, %k mask_mod causal(top_left)
+      {schedule = #attn.schedule<mma = "mma_sync", tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>
+      -> tensor<1x8x?x64xf16>
+  return %o : tensor<1x8x?x64xf16>
+}
+
+// -----
+
 // Bias and score_mod: scaled first, then in base e units; reads are clamped to
 // rows that exist, since M is dynamic. What depends on rows only is read before
 // the loop.

@@ -27,10 +27,14 @@ attn_tile.kernel @transposed(%o: !attn_tile.global<?x64xbf16>) warps(4) {
   %c0 = arith.constant 0 : index
   %t = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<32x64xbf16, swizzle = 128>
   // Each warp has 16 columns as rows: 2 loads for 32 products.
-  // CHECK-COUNT-2: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>
+  // CHECK: llvm.inline_asm has_side_effects "{
+  // CHECK-SAME: {{^}}\0A\09ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {$0, $1, $2, $3}, [$8];
+  // CHECK-SAME: {{^}}\0A\09ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {$4, $5, $6, $7}, [$8+2048];
+  // CHECK-SAME: {{^}}\0A\09}", "=&r,=&r,=&r,=&r,=&r,=&r,=&r,=&r,l"
   %a = attn_tile.load_operand %t transpose : !attn_tile.shared<32x64xbf16, swizzle = 128> -> !attn_tile.fragment<64x32xbf16, operand_a>
   %zero = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
-  // CHECK: nvvm.mma.sync
+  // CHECK: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%b0, %b1, %b2, %b3}, [$36];
+  // CHECK-SAME: {{^}}\0A\09mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {$0, $1, $2, $3}, {$32, $33, $34, $35}, {%b0, %b1}, {$37, $37, $37, $37};
   %s = attn_tile.mma %a, %t, %zero : !attn_tile.fragment<64x32xbf16, operand_a>, !attn_tile.shared<32x64xbf16, swizzle = 128>, !attn_tile.fragment<64x64xf32, accumulator>
   attn_tile.store %s, %o[%c0] : !attn_tile.fragment<64x64xf32, accumulator>, !attn_tile.global<?x64xbf16>
   attn_tile.return
@@ -41,12 +45,14 @@ attn_tile.kernel @products(%o: !attn_tile.global<?x16xbf16>) warps(1) {
   %c0 = arith.constant 0 : index
   %t = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<16x64xbf16, swizzle = 128>
   // One warp, 16 rows: 4 loads of the A operand.
-  // CHECK-COUNT-4: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<row>
+  // CHECK-COUNT-4: ldmatrix.sync.aligned.m8n8.x4.shared.b16 {$
   %a = attn_tile.load_operand %t : !attn_tile.shared<16x64xbf16, swizzle = 128> -> !attn_tile.fragment<16x64xbf16, operand_a>
   %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x16xf32, accumulator>
-  // 4 steps of 16 products: each one load of B and two mma of 8 columns.
-  // CHECK-COUNT-8: nvvm.mma.sync
-  // CHECK-NOT: nvvm.mma.sync
+  // 4 steps of 16 products: each one load of B and two mma of 8 columns. The
+  // first begins with the accumulator, the others with the results.
+  // CHECK-COUNT-2: {%b{{[02]}}, %b{{[13]}}}, {$13, $13, $13, $13};
+  // CHECK-COUNT-6: {%b{{[02]}}, %b{{[13]}}}, {${{[04]}}, ${{[15]}}, ${{[26]}}, ${{[37]}}};
+  // CHECK-NOT: mma.sync
   %s = attn_tile.mma %a, %t transpose_b, %zero : !attn_tile.fragment<16x64xbf16, operand_a>, !attn_tile.shared<16x64xbf16, swizzle = 128>, !attn_tile.fragment<16x16xf32, accumulator>
   %m0 = attn_tile.fill 0xFF800000 : !attn_tile.fragment<16xf32, row>
   // 8 registers in 2 rows.

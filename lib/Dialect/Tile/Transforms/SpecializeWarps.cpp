@@ -33,8 +33,9 @@ namespace {
 constexpr int64_t kProducerWarps = 4;
 constexpr int64_t kWarpgroupWarps = 4;
 /// Loops after each other through which ptxas 13.0 sees that the lanes of a
-/// warp agree on the number of a key tile.
-constexpr size_t kFollowedLoops = 3;
+/// warp agree on the number of a key tile; through three only if their bounds
+/// are known to divide.
+constexpr size_t kFollowedLoops = 2;
 
 /// A vector that comes with each tile of a channel.
 struct VectorRing {

@@ -46,6 +46,44 @@ func.func @window(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>)
   return %o : tensor<1x2x?x8xf32>
 }
 
+// On a GPU the loop over the ragged end has the partial tiles before it, too.
+// CHECK-LABEL: @window_on_gpu
+// CHECK: scf.for %{{.*}} = %[[BEGIN:[0-9]+]] to %[[FULL:[0-9]+]] step %c16{{[_0-9]*}}
+// CHECK: attn.online_attention {{.*}} mask_mod sliding_window(40, 8)
+// CHECK: scf.for %{{.*}} = %[[FULL]] to %[[FULLEND:[0-9]+]] step %c16{{[_0-9]*}}
+// CHECK-NOT: mask_mod
+// CHECK: scf.for %[[KEY:.*]] = %[[FULLEND]] to %{{.*}} step %c16{{[_0-9]*}}
+// CHECK: affine.min {{.*}}(%[[KEY]])
+// CHECK: attn.online_attention {{.*}} mask_mod sliding_window(40, 8)
+// CHECK-NOT: scf.for %
+// CHECK: attn.normalize
+func.func @window_on_gpu(%q: tensor<1x2x?x16xf16>, %k: tensor<1x2x?x16xf16>)
+    -> tensor<1x2x?x16xf16> {
+  %o = attn.attention %q, %k, %k mask_mod sliding_window(40, 8)
+      {schedule = #attn.schedule<mma = "mma_sync",
+          tile_m = 32, tile_n = 16, warps = 1, stages = 1>}
+      : tensor<1x2x?x16xf16>, tensor<1x2x?x16xf16>, tensor<1x2x?x16xf16>
+      -> tensor<1x2x?x16xf16>
+  return %o : tensor<1x2x?x16xf16>
+}
+
+// Not where a tensor is read for each score: behind the end of the keys it has
+// no elements.
+// CHECK-LABEL: @bias_on_gpu
+// CHECK-COUNT-3: scf.for %
+// CHECK-NOT: scf.for %
+// CHECK: attn.normalize
+func.func @bias_on_gpu(%q: tensor<1x2x?x16xf16>, %k: tensor<1x2x?x16xf16>,
+                       %bias: tensor<1x2x?x?xf32>) -> tensor<1x2x?x16xf16> {
+  %o = attn.attention %q, %k, %k bias(%bias : tensor<1x2x?x?xf32>)
+      mask_mod causal(top_left)
+      {schedule = #attn.schedule<mma = "mma_sync",
+          tile_m = 32, tile_n = 16, warps = 1, stages = 1>}
+      : tensor<1x2x?x16xf16>, tensor<1x2x?x16xf16>, tensor<1x2x?x16xf16>
+      -> tensor<1x2x?x16xf16>
+  return %o : tensor<1x2x?x16xf16>
+}
+
 // A bound that is read per batch moves before the loops.
 // CHECK-LABEL: @padding
 // CHECK-SAME: %[[LENS:[a-z0-9]+]]: tensor<3xi32>

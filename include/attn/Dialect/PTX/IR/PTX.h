@@ -25,11 +25,12 @@
 
 namespace attn::ptx {
 
-/// Of an llvm.func: the backend does not look for products with a common factor
-/// in its straight lines of code ("straight-line strength reduction"). That is
-/// quadratic in their length. In the long lines of a forward it took half of
-/// the backend's time and found nothing; a backward needs fewer registers by
-/// it, for the addresses of the tiles that it passes through shared memory.
+/// Of an llvm.func: the backend looks for no sums and products with a common
+/// part in its straight lines of code ("straight-line strength reduction",
+/// "n-ary reassociation"). In the long lines of a forward that took half of the
+/// backend's time, for the first is quadratic in their length, and ptxas makes
+/// the same of its code; a backward needs fewer registers by it, for the
+/// addresses of the tiles that it passes through shared memory.
 inline constexpr llvm::StringLiteral noStrengthReductionAttrName =
     "attn_ptx.no_strength_reduction";
 
