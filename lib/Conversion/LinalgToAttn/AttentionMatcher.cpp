@@ -299,5 +299,7 @@ FailureOr<AttentionMatch> attn::raise::matchAttention(
                          "expected the result to have one loop per dimension");
   match.resultLayout = *layout;
   settleBias(walker, match);
+  if (match.score.mod)
+    match.score.tables = findTables(walker, match.score.mod, context);
   return match;
 }

@@ -272,6 +272,17 @@ SmallVector<AffineExpr> ElementWalker::getSizes(Value tensor) {
   return sizes;
 }
 
+bool ElementWalker::isInBounds(Value tensor, Indices indices) {
+  IndexSpace &space = getSpace();
+  for (auto [dimension, index] : llvm::enumerate(indices)) {
+    AffineExpr last = getSize(tensor, dimension) - 1;
+    if (!space.isNonNegative(index).value_or(false) ||
+        !space.isNonNegative(last - index).value_or(false))
+      return false;
+  }
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Reshapes
 //===----------------------------------------------------------------------===//

@@ -136,38 +136,77 @@ static ScalarRef getSliced(ElementWalker &walker, tensor::ExtractSliceOp op,
   return walker.element(op.getSource(), source);
 }
 
+/// True where `positions` lie in a box of `sizes` that begins at 0.
+static ScalarRef isInside(ElementWalker &walker, ArrayRef<AffineExpr> positions,
+                          ArrayRef<AffineExpr> sizes, Operation *op) {
+  ScalarGraph &graph = walker.getGraph();
+  ScalarRef inside = graph.constant(Number::Bool, 1);
+  auto require = [&](arith::CmpIPredicate predicate, ScalarRef lhs,
+                     ScalarRef rhs) {
+    ScalarRef holds = graph.apply("arith.cmpi", Number::Bool, {lhs, rhs}, op,
+                                  static_cast<int64_t>(predicate));
+    inside = graph.apply("arith.andi", Number::Bool, {inside, holds}, op);
+  };
+  for (auto [expr, size] : llvm::zip(positions, sizes)) {
+    ScalarRef position = graph.index(expr);
+    require(arith::CmpIPredicate::sle, graph.constant(Number::Int, 0),
+            position);
+    require(arith::CmpIPredicate::slt, position, graph.index(size));
+  }
+  return inside;
+}
+
 /// An insertion covers a box of the destination: a choice per dimension.
 static ScalarRef getInserted(ElementWalker &walker, tensor::InsertSliceOp op,
                              Indices indices) {
-  ScalarGraph &graph = walker.getGraph();
   auto sourceType = op.getSourceType();
   if (sourceType.getRank() != op.getDestType().getRank() || !op.hasUnitStride())
     return nullptr;
-  SmallVector<AffineExpr> source;
-  ScalarRef inside = graph.constant(Number::Bool, 1);
-  auto both = [&](ScalarRef lhs, ScalarRef rhs) {
-    return graph.apply("arith.andi", Number::Bool, {lhs, rhs}, op);
-  };
+  SmallVector<AffineExpr> source, sizes;
   for (auto [index, offset, size] :
        llvm::zip(indices, op.getMixedOffsets(), op.getMixedSizes())) {
     source.push_back(index - walker.sizeOf(offset));
-    ScalarRef position = graph.index(source.back());
-    inside = both(inside,
-                  graph.apply("arith.cmpi", Number::Bool,
-                              {graph.constant(Number::Int, 0), position}, op,
-                              static_cast<int64_t>(arith::CmpIPredicate::sle)));
-    inside = both(inside,
-                  graph.apply("arith.cmpi", Number::Bool,
-                              {position, graph.index(walker.sizeOf(size))}, op,
-                              static_cast<int64_t>(arith::CmpIPredicate::slt)));
+    sizes.push_back(walker.sizeOf(size));
   }
+  ScalarRef inside = isInside(walker, source, sizes, op);
   if (inside->isConstant(0))
     return walker.element(op.getDest(), indices);
   ScalarRef inserted = walker.element(op.getSource(), source);
+  return inside->isConstant(1) ? inserted
+                               : walker.getGraph().select(
+                                     inside, inserted,
+                                     walker.element(op.getDest(), indices), op);
+}
+
+ScalarRef attn::raise::getPaddedElement(ElementWalker &walker, Operation *op,
+                                        Value source, ArrayRef<AffineExpr> low,
+                                        ScalarRef value, Indices indices) {
+  SmallVector<AffineExpr> position;
+  for (auto [index, before] : llvm::zip(indices, low))
+    position.push_back(walker.getSpace().simplify(index - before));
+  ScalarRef inside =
+      isInside(walker, position, walker.getSizes(source), op);
+  if (inside->isConstant(0))
+    return value;
+  ScalarRef element = walker.element(source, position);
   return inside->isConstant(1)
-             ? inserted
-             : graph.select(inside, inserted,
-                            walker.element(op.getDest(), indices), op);
+             ? element
+             : walker.getGraph().select(inside, element, value, op);
+}
+
+static ScalarRef getPadded(ElementWalker &walker, tensor::PadOp op,
+                           Indices indices) {
+  Value padding = op.getConstantPaddingValue();
+  if (!padding)
+    return nullptr;
+  SmallVector<AffineExpr> low;
+  for (OpFoldResult before : op.getMixedLowPad())
+    low.push_back(walker.sizeOf(before));
+  llvm::DenseMap<Value, ScalarRef> none;
+  ScalarRef value = walker.scalar(padding, none);
+  return value ? getPaddedElement(walker, op, op.getSource(), low, value,
+                                  indices)
+               : nullptr;
 }
 
 /// Piece after piece: the first whose end lies beyond the index.
@@ -216,6 +255,9 @@ ScalarRef attn::raise::getTensorElement(ElementWalker &walker, OpResult result,
       })
       .Case<tensor::InsertSliceOp>([&](tensor::InsertSliceOp op) {
         return getInserted(walker, op, indices);
+      })
+      .Case<tensor::PadOp>([&](tensor::PadOp op) {
+        return getPadded(walker, op, indices);
       })
       .Case<tensor::ConcatOp>([&](tensor::ConcatOp op) {
         return getConcatenatedElement(walker, op, op.getInputs(), op.getDim(),
