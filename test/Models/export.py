@@ -16,6 +16,7 @@ import sys
 
 import torch
 
+import relative_blocks  # noqa: F401, registers its blocks in BLOCKS
 from blocks import BLOCKS
 from execute import Toolchain, execute
 from exporters import ROUTES, versions

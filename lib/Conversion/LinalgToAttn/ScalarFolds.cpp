@@ -244,7 +244,20 @@ static AffineExpr toAffine(IndexSpace &space, ScalarRef scalar) {
   return {};
 }
 
+/// The integer that `scalar` is as a float, if it is the one or its negative.
+static AffineExpr asInteger(IndexSpace &space, ScalarRef scalar) {
+  if (scalar->is("arith.sitofp"))
+    return toAffine(space, scalar->operands[0]);
+  if (!scalar->is("arith.mulf") || !scalar->operands[1]->isConstant(-1))
+    return {};
+  AffineExpr negated = asInteger(space, scalar->operands[0]);
+  return negated ? -negated : negated;
+}
+
 ScalarRef ScalarGraph::foldInt(StringRef name, ArrayRef<ScalarRef> operands) {
+  if (name == "arith.fptosi")
+    if (AffineExpr integer = asInteger(space, operands[0]))
+      return index(integer);
   if (operands.size() != 2)
     return nullptr;
   AffineExpr lhs = toAffine(space, operands[0]);

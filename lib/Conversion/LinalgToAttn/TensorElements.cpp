@@ -79,16 +79,67 @@ std::optional<double> attn::raise::getConstantAt(Attribute attribute,
   return std::nullopt;
 }
 
-/// True if the constant counts 0, 1, 2, ... along its only dimension.
-static bool isIota(Attribute attribute, ShapedType type) {
-  if (type.getRank() != 1 || type.getDimSize(0) < 2 ||
+namespace {
+/// A digit of a position, `position floordiv stride mod size`, and what each
+/// step of it adds.
+struct Digit {
+  int64_t stride, size, step;
+};
+} // namespace
+
+/// The digits that the constant is a sum of, without its first element: [0, 1,
+/// 2, ...] has one, the index of a relative position in a window one for each
+/// coordinate of query and key. None if it is no such sum.
+static std::optional<SmallVector<Digit>> findDigits(Attribute attribute,
+                                                    ShapedType type) {
+  constexpr int64_t kMaxElements = 1 << 22;
+  constexpr size_t kMaxDigits = 8;
+  int64_t count = type.getNumElements();
+  if (count < 2 || count > kMaxElements ||
       !type.getElementType().isIntOrIndex() ||
       type.getElementType().isInteger(1))
-    return false;
-  for (int64_t i = 0; i < type.getDimSize(0); ++i)
-    if (getConstantAt(attribute, i) != static_cast<double>(i))
-      return false;
-  return true;
+    return std::nullopt;
+  auto valueAt = [&](int64_t position) {
+    return static_cast<int64_t>(
+        getConstantAt(attribute, position).value_or(0));
+  };
+  SmallVector<Digit> digits;
+  auto sumAt = [&](int64_t position) {
+    int64_t sum = valueAt(0);
+    for (const Digit &digit : digits)
+      sum += position / digit.stride % digit.size * digit.step;
+    return sum;
+  };
+  for (int64_t stride = 1; stride < count;) {
+    Digit digit{stride, 1, valueAt(stride) - valueAt(0)};
+    while (digit.size * stride < count &&
+           valueAt(digit.size * stride) == valueAt(0) + digit.size * digit.step)
+      ++digit.size;
+    stride *= digit.size;
+    if (count % stride != 0 || digits.size() == kMaxDigits)
+      return std::nullopt;
+    digits.push_back(digit);
+  }
+  for (int64_t position = 0; position < count; ++position)
+    if (valueAt(position) != sumAt(position))
+      return std::nullopt;
+  return digits;
+}
+
+/// An element of a constant that is a sum of digits of its position.
+static ScalarRef getDigitSum(ElementWalker &walker, Attribute attribute,
+                             ShapedType type, Indices indices) {
+  auto digits = findDigits(attribute, type);
+  auto first = getConstantAt(attribute, 0);
+  if (!digits || !first)
+    return nullptr;
+  AffineExpr position = walker.getSpace().constant(0);
+  for (auto [index, size] : llvm::zip(indices, type.getShape()))
+    position = position * size + index;
+  AffineExpr sum = walker.getSpace().constant(*first);
+  for (const Digit &digit : *digits)
+    sum = sum + position.floorDiv(digit.stride) % digit.size * digit.step;
+  return walker.getGraph().index(sum);
 }
 
 ScalarRef attn::raise::getConstantElement(ElementWalker &walker,
@@ -105,9 +156,7 @@ ScalarRef attn::raise::getConstantElement(ElementWalker &walker,
       return walker.getGraph().constant(number, *value);
     return nullptr;
   }
-  if (isIota(attribute, type))
-    return walker.getGraph().index(indices[0]);
-  return nullptr;
+  return getDigitSum(walker, attribute, type, indices);
 }
 
 //===----------------------------------------------------------------------===//
