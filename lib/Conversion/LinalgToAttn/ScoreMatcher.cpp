@@ -102,6 +102,8 @@ private:
   /// The condition under which `term` is 0, if it is a mask value otherwise;
   /// `op` adds it to the score.
   ScalarRef asMask(ScalarRef term, Operation *op);
+  /// A summand that is a mask value where a condition fails, without it.
+  ScalarRef peelTerm(ScalarRef term, Operation *op);
   ScalarRef peelSum(ScalarRef sum);
 
   ScalarGraph &graph;
@@ -168,6 +170,21 @@ static void flattenSum(ScalarRef sum, SmallVectorImpl<ScalarRef> &terms) {
   flattenSum(sum->operands[1], terms);
 }
 
+ScalarRef MaskPeeler::peelTerm(ScalarRef term, Operation *op) {
+  if (!term->is("arith.select"))
+    return term;
+  for (int side : {1, 2}) {
+    ScalarRef mask = asMask(term->operands[3 - side], op);
+    if (!mask || !mask->isConstant(0))
+      continue;
+    ScalarRef condition = term->operands[0];
+    masks.push_back(side == 1 ? condition
+                              : graph.logicalNot(condition, term->op));
+    return peelTerm(term->operands[side], op);
+  }
+  return term;
+}
+
 ScalarRef MaskPeeler::peelSum(ScalarRef sum) {
   SmallVector<ScalarRef> terms;
   flattenSum(sum, terms);
@@ -179,6 +196,8 @@ ScalarRef MaskPeeler::peelSum(ScalarRef sum) {
     } else if (ScalarRef mask = asMask(term, sum->op)) {
       masks.push_back(mask);
       continue;
+    } else {
+      kept = peelTerm(term, sum->op);
     }
     result = result ? graph.add(result, kept, sum->op) : kept;
   }
@@ -284,7 +303,7 @@ static ScalarRef getOnlyUser(ScalarRef scalar, ScalarRef part) {
 static void matchLinearPart(ElementWalker &walker, ScalarRef rest,
                             const ScoreContext &context, Score &score) {
   ScalarGraph &graph = walker.getGraph();
-  ScalarRef core = score.product;
+  ScalarRef core = score.product, computed = nullptr;
   while (core != rest && !score.bias) {
     ScalarRef user = getOnlyUser(rest, core);
     if (!user)
@@ -293,17 +312,27 @@ static void matchLinearPart(ElementWalker &walker, ScalarRef rest,
       score.scale *= user->operands[1]->value;
     } else if (user->is("arith.addf")) {
       ScalarRef term = user->operands[user->operands[0] == core ? 1 : 0];
-      if (!shouldBeBias(walker, term, context))
+      SmallVector<ScalarRef> summands;
+      flattenSum(term, summands);
+      for (ScalarRef summand : summands) {
+        ScalarRef &sum =
+            shouldBeBias(walker, summand, context) ? score.bias : computed;
+        sum = sum ? graph.add(sum, summand, user->op) : summand;
+      }
+      if (!score.bias)
         break;
-      score.bias = term;
     } else {
       break;
     }
     core = user;
   }
   score.hole = graph.outer(Value(), Number::Float);
-  if (core != rest)
-    score.mod = graph.replace(rest, core, score.hole);
+  // What was added beside the bias is added to the score that has it.
+  ScalarRef added = score.bias && computed
+                        ? graph.add(score.hole, computed, core->op)
+                        : score.hole;
+  if (core != rest || added != score.hole)
+    score.mod = graph.replace(rest, core, added);
 }
 
 FailureOr<Score> attn::raise::matchScore(ElementWalker &walker,

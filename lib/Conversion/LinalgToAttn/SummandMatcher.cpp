@@ -34,9 +34,11 @@ static bool isCheap(ScalarRef scalar, ArrayRef<DistanceTable> skipped,
   });
   if (isSkipped || !seen.insert(scalar).second)
     return true;
-  if (seen.size() > kMaxCheapNodes || scalar->kind == Scalar::Kind::Reduce ||
-      (scalar->kind == Scalar::Kind::Apply &&
-       scalar->name.starts_with("math.")))
+  bool isFunction = scalar->kind == Scalar::Kind::Apply &&
+                    scalar->name.starts_with("math.") &&
+                    scalar->name != "math.absi" && scalar->name != "math.absf";
+  if (seen.size() > kMaxCheapNodes || isFunction ||
+      scalar->kind == Scalar::Kind::Reduce)
     return false;
   return llvm::all_of(scalar->operands, [&](ScalarRef operand) {
     return isCheap(operand, skipped, seen);
@@ -67,7 +69,8 @@ static bool isByDistance(ScalarGraph &graph, ScalarRef scalar, AffineExpr row,
   return !graph.dependsOn(moved, row);
 }
 
-/// Collects the largest parts of `scalar` that are worth a table.
+/// Collects the largest parts of `scalar` that are worth a table. Conditions
+/// stay formulas: as such they tell which keys a row sees.
 static void findTables(ElementWalker &walker, ScalarRef scalar,
                        const ScoreContext &context,
                        llvm::DenseSet<ScalarRef> &seen,
@@ -75,7 +78,7 @@ static void findTables(ElementWalker &walker, ScalarRef scalar,
   ScalarGraph &graph = walker.getGraph();
   if (!seen.insert(scalar).second || isCheap(scalar))
     return;
-  if (!walker.getOrigins(scalar).empty())
+  if (scalar->number != Number::Bool && !walker.getOrigins(scalar).empty())
     for (AffineExpr row : context.rows)
       if (isByDistance(graph, scalar, row, context.key)) {
         tables.push_back({scalar, row, context.key});

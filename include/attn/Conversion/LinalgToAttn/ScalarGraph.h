@@ -135,6 +135,8 @@ private:
                       mlir::Operation *op);
   ScalarRef foldBool(llvm::StringRef name, llvm::ArrayRef<ScalarRef> operands,
                      mlir::Operation *op);
+  ScalarRef foldCompareOfAbs(llvm::ArrayRef<ScalarRef> operands,
+                             int64_t predicate, mlir::Operation *op);
   ScalarRef foldCompare(llvm::StringRef name,
                         llvm::ArrayRef<ScalarRef> operands, int64_t predicate,
                         mlir::Operation *op);
