@@ -145,10 +145,11 @@ static AffineExpr chooseQuery(ScalarGraph &graph, ArrayRef<AffineExpr> rows,
 /// True if the score takes the key position apart: rows and keys are positions
 /// of a grid, and all row variables together are the query position.
 static bool isGrid(const Score &score, AffineExpr key) {
-  return llvm::any_of(ArrayRef<ScalarRef>{score.bias, score.mod},
-                      [&](ScalarRef part) {
-                        return part && dividesVariable(part, key);
-                      });
+  SmallVector<ScalarRef> parts(score.masks);
+  parts.append({score.bias, score.mod});
+  return llvm::any_of(parts, [&](ScalarRef part) {
+    return part && dividesVariable(part, key);
+  });
 }
 
 /// Takes query, key and value from sources of one element type.

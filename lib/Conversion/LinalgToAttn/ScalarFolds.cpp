@@ -288,6 +288,9 @@ ScalarRef ScalarGraph::foldInt(StringRef name, ArrayRef<ScalarRef> operands) {
     return nullptr;
   AffineExpr lhs = toAffine(space, operands[0]);
   AffineExpr rhs = toAffine(space, operands[1]);
+  if ((name == "arith.addi" || name == "arith.subi") &&
+      operands[1]->isConstant(0))
+    return operands[0];
   if (!lhs || !rhs)
     return nullptr;
   if (name == "arith.addi")

@@ -82,6 +82,7 @@ private:
   ScalarRef produce(mlir::Value tensor, Indices indices);
   ScalarRef readAsIs(mlir::Value tensor, Indices indices);
   ScalarRef constantOrRead(mlir::Value tensor, Indices indices);
+  ScalarRef gather(mlir::Value tensor, llvm::ArrayRef<ScalarRef> indices);
   ScalarRef scalarOfOp(mlir::OpResult value,
                        llvm::DenseMap<mlir::Value, ScalarRef> &inner);
 
