@@ -43,8 +43,12 @@ struct Softmax {
   ScalarRef sink = nullptr;
 };
 
+/// The op at which the walk from `weights` ended, if there is a softmax behind
+/// it; null if none is near.
+mlir::Operation *findHidingOp(ElementWalker &walker, ScalarRef weights);
+
 /// Matches `weights`, an expression in the key position `key`.
-mlir::FailureOr<Softmax> matchSoftmax(ScalarGraph &graph, ScalarRef weights,
+mlir::FailureOr<Softmax> matchSoftmax(ElementWalker &walker, ScalarRef weights,
                                       mlir::AffineExpr key,
                                       MissRecorder &recorder);
 

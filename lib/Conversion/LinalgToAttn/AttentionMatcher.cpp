@@ -264,7 +264,7 @@ FailureOr<AttentionMatch> attn::raise::matchAttention(
   auto weightIndices = applyMap(space, weightsMap, loops.exprs);
   orderRows(weightIndices, loops);
   auto softmax = matchSoftmax(
-      walker.getGraph(), walker.element(weights, weightIndices), key, recorder);
+      walker, walker.element(weights, weightIndices), key, recorder);
   if (failed(softmax) || failed(checkSplits(space, loops, splits)))
     return failure();
   if (contraction->init)

@@ -256,9 +256,11 @@ static AffineExpr asInteger(IndexSpace &space, ScalarRef scalar) {
   AffineExpr integer = asInteger(space, product->operands[0]);
   double factor = product->operands[1]->value;
   double divisor = std::round(1 / factor);
+  // A product with a reciprocal in f64 would round otherwise.
+  bool isQuotient = !isa_and_nonnull<arith::MulFOp>(product->op);
   if (integer && !isFloor && factor == -1)
     return -integer;
-  return integer && isFloor && divisor >= 1 && factor == 1 / divisor
+  return integer && isFloor && isQuotient && divisor >= 1 && factor == 1 / divisor
              ? integer.floorDiv(static_cast<int64_t>(divisor))
              : AffineExpr();
 }

@@ -202,10 +202,17 @@ static ScalarRef stripZeroGuard(ScalarRef sum) {
   return isGuard ? sum->operands[2] : sum;
 }
 
-FailureOr<Softmax> attn::raise::matchSoftmax(ScalarGraph &graph,
+FailureOr<Softmax> attn::raise::matchSoftmax(ElementWalker &walker,
                                              ScalarRef weights, AffineExpr key,
                                              MissRecorder &recorder) {
+  ScalarGraph &graph = walker.getGraph();
   bool hasSum = hasSumOfExponentials(graph, weights);
+  if (Operation *hiding = hasSum ? nullptr : findHidingOp(walker, weights))
+    return recorder.miss(Progress::Hidden, hiding,
+                         "expected the weights to be a softmax, got one "
+                         "behind " +
+                             hiding->getName().getStringRef() +
+                             ", whose elements are not followed");
   if (!hasSum && !hasExponential(weights))
     return recorder.miss(Progress::Contraction, weights->op,
                          "expected the weights to be a softmax, got " +
