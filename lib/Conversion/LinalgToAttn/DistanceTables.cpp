@@ -101,8 +101,7 @@ Value ElementCloner::runLinalg(linalg::LinalgOp op, OpResult result,
 Value ElementCloner::run(Value tensor, Indices indices) {
   std::vector<const void *> position;
   for (AffineExpr index : indices)
-    position.push_back(
-        walker.getSpace().simplify(index).getAsOpaquePointer());
+    position.push_back(walker.getSpace().simplify(index).getAsOpaquePointer());
   Value &value = known[{tensor.getAsOpaquePointer(), std::move(position)}];
   if (value)
     return value;

@@ -122,9 +122,10 @@ IndexSpace::Terms IndexSpace::recombine(Terms terms) {
     AffineExpr quotient = getAffineBinaryOpExpr(AffineExprKind::FloorDiv,
                                                 mod.getLHS(), mod.getRHS());
     bool isWhole = scaled.size() == 1 && llvm::any_of(terms, [&](auto &term) {
-      return term.base == quotient && term.symbols == scaled[0].symbols &&
-             term.coefficient == scaled[0].coefficient;
-    });
+                     return term.base == quotient &&
+                            term.symbols == scaled[0].symbols &&
+                            term.coefficient == scaled[0].coefficient;
+                   });
     if (!isWhole)
       continue;
     Terms whole = multiply({rest.getStride()}, flatten(mod.getLHS())), result;
@@ -342,8 +343,7 @@ IndexSpace::Terms IndexSpace::divide(ArrayRef<Term> terms, const Term &divisor,
     else
       rest.push_back(term);
   }
-  if (rest.empty() || isBelow(rest, divisor) ||
-      reduce(rest, divisor, quotient))
+  if (rest.empty() || isBelow(rest, divisor) || reduce(rest, divisor, quotient))
     return remainder ? rest : quotient;
   wantSplit(rest, divisor);
   AffineExpr lhs = rebuild(rest), rhs = rebuild({divisor});

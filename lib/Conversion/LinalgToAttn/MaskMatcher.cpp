@@ -196,8 +196,8 @@ static ScalarRef tableToBand(ScalarGraph &graph, ScalarRef condition,
 /// The read of a constant table that `condition` is, or compares with a
 /// constant.
 static ScalarRef getTableRead(ScalarRef condition) {
-  bool isCompare = condition->is("arith.cmpi") &&
-                   condition->operands[1]->isConstant();
+  bool isCompare =
+      condition->is("arith.cmpi") && condition->operands[1]->isConstant();
   ScalarRef read = isCompare ? condition->operands[0] : condition;
   Attribute attribute;
   bool isTable = read->kind == Scalar::Kind::Read &&
@@ -244,9 +244,9 @@ static ScalarRef readToBand(ScalarGraph &graph, ScalarRef condition) {
     return nullptr;
   ScalarRef all = graph.constant(Number::Bool, 1);
   auto require = [&](ScalarRef lhs, ScalarRef rhs, int64_t offset) {
-    ScalarRef bound = graph.apply(
-        "arith.addi", Number::Int,
-        {rhs, graph.constant(Number::Int, offset)}, read->op);
+    ScalarRef bound =
+        graph.apply("arith.addi", Number::Int,
+                    {rhs, graph.constant(Number::Int, offset)}, read->op);
     ScalarRef holds =
         graph.apply("arith.cmpi", Number::Bool, {lhs, bound}, read->op,
                     static_cast<int64_t>(CmpIPredicate::sle));

@@ -260,7 +260,8 @@ static AffineExpr asInteger(IndexSpace &space, ScalarRef scalar) {
   bool isQuotient = !isa_and_nonnull<arith::MulFOp>(product->op);
   if (integer && !isFloor && factor == -1)
     return -integer;
-  return integer && isFloor && isQuotient && divisor >= 1 && factor == 1 / divisor
+  return integer && isFloor && isQuotient && divisor >= 1 &&
+                 factor == 1 / divisor
              ? integer.floorDiv(static_cast<int64_t>(divisor))
              : AffineExpr();
 }
@@ -339,8 +340,8 @@ ScalarRef ScalarGraph::foldCompare(StringRef name, ArrayRef<ScalarRef> operands,
   }
   bool isOrder = kind == CmpIPredicate::slt || kind == CmpIPredicate::sle;
   if (lhs == rhs && (isEquality || isOrder))
-    return constant(Number::Bool, kind == CmpIPredicate::eq ||
-                                      kind == CmpIPredicate::sle);
+    return constant(Number::Bool,
+                    kind == CmpIPredicate::eq || kind == CmpIPredicate::sle);
   if (isOrder && lhs->is("math.absi") != rhs->is("math.absi"))
     return foldCompareOfAbs(operands, predicate, op);
   AffineExpr a = toAffine(space, lhs), b = toAffine(space, rhs);

@@ -316,8 +316,7 @@ ScalarRef ScalarGraph::substitute(ScalarRef scalar, AffineExpr variable,
 ScalarRef ScalarGraph::substituteIndex(ScalarRef scalar, AffineExpr variable,
                                        ScalarRef value) {
   AffineExpr expr = scalar->affine[0];
-  AffineExpr rest =
-      space.simplify(expr.replace(variable, space.constant(0)));
+  AffineExpr rest = space.simplify(expr.replace(variable, space.constant(0)));
   AffineExpr next =
       space.simplify(expr.replace(variable, space.constant(1)) - rest);
   auto factor = dyn_cast<AffineConstantExpr>(next);

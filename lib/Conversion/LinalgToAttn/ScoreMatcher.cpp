@@ -59,9 +59,8 @@ static bool isOfQueryAndKey(ElementWalker &walker, ScalarRef product,
   AffineMap keyMap = keyIsLhs ? contraction->lhsMap : contraction->rhsMap;
   AffineMap other = keyIsLhs ? contraction->rhsMap : contraction->lhsMap;
   return !has(other, context.key) &&
-         llvm::none_of(context.rows, [&](AffineExpr row) {
-           return has(keyMap, row);
-         });
+         llvm::none_of(context.rows,
+                       [&](AffineExpr row) { return has(keyMap, row); });
 }
 
 /// The product of query and key among the contractions of a score.

@@ -153,9 +153,8 @@ static bool isPerPair(ArrayRef<AffineExpr> indices,
   bool isMovedKey = llvm::any_of(indices, [&](AffineExpr expr) {
     return expr && dependsOn(expr, context.key) &&
            (isMoved(expr, context.key) ||
-            llvm::any_of(context.rows, [&](AffineExpr row) {
-              return isMoved(expr, row);
-            }));
+            llvm::any_of(context.rows,
+                         [&](AffineExpr row) { return isMoved(expr, row); }));
   });
   return has(context.key) && !isMovedKey && llvm::any_of(context.rows, has);
 }
@@ -185,10 +184,9 @@ static bool canReadInPlace(ElementWalker &walker, ScalarRef scalar,
       }))
     return true;
   if (scalar->kind == Scalar::Kind::Contract)
-    return llvm::any_of(
-        walker.getOrigins(scalar), [&](const Element &origin) {
-          return walker.isInBounds(origin.tensor, origin.indices);
-        });
+    return llvm::any_of(walker.getOrigins(scalar), [&](const Element &origin) {
+      return walker.isInBounds(origin.tensor, origin.indices);
+    });
   if (scalar->kind == Scalar::Kind::Read &&
       llvm::all_of(scalar->operands,
                    [](ScalarRef index) { return index->isIndex(); })) {

@@ -100,8 +100,7 @@ static std::optional<SmallVector<Digit>> findDigits(Attribute attribute,
       type.getElementType().isInteger(1))
     return std::nullopt;
   auto valueAt = [&](int64_t position) {
-    return static_cast<int64_t>(
-        getConstantAt(attribute, position).value_or(0));
+    return static_cast<int64_t>(getConstantAt(attribute, position).value_or(0));
   };
   SmallVector<Digit> digits;
   auto sumAt = [&](int64_t position) {
@@ -221,10 +220,10 @@ static ScalarRef getInserted(ElementWalker &walker, tensor::InsertSliceOp op,
   if (inside->isConstant(0))
     return walker.element(op.getDest(), indices);
   ScalarRef inserted = walker.element(op.getSource(), source);
-  return inside->isConstant(1) ? inserted
-                               : walker.getGraph().select(
-                                     inside, inserted,
-                                     walker.element(op.getDest(), indices), op);
+  return inside->isConstant(1)
+             ? inserted
+             : walker.getGraph().select(
+                   inside, inserted, walker.element(op.getDest(), indices), op);
 }
 
 ScalarRef attn::raise::getPaddedElement(ElementWalker &walker, Operation *op,
@@ -233,8 +232,7 @@ ScalarRef attn::raise::getPaddedElement(ElementWalker &walker, Operation *op,
   SmallVector<AffineExpr> position;
   for (auto [index, before] : llvm::zip(indices, low))
     position.push_back(walker.getSpace().simplify(index - before));
-  ScalarRef inside =
-      isInside(walker, position, walker.getSizes(source), op);
+  ScalarRef inside = isInside(walker, position, walker.getSizes(source), op);
   if (inside->isConstant(0))
     return value;
   ScalarRef element = walker.element(source, position);
@@ -253,9 +251,9 @@ static ScalarRef getPadded(ElementWalker &walker, tensor::PadOp op,
     low.push_back(walker.sizeOf(before));
   llvm::DenseMap<Value, ScalarRef> none;
   ScalarRef value = walker.scalar(padding, none);
-  return value ? getPaddedElement(walker, op, op.getSource(), low, value,
-                                  indices)
-               : nullptr;
+  return value
+             ? getPaddedElement(walker, op, op.getSource(), low, value, indices)
+             : nullptr;
 }
 
 /// Piece after piece: the first whose end lies beyond the index.
@@ -305,9 +303,8 @@ ScalarRef attn::raise::getTensorElement(ElementWalker &walker, OpResult result,
       .Case<tensor::InsertSliceOp>([&](tensor::InsertSliceOp op) {
         return getInserted(walker, op, indices);
       })
-      .Case<tensor::PadOp>([&](tensor::PadOp op) {
-        return getPadded(walker, op, indices);
-      })
+      .Case<tensor::PadOp>(
+          [&](tensor::PadOp op) { return getPadded(walker, op, indices); })
       .Case<tensor::ConcatOp>([&](tensor::ConcatOp op) {
         return getConcatenatedElement(walker, op, op.getInputs(), op.getDim(),
                                       indices);

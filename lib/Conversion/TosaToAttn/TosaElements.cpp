@@ -299,7 +299,8 @@ ScalarRef attn::raise::getTosaElement(ElementWalker &walker, OpResult result,
           [&](auto op) { return getTiled(walker, op, indices); })
       .Case<tosa::SliceOp>(
           [&](auto op) { return getSliced(walker, op, indices); })
-      .Case<tosa::PadOp>([&](auto op) { return getPadded(walker, op, indices); })
+      .Case<tosa::PadOp>(
+          [&](auto op) { return getPadded(walker, op, indices); })
       .Case<tosa::ConcatOp>([&](tosa::ConcatOp op) {
         return getConcatenatedElement(walker, op, op.getInput1(), op.getAxis(),
                                       indices);
