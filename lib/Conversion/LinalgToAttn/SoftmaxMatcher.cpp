@@ -202,21 +202,29 @@ static ScalarRef stripZeroGuard(ScalarRef sum) {
   return isGuard ? sum->operands[2] : sum;
 }
 
-FailureOr<Softmax> attn::raise::matchSoftmax(ElementWalker &walker,
-                                             ScalarRef weights, AffineExpr key,
-                                             MissRecorder &recorder) {
-  ScalarGraph &graph = walker.getGraph();
-  bool hasSum = hasSumOfExponentials(graph, weights);
-  if (Operation *hiding = hasSum ? nullptr : findHidingOp(walker, weights))
+/// Weights that sum no exponentials: fails unless they have some.
+static LogicalResult checkForSoftmax(ElementWalker &walker, ScalarRef weights,
+                                     MissRecorder &recorder) {
+  if (Operation *hiding = findHidingOp(walker, weights))
     return recorder.miss(Progress::Hidden, hiding,
                          "expected the weights to be a softmax, got one "
                          "behind " +
                              hiding->getName().getStringRef() +
                              ", whose elements are not followed");
-  if (!hasSum && !hasExponential(weights))
-    return recorder.miss(Progress::Contraction, weights->op,
-                         "expected the weights to be a softmax, got " +
-                             describe(weights));
+  if (hasExponential(weights))
+    return success();
+  return recorder.miss(Progress::Contraction, weights->op,
+                       "expected the weights to be a softmax, got " +
+                           describe(weights));
+}
+
+FailureOr<Softmax> attn::raise::matchSoftmax(ElementWalker &walker,
+                                             ScalarRef weights, AffineExpr key,
+                                             MissRecorder &recorder) {
+  ScalarGraph &graph = walker.getGraph();
+  bool hasSum = hasSumOfExponentials(graph, weights);
+  if (!hasSum && failed(checkForSoftmax(walker, weights, recorder)))
+    return failure();
   ScalarRef guard = nullptr, quotient = weights;
   if (weights->is("arith.select") && weights->operands[1]->isConstant(0)) {
     guard = weights->operands[0];
