@@ -16,6 +16,8 @@ import sys
 
 import torch
 
+import mask_blocks  # noqa: F401, registers its blocks in BLOCKS
+import relative_blocks  # noqa: F401
 from blocks import BLOCKS
 from execute import Toolchain, execute
 from exporters import ROUTES, versions

@@ -189,6 +189,11 @@ LogicalResult AttentionBuilder::fillScoreMod(AttentionOp op) {
   ScalarEmitter emitter(rewriter, loc, walker, scoreType);
   bindCoordinates(emitter, block->getArguments().drop_front());
   emitter.bind(match.score.hole, block->getArgument(0));
+  for (const DistanceTable &entry : match.score.tables) {
+    OpBuilder before(op);
+    emitter.bind(entry.scalar,
+                 createTable(before, loc, walker, entry, scoreType));
+  }
   return emitBody(emitter, match.score.mod);
 }
 

@@ -43,8 +43,12 @@ struct Softmax {
   ScalarRef sink = nullptr;
 };
 
+/// The op at which the walk from `weights` ended, if there is a softmax behind
+/// it; null if none is near.
+mlir::Operation *findHidingOp(ElementWalker &walker, ScalarRef weights);
+
 /// Matches `weights`, an expression in the key position `key`.
-mlir::FailureOr<Softmax> matchSoftmax(ScalarGraph &graph, ScalarRef weights,
+mlir::FailureOr<Softmax> matchSoftmax(ElementWalker &walker, ScalarRef weights,
                                       mlir::AffineExpr key,
                                       MissRecorder &recorder);
 
@@ -55,6 +59,12 @@ bool contains(ScalarRef scalar, ScalarRef part);
 // Score
 //===----------------------------------------------------------------------===//
 
+/// A scalar that depends on `row` and `key` only by their distance.
+struct DistanceTable {
+  ScalarRef scalar;
+  mlir::AffineExpr row, key;
+};
+
 /// score = mod(scale * product + bias), -inf where a mask is false.
 struct Score {
   ScalarRef product = nullptr; ///< the contraction Q K^T
@@ -63,7 +73,9 @@ struct Score {
   ScalarRef mod = nullptr; ///< in terms of `hole`; null if it is the hole
   ScalarRef hole = nullptr;
   llvm::SmallVector<ScalarRef> masks; ///< all must hold
-  /// A finite mask value that had to stay a number.
+  /// Parts of `mod` that are computed once for each distance j - i.
+  llvm::SmallVector<DistanceTable> tables;
+  /// A finite mask value that had to stay a number, and where.
   std::optional<double> finiteMask;
   /// One that looks like a mask's, but that scores may reach.
   std::optional<double> reachableMask;
@@ -80,6 +92,21 @@ struct ScoreContext {
 mlir::FailureOr<Score> matchScore(ElementWalker &walker, ScalarRef score,
                                   const ScoreContext &context,
                                   MissRecorder &recorder);
+
+/// True if `term` should be an operand of the op: it is a tensor of its own,
+/// or one that is small or expensive to compute per element. A formula over
+/// positions, and what reads smaller tensors, stays in the region.
+bool shouldBeBias(ElementWalker &walker, ScalarRef term,
+                  const ScoreContext &context);
+
+/// The expensive parts of `scalar` that depend on row and key only by their
+/// distance, and that some tensor of the graph holds.
+llvm::SmallVector<DistanceTable> findTables(ElementWalker &walker,
+                                            ScalarRef scalar,
+                                            const ScoreContext &context);
+
+/// True if an index in `scalar` divides `variable`: it counts a grid.
+bool dividesVariable(ScalarRef scalar, mlir::AffineExpr variable);
 
 /// Rewrites conditions that read constant tables as comparisons of indices,
 /// where the table is a band: `lower <= j - i <= upper`.
@@ -211,6 +238,13 @@ public:
     sizes[size] = value;
   }
 
+  /// Reads `scalar` from a tensor that holds it.
+  void bind(ScalarRef scalar, const Element &element) {
+    tables[scalar] = element;
+  }
+  /// The value of an index expression over what is bound; null if it has
+  /// others.
+  mlir::Value emitAffine(mlir::AffineExpr expr);
   /// The value of `scalar`, or null after recording why there is none.
   mlir::Value emit(ScalarRef scalar);
   /// What could not be emitted.
@@ -218,20 +252,26 @@ public:
 
 private:
   mlir::Value emitNew(ScalarRef scalar);
-  mlir::Value emitAffine(mlir::AffineExpr expr);
   mlir::Value emitRead(mlir::Value tensor, llvm::ArrayRef<mlir::Value> indices);
   mlir::Value emitApply(ScalarRef scalar, llvm::ArrayRef<mlir::Value> operands);
   mlir::Value emitOrigin(ScalarRef scalar);
-  bool isInBounds(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> indices);
+  mlir::Value emitElement(const Element &element);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
   ElementWalker &walker;
   mlir::FloatType scoreType;
   llvm::DenseMap<ScalarRef, mlir::Value> emitted;
+  llvm::DenseMap<ScalarRef, Element> tables;
   llvm::DenseMap<mlir::AffineExpr, mlir::Value> variables, sizes;
   ScalarRef failed = nullptr;
 };
+
+/// The table of `entry`, filled by the ops of the graph as they are, and how it
+/// is read.
+Element createTable(mlir::OpBuilder &builder, mlir::Location loc,
+                    ElementWalker &walker, const DistanceTable &entry,
+                    mlir::FloatType scoreType);
 
 /// The name of the mask that `masks` make together, if it has one.
 std::optional<NamedMod> nameMask(IndexSpace &space,

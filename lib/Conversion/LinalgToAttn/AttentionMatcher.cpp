@@ -263,8 +263,8 @@ FailureOr<AttentionMatch> attn::raise::matchAttention(
       weightsAreLhs ? contraction->rhsMap : contraction->lhsMap;
   auto weightIndices = applyMap(space, weightsMap, loops.exprs);
   orderRows(weightIndices, loops);
-  auto softmax = matchSoftmax(
-      walker.getGraph(), walker.element(weights, weightIndices), key, recorder);
+  auto softmax = matchSoftmax(walker, walker.element(weights, weightIndices),
+                              key, recorder);
   if (failed(softmax) || failed(checkSplits(space, loops, splits)))
     return failure();
   if (contraction->init)
@@ -299,5 +299,7 @@ FailureOr<AttentionMatch> attn::raise::matchAttention(
                          "expected the result to have one loop per dimension");
   match.resultLayout = *layout;
   settleBias(walker, match);
+  if (match.score.mod)
+    match.score.tables = findTables(walker, match.score.mod, context);
   return match;
 }

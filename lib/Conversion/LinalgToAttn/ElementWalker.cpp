@@ -151,6 +151,26 @@ static int64_t getPredicate(Operation *op) {
   return -1;
 }
 
+/// An element at indices that are computed. What a mask is computed from is
+/// followed at a variable in the place of each of them.
+ScalarRef ElementWalker::gather(Value tensor, ArrayRef<ScalarRef> indices) {
+  ScalarRef read = graph.read(tensor, indices);
+  if (read->number != Number::Bool)
+    return read;
+  SmallVector<AffineExpr> position;
+  for (auto [dimension, index] : llvm::enumerate(indices))
+    position.push_back(
+        index->isIndex() ? index->affine[0]
+        : index->isConstant()
+            ? getSpace().constant(index->value)
+            : getSpace().addVariable(getSize(tensor, dimension), false));
+  ScalarRef followed = element(tensor, position);
+  for (auto [variable, index] : llvm::zip(position, indices))
+    if (followed && !index->isIndex() && !index->isConstant())
+      followed = graph.substitute(followed, variable, index);
+  return followed ? followed : read;
+}
+
 ScalarRef ElementWalker::scalarOfOp(OpResult value,
                                     llvm::DenseMap<Value, ScalarRef> &inner) {
   Operation *op = value.getOwner();
@@ -195,7 +215,7 @@ ScalarRef ElementWalker::scalarOfOp(OpResult value,
     }
     return affine.size() == operands.size()
                ? element(extract.getTensor(), affine)
-               : graph.read(extract.getTensor(), operands);
+               : gather(extract.getTensor(), operands);
   }
   if (isWidthCast(op))
     return operands[0];
@@ -270,6 +290,17 @@ SmallVector<AffineExpr> ElementWalker::getSizes(Value tensor) {
   for (int64_t dimension = 0; dimension < rank; ++dimension)
     sizes.push_back(getSize(tensor, dimension));
   return sizes;
+}
+
+bool ElementWalker::isInBounds(Value tensor, Indices indices) {
+  IndexSpace &space = getSpace();
+  for (auto [dimension, index] : llvm::enumerate(indices)) {
+    AffineExpr last = getSize(tensor, dimension) - 1;
+    if (!space.isNonNegative(index).value_or(false) ||
+        !space.isNonNegative(last - index).value_or(false))
+      return false;
+  }
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

@@ -111,6 +111,34 @@ static void addTerm(Terms &terms, const Term &term) {
     terms.push_back(term);
 }
 
+/// Puts numbers together again that were taken apart: x floordiv d * d + x mod
+/// d is x.
+IndexSpace::Terms IndexSpace::recombine(Terms terms) {
+  for (const Term &rest : terms) {
+    if (!rest.base || rest.base.getKind() != AffineExprKind::Mod)
+      continue;
+    auto mod = cast<AffineBinaryOpExpr>(rest.base);
+    Terms scaled = multiply({rest.getStride()}, flatten(mod.getRHS()));
+    AffineExpr quotient = getAffineBinaryOpExpr(AffineExprKind::FloorDiv,
+                                                mod.getLHS(), mod.getRHS());
+    bool isWhole = scaled.size() == 1 && llvm::any_of(terms, [&](auto &term) {
+                     return term.base == quotient &&
+                            term.symbols == scaled[0].symbols &&
+                            term.coefficient == scaled[0].coefficient;
+                   });
+    if (!isWhole)
+      continue;
+    Terms whole = multiply({rest.getStride()}, flatten(mod.getLHS())), result;
+    for (const Term &term : terms)
+      if (term.base != quotient && term.base != rest.base)
+        addTerm(result, term);
+    for (const Term &term : whole)
+      addTerm(result, term);
+    return recombine(result);
+  }
+  return terms;
+}
+
 IndexSpace::Terms IndexSpace::flatten(AffineExpr expr) {
   Terms terms;
   if (auto value = dyn_cast<AffineConstantExpr>(expr)) {
@@ -134,7 +162,7 @@ IndexSpace::Terms IndexSpace::flatten(AffineExpr expr) {
     terms = lhs;
     for (const Term &term : rhs)
       addTerm(terms, term);
-    return terms;
+    return recombine(terms);
   case AffineExprKind::Mul:
     for (const Term &term : multiply(lhs, rhs))
       addTerm(terms, term);
@@ -208,9 +236,19 @@ static std::optional<Term> divideExactly(const Term &term,
 AffineExpr IndexSpace::getExtentOf(const Term &term) {
   if (isa<AffineDimExpr>(term.base))
     return getExtent(term.base);
-  if (term.base.getKind() == AffineExprKind::Mod)
-    return cast<AffineBinaryOpExpr>(term.base).getRHS();
-  return {};
+  auto binary = dyn_cast<AffineBinaryOpExpr>(term.base);
+  if (!binary)
+    return {};
+  if (binary.getKind() == AffineExprKind::Mod)
+    return binary.getRHS();
+  if (binary.getKind() != AffineExprKind::FloorDiv)
+    return {};
+  // As many quotients as the last number has.
+  auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  std::optional<int64_t> low = getLowerBound(-binary.getLHS());
+  if (!divisor || divisor.getValue() <= 0 || !low || *low > 0)
+    return {};
+  return constant(-*low / divisor.getValue() + 1);
 }
 
 /// True if 0 <= sum of `terms` < divisor: numerically, or because the terms
@@ -262,6 +300,40 @@ void IndexSpace::wantSplit(ArrayRef<Term> terms, const Term &divisor) {
   }
 }
 
+/// Takes multiples of a constant divisor out of `terms` so that what is left is
+/// below it, with coefficients of either sign: 47 * i + j + 24 is 48 * i and
+/// j - i + 24. False if no such rest is found.
+bool IndexSpace::reduce(Terms &terms, const Term &divisor, Terms &quotient) {
+  if (!divisor.symbols.empty() || divisor.base)
+    return false;
+  int64_t size = divisor.coefficient, shift = 0;
+  Terms rest, whole;
+  for (const Term &term : terms) {
+    if (!term.base && term.symbols.empty()) {
+      shift = term.coefficient;
+      continue;
+    }
+    Term multiple = term, left = term;
+    multiple.coefficient =
+        llvm::divideFloorSigned(2 * term.coefficient + size, 2 * size);
+    left.coefficient -= multiple.coefficient * size;
+    addTerm(rest, left);
+    addTerm(whole, multiple);
+  }
+  std::optional<int64_t> low = getLowerBound(rebuild(rest));
+  if (!low)
+    return false;
+  // The least constant that makes the rest non-negative.
+  int64_t steps = llvm::divideCeilSigned(-*low - shift, size);
+  addTerm(rest, Term{shift + steps * size, {}, {}});
+  addTerm(whole, Term{-steps, {}, {}});
+  if (!isBelow(rest, divisor))
+    return false;
+  terms = rest;
+  quotient.append(whole);
+  return true;
+}
+
 IndexSpace::Terms IndexSpace::divide(ArrayRef<Term> terms, const Term &divisor,
                                      bool remainder) {
   Terms quotient, rest;
@@ -271,7 +343,7 @@ IndexSpace::Terms IndexSpace::divide(ArrayRef<Term> terms, const Term &divisor,
     else
       rest.push_back(term);
   }
-  if (rest.empty() || isBelow(rest, divisor))
+  if (rest.empty() || isBelow(rest, divisor) || reduce(rest, divisor, quotient))
     return remainder ? rest : quotient;
   wantSplit(rest, divisor);
   AffineExpr lhs = rebuild(rest), rhs = rebuild({divisor});

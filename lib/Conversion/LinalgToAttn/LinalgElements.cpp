@@ -214,6 +214,38 @@ attn::raise::getLinalgContraction(ElementWalker &walker, Operation *op) {
 // Elements
 //===----------------------------------------------------------------------===//
 
+/// A sum of a few integers, such as the parts of an index: written out.
+static ScalarRef getIntegerSum(ElementWalker &walker, linalg::LinalgOp op,
+                               OpResult result, Indices indices,
+                               SmallVector<AffineExpr> loops) {
+  constexpr int64_t kMaxTerms = 8;
+  Block *body = op.getBlock();
+  unsigned number = result.getResultNumber();
+  Value accumulator = body->getArgument(op.getNumDpsInputs() + number);
+  auto sum =
+      body->getTerminator()->getOperand(number).getDefiningOp<arith::AddIOp>();
+  if (!sum || op.getNumReductionLoops() != 1 ||
+      !llvm::is_contained(sum->getOperands(), accumulator))
+    return nullptr;
+  auto *bound = llvm::find(loops, AffineExpr());
+  auto extent = dyn_cast_or_null<AffineConstantExpr>(
+      getLoopExtents(walker, op)[bound - loops.begin()]);
+  if (!extent || extent.getValue() > kMaxTerms)
+    return nullptr;
+  ScalarRef total = walker.element(op.getDpsInits()[number], indices);
+  for (int64_t trip = 0; trip < extent.getValue(); ++trip) {
+    *bound = walker.getSpace().constant(trip);
+    Environment environment;
+    if (!bindBody(walker, op, loops, /*withInits=*/false, environment))
+      return nullptr;
+    environment[accumulator] = total;
+    total = walker.scalar(sum, environment);
+    if (!total)
+      return nullptr;
+  }
+  return total;
+}
+
 /// A reduction over one loop with more than one trip.
 static ScalarRef getReduced(ElementWalker &walker, linalg::LinalgOp op,
                             OpResult result, Indices indices,
@@ -304,6 +336,9 @@ ScalarRef attn::raise::getLinalgElement(ElementWalker &walker, OpResult result,
     return nullptr;
   if (auto contraction = getLinalgContraction(walker, op))
     return getContracted(walker, *contraction, indices, loops);
+  if (op.getNumReductionLoops() != 0)
+    if (ScalarRef sum = getIntegerSum(walker, op, result, indices, loops))
+      return sum;
   if (op.getNumReductionLoops() != 0)
     return getReduced(walker, op, result, indices, loops);
   // Loops without an index in the result have one trip.

@@ -193,11 +193,79 @@ static ScalarRef tableToBand(ScalarGraph &graph, ScalarRef condition,
       op);
 }
 
+/// The read of a constant table that `condition` is, or compares with a
+/// constant.
+static ScalarRef getTableRead(ScalarRef condition) {
+  bool isCompare =
+      condition->is("arith.cmpi") && condition->operands[1]->isConstant();
+  ScalarRef read = isCompare ? condition->operands[0] : condition;
+  Attribute attribute;
+  bool isTable = read->kind == Scalar::Kind::Read &&
+                 matchPattern(read->source, m_Constant(&attribute));
+  return isTable ? read : nullptr;
+}
+
+/// The condition for each element of the table that `read` reads, if it has two
+/// dimensions beside those of size 1, whose indices are stored.
+static std::optional<Grid> evaluateTable(ScalarRef condition, ScalarRef read,
+                                         SmallVectorImpl<ScalarRef> &indices) {
+  auto type = cast<RankedTensorType>(read->source.getType());
+  Grid grid{{}, 1, 1, {}};
+  for (auto [index, size] : llvm::zip(read->operands, type.getShape())) {
+    if (size == 1)
+      continue;
+    indices.push_back(index);
+    (indices.size() == 1 ? grid.rows : grid.keys) = size;
+  }
+  Attribute attribute;
+  matchPattern(read->source, m_Constant(&attribute));
+  if (indices.size() != 2 || type.getNumElements() > kMaxTableSize)
+    return std::nullopt;
+  for (int64_t position = 0; position < type.getNumElements(); ++position) {
+    auto value = getConstantAt(attribute, position);
+    if (value && condition != read)
+      value = evaluate(condition->name, condition->predicate,
+                       {*value, condition->operands[1]->value});
+    if (!value)
+      return std::nullopt;
+    grid.values.push_back(*value);
+  }
+  return grid;
+}
+
+/// A read of a table that is a band, at computed indices: `table[x, y]` with
+/// first <= y - x <= last.
+static ScalarRef readToBand(ScalarGraph &graph, ScalarRef condition) {
+  ScalarRef read = getTableRead(condition);
+  SmallVector<ScalarRef> indices;
+  auto grid = read ? evaluateTable(condition, read, indices) : std::nullopt;
+  auto band = grid ? findBand(*grid) : std::nullopt;
+  if (!band)
+    return nullptr;
+  ScalarRef all = graph.constant(Number::Bool, 1);
+  auto require = [&](ScalarRef lhs, ScalarRef rhs, int64_t offset) {
+    ScalarRef bound =
+        graph.apply("arith.addi", Number::Int,
+                    {rhs, graph.constant(Number::Int, offset)}, read->op);
+    ScalarRef holds =
+        graph.apply("arith.cmpi", Number::Bool, {lhs, bound}, read->op,
+                    static_cast<int64_t>(CmpIPredicate::sle));
+    all = graph.apply("arith.andi", Number::Bool, {all, holds}, read->op);
+  };
+  if (band->last < grid->keys - 1)
+    require(indices[1], indices[0], band->last);
+  if (band->first > 1 - grid->rows)
+    require(indices[0], indices[1], -band->first);
+  return all;
+}
+
 ScalarRef attn::raise::replaceTables(ScalarGraph &graph, ScalarRef condition,
                                      const ScoreContext &context) {
   if (!readsAConstant(condition))
     return condition;
   if (ScalarRef band = tableToBand(graph, condition, context))
+    return band;
+  if (ScalarRef band = readToBand(graph, condition))
     return band;
   if (!condition->is("arith.andi") && !condition->is("arith.ori") &&
       !condition->is("arith.xori"))

@@ -142,6 +142,16 @@ static AffineExpr chooseQuery(ScalarGraph &graph, ArrayRef<AffineExpr> rows,
   return chosen ? chosen : rows.back();
 }
 
+/// True if the score takes the key position apart: rows and keys are positions
+/// of a grid, and all row variables together are the query position.
+static bool isGrid(const Score &score, AffineExpr key) {
+  SmallVector<ScalarRef> parts(score.masks);
+  parts.append({score.bias, score.mod});
+  return llvm::any_of(parts, [&](ScalarRef part) {
+    return part && dividesVariable(part, key);
+  });
+}
+
 /// Takes query, key and value from sources of one element type.
 static LogicalResult chooseSources(AttentionMatch &match,
                                    ArrayRef<Placed> queries,
@@ -199,7 +209,9 @@ LogicalResult attn::raise::assignRoles(
       shared.push_back(variable);
   // A group that is part of the batch loops comes from a repeat of heads.
   bool fromRepeat = !groups.empty();
-  if (!rows.empty()) {
+  if (isGrid(match.score, roles.key.front())) {
+    roles.query.append(rows.begin(), rows.end());
+  } else if (!rows.empty()) {
     AffineExpr query = chooseQuery(walker.getGraph(), rows, match.score);
     roles.query = {query};
     for (AffineExpr row : rows)

@@ -118,30 +118,25 @@ Value ScalarEmitter::emitRead(Value tensor, ArrayRef<Value> indices) {
                                     element);
 }
 
-bool ScalarEmitter::isInBounds(Value tensor, ArrayRef<AffineExpr> indices) {
-  IndexSpace &space = walker.getSpace();
-  for (auto [dimension, index] : llvm::enumerate(indices)) {
-    AffineExpr last = walker.getSize(tensor, dimension) - 1;
-    if (!space.isNonNegative(index).value_or(false) ||
-        !space.isNonNegative(last - index).value_or(false))
-      return false;
-  }
-  return true;
-}
-
 /// A tensor that holds the scalar, read at its position.
 Value ScalarEmitter::emitOrigin(ScalarRef scalar) {
   SmallVector<Element> origins(walker.getOrigins(scalar));
   for (const Element &origin : origins) {
-    if (!isInBounds(origin.tensor, origin.indices))
+    if (!walker.isInBounds(origin.tensor, origin.indices))
       continue;
-    SmallVector<Value> indices;
-    for (AffineExpr index : origin.indices)
-      indices.push_back(emitAffine(index));
-    if (!llvm::is_contained(indices, Value()))
-      return emitRead(origin.tensor, indices);
+    if (Value value = emitElement(origin))
+      return value;
   }
   return nullptr;
+}
+
+Value ScalarEmitter::emitElement(const Element &element) {
+  SmallVector<Value> indices;
+  for (AffineExpr index : element.indices)
+    indices.push_back(emitAffine(index));
+  return llvm::is_contained(indices, Value())
+             ? Value()
+             : emitRead(element.tensor, indices);
 }
 
 //===----------------------------------------------------------------------===//
@@ -177,6 +172,8 @@ Value ScalarEmitter::emitApply(ScalarRef scalar, ArrayRef<Value> operands) {
 }
 
 Value ScalarEmitter::emitNew(ScalarRef scalar) {
+  if (auto it = tables.find(scalar); it != tables.end())
+    return emitElement(it->second);
   switch (scalar->kind) {
   case Scalar::Kind::Constant: {
     TypedAttr attribute =
@@ -213,7 +210,7 @@ Value ScalarEmitter::emitNew(ScalarRef scalar) {
     return emitApply(scalar, operands);
   // An index that is itself read is in bounds because it was in the graph.
   bool isAffine = indices.size() == operands.size();
-  if (isAffine && !isInBounds(scalar->source, indices))
+  if (isAffine && !walker.isInBounds(scalar->source, indices))
     return nullptr;
   return emitRead(scalar->source, operands);
 }

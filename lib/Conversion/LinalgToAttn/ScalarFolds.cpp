@@ -244,11 +244,56 @@ static AffineExpr toAffine(IndexSpace &space, ScalarRef scalar) {
   return {};
 }
 
+/// The integer that `scalar` is as a float: an integer, its negative, or its
+/// quotient by a constant rounded down, which is exact below 2^24.
+static AffineExpr asInteger(IndexSpace &space, ScalarRef scalar) {
+  if (scalar->is("arith.sitofp"))
+    return toAffine(space, scalar->operands[0]);
+  bool isFloor = scalar->is("math.floor");
+  ScalarRef product = isFloor ? scalar->operands[0] : scalar;
+  if (!product->is("arith.mulf") || !product->operands[1]->isConstant())
+    return {};
+  AffineExpr integer = asInteger(space, product->operands[0]);
+  double factor = product->operands[1]->value;
+  double divisor = std::round(1 / factor);
+  // A product with a reciprocal in f64 would round otherwise.
+  bool isQuotient = !isa_and_nonnull<arith::MulFOp>(product->op);
+  if (integer && !isFloor && factor == -1)
+    return -integer;
+  return integer && isFloor && isQuotient && divisor >= 1 &&
+                 factor == 1 / divisor
+             ? integer.floorDiv(static_cast<int64_t>(divisor))
+             : AffineExpr();
+}
+
+/// |x| <= c as x <= c and -x <= c, c < |x| as c < x or c < -x.
+ScalarRef ScalarGraph::foldCompareOfAbs(ArrayRef<ScalarRef> operands,
+                                        int64_t predicate, Operation *op) {
+  bool isLeft = operands[0]->is("math.absi");
+  ScalarRef absolute = operands[isLeft ? 0 : 1];
+  AffineExpr inner = toAffine(space, absolute->operands[0]);
+  if (!inner)
+    return nullptr;
+  auto compare = [&](AffineExpr expr) {
+    SmallVector<ScalarRef> sides(operands);
+    sides[isLeft ? 0 : 1] = index(expr);
+    return apply("arith.cmpi", Number::Bool, sides, op, predicate);
+  };
+  return apply(isLeft ? "arith.andi" : "arith.ori", Number::Bool,
+               {compare(inner), compare(-inner)}, op);
+}
+
 ScalarRef ScalarGraph::foldInt(StringRef name, ArrayRef<ScalarRef> operands) {
+  if (name == "arith.fptosi")
+    if (AffineExpr integer = asInteger(space, operands[0]))
+      return index(integer);
   if (operands.size() != 2)
     return nullptr;
   AffineExpr lhs = toAffine(space, operands[0]);
   AffineExpr rhs = toAffine(space, operands[1]);
+  if ((name == "arith.addi" || name == "arith.subi") &&
+      operands[1]->isConstant(0))
+    return operands[0];
   if (!lhs || !rhs)
     return nullptr;
   if (name == "arith.addi")
@@ -293,6 +338,12 @@ ScalarRef ScalarGraph::foldCompare(StringRef name, ArrayRef<ScalarRef> operands,
     return apply(name, Number::Bool, {rhs, lhs}, op,
                  static_cast<int64_t>(swapped));
   }
+  bool isOrder = kind == CmpIPredicate::slt || kind == CmpIPredicate::sle;
+  if (lhs == rhs && (isEquality || isOrder))
+    return constant(Number::Bool,
+                    kind == CmpIPredicate::eq || kind == CmpIPredicate::sle);
+  if (isOrder && lhs->is("math.absi") != rhs->is("math.absi"))
+    return foldCompareOfAbs(operands, predicate, op);
   AffineExpr a = toAffine(space, lhs), b = toAffine(space, rhs);
   if (!a || !b)
     return nullptr;

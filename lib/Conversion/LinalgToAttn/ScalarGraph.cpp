@@ -312,6 +312,46 @@ ScalarRef ScalarGraph::substitute(ScalarRef scalar, AffineExpr variable,
   return Rewriter(*this, mapExpr, mapNode).run(scalar);
 }
 
+/// The index `factor * variable + rest` with `value` for the variable.
+ScalarRef ScalarGraph::substituteIndex(ScalarRef scalar, AffineExpr variable,
+                                       ScalarRef value) {
+  AffineExpr expr = scalar->affine[0];
+  AffineExpr rest = space.simplify(expr.replace(variable, space.constant(0)));
+  AffineExpr next =
+      space.simplify(expr.replace(variable, space.constant(1)) - rest);
+  auto factor = dyn_cast<AffineConstantExpr>(next);
+  if (!factor ||
+      space.simplify(expr - rest - variable * next) != space.constant(0))
+    return nullptr;
+  auto compute = [&](StringRef name, ScalarRef lhs, ScalarRef rhs) {
+    return apply(name, Number::Int, {lhs, rhs}, scalar->op);
+  };
+  if (factor.getValue() == -1)
+    return compute("arith.subi", index(rest), value);
+  if (factor.getValue() != 1)
+    value = compute("arith.muli", value, index(next));
+  return rest == space.constant(0) ? value
+                                   : compute("arith.addi", value, index(rest));
+}
+
+ScalarRef ScalarGraph::substitute(ScalarRef scalar, AffineExpr variable,
+                                  ScalarRef value) {
+  bool fails = false;
+  auto mapExpr = [](AffineExpr expr) { return expr; };
+  auto mapNode = [&](ScalarRef node) -> ScalarRef {
+    if (!llvm::any_of(node->affine, [&](AffineExpr expr) {
+          return expr && raise::dependsOn(expr, variable);
+        }))
+      return nullptr;
+    ScalarRef mapped =
+        node->isIndex() ? substituteIndex(node, variable, value) : nullptr;
+    fails |= !mapped;
+    return mapped ? mapped : node;
+  };
+  ScalarRef result = Rewriter(*this, mapExpr, mapNode).run(scalar);
+  return fails ? nullptr : result;
+}
+
 ScalarRef ScalarGraph::replace(ScalarRef scalar, ScalarRef part,
                                ScalarRef replacement) {
   auto mapExpr = [](AffineExpr expr) { return expr; };

@@ -41,6 +41,38 @@ static void findProducts(ScalarGraph &graph, ScalarRef scalar, AffineExpr key,
     findProducts(graph, operand, key, seen, products);
 }
 
+/// True if one operand of `product` has the key position, as it is, and no row,
+/// and the other does not have it. A product with positions (relative shift,
+/// decomposed grids) has rows on both sides or an index made of the key.
+static bool isOfQueryAndKey(ElementWalker &walker, ScalarRef product,
+                            const ScoreContext &context) {
+  auto contraction = getContraction(walker, product->op);
+  if (!llvm::is_contained(product->affine, context.key))
+    return false;
+  auto has = [&](AffineMap map, AffineExpr variable) {
+    return llvm::any_of(llvm::enumerate(product->affine), [&](auto loop) {
+      return loop.value() && dependsOn(loop.value(), variable) &&
+             map.isFunctionOfDim(loop.index());
+    });
+  };
+  bool keyIsLhs = has(contraction->lhsMap, context.key);
+  AffineMap keyMap = keyIsLhs ? contraction->lhsMap : contraction->rhsMap;
+  AffineMap other = keyIsLhs ? contraction->rhsMap : contraction->lhsMap;
+  return !has(other, context.key) &&
+         llvm::none_of(context.rows,
+                       [&](AffineExpr row) { return has(keyMap, row); });
+}
+
+/// The product of query and key among the contractions of a score.
+static ScalarRef chooseProduct(ElementWalker &walker,
+                               ArrayRef<ScalarRef> products,
+                               const ScoreContext &context) {
+  const auto *it = llvm::find_if(products, [&](ScalarRef product) {
+    return isOfQueryAndKey(walker, product, context);
+  });
+  return it == products.end() ? products.front() : *it;
+}
+
 //===----------------------------------------------------------------------===//
 // Masks
 //===----------------------------------------------------------------------===//
@@ -69,6 +101,8 @@ private:
   /// The condition under which `term` is 0, if it is a mask value otherwise;
   /// `op` adds it to the score.
   ScalarRef asMask(ScalarRef term, Operation *op);
+  /// A summand that is a mask value where a condition fails, without it.
+  ScalarRef peelTerm(ScalarRef term, Operation *op);
   ScalarRef peelSum(ScalarRef sum);
 
   ScalarGraph &graph;
@@ -135,6 +169,21 @@ static void flattenSum(ScalarRef sum, SmallVectorImpl<ScalarRef> &terms) {
   flattenSum(sum->operands[1], terms);
 }
 
+ScalarRef MaskPeeler::peelTerm(ScalarRef term, Operation *op) {
+  if (!term->is("arith.select"))
+    return term;
+  for (int side : {1, 2}) {
+    ScalarRef mask = asMask(term->operands[3 - side], op);
+    if (!mask || !mask->isConstant(0))
+      continue;
+    ScalarRef condition = term->operands[0];
+    masks.push_back(side == 1 ? condition
+                              : graph.logicalNot(condition, term->op));
+    return peelTerm(term->operands[side], op);
+  }
+  return term;
+}
+
 ScalarRef MaskPeeler::peelSum(ScalarRef sum) {
   SmallVector<ScalarRef> terms;
   flattenSum(sum, terms);
@@ -146,6 +195,8 @@ ScalarRef MaskPeeler::peelSum(ScalarRef sum) {
     } else if (ScalarRef mask = asMask(term, sum->op)) {
       masks.push_back(mask);
       continue;
+    } else {
+      kept = peelTerm(term, sum->op);
     }
     result = result ? graph.add(result, kept, sum->op) : kept;
   }
@@ -254,48 +305,11 @@ static ScalarRef getOnlyUser(ScalarRef scalar, ScalarRef part) {
   return users.size() == 1 ? users.front() : nullptr;
 }
 
-/// Number of nodes, and whether any of them is more than a few instructions.
-static bool isCheap(ScalarRef scalar, llvm::DenseSet<ScalarRef> &seen) {
-  constexpr size_t kMaxCheapNodes = 32;
-  if (!seen.insert(scalar).second)
-    return true;
-  if (seen.size() > kMaxCheapNodes || scalar->kind == Scalar::Kind::Reduce ||
-      scalar->kind == Scalar::Kind::Contract ||
-      (scalar->kind == Scalar::Kind::Apply &&
-       scalar->name.starts_with("math.")))
-    return false;
-  // A read at an index that is itself read is a gather.
-  bool isRead = scalar->kind == Scalar::Kind::Read;
-  return llvm::all_of(scalar->operands, [&](ScalarRef operand) {
-    return (!isRead || operand->isIndex() || operand->isConstant()) &&
-           isCheap(operand, seen);
-  });
-}
-
-static bool readsATensor(ScalarRef scalar) {
-  return scalar->kind == Scalar::Kind::Read ||
-         scalar->kind == Scalar::Kind::Contract ||
-         llvm::any_of(scalar->operands, readsATensor);
-}
-
-/// True if `term` should be an operand of the op: it is a tensor of its own,
-/// or one that is small or expensive to compute per element. A formula over
-/// positions stays in the region.
-static bool shouldBeBias(ScalarGraph &graph, ScalarRef term,
-                         const ScoreContext &context) {
-  bool dependsOnRow = llvm::any_of(
-      context.rows, [&](AffineExpr row) { return graph.dependsOn(term, row); });
-  llvm::DenseSet<ScalarRef> seen;
-  if (!isCheap(term, seen) || term->kind == Scalar::Kind::Read)
-    return true;
-  return readsATensor(term) &&
-         (!dependsOnRow || !graph.dependsOn(term, context.key));
-}
-
 /// Finds scale and bias around the product, and calls the rest the mod.
-static void matchLinearPart(ScalarGraph &graph, ScalarRef rest,
+static void matchLinearPart(ElementWalker &walker, ScalarRef rest,
                             const ScoreContext &context, Score &score) {
-  ScalarRef core = score.product;
+  ScalarGraph &graph = walker.getGraph();
+  ScalarRef core = score.product, computed = nullptr;
   while (core != rest && !score.bias) {
     ScalarRef user = getOnlyUser(rest, core);
     if (!user)
@@ -304,17 +318,27 @@ static void matchLinearPart(ScalarGraph &graph, ScalarRef rest,
       score.scale *= user->operands[1]->value;
     } else if (user->is("arith.addf")) {
       ScalarRef term = user->operands[user->operands[0] == core ? 1 : 0];
-      if (!shouldBeBias(graph, term, context))
+      SmallVector<ScalarRef> summands;
+      flattenSum(term, summands);
+      for (ScalarRef summand : summands) {
+        ScalarRef &sum =
+            shouldBeBias(walker, summand, context) ? score.bias : computed;
+        sum = sum ? graph.add(sum, summand, user->op) : summand;
+      }
+      if (!score.bias)
         break;
-      score.bias = term;
     } else {
       break;
     }
     core = user;
   }
   score.hole = graph.outer(Value(), Number::Float);
-  if (core != rest)
-    score.mod = graph.replace(rest, core, score.hole);
+  // What was added beside the bias is added to the score that has it.
+  ScalarRef added = score.bias && computed
+                        ? graph.add(score.hole, computed, core->op)
+                        : score.hole;
+  if (core != rest || added != score.hole)
+    score.mod = graph.replace(rest, core, added);
 }
 
 FailureOr<Score> attn::raise::matchScore(ElementWalker &walker,
@@ -331,9 +355,9 @@ FailureOr<Score> attn::raise::matchScore(ElementWalker &walker,
         "expected the scores to come from a contraction of query and key, "
         "found none between here and the softmax");
   Score score;
-  score.product = products.front();
+  score.product = chooseProduct(walker, products, context);
   ScalarRef rest = peelMasks(graph, scalar, context, score);
-  matchLinearPart(graph, rest, context, score);
+  matchLinearPart(walker, rest, context, score);
   return score;
 }
 

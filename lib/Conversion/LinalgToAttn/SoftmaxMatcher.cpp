@@ -91,14 +91,6 @@ static bool hasExponential(ScalarRef scalar) {
                       [](ScalarRef node) { return node->is("math.exp"); });
 }
 
-/// A softmax has it; a gate (SwiGLU) or a modulation (adaLN) has exponentials
-/// only.
-static bool hasSumOfExponentials(ScalarRef scalar) {
-  return containsHere(scalar, [](ScalarRef node) {
-    return isReduction(node) && hasExponential(node->operands[0]);
-  });
-}
-
 namespace {
 /// `score - shift`, where the shift is the same for every key.
 struct Shifted {
@@ -155,6 +147,15 @@ static ScalarRef getExponent(ScalarGraph &graph, ScalarRef scalar) {
                       graph.constant(Number::Float, -kInfinity), scalar->op);
 }
 
+/// A softmax has it. A gate (SwiGLU) or a modulation (adaLN) has exponentials
+/// only, and a norm of them sums what they are a part of.
+static bool hasSumOfExponentials(ScalarGraph &graph, ScalarRef scalar) {
+  return containsHere(scalar, [&](ScalarRef node) {
+    return isReduction(node) && node->combiner == Combiner::Sum &&
+           getExponent(graph, node->operands[0]);
+  });
+}
+
 /// True if `condition` holds only in rows whose every score is -inf: it is
 /// `all of (score == -inf)`, `max of score == -inf`, or not `any of (score !=
 /// -inf)`.
@@ -201,14 +202,29 @@ static ScalarRef stripZeroGuard(ScalarRef sum) {
   return isGuard ? sum->operands[2] : sum;
 }
 
-FailureOr<Softmax> attn::raise::matchSoftmax(ScalarGraph &graph,
+/// Weights that sum no exponentials: fails unless they have some.
+static LogicalResult checkForSoftmax(ElementWalker &walker, ScalarRef weights,
+                                     MissRecorder &recorder) {
+  if (Operation *hiding = findHidingOp(walker, weights))
+    return recorder.miss(Progress::Hidden, hiding,
+                         "expected the weights to be a softmax, got one "
+                         "behind " +
+                             hiding->getName().getStringRef() +
+                             ", whose elements are not followed");
+  if (hasExponential(weights))
+    return success();
+  return recorder.miss(Progress::Contraction, weights->op,
+                       "expected the weights to be a softmax, got " +
+                           describe(weights));
+}
+
+FailureOr<Softmax> attn::raise::matchSoftmax(ElementWalker &walker,
                                              ScalarRef weights, AffineExpr key,
                                              MissRecorder &recorder) {
-  bool hasSum = hasSumOfExponentials(weights);
-  if (!hasSum && !hasExponential(weights))
-    return recorder.miss(Progress::Contraction, weights->op,
-                         "expected the weights to be a softmax, got " +
-                             describe(weights));
+  ScalarGraph &graph = walker.getGraph();
+  bool hasSum = hasSumOfExponentials(graph, weights);
+  if (!hasSum && failed(checkForSoftmax(walker, weights, recorder)))
+    return failure();
   ScalarRef guard = nullptr, quotient = weights;
   if (weights->is("arith.select") && weights->operands[1]->isConstant(0)) {
     guard = weights->operands[0];

@@ -79,16 +79,66 @@ std::optional<double> attn::raise::getConstantAt(Attribute attribute,
   return std::nullopt;
 }
 
-/// True if the constant counts 0, 1, 2, ... along its only dimension.
-static bool isIota(Attribute attribute, ShapedType type) {
-  if (type.getRank() != 1 || type.getDimSize(0) < 2 ||
+namespace {
+/// A digit of a position, `position floordiv stride mod size`, and what each
+/// step of it adds.
+struct Digit {
+  int64_t stride, size, step;
+};
+} // namespace
+
+/// The digits that the constant is a sum of, without its first element: [0, 1,
+/// 2, ...] has one, the index of a relative position in a window one for each
+/// coordinate of query and key. None if it is no such sum.
+static std::optional<SmallVector<Digit>> findDigits(Attribute attribute,
+                                                    ShapedType type) {
+  constexpr int64_t kMaxElements = 1 << 22;
+  constexpr size_t kMaxDigits = 8;
+  int64_t count = type.getNumElements();
+  if (count < 2 || count > kMaxElements ||
       !type.getElementType().isIntOrIndex() ||
       type.getElementType().isInteger(1))
-    return false;
-  for (int64_t i = 0; i < type.getDimSize(0); ++i)
-    if (getConstantAt(attribute, i) != static_cast<double>(i))
-      return false;
-  return true;
+    return std::nullopt;
+  auto valueAt = [&](int64_t position) {
+    return static_cast<int64_t>(getConstantAt(attribute, position).value_or(0));
+  };
+  SmallVector<Digit> digits;
+  auto sumAt = [&](int64_t position) {
+    int64_t sum = valueAt(0);
+    for (const Digit &digit : digits)
+      sum += position / digit.stride % digit.size * digit.step;
+    return sum;
+  };
+  for (int64_t stride = 1; stride < count;) {
+    Digit digit{stride, 1, valueAt(stride) - valueAt(0)};
+    while (digit.size * stride < count &&
+           valueAt(digit.size * stride) == valueAt(0) + digit.size * digit.step)
+      ++digit.size;
+    stride *= digit.size;
+    if (count % stride != 0 || digits.size() == kMaxDigits)
+      return std::nullopt;
+    digits.push_back(digit);
+  }
+  for (int64_t position = 0; position < count; ++position)
+    if (valueAt(position) != sumAt(position))
+      return std::nullopt;
+  return digits;
+}
+
+/// An element of a constant that is a sum of digits of its position.
+static ScalarRef getDigitSum(ElementWalker &walker, Attribute attribute,
+                             ShapedType type, Indices indices) {
+  auto digits = findDigits(attribute, type);
+  auto first = getConstantAt(attribute, 0);
+  if (!digits || !first)
+    return nullptr;
+  AffineExpr position = walker.getSpace().constant(0);
+  for (auto [index, size] : llvm::zip(indices, type.getShape()))
+    position = position * size + index;
+  AffineExpr sum = walker.getSpace().constant(*first);
+  for (const Digit &digit : *digits)
+    sum = sum + position.floorDiv(digit.stride) % digit.size * digit.step;
+  return walker.getGraph().index(sum);
 }
 
 ScalarRef attn::raise::getConstantElement(ElementWalker &walker,
@@ -105,9 +155,7 @@ ScalarRef attn::raise::getConstantElement(ElementWalker &walker,
       return walker.getGraph().constant(number, *value);
     return nullptr;
   }
-  if (isIota(attribute, type))
-    return walker.getGraph().index(indices[0]);
-  return nullptr;
+  return getDigitSum(walker, attribute, type, indices);
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,38 +184,76 @@ static ScalarRef getSliced(ElementWalker &walker, tensor::ExtractSliceOp op,
   return walker.element(op.getSource(), source);
 }
 
+/// True where `positions` lie in a box of `sizes` that begins at 0.
+static ScalarRef isInside(ElementWalker &walker, ArrayRef<AffineExpr> positions,
+                          ArrayRef<AffineExpr> sizes, Operation *op) {
+  ScalarGraph &graph = walker.getGraph();
+  ScalarRef inside = graph.constant(Number::Bool, 1);
+  auto require = [&](arith::CmpIPredicate predicate, ScalarRef lhs,
+                     ScalarRef rhs) {
+    ScalarRef holds = graph.apply("arith.cmpi", Number::Bool, {lhs, rhs}, op,
+                                  static_cast<int64_t>(predicate));
+    inside = graph.apply("arith.andi", Number::Bool, {inside, holds}, op);
+  };
+  for (auto [expr, size] : llvm::zip(positions, sizes)) {
+    ScalarRef position = graph.index(expr);
+    require(arith::CmpIPredicate::sle, graph.constant(Number::Int, 0),
+            position);
+    require(arith::CmpIPredicate::slt, position, graph.index(size));
+  }
+  return inside;
+}
+
 /// An insertion covers a box of the destination: a choice per dimension.
 static ScalarRef getInserted(ElementWalker &walker, tensor::InsertSliceOp op,
                              Indices indices) {
-  ScalarGraph &graph = walker.getGraph();
   auto sourceType = op.getSourceType();
   if (sourceType.getRank() != op.getDestType().getRank() || !op.hasUnitStride())
     return nullptr;
-  SmallVector<AffineExpr> source;
-  ScalarRef inside = graph.constant(Number::Bool, 1);
-  auto both = [&](ScalarRef lhs, ScalarRef rhs) {
-    return graph.apply("arith.andi", Number::Bool, {lhs, rhs}, op);
-  };
+  SmallVector<AffineExpr> source, sizes;
   for (auto [index, offset, size] :
        llvm::zip(indices, op.getMixedOffsets(), op.getMixedSizes())) {
     source.push_back(index - walker.sizeOf(offset));
-    ScalarRef position = graph.index(source.back());
-    inside = both(inside,
-                  graph.apply("arith.cmpi", Number::Bool,
-                              {graph.constant(Number::Int, 0), position}, op,
-                              static_cast<int64_t>(arith::CmpIPredicate::sle)));
-    inside = both(inside,
-                  graph.apply("arith.cmpi", Number::Bool,
-                              {position, graph.index(walker.sizeOf(size))}, op,
-                              static_cast<int64_t>(arith::CmpIPredicate::slt)));
+    sizes.push_back(walker.sizeOf(size));
   }
+  ScalarRef inside = isInside(walker, source, sizes, op);
   if (inside->isConstant(0))
     return walker.element(op.getDest(), indices);
   ScalarRef inserted = walker.element(op.getSource(), source);
   return inside->isConstant(1)
              ? inserted
-             : graph.select(inside, inserted,
-                            walker.element(op.getDest(), indices), op);
+             : walker.getGraph().select(
+                   inside, inserted, walker.element(op.getDest(), indices), op);
+}
+
+ScalarRef attn::raise::getPaddedElement(ElementWalker &walker, Operation *op,
+                                        Value source, ArrayRef<AffineExpr> low,
+                                        ScalarRef value, Indices indices) {
+  SmallVector<AffineExpr> position;
+  for (auto [index, before] : llvm::zip(indices, low))
+    position.push_back(walker.getSpace().simplify(index - before));
+  ScalarRef inside = isInside(walker, position, walker.getSizes(source), op);
+  if (inside->isConstant(0))
+    return value;
+  ScalarRef element = walker.element(source, position);
+  return inside->isConstant(1)
+             ? element
+             : walker.getGraph().select(inside, element, value, op);
+}
+
+static ScalarRef getPadded(ElementWalker &walker, tensor::PadOp op,
+                           Indices indices) {
+  Value padding = op.getConstantPaddingValue();
+  if (!padding)
+    return nullptr;
+  SmallVector<AffineExpr> low;
+  for (OpFoldResult before : op.getMixedLowPad())
+    low.push_back(walker.sizeOf(before));
+  llvm::DenseMap<Value, ScalarRef> none;
+  ScalarRef value = walker.scalar(padding, none);
+  return value
+             ? getPaddedElement(walker, op, op.getSource(), low, value, indices)
+             : nullptr;
 }
 
 /// Piece after piece: the first whose end lies beyond the index.
@@ -217,6 +303,8 @@ ScalarRef attn::raise::getTensorElement(ElementWalker &walker, OpResult result,
       .Case<tensor::InsertSliceOp>([&](tensor::InsertSliceOp op) {
         return getInserted(walker, op, indices);
       })
+      .Case<tensor::PadOp>(
+          [&](tensor::PadOp op) { return getPadded(walker, op, indices); })
       .Case<tensor::ConcatOp>([&](tensor::ConcatOp op) {
         return getConcatenatedElement(walker, op, op.getInputs(), op.getDim(),
                                       indices);

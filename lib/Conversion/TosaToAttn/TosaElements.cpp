@@ -215,6 +215,22 @@ static std::optional<Contraction> getMatMul(ElementWalker &walker,
   return contraction;
 }
 
+/// A tensor with the same number around it.
+static ScalarRef getPadded(ElementWalker &walker, tosa::PadOp op,
+                           Indices indices) {
+  DenseIntElementsAttr padding;
+  if (!matchPattern(op.getPadding(), m_Constant(&padding)))
+    return nullptr;
+  SmallVector<AffineExpr> low;
+  for (auto [position, size] : llvm::enumerate(padding.getValues<int64_t>()))
+    if (position % 2 == 0)
+      low.push_back(walker.getSpace().constant(size));
+  AffineExpr first = walker.getSpace().constant(0);
+  ScalarRef value = walker.element(op.getPadConst(), {first});
+  return attn::raise::getPaddedElement(walker, op, op.getInput1(), low, value,
+                                       indices);
+}
+
 /// A convolution with a 1x1 kernel is a product of matrices; exporters write
 /// linear layers so. [N, H, W, IC] x [OC, 1, 1, IC].
 static std::optional<Contraction> getPointwise(ElementWalker &walker,
@@ -283,6 +299,8 @@ ScalarRef attn::raise::getTosaElement(ElementWalker &walker, OpResult result,
           [&](auto op) { return getTiled(walker, op, indices); })
       .Case<tosa::SliceOp>(
           [&](auto op) { return getSliced(walker, op, indices); })
+      .Case<tosa::PadOp>(
+          [&](auto op) { return getPadded(walker, op, indices); })
       .Case<tosa::ConcatOp>([&](tosa::ConcatOp op) {
         return getConcatenatedElement(walker, op, op.getInput1(), op.getAxis(),
                                       indices);

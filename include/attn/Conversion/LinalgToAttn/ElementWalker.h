@@ -62,6 +62,9 @@ public:
   mlir::AffineExpr getSize(mlir::Value tensor, int64_t dimension);
   llvm::SmallVector<mlir::AffineExpr> getSizes(mlir::Value tensor);
 
+  /// True if the indices are proven to lie in the tensor.
+  bool isInBounds(mlir::Value tensor, Indices indices);
+
   /// The value of the SSA scalar `value`. `inner` holds the scalars of block
   /// arguments and of loop indices.
   ScalarRef scalar(mlir::Value value,
@@ -79,6 +82,7 @@ private:
   ScalarRef produce(mlir::Value tensor, Indices indices);
   ScalarRef readAsIs(mlir::Value tensor, Indices indices);
   ScalarRef constantOrRead(mlir::Value tensor, Indices indices);
+  ScalarRef gather(mlir::Value tensor, llvm::ArrayRef<ScalarRef> indices);
   ScalarRef scalarOfOp(mlir::OpResult value,
                        llvm::DenseMap<mlir::Value, ScalarRef> &inner);
 
@@ -101,6 +105,13 @@ ScalarRef getLinalgElement(ElementWalker &walker, mlir::OpResult result,
 ScalarRef getConcatenatedElement(ElementWalker &walker, mlir::Operation *op,
                                  mlir::ValueRange inputs, int64_t dimension,
                                  Indices indices);
+
+/// The element at `indices` of `source` with `low` elements of `value` before
+/// it in each dimension, and some behind it.
+ScalarRef getPaddedElement(ElementWalker &walker, mlir::Operation *op,
+                           mlir::Value source,
+                           llvm::ArrayRef<mlir::AffineExpr> low,
+                           ScalarRef value, Indices indices);
 
 /// `op` as a contraction, if it is one (linalg).
 std::optional<Contraction> getLinalgContraction(ElementWalker &walker,

@@ -100,6 +100,8 @@ private:
   mlir::AffineExpr rebuild(llvm::ArrayRef<Term> terms) const;
   Terms multiply(llvm::ArrayRef<Term> lhs, llvm::ArrayRef<Term> rhs) const;
   Terms divide(llvm::ArrayRef<Term> terms, const Term &divisor, bool remainder);
+  Terms recombine(Terms terms);
+  bool reduce(Terms &terms, const Term &divisor, Terms &quotient);
   mlir::AffineExpr getExtentOf(const Term &term);
   bool isBaseNonNegative(mlir::AffineExpr base);
   bool isBelow(llvm::ArrayRef<Term> terms, const Term &divisor);

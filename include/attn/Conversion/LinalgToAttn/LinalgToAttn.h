@@ -39,6 +39,7 @@ struct MissedAttention {
   enum class Progress {
     Contraction, ///< neither operand has an exponential
     Gate,        ///< an operand has one, which nothing sums
+    Hidden,      ///< an op that is not followed hides a softmax
     Exponential, ///< and a sum of it, but is no softmax
     Softmax,     ///< the softmax is not over a matched score
     Score,       ///< the dimensions do not make an attention

@@ -119,6 +119,10 @@ public:
   /// `scalar` with `expr` in the place of `variable`.
   ScalarRef substitute(ScalarRef scalar, mlir::AffineExpr variable,
                        mlir::AffineExpr expr);
+  /// The same with a number that is computed; null if a reduction, a
+  /// contraction or a quotient depends on the variable.
+  ScalarRef substitute(ScalarRef scalar, mlir::AffineExpr variable,
+                       ScalarRef value);
   /// `scalar` with `replacement` in the place of the node `part`.
   ScalarRef replace(ScalarRef scalar, ScalarRef part, ScalarRef replacement);
 
@@ -129,12 +133,16 @@ public:
   size_t size() const { return owned.size(); }
 
 private:
+  ScalarRef substituteIndex(ScalarRef index, mlir::AffineExpr variable,
+                            ScalarRef value);
   ScalarRef unique(Scalar &&scalar);
   ScalarRef foldInt(llvm::StringRef name, llvm::ArrayRef<ScalarRef> operands);
   ScalarRef foldFloat(llvm::StringRef name, llvm::ArrayRef<ScalarRef> operands,
                       mlir::Operation *op);
   ScalarRef foldBool(llvm::StringRef name, llvm::ArrayRef<ScalarRef> operands,
                      mlir::Operation *op);
+  ScalarRef foldCompareOfAbs(llvm::ArrayRef<ScalarRef> operands,
+                             int64_t predicate, mlir::Operation *op);
   ScalarRef foldCompare(llvm::StringRef name,
                         llvm::ArrayRef<ScalarRef> operands, int64_t predicate,
                         mlir::Operation *op);
