@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
 import os
 import threading
@@ -38,7 +39,7 @@ def fail(what: str) -> NoReturn:
 
 def place_of(function: Callable[..., Any]) -> str:
     """File and line of a function's definition."""
-    code = getattr(function, "__code__", None)
+    code = getattr(inspect.unwrap(function), "__code__", None)
     return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(function)
 
 
@@ -146,6 +147,9 @@ class Value:
     def __neg__(self):
         return arithmetic("sub", 0, self)
 
+    def __pow__(self, exponent: int):
+        return power(self, exponent)
+
     def __abs__(self):
         return maximum(self, -self)
 
@@ -200,6 +204,13 @@ class Value:
     def __iter__(self):
         fail("expected no loop over a traced value")
 
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, args: tuple = (), kwargs: Optional[dict[str, Any]] = None):
+        """What torch calls where one of its functions is given a symbol."""
+        from ..torch.tracing import dispatch
+
+        return dispatch(function, args, kwargs or {})
+
 
 def lift(operand: Operand, type: str) -> Value:
     """A number as a constant of `type`."""
@@ -211,6 +222,8 @@ def lift(operand: Operand, type: str) -> Value:
         return Tracer.get().constant(operand, type if type != BOOL else INDEX)
     if isinstance(operand, float):
         return Tracer.get().constant(operand, FLOAT)
+    if hasattr(operand, "__dlpack__") and getattr(operand, "shape", None) == ():
+        return tensor(operand)[()]
     fail(f"expected a number or a traced value, got {type_name(operand)}")
 
 
@@ -239,6 +252,7 @@ def as_index(value: Value) -> Value:
 
 def promote(a: Operand, b: Operand) -> tuple[Value, Value]:
     """Both in one type: f32 if either is a float, index if either is an index, else i32."""
+    a, b = (lift(x, INDEX) if hasattr(x, "__dlpack__") else x for x in (a, b))
     types = {operand.type for operand in (a, b) if isinstance(operand, Value)}
     has_float = FLOAT in types or isinstance(a, float) or isinstance(b, float)
     target = FLOAT if has_float else INT if types == {INT} else INDEX
@@ -282,6 +296,16 @@ def modulo(a: Operand, b: Operand) -> Value:
     rest = x - floor_divide(x, b) * b
     rest.nonnegative = True
     return rest
+
+
+def power(a: Operand, exponent: int) -> Value:
+    """a to a constant whole power from 0 to 64."""
+    if isinstance(exponent, bool) or exponent != int(exponent) or not 0 <= exponent <= 64:
+        fail(f"expected a whole exponent from 0 to 64, got {exponent!r}")
+    result: Operand = 1.0 if isinstance(a, Value) and a.type == FLOAT else 1
+    for _ in range(int(exponent)):
+        result = arithmetic("mul", result, a)
+    return lift(result, INDEX)
 
 
 def compare(kind: str, a: Operand, b: Operand) -> Value:
