@@ -75,7 +75,7 @@ struct Score {
   llvm::SmallVector<ScalarRef> masks; ///< all must hold
   /// Parts of `mod` that are computed once for each distance j - i.
   llvm::SmallVector<DistanceTable> tables;
-  /// A finite mask value that had to stay a number, and where.
+  /// A finite mask value that had to stay a number.
   std::optional<double> finiteMask;
   /// One that looks like a mask's, but that scores may reach.
   std::optional<double> reachableMask;
