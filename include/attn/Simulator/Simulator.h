@@ -39,14 +39,27 @@ struct Checks {
   bool uninitializedShared = false;
   /// Reading registers that nobody wrote.
   bool uninitializedRegister = false;
-  /// Registers of a wgmma written after the last wgmma.fence.
-  bool wgmmaFence = false;
+  /// Registers of a wgmma read or written after the last wgmma.fence.
+  bool wgmmaFence = true;
   /// The async proxy reads generic-proxy writes without fence.proxy.async.
-  bool proxyFence = false;
-  /// Shared accesses of different warps that no synchronisation orders.
-  bool race = false;
+  bool proxyFence = true;
+  /// Shared accesses of different warps, or of a warp and what works beside
+  /// it, that no synchronisation orders.
+  bool race = true;
+  /// Arrivals that another schedule may count for another phase of a barrier.
+  bool barrierPhase = true;
+  /// Exits while something may still reach the CTA's shared memory.
+  bool exit = true;
 
-  static Checks all() { return {true, true, true, true, true, true, true}; }
+  /// The checks that work on vector clocks.
+  bool needsClocks() const {
+    return proxyFence || race || barrierPhase || exit;
+  }
+  static Checks all() {
+    Checks checks;
+    checks.uninitializedShared = checks.uninitializedRegister = true;
+    return checks;
+  }
 };
 
 struct Options {

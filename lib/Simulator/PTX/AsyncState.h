@@ -13,11 +13,12 @@
 #ifndef ATTN_LIB_SIMULATOR_PTX_ASYNCSTATE_H
 #define ATTN_LIB_SIMULATOR_PTX_ASYNCSTATE_H
 
-#include "SyncClock.h"
+#include "RaceHistory.h"
 #include "TensorMap.h"
 #include "Types.h"
 
 #include <array>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -75,6 +76,7 @@ struct PendingCopy {
   Warp *warp = nullptr; // CpAsyncArrive
   u32 mask = 0;
   u64 sequence = 0;
+  u32 time = 0;      // of the warp, at the arrive
   u64 doneCycle = 0; // trace
 };
 
@@ -88,6 +90,7 @@ struct BulkStore {
   const Instruction *instruction = nullptr;
   bool isTensor = false;
   u32 lane = 0, group = 0;
+  u32 number = 0; // of the lane, from 1
   bool readDone = false;
   TensorMap map;
   TensorCoordinates coordinates{};
@@ -102,7 +105,8 @@ struct BulkStore {
 
 struct BulkState {
   std::vector<BulkStore> stores;
-  std::array<u32, warpSize> group{};
+  std::array<u32, warpSize> group{}, issued{};
+  std::map<u32, u32> agents; // by lane
 };
 
 //===----------------------------------------------------------------------===//
@@ -118,6 +122,9 @@ struct WgmmaTileB {
   std::vector<float> values;
   std::vector<u32> chunks; // offsets of the 16-byte chunks read
   std::vector<u8> bytes;   // their content at issue
+  // For the race check: the product that read them last, who had written them.
+  u32 agent = noAgent, time = 0;
+  Writers writers;
 };
 
 /// A wgmma, or a register move of an accumulator in flight (no instruction).
@@ -157,7 +164,7 @@ struct WgmmaCtaState {
   std::vector<Issue> issues; // [warpgroup][issueRing]
   std::vector<std::shared_ptr<WgmmaTileB>> cache;
   u32 nextCacheEntry = 0;
-  std::vector<SyncClock> clocks; // by warp, at its last wgmma
+  std::vector<u32> agents; // by warpgroup
 };
 
 } // namespace attn::sim

@@ -54,28 +54,19 @@ void initWarp(LaunchContext &launch, Worker &worker, Cta &cta, u32 id) {
     warp.definedSlots.assign(program.numSlots, 0);
     warp.definedPredicates.assign(program.numPredicates, 0);
   }
-  if (checks(warp).wgmmaFence)
+  if (checks(warp).wgmmaFence && program.usesWgmma)
     warp.slotStamps.assign(program.numSlots, 0);
   setSpecialRegisters(launch, warp);
 }
 
-void initShared(LaunchContext &launch, Cluster &cluster, Cta &cta) {
-  const Checks &checks = launch.options->checks;
+void initShared(LaunchContext &launch, Cta &cta) {
   cta.sharedBytes = sharedBase + launch.sharedBytes;
   cta.shared.assign(cta.sharedBytes + sharedPadding,
                     launch.options->sharedFill);
   size_t words = cta.sharedBytes / 4 + 16;
   cta.shadow.assign(words, 0);
-  if (checks.proxyFence) {
-    cta.genericWriter.assign(words, noGenericWriter);
-    cta.genericStamp.assign(words, 0);
-  }
-  if (checks.race) {
-    size_t granules = (cta.sharedBytes + sharedPadding) / 2 + 16;
-    cta.race.writer.assign(granules, 0);
-    cta.race.writeTime.assign(granules, 0);
-    cta.race.readTime.assign(granules * cluster.raceWarps, 0);
-  }
+  if (cta.cluster->keepsClocks())
+    cta.race.init(cta.sharedBytes + sharedPadding);
 }
 
 void initCta(LaunchContext &launch, Worker &worker, Cluster &cluster,
@@ -94,7 +85,7 @@ void initCta(LaunchContext &launch, Worker &worker, Cluster &cluster,
     index /= counts[axis];
   }
   cta.linear = cta.index[0] + grid.x * (cta.index[1] + grid.y * cta.index[2]);
-  initShared(launch, cluster, cta);
+  initShared(launch, cta);
   u32 numWarps = launch.warpsPerCta();
   cta.registerFile.assign(
       size_t(program.numSlots) * warpSize * numWarps + warpSize, 0);
@@ -106,6 +97,19 @@ void initCta(LaunchContext &launch, Worker &worker, Cluster &cluster,
   cta.warps.resize(numWarps);
   for (u32 id = 0; id < numWarps; ++id)
     initWarp(launch, worker, cta, id);
+}
+
+void initClocks(LaunchContext &launch, Cluster &cluster) {
+  const Checks &checks = launch.options->checks;
+  cluster.numWarps = launch.ctasPerCluster() * launch.warpsPerCta();
+  if (!checks.needsClocks())
+    return;
+  cluster.clocks.resize(cluster.numWarps);
+  for (u32 k = 0; k < cluster.numWarps; ++k) {
+    addAgent(cluster, {Agent::Kind::Warp, k / launch.warpsPerCta(),
+                       k % launch.warpsPerCta()});
+    advance(cluster.clocks[k].vector, k, 1);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -233,16 +237,11 @@ std::unique_ptr<Cluster> attn::sim::makeCluster(LaunchContext &launch,
   cluster->index = index;
   u32 numCtas = launch.ctasPerCluster();
   cluster->ctas.resize(numCtas);
-  if (launch.options->checks.race)
-    cluster->raceWarps = numCtas * launch.warpsPerCta();
+  initClocks(launch, *cluster);
   if (index < launch.tracers.size())
     cluster->tracer = launch.tracers[index].get();
   for (u32 rank = 0; rank < numCtas; ++rank)
     initCta(launch, worker, *cluster, rank);
-  u32 warps = cluster->raceWarps;
-  cluster->clocks.assign(warps, VectorClock(warps, 0));
-  for (u32 k = 0; k < warps; ++k)
-    cluster->clocks[k][k] = 1;
   worker.counters.ctas += numCtas;
   return cluster;
 }

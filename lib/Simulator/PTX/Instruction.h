@@ -105,6 +105,7 @@ struct Instruction {
 
   // Slots and predicates touched, for the checks.
   std::vector<s32> readSlots, writtenSlots, readPredicates, writtenPredicates;
+  std::vector<s32> stampedSlots; // those of the two first that a wgmma uses
 
   void forEachOperand(const OperandVisitor &visit);
   /// Fills the four lists above from the operands.
@@ -140,6 +141,7 @@ struct Program {
   u32 entryPc = 0;
 
   u32 numSlots = 0, numPredicates = 0;
+  bool usesWgmma = false;
   u32 localBytes = localBase; // per lane
   std::vector<u32> constants; // rows of 32
   std::vector<SpecialRegister> specials;

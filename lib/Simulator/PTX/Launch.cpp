@@ -359,8 +359,7 @@ LaunchReport attn::sim::runLaunch(DeviceMemory &memory, u32 smCount,
                                   Module &module, const std::string &entry,
                                   const LaunchConfig &config,
                                   const Options &options) {
-  bool keepRegisters =
-      options.checks.uninitializedRegister || options.checks.wgmmaFence;
+  bool keepRegisters = options.checks.uninitializedRegister;
   LaunchContext launch;
   launch.program = &module.program(entry, keepRegisters);
   launch.config = &config;

@@ -18,7 +18,7 @@
 #include "DeviceMemory.h"
 #include "Error.h"
 #include "Instruction.h"
-#include "SyncClock.h"
+#include "RaceHistory.h"
 #include "attn/Simulator/Simulator.h"
 
 #include <array>
@@ -36,6 +36,7 @@ namespace attn::sim {
 struct Cluster;
 struct Cta;
 struct LaunchContext;
+struct MbarrierClocks;
 class Tracer;
 struct Worker;
 
@@ -104,8 +105,8 @@ struct Warp {
 
   // Checks; empty when off.
   std::vector<u32> definedSlots, definedPredicates; // lanes, by index
-  std::vector<u64> slotStamps;                      // clock of the last write
-  u64 proxyFenceStamp = 0;
+  std::vector<u64> slotStamps;                      // clock of the last access
+  std::vector<MbarrierClocks *> unfencedInits;
 
   // Trace.
   u64 cycle = 0, waitBegin = 0;
@@ -121,20 +122,13 @@ struct NamedBarrier {
   bool hasCount = false;
   u32 reduction = 0, result = 0;
   bool reductionStarted = false;
-  SyncClock arriving, released;
+  PhaseClock clock;
 };
 
-/// Access history of shared memory for the race check, per 2-byte granule.
-struct RaceHistory {
-  std::vector<u16> writer;    // warp of the cluster + 1
-  std::vector<u32> writeTime; // of that warp
-  std::vector<u32> readTime;  // [granule][warp]
-};
-
-/// Clocks of an mbarrier: what arrived in this phase, what the last completed
-/// phase released.
-struct MbarrierClocks {
-  SyncClock arriving, completed;
+/// Who initialised an mbarrier, and when a fence made that visible to the async
+/// proxy (0: not yet).
+struct MbarrierClocks : PhaseClock {
+  u32 initializer = 0, initTime = 0, fenceTime = 0;
 };
 
 struct Cta {
@@ -147,9 +141,6 @@ struct Cta {
   u32 sharedBytes = 0;    // includes the unused first sharedBase bytes
   /// Per word: bits 0-3 written bytes, inFlightBit: an asynchronous copy.
   std::vector<u8> shadow;
-  /// Per word, for the proxy check: last generic writer and its clock.
-  std::vector<u8> genericWriter;
-  std::vector<u64> genericStamp;
   /// Counts changes of shared memory.
   u64 epoch = 1;
 
@@ -163,6 +154,9 @@ struct Cta {
   RaceHistory race;
   std::unordered_map<u32, MbarrierClocks> mbarrierClocks; // by offset
   std::unordered_map<u32, SyncClock> atomicClocks;        // by word
+  /// When agents last reached into this CTA, and what its warps knew when they
+  /// exited.
+  VectorClock remoteAccesses, exited;
 
   // Storage of the warps.
   std::vector<u32> registerFile, predicateFile;
@@ -171,7 +165,6 @@ struct Cta {
 
 inline constexpr u8 wordWritten = 0x0F;
 inline constexpr u8 inFlightBit = 0x10;
-inline constexpr u8 noGenericWriter = 0xFF;
 
 //===----------------------------------------------------------------------===//
 // Cluster and launch
@@ -191,12 +184,14 @@ struct Cluster {
   u64 events = 0, lastEvents = 0;
   u32 idleRounds = 0;
 
-  /// Warps of the cluster when the race check is on, otherwise 0.
-  u32 raceWarps = 0;
-  std::vector<VectorClock> clocks; // by warp
+  /// By warp; empty unless a check needs them. Agents: first the warps.
+  std::vector<SyncClock> clocks;
+  std::vector<Agent> agents;
+  u32 numWarps = 0;
   Tracer *tracer = nullptr;
 
-  bool observesSync() const { return raceWarps != 0 || tracer; }
+  bool keepsClocks() const { return !clocks.empty(); }
+  bool observesSync() const { return keepsClocks() || tracer; }
 };
 
 /// The allocation that a host thread used last, so that most accesses need no

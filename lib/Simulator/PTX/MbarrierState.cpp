@@ -22,9 +22,7 @@ void attn::sim::writeMbarrier(Cta &cta, u32 offset, MbarrierState state) {
     state.pending = state.expected;
     state.phase = (state.phase + 1) & 7;
     if (cta.cluster->observesSync()) {
-      MbarrierClocks &clocks = cta.mbarrierClocks[offset];
-      join(clocks.completed, clocks.arriving);
-      clocks.arriving.clear();
+      completePhase(*cta.cluster, cta.mbarrierClocks[offset]);
     }
     ++cta.cluster->events;
   }
@@ -49,10 +47,61 @@ void attn::sim::checkMbarrier(Warp &warp, const Instruction &instruction,
                  printedOffset(offset), cta.rank),
           "execute mbarrier.init, and a barrier before other threads use it");
   // The initialisation must happen before every use by another warp.
-  if (cta.cluster->raceWarps)
-    checkRace(warp, instruction, cta, offset, 8,
-              /*isWrite=*/!mustBeInitialized);
+  if (cta.cluster->keepsClocks()) {
+    checkRace(warp, instruction, cta, {offset, 8, !mustBeInitialized});
+    noteRemoteAccess(warp, cta);
+  }
   ++warp.worker->counters.mbarrierOps;
+}
+
+void attn::sim::noteMbarrierInit(Warp &warp, Cta &cta, u32 offset) {
+  Cluster &cluster = *cta.cluster;
+  MbarrierClocks &clocks = cta.mbarrierClocks[offset];
+  // Times of the agent go on where the memory held another mbarrier before.
+  u32 agent = clocks.agent, phases = clocks.phases;
+  clocks = {};
+  if (!cluster.keepsClocks())
+    return;
+  clocks.agent =
+      agentOf(agent, cluster, {Agent::Kind::Mbarrier, cta.rank, offset});
+  clocks.phases = phases;
+  learn(warp, agent, phases);
+  clocks.initializer = clusterWarpIndex(warp);
+  clocks.initTime = clocksOf(warp).vector[clocks.initializer];
+  warp.unfencedInits.push_back(&clocks);
+}
+
+void attn::sim::fenceMbarrierInits(Warp &warp) {
+  if (warp.unfencedInits.empty())
+    return;
+  u32 self = clusterWarpIndex(warp);
+  u32 &now = clocksOf(warp).vector[self];
+  for (MbarrierClocks *clocks : warp.unfencedInits)
+    if (clocks->initializer == self)
+      clocks->fenceTime = now;
+  warp.unfencedInits.clear();
+  ++now;
+}
+
+void attn::sim::checkInitVisible(Warp &warp, const Instruction &instruction,
+                                 Cta &cta, u32 offset) {
+  if (!cta.cluster->keepsClocks() || !checks(warp).proxyFence)
+    return;
+  MbarrierClocks &clocks = cta.mbarrierClocks[offset];
+  const SyncClock &mine = clocksOf(warp);
+  bool isVisible = (clocks.fenceTime &&
+                    mine.vector[clocks.initializer] > clocks.fenceTime) ||
+                   mine.fenced[clocks.initializer] >= clocks.initTime;
+  if (isVisible)
+    return;
+  clocks.initTime = 0; // one finding per mbarrier
+  report(warp, instruction, Finding::Proxy,
+         format("a copy uses the mbarrier at shared offset %d of CTA rank %u, "
+                "which %s initialized without fence.mbarrier_init",
+                printedOffset(offset), cta.rank,
+                describeAgent(*cta.cluster, clocks.initializer).c_str()),
+         "execute fence.mbarrier_init.release.cluster after mbarrier.init, "
+         "then a barrier");
 }
 
 static s32 checkedTx(const Warp &warp, const Instruction &instruction, s64 tx) {
@@ -78,7 +127,8 @@ void attn::sim::arriveOnMbarrier(Warp &warp, const Instruction &instruction,
           "more threads arrive than mbarrier.init said, or the bytes of "
           "expect_tx and of the copies differ");
   if (cta.cluster->observesSync())
-    releaseClock(warp, cta.mbarrierClocks[offset].arriving);
+    arriveInPhase(warp, instruction, cta.mbarrierClocks[offset],
+                  /*isCopy=*/false);
   state.txCount = checkedTx(warp, instruction, state.txCount + tx);
   state.pending -= count;
   writeMbarrier(cta, offset, state);
@@ -91,6 +141,16 @@ void attn::sim::addMbarrierTx(Warp &warp, const Instruction &instruction,
   MbarrierState state = readMbarrier(cta, offset);
   state.txCount = checkedTx(warp, instruction, state.txCount + tx);
   writeMbarrier(cta, offset, state);
+}
+
+void attn::sim::noteCopy(Warp &warp, const Instruction &instruction, Cta &cta,
+                         u32 offset) {
+  if (!cta.cluster->observesSync())
+    return;
+  MbarrierClocks &clocks = cta.mbarrierClocks[offset];
+  arriveInPhase(warp, instruction, clocks, /*isCopy=*/true);
+  if (cta.cluster->keepsClocks())
+    advance(cta.remoteAccesses, clocks.agent, clocks.phases + 1);
 }
 
 void attn::sim::completeOnMbarrier(Cta &cta, u32 offset, u32 bytes,
@@ -141,7 +201,7 @@ void attn::sim::completeCopy(PendingCopy &copy) {
   Cta &cta = *copy.destination;
   switch (copy.kind) {
   case PendingCopy::Kind::CpAsyncArrive:
-    completeCpAsyncBefore(*copy.warp, copy.mask, copy.sequence);
+    completeCpAsyncBefore(*copy.warp, copy.mask, copy.sequence, copy.time);
     completeOnMbarrier(cta, copy.mbarrier, 0, countLanes(copy.mask),
                        copy.doneCycle);
     return;
@@ -159,8 +219,6 @@ void attn::sim::completeCopy(PendingCopy &copy) {
     break;
   }
   markWritten(cta, copy.offset, copy.bytes);
-  if (copy.kind != PendingCopy::Kind::Store)
-    noteAsyncWrite(cta, copy.offset, copy.bytes);
   ++cta.epoch;
   completeOnMbarrier(cta, copy.mbarrier, copy.bytes, 0, copy.doneCycle);
 }

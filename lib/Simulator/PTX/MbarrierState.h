@@ -42,11 +42,21 @@ void writeMbarrier(Cta &cta, u32 offset, MbarrierState state);
 /// Checks address and alignment, and that the mbarrier is initialised.
 void checkMbarrier(Warp &warp, const Instruction &instruction, Cta &cta,
                    u32 offset, bool mustBeInitialized = true);
+/// Starts the clocks of an mbarrier.
+void noteMbarrierInit(Warp &warp, Cta &cta, u32 offset);
+/// fence.mbarrier_init or fence.proxy.async: the warp's initialisations are
+/// visible to the async proxy.
+void fenceMbarrierInits(Warp &warp);
+/// Checks that the initialisation is visible to a copy that the warp issues.
+void checkInitVisible(Warp &warp, const Instruction &instruction, Cta &cta,
+                      u32 offset);
 /// `count` arrivals with `tx` more expected bytes.
 void arriveOnMbarrier(Warp &warp, const Instruction &instruction, Cta &cta,
                       u32 offset, u32 count, s64 tx);
 void addMbarrierTx(Warp &warp, const Instruction &instruction, Cta &cta,
                    u32 offset, s64 tx);
+/// A warp issues a copy that completes on the mbarrier.
+void noteCopy(Warp &warp, const Instruction &instruction, Cta &cta, u32 offset);
 /// What a finished copy does: `bytes` complete and `arrivals` arrive.
 void completeOnMbarrier(Cta &cta, u32 offset, u32 bytes, u32 arrivals,
                         u64 cycle);

@@ -175,15 +175,6 @@ static void checkBytes(Warp &warp, const Instruction &instruction, Cta &cta,
                   access.bytes, printedOffset(offset), access.lane));
 }
 
-void attn::sim::noteGenericWrite(Warp &warp, Cta &cta, u32 offset, u32 bytes) {
-  if (!checks(warp).proxyFence)
-    return;
-  for (u32 word = offset >> 2; word < (offset + bytes + 3) >> 2; ++word) {
-    cta.genericWriter[word] = warp.id;
-    cta.genericStamp[word] = ++warp.worker->clock;
-  }
-}
-
 u8 *attn::sim::sharedPointer(Warp &warp, const Instruction &instruction,
                              const Access &access, bool allowCluster,
                              Cta **owner) {
@@ -206,16 +197,16 @@ u8 *attn::sim::sharedPointer(Warp &warp, const Instruction &instruction,
     *owner = cta;
   if (bytes == 0)
     return &cta->shared[offset];
-  if (__builtin_expect(cta->cluster->raceWarps, 0))
-    checkRace(warp, instruction, *cta, offset, bytes, access.isWrite);
   if (bytes >= 4)
     checkWords(warp, instruction, *cta, access, offset);
   else
     checkBytes(warp, instruction, *cta, access, offset);
-  if (access.isWrite) {
-    ++cta->epoch;
-    noteGenericWrite(warp, *cta, offset, bytes);
+  if (cta->cluster->keepsClocks()) {
+    checkRace(warp, instruction, *cta, {offset, bytes, access.isWrite});
+    noteRemoteAccess(warp, *cta);
   }
+  if (access.isWrite)
+    ++cta->epoch;
   return &cta->shared[offset];
 }
 
@@ -233,29 +224,17 @@ SharedLocation attn::sim::sharedLocation(Warp &warp,
   return {&ctas[rank], u32(stripped) & sharedOffsetMask};
 }
 
-/// True if no fence.proxy.async of the writer or of the reader came after the
-/// write.
-static bool lacksProxyFence(const Warp &warp, const Cta &cta, u32 word) {
-  u8 writer = cta.genericWriter[word];
-  if (writer == noGenericWriter || writer >= cta.warps.size())
-    return false;
-  u64 fence = std::max(cta.warps[writer].proxyFenceStamp, warp.proxyFenceStamp);
-  return cta.genericStamp[word] > fence;
-}
-
 void attn::sim::checkAsyncRead(Warp &warp, const Instruction &instruction,
                                Cta &cta, u32 offset, u32 bytes,
-                               const char *what) {
+                               const char *what, u32 agent, u32 time) {
   if (offset < sharedBase || u64(offset) + bytes > cta.sharedBytes)
     fault(warp, instruction, Finding::Memory,
           format("%s: shared offset %d is out of bounds (%u bytes)", what,
                  printedOffset(offset), cta.sharedBytes - sharedBase));
-  if (cta.cluster->raceWarps)
-    checkRace(warp, instruction, cta, offset, bytes, /*isWrite=*/false);
   const Checks &enabled = checks(warp);
   for (u32 word = offset >> 2; word < (offset + bytes) >> 2; ++word) {
     u8 shadow = cta.shadow[word];
-    if (__builtin_expect(shadow == wordWritten && !enabled.proxyFence, 1))
+    if (__builtin_expect(shadow == wordWritten, 1))
       continue;
     int printed = printedOffset(word * 4);
     if ((shadow & inFlightBit) && enabled.earlyRead)
@@ -269,17 +248,11 @@ void attn::sim::checkAsyncRead(Warp &warp, const Instruction &instruction,
       report(warp, instruction, Finding::Init,
              format("%s reads uninitialized __shared__ memory at offset %d",
                     what, printed));
-    if (enabled.proxyFence && lacksProxyFence(warp, cta, word)) {
-      u32 writer = cta.genericWriter[word];
-      cta.genericWriter[word] = noGenericWriter; // one finding per write
-      report(warp, instruction, Finding::Proxy,
-             format("%s reads shared offset %d, written through the generic "
-                    "proxy by warp %u without fence.proxy.async",
-                    what, printed, writer),
-             "execute fence.proxy.async.shared::cta in the writing warp, then "
-             "a barrier");
-    }
   }
+  if (cta.cluster->keepsClocks())
+    checkRace(
+        warp, instruction, cta,
+        {offset, bytes, /*isWrite=*/false, /*isAsync=*/true, agent, time});
 }
 
 void attn::sim::markInFlight(Cta &cta, u32 offset, u32 bytes) {
@@ -290,13 +263,6 @@ void attn::sim::markInFlight(Cta &cta, u32 offset, u32 bytes) {
 void attn::sim::markWritten(Cta &cta, u32 offset, u32 bytes) {
   for (u32 word = offset >> 2; word < (offset + bytes + 3) >> 2; ++word)
     cta.shadow[word] = wordWritten;
-}
-
-void attn::sim::noteAsyncWrite(Cta &cta, u32 offset, u32 bytes) {
-  if (cta.genericWriter.empty())
-    return;
-  for (u32 word = offset >> 2; word < (offset + bytes) >> 2; ++word)
-    cta.genericWriter[word] = noGenericWriter;
 }
 
 void attn::sim::countBankConflicts(Warp &warp, const u64 (&addresses)[warpSize],

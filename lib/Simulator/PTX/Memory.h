@@ -62,20 +62,16 @@ struct SharedLocation {
 };
 SharedLocation sharedLocation(Warp &warp, const Instruction &instruction,
                               u64 address);
-/// Checks a read of shared memory through the async proxy; `what` names the
-/// operand in findings.
+/// Checks a read of shared memory through the async proxy, by an agent at its
+/// time; `what` names the operand in findings.
 void checkAsyncRead(Warp &warp, const Instruction &instruction, Cta &cta,
-                    u32 offset, u32 bytes, const char *what);
+                    u32 offset, u32 bytes, const char *what, u32 agent,
+                    u32 time);
 
 /// Marks shared bytes as the destination of an asynchronous copy, and as
 /// written once it has arrived.
 void markInFlight(Cta &cta, u32 offset, u32 bytes);
 void markWritten(Cta &cta, u32 offset, u32 bytes);
-
-/// For the proxy check: the last write of these bytes went through the generic
-/// proxy of `warp`, or through the async proxy.
-void noteGenericWrite(Warp &warp, Cta &cta, u32 offset, u32 bytes);
-void noteAsyncWrite(Cta &cta, u32 offset, u32 bytes);
 
 inline bool isSharedAccess(Space space, u64 address) {
   return space == Space::SharedCta || space == Space::SharedCluster ||

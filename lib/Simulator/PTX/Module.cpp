@@ -6,6 +6,7 @@
 
 #include "Module.h"
 #include "ModuleParser.h"
+#include "isa/Wgmma.h"
 
 using namespace attn::sim;
 
@@ -92,5 +93,6 @@ const Program &Module::program(const std::string &entry, bool keepRegisters) {
   program = buildProgram(*this, tokens, *function);
   if (!keepRegisters)
     allocateRegisters(*program);
+  noteStampedSlots(*program);
   return *program;
 }

@@ -20,7 +20,9 @@ bool attn::sim::setCheck(Checks &checks, const std::string &name, bool on) {
       {"uninit-register", &Checks::uninitializedRegister},
       {"wgmma-fence", &Checks::wgmmaFence},
       {"proxy", &Checks::proxyFence},
-      {"race", &Checks::race}};
+      {"race", &Checks::race},
+      {"phase", &Checks::barrierPhase},
+      {"exit", &Checks::exit}};
   bool found = false;
   for (const auto &[text, member] : names)
     if (name == text || name == "all") {

@@ -86,9 +86,13 @@ private:
     fixed.assign(numSlots, false);
     for (Instruction &instruction : program.code)
       instruction.forEachOperand([&](Operand &operand, bool, bool) {
-        if (operand.isRegister())
-          width[operand.index] =
-              std::max<u8>(width[operand.index], operand.width / 4);
+        if (!operand.isRegister())
+          return;
+        width[operand.index] =
+            std::max<u8>(width[operand.index], operand.width / 4);
+        // The check of wgmma.fence must tell their writes from others.
+        if (isWgmma(instruction))
+          fixed[operand.index] = true;
       });
     for (const SpecialRegister &special : program.specials) {
       fixed[special.slot] = true;

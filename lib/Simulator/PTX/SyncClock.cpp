@@ -1,23 +1,65 @@
-//===- SyncClock.cpp - Vector clocks and the race check -------------------===//
+//===- SyncClock.cpp - Vector clocks --------------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-//===----------------------------------------------------------------------===//
-///
-/// \file
-/// A happens-before race detector in the manner of FastTrack (Flanagan and
-/// Freund, 2009), with warps for threads: it finds a race in any schedule that
-/// executes the two accesses, not only in one where they collide. Atomics and
-/// volatile, acquire and release accesses count as synchronisation.
-///
 //===----------------------------------------------------------------------===//
 
 #include "Memory.h"
 
 using namespace attn::sim;
 
+//===----------------------------------------------------------------------===//
+// Agents
+//===----------------------------------------------------------------------===//
+
+u32 attn::sim::addAgent(Cluster &cluster, const Agent &agent) {
+  u32 index = u32(cluster.agents.size());
+  cluster.agents.push_back(agent);
+  for (SyncClock &clock : cluster.clocks) {
+    clock.vector.resize(index + 1, 0);
+    clock.fenced.resize(index + 1, 0);
+  }
+  return index;
+}
+
+std::string attn::sim::describeAgent(const Cluster &cluster, u32 index) {
+  const Agent &agent = cluster.agents[index];
+  std::string text;
+  switch (agent.kind) {
+  case Agent::Kind::Warp:
+    text = format("warp %u", agent.id);
+    break;
+  case Agent::Kind::Wgmma:
+    text = format("a wgmma of warps %u to %u that has not been waited for",
+                  agent.id, agent.id + 3);
+    break;
+  case Agent::Kind::BulkStore:
+    text = format("a bulk store of warp %u that has not been waited for",
+                  agent.id);
+    break;
+  case Agent::Kind::Mbarrier:
+    text = format("a copy that completes on the mbarrier at shared offset %d",
+                  printedOffset(agent.id));
+    break;
+  case Agent::Kind::Barrier:
+    text = format("barrier %u", agent.id);
+    break;
+  }
+  if (cluster.ctas.size() > 1)
+    text += format(" (CTA rank %u)", agent.rank);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Warps
+//===----------------------------------------------------------------------===//
+
 u32 attn::sim::clusterWarpIndex(const Warp &warp) {
   return warp.cta->rank * u32(warp.cta->warps.size()) + warp.id;
+}
+
+SyncClock &attn::sim::clocksOf(const Warp &warp) {
+  return warp.cta->cluster->clocks[clusterWarpIndex(warp)];
 }
 
 void attn::sim::releaseClock(Warp &warp, SyncClock &object) {
@@ -25,11 +67,12 @@ void attn::sim::releaseClock(Warp &warp, SyncClock &object) {
   if (!cluster.observesSync())
     return;
   object.cycle = std::max(object.cycle, warp.cycle);
-  if (!cluster.raceWarps)
+  if (!cluster.keepsClocks())
     return;
-  u32 self = clusterWarpIndex(warp);
-  join(object.vector, cluster.clocks[self]);
-  ++cluster.clocks[self][self];
+  SyncClock &mine = clocksOf(warp);
+  join(object.vector, mine.vector);
+  join(object.fenced, mine.fenced);
+  ++mine.vector[clusterWarpIndex(warp)];
 }
 
 void attn::sim::acquireClock(Warp &warp, const SyncClock &object) {
@@ -37,97 +80,83 @@ void attn::sim::acquireClock(Warp &warp, const SyncClock &object) {
   if (!cluster.observesSync())
     return;
   warp.cycle = std::max(warp.cycle, object.cycle);
-  if (cluster.raceWarps)
-    join(cluster.clocks[clusterWarpIndex(warp)], object.vector);
+  if (!cluster.keepsClocks())
+    return;
+  SyncClock &mine = clocksOf(warp);
+  join(mine.vector, object.vector);
+  join(mine.fenced, object.fenced);
 }
 
-namespace {
-
-class RaceCheck {
-public:
-  RaceCheck(Warp &warp, const Instruction &instruction, Cta &cta)
-      : warp(warp), instruction(instruction), cta(cta),
-        numWarps(cta.cluster->raceWarps), self(clusterWarpIndex(warp)),
-        now(cta.cluster->clocks[self].data()) {}
-
-  void read(u32 granule) {
-    checkAfterWrite(granule, "read-after-write hazard", "read");
-    cta.race.readTime[size_t(granule) * numWarps + self] = now[self];
-  }
-
-  void write(u32 granule) {
-    checkAfterWrite(granule, "write-after-write hazard", "write");
-    u32 *__restrict reads = &cta.race.readTime[size_t(granule) * numWarps];
-    const u32 *__restrict clock = now;
-    bool unordered = false;
-    for (u32 other = 0; other < numWarps; ++other)
-      unordered |= (reads[other] > clock[other]) & (other != self);
-    if (__builtin_expect(unordered, 0))
-      for (u32 other = 0; other < numWarps; ++other)
-        if (other != self && reads[other] > clock[other])
-          found("write-after-read hazard", granule, "write", "read", other);
-    std::fill_n(reads, numWarps, 0);
-    cta.race.writer[granule] = self + 1;
-    cta.race.writeTime[granule] = now[self];
-  }
-
-private:
-  void checkAfterWrite(u32 granule, const char *hazard, const char *verb) {
-    u32 writer = cta.race.writer[granule];
-    if (!writer || writer - 1 == self ||
-        cta.race.writeTime[granule] <= now[writer - 1])
-      return;
-    cta.race.writer[granule] = 0; // one finding per write
-    found(hazard, granule, verb, "write", writer - 1);
-  }
-
-  void found(const char *hazard, u32 granule, const char *verb,
-             const char *otherVerb, u32 other) {
-    u32 perCta = u32(cta.warps.size());
-    std::string who = format("warp %u", other % perCta);
-    if (cta.cluster->ctas.size() > 1)
-      who += format(" of CTA rank %u", other / perCta);
-    report(warp, instruction, Finding::Race,
-           format("%s: %s of shared offset %d of CTA rank %u is not ordered "
-                  "after the %s by %s",
-                  hazard, verb, printedOffset(granule * 2), cta.rank, otherVerb,
-                  who.c_str()),
-           "order the two accesses by a barrier or an mbarrier");
-  }
-
-  Warp &warp;
-  const Instruction &instruction;
-  Cta &cta;
-  u32 numWarps, self;
-  const u32 *now;
-};
-
-} // namespace
-
-void attn::sim::checkRace(Warp &warp, const Instruction &instruction, Cta &cta,
-                          u32 offset, u32 bytes, bool isWrite) {
-  bool synchronizes = instruction.synchronizes ||
-                      instruction.instructionClass == InstructionClass::Atomic;
-  if (synchronizes) {
-    SyncClock &word = cta.atomicClocks[offset & ~3u];
-    acquireClock(warp, word);
-    if (isWrite)
-      releaseClock(warp, word);
-    return;
-  }
-  RaceCheck check(warp, instruction, cta);
-  for (u32 granule = offset >> 1; granule < (offset + bytes + 1) >> 1;
-       ++granule)
-    isWrite ? check.write(granule) : check.read(granule);
+void attn::sim::learn(Warp &warp, u32 agent, u32 time) {
+  if (warp.cta->cluster->keepsClocks() && agent != noAgent)
+    advance(clocksOf(warp).vector, agent, time);
 }
 
-void attn::sim::noteArrival(Warp &warp, Cta &cta, u32 offset, u32 bytes) {
-  if (!cta.cluster->raceWarps)
+void attn::sim::fenceProxy(Warp &warp) {
+  if (!warp.cta->cluster->keepsClocks())
     return;
+  SyncClock &mine = clocksOf(warp);
+  mine.fenced = mine.vector;
+  ++mine.vector[clusterWarpIndex(warp)]; // later writes are not fenced
+}
+
+//===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
+
+/// True if the warp has synchronised with every arrival of the last phase.
+static bool knowsArrivals(const VectorClock &mine, const PhaseClock &clock) {
+  if (clock.lastHadCopies)
+    return false;
+  for (size_t k = 0; k < clock.lastArrivals.size(); ++k)
+    if (clock.lastArrivals[k] > mine[k])
+      return false;
+  return true;
+}
+
+void attn::sim::arriveInPhase(Warp &warp, const Instruction &instruction,
+                              PhaseClock &clock, bool isCopy) {
+  Cluster &cluster = *warp.cta->cluster;
+  if (!cluster.keepsClocks())
+    return releaseClock(warp, clock.arriving);
   u32 self = clusterWarpIndex(warp);
-  for (u32 granule = offset >> 1; granule < (offset + bytes + 1) >> 1;
-       ++granule) {
-    cta.race.writer[granule] = self + 1;
-    cta.race.writeTime[granule] = cta.cluster->clocks[self][self];
+  VectorClock &mine = clocksOf(warp).vector;
+  if (mine[clock.agent] < clock.phases && knowsArrivals(mine, clock))
+    mine[clock.agent] = clock.phases;
+  if (mine[clock.agent] < clock.phases) {
+    u32 phases = clock.phases;
+    mine[clock.agent] = phases; // one finding per phase
+    const Agent &agent = cluster.agents[clock.agent];
+    bool isMbarrier = agent.kind == Agent::Kind::Mbarrier;
+    std::string what =
+        isMbarrier ? format("the mbarrier at shared offset %d of CTA rank %u",
+                            printedOffset(agent.id), agent.rank)
+                   : format("barrier %u", agent.id);
+    if (checks(warp).barrierPhase)
+      report(warp, instruction, Finding::Sync,
+             format("%s %s is not ordered after the end of its phase %u, "
+                    "and may count for that phase",
+                    isCopy ? "copy onto" : "arrival at", what.c_str(),
+                    phases - 1),
+             isMbarrier ? "compare the count of mbarrier.init with the "
+                          "arrivals, and wait for a phase before arriving in "
+                          "the next"
+                        : "compare the barrier's thread count with the threads "
+                          "that arrive");
   }
+  clock.hasCopies |= isCopy;
+  advance(clock.arrivals, self, mine[self]);
+  releaseClock(warp, clock.arriving);
+}
+
+void attn::sim::completePhase(Cluster &cluster, PhaseClock &clock) {
+  ++clock.phases;
+  if (cluster.keepsClocks())
+    advance(clock.arriving.vector, clock.agent, clock.phases);
+  std::swap(clock.completed, clock.arriving);
+  clock.arriving.clear();
+  std::swap(clock.lastArrivals, clock.arrivals);
+  clock.arrivals.clear();
+  clock.lastHadCopies = clock.hasCopies;
+  clock.hasCopies = false;
 }

@@ -200,7 +200,7 @@ void noteWrites(Warp &warp, const Instruction &i, u32 active) {
       warp.definedPredicates[predicate] |= active;
   }
   if (!warp.slotStamps.empty())
-    for (s32 slot : i.writtenSlots)
+    for (s32 slot : i.stampedSlots)
       warp.slotStamps[slot] = warp.worker->clock;
 }
 

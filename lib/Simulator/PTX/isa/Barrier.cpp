@@ -23,10 +23,8 @@ enum Reduction : s64 { Popc, And, Or };
 constexpr u32 aligned = 1;
 
 void release(Cta &cta, NamedBarrier &barrier) {
-  if (cta.cluster->observesSync()) {
-    barrier.released = barrier.arriving;
-    barrier.arriving.clear();
-  }
+  if (cta.cluster->observesSync())
+    completePhase(*cta.cluster, barrier.clock);
   barrier.result = barrier.reduction;
   barrier.arrived = 0;
   barrier.hasCount = false;
@@ -52,7 +50,7 @@ void contribute(Warp &warp, const Instruction &i, NamedBarrier &barrier) {
 
 /// What a released warp does.
 void leave(Warp &warp, const Instruction &i, NamedBarrier &barrier) {
-  acquireClock(warp, barrier.released);
+  acquireClock(warp, barrier.clock.completed);
   if (i.operation != Reduce)
     return;
   if (i.immediate == Popc)
@@ -112,6 +110,15 @@ void agreeOnCount(Warp &warp, const Instruction &i, NamedBarrier &barrier,
   barrier.expected = arguments.count;
 }
 
+void arrive(Warp &warp, const Instruction &i, NamedBarrier &barrier, u32 id) {
+  Cluster &cluster = *warp.cta->cluster;
+  if (cluster.keepsClocks())
+    agentOf(barrier.clock.agent, cluster,
+            {Agent::Kind::Barrier, warp.cta->rank, id});
+  if (cluster.observesSync())
+    arriveInPhase(warp, i, barrier.clock, /*isCopy=*/false);
+}
+
 Step runBarrier(Warp &warp, const Instruction &i) {
   if (warp.resumed) {
     leave(warp, i, warp.cta->barriers[warp.wait.id]);
@@ -125,7 +132,7 @@ Step runBarrier(Warp &warp, const Instruction &i) {
   u32 generation = barrier.generation;
   ++warp.worker->counters.barrierOps;
   agreeOnCount(warp, i, barrier, arguments);
-  releaseClock(warp, barrier.arriving);
+  arrive(warp, i, barrier, arguments.id);
   // A count is in whole warps: a partial last warp counts as 32 threads.
   bool wholeWarp = (i.flags & aligned) && arguments.hasCount;
   barrier.arrived += wholeWarp ? warpSize : countLanes(warp.active);

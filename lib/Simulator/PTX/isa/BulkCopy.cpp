@@ -60,10 +60,13 @@ void attn::sim::issueToShared(Warp &warp, const Instruction &i,
   if (cta.liveLanes == 0)
     report(warp, i, Finding::Memory,
            format("bulk copy into CTA rank %u, which has exited", cta.rank));
-  if (cta.cluster->raceWarps)
-    checkRace(warp, i, cta, offset, copy.bytes, /*isWrite=*/true);
-  if (cta.cluster->observesSync())
-    releaseClock(warp, cta.mbarrierClocks[mbarrier].arriving);
+  checkInitVisible(warp, i, cta, mbarrier);
+  noteCopy(warp, i, cta, mbarrier);
+  if (cta.cluster->keepsClocks())
+    checkRace(warp, i, cta,
+              {offset, copy.bytes, /*isWrite=*/true, /*isAsync=*/true,
+               cta.mbarrierClocks[mbarrier].agent,
+               cta.mbarrierClocks[mbarrier].phases + 1});
   copy.destination = &cta;
   copy.offset = offset;
   copy.mbarrier = mbarrier;
@@ -102,6 +105,16 @@ void attn::sim::issueMulticast(Warp &warp, const Instruction &i, u32 lane,
 // To global memory
 //===----------------------------------------------------------------------===//
 
+/// The agent that stands for the stores of a lane.
+static u32 storeAgent(Warp &warp, u32 lane) {
+  Cluster &cluster = *warp.cta->cluster;
+  if (!cluster.keepsClocks())
+    return noAgent;
+  u32 &agent = warp.bulk.agents.emplace(lane, noAgent).first->second;
+  return agentOf(agent, cluster,
+                 {Agent::Kind::BulkStore, warp.cta->rank, warp.id});
+}
+
 /// The shared source as it is now, unswizzled.
 static std::vector<u8> readSource(const BulkStore &store, const Cta &cta) {
   std::vector<u8> bytes(alignUp(store.bytes, 16));
@@ -117,6 +130,7 @@ static void finishRead(Warp &warp, BulkStore &store) {
   if (store.readDone)
     return;
   store.readDone = true;
+  learn(warp, storeAgent(warp, store.lane), store.number);
   if (!checks(warp).overwrite || readSource(store, *warp.cta) == store.snapshot)
     return;
   u32 active = warp.active;
@@ -161,7 +175,9 @@ static void finishStore(Warp &warp, const BulkStore &store) {
 
 void attn::sim::issueBulkStore(Warp &warp, const Instruction &i,
                                BulkStore store) {
-  checkAsyncRead(warp, i, *warp.cta, store.offset, store.bytes, "bulk store");
+  store.number = ++warp.bulk.issued[store.lane];
+  checkAsyncRead(warp, i, *warp.cta, store.offset, store.bytes, "bulk store",
+                 storeAgent(warp, store.lane), store.number);
   store.instruction = &i;
   store.group = warp.bulk.group[store.lane];
   store.snapshot = readSource(store, *warp.cta);
@@ -177,7 +193,23 @@ void attn::sim::issueBulkStore(Warp &warp, const Instruction &i,
   finishStore(warp, store);
 }
 
+/// Shared memory is gone after the exit.
+static void checkSourcesRead(Warp &warp) {
+  for (const BulkStore &store : warp.bulk.stores) {
+    if (store.readDone || !checks(warp).exit)
+      continue;
+    report(warp, *store.instruction, Finding::Async,
+           format("the thread of lane %u exits while a bulk store may still "
+                  "read shared offset %d (%u bytes)",
+                  store.lane, printedOffset(store.offset), store.bytes),
+           "execute cp.async.bulk.commit_group and "
+           "cp.async.bulk.wait_group.read 0 before the exit");
+    return;
+  }
+}
+
 void attn::sim::completeAllBulkStores(Warp &warp) {
+  checkSourcesRead(warp);
   for (BulkStore &store : warp.bulk.stores)
     finishRead(warp, store);
   for (BulkStore &store : warp.bulk.stores)
@@ -210,12 +242,17 @@ u32 copySize(Warp &warp, const Instruction &i, u32 lane) {
 }
 
 /// The source of a copy to shared memory; counts global bytes.
-void setSource(Warp &warp, const Instruction &i, u32 lane, PendingCopy &copy) {
+void setSource(Warp &warp, const Instruction &i, u32 lane, PendingCopy &copy,
+               const SharedLocation &mbarrier) {
   u64 source = laneAddress(warp, i.address2, lane);
   checkAlignment(warp, i, "source", source);
   if (i.flags & fromShared) {
     auto [cta, offset] = sharedLocation(warp, i, source);
-    checkAsyncRead(warp, i, *cta, offset, copy.bytes, "bulk copy");
+    const PhaseClock &clock = mbarrier.cta->mbarrierClocks[mbarrier.offset];
+    checkAsyncRead(warp, i, *cta, offset, copy.bytes, "bulk copy", clock.agent,
+                   clock.phases + 1);
+    if (cta->cluster->keepsClocks())
+      advance(cta->remoteAccesses, clock.agent, clock.phases + 1);
     copy.data.assign(cta->shared.begin() + offset,
                      cta->shared.begin() + offset + copy.bytes);
     return;
@@ -238,7 +275,9 @@ Step runLoad(Warp &warp, const Instruction &i) {
       continue;
     CopyTarget target = copyTarget(warp, i, lane);
     checkAlignment(warp, i, "destination", target.data.offset);
-    setSource(warp, i, lane, copy);
+    if (i.flags & fromShared)
+      checkMbarrier(warp, i, *target.mbarrier.cta, target.mbarrier.offset);
+    setSource(warp, i, lane, copy, target.mbarrier);
     if (i.operation) {
       copy.kind = PendingCopy::Kind::Store;
       copy.reduces = true;

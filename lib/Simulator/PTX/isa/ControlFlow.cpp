@@ -56,15 +56,18 @@ Step runIndexedBranch(Warp &warp, const Instruction &i) {
 }
 
 /// The last lane of a warp completes what the warp has in flight.
-void finishWarp(Warp &warp) {
+void finishWarp(Warp &warp, const Instruction &i) {
   warp.done = true;
   ++warp.cta->doneWarps;
+  noteExit(warp);
+  if (warp.cta->liveLanes == 0)
+    checkCtaExit(warp, i);
   completeAllBulkStores(warp);
   completeAllCpAsync(warp);
   completeAllWgmma(warp);
 }
 
-Step runExit(Warp &warp, const Instruction &) {
+Step runExit(Warp &warp, const Instruction &i) {
   u32 remaining = warp.mask & ~warp.active;
   Cta &cta = *warp.cta;
   warp.live &= ~warp.active;
@@ -72,7 +75,7 @@ Step runExit(Warp &warp, const Instruction &) {
   cta.cluster->liveLanes -= countLanes(warp.active);
   ++cta.cluster->events;
   if (!warp.live)
-    finishWarp(warp);
+    finishWarp(warp, i);
   checkBarriersAfterExit(cta);
   checkClusterBarrierAfterExit(*cta.cluster);
   if (remaining) {

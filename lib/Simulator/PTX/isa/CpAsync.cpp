@@ -53,7 +53,8 @@ void checkSource(Warp &warp, const Instruction &i, u64 address, u32 bytes,
   warp.worker->countTraffic(GlobalPath::CpAsync, false, bytes);
 }
 
-void completeLanes(Warp &warp, CpAsyncOp &op, u32 lanes) {
+/// The data of these lanes arrive, written as of `time` of the warp's clock.
+void completeLanes(Warp &warp, CpAsyncOp &op, u32 lanes, u32 time) {
   lanes &= op.mask;
   if (!lanes)
     return;
@@ -65,11 +66,16 @@ void completeLanes(Warp &warp, CpAsyncOp &op, u32 lanes) {
     std::memcpy(shared, reinterpret_cast<const u8 *>(op.source[lane]), bytes);
     std::memset(shared + bytes, 0, op.bytes - bytes);
     markWritten(cta, offset, op.bytes);
-    // cp.async belongs to the generic proxy.
-    noteGenericWrite(warp, cta, offset, op.bytes);
+    noteArrival(warp, cta, offset, op.bytes, time);
   }
   op.mask &= ~lanes;
   ++cta.epoch;
+}
+
+u32 timeOf(const Warp &warp) {
+  return warp.cta->cluster->keepsClocks()
+             ? clocksOf(warp).vector[clusterWarpIndex(warp)]
+             : 0;
 }
 
 void dropCompleted(Warp &warp) {
@@ -103,6 +109,7 @@ Step runCopy(Warp &warp, const Instruction &i) {
     if (options(warp).deferAsync) {
       std::memset(shared, 0xFF, bytes);
       markInFlight(*warp.cta, u32(to) & sharedOffsetMask, bytes);
+      noteArrival(warp, *warp.cta, u32(to) & sharedOffsetMask, bytes, notYet);
     }
   }
   ++warp.cta->epoch;
@@ -110,7 +117,7 @@ Step runCopy(Warp &warp, const Instruction &i) {
   if (options(warp).deferAsync)
     warp.cpAsync.ops.push_back(op);
   else
-    completeLanes(warp, op, op.mask);
+    completeLanes(warp, op, op.mask, timeOf(warp));
   return Step::Next;
 }
 
@@ -136,11 +143,7 @@ Step runWait(Warp &warp, const Instruction &i) {
     waited |= lanes != 0;
     // Other warps may read after a barrier that follows this wait, whatever
     // barriers there were since the copy was issued.
-    ATTN_FOR_LANES(lanes, lane) {
-      noteArrival(warp, *warp.cta, op.destination[lane] & sharedOffsetMask,
-                  op.bytes);
-    }
-    completeLanes(warp, op, lanes);
+    completeLanes(warp, op, lanes, timeOf(warp));
   }
   if (waited)
     warp.worker->countWait(warp.id, WaitReason::CopyGroup);
@@ -182,10 +185,10 @@ Step runMbarrierArrive(Warp &warp, const Instruction &i) {
       ++state.pending;
       writeMbarrier(*cta, offset, state);
     }
-    if (cta->cluster->observesSync())
-      releaseClock(warp, cta->mbarrierClocks[offset].arriving);
     PendingCopy copy;
     copy.kind = PendingCopy::Kind::CpAsyncArrive;
+    copy.time = timeOf(warp);
+    noteCopy(warp, i, *cta, offset);
     copy.instruction = &i;
     copy.destination = cta;
     copy.mbarrier = offset;
@@ -217,8 +220,7 @@ Step runStoreAsync(Warp &warp, const Instruction &i) {
       fault(warp, i, Finding::Sync,
             "destination and mbarrier are in different CTAs");
     checkMbarrier(warp, i, *cta, offset);
-    if (cta->cluster->observesSync())
-      releaseClock(warp, cta->mbarrierClocks[offset].arriving);
+    noteCopy(warp, i, *cta, offset);
     PendingCopy copy;
     copy.kind = PendingCopy::Kind::Store;
     copy.instruction = &i;
@@ -237,6 +239,9 @@ Step runStoreAsync(Warp &warp, const Instruction &i) {
     }
     if (options(warp).deferAsync && !copy.reduces)
       markInFlight(*cta, copy.offset, bytes);
+    if (cta->cluster->keepsClocks() && !copy.reduces)
+      noteWrite(*cta, copy.offset, bytes, cta->mbarrierClocks[offset].agent,
+                cta->mbarrierClocks[offset].phases + 1);
     issueCopy(warp, std::move(copy));
   }
   return Step::Next;
@@ -314,15 +319,16 @@ bool decodeStoreAsync(Decoder &decoder) {
 
 } // namespace
 
-void attn::sim::completeCpAsyncBefore(Warp &warp, u32 lanes, u64 sequence) {
+void attn::sim::completeCpAsyncBefore(Warp &warp, u32 lanes, u64 sequence,
+                                      u32 time) {
   for (CpAsyncOp &op : warp.cpAsync.ops)
     if (op.sequence <= sequence)
-      completeLanes(warp, op, lanes);
+      completeLanes(warp, op, lanes, time);
 }
 
 void attn::sim::completeAllCpAsync(Warp &warp) {
   for (CpAsyncOp &op : warp.cpAsync.ops)
-    completeLanes(warp, op, op.mask);
+    completeLanes(warp, op, op.mask, notYet);
   warp.cpAsync.ops.clear();
 }
 

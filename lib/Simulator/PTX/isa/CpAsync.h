@@ -13,7 +13,7 @@ namespace attn::sim {
 
 /// Completes the cp.async of `lanes` up to a sequence number: what
 /// cp.async.mbarrier.arrive waits for.
-void completeCpAsyncBefore(Warp &warp, u32 lanes, u64 sequence);
+void completeCpAsyncBefore(Warp &warp, u32 lanes, u64 sequence, u32 time);
 /// Completes all of a warp's, at its exit.
 void completeAllCpAsync(Warp &warp);
 

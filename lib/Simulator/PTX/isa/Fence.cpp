@@ -7,12 +7,13 @@
 /// \file
 /// PTX ISA 9.7.13 membar, fence, griddepcontrol; 9.7.19 setmaxnreg, nanosleep,
 /// pmevent, trap, brkpt. Memory is sequentially consistent: of the fences only
-/// fence.proxy.async has an effect, on the proxy check.
+/// fence.proxy.async and fence.mbarrier_init have an effect, on the proxy
+/// check.
 ///
 //===----------------------------------------------------------------------===//
 
 #include "../Decoder.h"
-#include "../Machine.h"
+#include "../MbarrierState.h"
 #include "Families.h"
 
 using namespace attn::sim;
@@ -22,14 +23,23 @@ namespace {
 Step runNothing(Warp &, const Instruction &) { return Step::Next; }
 
 Step runProxyFence(Warp &warp, const Instruction &) {
-  warp.proxyFenceStamp = ++warp.worker->clock;
+  fenceProxy(warp);
+  fenceMbarrierInits(warp);
+  return Step::Next;
+}
+
+Step runInitFence(Warp &warp, const Instruction &) {
+  fenceMbarrierInits(warp);
   return Step::Next;
 }
 
 /// PTX ISA 9.7.13 membar, fence, fence.proxy, fence.mbarrier_init.
 bool decodeFence(Decoder &decoder) {
-  bool isAsyncProxy = decoder.has("proxy") && decoder.hasPrefix("async");
-  decoder.setHandler(isAsyncProxy ? runProxyFence : runNothing,
+  bool isAsyncProxy = decoder.has("proxy") && decoder.hasPrefix("async") &&
+                      !decoder.has("global");
+  decoder.setHandler(isAsyncProxy                   ? runProxyFence
+                     : decoder.has("mbarrier_init") ? runInitFence
+                                                    : runNothing,
                      InstructionClass::Fence);
   return true;
 }

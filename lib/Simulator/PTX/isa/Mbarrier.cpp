@@ -63,7 +63,7 @@ Step runInit(Warp &warp, const Instruction &i) {
                "mbarrier.init while copies on it are in flight");
     writeMbarrier(*cta, offset, {count, count, 0, 0});
     cta->mbarriers.insert(offset);
-    cta->mbarrierClocks.erase(offset);
+    noteMbarrierInit(warp, *cta, offset);
     markWritten(*cta, offset, 8);
   }
   return Step::Next;

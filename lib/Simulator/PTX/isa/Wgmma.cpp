@@ -60,18 +60,13 @@ Step runWgmma(Warp &warp, const Instruction &i) {
     ++state.inFlight[operand.index];
   op.number = ++state.issued;
   checkSameIssue(warp, i, op.number);
-  if (cta.cluster->observesSync()) {
-    cta.wgmma.clocks.resize(cta.warps.size());
-    SyncClock &clock = cta.wgmma.clocks[warp.id];
-    clock.cycle = warp.cycle;
-    if (cta.cluster->raceWarps)
-      clock.vector = cta.cluster->clocks[clusterWarpIndex(warp)];
-  }
   op.doneCycle = traceWgmma(warp, i);
   state.ops.push_back(std::move(op));
   ++state.pending;
-  if (!options(warp).deferAsync)
+  if (!options(warp).deferAsync) {
+    learn(warp, wgmmaAgent(warp), u32(state.issued));
     completeAllWgmma(warp);
+  }
   return Step::Next;
 }
 
@@ -240,9 +235,8 @@ void finishWait(Warp &warp, const Instruction &i, u64 number) {
       if (&other == &warp)
         traceWaitUntil(warp, op.doneCycle);
     }
-    if (cta.cluster->raceWarps)
-      acquireClock(warp, cta.wgmma.clocks[other.id]);
   }
+  learn(warp, wgmmaAgent(warp), u32(number));
 }
 
 void checkGroupAlive(Warp &warp, const Instruction &i, u64 number) {

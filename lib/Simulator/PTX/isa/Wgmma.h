@@ -13,6 +13,9 @@ namespace attn::sim {
 
 /// wgmma.mma_async
 bool isWgmma(const Instruction &instruction);
+/// Finds which instructions access registers of a wgmma, for the check of
+/// wgmma.fence.
+void noteStampedSlots(Program &program);
 /// wgmma.wait_group 0
 bool isWgmmaWaitAll(const Instruction &instruction);
 

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Wgmma.h"
 #include "WgmmaOperands.h"
 
 using namespace attn::sim;
@@ -15,12 +16,12 @@ static void checkFenced(Warp &warp, const Instruction &i,
   u64 &stamp = warp.slotStamps[operand.index];
   if (stamp <= warp.wgmma.fenceStamp)
     return;
-  stamp = 0; // one finding per write
+  stamp = 0; // one finding per access
   report(warp, i, Finding::Sync,
-         format("register %s of a wgmma was written after the last "
+         format("register %s of a wgmma was accessed after the last "
                 "wgmma.fence",
                 warp.program->slotNames[operand.index].c_str()),
-         "execute wgmma.fence between the write and the wgmma");
+         "execute wgmma.fence between the access and the wgmma");
 }
 
 /// PTX ISA 9.7.15.7.1: a wgmma.fence orders register accesses before the first
@@ -69,4 +70,23 @@ void attn::sim::checkSameIssue(Warp &warp, const Instruction &i, u64 number) {
           format("warps of one warpgroup issue different wgmma instructions "
                  "(another warp issued line %u)",
                  issue.instruction->line));
+}
+
+void attn::sim::noteStampedSlots(Program &program) {
+  std::vector<bool> isUsed(program.numSlots, false);
+  for (Instruction &instruction : program.code) {
+    if (!isWgmma(instruction))
+      continue;
+    program.usesWgmma = true;
+    instruction.forEachOperand([&](Operand &operand, bool, bool) {
+      if (operand.isRegister())
+        isUsed[operand.index] = true;
+    });
+  }
+  for (Instruction &instruction : program.code)
+    for (const auto *slots :
+         {&instruction.readSlots, &instruction.writtenSlots})
+      for (s32 slot : *slots)
+        if (isUsed[slot] && !isWgmma(instruction))
+          instruction.stampedSlots.push_back(slot);
 }

@@ -59,6 +59,20 @@ u64 attn::sim::uniformDescriptor(Warp &warp, const Instruction &i,
   return lanes[0];
 }
 
+u32 attn::sim::wgmmaAgent(Warp &warp) {
+  Cta &cta = *warp.cta;
+  if (!cta.cluster->keepsClocks())
+    return noAgent;
+  std::vector<u32> &agents = cta.wgmma.agents;
+  if (agents.empty())
+    agents.assign((cta.warps.size() + 3) / 4, noAgent);
+  return agentOf(agents[warp.id / 4], *cta.cluster,
+                 {Agent::Kind::Wgmma, cta.rank, warp.id & ~3u});
+}
+
+/// The number of the product that the warp is about to issue.
+static u32 nextProduct(const Warp &warp) { return u32(warp.wgmma.issued + 1); }
+
 //===----------------------------------------------------------------------===//
 // B
 //===----------------------------------------------------------------------===//
@@ -106,8 +120,9 @@ void gatherB(Warp &warp, const Instruction &i, const WgmmaPayload &wgmma,
   constexpr u32 perChunk = chunkBytes / elementBytes(kind);
   Cta &cta = *warp.cta;
   float sign = wgmma.negateB ? -1.f : 1.f;
+  u32 agent = wgmmaAgent(warp), time = nextProduct(warp);
   auto visit = [&](u32 offset, u32 n, u32 k) {
-    checkAsyncRead(warp, i, cta, offset, chunkBytes, "wgmma B");
+    checkAsyncRead(warp, i, cta, offset, chunkBytes, "wgmma B", agent, time);
     tile.chunks.push_back(offset);
     float elements[chunkBytes];
     readChunk<kind>(&cta.shared[offset], sign, elements);
@@ -128,6 +143,23 @@ std::vector<u8> copyChunks(const Cta &cta, const std::vector<u32> &chunks) {
   return bytes;
 }
 
+/// The race check of a tile that was gathered before. For another warp of the
+/// same product the writers are enough.
+void checkTileAgain(Warp &warp, const Instruction &i, WgmmaTileB &tile) {
+  Cta &cta = *warp.cta;
+  if (!cta.cluster->keepsClocks())
+    return;
+  u32 agent = wgmmaAgent(warp), time = nextProduct(warp);
+  if (tile.agent == agent && tile.time == time && seesAll(warp, tile.writers))
+    return;
+  for (u32 offset : tile.chunks)
+    checkRace(
+        warp, i, cta,
+        {offset, chunkBytes, /*isWrite=*/false, /*isAsync=*/true, agent, time});
+  tile.agent = agent;
+  tile.time = time;
+}
+
 } // namespace
 
 std::shared_ptr<WgmmaTileB> attn::sim::gatherTileB(Warp &warp,
@@ -137,12 +169,12 @@ std::shared_ptr<WgmmaTileB> attn::sim::gatherTileB(Warp &warp,
   u64 descriptor = uniformDescriptor(warp, i, i.b);
   u32 key = wgmma.n | u32(wgmma.kindB) << 10 | u32(wgmma.transposeB) << 14 |
             u32(wgmma.negateB) << 15;
-  // The race check must see every warp's read.
-  if (!cta.cluster->raceWarps)
-    for (const std::shared_ptr<WgmmaTileB> &tile : cta.wgmma.cache)
-      if (tile->descriptor == descriptor && tile->key == key &&
-          tile->epoch == cta.epoch)
-        return tile;
+  for (const std::shared_ptr<WgmmaTileB> &tile : cta.wgmma.cache)
+    if (tile->descriptor == descriptor && tile->key == key &&
+        tile->epoch == cta.epoch) {
+      checkTileAgain(warp, i, *tile);
+      return tile;
+    }
   auto tile = std::make_shared<WgmmaTileB>();
   tile->descriptor = descriptor;
   tile->key = key;
@@ -153,6 +185,11 @@ std::shared_ptr<WgmmaTileB> attn::sim::gatherTileB(Warp &warp,
   });
   tile->bytes = copyChunks(cta, tile->chunks);
   tile->epoch = cta.epoch;
+  tile->agent = wgmmaAgent(warp);
+  tile->time = nextProduct(warp);
+  if (cta.cluster->keepsClocks())
+    for (u32 offset : tile->chunks)
+      addWriters(cta, offset, chunkBytes, tile->writers);
   if (cta.wgmma.cache.size() < cacheSize)
     cta.wgmma.cache.push_back(tile);
   else
@@ -178,8 +215,9 @@ void gatherSharedA(Warp &warp, const Instruction &i, const WgmmaPayload &wgmma,
   constexpr u32 perChunk = chunkBytes / elementBytes(kind);
   Cta &cta = *warp.cta;
   float sign = wgmma.negateA ? -1.f : 1.f;
+  u32 agent = wgmmaAgent(warp), time = nextProduct(warp);
   auto visit = [&](u32 offset, u32 row, u32 k) {
-    checkAsyncRead(warp, i, cta, offset, chunkBytes, "wgmma A");
+    checkAsyncRead(warp, i, cta, offset, chunkBytes, "wgmma A", agent, time);
     op.chunksA.push_back(offset);
     float elements[chunkBytes];
     readChunk<kind>(&cta.shared[offset], sign, elements);

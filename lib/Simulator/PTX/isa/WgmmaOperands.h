@@ -52,6 +52,10 @@ private:
 u64 uniformDescriptor(Warp &warp, const Instruction &instruction,
                       const Operand &operand);
 
+/// The agent that stands for the products of the warp's warpgroup; its time is
+/// their number.
+u32 wgmmaAgent(Warp &warp);
+
 /// Gathers B, or finds it among the CTA's recent ones.
 std::shared_ptr<WgmmaTileB> gatherTileB(Warp &warp,
                                         const Instruction &instruction,
