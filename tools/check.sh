@@ -74,6 +74,8 @@ if [ -n "$long" ]; then
   check "fuzz, long" python3 test/Fuzz/fuzz.py --attn-opt "$build/bin/attn-opt" --seconds 1200 --seed "$seed"
   check "schedules of any numbers" env PATH="$build/bin:$PATH" python3 \
     test/Fuzz/schedules.py --cases 20000 --seed "$seed"
+  check "weakened synchronisation" env PATH="$build/bin:$PATH" python3 \
+    test/Simulator/Inputs/sync-mutants.py
   check "masks of large scores" env PATH="$build/bin:$PATH" python3 \
     test/Integration/Simulator/large_masks.py --cases 300 --seed "$seed"
   if ptxas=$(command -v ptxas || ls /usr/local/cuda/bin/ptxas 2>/dev/null); then

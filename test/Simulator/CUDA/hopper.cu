@@ -166,6 +166,7 @@ __global__ void ktma(const __grid_constant__ CUtensorMap m, unsigned char *O,
   __shared__ uint64_t b;
   if (threadIdx.x == 0) {
     mb_init(&b, 1);
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     mb_expect(&b, bytes);
     tload<R>(sm, &m, &b, c.c);
   }
@@ -214,7 +215,8 @@ __global__ void __cluster_dims__(4, 1, 1)
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     mb_expect(&b, 4 * 256);
   }
-  mine = 0;
+  if (t == 0)
+    mine = 0;
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait."
                "acquire.aligned;" ::
                    : "memory");
@@ -322,8 +324,10 @@ kwg(const __grid_constant__ CUtensorMap ma,
   float d[64];
   for (int i = 0; i < 64; i++)
     d[i] = 0;
-  if (threadIdx.x == 0)
+  if (threadIdx.x == 0) {
     mb_init(&b, 1);
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
   __syncthreads();
   for (int k0 = 0, ph = 0; k0 < K; k0 += 64, ph ^= 1) {
     if (threadIdx.x == 0) {

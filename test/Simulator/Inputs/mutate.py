@@ -6,7 +6,7 @@
 EDITS.json is a list of {"name", "find", "replace", "which", "expect"}:
 
 find      a regular expression over the PTX text; REG stands for a register
-replace   what a match becomes (groups as in re.sub)
+replace   what a match becomes (groups as in re.sub); <8-1> is computed
 which     the match to edit, counted from the end if negative; "each" makes a
           mutant of every match, "all" (the default) edits them all in one
 expect    a regular expression that the verdict must match (optional)
@@ -52,6 +52,7 @@ class Simulator:
     def __init__(self, arguments, folder):
         self.arguments = arguments
         self.folder = folder
+        self.checks = ["--check"]
         manifest = json.load(open(arguments.manifest))
         self.manifest = self.write_manifest(manifest)
         self.outputs = [
@@ -80,7 +81,7 @@ class Simulator:
         path = os.path.join(self.folder, "mutant.ptx")
         with open(path, "w") as out:
             out.write(text)
-        command = [self.arguments.attn_sim, path, "--manifest", self.manifest, "--check"]
+        command = [self.arguments.attn_sim, path, "--manifest", self.manifest, *self.checks]
         command += ["--max-instructions", str(self.arguments.max_instructions)]
         command += ["--seed", str(seed), "--slice", str(20 + 13 * seed)]
         command += flags
@@ -97,11 +98,16 @@ class Simulator:
         return 0, message, [open(name, "rb").read() for name in self.outputs]
 
 
+def add_constants(match):
+    return str(int(match[1]) + int(match[2]))
+
+
 def edit_matches(edit, text, matches):
     """The text with these matches edited, which must change it."""
     mutant, end = "", 0
     for match in matches:
-        mutant += text[end : match.start()] + match.expand(edit["replace"])
+        replacement = re.sub(r"<(\d+)([+-]\d+)>", add_constants, match.expand(edit["replace"]))
+        mutant += text[end : match.start()] + replacement
         end = match.end()
     mutant += text[end:]
     if mutant == text:

@@ -40,7 +40,7 @@ cp.async.wait_group 0; bar.sync 0;
 ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r12,%r13,%r14,%r15}, [%r11];
 mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f3,%f4,%f5,%f6}, {%r12,%r13,%r14,%r15}, {%r12,%r13}, {%f3,%f4,%f5,%f6};
 mov.u32 %r20, bar; setp.eq.u32 %p5, %r0, 0;
-@%p5 mbarrier.init.shared::cta.b64 [%r20], 1;
+@%p5 mbarrier.init.shared::cta.b64 [%r20], 1; fence.mbarrier_init.release.cluster;
 @%p5 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r20], 64;
 @%p5 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r10], [%rd0], 64, [%r20];
 W: mbarrier.try_wait.parity.shared::cta.b64 %p6, [%r20], 0; @!%p6 bra W;
