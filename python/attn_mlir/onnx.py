@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from .errors import AttnError
-from .mask.tracing import INDEX, Mask, Placeholder, Score, Value, key_length, minimum, query_length, tanh
+from .mask.symbols import INDEX, Placeholder, Value, key_length, minimum, query_length, tanh
+from .mask.tracing import Mask, Score
 from .problem import float_text
 
 INPUTS = ("Q", "K", "V", "attn_mask", "past_key", "past_value", "nonpad_kv_seqlen")

@@ -13,7 +13,7 @@ from torch import fx
 from ..errors import AttnError
 from ..mask import Mask
 from ..mask import causal as causal_mask
-from ..mask.tracing import Placeholder
+from ..mask.symbols import Placeholder
 from ..problem import AttentionProblem, bias_shape
 from .ops import scaled_dot_product_attention
 

@@ -10,7 +10,7 @@ import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
 from .. import mask
-from ..mask.tracing import Value, arithmetic, compare, fail, floor_divide, logic, modulo
+from ..mask.symbols import Value, arithmetic, compare, fail, floor_divide, logic, modulo
 
 
 def clamp(x: Any, min: Any = None, max: Any = None) -> Value:
