@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
 import threading
 import traceback
-from typing import Any, Callable, Iterator, NoReturn, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Mapping, NoReturn, Optional, Sequence, Union
 
-from ..arrays import view_of
+from ..arrays import type_of
 from ..errors import AttnError
 from ..problem import float_text
 
@@ -22,14 +23,22 @@ class TraceError(AttnError):
     """A predicate that cannot be traced; the message begins with the file and line of the predicate's own code."""
 
 
-def fail(what: str) -> NoReturn:
-    """Raises with the place in the user's code that led here."""
+class MissingMethod(TraceError, AttributeError):
+    """A method that symbols do not have; `hasattr` is false of it."""
+
+
+def with_place(what: str) -> str:
+    """The place in the user's code that led here, and `what`."""
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for frame in reversed(traceback.extract_stack()):
         if not os.path.abspath(frame.filename).startswith(here + os.sep):
-            what = f"{frame.filename}:{frame.lineno}: {what}\n    {frame.line}"
-            break
-    error = TraceError(what)
+            return f"{frame.filename}:{frame.lineno}: {what}\n    {frame.line}"
+    return what
+
+
+def fail(what: str) -> NoReturn:
+    """Raises a TraceError with the place in the user's code."""
+    error = TraceError(with_place(what))
     tracer = getattr(Tracer.current, "tracer", None)
     if tracer:
         tracer.failure = error
@@ -48,6 +57,8 @@ class Tracer:
         #: The last failure: what calls back into a symbol, as NumPy does, may raise another error in its place.
         self.failure: Optional[TraceError] = None
         self.indent = indent
+        #: What symbols have beside Python's operators, by name: the methods that arrays of a library have.
+        self.methods: Mapping[str, Callable[..., Any]] = {}
 
     @classmethod
     def get(cls) -> "Tracer":
@@ -196,6 +207,14 @@ class Value:
 
     def __iter__(self):
         fail("expected no loop over a traced value")
+
+    def __getattr__(self, name: str):
+        methods = getattr(getattr(Tracer.current, "tracer", None), "methods", {})
+        if name in methods:
+            return functools.partial(methods[name], self)
+        if name.startswith("_") or not methods:
+            raise AttributeError(name)
+        raise MissingMethod(with_place(f"{name} of a traced value: expected one of {', '.join(sorted(methods))}"))
 
     @classmethod
     def __torch_function__(cls, function: Any, types: Any, args: tuple = (), kwargs: Optional[dict[str, Any]] = None):
@@ -375,11 +394,15 @@ class Tensor:
 
     def __init__(self, array: Any, ones: int = 0):
         """Of the first `ones` dimensions those of size 1 are part of the tensor's type."""
-        view = view_of(array, "tensor")
-        if view.dtype not in ("i1", "i8", "i32", "i64", "f16", "bf16", "f32"):
-            raise TraceError(f"expected a tensor of i1, i8, i32, i64, f16, bf16 or f32, got {view.dtype}")
-        self.array, self.dtype, self.rank = array, view.dtype, len(view.shape)
-        self.dims = tuple("1" if d < ones and size == 1 else "?" for d, size in enumerate(view.shape))
+        self.array = array
+        self.dtype, shape = type_of(array, "tensor")
+        if self.dtype not in ("i1", "i8", "i32", "i64", "f16", "bf16", "f32"):
+            raise TraceError(f"expected a tensor of i1, i8, i32, i64, f16, bf16 or f32, got {self.dtype}")
+        self.dims = tuple("1" if d < ones and size == 1 else "?" for d, size in enumerate(shape))
+
+    @property
+    def rank(self) -> int:
+        return len(self.dims)
 
     @property
     def type(self) -> str:
@@ -397,7 +420,8 @@ class Tensor:
         if self.dtype in ("f16", "bf16"):
             return tracer.op("arith.extf", [value], f" : {self.dtype} to f32", FLOAT)
         if self.dtype == "i8":
-            return tracer.op("arith.extsi", [value], " : i8 to i32", INT)
+            is_unsigned = str(getattr(self.array, "dtype", "")).endswith("uint8")
+            return tracer.op(f"arith.ext{'u' if is_unsigned else 's'}i", [value], " : i8 to i32", INT, is_unsigned)
         if self.dtype == "i64":
             return tracer.op("arith.index_cast", [value], " : i64 to index", INDEX)
         return value
@@ -407,7 +431,7 @@ class Placeholder(Tensor):
     """A tensor known by its name in a module and its type, where there is no array yet."""
 
     def __init__(self, name: str, dtype: str, rank: int):
-        self.array, self.dtype, self.rank, self.dims = name, dtype, rank, ("?",) * rank
+        self.array, self.dtype, self.dims = name, dtype, ("?",) * rank
 
 
 def tensor(array: Any) -> Tensor:

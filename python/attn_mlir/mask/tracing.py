@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Callable, Sequence, Union
+import json
+from typing import Any, Callable, Optional, Sequence, Union
 
+from ..arrays import type_of
 from ..errors import BindingError
 from ..problem import Capture, Region
 from .symbols import BOOL, FLOAT, INDEX, INT, Tensor, TraceError, Tracer, Value, as_float, lift, type_name
@@ -17,6 +19,13 @@ def place_of(function: Callable[..., Any]) -> str:
     return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(function)
 
 
+class Recorded(Tensor):
+    """A tensor in place of another of its type."""
+
+    def __init__(self, array: Any, dims: tuple[str, ...]):
+        self.array, self.dims, self.dtype = array, dims, type_of(array, "tensor")[0]
+
+
 class Traced:
     """What Mask and Score share: the function, its name for messages, and the region it traces to."""
 
@@ -24,9 +33,22 @@ class Traced:
     arguments: Sequence[tuple[str, str]] = ()
     result = ""
 
-    def __init__(self, function: Callable[..., Any], named: str = ""):
+    def __init__(self, function: Optional[Callable[..., Any]], named: str = ""):
         self.function, self.named = function, named
         self.text, self.tensors = (named, []) if named else self.trace()
+
+    @classmethod
+    def from_record(cls, record: str, arrays: Sequence[Any]) -> "Traced":
+        """What gave `record`, reading other arrays of the same types. It has no function."""
+        text, dims = json.loads(record)
+        result = cls(None, text)
+        result.tensors = [Recorded(array, tuple(d)) for array, d in zip(arrays, dims)]
+        return result
+
+    @property
+    def record(self) -> str:
+        """The region and the dimensions of what it reads, as text."""
+        return json.dumps([self.text, [t.dims for t in self.tensors]])
 
     def trace(self) -> tuple[str, list[Tensor]]:
         tracer = Tracer()
