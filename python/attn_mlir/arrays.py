@@ -165,10 +165,11 @@ def view_of(array: Any, name: str = "array") -> ArrayView:
 def type_of(array: Any, name: str = "array") -> tuple[str, tuple[int, ...]]:
     """Element type and shape, of tensors of torch that have no memory too, as torch.compile traces them."""
     torch = sys.modules.get("torch")
-    if torch is None or not isinstance(array, getattr(torch, "Tensor", ())):
-        view = view_of(array, name)
-        return view.dtype, view.shape
-    return dtype_of_torch(array, name), tuple(array.shape)
+    is_tensor = torch is not None and isinstance(array, getattr(torch, "Tensor", ()))
+    if is_tensor:
+        return dtype_of_torch(array, name), tuple(array.shape)
+    view = view_of(array, name)
+    return view.dtype, view.shape
 
 
 def interface_of(array: Any, attribute: str) -> Optional[dict]:

@@ -218,7 +218,7 @@ class Call:
         sink_dtype = sink.dtype if sink else None
         check_scale(scale)
         key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, self.options, fields, target, flags, cache)
-        is_traced = all(part is None or (isinstance(part, Traced) and part.function) for part in (mask_mod, score_mod))
+        is_traced = all(part is None or (isinstance(part, Traced) and not part.is_recorded) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
         if known is not None:
             return known

@@ -147,9 +147,8 @@ def dot_product_attention(
     if implementation not in (None, "xla", "cudnn"):
         raise BindingError(f"expected implementation to be None, 'xla' or 'cudnn', got {implementation!r}")
     has_batch = getattr(query, "ndim", 4) > 3
-    query, key, value, bias, mask = (
-        t[None] if t is not None and getattr(t, "ndim", 4) == 3 else t for t in (query, key, value, bias, mask)
-    )
+    query, key, value = (with_batch(t) for t in (query, key, value))
+    bias, mask = (None if t is None else with_batch(t) for t in (bias, mask))
     lengths = {"query_seq_lengths": query_seq_lengths, "key_value_seq_lengths": key_value_seq_lengths}
     window = (local_window_size,) * 2 if isinstance(local_window_size, int) else local_window_size
     options, causal = Options(scale, None, allow_tf32, deterministic, heads_inside=True), "top_left" if is_causal else False
@@ -158,6 +157,10 @@ def dot_product_attention(
     residual = jax.lax.stop_gradient(jnp.swapaxes(lse, 1, 2).astype(key.dtype))
     output, residual = (output, residual) if has_batch else (output[0], residual[0])
     return (output, residual) if return_residual else output
+
+
+def with_batch(array: Array) -> Array:
+    return array[None] if getattr(array, "ndim", 4) == 3 else array
 
 
 def within(lengths: dict[str, Optional[Array]], batch: int) -> Callable[..., Any]:

@@ -5,18 +5,22 @@ from __future__ import annotations
 
 import inspect
 import json
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, NoReturn, Sequence, Union
 
 from ..arrays import type_of
 from ..errors import BindingError
 from ..problem import Capture, Region
-from .symbols import BOOL, FLOAT, INDEX, INT, Tensor, TraceError, Tracer, Value, as_float, lift, type_name
+from .symbols import BOOL, FLOAT, INDEX, INT, Tensor, TraceError, Tracer, Value, as_float, fail, lift, type_name
 
 
 def place_of(function: Callable[..., Any]) -> str:
     """File and line of a function's definition."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(function)
+
+
+def without_function(*_: Any) -> NoReturn:
+    fail("expected a traced function, got the record of one, which cannot be traced again")
 
 
 class Recorded(Tensor):
@@ -33,15 +37,19 @@ class Traced:
     arguments: Sequence[tuple[str, str]] = ()
     result = ""
 
-    def __init__(self, function: Optional[Callable[..., Any]], named: str = ""):
+    #: Made of a record: `function` is not the one that was traced, and cannot be called.
+    is_recorded = False
+
+    def __init__(self, function: Callable[..., Any], named: str = ""):
         self.function, self.named = function, named
         self.text, self.tensors = (named, []) if named else self.trace()
 
     @classmethod
     def from_record(cls, record: str, arrays: Sequence[Any]) -> "Traced":
-        """What gave `record`, reading other arrays of the same types. It has no function."""
+        """What gave `record`, reading other arrays of the same types."""
         text, dims = json.loads(record)
-        result = cls(None, text)
+        result = cls(without_function, text)
+        result.is_recorded = True
         result.tensors = [Recorded(array, tuple(d)) for array, d in zip(arrays, dims)]
         return result
 

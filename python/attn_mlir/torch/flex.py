@@ -190,8 +190,9 @@ def flex_attention_backward_op(
     capture_gradients: bool,
 ) -> list[Tensor]:
     """d_query, d_key, d_value and, if asked for, the gradients of those `score_reads` that have one, in their order."""
+    q, k, v, o = (readable(t) for t in (query, key, value, output))
     results = functional.attention_backward(
-        *map(readable, (query, key, value, output)), lse.contiguous(), readable(d_output),
+        q, k, v, o, lse.contiguous(), readable(d_output),
         d_lse=d_lse.to(lse.dtype).contiguous() if d_lse is not None else None, capture_gradients=capture_gradients,
         deterministic=torch.are_deterministic_algorithms_enabled(),
         **options_of(query, score, score_reads, mask, mask_reads, scale),
