@@ -320,7 +320,14 @@ def power(a: Operand, exponent: int) -> Value:
     return lift(result, INDEX)
 
 
+def are_conditions(*operands: Operand) -> bool:
+    return all(isinstance(v, bool) or (isinstance(v, Value) and v.type == BOOL) for v in operands)
+
+
 def compare(kind: str, a: Operand, b: Operand) -> Value:
+    if kind in ("eq", "ne") and are_conditions(a, b):
+        differ = logic("xori", a, b)
+        return differ if kind == "ne" else ~differ
     x, y = promote(a, b)
     if x.type == FLOAT:
         predicate = {"ne": "une"}.get(kind, "o" + kind)
@@ -340,8 +347,7 @@ def where(condition: Operand, a: Operand, b: Operand) -> Value:
     """a where the condition holds, else b."""
     if not isinstance(condition, Value) or condition.type != BOOL:
         fail("expected a traced condition as the first argument of where")
-    both_conditions = all(isinstance(v, bool) or (isinstance(v, Value) and v.type == BOOL) for v in (a, b))
-    x, y = (lift(a, BOOL), lift(b, BOOL)) if both_conditions else promote(a, b)
+    x, y = (lift(a, BOOL), lift(b, BOOL)) if are_conditions(a, b) else promote(a, b)
     return Tracer.get().op("arith.select", [condition, x, y], f" : {x.type}", x.type, x.nonnegative and y.nonnegative)
 
 
