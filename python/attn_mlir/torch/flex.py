@@ -127,15 +127,19 @@ def called_attention(
 
 def regions_of(
     query: Tensor, score_mod: fx.GraphModule, block_mask: tuple, score_reads: tuple, mask_reads: tuple
-) -> tuple[Score, Mask]:
-    """Of a graph's call. The block mask is the tuple that torch makes of one: lengths, four lists of blocks of keys, eight
-    that the backward of torch has, the sizes of blocks, and mask_mod."""
+) -> tuple[Optional[Score], Optional[Mask]]:
+    """Of a graph's call; None for one that changes nothing. The block mask is the tuple that torch makes of one: lengths, four
+    lists of blocks of keys, eight that the backward of torch has, the sizes of blocks, and mask_mod."""
     score = Score(traced_subgraph(score_mod, score_reads, query.device))
     *lists, rows, keys, mask_mod = block_mask
     mask = Mask(traced_subgraph(mask_mod, mask_reads, query.device))
     if max(rows, keys) < ONE_BLOCK:
-        mask = blocks_of(*lists[2:6], block=(int(rows), int(keys)), mask_mod=mask)
-    return score, mask
+        mask = blocks_of(*lists[2:6], block=(int(rows), int(keys)), mask_mod=None if mask.text == ALL_SEEN.text else mask)
+    return None if score.text == UNCHANGED.text else score, None if mask.text == ALL_SEEN.text else mask
+
+
+#: What torch's graphs have where the user gives no function.
+UNCHANGED, ALL_SEEN = Score(lambda s, *_: s), Mask(lambda *_: True)
 
 
 def options_of(

@@ -114,12 +114,13 @@ def flex_call_of(node: fx.Node) -> AttentionCall:
 
     query, key, value, score_mod, block_mask, scale, options, *reads = fx.node.map_arg(node.args, example)
     check_query(node, query)
-    regions = regions_of(query, score_mod, block_mask, *reads)
+    parts = regions_of(query, score_mod, block_mask, *reads)
+    score, mask = (part.region if part else None for part in parts)
     problem = AttentionProblem(
-        DTYPES[query.dtype], int(query.shape[-1]), int(value.shape[-1]), regions[1].region, regions[0].region,
+        DTYPES[query.dtype], int(query.shape[-1]), int(value.shape[-1]), mask, score,
         scale=float(scale), lse=bool(options.get("OUTPUT_LOGSUMEXP")),
     )  # fmt: skip
-    read = [array for region in regions for array in region.arrays]
+    read = [array for part in parts if part for array in part.arrays]
     return AttentionCall(node.name, problem, tuple(known[id(array)] for array in (query, key, value, *read)))
 
 
