@@ -136,13 +136,17 @@ def mask_fields(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> d
 
 
 def replace_attention(graph: fx.GraphModule) -> int:
-    """Makes the graph's scaled_dot_product_attention and flex_attention calls ours, in place; returns how many there were."""
-    nodes = calls_of(graph.graph)
-    for node in nodes:
-        node.target = REPLACEMENTS[node.target]
-    if nodes:
-        graph.recompile()
-    return len(nodes)
+    """Makes the graph's scaled_dot_product_attention and flex_attention calls ours, in place, those of checkpointed parts
+    too; returns how many there were."""
+    count = 0
+    for part in graph.modules():
+        nodes = calls_of(part.graph) if isinstance(part, fx.GraphModule) else []
+        for node in nodes:
+            node.target = REPLACEMENTS[node.target]
+        if nodes:
+            part.recompile()
+        count += len(nodes)
+    return count
 
 
 def backend(graph: fx.GraphModule, inputs: list[Any], inner: str = "inductor", **options: Any) -> Callable[..., Any]:

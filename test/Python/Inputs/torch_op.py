@@ -7,6 +7,7 @@ import unittest
 from unittest import mock
 
 import torch
+import torch.utils.checkpoint
 
 import attn_mlir
 import attn_mlir.torch as ours
@@ -278,6 +279,24 @@ class Tracing(unittest.TestCase):
             expected = reference(q, self.k, self.v) * 2
             self.assertLess((compiled(q, self.k, self.v) - expected).abs().max().item(), 8e-3)
         self.assertEqual(len(calls), 2)
+
+
+    def test_backend_and_checkpoints(self):
+        """Attention in a part that the backward computes again."""
+
+        def model(q):
+            return torch.utils.checkpoint.checkpoint(lambda x: reference(x * 2, self.k, self.v), q, use_reentrant=False)
+
+        counts, replace = [], ours.graphs.replace_attention
+        with mock.patch.object(ours.graphs, "replace_attention", lambda graph: counts.append(replace(graph))):
+            compiled = torch.compile(model, backend=functools.partial(ours.backend, inner="aot_eager"), fullgraph=True)
+            grads = []
+            for f in (compiled, model):
+                q = self.q.clone().requires_grad_()
+                f(q).float().sin().sum().backward()
+                grads.append(q.grad)
+        self.assertEqual(counts, [1])
+        self.assertLess((grads[0] - grads[1]).abs().max().item(), 2e-2)
 
 
 class Model(torch.nn.Module):
