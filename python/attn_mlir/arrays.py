@@ -162,6 +162,16 @@ def view_of(array: Any, name: str = "array") -> ArrayView:
     )
 
 
+def type_of(array: Any, name: str = "array") -> tuple[str, tuple[int, ...]]:
+    """Element type and shape, of tensors of torch that have no memory too, as torch.compile traces them."""
+    torch = sys.modules.get("torch")
+    is_tensor = torch is not None and isinstance(array, getattr(torch, "Tensor", ()))
+    if is_tensor:
+        return dtype_of_torch(array, name), tuple(array.shape)
+    view = view_of(array, name)
+    return view.dtype, view.shape
+
+
 def interface_of(array: Any, attribute: str) -> Optional[dict]:
     """None where there is none, or where the array says so by raising."""
     try:
@@ -192,9 +202,7 @@ def view_of_interface(array: Any, interface: dict, device: str, name: str) -> Ar
 
 def view_of_torch(tensor: Any, torch: Any, name: str) -> ArrayView:
     """Without DLPack, whose capsules take longer than a launch; tensors that need gradients too."""
-    dtype = TORCH_DTYPES.get(str(tensor.dtype).rpartition(".")[2])
-    if dtype is None:
-        raise BindingError(f"{name}: expected dtype {', '.join(dict.fromkeys(TORCH_DTYPES.values()))}, got {tensor.dtype}")
+    dtype = dtype_of_torch(tensor, name)
     if tensor.layout is not torch.strided or tensor.is_nested:
         raise BindingError(f"{name}: expected a strided tensor, got {tensor.layout}")
     device = tensor.device
@@ -202,6 +210,13 @@ def view_of_torch(tensor: Any, torch: Any, name: str) -> ArrayView:
         raise BindingError(f"{name}: expected a tensor on the CPU or a CUDA device, got one on {device}")
     shape, strides = tuple(tensor.shape), tensor.stride()
     return ArrayView(dtype, shape, strides, tensor.data_ptr(), device.type, device.index or 0, tensor)
+
+
+def dtype_of_torch(tensor: Any, name: str) -> str:
+    dtype = TORCH_DTYPES.get(str(tensor.dtype).rpartition(".")[2])
+    if dtype is None:
+        raise BindingError(f"{name}: expected dtype {', '.join(dict.fromkeys(TORCH_DTYPES.values()))}, got {tensor.dtype}")
+    return dtype
 
 
 def view_of_dlpack(array: Any, name: str) -> ArrayView:

@@ -11,7 +11,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 from .arrays import ArrayView, scalar_like, view_of
 from .cache import Cache
-from .errors import BindingError
+from .errors import BindingError, DeviceError
 from .kernel import Kernel, compile, cuda_device
 from . import mask as masks
 from .mask import Mask, Score, trace_mask, trace_score
@@ -71,7 +71,7 @@ def attention(
       return_lse: also the logarithm of each row's sum of exponentials, [B, Hq, M] f32; -inf (the sink) in rows without keys.
       out: an array for the output, or (output, lse).
       target: what to compile for; by default the GPU that the arrays are on, and the CPU for arrays in host memory.
-      device: as for a kernel's call: "sim" runs a GPU's kernel in the simulator.
+      device: as for a kernel's call: "cuda" runs arrays in host memory on the GPU, "sim" a GPU's kernel in the simulator.
       allow_tf32: f32 on a GPU, where the factors of products are rounded to 10 bits of fraction; without it an error.
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library. Rows without keys are 0. Results
@@ -218,7 +218,7 @@ class Call:
         sink_dtype = sink.dtype if sink else None
         check_scale(scale)
         key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, self.options, fields, target, flags, cache)
-        is_traced = all(part is None or isinstance(part, Traced) for part in (mask_mod, score_mod))
+        is_traced = all(part is None or (isinstance(part, Traced) and not part.is_recorded) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
         if known is not None:
             return known
@@ -344,7 +344,9 @@ def make_score(soft_cap: Optional[float], score_mod) -> Optional[Score]:
 
 
 def default_target(query: ArrayView, device: Optional[str]) -> str:
-    if query.device == "cuda":
+    if device not in (None, "cpu", "cuda", "sim"):
+        raise DeviceError(f"expected device cpu, cuda or sim, got {device!r}")
+    if query.device == "cuda" or device == "cuda":
         return target_of_gpu(query.device_id)
     return "sm_90a" if device == "sim" else "cpu"
 

@@ -24,7 +24,7 @@ from .runtime.cuda import Context
 from .runtime.devices import CudaDevice, CudaProgram, Program, SimulatorDevice
 from .runtime.host_array import HostArray, read_npy, write_npy
 from .runtime.manifest import Manifest
-from .tools import find_tool, run_tool
+from .tools import find_tool, run_tool, with_python_names
 
 #: Layouts of arrays that a kernel keeps checked, and launches that each of them keeps packed, by addresses.
 MAX_LAYOUTS, MAX_PREPARED = 256, 64
@@ -122,7 +122,7 @@ def run_compiler(text: str, name: str, target: str, options: Sequence[str]) -> d
         base = Path(folder) / "kernel"
         command = ["-", f"--target={target}", "--emit=ptx,manifest,report", "-o", base, *options]
         result = run_tool("attn-opt", command, text=text)
-        diagnostics = result.stderr.replace("<stdin>", name).strip()
+        diagnostics = with_python_names(result.stderr.replace("<stdin>", name).strip())
         if result.returncode != 0:
             first = server.first_error(diagnostics)
             raise CompileError(first or f"attn-opt ended with status {result.returncode}", diagnostics)

@@ -19,7 +19,7 @@ from typing import Optional, Sequence
 
 from .errors import BindingError, CompileError
 from .runtime.host_array import HostArray, read_npy, write_npy
-from .tools import find_tool
+from .tools import find_tool, with_python_names
 
 #: Processes that are kept; the one not used for longest ends when there are more.
 MAX_SERVERS = 8
@@ -52,7 +52,7 @@ class Server:
         )  # fmt: skip
         weakref.finalize(self, stop, self.process, self.folder, os.getpid())
         answer, self.diagnostics = self.read_answer()
-        self.diagnostics = self.diagnostics.replace(str(module), "<text>")
+        self.diagnostics = with_python_names(self.diagnostics.replace(str(module), "<text>"))
         if answer != "ready":
             raise CompileError(first_error(self.diagnostics) or "attn-run ended without a message", self.diagnostics)
 

@@ -4,12 +4,26 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
 from .errors import AttnError
+
+
+#: Arguments of `compile` that are options of the programs, as these spell them.
+OPTIONS = (
+    "target", "schedule", "strict", "allow-tf32", "deterministic", "device-asserts", "assume-visible-rows", "mask-threshold",
+)  # fmt: skip
+
+
+def with_python_names(diagnostics: str) -> str:
+    """A program's diagnostics with the names that the options have in Python, without the program's own."""
+    named = re.compile(rf"(?:--|\b(option ))({'|'.join(OPTIONS)})\b")
+    spelled = named.sub(lambda match: (match[1] or "") + match[2].replace("-", "_"), diagnostics)
+    return re.sub(r"^attn-\w+: ", "", spelled, flags=re.MULTILINE)
 
 
 def find_tool(name: str) -> str:

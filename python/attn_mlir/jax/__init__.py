@@ -3,13 +3,16 @@
 
     from attn_mlir.jax import attention, lower
     output = jax.jit(attention)(query, key, value)                      # [B, Hq, M, Dv]
+    output = attention(query, key, value, mask_mod=lambda b, h, i, j: j <= i, score_mod=lambda s, b, h, i, j: s + slopes[h] * (j - i))
+
+`dot_product_attention` takes the arguments of jax.nn's, of arrays [B, rows, heads, head dim].
 
     module = lower(function, *arguments)                                # its jaxpr as linalg
     print(module.attentions())                                          # what the compiler recognises in it
     kernel = attn_mlir.compile(module.mlir, target="sm_90a")
 """
 
-from .attention import attention
+from .attention import attention, dot_product_attention
 from .lowering import Lowered, lower
 
-__all__ = ["Lowered", "attention", "lower"]
+__all__ = ["Lowered", "attention", "dot_product_attention", "lower"]

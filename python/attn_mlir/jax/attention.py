@@ -5,38 +5,38 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Callable, Optional, Sequence, Union
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
 from .. import functional
 from ..arrays import ArrayView, StreamArray
 from ..errors import BindingError
-from ..mask import Mask, tensor
+from ..mask import Mask, Score
+from ..mask.symbols import logic
+from ..mask.tracing import Traced
 from ..problem import bias_shape
 from ..runtime.binding import row_major_strides
 from . import ffi
 from .lowering import DTYPES
+from .tracing import ArrayOfJax, trace_function
 
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What is no array: known while tracing."""
+    """What is no array: known while tracing. `score` and `mask` are records of the score change and of all conditions."""
 
-    causal: Union[bool, str] = False
-    window: Optional[tuple[int, int]] = None
-    soft_cap: Optional[float] = None
     scale: Optional[float] = None
     target: Optional[str] = None
     allow_tf32: bool = False
     deterministic: bool = False
-
-
-def mask_of(mask: StreamArray) -> Mask:
-    seen, sizes = tensor(mask), mask.shape
-    return Mask(lambda *at: seen[tuple(0 if size == 1 else p for size, p in zip(sizes, at))])
+    score: str = ""
+    mask: str = ""
+    #: Query, key, value, the output and their gradients are [B, rows, heads, head dim].
+    heads_inside: bool = False
 
 
 def attention(
@@ -50,35 +50,131 @@ def attention(
     window: Union[int, tuple[int, int], None] = None,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
+    mask_mod: Optional[Callable[..., Any]] = None,
+    score_mod: Optional[Callable[..., Any]] = None,
     return_lse: bool = False,
     target: Optional[str] = None,
     allow_tf32: bool = False,
     deterministic: bool = False,
 ) -> Any:
-    """attn_mlir.attention on JAX arrays, with gradients of query, key, value and bias, by output and LSE.
+    """attn_mlir.attention on JAX arrays, with gradients of query, key, value, bias and what score_mod reads, by output and LSE.
 
     query [B, Hq, M, D], key [B, Hkv, N, D], value [B, Hkv, N, Dv]; `bias` is added to the scores, `mask` (bool) says which
-    keys are seen: both have rank 4 and broadcast to [B, Hq, M, N]. The other options are those of attn_mlir.attention and
-    attention_backward, known while tracing. Returns output [B, Hq, M, Dv], or (output, lse). Works under jit, grad and vmap.
+    keys are seen: both have rank 4 and broadcast to [B, Hq, M, N]. mask_mod(b, h, i, j) and score_mod(score, b, h, i, j) are
+    functions of jax.numpy on numbers: the batch, the query head, and the positions of query and key. They are traced, and may
+    read arrays at positions, as in slopes[h] or table[h, i - j + M - 1]; those of floats that score_mod reads have gradients.
+    Masks of attn_mlir.mask do as well.
+    The other options are those of attn_mlir.attention and attention_backward, known while tracing. Returns output
+    [B, Hq, M, Dv], or (output, lse). Works under jit, grad and vmap; of forward-mode derivatives (jvp) JAX says that there are
+    none. Raises BindingError for arrays that do not fit, TraceError, with the line of the function, for what cannot be traced.
     """
+    options = Options(scale, target, allow_tf32, deterministic)
+    output, lse = attend(query, key, value, bias, mask, causal, window, mask_mod, soft_cap, score_mod, options)
+    return (output, lse) if return_lse else output
+
+
+def attend(
+    query, key, value, bias, mask, causal, window, mask_mod, soft_cap, score_mod, options: Options
+) -> tuple[Array, Array]:
+    """Output and LSE; `options` have no records yet."""
     arrays = {"query": query, "key": key, "value": value, "bias": bias}
-    functional.check_arrays({n: spec_of(a, n) for n, a in arrays.items() if n != "bias" or a is not None})
+    specs = {name: spec_of(array, name) for name, array in arrays.items() if name != "bias" or array is not None}
+    if options.heads_inside:
+        specs = {name: spec if name == "bias" else turned(spec) for name, spec in specs.items()}
+    functional.check_arrays(specs)
+    sizes = (*specs["query"].shape[:3], specs["key"].shape[2])
     if mask is not None:
         if spec_of(mask, "mask").dtype != "i1":
             raise BindingError(f"mask: expected dtype bool, got {mask.dtype}")
-        bias_shape(mask.shape, (*query.shape[:3], key.shape[2]), "mask")
-    functional.check_options(causal, window, soft_cap, scale)
-    options = Options(
-        causal if isinstance(causal, str) else bool(causal),
-        None if window is None else functional.sides_of(window),
-        None if soft_cap is None else float(soft_cap),
-        None if scale is None else float(scale),
-        target,
-        allow_tf32,
-        deterministic,
+        bias_shape(mask.shape, sizes, "mask")
+    functional.check_options(causal, window, soft_cap, options.scale)
+    conditions = [] if mask_mod is None else [traced(mask_mod, sizes)]
+    conditions += [] if mask is None else [reads_of(mask)]
+    mask_mod = None if not conditions else Mask(lambda *at: functools.reduce(conjunction, (c(*at) for c in conditions)))
+    parts = (
+        functional.make_score(soft_cap, None if score_mod is None else Score(traced(score_mod, sizes))),
+        functional.make_mask(causal, window, mask_mod),
     )
-    output, lse = differentiable(query, key, value, bias, mask, options)
-    return (output, lse) if return_lse else output
+    reads = [tuple(map(jnp.asarray, part.arrays)) if part else () for part in parts]
+    score, seen = (part.record if part else "" for part in parts)
+    scale = None if options.scale is None else float(options.scale)
+    options = dataclasses.replace(options, scale=scale, score=score, mask=seen)
+    return differentiable(query, key, value, bias, *reads, options)
+
+
+def traced(function: Callable[..., Any], sizes: Sequence[int]) -> Callable[..., Any]:
+    """A function of jax.numpy, or a mask of attn_mlir.mask, as one of symbols; `sizes` are B, Hq, M, N."""
+    if isinstance(function, Traced):
+        return function
+    ranges = [(0, max(size, 1) - 1) for size in sizes]
+    return lambda *symbols: trace_function(function, symbols, ranges)
+
+
+def reads_of(mask: Array) -> Callable[..., Any]:
+    array = ArrayOfJax(mask)
+    return lambda *at: array[tuple(0 if size == 1 else p for size, p in zip(mask.shape, at))]
+
+
+def conjunction(a: Any, b: Any) -> Any:
+    return logic("andi", a, b)
+
+
+def dot_product_attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    bias: Optional[Array] = None,
+    mask: Optional[Array] = None,
+    *,
+    scale: Optional[float] = None,
+    is_causal: bool = False,
+    query_seq_lengths: Optional[Array] = None,
+    key_value_seq_lengths: Optional[Array] = None,
+    local_window_size: Union[int, tuple[int, int], None] = None,
+    implementation: Optional[str] = None,
+    return_residual: bool = False,
+    allow_tf32: bool = False,
+    deterministic: bool = False,
+) -> Any:
+    """jax.nn.dot_product_attention: query [B, T, N, H], key and value [B, S, K, H], or without B; bias and mask broadcast to
+    [B, N, T, S].
+
+    query_seq_lengths and key_value_seq_lengths are i32 [B]; rows behind them are 0. local_window_size is (left, right), a number
+    both. is_causal and windows are aligned to the top left. `implementation` is one of JAX's names, and changes nothing. A row
+    that sees no key is 0, where JAX gives the mean of all values. With return_residual also the LSE [B, T, N], in key's type,
+    without a gradient. allow_tf32 and deterministic are as in `attention`.
+    """
+    if implementation not in (None, "xla", "cudnn"):
+        raise BindingError(f"expected implementation to be None, 'xla' or 'cudnn', got {implementation!r}")
+    has_batch = getattr(query, "ndim", 4) > 3
+    query, key, value = (with_batch(t) for t in (query, key, value))
+    bias, mask = (None if t is None else with_batch(t) for t in (bias, mask))
+    lengths = {"query_seq_lengths": query_seq_lengths, "key_value_seq_lengths": key_value_seq_lengths}
+    window = (local_window_size,) * 2 if isinstance(local_window_size, int) else local_window_size
+    options, causal = Options(scale, None, allow_tf32, deterministic, heads_inside=True), "top_left" if is_causal else False
+    sees = within(lengths, query.shape[0]) if any(x is not None for x in lengths.values()) else None
+    output, lse = attend(query, key, value, bias, mask, causal, window, sees, None, None, options)
+    residual = jax.lax.stop_gradient(jnp.swapaxes(lse, 1, 2).astype(key.dtype))
+    output, residual = (output, residual) if has_batch else (output[0], residual[0])
+    return (output, residual) if return_residual else output
+
+
+def with_batch(array: Array) -> Array:
+    return array[None] if getattr(array, "ndim", 4) == 3 else array
+
+
+def within(lengths: dict[str, Optional[Array]], batch: int) -> Callable[..., Any]:
+    """A mask_mod: query and key lie in the sequences' lengths."""
+    given = [None if x is None else jnp.asarray(x) for x in lengths.values()]
+    for name, x in zip(lengths, given):
+        if x is not None and (x.shape, x.dtype) != ((batch,), jnp.int32):
+            raise BindingError(f"{name}: expected int32 of shape ({batch},), got {x.dtype} of shape {x.shape}")
+
+    def sees(b, h, i, j):
+        inside = [position < length[b] for position, length in zip((i, j), given) if length is not None]
+        return functools.reduce(jnp.logical_and, inside)
+
+    return sees
 
 
 def spec_of(array: Any, name: str) -> ArrayView:
@@ -91,21 +187,50 @@ def spec_of(array: Any, name: str) -> ArrayView:
     return ArrayView(dtype, tuple(array.shape), row_major_strides(array.shape), 0, "cpu", 0, None)
 
 
-def named(arguments: Sequence[StreamArray], names: Sequence[str]) -> dict[str, Any]:
-    """The arguments by the names that the call has them by; `mask` as a mask_mod."""
-    arrays: dict[str, Any] = dict(zip(names, arguments))
-    mask = arrays.pop("mask", None)
-    return {**arrays, "mask_mod": mask_of(mask) if mask is not None else None}
+def turned(view: ArrayView) -> ArrayView:
+    """[B, rows, heads, head dim] as [B, heads, rows, head dim]."""
+    shape, strides = ((t[0], t[2], t[1], *t[3:]) if len(t) == 4 else t for t in (view.shape, view.strides))
+    return view._replace(shape=shape, strides=strides)
+
+
+def by_heads(arrays: Sequence[StreamArray], call: dict[str, Any]) -> list[StreamArray]:
+    """Query, key, value, the output and their gradients with the heads before the rows, without a copy."""
+    if not call["options"]["heads_inside"]:
+        return list(arrays)
+    return [dataclasses.replace(array, view=turned(array.view)) for array in arrays]
+
+
+def arguments_of(arguments: Sequence[StreamArray], call: dict[str, Any]) -> dict[str, Any]:
+    """Those of attn_mlir.attention and attention_backward, as what JAX gave for the names in `call`."""
+    names, options = call["names"], dict(call["options"])
+    turn = [name in TURNED for name in names]
+    arrays = {name: by_heads([a], call)[0] if t else a for name, a, t in zip(names, arguments, turn)}
+    reads = {kind: [a for name, a in arrays.items() if name.startswith(f"{kind}_")] for kind in ("score", "mask")}
+    score, mask = options.pop("score"), options.pop("mask")
+    del options["heads_inside"]
+    return {
+        **{name: array for name, array in arrays.items() if not name.startswith(("score_", "mask_"))},
+        "score_mod": Score.from_record(score, reads["score"]) if score else None,
+        "mask_mod": Mask.from_record(mask, reads["mask"]) if mask else None,
+        **options,
+    }
+
+
+#: What has the layout of query.
+TURNED = ("query", "key", "value", "output", "d_output")
 
 
 def run_forward(arguments: Sequence[StreamArray], results: Sequence[StreamArray], call: dict[str, Any]):
-    options = {name: value for name, value in call["options"].items() if name != "deterministic"}
-    functional.attention(**named(arguments, call["names"]), out=results, return_lse=True, **options)
+    given = arguments_of(arguments, call)
+    del given["deterministic"]
+    functional.attention(**given, out=[*by_heads(results[:1], call), results[1]], return_lse=True)
 
 
 def run_backward(arguments: Sequence[StreamArray], results: Sequence[StreamArray], call: dict[str, Any]):
-    arrays = named(arguments, call["names"])
-    functional.attention_backward(**arrays, out=results, bias_gradient="bias" in arrays, **call["options"])
+    given = arguments_of(arguments, call)
+    out = [*by_heads(results[:3], call), *results[3:]]
+    learned = len(results) > 3 + ("bias" in given)
+    functional.attention_backward(**given, out=out, bias_gradient="bias" in given, capture_gradients=learned)
 
 
 FORWARD, BACKWARD = "attn_mlir_attention", "attn_mlir_attention_backward"
@@ -113,39 +238,58 @@ ffi.register(FORWARD, run_forward)
 ffi.register(BACKWARD, run_backward)
 
 
-def call(name: str, results: Any, options: Options, **arrays: Optional[Array]) -> Any:
+def call(name: str, results: Any, options: Options, score_reads, mask_reads, **arrays: Optional[Array]) -> Any:
     """A call with the arrays that there are."""
     given = {key: array for key, array in arrays.items() if array is not None}
+    for kind, reads in (("score", score_reads), ("mask", mask_reads)):
+        given.update((f"{kind}_{k}", array) for k, array in enumerate(reads))
     return ffi.call(name, results, *given.values(), options={"names": list(given), "options": dataclasses.asdict(options)})
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(5,))
-def differentiable(query, key, value, bias, mask, options: Options):
+@functools.partial(jax.custom_vjp, nondiff_argnums=(6,))
+def differentiable(query, key, value, bias, score_reads, mask_reads, options: Options):
     lse_dtype = "float64" if query.dtype == np.float64 else "float32"
+    batch, *middle, _ = query.shape
+    rows = (batch, *(middle[::-1] if options.heads_inside else middle))
     results = (
-        jax.ShapeDtypeStruct((*query.shape[:3], value.shape[3]), query.dtype),
-        jax.ShapeDtypeStruct(query.shape[:3], lse_dtype),
-    )
-    return call(FORWARD, results, options, query=query, key=key, value=value, bias=bias, mask=mask)
+        jax.ShapeDtypeStruct((*query.shape[:3], value.shape[3]), query.dtype), jax.ShapeDtypeStruct(rows, lse_dtype)
+    )  # fmt: skip
+    return call(FORWARD, results, options, score_reads, mask_reads, query=query, key=key, value=value, bias=bias)
 
 
-def forward(query, key, value, bias, mask, options: Options):
-    output, lse = differentiable(query, key, value, bias, mask, options)
-    return (output, lse), (query, key, value, bias, mask, output, lse)
+def forward(query, key, value, bias, score_reads, mask_reads, options: Options):
+    output, lse = differentiable(query, key, value, bias, score_reads, mask_reads, options)
+    return (output, lse), (query, key, value, bias, score_reads, mask_reads, output, lse)
 
 
 def backward(options: Options, saved, gradients):
-    query, key, value, bias, mask, output, lse = saved
+    query, key, value, bias, score_reads, mask_reads, output, lse = saved
     d_output, d_lse = gradients
-    wanted = [query, key, value] + ([bias] if bias is not None else [])
+    learned = [array for array in score_reads if is_float(array)]
+    wanted = [query, key, value, *([] if bias is None else [bias]), *learned]
     results = tuple(jax.ShapeDtypeStruct(array.shape, array.dtype) for array in wanted)
     found = call(
-        BACKWARD, results, options, query=query, key=key, value=value, output=output, lse=lse, d_output=d_output,
-        d_lse=d_lse, bias=bias, mask=mask,
+        BACKWARD, results, options, score_reads, mask_reads, query=query, key=key, value=value, output=output, lse=lse,
+        d_output=d_output, d_lse=d_lse, bias=bias,
     )  # fmt: skip
     d_bias = found[3] if bias is not None else None
-    d_mask = None if mask is None else np.zeros(mask.shape, jax.dtypes.float0)
-    return *found[:3], d_bias, d_mask
+    rest = iter(found[len(wanted) - len(learned) :])
+    d_reads = tuple(next(rest) if is_float(array) else no_gradient(array) for array in score_reads)
+    return *found[:3], d_bias, d_reads, tuple(map(no_gradient_of_mask, mask_reads))
+
+
+def is_float(array: Array) -> bool:
+    return jnp.issubdtype(array.dtype, jnp.floating)
+
+
+def no_gradient(array: Array) -> Any:
+    """Of integers and conditions, as JAX has it."""
+    return np.zeros(array.shape, jax.dtypes.float0)
+
+
+def no_gradient_of_mask(array: Array) -> Any:
+    """A condition is constant between its steps."""
+    return jnp.zeros_like(array) if is_float(array) else no_gradient(array)
 
 
 differentiable.defvjp(forward, backward)

@@ -37,9 +37,7 @@ from .patterns import (
     strided,
     tiled_neighborhood,
 )
-from .tracing import (
-    Mask,
-    Score,
+from .symbols import (
     TraceError,
     exp,
     exp2,
@@ -52,9 +50,8 @@ from .tracing import (
     sqrt,
     tanh,
     tensor,
-    trace_mask,
-    trace_score,
     where,
 )
+from .tracing import Mask, Score, trace_mask, trace_score
 
-__all__ = [name for name in dir() if not name.startswith("_") and name not in ("data", "patterns", "tracing")]
+__all__ = [name for name in dir() if not name.startswith("_") and name not in ("data", "patterns", "symbols", "tracing")]

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any, Sequence, Union
 
 from ..errors import AttnError
-from .tracing import BOOL, INDEX, Mask, Tensor, Tracer, Value, as_index, lift, tensor, trace_mask
+from .symbols import BOOL, INDEX, Tensor, Tracer, Value, as_index, lift, tensor
+from .tracing import Mask, trace_mask
 
 
 def segment(offsets: Any, position) -> Value:

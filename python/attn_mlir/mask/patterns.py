@@ -13,7 +13,8 @@ from numbers import Real
 from typing import Any, Sequence
 
 from ..errors import AttnError
-from .tracing import Mask, Score, abs_difference, key_length, maximum, minimum, query_length, tensor, tanh
+from .symbols import abs_difference, key_length, maximum, minimum, query_length, tanh, tensor
+from .tracing import Mask, Score
 
 
 def at_least(value: int, least: int, what: str) -> int:

@@ -7,7 +7,7 @@
 torch.nn.attention.flex_attention's, with gradients of what score_mod reads; `attention` has windows, soft caps and the LSE
 too. Tensors on a GPU run there, those in host memory on the CPU. What is not there is an error, never a slower path.
 
-    replace_attention(graph_module)                    # its scaled_dot_product_attention calls become ours
+    replace_attention(graph_module)                    # its calls of torch's two functions become ours
     torch.compile(model, backend=attn_mlir.torch.backend)      # the same for a whole model, with inductor around it
     for call in attentions_of(torch.export.export(model, inputs)):
         print(call.name, call.mlir())                  # one module for each attention of an exported program

@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""torch.nn.attention.flex_attention's function, with gradients."""
+"""torch.nn.attention.flex_attention's function, and the op attn_mlir::flex_attention that it calls."""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Union
+import math
+from typing import Any, Callable, Optional, Sequence, Union
 
 import torch
-from torch import Tensor
+from torch import Tensor, fx
 from torch.nn.attention.flex_attention import BlockMask, noop_mask
 
 from .. import functional
 from ..errors import BindingError
-from ..mask import Mask, block_mask as blocks_of, trace_mask, trace_score
-from .ops import check_tensors, lse_dtype, readable
-from .tracing import traced_as_torch
+from ..mask import Mask, Score, block_mask as blocks_of, trace_mask, trace_score
+from ..mask.tracing import Traced
+from .ops import as_autocast, check_tensors, lse_dtype, readable
+from .tracing import traced_as_torch, traced_subgraph
 
 #: Of values that a gradient flows to.
 DIFFERENTIABLE = (torch.float16, torch.bfloat16, torch.float32)
+#: The size of blocks of a block mask that lists one for all, as torch makes it where none is given.
+ONE_BLOCK = 1 << 30
 
 
 @torch.compiler.disable
@@ -38,7 +42,8 @@ def flex_attention(
     score_mod(score, b, h, q_idx, kv_idx) and the mask_mod of block_mask are traced, once for each call: torch's elementwise
     functions, comparisons, & | ~, torch.where, and reads of tensors at positions. block_mask may also be a mask_mod alone, of
     which the compiler finds the blocks itself. Gradients flow to query, key, value and the tensors of floats that score_mod
-    reads. A key and value of one batch serve all. Rows that see no key are 0, with an LSE of -inf.
+    reads. A key and value of one batch serve all. Rows that see no key are 0, with an LSE of -inf. Under torch.autocast
+    query, key and value are of its type.
 
     return_lse, or return_aux with lse: also the natural logarithm of each row's sum of exponentials, [B, Hq, M] f32.
     kernel_options are for torch's kernels: the schedule is chosen by the compiler, and they change nothing here.
@@ -48,15 +53,16 @@ def flex_attention(
     del kernel_options
     check(query, key, value, block_mask, enable_gqa)
     if getattr(return_aux, "max_scores", False):
-        raise BindingError("return_aux: expected no max_scores, which an online softmax does not keep, got them")
-    key, value = (t.expand(query.shape[0], *t.shape[1:]) if t.shape[0] == 1 else t for t in (key, value))
+        refuse_max_scores("return_aux")
     score = None if score_mod is None else trace_score(traced_as_torch(score_mod))
-    learned = [t for t in (score.arrays if score else []) if t.dtype in DIFFERENTIABLE]
-    options = {"score_mod": score.function if score else None, "mask_mod": mask_of(block_mask), "scale": scale}
-    output, lse = FlexAttention.apply(query, key, value, options, *learned)
+    output, lse = attend(query, key, value, score, mask_of(block_mask), scale)
     if return_aux is not None:
         return output, type_of_aux()(lse=lse if return_aux.lse else None)
     return (output, lse) if return_lse else output
+
+
+def refuse_max_scores(name: str):
+    raise BindingError(f"{name}: expected no maxima of scores, which an online softmax does not keep, got a request for them")
 
 
 def type_of_aux() -> Any:
@@ -80,45 +86,152 @@ def check(query: Tensor, key: Tensor, value: Tensor, block_mask: Any, enable_gqa
             raise BindingError(f"block_mask: expected lengths {wanted}, those of query and key, got {got}")
 
 
-def mask_of(block_mask: Any) -> Optional[Callable[..., Any]]:
-    """A function to trace in each call, or None."""
+def mask_of(block_mask: Any) -> Optional[Mask]:
     if block_mask is None or isinstance(block_mask, Mask):
         return block_mask
     if not isinstance(block_mask, BlockMask):
-        return trace_mask(traced_as_torch(block_mask)).function
+        return trace_mask(traced_as_torch(block_mask))
     mask_mod = None if block_mask.mask_mod is noop_mask else traced_as_torch(block_mask.mask_mod)
     return blocks_of(
         block_mask.kv_num_blocks, block_mask.kv_indices, block_mask.full_kv_num_blocks, block_mask.full_kv_indices,
         block=tuple(block_mask.BLOCK_SIZE), mask_mod=mask_mod,
-    ).function  # fmt: skip
+    )  # fmt: skip
 
 
-class FlexAttention(torch.autograd.Function):
-    """(output, lse) of query, key, value, options, and the tensors that a gradient flows to through score_mod."""
+def attend(
+    query: Tensor, key: Tensor, value: Tensor, score: Optional[Score], mask: Optional[Mask], scale: Optional[float]
+) -> tuple[Tensor, Tensor]:
+    """Output and LSE."""
+    query, key, value = as_autocast(query, key, value)
+    key, value = (t.expand(query.shape[0], *t.shape[1:]) if t.shape[0] == 1 else t for t in (key, value))
+    return flex_attention_op(query, key, value, *recorded(score, query), *recorded(mask, query), scale)
 
-    @staticmethod
-    def forward(ctx, query, key, value, options, *learned):
-        q, k, v = (readable(t.detach()) for t in (query, key, value))
-        allow_tf32 = query.is_cuda and torch.backends.cuda.matmul.allow_tf32
-        options = {**options, "allow_tf32": allow_tf32}
-        output, lse = functional.attention(q, k, v, return_lse=True, **options)
-        ctx.options = options
-        ctx.save_for_backward(query, key, value, output, lse, *learned)
-        ctx.set_materialize_grads(False)
-        return output, lse
 
-    @staticmethod
-    def backward(ctx, d_output, d_lse):
-        query, key, value, output, lse, *learned = ctx.saved_tensors
-        if d_output is None and d_lse is None:
-            return (None,) * (4 + len(learned))
-        d_output = torch.zeros_like(output) if d_output is None else d_output
-        q, k, v, o = (readable(t.detach()) for t in (query, key, value, output))
-        has_learned = any(ctx.needs_input_grad[4:])
-        results = functional.attention_backward(
-            q, k, v, o, lse.contiguous(), readable(d_output),
-            d_lse=d_lse.to(lse_dtype(query.dtype)).contiguous() if d_lse is not None else None,
-            capture_gradients=has_learned, deterministic=torch.are_deterministic_algorithms_enabled(), **ctx.options,
-        )  # fmt: skip
-        gradients = results[3:] if has_learned else [None] * len(learned)
-        return (*results[:3], None, *(None if g is None else g.to(t.dtype) for g, t in zip(gradients, learned)))
+def recorded(traced: Optional[Traced], query: Tensor) -> tuple[str, list[Tensor]]:
+    """As the op takes it; arrays of other libraries go to query's device."""
+    return ("", []) if traced is None else (traced.record, [torch.as_tensor(a, device=query.device) for a in traced.arrays])
+
+
+def called_attention(
+    query: Tensor, key: Tensor, value: Tensor, score_mod: fx.GraphModule, block_mask: tuple, scale: float,
+    kernel_options: dict[str, Any], score_reads: tuple = (), mask_reads: tuple = (),
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """What a graph of torch.compile or torch.export calls for flex_attention (torch.ops.higher_order.flex_attention): output,
+    LSE to the base 2, and no maxima of scores."""
+    if kernel_options.get("OUTPUT_MAX"):
+        refuse_max_scores("return_aux")
+    score, mask = regions_of(query, score_mod, block_mask, score_reads, mask_reads)
+    output, lse = attend(query, key, value, score, mask, float(scale))
+    return output, lse / math.log(2), lse.new_empty(0)
+
+
+def regions_of(
+    query: Tensor, score_mod: fx.GraphModule, block_mask: tuple, score_reads: tuple, mask_reads: tuple
+) -> tuple[Optional[Score], Optional[Mask]]:
+    """Of a graph's call; None for one that changes nothing. The block mask is the tuple that torch makes of one: lengths, four
+    lists of blocks of keys, eight that the backward of torch has, the sizes of blocks, and mask_mod."""
+    score = Score(traced_subgraph(score_mod, score_reads, query.device))
+    *lists, rows, keys, mask_mod = block_mask
+    mask = Mask(traced_subgraph(mask_mod, mask_reads, query.device))
+    if max(rows, keys) < ONE_BLOCK:
+        mask = blocks_of(*lists[2:6], block=(int(rows), int(keys)), mask_mod=None if mask.text == ALL_SEEN.text else mask)
+    return None if score.text == UNCHANGED.text else score, None if mask.text == ALL_SEEN.text else mask
+
+
+#: What torch's graphs have where the user gives no function.
+UNCHANGED, ALL_SEEN = Score(lambda s, *_: s), Mask(lambda *_: True)
+
+
+def options_of(
+    query: Tensor, score: str, score_reads: Sequence[Tensor], mask: str, mask_reads: Sequence[Tensor], scale: Optional[float]
+) -> dict[str, Any]:
+    """The op's arguments as those of attn_mlir.attention."""
+    return {
+        "score_mod": Score.from_record(score, score_reads) if score else None,
+        "mask_mod": Mask.from_record(mask, mask_reads) if mask else None,
+        "scale": scale,
+        "allow_tf32": query.is_cuda and torch.backends.cuda.matmul.allow_tf32,
+    }
+
+
+@torch.library.custom_op("attn_mlir::flex_attention", mutates_args=())
+def flex_attention_op(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score: str,
+    score_reads: Sequence[Tensor],
+    mask: str,
+    mask_reads: Sequence[Tensor],
+    scale: Optional[float],
+) -> tuple[Tensor, Tensor]:
+    """attn_mlir.attention as an op: (output [B, Hq, M, Dv], lse [B, Hq, M]). `score` and `mask` are records of a Score and a
+    Mask, or empty, and what follows each are the tensors that it reads."""
+    options = options_of(query, score, score_reads, mask, mask_reads, scale)
+    return functional.attention(*map(readable, (query, key, value)), return_lse=True, **options)
+
+
+@flex_attention_op.register_fake
+def _(query, key, value, score, score_reads, mask, mask_reads, scale):
+    lse = query.new_empty(query.shape[:3], dtype=lse_dtype(query.dtype))
+    return query.new_empty((*query.shape[:3], value.shape[3])), lse
+
+
+@torch.library.custom_op("attn_mlir::flex_attention_backward", mutates_args=())
+def flex_attention_backward_op(
+    d_output: Tensor,
+    d_lse: Optional[Tensor],
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    output: Tensor,
+    lse: Tensor,
+    score: str,
+    score_reads: Sequence[Tensor],
+    mask: str,
+    mask_reads: Sequence[Tensor],
+    scale: Optional[float],
+    capture_gradients: bool,
+) -> list[Tensor]:
+    """d_query, d_key, d_value and, if asked for, the gradients of those `score_reads` that have one, in their order."""
+    q, k, v, o = (readable(t) for t in (query, key, value, output))
+    results = functional.attention_backward(
+        q, k, v, o, lse.contiguous(), readable(d_output),
+        d_lse=d_lse.to(lse.dtype).contiguous() if d_lse is not None else None, capture_gradients=capture_gradients,
+        deterministic=torch.are_deterministic_algorithms_enabled(),
+        **options_of(query, score, score_reads, mask, mask_reads, scale),
+    )  # fmt: skip
+    return list(results)
+
+
+@flex_attention_backward_op.register_fake
+def _(d_output, d_lse, query, key, value, output, lse, score, score_reads, mask, mask_reads, scale, capture_gradients):
+    learned = [t for t in score_reads if capture_gradients and t.dtype in DIFFERENTIABLE]
+    return [t.new_empty(t.shape) for t in (query, key, value, *learned)]
+
+
+def setup_context(ctx, inputs, output):
+    query, key, value, ctx.score, score_reads, ctx.mask, mask_reads, ctx.scale = inputs
+    ctx.reads = len(score_reads), len(mask_reads)
+    ctx.save_for_backward(query, key, value, *output, *score_reads, *mask_reads)
+    ctx.set_materialize_grads(False)
+
+
+def backward(ctx, d_output, d_lse):
+    query, key, value, output, lse, *reads = ctx.saved_tensors
+    scores, masks = ctx.reads
+    score_reads, mask_reads = reads[:scores], reads[scores:]
+    if d_output is None and d_lse is None:
+        return None, None, None, None, [None] * scores, None, [None] * masks, None
+    d_output = torch.zeros_like(output) if d_output is None else d_output
+    is_learned = [t.dtype in DIFFERENTIABLE for t in score_reads]
+    has_learned = any(needed and learned for needed, learned in zip(ctx.needs_input_grad[4], is_learned))
+    results = flex_attention_backward_op(
+        d_output, d_lse, query, key, value, output, lse, ctx.score, score_reads, ctx.mask, mask_reads, ctx.scale, has_learned
+    )
+    gradients = iter(results[3:])
+    d_reads = [next(gradients) if has_learned and learned else None for learned in is_learned]
+    return *results[:3], None, d_reads, None, [None] * masks, None
+
+
+flex_attention_op.register_autograd(backward, setup_context=setup_context)

@@ -13,8 +13,9 @@ from torch import fx
 from ..errors import AttnError
 from ..mask import Mask
 from ..mask import causal as causal_mask
-from ..mask.tracing import Placeholder
+from ..mask.symbols import Placeholder
 from ..problem import AttentionProblem, bias_shape
+from .flex import called_attention, regions_of
 from .ops import scaled_dot_product_attention
 
 Graph = Union[fx.GraphModule, "torch.export.ExportedProgram"]
@@ -25,16 +26,21 @@ SDPA = (
     torch._C._nn.scaled_dot_product_attention,
     torch.ops.aten.scaled_dot_product_attention.default,
 )
+FLEX = torch.ops.higher_order.flex_attention
+#: What takes the place of what.
+REPLACEMENTS = {**dict.fromkeys(SDPA, scaled_dot_product_attention), FLEX: called_attention}
 PARAMETERS = inspect.signature(scaled_dot_product_attention)
 
 
 @dataclasses.dataclass(frozen=True)
 class AttentionCall:
-    """A call in a graph: the node's name, and what it computes. The module's arguments are query, key and value, and the
-    mask, with rank 4, where there is one."""
+    """A call in a graph: the node's name, and what it computes. The module's arguments are the values of the nodes `operands`:
+    query, key and value; of scaled_dot_product_attention the mask, with rank 4, where there is one; of flex_attention the
+    tensors that score_mod and then mask_mod and its lists of blocks read."""
 
     name: str
     problem: AttentionProblem
+    operands: tuple[str, ...]
 
     def mlir(self) -> str:
         return self.problem.mlir(name=self.name)
@@ -50,12 +56,12 @@ def graph_of(graph: Graph) -> fx.Graph:
 
 
 def calls_of(graph: fx.Graph) -> list[fx.Node]:
-    return [node for node in graph.nodes if node.op == "call_function" and node.target in SDPA]
+    return [node for node in graph.nodes if node.op == "call_function" and node.target in REPLACEMENTS]
 
 
 def attentions_of(graph: Graph) -> list[AttentionCall]:
-    """Every scaled_dot_product_attention of a graph whose nodes know their shapes, as torch.export's do."""
-    return [call_of(node) for node in calls_of(graph_of(graph))]
+    """Every scaled_dot_product_attention and flex_attention of a graph whose nodes know their shapes, as torch.export's do."""
+    return [flex_call_of(node) if node.target is FLEX else call_of(node) for node in calls_of(graph_of(graph))]
 
 
 def arguments_of(node: fx.Node) -> dict[str, Any]:
@@ -72,20 +78,50 @@ def value_of(node: Any, name: str) -> torch.Tensor:
     return value
 
 
-def call_of(node: fx.Node) -> AttentionCall:
-    arguments = arguments_of(node)
-    query, key, value = (value_of(arguments[name], f"{node.name}: {name}") for name in ("query", "key", "value"))
+def check_query(node: fx.Node, query: torch.Tensor):
     if query.dim() != 4:
         raise AttnError(f"{node.name}: query: expected [batch, heads, rows, head dim], got rank {query.dim()}")
     if query.dtype not in DTYPES:
         raise AttnError(f"{node.name}: query: expected one of {', '.join(DTYPES.values())}, got {query.dtype}")
+
+
+def call_of(node: fx.Node) -> AttentionCall:
+    arguments = arguments_of(node)
+    operands = [arguments[name] for name in ("query", "key", "value", "attn_mask") if arguments[name] is not None]
+    query, key, value, *mask = (value_of(o, f"{node.name}: {n}") for n, o in zip(("query", "key", "value", "attn_mask"), operands))
+    check_query(node, query)
     fields: dict[str, Any] = {"scale": arguments["scale"], "dropout": arguments["dropout_p"]}
     if arguments["is_causal"]:
         fields["mask"] = causal_mask("top_left").region
-    if arguments["attn_mask"] is not None:
-        fields.update(mask_fields(value_of(arguments["attn_mask"], f"{node.name}: attn_mask"), query, key))
+    if mask:
+        fields.update(mask_fields(mask[0], query, key))
     problem = AttentionProblem(DTYPES[query.dtype], int(query.shape[-1]), int(value.shape[-1]), **fields)
-    return AttentionCall(node.name, problem)
+    return AttentionCall(node.name, problem, tuple(operand.name for operand in operands))
+
+
+def flex_call_of(node: fx.Node) -> AttentionCall:
+    """Of a call of torch.ops.higher_order.flex_attention."""
+    known: dict[int, str] = {}
+
+    def example(argument: Any) -> Any:
+        if argument.op == "get_attr":
+            return getattr(argument.graph.owning_module, argument.target)
+        value = argument.meta.get("val", argument.meta.get("example_value"))
+        if value is None:
+            raise AttnError(f"{node.name}: {argument.name}: expected a node with a known shape, got none: use torch.export")
+        known[id(value)] = argument.name
+        return value
+
+    query, key, value, score_mod, block_mask, scale, options, *reads = fx.node.map_arg(node.args, example)
+    check_query(node, query)
+    parts = regions_of(query, score_mod, block_mask, *reads)
+    score, mask = (part.region if part else None for part in parts)
+    problem = AttentionProblem(
+        DTYPES[query.dtype], int(query.shape[-1]), int(value.shape[-1]), mask, score,
+        scale=float(scale), lse=bool(options.get("OUTPUT_LOGSUMEXP")),
+    )  # fmt: skip
+    read = [array for part in parts if part for array in part.arrays]
+    return AttentionCall(node.name, problem, tuple(known[id(array)] for array in (query, key, value, *read)))
 
 
 def mask_fields(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> dict[str, Any]:
@@ -100,13 +136,17 @@ def mask_fields(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> d
 
 
 def replace_attention(graph: fx.GraphModule) -> int:
-    """Makes the graph's scaled_dot_product_attention calls ours, in place; returns how many there were."""
-    nodes = calls_of(graph.graph)
-    for node in nodes:
-        node.target = scaled_dot_product_attention
-    if nodes:
-        graph.recompile()
-    return len(nodes)
+    """Makes the graph's scaled_dot_product_attention and flex_attention calls ours, in place, those of checkpointed parts
+    too; returns how many there were."""
+    count = 0
+    for part in graph.modules():
+        nodes = calls_of(part.graph) if isinstance(part, fx.GraphModule) else []
+        for node in nodes:
+            node.target = REPLACEMENTS[node.target]
+        if nodes:
+            part.recompile()
+        count += len(nodes)
+    return count
 
 
 def backend(graph: fx.GraphModule, inputs: list[Any], inner: str = "inductor", **options: Any) -> Callable[..., Any]:

@@ -270,7 +270,8 @@ def check_arguments(query: Tensor, key: Tensor, value: Tensor, attn_mask, dropou
         if t.dim() != query.dim() or t.dim() < 2:
             raise BindingError(f"{name}: expected rank {max(query.dim(), 2)}, got {t.dim()}")
     batches = [tuple(t.shape[:-3]) for t in (query, key, value)]
-    if any(len({size for size in sizes if size != 1}) > 1 for sizes in zip(*batches)):
+    wide = [[size for size in sizes if size != 1] for sizes in zip(*batches)]  # torch.compile's sizes have no hash
+    if any(size != sizes[0] for sizes in wide for size in sizes):
         raise BindingError(f"expected batch dims that broadcast, got {batches[0]}, {batches[1]} and {batches[2]}")
     heads = [t.shape[-3] if t.dim() > 2 else 1 for t in (query, key, value)]
     if not gqa and any(got not in (1, heads[0]) for got in heads):

@@ -4,7 +4,9 @@ import ctypes
 import itertools
 import math
 import operator
+import os
 import random
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -260,6 +262,31 @@ class Messages(unittest.TestCase):
         self.assertIn(str(caught.exception), caught.exception.diagnostics)
         self.refuses(attn_mlir.CompileError, "no_such_chip", lambda: attn_mlir.compile(text, target="no_such_chip"))
         self.refuses(attn_mlir.CompileError, "error:", lambda: attn_mlir.compile(wrong, target="cpu"))
+
+    def test_names_of_options(self):
+        """As `compile` has them, not as the programs do."""
+        problem = attn_mlir.AttentionProblem("f32", 64, 64)
+        for message, options in {
+            "error: target: unknown target 'sm_12', expected one of": {"target": "sm_12"},
+            "products rounded to tf32 need the option allow_tf32": {"target": "sm_80"},
+            "option mask_threshold: expected a number of at most 0, got 3": {"target": "sm_80", "mask_threshold": 3.0},
+            "error: schedule: ": {"target": "sm_80", "schedule": "tile=x"},
+        }.items():
+            self.refuses(attn_mlir.CompileError, message, lambda: attn_mlir.compile(problem, **options))
+
+    def test_device(self):
+        """On a machine without a GPU."""
+        code = (
+            "import attn_mlir; from attn_mlir.runtime.host_array import HostArray\n"
+            "q = HostArray.of('f16', (1, 1, 1, 8), [0.0] * 8); attn_mlir.attention(q, q, q, device='cuda')"
+        )
+        environment = {**os.environ, "ATTN_LIBCUDA": "libcuda-absent.so"}
+        result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+        message = "DeviceError: expected the CUDA driver (libcuda.so.1), got none: no GPU here, or no driver installed"
+        self.assertIn(message, result.stderr)
+        q = self.q
+        message = "expected device cpu, cuda or sim, got 'gpu'"
+        self.refuses(attn_mlir.DeviceError, message, lambda: attn_mlir.attention(q, q, q, device="gpu"))
 
     def test_kernel(self):
         kernel = attn_mlir.compile(INPUTS / "attention.mlir", target="sm_80", schedule="tile_m=64")

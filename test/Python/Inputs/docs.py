@@ -74,6 +74,7 @@ def jax_arrays():
     import jax
 
     names = {name: jax.numpy.ones((1, 2, 20, 64)) for name in ("query", "key", "value")}
+    names.update(ids=jax.numpy.arange(20)[None] // 6, slopes=jax.numpy.ones(2))
     return {**names, "x": names["query"][0, 0], "function": lambda x: jax.nn.softmax(x @ x.T) @ x}
 
 

@@ -1,6 +1,7 @@
 """XLA's calls as they come on a GPU: frames made by hand, with memory of the simulator behind a stand-in for libcuda."""
 
 import ctypes
+import dataclasses
 import json
 import math
 import sys
@@ -8,12 +9,14 @@ import unittest
 from unittest import mock
 
 import attn_mlir
+from attn_mlir.functional import make_mask
 from attn_mlir.jax import ffi
-from attn_mlir.jax.attention import run_backward, run_forward
+from attn_mlir.jax.attention import Options, run_backward, run_forward
 from attn_mlir.runtime import cuda
 from attn_mlir.runtime.host_array import HostArray
 
 STREAM = 77
+NO_OPTIONS = dataclasses.asdict(Options())
 TYPES = {dtype: number for number, dtype in ffi.DTYPES.items()}
 
 
@@ -85,7 +88,7 @@ class Calls(unittest.TestCase):
         self.xla = Xla()
         self.q, self.k = ramp("f16", 1, 2, 30, 64), ramp("f16", 1, 1, 40, 64)
         self.output, self.lse = upload(ramp("f16", 1, 2, 30, 64)), upload(ramp("f32", 1, 2, 30))
-        self.options = {"names": ["query", "key", "value"], "options": {"causal": True, "window": [20, 0]}}
+        self.options = {"names": ["query", "key", "value"], "options": {**NO_OPTIONS, "mask": make_mask(True, 20, None).record}}
 
     def test_in_place_on_its_stream(self):
         expected, lse = attn_mlir.attention(self.q, self.k, self.k, causal=True, window=20, return_lse=True, device="sim")
@@ -108,7 +111,7 @@ class Calls(unittest.TestCase):
         names = ["query", "key", "value", "output", "lse", "d_output"]
         results = [upload(ramp("f16", *t.shape)) for t in expected]
         arguments = [upload(t) for t in (self.q, self.k, self.k, output, lse, self.q)]
-        code = self.xla.call(run_backward, arguments, results, {"names": names, "options": {}})
+        code = self.xla.call(run_backward, arguments, results, {"names": names, "options": NO_OPTIONS})
         self.assertEqual((code, self.xla.error), (None, None))
         for result, tensor in zip(results, expected):
             self.assertEqual(values(*result), tensor.values())

@@ -122,6 +122,10 @@ PATTERNS = {
         lambda i, j: j >= i - 3,
     ),
     "floats": (mask.trace_mask(lambda b, h, i, j: j / 2 < i * 0.75 - 1.0), lambda i, j: j / 2 < i * 0.75 - 1.0),
+    "conditions compared": (
+        mask.trace_mask(lambda b, h, i, j: ((i < 9) == (j < 9)) & ((i % 2 == 0) != (j > 40))),
+        lambda i, j: (i < 9) == (j < 9) and (i % 2 == 0) != (j > 40),
+    ),
     "never": (mask.trace_mask(lambda b, h, i, j: False), lambda i, j: False),
 }
 

@@ -77,6 +77,24 @@ class Forms(unittest.TestCase):
         self.assertIn("tensor.extract_slice", text)
 
 
+    def test_matrix_of_scores(self):
+        """By ops of linalg behind the attention, with the LSE of the kernel where these are probabilities."""
+        mask, lengths = TensorType("f16", (4, 6)), TensorType("i64", (2,))
+        for mode, more in enumerate(("arith.truncf", "math.tanh", "tensor.extract %arg3", "math.exp")):
+            attributes = {"qk_matmul_output_mode": mode, "softcap": 2.0, "is_causal": 1, "right_window_size": 2}
+            text = recognised([Q, K, V, mask, None, None, lengths], attributes, (True, False, False, True))
+            attention, matrix = text.split("linalg.generic", 1)
+            self.assertIn(more, matrix)
+            self.assertEqual("math.tanh" in matrix, mode > 0)
+            self.assertEqual("arith.select" in matrix, mode > 1)
+            self.assertEqual("tensor<?x?x?xf32>" in attention, mode == 3)
+            self.assertIn("-> (tensor<?x?x?x48xf16>, tensor<?x?x?x?xf16>)", text)
+        past = [TensorType("f16", (2, 3, "P", size)) for size in (32, 48)]
+        text = recognised([Q, K, V, None, *past], {"is_causal": 1, "qk_matmul_output_mode": 2}, (True, False, False, True))
+        self.assertIn("math.", recognised([Q, K, V], {"qk_matmul_output_mode": 3}, (True, False, False, True)))
+        self.assertIn("arith.select", text)
+
+
 class Messages(unittest.TestCase):
     def refuses(self, message, inputs, attributes={}, outputs=(True,)):
         with self.assertRaises(AttnError) as caught:
@@ -93,7 +111,7 @@ class Messages(unittest.TestCase):
         self.refuses("unknown attribute 'dropout'", [Q, K, V], {"dropout": 0.1})
         self.refuses("expected past_key and past_value, got one of them", [Q, K, V, None, PAST[0]])
         self.refuses("expected nonpad_kv_seqlen or past_key, got both", [Q, K, V, None, *PAST, TensorType("i64", (2,))])
-        self.refuses("a fused kernel does not have the matrix of scores", [Q, K, V], {}, (True, False, False, True))
+        self.refuses("expected qk_matmul_output_mode to be 0, 1, 2 or 3, got 4", [Q, K, V], {"qk_matmul_output_mode": 4})
         self.refuses("the softmax is computed in f32", [Q, K, V], {"softmax_precision": 11})
         flat = [TensorType("f16", (2, 4, 72))] * 3
         self.refuses("expected q_num_heads to divide the 72 columns of Q, got None", flat)

@@ -4,8 +4,10 @@ import functools
 import subprocess
 import sys
 import unittest
+from unittest import mock
 
 import torch
+import torch.utils.checkpoint
 
 import attn_mlir
 import attn_mlir.torch as ours
@@ -266,9 +268,10 @@ class Tracing(unittest.TestCase):
     def test_backend(self):
         """Replaces torch's own attention, for any length without tracing again."""
         calls = []
-        original = ours.graphs.scaled_dot_product_attention
-        self.addCleanup(setattr, ours.graphs, "scaled_dot_product_attention", original)
-        ours.graphs.scaled_dot_product_attention = lambda *a, **k: calls.append(a) or original(*a, **k)
+        noted = lambda *a, **k: calls.append(a) or scaled_dot_product_attention(*a, **k)  # noqa: E731
+        replaced = mock.patch.dict(ours.graphs.REPLACEMENTS, dict.fromkeys(ours.graphs.SDPA, noted))
+        replaced.start()
+        self.addCleanup(replaced.stop)
         backend = functools.partial(ours.backend, inner="eager")
         compiled = torch.compile(lambda q, k, v: reference(q, k, v) * 2, backend=backend, dynamic=True)
         for length in (33, 20):
@@ -276,6 +279,24 @@ class Tracing(unittest.TestCase):
             expected = reference(q, self.k, self.v) * 2
             self.assertLess((compiled(q, self.k, self.v) - expected).abs().max().item(), 8e-3)
         self.assertEqual(len(calls), 2)
+
+
+    def test_backend_and_checkpoints(self):
+        """Attention in a part that the backward computes again."""
+
+        def model(q):
+            return torch.utils.checkpoint.checkpoint(lambda x: reference(x * 2, self.k, self.v), q, use_reentrant=False)
+
+        counts, replace = [], ours.graphs.replace_attention
+        with mock.patch.object(ours.graphs, "replace_attention", lambda graph: counts.append(replace(graph))):
+            compiled = torch.compile(model, backend=functools.partial(ours.backend, inner="aot_eager"), fullgraph=True)
+            grads = []
+            for f in (compiled, model):
+                q = self.q.clone().requires_grad_()
+                f(q).float().sin().sum().backward()
+                grads.append(q.grad)
+        self.assertEqual(counts, [1])
+        self.assertLess((grads[0] - grads[1]).abs().max().item(), 2e-2)
 
 
 class Model(torch.nn.Module):

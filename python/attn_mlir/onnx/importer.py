@@ -1,30 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""ONNX's operator Attention (opset 23 and later) as MLIR.
-
-    from attn_mlir.onnx import import_model
-    for node in import_model("decoder.onnx"):
-        kernel = attn_mlir.compile(node.mlir, target="sm_90a")
-
-    python -m attn_mlir.onnx decoder.onnx -o FOLDER          # FOLDER/<node>.mlir for every Attention in the graph
-
-A node becomes a function that takes what the node takes and gives what it gives, in their order; absent ones are left
-out. Batch, lengths and, in the 4-d form, head counts are dynamic. Semantics: onnx.ai/onnx/operators/onnx__Attention.html.
-Needs the package onnx only to read files. A node that cannot be imported is an AttnError that says why.
-"""
+"""One node Attention as a function of MLIR."""
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import math
 import re
-import sys
-from pathlib import Path
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
-from .errors import AttnError
-from .mask.tracing import INDEX, Mask, Placeholder, Score, Value, key_length, minimum, query_length, tanh
-from .problem import float_text
+from ..errors import AttnError
+from ..mask.symbols import INDEX, Placeholder, Value, key_length, minimum, query_length, tanh, where
+from ..mask.tracing import Mask, Score
+from ..problem import float_text
+from . import scores
 
 INPUTS = ("Q", "K", "V", "attn_mask", "past_key", "past_value", "nonpad_kv_seqlen")
 OUTPUTS = ("Y", "present_key", "present_value", "qk_matmul_output")
@@ -50,14 +38,6 @@ class TensorType:
     def mlir(self) -> str:
         dims = "".join(f"{size if isinstance(size, int) else '?'}x" for size in self.shape)
         return f"tensor<{dims}{self.dtype}>"
-
-
-@dataclasses.dataclass(frozen=True)
-class ImportedNode:
-    """A node of a graph: its name, or "attention_N", and its function @name in a module."""
-
-    name: str
-    mlir: str
 
 
 def import_attention(
@@ -107,8 +87,9 @@ class Importer:
             raise AttnError("expected past_key and past_value, got one of them")
         if "nonpad_kv_seqlen" in self.types and "past_key" in self.types:
             raise AttnError("expected nonpad_kv_seqlen or past_key, got both")
-        if "qk_matmul_output" in self.outputs:
-            raise AttnError("the output qk_matmul_output: a fused kernel does not have the matrix of scores")
+        self.mode = self.attributes.get("qk_matmul_output_mode", scores.PRODUCTS)
+        if self.mode not in range(4):
+            raise AttnError(f"expected qk_matmul_output_mode to be 0, 1, 2 or 3, got {self.mode}")
         precision = self.attributes.get("softmax_precision")
         if precision not in SOFTMAX_PRECISIONS:
             raise AttnError(f"softmax_precision {DTYPES.get(precision, precision)}: the softmax is computed in f32")
@@ -118,18 +99,23 @@ class Importer:
         present_key, present_value = self.with_past("key", key), self.with_past("value", value)
         dim = query[1].shape[3]
         assert isinstance(dim, int)
+        self.factor = self.attributes.get("scale", 1 / math.sqrt(dim))
         # Said, where padding would change the default.
-        self.scale = self.attributes.get("scale", 1 / math.sqrt(dim) if self.head_multiple > 1 else None)
+        self.scale = self.factor if "scale" in self.attributes or self.head_multiple > 1 else None
         operands = [self.padded(*operand) for operand in (query, present_key, present_value)]
         clauses = self.clauses()
         types = ", ".join(t.mlir for _, t in operands)
         output = TensorType(self.dtype, (*operands[0][1].shape[:3], operands[2][1].shape[3]))
+        lse = TensorType("f32", output.shape[:3])
+        has_lse = "qk_matmul_output" in self.outputs and self.mode == scores.PROBABILITIES
         self.lines.append(
-            f"%output = attn.attention {', '.join(n for n, _ in operands)} {' '.join(clauses)}\n"
-            f"      : {types} -> {output.mlir}"
+            f"%output{', %lse' * has_lse} = attn.attention {', '.join(n for n, _ in operands)} {' '.join(clauses)}\n"
+            f"      : {types} -> {output.mlir}{f', {lse.mlir}' * has_lse}"
         )
         output_heads = self.unpadded("%output", output, present_value[1].shape[3])
         results = {"Y": self.merged(output_heads), "present_key": present_key, "present_value": present_value}
+        if "qk_matmul_output" in self.outputs:
+            results["qk_matmul_output"] = self.score_matrix(query, present_key, {"%lse": lse.mlir} if has_lse else {})
         returned = [results[name] for name in self.outputs]
         names, result_types = (", ".join(part) for part in zip(*((n, t.mlir) for n, t in returned)))
         arguments = ", ".join(f"%{n}: {self.argument_type(n).mlir}" for n in self.types)
@@ -148,8 +134,8 @@ class Importer:
 
     def dim(self, value: str, type: TensorType, dim: int, name: str = "") -> str:
         name = name or f"{value}_dim{dim}"
-        self.lines += [f"{name}_c = arith.constant {dim} : index"]
-        self.lines += [f"{name} = tensor.dim {value}, {name}_c : {type.mlir}"]
+        lines = [f"{name}_c = arith.constant {dim} : index", f"{name} = tensor.dim {value}, {name}_c : {type.mlir}"]
+        self.lines += [line for line in lines if line not in self.lines]
         return name
 
     def heads(self, name: str, kind: str) -> tuple[str, TensorType]:
@@ -237,6 +223,36 @@ class Importer:
         )
         return f"{value}_used", narrow
 
+    def score_matrix(
+        self, query: tuple[str, TensorType], key: tuple[str, TensorType], lse: dict[str, str]
+    ) -> tuple[str, TensorType]:
+        """[B, Hq, M, N] as qk_matmul_output_mode asks for it; `lse` is that of the rows and its type, where it is needed."""
+        (q, q_type), (k, k_type) = query, key
+        for d, (value, type, dim) in enumerate([(q, q_type, 0), (q, q_type, 1), (q, q_type, 2), (k, k_type, 2)]):
+            self.dim(value, type, dim, f"%qk_dim{d}")
+        self.dim(k, k_type, 1, "%qk_key_heads")
+        exact, matrix = (TensorType(dtype, (None,) * 4) for dtype in ("f32", self.dtype))
+        for name, type in (("%qk_exact", exact), ("%qk_empty", matrix)):
+            self.lines.append(f"{name} = tensor.empty(%qk_dim0, %qk_dim1, %qk_dim2, %qk_dim3) : {type.mlir}")
+        self.lines += scores.products(q, q_type.mlir, k, k_type.mlir, self.dtype, "%qk_exact", exact.mlir)
+        inputs = {"%qk_products": exact.mlir, **lse}
+        self.lines.append(scores.changed(self.score_at_mode, inputs, self.dtype, ("%qk_empty", matrix.mlir)))
+        return "%qk", matrix
+
+    def score_at_mode(self, product: Value, at: Sequence[Value], lse: Value) -> Value:
+        """What qk_matmul_output has of an element of Q K^T."""
+        score = product * self.factor
+        if self.softcap and self.mode >= scores.CAPPED:
+            score = self.softcap * tanh(score / self.softcap)
+        if self.mode < scores.MASKED:
+            return score
+        if "attn_mask" in self.types and self.types["attn_mask"].dtype != "i1":
+            score = score + self.mask_at(*at)
+        conditions = [condition(*at) for condition in self.conditions()]
+        if conditions:
+            score = where(all_of(conditions), score, -math.inf)
+        return score if self.mode == scores.MASKED else scores.probability(score, lse)
+
     def is_bias(self) -> bool:
         """A float mask that is an operand of attn.attention: full in the keys, and added to what no soft cap bounds."""
         mask = self.types.get("attn_mask")
@@ -303,7 +319,9 @@ class Importer:
         column = j if self.mask_is_full() else minimum(j, self.mask_columns() - 1)
         position = [b, h, i, column][4 - len(mask.shape) :]
         rows = [0 if size == 1 else p for size, p in zip(mask.shape[:-1], position)]
-        return Placeholder("attn_mask", mask.dtype, len(mask.shape))[(*rows, position[-1])]
+        placeholder = Placeholder("attn_mask", mask.dtype, len(mask.shape))
+        placeholder.dims = tuple("?" if size is None else str(size) for size in self.argument_type("attn_mask").shape)
+        return placeholder[(*rows, position[-1])]
 
     def mask_columns(self):
         columns = self.types["attn_mask"].shape[-1]
@@ -370,90 +388,3 @@ def all_of(conditions: Sequence[Value]) -> Value:
     for condition in conditions[1:]:
         result = result & condition
     return result
-
-
-def import_model(model: Any, head_multiple: int = 1) -> list[ImportedNode]:
-    """Every Attention of a graph: `model` is a path or an onnx.ModelProto. Needs the package onnx."""
-    try:
-        import onnx
-    except ImportError:
-        raise AttnError("reading ONNX models needs the package onnx, which is not installed (pip install onnx)") from None
-    if not hasattr(model, "graph"):
-        try:
-            model = onnx.load(str(model), load_external_data=False)
-        except Exception as error:  # protobuf's errors have no base class of their own
-            raise AttnError(f"{model}: cannot read the model: {error}") from None
-    graph = onnx.shape_inference.infer_shapes(model).graph
-    types = known_types(graph)
-    nodes = [node for node in graph.node if node.op_type == "Attention" and node.domain in ("", "ai.onnx")]
-    if not nodes:
-        raise AttnError(f"expected a graph with an Attention (opset 23 or later), got {summary(graph)}")
-    result = []
-    for i, node in enumerate(nodes):
-        name = re.sub(r"\W", "_", node.name) or f"attention_{i}"
-        try:
-            result.append(ImportedNode(name, import_node(node, types, name, head_multiple)))
-        except AttnError as error:
-            raise AttnError(f"node '{node.name or name}': {error}") from None
-    return result
-
-
-def import_node(
-    node: Any, types: Mapping[str, TensorType], name: str = "attention", head_multiple: int = 1
-) -> str:
-    """The module for an onnx.NodeProto; `types` by the names of the graph's values."""
-    from onnx import helper
-
-    inputs = []
-    for value in node.input:
-        if value and value not in types:
-            raise AttnError(f"expected a known type of '{value}', got none: give the model's value_info")
-        inputs.append(types[value] if value else None)
-    attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-    return import_attention(inputs, attributes, [bool(value) for value in node.output], name, head_multiple)
-
-
-def known_types(graph: Any) -> dict[str, TensorType]:
-    types = {}
-    for value in [*graph.input, *graph.value_info, *graph.output]:
-        tensor = value.type.tensor_type
-        if tensor.elem_type in DTYPES and tensor.HasField("shape"):
-            shape = tuple(size_of(dim) for dim in tensor.shape.dim)
-            types[value.name] = TensorType(DTYPES[tensor.elem_type], shape)
-    for constant in graph.initializer:
-        if constant.data_type in DTYPES:
-            types[constant.name] = TensorType(DTYPES[constant.data_type], tuple(constant.dims))
-    return types
-
-
-def size_of(dim: Any) -> Union[int, str, None]:
-    return dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None
-
-
-def summary(graph: Any) -> str:
-    """What is in a graph, for a message."""
-    kinds = sorted({node.op_type for node in graph.node})
-    return f"{len(graph.node)} nodes: {', '.join(kinds[:8])}{', ...' if len(kinds) > 8 else ''}"
-
-
-def main(arguments: Optional[Sequence[str]] = None):
-    parser = argparse.ArgumentParser(prog="attn_mlir.onnx", description="Every Attention of an ONNX model as a module.")
-    parser.add_argument("model")
-    parser.add_argument("-o", "--output", required=True, help="folder for NAME.mlir of each node")
-    parser.add_argument(
-        "--head-multiple", type=int, default=1, help="pad head dims to a multiple of this (GPUs need 8; default: 1)"
-    )
-    a = parser.parse_args(arguments)
-    try:
-        nodes = import_model(a.model, a.head_multiple)
-        folder = Path(a.output)
-        folder.mkdir(parents=True, exist_ok=True)
-        for node in nodes:
-            (folder / f"{node.name}.mlir").write_text(node.mlir)
-            print(folder / f"{node.name}.mlir")
-    except (AttnError, OSError) as error:
-        sys.exit(f"error: {error}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""mask_mod and score_mod written with jax.numpy: their jaxpr, computed on symbols.
+
+What depends on no symbol is computed by JAX itself, before the attention. Positions have known ranges, since sizes are static:
+what JAX does to an index that is negative or too large is left out where no index is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+from typing import Any, Callable, NoReturn, Optional, Sequence, Union
+
+import jax
+import numpy as np
+from jax.extend import core
+
+from .. import mask
+from ..mask.symbols import BOOL, FLOAT, Tensor, TraceError, Value, arithmetic, as_float, compare, floor_divide, logic, modulo
+from .lowering import CALLS, DTYPES, IDENTITIES, place_of
+
+#: The least and the greatest value of an integer.
+Range = tuple[int, int]
+READABLE = ("bool", "int8", "int32", "int64", "float16", "bfloat16", "float32")
+#: jax.numpy's functions of integers that are one operation of ours, by the names of their jaxprs.
+FUNCTIONS = {"floor_divide": floor_divide, "remainder": modulo}
+
+
+class ArrayOfJax(Tensor):
+    """An array, or what stands for it under jit and grad."""
+
+    def __init__(self, array: Any):
+        if str(array.dtype) not in READABLE:
+            raise TraceError(f"expected an array of {', '.join(READABLE)}, got {array.dtype}")
+        self.array, self.dtype, self.dims = array, DTYPES[str(array.dtype)], ("?",) * array.ndim
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """Of an array: by dimension a place, or None for all; `kept` are the array's dimensions that it has."""
+
+    array: ArrayOfJax
+    places: tuple[Any, ...]
+    kept: tuple[int, ...]
+
+
+def elements_of(x: Any) -> list[Any]:
+    """A vector is a list; a symbol stands for any array of one element."""
+    return x if isinstance(x, list) else [x]
+
+
+#: Primitives on symbols and numbers; those that need more are methods of Evaluation.
+ELEMENTWISE: dict[str, Callable[..., Any]] = {
+    **{name: functools.partial(arithmetic, name) for name in ("add", "sub", "mul")},
+    **{name: functools.partial(compare, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
+    **{name: functools.partial(logic, f"{name}i") for name in ("and", "or", "xor")},
+    "not": lambda x: ~x, "neg": lambda x: -x, "abs": abs, "max": mask.maximum, "min": mask.minimum,
+    "square": lambda x: x * x, "logistic": lambda x: 1.0 / (1.0 + mask.exp(-x)), "rsqrt": lambda x: 1.0 / mask.sqrt(x),
+    "clamp": lambda low, x, high: mask.minimum(mask.maximum(x, low), high),
+    **{name: getattr(mask, name) for name in ("exp", "exp2", "log", "tanh", "sqrt")},
+}  # fmt: skip
+
+
+def trace_function(function: Callable[..., Any], symbols: Sequence[Value], ranges: Sequence[Range]) -> Any:
+    """function(*symbols): a symbol, or a number. Of the last symbols, the positions, `ranges` are known."""
+    shapes = [jax.ShapeDtypeStruct((), np.float32 if s.type == FLOAT else np.int32) for s in symbols]
+    closed = jax.make_jaxpr(function)(*shapes)
+    if len(closed.jaxpr.outvars) != 1:
+        raise TraceError(f"expected one result of {getattr(function, '__name__', function)}, got {len(closed.jaxpr.outvars)}")
+    known = {s.name: r for s, r in zip(symbols[len(symbols) - len(ranges) :], ranges)}
+    (result,) = Evaluation(known).jaxpr(closed.jaxpr, closed.consts, symbols)
+    return number_of(result)
+
+
+def number_of(x: Any) -> Any:
+    """Of rank 0, known now: a number, else what is read from memory."""
+    if isinstance(x, (Value, Part, list)):
+        return x
+    if np.ndim(x):
+        return x
+    return ArrayOfJax(x)[()] if isinstance(x, jax.Array) else np.asarray(x).item()
+
+
+class Evaluation:
+    """Of a jaxpr, on symbols, numbers and arrays. `ranges` are those of integers, by the names of their symbols."""
+
+    def __init__(self, ranges: dict[str, Range]):
+        self.ranges = ranges
+
+    def jaxpr(self, jaxpr: Any, constants: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
+        values: dict[Any, Any] = {**dict(zip(jaxpr.constvars, constants)), **dict(zip(jaxpr.invars, arguments))}
+
+        def read(atom: Any) -> Any:
+            return atom.val if isinstance(atom, core.Literal) else values[atom]
+
+        for equation in jaxpr.eqns:
+            inputs = [read(atom) for atom in equation.invars]
+            values.update(zip(equation.outvars, self.equation(equation, inputs)))
+        return [read(atom) for atom in jaxpr.outvars]
+
+    def equation(self, equation: Any, inputs: Sequence[Any]) -> Sequence[Any]:
+        name = equation.primitive.name
+        has_symbol = any(isinstance(x, (Value, Part, list)) for x in inputs)
+        known = FUNCTIONS.get(equation.params.get("name", "")) if name in CALLS and has_symbol else None
+        if known:
+            return [self.ranged(equation.params["name"], known, *map(number_of, inputs))]
+        if name in CALLS:
+            inner = next(equation.params[key] for key in ("jaxpr", "call_jaxpr", "fun_jaxpr") if key in equation.params)
+            closed = inner if isinstance(inner, core.ClosedJaxpr) else core.ClosedJaxpr(inner, ())
+            return self.jaxpr(closed.jaxpr, closed.consts, inputs)
+        if not has_symbol:
+            return self.known(equation, inputs)
+        try:
+            return [self.symbolic(equation, inputs)]
+        except TraceError as error:
+            if str(error).startswith(place_of(equation)):
+                raise
+            text = str(error).partition("\n")[0]
+            raise TraceError(f"{place_of(equation)}: {text}") from None
+
+    def known(self, equation: Any, inputs: Sequence[Any]) -> Sequence[Any]:
+        """What JAX computes: of numbers alone numbers, under jit too."""
+        are_numbers = not any(isinstance(x, jax.Array) for x in inputs)
+        with jax.ensure_compile_time_eval() if are_numbers else contextlib.nullcontext():
+            results = equation.primitive.bind(*inputs, **equation.params)
+        results = results if equation.primitive.multiple_results else [results]
+        return [np.asarray(result) for result in results] if are_numbers else results
+
+    def symbolic(self, equation: Any, inputs: Sequence[Any]) -> Any:
+        """The result, where an input is a symbol."""
+        name, params = equation.primitive.name, equation.params
+        method: Optional[Callable[..., Any]] = getattr(self, f"apply_{name}", None)
+        if method is not None:
+            return method(params, *inputs)
+        operands = [number_of(x) for x in inputs]
+        if name in IDENTITIES:
+            return operands[0]
+        if name not in ELEMENTWISE or not all(isinstance(x, (Value, bool, int, float)) for x in operands):
+            self.reject(equation)
+        return self.ranged(name, ELEMENTWISE[name], *operands)
+
+    def reject(self, equation: Any) -> NoReturn:
+        shapes = ", ".join(str(var.aval.shape) for var in equation.invars)
+        methods = [name.removeprefix("apply_") for name in dir(self) if name.startswith("apply_")]
+        known = ", ".join(sorted({*ELEMENTWISE, *methods}))
+        raise TraceError(
+            f"{place_of(equation)}: expected one of {known}, of numbers that depend on positions or the score, got "
+            f"{equation.primitive.name} of shapes {shapes}; compute other things before, into an array that is read here"
+        )
+
+    def range_of(self, x: Any) -> Optional[Range]:
+        if isinstance(x, (bool, float)) or not isinstance(x, (Value, int)):
+            return None
+        return self.ranges.get(x.name) if isinstance(x, Value) else (x, x)
+
+    def ranged(self, name: str, function: Callable[..., Any], *operands: Any) -> Any:
+        """function(*operands), with what is known of its range; a `lt` that is decided by the ranges is a bool."""
+        ranges = [r for r in map(self.range_of, operands) if r]
+        if len(ranges) < len(operands):
+            return function(*operands)
+        if name == "lt" and (ranges[0][1] < ranges[1][0] or ranges[0][0] >= ranges[1][1]):
+            return ranges[0][1] < ranges[1][0]
+        result = function(*operands)
+        if name in RANGES and isinstance(result, Value):
+            corners = RANGES[name](*ranges)
+            self.ranges[result.name] = (min(corners), max(corners))
+            result.nonnegative = result.nonnegative or min(corners) >= 0
+        return result
+
+    def apply_div(self, params: Any, a: Any, b: Any) -> Value:
+        a, b = number_of(a), number_of(b)
+        if any(self.range_of(x) is not None or (isinstance(x, Value) and x.type != FLOAT) for x in (a, b)):
+            raise TraceError("expected // or jnp.floor_divide of integers, got jax.lax.div, which rounds to zero")
+        return a / b if isinstance(a, Value) else b.__rtruediv__(a)
+
+    def apply_integer_pow(self, params: Any, x: Value) -> Value:
+        power = x ** abs(params["y"])
+        return 1.0 / power if params["y"] < 0 else power
+
+    def apply_pow(self, params: Any, x: Any, exponent: Any) -> Value:
+        return number_of(x) ** number_of(exponent)
+
+    def apply_select_n(self, params: Any, condition: Any, *cases: Any) -> Any:
+        condition, (otherwise, chosen) = number_of(condition), map(number_of, cases)
+        if isinstance(condition, bool):
+            return chosen if condition else otherwise
+        return self.ranged("select", lambda a, b: mask.where(condition, a, b), chosen, otherwise)
+
+    def apply_convert_element_type(self, params: Any, x: Any) -> Any:
+        x, kind = number_of(x), np.dtype(params["new_dtype"]).kind
+        if kind in "fV":  # bfloat16 has a kind of its own
+            return as_float(x)
+        if x.type == FLOAT:
+            raise TraceError("expected no conversion of a float to an integer or a condition, got one")
+        if kind == "b":
+            return x if x.type == BOOL else compare("ne", x, 0)
+        return mask.where(x, 1, 0) if x.type == BOOL else x
+
+    def apply_broadcast_in_dim(self, params: Any, x: Any) -> Any:
+        return self.same_size(params["shape"], x)
+
+    def apply_reshape(self, params: Any, x: Any) -> Any:
+        return self.same_size(params["new_sizes"], x)
+
+    def same_size(self, shape: Sequence[int], x: Any) -> Any:
+        if isinstance(x, Part) or np.prod(shape, dtype=int) != len(elements_of(x)):
+            raise TraceError(f"expected one number that depends on positions or the score, got an array of {tuple(shape)}")
+        return x
+
+    def apply_concatenate(self, params: Any, *parts: Any) -> list[Any]:
+        return [element for part in parts for element in elements_of(part)]
+
+    def apply_squeeze(self, params: Any, x: Any) -> Any:
+        if not isinstance(x, Part):
+            return x
+        gone = [dim % len(x.kept) for dim in params["dimensions"]]
+        return self.read(dataclasses.replace(x, kept=tuple(d for k, d in enumerate(x.kept) if k not in gone)))
+
+    def apply_dynamic_slice(self, params: Any, x: Any, *starts: Any) -> Any:
+        """Rows and elements: of each dimension one place, or all."""
+        return self.part(x, dict(enumerate(starts)), params["slice_sizes"], "clip")
+
+    def apply_gather(self, params: Any, x: Any, indices: Any) -> Any:
+        numbers, mode = params["dimension_numbers"], str(params["mode"]).rpartition(".")[2].lower()
+        starts = dict(zip(numbers.start_index_map, elements_of(indices)))
+        part = self.part(x, starts, params["slice_sizes"], "clip" if mode in ("clip", "1") else mode)
+        return self.apply_squeeze({"dimensions": numbers.collapsed_slice_dims}, part)
+
+    def part(self, x: Any, starts: dict[int, Any], sizes: Sequence[int], mode: str) -> Union[Part, Value]:
+        x = x if isinstance(x, Part) else Part(ArrayOfJax(x), (None,) * x.ndim, tuple(range(x.ndim)))
+        places = list(x.places)
+        for k, (dim, size) in enumerate(zip(x.kept, sizes)):
+            length = x.array.array.shape[dim]
+            if size not in (1, length):
+                raise TraceError(f"expected one place of dimension {k}, or all {length}, got {size}")
+            if size == 1 and places[dim] is None:
+                places[dim] = self.inside(number_of(starts.get(k, 0)), length, mode)
+        return self.read(dataclasses.replace(x, places=tuple(places)))
+
+    def inside(self, place: Union[Value, int], length: int, mode: str) -> Union[Value, int]:
+        """A place in a dimension, as JAX has it where it is outside."""
+        low, high = self.range_of(place) or (-(2**31), 2**31)
+        if (low >= 0 and high < length) or mode == "promise_in_bounds":
+            return place
+        if mode != "clip":
+            raise TraceError(f"expected a position from 0 to {length - 1}, or mode='clip' or 'promise_in_bounds', got mode '{mode}'")
+        place = mask.maximum(place, 0) if low < 0 else place
+        return mask.minimum(place, length - 1) if high >= length else place
+
+    def read(self, part: Part) -> Union[Part, Value]:
+        """The element, where one is left."""
+        is_element = all(place is not None for place in part.places)
+        return part.array[part.places] if is_element else part
+
+
+RANGES: dict[str, Callable[..., Sequence[int]]] = {
+    "add": lambda a, b: (a[0] + b[0], a[1] + b[1]), "sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    "mul": lambda a, b: [x * y for x in a for y in b], "neg": lambda a: (-a[0], -a[1]),
+    "max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])), "min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
+    "abs": lambda a: (0 if a[0] <= 0 <= a[1] else min(abs(a[0]), abs(a[1])), max(abs(a[0]), abs(a[1]))),
+    "floor_divide": lambda a, b: (a[0] // b[0], a[1] // b[0]), "remainder": lambda a, b: (0, b[0] - 1),
+    "select": lambda a, b: (*a, *b), "clamp": lambda low, x, high: (low[0], high[1]),
+}  # fmt: skip

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""ONNX's operator Attention (opset 23 and later) as MLIR.
+
+    from attn_mlir.onnx import import_model
+    for node in import_model("decoder.onnx"):
+        kernel = attn_mlir.compile(node.mlir, target="sm_90a")
+
+    python -m attn_mlir.onnx decoder.onnx -o FOLDER          # FOLDER/<node>.mlir for every Attention in the graph
+
+A node becomes a function that takes what the node takes and gives what it gives, in their order; absent ones are left
+out. Batch, lengths and, in the 4-d form, head counts are dynamic. Semantics: onnx.ai/onnx/operators/onnx__Attention.html.
+Needs the package onnx only to read files. A node that cannot be imported is an AttnError that says why.
+"""
+
+from .importer import TensorType, import_attention
+from .models import ImportedNode, import_model, import_node, main
+
+__all__ = ["ImportedNode", "TensorType", "import_attention", "import_model", "import_node", "main"]

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The nodes Attention of an ONNX model, and the command that writes them."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import re
+import sys
+from pathlib import Path
+from typing import Any, Mapping, Optional, Sequence, Union
+
+from ..errors import AttnError
+from .importer import DTYPES, TensorType, import_attention
+
+
+@dataclasses.dataclass(frozen=True)
+class ImportedNode:
+    """A node of a graph: its name, or "attention_N", and its function @name in a module."""
+
+    name: str
+    mlir: str
+
+
+def import_model(model: Any, head_multiple: int = 1) -> list[ImportedNode]:
+    """Every Attention of a graph: `model` is a path or an onnx.ModelProto. Needs the package onnx."""
+    try:
+        import onnx
+    except ImportError:
+        raise AttnError("reading ONNX models needs the package onnx, which is not installed (pip install onnx)") from None
+    if not hasattr(model, "graph"):
+        try:
+            model = onnx.load(str(model), load_external_data=False)
+        except Exception as error:  # protobuf's errors have no base class of their own
+            raise AttnError(f"{model}: cannot read the model: {error}") from None
+    graph = onnx.shape_inference.infer_shapes(model).graph
+    types = known_types(graph)
+    nodes = [node for node in graph.node if node.op_type == "Attention" and node.domain in ("", "ai.onnx")]
+    if not nodes:
+        raise AttnError(f"expected a graph with an Attention (opset 23 or later), got {summary(graph)}")
+    result = []
+    for i, node in enumerate(nodes):
+        name = re.sub(r"\W", "_", node.name) or f"attention_{i}"
+        try:
+            result.append(ImportedNode(name, import_node(node, types, name, head_multiple)))
+        except AttnError as error:
+            raise AttnError(f"node '{node.name or name}': {error}") from None
+    return result
+
+
+def import_node(
+    node: Any, types: Mapping[str, TensorType], name: str = "attention", head_multiple: int = 1
+) -> str:
+    """The module for an onnx.NodeProto; `types` by the names of the graph's values."""
+    from onnx import helper
+
+    inputs = []
+    for value in node.input:
+        if value and value not in types:
+            raise AttnError(f"expected a known type of '{value}', got none: give the model's value_info")
+        inputs.append(types[value] if value else None)
+    attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+    return import_attention(inputs, attributes, [bool(value) for value in node.output], name, head_multiple)
+
+
+def known_types(graph: Any) -> dict[str, TensorType]:
+    types = {}
+    for value in [*graph.input, *graph.value_info, *graph.output]:
+        tensor = value.type.tensor_type
+        if tensor.elem_type in DTYPES and tensor.HasField("shape"):
+            shape = tuple(size_of(dim) for dim in tensor.shape.dim)
+            types[value.name] = TensorType(DTYPES[tensor.elem_type], shape)
+    for constant in graph.initializer:
+        if constant.data_type in DTYPES:
+            types[constant.name] = TensorType(DTYPES[constant.data_type], tuple(constant.dims))
+    return types
+
+
+def size_of(dim: Any) -> Union[int, str, None]:
+    return dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None
+
+
+def summary(graph: Any) -> str:
+    """What is in a graph, for a message."""
+    kinds = sorted({node.op_type for node in graph.node})
+    return f"{len(graph.node)} nodes: {', '.join(kinds[:8])}{', ...' if len(kinds) > 8 else ''}"
+
+
+def main(arguments: Optional[Sequence[str]] = None):
+    parser = argparse.ArgumentParser(prog="attn_mlir.onnx", description="Every Attention of an ONNX model as a module.")
+    parser.add_argument("model")
+    parser.add_argument("-o", "--output", required=True, help="folder for NAME.mlir of each node")
+    parser.add_argument(
+        "--head-multiple", type=int, default=1, help="pad head dims to a multiple of this (GPUs need 8; default: 1)"
+    )
+    a = parser.parse_args(arguments)
+    try:
+        nodes = import_model(a.model, a.head_multiple)
+        folder = Path(a.output)
+        folder.mkdir(parents=True, exist_ok=True)
+        for node in nodes:
+            (folder / f"{node.name}.mlir").write_text(node.mlir)
+            print(folder / f"{node.name}.mlir")
+    except (AttnError, OSError) as error:
+        sys.exit(f"error: {error}")
