@@ -3,8 +3,8 @@
 // RUN: attn-run %s --function remainder --shape B=2,Hq=1,Hkv=1,M=17,N=128 --random 1 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %s --function below --shape "B=1,Hq=2,Hkv=2,M=64,N=128,arg3=1x64" --random 1 --verify | FileCheck %s
 // RUN: attn-run %s --function below --shape "B=1,Hq=2,Hkv=2,M=64,N=128,arg3=1x64" --random 1 --device=sim:sm_80 --verify | FileCheck %s
-// RUN: attn-run %s --function beside --shape "B=2,Hq=2,Hkv=2,M=64,N=100,arg3=2,arg4=2" --random 1 --device=sim:sm_80 --verify | FileCheck %s
-// RUN: attn-run %s --function beside --shape "B=2,Hq=2,Hkv=2,M=64,N=100,arg3=2,arg4=2" --random 1 --device=sim:sm_90a --verify | FileCheck %s
+// RUN: attn-run %s --function beside --shape "B=2,Hq=2,Hkv=2,M=64,N=100,arg3=2x64,arg4=2" --random 1 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: attn-run %s --function beside --shape "B=2,Hq=2,Hkv=2,M=64,N=100,arg3=2x64,arg4=2" --random 1 --device=sim:sm_90a --verify | FileCheck %s
 // CHECK: verify: PASS
 
 !q = tensor<?x?x?x64xf16>
@@ -44,7 +44,7 @@ func.func @below(%q: !q, %k: !q, %v: !q, %shifts: tensor<?x?xi32>) -> !q {
 
 // Keys that data hides, beside a finite mask of data: both attentions, that
 // which skips and that which repairs, have bounds of their own.
-func.func @beside(%q: !q, %k: !q, %v: !q, %lengths: tensor<?xi32>, %heads: tensor<?xi32>) -> !q {
+func.func @beside(%q: !q, %k: !q, %v: !q, %lengths: tensor<?x?xi32>, %heads: tensor<?xi32>) -> !q {
   %o = attn.attention %q, %k, %v
       score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
         %lowest = arith.constant -3.40282347E+38 : f32
@@ -57,7 +57,7 @@ func.func @beside(%q: !q, %k: !q, %v: !q, %lengths: tensor<?xi32>, %heads: tenso
         attn.yield %r : f32
       } mask_mod (%b: index, %h: index, %i: index, %j: index) {
         %scale = arith.constant 25 : index
-        %length = tensor.extract %lengths[%b] : tensor<?xi32>
+        %length = tensor.extract %lengths[%b, %i] : tensor<?x?xi32>
         %length64 = arith.index_cast %length : i32 to index
         %rows = arith.muli %length64, %scale : index
         %end = arith.addi %rows, %i : index
