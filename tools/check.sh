@@ -72,6 +72,8 @@ if [ -n "$long" ]; then
   check "archive" tools/package.sh --test
   seed=$(date +%j)
   check "fuzz, long" python3 test/Fuzz/fuzz.py --bin "$build/bin" --seconds 1200 --seed "$seed"
+  check "random attention, long" env PATH="$build/bin:$PATH" "$build/python/bin/python" \
+    test/Fuzz/differential.py --cases 1000 --seed "$seed"
   check "schedules of any numbers" env PATH="$build/bin:$PATH" python3 \
     test/Fuzz/schedules.py --cases 20000 --seed "$seed"
   check "masks of large scores" env PATH="$build/bin:$PATH" python3 \
