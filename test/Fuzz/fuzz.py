@@ -28,7 +28,7 @@ TESTS = Path(__file__).resolve().parents[1]
 TIMEOUT_SECONDS = 30
 MEMORY_BYTES = 8 << 30
 LARGEST_INPUT = 20_000
-CRASH_CODE = 70  # tools/attn-opt/CrashGuard.h
+CRASH_CODE = 70  # tools/support/CrashGuard.h
 
 GPUS = ["--target=sm_80", "--target=sm_90a", "--target=sm_86", "--target=sm_100a"]
 OPTIONS = ["--allow-tf32", "--deterministic", "--device-asserts", "--assume-visible-rows", "--mask-threshold=-1e4", "--strict",
