@@ -283,6 +283,9 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
       return op.emitOpError() << "expected pack_gqa to be false for "
                               << obstacle << ", got true";
   }
+  // A CTA reads of a tile's rows whether they saw a key, then writes it.
+  if (repairsRows(op))
+    options.features.dvSplit = false;
   // A mask that is no band the model knows may differ by rows all the same.
   options.features.clusters = options.features.uniformRows = !op.hasMaskMod();
   std::optional<MaskDensity> density;
