@@ -128,7 +128,7 @@ def write_data(rng, folder, sizes, shape, kind):
 
 
 def write_case(rng, folder):
-    """The module's path, and arguments of attn-run; of some, the gradients."""
+    """The module's path, and arguments of attn-run."""
     sizes = draw_sizes(rng)
     dtype = rng.choice(["f16", "bf16", "f32"])
     is_static = rng.random() < 0.3
@@ -139,8 +139,7 @@ def write_case(rng, folder):
     shown = mask.condition() if rng.random() < 0.7 else None
     changed = score.score("%score") if rng.random() < 0.5 else None
     captures = {**mask.captures, **score.captures}
-    is_backward = rng.random() < 0.35
-    has_bias, has_lse = rng.random() < 0.2, not is_backward and rng.random() < 0.5
+    has_bias, has_lse = rng.random() < 0.2, rng.random() < 0.5
     bias = f"tensor<{size('B')}x{size('Hq')}x{size('M')}x{size('N')}x{rng.choice(['f32', dtype])}>"
     lse = f", tensor<{size('B')}x{size('Hq')}x{size('M')}xf32>" if has_lse else ""
     arguments = [f"%{name}: {types[name]}" for name in "qkv"] + ([f"%bias: {bias}"] if has_bias else [])
@@ -162,9 +161,6 @@ def write_case(rng, folder):
     path = Path(folder, "case.mlir")
     path.write_text(text)
     command = [f"--random={rng.randrange(100)}"]
-    if is_backward:
-        subprocess.run(["attn-opt", str(path), "--attn-grad=recompute=true", "-o", str(path)], check=True)
-        command += ["--function=attention_grad"]
     if not is_static:
         command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", "N"))]
     first = 3 + has_bias

@@ -5,6 +5,7 @@
 // RUN: attn-run %s --function below --shape "B=1,Hq=2,Hkv=2,M=64,N=128,arg3=1x64" --random 1 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %s --function beside --shape "B=2,Hq=2,Hkv=2,M=64,N=100,arg3=2x64,arg4=2" --random 1 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %s --function beside --shape "B=2,Hq=2,Hkv=2,M=64,N=100,arg3=2x64,arg4=2" --random 1 --device=sim:sm_90a --verify | FileCheck %s
+// RUN: attn-run %s --function padded --random 1 --device=sim:sm_80 --allow-tf32 --verify | FileCheck %s
 // CHECK: verify: PASS
 
 !q = tensor<?x?x?x64xf16>
@@ -65,4 +66,17 @@ func.func @beside(%q: !q, %k: !q, %v: !q, %lengths: tensor<?x?xi32>, %heads: ten
         attn.yield %visible : i1
       } : !q, !q, !q -> !q
   return %o : !q
+}
+
+// What repairs rows is not sliced: tiles of this head dim would be.
+func.func @padded(%q: tensor<1x2x64x96xf32>, %k: tensor<1x2x64x96xf32>, %v: tensor<1x2x64x96xf32>, %padding: tensor<1x64xi32>) -> tensor<1x2x64x96xf32> {
+  %o = attn.attention %q, %k, %v score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %c0 = arith.constant 0 : i32
+        %flag = tensor.extract %padding[%b, %j] : tensor<1x64xi32>
+        %shown = arith.cmpi ne, %flag, %c0 : i32
+        %lowest = arith.constant -3.40282347E+38 : f32
+        %r = arith.select %shown, %s, %lowest : f32
+        attn.yield %r : f32
+      } : tensor<1x2x64x96xf32>, tensor<1x2x64x96xf32>, tensor<1x2x64x96xf32> -> tensor<1x2x64x96xf32>
+  return %o : tensor<1x2x64x96xf32>
 }
