@@ -63,7 +63,7 @@ install_packages
 build_targets all
 install_python_packages
 run_tests
-check "fuzz" python3 test/Fuzz/fuzz.py --attn-opt "$build/bin/attn-opt" --seconds 20
+check "fuzz" python3 test/Fuzz/fuzz.py --bin "$build/bin" --seconds 20
 check "wheel" tools/make-wheel.sh --test
 check "clang-format" tools/scripts/check-format.sh
 check "style" python3 tools/scripts/check-style.py
@@ -71,7 +71,9 @@ check "clang-tidy" tools/scripts/run-clang-tidy.sh "$build"
 if [ -n "$long" ]; then
   check "archive" tools/package.sh --test
   seed=$(date +%j)
-  check "fuzz, long" python3 test/Fuzz/fuzz.py --attn-opt "$build/bin/attn-opt" --seconds 1200 --seed "$seed"
+  check "fuzz, long" python3 test/Fuzz/fuzz.py --bin "$build/bin" --seconds 1200 --seed "$seed"
+  check "random attention, long" env PATH="$build/bin:$PATH" "$build/python/bin/python" \
+    test/Fuzz/differential.py --cases 1000 --seed "$seed"
   check "schedules of any numbers" env PATH="$build/bin:$PATH" python3 \
     test/Fuzz/schedules.py --cases 20000 --seed "$seed"
   check "weakened synchronisation" env PATH="$build/bin:$PATH" python3 \

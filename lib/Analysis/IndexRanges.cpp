@@ -70,6 +70,15 @@ bool IndexRanges::fits32Bits(Value value) {
   return range.smin().isSignedIntN(32) && range.smax().isSignedIntN(32);
 }
 
+bool IndexRanges::needs64Bits(Operation &op) {
+  return isa<arith::DivUIOp, arith::CeilDivUIOp, arith::RemUIOp,
+             arith::ShRUIOp>(op) &&
+         llvm::any_of(op.getOperands(), [&](Value operand) {
+           return operand.getType().isIndex() &&
+                  get(operand).smin().isNegative();
+         });
+}
+
 bool IndexRanges::isComparedOnly(Value value,
                                  function_ref<bool(Operation *)> isOwn) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
@@ -90,4 +99,15 @@ void IndexRanges::setSaturated(Value value) {
   known.erase(value);
   known.insert({value, getRange(std::numeric_limits<int32_t>::min(),
                                 std::numeric_limits<int32_t>::max(), 64)});
+}
+
+Value attn::cutTo32Bits(OpBuilder &builder, Location loc, Value value) {
+  auto limit = [&](int64_t number) -> Value {
+    return arith::ConstantOp::create(
+        builder, loc, builder.getIntegerAttr(value.getType(), number));
+  };
+  value = arith::MaxSIOp::create(builder, loc, value,
+                                 limit(std::numeric_limits<int32_t>::min()));
+  return arith::MinSIOp::create(builder, loc, value,
+                                limit(std::numeric_limits<int32_t>::max()));
 }

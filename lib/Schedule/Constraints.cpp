@@ -378,6 +378,32 @@ void Checker::checkResources() {
                             std::to_string(threads) + " threads");
 }
 
+GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
+                                       const TargetInfo &target) {
+  bool isGpu = target.kind == TargetKind::Gpu;
+  bool isF32 = problem.elementType == ElementType::F32;
+  GeneratorFeatures features;
+  features.packGqa = isGpu;
+  features.packsWholeGroups = true;
+  features.packedChunks = false;
+  features.dvSplit = isGpu;
+  features.splitKv = false;
+  features.smallCache = !isGpu || !isF32;
+  features.smallCacheDensity = false;
+  features.spillScores = !isGpu;
+  features.spillProbabilities = isGpu;
+  // wgmma kernels take 16-bit inputs.
+  features.wgmma = target.hasMma(MmaFamily::Wgmma) && !isF32;
+  features.sharedRows = false;
+  features.wgmmaSlices = false;
+  features.wgmmaWideOutputs = false;
+  // A mask may show the row tiles of a cluster different keys, and give the
+  // CTAs of a persistent grid more and less to do.
+  bool hasMask = problem.mask.isBand() || problem.mask.density < 1;
+  features.clusters = features.uniformRows = !hasMask;
+  return features;
+}
+
 std::vector<Violation> check(const AttentionProblem &problem,
                              const Schedule &schedule, const TargetInfo &target,
                              const GeneratorFeatures &features) {

@@ -1,13 +1,15 @@
-"""Feeds mutated inputs to attn-opt, which must end by itself: no crash, no hang.
+"""Feeds mutated inputs to the tools, which must end by themselves: no crash, no hang.
 
-    fuzz.py --attn-opt BINARY [--seconds 20] [--seed N] [--case I]
+    fuzz.py --bin FOLDER [--seconds 20 | --cases N] [--seed N] [--case I]
 
-Case I of seed N is always the same input and command. A failing input is kept
-beside the message, which has the command that repeats it.
+FOLDER has attn-opt, attn-run and attn-sim; with -DATTN_SANITIZE=ON also wrong reads and undefined behaviour end a
+program. Inputs are the .mlir files of the test suite, what attn-opt makes of them at each stage, and PTX with its
+manifest. Case I of seed N is always the same input and command. A failing input is kept beside the message, which has
+the command that repeats it.
 
-attn-opt turns a crash into exit code 70 and a stack trace. A crash inside MLIR
-with no code of this project between it and the parser or the pass manager is
-MLIR's own: it is counted, but fails nothing.
+attn-opt and attn-run turn a crash into exit code 70 and a stack trace. A crash inside MLIR with no code of this
+project between it and the parser or the pass manager is MLIR's own: it is counted, but fails nothing. Nor does a
+simulation that does not end in time: a loop may be long.
 """
 
 import argparse
@@ -26,18 +28,47 @@ TESTS = Path(__file__).resolve().parents[1]
 TIMEOUT_SECONDS = 30
 MEMORY_BYTES = 8 << 30
 LARGEST_INPUT = 20_000
-CRASH_CODE = 70  # tools/attn-opt/CrashGuard.h
+CRASH_CODE = 70  # tools/support/CrashGuard.h
 
-COMMANDS = [
-    ["--target=sm_80", "--emit=ptx", "-o", "-"],
-    ["--target=sm_80", "--emit=manifest", "-o", "-"],
-    ["--target=sm_80", "--emit=report", "-o", "-"],
-    ["--target=cpu", "--emit=llvm", "-o", "-"],
-    ["--attn-raise"],
-    ["--attn-to-tensor", "--attn-to-scheduled", "--attn-to-tiled"],
-    ["--canonicalize", "--cse"],
-    ["--mlir-print-op-generic"],
-]
+GPUS = ["--target=sm_80", "--target=sm_90a", "--target=sm_86", "--target=sm_100a"]
+OPTIONS = ["--allow-tf32", "--deterministic", "--device-asserts", "--assume-visible-rows", "--mask-threshold=-1e4", "--strict",
+           "--set-target=smem-bytes=16384", "--set-target=l2-bytes=65536", "--schedule=kind=small_cache",
+           "--schedule=tile_m=16 tile_n=16", "--schedule=kind=large_cache stages=3", "--attn-grad"]
+STAGES = ["--attn-raise", "--attn-to-tensor", "--attn-to-scheduled", "--attn-to-tiled", "--attn-to-tile", "--attn-to-nvvm"]
+SHAPES = ["", "B=2,Hq=4,Hkv=2,M=33,N=70", "B=1,Hq=1,Hkv=1,M=1,N=1", "M=0,N=17", "B=1,H=2,M=9223372036854775807"]
+
+
+def draw_compile(rng):
+    return ["attn-opt", "-", rng.choice(GPUS), f"--emit={rng.choice(['ptx', 'ptx', 'manifest', 'header', 'report', 'llvm', 'mlir'])}",
+            "-o", "-", *rng.sample(OPTIONS, rng.choice([0, 0, 1, 2]))]
+
+
+def draw_cpu(rng):
+    return ["attn-opt", "-", "--target=cpu", "--emit=llvm", "-o", "-"]
+
+
+def draw_stages(rng):
+    first = rng.randrange(len(STAGES))
+    return ["attn-opt", "-", *STAGES[first:rng.randint(first, len(STAGES)) + 1]]
+
+
+def draw_upstream(rng):
+    return ["attn-opt", "-", *rng.choice([["--canonicalize", "--cse"], ["--mlir-print-op-generic"], ["--attn-outline=target=sm_80 fallback"],
+                                          ["--attn-share-attentions"], ["--attn-verify-normal-form"]])]
+
+
+def draw_run(rng):
+    """What is run is small, or refused."""
+    shape = rng.choice(SHAPES)
+    return ["attn-run", "-", f"--device={rng.choice(['cpu', 'cpu', 'sim:sm_80', 'sim:sm_90a'])}", "--verify", "--allow-tf32",
+            f"--random={rng.randrange(9)}", *([f"--shape={shape}"] if shape else [])]
+
+
+#: By kind of input. What reaches further is more frequent.
+COMMANDS = {
+    "mlir": [draw_compile] * 4 + [draw_cpu, draw_stages, draw_stages, draw_upstream, draw_run, draw_run],
+    "ptx": [lambda rng: ["attn-sim", "{}.ptx", "--max-instructions=20000", *rng.choice([[], ["--list"], ["--check"], ["--keep-going"]])]],
+}
 
 NUMBERS = ["0", "1", "-1", "2", "3", "7", "65", "127", "4096", "2147483647", "-2147483648",
            "4294967296", "9223372036854775807", "-9223372036854775808", "1.0e38", "0x7F800000"]
@@ -102,8 +133,8 @@ MUTATIONS = ([change_number, change_dim, change_type, change_operand] * 4 +
              [drop_attribute] * 2 + [change_token, change_lines, change_bytes])
 
 
-def corpus():
-    """Small inputs of the test suite, by path; each part of a split file alone."""
+def split_files():
+    """Small inputs of the test suite; each part of a split file alone."""
     parts = []
     for path in sorted(TESTS.rglob("*.mlir")):
         if path.stat().st_size <= LARGEST_INPUT:
@@ -111,12 +142,49 @@ def corpus():
     return [part for part in parts if re.search(r"^[^/\n]", part, re.MULTILINE)]
 
 
-def make_case(inputs, seed, case):
-    rng = random.Random(f"{seed}/{case}")
-    text = rng.choice(inputs)
+def compile_seed(folder, text, *flags):
+    result = subprocess.run([f"{folder}/attn-opt", "-", *flags], input=text.encode(), capture_output=True, timeout=TIMEOUT_SECONDS)
+    return result.stdout.decode() if result.returncode == 0 else ""
+
+
+def corpus(folder):
+    """Inputs by kind: the text of an .mlir file, or of PTX and of its manifest."""
+    parts = split_files()
+    seeds = [part for part in parts if "attn.attention" in part and "expected-error" not in part]
+    rng = random.Random(1)
+    inputs = {"mlir": list(parts), "ptx": []}
+    for text in rng.sample(seeds, 24):
+        target = rng.choice(GPUS[:2])
+        for last in (3, 4, 5, 6):
+            schedule = f"--attn-select-schedule=target={target[9:]}"
+            inputs["mlir"].append(compile_seed(folder, text, *[schedule if "scheduled" in s else s for s in STAGES[:last]]))
+        manifest = compile_seed(folder, text, target, "--emit=manifest", "-o", "-")
+        if manifest:
+            inputs["ptx"].append((compile_seed(folder, text, target, "--emit=ptx", "-o", "-"), manifest))
+    inputs["mlir"] = [text for text in inputs["mlir"] if text]
+    return inputs
+
+
+def mutate(rng, text):
     for _ in range(rng.choice([0, 1, 1, 2, 3, 5])):
         text = rng.choice(MUTATIONS)(rng, text)
-    return text, rng.choice(COMMANDS)
+    return text
+
+
+def make_case(inputs, seed, case):
+    """The input's files by extension, and a command for them."""
+    rng = random.Random(f"{seed}/{case}")
+    kind = rng.choice(["mlir"] * 7 + ["ptx"])
+    command = rng.choice(COMMANDS[kind])(rng)
+    if kind == "mlir":
+        return {".mlir": mutate(rng, rng.choice(inputs["mlir"]))}, command
+    ptx, manifest = rng.choice(inputs["ptx"])
+    change = rng.randrange(3)
+    files = {".ptx": mutate(rng, ptx) if change else ptx, ".json": mutate(rng, manifest) if change != 1 else manifest}
+    if change:  # Of other PTX the manifest says so, and nothing is tried.
+        files[".json"] = re.sub(r'"ptx_digest": *"[^"]*",?', "", files[".json"])
+    files[".json"] = re.sub(r'"ptx": *"[^"]*"', '"ptx": "case.ptx"', files[".json"])
+    return files, command
 
 
 def limit_memory():
@@ -127,60 +195,77 @@ def limit_memory():
 def is_upstream(trace):
     """Whether a stack trace has only MLIR's frames up to the call into MLIR."""
     for frame in re.findall(r"^ *#\d+ .*$", trace, re.MULTILINE):
-        if re.search(r"attn-opt\+0x|attn::|\.cpp:\d+:\d+$", frame):
+        if re.search(r"attn-(?:opt|run)\+0x|attn::|\.cpp:\d+:\d+$", frame):
             return False
         if re.search(r"mlir::parse\w*SourceFile|mlir::PassManager::run|OpToOpPassAdaptor", frame):
             return True
     return False
 
 
-def run_case(attn_opt, text, flags):
-    """Why the run is a failure, "upstream" for a crash of MLIR, or None."""
+def find_fault(command, text):
+    """Why the run is a failure, "upstream" for a crash of MLIR, "slow" for a long simulation, or None."""
+    sanitized = "attn" in os.environ.get("ASAN_OPTIONS", "")
     try:
-        result = subprocess.run([attn_opt, "-", *flags], input=text.encode("utf-8", "replace"),
-                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                timeout=TIMEOUT_SECONDS, preexec_fn=limit_memory)
+        result = subprocess.run(command, input=text, capture_output=True,
+                                timeout=TIMEOUT_SECONDS, preexec_fn=None if sanitized else limit_memory)
     except subprocess.TimeoutExpired:
-        return f"no end within {TIMEOUT_SECONDS} s"
+        return "slow" if "attn-opt" not in command[0] else f"no end within {TIMEOUT_SECONDS} s"
     errors = result.stderr.decode(errors="replace")
     if result.returncode == CRASH_CODE and is_upstream(errors):
         return "upstream"
-    if result.returncode < 0 or result.returncode >= CRASH_CODE:
+    if result.returncode < 0 or result.returncode >= CRASH_CODE or "runtime error: " in errors or "AddressSanitizer" in errors:
         return f"crash, code {result.returncode}:\n{errors[:3000]}"
-    if result.returncode != 0 and not errors.strip():
+    # What attn-run finds of results goes to standard output.
+    if result.returncode != 0 and not errors.strip() and not result.stdout:
         return f"failed with code {result.returncode} and said nothing"
     return None
 
 
+def run_case(folder, inputs, seed, case):
+    """The fault, and what is printed of it."""
+    files, command = make_case(inputs, seed, case)
+    with tempfile.TemporaryDirectory() as temporary:
+        base = Path(temporary, "case")
+        for extension, text in files.items():
+            base.with_suffix(extension).write_bytes(text.encode("utf-8", "replace"))
+        command = [f"{folder}/{command[0]}", *(argument.format(base) for argument in command[1:])]
+        fault = find_fault(command, files.get(".mlir", "").encode("utf-8", "replace"))
+        if fault in (None, "slow", "upstream"):
+            return fault, ""
+        kept = Path(tempfile.gettempdir(), f"attn-fuzz-{seed}-{case}")
+        for extension, text in files.items():
+            kept.with_suffix(extension).write_bytes(text.encode("utf-8", "replace"))
+        words = [argument.replace(str(base), str(kept)) if argument != "-" else f"{kept}.mlir" for argument in command]
+        if "-o" in words:
+            words[words.index("-o") + 1] = "-"
+        return fault, f"case {case}: {' '.join(words)}\n{fault}"
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--attn-opt", required=True)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", required=True, help="the folder of the programs")
     parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--cases", type=int, help="how many, in place of --seconds")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--case", type=int, help="run only this case")
     arguments = parser.parse_args()
 
-    inputs = corpus()
-    print(f"seed {arguments.seed}, {len(inputs)} inputs, {arguments.seconds:g} s", flush=True)
+    inputs = corpus(arguments.bin)
+    print(f"seed {arguments.seed}, {len(inputs['mlir'])} modules, {len(inputs['ptx'])} kernels", flush=True)
     end = time.monotonic() + arguments.seconds
-    failures, upstream = [], []
+    counts = {"fault": 0, "upstream": 0, "slow": 0}
 
     def attempt(case):
-        if time.monotonic() > end and arguments.case is None:
+        if arguments.case is None and arguments.cases is None and time.monotonic() > end:
             return False
-        text, flags = make_case(inputs, arguments.seed, case)
-        fault = run_case(arguments.attn_opt, text, flags)
-        if fault == "upstream":
-            upstream.append(case)
-        elif fault:
-            kept = Path(tempfile.gettempdir(), f"attn-fuzz-{arguments.seed}-{case}.mlir")
-            kept.write_text(text, errors="replace")
-            failures.append(case)
-            print(f"case {case}: {arguments.attn_opt} {kept} {' '.join(flags)}\n{fault}", flush=True)
+        fault, message = run_case(arguments.bin, inputs, arguments.seed, case)
+        if fault:
+            counts[fault if fault in counts else "fault"] += 1
+        if message:
+            print(message, flush=True)
         return True
 
-    cases = [arguments.case] if arguments.case is not None else range(1_000_000)
+    cases = [arguments.case] if arguments.case is not None else range(arguments.cases or 10_000_000)
     ran, workers = 0, os.cpu_count() or 1
     with ThreadPoolExecutor(workers) as pool:
         for first in range(0, len(cases), 8 * workers):
@@ -188,8 +273,11 @@ def main():
             ran += sum(outcomes)
             if not all(outcomes):
                 break
-    print(f"{ran} cases, {len(failures)} failed, {len(upstream)} crashes of MLIR itself contained")
-    return 1 if failures or not ran else 0
+            if first // (8 * workers) % 128 == 127:
+                print(f"{ran} cases so far, {counts['fault']} failed", flush=True)
+    print(f"{ran} cases, {counts['fault']} failed, {counts['upstream']} crashes of MLIR itself contained, "
+          f"{counts['slow']} runs stopped")
+    return 1 if counts["fault"] or not ran else 0
 
 
 if __name__ == "__main__":

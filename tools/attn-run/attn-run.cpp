@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CpuDevice.h"
+#include "CrashGuard.h"
 #include "CudaKernel.h"
 #include "GpuProgram.h"
 #include "Inputs.h"
@@ -26,7 +27,6 @@
 #include "llvm/Support/SourceMgr.h"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <new>
 #include <stdexcept>
@@ -305,12 +305,7 @@ static bool runTool(const Options &options) {
                        : Runner(function, options).run();
 }
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
-  std::set_new_handler(nullptr); // LLVM's own ends the process.
-  std::signal(SIGXFSZ, SIG_IGN); // Too large a file is an error of a write.
-  registerAllAttnPasses();
-  Options options = parseOptions(argc, argv);
+static int runInMemory(const Options &options) {
   try {
     return runTool(options) ? 0 : 1;
   } catch (const std::bad_alloc &) {
@@ -319,4 +314,12 @@ int main(int argc, char **argv) {
     reportError("expected tensors that fit into memory, got larger ones");
   }
   return 1;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  std::set_new_handler(nullptr); // LLVM's own ends the process.
+  registerAllAttnPasses();
+  return runGuarded("attn-run",
+                    [&] { return runInMemory(parseOptions(argc, argv)); });
 }

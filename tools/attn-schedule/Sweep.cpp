@@ -102,7 +102,9 @@ Result<SweepPoint> runSweepPoint(const SweepRange &range, int64_t value,
   if (!problem)
     return Error{problem.error()};
   SweepPoint point = {value, *problem, target, std::nullopt, ""};
-  Result<Selection> selection = selectSchedule(*problem, target, overrides);
+  SelectorOptions emitted{getGeneratorFeatures(*problem, target)};
+  Result<Selection> selection =
+      selectSchedule(*problem, target, overrides, emitted);
   if (selection)
     point.selection = std::move(*selection);
   else

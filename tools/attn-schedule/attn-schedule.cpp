@@ -185,7 +185,9 @@ static int runSelection(const TargetInfo &target,
     return reportError(problem.error());
   if (problem->pass == AttentionPass::Backward)
     return runBackward(*problem, target, overrides);
-  Result<Selection> selection = selectSchedule(*problem, target, overrides);
+  SelectorOptions emitted{getGeneratorFeatures(*problem, target)};
+  Result<Selection> selection =
+      selectSchedule(*problem, target, overrides, emitted);
   if (!selection)
     return reportError(selection.error());
   ReportOptions options = {top};

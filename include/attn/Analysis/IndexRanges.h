@@ -12,7 +12,7 @@
 #ifndef ATTN_ANALYSIS_INDEXRANGES_H
 #define ATTN_ANALYSIS_INDEXRANGES_H
 
-#include "mlir/IR/Value.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -31,6 +31,10 @@ public:
   /// True if the value is in [-2^31, 2^31), whatever the coordinates are.
   bool fits32Bits(mlir::Value value);
 
+  /// True for an unsigned division or shift whose operands may be negative: its
+  /// result then needs all 64 bits of them, however few it has.
+  bool needs64Bits(mlir::Operation &op);
+
   /// True if every use of `value` outside of `isOwn` ops compares it with
   /// a number well within 32 bits: cut to 32 bits it compares the same.
   bool isComparedOnly(mlir::Value value,
@@ -44,6 +48,11 @@ private:
 
   llvm::DenseMap<mlir::Value, mlir::ConstantIntRanges> known;
 };
+
+/// An i64 or index value, or the nearest number that 32 bits hold: as a bound
+/// of keys it means the same.
+mlir::Value cutTo32Bits(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value value);
 
 } // namespace attn
 

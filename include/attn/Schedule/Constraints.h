@@ -19,8 +19,8 @@ namespace attn {
 /// its code takes minutes to compile.
 inline constexpr int64_t kMaxUnrolledColumns = 256;
 
-/// What the code generators can emit. A schedule that needs more is rejected
-/// with that reason.
+/// What a code generator can emit. A schedule that needs more is rejected with
+/// that reason. The defaults are what the cost model knows.
 struct GeneratorFeatures {
   bool packGqa = true;
   /// A packed tile has the same rows of all query heads of a group.
@@ -49,6 +49,10 @@ struct GeneratorFeatures {
   /// False if row tiles may see different keys whatever the pattern says.
   bool uniformRows = true;
 };
+
+/// What the compiler's code generators have for a problem on a target.
+GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
+                                       const TargetInfo &target);
 
 /// Why a schedule cannot run: names the limit, the need and what there is.
 struct Violation {

@@ -241,8 +241,10 @@ static FailureOr<TiledAttention> findNest(NormalizeOp end, bool allowTf32) {
   return attention;
 }
 
-/// Finds inputs, prologue and outputs.
-static LogicalResult addOperands(TiledAttention &attention) {
+/// Finds inputs and outputs; before the tensors that are read, the prologue of
+/// `nests`.
+static LogicalResult addOperands(TiledAttention &attention,
+                                 ArrayRef<scf::ForallOp> nests) {
   OnlineAttentionOp op = attention.first;
   // Tiles are copied by 16 bytes.
   auto addTiled = [&](StringRef name, Value slice) {
@@ -257,8 +259,8 @@ static LogicalResult addOperands(TiledAttention &attention) {
     addInput(attention, "bias", sourceOf(op.getBias()), 1);
   if (Value sink = attention.getSink())
     addInput(attention, "sink", sink, 1);
-  if (!attention.onlyBelow)
-    findPrologue(attention, attention.forall);
+  if (!nests.empty())
+    findPrologue(attention, nests);
   addCaptures(attention);
   return addOutputs(attention);
 }
@@ -347,12 +349,15 @@ FailureOr<TiledForward> attn::findTiledForward(Operation *function,
     if (failed(checkRepair(forward)))
       return failure();
   }
-  if (failed(addOperands(forward.main)))
+  SmallVector<scf::ForallOp> nests = {forward.main.forall};
+  if (repair)
+    nests.push_back(forward.whole->forall);
+  if (failed(addOperands(forward.main, nests)))
     return failure();
   if (!repair)
     return forward;
   forward.whole->prologue = forward.main.prologue;
-  if (failed(addOperands(*forward.whole)))
+  if (failed(addOperands(*forward.whole, {})))
     return failure();
   if (repair.getLseResult().use_empty()) {
     keepLse(forward.main);

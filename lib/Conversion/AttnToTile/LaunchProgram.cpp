@@ -172,6 +172,8 @@ Size LaunchProgram::constant(int64_t number) {
 
 Size LaunchProgram::dim(StringRef operand, int64_t dim) {
   Value tensor = getOperand(operand);
+  if (!tensor && operand == "key")
+    tensor = getOperand("query"); // A key that is the query itself.
   auto type = cast<tile::GlobalType>(tensor.getType());
   if (!type.isDynamicDim(dim))
     return constant(type.getShape()[dim]);

@@ -73,7 +73,8 @@ public:
   LaunchProgram(mlir::OpBuilder &builder, const TiledAttention &attention);
 
   Size constant(int64_t number);
-  /// The size of an operand's dimension.
+  /// The size of an operand's dimension; of the key, also where it is the query
+  /// and no operand of its own.
   Size dim(llvm::StringRef operand, int64_t dim);
   /// A size that the tiled form computes of those of operands, which is
   /// `otherwise` where nothing is known of it.

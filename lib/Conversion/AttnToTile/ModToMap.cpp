@@ -98,7 +98,7 @@ unsigned ModToMap::getWidth(Value value) {
 
 /// The bits that `op` computes index values in: those of the widest.
 unsigned ModToMap::getWidth(Operation &op) {
-  unsigned width = 32;
+  unsigned width = ranges.needs64Bits(op) ? 64 : 32;
   auto take = [&](Value value) {
     if (value.getType().isIndex())
       width = std::max(width, getWidth(value));
@@ -214,15 +214,8 @@ static Value toRegister(OpBuilder &builder, Location loc, Value value) {
     return value;
   if (type.isInteger(1))
     return arith::ExtUIOp::create(builder, loc, builder.getI32Type(), value);
-  if (type.isInteger(64)) {
-    auto limit = [&](int64_t number) -> Value {
-      return arith::ConstantIntOp::create(builder, loc, number, 64);
-    };
-    value = arith::MaxSIOp::create(builder, loc, value,
-                                   limit(std::numeric_limits<int32_t>::min()));
-    value = arith::MinSIOp::create(builder, loc, value,
-                                   limit(std::numeric_limits<int32_t>::max()));
-  }
+  if (type.isInteger(64))
+    value = cutTo32Bits(builder, loc, value);
   return toWidth(builder, loc, value, 32);
 }
 

@@ -152,15 +152,12 @@ private:
 /// `count` in CTAs, of which each takes as many as it has warps.
 static Size perWarp(Size count) { return count.ceilDiv(kPrologueWarps); }
 
-/// The kernels and workspaces of the lists of blocks. The keys are the query
-/// itself where they are no operand of their own.
+/// The kernels and workspaces of the lists of blocks.
 static void addBlockMask(LaunchProgram &program, const PrologueOp &prologue,
                          CreateBlockMaskOp op,
                          function_ref<std::string(StringRef)> named) {
   PrologueSizes sizes(program, op);
-  Size keys = program.getSize(
-      op.getKeys(),
-      program.dim(program.hasOperand("key") ? "key" : "query", 2));
+  Size keys = program.getSize(op.getKeys(), program.dim("key", kSequence));
   Size blocks = keys.ceilDiv(op.getBlock()[1]);
   Size all[] = {sizes.batches, sizes.heads, sizes.rowTiles, blocks.max(1)};
   for (const WorkspaceView &view :

@@ -12,6 +12,7 @@
 
 #include "KernelScope.h"
 #include "Prologue.h"
+#include "attn/Analysis/IndexRanges.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
@@ -346,11 +347,11 @@ FailureOr<SmallVector<Value>> PrologueBuilder::takeRow(KeyBoundsOp op,
           mods.inlineRegion(region, Value(), ValueRange{at[0], at[1], row});
       if (failed(bound))
         return failure();
-      bool isWide = bound->getType().isInteger(64);
-      bounds.push_back(isWide ? arith::TruncIOp::create(
-                                    builder, loc, builder.getI32Type(), *bound)
-                                    .getResult()
-                              : *bound);
+      if (bound->getType().isInteger(64))
+        bound = arith::TruncIOp::create(builder, loc, builder.getI32Type(),
+                                        cutTo32Bits(builder, loc, *bound))
+                    .getResult();
+      bounds.push_back(*bound);
     }
     ValueRange s = state.slice(4 * band, 4);
     Value sees = compare(Predicate::slt, bounds[0], bounds[1]);

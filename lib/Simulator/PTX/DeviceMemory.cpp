@@ -20,8 +20,9 @@ constexpr u64 arenaHint = 0x200000000000ull;
 } // namespace
 
 DeviceMemory::DeviceMemory() {
-  // Reserved, not committed; small machines may refuse the larger size.
-  for (u64 bytes : {1ull << 38, 1ull << 35}) {
+  // Reserved, not committed; where address space is limited, as much as there
+  // is. Without any, the first allocation fails.
+  for (u64 bytes = 1ull << 38; bytes >= 1ull << 24; bytes /= 2) {
     void *range =
         mmap(reinterpret_cast<void *>(arenaHint), bytes, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -32,11 +33,11 @@ DeviceMemory::DeviceMemory() {
     next = arena + page;
     return;
   }
-  failPtx("", 0, "cannot reserve device memory");
 }
 
 DeviceMemory::~DeviceMemory() {
-  munmap(reinterpret_cast<void *>(arena), arenaBytes);
+  if (arenaBytes)
+    munmap(reinterpret_cast<void *>(arena), arenaBytes);
 }
 
 u64 DeviceMemory::allocate(u64 bytes, const std::string &name, bool readOnly) {

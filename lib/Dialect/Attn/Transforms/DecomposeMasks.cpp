@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Analysis/IndexRanges.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/IR/LookupBuilder.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -212,8 +213,11 @@ Values KeyBoundsEmitter::emitRow(ValueRange at, Value row, ValueRange bounds) {
   Values next;
   for (size_t band = 0; band < op.getBounds().size() / 2; ++band) {
     Value arguments[] = {at[0], at[1], row};
-    Value lower = inlineRegion(op.getBounds()[2 * band], arguments);
-    Value upper = inlineRegion(op.getBounds()[2 * band + 1], arguments);
+    auto getBound = [&](unsigned number) {
+      Region &region = op.getBounds()[2 * band + number];
+      return cutTo32Bits(b, b.getLoc(), inlineRegion(region, arguments));
+    };
+    Value lower = getBound(0), upper = getBound(1);
     ValueRange s = bounds.slice(4 * band, 4);
     Value sees = compare(arith::CmpIPredicate::slt, lower, upper);
     auto ifSees = [&](Value value, Value otherwise) -> Value {

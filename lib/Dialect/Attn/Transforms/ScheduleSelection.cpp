@@ -174,27 +174,6 @@ AttentionProblem attn::getProblem(AttentionBackwardOp op) {
 // The choice
 //===----------------------------------------------------------------------===//
 
-GeneratorFeatures attn::getGeneratorFeatures(const TargetInfo &target,
-                                             ElementType type) {
-  GeneratorFeatures features;
-  features.packGqa = target.kind == TargetKind::Gpu;
-  features.packsWholeGroups = true;
-  features.packedChunks = false;
-  features.dvSplit = target.kind == TargetKind::Gpu;
-  features.splitKv = false;
-  features.smallCache =
-      target.kind == TargetKind::Cpu || type != ElementType::F32;
-  features.smallCacheDensity = false;
-  features.spillScores = target.kind == TargetKind::Cpu;
-  features.spillProbabilities = target.kind == TargetKind::Gpu;
-  // wgmma kernels take 16-bit inputs.
-  features.wgmma = target.hasMma(MmaFamily::Wgmma) && type != ElementType::F32;
-  features.sharedRows = false;
-  features.wgmmaSlices = false;
-  features.wgmmaWideOutputs = false;
-  return features;
-}
-
 ScheduleOverrides attn::mergeFields(std::optional<ScheduleAttr> own,
                                     const ScheduleOverrides &others) {
   if (!own)
@@ -297,15 +276,17 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   ScheduleOverrides fields = mergeFields(op.getSchedule(), overrides);
   restrictToRepair(op, fields);
   SelectorOptions options;
-  options.features = getGeneratorFeatures(target, problem.elementType);
+  options.features = getGeneratorFeatures(problem, target);
   if (StringRef obstacle = findPackingObstacle(op); !obstacle.empty()) {
     options.features.packGqa = false;
     if (isSet(fields, &Schedule::packGqa))
       return op.emitOpError() << "expected pack_gqa to be false for "
                               << obstacle << ", got true";
   }
-  // A mask may show the row tiles of a cluster different keys, and give the
-  // CTAs of a persistent grid more and less to do.
+  // A CTA reads of a tile's rows whether they saw a key, then writes it.
+  if (repairsRows(op))
+    options.features.dvSplit = false;
+  // A mask that is no band the model knows may differ by rows all the same.
   options.features.clusters = options.features.uniformRows = !op.hasMaskMod();
   std::optional<MaskDensity> density;
   if (problem.mask.density < 1) {

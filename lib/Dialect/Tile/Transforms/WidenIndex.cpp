@@ -73,6 +73,8 @@ bool IndexWidener::isCandidate(Operation *op) {
       isa<arith::ConstantOp, arith::IndexCastOp, arith::IndexCastUIOp>(op))
     return false;
   Value result = op->getResult(0);
+  if (ranges.needs64Bits(*op))
+    return true;
   return llvm::any_of(op->getOperands(), [&](Value operand) {
     return isWide(operand) || (isData(operand) && result.getType().isIndex() &&
                                !ranges.fits32Bits(result));
@@ -96,15 +98,8 @@ Value IndexWidener::widen(Value value) {
 /// longer: a loop bound then is past the end.
 Value IndexWidener::narrow(Value result, Value wide) {
   Location loc = result.getLoc();
-  if (!ranges.fits32Bits(result)) {
-    auto limit = [&](int64_t number) -> Value {
-      return arith::ConstantIntOp::create(builder, loc, number, 64);
-    };
-    wide = arith::MaxSIOp::create(builder, loc, wide,
-                                  limit(std::numeric_limits<int32_t>::min()));
-    wide = arith::MinSIOp::create(builder, loc, wide,
-                                  limit(std::numeric_limits<int32_t>::max()));
-  }
+  if (!ranges.fits32Bits(result))
+    wide = cutTo32Bits(builder, loc, wide);
   return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), wide);
 }
 

@@ -5,8 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The bridge between IR and the cost model (attn/Schedule), which knows no IR:
-// the target a module is compiled for, the problem an op states, and the
-// schedules that the code generators can run.
+// the target a module is compiled for and the problem an op states.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,10 +33,6 @@ mlir::FailureOr<TargetInfo> getModuleTarget(mlir::ModuleOp module,
 /// far as it is one: what is chosen by it may be slow for other sizes, never
 /// wrong.
 AttentionProblem getProblem(AttentionOp op);
-
-/// What the code generators have for a target and inputs of `type`.
-GeneratorFeatures getGeneratorFeatures(const TargetInfo &target,
-                                       ElementType type);
 
 /// The fields of `own`, if there is one, and those of `others` that are not
 /// among them.

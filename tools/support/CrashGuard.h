@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_TOOLS_ATTN_OPT_CRASHGUARD_H
-#define ATTN_TOOLS_ATTN_OPT_CRASHGUARD_H
+#ifndef ATTN_TOOLS_SUPPORT_CRASHGUARD_H
+#define ATTN_TOOLS_SUPPORT_CRASHGUARD_H
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -26,4 +26,4 @@ int runGuarded(llvm::StringRef toolName, llvm::function_ref<int()> run);
 
 } // namespace attn
 
-#endif // ATTN_TOOLS_ATTN_OPT_CRASHGUARD_H
+#endif // ATTN_TOOLS_SUPPORT_CRASHGUARD_H

@@ -1,0 +1,229 @@
+"""Random attention on the CPU and, in the simulator, on sm_80 and sm_90a: each result against float64.
+
+    differential.py [--cases 40] [--seed 1] [--case I] [--devices cpu,sim:sm_80,sim:sm_90a]
+
+Drawn are sizes (static and dynamic), element types, heads, head dims, layouts, biases, regions of a mask_mod and a
+score_mod over positions, data and constants from the ends of their ranges, and the schedule's kind; attn-run --verify
+judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
+always the same. A failing case is kept beside the message, which has the command.
+"""
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+CONSTANTS = [0, 1, 2, 3, 7, 15, 16, 17, 63, 64, 65, 100, -1, -2, -64, (1 << 31) - 1, 1 << 31, -(1 << 31), (1 << 32) + 3, 1 << 62]
+LENGTHS = [0, 1, 5, 16, 33, 64, 100, (1 << 31) - 1, -1, -(1 << 31)]
+PREDICATES = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
+SECONDS = 300
+
+
+class Region:
+    """Ops of a region, each of which names the last by a number."""
+
+    def __init__(self, rng, indent):
+        self.rng, self.lines, self.indent, self.captures = rng, [], indent, {}
+
+    def add(self, text):
+        name = f"%{self.indent}{len(self.lines)}"
+        self.lines.append(f"        {name} = {text}")
+        return name
+
+    def capture(self, shape, kind):
+        """A tensor that the region reads: [B], [B, N], [Hq], ..., by its dimensions' names."""
+        return self.captures.setdefault((shape, kind), f"%{'data_' + '_'.join(shape) + '_' + kind}")
+
+    def index(self, depth=2):
+        """An expression of type index."""
+        draw = self.rng.random()
+        if depth == 0 or draw < 0.35:
+            return self.rng.choice(["%i", "%j", "%i", "%j", "%h", "%b"])
+        if draw < 0.5:
+            return self.add(f"arith.constant {self.rng.choice(CONSTANTS)} : index")
+        if draw < 0.65:
+            return self.read(self.rng.choice([("B",), ("B", "N"), ("B", "M"), ("Hq",)]))
+        if draw < 0.8:
+            divisor = self.add(f"arith.constant {self.rng.choice([1, 2, 3, 8, 16, 64, 100])} : index")
+            op = self.rng.choice(["floordivsi", "divui", "remui", "remsi", "ceildivsi"])
+            return self.add(f"arith.{op} {self.index(depth - 1)}, {divisor} : index")
+        op = self.rng.choice(["addi", "subi", "muli", "minsi", "maxsi", "addi", "subi"])
+        return self.add(f"arith.{op} {self.index(depth - 1)}, {self.index(depth - 1)} : index")
+
+    def read(self, shape, kind="i32"):
+        at = {"B": "%b", "Hq": "%h", "M": "%i", "N": "%j"}
+        tensor = self.capture(shape, kind)
+        dims = "x".join("SIZE_" + dim for dim in shape)
+        value = self.add(f"tensor.extract {tensor}[{', '.join(at[dim] for dim in shape)}] : tensor<{dims}x{kind}>")
+        return value if kind == "f32" else self.add(f"arith.index_cast {value} : {kind} to index")
+
+    def condition(self, depth=2):
+        if depth == 0 or self.rng.random() < 0.4:
+            return self.add(f"arith.cmpi {self.rng.choice(PREDICATES)}, {self.index()}, {self.index()} : index")
+        op = self.rng.choice(["andi", "ori", "andi", "ori", "xori"])
+        return self.add(f"arith.{op} {self.condition(depth - 1)}, {self.condition(depth - 1)} : i1")
+
+    def score(self, score, depth=2):
+        """A change of the score that keeps it of the size of scores."""
+        kind = self.rng.choice(["slope", "read", "cap", "select", "scale", "distance"])
+        if kind == "slope":
+            slope = self.read(("Hq",), "f32")
+            distance = self.add("arith.subi %j, %i : index")
+            integer = self.add(f"arith.index_cast {distance} : index to i32")
+            number = self.add(f"arith.sitofp {integer} : i32 to f32")
+            term = self.add(f"arith.mulf {slope}, {number} : f32")
+            small = self.add(f"math.tanh {term} : f32")
+            score = self.add(f"arith.addf {score}, {small} : f32")
+        elif kind == "read":
+            term = self.read(self.rng.choice([("Hq",), ("B", "N"), ("B", "M")]), "f32")
+            score = self.add(f"arith.addf {score}, {term} : f32")
+        elif kind == "cap":
+            cap = self.add(f"arith.constant {self.rng.choice(['5.0', '30.0'])} : f32")
+            inside = self.add(f"arith.divf {score}, {cap} : f32")
+            bent = self.add(f"math.tanh {inside} : f32")
+            score = self.add(f"arith.mulf {bent}, {cap} : f32")
+        elif kind == "select":
+            value = self.add(f"arith.constant {self.rng.choice(['-1.0e+9', '-3.40282347E+38', '-1.0e+4', '-65504.0', '1.5', '0xFF800000'])} : f32")
+            score = self.add(f"arith.select {self.condition(1)}, {score}, {value} : f32")
+        elif kind == "scale":
+            factor = self.add(f"arith.constant {self.rng.choice(['0.5', '-1.25', '2.0'])} : f32")
+            score = self.add(f"arith.mulf {score}, {factor} : f32")
+        else:
+            distance = self.add("arith.subi %i, %j : index")
+            integer = self.add(f"arith.index_cast {distance} : index to i32")
+            number = self.add(f"arith.sitofp {integer} : i32 to f32")
+            term = self.add(f"math.absf {number} : f32")
+            factor = self.add("arith.constant -0.03125 : f32")
+            product = self.add(f"arith.mulf {term}, {factor} : f32")
+            score = self.add(f"arith.addf {score}, {product} : f32")
+        return score if depth == 0 or self.rng.random() < 0.5 else self.score(score, depth - 1)
+
+
+def draw_sizes(rng):
+    heads, group = rng.choice([1, 2]), rng.choice([1, 1, 2, 4])
+    head_dim = rng.choice([16, 32, 64, 64, 80, 96, 128])
+    return {
+        "B": rng.choice([1, 1, 2]), "Hq": heads * group, "Hkv": heads, "M": rng.choice([1, 3, 17, 64, 65, 100, 130, 200]),
+        "N": rng.choice([1, 2, 40, 64, 100, 128, 190, 257]), "D": head_dim, "Dv": rng.choice([head_dim, head_dim, 32]),
+    }  # fmt: skip
+
+
+def write_data(rng, folder, sizes, shape, kind):
+    """A captured tensor's .npy: lengths with extremes, ids, or small floats."""
+    dims, random_data = [sizes[dim] for dim in shape], np.random.default_rng(rng.randrange(1 << 30))
+    if kind == "f32":
+        data = random_data.uniform(-2, 2, dims).astype(np.float32)
+    elif rng.random() < 0.5:
+        data = random_data.choice(np.array(LENGTHS, np.int64), dims).astype(np.int32)
+    else:
+        data = random_data.integers(0, 4, dims, dtype=np.int32)
+    path = Path(folder, f"{'_'.join(shape)}_{kind}.npy")
+    np.save(path, data)
+    return path
+
+
+def write_case(rng, folder):
+    """The module's path, and arguments of attn-run."""
+    sizes = draw_sizes(rng)
+    dtype = rng.choice(["f16", "bf16", "f32"])
+    is_static = rng.random() < 0.3
+    size = lambda dim: str(sizes[dim]) if is_static else "?"  # noqa: E731
+    types = {name: f"tensor<{size('B')}x{size(heads)}x{size(rows)}x{sizes[columns]}x{dtype}>" for name, heads, rows, columns in (
+        ("q", "Hq", "M", "D"), ("k", "Hkv", "N", "D"), ("v", "Hkv", "N", "Dv"), ("o", "Hq", "M", "Dv"))}  # fmt: skip
+    mask, score = Region(rng, "m"), Region(rng, "s")
+    shown = mask.condition() if rng.random() < 0.7 else None
+    changed = score.score("%score") if rng.random() < 0.5 else None
+    captures = {**mask.captures, **score.captures}
+    has_bias, has_lse = rng.random() < 0.2, rng.random() < 0.5
+    bias = f"tensor<{size('B')}x{size('Hq')}x{size('M')}x{size('N')}x{rng.choice(['f32', dtype])}>"
+    lse = f", tensor<{size('B')}x{size('Hq')}x{size('M')}xf32>" if has_lse else ""
+    arguments = [f"%{name}: {types[name]}" for name in "qkv"] + ([f"%bias: {bias}"] if has_bias else [])
+    arguments += [f"{name}: tensor<{'x'.join(map(size, shape))}x{kind}>" for (shape, kind), name in captures.items()]
+    regions = ""
+    if changed:
+        regions += f" score_mod (%score: f32, %b: index, %h: index, %i: index, %j: index) {{\n{chr(10).join(score.lines)}\n        attn.yield {changed} : f32\n      }}"
+    if shown:
+        regions += f" mask_mod (%b: index, %h: index, %i: index, %j: index) {{\n{chr(10).join(mask.lines)}\n        attn.yield {shown} : i1\n      }}"
+    kind = rng.choice(["", "", "", ' {schedule = #attn.schedule<kind = "small_cache">}']) if dtype != "f32" else ""
+    text = (
+        f"func.func @attention({', '.join(arguments)}) -> ({types['o']}{lse}) {{\n"
+        f"  %o{':2' if has_lse else ''} = attn.attention %q, %k, %v{f' bias(%bias : {bias})' if has_bias else ''}{regions}{kind}\n"
+        f"      : {types['q']}, {types['k']}, {types['v']} -> {types['o']}{lse}\n"
+        f"  return %o{'#0, %o#1' if has_lse else ''} : {types['o']}{lse}\n}}\n"
+    )
+    for dim in sizes:
+        text = text.replace(f"SIZE_{dim}x", f"{size(dim)}x")
+    path = Path(folder, "case.mlir")
+    path.write_text(text)
+    command = [f"--random={rng.randrange(100)}"]
+    if not is_static:
+        command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", "N"))]
+    first = 3 + has_bias
+    for i, (shape, kind) in enumerate(captures):
+        command += [f"--input=arg{first + i}={write_data(rng, folder, sizes, shape, kind)}"]
+    return path, command
+
+
+def run_command(command):
+    """The result; where --verify fails, that of other inputs."""
+    result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    if "verify: FAIL" not in result.stdout:
+        return result
+    others = [*(argument for argument in command if "--random" not in argument), "--random=1000", "--trials=8"]
+    again = subprocess.run(others, capture_output=True, text=True, timeout=SECONDS)
+    return result if again.returncode else again
+
+
+def run_case(seed, case, devices):
+    """What is wrong, as lines; the numbers of runs and of refusals."""
+    faults, refused = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        path, arguments = write_case(random.Random(f"{seed}/{case}"), folder)
+        for device in devices:
+            command = ["attn-run", str(path), f"--device={device}", "--verify", *arguments] + (["--allow-tf32"] if device != "cpu" else [])
+            try:
+                result = run_command(command)
+            except subprocess.TimeoutExpired:
+                faults.append(f"case {case} on {device}: no end within {SECONDS} s")
+                continue
+            if result.returncode == 0:
+                continue
+            if result.returncode == 1 and "error: " in result.stderr and "verify: " not in result.stdout:
+                refused += 1
+                print(f"case {case} on {device}: {result.stderr.splitlines()[0][-300:]}", flush=True)
+                continue
+            faults.append(f"case {case} on {device}, code {result.returncode}: {' '.join(command)}\n{result.stdout}{result.stderr[:2000]}")
+        if faults:
+            kept = Path(tempfile.gettempdir(), f"attn-differential-{seed}-{case}")
+            kept.mkdir(exist_ok=True)
+            for file in Path(folder).iterdir():
+                (kept / file.name).write_bytes(file.read_bytes())
+            faults = [fault.replace(folder, str(kept)) for fault in faults]
+    return faults, len(devices), refused
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--case", type=int, help="run only this case")
+    parser.add_argument("--devices", default="cpu,sim:sm_80,sim:sm_90a")
+    options = parser.parse_args()
+    cases = [options.case] if options.case is not None else range(options.cases)
+    ran = refused = failed = 0
+    with ThreadPoolExecutor(2) as pool:
+        for faults, runs, refusals in pool.map(lambda case: run_case(options.seed, case, options.devices.split(",")), cases):
+            ran, refused, failed = ran + runs, refused + refusals, failed + len(faults)
+            for fault in faults:
+                print(fault, flush=True)
+    print(f"seed {options.seed}: {ran} runs, {refused} refused, {failed} failed")
+    sys.exit(failed != 0)
+
+
+if __name__ == "__main__":
+    main()
