@@ -6,6 +6,7 @@
 
 #include "attn/Analysis/MaskAnalysis.h"
 #include "IntegerTree.h"
+#include "attn/Analysis/IndexRanges.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 
@@ -68,6 +69,7 @@ private:
   std::vector<Value> &symbols, &rowValues;
   DenseMap<Value, MaybeTree> trees;
   DenseMap<Value, bool> invariants, valuesOfRow;
+  IndexRanges ranges;
   /// Values that may still be read: a formula is a tree, so that values used
   /// many times could make it exponentially large.
   int budget = 512;
@@ -103,7 +105,8 @@ bool MaskReader::isBefore(Value value, unsigned end,
   if (!isNew)
     return entry->second;
   Operation *op = value.getDefiningOp();
-  bool result = op->getNumRegions() == 0 &&
+  // Kernels compute such values in 32 bits.
+  bool result = op->getNumRegions() == 0 && !ranges.needs64Bits(*op) &&
                 llvm::all_of(op->getOperands(),
                              [&](Value v) { return isBefore(v, end, known); });
   known[value] = result;

@@ -73,8 +73,6 @@ bool IndexWidener::isCandidate(Operation *op) {
       isa<arith::ConstantOp, arith::IndexCastOp, arith::IndexCastUIOp>(op))
     return false;
   Value result = op->getResult(0);
-  if (ranges.needs64Bits(*op))
-    return true;
   return llvm::any_of(op->getOperands(), [&](Value operand) {
     return isWide(operand) || (isData(operand) && result.getType().isIndex() &&
                                !ranges.fits32Bits(result));
