@@ -161,19 +161,17 @@ TEST(CpAsync, OtherWarpsNeedABarrierAfterTheWait) {
       "cvt.u64.u32 %rd1, %r3; add.s64 %rd1, %rd0, %rd1;"
       "cp.async.ca.shared.global [%r4], [%rd1], 4;";
   std::string read = "ld.shared.u32 %r6, [%r5];";
+  std::string right =
+      kernel(copy + "cp.async.wait_all; bar.sync 0;" + read, shared);
+  std::string wrong =
+      kernel(copy + "bar.sync 0; cp.async.wait_all;" + read, shared);
   for (uint64_t seed = 0; seed < 10; ++seed) {
     Options options = allChecks();
     options.seed = seed;
     options.slice = 3;
-    EXPECT_EQ(
-        finding(kernel(copy + "cp.async.wait_all; bar.sync 0;" + read, shared),
-                options, {64}),
-        "");
+    EXPECT_EQ(finding(right, options, {64}), "");
     // Whether or not the data is there when it is read.
-    EXPECT_NE(
-        finding(kernel(copy + "bar.sync 0; cp.async.wait_all;" + read, shared),
-                options, {64}),
-        "");
+    EXPECT_NE(finding(wrong, options, {64}), "");
   }
 }
 
