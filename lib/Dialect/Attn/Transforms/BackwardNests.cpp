@@ -91,21 +91,20 @@ SmallVector<Value> BackwardTiler::createRowLoop(const TileRange &range,
 }
 
 /// The same of all query heads of the group, as one loop, which counts tiles
-/// from `counts.lower` on: a chain of such loops walks one stream of tiles.
-SmallVector<Value> BackwardTiler::createGroupLoop(const TileRange &range,
-                                                  const TileRange &counts,
+/// from `walk.lower` on: a chain of such loops walks one stream of tiles.
+SmallVector<Value> BackwardTiler::createGroupLoop(const GroupWalk &walk,
                                                   const KeyTile &keyTile,
                                                   Place place, ValueRange init,
                                                   const KeyGradients &wanted) {
-  auto loop = scf::ForOp::create(builder, loc, counts.lower, counts.upper,
-                                 index(1), init);
+  const TileRange &range = walk.rows;
+  auto loop =
+      scf::ForOp::create(builder, loc, walk.lower, walk.upper, index(1), init);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Value perHead = countTiles(range);
   Value number = builder.createOrFold<arith::SubIOp>(
-      loc, loop.getInductionVar(), counts.lower);
-  Value head = builder.createOrFold<arith::DivUIOp>(loc, number, perHead);
-  Value tile = builder.createOrFold<arith::RemUIOp>(loc, number, perHead);
+      loc, loop.getInductionVar(), walk.lower);
+  Value head = builder.createOrFold<arith::DivUIOp>(loc, number, walk.perHead);
+  Value tile = builder.createOrFold<arith::RemUIOp>(loc, number, walk.perHead);
   Value row = builder.createOrFold<arith::MulIOp>(loc, tile, index(tiles.m));
   place.h = builder.createOrFold<arith::AddIOp>(loc, place.h, head);
   Value count = builder.createOrFold<arith::AddIOp>(loc, range.lower, row);
@@ -114,6 +113,25 @@ SmallVector<Value> BackwardTiler::createGroupLoop(const TileRange &range,
       builder, loc,
       createRowStep(keyTile, place, range, loop.getRegionIterArgs(), wanted));
   return SmallVector<Value>(loop.getResults());
+}
+
+/// What the loops over `ranges` of all heads of the group count, computed
+/// before the first of them, so that they follow each other.
+SmallVector<GroupWalk>
+BackwardTiler::countGroupTiles(ArrayRef<TileRange> ranges) {
+  SmallVector<GroupWalk> walks;
+  Value lower = index(0);
+  for (const TileRange &range : ranges) {
+    Value perHead = countTiles(range);
+    Value count = builder.createOrFold<arith::MulIOp>(loc, perHead, group);
+    Value upper = builder.createOrFold<arith::AddIOp>(loc, lower, count);
+    // A pipeline's prologue asks for the place of the first tile whether or
+    // not there is one; a division by no tiles at all would have no value.
+    perHead = builder.createOrFold<arith::MaxSIOp>(loc, perHead, index(1));
+    walks.push_back({range, lower, upper, perHead});
+    lower = upper;
+  }
+  return walks;
 }
 
 /// The row tiles of a head in `range`.
@@ -186,22 +204,13 @@ SmallVector<Value> BackwardTiler::createRowLoops(const KeyTile &keyTile,
     place.h = builder.createOrFold<arith::MulIOp>(loc, place.h, group);
   if (isSmallCache(op))
     return createHeadLoop(ranges, keyTile, place, init, wanted);
-  // Bounds before loops, so that the loops follow each other.
-  SmallVector<TileRange> counts;
-  Value first = index(0);
-  if (!isOneHead)
-    for (const TileRange &range : ranges) {
-      Value count =
-          builder.createOrFold<arith::MulIOp>(loc, countTiles(range), group);
-      Value last = builder.createOrFold<arith::AddIOp>(loc, first, count);
-      counts.push_back({first, last, range.isMasked});
-      first = last;
-    }
   SmallVector<Value> state(init);
-  for (auto [i, range] : llvm::enumerate(ranges))
-    state = isOneHead ? createRowLoop(range, keyTile, place, state, wanted)
-                      : createGroupLoop(range, counts[i], keyTile, place, state,
-                                        wanted);
+  if (isOneHead)
+    for (const TileRange &range : ranges)
+      state = createRowLoop(range, keyTile, place, state, wanted);
+  else
+    for (const GroupWalk &walk : countGroupTiles(ranges))
+      state = createGroupLoop(walk, keyTile, place, state, wanted);
   return state;
 }
 

@@ -58,6 +58,13 @@ struct KeyGradients {
   ScheduleAttr schedule;
 };
 
+/// The row tiles of all query heads of a group as one loop from `lower` to
+/// `upper`: `perHead` of `rows` for each head, at least 1.
+struct GroupWalk {
+  TileRange rows;
+  mlir::Value lower, upper, perHead;
+};
+
 /// Builds the loop nests of one op.
 class BackwardTiler {
 public:
@@ -118,13 +125,14 @@ private:
                                                mlir::ValueRange init,
                                                const KeyGradients &wanted);
   llvm::SmallVector<mlir::Value>
-  createGroupLoop(const TileRange &range, const TileRange &counts,
-                  const KeyTile &keys, Place place, mlir::ValueRange init,
-                  const KeyGradients &wanted);
+  createGroupLoop(const GroupWalk &walk, const KeyTile &keys, Place place,
+                  mlir::ValueRange init, const KeyGradients &wanted);
   llvm::SmallVector<mlir::Value>
   createHeadLoop(llvm::ArrayRef<TileRange> ranges, const KeyTile &keys,
                  Place place, mlir::ValueRange init,
                  const KeyGradients &wanted);
+  llvm::SmallVector<GroupWalk>
+  countGroupTiles(llvm::ArrayRef<TileRange> ranges);
   mlir::Value countTiles(const TileRange &range);
 
   // All gradients in one nest.
