@@ -179,8 +179,8 @@ BackwardKernelBuilder::convertSlice(tensor::ExtractSliceOp slice) {
 /// Where a tile begins, without its column.
 FailureOr<SmallVector<Value>> BackwardKernelBuilder::getIndices(Value tile) {
   SmallVector<Value> indices;
-  for (OpFoldResult offset :
-       ArrayRef<OpFoldResult>(getSlice(tile).getMixedOffsets()).take_front(3)) {
+  SmallVector<OpFoldResult> offsets = getSlice(tile).getMixedOffsets();
+  for (OpFoldResult offset : ArrayRef(offsets).take_front(3)) {
     FailureOr<Value> index = materialize(cast<Value>(offset));
     if (failed(index))
       return failure();

@@ -76,8 +76,8 @@ Value ScoreKernelBuilder::loadRows(Value workspace, ValueRange at) {
 FailureOr<Value> ScoreKernelBuilder::loadOperand(BackwardStepOp step,
                                                  Value tile) {
   SmallVector<Value> at;
-  for (OpFoldResult offset :
-       ArrayRef<OpFoldResult>(getSlice(tile).getMixedOffsets()).take_front(3)) {
+  SmallVector<OpFoldResult> offsets = getSlice(tile).getMixedOffsets();
+  for (OpFoldResult offset : ArrayRef(offsets).take_front(3)) {
     if (std::optional<int64_t> number = getConstantIntValue(offset)) {
       at.push_back(constant(*number));
       continue;

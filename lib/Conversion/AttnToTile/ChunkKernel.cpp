@@ -58,9 +58,8 @@ FailureOr<Bounds> ChunkKernelBuilder::buildBounds(BackwardNest &of,
 /// Where a tile begins, without its column.
 FailureOr<SmallVector<Value>> ChunkKernelBuilder::getIndices(Value tile) {
   SmallVector<Value> indices;
-  for (OpFoldResult offset :
-       ArrayRef<OpFoldResult>(getSlice(tile).getMixedOffsets())
-           .take_front(kSequence + 1)) {
+  SmallVector<OpFoldResult> offsets = getSlice(tile).getMixedOffsets();
+  for (OpFoldResult offset : ArrayRef(offsets).take_front(kSequence + 1)) {
     FailureOr<Value> index = materialize(cast<Value>(offset));
     if (failed(index))
       return failure();

@@ -385,7 +385,13 @@ LogicalResult KernelBuilder::build(StringRef name) {
            << "expected no mask_mod with cluster_m="
            << attention.getClusterCtas()
            << ": the CTAs of a cluster read the same keys";
-  bool isPersistent = getSchedule(attention.schedule).persistentCtas > 0;
+  Schedule schedule = getSchedule(attention.schedule);
+  bool isPersistent = schedule.persistentCtas > 0;
+  if (isPersistent && schedule.mma != MmaFamily::Wgmma)
+    return attention.first.emitOpError()
+           << "expected mma=wgmma with persistent_ctas="
+           << schedule.persistentCtas
+           << ": other kernels have one tile for each CTA";
   if (failed(isPersistent ? mapPersistentGrid() : mapGrid()))
     return failure();
   if (attention.onlyBelow)

@@ -364,6 +364,10 @@ FailureOr<TiledBackward> TiledBackward::find(Operation *function,
     if (failed(checkSums(backward)))
       return failure();
     Value sums = backward.nests[0].attention.forall.getResult(2);
+    if (sums.use_empty())
+      return backward.nests[0].steps[0]->emitOpError()
+             << "expected the function to return the dQ of a fused backward, "
+                "got no use of it";
     backward.rounding =
         (*sums.getUsers().begin())->getParentOfType<scf::ForallOp>();
   }

@@ -129,3 +129,12 @@ func.func @branch(%q: tensor<1x2x64x64xf16>, %c: i1) -> tensor<1x2x64x64xf16> {
 ^skip:
   return %q : tensor<1x2x64x64xf16>
 }
+
+// -----
+
+func.func @persistent(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
+  // expected-error @below {{expected mma=wgmma with persistent_ctas=3: other kernels have one tile for each CTA}}
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2, persistent_ctas = 3>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}

@@ -42,9 +42,11 @@ static LogicalResult verifyMapped(KernelOp kernel) {
 }
 
 LogicalResult KernelOp::verify() {
-  int64_t warps = getThreads() / 32;
-  if (getWarps() < 1 || warps > 32)
-    return emitOpError() << "expected 1 to 32 warps, got " << warps;
+  int64_t consumers = getWarps(), producers = getProducerWarps().value_or(0);
+  if (consumers < 1 || consumers > 32 || producers < 0 ||
+      producers > 32 - consumers)
+    return emitOpError() << "expected 1 to 32 warps, got " << consumers
+                         << " and " << producers << " that load";
   if (!isa<ReturnOp>(getBody().front().back()))
     return emitOpError() << "expected the body to end in attn_tile.return";
   return verifyMapped(*this);

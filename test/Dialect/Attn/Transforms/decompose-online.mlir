@@ -5,17 +5,17 @@
 // CHECK-LABEL: @step
 // CHECK-SAME: %[[Q:.*]]: tensor<1x1x12x8xf16>, %[[K:[^:]*]]: tensor<1x1x16x8xf16>
 // CHECK-DAG: %[[SCALE:.*]] = arith.constant dense<5.000000e-01> : vector<8xf32>
-// CHECK-DAG: %[[QP:.*]] = memref.alloca() {alignment = 64 : i64} : memref<12x8xf32>
 // CHECK-DAG: %[[KP:.*]] = memref.alloca() {alignment = 64 : i64} : memref<16x16xf32>
 // CHECK-DAG: %[[VP:.*]] = memref.alloca() {alignment = 64 : i64} : memref<16x8xf32>
 // CHECK-DAG: %[[S:.*]] = memref.alloca() {alignment = 64 : i64} : memref<8x16xf32>
+// CHECK: vector.transfer_read %[[K]]{{.*}}in_bounds = [true, false]
+// CHECK: vector.transpose
+// CHECK: vector.transfer_write %{{.*}}, %[[KP]]
+// CHECK: %[[QP:.*]] = memref.alloca() {alignment = 64 : i64} : memref<12x8xf32>
 // CHECK: vector.transfer_read %[[Q]]
 // CHECK: arith.extf {{.*}} vector<8xf16> to vector<8xf32>
 // CHECK: arith.mulf %{{.*}}, %[[SCALE]]
 // CHECK: vector.store %{{.*}}, %[[QP]]
-// CHECK: vector.transfer_read %[[K]]{{.*}}in_bounds = [true, false]
-// CHECK: vector.transpose
-// CHECK: vector.transfer_write %{{.*}}, %[[KP]]
 // CHECK: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
 // CHECK: vector.load %[[KP]]
 // CHECK: memref.load %[[QP]]

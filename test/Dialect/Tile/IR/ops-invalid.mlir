@@ -1,7 +1,14 @@
 // RUN: attn-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @below {{expected 1 to 32 warps, got 33}}
+// expected-error @below {{expected 1 to 32 warps, got 33 and 0 that load}}
 attn_tile.kernel @warps() warps(33) {
+  attn_tile.return
+}
+
+// -----
+
+// expected-error @below {{expected 1 to 32 warps, got -9223372036854775808 and 0 that load}}
+attn_tile.kernel @least() warps(-9223372036854775808) {
   attn_tile.return
 }
 
