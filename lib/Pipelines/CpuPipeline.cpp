@@ -102,12 +102,14 @@ static void buildThreadStage(OpPassManager &pm,
 /// Vector code and loops to the LLVM dialect.
 static void buildLoweringStage(OpPassManager &pm) {
   pm.addPass(createConvertLinalgToLoopsPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createCanonicalizerPass());
+  // Not followed by the canonicalizer: of a transposed block whose rows are
+  // loaded one by one it makes an op per element.
   VectorTransferToSCFOptions transfers;
   transfers.enableFullUnroll();
   pm.addPass(createConvertVectorToSCFPass(transfers));
-  pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
-  pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createConvertAsyncToLLVMPass());
   pm.addPass(createSCFToControlFlowPass());

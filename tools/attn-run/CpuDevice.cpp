@@ -94,9 +94,7 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
                                " for the cpu"));
   if (path == CpuPath::Float64)
     signature = promoteSignature(signature);
-  // Products are vector code by now, of which -O3 makes nothing faster; the
-  // others run once.
-  int optLevel = isFused ? 1 : 0;
-  return CpuJit::compile(*module, function.getName(), signature, optLevel,
-                         externals);
+  // Only the fused path runs more than once.
+  return CpuJit::compile(*module, function.getName(), signature,
+                         /*simplify=*/isFused, externals);
 }

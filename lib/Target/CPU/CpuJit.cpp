@@ -14,11 +14,11 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 
 #include <chrono>
@@ -162,8 +162,33 @@ getHostSymbols(llvm::orc::MangleAndInterner intern) {
 // Compilation
 //===----------------------------------------------------------------------===//
 
+/// Splits the coroutines that tasks are and, with `simplify`, removes what the
+/// lowering computes twice or in each turn of a loop. The rest of -O1 takes four
+/// times as long and makes vector code no faster.
+static llvm::Error optimize(llvm::Module &module, llvm::TargetMachine &machine,
+                            bool simplify) {
+  llvm::PassBuilder passes(&machine);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  passes.registerModuleAnalyses(modules);
+  passes.registerCGSCCAnalyses(components);
+  passes.registerFunctionAnalyses(functions);
+  passes.registerLoopAnalyses(loops);
+  passes.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager pipeline =
+      passes.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
+  if (simplify)
+    if (llvm::Error error = passes.parsePassPipeline(
+            pipeline, "function(early-cse,simplifycfg,loop-mssa(licm))"))
+      return error;
+  pipeline.run(module, modules);
+  return llvm::Error::success();
+}
+
 static llvm::Expected<std::unique_ptr<ExecutionEngine>>
-createEngine(ModuleOp module, int optLevel) {
+createEngine(ModuleOp module, bool simplify) {
   static std::once_flag initialized;
   std::call_once(initialized, [] {
     llvm::InitializeNativeTarget();
@@ -172,15 +197,19 @@ createEngine(ModuleOp module, int optLevel) {
   auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
   if (!builder)
     return builder.takeError();
-  builder->setCodeGenOptLevel(static_cast<llvm::CodeGenOptLevel>(optLevel));
+  llvm::CodeGenOptLevel level =
+      simplify ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::None;
+  builder->setCodeGenOptLevel(level);
   auto machine = builder->createTargetMachine();
   if (!machine)
     return machine.takeError();
-  auto optimize =
-      makeOptimizingTransformer(optLevel, /*sizeLevel=*/0, machine->get());
+  llvm::TargetMachine &host = **machine;
+  auto transform = [&](llvm::Module *code) {
+    return optimize(*code, host, simplify);
+  };
   ExecutionEngineOptions options;
-  options.transformer = optimize;
-  options.jitCodeGenOptLevel = static_cast<llvm::CodeGenOptLevel>(optLevel);
+  options.transformer = transform;
+  options.jitCodeGenOptLevel = level;
   options.enableGDBNotificationListener = false;
   options.enablePerfNotificationListener = false;
   return ExecutionEngine::create(module, options, std::move(*machine));
@@ -215,7 +244,7 @@ CpuJit::getTensorTypes(ModuleOp module, StringRef function, TypeRange types) {
 
 FailureOr<std::unique_ptr<CpuJit>>
 CpuJit::compile(ModuleOp module, StringRef function, FunctionType signature,
-                int optLevel, const HostFunctions &externals) {
+                bool simplify, const HostFunctions &externals) {
   std::unique_ptr<CpuJit> jit(new CpuJit());
   for (Type type : signature.getInputs())
     jit->isScalar.push_back(!isa<ShapedType>(type));
@@ -226,7 +255,7 @@ CpuJit::compile(ModuleOp module, StringRef function, FunctionType signature,
   DialectRegistry registry;
   registerAllToLLVMIRTranslations(registry);
   module.getContext()->appendDialectRegistry(registry);
-  auto engine = createEngine(module, optLevel);
+  auto engine = createEngine(module, simplify);
   if (!engine)
     return emitError(module.getLoc()) << "cannot compile for the host: "
                                       << llvm::toString(engine.takeError());

@@ -57,13 +57,14 @@ using HostFunctions = std::map<std::string, HostFunction>;
 /// A compiled function.
 class CpuJit {
 public:
-  /// Compiles `function` of `module` for the host at -O`optLevel` (0 to 3).
+  /// Compiles `function` of `module` for the host. Without `simplify` the code
+  /// is made faster and runs slower.
   /// `signature` is the function's type as it was on tensors: ranked tensors,
   /// or scalars among the arguments. Calls of external functions go to
   /// `externals`. Diagnostics go to the module's location.
   static mlir::FailureOr<std::unique_ptr<CpuJit>>
   compile(mlir::ModuleOp module, llvm::StringRef function,
-          mlir::FunctionType signature, int optLevel = 3,
+          mlir::FunctionType signature, bool simplify = true,
           const HostFunctions &externals = {});
   ~CpuJit();
 

@@ -54,8 +54,6 @@ private:
     int64_t sumLength;
   };
 
-  Value pack(Value tile, double scale);
-  Value packTransposed(Value tile);
   void forBlocks(int64_t count, llvm::function_ref<void(RowBlock)> body);
   void emitProducts(Value left, Value right, int64_t depth, Value target);
   void emitScoreRow(Value row, Value lse, Value delta);
@@ -77,21 +75,6 @@ private:
   Region derivative;
 };
 } // namespace
-
-/// A tile as all steps that read it need it, where it is defined.
-Value BackwardEmitter::pack(Value tile, double scale) {
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointAfterValue(tile);
-  int64_t columns = cast<ShapedType>(tile.getType()).getDimSize(kHeadDim);
-  return buffers.packColumns(b, tile, scoreType, index(0), columns, scale);
-}
-
-Value BackwardEmitter::packTransposed(Value tile) {
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointAfterValue(tile);
-  int64_t columns = cast<ShapedType>(tile.getType()).getDimSize(kHeadDim);
-  return buffers.packTransposed(b, tile, scoreType, index(0), columns);
-}
 
 /// Calls `body` in a loop over whole row blocks, and for the rest.
 void BackwardEmitter::forBlocks(int64_t count,
@@ -288,19 +271,20 @@ Values BackwardEmitter::emit() {
     (void)isKnown;
   }
   double scale = step.getScaleValue();
-  query = pack(step.getQuery(), scale);
-  dOutput = pack(step.getDOutput(), 1);
-  keyTransposed = packTransposed(step.getKey());
-  valueTransposed = packTransposed(step.getValue());
+  query = buffers.pack(b, step.getQuery(), scoreType, scale);
+  dOutput = buffers.pack(b, step.getDOutput(), scoreType, 1);
+  keyTransposed = buffers.packTransposed(b, step.getKey(), scoreType);
+  valueTransposed = buffers.packTransposed(b, step.getValue(), scoreType);
   probabilities =
       buffers.createBuffer(b, {dims.queryRows, dims.keyRows}, scoreType);
   dScores = buffers.createBuffer(b, {dims.queryRows, dims.keyRows}, scoreType);
   emitScores();
   Values gradients;
-  if (step.getDQuery())
-    gradients.push_back(emitGradient(
-        step.getDQuery(),
-        {dScores, false, pack(step.getKey(), scale), dims.keyRows}));
+  if (step.getDQuery()) {
+    Value key = buffers.pack(b, step.getKey(), scoreType, scale);
+    gradients.push_back(
+        emitGradient(step.getDQuery(), {dScores, false, key, dims.keyRows}));
+  }
   if (step.getDKey())
     gradients.push_back(
         emitGradient(step.getDKey(), {dScores, true, query, dims.queryRows}));

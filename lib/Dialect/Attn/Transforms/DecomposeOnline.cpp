@@ -172,9 +172,9 @@ Values StepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
 }
 
 Values StepEmitter::emit() {
-  query = buffers.packQuery(step);
-  key = buffers.packKey(step);
-  value = buffers.packValue(step);
+  query = buffers.pack(b, step.getQuery(), scoreType, step.getScaleValue());
+  key = buffers.packTransposed(b, step.getKey(), scoreType);
+  value = buffers.pack(b, step.getValue(), scoreType, 1);
   scores = buffers.createBuffer(b, {kBlockRows, dims.keyRows}, scoreType);
   decay = buffers.createBuffer(b, {kBlockRows}, scoreType);
 

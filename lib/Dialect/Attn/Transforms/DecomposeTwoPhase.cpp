@@ -124,7 +124,8 @@ void KeyTileEmitter::emitProduct(Value lhs, Value lhsColumn, Value rhs,
 void KeyTileEmitter::emitSlice(Value first, int64_t count) {
   Value query = buffers.packColumns(b, step.getQuery(), scoreType, first, count,
                                     step.getScaleValue());
-  Value key = buffers.packTransposed(b, step.getKey(), scoreType, first, count);
+  Value key =
+      buffers.packTransposedColumns(b, step.getKey(), scoreType, first, count);
   emitProduct(query, index(0), key, count, rowTile.scores, column,
               dims.keyRows);
 }

@@ -98,9 +98,9 @@ Value TileBuffers::packColumns(ImplicitLocOpBuilder &b, Value tile,
   return buffer;
 }
 
-Value TileBuffers::packTransposed(ImplicitLocOpBuilder &b, Value tile,
-                                  FloatType element, Value first,
-                                  int64_t count) {
+Value TileBuffers::packTransposedColumns(ImplicitLocOpBuilder &b, Value tile,
+                                         FloatType element, Value first,
+                                         int64_t count) {
   auto type = cast<RankedTensorType>(tile.getType());
   int64_t rows = type.getDimSize(kSequence);
   int64_t paddedRows = llvm::alignTo(rows, kTransposeBlock);
@@ -132,28 +132,28 @@ static int64_t countColumns(Value tile) {
   return cast<RankedTensorType>(tile.getType()).getDimSize(kHeadDim);
 }
 
-Value TileBuffers::packQuery(OnlineAttentionOp step) {
-  Value tile = step.getQuery();
-  Value &buffer = packedQueries[tile];
+Value TileBuffers::pack(ImplicitLocOpBuilder &b, Value tile, FloatType element,
+                        double scale) {
+  Value &buffer = packed[{tile.getAsOpaquePointer(),
+                          element.getAsOpaquePointer(), scale, false}];
   if (buffer)
     return buffer;
-  ImplicitLocOpBuilder b(step.getLoc(), step);
+  OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfterValue(tile);
-  buffer = packColumns(b, tile, step.getScoreType(), createIndex(b, 0),
-                       countColumns(tile), step.getScaleValue());
+  buffer = packColumns(b, tile, element, createIndex(b, 0), countColumns(tile),
+                       scale);
   return buffer;
 }
 
-Value TileBuffers::packValue(OnlineAttentionOp step) {
-  ImplicitLocOpBuilder b(step.getLoc(), step);
-  Value tile = step.getValue();
-  return packColumns(b, tile, step.getScoreType(), createIndex(b, 0),
-                     countColumns(tile), 1.0);
-}
-
-Value TileBuffers::packKey(OnlineAttentionOp step) {
-  ImplicitLocOpBuilder b(step.getLoc(), step);
-  Value tile = step.getKey();
-  return packTransposed(b, tile, step.getScoreType(), createIndex(b, 0),
-                        countColumns(tile));
+Value TileBuffers::packTransposed(ImplicitLocOpBuilder &b, Value tile,
+                                  FloatType element) {
+  Value &buffer = packed[{tile.getAsOpaquePointer(),
+                          element.getAsOpaquePointer(), 1, true}];
+  if (buffer)
+    return buffer;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(tile);
+  buffer = packTransposedColumns(b, tile, element, createIndex(b, 0),
+                                 countColumns(tile));
+  return buffer;
 }

@@ -16,24 +16,27 @@
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
+#include <map>
+
 namespace attn {
 
 /// Buffers are on the stack of the function that holds the loop over tiles.
-/// Those of a query tile are shared by all steps that read it.
+/// Those of a whole tile are shared by all steps that read it.
 class TileBuffers {
 public:
   /// An uninitialized buffer, for the body of the loop over row tiles.
   mlir::Value createBuffer(mlir::ImplicitLocOpBuilder &b,
                            llvm::ArrayRef<int64_t> shape, mlir::Type element);
 
-  /// scale * Q as memref<rows x D>, filled where the query tile is defined.
-  mlir::Value packQuery(OnlineAttentionOp step);
+  /// scale * tile [1, 1, rows, columns] as memref<rows x columns>, filled where
+  /// the tile is defined.
+  mlir::Value pack(mlir::ImplicitLocOpBuilder &b, mlir::Value tile,
+                   mlir::FloatType element, double scale);
 
-  /// K^T as memref<D x keys>, both rounded up to the transposed block.
-  mlir::Value packKey(OnlineAttentionOp step);
-
-  /// V as memref<keys x Dv>.
-  mlir::Value packValue(OnlineAttentionOp step);
+  /// The tile transposed: memref<columns x rows>, both rounded up to the
+  /// transposed block, filled where the tile is defined.
+  mlir::Value packTransposed(mlir::ImplicitLocOpBuilder &b, mlir::Value tile,
+                             mlir::FloatType element);
 
   /// Columns [first, first + count) of scale * tile [1, 1, rows, columns], as
   /// memref<rows x count>.
@@ -43,9 +46,9 @@ public:
 
   /// Columns [first, first + count) of a tile, transposed: memref<count x
   /// rows>, both rounded up to the transposed block.
-  mlir::Value packTransposed(mlir::ImplicitLocOpBuilder &b, mlir::Value tile,
-                             mlir::FloatType element, mlir::Value first,
-                             int64_t count);
+  mlir::Value packTransposedColumns(mlir::ImplicitLocOpBuilder &b,
+                                    mlir::Value tile, mlir::FloatType element,
+                                    mlir::Value first, int64_t count);
 
   /// `width` elements of a tensor's row from `place` on, and the reverse.
   mlir::Value readRow(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor,
@@ -58,7 +61,9 @@ public:
                      mlir::Type element);
 
 private:
-  llvm::DenseMap<mlir::Value, mlir::Value> packedQueries;
+  /// By tile, element type, scale, and whether transposed.
+  std::map<std::tuple<const void *, const void *, double, bool>, mlir::Value>
+      packed;
 };
 
 } // namespace attn
