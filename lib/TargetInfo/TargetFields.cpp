@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <set>
 
 namespace attn {
 
@@ -98,6 +99,7 @@ Status setTargetField(TargetInfo &target, std::string_view name,
 }
 
 Status setTargetFields(TargetInfo &target, std::string_view settings) {
+  std::set<std::string> given;
   for (const std::string &setting : split(settings, ' ')) {
     if (setting.empty())
       continue;
@@ -105,6 +107,9 @@ Status setTargetFields(TargetInfo &target, std::string_view settings) {
     if (equals == std::string::npos)
       return Error{"expected 'field=value' for a target field, got '" +
                    setting + "'"};
+    if (!given.insert(setting.substr(0, equals)).second)
+      return Error{"expected '" + setting.substr(0, equals) +
+                   "' once, got it again"};
     if (Status status = setTargetField(target, setting.substr(0, equals),
                                        setting.substr(equals + 1));
         !status)

@@ -124,6 +124,11 @@ FailureOr<TargetInfo> CompileMode::getTarget() const {
     return fail((target.empty() ? "--target-file: " : "--target: ") +
                 result.error());
   std::vector<std::string> settings(targetFields.begin(), targetFields.end());
+  if (!sharedMemoryBytes.empty() &&
+      llvm::any_of(settings, [](StringRef setting) {
+        return setting.starts_with("smem-bytes=");
+      }))
+    return fail("expected --smem-bytes or --set-target=smem-bytes, got both");
   if (Status status = setTargetFields(*result, join(settings, " ")); !status)
     return fail("--set-target: " + status.error());
   if (Status status =

@@ -131,15 +131,8 @@ static Result<TargetInfo> getTarget() {
   std::vector<std::string> settings(targetFields.begin(), targetFields.end());
   if (!sharedMemoryBytes.empty())
     settings.push_back("smem-bytes=" + sharedMemoryBytes);
-  for (const std::string &setting : settings) {
-    size_t equals = setting.find('=');
-    if (equals == std::string::npos)
-      return Error{"expected --set-target=field=value, got '" + setting + "'"};
-    Status status = setTargetField(*target, setting.substr(0, equals),
-                                   setting.substr(equals + 1));
-    if (!status)
-      return Error{status.error()};
-  }
+  if (Status status = setTargetFields(*target, join(settings, " ")); !status)
+    return Error{status.error()};
   return target;
 }
 
