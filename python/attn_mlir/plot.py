@@ -20,6 +20,9 @@ import shutil
 import subprocess
 import sys
 
+from . import tools
+from .errors import AttnError
+
 SUFFIXES = (".png", ".svg", ".pdf")
 
 # Colour and marker of the chosen schedule by kind.
@@ -52,22 +55,22 @@ def import_pyplot():
 
 
 def find_tool(path):
-    """The attn-schedule to run: `path`, or the one on PATH."""
-    tool = shutil.which(path or "attn-schedule")
+    """The attn-schedule to run: `path`, or the one that the package finds."""
+    if not path:
+        return tools.find_tool("attn-schedule")
+    tool = shutil.which(path)
     if not tool:
-        raise PlotError(f"cannot find '{path or 'attn-schedule'}'; give --tool")
+        raise PlotError(f"cannot find '{path}'; expected --tool to be attn-schedule")
     return tool
 
 
-def get_sweep(tool, problem, target, sweep):
-    """The points of `attn-schedule --sweep`, as a list of dicts."""
+def run_schedule(tool, problem, target, *options):
+    """What attn-schedule says of a problem, as a dict."""
     command = [tool, "--json", f"--problem={problem}", f"--target={target}"]
-    result = subprocess.run(
-        command + [f"--sweep={sweep}"], capture_output=True, text=True
-    )
+    result = subprocess.run([*command, *options], capture_output=True, text=True)
     if result.returncode:
         raise PlotError(result.stderr.strip())
-    return json.loads(result.stdout)["points"]
+    return json.loads(result.stdout)
 
 
 def get_element_bytes(problem):
@@ -100,9 +103,9 @@ def get_chosen(points):
     return chosen
 
 
-def draw_io(pyplot, points, problem, target, output):
+def draw_io(pyplot, points, problem, target, shared_memory, output):
     scale = get_element_bytes(problem)
-    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    figure, axes = pyplot.subplots(figsize=(7, 4.8))
     curves = [
         ("large_elements", "large cache, ideal tiles", "tab:blue", "-"),
         ("small_elements", "small cache, ideal tiles", "tab:orange", "-"),
@@ -113,10 +116,19 @@ def draw_io(pyplot, points, problem, target, output):
     for kind, (xs, ys) in sorted(get_chosen(points).items()):
         color, marker = KIND_STYLES[kind]
         axes.plot(xs, ys, marker, color=color, label=f"chosen: {kind}", markersize=5)
+    axes.axvline(
+        shared_memory / 1024,
+        color="gray",
+        linewidth=1,
+        label=f"a CTA of {target} has {shared_memory / 1024:.0f} KiB",
+    )
     axes.set(
         xscale="log",
         yscale="log",
-        xlabel="fast memory (KiB)",
+        xlabel="shared memory of a CTA (KiB)\n"
+        "Chosen schedules keep sums in registers and share tiles in clusters,\n"
+        "which is not counted here, and may lie below the ideal lines;\n"
+        "whole instructions and stages lift them above.",
         ylabel="bytes moved",
         title=f"{problem} on {target}",
     )
@@ -154,17 +166,25 @@ def read_mask(path):
 
 
 def draw_mask(pyplot, mask, output):
-    figure, axes = pyplot.subplots(figsize=(5, 5))
+    figure, axes = pyplot.subplots(figsize=(5.4, 6))
     states = [[".+#".index(tile) for tile in line] for line in mask["picture"]]
     extent = (0, mask["keys"], mask["rows"], 0)
     axes.imshow(states, cmap="Blues", vmin=0, vmax=2, extent=extent, aspect="auto")
+    shades = pyplot.get_cmap("Blues")
+    kinds = [
+        pyplot.Rectangle(
+            (0, 0), 1, 1, facecolor=shades(k / 2), edgecolor="gray", label=f"{mask[kind]} {kind}"
+        )
+        for k, kind in enumerate(("empty", "partial", "full"))
+    ]
+    figure.legend(handles=kinds, loc="lower center", ncols=3, frameon=False)
     axes.set(
         xlabel="key",
         ylabel="query",
-        title=f"{mask['visited']} tiles of {mask['tile_m']} x {mask['tile_n']} visited "
-        f"({mask['density']:.1%}), {mask['full']} full, {mask['predicted_saving']:.0%} of the time saved (predicted)",
+        title=f"{mask['visited']} tiles of {mask['tile_m']} x {mask['tile_n']} visited ({mask['density']:.1%}),\n"
+        f"{mask['predicted_saving']:.0%} of the time saved (predicted)",
     )
-    figure.tight_layout()
+    figure.tight_layout(rect=(0, 0.05, 1, 1))
     metadata = {"Date": None} if output.endswith(".svg") else None
     figure.savefig(output, metadata=metadata)
     pyplot.close(figure)
@@ -179,13 +199,11 @@ def run_mask(arguments):
 def run_io(arguments):
     check_output(arguments.output)
     pyplot = import_pyplot()
-    points = get_sweep(
-        find_tool(arguments.tool),
-        arguments.problem,
-        arguments.target,
-        f"smem-bytes={arguments.smem_bytes}",
-    )
-    draw_io(pyplot, points, arguments.problem, arguments.target, arguments.output)
+    question = find_tool(arguments.tool), arguments.problem, arguments.target
+    shared_memory = run_schedule(*question)["target"]["shared_memory_bytes"]
+    sweep = f"--sweep=smem-bytes={arguments.smem_bytes}"
+    points = run_schedule(*question, sweep)["points"]
+    draw_io(pyplot, points, *question[1:], shared_memory, arguments.output)
 
 
 def make_parser():
@@ -203,7 +221,7 @@ def make_parser():
         help="range of the fast memory; default %(default)s",
     )
     io.add_argument("-o", "--output", required=True, help="a .png, .svg or .pdf file")
-    io.add_argument("--tool", help="attn-schedule; default: the one on PATH")
+    io.add_argument("--tool", help="attn-schedule; default: the package's own, or the one on PATH")
     io.set_defaults(run=run_io)
     mask = commands.add_parser("mask", help="empty, partial and full tiles of a mask")
     mask.add_argument("report", help="NAME.report.json of attn-opt --emit=report")
@@ -216,7 +234,7 @@ def main():
     arguments = make_parser().parse_args()
     try:
         arguments.run(arguments)
-    except PlotError as error:
+    except (PlotError, AttnError) as error:
         print(f"attn_mlir.plot: error: {error}", file=sys.stderr)
         return 1
     return 0

@@ -17,16 +17,16 @@ from xml.sax.saxutils import escape
 WIDTH, LEFT, ROW, GAP = 960, 150, 22, 6
 COLOURS = {
     "mma": "#2f6fb5",
-    "wgmma": "#2f6fb5",
+    "wgmma": "#1f4e85",
     "issue wgmma": "#6fa8dc",
     "softmax and arithmetic": "#e69138",
     "load/store": "#8fb573",
-    "issue copy": "#8e63ab",
+    "issue copy": "#c3a5d3",
     "copy": "#8e63ab",
     "wait: copy": "#d96c6c",
     "wait: barrier": "#e8b4b4",
-    "wait: mbarrier": "#d96c6c",
-    "wait: wgmma": "#e8b4b4",
+    "wait: mbarrier": "#b03a3a",
+    "wait: wgmma": "#f0d0c0",
     "other": "#b7b7b7",
 }
 
@@ -99,12 +99,17 @@ def axis(begin, end, top, bottom):
 
 
 def legend(names, y):
+    """The colours of `names` in lines as wide as the picture, and where the last line is."""
     out, x = [], LEFT
     for name in COLOURS:
-        if name in names:
-            out += [rectangle(x, y - 9, 10, 10, COLOURS[name]), text(x + 14, y, name)]
-            x += 26 + 7 * len(name)
-    return out
+        width = 34 + 7 * len(name)
+        if name not in names:
+            continue
+        if x + width > LEFT + WIDTH:
+            x, y = LEFT, y + 18
+        out += [rectangle(x, y - 9, 10, 10, COLOURS[name]), text(x + 14, y, name)]
+        x += width
+    return out, y
 
 
 def draw(names, spans, begin, end, title):
@@ -119,8 +124,9 @@ def draw(names, spans, begin, end, title):
         for left, right, name in pixels(spans[track], begin, end):
             body.append(rectangle(LEFT + left, y, right - left, ROW, COLOURS.get(name, "#b7b7b7")))
     body.append(text(LEFT + WIDTH, bottom + 30, "cycles of the simulator's model", "end"))
-    body += legend(used, bottom + 30)
-    size = f'width="{LEFT + WIDTH + 20}" height="{bottom + 42}"'
+    keys, last = legend(used, bottom + 48)
+    body += keys
+    size = f'width="{LEFT + WIDTH + 20}" height="{last + 12}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
     return "\n".join([head, rectangle(0, 0, "100%", "100%", "white"), *body, "</svg>"]) + "\n"
 

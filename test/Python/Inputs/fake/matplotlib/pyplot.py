@@ -5,6 +5,9 @@ class Axes:
     def plot(self, xs, ys, *style, label, **options):
         print(f"{label}: {len(xs)} points, first {xs[0]:g} -> {ys[0]:g}")
 
+    def axvline(self, x, label, **options):
+        print(f"line at {x:g}: {label}")
+
     def set(self, **labels):
         print("title:", labels["title"])
 
@@ -17,7 +20,10 @@ class Figure:
         open(path, "w").close()
         print("saved")
 
-    def tight_layout(self):
+    def legend(self, handles, **options):
+        print("legend:", ", ".join(handles))
+
+    def tight_layout(self, **options):
         pass
 
 
@@ -27,3 +33,11 @@ def subplots(figsize):
 
 def close(figure):
     pass
+
+
+def get_cmap(name):
+    return float
+
+
+def Rectangle(corner, width, height, label, **options):
+    return label
