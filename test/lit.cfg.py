@@ -27,6 +27,8 @@ config.environment["PATH"] = os.path.pathsep.join(
         os.environ.get("PATH", ""),
     ]
 )
+# XLA optimises for minutes what JAX's tests compute once.
+config.environment["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
 config.environment["PYTHONPATH"] = os.path.join(config.attn_source_dir, "python")
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%cxx", config.cxx))

@@ -14,7 +14,8 @@ from attn_mlir.jax.lowering import regroup
 
 
 def normal(seed, *shape, dtype=jnp.float32):
-    return jax.random.normal(jax.random.key(seed), shape).astype(dtype)
+    """By NumPy: JAX compiles a generator for each shape."""
+    return jnp.asarray(np.random.default_rng(seed).standard_normal(shape, np.float32), dtype)
 
 
 def formula(q, k, v, bias=0.0, seen=None, cap=None, scale=None):

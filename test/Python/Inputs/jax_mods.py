@@ -19,11 +19,17 @@ from attn_mlir.mask import Score, TraceError
 B, H, N, D = 2, 4, 40, 16
 
 
-def normal(seed, *shape, dtype=jnp.float32):
-    return jax.random.normal(jax.random.key(seed), shape).astype(dtype)
+def normal(seed, *shape):
+    """By NumPy: JAX compiles a generator for each shape."""
+    return jnp.asarray(np.random.default_rng(seed).standard_normal(shape, np.float32))
 
 
-IDS = jnp.sort(jax.random.randint(jax.random.key(9), (B, N), 0, 4))
+def bernoulli(seed, *shape):
+    """True in 7 of 10."""
+    return jnp.asarray(np.random.default_rng(seed).random(shape) > 0.3)
+
+
+IDS = jnp.asarray(np.sort(np.random.default_rng(9).integers(0, 4, (B, N))).astype(np.int32))
 SLOPES = jnp.exp2(-8.0 * jnp.arange(1, H + 1) / H)
 TABLE, BIAS = normal(11, H, 2 * N), normal(12, 1, H, N, N)
 CAP = np.float32(20.0)
@@ -95,6 +101,12 @@ def dense(query, key, value, score_mod=None, mask_mod=None):
     return jax.nn.softmax(scores, axis=-1) @ value, jax.nn.logsumexp(scores, axis=-1)
 
 
+def results_and_gradients(function, leaves, weights):
+    """What `function` gives, and the gradients of its sum with `weights`."""
+    results, pull = jax.vjp(function, *leaves)
+    return results, pull(weights)
+
+
 class Near(unittest.TestCase):
     def near(self, mine, theirs, most=2e-5):
         self.assertEqual((mine.shape, mine.dtype), (theirs.shape, theirs.dtype))
@@ -105,19 +117,20 @@ class Mods(Near):
     def setUp(self):
         self.q, self.k, self.v = normal(0, B, H, N, D), normal(1, B, 2, N, D), normal(2, B, 2, N, D)
 
-    def losses(self, **mods):
-        """Of ours and of the dense computation."""
-        for function in (functools.partial(attention, return_lse=True), dense):
-            yield lambda *leaves, f=function: sum(jnp.sin(t).sum() for t in f(*leaves, **mods))
-
     def check(self, gradients=True, **mods):
         leaves = self.q, self.k, self.v
-        for mine, theirs in zip(jax.jit(functools.partial(attention, return_lse=True, **mods))(*leaves), dense(*leaves, **mods)):
-            self.near(mine, theirs)
+        weights = normal(3, B, H, N, D), normal(4, B, H, N)
+        ours, reference = functools.partial(attention, return_lse=True, **mods), functools.partial(dense, **mods)
         if not gradients:
+            for mine, theirs in zip(jax.jit(ours)(*leaves), jax.jit(reference)(*leaves)):
+                self.near(mine, theirs)
             return
-        for mine, theirs in zip(*(jax.grad(loss, (0, 1, 2))(*leaves) for loss in self.losses(**mods))):
-            self.near(mine, theirs, 1e-4)
+        results, expected = results_and_gradients(ours, leaves, weights), jax.jit(
+            lambda *leaves: results_and_gradients(reference, leaves, weights)
+        )(*leaves)
+        for tolerance, both in zip((2e-5, 1e-4), zip(results, expected)):
+            for mine, theirs in zip(*both):
+                self.near(mine, theirs, tolerance)
 
     def test_masks(self):
         for mask_mod in MASKS:
@@ -141,12 +154,12 @@ class Mods(Near):
             return jnp.sin(function(self.q, self.k, self.v, score_mod=score_mod, mask_mod=window)).sum()
 
         leaves = normal(3, H), normal(4, 1, H, N, N), normal(5, 2 * N), jnp.float32(0.7)
-        expected = jax.grad(lambda *t: loss(lambda *a, **k: dense(*a, **k)[0], t), (0, 1, 2, 3))(*leaves)
+        expected = jax.jit(jax.grad(lambda *t: loss(lambda *a, **k: dense(*a, **k)[0], t), (0, 1, 2, 3)))(*leaves)
         for mine, theirs in zip(jax.jit(jax.grad(lambda *t: loss(attention, t), (0, 1, 2, 3)))(*leaves), expected):
             self.near(mine, theirs, 2e-4)
 
     def test_beside_other_options(self):
-        seen = jax.random.uniform(jax.random.key(6), (1, H, N, 1)) > 0.3
+        seen = bernoulli(6, 1, H, N, 1)
         both = attention(self.q, self.k, self.v, mask=seen, mask_mod=document, causal="top_left", score_mod=alibi)
         together = lambda b, h, i, j: document(b, h, i, j) & (i >= j) & seen[0, h, i, 0]  # noqa: E731
         expected = jnp.nan_to_num(dense(self.q, self.k, self.v, alibi, together)[0])
@@ -201,31 +214,31 @@ class DotProduct(Near):
     """Arrays [B, T, N, H]. Rows that see no key are apart: JAX gives a mean, ours 0."""
 
     def compare(self, q, k, v, bias=None, seen=None, **options):
-        rows = self.rows(q, k, seen, **options)
-        weights = normal(20, *q.shape[:-1], v.shape[-1]) * rows[..., None]
-        results = []
-        for function in (dot_product_attention, jax.nn.dot_product_attention):
-            call = lambda q, k, v, b, f=function: (  # noqa: E731
-                (f(q, k, v, b, seen, **options).astype(jnp.float32) * weights).sum()
-            )
-            leaves = (0, 1, 2) if bias is None else (0, 1, 2, 3)
-            output = function(q, k, v, bias, seen, **options)
-            results.append((jnp.where(rows[..., None], output, 0), *jax.grad(call, leaves)(q, k, v, bias)))
-        for mine, theirs in zip(*results):
+        rows = jnp.asarray(self.rows(q, k, seen, **options))[..., None]
+        weights = normal(20, *q.shape[:-1], v.shape[-1]).astype(q.dtype) * rows
+        leaves = (q, k, v) if bias is None else (q, k, v, bias)
+
+        def results(function, *leaves):
+            call = lambda q, k, v, bias=None: function(q, k, v, bias, seen, **options)  # noqa: E731
+            output, gradients = results_and_gradients(call, leaves, weights)
+            return jnp.where(rows, output, 0), *gradients
+
+        expected = jax.jit(functools.partial(results, jax.nn.dot_product_attention))(*leaves)
+        for mine, theirs in zip(results(dot_product_attention, *leaves), expected):
             self.near(mine, theirs, 2e-5 if q.dtype == jnp.float32 else 3e-2)
 
     def rows(self, q, k, given, is_causal=False, query_seq_lengths=None, key_value_seq_lengths=None, local_window_size=None, **_):
         """Which rows see a key, [..., T, N]."""
-        i, j = jnp.arange(q.shape[-3])[:, None], jnp.arange(k.shape[-3])[None]
-        seen = jnp.ones((*q.shape[:-3], q.shape[-2], i.size, j.size), bool)
-        seen = seen & (given if given is not None else True) & ((j <= i) if is_causal else True)
+        i, j = np.arange(q.shape[-3])[:, None], np.arange(k.shape[-3])[None]
+        seen = np.ones((*q.shape[:-3], q.shape[-2], i.size, j.size), bool)
+        seen = seen & (np.asarray(given) if given is not None else True) & ((j <= i) if is_causal else True)
         if local_window_size is not None:
             left, right = (local_window_size,) * 2 if isinstance(local_window_size, int) else local_window_size
             seen = seen & (i <= j + left) & (i >= j - right)
         for length, position in ((query_seq_lengths, i), (key_value_seq_lengths, j)):
             if length is not None:
-                seen = seen & (position < length[:, None, None, None])
-        return jnp.swapaxes(seen.any(-1), -1, -2)
+                seen = seen & (position < np.asarray(length)[:, None, None, None])
+        return np.swapaxes(seen.any(-1), -1, -2)
 
     def test_random(self):
         pick = random.Random(1)
@@ -241,7 +254,7 @@ class DotProduct(Near):
             if pick.random() < 0.4:
                 options["local_window_size"] = pick.choice([3, (4, 0), (2, 5)])
             bias = normal(seed + 7, *shape) if pick.random() < 0.4 else None
-            seen = jax.random.uniform(jax.random.key(seed), shape) > 0.3 if pick.random() < 0.4 else None
+            seen = bernoulli(seed, *shape) if pick.random() < 0.4 else None
             with self.subTest(seed=seed, shapes=(q.shape, k.shape), **options):
                 self.compare(q, k, v, bias, seen, **options)
 
