@@ -122,6 +122,11 @@ void RegionProgram::addOp(Operation &op, const Environment &environment) {
   }
   for (Value operand : operands)
     instruction.operands.push_back(getSlot(operand, environment));
+  if (instruction.function && operands.empty()) {
+    addConstant(op.getResult(0), evaluateScalar(instruction.function,
+                                                instruction.info, nullptr));
+    return;
+  }
   addConstant(op.getResult(0), Scalar());
   instruction.result = slotOf.at(op.getResult(0));
   instructions.push_back(std::move(instruction));

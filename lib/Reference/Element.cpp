@@ -34,7 +34,7 @@ static Format getFormat(ElementType type) {
   case ElementType::F16:
     return {11, -14, 65504.0, true};
   case ElementType::BF16:
-    return {8, -126, std::ldexp(255.0, 120), true};
+    return {8, -126, 0x1.FEp127, true};
   default:
     return {24, -126, std::numeric_limits<float>::max(), true};
   }
@@ -70,6 +70,8 @@ double roundToElement(double value, ElementType type) {
       return std::numeric_limits<double>::quiet_NaN();
     return value;
   }
+  if (type == ElementType::F32)
+    return static_cast<float>(value);
   Format format = getFormat(type);
   double rounded = roundFinite(value, format);
   if (std::fabs(rounded) <= format.maxFinite)
