@@ -163,8 +163,8 @@ getHostSymbols(llvm::orc::MangleAndInterner intern) {
 //===----------------------------------------------------------------------===//
 
 /// Splits the coroutines that tasks are and, with `simplify`, removes what the
-/// lowering computes twice or in each turn of a loop. The rest of -O1 takes four
-/// times as long and makes vector code no faster.
+/// lowering computes twice or in each turn of a loop. The rest of -O1 takes
+/// four times as long and makes vector code no faster.
 static llvm::Error optimize(llvm::Module &module, llvm::TargetMachine &machine,
                             bool simplify) {
   llvm::PassBuilder passes(&machine);
