@@ -38,7 +38,7 @@ static unsigned getBits(Type type) {
 int64_t attn::wrapInteger(uint64_t value, unsigned bits) {
   if (bits == 1)
     return static_cast<int64_t>(value & 1);
-  return llvm::llvm::SignExtend64(value, bits);
+  return llvm::SignExtend64(value, bits);
 }
 
 static uint64_t asUnsigned(int64_t value, unsigned bits) {
