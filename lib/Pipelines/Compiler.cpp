@@ -104,6 +104,7 @@ private:
   LogicalResult lookUpTarget();
   LogicalResult checkArtifacts();
   LogicalResult checkDeviceAsserts(std::optional<NormalForm> form);
+  LogicalResult checkBoundedWaits(std::optional<NormalForm> form);
   LogicalResult runStages();
   LogicalResult runPasses(StringRef step,
                           function_ref<void(OpPassManager &)> build);
@@ -223,6 +224,20 @@ static void remarkOtherResults(ModuleOp module) {
   }
 }
 
+/// They are bounded on the way to the nvvm form.
+LogicalResult Compilation::checkBoundedWaits(std::optional<NormalForm> form) {
+  if (!options.boundedWaits)
+    return success();
+  if (target.kind == TargetKind::Cpu)
+    return emitError() << "option bounded-waits: expected a GPU, got target "
+                       << target.name;
+  if (form && *form >= NormalForm::Nvvm)
+    return emitError() << "option bounded-waits: expected a module before the "
+                          "form 'nvvm', got one in the form '"
+                       << stringifyNormalForm(*form) << "'";
+  return success();
+}
+
 LogicalResult Compilation::runStages() {
   ArrayRef<Stage> stages = getStages();
   if (target.kind == TargetKind::Cpu)
@@ -234,10 +249,11 @@ LogicalResult Compilation::runStages() {
   stageOptions.allowTf32 = options.allowTf32;
   stageOptions.deterministic = options.deterministic;
   stageOptions.deviceAsserts = options.deviceAsserts;
+  stageOptions.boundedWaits = options.boundedWaits;
   stageOptions.maskThreshold = options.maskThreshold;
   stageOptions.assumeVisibleRows = options.assumeVisibleRows;
   std::optional<NormalForm> form = getNormalForm(module);
-  if (failed(checkDeviceAsserts(form)))
+  if (failed(checkDeviceAsserts(form)) || failed(checkBoundedWaits(form)))
     return failure();
   bool isRaised = form && *form < NormalForm::Tiled;
   if (target.kind == TargetKind::Gpu && isRaised && needsPrograms(module))

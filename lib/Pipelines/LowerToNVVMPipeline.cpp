@@ -35,6 +35,9 @@ void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
   // Affine ops are lowered while the module is small.
   pm.addPass(createLowerAffinePass());
+  if (options.boundedWaits > 0)
+    pm.addNestedPass<tile::KernelOp>(
+        tile::createBoundWaitsPass({options.boundedWaits}));
   pm.addNestedPass<tile::KernelOp>(tile::createWidenIndexPass());
   pm.addPass(createConvertAttnTileToNVVM());
   // Sizes in programs stay as they are.

@@ -84,6 +84,12 @@ private:
       llvm::cl::desc(
           "Check on the GPU, before each launch, the block lists and "
           "sequence offsets that masks read")};
+  llvm::cl::opt<unsigned> boundedWaits{
+      "bounded-waits", llvm::cl::cat(category), llvm::cl::value_desc("tries"),
+      llvm::cl::init(0),
+      llvm::cl::desc(
+          "Let a wait for an mbarrier fail after so many tries, 0.1 us apart, "
+          "and report where it was: a kernel that would hang ends")};
   llvm::cl::opt<double> maskThreshold{
       "mask-threshold", llvm::cl::cat(category), llvm::cl::value_desc("value"),
       llvm::cl::init(0),

@@ -52,6 +52,9 @@ struct CompileOptions {
   /// Check on a GPU, before each launch, the block lists and sequence offsets
   /// that masks read (attn.device_assert).
   bool deviceAsserts = false;
+  /// Tries after which a wait for an mbarrier fails, which ends the kernel and
+  /// says where it was (--attn-tile-bound-waits); 0: none gives up.
+  uint32_t boundedWaits = 0;
   /// Finite mask values at or below this hide keys; 0: half of the lowest
   /// number of the score's type.
   double maskThreshold = 0;

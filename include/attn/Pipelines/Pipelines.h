@@ -48,6 +48,11 @@ struct AttentionPipelineOptions
       *this, "device-asserts",
       llvm::cl::desc("Check block lists and sequence offsets on the device"),
       llvm::cl::init(false)};
+  Option<int64_t> boundedWaits{
+      *this, "bounded-waits",
+      llvm::cl::desc("Tries after which a wait for an mbarrier fails (0: none "
+                     "gives up)"),
+      llvm::cl::init(0)};
   Option<double> maskThreshold{
       *this, "mask-threshold",
       llvm::cl::desc("Finite mask values at or below this hide keys (0: half "

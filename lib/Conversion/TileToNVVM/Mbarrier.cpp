@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// mbarrier.init, arrive and try_wait (PTX ISA, "Parallel Synchronization and
-// Communication Instructions: mbarrier").
+// mbarrier.init, arrive, try_wait and test_wait (PTX ISA, "Parallel
+// Synchronization and Communication Instructions: mbarrier").
 //
 //===----------------------------------------------------------------------===//
 
@@ -95,6 +95,99 @@ private:
   }
 };
 
+struct MbarrierTestLowering : TileOpLowering<MbarrierTestOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(MbarrierTestOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    IndexBuilder index(rewriter, op.getLoc());
+    Value address = mbarrierAddress(index, adaptor.getBarrier().front(),
+                                    adaptor.getStage().front());
+    rewriter.replaceOpWithNewOp<NVVM::MBarrierTestWaitOp>(
+        op, rewriter.getI1Type(), address,
+        index.toI32(adaptor.getParity().front()));
+    return success();
+  }
+};
+
+/// A call of printf would be simpler, and make ptxas serialise every wgmma of
+/// the function; values that are read here must not be live elsewhere for it.
+struct GiveUpLowering : TileOpLowering<GiveUpOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(GiveUpOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    declareReport(op->getParentOfType<ModuleOp>(), rewriter);
+    Value stage = adaptor.getStage().front();
+    Value address = LLVM::PtrToIntOp::create(
+        rewriter, loc, rewriter.getI32Type(),
+        mbarrierAddress(index, adaptor.getBarrier().front(), stage));
+    Value words[] = {address, index.toI32(stage),
+                     index.toI32(adaptor.getParity().front()),
+                     index.toI32(adaptor.getTurn().front())};
+    LLVM::InlineAsmOp::create(
+        rewriter, loc, TypeRange(), ValueRange(words), getPtx(op.getNumber()),
+        "r,r,r,r", /*has_side_effects=*/true,
+        /*is_align_stack=*/false, LLVM::TailCallKind::None,
+        LLVM::AsmDialectAttr(), ArrayAttr());
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  /// Where a launcher says what memory takes a report: zeros, and visible.
+  static void declareReport(ModuleOp module, RewriterBase &rewriter) {
+    constexpr StringLiteral kName = "attn_wait_report";
+    if (module.lookupSymbol(kName))
+      return;
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(module.getBody());
+    Type words = LLVM::LLVMArrayType::get(rewriter.getI64Type(), 2);
+    auto report = LLVM::GlobalOp::create(
+        rewriter, module.getLoc(), words, /*isConstant=*/false,
+        LLVM::Linkage::External, kName, Attribute(), /*alignment=*/16,
+        /*addrSpace=*/1);
+    Block *body = rewriter.createBlock(&report.getInitializerRegion());
+    rewriter.setInsertionPointToStart(body);
+    Value zero = LLVM::ZeroOp::create(rewriter, module.getLoc(), words);
+    LLVM::ReturnOp::create(rewriter, module.getLoc(), zero);
+  }
+
+  /// The thread that claims the report stores its words, the first one last;
+  /// after a millisecond, in which that is done, each ends the kernel by a
+  /// store to address 0. With a trap in its place ptxas takes the registers
+  /// from the whole function that setmaxnreg gives.
+  static std::string getPtx(int64_t number) {
+    std::string text =
+        "{ .reg .pred isFirst; .reg .b32 word; .reg .b64 to, nowhere; "
+        "atom.global.cas.b32 word, [attn_wait_report+8], 0, 1; "
+        "ld.global.u64 to, [attn_wait_report]; "
+        "mov.u64 nowhere, 0; "
+        "setp.eq.u32 isFirst, word, 0; "
+        "setp.ne.and.u64 isFirst, to, 0, isFirst; ";
+    std::string words[] = {std::to_string(number),
+                           "$0",
+                           "$1",
+                           "$2",
+                           "$3",
+                           "%ctaid.x",
+                           "%ctaid.y",
+                           "%ctaid.z",
+                           "%tid.x"};
+    for (auto [i, word] : llvm::enumerate(words))
+      text += "mov.u32 word, " + word + "; @isFirst st.volatile.u32 [to+" +
+              std::to_string(4 * (i + 1)) + "], word; ";
+    return text + "membar.sys; mov.u32 word, 1; "
+                  "@isFirst st.volatile.u32 [to], word; membar.sys; "
+                  "nanosleep.u32 1000000; "
+                  "st.volatile.global.u32 [nowhere], word; }";
+  }
+};
+
 struct MbarrierArriveLowering : TileOpLowering<MbarrierArriveOp> {
   using TileOpLowering::TileOpLowering;
 
@@ -153,6 +246,7 @@ struct SyncWarpLowering : TileOpLowering<SyncWarpOp> {
 void attn::tile::populateMbarrierPatterns(TypeConverter &converter,
                                           RewritePatternSet &patterns) {
   patterns.add<ClusterBarrierLowering, InitMbarriersLowering,
-               MbarrierWaitLowering, MbarrierArriveLowering, SyncWarpLowering>(
+               MbarrierWaitLowering, MbarrierTestLowering,
+               MbarrierArriveLowering, GiveUpLowering, SyncWarpLowering>(
       converter, patterns.getContext());
 }

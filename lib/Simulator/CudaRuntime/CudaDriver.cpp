@@ -99,6 +99,16 @@ API CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream) {
 API CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream) {
   return cuMemFree_v2(pointer);
 }
+/// Host memory is device memory here.
+API CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned) {
+  *pointer = context().allocate(bytes);
+  return *pointer ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *pointer, void *host,
+                                          unsigned) {
+  *pointer = reinterpret_cast<CUdeviceptr>(host);
+  return CUDA_SUCCESS;
+}
 API CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) {
   std::memcpy(reinterpret_cast<void *>(to), from, bytes);
   return CUDA_SUCCESS;
@@ -182,6 +192,14 @@ API CUresult cuModuleGetFunction(CUfunction *function, CUmodule handle,
       std::make_unique<CUfunc_st>(CUfunc_st{handle->module.get(), entry}));
   *function = handle->functions.back().get();
   return CUDA_SUCCESS;
+}
+API CUresult cuModuleGetGlobal_v2(CUdeviceptr *pointer, size_t *bytes,
+                                  CUmodule handle, const char *name) {
+  uint64_t size = 0;
+  *pointer = symbolAddress(*handle->module, name, &size);
+  if (bytes)
+    *bytes = size;
+  return *pointer ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,6 +8,7 @@ names another library, such as the simulator's stand-in.
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import threading
 from typing import Any, Optional, Sequence, Union
@@ -170,6 +171,50 @@ class Context:
     def synchronize(self):
         self.driver.call("cuCtxSynchronize")
 
+    @functools.cached_property
+    def wait_report(self) -> "WaitReport":
+        """Shared by the modules of the context."""
+        return WaitReport(self)
+
+    def lost_wait(self) -> str:
+        """What kernels that were compiled with --bounded-waits have reported; "" where no wait gave up."""
+        return self.wait_report.text() if "wait_report" in self.__dict__ else ""
+
+
+class WaitReport:
+    """Where a kernel says which of its waits gave up (attn_tile.give_up): mapped host memory, which is there when the context
+    is lost. It is never freed, since kernels may still be running."""
+
+    SYMBOL = "attn_wait_report"
+    WORDS = 10
+    HOST_ALLOC_PORTABLE, HOST_ALLOC_DEVICEMAP = 1, 2
+
+    def __init__(self, context: Context):
+        self.context = context
+        flags, pointer, seen = self.HOST_ALLOC_PORTABLE | self.HOST_ALLOC_DEVICEMAP, ctypes.c_void_p(), Pointer()
+        size = ctypes.c_size_t(4 * self.WORDS)
+        context.driver.call("cuMemHostAlloc", ctypes.byref(pointer), size, flags)
+        context.driver.call("cuMemHostGetDevicePointer_v2", ctypes.byref(seen), pointer, 0)
+        self.address = seen.value
+        self.words = (ctypes.c_uint32 * self.WORDS).from_address(pointer.value or 0)
+        self.words[0] = 0
+
+    def attach(self, module: Handle):
+        """Tells the kernels of a module where to write."""
+        place, cells = Pointer(), (ctypes.c_uint64 * 2)(self.address, 0)
+        call = self.context.driver.call
+        call("cuModuleGetGlobal_v2", ctypes.byref(place), None, module, self.SYMBOL.encode())
+        call("cuMemcpyHtoD_v2", place, cells, ctypes.c_size_t(ctypes.sizeof(cells)))
+
+    def text(self) -> str:
+        written, number, address, stage, parity, turn, *where = self.words
+        if not written:
+            return ""
+        return (
+            f"wait {number} gave up: mbarrier at shared address {address}, stage {stage}, parity {parity}, "
+            f"loop at {turn}, CTA ({where[0]}, {where[1]}, {where[2]}), thread {where[3]}"
+        )
+
 
 class Memory:
     """Device memory; freed with the object."""
@@ -212,6 +257,8 @@ class Module:
         self.handle = Handle()
         self.log = self.load(ptx)
         self.functions: dict[tuple[str, int], Handle] = {}
+        if WaitReport.SYMBOL in ptx:
+            context.wait_report.attach(self.handle)
 
     def load(self, ptx: str) -> str:
         """Returns what the driver's assembler prints (registers and spills of each kernel)."""

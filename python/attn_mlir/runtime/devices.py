@@ -193,8 +193,11 @@ class CudaDevice:
                 next(sources)
             memories.append(memory)
             layouts.append(dataclasses.replace(layout, address=memory.address))
-        self.prepare(program, layouts).run()
-        self.context.synchronize()
+        try:
+            self.prepare(program, layouts).run()
+            self.context.synchronize()
+        except DeviceError as error:
+            raise DeviceError("; ".join(filter(None, [str(error), self.context.lost_wait()]))) from None
         return [
             HostArray.gather(operand.dtype, layout.shape, layout.steps, memory.read())
             for operand, layout, memory in zip(problem.manifest.operands, layouts, memories)

@@ -114,6 +114,49 @@ def MbarrierWaitOp : AttnTile_MbarrierOp<"mbarrier_wait"> {
   }];
 }
 
+def MbarrierTestOp : AttnTile_MbarrierOp<"mbarrier_test"> {
+  let summary = "whether the phase of this parity is complete";
+  let description = [{
+    Does not wait; where it is true it is what `attn_tile.mbarrier_wait` is (PTX
+    ISA, mbarrier.test_wait).
+
+    Example:
+    ```mlir
+    %done = attn_tile.mbarrier_test %full[%stage], %parity
+        : !attn_tile.mbarrier<2, arrivals = 1>
+    ```
+  }];
+  let arguments = (ins AttnTile_Mbarrier:$barrier, Index:$stage, Index:$parity);
+  let results = (outs I1:$complete);
+  let assemblyFormat = [{
+    $barrier `[` $stage `]` `,` $parity attr-dict `:` type($barrier)
+  }];
+}
+
+def GiveUpOp : AttnTile_MbarrierOp<"give_up"> {
+  let summary = "report a wait that was in vain, and end the kernel";
+  let description = [{
+    `attn_wait_report` of the module is two 64-bit words: the address of memory
+    that the host can still read when the kernel has failed (mapped host memory),
+    0 for none, and a claim. The first thread that gives up writes ten 32-bit words
+    there: 1, the number of the wait, the shared address of the mbarrier, stage,
+    parity, the number of the loop around it, %ctaid.x, .y and .z, and %tid.x. A
+    store to address 0 ends the kernel, a millisecond later.
+
+    Example:
+    ```mlir
+    attn_tile.give_up 3 at %full[%stage], %parity in %turn
+        : !attn_tile.mbarrier<2, arrivals = 1>
+    ```
+  }];
+  let arguments = (ins I64Attr:$number, AttnTile_Mbarrier:$barrier,
+                       Index:$stage, Index:$parity, Index:$turn);
+  let assemblyFormat = [{
+    $number `at` $barrier `[` $stage `]` `,` $parity `in` $turn attr-dict
+    `:` type($barrier)
+  }];
+}
+
 def MbarrierArriveOp : AttnTile_MbarrierOp<"mbarrier_arrive"> {
   let summary = "one arrival of each warp";
   let description = [{

@@ -213,6 +213,37 @@ def AllocateSharedMemoryPass
   ];
 }
 
+def BoundWaitsPass : Pass<"attn-tile-bound-waits", "::attn::tile::KernelOp"> {
+  let summary = "Let waits for mbarriers give up";
+  let description = [{
+    A kernel whose roles wait for each other in vain holds its GPU until somebody
+    kills the process. With this pass, which is for the first runs of a kernel,
+    each wait asks `tries` times, with 100 ns of sleep between them; then it reports
+    which of the kernel's waits it is, with stage, parity, the number of the loop
+    around it, CTA and thread, and ends the kernel:
+
+    ```mlir
+    attn_tile.mbarrier_wait %full[%stage], %parity  // becomes
+    %done = scf.while ... { attn_tile.mbarrier_test %full[%stage], %parity ... }
+    scf.if %lost { attn_tile.give_up 0 at %full[%stage], %parity in %turn }
+    ```
+
+    Named barriers have no instruction that gives up: warps that wait there end
+    with the kernel, when another one has given up at an mbarrier.
+
+    Requires: nothing. Ensures: no `attn_tile.mbarrier_wait`.
+  }];
+  let options = [
+    Option<"tries", "tries", "int64_t", /*default=*/"10000000",
+           "How often a wait asks, 1 to 2^31 - 1">
+  ];
+  let statistics = [
+    Statistic<"numWaits", "waits-bounded", "Number of waits that give up">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"];
+}
+
 def WidenIndexPass : Pass<"attn-tile-widen-index", "::attn::tile::KernelOp"> {
   let summary = "Compute in i64 what 32 bits may not hold";
   let description = [{
