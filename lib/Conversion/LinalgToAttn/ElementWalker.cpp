@@ -274,7 +274,9 @@ AffineExpr ElementWalker::getSize(Value tensor, int64_t dimension) {
       return getSize(concat.getInputs().front(), dimension);
   if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op)) {
     AffineExpr size = getSpace().constant(1);
-    for (int64_t source : collapse.getReassociationIndices()[dimension])
+    SmallVector<ReassociationIndices> groups =
+        collapse.getReassociationIndices();
+    for (int64_t source : groups[dimension])
       size = size * getSize(collapse.getSrc(), source);
     return getSpace().simplify(size);
   }

@@ -60,6 +60,7 @@ class PlainArrays:
         return {name: tensor.values() for name, tensor in zip(names, outputs)}
 
     def reference(self, problem: Problem, inputs: dict[str, HostArray]) -> Reference:
+        self.shapes = problem.shapes()
         compute = self.gradients if problem.attention.gradient else self.forward
         exact, unfused = (compute(problem, inputs, dtype) for dtype in ("f64", problem.attention.dtype))
         return Reference({n: exact[n] for n in problem.results}, {n: unfused[n] for n in problem.results})
@@ -117,6 +118,12 @@ class PlainArrays:
         """The stats of a result and of its unfused computation."""
         exact = reference.results[name]
         return self.stats(actual, exact), self.stats(reference.unfused[name], exact)
+
+    def both_sides(
+        self, reference: Reference, name: str, actual: Sequence[float]
+    ) -> tuple[Sequence[float], Sequence[float], tuple[int, ...]]:
+        """A result and what is expected of it, row-major, and their shape."""
+        return actual, reference.results[name], self.shapes[name]
 
     @staticmethod
     def same_bits(a: Sequence[float], b: Sequence[float]) -> bool:

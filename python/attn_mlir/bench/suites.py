@@ -20,12 +20,33 @@ TIMED_PARTS = ("speed", "backward", "masks")
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
-    """What a bundle holds: problems to prove on each target, to time, by part, and to tune over `candidates` schedules each."""
+    """What a bundle holds: problems to begin with, as (target, problem, schedule), to prove on each target, to time, by part,
+    and to tune over `candidates` schedules each."""
 
+    smoke: tuple[tuple[str, Problem, str], ...]
     numerics: dict[str, tuple[Problem, ...]]
     timed: dict[str, tuple[Problem, ...]]
     tune: tuple[Problem, ...]
     candidates: int = 10
+
+
+# ---- smoke
+
+
+def smoke_problems() -> Iterator[tuple[str, Problem, str]]:
+    """One kernel for each thing that a GPU may do otherwise than expected, the simplest first."""
+    full, causal = Attention(lse=True), Attention(mask="causal(bottom_right)", lse=True)
+    backward = Attention(mask="causal(bottom_right)", gradient=True)
+    ragged: dict[str, Any] = dict(B=2, Hq=4, Hkv=2, M=1000, N=1000, layout="bnhd")
+    yield "sm_80", Problem(Attention(D=64, Dv=64, mask="causal(bottom_right)", lse=True), **ragged), ""
+    yield "sm_90a", Problem(full, B=1, Hq=1, Hkv=1, M=64, N=64), "persistent_ctas=0 cluster_m=1"
+    yield "sm_90a", Problem(full, **ragged), "persistent_ctas=0 cluster_m=1"
+    yield "sm_90a", Problem(causal, **ragged), "persistent_ctas=0 cluster_m=1"
+    yield "sm_90a", Problem(full, **ragged), "persistent_ctas=0 cluster_m=2"
+    # More than two waves of an H100's 132 SMs.
+    yield "sm_90a", Problem(full, B=4, Hq=16, Hkv=4, M=1100, N=1100), "persistent_ctas=132 cluster_m=1"
+    yield "sm_90a", Problem(backward, **ragged), "fused=0"
+    yield "sm_90a", Problem(backward, **ragged), "fused=1"
 
 
 # ---- numerics
@@ -166,16 +187,23 @@ def is_for_slow_peers(problem: Problem) -> bool:
     return problem.M == 8192 or problem.attention.mask not in ("", CAUSAL)
 
 
-def proof_problem(problem: Problem, static: tuple[str, ...] = ()) -> Problem:
+def proof_problem(problem: Problem, static: tuple[str, ...] = (), schedule: str = "") -> Problem:
     """A ragged problem, with the same heads to a group, that proves the kernel of a problem that is timed; the sizes that
-    `static` names are the same."""
+    `static` names are the same. The CTAs of a persistent kernel go round more than twice."""
     group = problem.Hq // problem.Hkv
     rows = problem.M if "M" in static else min(problem.M, 1000) - 3
     heads = problem.Hkv if "Hkv" in static else min(problem.Hkv, 2)
     lengths = document_lengths(rows, median=rows / 9) if problem.lengths else ()
     density = 1 / 4 if problem.attention.mask.startswith("listed") else 1.0
-    sizes: dict[str, Any] = dict(B=1, Hq=heads * group, Hkv=heads, M=rows, N=rows)
+    sizes: dict[str, Any] = dict(B=batches_of(schedule, heads * group * rows), Hq=heads * group, Hkv=heads, M=rows, N=rows)
     return dataclasses.replace(problem, **sizes, lengths=lengths, density=density)
+
+
+def batches_of(schedule: str, rows: int) -> int:
+    """How many batches of so many rows in all heads give each CTA of a persistent kernel more than two tiles; 1 for others."""
+    fields = dict(field.split("=") for field in schedule.split())
+    tiles = 2 * int(fields.get("persistent_ctas", 0)) * int(fields.get("tile_m", 128))
+    return 1 + tiles // rows
 
 
 def static_sizes(problem: Problem, schedule: str) -> tuple[str, ...]:
@@ -193,7 +221,7 @@ def tune_problems() -> Iterator[Problem]:
 def full_suite() -> Suite:
     numerics = {target: tuple(numerics_problems(target)) for target in TARGETS}
     timed = zip(TIMED_PARTS, map(tuple, (speed_problems(), backward_problems(), masked_problems())))
-    return Suite(numerics, dict(timed), tuple(tune_problems()))
+    return Suite(tuple(smoke_problems()), numerics, dict(timed), tuple(tune_problems()))
 
 
 # ---- for tests
@@ -230,7 +258,12 @@ def tiny_suite() -> Suite:
             Problem(dataclasses.replace(dense, mask="documents"), **sizes, lengths=lengths),
         ),
     }
-    return Suite({target: numerics for target in TARGETS}, timed, timed["speed"], candidates=2)
+    smoke = (
+        ("sm_80", numerics[1], ""),
+        ("sm_90a", Problem(Attention(lse=True), M=20, N=30), "persistent_ctas=0 cluster_m=2"),
+        ("sm_90a", numerics[5], "fused=1"),
+    )
+    return Suite(smoke, {target: numerics for target in TARGETS}, timed, timed["speed"], candidates=2)
 
 
 SUITES = {"full": full_suite, "tiny": tiny_suite}

@@ -128,6 +128,18 @@ class TorchArrays:
         actual = torch.stack([part_of(name, actual, self.problem, head) for head in self.heads])
         return self.stats(actual, exact), self.stats(reference.unfused[name], exact)
 
+    def both_sides(
+        self, reference: Reference, name: str, actual: torch.Tensor
+    ) -> tuple[list[float], list[float], tuple[int, ...]]:
+        """As PlainArrays.both_sides, of the key head that is worst, as [1, heads, rows, columns]."""
+        exact = reference.results[name]
+        parts = [part_of(name, actual, self.problem, head).to(torch.float64) for head in self.heads]
+        worst = max(range(len(parts)), key=lambda k: self.stats(parts[k], exact[k])[0])
+        shape = tuple(exact[worst].shape) if name == "lse" else (1, *exact[worst].shape)
+        if name in ("d_key", "d_value"):
+            shape = (1, *shape)
+        return parts[worst].flatten().tolist(), exact[worst].flatten().tolist(), shape
+
     @staticmethod
     def same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
         return torch.equal(a.contiguous().view(torch.int16), b.contiguous().view(torch.int16))
