@@ -412,7 +412,8 @@ double KernelModel::getSharedClocks() const {
     exchange = kInputBytes * getStaying() * getStreamed() +
                2.0 * getStreamed() * dim * kFloatBytes;
   }
-  return (owners * bytes + exchange + getStreamBytes()) / kSharedBytesPerClock;
+  return (owners * bytes + exchange + getStreamBytes()) /
+         target.sharedMemoryBytesPerClock;
 }
 
 /// Clocks of an SM for one streamed tile.
@@ -426,7 +427,7 @@ double KernelModel::getTileClocks() const {
   double mma = 2 * elements * depth /
                (flopsPerClock * (isSlowMma ? kMmaSyncOnWgmmaChip : 1));
   double exp = elements / target.ex2PerClockPerSm;
-  double alu = elements / kElementsPerClock;
+  double alu = elements * kInstructionsPerElement / target.lanesPerClock;
   double sums = isFused() ? static_cast<double>(getStreamed() * dim) *
                                 kFloatBytes / kSumBytesPerClock
                           : 0;
@@ -457,8 +458,9 @@ static BackwardCost getRowCost(const AttentionProblem &problem,
                                const TargetInfo &target) {
   BackwardCost cost;
   cost.bytes = getBackwardTraffic(problem, kernel, schedule);
-  cost.seconds = kLaunchSeconds + static_cast<double>(cost.bytes.getTotal()) /
-                                      (target.dramGBps * 1e9);
+  cost.seconds =
+      getLaunchSeconds(target) +
+      static_cast<double>(cost.bytes.getTotal()) / (target.dramGBps * 1e9);
   return cost;
 }
 

@@ -289,9 +289,9 @@ double SmallCacheModel::getMmaClocks(double multiplyAdds) const {
 /// The clocks of products [rows, depth] [depth, cols] whose warps each read the
 /// right factor.
 static double getSharedClocks(double rows, double cols, double depth,
-                              double warps) {
+                              double warps, const TargetInfo &target) {
   return (2 * rows + (1 + warps) * cols) * depth * kInputBytes /
-         kSharedBytesPerClock;
+         target.sharedMemoryBytesPerClock;
 }
 
 KernelWork SmallCacheModel::getScoreWork() const {
@@ -299,11 +299,13 @@ KernelWork SmallCacheModel::getScoreWork() const {
        n = static_cast<double>(schedule.tileN),
        depth = static_cast<double>(2 * getDepth());
   double tiles = static_cast<double>(queryHeads * sums.tiles), elements = m * n;
-  double products = std::max(
-      getMmaClocks(elements * depth),
-      getSharedClocks(m, n, depth, static_cast<double>(schedule.warps)));
-  double pointwise = std::max(elements / target.ex2PerClockPerSm,
-                              elements / kElementsPerClock);
+  double products =
+      std::max(getMmaClocks(elements * depth),
+               getSharedClocks(m, n, depth, static_cast<double>(schedule.warps),
+                               target));
+  double pointwise =
+      std::max(elements / target.ex2PerClockPerSm,
+               elements * kInstructionsPerElement / target.lanesPerClock);
   auto steps = static_cast<double>(getDepth() / schedule.tileD);
   KernelWork work;
   work.ctas = tiles;
@@ -321,7 +323,7 @@ KernelWork SmallCacheModel::getGradientWork(BackwardKernel kernel) const {
   double rows = keysStay ? n : m, depth = keysStay ? m : n;
   auto warps = static_cast<double>(keysStay ? keyWarps : schedule.warps);
   double step = std::max(getMmaClocks(m * n * columns),
-                         getSharedClocks(rows, columns, depth, warps)) +
+                         getSharedClocks(rows, columns, depth, warps, target)) +
                 kStepClocks;
   KernelWork work;
   work.ctas = slices * static_cast<double>(
@@ -362,7 +364,7 @@ double SmallCacheModel::getSeconds(BackwardKernel kernel,
       launches * waves * work.clocks / work.ctas / (target.clockGHz * 1e9);
   double l2 = static_cast<double>(bytes.getTotal()) / (target.l2GBps * 1e9);
   double dram = work.dramBytes / (target.dramGBps * 1e9);
-  return std::max({compute, l2, dram}) + launches * kLaunchSeconds;
+  return std::max({compute, l2, dram}) + launches * getLaunchSeconds(target);
 }
 
 BackwardSelection SmallCacheModel::get() const {

@@ -13,6 +13,8 @@
 #ifndef LIB_SCHEDULE_MACHINE_H
 #define LIB_SCHEDULE_MACHINE_H
 
+#include "attn/TargetInfo/TargetInfo.h"
+
 #include <cstdint>
 
 namespace attn::detail {
@@ -21,15 +23,14 @@ namespace attn::detail {
 inline constexpr int64_t kWarpRows = 16;
 /// 16-bit inputs, P and dS; f32 statistics and sums.
 inline constexpr int64_t kInputBytes = 2, kFloatBytes = 4;
-/// Bytes that shared memory gives in a clock.
-inline constexpr double kSharedBytesPerClock = 128;
-/// Elements of scores that the ALUs of an SM finish in a clock of a backward:
-/// about 10 instructions each, for P and dS, on 128 lanes.
-inline constexpr double kElementsPerClock = 12.8;
+/// Instructions for each element of the scores in a backward, for P and dS.
+inline constexpr double kInstructionsPerElement = 10;
 /// mma_sync reaches about this part of the rate of wgmma where a chip has both.
 inline constexpr double kMmaSyncOnWgmmaChip = 0.62;
 /// A kernel launch, with the dependence on the one before.
-inline constexpr double kLaunchSeconds = 2.5e-6;
+inline double getLaunchSeconds(const TargetInfo &target) {
+  return target.launchMicroseconds / 1e6;
+}
 /// Clocks of a CTA of a backward before its first and after its last step.
 inline constexpr double kCtaClocks = 3000;
 

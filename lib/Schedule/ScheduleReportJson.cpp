@@ -13,6 +13,14 @@ namespace attn {
 
 using Json = nlohmann::ordered_json;
 
+/// What setTargetField takes.
+static Json getNumbersJson(const TargetInfo &target) {
+  Json json;
+  for (const TargetField &field : getTargetFields())
+    json[field.name] = std::stod(printTargetField(target, field.name));
+  return json;
+}
+
 /// Numbers as numbers, flags as booleans, names as strings.
 static Json getScheduleJson(const Schedule &schedule) {
   Json json;
@@ -93,7 +101,8 @@ Json getReportJson(const AttentionProblem &problem, const TargetInfo &target,
           {"target",
            {{"name", target.name},
             {"product", target.product},
-            {"shared_memory_bytes", target.sharedMemoryPerCtaBytes}}},
+            {"shared_memory_bytes", target.sharedMemoryPerCtaBytes},
+            {"numbers", getNumbersJson(target)}}},
           {"lower_bound",
            getBoundsJson(selection.bounds, problem.getKvHeadCount())},
           {"legal", selection.ranked.size()},

@@ -23,26 +23,18 @@ namespace attn {
 // Assumed constants, to be calibrated on devices
 //===----------------------------------------------------------------------===//
 
-/// Clocks of one iteration over a key tile that are neither products nor
-/// exponentials: row reductions across lanes, address arithmetic.
-static constexpr double kIterationClocks = 250;
 /// Clocks for which a barrier stops a whole CTA, and what the skew of each of
 /// its warps adds; a warp-specialised CTA waits on mbarriers instead.
 static constexpr double kBarrierClocks = 45;
 static constexpr double kBarrierClocksPerWarp = 8;
 static constexpr double kMbarrierClocks = 25;
-/// Clocks from a request to L2 until its data are in shared memory.
-static constexpr double kLoadClocks = 800;
-/// Bytes a clock through the shared memory of one SM (32 banks of 4 bytes).
-static constexpr double kSharedMemoryBytesPerClock = 128;
 /// Instructions for each score besides MMA and exponential: scale, maximum,
-/// sum, half a conversion, half a copy; an SM issues 128 lanes a clock. To this
-/// comes the rescaling of the accumulator, dv / tileN for each score.
+/// sum, half a conversion, half a copy. To this comes the rescaling of the
+/// accumulator, dv / tileN for each score.
 static constexpr double kInstructionsPerScore = 4;
 /// Instructions of each thread for each key tile: reductions across lanes,
 /// loop, addresses.
 static constexpr double kInstructionsPerTile = 80;
-static constexpr double kLanesPerClock = 128;
 /// Instructions of an exponential on the FMA units.
 static constexpr double kInstructionsPerExp2 = 11;
 
@@ -168,7 +160,7 @@ double TimeModel::getProductClocks(double depth) const {
 double TimeModel::getSoftmaxClocks() const {
   double scores = readerRows * tileN;
   return scores * (1 - exp2OnFma) / (target.ex2PerClockPerSm * unitShare) +
-         scores * getScoreInstructions() / (kLanesPerClock * unitShare);
+         scores * getScoreInstructions() / (target.lanesPerClock * unitShare);
 }
 
 double TimeModel::getBarrierClocks() const {
@@ -179,7 +171,7 @@ double TimeModel::getBarrierClocks() const {
 /// The time of an iteration that loads `bytes` while others are computed:
 /// stages beyond the first hide one iteration each.
 double TimeModel::hideLoads(double chain, double bytes) const {
-  double load = kLoadClocks + bytes / smBytesPerClock;
+  double load = target.loadClocks + bytes / smBytesPerClock;
   return std::max(chain, (chain + load) / static_cast<double>(schedule.stages));
 }
 
@@ -231,13 +223,14 @@ PhaseWork TimeModel::getOnePass() const {
       std::max(getBusiestCtas(phase, sms * residentCtas) * average,
                static_cast<double>(work.iterations));
   phase.chainClocks =
-      iterations * hideLoads(chain + kIterationClocks, tileBytes);
+      iterations * hideLoads(chain + target.iterationClocks, tileBytes);
   double outputBytes = tileM * static_cast<double>(schedule.tileDv) *
                        static_cast<double>(getSizeBytes(problem.outputType));
   double barriers = isWgmma ? kMbarrierClocks : 2 * getBarrierClocks();
-  phase.exposedClocks = ctaTiles * barriers +
-                        static_cast<double>(cost.ctas) *
-                            (2 * kLoadClocks + outputBytes / smBytesPerClock);
+  phase.exposedClocks =
+      ctaTiles * barriers +
+      static_cast<double>(cost.ctas) *
+          (2 * target.loadClocks + outputBytes / smBytesPerClock);
   return phase;
 }
 
@@ -260,10 +253,10 @@ PhaseWork TimeModel::getScorePhase() const {
                   getBytes(Operand::Statistics, false, true);
   phase.dramBytes = static_cast<double>(cost.dramBytes) / 2;
   double chain = getProductClocks(headDim) + getSoftmaxClocks() +
-                 kIterationClocks + kLoadClocks;
+                 target.iterationClocks + target.loadClocks;
   phase.chainClocks = getBusiestCtas(phase, sms * residentCtas) * chain;
   phase.exposedClocks =
-      phase.ctas * (slices * getBarrierClocks() + kLoadClocks);
+      phase.ctas * (slices * getBarrierClocks() + target.loadClocks);
   return phase;
 }
 
@@ -290,11 +283,11 @@ PhaseWork TimeModel::getOutputPhase() const {
   double iterations =
       std::max(getBusiestCtas(phase, sms * residentCtas) * average,
                static_cast<double>(work.iterations));
-  double chain = getProductClocks(columns) + kIterationClocks;
+  double chain = getProductClocks(columns) + target.iterationClocks;
   double bytes = tileN * (tileM * scoreBytes + columns * elementBytes);
   phase.chainClocks = iterations * hideLoads(chain, bytes);
   phase.exposedClocks = keyTiles * dvSlices * slices * getBarrierClocks() +
-                        phase.ctas * 2 * kLoadClocks;
+                        phase.ctas * 2 * target.loadClocks;
   return phase;
 }
 
@@ -325,9 +318,9 @@ void TimeModel::addPhase(const PhaseWork &phase) {
   const std::pair<const char *, double> terms[] = {
       {"mma", phase.flops / mmaRate * perSm * sms},
       {"exp", phase.exponentials / target.ex2PerClockPerSm * smSeconds},
-      {"issue", phase.instructions / kLanesPerClock * smSeconds},
+      {"issue", phase.instructions / target.lanesPerClock * smSeconds},
       {"shared_memory",
-       phase.sharedMemoryBytes / kSharedMemoryBytesPerClock * smSeconds},
+       phase.sharedMemoryBytes / target.sharedMemoryBytesPerClock * smSeconds},
       {"l2", phase.l2Bytes / (target.l2GBps * 1e9)},
       {"dram", phase.dramBytes / (target.dramGBps * 1e9)},
       {"dsmem",
@@ -358,8 +351,8 @@ void TimeModel::run() {
     cost.computedScores = static_cast<int64_t>(work.scores * dvSlices);
   }
   if (target.kind == TargetKind::Gpu) {
-    addTerm("launch", kernels * detail::kLaunchSeconds);
-    cost.seconds += kernels * detail::kLaunchSeconds;
+    addTerm("launch", kernels * detail::getLaunchSeconds(target));
+    cost.seconds += kernels * detail::getLaunchSeconds(target);
   }
   const CostTerm *largest = &cost.terms.front();
   for (const CostTerm &term : cost.terms)

@@ -47,6 +47,17 @@ static constexpr Field fields[] = {
     {"f8-tflops", "dense f8 matrix rate", nullptr, &TargetInfo::f8TFlops},
     {"ex2-per-clock", "exponentials per clock and SM", nullptr,
      &TargetInfo::ex2PerClockPerSm},
+    {"lanes-per-clock", "lanes of other instructions per clock and SM", nullptr,
+     &TargetInfo::lanesPerClock},
+    {"smem-bytes-per-clock", "shared memory bandwidth per clock and SM",
+     nullptr, &TargetInfo::sharedMemoryBytesPerClock},
+    {"iteration-clocks",
+     "clocks of a key tile beside products and exponentials", nullptr,
+     &TargetInfo::iterationClocks},
+    {"load-clocks", "clocks from a request to L2 to its data in shared memory",
+     nullptr, &TargetInfo::loadClocks},
+    {"launch-us", "microseconds of a launch", nullptr,
+     &TargetInfo::launchMicroseconds},
 };
 
 std::vector<TargetField> getTargetFields() {
@@ -125,6 +136,13 @@ static std::string printField(const TargetInfo &target, const Field &field) {
   char text[32];
   std::snprintf(text, sizeof text, "%.17g", target.*field.real);
   return text;
+}
+
+std::string printTargetField(const TargetInfo &target, std::string_view name) {
+  for (const Field &field : fields)
+    if (name == field.name)
+      return printField(target, field);
+  return "";
 }
 
 std::string getChangedFields(const TargetInfo &target) {

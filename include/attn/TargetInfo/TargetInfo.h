@@ -85,6 +85,18 @@ struct TargetInfo {
   double tf32TFlops = 0;
   double f32TFlops = 0;        ///< without tensor cores
   double ex2PerClockPerSm = 0; ///< exponentials (MUFU)
+  /// Lanes of other instructions that an SM issues a clock.
+  double lanesPerClock = 128;
+  /// In and out of the shared memory of one SM: 32 banks of 4 bytes.
+  double sharedMemoryBytesPerClock = 128;
+
+  //===--- Latencies, assumed ---===//
+  /// Of an iteration over a key tile, what is neither products nor
+  /// exponentials: row reductions across lanes, address arithmetic.
+  double iterationClocks = 250;
+  /// From a request to L2 until its data are in shared memory.
+  double loadClocks = 800;
+  double launchMicroseconds = 2.5; ///< of a kernel
 
   //===--- Instructions ---===//
   bool hasCpAsync = false; ///< cp.async and ldmatrix
@@ -128,6 +140,9 @@ struct TargetField {
 
 /// The names setTargetField takes.
 std::vector<TargetField> getTargetFields();
+
+/// The value of a field of that name, as setTargetField reads it back.
+std::string printTargetField(const TargetInfo &target, std::string_view name);
 
 /// Sets one number, e.g. "smem-bytes" to "65536". Setting smem-bytes sets what
 /// a CTA can get, and what an SM has so that it holds exactly one such CTA.

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Command line of the benchmark kit: `bundle` compiles, `run` proves and times, `report` prints results again."""
+"""Command line of the benchmark kit: `bundle` compiles, `run` proves and times, `prove` proves one kernel again, `once` is for
+a profiler, `report` prints results again, `fit` fits the time model to them."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from ..errors import AttnError
 from .peers import PEER_NAMES
 from .suites import SUITES, TIMED_PARTS
 
-PARTS = ("numerics", *TIMED_PARTS, "tune")
+PARTS = ("smoke", "numerics", *TIMED_PARTS, "tune", "slow")
 
 
 def parse_arguments(argv):
@@ -28,6 +30,7 @@ def parse_arguments(argv):
         metavar="SCHEDULE",
         help="a schedule to tune over beside the cost model's, 'tile_m=128 tile_n=128 stages=2'; repeatable",
     )
+    bundle.add_argument("--no-cubins", action="store_true", help="do not assemble kernels, though ptxas is there")
     run = commands.add_parser("run", help="prove and time the kernels of a bundle")
     run.add_argument("bundle", type=Path, metavar="BUNDLE")
     run.add_argument(
@@ -36,7 +39,7 @@ def parse_arguments(argv):
         default="cuda",
         help="sim: the simulator, which proves and does not time; cpu: the peers alone, to try the kit",
     )
-    run.add_argument("--minutes", type=float, default=20, help="time to take in all (default: 20)")
+    run.add_argument("--minutes", type=float, default=9, help="time to take in all (default: 9)")
     run.add_argument("--parts", type=names(PARTS), default=list(PARTS), metavar="LIST", help=",".join(PARTS))
     run.add_argument("--tune", action="store_const", const=["tune"], dest="parts", help="the part tune alone")
     run.add_argument(
@@ -54,6 +57,14 @@ def parse_arguments(argv):
         "--arrays", choices=["torch", "plain"], help="reference by PyTorch (default), or without it (sim's)"
     )
     run.add_argument("-o", "--output", type=Path, metavar="DIR", help="for the results (default: BUNDLE/results)")
+    prove = commands.add_parser("prove", help="prove one kernel again, as `run` says where one has failed")
+    prove.add_argument("bundle", type=Path, metavar="BUNDLE")
+    prove.add_argument("kernel", metavar="KEY", help="its key in the bundle")
+    prove.add_argument("--sizes", type=sizes, metavar="LIST", help="B=1,Hq=2,Hkv=1,M=64,N=64 in place of the kernel's own problems")
+    prove.add_argument("--device", choices=["cuda", "sim"], default="cuda")
+    prove.add_argument("--arrays", choices=["torch", "plain"], help="reference by PyTorch (default), or without it (sim's)")
+    prove.add_argument("--seed", type=int, default=1)
+    prove.add_argument("-o", "--output", type=Path, metavar="DIR", help="for what is wrong (default: BUNDLE/failures)")
     once = commands.add_parser(
         "once", help="run one problem a few times, for a profiler: ncu python -m attn_mlir.bench once ..."
     )
@@ -62,6 +73,9 @@ def parse_arguments(argv):
     once.add_argument("--peer", choices=[p for p in PEER_NAMES if p != "jax-mosaic"], default="attn-mlir")
     once.add_argument("--calls", type=int, default=3)
     once.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    fit = commands.add_parser("fit", help="fit the rates of the time model to the schedules that were tuned over")
+    fit.add_argument("results", type=Path, nargs="+", help="results.json of runs on one kind of GPU")
+    fit.add_argument("-o", "--output", type=Path, metavar="FILE", help="a target file for attn-opt --target-file")
     report = commands.add_parser("report", help="print the tables of a results.json again")
     report.add_argument("results", type=Path)
     return parser.parse_args(argv)
@@ -78,6 +92,41 @@ def names(known):
         return chosen
 
     return parse
+
+
+def sizes(text):
+    """ "B=1,M=64" as a dict."""
+    known, given = ("B", "Hq", "Hkv", "M", "N"), {}
+    for field in text.split(","):
+        name, _, value = field.partition("=")
+        if name not in known or not value.isdigit():
+            raise argparse.ArgumentTypeError(f"expected NAME=SIZE of {', '.join(known)}, got '{field}'")
+        given[name] = int(value)
+    return given
+
+
+def prove(arguments) -> int:
+    """The problems of one kernel, in this process."""
+    from . import numerics
+    from .configurations import Problem
+    from .worker import Worker
+
+    arguments.arrays = arguments.arrays or ("plain" if arguments.device == "sim" else "torch")
+    worker = Worker(arguments)
+    index = worker.bundle.index
+    entries = [e for part in ("smoke", "numerics") for e in index[part] if arguments.kernel in (e["kernel"], e["proves"])]
+    if not entries:
+        raise AttnError(f"expected the key of a kernel that the bundle proves, got '{arguments.kernel}'")
+    problems = [Problem.from_json(entry["problem"]) for entry in entries]
+    if arguments.sizes:
+        problems = [dataclasses.replace(problems[0], **arguments.sizes)]
+    folder, failed = arguments.output or arguments.bundle / "failures", 0
+    for problem in problems:
+        result = worker.do_numerics(arguments.kernel, problem.to_json(), arguments.seed, str(folder))
+        failed += result["status"] != "passed"
+        print(f"{result['status']}: {problem.name}: {numerics.describe(result)}")
+        print(numerics.describe_failure(result), end="")
+    return 1 if failed else 0
 
 
 def once(arguments) -> int:
@@ -98,6 +147,8 @@ def once(arguments) -> int:
     session = Session(Problem.from_json(entry["problem"]), arguments.device, 0.0, seed=1)
     key = entry["kernels"].get(OURS.get(arguments.peer, ""))
     session.program = bundle.program(key) if key else None
+    if session.program:
+        print("kernels:", ", ".join(kernel.entry for kernel in session.program.manifest.kernels))
     try:
         session.run(arguments.peer, arguments.calls)
     except Unavailable as error:
@@ -112,10 +163,16 @@ def main(argv=None) -> int:
         if arguments.command == "bundle":
             from .bundle import make_bundle
 
-            make_bundle(arguments.output, arguments.suite, int(arguments.max_mib * 2**20), arguments.also)
+            make_bundle(arguments.output, arguments.suite, int(arguments.max_mib * 2**20), arguments.also, not arguments.no_cubins)
             return 0
         if arguments.command == "once":
             return once(arguments)
+        if arguments.command == "prove":
+            return prove(arguments)
+        if arguments.command == "fit":
+            from .fit import fit
+
+            return fit(arguments.results, arguments.output)
         if arguments.command == "report":
             from .report import load_results, report_text
 

@@ -90,3 +90,20 @@ def describe(result: dict[str, Any]) -> str:
     for name, r in result["results"].items():
         parts.append(f"{name} {r['max_abs']:.1e} of {r['max_abs_bound']:.1e}")
     return ", ".join(parts)
+
+
+def describe_failure(result: dict[str, Any]) -> str:
+    """Lines about what is wrong: how much, where first, and the map of the head; "" where nothing is."""
+    lines = []
+    for name, r in result["results"].items():
+        errors = r.get("errors", {})
+        if r["passed"] or not errors:
+            continue
+        lines.append(f"  {name}: {errors['wrong']} of {errors['elements']} elements wrong, {errors['nan']} of them NaN")
+        if "first" in errors:
+            got, expected = errors["first_values"]
+            lines.append(f"  the first at {errors['first']}: expected {expected}, got {got}; its head by 16 x 16:")
+            lines += [f"    {row}" for row in errors["map"]]
+    if "smallest" in result:
+        lines.append(f"  the least sizes that are wrong too: {result['smallest']}")
+    return "".join(line + "\n" for line in lines)

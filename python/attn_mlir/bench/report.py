@@ -53,6 +53,7 @@ PART_TITLES = {
     "speed": "forward",
     "backward": "backward, by 2.5 times the flops of the forward",
     "masks": "forward under masks, by the exact visible area",
+    "slow": "beside peers that compile for seconds",
 }
 
 
@@ -141,6 +142,11 @@ def missing_text(problems: Sequence[dict[str, Any]]) -> str:
     peers = [(name, p) for r in problems for name, p in r["peers"].items() if "tflops" in p]
     unproven = Counter(name for name, p in peers if p.get("numerics") == "not run")
     lines += [f"{name}: {count} timed, with no numerics in this run" for name, count in unproven.items()]
+    for result in problems:
+        for name, peer in result["peers"].items():
+            notes = [peer["note"]] if peer.get("note") else []
+            notes += ["its numerics are marginal"] if peer.get("numerics") == "marginal" else []
+            lines += [f"{name}, {result['label']}: {note}" for note in notes]
     return "\n".join(lines)
 
 
@@ -157,14 +163,16 @@ def compile_text(problems: Sequence[dict[str, Any]]) -> str:
 
 
 def numerics_text(results: dict[str, Any]) -> str:
-    entries = results["numerics"]
-    counts = Counter(entry["status"] for entry in entries)
-    lines = [f"numerics: {', '.join(f'{n} {status}' for status, n in sorted(counts.items())) or 'not run'}"]
-    lines += [
-        f"  {e['status']}: {e['name']}: {e.get('reason') or describe_failure(e)}"
-        for e in entries
-        if e["status"] != "passed"
-    ]
+    lines = []
+    for part in ("smoke", "numerics"):
+        entries = results.get(part, [])
+        counts = Counter(entry["status"] for entry in entries)
+        lines.append(f"{part}: {', '.join(f'{n} {status}' for status, n in sorted(counts.items())) or 'not run'}")
+        lines += [
+            f"  {e['status']}: {e['name']}: {e.get('reason') or describe_failure(e)}"
+            for e in entries
+            if e["status"] != "passed"
+        ]
     return "\n".join(lines)
 
 
@@ -199,7 +207,7 @@ def tune_tables(results: dict[str, Any]) -> list[str]:
         ]
         for c in sorted(timed, key=lambda c: c["measured_seconds"]):
             tflops = result["flops"] / c["measured_seconds"] / 1e12
-            times = [f"{c[k] * 1e6:.1f} us" for k in ("predicted_seconds", "measured_seconds")]
+            times = [f"{c[k] * 1e6:.1f} us" if c[k] else "-" for k in ("predicted_seconds", "measured_seconds")]
             rows.append(
                 [f"{c['rank']}: {c['schedule']}", *times, f"{best / c['measured_seconds']:.3f}", f"{tflops:.1f}"]
             )
@@ -210,13 +218,24 @@ def tune_tables(results: dict[str, Any]) -> list[str]:
     return sections
 
 
+def clocks_text(results: dict[str, Any]) -> str:
+    """The clocks while peers were timed, and what held them down."""
+    clocks = [c for c in results.get("clocks", {}).values() if "clocks.sm" in c]
+    if not clocks:
+        return ""
+    least, most = min(c["clocks.sm"][0] for c in clocks), max(c["clocks.sm"][2] for c in clocks)
+    reasons = Counter(reason for c in clocks for reason in c.get("throttled", []))
+    held = ", ".join(f"{reason} in {count} of {len(clocks)} problems" for reason, count in reasons.items())
+    return f"SM clock while timing: {least:.0f} to {most:.0f} MHz; held down by: {held or 'nothing'}"
+
+
 def report_text(results: dict[str, Any]) -> str:
     environment = "\n".join(f"{k}: {v}" for k, v in results["environment"].items())
     times = ", ".join(f"{ms:.0f} ms for {target}" for target, ms in results["bundle"].get("compile_ms", {}).items())
     compiler = f"from text to PTX, causal, head dim 128, where the bundle was made: {times}" if times else ""
-    sections = [environment, numerics_text(results), compiler]
-    for part in TIMED_PARTS:
-        sections += part_sections(results, part) if results[part] else []
+    sections = [environment, numerics_text(results), compiler, clocks_text(results)]
+    for part in (*TIMED_PARTS, "slow"):
+        sections += part_sections(results, part) if results.get(part) else []
     sections += tune_tables(results)
     for part, count in results.get("not_run", {}).items():
         sections.append(f"{part}: {count} problems not run, out of time")

@@ -7,36 +7,39 @@ written after every step, so that a run that is cut off leaves what it had.
 
 from __future__ import annotations
 
-import concurrent.futures
 import json
 import os
 import platform
-import queue
+import random
 import re
 import sys
-import threading
 import time
 from typing import Any, Callable, Optional
 
 from ..errors import AttnError
 from ..runtime.binding import BoundProblem, TensorLayout
-from . import numerics
 from .bundle import Bundle
 from .clock_monitor import ClockMonitor
 from .configurations import Problem
+from .failures import archive
 from .peers import OURS, is_contestant, peer_flops
 from .plot_speed import write_plot
+from .proofs import NOT_PASSED, START_SECONDS, Proofs
 from .report import report_text, speed_line
 from .statistics_of import rank_correlation, summary
 from .suites import TIMED_PARTS
 from .worker_process import WorkerLost, WorkerProcess
 
-SCHEMA = "attn-mlir/bench-results/1"
-START_SECONDS, CHECK_SECONDS, PREPARE_SECONDS, SAMPLE_SECONDS = 180, 120, 150, 30
-#: Peers that compile for seconds at every length: timed by default where the bundle says so (suites.is_for_slow_peers).
+SCHEMA = "attn-mlir/bench-results/2"
+PREPARE_SECONDS, SLOW_PREPARE_SECONDS, SAMPLE_SECONDS = 30, 150, 15
+#: Of a problem with all its peers: those whose turn comes later are left out.
+PROBLEM_SECONDS = 60
+#: Samples that each peer has at least.
+MIN_ROUNDS = 3
+#: Peers that compile for seconds at every length: they come last, where the bundle says so (suites.is_for_slow_peers).
 SLOW_TO_COMPILE = ("flex", "jax-mosaic")
-#: Of the time that is left when a part begins, how much it may take.
-SHARES = {"numerics": 0.4, "speed": 0.4, "backward": 0.5, "masks": 0.75, "tune": 1.0}
+#: What parts weigh against each other in the time that is left when one begins; those that were not asked for weigh nothing.
+WEIGHTS = {"smoke": 2, "numerics": 4, "speed": 5, "backward": 4, "masks": 3, "tune": 3, "slow": 4}
 #: Errors after which a process can do nothing more on the GPU.
 FAULT = re.compile(r"CUDA error|error 7\d\d \(|illegal memory|launch failure|misaligned address", re.IGNORECASE)
 NOT_MEASURED = "not measured: the simulator has no clock"
@@ -57,23 +60,23 @@ class Run:
         self.worker = WorkerProcess("attn_mlir.bench.worker", command, log)
         self.jax = WorkerProcess("attn_mlir.bench.jax_worker", [], log)
         self.monitor = ClockMonitor() if arguments.device == "cuda" else None
-        self.lock = threading.Lock()  # of the results, while several workers give some
-        self.verdicts: dict[str, str] = {}  # of kernels: passed, failed, lost
+        self.verdicts: dict[str, str] = {}  # of kernels: passed, marginal, failed, lost
         self.results: dict[str, Any] = {
             "schema": SCHEMA,
-            "bundle": {k: self.bundle.index[k] for k in ("created", "compiler", "compile_ms")},
+            "bundle": {k: self.bundle.index[k] for k in ("created", "compiler", "git", "ptxas", "target", "compile_ms")},
             "arguments": {k: v for k, v in vars(arguments).items() if isinstance(v, (str, int, float, list))},
             "environment": {},
-            "numerics": [],
-            **{part: [] for part in TIMED_PARTS},
-            "tune": [],
+            **{part: [] for part in WEIGHTS},
         }
+        self.proofs = Proofs(
+            self.bundle, self.worker, self.results, self.verdicts, self.log, self.save, arguments, self.output
+        )
 
     def run(self) -> int:
         try:
             self.environment()
-            for part in self.arguments.parts:
-                share = self.left() * SHARES[part]
+            for part in (part for part in WEIGHTS if part in self.arguments.parts):
+                share = self.left() * share_of(part, self.arguments.parts)
                 self.part_deadline = time.monotonic() + share
                 self.log(f"-- {part}: at most {share:.0f} s")
                 self.time_part(part) if part in TIMED_PARTS else getattr(self, part)()
@@ -87,9 +90,10 @@ class Run:
         (self.output / "report.txt").write_text(text + "\n")
         plots = [f"{part}.svg" for part in TIMED_PARTS if write_plot(self.results, part, self.output / f"{part}.svg")]
         print(text)
-        written = ", ".join(["results.json", "report.txt", *plots])
+        kept = archive(self.output, self.results, self.bundle, self.worker.log)
+        written = ", ".join(["results.json", "report.txt", *plots, *kept])
         print(f"{self.output}: {written}; {time.monotonic() - self.began:.0f} s")
-        failed = sum(r["status"] in ("failed", "lost", "error") for r in self.results["numerics"])
+        failed = any(r["status"] in NOT_PASSED for part in ("smoke", "numerics") for r in self.results[part])
         return 1 if failed else 0
 
     # ---- what is common to the parts
@@ -131,69 +135,18 @@ class Run:
         self.results["environment"] = info
         self.log(", ".join(f"{k} {v}" for k, v in info.items()))
 
-    # ---- numerics
+    # ---- proofs
+
+    def smoke(self):
+        self.prove("smoke")
 
     def numerics(self):
+        self.prove("numerics")
+
+    def prove(self, part: str):
         if self.arguments.device == "cpu":
-            return self.log("numerics: not run, device cpu has only the peers")
-        groups: dict[str, list[dict]] = {}
-        for entry in self.entries("numerics"):
-            groups.setdefault(entry["kernel"], []).append(entry)
-        self.count, self.done = sum(map(len, groups.values())), 0
-        workers: queue.SimpleQueue = queue.SimpleQueue()
-        for worker in [self.worker, *(WorkerProcess(**self.worker.recipe()) for _ in range(self.arguments.jobs - 1))]:
-            workers.put(worker)
-        with concurrent.futures.ThreadPoolExecutor(self.arguments.jobs) as executor:
-            for future in [executor.submit(self.check_kernel, workers, group) for group in groups.values()]:
-                future.result()
-        while not workers.empty():
-            worker = workers.get()
-            if worker is not self.worker:
-                worker.stop()
-        if self.done < self.count:
-            self.results.setdefault("not_run", {})["numerics"] = self.count - self.done
-        self.save()
-        return None
-
-    def check_kernel(self, workers: queue.SimpleQueue, entries: list[dict]):
-        """The problems of one kernel, by whichever worker is free."""
-        worker = workers.get()
-        for entry in entries:
-            if time.monotonic() > self.part_deadline:
-                break
-            result = {"name": entry["name"], "kernel": entry["kernel"], **self.check(worker, entry)}
-            with self.lock:
-                self.results["numerics"].append(result)
-                self.done += 1
-                detail = numerics.describe(result) if "results" in result else result.get("reason", "")
-                self.log(f"numerics {self.done}/{self.count} {result['status']}: {entry['name']}: {detail}")
-                if self.done % 10 == 0 or result["status"] != "passed":
-                    self.save()
-        workers.put(worker)
-
-    def check(self, worker: WorkerProcess, entry: dict) -> dict[str, Any]:
-        key = entry["kernel"]
-        refusal = self.bundle.refusal(key)
-        if refusal:
-            return {"status": "refused", "reason": refusal}
-        if self.verdicts.get(key) == "lost":
-            return {"status": "skipped", "reason": "this kernel has hung or faulted before"}
-        try:
-            reply = worker.request(
-                CHECK_SECONDS, do="numerics", kernel=key, problem=entry["problem"], seed=self.arguments.seed
-            )
-        except WorkerLost as error:
-            self.verdicts[key] = "lost"
-            return {"status": "lost", "reason": str(error)}
-        if not reply["ok"]:
-            self.verdicts[key] = "failed"
-            # A fault poisons the process that met it.
-            worker.stop()
-            return {"status": "error", "reason": reply.get("error") or reply.get("unavailable")}
-        verdict = "passed" if reply["passed"] else "failed"
-        if self.verdicts.get(key) != "failed":
-            self.verdicts[key] = verdict
-        return {"status": verdict, "results": reply["results"]}
+            return self.log(f"{part}: not run, device cpu has only the peers")
+        return getattr(self.proofs, part)(self.entries(part), self.part_deadline)
 
     def unproven(self, key: str) -> Optional[str]:
         """Why a kernel is not to be timed."""
@@ -207,15 +160,27 @@ class Run:
 
     def time_part(self, part: str):
         entries = self.entries(part)
-        for done, entry in enumerate(entries):
+        peers = [peer for peer in self.arguments.peers if peer not in SLOW_TO_COMPILE]
+        self.time_entries(part, [(entry, peers) for entry in entries])
+
+    def slow(self):
+        """Peers that compile for seconds, beside ours."""
+        peers = [peer for peer in self.arguments.peers if peer in (*SLOW_TO_COMPILE, "attn-mlir")]
+        entries = [entry for part in TIMED_PARTS for entry in self.entries(part)]
+        wanted = [entry for entry in entries if entry["slow_peers"] or self.arguments.all_lengths]
+        if any(peer in SLOW_TO_COMPILE for peer in peers):
+            self.time_entries("slow", [(entry, peers) for entry in wanted])
+
+    def time_entries(self, part: str, entries: list[tuple[dict, list[str]]]):
+        for done, (entry, peers) in enumerate(entries):
             if self.out_of_time(part, len(entries) - done):
                 break
-            result = self.time_problem(entry)
+            result = self.time_problem(entry, peers)
             self.results[part].append(result)
             self.log(f"{part} {done + 1}/{len(entries)} {speed_line(result)}")
             self.save()
 
-    def time_problem(self, entry: dict) -> dict[str, Any]:
+    def time_problem(self, entry: dict, peers: list[str]) -> dict[str, Any]:
         problem = Problem.from_json(entry["problem"])
         result: dict[str, Any] = {
             "name": entry["name"],
@@ -224,10 +189,9 @@ class Run:
             "flops": problem.flops(),
             "predicted_seconds": entry["predicted_seconds"],
         }
-        peers = [peer for peer in self.arguments.peers if is_contestant(peer, problem)]
-        contestants = {peer: (peer, entry["kernels"].get(OURS.get(peer, ""))) for peer in peers}
-        with_slow = entry["slow_peers"] or self.arguments.all_lengths
-        result["peers"] = self.contest(problem, contestants, with_slow)
+        chosen = [peer for peer in peers if is_contestant(peer, problem)]
+        contestants = {peer: (peer, entry["kernels"].get(OURS.get(peer, ""))) for peer in chosen}
+        result["peers"] = self.contest(problem, contestants)
         for peer, r in result["peers"].items():
             if "seconds" in r:
                 r["tflops"] = peer_flops(peer, problem, self.arguments.device) / r["seconds"]["median"] / 1e12
@@ -237,15 +201,12 @@ class Run:
                 r["numerics"] = self.verdicts.get(key, "not run")
         return result
 
-    def contest(
-        self, problem: Problem, contestants: dict[str, tuple[str, Optional[str]]], with_slow: bool = True
-    ) -> dict[str, dict]:
-        """Times {name: (peer, kernel)} on one problem, round by round, each in turn the first of a round."""
+    def contest(self, problem: Problem, contestants: dict[str, tuple[str, Optional[str]]]) -> dict[str, dict]:
+        """Times {name: (peer, kernel)} on one problem, round by round, in a new order each."""
+        self.problem_deadline = time.monotonic() + PROBLEM_SECONDS
         results: dict[str, dict] = {name: {} for name in contestants}
         for name, (peer, kernel) in contestants.items():
             reason = self.unproven(kernel) if kernel else None
-            if not reason and peer in SLOW_TO_COMPILE and not with_slow:
-                reason = "it compiles for long: timed at length 8192 and under masks only, unless --all-lengths"
             if self.arguments.device == "sim":
                 reason = self.dry_launch(problem, kernel) if kernel else "needs a GPU"
             if reason:
@@ -277,21 +238,38 @@ class Run:
             results[name].pop("samples", None)
         opened: set[int] = set()
         for name, (peer, kernel) in contestants.items():
+            if time.monotonic() > self.problem_deadline:
+                results[name]["unavailable"] = f"the {PROBLEM_SECONDS} s of this problem were over"
+                continue
             if not self.guard(results, name, peer, lambda: self.prepare(problem, name, peer, kernel, results, opened)):
+                if peer in OURS and kernel:
+                    self.verdicts[kernel] = "lost"
                 return False
         ready = [name for name in contestants if "unavailable" not in results[name]]
+        shuffler = random.Random(f"{self.arguments.seed} {problem.name}")
         for round_number in range(self.arguments.rounds):
-            for k in range(len(ready)):
-                name = ready[(k + round_number) % len(ready)]
+            if round_number >= MIN_ROUNDS and time.monotonic() > self.problem_deadline:
+                break
+            for name in shuffler.sample(ready, len(ready)):
                 peer = contestants[name][0]
                 if not self.guard(results, name, peer, lambda: self.sample(name, peer, results)):
                     return False
         for worker in (self.worker, self.jax):
             if id(worker) in opened:
-                worker.request(SAMPLE_SECONDS, do="close")
+                self.close(worker)
         if self.monitor:
             self.results.setdefault("clocks", {})[problem.name] = self.monitor.since(monitor_mark)
         return True
+
+    @staticmethod
+    def close(worker: WorkerProcess):
+        """A worker that cannot close has nothing that is needed: another one starts."""
+        try:
+            reply = worker.request(SAMPLE_SECONDS, do="close")
+        except WorkerLost:
+            return
+        if not reply["ok"]:
+            worker.stop()
 
     def guard(self, results: dict[str, dict], name: str, peer: str, action: Callable[[], None]) -> bool:
         try:
@@ -321,7 +299,8 @@ class Run:
                 results[name]["unavailable"] = reply.get("unavailable") or reply.get("error")
                 return
             opened.add(id(worker))
-        reply = worker.request(PREPARE_SECONDS, do="prepare", name=name, peer=peer, kernel=kernel)
+        limit = SLOW_PREPARE_SECONDS if peer in SLOW_TO_COMPILE else PREPARE_SECONDS
+        reply = worker.request(limit, do="prepare", name=name, peer=peer, kernel=kernel)
         if reply.pop("ok"):
             results[name].update({k: v for k, v in reply.items() if v})
         elif FAULT.search(reply.get("error", "")):
@@ -347,16 +326,28 @@ class Run:
             candidates = {f"rank {c['rank']}": c for c in entry["candidates"]}
             contest = self.contest(problem, {name: ("attn-mlir", c["kernel"]) for name, c in candidates.items()})
             rows = [{**candidates[name], **r} for name, r in contest.items()]
-            timed = [row for row in rows if "seconds" in row and "samples" in row]
+            timed = [row for row in rows if "samples" in row and "seconds" in contest[f"rank {row['rank']}"]]
             for row in timed:
+                row["predicted_seconds"] = candidates[f"rank {row['rank']}"].get("seconds")
                 row["measured_seconds"] = row["seconds"] = row["seconds"]["median"]
-                row["predicted_seconds"] = candidates[f"rank {row['rank']}"]["seconds"]
-            order = rank_correlation([r["predicted_seconds"] for r in timed], [r["measured_seconds"] for r in timed])
+            priced = [row for row in timed if row["predicted_seconds"]]
+            order = rank_correlation([r["predicted_seconds"] for r in priced], [r["measured_seconds"] for r in priced])
             result = {"name": entry["name"], "label": problem.label, "flops": problem.flops()}
             self.results["tune"].append({**result, "candidates": rows, "rank_correlation": order})
             reason = "" if timed else f": {rows[0].get('unavailable', 'no candidates') if rows else 'no candidates'}"
             self.log(f"tune {done + 1}/{len(entries)} {problem.label}: {len(timed)} timed, order {order}{reason}")
             self.save()
+
+
+def share_of(part: str, parts: list[str]) -> float:
+    """Of the time that is left when a part begins, what it may take: all of it if none follows.
+
+    >>> share_of("tune", ["speed", "tune"])
+    1.0
+    """
+    order = list(WEIGHTS)
+    following = [p for p in parts if order.index(p) >= order.index(part)]
+    return WEIGHTS[part] / sum(WEIGHTS[p] for p in following)
 
 
 def run(arguments) -> int:

@@ -20,6 +20,7 @@ class Session:
         self.problem, self.device, self.sample_seconds = problem, device, sample_seconds
         self.program: Optional[Program] = None
         self.timed: dict[str, Timed] = {}
+        self.note = ""  # of the peer that was prepared last
         cache = torch.cuda.get_device_properties(0).L2_cache_size if device != "cpu" else 0
         arrays = TorchArrays(device)
         self.sets = [arrays.inputs(problem, seed + k) for k in range(sets_needed(problem, cache))]
@@ -40,11 +41,12 @@ class Session:
     def prepare(self, name: str, peer: str, program: Optional[Program]) -> dict:
         """Makes a peer ready under `name`; raises Unavailable."""
         began = time.monotonic()
-        self.program = program
+        self.program, self.note = program, ""
         with torch.cuda.stream(self.stream):
             call = PEERS[peer](self)
             timed = self.timed[name] = Timed(call, len(self.sets), self.device, self.sample_seconds)
-        reply = {"prepare_seconds": time.monotonic() - began, "calls": timed.calls, "note": timed.note}
+        note = "; ".join(filter(None, [self.note, timed.note]))
+        reply = {"prepare_seconds": time.monotonic() - began, "calls": timed.calls, "note": note}
         if peer in OURS and program:
             module = self.cuda_device().module(program)
             reply["resources"] = {k.entry: module.resources(k.entry) for k in program.manifest.kernels}

@@ -27,7 +27,7 @@ class Suite:
     numerics: dict[str, tuple[Problem, ...]]
     timed: dict[str, tuple[Problem, ...]]
     tune: tuple[Problem, ...]
-    candidates: int = 10
+    candidates: int = 5
 
 
 # ---- smoke
@@ -215,6 +215,9 @@ def static_sizes(problem: Problem, schedule: str) -> tuple[str, ...]:
 def tune_problems() -> Iterator[Problem]:
     for problem in speed_problems():
         if problem.M == 8192 or (problem.M == 1024 and problem.attention.D == 128):
+            yield problem
+    for problem in backward_problems():
+        if problem.M == 8192 and problem.attention.D <= 128 and problem.Hq == problem.Hkv:
             yield problem
 
 

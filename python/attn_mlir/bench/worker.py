@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import sys
+import time
 import traceback
 from pathlib import Path
 from typing import Any, Optional
@@ -67,18 +68,29 @@ class Worker:
                 self.device = open_device(self.arguments.device)
         return self.device
 
-    def do_numerics(self, kernel: str, problem: dict, seed: int) -> dict[str, Any]:
+    def do_load(self, kernel: str) -> dict[str, Any]:
+        """Assembles and loads a kernel; it stays loaded while problems of one kernel follow each other."""
+        device, began = self.open(), time.monotonic()
+        if kernel != self.kernel:
+            if self.program and hasattr(device, "release"):
+                device.release(self.program)
+            self.kernel, self.program = kernel, self.bundle.program(kernel)
+        log = device.module(self.program).log if hasattr(device, "module") else ""
+        return {"load_seconds": time.monotonic() - began, "log": log[-2000:]}
+
+    def do_numerics(self, kernel: str, problem: dict, seed: int, folder: Optional[str] = None) -> dict[str, Any]:
         from . import numerics
 
         if self.arrays is None:
             self.arrays = make_arrays(self.arguments.arrays, self.arguments.device)
-        device = self.open()
-        if kernel != self.kernel:  # the module stays loaded while problems of one kernel follow each other
-            if self.program and hasattr(device, "release"):
-                device.release(self.program)
-            self.kernel, self.program = kernel, self.bundle.program(kernel)
+        self.do_load(kernel)
         assert self.program
-        return numerics.check(Problem.from_json(problem), self.program, device, self.arrays, seed)
+        kept = Path(folder) if folder else None
+        return numerics.check(Problem.from_json(problem), self.program, self.open(), self.arrays, seed, kept)
+
+    def lost_wait(self) -> str:
+        """What a kernel reported before it ended (attn-opt --bounded-waits)."""
+        return self.device.context.lost_wait() if hasattr(self.device, "context") else ""
 
     def do_open(self, problem: dict, sample_seconds: float, seed: int) -> dict[str, Any]:
         from .session import Session
@@ -130,7 +142,8 @@ def serve(worker, requests, replies):
             reply = {"ok": False, "error": str(error)}
         except Exception as error:
             traceback.print_exc()
-            reply = {"ok": False, "error": f"{type(error).__name__}: {error}"[:2000]}
+            texts = [f"{type(error).__name__}: {error}"[:2000], worker.lost_wait() if hasattr(worker, "lost_wait") else ""]
+            reply = {"ok": False, "error": "; ".join(filter(None, texts))}
         replies.write(json.dumps(reply) + "\n")
         replies.flush()
 

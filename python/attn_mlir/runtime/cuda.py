@@ -250,17 +250,24 @@ class Memory:
 
 
 class Module:
-    """PTX, assembled by the driver for the context's device."""
+    """PTX, assembled by the driver for the context's device, or beforehand: a cubin that the driver does not take (of a later
+    ptxas, say) is not used."""
 
-    def __init__(self, context: Context, ptx: str):
+    def __init__(self, context: Context, ptx: str, cubin: Optional[bytes] = None):
         self.context = context
         self.handle = Handle()
-        self.log = self.load(ptx)
+        self.log = self.load(ptx.encode()) if cubin is None else self.load_either(cubin, ptx)
         self.functions: dict[tuple[str, int], Handle] = {}
         if WaitReport.SYMBOL in ptx:
             context.wait_report.attach(self.handle)
 
-    def load(self, ptx: str) -> str:
+    def load_either(self, cubin: bytes, ptx: str) -> str:
+        try:
+            return self.load(cubin)
+        except DeviceError as error:
+            return f"cubin not used: {error}\n" + self.load(ptx.encode())
+
+    def load(self, image: bytes) -> str:
         """Returns what the driver's assembler prints (registers and spills of each kernel)."""
         size = 1 << 14
         info, errors = ctypes.create_string_buffer(size), ctypes.create_string_buffer(size)
@@ -270,7 +277,7 @@ class Module:
         values = (ctypes.c_void_p * 5)(ctypes.addressof(info), size, ctypes.addressof(errors), size, 1)
         try:
             self.context.driver.call(
-                "cuModuleLoadDataEx", ctypes.byref(self.handle), ctypes.c_char_p(ptx.encode()), 5, options, values
+                "cuModuleLoadDataEx", ctypes.byref(self.handle), ctypes.c_char_p(image), 5, options, values
             )
         except DeviceError as error:
             raise DeviceError(f"{error}\n{errors.value.decode(errors='replace')}".rstrip()) from None

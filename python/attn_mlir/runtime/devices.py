@@ -33,6 +33,8 @@ class Program:
     manifest: Manifest
     manifest_text: str
     ptx: str
+    #: The PTX as ptxas assembled it, which is loaded where the driver takes it.
+    cubin: Optional[bytes] = None
 
     @staticmethod
     def load(path: Union[str, Path], program: str = "") -> "Program":
@@ -158,7 +160,7 @@ class CudaDevice:
         """The program's PTX, loaded once."""
         if id(program) not in self.modules:
             self.context.require_target(program.manifest.target)
-            self.modules[id(program)] = (program, Module(self.context, program.ptx))
+            self.modules[id(program)] = (program, Module(self.context, program.ptx, program.cubin))
         return self.modules[id(program)][1]
 
     def release(self, program: Program):
