@@ -20,6 +20,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 import zipfile
 from pathlib import Path
@@ -40,7 +41,7 @@ MAX_BYTES = 40 << 20
 BOUNDED_WAITS = 10_000_000
 #: What tuning changes in the cost model's choice, one field at a time: the nearest other values. What the compiler refuses is
 #: left out.
-TUNED_FIELDS = {
+TUNED_FIELDS: dict[str, tuple] = {
     "tile_m": (64, 128, 192), "tile_n": (64, 80, 96, 112, 128, 160, 176), "stages": (2, 3, 4), "cluster_m": (1, 2),
     "turns": ("none", "products", "softmax"), "persistent_ctas": (0, 132), "fused": (0, 1),
 }  # fmt: skip
@@ -143,8 +144,10 @@ class Bundler:
             changes = [{name: value} for name in ("tile_m", "tile_n", "stages", "fused") for value in others(chosen, name)]
             texts = [""] + [" ".join(f"{name}={value}" for name, value in change.items()) for change in changes]
             return [{"schedule": text, "rank": text or "chosen"} for text in texts if not text or self.allows(problem, text)]
-        best = ranked[problem, TARGETS[0]][:count] + self.one_field_apart(problem, ranked[problem, TARGETS[0]][0])
+        best = ranked[problem, TARGETS[0]][:count]
         known = {c["schedule"] for c in best}
+        best += [c for c in self.one_field_apart(problem, best[0]) if c["schedule"] not in known]
+        known |= {c["schedule"] for c in best}
         for number, fields in enumerate(self.also, 1):
             try:
                 given = self.rank(problem, TARGETS[0], fields)[0]
@@ -265,8 +268,8 @@ class Bundler:
 
     def assemble(self, key: str, target: str) -> dict:
         """A cubin beside the PTX, so that nothing is assembled on the GPU machine."""
-        paths = [self.compiled / f"{key}.{suffix}" for suffix in ("ptx", "cubin")]
-        result = subprocess.run([self.ptxas, "-v", f"-arch={target}", paths[0], "-o", paths[1]], capture_output=True, text=True)
+        paths = [str(self.compiled / f"{key}.{suffix}") for suffix in ("ptx", "cubin")]
+        result = subprocess.run([str(self.ptxas), "-v", f"-arch={target}", paths[0], "-o", paths[1]], capture_output=True, text=True)
         lines = [line for line in result.stderr.splitlines() if "registers" in line or "spill" in line or "C75" in line]
         return {"assembled": lines} if result.returncode == 0 else {"not_assembled": result.stderr.strip()[:2000]}
 
@@ -281,10 +284,15 @@ class Bundler:
     def compile_milliseconds() -> dict[str, float]:
         """From text to PTX, in process: the least of three, of the causal kernel with head dim 128, nothing beside it."""
         attention, times = Attention(mask="causal(top_left)"), {}
-        for target in TARGETS:
-            command = ["-", f"--target={target}", "--emit=report", "-o", "-"]
-            reports = (json.loads(run_tool("attn-opt", command, text=attention.mlir()).stdout) for _ in range(3))
-            times[target] = round(min(sum(t["milliseconds"] for t in r.get("times", [])) for r in reports), 1)
+        with tempfile.TemporaryDirectory(prefix="attn-") as folder:
+            for target in TARGETS:
+                command = ["-", f"--target={target}", "--emit=ptx,report", "-o", f"{folder}/k"]
+                totals = []
+                for _ in range(3):
+                    run_tool("attn-opt", command, text=attention.mlir())
+                    steps = json.loads(Path(folder, "k.report.json").read_text())["times"]
+                    totals.append(sum(step["milliseconds"] for step in steps))
+                times[target] = round(min(totals), 1)
         return times
 
     def progress(self, what: str, done: int, count: int):

@@ -115,7 +115,7 @@ def archive(folder: Path, results: dict[str, Any], bundle, log: Path) -> list[st
     path = folder / "failures.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
         target.writestr("failures.json", json.dumps(failed, indent=1) + "\n")
-        for file in sorted((folder / "failures").rglob("*")) if (folder / "failures").is_dir() else []:
+        for file in sorted((folder / "failures").rglob("*.npy")):
             target.write(file, file.relative_to(folder))
         for key in dict.fromkeys(r["kernel"] for r in failed):
             for name in bundle.files_of(key):

@@ -83,10 +83,11 @@ class Worker:
 
         if self.arrays is None:
             self.arrays = make_arrays(self.arguments.arrays, self.arguments.device)
-        self.do_load(kernel)
+        log = self.do_load(kernel)["log"]
         assert self.program
         kept = Path(folder) if folder else None
-        return numerics.check(Problem.from_json(problem), self.program, self.open(), self.arrays, seed, kept)
+        result = numerics.check(Problem.from_json(problem), self.program, self.open(), self.arrays, seed, kept)
+        return result if result["status"] == "passed" else {**result, "jit_log": log}
 
     def lost_wait(self) -> str:
         """What a kernel reported before it ended (attn-opt --bounded-waits)."""

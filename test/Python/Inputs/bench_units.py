@@ -1,23 +1,32 @@
 """Parts of the benchmark kit that need no device: areas, verdicts, workers that are lost, reports."""
 
+import contextlib
+import io
 import json
 import math
+import random
 import tempfile
 import time
 import unittest
 from pathlib import Path
 
+from attn_mlir.bench.bundle import KernelRequest, kernel_class, others
+from attn_mlir.bench.clock_monitor import ClockMonitor
 from attn_mlir.bench.configurations import Attention, Problem
+from attn_mlir.bench.failures import describe_errors, keep, shrink, sizes_text
+from attn_mlir.bench.fit import fit, fit_factors, held_out, mean_error, predict
 from attn_mlir.bench.masks import chosen_blocks, document_lengths, visible_pairs, visible_ranges, visited_share
 from attn_mlir.bench.numerics import judge
 from attn_mlir.bench.peers import is_contestant, peer_flops, sets_needed
 from attn_mlir.bench.plain_arrays import PlainArrays, attend
 from attn_mlir.bench.plot_speed import plot_svg
-from attn_mlir.bench.report import report_text
-from attn_mlir.bench.run import Run
+from attn_mlir.bench.proofs import Proofs
+from attn_mlir.bench.report import clocks_text, report_text
+from attn_mlir.bench.run import Run, share_of
 from attn_mlir.bench.statistics_of import rank_correlation, summary
 from attn_mlir.bench.suites import full_suite, proof_problem, static_sizes
 from attn_mlir.bench.worker_process import WorkerLost, WorkerProcess
+from attn_mlir.runtime.host_array import read_npy
 
 
 class Masks(unittest.TestCase):
@@ -82,6 +91,8 @@ class Configurations(unittest.TestCase):
         self.assertEqual(proof_problem(grouped, ("Hq", "Hkv")).sizes, dict(B=1, Hq=64, Hkv=8, M=997, N=997))
         documents = Problem(Attention(mask="documents"), M=4096, N=4096, lengths=document_lengths(4096))
         self.assertEqual(sum(proof_problem(documents).lengths), 997)
+        persistent = proof_problem(grouped, (), "tile_m=128 persistent_ctas=132")
+        self.assertGreater(persistent.B * persistent.Hq * -(-persistent.M // 128), 2 * 132)
 
     def test_suite_covers_what_it_says(self):
         suite = full_suite()
@@ -133,6 +144,8 @@ class Numerics(unittest.TestCase):
         self.assertEqual(judge((0, 0, 4.0), (0, 0, 4.0), "bf16")["max_abs_bound"], 2 * 4 * 2**-8)
         self.assertFalse(judge((0.04, 0, 4.0), (0, 0, 4.0), "bf16")["passed"])
         self.assertFalse(judge((0.0, 0.01, 4.0), (0, 0, 4.0), "bf16")["passed"])
+        near, far = (judge((x, 0, 4.0), (0, 0, 4.0), "bf16") for x in (3 * 2 * 4 * 2**-8, 3.1 * 2 * 4 * 2**-8))
+        self.assertEqual((near["passed"], near["marginal"], far["marginal"]), (False, True, False))
         self.assertFalse(judge((math.inf, math.inf, 1.0), (math.inf, math.inf, 1.0), "bf16")["passed"])
 
     def test_stats(self):
@@ -147,6 +160,132 @@ class Numerics(unittest.TestCase):
     def test_row_without_keys(self):
         self.assertEqual(attend([-math.inf] * 3, [[1.0]] * 3, 1, "f64"), ([0.0], -math.inf))
         self.assertEqual(attend([0.0, -math.inf], [[2.0], [5.0]], 1, "bf16"), ([2.0], 0.0))
+
+
+class Failures(unittest.TestCase):
+    def test_errors(self):
+        """Of two heads of 3 x 20: one element is wrong in the second, one is NaN."""
+        expected = [float(k) for k in range(120)]
+        actual = list(expected)
+        actual[60 + 2 * 20 + 17], actual[60 + 2 * 20 + 18] = 0.0, math.nan
+        errors = describe_errors(actual, expected, (1, 2, 3, 20), 0.5)
+        self.assertEqual((errors["elements"], errors["wrong"], errors["nan"]), (120, 2, 1))
+        self.assertEqual((errors["first"], errors["first_values"]), ([0, 1, 2, 17], ["0.0", "117.0"]))
+        self.assertEqual(errors["map"], [".#"])
+        self.assertNotIn("first", describe_errors(expected, expected, (1, 2, 3, 20), 0.0))
+
+    def test_kept(self):
+        values = [float(k) for k in range(120)]
+        with tempfile.TemporaryDirectory() as folder:
+            keep(Path(folder), "output", values, values, (1, 2, 3, 20), [0, 1, 2, 17])
+            self.assertEqual(read_npy(Path(folder) / "output.actual.npy").values(), values[100:])
+            keep(Path(folder), "lse", values[:6], values[:6], (1, 2, 3), [0, 1, 1])
+            self.assertEqual(read_npy(Path(folder) / "lse.expected.npy").values(), [4.0, 5.0])
+
+    def test_smallest(self):
+        problem = Problem(Attention(), B=4, Hq=8, Hkv=2, M=1000, N=1000)
+        least = shrink(problem, lambda p: p.N > 100 and p.Hq >= 4)
+        self.assertEqual(sizes_text(least), "B=1,Hq=4,Hkv=1,M=1,N=125")
+        documents = Problem(Attention(mask="documents"), M=8, N=8, lengths=(4, 4))
+        self.assertEqual(shrink(documents, lambda p: True), documents)
+
+
+class Budget(unittest.TestCase):
+    def test_shares(self):
+        """Of what is left, parts that were not asked for have nothing, and the last has all."""
+        self.assertEqual(share_of("tune", ["numerics", "tune"]), 1.0)
+        self.assertEqual(share_of("numerics", ["tune", "numerics"]), 4 / 7)
+
+    def test_classes(self):
+        """After two that hang, the others of a class are left out, and so are timings of them."""
+        entries = [{"name": f"p{k}", "kernel": f"k{k}-bounded", "proves": f"k{k}", "problem": {}} for k in range(4)]
+        kernels = {e["kernel"]: {"class": "wgmma" if k != 1 else "sm_80"} for k, e in enumerate(entries)}
+        bundle = type("Bundle", (), {"index": {"kernels": kernels}, "refusal": lambda self, key: None})()
+        arguments = type("Arguments", (), {"device": "cuda", "seed": 1, "jobs": 1})
+        results, verdicts, lines = {"smoke": [], "numerics": []}, {}, []
+        proofs = Proofs(bundle, HangingWorker(), results, verdicts, lines.append, lambda: None, arguments, Path("/absent"))
+        proofs.numerics(entries, time.monotonic() + 100)
+        self.assertEqual([r["status"] for r in results["numerics"]], ["lost", "passed", "lost", "skipped"])
+        self.assertEqual(results["numerics"][3]["reason"], "2 kernels of class 'wgmma' have hung")
+        self.assertEqual(verdicts, {"k0": "lost", "k1": "passed", "k2": "lost", "k3": "lost"})
+        self.assertIn("again: run.sh prove k0-bounded", lines[0])
+
+
+class HangingWorker:
+    """Loses every kernel but one."""
+
+    def request(self, timeout, **message):
+        if message["kernel"] != "k1-bounded":
+            raise WorkerLost("worker did not answer within 1 s")
+        return {"ok": True, "status": "passed", "results": {}}
+
+
+class Fits(unittest.TestCase):
+    TRUE = {"mma": 1.3, "exp": 0.8, "l2": 2.0, "exposed": 1.5}
+
+    def problems(self):
+        """Synthetic: terms at random, times by the model with other rates."""
+        generator = random.Random(3)
+        problems = []
+        for _ in range(8):
+            terms = [{name: 10 ** generator.uniform(-5, -4) for name in (*self.TRUE, "dsmem")} for _ in range(12)]
+            problems.append([({**t, "dsmem": 0.0}, predict(t | {"dsmem": 0.0}, self.TRUE)) for t in terms])
+        return problems
+
+    def test_recovers(self):
+        problems = self.problems()
+        points = [point for problem in problems for point in problem]
+        factors = fit_factors(points)
+        self.assertEqual(set(factors), set(self.TRUE))
+        for name, factor in self.TRUE.items():
+            self.assertAlmostEqual(factors[name] / factor, 1, delta=0.1)
+        self.assertLess(mean_error(points, factors), 0.02)
+        self.assertGreater(mean_error(points, {}), 0.2)
+        self.assertLess(held_out(problems), 0.05)
+
+    def test_command(self):
+        tune = [
+            {"candidates": [{"terms": t, "measured_seconds": s} for t, s in p] + [{"rank": 9, "unavailable": "no"}]} for p in self.problems()
+        ]
+        target = {"name": "sm_90a", "numbers": {"f16-tflops": 990.0, "l2-gbps": 5500.0}}
+        with tempfile.TemporaryDirectory() as folder:
+            path, output = Path(folder) / "results.json", Path(folder) / "fitted.txt"
+            path.write_text(json.dumps({"tune": tune, "environment": {"gpu": "H100"}, "bundle": {"target": target}}))
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                self.assertEqual(fit([path], output), 0)
+            self.assertRegex(printed.getvalue(), r"96 schedules of 8 problems[^$]*rank correlation +0\.\d+ +(1\.000|0\.99\d)")
+            lines = dict(line.split(" = ") for line in output.read_text().splitlines() if " = " in line)
+        self.assertEqual(lines["base"], "sm_90a")
+        self.assertAlmostEqual(float(lines["f16-tflops"]), 990 / 1.3, delta=80)
+        self.assertAlmostEqual(float(lines["l2-gbps"]), 5500 / 2, delta=300)
+
+
+class Bundles(unittest.TestCase):
+    def test_classes(self):
+        forward, backward = KernelRequest(Attention(), "sm_90a"), KernelRequest(Attention(gradient=True), "sm_90a")
+        schedule = {"mma": "wgmma", "persistent_ctas": 132, "cluster_m": 2, "fused": 0}
+        self.assertEqual(kernel_class(forward, schedule), "wgmma persistent cluster")
+        self.assertEqual(kernel_class(backward, {"mma": "wgmma", "fused": 1}), "wgmma fused backward")
+        self.assertEqual(kernel_class(forward, {"mma": "mma_sync"}), "sm_90a")
+        self.assertEqual(forward.proof.key, forward.key + "-bounded")
+        self.assertEqual(KernelRequest(Attention(), "sm_80").proof.key, "sm_80-bf16-d128-full")
+
+    def test_one_field(self):
+        self.assertEqual(others({"tile_n": "96"}, "tile_n"), [80, 112])
+        self.assertEqual(others({"turns": "none"}, "turns"), ["products", "softmax"])
+        self.assertEqual(others({}, "persistent_ctas"), [132])
+
+
+class Clocks(unittest.TestCase):
+    def test_throttled(self):
+        monitor = ClockMonitor.__new__(ClockMonitor)
+        monitor.readings = []
+        monitor.read(["1980, 2619, 300.5, 40, 0x0000000000000001\n", "1500, 2619, 700, 70, 0x0000000000000004\n", "[N/A], 1, 1, 1, 0x0\n"])
+        clocks = monitor.since(0)
+        self.assertEqual(clocks["clocks.sm"], [1500, 1740, 1980])
+        self.assertEqual(clocks["throttled"], ["power cap"])
+        text = clocks_text({"clocks": {"p": clocks}})
+        self.assertEqual(text, "SM clock while timing: 1500 to 1980 MHz; held down by: power cap in 1 of 1 problems")
 
 
 class Workers(unittest.TestCase):
@@ -186,7 +325,7 @@ class Contests(unittest.TestCase):
         run = Run.__new__(Run)
         run.arguments, run.monitor, run.verdicts, run.results = Arguments, None, {}, {}
         run.worker = run.jax = ScriptedWorker(script)
-        contestants = {name: (name, None) for name in script}
+        contestants = {name: (name, None) for name in script if name}
         return run.contest(Problem(Attention()), contestants), run.worker
 
     def test_one_fault_costs_one_peer(self):
@@ -207,7 +346,13 @@ class Contests(unittest.TestCase):
     def test_turns(self):
         _, worker = self.contest({name: {"seconds": [1.0] * 3} for name in ("flash2", "cudnn", "flex")})
         order = [message["name"] for message in worker.asked if message["do"] == "sample"]
-        self.assertEqual(order, ["flash2", "cudnn", "flex", "cudnn", "flex", "flash2", "flex", "flash2", "cudnn"])
+        rounds = [tuple(order[k : k + 3]) for k in range(0, 9, 3)]
+        self.assertEqual({tuple(sorted(names)) for names in rounds}, {("cudnn", "flash2", "flex")})
+        self.assertGreater(len(set(rounds)), 1)
+
+    def test_close_that_hangs(self):
+        results, worker = self.contest({"cudnn": {"seconds": [1.0] * 3}, "": {"close": "die"}})
+        self.assertEqual(results["cudnn"]["seconds"]["median"], 1.0)
 
 
 class ScriptedWorker:
@@ -221,6 +366,8 @@ class ScriptedWorker:
     def request(self, timeout, **message):
         self.asked.append(message)
         told = self.script.get(message.get("name"), {})
+        if message["do"] == "close" and "" in self.script:
+            raise WorkerLost("worker did not answer within 15 s")
         if message["do"] == "prepare" and ("error" in told or "unavailable" in told):
             return {"ok": False, **told}
         if message["do"] == "sample":
