@@ -386,6 +386,11 @@ LogicalResult KernelBuilder::build(StringRef name) {
            << attention.getClusterCtas()
            << ": the CTAs of a cluster read the same keys";
   Schedule schedule = getSchedule(attention.schedule);
+  int64_t rows = 16 * schedule.warps;
+  if (rows < 16 || schedule.tileM % rows != 0)
+    return attention.first.emitOpError()
+           << "expected tile_m to be a multiple of 16 rows for each of "
+           << schedule.warps << " warps, got " << schedule.tileM;
   bool isPersistent = schedule.persistentCtas > 0;
   if (isPersistent && schedule.mma != MmaFamily::Wgmma)
     return attention.first.emitOpError()

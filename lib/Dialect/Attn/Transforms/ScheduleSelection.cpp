@@ -148,7 +148,8 @@ static AttentionProblem getSizes(OpTy op) {
 AttentionProblem attn::getProblem(AttentionOp op) {
   AttentionProblem problem = getSizes(op);
   problem.hasLse = static_cast<bool>(op.getLse());
-  if (op.hasMaskMod())
+  // Sizes that are too large are refused when a schedule is asked for.
+  if (op.hasMaskMod() && problem.verify())
     problem.mask.density = MaskDensity(op.getMaskMod(), problem).getTypical();
   return problem;
 }
