@@ -80,6 +80,19 @@ static bool isOperandType(Type type) {
   return type.isF16() || type.isBF16() || type.isF32();
 }
 
+/// No memory of a CTA has so many rows or columns, and their product can be
+/// counted.
+static constexpr int64_t kLargestExtent = 65536;
+
+static bool isTooLarge(int64_t size) {
+  return size < 1 || size > kLargestExtent;
+}
+
+static LogicalResult
+emitTooLarge(function_ref<InFlightDiagnostic()> emitError) {
+  return emitError() << "expected dimensions of 1 to " << kLargestExtent;
+}
+
 LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> shape, Type element,
                                  int64_t swizzle) {
@@ -93,6 +106,8 @@ LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError,
                        << swizzle;
   if (llvm::any_of(shape, ShapedType::isDynamic))
     return emitError() << "expected a static shape";
+  if (llvm::any_of(shape, isTooLarge))
+    return emitTooLarge(emitError);
   int64_t panelCols = swizzle * 8 / element.getIntOrFloatBitWidth();
   if (shape.back() % panelCols != 0)
     return emitError() << "expected columns to be a multiple of " << panelCols
@@ -128,8 +143,8 @@ TensorMapType::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult MbarrierType::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t stages, int64_t arrivals) {
-  if (stages < 1)
-    return emitError() << "expected at least 1 stage, got " << stages;
+  if (stages < 1 || stages > 64)
+    return emitError() << "expected 1 to 64 stages, got " << stages;
   if (arrivals < 1 || arrivals >= (1 << 20))
     return emitError() << "expected 1 to 2^20 - 1 arrivals, got " << arrivals;
   return success();
@@ -164,6 +179,8 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (shape.size() != rank || llvm::any_of(shape, ShapedType::isDynamic))
     return emitError() << "expected " << rank << " static dimension(s), got "
                        << shape.size();
+  if (llvm::any_of(shape, isTooLarge))
+    return emitTooLarge(emitError);
   if (layout == FragmentLayout::Column) {
     if (shape.front() % 8 != 0)
       return emitError() << "expected columns to be a multiple of 8, got "

@@ -52,6 +52,40 @@ LogicalResult KernelOp::verify() {
   return verifyMapped(*this);
 }
 
+/// Each warp has whole blocks of 16 rows of a fragment, and a thread no more of
+/// it than it could hold if it held nothing else.
+static LogicalResult verifyDealt(KernelOp kernel, Value value) {
+  constexpr int64_t kMostRegisters = 1024;
+  auto type = dyn_cast<FragmentType>(value.getType());
+  if (!type)
+    return success();
+  int64_t warps = kernel.getWarps();
+  bool hasRows = type.getLayout() != FragmentLayout::Column;
+  if (hasRows && type.getShape().front() % (16 * warps) != 0)
+    return emitError(value.getLoc())
+           << "expected a fragment of 16 rows or a multiple for each of "
+           << warps << " warps, got " << type;
+  if (int64_t registers = type.getRegisters(warps); registers > kMostRegisters)
+    return emitError(value.getLoc())
+           << "expected a fragment of at most " << kMostRegisters
+           << " registers a thread, got " << registers << " of " << type;
+  return success();
+}
+
+LogicalResult KernelOp::verifyRegions() {
+  WalkResult result = getBody().walk([&](Block *block) {
+    for (Value argument : block->getArguments())
+      if (failed(verifyDealt(*this, argument)))
+        return WalkResult::interrupt();
+    for (Operation &op : *block)
+      for (Value value : op.getResults())
+        if (failed(verifyDealt(*this, value)))
+          return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// A tile of a matrix is addressed by its first row, or by its first row and
 /// column: without a column it has all of them.
 static LogicalResult verifyMatrixIndices(Operation *op, GlobalType global,

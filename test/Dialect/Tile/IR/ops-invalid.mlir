@@ -228,7 +228,7 @@ attn_tile.kernel @box(%map: !attn_tile.tensor_map<512x64xf16, swizzle = 128>) wa
 // -----
 
 attn_tile.kernel @stages() warps(4) {
-  // expected-error @below {{expected at least 1 stage, got 0}}
+  // expected-error @below {{expected 1 to 64 stages, got 0}}
   %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<0, arrivals = 1>
   attn_tile.return
 }

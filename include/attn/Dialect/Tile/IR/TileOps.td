@@ -53,6 +53,7 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     int64_t getThreads() {
       return 32 * (getWarps() + getProducerWarps().value_or(0));

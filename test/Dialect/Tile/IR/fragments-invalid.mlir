@@ -1,0 +1,48 @@
+// What a kernel's warps cannot hold.
+// RUN: attn-opt %s --split-input-file --verify-diagnostics
+
+attn_tile.kernel @rows() warps(4) {
+  // expected-error @below {{expected a fragment of 16 rows or a multiple for each of 4 warps, got '!attn_tile.fragment<48x64xf32, accumulator>'}}
+  %f = attn_tile.fill 1.0 : !attn_tile.fragment<48x64xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @registers() warps(4) {
+  // expected-error @below {{expected a fragment of at most 1024 registers a thread, got 131072 of '!attn_tile.fragment<4096x4096xf32, accumulator>'}}
+  %f = attn_tile.fill 1.0 : !attn_tile.fragment<4096x4096xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @rows_of_scalars() warps(2) {
+  // expected-error @below {{expected a fragment of 16 rows or a multiple for each of 2 warps, got '!attn_tile.fragment<16xf32, row>'}}
+  %f = attn_tile.fill 1.0 : !attn_tile.fragment<16xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @large() warps(4) {
+  // expected-error @below {{expected dimensions of 1 to 65536}}
+  %f = attn_tile.fill 1.0 : !attn_tile.fragment<1048576x1048576xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @tile() warps(4) {
+  // expected-error @below {{expected dimensions of 1 to 65536}}
+  %f = attn_tile.alloc : !attn_tile.shared<1048576x1048576xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @ring() warps(4) {
+  // expected-error @below {{expected 1 to 64 stages, got 1000000}}
+  %f = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<1000000, arrivals = 1>
+  attn_tile.return
+}
