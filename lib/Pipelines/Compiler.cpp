@@ -14,6 +14,7 @@
 #include "AttentionPrograms.h"
 #include "MaskReport.h"
 #include "Report.h"
+#include "Traffic.h"
 
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -146,6 +147,7 @@ private:
   std::vector<runtime::ProgramCall> calls; ///< of several programs
   std::vector<Note> notes;
   std::vector<ProgramChoice> choices;
+  TrafficOfPrograms traffic;
   std::optional<std::pair<Location, std::string>> firstWarning;
   CompileResult result;
 };
@@ -265,6 +267,8 @@ LogicalResult Compilation::runStages() {
           stage.build(pm, stageOptions);
         })))
       return failure();
+    if (stage.ensures == NormalForm::Scheduled)
+      traffic = predictTraffic(module, target);
     if (stage.ensures != NormalForm::Tensor)
       continue;
     if (target.kind == TargetKind::Gpu) {
@@ -364,6 +368,8 @@ FailureOr<runtime::Bundle> Compilation::getBundle() {
       translateToManifests(module, {options.name, target.name});
   if (failed(programs))
     return failure();
+  for (runtime::Manifest &program : *programs)
+    program.predictedBytes = traffic[program.name];
   if (!calls.empty() && programs->size() == 1)
     programs->front().name = calls.front().program; // of all calls
   nameOperands(calls, *programs);

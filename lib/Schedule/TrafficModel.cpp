@@ -48,6 +48,9 @@ static Traffic getOnePassTraffic(const AttentionProblem &problem,
                                schedule.splits, problem.hasLse);
   Traffic traffic = countQueryOuterForward(head, schedule.tileM, schedule.tileN,
                                            problem.hasLse);
+  // A CTA loads its rows whether they see keys or not.
+  traffic.read(Operand::Query,
+               head.rows * head.headDim - traffic.getReads(Operand::Query));
   // Each further slice of V reads Q and K again.
   int64_t repeats = getDvSlices(problem, schedule) - 1;
   traffic.read(Operand::Query, repeats * traffic.getReads(Operand::Query));

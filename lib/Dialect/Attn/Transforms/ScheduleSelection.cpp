@@ -38,7 +38,20 @@ public:
     return pattern;
   }
 
+  /// True if the mask is what `read` returns.
+  bool isBand() { return isBand(mask.formula); }
+
 private:
+  bool isBand(const MaskFormula &formula) {
+    if (formula.kind == MaskFormula::And)
+      return llvm::all_of(formula.operands, [&](const MaskFormula &operand) {
+        return isBand(operand);
+      });
+    return (formula.kind == MaskFormula::KeyUpTo ||
+            formula.kind == MaskFormula::KeyFrom) &&
+           getShift(formula.bound);
+  }
+
   /// Bounds that are not parallel to the diagonal are passed over.
   void readFormula(const MaskFormula &formula) {
     if (formula.kind == MaskFormula::And)
@@ -152,6 +165,13 @@ AttentionProblem attn::getProblem(AttentionOp op) {
   if (op.hasMaskMod() && problem.verify())
     problem.mask.density = MaskDensity(op.getMaskMod(), problem).getTypical();
   return problem;
+}
+
+bool attn::isBand(AttentionOp op) {
+  if (!op.hasMaskMod())
+    return true;
+  AttentionProblem problem = getSizes(op);
+  return BandReader(op, problem).isBand();
 }
 
 /// True if a score_mod adds to the score what does not depend on it, as a bias

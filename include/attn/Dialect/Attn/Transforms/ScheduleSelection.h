@@ -34,6 +34,11 @@ mlir::FailureOr<TargetInfo> getModuleTarget(mlir::ModuleOp module,
 /// wrong.
 AttentionProblem getProblem(AttentionOp op);
 
+/// True unless keys are hidden from a row that lie between keys that it sees,
+/// or by data: the mask of `getProblem` is that of `op` then, if its sizes are
+/// known.
+bool isBand(AttentionOp op);
+
 /// The fields of `own`, if there is one, and those of `others` that are not
 /// among them.
 ScheduleOverrides mergeFields(std::optional<ScheduleAttr> own,
