@@ -74,6 +74,8 @@ if [ -n "$long" ]; then
   check "fuzz, long" python3 test/Fuzz/fuzz.py --bin "$build/bin" --seconds 1200 --seed "$seed"
   check "random attention, long" env PATH="$build/bin:$PATH" "$build/python/bin/python" \
     test/Fuzz/differential.py --cases 1000 --seed "$seed"
+  check "random gradients, long" env PATH="$build/bin:$PATH" "$build/python/bin/python" \
+    test/Fuzz/differential.py --gradients --cases 300 --seed "$seed"
   check "schedules of any numbers" env PATH="$build/bin:$PATH" python3 \
     test/Fuzz/schedules.py --cases 20000 --seed "$seed"
   check "weakened synchronisation" env PATH="$build/bin:$PATH" python3 \

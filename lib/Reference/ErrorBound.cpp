@@ -61,18 +61,29 @@ static int getRoundings(ElementType type) {
   return type == ElementType::F32 || type == ElementType::F64 ? 4 : 1;
 }
 
-ErrorBound getErrorBound(const Tensor &yardstick, const Tensor &oracle) {
-  ErrorStats stats = measureError(yardstick, oracle);
+double getLargest(const Tensor &tensor) {
   double largest = 0;
-  for (double value : oracle.getValues())
+  for (double value : tensor.getValues())
     if (std::isfinite(value))
       largest = std::max(largest, std::fabs(value));
+  return largest;
+}
+
+ErrorBound getErrorBound(const Tensor &yardstick, const Tensor &oracle,
+                         double others) {
+  ErrorStats stats = measureError(yardstick, oracle);
+  double largest = getLargest(oracle);
   double roundoff =
       getRoundings(yardstick.getType()) * getUnitRoundoff(yardstick.getType());
   // A yardstick that is infinitely wrong excuses nothing.
   auto finiteOrZero = [](double x) { return std::isfinite(x) ? x : 0; };
-  return {2 * std::max(finiteOrZero(stats.maxAbs), roundoff * largest),
-          2 * std::max(finiteOrZero(stats.relNorm), roundoff)};
+  ErrorBound bound = {
+      2 * std::max(finiteOrZero(stats.maxAbs), roundoff * largest),
+      2 * std::max(finiteOrZero(stats.relNorm), roundoff)};
+  if (largest == 0 && others > 0)
+    bound = {std::max(bound.maxAbs, std::ldexp(others, -17)),
+             std::numeric_limits<double>::infinity()};
+  return bound;
 }
 
 } // namespace reference

@@ -12,8 +12,8 @@
 using namespace attn;
 using namespace attn::runtime;
 
-/// Throws std::length_error where no memory has as many bytes.
-static size_t countBytes(DType dtype, const std::vector<int64_t> &shape) {
+size_t attn::runtime::getByteSize(DType dtype,
+                                  const std::vector<int64_t> &shape) {
   int64_t bytes = byteSize(dtype);
   bool overflows = false, isEmpty = false;
   for (int64_t size : shape) {
@@ -27,7 +27,7 @@ static size_t countBytes(DType dtype, const std::vector<int64_t> &shape) {
 
 HostTensor::HostTensor(DType dtype, std::vector<int64_t> shape)
     : dtype(dtype), shape(std::move(shape)) {
-  data.resize(countBytes(dtype, this->shape));
+  data.resize(getByteSize(dtype, this->shape));
 }
 
 int64_t HostTensor::numElements() const {

@@ -100,10 +100,11 @@ RegisterUse getRegisterUse(const AttentionProblem &problem,
 
 int64_t getRegisterLimit(const Schedule &schedule, const TargetInfo &target) {
   if (schedule.mma == MmaFamily::Wgmma) {
-    // What setmaxnreg can leave to 1 or 2, 3, 4 computing warpgroups beside a
-    // producer.
-    int64_t warpgroups = schedule.warps / 4;
-    int64_t share = warpgroups <= 2 ? 240 : 480 / warpgroups;
+    // What setmaxnreg can leave to the computing warpgroups beside a producer,
+    // at most 240 each.
+    int64_t all = std::max<int64_t>(target.registersPerSm / 128 - 32, 0);
+    int64_t share =
+        std::min(all / std::max<int64_t>(schedule.warps / 4, 1), int64_t(240));
     return std::min(target.maxRegistersPerThread, share);
   }
   // Registers are given to warps in units of 8 a thread.

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import functools
+import importlib
 import math
 import sys
 from typing import Any, NamedTuple, Optional, Sequence
@@ -89,6 +91,10 @@ class ArrayView(NamedTuple):
         has_gaps = self.spare_elements > 0 or other.spare_elements > 0
         return begin < other_end and other_begin < end and (not has_gaps or self.address == other.address)
 
+    @property
+    def is_row_major(self) -> bool:
+        return self.strides == row_major_strides(self.shape)
+
     def memory(self) -> tuple[Any, int]:
         """The bytes from the first to the last element, and how many elements lie before element (0, 0, ...)."""
         begin, end = self.extent()
@@ -106,6 +112,37 @@ class ArrayView(NamedTuple):
         if 0 not in self.shape:
             memory, before = self.memory()
             tensor.scatter(memoryview(memory).cast("B"), self.strides, before)
+
+
+def copy_array(target: ArrayView, source: ArrayView):
+    """Copies all elements between arrays in host memory of one type and shape; what lies between them stays as it is."""
+    if 0 in source.shape:
+        return
+    if source.is_row_major and target.is_row_major:
+        ctypes.memmove(target.address, source.address, math.prod(source.shape) * DTYPE_BYTES[source.dtype])
+        return
+    numpy = find_numpy()
+    if numpy:
+        numpy.copyto(view_by_numpy(target, numpy), view_by_numpy(source, numpy))
+    else:
+        target.write(source.to_host())
+
+
+@functools.lru_cache(maxsize=None)
+def find_numpy() -> Any:
+    """The module; None where it is not installed."""
+    try:
+        return importlib.import_module("numpy")
+    except ImportError:
+        return None
+
+
+def view_by_numpy(view: ArrayView, numpy: Any) -> Any:
+    """The elements as unsigned integers of their size."""
+    size = DTYPE_BYTES[view.dtype]
+    memory, before = view.memory()
+    strides = tuple([stride * size for stride in view.strides])
+    return numpy.ndarray(view.shape, f"u{size}", memory, before * size, strides)
 
 
 @dataclasses.dataclass(frozen=True)

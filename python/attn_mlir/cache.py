@@ -11,6 +11,7 @@ holds is checked against a digest when it is read. When the entries exceed the l
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import shutil
@@ -137,3 +138,14 @@ class Cache:
 
 def content_digest(files: Files) -> str:
     return digest_of([part for name in sorted(files) for part in (name, files[name])])
+
+
+@functools.lru_cache(maxsize=None)
+def file_digest(path: str, size: int, modified: int) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def compiler_digest(path: str) -> str:
+    """Of the compiler's own bytes: another build gives other keys."""
+    status = os.stat(path)
+    return file_digest(path, status.st_size, status.st_mtime_ns)

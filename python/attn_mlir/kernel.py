@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
 import json
 import os
 import re
@@ -14,8 +13,8 @@ from pathlib import Path
 from typing import Any, Iterable, Optional, Sequence, Union
 
 from . import server
-from .arrays import ArrayView, check_results, current_stream, empty_like, finished, view_of
-from .cache import Cache, digest_of
+from .arrays import ArrayView, check_results, copy_array, current_stream, empty_like, finished, view_of
+from .cache import Cache, compiler_digest, digest_of
 from .errors import AttnError, BindingError, CompileError, DeviceError
 from .mask import Mask, Score, trace_mask, trace_score
 from .problem import AttentionProblem
@@ -103,17 +102,6 @@ def source_text(source: Source) -> tuple[str, str]:
         return path.read_text(), str(path)
     except OSError as error:
         raise CompileError(f"{path}: cannot read the file: {error.strerror}") from None
-
-
-@functools.lru_cache(maxsize=None)
-def file_digest(path: str, size: int, modified: int) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-
-
-def compiler_digest(path: str) -> str:
-    """Of the compiler's own bytes: another build gives other keys."""
-    status = os.stat(path)
-    return file_digest(path, status.st_size, status.st_mtime_ns)
 
 
 def run_compiler(text: str, name: str, target: str, options: Sequence[str]) -> dict[str, str]:
@@ -334,7 +322,14 @@ class CpuKernel(Kernel):
             raise DeviceError(f"expected device cpu for a kernel for the CPU, got '{device}'")
         if any(view.device != "cpu" for view in views):
             raise BindingError("expected arrays in host memory, got one on a GPU")
-        tensors = server.run(self.mlir, [view.to_host() for view in views], result_count(self.mlir), self.options)
+        with server.results_of(self.mlir, views, self.options) as tensors:
+            results = self.copy_results(arguments, views, out, tensors)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def copy_results(
+        self, arguments: Sequence[Any], views: Sequence[ArrayView], out: Any, tensors: Sequence[ArrayView]
+    ) -> list[Any]:
+        """Into arrays of the caller's."""
         if out is not None:
             results = list(out) if isinstance(out, (tuple, list)) else [out]
         else:
@@ -349,10 +344,8 @@ class CpuKernel(Kernel):
                 raise BindingError(f"result {i}: expected {tensor.dtype} {tensor.shape}, got {view.dtype} {view.shape}")
         check_results(result_views, views)
         for view, tensor in zip(result_views, tensors):
-            view.write(tensor)
-        if out is None:
-            results = [finished(arguments[0], result) for result in results]
-        return results[0] if len(results) == 1 else tuple(results)
+            copy_array(view, tensor)
+        return results if out is not None else [finished(arguments[0], result) for result in results]
 
 
 def run_module(

@@ -2,29 +2,43 @@
 """A module compiled for the CPU and kept in a process (attn-run --serve), so that a call compiles nothing.
 
 A process of its own keeps the compiler's libraries out of the caller's, and a fault of the module out of the caller.
+Tensors travel in memory that both processes map: each is copied once on the way in, and twice on the way out. Compiled
+code is cached on disk (cache.py).
 """
 
 from __future__ import annotations
 
+import base64
+import contextlib
+import ctypes
+import json
+import math
+import mmap
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import weakref
 from collections import OrderedDict
 from pathlib import Path
-from typing import Optional, Sequence
+from typing import Iterator, Optional, Sequence
 
+from .arrays import ArrayView, copy_array
+from .cache import Cache, compiler_digest, digest_of
 from .errors import BindingError, CompileError
-from .runtime.host_array import HostArray, read_npy, write_npy
+from .runtime.binding import row_major_strides
+from .runtime.manifest import DTYPE_BYTES
 from .tools import find_tool, with_python_names
 
 #: Processes that are kept; the one not used for longest ends when there are more.
 MAX_SERVERS = 8
 #: Memory, where the system has such a folder.
 SHARED_MEMORY = "/dev/shm"
+#: Of tensors in it, in bytes: a cache line.
+ALIGNMENT = 64
 
 _servers: OrderedDict[tuple[str, tuple[str, ...]], "Server"] = OrderedDict()
 _lock = threading.Lock()
@@ -32,6 +46,49 @@ _lock = threading.Lock()
 
 def first_error(diagnostics: str) -> str:
     return next((line for line in diagnostics.splitlines() if "error:" in line), diagnostics)
+
+
+class SharedMemory:
+    """A file that this process and a Server's map."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        path.write_bytes(b"\0")
+        self.map(1)
+
+    def map(self, size: int):
+        """Maps the file, and makes it larger where it is smaller than `size` bytes."""
+        with open(self.path, "r+b") as file:
+            size = max(size, file.seek(0, os.SEEK_END))
+            file.truncate(size)
+            self.mapped = mmap.mmap(file.fileno(), size)
+
+    def reserve(self, size: int):
+        if size > len(self.mapped):
+            self.map(size)
+
+    def place(self, tensors: Sequence[ArrayView]) -> dict[str, object]:
+        """Copies the tensors into the memory; the request that says where they are."""
+        places, end = [], 0
+        for tensor in tensors:
+            places.append({"dtype": tensor.dtype, "shape": list(tensor.shape), "offset": end})
+            end += byte_size(places[-1])
+            end += -end % ALIGNMENT
+        self.reserve(end)  # once for all
+        for tensor, place in zip(tensors, places):
+            copy_array(self.view(place), tensor)
+        return {"memory": str(self.path), "arguments": places, "results_at": end}
+
+    def view(self, place: dict) -> ArrayView:
+        """The tensor there, without a copy."""
+        shape, size = tuple(place["shape"]), byte_size(place)
+        self.reserve(place["offset"] + size)
+        memory = (ctypes.c_char * size).from_buffer(self.mapped, place["offset"])
+        return ArrayView(place["dtype"], shape, row_major_strides(shape), ctypes.addressof(memory), "cpu", 0, memory)
+
+
+def byte_size(place: dict) -> int:
+    return math.prod(place["shape"]) * DTYPE_BYTES[place["dtype"]]
 
 
 class Server:
@@ -44,24 +101,34 @@ class Server:
     def start(self):
         where = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
         self.folder = Path(tempfile.mkdtemp(prefix="attn-", dir=where))
-        module = self.folder / "module.mlir"
+        self.memory = SharedMemory(self.folder / "memory")
+        module, object_file = self.folder / "module.mlir", self.folder / "module.o"
         module.write_text(self.text)
+        program = find_tool("attn-run")
+        cache, key = Cache(), digest_of([compiler_digest(program), self.text, *self.options])
+        cached = cache.get(key)
+        if cached:
+            object_file.write_bytes(base64.b64decode(cached["object"]))
         self.process = subprocess.Popen(
-            [find_tool("attn-run"), str(module), "--serve", *self.options],
+            [program, str(module), "--serve", f"--object={object_file}", *self.options],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         weakref.finalize(self, stop, self.process, self.folder, os.getpid())
-        answer, self.diagnostics = self.read_answer()
-        self.diagnostics = with_python_names(self.diagnostics.replace(str(module), "<text>"))
+        answer, diagnostics = self.read_answer()
+        self.diagnostics = with_python_names(diagnostics.replace(str(module), "<text>"))
         if answer != "ready":
             raise CompileError(first_error(self.diagnostics) or "attn-run ended without a message", self.diagnostics)
+        if cached and not diagnostics:
+            self.diagnostics = cached["diagnostics"]
+        else:
+            content = base64.b64encode(object_file.read_bytes()).decode()
+            cache.put(key, {"object": content, "diagnostics": self.diagnostics})
 
     def prepare(self) -> str:
         """Compiles, unless that is done; returns the compiler's diagnostics."""
-        with self.lock:
-            if self.process is None:
-                self.start()
-            return self.diagnostics
+        if self.process is None:
+            self.start()
+        return self.diagnostics
 
     def read_answer(self) -> tuple[str, str]:
         """(ready, ok, failed or nothing where the process ended; what it printed before that)."""
@@ -73,25 +140,20 @@ class Server:
             printed.append(line)
         return "", "".join(printed).strip()
 
-    def call(self, inputs: Sequence[HostArray], results: int) -> list[HostArray]:
+    def call(self, inputs: Sequence[ArrayView]) -> list[ArrayView]:
+        """The results, in the shared memory: valid until the next call. The caller holds `lock`."""
         self.prepare()
-        with self.lock:
-            assert self.process and self.process.stdin
-            files = [self.folder / f"in{i}.npy" for i in range(len(inputs))]
-            outputs = [self.folder / f"out{i}.npy" for i in range(results)]
-            for file, tensor in zip(files, inputs):
-                write_npy(file, tensor)
-            try:
-                self.process.stdin.write("\t".join(map(str, [*files, *outputs])) + "\n")
-                self.process.stdin.flush()
-            except OSError:
-                pass  # it has ended; what it printed says why
-            answer, printed = self.read_answer()
-            if answer != "ok":
-                printed = printed.replace(f"--input {self.folder}/", "").removeprefix("error: ")
-                printed = re.sub(r"\bin(\d+)\.npy\b|--input of argument (\d+)", r"argument \1\2", printed)
-                raise BindingError(printed or f"the kernel's process ended with status {self.process.wait()}")
-            return [read_npy(file) for file in outputs]
+        assert self.process and self.process.stdin
+        try:
+            self.process.stdin.write(json.dumps(self.memory.place(inputs)) + "\n")
+            self.process.stdin.flush()
+        except OSError:
+            pass  # it has ended; what it printed says why
+        answer, printed = self.read_answer()
+        if answer != "ok":
+            printed = re.sub(r"--input of (argument \d+)", r"\1", printed.removeprefix("attn-run: ").removeprefix("error: "))
+            raise BindingError(printed or f"the kernel's process ended with status {self.process.wait()}")
+        return [self.memory.view(place) for place in json.loads(printed.splitlines()[-1])["results"]]
 
     @property
     def has_ended(self) -> bool:
@@ -134,11 +196,25 @@ def server_of(text: str, options: tuple[str, ...]) -> Server:
         return server
 
 
+def with_threads(options: tuple[str, ...]) -> tuple[str, ...]:
+    """Adds as many threads as torch uses, where it is imported, or as OMP_NUM_THREADS asks for; else it is all cores."""
+    torch = sys.modules.get("torch")
+    given = str(torch.get_num_threads()) if torch else os.environ.get("OMP_NUM_THREADS", "")
+    if not (given.isascii() and given.isdigit() and int(given) > 0) or any("-threads" in option for option in options):
+        return options
+    return (*options, f"--threads={given}")
+
+
 def prepare(text: str, options: tuple[str, ...] = ()) -> str:
     """Compiles the module's function; returns the diagnostics, raises CompileError."""
-    return server_of(text, options).prepare()
+    server = server_of(text, with_threads(options))
+    with server.lock:
+        return server.prepare()
 
 
-def run(text: str, inputs: Sequence[HostArray], results: int, options: tuple[str, ...] = ()) -> list[HostArray]:
-    """Calls the module's function, which is compiled if no process has it."""
-    return server_of(text, options).call(inputs, results)
+@contextlib.contextmanager
+def results_of(text: str, inputs: Sequence[ArrayView], options: tuple[str, ...] = ()) -> Iterator[list[ArrayView]]:
+    """Calls the module's function, which is compiled if no process has it. The results are valid within the context."""
+    server = server_of(text, with_threads(options))
+    with server.lock:
+        yield server.call(inputs)

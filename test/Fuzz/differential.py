@@ -1,11 +1,12 @@
 """Random attention on the CPU and, in the simulator, on sm_80 and sm_90a: each result against float64.
 
-    differential.py [--cases 40] [--seed 1] [--case I] [--devices cpu,sim:sm_80,sim:sm_90a]
+    differential.py [--cases 40] [--seed 1] [--case I] [--devices cpu,sim:sm_80,sim:sm_90a] [--gradients]
 
 Drawn are sizes (static and dynamic), element types, heads, head dims, layouts, biases, regions of a mask_mod and a
 score_mod over positions, data and constants from the ends of their ranges, and the schedule's kind; attn-run --verify
 judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
-always the same. A failing case is kept beside the message, which has the command.
+always the same. With --gradients each problem's backward is run, its forward before it, and all gradients of tensors in
+its types are judged. A failing case is kept beside the message, which has the command.
 """
 
 import argparse
@@ -127,10 +128,12 @@ def write_data(rng, folder, sizes, shape, kind):
     return path
 
 
-def write_case(rng, folder):
+def write_case(rng, folder, gradients=False):
     """The module's path, and arguments of attn-run."""
     sizes = draw_sizes(rng)
-    dtype = rng.choice(["f16", "bf16", "f32"])
+    if gradients:  # of one key they are zero, and errors have no measure
+        sizes["N"] = max(sizes["N"], 2)
+    dtype = rng.choice(["f16", "bf16"] if gradients else ["f16", "bf16", "f32"])
     is_static = rng.random() < 0.3
     size = lambda dim: str(sizes[dim]) if is_static else "?"  # noqa: E731
     types = {name: f"tensor<{size('B')}x{size(heads)}x{size(rows)}x{sizes[columns]}x{dtype}>" for name, heads, rows, columns in (
@@ -160,6 +163,8 @@ def write_case(rng, folder):
         text = text.replace(f"SIZE_{dim}x", f"{size(dim)}x")
     path = Path(folder, "case.mlir")
     path.write_text(text)
+    if gradients:
+        subprocess.run(["attn-opt", "--attn-grad=recompute=true", path, "-o", path], check=True, capture_output=True, text=True)
     command = [f"--random={rng.randrange(100)}"]
     if not is_static:
         command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", "N"))]
@@ -179,13 +184,14 @@ def run_command(command):
     return result if again.returncode else again
 
 
-def run_case(seed, case, devices):
+def run_case(seed, case, devices, gradients=False):
     """What is wrong, as lines; the numbers of runs and of refusals."""
     faults, refused = [], 0
     with tempfile.TemporaryDirectory() as folder:
-        path, arguments = write_case(random.Random(f"{seed}/{case}"), folder)
+        path, arguments = write_case(random.Random(f"{seed}/{case}"), folder, gradients)
         for device in devices:
-            command = ["attn-run", str(path), f"--device={device}", "--verify", *arguments] + (["--allow-tf32"] if device != "cpu" else [])
+            command = ["attn-run", str(path), f"--device={device}", "--verify", *arguments]
+            command += ["--function=attention_grad"] * gradients + ["--allow-tf32"] * (device != "cpu")
             try:
                 result = run_command(command)
             except subprocess.TimeoutExpired:
@@ -195,7 +201,8 @@ def run_case(seed, case, devices):
                 continue
             if result.returncode == 1 and "error: " in result.stderr and "verify: " not in result.stdout:
                 refused += 1
-                print(f"case {case} on {device}: {result.stderr.splitlines()[0][-300:]}", flush=True)
+                error = next(line for line in result.stderr.splitlines() if "error: " in line)
+                print(f"case {case} on {device}: {error[-300:]}", flush=True)
                 continue
             faults.append(f"case {case} on {device}, code {result.returncode}: {' '.join(command)}\n{result.stdout}{result.stderr[:2000]}")
         if faults:
@@ -212,12 +219,13 @@ def main():
     parser.add_argument("--cases", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--case", type=int, help="run only this case")
+    parser.add_argument("--gradients", action="store_true", help="run the backward of each problem")
     parser.add_argument("--devices", default="cpu,sim:sm_80,sim:sm_90a")
     options = parser.parse_args()
     cases = [options.case] if options.case is not None else range(options.cases)
     ran = refused = failed = 0
     with ThreadPoolExecutor(2) as pool:
-        for faults, runs, refusals in pool.map(lambda case: run_case(options.seed, case, options.devices.split(",")), cases):
+        for faults, runs, refusals in pool.map(lambda case: run_case(options.seed, case, options.devices.split(","), options.gradients), cases):
             ran, refused, failed = ran + runs, refused + refusals, failed + len(faults)
             for fault in faults:
                 print(fault, flush=True)

@@ -35,9 +35,7 @@ using runtime::HostTensor;
 // Files
 //===----------------------------------------------------------------------===//
 
-/// The element type of each argument; prints an error for types no host tensor
-/// has.
-static std::optional<std::vector<DType>> getDTypes(func::FuncOp function) {
+std::optional<std::vector<DType>> attn::run::getDTypes(func::FuncOp function) {
   std::vector<DType> dtypes;
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -269,7 +267,10 @@ attn::run::makeInputs(func::FuncOp function, const Options &options) {
   auto kinds = parseFills(function, options);
   if (!files || !kinds)
     return std::nullopt;
-  std::optional<Shapes> shapes = resolveShapes(function, options, *files);
+  std::vector<std::optional<std::vector<int64_t>>> given;
+  for (const std::optional<HostTensor> &file : *files)
+    given.push_back(file ? std::optional(file->shape) : std::nullopt);
+  std::optional<Shapes> shapes = resolveShapes(function, options, given);
   if (!shapes)
     return std::nullopt;
   std::vector<HostTensor> inputs;

@@ -17,6 +17,11 @@
 
 namespace attn::run {
 
+/// The element type of each argument; prints an error for types no host tensor
+/// has.
+std::optional<std::vector<runtime::DType>>
+getDTypes(mlir::func::FuncOp function);
+
 /// The arguments of a call: from files where --input names one, else generated
 /// from --random, --shape and --fill. Prints what is wrong and returns nothing.
 std::optional<std::vector<runtime::HostTensor>>

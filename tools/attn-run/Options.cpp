@@ -119,8 +119,17 @@ struct CommandLine {
   cl::opt<bool> serve{
       "serve", cl::cat(dataCategory),
       cl::desc("Compile once, then call the function for each line of\n"
-               "standard input: the .npy files of its arguments, then\n"
-               "of its results, separated by tabs; answers ok or failed")};
+               "standard input:\n"
+               "{\"memory\": file, \"results_at\": byte, \"arguments\":\n"
+               "[{\"dtype\": \"f32\", \"shape\": [2, 3], \"offset\": byte}]}\n"
+               "names a file that both processes map, such as one in\n"
+               "/dev/shm; {\"results\": [...]} and ok answer, or a\n"
+               "message and failed")};
+  cl::opt<std::string> object{
+      "object", cl::value_desc("file"), cl::cat(dataCategory),
+      cl::desc("With --serve: take the compiled function from this\n"
+               "file if it is of the same module, options, version and\n"
+               "processor; else compile, and write it")};
 
   cl::OptionCategory proofCategory{"Proof and measurement"};
   cl::opt<bool> verify{
@@ -312,6 +321,8 @@ static bool check(const CommandLine &line) {
                      line.inputs.size() || line.outputs.size()))
     return reportError("--serve: expected a file, and its data on standard "
                        "input: no --input, --output, --verify or --benchmark");
+  if (!line.object.empty() && !line.serve)
+    return reportError("--object: expected --serve, got none");
   if (line.threads < 0)
     return reportError("expected --threads to be 0 or more, got " +
                        std::to_string(line.threads));
@@ -356,6 +367,7 @@ Options attn::run::parseOptions(int argc, char **argv) {
   options.fills = line.fills;
   options.outputs = line.outputs;
   options.serve = line.serve;
+  options.object = line.object;
   options.verify = line.verify;
   options.benchmark = line.benchmark;
   options.repeat = line.repeat;

@@ -49,6 +49,8 @@ struct Options {
   std::vector<std::string> outputs;
 
   bool serve = false;
+  /// Where the compiled function is kept; may be empty.
+  std::string object;
   bool verify = false;
   /// Inputs for each set of sizes, of consecutive seeds.
   int64_t trials = 1;

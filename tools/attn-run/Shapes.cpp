@@ -31,7 +31,7 @@ public:
 
   std::optional<Shapes>
   run(const Options &options,
-      const std::vector<std::optional<runtime::HostTensor>> &inputs);
+      const std::vector<std::optional<std::vector<int64_t>>> &given);
 
 private:
   /// A set of dimensions of one size.
@@ -315,7 +315,7 @@ bool ShapeResolver::checkHeads() {
 
 std::optional<Shapes> ShapeResolver::run(
     const Options &options,
-    const std::vector<std::optional<runtime::HostTensor>> &inputs) {
+    const std::vector<std::optional<std::vector<int64_t>>> &given) {
   createVariables();
   // The first attention gives the plain names; those after it M1, N2, ...
   size_t number = 0;
@@ -333,9 +333,9 @@ std::optional<Shapes> ShapeResolver::run(
   });
   if (!assignTypes())
     return std::nullopt;
-  for (auto [i, input] : llvm::enumerate(inputs))
-    if (input && !assignShape(i, input->shape,
-                              "--input of argument " + std::to_string(i)))
+  for (auto [i, input] : llvm::enumerate(given))
+    if (input &&
+        !assignShape(i, *input, "--input of argument " + std::to_string(i)))
       return std::nullopt;
   for (const std::string &shape : options.set.shapes)
     if (!assignOption(shape))
@@ -354,6 +354,6 @@ std::optional<Shapes> ShapeResolver::run(
 
 std::optional<Shapes> attn::run::resolveShapes(
     func::FuncOp function, const Options &options,
-    const std::vector<std::optional<runtime::HostTensor>> &inputs) {
-  return ShapeResolver(function).run(options, inputs);
+    const std::vector<std::optional<std::vector<int64_t>>> &given) {
+  return ShapeResolver(function).run(options, given);
 }

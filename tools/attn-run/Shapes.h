@@ -9,11 +9,10 @@
 
 #include "Options.h"
 
-#include "attn/Runtime/HostTensor.h"
-
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <optional>
+#include <vector>
 
 namespace attn::run {
 
@@ -21,13 +20,13 @@ namespace attn::run {
 using Shapes = std::vector<std::vector<int64_t>>;
 
 /// Finds the size of every dimension of every argument: static ones from the
-/// types, the others from the files in `inputs` (nothing where there is no
-/// file) and from --shape. Dimensions that an attn.attention on the arguments
-/// ties together are one and go by its names B, Hq, Hkv, M, N. Prints what is
-/// missing or contradictory and returns nothing.
+/// types, the others from those that arguments are given with (nothing where
+/// there is no file) and from --shape. Dimensions that an attn.attention on the
+/// arguments ties together are one and go by its names B, Hq, Hkv, M, N. Prints
+/// what is missing or contradictory and returns nothing.
 std::optional<Shapes>
 resolveShapes(mlir::func::FuncOp function, const Options &options,
-              const std::vector<std::optional<runtime::HostTensor>> &inputs);
+              const std::vector<std::optional<std::vector<int64_t>>> &given);
 
 } // namespace attn::run
 

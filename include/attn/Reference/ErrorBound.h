@@ -22,6 +22,10 @@
 //   maxAbs  <= 2 * max(maxAbs of the yardstick,  u * max |r|)
 //   relNorm <= 2 * max(relNorm of the yardstick, u)
 //
+// A result that is 0 everywhere, as the gradients of queries are where each row
+// sees one key, is what cancels: f32 sums of the size of the other gradients.
+// It may be off by 2^-17 of the largest of those.
+//
 // NaN must meet NaN and infinity the same infinity; each disagreement counts as
 // an infinite error. An oracle value beyond the range of the result's type is
 // expected as what it rounds to. A yardstick with an infinite error leaves only
@@ -58,8 +62,13 @@ struct ErrorBound {
   }
 };
 
-/// The rule's bound for results of the yardstick's element type.
-ErrorBound getErrorBound(const Tensor &yardstick, const Tensor &oracle);
+/// The largest finite magnitude.
+double getLargest(const Tensor &tensor);
+
+/// The rule's bound for results of the yardstick's element type; `others` is
+/// the largest magnitude among results that are sums of the same products.
+ErrorBound getErrorBound(const Tensor &yardstick, const Tensor &oracle,
+                         double others = 0);
 
 } // namespace reference
 } // namespace attn

@@ -34,6 +34,17 @@ struct HostTensor {
   int64_t numElements() const;
 };
 
+/// A dense, row-major tensor in memory that is somebody else's.
+struct TensorView {
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+  const char *data = nullptr;
+};
+
+/// Of a dense tensor. Throws std::length_error where no memory has as many
+/// bytes.
+size_t getByteSize(DType dtype, const std::vector<int64_t> &shape);
+
 /// Strides, in elements, of a row-major tensor of that shape.
 std::vector<int64_t> getRowMajorStrides(const std::vector<int64_t> &shape);
 

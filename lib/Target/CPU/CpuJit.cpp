@@ -12,25 +12,22 @@
 
 #include "attn/Target/CPU/CpuJit.h"
 
+#include "HostObject.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
-
-#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/TargetSelect.h"
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 
 using namespace mlir;
 using namespace attn;
 using runtime::DType;
 using runtime::HostTensor;
+using runtime::TensorView;
 
 using Word = int64_t;
 static_assert(sizeof(void *) == sizeof(Word), "expected a 64-bit host");
@@ -122,6 +119,18 @@ struct UnrankedMemRef {
 };
 } // namespace
 
+/// The number of innermost dimensions that lie together in both.
+static int64_t countDense(const Word *sizes, const Word *fromStrides,
+                          const Word *toStrides, int64_t rank) {
+  int64_t stride = 1, dense = 0;
+  for (int64_t d = rank; d-- > 0; ++dense) {
+    if (sizes[d] != 1 && (fromStrides[d] != stride || toStrides[d] != stride))
+      break;
+    stride *= sizes[d];
+  }
+  return dense;
+}
+
 static void copyMemRef(int64_t elementBytes, const UnrankedMemRef *source,
                        const UnrankedMemRef *target) {
   int64_t rank = source->rank;
@@ -134,14 +143,18 @@ static void copyMemRef(int64_t elementBytes, const UnrankedMemRef *source,
   const Word *toStrides = target->descriptor + 3 + rank;
   const char *from = data(source);
   char *to = data(target);
-  forEachIndex(ArrayRef(sizes, rank), [&](ArrayRef<int64_t> index) {
+  int64_t outer = rank - countDense(sizes, fromStrides, toStrides, rank);
+  int64_t bytes = elementBytes;
+  for (int64_t d = outer; d < rank; ++d)
+    bytes *= sizes[d];
+  forEachIndex(ArrayRef(sizes, outer), [&](ArrayRef<int64_t> index) {
     int64_t fromOffset = 0, toOffset = 0;
-    for (int64_t d = 0; d < rank; ++d) {
+    for (int64_t d = 0; d < outer; ++d) {
       fromOffset += index[d] * fromStrides[d];
       toOffset += index[d] * toStrides[d];
     }
     std::memcpy(to + toOffset * elementBytes, from + fromOffset * elementBytes,
-                static_cast<size_t>(elementBytes));
+                static_cast<size_t>(bytes));
   });
 }
 
@@ -162,66 +175,13 @@ getHostSymbols(llvm::orc::MangleAndInterner intern) {
 // Compilation
 //===----------------------------------------------------------------------===//
 
-/// Splits the coroutines that tasks are and, with `simplify`, removes what the
-/// lowering computes twice or in each turn of a loop. The rest of -O1 takes
-/// four times as long and makes vector code no faster.
-static llvm::Error optimize(llvm::Module &module, llvm::TargetMachine &machine,
-                            bool simplify) {
-  llvm::PassBuilder passes(&machine);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  passes.registerModuleAnalyses(modules);
-  passes.registerCGSCCAnalyses(components);
-  passes.registerFunctionAnalyses(functions);
-  passes.registerLoopAnalyses(loops);
-  passes.crossRegisterProxies(loops, functions, components, modules);
-  llvm::ModulePassManager pipeline =
-      passes.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
-  if (simplify)
-    if (llvm::Error error = passes.parsePassPipeline(
-            pipeline, "function(early-cse,simplifycfg,loop-mssa(licm))"))
-      return error;
-  pipeline.run(module, modules);
-  return llvm::Error::success();
-}
-
-static llvm::Expected<std::unique_ptr<ExecutionEngine>>
-createEngine(ModuleOp module, bool simplify) {
-  static std::once_flag initialized;
-  std::call_once(initialized, [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-  });
-  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
-  if (!builder)
-    return builder.takeError();
-  llvm::CodeGenOptLevel level =
-      simplify ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::None;
-  builder->setCodeGenOptLevel(level);
-  auto machine = builder->createTargetMachine();
-  if (!machine)
-    return machine.takeError();
-  llvm::TargetMachine &host = **machine;
-  auto transform = [&](llvm::Module *code) {
-    return optimize(*code, host, simplify);
-  };
-  ExecutionEngineOptions options;
-  options.transformer = transform;
-  options.jitCodeGenOptLevel = level;
-  options.enableGDBNotificationListener = false;
-  options.enablePerfNotificationListener = false;
-  return ExecutionEngine::create(module, options, std::move(*machine));
-}
-
 CpuJit::CpuJit() = default;
 /// A worker of MLIR's async runtime may still be in the last instructions of a
 /// task whose end has been signalled, and the runtime cannot be asked to wait
 /// and go on. So code stays for as long as the process does.
 CpuJit::~CpuJit() {
-  static auto *retired = new std::vector<std::unique_ptr<ExecutionEngine>>;
-  retired->push_back(std::move(engine));
+  static auto *retired = new std::vector<std::unique_ptr<llvm::orc::LLJIT>>;
+  retired->push_back(std::move(code));
 }
 
 FailureOr<std::vector<CpuJit::TensorType>>
@@ -243,29 +203,62 @@ CpuJit::getTensorTypes(ModuleOp module, StringRef function, TypeRange types) {
 }
 
 FailureOr<std::unique_ptr<CpuJit>>
-CpuJit::compile(ModuleOp module, StringRef function, FunctionType signature,
-                bool simplify, const HostFunctions &externals) {
+CpuJit::create(ModuleOp module, StringRef function, FunctionType signature) {
   std::unique_ptr<CpuJit> jit(new CpuJit());
   for (Type type : signature.getInputs())
     jit->isScalar.push_back(!isa<ShapedType>(type));
   auto results = getTensorTypes(module, function, signature.getResults());
-  if (failed(results) || failed(jit->defineExternals(module, externals)))
+  if (failed(results))
     return failure();
   jit->results = std::move(*results);
+  return jit;
+}
+
+LogicalResult CpuJit::loadCode(ModuleOp module) {
+  auto report = [&](llvm::Error error) {
+    return emitError(module.getLoc()) << "cannot load code for the host: "
+                                      << llvm::toString(std::move(error));
+  };
+  auto loaded = loadObject(object, getHostSymbols);
+  if (!loaded)
+    return report(loaded.takeError());
+  auto address = (*loaded)->lookup(kPackedEntry);
+  if (!address)
+    return report(address.takeError());
+  code = std::move(*loaded);
+  entry = address->toPtr<void (*)(void **)>();
+  return success();
+}
+
+FailureOr<std::unique_ptr<CpuJit>>
+CpuJit::compile(ModuleOp module, StringRef function, FunctionType signature,
+                bool simplify, const HostFunctions &externals) {
+  auto jit = create(module, function, signature);
+  if (failed(jit) || failed((*jit)->defineExternals(module, externals)))
+    return failure();
   DialectRegistry registry;
   registerAllToLLVMIRTranslations(registry);
   module.getContext()->appendDialectRegistry(registry);
-  auto engine = createEngine(module, simplify);
-  if (!engine)
+  auto object = compileToObject(module, function, simplify);
+  if (!object)
     return emitError(module.getLoc()) << "cannot compile for the host: "
-                                      << llvm::toString(engine.takeError());
-  (*engine)->registerSymbols(getHostSymbols);
-  auto entry = (*engine)->lookupPacked(("_mlir_ciface_" + function).str());
-  if (!entry)
-    return emitError(module.getLoc()) << "cannot compile @" << function << ": "
-                                      << llvm::toString(entry.takeError());
-  jit->engine = std::move(*engine);
-  jit->entry = *entry;
+                                      << llvm::toString(object.takeError());
+  (*jit)->object = std::move(*object);
+  if (failed((*jit)->loadCode(module)))
+    return failure();
+  return jit;
+}
+
+FailureOr<std::unique_ptr<CpuJit>> CpuJit::load(ModuleOp module,
+                                                StringRef function,
+                                                FunctionType signature,
+                                                std::string object) {
+  auto jit = create(module, function, signature);
+  if (failed(jit))
+    return failure();
+  (*jit)->object = std::move(object);
+  if (failed((*jit)->loadCode(module)))
+    return failure();
   return jit;
 }
 
@@ -273,34 +266,45 @@ CpuJit::compile(ModuleOp module, StringRef function, FunctionType signature,
 // Descriptors
 //===----------------------------------------------------------------------===//
 
-static std::vector<Word> makeDescriptor(const HostTensor &tensor) {
-  Word data = reinterpret_cast<Word>(tensor.data.data());
+static std::vector<Word> makeDescriptor(const TensorView &tensor) {
+  Word data = reinterpret_cast<Word>(tensor.data);
   std::vector<Word> words = {data, data, 0};
   llvm::append_range(words, tensor.shape);
   llvm::append_range(words, runtime::getRowMajorStrides(tensor.shape));
   return words;
 }
 
-/// Copies the memref that `words` describe into a row-major tensor.
-static HostTensor copyResult(const Word *words, DType dtype, int64_t rank) {
-  const Word *sizes = words + 3, *strides = sizes + rank;
-  HostTensor tensor(dtype, std::vector<int64_t>(sizes, sizes + rank));
+static std::vector<int64_t> getSizes(const Word *words, int64_t rank) {
+  return std::vector<int64_t>(words + 3, words + 3 + rank);
+}
+
+/// Copies the memref that `words` describe into the memory of a row-major
+/// tensor.
+static void copyMemRefTo(char *target, const Word *words, DType dtype,
+                         int64_t rank) {
+  std::vector<int64_t> shape = getSizes(words, rank);
+  const Word *strides = words + 3 + rank;
   size_t size = byteSize(dtype);
   const char *source = reinterpret_cast<const char *>(words[1]) +
                        words[2] * static_cast<Word>(size);
-  if (runtime::getRowMajorStrides(tensor.shape) ==
+  if (runtime::getRowMajorStrides(shape) ==
       std::vector<int64_t>(strides, strides + rank)) {
-    std::memcpy(tensor.data.data(), source, tensor.data.size());
-    return tensor;
+    std::memcpy(target, source, runtime::getByteSize(dtype, shape));
+    return;
   }
-  char *target = tensor.data.data();
-  forEachIndex(tensor.shape, [&](ArrayRef<int64_t> index) {
+  forEachIndex(shape, [&](ArrayRef<int64_t> index) {
     Word offset = 0;
     for (int64_t d = 0; d < rank; ++d)
       offset += index[d] * strides[d];
     std::memcpy(target, source + offset * static_cast<Word>(size), size);
     target += size;
   });
+}
+
+/// The memref that `words` describe as a row-major tensor.
+static HostTensor copyResult(const Word *words, DType dtype, int64_t rank) {
+  HostTensor tensor(dtype, getSizes(words, rank));
+  copyMemRefTo(tensor.data.data(), words, dtype, rank);
   return tensor;
 }
 
@@ -401,8 +405,8 @@ LogicalResult CpuJit::defineExternals(ModuleOp module,
 // Calls into compiled code
 //===----------------------------------------------------------------------===//
 
-std::vector<HostTensor> CpuJit::run(ArrayRef<HostTensor> arguments,
-                                    double *seconds) {
+void CpuJit::run(ArrayRef<TensorView> arguments, Allocator allocate,
+                 double *seconds) {
   assert(arguments.size() == isScalar.size() && "wrong number of arguments");
   size_t resultWords = 0;
   for (const TensorType &result : results)
@@ -420,7 +424,7 @@ std::vector<HostTensor> CpuJit::run(ArrayRef<HostTensor> arguments,
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     descriptors.push_back(makeDescriptor(argument));
     addresses[i] = descriptors.back().data();
-    packed.push_back(isScalar[i] ? const_cast<char *>(argument.data.data())
+    packed.push_back(isScalar[i] ? const_cast<char *>(argument.data)
                                  : static_cast<void *>(&addresses[i]));
   }
   auto start = std::chrono::steady_clock::now();
@@ -430,11 +434,11 @@ std::vector<HostTensor> CpuJit::run(ArrayRef<HostTensor> arguments,
   if (seconds)
     *seconds = elapsed.count();
 
-  std::vector<HostTensor> tensors;
   const Word *words = returned.data();
   SmallVector<void *> allocations;
   for (const TensorType &result : results) {
-    tensors.push_back(copyResult(words, result.dtype, result.rank));
+    char *target = allocate(result.dtype, getSizes(words, result.rank));
+    copyMemRefTo(target, words, result.dtype, result.rank);
     void *allocation = reinterpret_cast<void *>(words[0]);
     if (!llvm::is_contained(allocations, allocation))
       allocations.push_back(allocation);
@@ -442,5 +446,20 @@ std::vector<HostTensor> CpuJit::run(ArrayRef<HostTensor> arguments,
   }
   for (void *allocation : allocations)
     std::free(allocation);
+}
+
+std::vector<HostTensor> CpuJit::run(ArrayRef<HostTensor> arguments,
+                                    double *seconds) {
+  std::vector<TensorView> views;
+  for (const HostTensor &argument : arguments)
+    views.push_back({argument.dtype, argument.shape, argument.data.data()});
+  std::vector<HostTensor> tensors;
+  tensors.reserve(results.size());
+  run(
+      views,
+      [&](DType dtype, const std::vector<int64_t> &shape) {
+        return tensors.emplace_back(dtype, shape).data.data();
+      },
+      seconds);
   return tensors;
 }

@@ -1,43 +1,47 @@
 #!/usr/bin/env python3
-"""Attention on the CPU, beside what else this machine can do.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Attention on the CPU, from the command line and from Python, beside what else this machine can do.
 
-Prints, for each problem and in one run, the time of attn-run, that of unfused
-attention in NumPy (which has the scores in memory), and this machine's f32
-matrix product, M = N = K = 2048, with the same number of threads:
+Prints, for each problem and in one run, the times of attn-run --benchmark, of attn_mlir.attention, of torch's
+scaled_dot_product_attention (where torch is installed) and of unfused attention in NumPy, which has the scores in memory; and
+this machine's f32 matrix product, M = N = K = 2048. All take the same number of threads:
 
     PYTHONPATH=python python3 -m attn_mlir.bench.cpu --threads 2
 
-Times are the best of several calls, rates in 1e9 flop/s; the flops are those of
-the two products, 2 M N (D + Dv) for each head, halved for causal masks.
+Times are the best of calls in a row (OpenMP's threads spin for milliseconds after a call of torch, at the cost of whoever is
+next), rates in 1e9 flop/s; the flops are those of the two products, 2 M N (D + Dv) for each head, halved for causal masks.
 """
 
+from __future__ import annotations
+
 import argparse
+import importlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from typing import Any, Callable
 
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+DTYPES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--attn-run", default=shutil.which("attn-run"),
-                        help="the program; default: from PATH, then build/bin")
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--repeat", type=int, default=10, help="calls of each")
     parser.add_argument("--rows", type=int, default=2048, help="M and N")
     parser.add_argument("--heads", type=int, default=4)
     parser.add_argument("--head-dims", type=int, nargs="+", default=[64, 128])
-    parser.add_argument("--type", default="f32", choices=["f32", "f16", "bf16"])
+    parser.add_argument("--type", default="f32", choices=DTYPES, help="bf16 from Python needs torch")
     return parser.parse_args()
 
 
-def best_time(function, repeat):
-    """The least wall-clock time, in seconds, of `repeat` calls."""
+def best_time(function: Callable[[], Any], repeat: int) -> float:
+    """The least wall-clock time, in seconds, of `repeat` calls after one that compiles and touches memory."""
+    function()
     best = float("inf")
     for _ in range(repeat):
         start = time.perf_counter()
@@ -46,7 +50,7 @@ def best_time(function, repeat):
     return best
 
 
-def module_text(heads, rows, head_dim, dtype, causal):
+def module_text(heads: int, rows: int, head_dim: int, dtype: str, causal: bool) -> str:
     tensor = f"tensor<1x{heads}x{rows}x{head_dim}x{dtype}>"
     mask = " mask_mod causal(top_left)" if causal else ""
     return f"""
@@ -58,24 +62,25 @@ func.func @attention(%q: {tensor}, %k: {tensor}, %v: {tensor}) -> {tensor} {{
 """
 
 
-def time_attn_run(arguments, text):
+def time_attn_run(options: argparse.Namespace, text: str) -> float:
     """The least time that attn-run --benchmark prints, in seconds."""
+    from ..tools import find_tool
+
     with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
         file.write(text)
         file.flush()
-        command = [arguments.attn_run, file.name, "--device=cpu", "--random=1",
-                   "--benchmark", f"--repeat={arguments.repeat}",
-                   f"--threads={arguments.threads}"]
+        command = [find_tool("attn-run"), file.name, "--device=cpu", "--random=1", "--benchmark"]
+        command += [f"--repeat={options.repeat}", f"--threads={options.threads}"]
         result = subprocess.run(command, capture_output=True, text=True)
     match = re.search(r"([\d.]+) (ns|us|ms|s) min", result.stdout)
     if result.returncode != 0 or not match:
-        sys.exit(f"error: {' '.join(command)} failed:\n"
-                 f"{result.stdout}{result.stderr}")
+        sys.exit(f"error: {' '.join(command)} failed:\n{result.stdout}{result.stderr}")
     return float(match.group(1)) * UNITS[match.group(2)]
 
 
-def unfused(np, q, k, v, mask):
-    scores = q @ k.transpose(0, 2, 1) * np.float32(q.shape[-1] ** -0.5)
+def unfused(np: Any, operands: list[Any], mask: Any) -> Any:
+    q, k, v = operands
+    scores = q @ k.transpose(0, 1, 3, 2) * np.float32(q.shape[-1] ** -0.5)
     if mask is not None:
         scores += mask
     scores -= scores.max(axis=-1, keepdims=True)
@@ -84,45 +89,60 @@ def unfused(np, q, k, v, mask):
     return scores @ v
 
 
-def main():
-    arguments = parse_arguments()
+def import_torch(threads: int) -> Any:
+    """None where it is not installed."""
+    try:
+        torch = importlib.import_module("torch")
+    except ImportError:
+        return None
+    torch.set_num_threads(threads)
+    return torch
+
+
+def time_problem(options: argparse.Namespace, np: Any, torch: Any, head_dim: int, causal: bool) -> dict[str, float]:
+    """Seconds by column."""
+    import attn_mlir
+
+    rows, heads = options.rows, options.heads
+    random = np.random.default_rng(0)
+    plain = [random.standard_normal((1, heads, rows, head_dim), dtype=np.float32) for _ in range(3)]
+    mask = np.triu(np.full((rows, rows), -np.inf, np.float32), 1) if causal else None
+    times = {"attn-run": time_attn_run(options, module_text(heads, rows, head_dim, options.type, causal))}
+    if torch:
+        q, k, v = (torch.from_numpy(array).to(getattr(torch, DTYPES[options.type])) for array in plain)
+        sdpa = torch.nn.functional.scaled_dot_product_attention
+        times["torch"] = best_time(lambda: sdpa(q, k, v, is_causal=causal), options.repeat)
+        times["Python"] = best_time(lambda: attn_mlir.attention(q, k, v, causal=causal), options.repeat)
+    elif options.type != "bf16":
+        typed = [array.astype(DTYPES[options.type]) for array in plain]
+        times["Python"] = best_time(lambda: attn_mlir.attention(*typed, causal=causal), options.repeat)
+    times["NumPy"] = best_time(lambda: unfused(np, plain, mask), max(1, options.repeat // 4))
+    return times
+
+
+def main() -> None:
+    options = parse_arguments()
     # Before NumPy loads its BLAS.
-    os.environ["OPENBLAS_NUM_THREADS"] = str(arguments.threads)
-    os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
+    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = str(options.threads)
     try:
         import numpy as np
     except ImportError:
         sys.exit("error: expected NumPy to be installed")
-    arguments.attn_run = arguments.attn_run or "build/bin/attn-run"
-    if not os.access(arguments.attn_run, os.X_OK):
-        sys.exit(f"error: expected attn-run at {arguments.attn_run}; "
-                 "give --attn-run")
-
-    random = np.random.default_rng(0)
-    square = random.standard_normal((2048, 2048), dtype=np.float32)
-    gemm = 2 * 2048**3 / best_time(lambda: square @ square, arguments.repeat)
-    print(f"f32 matrix product 2048^3: {gemm / 1e9:.0f} Gflop/s, "
-          f"{arguments.threads} threads")
-    print(f"{'problem':<34}{'attn ms':>9}{'Gflop/s':>9}{'of GEMM':>9}"
-          f"{'NumPy ms':>10}{'speedup':>9}")
-    rows, heads = arguments.rows, arguments.heads
-    for head_dim in arguments.head_dims:
-        q, k, v = (random.standard_normal((heads, rows, head_dim),
-                                          dtype=np.float32) for _ in range(3))
+    torch = import_torch(options.threads)
+    square = np.random.default_rng(0).standard_normal((2048, 2048), dtype=np.float32)
+    gemm = 2 * 2048**3 / best_time(lambda: square @ square, options.repeat)
+    print(f"f32 matrix product 2048^3: {gemm / 1e9:.0f} Gflop/s, {options.threads} threads")
+    columns = ["attn-run", "Python", "torch", "NumPy"]
+    print(f"{'problem':<32}" + "".join(f"{c + ' ms':>12}" for c in columns) + f"{'Gflop/s':>9}{'of GEMM':>9}{'Python/torch':>14}")
+    for head_dim in options.head_dims:
         for causal in (False, True):
-            mask = None
-            if causal:
-                mask = np.triu(np.full((rows, rows), -np.inf, np.float32), 1)
-            ours = time_attn_run(arguments, module_text(
-                heads, rows, head_dim, arguments.type, causal))
-            numpy = best_time(lambda: unfused(np, q, k, v, mask),
-                              max(2, arguments.repeat // 3))
-            flops = heads * 4 * rows * rows * head_dim / (2 if causal else 1)
-            name = (f"H={heads} M=N={rows} D={head_dim} {arguments.type}"
-                    f"{' causal' if causal else ''}")
-            print(f"{name:<34}{ours * 1e3:>9.2f}{flops / ours / 1e9:>9.0f}"
-                  f"{flops / ours / gemm:>9.0%}{numpy * 1e3:>10.2f}"
-                  f"{numpy / ours:>8.1f}x")
+            times = time_problem(options, np, torch, head_dim, causal)
+            flops = options.heads * 4 * options.rows**2 * head_dim / (2 if causal else 1)
+            rate = flops / times["attn-run"]
+            name = f"H={options.heads} M=N={options.rows} D={head_dim} {options.type}{' causal' if causal else ''}"
+            cells = "".join(f"{times[c] * 1e3:>12.2f}" if c in times else f"{'-':>12}" for c in columns)
+            ratio = f"{times['Python'] / times['torch']:>14.2f}" if torch else f"{'-':>14}"
+            print(f"{name:<32}{cells}{rate / 1e9:>9.0f}{rate / gemm:>9.0%}{ratio}", flush=True)
 
 
 if __name__ == "__main__":

@@ -37,11 +37,12 @@ def run_case(case, device):
         return "refused", str(error)
     for inputs, outputs in case.data_sets:
         try:
-            tensors = [view_of(np.ascontiguousarray(array)).to_host() for array in inputs]
+            tensors = [view_of(np.ascontiguousarray(array)) for array in inputs]
             if on_gpu:
-                results = run_module(node.mlir, tensors, device, ["--allow-tf32"])
+                results = run_module(node.mlir, [tensor.to_host() for tensor in tensors], device, ["--allow-tf32"])
             else:
-                results = server.run(node.mlir, tensors, len(outputs))
+                with server.results_of(node.mlir, tensors) as places:
+                    results = [place.to_host() for place in places]
         except AttnError as error:
             return "failed", str(error)
         for result, expected in zip(results, outputs, strict=True):

@@ -1,5 +1,6 @@
 """First use from several processes and threads at once, and what becomes of the processes that keep CPU kernels."""
 
+import base64
 import os
 import signal
 import subprocess
@@ -11,7 +12,8 @@ from pathlib import Path
 from unittest import mock
 
 import attn_mlir
-from attn_mlir import server
+from attn_mlir import arrays, server
+from attn_mlir.arrays import StreamArray, view_of
 from attn_mlir.runtime.host_array import HostArray
 
 CHILD = """
@@ -32,6 +34,9 @@ def ramp(*shape):
 
 
 class Concurrent(unittest.TestCase):
+    def setUp(self):
+        server._servers.clear()
+
     def test_first_use_by_processes(self):
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "ATTN_CACHE_DIR": folder, "PYTHONHASHSEED": "0"}
@@ -44,8 +49,50 @@ class Concurrent(unittest.TestCase):
             self.assertEqual([child.returncode for child in children], [0] * 4)
             self.assertEqual(len(set(answers)), 1, answers)
             self.assertEqual(len(answers[0].split()), 3)
-            self.assertEqual(len(list(Path(folder).glob("??/*"))), 1)
+            entries = list(Path(folder).glob("??/*"))  # of the GPU's kernel and the CPU's
+            self.assertEqual(len(entries), 2)
             self.assertEqual(list(Path(folder).glob("tmp-*")), [])
+
+    def test_second_process_compiles_nothing(self):
+        """What the first has compiled, and said of it, comes from the cache; a damaged entry is compiled again."""
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, ATTN_CACHE_DIR=folder):
+            q = ramp(1, 2, 16, 64)
+            first = attn_mlir.attention(q, q, q, causal=True).values()
+            (entry,) = Path(folder).glob("??/*")
+            (one,) = server._servers.values()
+            content = (entry / "object").read_text()
+            self.assertEqual((one.folder / "module.o").read_bytes(), base64.b64decode(content))
+            for damage in (False, True):
+                server._servers.clear()
+                if damage:
+                    (entry / "object").write_text("QUJD")
+                written = (entry / "object").stat().st_mtime_ns
+                self.assertEqual(attn_mlir.attention(q, q, q, causal=True).values(), first)
+                self.assertEqual((entry / "object").stat().st_mtime_ns != written, damage)
+                self.assertEqual((entry / "object").read_text(), content)
+
+    def test_number_of_threads(self):
+        """As OMP_NUM_THREADS asks for, or torch; what is no number is all cores."""
+        for given, options in {"3": ("--threads=3",), "": (), "two": (), "0": ()}.items():
+            with mock.patch.dict(os.environ, OMP_NUM_THREADS=given):
+                self.assertEqual(server.with_threads(()), options)
+        self.assertEqual(server.with_threads(("--threads=1",)), ("--threads=1",))
+        with mock.patch.dict(sys.modules, torch=mock.Mock(get_num_threads=lambda: 5)):
+            self.assertEqual(server.with_threads(()), ("--threads=5",))
+
+    def test_arrays_between_others(self):
+        """Arguments and results whose elements do not lie together, with NumPy's help and without."""
+        q = ramp(1, 6, 2, 64)  # [B, M, H, D]
+        view = view_of(q)
+        turned = view._replace(shape=(1, 2, 6, 64), strides=tuple(view.strides[i] for i in (0, 2, 1, 3)))
+        expected = attn_mlir.attention(*[turned.to_host()] * 3).values()
+        for find in (arrays.find_numpy, lambda: None):
+            with mock.patch.object(arrays, "find_numpy", find):
+                out = HostArray.of("f16", (1, 6, 2, 64), [0] * 768)
+                target = turned._replace(address=view_of(out).address, owner=out)
+                call = [StreamArray(turned, 0)] * 3
+                attn_mlir.attention(*call, out=StreamArray(target, 0))
+                self.assertEqual(target.to_host().values(), expected)
 
     def test_threads(self):
         q, results = ramp(1, 2, 8, 32), []

@@ -61,6 +61,20 @@ TEST(ErrorBound, isTwiceTheYardstick) {
   EXPECT_FALSE(bound.holds({0.1, 0.201, 0}));
 }
 
+TEST(ErrorBound, ofZerosIsRelativeToOtherResults) {
+  Tensor zeros = makeVector({0, 0}, ElementType::BF16);
+  EXPECT_EQ(getErrorBound(zeros, zeros).maxAbs, 0);
+  ErrorBound bound = getErrorBound(zeros, zeros, 4);
+  EXPECT_EQ(bound.maxAbs, 4 / 131072.0);
+  EXPECT_TRUE(bound.holds(
+      measureError(makeVector({1e-5, 0}, ElementType::F32), zeros)));
+  EXPECT_FALSE(bound.holds(
+      measureError(makeVector({1e-4, 0}, ElementType::F32), zeros)));
+  // Only of zeros.
+  Tensor one = makeVector({0, 1}, ElementType::BF16);
+  EXPECT_EQ(getErrorBound(one, one, 1e9).maxAbs, 1 / 128.0);
+}
+
 TEST(ErrorBound, hasTheFloorOfTheOutputType) {
   Tensor oracle = makeVector({3, 4}, ElementType::F64);
   ErrorBound bound =

@@ -241,6 +241,12 @@ TEST(ResourceModel, registerLimits) {
             160);
   EXPECT_EQ(getRegisterLimit(*Schedule::parse("mma=wgmma warps=16"), hopper),
             120);
+  // What an SM does not have, setmaxnreg cannot leave to anyone.
+  hopper.registersPerSm = 32768;
+  EXPECT_EQ(getRegisterLimit(*Schedule::parse("mma=wgmma warps=8"), hopper),
+            112);
+  hopper.registersPerSm = 17;
+  EXPECT_EQ(getRegisterLimit(*Schedule::parse("mma=wgmma warps=4"), hopper), 0);
 }
 
 TEST(ResourceModel, headDimsArePadded) {

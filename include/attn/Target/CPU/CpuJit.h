@@ -27,9 +27,9 @@
 #include <string>
 #include <vector>
 
-namespace mlir {
-class ExecutionEngine;
-} // namespace mlir
+namespace llvm::orc {
+class LLJIT;
+} // namespace llvm::orc
 
 namespace attn {
 
@@ -66,19 +66,41 @@ public:
   compile(mlir::ModuleOp module, llvm::StringRef function,
           mlir::FunctionType signature, bool simplify = true,
           const HostFunctions &externals = {});
+  /// From the object file of a function without external functions that was
+  /// compiled for a host like this one.
+  static mlir::FailureOr<std::unique_ptr<CpuJit>>
+  load(mlir::ModuleOp module, llvm::StringRef function,
+       mlir::FunctionType signature, std::string object);
   ~CpuJit();
+
+  /// What `load` takes.
+  llvm::StringRef getObject() const { return object; }
+
+  /// The memory that a result is copied to.
+  using Allocator = llvm::function_ref<char *(
+      runtime::DType dtype, const std::vector<int64_t> &shape)>;
 
   /// Calls the function; the arguments' ranks and element types must be those
   /// of the signature (scalars have rank 0). A failed cf.assert of the module
   /// prints its message and ends the process with exit code 1. `seconds`
   /// receives the time of the call alone, without copying the results.
+  void run(llvm::ArrayRef<runtime::TensorView> arguments, Allocator allocate,
+           double *seconds = nullptr);
   std::vector<runtime::HostTensor>
   run(llvm::ArrayRef<runtime::HostTensor> arguments, double *seconds = nullptr);
 
 private:
   CpuJit();
 
-  std::unique_ptr<mlir::ExecutionEngine> engine;
+  /// Without code.
+  static mlir::FailureOr<std::unique_ptr<CpuJit>>
+  create(mlir::ModuleOp module, llvm::StringRef function,
+         mlir::FunctionType signature);
+  /// That of `object`.
+  mlir::LogicalResult loadCode(mlir::ModuleOp module);
+
+  std::string object;
+  std::unique_ptr<llvm::orc::LLJIT> code;
   void (*entry)(void **) = nullptr;
   struct TensorType {
     runtime::DType dtype;

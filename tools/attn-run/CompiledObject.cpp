@@ -1,0 +1,85 @@
+//===- CompiledObject.cpp - Compiled functions in files -------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A file is a line with the digest of what it was made from, then the object.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CompiledObject.h"
+
+#include "CpuDevice.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::run;
+
+/// The module, what changes its code, and the processor.
+static std::string getDigest(func::FuncOp function, const Options &options) {
+  std::string text = ATTN_VERSION "\n";
+  llvm::raw_string_ostream stream(text);
+  stream << llvm::sys::getHostCPUName();
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  SmallVector<StringRef> names;
+  for (const auto &feature : features)
+    if (feature.second)
+      names.push_back(feature.first());
+  llvm::sort(names);
+  for (StringRef name : names)
+    stream << ' ' << name;
+  stream << '\n'
+         << function.getName() << ' ' << options.threads << ' '
+         << static_cast<int>(options.raise) << ' ' << options.maskThreshold
+         << ' ' << options.assumeVisibleRows << '\n';
+  function->getParentOfType<ModuleOp>().print(
+      stream, OpPrintingFlags().printGenericOpForm());
+  auto bytes = llvm::SHA256::hash(llvm::arrayRefFromStringRef(text));
+  return llvm::toHex(bytes, /*LowerCase=*/true);
+}
+
+/// The object of a file that begins with `head`; nothing if there is none.
+static std::optional<std::string> readObject(const std::string &path,
+                                             StringRef head) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return std::nullopt;
+  StringRef bytes = (*buffer)->getBuffer();
+  if (!bytes.consume_front(head))
+    return std::nullopt;
+  return bytes.str();
+}
+
+/// Whole or not at all.
+static bool writeObject(const std::string &path, StringRef head,
+                        StringRef object) {
+  llvm::Error error =
+      llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) -> llvm::Error {
+        stream << head << object;
+        return llvm::Error::success();
+      });
+  return !error || reportError("--object " + path + ": cannot write: " +
+                               llvm::toString(std::move(error)));
+}
+
+FailureOr<std::unique_ptr<CpuJit>>
+attn::run::getCompiled(func::FuncOp function, const Options &options) {
+  if (options.object.empty())
+    return compileForCpu(function, CpuPath::Device, options);
+  std::string head = "attn-run object " + getDigest(function, options) + "\n";
+  if (auto object = readObject(options.object, head))
+    return CpuJit::load(function->getParentOfType<ModuleOp>(),
+                        function.getName(), function.getFunctionType(),
+                        std::move(*object));
+  auto jit = compileForCpu(function, CpuPath::Device, options);
+  if (failed(jit) || !writeObject(options.object, head, (*jit)->getObject()))
+    return failure();
+  return jit;
+}
