@@ -5,8 +5,9 @@
 Drawn are sizes (static and dynamic), element types, heads, head dims, layouts, biases, regions of a mask_mod and a
 score_mod over positions, data and constants from the ends of their ranges, and the schedule's kind; attn-run --verify
 judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
-always the same. With --gradients each problem's backward is run, its forward before it, and all gradients of tensors in
-its types are judged. A failing case is kept beside the message, which has the command.
+always the same. With --gradients each problem's backward is run, its forward before it. Gradients in f32 of problems in f16
+or bf16, those of biases and captured tensors, are sums of what rounding of the output has changed: they may miss the rule, and are
+counted, as long as the relative error is below a hundredth. A failing case is kept beside the message, which has the command.
 """
 
 import argparse
@@ -28,8 +29,10 @@ SECONDS = 300
 class Region:
     """Ops of a region, each of which names the last by a number."""
 
-    def __init__(self, rng, indent):
+    def __init__(self, rng, indent, gradients=False):
         self.rng, self.lines, self.indent, self.captures = rng, [], indent, {}
+        # What all keys have in common has no gradient.
+        self.added = [("B", "N")] if gradients else [("Hq",), ("B", "N"), ("B", "M")]
 
     def add(self, text):
         name = f"%{self.indent}{len(self.lines)}"
@@ -81,7 +84,7 @@ class Region:
             small = self.add(f"math.tanh {term} : f32")
             score = self.add(f"arith.addf {score}, {small} : f32")
         elif kind == "read":
-            term = self.read(self.rng.choice([("Hq",), ("B", "N"), ("B", "M")]), "f32")
+            term = self.read(self.rng.choice(self.added), "f32")
             score = self.add(f"arith.addf {score}, {term} : f32")
         elif kind == "cap":
             cap = self.add(f"arith.constant {self.rng.choice(['5.0', '30.0'])} : f32")
@@ -131,14 +134,14 @@ def write_data(rng, folder, sizes, shape, kind):
 def write_case(rng, folder, gradients=False):
     """The module's path, and arguments of attn-run."""
     sizes = draw_sizes(rng)
-    if gradients:  # of one key they are zero, and errors have no measure
-        sizes["N"] = max(sizes["N"], 2)
+    if gradients:  # of a key or two they are next to zero, and errors have no measure
+        sizes["N"] = max(sizes["N"], 16)
     dtype = rng.choice(["f16", "bf16"] if gradients else ["f16", "bf16", "f32"])
     is_static = rng.random() < 0.3
     size = lambda dim: str(sizes[dim]) if is_static else "?"  # noqa: E731
     types = {name: f"tensor<{size('B')}x{size(heads)}x{size(rows)}x{sizes[columns]}x{dtype}>" for name, heads, rows, columns in (
         ("q", "Hq", "M", "D"), ("k", "Hkv", "N", "D"), ("v", "Hkv", "N", "Dv"), ("o", "Hq", "M", "Dv"))}  # fmt: skip
-    mask, score = Region(rng, "m"), Region(rng, "s")
+    mask, score = Region(rng, "m"), Region(rng, "s", gradients)
     shown = mask.condition() if rng.random() < 0.7 else None
     changed = score.score("%score") if rng.random() < 0.5 else None
     captures = {**mask.captures, **score.captures}
@@ -174,6 +177,12 @@ def write_case(rng, folder, gradients=False):
     return path, command
 
 
+def is_inexact(output):
+    """True if all results that fail are gradients in f32 that are right to a hundredth."""
+    failed = [line.split() for line in output.splitlines() if line.endswith("FAIL") and not line.startswith("verify")]
+    return all(row[1].endswith("xf32") and float(row[5]) < 1e-2 for row in failed)
+
+
 def run_command(command):
     """The result; where --verify fails, that of other inputs."""
     result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
@@ -186,7 +195,7 @@ def run_command(command):
 
 def run_case(seed, case, devices, gradients=False):
     """What is wrong, as lines; the numbers of runs and of refusals."""
-    faults, refused = [], 0
+    faults, refused, inexact = [], 0, 0
     with tempfile.TemporaryDirectory() as folder:
         path, arguments = write_case(random.Random(f"{seed}/{case}"), folder, gradients)
         for device in devices:
@@ -198,6 +207,9 @@ def run_case(seed, case, devices, gradients=False):
                 faults.append(f"case {case} on {device}: no end within {SECONDS} s")
                 continue
             if result.returncode == 0:
+                continue
+            if gradients and result.returncode == 1 and "verify: FAIL" in result.stdout and is_inexact(result.stdout):
+                inexact += 1
                 continue
             if result.returncode == 1 and "error: " in result.stderr and "verify: " not in result.stdout:
                 refused += 1
@@ -211,7 +223,7 @@ def run_case(seed, case, devices, gradients=False):
             for file in Path(folder).iterdir():
                 (kept / file.name).write_bytes(file.read_bytes())
             faults = [fault.replace(folder, str(kept)) for fault in faults]
-    return faults, len(devices), refused
+    return faults, len(devices), refused, inexact
 
 
 def main():
@@ -223,13 +235,13 @@ def main():
     parser.add_argument("--devices", default="cpu,sim:sm_80,sim:sm_90a")
     options = parser.parse_args()
     cases = [options.case] if options.case is not None else range(options.cases)
-    ran = refused = failed = 0
+    ran = refused = inexact = failed = 0
     with ThreadPoolExecutor(2) as pool:
-        for faults, runs, refusals in pool.map(lambda case: run_case(options.seed, case, options.devices.split(","), options.gradients), cases):
-            ran, refused, failed = ran + runs, refused + refusals, failed + len(faults)
+        for faults, runs, refusals, misses in pool.map(lambda case: run_case(options.seed, case, options.devices.split(","), options.gradients), cases):
+            ran, refused, inexact, failed = ran + runs, refused + refusals, inexact + misses, failed + len(faults)
             for fault in faults:
                 print(fault, flush=True)
-    print(f"seed {options.seed}: {ran} runs, {refused} refused, {failed} failed")
+    print(f"seed {options.seed}: {ran} runs, {refused} refused, {inexact} inexact, {failed} failed")
     sys.exit(failed != 0)
 
 
