@@ -50,7 +50,7 @@ void attn::buildCpuTileStage(OpPassManager &pm,
   pm.addPass(createPadTilesPass());
   // The steps of one row tile share their packed query after this.
   pm.addPass(createCSEPass());
-  pm.addPass(createDecomposeOnlinePass());
+  pm.addPass(createDecomposeOnlinePass({options.bf16Dot}));
   pm.addPass(createDecomposeBackwardPass());
   pm.addPass(createDecomposeMasksPass());
 }
@@ -116,6 +116,7 @@ static void buildLoweringStage(OpPassManager &pm) {
   ConvertVectorToLLVMPassOptions vectors;
   vectors.vectorTransposeLowering =
       vector::VectorTransposeLowering::Shuffle16x16;
+  vectors.x86Vector = true;
   pm.addPass(createConvertVectorToLLVMPass(vectors));
   buildScalarStage(pm);
   buildFinalizeToLLVMStage(pm);

@@ -13,6 +13,8 @@
 
 #include "mlir/Transforms/Passes.h"
 
+#include "llvm/TargetParser/Host.h"
+
 using namespace mlir;
 using namespace attn;
 using namespace attn::run;
@@ -83,6 +85,7 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
   if (isFused) {
     CpuPipelineOptions pipeline;
     pipeline.threads = options.threads;
+    pipeline.bf16Dot = llvm::sys::getHostCPUFeatures().lookup("avx512bf16");
     buildCpuPipeline(pm, pipeline);
   } else {
     ReferencePipelineOptions pipeline;

@@ -38,6 +38,11 @@ struct CpuPipelineOptions
       llvm::cl::desc("Shares the row tiles are split into; 0: one or more for "
                      "each core, 1: no threads"),
       llvm::cl::init(0)};
+  Option<bool> bf16Dot{
+      *this, "bf16-dot",
+      llvm::cl::desc("Products of bf16 by AVX-512 BF16, which attn-run takes "
+                     "where the processor has it"),
+      llvm::cl::init(false)};
 };
 
 /// `tensor` form to tile-sized vector code, still on tensors.

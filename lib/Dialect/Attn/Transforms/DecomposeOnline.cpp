@@ -21,6 +21,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "mlir/IR/TypeUtilities.h"
 
 namespace attn {
@@ -37,39 +38,128 @@ namespace {
 /// Emits the code of one attn.online_attention on static tiles.
 class StepEmitter : TileEmitter {
 public:
-  StepEmitter(OnlineAttentionOp step, TileBuffers &buffers)
-      : TileEmitter(step, buffers, step), step(step) {}
+  /// `hasBf16Dot`: the processor has AVX-512 BF16.
+  StepEmitter(OnlineAttentionOp step, TileBuffers &buffers, bool hasBf16Dot)
+      : TileEmitter(step, buffers, step), step(step),
+        usesDots(hasBf16Dot && fitsDots()) {}
 
   /// The state after the step, at the place of the op.
   Values emit();
 
 private:
+  bool fitsDots();
+  void packOperands();
+  Values emitDots(int64_t count, ValueRange init,
+                  llvm::function_ref<Value(Value)> load, Value scalars,
+                  llvm::function_ref<Value(int64_t)> row);
   Values emitRowBlock(RowBlock rows, ValueRange state);
   void emitScores(RowBlock rows, Columns keys);
   Values emitSoftmaxRow(RowBlock rows, Value row, ValueRange state);
   Value emitProduct(RowBlock rows, Columns columns, Value acc);
 
   OnlineAttentionOp step;
-  /// Operands in the score type: Q [rows, D], K^T [D, keys], V [keys, Dv].
+  /// Products of pairs of bf16, added up in f32.
+  bool usesDots;
+  /// Operands in the score type: Q [rows, D] times the scale, K^T [D, keys], V
+  /// [keys, Dv]. Those of dots: Q in bf16, K^T [D / 2, keys] and V [keys / 2,
+  /// Dv] as pairs.
   Value query, key, value;
-  /// Of a row block: scores, then their exponentials; and exp(max - max').
-  Value scores, decay;
+  /// Of a row block: scores, then their exponentials, for dots in a buffer of
+  /// their own, in bf16; and exp(max - max').
+  Value scores, exponentials, decay;
 };
 } // namespace
 
+/// Lanes of a dot's result.
+static constexpr int64_t kDotLanes = 16;
+
+/// True if the sizes are made up of pairs, and of results of dots.
+bool StepEmitter::fitsDots() {
+  return getElementTypeOrSelf(step.getQuery().getType()).isBF16() &&
+         scoreType.isF32() && dims.headDim % 2 == 0 &&
+         dims.keyRows % kDotLanes == 0 && dims.valueDim % kDotLanes == 0;
+}
+
+void StepEmitter::packOperands() {
+  FloatType bf16 = b.getBF16Type();
+  if (usesDots) {
+    query = buffers.pack(b, step.getQuery(), bf16, 1);
+    key = buffers.packColumnPairs(b, step.getKey());
+    value = buffers.packRowPairs(b, step.getValue());
+  } else {
+    query = buffers.pack(b, step.getQuery(), scoreType, step.getScaleValue());
+    key = buffers.packTransposed(b, step.getKey(), scoreType);
+    value = buffers.pack(b, step.getValue(), scoreType, 1);
+  }
+  scores = buffers.createBuffer(b, {kBlockRows, dims.keyRows}, scoreType);
+  exponentials = usesDots
+                     ? buffers.createBuffer(b, {kBlockRows, dims.keyRows}, bf16)
+                     : scores;
+  decay = buffers.createBuffer(b, {kBlockRows}, scoreType);
+}
+
+/// As emitMultiplyAdds, for `count` products of pairs: `load(k)` gives a row of
+/// pairs as i32, and elements 2 k and 2 k + 1 of row `row(i)` of `scalars` are
+/// the pair that it is multiplied with.
+Values StepEmitter::emitDots(int64_t count, ValueRange init,
+                             llvm::function_ref<Value(Value)> load,
+                             Value scalars,
+                             llvm::function_ref<Value(int64_t)> row) {
+  auto loop = scf::ForOp::create(b, index(0), index(count), index(1), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Type bf16 = b.getBF16Type(), i32 = b.getI32Type();
+  Value k = loop.getInductionVar(), pairs = load(k);
+  Value column = arith::MulIOp::create(b, k, index(2));
+  int64_t width = cast<VectorType>(pairs.getType()).getNumElements();
+  auto cast = [&](Value vector, int64_t lanes, Type element) -> Value {
+    return vector::BitCastOp::create(b, VectorType::get({lanes}, element),
+                                     vector);
+  };
+  Values sums;
+  for (auto [i, sum] : llvm::enumerate(loop.getRegionIterArgs())) {
+    Value pair = vector::LoadOp::create(b, VectorType::get({2}, bf16), scalars,
+                                        ValueRange{row(i), column});
+    pair = vector::ExtractOp::create(b, cast(pair, 1, i32), 0);
+    pair =
+        vector::BroadcastOp::create(b, VectorType::get({kDotLanes}, i32), pair);
+    pair = cast(pair, 2 * kDotLanes, bf16);
+    Value next = sum;
+    for (int64_t lane = 0; lane < width; lane += kDotLanes) {
+      auto slice = [&](Value vector) -> Value {
+        return vector::ExtractStridedSliceOp::create(b, vector, lane, kDotLanes,
+                                                     1);
+      };
+      Value part = x86vector::DotBF16Op::create(
+          b, slice(sum), pair, cast(slice(pairs), 2 * kDotLanes, bf16));
+      next = vector::InsertStridedSliceOp::create(b, part, next, lane, 1);
+    }
+    sums.push_back(next);
+  }
+  scf::YieldOp::create(b, sums);
+  return Values(loop.getResults());
+}
+
 /// scores = Q K^T of a row block and a block of keys.
 void StepEmitter::emitScores(RowBlock rows, Columns keys) {
-  Values zeros(rows.count, createSplat(b, vectorOf(keys.width), 0.0));
-  Values sums = emitMultiplyAdds(
-      dims.headDim, zeros,
-      [&](Value d) -> Value {
-        return vector::LoadOp::create(b, vectorOf(keys.width), key,
-                                      ValueRange{d, keys.begin});
-      },
-      [&](int64_t i, Value d) -> Value {
-        return memref::LoadOp::create(b, query,
-                                      ValueRange{add(rows.first, i), d});
-      });
+  Values sums(rows.count, createSplat(b, vectorOf(keys.width), 0.0));
+  auto load = [&](Value d) -> Value {
+    Type element = getElementTypeOrSelf(key.getType());
+    return vector::LoadOp::create(b, VectorType::get({keys.width}, element),
+                                  key, ValueRange{d, keys.begin});
+  };
+  auto row = [&](int64_t i) { return add(rows.first, i); };
+  if (usesDots) {
+    sums = emitDots(dims.headDim / 2, sums, load, query, row);
+    Value scale = createSplat(b, vectorOf(keys.width), step.getScaleValue());
+    for (Value &sum : sums)
+      sum = arith::MulFOp::create(b, sum, scale);
+  } else {
+    sums = emitMultiplyAdds(
+        dims.headDim, sums, load, [&](int64_t i, Value d) -> Value {
+          return memref::LoadOp::create(b, query, ValueRange{row(i), d});
+        });
+  }
   for (auto [i, sum] : llvm::enumerate(sums))
     vector::StoreOp::create(b, sum, scores, ValueRange{index(i), keys.begin});
 }
@@ -112,7 +202,12 @@ Values StepEmitter::emitSoftmaxRow(RowBlock rows, Value row, ValueRange state) {
                                               broadcast(safeMax, keys.width));
         Value part = createExpOfNonPositive(b, shifted);
         // attn.normalize has the factor of what is kept.
-        store(emitDropout(part, position, keys, 1), keys);
+        Value kept = emitDropout(part, position, keys, 1);
+        if (usesDots)
+          kept = arith::TruncFOp::create(
+              b, VectorType::get({keys.width}, b.getBF16Type()), kept);
+        vector::StoreOp::create(b, kept, exponentials,
+                                ValueRange{row, keys.begin});
         return part;
       });
   Value rowDecay =
@@ -136,15 +231,19 @@ Value StepEmitter::emitProduct(RowBlock rows, Columns columns, Value acc) {
     init.push_back(
         arith::MulFOp::create(b, old, broadcast(factor, columns.width)));
   }
-  Values sums = emitMultiplyAdds(
-      dims.keyRows, init,
-      [&](Value k) -> Value {
-        return vector::LoadOp::create(b, vectorOf(columns.width), value,
-                                      ValueRange{k, column});
-      },
-      [&](int64_t i, Value k) -> Value {
-        return memref::LoadOp::create(b, scores, ValueRange{index(i), k});
-      });
+  auto load = [&](Value k) -> Value {
+    Type element = getElementTypeOrSelf(value.getType());
+    return vector::LoadOp::create(b, VectorType::get({columns.width}, element),
+                                  value, ValueRange{k, column});
+  };
+  Values sums = usesDots ? emitDots(dims.keyRows / 2, init, load, exponentials,
+                                    [&](int64_t i) { return index(i); })
+                         : emitMultiplyAdds(dims.keyRows, init, load,
+                                            [&](int64_t i, Value k) -> Value {
+                                              return memref::LoadOp::create(
+                                                  b, exponentials,
+                                                  ValueRange{index(i), k});
+                                            });
   for (auto [i, sum] : llvm::enumerate(sums))
     acc =
         buffers.writeRow(b, sum, acc, {zero, zero, add(rows.first, i), column});
@@ -172,12 +271,7 @@ Values StepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
 }
 
 Values StepEmitter::emit() {
-  query = buffers.pack(b, step.getQuery(), scoreType, step.getScaleValue());
-  key = buffers.packTransposed(b, step.getKey(), scoreType);
-  value = buffers.pack(b, step.getValue(), scoreType, 1);
-  scores = buffers.createBuffer(b, {kBlockRows, dims.keyRows}, scoreType);
-  decay = buffers.createBuffer(b, {kBlockRows}, scoreType);
-
+  packOperands();
   Values state = {step.getAcc(), step.getMax(), step.getSum()};
   int64_t wholeBlocks = dims.queryRows / kBlockRows * kBlockRows;
   if (wholeBlocks > 0) {
@@ -282,7 +376,7 @@ struct DecomposeOnline
     numDecomposed += decomposeTwoPhase(ops, buffers);
     for (Operation *op : ops) {
       auto step = dyn_cast<OnlineAttentionOp>(op);
-      Values results = step ? StepEmitter(step, buffers).emit()
+      Values results = step ? StepEmitter(step, buffers, bf16Dot).emit()
                             : emitNormalize(cast<NormalizeOp>(op), buffers);
       op->replaceAllUsesWith(results);
       op->erase();

@@ -37,6 +37,17 @@ static void createLoop(ImplicitLocOpBuilder &b, int64_t size, int64_t step,
   body(loop.getInductionVar());
 }
 
+/// `body` for blocks of kCopyWidth columns, and for the rest.
+static void createBlocks(ImplicitLocOpBuilder &b, int64_t columns,
+                         llvm::function_ref<void(Value, int64_t)> body) {
+  int64_t rest = columns % kCopyWidth;
+  if (columns > rest)
+    createLoop(b, columns - rest, kCopyWidth,
+               [&](Value column) { body(column, kCopyWidth); });
+  if (rest)
+    body(createIndex(b, columns - rest), rest);
+}
+
 Value TileBuffers::createBuffer(ImplicitLocOpBuilder &b,
                                 ArrayRef<int64_t> shape, Type element) {
   OpBuilder::InsertionGuard guard(b);
@@ -88,37 +99,35 @@ Value TileBuffers::packColumns(ImplicitLocOpBuilder &b, Value tile,
                                      createSplat(b, part.getType(), scale));
       vector::StoreOp::create(b, part, buffer, ValueRange{row, at});
     };
-    int64_t rest = count % kCopyWidth;
-    if (count > rest)
-      createLoop(b, count - rest, kCopyWidth,
-                 [&](Value column) { copy(column, kCopyWidth); });
-    if (rest)
-      copy(createIndex(b, count - rest), rest);
+    createBlocks(b, count, copy);
   });
   return buffer;
 }
 
-Value TileBuffers::packTransposedColumns(ImplicitLocOpBuilder &b, Value tile,
-                                         FloatType element, Value first,
-                                         int64_t count) {
+Value TileBuffers::packTransposedBlocks(
+    ImplicitLocOpBuilder &b, Value tile, Type element, Value first,
+    int64_t count, int64_t packing,
+    llvm::function_ref<Value(ImplicitLocOpBuilder &, Value)> convert) {
   auto type = cast<RankedTensorType>(tile.getType());
   int64_t rows = type.getDimSize(kSequence);
   int64_t paddedRows = llvm::alignTo(rows, kTransposeBlock);
-  int64_t paddedCount = llvm::alignTo(count, kTransposeBlock);
+  int64_t paddedCount = llvm::alignTo(count / packing, kTransposeBlock);
   Value buffer = createBuffer(b, {paddedCount, paddedRows}, element);
-  auto block = VectorType::get({kTransposeBlock, kTransposeBlock},
+  auto block = VectorType::get({kTransposeBlock, packing * kTransposeBlock},
                                type.getElementType());
-  bool inBounds[] = {rows == paddedRows, count == paddedCount};
+  bool inBounds[] = {rows == paddedRows, count == packing * paddedCount};
   Value zero = createIndex(b, 0);
   Value padding = arith::ConstantOp::create(
       b, cast<TypedAttr>(b.getZeroAttr(type.getElementType())));
   createLoop(b, paddedRows, kTransposeBlock, [&](Value row) {
     createLoop(b, paddedCount, kTransposeBlock, [&](Value column) {
-      Value from = b.createOrFold<arith::AddIOp>(first, column);
+      Value from =
+          b.createOrFold<arith::MulIOp>(column, createIndex(b, packing));
+      from = b.createOrFold<arith::AddIOp>(first, from);
       Value part = vector::TransferReadOp::create(
           b, block, tile, ValueRange{zero, zero, row, from}, padding,
           ArrayRef<bool>(inBounds));
-      part = extend(b, part, element);
+      part = convert(b, part);
       part = vector::TransposeOp::create(b, part, ArrayRef<int64_t>{1, 0});
       vector::TransferWriteOp::create(b, part, buffer, ValueRange{column, row},
                                       ArrayRef<bool>{true, true});
@@ -127,33 +136,81 @@ Value TileBuffers::packTransposedColumns(ImplicitLocOpBuilder &b, Value tile,
   return buffer;
 }
 
+Value TileBuffers::packTransposedColumns(ImplicitLocOpBuilder &b, Value tile,
+                                         FloatType element, Value first,
+                                         int64_t count) {
+  return packTransposedBlocks(b, tile, element, first, count, /*packing=*/1,
+                              [&](ImplicitLocOpBuilder &b, Value part) {
+                                return extend(b, part, element);
+                              });
+}
+
 /// Columns of a tile [1, 1, rows, columns].
 static int64_t countColumns(Value tile) {
   return cast<RankedTensorType>(tile.getType()).getDimSize(kHeadDim);
 }
 
-Value TileBuffers::pack(ImplicitLocOpBuilder &b, Value tile, FloatType element,
-                        double scale) {
+Value TileBuffers::getPacked(ImplicitLocOpBuilder &b, Value tile, Type element,
+                             double scale, Layout layout,
+                             llvm::function_ref<Value()> create) {
   Value &buffer = packed[{tile.getAsOpaquePointer(),
-                          element.getAsOpaquePointer(), scale, false}];
+                          element.getAsOpaquePointer(), scale, layout}];
   if (buffer)
     return buffer;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfterValue(tile);
-  buffer = packColumns(b, tile, element, createIndex(b, 0), countColumns(tile),
+  return buffer = create();
+}
+
+Value TileBuffers::pack(ImplicitLocOpBuilder &b, Value tile, FloatType element,
+                        double scale) {
+  return getPacked(b, tile, element, scale, Layout::Rows, [&] {
+    return packColumns(b, tile, element, createIndex(b, 0), countColumns(tile),
                        scale);
-  return buffer;
+  });
 }
 
 Value TileBuffers::packTransposed(ImplicitLocOpBuilder &b, Value tile,
                                   FloatType element) {
-  Value &buffer = packed[{tile.getAsOpaquePointer(),
-                          element.getAsOpaquePointer(), 1, true}];
-  if (buffer)
-    return buffer;
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointAfterValue(tile);
-  buffer = packTransposedColumns(b, tile, element, createIndex(b, 0),
+  return getPacked(b, tile, element, 1, Layout::Columns, [&] {
+    return packTransposedColumns(b, tile, element, createIndex(b, 0),
                                  countColumns(tile));
-  return buffer;
+  });
+}
+
+/// The vector's 16-bit elements two by two, along the last dimension.
+static Value castToPairs(ImplicitLocOpBuilder &b, Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() /= 2;
+  return vector::BitCastOp::create(b, VectorType::get(shape, b.getI32Type()),
+                                   vector);
+}
+
+Value TileBuffers::packColumnPairs(ImplicitLocOpBuilder &b, Value tile) {
+  return getPacked(b, tile, b.getI32Type(), 1, Layout::ColumnPairs, [&] {
+    return packTransposedBlocks(b, tile, b.getI32Type(), createIndex(b, 0),
+                                countColumns(tile), /*packing=*/2, castToPairs);
+  });
+}
+
+Value TileBuffers::packRowPairs(ImplicitLocOpBuilder &b, Value tile) {
+  return getPacked(b, tile, b.getI32Type(), 1, Layout::RowPairs, [&] {
+    int64_t rows = cast<RankedTensorType>(tile.getType()).getDimSize(kSequence);
+    int64_t columns = countColumns(tile);
+    Value buffer = createBuffer(b, {rows / 2, columns}, b.getI32Type());
+    Value zero = createIndex(b, 0), one = createIndex(b, 1);
+    createLoop(b, rows / 2, 1, [&](Value pair) {
+      Value row = arith::MulIOp::create(b, pair, createIndex(b, 2));
+      Value next = arith::AddIOp::create(b, row, one);
+      createBlocks(b, columns, [&](Value column, int64_t width) {
+        Value both = vector::InterleaveOp::create(
+            b, readRow(b, tile, {zero, zero, row, column}, width),
+            readRow(b, tile, {zero, zero, next, column}, width));
+        vector::StoreOp::create(b, castToPairs(b, both), buffer,
+                                ValueRange{pair, column});
+      });
+    });
+    return buffer;
+  });
 }

@@ -38,6 +38,13 @@ public:
   mlir::Value packTransposed(mlir::ImplicitLocOpBuilder &b, mlir::Value tile,
                              mlir::FloatType element);
 
+  /// For products of pairs of 16-bit elements, which pass for i32: those of
+  /// columns 2 c and 2 c + 1, transposed, as memref<columns / 2 x rows>, both
+  /// rounded up to the transposed block; and those of rows 2 r and 2 r + 1, as
+  /// memref<rows / 2 x columns>. Columns and rows must be even.
+  mlir::Value packColumnPairs(mlir::ImplicitLocOpBuilder &b, mlir::Value tile);
+  mlir::Value packRowPairs(mlir::ImplicitLocOpBuilder &b, mlir::Value tile);
+
   /// Columns [first, first + count) of scale * tile [1, 1, rows, columns], as
   /// memref<rows x count>.
   mlir::Value packColumns(mlir::ImplicitLocOpBuilder &b, mlir::Value tile,
@@ -61,8 +68,22 @@ public:
                      mlir::Type element);
 
 private:
-  /// By tile, element type, scale, and whether transposed.
-  std::map<std::tuple<const void *, const void *, double, bool>, mlir::Value>
+  enum class Layout { Rows, Columns, RowPairs, ColumnPairs };
+
+  /// Columns [first, first + count) of a tile, `packing` at a time converted to
+  /// one element, transposed.
+  mlir::Value packTransposedBlocks(
+      mlir::ImplicitLocOpBuilder &b, mlir::Value tile, mlir::Type element,
+      mlir::Value first, int64_t count, int64_t packing,
+      llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::Value)>
+          convert);
+
+  /// The buffer of `tile`, made by `create` behind it unless it is there.
+  mlir::Value getPacked(mlir::ImplicitLocOpBuilder &b, mlir::Value tile,
+                        mlir::Type element, double scale, Layout layout,
+                        llvm::function_ref<mlir::Value()> create);
+
+  std::map<std::tuple<const void *, const void *, double, Layout>, mlir::Value>
       packed;
 };
 

@@ -115,7 +115,9 @@ def DecomposeOnlinePass : Pass<"attn-decompose-online", "::mlir::ModuleOp"> {
     by loops of vector ops. Of a tile it copies Q (times the scale), K
     transposed and, in the score type, V to buffers; then, for eight rows at a
     time, it computes the scores in register blocks, takes their softmax, and
-    multiplies with V, again in register blocks. Both regions are inlined on
+    multiplies with V, again in register blocks. With `bf16-dot`, products of
+    bf16 operands are those of pairs, added up in f32 (AVX-512 BF16): K and V are
+    copied as pairs, and the exponentials are rounded to bf16. Both regions are inlined on
     vectors of consecutive keys. Rows that have seen no key stay 0; no step
     takes the exponential of a difference of infinities.
 
@@ -138,7 +140,12 @@ def DecomposeOnlinePass : Pass<"attn-decompose-online", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"
+    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect",
+    "::mlir::x86vector::X86VectorDialect"
+  ];
+  let options = [
+    Option<"bf16Dot", "bf16-dot", "bool", "false",
+           "Products of bf16 by AVX-512 BF16">
   ];
   let statistics = [
     Statistic<"numDecomposed", "num-decomposed",
