@@ -134,8 +134,8 @@ def write_data(rng, folder, sizes, shape, kind):
 def write_case(rng, folder, gradients=False):
     """The module's path, and arguments of attn-run."""
     sizes = draw_sizes(rng)
-    if gradients:  # of a key or two they are next to zero, and errors have no measure
-        sizes["N"] = max(sizes["N"], 16)
+    if gradients:  # of a key or two they are next to zero, and of one row a few roundings decide
+        sizes["M"], sizes["N"] = max(sizes["M"], 3), max(sizes["N"], 16)
     dtype = rng.choice(["f16", "bf16"] if gradients else ["f16", "bf16", "f32"])
     is_static = rng.random() < 0.3
     size = lambda dim: str(sizes[dim]) if is_static else "?"  # noqa: E731
@@ -178,9 +178,9 @@ def write_case(rng, folder, gradients=False):
 
 
 def is_inexact(output):
-    """True if all results that fail are gradients in f32 that are right to a hundredth."""
+    """True if all results that fail are gradients in f32 that are right to a hundredth, or overflow unfused, too."""
     failed = [line.split() for line in output.splitlines() if line.endswith("FAIL") and not line.startswith("verify")]
-    return all(row[1].endswith("xf32") and float(row[5]) < 1e-2 for row in failed)
+    return all(row[3] == "inf" or (row[1].endswith("xf32") and float(row[5]) < 1e-2) for row in failed)
 
 
 def run_command(command):
