@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from typing import Any, Callable, Union
+from typing import Any, Callable, Iterator, Union
 
 import torch
 from torch import fx
@@ -34,7 +34,8 @@ PARAMETERS = inspect.signature(scaled_dot_product_attention)
 
 @dataclasses.dataclass(frozen=True)
 class AttentionCall:
-    """A call in a graph: the node's name, and what it computes. The module's arguments are the values of the nodes `operands`:
+    """A call in a graph: the node's name, that of the branch or body it is in before it, as in `true_graph_0.attention`, and what it
+    computes. The module's arguments are the values of the nodes `operands`:
     query, key and value; of scaled_dot_product_attention the mask, with rank 4, where there is one; of flex_attention the
     tensors that score_mod and then mask_mod and its lists of blocks read."""
 
@@ -43,15 +44,13 @@ class AttentionCall:
     operands: tuple[str, ...]
 
     def mlir(self) -> str:
-        return self.problem.mlir(name=self.name)
+        return self.problem.mlir(name=self.name.replace(".", "_"))
 
 
-def graph_of(graph: Graph) -> fx.Graph:
-    if isinstance(graph, fx.GraphModule):
-        return graph.graph
-    inner = getattr(graph, "graph_module", None)
-    if isinstance(inner, fx.GraphModule):
-        return inner.graph
+def module_of(graph: Graph) -> fx.GraphModule:
+    module = graph if isinstance(graph, fx.GraphModule) else getattr(graph, "graph_module", None)
+    if isinstance(module, fx.GraphModule):
+        return module
     raise AttnError(f"expected a GraphModule or an ExportedProgram, got {type(graph).__name__}")
 
 
@@ -59,9 +58,19 @@ def calls_of(graph: fx.Graph) -> list[fx.Node]:
     return [node for node in graph.nodes if node.op == "call_function" and node.target in REPLACEMENTS]
 
 
+def parts_of(module: fx.GraphModule) -> Iterator[tuple[str, fx.GraphModule]]:
+    """The module, branches of torch.cond, bodies of loops and checkpointed parts, with their names."""
+    return ((name, part) for name, part in module.named_modules() if isinstance(part, fx.GraphModule))
+
+
 def attentions_of(graph: Graph) -> list[AttentionCall]:
     """Every scaled_dot_product_attention and flex_attention of a graph whose nodes know their shapes, as torch.export's do."""
-    return [flex_call_of(node) if node.target is FLEX else call_of(node) for node in calls_of(graph_of(graph))]
+    calls = []
+    for name, part in parts_of(module_of(graph)):
+        for node in calls_of(part.graph):
+            call = flex_call_of(node) if node.target is FLEX else call_of(node)
+            calls.append(dataclasses.replace(call, name=f"{name}.{call.name}") if name else call)
+    return calls
 
 
 def arguments_of(node: fx.Node) -> dict[str, Any]:
@@ -139,8 +148,8 @@ def replace_attention(graph: fx.GraphModule) -> int:
     """Makes the graph's scaled_dot_product_attention and flex_attention calls ours, in place, those of checkpointed parts
     too; returns how many there were."""
     count = 0
-    for part in graph.modules():
-        nodes = calls_of(part.graph) if isinstance(part, fx.GraphModule) else []
+    for _, part in parts_of(graph):
+        nodes = calls_of(part.graph)
         for node in nodes:
             node.target = REPLACEMENTS[node.target]
         if nodes:

@@ -328,6 +328,23 @@ class Graphs(unittest.TestCase):
         self.assertIn("tensor<?x?x?x32xf16>", texts[0])
         self.assertRegex(texts[1], r"scale\(5.0+e-01\) mask_mod \(")
 
+    def test_in_branches(self):
+        """Of torch.cond: each branch's call, by the branch's name."""
+
+        class Branches(torch.nn.Module):
+            def forward(self, q, k):
+                causal = lambda q, k: reference(q, k, k, is_causal=True)  # noqa: E731
+                plain = lambda q, k: reference(q, k, k, scale=0.5)  # noqa: E731
+                return torch.cond(q.sum() > 0, causal, plain, (q, k))
+
+        program = torch.export.export(Branches(), (randn(1, 2, 9, 32), randn(1, 2, 7, 32)))
+        calls = ours.attentions_of(program)
+        self.assertEqual([call.name.partition(".")[0] for call in calls], ["true_graph_0", "false_graph_0"])
+        first, second = (call.mlir() for call in calls)
+        self.assertIn("mask_mod causal(top_left)", first)
+        self.assertRegex(second, r"scale\((0\.5|5\.0+e-01)\)")
+        self.assertRegex(first, r"@true_graph_0_\w+\(")
+
     def test_replaced(self):
         torch.manual_seed(4)
         model, x = Model(), randn(1, 9, 64)
