@@ -41,7 +41,7 @@ endfunction()
 # attn_optimize(NAME): for a library whose own loops take time.
 function(attn_optimize name)
   target_compile_options(${name} PRIVATE
-    $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O2>)
+    $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O3>)
 endfunction()
 
 # attn_add_tool(NAME source... [HEADERS IR|NVVM] [LINK library...]): an

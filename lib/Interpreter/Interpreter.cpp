@@ -76,24 +76,26 @@ reference::Tensor attn::getOperand(Value value,
                      getResultType(value, environment));
 }
 
-/// Decodes the element at `data`.
-static Scalar readElement(const char *data, runtime::DType dtype) {
+/// Decodes the element at `data`; `type` is that of floats, or I1, if `dtype`
+/// is one.
+static Scalar readElement(const char *data, runtime::DType dtype,
+                          std::optional<ElementType> type) {
   uint64_t bits = 0;
   std::memcpy(&bits, data, byteSize(dtype));
-  if (std::optional<ElementType> type = parseElementType(name(dtype)))
-    if (*type != ElementType::I1)
-      return Scalar::ofReal(reference::decodeElement(bits, *type));
+  if (type && *type != ElementType::I1)
+    return Scalar::ofReal(reference::decodeElement(bits, *type));
   unsigned width = dtype == runtime::DType::I1 ? 1 : 8 * byteSize(dtype);
   return Scalar::ofInteger(wrapInteger(bits, width));
 }
 
 static InterpreterValue fromHost(const runtime::HostTensor &tensor, Type type) {
+  std::optional<ElementType> element = parseElementType(name(tensor.dtype));
   if (!isa<ShapedType>(type))
-    return readElement(tensor.data.data(), tensor.dtype);
+    return readElement(tensor.data.data(), tensor.dtype, element);
   TensorValue result(tensor.shape);
   size_t size = byteSize(tensor.dtype);
-  for (auto [position, element] : llvm::enumerate(result.elements))
-    element = readElement(&tensor.data[position * size], tensor.dtype);
+  for (auto [position, value] : llvm::enumerate(result.elements))
+    value = readElement(&tensor.data[position * size], tensor.dtype, element);
   return std::make_shared<const TensorValue>(std::move(result));
 }
 

@@ -56,10 +56,8 @@ private:
   Real computeScore(int64_t b, int64_t h, int64_t i, int64_t j) const {
     const double *q = &query.getValues()[query.offset(b, h, i, 0)];
     const double *k = &key.getValues()[key.offset(b, dims.getKvHead(h), j, 0)];
-    Real dot = 0;
-    for (int64_t d = 0; d < dims.headDim; ++d)
-      dot += static_cast<Real>(q[d]) * static_cast<Real>(k[d]);
-    return detail::changeScore<Real>(scale * dot, options, {b, h, i, j});
+    return detail::changeScore<Real>(
+        scale * detail::dot<Real>(q, k, dims.headDim), options, {b, h, i, j});
   }
 
   void computeScores(int64_t b, int64_t h, int64_t i, std::vector<Real> &scores,
@@ -125,8 +123,9 @@ private:
         continue;
       const double *v =
           &value.getValues()[value.offset(b, dims.getKvHead(h), j, 0)];
+      Real p = probabilities[j];
       for (int64_t d = 0; d < dims.valueDim; ++d)
-        row[d] += probabilities[j] * static_cast<Real>(v[d]);
+        row[d] += p * static_cast<Real>(v[d]);
     }
     for (int64_t d = 0; d < dims.valueDim; ++d)
       result.output.set(result.output.offset(b, h, i, d), row[d]);

@@ -46,21 +46,17 @@ public:
 private:
   static Real dot(const Tensor &a, int64_t aOffset, const Tensor &b,
                   int64_t bOffset, int64_t count) {
-    Real sum = 0;
-    for (int64_t d = 0; d < count; ++d)
-      sum +=
-          static_cast<Real>(a[aOffset + d]) * static_cast<Real>(b[bOffset + d]);
-    return sum;
+    return detail::dot<Real>(a.getRow(aOffset), b.getRow(bOffset), count);
   }
 
-  /// sum += factor * row of `source`.
+  /// sum += factor * row of `source`. Sums are of the type of `Real`.
   static void accumulate(Tensor &sum, int64_t sumOffset, Real factor,
                          const Tensor &source, int64_t sourceOffset,
                          int64_t count) {
+    double *sums = sum.getRow(sumOffset);
+    const double *row = source.getRow(sourceOffset);
     for (int64_t d = 0; d < count; ++d)
-      sum.set(sumOffset + d,
-              static_cast<Real>(sum[sumOffset + d]) +
-                  factor * static_cast<Real>(source[sourceOffset + d]));
+      sums[d] = static_cast<Real>(sums[d]) + factor * static_cast<Real>(row[d]);
   }
 
   Real roundFactor(Real factor) const {

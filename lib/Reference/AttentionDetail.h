@@ -10,10 +10,29 @@
 #include "attn/Reference/Attention.h"
 
 #include <cmath>
+#include <type_traits>
 
 namespace attn {
 namespace reference {
 namespace detail {
+
+/// The sum of products of two rows. In float one after the other, as unfused
+/// code may; in double in eight parts, which need not wait for each other.
+template <typename Real>
+Real dot(const double *x, const double *y, int64_t count) {
+  constexpr int64_t numParts = std::is_same_v<Real, double> ? 8 : 1;
+  Real parts[numParts] = {};
+  int64_t whole = count / numParts * numParts;
+  for (int64_t d = 0; d < whole; d += numParts)
+    for (int64_t k = 0; k < numParts; ++k)
+      parts[k] += static_cast<Real>(x[d + k]) * static_cast<Real>(y[d + k]);
+  Real sum = 0;
+  for (Real part : parts)
+    sum += part;
+  for (int64_t d = whole; d < count; ++d)
+    sum += static_cast<Real>(x[d]) * static_cast<Real>(y[d]);
+  return sum;
+}
 
 struct AttentionDims {
   int64_t batch, queryHeads, kvHeads, queryLength, kvLength, headDim, valueDim;

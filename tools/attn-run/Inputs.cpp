@@ -93,17 +93,27 @@ readFiles(func::FuncOp function, const std::vector<DType> &dtypes,
 static const std::vector<std::string> fillNames = {
     "normal", "padding", "additive-mask", "ramp", "zeros", "ones"};
 
-static bool isFloat(DType dtype) {
-  return dtype == DType::F16 || dtype == DType::BF16 || dtype == DType::F32 ||
-         dtype == DType::F64;
+/// Nothing for integers.
+static std::optional<ElementType> getFloatType(DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return ElementType::F16;
+  case DType::BF16:
+    return ElementType::BF16;
+  case DType::F32:
+    return ElementType::F32;
+  case DType::F64:
+    return ElementType::F64;
+  default:
+    return std::nullopt;
+  }
 }
 
 static void setElement(HostTensor &tensor, int64_t position, double value) {
   size_t size = byteSize(tensor.dtype);
   char *target = &tensor.data[static_cast<size_t>(position) * size];
-  if (isFloat(tensor.dtype)) {
-    ElementType type = *parseElementType(name(tensor.dtype));
-    uint64_t bits = reference::encodeElement(value, type);
+  if (std::optional<ElementType> type = getFloatType(tensor.dtype)) {
+    uint64_t bits = reference::encodeElement(value, *type);
     std::memcpy(target, &bits, size);
     return;
   }
@@ -130,7 +140,7 @@ static bool isAdditiveMask(BlockArgument argument) {
 
 static std::string defaultFill(const HostTensor &tensor,
                                BlockArgument argument) {
-  if (isFloat(tensor.dtype))
+  if (getFloatType(tensor.dtype))
     return isAdditiveMask(argument) ? "additive-mask" : "normal";
   bool isSingleRow = tensor.numElements() == rowLength(tensor);
   return tensor.dtype != DType::I1 && isSingleRow ? "ramp" : "padding";

@@ -63,6 +63,14 @@ public:
   }
   /// Stores `value` rounded to the element type.
   void set(int64_t position, double value);
+  /// The elements from a position on; what is written there must be of the
+  /// element type.
+  double *getRow(int64_t position) {
+    return values.data() + static_cast<size_t>(position);
+  }
+  const double *getRow(int64_t position) const {
+    return values.data() + static_cast<size_t>(position);
+  }
 
   /// Element of a rank-4 (rank-3) tensor.
   double at(int64_t i, int64_t j, int64_t k, int64_t l) const {
