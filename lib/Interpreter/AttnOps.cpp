@@ -118,44 +118,74 @@ static LogicalResult evaluateNormalize(Operation *op,
   return success();
 }
 
-/// log(sum_p exp(lses[p][row])).
-static double mergeLse(ArrayRef<reference::Tensor> lses, int64_t row) {
-  double max = -HUGE_VAL;
-  for (const reference::Tensor &lse : lses)
-    max = std::max(max, lse[row]);
-  if (max == -HUGE_VAL)
-    return max;
+/// The parts of a merge: `values`, or the elements of their one stack.
+static std::vector<reference::Tensor>
+getParts(ValueRange values, bool isStacked, Environment &environment) {
+  std::vector<reference::Tensor> parts;
+  for (Value value : values)
+    parts.push_back(getOperand(value, environment));
+  if (!isStacked)
+    return parts;
+  reference::Tensor stack = std::move(parts.front());
+  parts.clear();
+  std::vector<int64_t> shape(stack.getShape().begin() + 1,
+                             stack.getShape().end());
+  for (int64_t i = 0; i < stack.getDim(0); ++i) {
+    reference::Tensor &part = parts.emplace_back(shape, stack.getType());
+    int64_t first = i * part.getNumElements();
+    for (int64_t j = 0; j < part.getNumElements(); ++j)
+      part.set(j, stack[first + j]);
+  }
+  return parts;
+}
+
+/// The end of a row of which each part is one score, its LSE.
+static RowEnd mergeRow(ArrayRef<reference::Tensor> lses, int64_t row,
+                       double max, double sink) {
   double sum = 0;
   for (const reference::Tensor &lse : lses)
-    sum += std::exp(lse[row] - max);
-  return max + std::log(sum);
+    sum += max == -HUGE_VAL ? 0 : std::exp(lse[row] - max);
+  return RowEnd(max, sum, sink);
 }
 
 static LogicalResult evaluateMerge(Operation *op, Environment &environment) {
   auto merge = cast<MergeOp>(op);
-  std::vector<reference::Tensor> outputs, lses;
-  for (Value value : merge.getOutputs())
-    outputs.push_back(getOperand(value, environment));
-  for (Value value : merge.getLses())
-    lses.push_back(getOperand(value, environment));
+  auto outputs = getParts(merge.getOutputs(), merge.isStacked(), environment);
+  auto lses = getParts(merge.getLses(), merge.isStacked(), environment);
+  std::optional<reference::Tensor> sink;
+  if (merge.getSink())
+    sink = getOperand(merge.getSink(), environment);
+  if (outputs.empty())
+    return op->emitOpError() << "expected at least one partial result";
+  if (outputs.size() != lses.size())
+    return op->emitOpError() << "expected as many partial lses as outputs, got "
+                             << lses.size() << " and " << outputs.size();
   for (auto &parts : {outputs, lses})
     for (const reference::Tensor &part : parts)
       if (failed(checkSameRows(op, outputs.front(), part)))
         return failure();
-  reference::Tensor output(outputs.front().getShape(),
+  std::vector<int64_t> shape = outputs.front().getShape();
+  if (sink && sink->getNumElements() != shape[kHead])
+    return op->emitOpError() << "expected a sink for each of " << shape[kHead]
+                             << " heads, got " << sink->getNumElements();
+  reference::Tensor output(shape,
                            getResultType(merge.getOutput(), environment));
   reference::Tensor lse(lses.front().getShape(),
                         getResultType(merge.getLse(), environment));
-  int64_t width = output.getDim(kHeadDim);
+  int64_t width = shape[kHeadDim], rows = shape[kSequence];
   for (int64_t row = 0; row < lse.getNumElements(); ++row) {
-    double total = mergeLse(lses, row);
-    lse.set(row, total);
+    double max = -HUGE_VAL;
+    for (const reference::Tensor &part : lses)
+      max = std::max(max, part[row]);
+    double own = sink ? (*sink)[row / rows % shape[kHead]] : -HUGE_VAL;
+    RowEnd end = mergeRow(lses, row, max, own);
+    lse.set(row, end.lse);
     for (int64_t i = row * width; i < (row + 1) * width; ++i) {
       double sum = 0;
       for (auto [part, partLse] : llvm::zip_equal(outputs, lses))
         if (partLse[row] != -HUGE_VAL)
-          sum += std::exp(partLse[row] - total) * part[i];
-      output.set(i, sum);
+          sum += std::exp(partLse[row] - max) * part[i];
+      output.set(i, sum * end.factor);
     }
   }
   environment.values[merge.getOutput()] = fromReference(output);

@@ -20,5 +20,6 @@ void attn::buildTiledPipeline(OpPassManager &pm,
   pm.addPass(createConvertToOnlinePass());
   pm.addPass(createTilePass());
   pm.addPass(createInsertBlockSkippingPass());
+  pm.addPass(createSplitKVPass());
   pm.addPass(createVerifyNormalFormPass({"tiled"}));
 }

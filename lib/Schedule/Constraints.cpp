@@ -203,6 +203,9 @@ void Checker::checkKind() {
   if (isSmall || schedule.mma != MmaFamily::Wgmma)
     requireValue("persistent_ctas", schedule.persistentCtas, 0,
                  "(only large-cache schedules with mma=wgmma are persistent)");
+  if (schedule.kind == ScheduleKind::SplitKV)
+    requireValue("persistent_ctas", schedule.persistentCtas, 0,
+                 "with kind=split_kv");
   if (schedule.mma != MmaFamily::Wgmma) {
     const char *why = "(only schedules with mma=wgmma have it)";
     requireValue("output_tile", schedule.outputTile, 0, why);
@@ -387,7 +390,7 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   features.packsWholeGroups = true;
   features.packedChunks = false;
   features.dvSplit = isGpu;
-  features.splitKv = false;
+  features.splitKv = true;
   features.smallCache = !isGpu || !isF32;
   features.smallCacheDensity = false;
   features.spillScores = !isGpu;

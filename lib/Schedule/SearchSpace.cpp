@@ -168,6 +168,8 @@ bool Space::isUniform() const {
 /// A CTA on each SM takes tile after tile where all tiles take the same time;
 /// otherwise the hardware hands them out better, one to each CTA.
 int64_t Space::getPersistentCtas(const Schedule &schedule) const {
+  if (schedule.kind == ScheduleKind::SplitKV)
+    return 0;
   HeadShape head = HeadShape::get(problem, schedule.packGqa);
   int64_t tiles = problem.getKvHeadCount() *
                   (schedule.packGqa ? 1 : problem.getGroupSize()) *

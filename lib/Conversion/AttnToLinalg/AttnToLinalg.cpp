@@ -157,6 +157,104 @@ static void replaceByNormalized(PatternRewriter &rewriter, Operation *op,
 }
 
 //===----------------------------------------------------------------------===//
+// Partial results
+//===----------------------------------------------------------------------===//
+
+/// Takes the parts of a stack into `init` [B, Hq, M(, Dv)], one after the
+/// other. Operands are [P, B, Hq, M(, Dv)], or [B, Hq, M] for all parts; the
+/// last value that the body gets is the element of `init`.
+static Value reduceParts(OpBuilder &builder, Location loc, ValueRange operands,
+                         Value init, BodyFn body) {
+  int64_t rank = cast<ShapedType>(init.getType()).getRank();
+  AffineMap all =
+      AffineMap::getMultiDimIdentityMap(rank + 1, builder.getContext());
+  SmallVector<AffineMap> maps;
+  for (Value operand : operands) {
+    int64_t own = cast<ShapedType>(operand.getType()).getRank();
+    maps.push_back(own == 3 ? all.getSliceMap(1, 3) : all.getMajorSubMap(own));
+  }
+  maps.push_back(all.getMinorSubMap(rank));
+  SmallVector<utils::IteratorType> iterators(rank + 1,
+                                             utils::IteratorType::parallel);
+  iterators.front() = utils::IteratorType::reduction;
+  return linalg::GenericOp::create(
+             builder, loc, TypeRange(init.getType()), operands,
+             ValueRange(init), maps, iterators,
+             [&](OpBuilder &b, Location l, ValueRange args) {
+               linalg::YieldOp::create(b, l, body(b, l, args));
+             })
+      .getResult(0);
+}
+
+/// A stack of one part, unless `part` is a stack.
+static Value getStack(OpBuilder &builder, Location loc, Value part,
+                      int64_t rank) {
+  auto type = cast<RankedTensorType>(part.getType());
+  if (type.getRank() == rank)
+    return part;
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin(), 1);
+  SmallVector<ReassociationIndices> dims = {{0, 1}};
+  for (int64_t dim = 2; dim < rank; ++dim)
+    dims.push_back({dim});
+  return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), part,
+                                       dims);
+}
+
+/// exp(lse - max), and 0 where `lse` is -inf.
+static Value emitPartWeight(OpBuilder &b, Location l, Value lse, Value max) {
+  Value shifted = arith::SubFOp::create(b, l, lse, max);
+  Value exponential = math::ExpOp::create(b, l, shifted);
+  return selectIfEqual(b, l, lse, -infinity, 0, exponential);
+}
+
+/// The state of rows of which each part is one score, its LSE, with its output
+/// as the value.
+static OnlineState emitMergedState(OpBuilder &builder, MergeOp op) {
+  Location loc = op.getLoc();
+  SmallVector<Value> outputs, lses;
+  for (Value part : op.getOutputs())
+    outputs.push_back(getStack(builder, loc, part, 5));
+  for (Value part : op.getLses())
+    lses.push_back(getStack(builder, loc, part, 4));
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(builder, loc, outputs.front());
+  FloatType type = elementTypeOf(op.getLse());
+  ArrayRef<OpFoldResult> accSizes = ArrayRef(sizes).drop_front();
+  ArrayRef<OpFoldResult> rows = accSizes.drop_back();
+  Value zero = constantFloat(builder, loc, type, 0);
+  OnlineState state = {
+      filled(builder, loc, accSizes, zero),
+      filled(builder, loc, rows, negativeInfinity(builder, loc, type)),
+      filled(builder, loc, rows, zero)};
+  for (Value lse : lses)
+    state.max =
+        reduceParts(builder, loc, lse, state.max,
+                    [](OpBuilder &b, Location l, ValueRange args) -> Value {
+                      return arith::MaximumFOp::create(b, l, args[0], args[1]);
+                    });
+  for (auto [output, lse] : llvm::zip_equal(outputs, lses)) {
+    state.sum = reduceParts(
+        builder, loc, {lse, state.max}, state.sum,
+        [](OpBuilder &b, Location l, ValueRange args) -> Value {
+          Value weight = emitPartWeight(b, l, args[0], args[1]);
+          return arith::AddFOp::create(b, l, args[2], weight);
+        });
+    state.acc = reduceParts(
+        builder, loc, {output, lse, state.max}, state.acc,
+        [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+          Value weight = emitPartWeight(b, l, args[1], args[2]);
+          Value part = arith::MulFOp::create(
+              b, l, convertFloat(b, l, args[0], type), weight);
+          // What a part without keys holds does not matter.
+          part = selectIfEqual(b, l, args[1], -infinity, 0, part);
+          return arith::AddFOp::create(b, l, args[3], part);
+        });
+  }
+  return state;
+}
+
+//===----------------------------------------------------------------------===//
 // Patterns
 //===----------------------------------------------------------------------===//
 
@@ -248,55 +346,9 @@ struct ConvertMerge : OpRewritePattern<MergeOp> {
 
   LogicalResult matchAndRewrite(MergeOp op,
                                 PatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    Value lse = emitMergedLse(rewriter, op);
-    SmallVector<Value> operands(op.getOutputs());
-    llvm::append_range(operands, op.getLses());
-    operands.push_back(lse);
-    size_t count = op.getOutputs().size();
-    FloatType statistics = elementTypeOf(lse);
-    Value output = elementwise(
-        rewriter, loc, operands,
-        cast<RankedTensorType>(op.getOutput().getType()),
-        [&](OpBuilder &b, Location l, ValueRange args) {
-          Value sum;
-          for (size_t p = 0; p < count; ++p) {
-            Value part = convertFloat(b, l, args[p], statistics);
-            Value term = arith::MulFOp::create(
-                b, l, part, weight(b, l, args[count + p], args.back()));
-            sum = sum ? arith::AddFOp::create(b, l, sum, term) : term;
-          }
-          return convertFloat(b, l, sum, elementTypeOf(op.getOutput()));
-        });
-    rewriter.replaceOp(op, {output, lse});
+    replaceByNormalized(rewriter, op, emitMergedState(rewriter, op),
+                        op.getSink(), /*scale=*/1);
     return success();
-  }
-
-private:
-  /// exp(lse - total), and 0 where `lse` is -inf.
-  static Value weight(OpBuilder &b, Location l, Value lse, Value total) {
-    Value shifted = arith::SubFOp::create(b, l, lse, total);
-    Value exponential = math::ExpOp::create(b, l, shifted);
-    return selectIfEqual(b, l, lse, -infinity, 0, exponential);
-  }
-
-  /// log(sum_p exp(LSE_p)), by way of the maximum.
-  static Value emitMergedLse(PatternRewriter &rewriter, MergeOp op) {
-    return elementwise(rewriter, op.getLoc(), op.getLses(),
-                       cast<RankedTensorType>(op.getLse().getType()),
-                       [&](OpBuilder &b, Location l, ValueRange args) -> Value {
-                         Value max = args.front();
-                         for (Value lse : args.drop_front())
-                           max = arith::MaximumFOp::create(b, l, max, lse);
-                         Value sum;
-                         for (Value lse : args) {
-                           Value term = weight(b, l, lse, max);
-                           sum = sum ? arith::AddFOp::create(b, l, sum, term)
-                                     : term;
-                         }
-                         Value log = math::LogOp::create(b, l, sum);
-                         return arith::AddFOp::create(b, l, max, log);
-                       });
   }
 };
 } // namespace

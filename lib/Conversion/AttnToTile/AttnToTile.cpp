@@ -17,6 +17,7 @@
 #include "Backward.h"
 #include "ForwardKernel.h"
 #include "LaunchProgram.h"
+#include "MergeKernel.h"
 #include "Prologue.h"
 #include "SmallCache.h"
 
@@ -37,6 +38,14 @@ using namespace attn;
 // The program
 //===----------------------------------------------------------------------===//
 
+static std::string getRepairName(StringRef name) {
+  return (name + "_repair").str();
+}
+
+static std::string getMergeName(StringRef name) {
+  return (name + "_merge").str();
+}
+
 /// The kernel `name`, whose CTAs take a row tile, and a slice of the value
 /// dimension, each: see ForwardKernel.cpp.
 static void addKernel(LaunchProgram &program, const TiledAttention &attention,
@@ -47,6 +56,7 @@ static void addKernel(LaunchProgram &program, const TiledAttention &attention,
                       .ceilDiv(ctas * attention.getTilePositions()) *
                   ctas * attention.getDvSlices();
   Size heads = program.dim("query", kHead).ceilDiv(attention.getTileHeads());
+  Size splits = program.constant(attention.getSplits());
   Size batches = program.dim("query", kBatch);
   std::optional<TileOrder> order;
   if (!attention.onlyBelow)
@@ -54,13 +64,22 @@ static void addKernel(LaunchProgram &program, const TiledAttention &attention,
   if (int64_t most = getSchedule(attention.schedule).persistentCtas)
     program.addKernel(name, (rowTiles * heads * batches).min(most));
   else if (order && order->isOfBatches)
-    program.addKernel(name, rowTiles * batches, heads, program.constant(1));
+    program.addKernel(name, rowTiles * batches, heads, splits);
   else
-    program.addKernel(name, rowTiles, heads, batches);
+    program.addKernel(name, rowTiles, heads, batches * splits);
 }
 
-static std::string getRepairName(StringRef name) {
-  return (name + "_repair").str();
+/// Partial results, and the kernel that merges them.
+static void addMerge(LaunchProgram &program, const TiledAttention &attention,
+                     StringRef name) {
+  Size sizes[] = {program.dim("query", kBatch) * attention.getSplits(),
+                  program.dim("query", kHead), program.dim("query", kSequence),
+                  program.dim("value", kHeadDim)};
+  for (const WorkspaceView &view : attention.partials)
+    program.addWorkspace(view, ArrayRef(sizes).take_front(view.type.getRank()));
+  addKernel(program, attention, name);
+  Size rows = program.getProduct("query", 3);
+  program.addKernel(getMergeName(name), rows.ceilDiv(kMergeWarps));
 }
 
 static void buildProgram(OpBuilder &builder, const TiledForward &forward,
@@ -72,7 +91,10 @@ static void buildProgram(OpBuilder &builder, const TiledForward &forward,
     program.addWorkspace(*main.lseView, {program.dim("query", kBatch),
                                          program.dim("query", kHead),
                                          program.dim("query", kSequence)});
-  addKernel(program, main, name);
+  if (main.merge)
+    addMerge(program, main, name);
+  else
+    addKernel(program, main, name);
   if (forward.whole)
     addKernel(program, *forward.whole, getRepairName(name));
   program.finish();
@@ -182,6 +204,10 @@ private:
     if (failed(buildPrologueKernels(builder, forward.main, name)) ||
         failed(buildForwardKernel(builder, forward.main, name)))
       return failure();
+    if (forward.main.merge) {
+      ++numKernels;
+      return buildMergeKernel(builder, forward.main, getMergeName(name));
+    }
     if (!forward.whole)
       return success();
     ++numKernels;

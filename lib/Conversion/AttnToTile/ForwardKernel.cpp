@@ -34,6 +34,8 @@ public:
   LogicalResult build(StringRef name);
 
 private:
+  void addWorkspaces(tile::KernelOp kernel);
+  Value takeSplit(Value number);
   void mapTile(Value tile, Value head, Value batch);
   FailureOr<Value> getExtent(unsigned loop);
   void exitUnlessNeeded();
@@ -48,13 +50,14 @@ private:
   LogicalResult convertLoop(scf::ForOp loop);
   LogicalResult convertStep(OnlineAttentionOp step);
   void convertNormalize(NormalizeOp op);
-  void convertStores(scf::InParallelOp op);
+  LogicalResult convertStores(scf::InParallelOp op);
   FailureOr<Value> getQuery();
   FragmentState getState(ValueRange state);
   void setState(ValueRange results, ArrayRef<Value> fragments);
 
   Value query;
   Value firstColumn; ///< of this CTA's slice of V and O; null without dv-split
+  Value split;       ///< of the keys; null if there is one
 };
 
 } // namespace
@@ -78,8 +81,20 @@ void KernelBuilder::mapTile(Value tile, Value head, Value batch) {
                                     constant(attention.getTilePositions()));
   if (int64_t heads = attention.getTileHeads(); heads > 1)
     head = arith::MulIOp::create(builder, loc, head, constant(heads));
-  values.map(attention.forall.getInductionVars(),
-             ArrayRef<Value>{batch, head, row});
+  SmallVector<Value> position = {batch, head, row};
+  if (split)
+    position.push_back(split);
+  values.map(attention.forall.getInductionVars(), position);
+}
+
+/// Splits of one batch have neighbouring numbers: takes the split of `number`,
+/// and leaves the batch.
+Value KernelBuilder::takeSplit(Value number) {
+  if (!attention.merge)
+    return number;
+  Value splits = constant(attention.getSplits());
+  split = create<arith::RemUIOp>(number, splits);
+  return create<arith::DivUIOp>(number, splits);
 }
 
 /// The batches, heads or rows of the problem.
@@ -91,8 +106,8 @@ FailureOr<Value> KernelBuilder::getExtent(unsigned loop) {
 }
 
 /// A CTA for each tile, in the order that a prologue has found. Grid: x = tiles
-/// of a batch or of all; y = query heads, or groups of them; z = what is left
-/// of the batches.
+/// of a batch or of all; y = query heads, or groups of them; z = splits of the
+/// keys, and what is left of the batches.
 LogicalResult KernelBuilder::mapOrderedGrid(TileOrder order) {
   Location loc = attention.prologue[order.prologue].op->getLoc();
   auto divide = [&](Value a, Value b) {
@@ -107,7 +122,7 @@ LogicalResult KernelBuilder::mapOrderedGrid(TileOrder order) {
                                        place)));
   Value tile =
       arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number);
-  Value batch = getBlockId(gpu::Dimension::z);
+  Value batch = takeSplit(getBlockId(gpu::Dimension::z));
   if (order.isOfBatches) {
     FailureOr<Value> rows = getExtent(kLoopM);
     if (failed(rows))
@@ -123,13 +138,14 @@ LogicalResult KernelBuilder::mapOrderedGrid(TileOrder order) {
 }
 
 /// A CTA for each tile. Grid: x = tiles of a head, the last, which under causal
-/// masks are the longest, first; y = query heads, or groups of them; z = batch.
+/// masks are the longest, first; y = query heads, or groups of them; z = batch
+/// and split of the keys.
 LogicalResult KernelBuilder::mapGrid() {
   std::optional<TileOrder> order = getTileOrder(attention);
   if (order && !attention.onlyBelow)
     return mapOrderedGrid(*order);
-  mapTile(getReversedBlockId(), getBlockId(gpu::Dimension::y),
-          getBlockId(gpu::Dimension::z));
+  Value batch = takeSplit(getBlockId(gpu::Dimension::z));
+  mapTile(getReversedBlockId(), getBlockId(gpu::Dimension::y), batch);
   return success();
 }
 
@@ -311,18 +327,28 @@ void KernelBuilder::convertNormalize(NormalizeOp op) {
   auto [output, lse] =
       buildNormalize(builder, op.getLoc(), ScoreUnits::get(attention.first),
                      getState({op.getAcc(), op.getMax(), op.getSum()}),
-                     loadSink(), op.getScaleValue());
+                     attention.merge ? Value() : loadSink(),
+                     op.getScaleValue());
   values.map(op.getOutput(), output);
   if (op.getLse())
     values.map(op.getLse(), lse);
 }
 
-void KernelBuilder::convertStores(scf::InParallelOp op) {
+LogicalResult KernelBuilder::convertStores(scf::InParallelOp op) {
   for (Operation &yielding : op.getYieldingOps()) {
     auto insert = cast<tensor::ParallelInsertSliceOp>(yielding);
     SmallVector<Value> indices(
         llvm::map_range(attention.forall.getInductionVars(),
                         [&](Value iv) { return values.lookup(iv); }));
+    if (split) {
+      // The first dimension of a workspace: the batches of each split.
+      FailureOr<Value> batches = getExtent(kLoopB);
+      if (failed(batches))
+        return failure();
+      indices.pop_back();
+      indices[kLoopB] = create<arith::AddIOp>(
+          create<arith::MulIOp>(split, *batches), indices[kLoopB]);
+    }
     Value source = values.lookup(insert.getSource());
     OpBuilder::InsertionGuard guard(builder);
     if (firstColumn && cast<tile::FragmentType>(source.getType()).isRow()) {
@@ -339,6 +365,7 @@ void KernelBuilder::convertStores(scf::InParallelOp op) {
                           values.lookup(insert.getDest()), indices,
                           attention.getTileHeads());
   }
+  return success();
 }
 
 LogicalResult KernelBuilder::convertBlock(Block &block) {
@@ -352,8 +379,7 @@ LogicalResult KernelBuilder::convertBlock(Block &block) {
               return success();
             })
             .Case([&](scf::InParallelOp stores) {
-              convertStores(stores);
-              return success();
+              return convertStores(stores);
             })
             // Slices are loaded where they are used; the initial state is
             // built with the first loop.
@@ -371,15 +397,24 @@ LogicalResult KernelBuilder::convertBlock(Block &block) {
   return success();
 }
 
+/// The parameters behind the operands: where results go that are no outputs.
+void KernelBuilder::addWorkspaces(tile::KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  Location loc = attention.forall.getLoc();
+  if (attention.lseView)
+    values.map(attention.lse,
+               body.addArgument(attention.lseView->type, loc));
+  for (auto [out, view] :
+       llvm::zip(attention.forall.getRegionIterArgs(), attention.partials))
+    values.map(out, body.addArgument(view.type, loc));
+}
+
 LogicalResult KernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   FailureOr<tile::KernelOp> kernel = beginKernel(name);
   if (failed(kernel))
     return failure();
-  if (attention.lseView)
-    values.map(attention.lse,
-               kernel->getBody().front().addArgument(
-                   attention.lseView->type, attention.forall.getLoc()));
+  addWorkspaces(*kernel);
   if (attention.getClusterCtas() > 1 && attention.first.hasMaskMod())
     return attention.first.emitOpError()
            << "expected no mask_mod with cluster_m="
@@ -397,6 +432,10 @@ LogicalResult KernelBuilder::build(StringRef name) {
            << "expected mma=wgmma with persistent_ctas="
            << schedule.persistentCtas
            << ": other kernels have one tile for each CTA";
+  if (isPersistent && attention.merge)
+    return attention.first.emitOpError()
+           << "expected persistent_ctas=0 with splits of the keys, got "
+           << schedule.persistentCtas;
   if (failed(isPersistent ? mapPersistentGrid() : mapGrid()))
     return failure();
   if (attention.onlyBelow)

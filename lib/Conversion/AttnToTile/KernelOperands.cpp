@@ -37,8 +37,15 @@ RankedTensorType TiledAttention::getKeyType() const {
 }
 
 Value TiledAttention::getSink() const {
-  NormalizeOp op = normalize;
-  return op.getSink() ? sourceOf(op.getSink()) : Value();
+  MergeOp partial = merge;
+  NormalizeOp whole = normalize;
+  Value sink = partial ? partial.getSink() : whole.getSink();
+  return sink ? sourceOf(sink) : Value();
+}
+
+Operation *TiledAttention::getEnd() const {
+  return merge ? MergeOp(merge).getOperation()
+               : NormalizeOp(normalize).getOperation();
 }
 
 Value TiledAttention::getOutput(StringRef name) const {
@@ -141,17 +148,19 @@ static void addCaptures(TiledAttention &attention) {
   }
 }
 
-/// Outputs, in the order of the normalize op's results.
+/// Outputs, in the order of the results of what ends the attention.
 static LogicalResult addOutputs(TiledAttention &attention) {
-  for (auto [i, result] : llvm::enumerate(attention.normalize.getResults())) {
-    if (!result)
-      continue;
+  Operation *end = attention.getEnd();
+  for (auto [i, result] : llvm::enumerate(end->getResults())) {
     tensor::ParallelInsertSliceOp insert;
     for (Operation *user : result.getUsers())
       if (auto op = dyn_cast<tensor::ParallelInsertSliceOp>(user))
         insert = op;
+    // A merge gives an LSE that nobody may ask for.
+    if (!insert && attention.merge && result.use_empty())
+      continue;
     if (!insert)
-      return attention.normalize.emitOpError()
+      return end->emitOpError()
              << "expected result #" << i
              << " to be inserted into a result of the scf.forall";
     KernelOperand operand;
@@ -165,6 +174,29 @@ static LogicalResult addOutputs(TiledAttention &attention) {
       attention.lse = operand.tensor;
   }
   return success();
+}
+
+/// The workspace of a stack of partial results, as the kernels see it.
+static WorkspaceView getPartialView(StringRef name, Value stack) {
+  auto type = cast<RankedTensorType>(stack.getType());
+  SmallVector<int64_t> shape(type.getShape().drop_front());
+  if (!ShapedType::isDynamic(shape[kBatch]))
+    shape[kBatch] *= type.getDimSize(0);
+  return {name.str(), tile::GlobalType::get(type.getContext(), shape,
+                                            type.getElementType())};
+}
+
+/// The merge that takes what `attention` gives, if that is partial results.
+static void findMerge(TiledAttention &attention) {
+  if (attention.forall.getRank() != 4)
+    return;
+  ResultRange stacks = attention.forall.getResults();
+  for (Operation *user : stacks.front().getUsers())
+    for (Operation *merge : user->getUsers())
+      if (auto op = dyn_cast<MergeOp>(merge))
+        attention.merge = op;
+  attention.partials = {getPartialView("partial_output", stacks[0]),
+                        getPartialView("partial_lse", stacks[1])};
 }
 
 /// Fields that the small-cache kernels need.
@@ -232,6 +264,7 @@ static FailureOr<TiledAttention> findNest(NormalizeOp end, bool allowTf32) {
     attention.forall->walk([&](OnlineAttentionOp op) { attention.first = op; });
   if (!attention.first)
     return end.emitOpError() << "expected one attention in normal form tiled";
+  findMerge(attention);
   attention.schedule = attention.first.getScheduleAttr();
   attention.scale = attention.first.getScaleValue();
   if (!attention.schedule)

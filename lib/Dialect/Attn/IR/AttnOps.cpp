@@ -97,10 +97,17 @@ NormalizeOp::reifyResultShapes(OpBuilder &builder,
   return success();
 }
 
+bool MergeOp::isStacked() {
+  return getOutputs().size() == 1 &&
+         cast<ShapedType>(getOutputs().front().getType()).getRank() == 5;
+}
+
 LogicalResult MergeOp::reifyResultShapes(OpBuilder &builder,
                                          ReifiedRankedShapedTypeDims &shapes) {
-  shapes.push_back(sizesOf(builder, getOutputs().front()));
-  shapes.push_back(sizesOf(builder, getLses().front()));
+  for (Value part : {getOutputs().front(), getLses().front()}) {
+    SmallVector<OpFoldResult> sizes = sizesOf(builder, part);
+    shapes.push_back(llvm::to_vector(ArrayRef(sizes).drop_front(isStacked())));
+  }
   return success();
 }
 

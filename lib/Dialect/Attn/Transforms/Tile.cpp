@@ -16,7 +16,6 @@
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 namespace attn {
@@ -200,21 +199,6 @@ static void createRowTile(OpBuilder &builder, WholeAttention whole,
     Sizes strides(offsets.size(), builder.getIndexAttr(1));
     tensor::ParallelInsertSliceOp::create(builder, loc, tile, out, offsets,
                                           sizes, strides);
-  }
-}
-
-/// Erases `op`, which is dead, and whatever it alone used.
-static void eraseWithProducers(Operation *op) {
-  SetVector<Operation *> worklist;
-  worklist.insert(op);
-  while (!worklist.empty()) {
-    Operation *candidate = worklist.pop_back_val();
-    if (!isOpTriviallyDead(candidate))
-      continue;
-    for (Value operand : candidate->getOperands())
-      if (Operation *producer = operand.getDefiningOp())
-        worklist.insert(producer);
-    candidate->erase();
   }
 }
 

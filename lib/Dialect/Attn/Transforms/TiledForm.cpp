@@ -10,6 +10,8 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace attn;
@@ -76,6 +78,20 @@ OnlineState attn::createInitialState(OpBuilder &builder, Location loc,
   return {createFilled(builder, loc, accSizes, scoreType, zero),
           createFilled(builder, loc, rows, scoreType, minusInf),
           createFilled(builder, loc, rows, scoreType, zero)};
+}
+
+void attn::eraseWithProducers(Operation *op) {
+  SetVector<Operation *> worklist;
+  worklist.insert(op);
+  while (!worklist.empty()) {
+    Operation *candidate = worklist.pop_back_val();
+    if (!isOpTriviallyDead(candidate))
+      continue;
+    for (Value operand : candidate->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        worklist.insert(producer);
+    candidate->erase();
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -161,7 +177,8 @@ LogicalResult attn::verifyTiledStep(OnlineAttentionOp step) {
 
 LogicalResult attn::verifyTiledEnd(NormalizeOp normalize) {
   auto forall = dyn_cast<scf::ForallOp>(normalize->getParentOp());
-  if (!forall || forall.getRank() != 3)
+  // With a fourth loop, over splits of the keys, the result is a partial one.
+  if (!forall || (forall.getRank() != 3 && forall.getRank() != 4))
     return normalize.emitOpError() << "expected to be in an scf.forall over "
                                       "(b, h, m) in the form 'tiled'";
   KeyLoops keys = getKeyLoops(getFinalState(normalize));

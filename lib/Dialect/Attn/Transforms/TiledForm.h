@@ -56,6 +56,9 @@ OnlineState createInitialState(mlir::OpBuilder &builder, mlir::Location loc,
                                mlir::OpFoldResult valueDim,
                                mlir::FloatType scoreType);
 
+/// Erases `op`, which is dead, and whatever it alone used.
+void eraseWithProducers(mlir::Operation *op);
+
 /// The state that `normalize` takes.
 OnlineState getFinalState(NormalizeOp normalize);
 

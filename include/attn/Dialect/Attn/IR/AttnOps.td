@@ -260,15 +260,20 @@ def NormalizeOp : Attn_Op<"normalize", [
 }
 
 def MergeOp : Attn_Op<"merge", [
-    Pure, SameVariadicOperandSize,
+    Pure, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
       ["reifyResultShapes"]>]> {
   let summary = "combine partial attentions over disjoint sets of keys";
   let description = [{
     With partial results `(O_p, LSE_p)`, each over its own keys:
     `LSE = log(sum_p exp(LSE_p))`, `O = sum_p exp(LSE_p - LSE) * O_p`; rows
-    with every LSE_p = -inf give O = 0 and LSE = -inf. Used by split-KV and by
-    anything that distributes keys.
+    with every LSE_p = -inf give O = 0 and LSE = -inf. A `sink` is one more
+    score in each row of a head, as in `attn.attention`: whatever the parts
+    are, it is taken once. Used by split-KV and by anything that distributes
+    keys.
+
+    The parts are tensors of their own, or one stack of them: `outputs`
+    [P, B, Hq, M, Dv] and `lses` [P, B, Hq, M].
 
     Example:
     ```mlir
@@ -276,18 +281,27 @@ def MergeOp : Attn_Op<"merge", [
         outputs(%o0, %o1 : tensor<1x8x16x64xf32>, tensor<1x8x16x64xf32>)
         lses(%l0, %l1 : tensor<1x8x16xf32>, tensor<1x8x16xf32>)
         -> tensor<1x8x16x64xf32>, tensor<1x8x16xf32>
+    %s, %slse = attn.merge outputs(%os : tensor<4x1x8x16x64xf32>)
+        lses(%ls : tensor<4x1x8x16xf32>) sink(%sinks : tensor<8xf32>)
+        -> tensor<1x8x16x64xf16>, tensor<1x8x16xf32>
     ```
   }];
   let arguments = (ins
-    Variadic<Attn_Tensor<Attn_Float, 4>>:$outputs,
-    Variadic<Attn_Tensor<Attn_Acc, 3>>:$lses);
+    Variadic<AnyTypeOf<[Attn_Tensor<Attn_Float, 4>, Attn_Tensor<Attn_Float, 5>]>>:$outputs,
+    Variadic<AnyTypeOf<[Attn_Tensor<Attn_Acc, 3>, Attn_Tensor<Attn_Acc, 4>]>>:$lses,
+    Optional<Attn_Tensor<Attn_Float, 1>>:$sink);
   let results = (outs
     Attn_Tensor<Attn_Float, 4>:$output,
     Attn_Tensor<Attn_Acc, 3>:$lse);
   let assemblyFormat = [{
     `outputs` `(` $outputs `:` type($outputs) `)`
     `lses` `(` $lses `:` type($lses) `)`
+    (`sink` `(` $sink^ `:` type($sink) `)`)?
     attr-dict `->` type($output) `,` type($lse)
+  }];
+  let extraClassDeclaration = [{
+    /// True if the parts are one stack.
+    bool isStacked();
   }];
   let hasVerifier = 1;
 }

@@ -304,6 +304,47 @@ def InsertBlockSkippingPass
   ];
 }
 
+def SplitKVPass : Pass<"attn-split-kv", "::mlir::ModuleOp"> {
+  let summary = "compute ranges of the keys apart, and merge them";
+  let description = [{
+    Where the schedule is `kind = "split_kv"`, the nest over row tiles becomes
+    two (FlashDecoding, Dao et al. 2023): one over row tiles and `splits` ranges
+    of keys, which gives a partial output and its LSE for each range, in the type
+    of the accumulator, and one over row tiles, which merges them. The ranges
+    divide the key tiles that the row tile visits, whatever the mask: all have
+    the same number, but for the last ones.
+
+    A sink is taken by the merge, once.
+
+    Requires: `tiled`. Ensures: `tiled`.
+
+    Example: two splits of a row tile that visits the keys [0, %hi)
+    ```mlir
+    %parts:2 = scf.forall (%b, %h, %m, %s) = (0, 0, 0, 0) to (%B, 8, %M, 2) step (1, 1, 16, 1) ... {
+      %length = affine.apply affine_map<()[s0] -> (s0 ceildiv 128 * 64)>()[%hi]
+      %lower = arith.muli %s, %length : index
+      %upper = arith.addi %lower, %length : index
+      ...
+      %r:3 = scf.for %n = %from to %to step %c64 ...   // [0, %hi) cut to [%lower, %upper)
+      %o, %lse = attn.normalize %r#0, %r#1, %r#2 : ... -> tensor<1x1x16x64xf32>, tensor<1x1x16xf32>
+      ...
+    }
+    %out = scf.forall (%b, %h, %m) = (0, 0, 0) to (%B, 8, %M) step (1, 1, 16) ... {
+      %o, %lse = attn.merge outputs(%part : tensor<2x1x1x16x64xf32>) lses(%part_lse : tensor<2x1x1x16xf32>)
+          -> tensor<1x1x16x64xf16>, tensor<1x1x16xf32>
+      ...
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numSplit", "num-split", "Number of attentions split">
+  ];
+}
+
 def PadTilesPass : Pass<"attn-pad-tiles", "::mlir::ModuleOp"> {
   let summary = "give ragged tiles the size of whole ones";
   let description = [{
