@@ -46,7 +46,6 @@ void attn::buildCpuTileStage(OpPassManager &pm,
   pm.addPass(createConvertToOnlinePass());
   pm.addPass(createTilePass());
   pm.addPass(createInsertBlockSkippingPass());
-  pm.addPass(createSplitKVPass());
   pm.addPass(createVerifyNormalFormPass({"tiled"}));
   pm.addPass(createPadTilesPass());
   // The steps of one row tile share their packed query after this.

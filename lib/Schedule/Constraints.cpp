@@ -390,7 +390,7 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   features.packsWholeGroups = true;
   features.packedChunks = false;
   features.dvSplit = isGpu;
-  features.splitKv = true;
+  features.splitKv = isGpu;
   features.smallCache = !isGpu || !isF32;
   features.smallCacheDensity = false;
   features.spillScores = !isGpu;

@@ -155,7 +155,9 @@ def write_case(rng, folder, gradients=False):
         regions += f" score_mod (%score: f32, %b: index, %h: index, %i: index, %j: index) {{\n{chr(10).join(score.lines)}\n        attn.yield {changed} : f32\n      }}"
     if shown:
         regions += f" mask_mod (%b: index, %h: index, %i: index, %j: index) {{\n{chr(10).join(mask.lines)}\n        attn.yield {shown} : i1\n      }}"
-    kind = rng.choice(["", "", "", ' {schedule = #attn.schedule<kind = "small_cache">}']) if dtype != "f32" else ""
+    kinds = ["", "", "", 'kind = "small_cache"'] if dtype != "f32" else ["", "", ""]
+    kind = rng.choice(kinds + [f'kind = "split_kv", splits = {rng.choice([2, 3, 8])}'])
+    kind = f" {{schedule = #attn.schedule<{kind}>}}" if kind else ""
     text = (
         f"func.func @attention({', '.join(arguments)}) -> ({types['o']}{lse}) {{\n"
         f"  %o{':2' if has_lse else ''} = attn.attention %q, %k, %v{f' bias(%bias : {bias})' if has_bias else ''}{regions}{kind}\n"

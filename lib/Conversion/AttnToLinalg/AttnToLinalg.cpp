@@ -201,25 +201,29 @@ static Value getStack(OpBuilder &builder, Location loc, Value part,
                                        dims);
 }
 
-/// exp(lse - max), and 0 where `lse` is -inf.
-static Value emitPartWeight(OpBuilder &b, Location l, Value lse, Value max) {
-  Value shifted = arith::SubFOp::create(b, l, lse, max);
-  Value exponential = math::ExpOp::create(b, l, shifted);
-  return selectIfEqual(b, l, lse, -infinity, 0, exponential);
+/// exp(part - max) * number, and 0 where `part` is -inf, whatever `number` is.
+static Value emitWeighted(OpBuilder &b, Location l, Value part, Value max,
+                          Value number) {
+  Value shifted = arith::SubFOp::create(b, l, part, max);
+  Value weight = math::ExpOp::create(b, l, shifted);
+  return selectIfEqual(b, l, part, -infinity, 0,
+                       arith::MulFOp::create(b, l, weight, number));
 }
 
-/// The state of rows of which each part is one score, its LSE, with its output
-/// as the value.
-static OnlineState emitMergedState(OpBuilder &builder, MergeOp op) {
-  Location loc = op.getLoc();
-  SmallVector<Value> outputs, lses;
-  for (Value part : op.getOutputs())
-    outputs.push_back(getStack(builder, loc, part, 5));
-  for (Value part : op.getLses())
-    lses.push_back(getStack(builder, loc, part, 4));
+namespace {
+/// States over disjoint sets of keys: acc [P, B, Hq, M, Dv], max and sum
+/// [P, B, Hq, M]; a null sum is 1 everywhere.
+struct StateStack {
+  Value acc, max, sum;
+};
+} // namespace
+
+/// The state over the keys of all `stacks`: see attn.combine.
+static OnlineState emitCombined(OpBuilder &builder, Location loc,
+                                ArrayRef<StateStack> stacks) {
+  FloatType type = elementTypeOf(stacks.front().max);
   SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(builder, loc, outputs.front());
-  FloatType type = elementTypeOf(op.getLse());
+      tensor::getMixedSizes(builder, loc, stacks.front().acc);
   ArrayRef<OpFoldResult> accSizes = ArrayRef(sizes).drop_front();
   ArrayRef<OpFoldResult> rows = accSizes.drop_back();
   Value zero = constantFloat(builder, loc, type, 0);
@@ -227,31 +231,37 @@ static OnlineState emitMergedState(OpBuilder &builder, MergeOp op) {
       filled(builder, loc, accSizes, zero),
       filled(builder, loc, rows, negativeInfinity(builder, loc, type)),
       filled(builder, loc, rows, zero)};
-  for (Value lse : lses)
+  for (const StateStack &stack : stacks)
     state.max =
-        reduceParts(builder, loc, lse, state.max,
+        reduceParts(builder, loc, stack.max, state.max,
                     [](OpBuilder &b, Location l, ValueRange args) -> Value {
                       return arith::MaximumFOp::create(b, l, args[0], args[1]);
                     });
-  for (auto [output, lse] : llvm::zip_equal(outputs, lses)) {
-    state.sum = reduceParts(
-        builder, loc, {lse, state.max}, state.sum,
-        [](OpBuilder &b, Location l, ValueRange args) -> Value {
-          Value weight = emitPartWeight(b, l, args[0], args[1]);
-          return arith::AddFOp::create(b, l, args[2], weight);
-        });
-    state.acc = reduceParts(
-        builder, loc, {output, lse, state.max}, state.acc,
-        [&](OpBuilder &b, Location l, ValueRange args) -> Value {
-          Value weight = emitPartWeight(b, l, args[1], args[2]);
-          Value part = arith::MulFOp::create(
-              b, l, convertFloat(b, l, args[0], type), weight);
-          // What a part without keys holds does not matter.
-          part = selectIfEqual(b, l, args[1], -infinity, 0, part);
-          return arith::AddFOp::create(b, l, args[3], part);
-        });
+  // Operands: max_p, max, then what is weighed if it is not 1.
+  auto add = [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+    Value number = args.size() == 4 ? convertFloat(b, l, args[2], type)
+                                    : constantFloat(b, l, type, 1);
+    Value weighted = emitWeighted(b, l, args[0], args[1], number);
+    return arith::AddFOp::create(b, l, args.back(), weighted);
+  };
+  for (const StateStack &stack : stacks) {
+    SmallVector<Value> operands = {stack.max, state.max};
+    if (stack.sum)
+      operands.push_back(stack.sum);
+    state.sum = reduceParts(builder, loc, operands, state.sum, add);
+    state.acc = reduceParts(builder, loc, {stack.max, state.max, stack.acc},
+                            state.acc, add);
   }
   return state;
+}
+
+/// Each part is a state of one score, its LSE, with its output as the value.
+static OnlineState emitMergedState(OpBuilder &builder, MergeOp op) {
+  SmallVector<StateStack> stacks;
+  for (auto [output, lse] : llvm::zip_equal(op.getOutputs(), op.getLses()))
+    stacks.push_back({getStack(builder, op.getLoc(), output, 5),
+                      getStack(builder, op.getLoc(), lse, 4), Value()});
+  return emitCombined(builder, op.getLoc(), stacks);
 }
 
 //===----------------------------------------------------------------------===//
@@ -341,6 +351,19 @@ struct ConvertRepair : OpRewritePattern<RepairOp> {
   }
 };
 
+struct ConvertCombine : OpRewritePattern<CombineOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(CombineOp op,
+                                PatternRewriter &rewriter) const override {
+    OnlineState state =
+        emitCombined(rewriter, op.getLoc(),
+                     StateStack{op.getAcc(), op.getMax(), op.getSum()});
+    rewriter.replaceOp(op, {state.acc, state.max, state.sum});
+    return success();
+  }
+};
+
 struct ConvertMerge : OpRewritePattern<MergeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -354,11 +377,11 @@ struct ConvertMerge : OpRewritePattern<MergeOp> {
 } // namespace
 
 void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns) {
-  patterns
-      .add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
-           ConvertBackwardDelta, ConvertBackwardScatter, ConvertBackwardStep,
-           ConvertBackwardSum, ConvertNormalize, ConvertRepair, ConvertMerge>(
-          patterns.getContext());
+  patterns.add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
+               ConvertBackwardDelta, ConvertBackwardScatter,
+               ConvertBackwardStep, ConvertBackwardSum, ConvertNormalize,
+               ConvertRepair, ConvertCombine, ConvertMerge>(
+      patterns.getContext());
 }
 
 //===----------------------------------------------------------------------===//
@@ -372,7 +395,7 @@ struct ConvertAttnToLinalgPass
     getOperation()->walk([&](Operation *op) {
       if (isa<AttentionOp, OnlineAttentionOp, AttentionBackwardOp,
               BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,
-              NormalizeOp, RepairOp, MergeOp>(op))
+              NormalizeOp, RepairOp, CombineOp, MergeOp>(op))
         ++numConverted;
     });
     RewritePatternSet patterns(&getContext());

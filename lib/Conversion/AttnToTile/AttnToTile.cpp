@@ -15,9 +15,9 @@
 #include "attn/Dialect/Attn/IR/ScoreGradients.h"
 
 #include "Backward.h"
+#include "CombineKernel.h"
 #include "ForwardKernel.h"
 #include "LaunchProgram.h"
-#include "MergeKernel.h"
 #include "Prologue.h"
 #include "SmallCache.h"
 
@@ -42,8 +42,8 @@ static std::string getRepairName(StringRef name) {
   return (name + "_repair").str();
 }
 
-static std::string getMergeName(StringRef name) {
-  return (name + "_merge").str();
+static std::string getCombineName(StringRef name) {
+  return (name + "_combine").str();
 }
 
 /// The kernel `name`, whose CTAs take a row tile, and a slice of the value
@@ -69,9 +69,9 @@ static void addKernel(LaunchProgram &program, const TiledAttention &attention,
     program.addKernel(name, rowTiles, heads, batches * splits);
 }
 
-/// Partial results, and the kernel that merges them.
-static void addMerge(LaunchProgram &program, const TiledAttention &attention,
-                     StringRef name) {
+/// The states of splits, and the kernel that combines them.
+static void addSplits(LaunchProgram &program, const TiledAttention &attention,
+                      StringRef name) {
   Size sizes[] = {program.dim("query", kBatch) * attention.getSplits(),
                   program.dim("query", kHead), program.dim("query", kSequence),
                   program.dim("value", kHeadDim)};
@@ -79,7 +79,7 @@ static void addMerge(LaunchProgram &program, const TiledAttention &attention,
     program.addWorkspace(view, ArrayRef(sizes).take_front(view.type.getRank()));
   addKernel(program, attention, name);
   Size rows = program.getProduct("query", 3);
-  program.addKernel(getMergeName(name), rows.ceilDiv(kMergeWarps));
+  program.addKernel(getCombineName(name), rows.ceilDiv(kCombineWarps));
 }
 
 static void buildProgram(OpBuilder &builder, const TiledForward &forward,
@@ -91,8 +91,8 @@ static void buildProgram(OpBuilder &builder, const TiledForward &forward,
     program.addWorkspace(*main.lseView, {program.dim("query", kBatch),
                                          program.dim("query", kHead),
                                          program.dim("query", kSequence)});
-  if (main.merge)
-    addMerge(program, main, name);
+  if (main.combine)
+    addSplits(program, main, name);
   else
     addKernel(program, main, name);
   if (forward.whole)
@@ -204,9 +204,9 @@ private:
     if (failed(buildPrologueKernels(builder, forward.main, name)) ||
         failed(buildForwardKernel(builder, forward.main, name)))
       return failure();
-    if (forward.main.merge) {
+    if (forward.main.combine) {
       ++numKernels;
-      return buildMergeKernel(builder, forward.main, getMergeName(name));
+      return buildCombineKernel(builder, forward.main, getCombineName(name));
     }
     if (!forward.whole)
       return success();

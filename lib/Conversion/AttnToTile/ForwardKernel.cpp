@@ -50,6 +50,8 @@ private:
   LogicalResult convertLoop(scf::ForOp loop);
   LogicalResult convertStep(OnlineAttentionOp step);
   void convertNormalize(NormalizeOp op);
+  FailureOr<SmallVector<Value>> getPlace();
+  void storeTile(Value tile, Value tensor, SmallVector<Value> place);
   LogicalResult convertStores(scf::InParallelOp op);
   FailureOr<Value> getQuery();
   FragmentState getState(ValueRange state);
@@ -90,7 +92,7 @@ void KernelBuilder::mapTile(Value tile, Value head, Value batch) {
 /// Splits of one batch have neighbouring numbers: takes the split of `number`,
 /// and leaves the batch.
 Value KernelBuilder::takeSplit(Value number) {
-  if (!attention.merge)
+  if (!attention.combine)
     return number;
   Value splits = constant(attention.getSplits());
   split = create<arith::RemUIOp>(number, splits);
@@ -327,44 +329,62 @@ void KernelBuilder::convertNormalize(NormalizeOp op) {
   auto [output, lse] =
       buildNormalize(builder, op.getLoc(), ScoreUnits::get(attention.first),
                      getState({op.getAcc(), op.getMax(), op.getSum()}),
-                     attention.merge ? Value() : loadSink(),
-                     op.getScaleValue());
+                     loadSink(), op.getScaleValue());
   values.map(op.getOutput(), output);
   if (op.getLse())
     values.map(op.getLse(), lse);
 }
 
+/// Where the CTA's rows are in an output, or in a workspace of states, whose
+/// first dimension has the batches of each split.
+FailureOr<SmallVector<Value>> KernelBuilder::getPlace() {
+  SmallVector<Value> place =
+      llvm::map_to_vector(attention.forall.getInductionVars(),
+                          [&](Value iv) { return values.lookup(iv); });
+  if (!split)
+    return place;
+  FailureOr<Value> batches = getExtent(kLoopB);
+  if (failed(batches))
+    return failure();
+  place.pop_back();
+  place[kLoopB] = create<arith::AddIOp>(create<arith::MulIOp>(split, *batches),
+                                        place[kLoopB]);
+  return place;
+}
+
+void KernelBuilder::storeTile(Value tile, Value tensor,
+                              SmallVector<Value> place) {
+  Location loc = attention.forall.getLoc();
+  OpBuilder::InsertionGuard guard(builder);
+  if (firstColumn && cast<tile::FragmentType>(tile.getType()).isRow()) {
+    // The CTAs of all slices have the same LSE.
+    Value isFirst = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, firstColumn, constant(0));
+    auto guarded = scf::IfOp::create(builder, loc, isFirst);
+    builder.setInsertionPointToStart(guarded.thenBlock());
+  } else if (firstColumn) {
+    place.push_back(firstColumn);
+  }
+  tile::StoreOp::create(builder, loc, tile, tensor, place,
+                        attention.getTileHeads());
+}
+
 LogicalResult KernelBuilder::convertStores(scf::InParallelOp op) {
+  FailureOr<SmallVector<Value>> place = getPlace();
+  if (failed(place))
+    return failure();
+  SmallVector<Value> tiles, tensors;
   for (Operation &yielding : op.getYieldingOps()) {
     auto insert = cast<tensor::ParallelInsertSliceOp>(yielding);
-    SmallVector<Value> indices(
-        llvm::map_range(attention.forall.getInductionVars(),
-                        [&](Value iv) { return values.lookup(iv); }));
-    if (split) {
-      // The first dimension of a workspace: the batches of each split.
-      FailureOr<Value> batches = getExtent(kLoopB);
-      if (failed(batches))
-        return failure();
-      indices.pop_back();
-      indices[kLoopB] = create<arith::AddIOp>(
-          create<arith::MulIOp>(split, *batches), indices[kLoopB]);
-    }
-    Value source = values.lookup(insert.getSource());
-    OpBuilder::InsertionGuard guard(builder);
-    if (firstColumn && cast<tile::FragmentType>(source.getType()).isRow()) {
-      // The CTAs of all slices have the same LSE.
-      Value isFirst = arith::CmpIOp::create(builder, insert.getLoc(),
-                                            arith::CmpIPredicate::eq,
-                                            firstColumn, constant(0));
-      auto guarded = scf::IfOp::create(builder, insert.getLoc(), isFirst);
-      builder.setInsertionPointToStart(guarded.thenBlock());
-    } else if (firstColumn) {
-      indices.push_back(firstColumn);
-    }
-    tile::StoreOp::create(builder, insert.getLoc(), source,
-                          values.lookup(insert.getDest()), indices,
-                          attention.getTileHeads());
+    tiles.push_back(values.lookup(insert.getSource()));
+    tensors.push_back(values.lookup(insert.getDest()));
   }
+  if (split)
+    tiles = buildWholeState(builder, attention.forall.getLoc(),
+                            {tiles[0], tiles[1], tiles[2]})
+                .values();
+  for (auto [tile, tensor] : llvm::zip_equal(tiles, tensors))
+    storeTile(tile, tensor, *place);
   return success();
 }
 
@@ -378,9 +398,8 @@ LogicalResult KernelBuilder::convertBlock(Block &block) {
               convertNormalize(end);
               return success();
             })
-            .Case([&](scf::InParallelOp stores) {
-              return convertStores(stores);
-            })
+            .Case(
+                [&](scf::InParallelOp stores) { return convertStores(stores); })
             // Slices are loaded where they are used; the initial state is
             // built with the first loop.
             .Case<tensor::ExtractSliceOp, tensor::EmptyOp, linalg::FillOp,
@@ -402,8 +421,7 @@ void KernelBuilder::addWorkspaces(tile::KernelOp kernel) {
   Block &body = kernel.getBody().front();
   Location loc = attention.forall.getLoc();
   if (attention.lseView)
-    values.map(attention.lse,
-               body.addArgument(attention.lseView->type, loc));
+    values.map(attention.lse, body.addArgument(attention.lseView->type, loc));
   for (auto [out, view] :
        llvm::zip(attention.forall.getRegionIterArgs(), attention.partials))
     values.map(out, body.addArgument(view.type, loc));
@@ -432,7 +450,7 @@ LogicalResult KernelBuilder::build(StringRef name) {
            << "expected mma=wgmma with persistent_ctas="
            << schedule.persistentCtas
            << ": other kernels have one tile for each CTA";
-  if (isPersistent && attention.merge)
+  if (isPersistent && attention.combine)
     return attention.first.emitOpError()
            << "expected persistent_ctas=0 with splits of the keys, got "
            << schedule.persistentCtas;

@@ -37,15 +37,8 @@ RankedTensorType TiledAttention::getKeyType() const {
 }
 
 Value TiledAttention::getSink() const {
-  MergeOp partial = merge;
-  NormalizeOp whole = normalize;
-  Value sink = partial ? partial.getSink() : whole.getSink();
-  return sink ? sourceOf(sink) : Value();
-}
-
-Operation *TiledAttention::getEnd() const {
-  return merge ? MergeOp(merge).getOperation()
-               : NormalizeOp(normalize).getOperation();
+  NormalizeOp op = normalize;
+  return op.getSink() ? sourceOf(op.getSink()) : Value();
 }
 
 Value TiledAttention::getOutput(StringRef name) const {
@@ -148,19 +141,17 @@ static void addCaptures(TiledAttention &attention) {
   }
 }
 
-/// Outputs, in the order of the results of what ends the attention.
+/// Outputs, in the order of the normalize op's results.
 static LogicalResult addOutputs(TiledAttention &attention) {
-  Operation *end = attention.getEnd();
-  for (auto [i, result] : llvm::enumerate(end->getResults())) {
+  for (auto [i, result] : llvm::enumerate(attention.normalize.getResults())) {
+    if (!result)
+      continue;
     tensor::ParallelInsertSliceOp insert;
     for (Operation *user : result.getUsers())
       if (auto op = dyn_cast<tensor::ParallelInsertSliceOp>(user))
         insert = op;
-    // A merge gives an LSE that nobody may ask for.
-    if (!insert && attention.merge && result.use_empty())
-      continue;
     if (!insert)
-      return end->emitOpError()
+      return attention.normalize.emitOpError()
              << "expected result #" << i
              << " to be inserted into a result of the scf.forall";
     KernelOperand operand;
@@ -176,7 +167,7 @@ static LogicalResult addOutputs(TiledAttention &attention) {
   return success();
 }
 
-/// The workspace of a stack of partial results, as the kernels see it.
+/// The workspace of a stack of states, as the kernels see it.
 static WorkspaceView getPartialView(StringRef name, Value stack) {
   auto type = cast<RankedTensorType>(stack.getType());
   SmallVector<int64_t> shape(type.getShape().drop_front());
@@ -186,17 +177,28 @@ static WorkspaceView getPartialView(StringRef name, Value stack) {
                                             type.getElementType())};
 }
 
-/// The merge that takes what `attention` gives, if that is partial results.
-static void findMerge(TiledAttention &attention) {
-  if (attention.forall.getRank() != 4)
+/// The nest whose states `combine` takes.
+static scf::ForallOp getPartialNest(CombineOp combine) {
+  auto slice = combine.getAcc().getDefiningOp<tensor::ExtractSliceOp>();
+  return slice ? slice.getSource().getDefiningOp<scf::ForallOp>()
+               : scf::ForallOp();
+}
+
+/// Finds the nest of the key loops that `attention.normalize` ends: the one
+/// around it, or that of its splits.
+static void findKeyNest(TiledAttention &attention) {
+  attention.forall = attention.normalize->getParentOfType<scf::ForallOp>();
+  attention.combine = attention.normalize.getAcc().getDefiningOp<CombineOp>();
+  if (!attention.combine)
     return;
-  ResultRange stacks = attention.forall.getResults();
-  for (Operation *user : stacks.front().getUsers())
-    for (Operation *merge : user->getUsers())
-      if (auto op = dyn_cast<MergeOp>(merge))
-        attention.merge = op;
-  attention.partials = {getPartialView("partial_output", stacks[0]),
-                        getPartialView("partial_lse", stacks[1])};
+  attention.forall = getPartialNest(attention.combine);
+  if (!attention.forall || attention.forall.getNumResults() != 3)
+    return;
+  constexpr StringLiteral names[] = {"partial_output", "partial_max",
+                                     "partial_sum"};
+  for (auto [name, stack] :
+       llvm::zip_equal(names, attention.forall.getResults()))
+    attention.partials.push_back(getPartialView(name, stack));
 }
 
 /// Fields that the small-cache kernels need.
@@ -258,13 +260,12 @@ static LogicalResult checkSupported(TiledAttention &attention, bool allowTf32) {
 static FailureOr<TiledAttention> findNest(NormalizeOp end, bool allowTf32) {
   TiledAttention attention;
   attention.normalize = end;
-  attention.forall = end->getParentOfType<scf::ForallOp>();
+  findKeyNest(attention);
   // A step for each loop over keys.
   if (attention.forall)
     attention.forall->walk([&](OnlineAttentionOp op) { attention.first = op; });
   if (!attention.first)
     return end.emitOpError() << "expected one attention in normal form tiled";
-  findMerge(attention);
   attention.schedule = attention.first.getScheduleAttr();
   attention.scale = attention.first.getScaleValue();
   if (!attention.schedule)

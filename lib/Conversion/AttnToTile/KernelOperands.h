@@ -53,10 +53,11 @@ struct TiledAttention {
   mlir::scf::ForallOp forall;
   OnlineAttentionOp first; ///< any online step: all agree on the operands
   NormalizeOp normalize;
-  /// Of partial results, where the schedule splits the keys; null if not.
-  MergeOp merge;
-  /// The workspaces of partial outputs and of their LSEs: those of one split
-  /// behind those of the other, [splits * B, Hq, M, Dv] and [splits * B, Hq, M].
+  /// Of the states of splits, where the schedule splits the keys: `normalize`
+  /// is behind it, not in the scf.forall. Null if it does not.
+  CombineOp combine;
+  /// The workspaces of the states: acc [splits * B, Hq, M, Dv], max and sum
+  /// [splits * B, Hq, M], the batches of one split behind those of another.
   llvm::SmallVector<WorkspaceView> partials;
   ScheduleAttr schedule;
   llvm::SmallVector<KernelOperand> operands;
@@ -74,15 +75,10 @@ struct TiledAttention {
   /// The whole query and key tensors.
   mlir::RankedTensorType getQueryType() const;
   mlir::RankedTensorType getKeyType() const;
-  /// The whole tensor of sinks, null if there is none. Partial results are
-  /// without it.
+  /// The whole tensor of sinks, null if there is none.
   mlir::Value getSink() const;
-  /// The op whose results go to the outputs: merge, or normalize.
-  mlir::Operation *getEnd() const;
   /// Ranges of keys that CTAs of their own take.
-  int64_t getSplits() const {
-    return merge ? std::max<int64_t>(schedule.getSplits(), 1) : 1;
-  }
+  int64_t getSplits() const { return combine ? schedule.getSplits() : 1; }
   /// The output called `name`, null if there is none.
   mlir::Value getOutput(llvm::StringRef name) const;
 

@@ -177,6 +177,13 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
   return FragmentState{acc, softmax.max, sum};
 }
 
+FragmentState attn::buildWholeState(OpBuilder &builder, Location loc,
+                                    const FragmentState &state) {
+  return {state.acc, state.max,
+          tile::RowAllReduceOp::create(builder, loc, state.sum.getType(),
+                                       tile::Reduction::sum, state.sum)};
+}
+
 /// Output and LSE from a state whose sums are whole rows'.
 static std::pair<Value, Value> buildQuotient(Fragments &fragments,
                                              double lseUnit,
@@ -223,14 +230,10 @@ std::pair<Value, Value> attn::buildNormalize(OpBuilder &builder, Location loc,
                                              const FragmentState &state,
                                              Value sink, double scale) {
   Fragments fragments(builder, loc);
-  Type rowsType = state.max.getType();
-  Value sum = tile::RowAllReduceOp::create(builder, loc, rowsType,
-                                           tile::Reduction::sum, state.sum);
-  if (sink) {
-    FragmentState after = takeSink(fragments, builder, loc, units.lse,
-                                   {state.acc, state.max, sum}, sink);
-    return buildQuotient(fragments, /*lseUnit=*/1.0, after, scale);
-  }
-  return buildQuotient(fragments, units.lse, {state.acc, state.max, sum},
-                       scale);
+  FragmentState whole = buildWholeState(builder, loc, state);
+  if (!sink)
+    return buildQuotient(fragments, units.lse, whole, scale);
+  FragmentState after =
+      takeSink(fragments, builder, loc, units.lse, whole, sink);
+  return buildQuotient(fragments, /*lseUnit=*/1.0, after, scale);
 }

@@ -64,6 +64,10 @@ mlir::FailureOr<FragmentState> buildStep(ModToMap &mods, OnlineAttentionOp step,
                                          mlir::Value keysInTile,
                                          const FragmentState &state);
 
+/// The state as other CTAs take it: every lane has the sum of its whole rows.
+FragmentState buildWholeState(mlir::OpBuilder &builder, mlir::Location loc,
+                              const FragmentState &state);
+
 /// Output, with the factor `scale`, and LSE fragments from the final state.
 /// `sink` is a row fragment, null if there is none.
 std::pair<mlir::Value, mlir::Value>

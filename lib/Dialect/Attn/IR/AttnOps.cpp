@@ -81,7 +81,7 @@ OnlineAttentionOp::reifyResultShapes(OpBuilder &builder,
 }
 
 //===----------------------------------------------------------------------===//
-// NormalizeOp, MergeOp
+// NormalizeOp, CombineOp, MergeOp
 //===----------------------------------------------------------------------===//
 
 double NormalizeOp::getScaleValue() {
@@ -97,6 +97,21 @@ NormalizeOp::reifyResultShapes(OpBuilder &builder,
   return success();
 }
 
+/// The sizes of one element of a stack.
+static SmallVector<OpFoldResult> sizesOfPart(OpBuilder &builder, Value stack) {
+  SmallVector<OpFoldResult> sizes = sizesOf(builder, stack);
+  sizes.erase(sizes.begin());
+  return sizes;
+}
+
+LogicalResult
+CombineOp::reifyResultShapes(OpBuilder &builder,
+                             ReifiedRankedShapedTypeDims &shapes) {
+  for (Value stack : getOperands())
+    shapes.push_back(sizesOfPart(builder, stack));
+  return success();
+}
+
 bool MergeOp::isStacked() {
   return getOutputs().size() == 1 &&
          cast<ShapedType>(getOutputs().front().getType()).getRank() == 5;
@@ -104,10 +119,9 @@ bool MergeOp::isStacked() {
 
 LogicalResult MergeOp::reifyResultShapes(OpBuilder &builder,
                                          ReifiedRankedShapedTypeDims &shapes) {
-  for (Value part : {getOutputs().front(), getLses().front()}) {
-    SmallVector<OpFoldResult> sizes = sizesOf(builder, part);
-    shapes.push_back(llvm::to_vector(ArrayRef(sizes).drop_front(isStacked())));
-  }
+  for (Value part : {getOutputs().front(), getLses().front()})
+    shapes.push_back(isStacked() ? sizesOfPart(builder, part)
+                                 : sizesOf(builder, part));
   return success();
 }
 

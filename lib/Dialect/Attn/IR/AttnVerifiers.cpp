@@ -376,6 +376,29 @@ LogicalResult RepairOp::verify() {
   return success();
 }
 
+LogicalResult CombineOp::verify() {
+  // combine_c1, combine_c2
+  constexpr StringLiteral names[] = {"acc", "max", "sum"};
+  for (auto [name, stack, part] :
+       llvm::zip_equal(names, getOperands(), getResults())) {
+    auto type = cast<RankedTensorType>(stack.getType());
+    auto expected = RankedTensorType::get(type.getShape().drop_front(),
+                                          type.getElementType());
+    if (part.getType() != expected)
+      return emitOpError() << "expected the result of " << name << " to be "
+                           << expected << " as in its stack, got "
+                           << part.getType();
+  }
+  // combine_c3
+  auto acc = cast<ShapedType>(getAcc().getType());
+  auto max = cast<ShapedType>(getMax().getType());
+  for (unsigned i = 0; i < 4; ++i)
+    if (failed(verifyEqual(*this, {"acc", Twine(i).str(), acc.getDimSize(i)},
+                           {"max", Twine(i).str(), max.getDimSize(i)})))
+      return failure();
+  return verifyElementType(*this, "max", max, acc.getElementType());
+}
+
 /// The shape of one part: that of `part`, or of an element of the stack.
 static ArrayRef<int64_t> getPartShape(Value part, bool isStacked) {
   return cast<ShapedType>(part.getType()).getShape().drop_front(isStacked);
@@ -386,9 +409,9 @@ static LogicalResult verifyParts(MergeOp op) {
   if (op.getOutputs().empty())
     return op.emitOpError() << "expected at least one partial result";
   if (op.getOutputs().size() != op.getLses().size())
-    return op.emitOpError() << "expected as many partial lses as outputs, got "
-                            << op.getLses().size() << " and "
-                            << op.getOutputs().size();
+    return op.emitOpError()
+           << "expected as many partial lses as outputs, got "
+           << op.getLses().size() << " and " << op.getOutputs().size();
   auto output = cast<ShapedType>(op.getOutput().getType());
   for (Value part : op.getOutputs())
     if (getPartShape(part, op.isStacked()) != output.getShape())

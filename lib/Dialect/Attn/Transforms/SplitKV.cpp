@@ -1,4 +1,4 @@
-//===- SplitKV.cpp - Ranges of keys apart, merged ---------------*- C++ -*-===//
+//===- SplitKV.cpp - Ranges of keys apart, then combined --------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -6,7 +6,7 @@
 //
 // Implements --attn-split-kv (FlashDecoding, Dao et al. 2023): the nest of an
 // attention whose schedule has splits becomes one over (b, h, m, split), which
-// gives partial results, and one over (b, h, m), which merges them.
+// gives states, and one over (b, h, m), which combines them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,12 +39,12 @@ class SplitRange {
 public:
   /// `first` and `last` are loops of the row tile; `split` is a number below
   /// `splits`.
-  SplitRange(OpBuilder &builder, scf::ForOp first, scf::ForOp last,
-             Value split, int64_t splits)
+  SplitRange(OpBuilder &builder, scf::ForOp first, scf::ForOp last, Value split,
+             int64_t splits)
       : builder(builder), loc(first.getLoc()) {
     Value begin = first.getLowerBound(), tile = first.getStep();
-    Value keys = arith::SubIOp::create(builder, loc, last.getUpperBound(),
-                                       begin);
+    Value keys =
+        arith::SubIOp::create(builder, loc, last.getUpperBound(), begin);
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     keys = arith::MaxSIOp::create(builder, loc, keys, zero);
     AffineExpr s0 = builder.getAffineSymbolExpr(0);
@@ -77,21 +77,20 @@ private:
 };
 } // namespace
 
-/// Cuts the key loops before `normalize` to the keys of `split`.
-static LogicalResult cutKeyLoops(NormalizeOp normalize, Value split,
+/// Cuts `loops` to the keys of `split`.
+static LogicalResult cutKeyLoops(ArrayRef<scf::ForOp> loops, Value split,
                                  int64_t splits) {
-  KeyLoops keys = getKeyLoops(getFinalState(normalize));
-  scf::ForOp first = keys.loops.front();
+  scf::ForOp first = loops.front();
   // The bounds of later loops may be computed between the loops.
   IRRewriter rewriter(first);
-  for (scf::ForOp loop : keys.loops)
+  for (scf::ForOp loop : loops)
     if (failed(moveValueDefinitions(
             rewriter, {loop.getLowerBound(), loop.getUpperBound()}, first)))
       return loop.emitOpError() << "expected bounds that are known before the "
                                    "first key loop, to split the keys";
   rewriter.setInsertionPoint(first);
-  SplitRange range(rewriter, first, keys.loops.back(), split, splits);
-  for (scf::ForOp loop : keys.loops) {
+  SplitRange range(rewriter, first, loops.back(), split, splits);
+  for (scf::ForOp loop : loops) {
     Value lower = range.cut(loop.getLowerBound());
     Value upper = range.cut(loop.getUpperBound());
     loop.setLowerBound(lower);
@@ -117,120 +116,124 @@ struct SplitAttention {
 };
 } // namespace
 
-/// Where result `number` of `normalize` goes.
-static tensor::ParallelInsertSliceOp getInsert(NormalizeOp normalize,
-                                               unsigned number) {
-  for (Operation *user : normalize->getResult(number).getUsers())
+/// Where the output goes.
+static tensor::ParallelInsertSliceOp getInsert(NormalizeOp normalize) {
+  for (Operation *user : normalize.getOutput().getUsers())
     if (auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(user))
       return insert;
   return tensor::ParallelInsertSliceOp();
 }
 
-/// Where the parts of a tile are in a stack of partial results: `offsets` and
-/// `sizes` of the tile, behind those of the parts.
-static std::pair<Sizes, Sizes> getPlace(OpBuilder &builder,
-                                        tensor::ParallelInsertSliceOp ofOutput,
-                                        OpFoldResult firstPart,
-                                        OpFoldResult numParts, bool isLse) {
-  Sizes offsets = ofOutput.getMixedOffsets(), sizes = ofOutput.getMixedSizes();
-  offsets.insert(offsets.begin(), firstPart);
-  sizes.insert(sizes.begin(), numParts);
-  if (isLse) {
-    offsets.pop_back();
-    sizes.pop_back();
-  }
-  return {offsets, sizes};
-}
+namespace {
+/// Where the states of a row tile are in a stack of them.
+struct Place {
+  Sizes offsets, sizes, strides;
 
-/// Empty tensors for the stacks of outputs [splits, B, Hq, M, Dv] and LSEs
-/// [splits, B, Hq, M], in the type of the accumulator.
+  /// `numParts` parts from `firstPart` on; `rank` is that of the stack, 5 of
+  /// accumulators and 4 of row statistics.
+  static Place get(OpBuilder &builder, tensor::ParallelInsertSliceOp ofOutput,
+                   OpFoldResult firstPart, int64_t numParts, int64_t rank) {
+    Place place = {ofOutput.getMixedOffsets(), ofOutput.getMixedSizes(), {}};
+    place.offsets.insert(place.offsets.begin(), firstPart);
+    place.sizes.insert(place.sizes.begin(), builder.getIndexAttr(numParts));
+    place.offsets.resize(rank);
+    place.sizes.resize(rank);
+    place.strides.assign(rank, builder.getIndexAttr(1));
+    return place;
+  }
+};
+} // namespace
+
+/// Empty tensors for stacks of states, a part for each split.
 static SmallVector<Value> createStacks(OpBuilder &builder,
                                        const SplitAttention &attention) {
-  NormalizeOp normalize = attention.normalize;
-  auto acc = cast<RankedTensorType>(normalize.getAcc().getType());
-  Sizes sizes = attention.getRows();
-  sizes.insert(sizes.begin(), builder.getIndexAttr(attention.splits));
-  auto create = [&]() -> Value {
-    return tensor::EmptyOp::create(builder, attention.getLoc(), sizes,
-                                   acc.getElementType());
-  };
-  Value lses = create();
-  sizes.push_back(builder.getIndexAttr(acc.getDimSize(kHeadDim)));
-  return {create(), lses};
+  SmallVector<Value> stacks;
+  for (Value state : getFinalState(attention.normalize).values()) {
+    auto type = cast<RankedTensorType>(state.getType());
+    Sizes sizes = attention.getRows();
+    sizes.insert(sizes.begin(), builder.getIndexAttr(attention.splits));
+    if (type.getRank() == 4)
+      sizes.push_back(builder.getIndexAttr(type.getDimSize(kHeadDim)));
+    stacks.push_back(tensor::EmptyOp::create(builder, attention.getLoc(), sizes,
+                                             type.getElementType()));
+  }
+  return stacks;
 }
 
-/// The nest that gives partial results, before `attention`.
-static FailureOr<scf::ForallOp>
-createPartialNest(OpBuilder &builder, const SplitAttention &attention) {
-  Location loc = attention.getLoc();
+/// An empty nest over (b, h, m, split), which gives stacks of states.
+static scf::ForallOp createPartialNest(OpBuilder &builder,
+                                       const SplitAttention &attention) {
   scf::ForallOp whole = attention.forall;
-  SmallVector<Value> stacks = createStacks(builder, attention);
   Sizes lower = whole.getMixedLowerBound(), upper = attention.getRows(),
         step = whole.getMixedStep();
   lower.push_back(builder.getIndexAttr(0));
   upper.push_back(builder.getIndexAttr(attention.splits));
   step.push_back(builder.getIndexAttr(1));
-  auto nest = scf::ForallOp::create(builder, loc, lower, upper, step, stacks,
-                                    std::nullopt);
+  return scf::ForallOp::create(builder, attention.getLoc(), lower, upper, step,
+                               createStacks(builder, attention), std::nullopt);
+}
+
+/// Copies the key loops of `attention` into `nest`, cut to its split.
+static LogicalResult fillPartialNest(OpBuilder &builder,
+                                     const SplitAttention &attention,
+                                     scf::ForallOp nest) {
+  scf::ForallOp whole = attention.forall;
   SmallVector<Value> ivs(nest.getInductionVars());
   IRMapping mapping;
-  mapping.map(whole.getInductionVars(),
-              ArrayRef(ivs).drop_back());
+  mapping.map(whole.getInductionVars(), ArrayRef(ivs).drop_back());
   builder.setInsertionPoint(nest.getTerminator());
   for (Operation &op : whole.getBody()->without_terminator())
     if (!isa<NormalizeOp>(op))
       builder.clone(op, mapping);
-
-  NormalizeOp end = attention.normalize;
-  auto state = [&](Value value) { return mapping.lookup(value); };
-  auto normalize = NormalizeOp::create(
-      builder, loc, TypeRange{end.getAcc().getType(), end.getMax().getType()},
-      state(end.getAcc()), state(end.getMax()), state(end.getSum()),
-      /*sink=*/Value(), end.getScaleAttr());
-  Value split = ivs.back();
-  tensor::ParallelInsertSliceOp whereTo = getInsert(end, 0);
+  auto copied = [&](OpFoldResult size) -> OpFoldResult {
+    auto value = dyn_cast<Value>(size);
+    return value ? mapping.lookupOrDefault(value) : size;
+  };
   builder.setInsertionPointToEnd(nest.getTerminator().getBody());
-  for (unsigned i : {0, 1}) {
-    auto [offsets, sizes] = getPlace(builder, whereTo, split,
-                                     builder.getIndexAttr(1), /*isLse=*/i == 1);
-    for (Sizes *values : {&offsets, &sizes})
-      for (OpFoldResult &value : *values)
-        if (auto own = dyn_cast<Value>(value))
-          value = mapping.lookupOrDefault(own);
-    Sizes strides(offsets.size(), builder.getIndexAttr(1));
-    tensor::ParallelInsertSliceOp::create(builder, loc, normalize.getResult(i),
-                                          nest.getRegionIterArgs()[i], offsets,
-                                          sizes, strides);
+  OnlineState state = getFinalState(attention.normalize);
+  for (auto [value, out] :
+       llvm::zip_equal(state.values(), nest.getRegionIterArgs())) {
+    Place place =
+        Place::get(builder, getInsert(attention.normalize), ivs.back(),
+                   /*numParts=*/1, cast<ShapedType>(out.getType()).getRank());
+    for (Sizes *values : {&place.offsets, &place.sizes})
+      for (OpFoldResult &size : *values)
+        size = copied(size);
+    tensor::ParallelInsertSliceOp::create(
+        builder, attention.getLoc(), mapping.lookup(value), out, place.offsets,
+        place.sizes, place.strides);
   }
-  if (failed(cutKeyLoops(normalize, split, attention.splits)))
-    return failure();
-  return nest;
+  SmallVector<scf::ForOp> loops;
+  for (scf::ForOp loop : getKeyLoops(state).loops)
+    loops.push_back(
+        mapping.lookup(loop.getResult(0)).getDefiningOp<scf::ForOp>());
+  return cutKeyLoops(loops, ivs.back(), attention.splits);
 }
 
-/// Makes the nest of `attention` merge what `partial` gives.
-static void mergePartials(OpBuilder &builder, const SplitAttention &attention,
+/// Makes the nest of `attention` combine the states that `partial` gives.
+static void combineStates(OpBuilder &builder, const SplitAttention &attention,
                           scf::ForallOp partial) {
-  Location loc = attention.getLoc();
   NormalizeOp end = attention.normalize;
   builder.setInsertionPoint(end);
-  tensor::ParallelInsertSliceOp whereTo = getInsert(end, 0);
   SmallVector<Value> parts;
-  for (auto [i, stack] : llvm::enumerate(partial.getResults())) {
-    auto [offsets, sizes] = getPlace(
-        builder, whereTo, builder.getIndexAttr(0),
-        builder.getIndexAttr(attention.splits), /*isLse=*/i == 1);
-    Sizes strides(offsets.size(), builder.getIndexAttr(1));
-    parts.push_back(tensor::ExtractSliceOp::create(builder, loc, stack, offsets,
-                                                   sizes, strides));
+  for (Value stack : partial.getResults()) {
+    Place place = Place::get(builder, getInsert(end), builder.getIndexAttr(0),
+                             attention.splits,
+                             cast<ShapedType>(stack.getType()).getRank());
+    parts.push_back(tensor::ExtractSliceOp::create(builder, attention.getLoc(),
+                                                   stack, place.offsets,
+                                                   place.sizes, place.strides));
   }
-  auto merge =
-      MergeOp::create(builder, loc, end.getOutput().getType(),
-                      end.getMax().getType(), parts[0], parts[1],
-                      end.getSink());
-  end.getOutput().replaceAllUsesWith(merge.getOutput());
-  if (end.getLse())
-    end.getLse().replaceAllUsesWith(merge.getLse());
-  eraseWithProducers(end);
+  OnlineState state = getFinalState(end);
+  auto combined = CombineOp::create(
+      builder, attention.getLoc(),
+      TypeRange{state.acc.getType(), state.max.getType(), state.sum.getType()},
+      parts[0], parts[1], parts[2]);
+  SmallVector<Value> operands(combined.getResults());
+  if (end.getSink())
+    operands.push_back(end.getSink());
+  end->setOperands(operands);
+  eraseWithProducers(state.acc.getDefiningOp());
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,7 +250,7 @@ getSplitAttention(NormalizeOp normalize) {
       step.getSchedule()->getKind() != "split_kv")
     return std::optional<SplitAttention>();
   auto forall = dyn_cast<scf::ForallOp>(normalize->getParentOp());
-  if (!forall || forall.getRank() != 3 || !getInsert(normalize, 0))
+  if (!forall || forall.getRank() != 3 || !getInsert(normalize))
     return normalize.emitOpError()
            << "expected an attention in normal form tiled, to split its keys";
   int64_t splits = step.getSchedule()->getSplits();
@@ -273,11 +276,10 @@ struct SplitKV : public attn::impl::SplitKVPassBase<SplitKV> {
       if (!*attention)
         continue;
       OpBuilder builder((*attention)->forall);
-      FailureOr<scf::ForallOp> partial =
-          createPartialNest(builder, **attention);
-      if (failed(partial))
+      scf::ForallOp partial = createPartialNest(builder, **attention);
+      if (failed(fillPartialNest(builder, **attention, partial)))
         return signalPassFailure();
-      mergePartials(builder, **attention, *partial);
+      combineStates(builder, **attention, partial);
       ++numSplit;
     }
   }

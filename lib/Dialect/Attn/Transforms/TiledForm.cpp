@@ -102,6 +102,31 @@ OnlineState attn::getFinalState(NormalizeOp normalize) {
   return {normalize.getAcc(), normalize.getMax(), normalize.getSum()};
 }
 
+/// The state that a nest over (b, h, m, split) puts into the stack of which
+/// `slice` is a part; null if it is none.
+static Value getStackedState(Value slice) {
+  auto extract = slice.getDefiningOp<tensor::ExtractSliceOp>();
+  auto stack = extract ? dyn_cast<OpResult>(extract.getSource()) : OpResult();
+  auto nest =
+      stack ? dyn_cast<scf::ForallOp>(stack.getOwner()) : scf::ForallOp();
+  if (!nest || nest.getRank() != 4)
+    return Value();
+  SmallVector<Operation *> inserts =
+      nest.getCombiningOps(nest.getTiedBlockArgument(stack));
+  auto insert = llvm::hasSingleElement(inserts)
+                    ? dyn_cast<tensor::ParallelInsertSliceOp>(inserts.front())
+                    : tensor::ParallelInsertSliceOp();
+  return insert ? insert.getSource() : Value();
+}
+
+std::optional<OnlineState> attn::getPartialState(CombineOp combine) {
+  OnlineState state = {getStackedState(combine.getAcc()),
+                       getStackedState(combine.getMax()),
+                       getStackedState(combine.getSum())};
+  return state.acc && state.max && state.sum ? std::optional(state)
+                                             : std::nullopt;
+}
+
 KeyLoops attn::getKeyLoops(OnlineState state) {
   KeyLoops result;
   result.init = state;
@@ -175,13 +200,9 @@ LogicalResult attn::verifyTiledStep(OnlineAttentionOp step) {
   return success();
 }
 
-LogicalResult attn::verifyTiledEnd(NormalizeOp normalize) {
-  auto forall = dyn_cast<scf::ForallOp>(normalize->getParentOp());
-  // With a fourth loop, over splits of the keys, the result is a partial one.
-  if (!forall || (forall.getRank() != 3 && forall.getRank() != 4))
-    return normalize.emitOpError() << "expected to be in an scf.forall over "
-                                      "(b, h, m) in the form 'tiled'";
-  KeyLoops keys = getKeyLoops(getFinalState(normalize));
+/// Checks the loops that end in `state`.
+static LogicalResult verifyKeyLoops(const OnlineState &state) {
+  KeyLoops keys = getKeyLoops(state);
   for (auto [index, loop] : llvm::enumerate(keys.loops)) {
     if (!getStep(loop))
       return loop.emitOpError() << "expected one attn.online_attention in a "
@@ -192,4 +213,21 @@ LogicalResult attn::verifyTiledEnd(NormalizeOp normalize) {
                                    "before it ends";
   }
   return success();
+}
+
+LogicalResult attn::verifyTiledEnd(NormalizeOp normalize) {
+  auto forall = dyn_cast<scf::ForallOp>(normalize->getParentOp());
+  if (!forall || forall.getRank() != 3)
+    return normalize.emitOpError() << "expected to be in an scf.forall over "
+                                      "(b, h, m) in the form 'tiled'";
+  OnlineState state = getFinalState(normalize);
+  if (auto combine = state.acc.getDefiningOp<CombineOp>()) {
+    std::optional<OnlineState> partial = getPartialState(combine);
+    if (!partial)
+      return combine.emitOpError()
+             << "expected slices of what an scf.forall over (b, h, m, split) "
+                "gives in the form 'tiled'";
+    state = *partial;
+  }
+  return verifyKeyLoops(state);
 }

@@ -62,6 +62,10 @@ void eraseWithProducers(mlir::Operation *op);
 /// The state that `normalize` takes.
 OnlineState getFinalState(NormalizeOp normalize);
 
+/// The state of each split, where `combine` takes stacks of what a nest over
+/// (b, h, m, split) gives; nothing if it takes others.
+std::optional<OnlineState> getPartialState(CombineOp combine);
+
 /// The key loops whose last one gives `state`, first to last, and the state
 /// that the first one starts from; none if `state` comes from no loop.
 struct KeyLoops {

@@ -259,6 +259,48 @@ def NormalizeOp : Attn_Op<"normalize", [
   let hasVerifier = 1;
 }
 
+def CombineOp : Attn_Op<"combine", [
+    Pure, AllTypesMatch<["max", "sum"]>,
+    AllTypesMatch<["maxResult", "sumResult"]>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>]> {
+  let summary = "one running state of several over disjoint sets of keys";
+  let description = [{
+    From a stack of states of `attn.online_attention`, each over its own keys,
+    the state over all of them:
+
+    ```
+    max = max over p of max_p       a_p = exp(max_p - max)
+    sum = sum over p of a_p * sum_p
+    acc = sum over p of a_p * acc_p
+    ```
+
+    Parts with max_p = -inf have seen no key, and count for nothing. What
+    `attn.merge` makes of outputs and LSEs is the same but for rounding: an LSE
+    of large size has no room for the logarithm of the sum.
+
+    Example:
+    ```mlir
+    %acc, %max, %sum = attn.combine %accs, %maxima, %sums
+        : tensor<4x1x1x16x64xf32>, tensor<4x1x1x16xf32>
+        -> tensor<1x1x16x64xf32>, tensor<1x1x16xf32>
+    ```
+  }];
+  let arguments = (ins
+    Attn_Tensor<Attn_Acc, 5>:$acc,
+    Attn_Tensor<Attn_Acc, 4>:$max,
+    Attn_Tensor<Attn_Acc, 4>:$sum);
+  let results = (outs
+    Attn_Tensor<Attn_Acc, 4>:$accResult,
+    Attn_Tensor<Attn_Acc, 3>:$maxResult,
+    Attn_Tensor<Attn_Acc, 3>:$sumResult);
+  let assemblyFormat = [{
+    $acc `,` $max `,` $sum attr-dict `:` type($acc) `,` type($max)
+    `->` type($accResult) `,` type($maxResult)
+  }];
+  let hasVerifier = 1;
+}
+
 def MergeOp : Attn_Op<"merge", [
     Pure, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
@@ -269,8 +311,7 @@ def MergeOp : Attn_Op<"merge", [
     `LSE = log(sum_p exp(LSE_p))`, `O = sum_p exp(LSE_p - LSE) * O_p`; rows
     with every LSE_p = -inf give O = 0 and LSE = -inf. A `sink` is one more
     score in each row of a head, as in `attn.attention`: whatever the parts
-    are, it is taken once. Used by split-KV and by anything that distributes
-    keys.
+    are, it is taken once. Used by anything that distributes keys.
 
     The parts are tensors of their own, or one stack of them: `outputs`
     [P, B, Hq, M, Dv] and `lses` [P, B, Hq, M].

@@ -305,16 +305,14 @@ def InsertBlockSkippingPass
 }
 
 def SplitKVPass : Pass<"attn-split-kv", "::mlir::ModuleOp"> {
-  let summary = "compute ranges of the keys apart, and merge them";
+  let summary = "compute ranges of the keys apart, and combine them";
   let description = [{
     Where the schedule is `kind = "split_kv"`, the nest over row tiles becomes
     two (FlashDecoding, Dao et al. 2023): one over row tiles and `splits` ranges
-    of keys, which gives a partial output and its LSE for each range, in the type
-    of the accumulator, and one over row tiles, which merges them. The ranges
-    divide the key tiles that the row tile visits, whatever the mask: all have
-    the same number, but for the last ones.
-
-    A sink is taken by the merge, once.
+    of keys, which gives the state (acc, max, sum) of each range, and one over row
+    tiles, which combines the states. The ranges divide the key tiles that the
+    row tile visits, whatever the mask: all have the same number, but for the
+    last ones.
 
     Requires: `tiled`. Ensures: `tiled`.
 
@@ -326,12 +324,13 @@ def SplitKVPass : Pass<"attn-split-kv", "::mlir::ModuleOp"> {
       %upper = arith.addi %lower, %length : index
       ...
       %r:3 = scf.for %n = %from to %to step %c64 ...   // [0, %hi) cut to [%lower, %upper)
-      %o, %lse = attn.normalize %r#0, %r#1, %r#2 : ... -> tensor<1x1x16x64xf32>, tensor<1x1x16xf32>
-      ...
+      ...                                      // %r into a stack, [2, B, 8, M, 64]
     }
     %out = scf.forall (%b, %h, %m) = (0, 0, 0) to (%B, 8, %M) step (1, 1, 16) ... {
-      %o, %lse = attn.merge outputs(%part : tensor<2x1x1x16x64xf32>) lses(%part_lse : tensor<2x1x1x16xf32>)
-          -> tensor<1x1x16x64xf16>, tensor<1x1x16xf32>
+      ...                                      // slices of the stacks
+      %acc, %max, %sum = attn.combine %accs, %maxima, %sums
+          : tensor<2x1x1x16x64xf32>, tensor<2x1x1x16xf32> -> tensor<1x1x16x64xf32>, tensor<1x1x16xf32>
+      %o = attn.normalize %acc, %max, %sum : tensor<1x1x16x64xf32>, tensor<1x1x16xf32> -> tensor<1x1x16x64xf16>
       ...
     }
     ```

@@ -1,19 +1,20 @@
-//===- MergeKernel.cpp - The kernel that merges partial results -*- C++ -*-===//
+//===- CombineKernel.cpp - The kernel that combines states ------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// One warp for each row. Its lanes share out the columns of V, and take the
-// parts in order: one order of additions in every run. What a row without keys
-// ends in is what attn.normalize makes of a sum of 0.
+// attn.combine of the states of splits, and attn.normalize behind it. One warp
+// for each row: its lanes share out the columns of V, and take the parts in
+// order, which is one order of additions in every run.
 //
 //===----------------------------------------------------------------------===//
 
-#include "MergeKernel.h"
+#include "CombineKernel.h"
 
 #include "Fragments.h"
 #include "KernelScope.h"
+#include "OnlineStep.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/SinkBuilder.h"
@@ -29,24 +30,26 @@ using namespace attn;
 static constexpr int64_t kPartsInFlight = 8;
 
 namespace {
-class MergeKernelBuilder : KernelScope {
+class CombineKernelBuilder : KernelScope {
 public:
-  MergeKernelBuilder(OpBuilder &builder, TiledAttention &attention)
-      : KernelScope(builder, attention), loc(attention.merge.getLoc()),
-        fragments(builder, loc) {}
+  CombineKernelBuilder(OpBuilder &builder, TiledAttention &attention)
+      : KernelScope(builder, attention), loc(attention.combine.getLoc()),
+        fragments(builder, loc), units(ScoreUnits::get(attention.first)) {}
 
   LogicalResult build(StringRef name);
 
 private:
+  void begin(tile::KernelOp kernel);
   Value getRow();
   Value readPart(Value view, Value part, Value column = Value());
   Value getMax();
   Value getColumn(int64_t slice);
-  void takePart(Value part, Value max, SmallVectorImpl<Value> &sums);
+  void takePart(Value part, Value max, SmallVectorImpl<Value> &totals);
   SmallVector<Value> takeParts(Value max);
   RowState takeSink(Value max, Value sum);
+  Value getFactor(const RowState &end);
   void store(Value number, Value tensor, ValueRange indices);
-  void storeColumns(ArrayRef<Value> sums, Value factor);
+  void storeColumns(ArrayRef<Value> columns, Value factor);
   void storeLse(const RowState &end);
 
   template <typename OpTy>
@@ -62,7 +65,8 @@ private:
 
   Location loc;
   Fragments fragments;
-  Value outputs, lses; ///< workspaces
+  ScoreUnits units;
+  Value accs, maxima, sums; ///< workspaces
   Value lane;
   SmallVector<Value> row; ///< (b, h, i)
   Value batches;          ///< B: how far the parts of a row are apart
@@ -70,17 +74,17 @@ private:
 } // namespace
 
 /// The number of this warp's row.
-Value MergeKernelBuilder::getRow() {
+Value CombineKernelBuilder::getRow() {
   Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
   lane = create<arith::RemUIOp>(thread, constant(kLanes));
   Value warp = create<arith::DivUIOp>(thread, constant(kLanes));
   Value first = create<arith::MulIOp>(getBlockId(gpu::Dimension::x),
-                                      constant(kMergeWarps));
+                                      constant(kCombineWarps));
   return create<arith::AddIOp>(first, warp);
 }
 
-/// What part `part` has of the row: its LSE, or an element of its output.
-Value MergeKernelBuilder::readPart(Value view, Value part, Value column) {
+/// A statistic of the row in part `part`, or an element of its accumulator.
+Value CombineKernelBuilder::readPart(Value view, Value part, Value column) {
   Value batch =
       create<arith::AddIOp>(create<arith::MulIOp>(part, batches), row[kBatch]);
   SmallVector<Value> at = {batch, row[kHead], row[kSequence]};
@@ -90,108 +94,114 @@ Value MergeKernelBuilder::readPart(Value view, Value part, Value column) {
                                  toI64(at));
 }
 
-/// The largest LSE of a part.
-Value MergeKernelBuilder::getMax() {
-  auto loop = scf::ForOp::create(
-      builder, loc, constant(0), constant(attention.getSplits()), constant(1),
-      ValueRange(fragments.constant(kMinusInf)));
+/// The largest maximum of a part.
+Value CombineKernelBuilder::getMax() {
+  auto loop = scf::ForOp::create(builder, loc, constant(0),
+                                 constant(attention.getSplits()), constant(1),
+                                 ValueRange(fragments.constant(kMinusInf)));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Value lse = readPart(lses, loop.getInductionVar());
+  Value max = readPart(maxima, loop.getInductionVar());
   scf::YieldOp::create(builder, loc,
-                       fragments.max(loop.getRegionIterArgs()[0], lse));
+                       fragments.max(loop.getRegionIterArgs()[0], max));
   return loop.getResult(0);
 }
 
 /// The lane's column in the slice of 32 that begins at `slice`.
-Value MergeKernelBuilder::getColumn(int64_t slice) {
+Value CombineKernelBuilder::getColumn(int64_t slice) {
   return create<arith::AddIOp>(lane, constant(slice));
 }
 
-/// Adds a part to the sum of weights and to those of the lane's columns. Past
-/// the last column the lane reads the last one.
-void MergeKernelBuilder::takePart(Value part, Value max,
-                                  SmallVectorImpl<Value> &sums) {
-  Value lse = readPart(lses, part);
-  // Of a part without keys the LSE is -inf, and no maximum may be subtracted.
+/// Adds a part to the sum and to those of the lane's columns: `totals`, in this
+/// order. Past the last column the lane reads the last one.
+void CombineKernelBuilder::takePart(Value part, Value max,
+                                    SmallVectorImpl<Value> &totals) {
+  Value own = readPart(maxima, part);
   Value weight = fragments.exp2(fragments.mul(
-      fragments.sub(lse, max), fragments.constant(llvm::numbers::log2e)));
-  weight = fragments.selectEqual(lse, kMinusInf, fragments.constant(0), weight);
-  sums[0] = fragments.add(sums[0], weight);
+      fragments.sub(own, max), fragments.constant(units.exponent)));
+  // A part without keys: -inf - -inf would be NaN.
+  weight = fragments.selectEqual(own, kMinusInf, fragments.constant(0), weight);
+  totals[0] = fragments.fma(weight, readPart(sums, part), totals[0]);
   int64_t columns = AttentionDims::get(attention.first).valueDim;
-  for (int64_t i = 1, e = sums.size(); i < e; ++i) {
+  for (int64_t i = 1, e = totals.size(); i < e; ++i) {
     Value column = create<arith::MinUIOp>(getColumn((i - 1) * kLanes),
                                           constant(columns - 1));
-    Value element = readPart(outputs, part, column);
-    element =
-        fragments.selectEqual(lse, kMinusInf, fragments.constant(0), element);
-    sums[i] = fragments.fma(weight, element, sums[i]);
+    totals[i] = fragments.fma(weight, readPart(accs, part, column), totals[i]);
   }
 }
 
-/// The sum of the parts' weights, and for each column of the lane that of its
-/// weighted elements.
-SmallVector<Value> MergeKernelBuilder::takeParts(Value max) {
+/// The sum of the row, and for each column of the lane its accumulator.
+SmallVector<Value> CombineKernelBuilder::takeParts(Value max) {
   int64_t splits = attention.getSplits();
   int64_t unrolled = std::gcd(splits, kPartsInFlight);
-  int64_t slices = llvm::divideCeil(
-      AttentionDims::get(attention.first).valueDim, kLanes);
+  int64_t slices =
+      llvm::divideCeil(AttentionDims::get(attention.first).valueDim, kLanes);
   SmallVector<Value> zeros(1 + slices, fragments.constant(0));
   auto loop = scf::ForOp::create(builder, loc, constant(0), constant(splits),
                                  constant(unrolled), zeros);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> sums(loop.getRegionIterArgs());
+  SmallVector<Value> totals(loop.getRegionIterArgs());
   for (int64_t i = 0; i < unrolled; ++i)
     takePart(create<arith::AddIOp>(loop.getInductionVar(), constant(i)), max,
-             sums);
-  scf::YieldOp::create(builder, loc, sums);
+             totals);
+  scf::YieldOp::create(builder, loc, totals);
   return SmallVector<Value>(loop.getResults());
 }
 
-/// The state of the row after its head's sink.
-RowState MergeKernelBuilder::takeSink(Value max, Value sum) {
+/// The state of the row, with the maximum in natural units, after its head's
+/// sink.
+RowState CombineKernelBuilder::takeSink(Value max, Value sum) {
+  max = fragments.mul(max, fragments.constant(units.lse));
   Value tensor = attention.getSink();
   if (!tensor)
-    return {max, sum, Value()};
+    return {max, sum, fragments.constant(1)};
   Value source = values.lookup(tensor);
   Type type = cast<tile::GlobalType>(source.getType()).getElementType();
-  Value sink = tile::ExtractOp::create(builder, loc, type, source,
-                                       toI64({row[kHead]}));
+  Value sink =
+      tile::ExtractOp::create(builder, loc, type, source, toI64(row[kHead]));
   if (!type.isF32())
     sink = arith::ExtFOp::create(builder, loc, builder.getF32Type(), sink);
   return buildSink(builder, loc, max, sum, sink);
 }
 
+/// By what the accumulator is multiplied: 0 in rows without keys.
+Value CombineKernelBuilder::getFactor(const RowState &end) {
+  Value scale = fragments.constant(attention.normalize.getScaleValue());
+  Value factor = fragments.divide(fragments.mul(scale, end.decay), end.sum);
+  return fragments.selectEqual(end.sum, 0, fragments.constant(0), factor);
+}
+
 /// Writes a number in the type of `tensor`.
-void MergeKernelBuilder::store(Value number, Value tensor, ValueRange indices) {
+void CombineKernelBuilder::store(Value number, Value tensor,
+                                 ValueRange indices) {
   Type type = cast<tile::GlobalType>(tensor.getType()).getElementType();
   if (!type.isF32())
     number = arith::TruncFOp::create(builder, loc, type, number);
   tile::InsertOp::create(builder, loc, number, tensor, toI64(indices));
 }
 
-void MergeKernelBuilder::storeColumns(ArrayRef<Value> sums, Value factor) {
+void CombineKernelBuilder::storeColumns(ArrayRef<Value> columns, Value factor) {
   Value tensor = values.lookup(attention.getOutput("output"));
-  int64_t columns = AttentionDims::get(attention.first).valueDim;
-  for (auto [i, sum] : llvm::enumerate(sums)) {
+  int64_t valueDim = AttentionDims::get(attention.first).valueDim;
+  for (auto [i, total] : llvm::enumerate(columns)) {
     OpBuilder::InsertionGuard guard(builder);
     int64_t slice = i * kLanes;
     SmallVector<Value> at(row);
     at.push_back(getColumn(slice));
-    if (slice + kLanes > columns) {
-      Value exists = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::ult, at.back(),
-          constant(columns));
+    if (slice + kLanes > valueDim) {
+      Value exists =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                at.back(), constant(valueDim));
       auto guarded = scf::IfOp::create(builder, loc, exists);
       builder.setInsertionPointToStart(guarded.thenBlock());
     }
-    store(fragments.mul(sum, factor), tensor, at);
+    store(fragments.mul(total, factor), tensor, at);
   }
 }
 
 /// Every lane has it; the first writes.
-void MergeKernelBuilder::storeLse(const RowState &end) {
+void CombineKernelBuilder::storeLse(const RowState &end) {
   Value tensor = attention.getOutput("lse");
   if (!tensor)
     return;
@@ -200,24 +210,30 @@ void MergeKernelBuilder::storeLse(const RowState &end) {
   auto guarded = scf::IfOp::create(builder, loc, isFirst);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(guarded.thenBlock());
-  store(fragments.add(end.max, fragments.log(end.sum)), values.lookup(tensor),
-        row);
+  Value lse = fragments.add(end.max, fragments.log(end.sum));
+  store(fragments.selectEqual(end.sum, 0, fragments.constant(kMinusInf), lse),
+        values.lookup(tensor), row);
 }
 
-LogicalResult MergeKernelBuilder::build(StringRef name) {
-  OpBuilder::InsertionGuard guard(builder);
-  FailureOr<tile::KernelOp> kernel = beginKernel(name, kMergeWarps);
-  if (failed(kernel))
-    return failure();
-  Block &body = kernel->getBody().front();
-  outputs = body.addArgument(attention.partials[0].type, loc);
-  lses = body.addArgument(attention.partials[1].type, loc);
+/// The parameters behind the operands, and the row of the warp.
+void CombineKernelBuilder::begin(tile::KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  Value *workspaces[] = {&accs, &maxima, &sums};
+  for (auto [view, value] : llvm::zip_equal(attention.partials, workspaces))
+    *value = body.addArgument(view.type, loc);
   OnlineAttentionOp step = attention.first;
   Value query = values.lookup(
       step.getQuery().getDefiningOp<tensor::ExtractSliceOp>().getSource());
   batches = tile::DimOp::create(builder, loc, query, kBatch);
-  Value number = getRow();
-  row = getIndices(number, query, 3);
+  row = getIndices(getRow(), query, 3);
+}
+
+LogicalResult CombineKernelBuilder::build(StringRef name) {
+  OpBuilder::InsertionGuard guard(builder);
+  FailureOr<tile::KernelOp> kernel = beginKernel(name, kCombineWarps);
+  if (failed(kernel))
+    return failure();
+  begin(*kernel);
   // The last CTA may have more warps than there are rows.
   Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
                                        row[kBatch], batches);
@@ -226,21 +242,17 @@ LogicalResult MergeKernelBuilder::build(StringRef name) {
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPointToStart(guarded.thenBlock());
     Value max = getMax();
-    SmallVector<Value> sums = takeParts(max);
-    RowState end = takeSink(max, sums.front());
-    Value none = fragments.constant(0);
-    Value factor = fragments.divide(
-        end.decay ? end.decay : fragments.constant(1), end.sum);
-    storeColumns(ArrayRef(sums).drop_front(),
-                 fragments.selectEqual(end.sum, 0, none, factor));
+    SmallVector<Value> totals = takeParts(max);
+    RowState end = takeSink(max, totals.front());
+    storeColumns(ArrayRef(totals).drop_front(), getFactor(end));
     storeLse(end);
   }
   tile::ReturnOp::create(builder, loc);
   return success();
 }
 
-LogicalResult attn::buildMergeKernel(OpBuilder &builder,
-                                     TiledAttention &attention,
-                                     StringRef name) {
-  return MergeKernelBuilder(builder, attention).build(name);
+LogicalResult attn::buildCombineKernel(OpBuilder &builder,
+                                       TiledAttention &attention,
+                                       StringRef name) {
+  return CombineKernelBuilder(builder, attention).build(name);
 }
