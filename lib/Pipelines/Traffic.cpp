@@ -43,7 +43,7 @@ getPredictedBytes(AttentionOp op, const TargetInfo &target) {
   Cost cost = getCost(getProblem(op), schedule, target);
   std::vector<runtime::PredictedBytes> predicted;
   for (const OperandBytes &bytes : cost.operands)
-    if (bytes.operand != Operand::Bias)
+    if (bytes.operand != Operand::Bias && bytes.operand != Operand::Partials)
       predicted.push_back({std::string(getName(bytes.operand)),
                            std::to_string(bytes.read),
                            std::to_string(bytes.written)});
@@ -56,7 +56,7 @@ TrafficOfPrograms attn::predictTraffic(ModuleOp module,
   module.walk([&](AttentionOp op) {
     if (op.getSchedule() && isStatic(op) && isAlone(op) &&
         readsDistinctTensors(op) && isBand(op) &&
-        getSchedule(*op.getSchedule()).kind == ScheduleKind::LargeCache)
+        getSchedule(*op.getSchedule()).kind != ScheduleKind::SmallCache)
       traffic[op->getParentOfType<func::FuncOp>().getName().str()] =
           getPredictedBytes(op, target);
   });

@@ -43,14 +43,19 @@ static Traffic getTwoPhaseTraffic(const AttentionProblem &problem,
 static Traffic getOnePassTraffic(const AttentionProblem &problem,
                                  const Schedule &schedule,
                                  const HeadShape &head) {
-  if (schedule.kind == ScheduleKind::SplitKV)
-    return countSplitKvForward(head, schedule.tileM, schedule.tileN,
-                               schedule.splits, problem.hasLse);
-  Traffic traffic = countQueryOuterForward(head, schedule.tileM, schedule.tileN,
-                                           problem.hasLse);
+  bool isSplit = schedule.kind == ScheduleKind::SplitKV;
+  Traffic traffic =
+      isSplit ? countSplitKvForward(head, schedule.tileM, schedule.tileN,
+                                    schedule.splits, problem.hasLse)
+              : countQueryOuterForward(head, schedule.tileM, schedule.tileN,
+                                       problem.hasLse);
   // A CTA loads its rows whether they see keys or not.
+  int64_t rows = head.rows * schedule.splits;
   traffic.read(Operand::Query,
-               head.rows * head.headDim - traffic.getReads(Operand::Query));
+               rows * head.headDim - traffic.getReads(Operand::Query));
+  // A state has maximum and sum in place of the LSE.
+  if (isSplit)
+    traffic.read(Operand::Partials, rows).write(Operand::Partials, rows);
   // Each further slice of V reads Q and K again.
   int64_t repeats = getDvSlices(problem, schedule) - 1;
   traffic.read(Operand::Query, repeats * traffic.getReads(Operand::Query));
@@ -146,7 +151,7 @@ static int64_t getWorkspaceBytes(const AttentionProblem &problem,
                                  const Schedule &schedule) {
   int64_t rows = problem.getKvHeadCount() * problem.getPackedRows();
   if (schedule.kind == ScheduleKind::SplitKV)
-    return schedule.splits * rows * (problem.valueDim + 1) * 4;
+    return schedule.splits * rows * (problem.valueDim + 2) * 4;
   if (schedule.kind != ScheduleKind::SmallCache)
     return 0;
   int64_t scoreBytes = getElementBytes(problem, schedule, Operand::Scores);

@@ -72,9 +72,10 @@ static void addKernel(LaunchProgram &program, const TiledAttention &attention,
 /// The states of splits, and the kernel that combines them.
 static void addSplits(LaunchProgram &program, const TiledAttention &attention,
                       StringRef name) {
-  Size sizes[] = {program.dim("query", kBatch) * attention.getSplits(),
-                  program.dim("query", kHead), program.dim("query", kSequence),
-                  program.dim("value", kHeadDim)};
+  Size sizes[] = {
+      program.dim("query", kBatch) * attention.getSplits(),
+      program.dim("query", kHead), program.dim("query", kSequence),
+      program.constant(AttentionDims::get(attention.first).valueDim)};
   for (const WorkspaceView &view : attention.partials)
     program.addWorkspace(view, ArrayRef(sizes).take_front(view.type.getRank()));
   addKernel(program, attention, name);

@@ -142,10 +142,12 @@ func.func @step(%q: tensor<1x1x8x16xf32>, %k: tensor<1x1x4x16xf32>,
 // CHECK-LABEL: func @normalize_and_merge
 // CHECK: arith.divf
 // CHECK: math.log
-// CHECK: arith.maximumf
-// CHECK-COUNT-2: math.exp
+// CHECK-COUNT-2: tensor.expand_shape {{.*}} into tensor<1x1x1x8x16xf32>
+// CHECK-COUNT-2: arith.maximumf
+// Of each part the sum of weights, and the weighted outputs.
+// CHECK-COUNT-4: math.exp
+// CHECK: arith.divf
 // CHECK: math.log
-// CHECK-COUNT-2: math.exp
 // CHECK-NOT: attn.
 // CHECK: return
 func.func @normalize_and_merge(%acc: tensor<1x1x8x16xf32>,
@@ -162,4 +164,23 @@ func.func @normalize_and_merge(%acc: tensor<1x1x8x16xf32>,
       lses(%l0, %l1 : tensor<1x1x8xf32>, tensor<1x1x8xf32>)
       -> tensor<1x1x8x16xf32>, tensor<1x1x8xf32>
   return %o, %l : tensor<1x1x8x16xf32>, tensor<1x1x8xf32>
+}
+
+// -----
+
+// One reduction over the parts for each of maximum, sum and accumulator.
+// CHECK-LABEL: func @combine
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel", "parallel", "parallel"]
+// CHECK: arith.maximumf
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel", "parallel", "parallel"]
+// CHECK: %[[WEIGHT:.*]] = math.exp
+// CHECK: arith.mulf %[[WEIGHT]]
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel", "parallel", "parallel", "parallel"]
+// CHECK-NOT: attn.
+// CHECK: return
+func.func @combine(%accs: tensor<4x1x1x?x64xf32>, %maxima: tensor<4x1x1x?xf32>, %sums: tensor<4x1x1x?xf32>)
+    -> (tensor<1x1x?x64xf32>, tensor<1x1x?xf32>) {
+  %acc, %max, %sum = attn.combine %accs, %maxima, %sums
+      : tensor<4x1x1x?x64xf32>, tensor<4x1x1x?xf32> -> tensor<1x1x?x64xf32>, tensor<1x1x?xf32>
+  return %acc, %sum : tensor<1x1x?x64xf32>, tensor<1x1x?xf32>
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 
 SIZES = ((1, 4, 2, 300, 500, 64), (2, 2, 2, 129, 129, 128), (1, 8, 1, 17, 333, 64), (1, 1, 1, 200, 64, 32))
 MASKS = ("", "mask_mod causal(top_left)", "mask_mod causal(bottom_right)", "mask_mod sliding_window(40, 0)", "mask_mod sliding_window(5, 70)")
+SPLIT = '{schedule = #attn.schedule<kind = "split_kv", splits = 3, tile_n = 32>}'
 STRIPE = """mask_mod (%b: index, %h: index, %i: index, %j: index) {
         %c2 = arith.constant 2 : index
         %r = arith.remui %j, %c2 : index
@@ -63,6 +64,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         problems = [(module(sizes, mask), (sizes, mask)) for sizes in SIZES for mask in MASKS]
+        problems += [(module(sizes, f"{mask} {SPLIT}"), (sizes, mask, "split")) for sizes in SIZES[:2] for mask in MASKS]
         problems.append((PACKED, "packed"))
         for (text, what), target in itertools.product(problems, ("sm_80", "sm_90a")):
             for operand in run(folder, text, target):

@@ -404,6 +404,13 @@ static ArrayRef<int64_t> getPartShape(Value part, bool isStacked) {
   return cast<ShapedType>(part.getType()).getShape().drop_front(isStacked);
 }
 
+/// Of an lse that does not fit: where a stack was expected, says so.
+static StringRef getStackHint(Value lse, bool isStacked) {
+  return isStacked && cast<ShapedType>(lse.getType()).getRank() == 3
+             ? " in place of a stack"
+             : "";
+}
+
 /// merge_c1..c3
 static LogicalResult verifyParts(MergeOp op) {
   if (op.getOutputs().empty())
@@ -422,8 +429,9 @@ static LogicalResult verifyParts(MergeOp op) {
   for (Value part : op.getLses())
     if (getPartShape(part, op.isStacked()) != lse.getShape() ||
         getElementTypeOrSelf(part.getType()) != lse.getElementType())
-      return op.emitOpError() << "expected every partial lse to be " << lse
-                              << ", got " << part.getType();
+      return op.emitOpError()
+             << "expected every partial lse to be " << lse << ", got "
+             << part.getType() << getStackHint(part, op.isStacked());
   auto getFirst = [](Value stack) {
     return cast<ShapedType>(stack.getType()).getDimSize(0);
   };

@@ -103,7 +103,7 @@ func.func @f() {
 
 // merge_c2
 func.func @f(%o: tensor<1x2x4x8xf32>, %l: tensor<1x2x4xf32>) {
-  // expected-error @+1 {{expected every partial output to be 'tensor<1x2x4x4xf32>', got 'tensor<1x2x4x8xf32>'}}
+  // expected-error @+1 {{expected every partial output to have the shape of 'tensor<1x2x4x4xf32>', got 'tensor<1x2x4x8xf32>'}}
   %r, %s = attn.merge outputs(%o : tensor<1x2x4x8xf32>)
       lses(%l : tensor<1x2x4xf32>)
       -> tensor<1x2x4x4xf32>, tensor<1x2x4xf32>
@@ -118,6 +118,92 @@ func.func @f(%o: tensor<1x2x4x8xf32>, %l: tensor<1x2x4xf32>) {
   %r, %s = attn.merge outputs(%o : tensor<1x2x4x8xf32>)
       lses(%l : tensor<1x2x4xf32>)
       -> tensor<1x2x4x8xf32>, tensor<1x2x4xf64>
+  return
+}
+
+// -----
+
+// merge_c1
+func.func @f(%o: tensor<1x2x4x8xf32>, %l: tensor<1x2x4xf32>) {
+  // expected-error @+1 {{expected as many partial lses as outputs, got 1 and 2}}
+  %r, %s = attn.merge outputs(%o, %o : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>) lses(%l : tensor<1x2x4xf32>)
+      -> tensor<1x2x4x8xf32>, tensor<1x2x4xf32>
+  return
+}
+
+// -----
+
+// merge_c2
+func.func @f(%o: tensor<3x1x2x4x8xf32>, %l: tensor<1x2x4xf32>) {
+  // expected-error @+1 {{expected every partial lse to be 'tensor<1x2x4xf32>', got 'tensor<1x2x4xf32>' in place of a stack}}
+  %r, %s = attn.merge outputs(%o : tensor<3x1x2x4x8xf32>) lses(%l : tensor<1x2x4xf32>)
+      -> tensor<1x2x4x8xf32>, tensor<1x2x4xf32>
+  return
+}
+
+// -----
+
+// merge_c3
+func.func @f(%o: tensor<3x1x2x4x8xf32>, %l: tensor<4x1x2x4xf32>) {
+  // expected-error @+1 {{expected lses dimension 0 to be 3 as in outputs, got 4}}
+  %r, %s = attn.merge outputs(%o : tensor<3x1x2x4x8xf32>) lses(%l : tensor<4x1x2x4xf32>)
+      -> tensor<1x2x4x8xf32>, tensor<1x2x4xf32>
+  return
+}
+
+// -----
+
+// merge_c4
+func.func @f(%o: tensor<1x2x4x8xf32>, %l: tensor<1x2x5xf32>) {
+  // expected-error @+1 {{expected lse dimension 2 to be 4 as in output, got 5}}
+  %r, %s = attn.merge outputs(%o : tensor<1x2x4x8xf32>) lses(%l : tensor<1x2x5xf32>)
+      -> tensor<1x2x4x8xf32>, tensor<1x2x5xf32>
+  return
+}
+
+// -----
+
+// merge_c5
+func.func @f(%o: tensor<1x2x4x8xf32>, %l: tensor<1x2x4xf32>, %sink: tensor<3xf32>) {
+  // expected-error @+1 {{expected sink dimension 0 to be 2 as in output, got 3}}
+  %r, %s = attn.merge outputs(%o : tensor<1x2x4x8xf32>) lses(%l : tensor<1x2x4xf32>) sink(%sink : tensor<3xf32>)
+      -> tensor<1x2x4x8xf32>, tensor<1x2x4xf32>
+  return
+}
+
+// -----
+
+// combine_c1
+func.func @f(%accs: tensor<3x1x1x4x8xf32>, %s: tensor<3x1x1x4xf32>) {
+  // expected-error @+1 {{expected the result of acc to be 'tensor<1x1x4x8xf32>' as in its stack, got 'tensor<1x1x4x16xf32>'}}
+  %r:3 = attn.combine %accs, %s, %s : tensor<3x1x1x4x8xf32>, tensor<3x1x1x4xf32> -> tensor<1x1x4x16xf32>, tensor<1x1x4xf32>
+  return
+}
+
+// -----
+
+// combine_c2
+func.func @f(%accs: tensor<3x1x1x4x8xf32>, %s: tensor<3x1x1x4xf32>) {
+  // expected-error @+1 {{expected the result of max to be 'tensor<1x1x4xf32>' as in its stack, got 'tensor<1x1x5xf32>'}}
+  %r:3 = attn.combine %accs, %s, %s : tensor<3x1x1x4x8xf32>, tensor<3x1x1x4xf32> -> tensor<1x1x4x8xf32>, tensor<1x1x5xf32>
+  return
+}
+
+// -----
+
+// combine_c3
+func.func @f(%accs: tensor<3x1x1x4x8xf32>, %s: tensor<2x1x1x4xf32>) {
+  // expected-error @+1 {{expected max dimension 0 to be 3 as in acc, got 2}}
+  %r:3 = attn.combine %accs, %s, %s : tensor<3x1x1x4x8xf32>, tensor<2x1x1x4xf32> -> tensor<1x1x4x8xf32>, tensor<1x1x4xf32>
+  return
+}
+
+// -----
+
+// combine_c3
+func.func @f(%accs: tensor<3x1x1x4x8xf32>, %s: tensor<3x1x1x4xf64>) {
+  // expected-error @+1 {{expected element type of max to be 'f32', got 'f64'}}
+  %r:3 = attn.combine %accs, %s, %s : tensor<3x1x1x4x8xf32>, tensor<3x1x1x4xf64> -> tensor<1x1x4x8xf32>, tensor<1x1x4xf64>
   return
 }
 

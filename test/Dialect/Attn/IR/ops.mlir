@@ -82,6 +82,24 @@ func.func @merge(%o: tensor<1x8x16x64xf32>, %l: tensor<1x8x16xf32>)
   return %r : tensor<1x8x16x64xf32>
 }
 
+// CHECK-LABEL: @merge_stack
+// CHECK: attn.merge outputs(%{{.*}} : tensor<?x1x8x16x64xf16>) lses(%{{.*}} : tensor<?x1x8x16xf32>) sink(%{{.*}} : tensor<8xf16>) -> tensor<1x8x16x64xf16>, tensor<1x8x16xf32>
+func.func @merge_stack(%o: tensor<?x1x8x16x64xf16>, %l: tensor<?x1x8x16xf32>, %sink: tensor<8xf16>)
+    -> tensor<1x8x16x64xf16> {
+  %r, %lse = attn.merge outputs(%o : tensor<?x1x8x16x64xf16>) lses(%l : tensor<?x1x8x16xf32>) sink(%sink : tensor<8xf16>)
+      -> tensor<1x8x16x64xf16>, tensor<1x8x16xf32>
+  return %r : tensor<1x8x16x64xf16>
+}
+
+// CHECK-LABEL: @combine
+// CHECK: attn.combine %{{.*}}, %{{.*}}, %{{.*}} : tensor<4x1x1x?x64xf32>, tensor<4x1x1x?xf32> -> tensor<1x1x?x64xf32>, tensor<1x1x?xf32>
+func.func @combine(%accs: tensor<4x1x1x?x64xf32>, %maxima: tensor<4x1x1x?xf32>, %sums: tensor<4x1x1x?xf32>)
+    -> tensor<1x1x?x64xf32> {
+  %acc, %max, %sum = attn.combine %accs, %maxima, %sums
+      : tensor<4x1x1x?x64xf32>, tensor<4x1x1x?xf32> -> tensor<1x1x?x64xf32>, tensor<1x1x?xf32>
+  return %acc : tensor<1x1x?x64xf32>
+}
+
 // CHECK-LABEL: @attributes
 // CHECK-SAME: schedule = #attn.schedule<kind = "split_kv", tile_n = 32>
 func.func @attributes() attributes {

@@ -101,3 +101,21 @@ module attributes {attn.normal_form = #attn.normal_form<nvvm>} {
     llvm.return
   }
 }
+
+// -----
+
+module attributes {attn.normal_form = #attn.normal_form<tiled>} {
+  func.func @f(%accs: tensor<2x1x1x4x8xf32>, %s: tensor<2x1x1x4xf32>, %out: tensor<1x1x4x8xf32>) -> tensor<1x1x4x8xf32> {
+    %r = scf.forall (%b, %h, %m) in (1, 1, 1) shared_outs(%o = %out) -> (tensor<1x1x4x8xf32>) {
+      // expected-error @+1 {{expected slices of what an scf.forall over (b, h, m, split) gives in the form 'tiled'}}
+      %acc, %max, %sum = attn.combine %accs, %s, %s
+          : tensor<2x1x1x4x8xf32>, tensor<2x1x1x4xf32> -> tensor<1x1x4x8xf32>, tensor<1x1x4xf32>
+      %t = attn.normalize %acc, %max, %sum : tensor<1x1x4x8xf32>, tensor<1x1x4xf32> -> tensor<1x1x4x8xf32>
+      scf.forall.in_parallel {
+        tensor.parallel_insert_slice %t into %o[0, 0, 0, 0] [1, 1, 4, 8] [1, 1, 1, 1]
+            : tensor<1x1x4x8xf32> into tensor<1x1x4x8xf32>
+      }
+    }
+    return %r : tensor<1x1x4x8xf32>
+  }
+}

@@ -1,0 +1,9 @@
+// RUN: attn-opt %s --attn-convert-to-online --attn-tile --attn-split-kv --split-input-file --verify-diagnostics
+
+func.func @one(%q: tensor<1x2x256x8xf32>) -> tensor<1x2x256x8xf32> {
+  // expected-error @+1 {{expected splits of at least 2 with kind = "split_kv", got 1}}
+  %o = attn.attention %q, %q, %q
+      {schedule = #attn.schedule<kind = "split_kv", splits = 1, tile_m = 32, tile_n = 16, warps = 1, stages = 1>}
+      : tensor<1x2x256x8xf32>, tensor<1x2x256x8xf32>, tensor<1x2x256x8xf32> -> tensor<1x2x256x8xf32>
+  return %o : tensor<1x2x256x8xf32>
+}
