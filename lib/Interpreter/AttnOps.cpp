@@ -139,12 +139,70 @@ getParts(ValueRange values, bool isStacked, Environment &environment) {
   return parts;
 }
 
+/// exp(part - max), and 0 for a part without keys.
+static double getPartWeight(double part, double max) {
+  return part == -HUGE_VAL ? 0 : std::exp(part - max);
+}
+
+/// The largest of what the parts have at `row`.
+static double getMaxPart(ArrayRef<reference::Tensor> parts, int64_t row) {
+  double max = -HUGE_VAL;
+  for (const reference::Tensor &part : parts)
+    max = std::max(max, part[row]);
+  return max;
+}
+
+static LogicalResult evaluateCombine(Operation *op, Environment &environment) {
+  auto combine = cast<CombineOp>(op);
+  auto stack = [&](Value value) { return getParts(value, true, environment); };
+  std::vector<reference::Tensor> accs = stack(combine.getAcc()),
+                                 maxima = stack(combine.getMax()),
+                                 sums = stack(combine.getSum());
+  if (accs.empty() || accs.size() != maxima.size() ||
+      accs.size() != sums.size())
+    return op->emitOpError()
+           << "expected stacks of as many parts, at least "
+              "one, got "
+           << accs.size() << ", " << maxima.size() << " and " << sums.size();
+  for (auto &parts : {maxima, sums})
+    if (failed(checkSameRows(op, accs.front(), parts.front())))
+      return failure();
+  auto like = [&](const reference::Tensor &part, Value result) {
+    return reference::Tensor(part.getShape(),
+                             getResultType(result, environment));
+  };
+  reference::Tensor acc = like(accs.front(), combine.getAccResult()),
+                    max = like(maxima.front(), combine.getMaxResult()),
+                    sum = like(sums.front(), combine.getSumResult());
+  int64_t width = acc.getDim(kHeadDim);
+  for (int64_t row = 0; row < max.getNumElements(); ++row) {
+    double largest = getMaxPart(maxima, row), total = 0;
+    max.set(row, largest);
+    std::vector<double> columns(static_cast<size_t>(width));
+    for (auto [part, partMax, partSum] : llvm::zip_equal(accs, maxima, sums)) {
+      double weight = getPartWeight(partMax[row], largest);
+      if (weight == 0)
+        continue;
+      total += weight * partSum[row];
+      for (int64_t i = 0; i < width; ++i)
+        columns[static_cast<size_t>(i)] += weight * part[row * width + i];
+    }
+    sum.set(row, total);
+    for (int64_t i = 0; i < width; ++i)
+      acc.set(row * width + i, columns[static_cast<size_t>(i)]);
+  }
+  environment.values[combine.getAccResult()] = fromReference(acc);
+  environment.values[combine.getMaxResult()] = fromReference(max);
+  environment.values[combine.getSumResult()] = fromReference(sum);
+  return success();
+}
+
 /// The end of a row of which each part is one score, its LSE.
 static RowEnd mergeRow(ArrayRef<reference::Tensor> lses, int64_t row,
                        double max, double sink) {
   double sum = 0;
   for (const reference::Tensor &lse : lses)
-    sum += max == -HUGE_VAL ? 0 : std::exp(lse[row] - max);
+    sum += getPartWeight(lse[row], max);
   return RowEnd(max, sum, sink);
 }
 
@@ -174,9 +232,7 @@ static LogicalResult evaluateMerge(Operation *op, Environment &environment) {
                         getResultType(merge.getLse(), environment));
   int64_t width = shape[kHeadDim], rows = shape[kSequence];
   for (int64_t row = 0; row < lse.getNumElements(); ++row) {
-    double max = -HUGE_VAL;
-    for (const reference::Tensor &part : lses)
-      max = std::max(max, part[row]);
+    double max = getMaxPart(lses, row);
     double own = sink ? (*sink)[row / rows % shape[kHead]] : -HUGE_VAL;
     RowEnd end = mergeRow(lses, row, max, own);
     lse.set(row, end.lse);
@@ -232,6 +288,8 @@ OpEvaluator attn::findAttnEvaluator(Operation *op) {
     return evaluateDelta;
   if (isa<NormalizeOp>(op))
     return evaluateNormalize;
+  if (isa<CombineOp>(op))
+    return evaluateCombine;
   if (isa<MergeOp>(op))
     return evaluateMerge;
   if (isa<RepairOp>(op))

@@ -132,6 +132,15 @@ func.func @branch(%q: tensor<1x2x64x64xf16>, %c: i1) -> tensor<1x2x64x64xf16> {
 
 // -----
 
+func.func @persistent_splits(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
+  // expected-error @below {{expected persistent_ctas=0 with splits of the keys, got 3}}
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<kind = "split_kv", splits = 2, mma = "wgmma", tile_m = 64, tile_n = 64, warps = 4, producer_warps = 4, stages = 2, persistent_ctas = 3>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}
+
+// -----
+
 func.func @persistent(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
   // expected-error @below {{expected mma=wgmma with persistent_ctas=3: other kernels have one tile for each CTA}}
   %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2, persistent_ctas = 3>}

@@ -2,6 +2,8 @@
 // f64; a captured value computed outside: against float64.
 
 // RUN: attn-run %s --function split --shape M=17 --random 1 --verify
+// RUN: attn-run %s --function stack --shape arg0=5x2x4x17x16,arg1=5x2x4x17,arg2=4 --random 6 --verify
+// RUN: attn-run %s --function states --shape arg0=3x1x4x9x16,arg1=3x1x4x9,arg2=3x1x4x9 --random 7 --verify
 // RUN: attn-run %s --function repair --shape M=70 --random 1 --verify
 // RUN: attn-run %s --function bnhd --shape arg0=2x65x4x16,arg1=2x17x2x16,arg2=2x17x2x16 --random 2 --verify
 // RUN: attn-run %s --function wide --random 3 --verify
@@ -22,6 +24,22 @@ func.func @split(%q: tensor<1x4x?x16xf16>, %k0: tensor<1x4x40x16xf16>,
       lses(%l0, %l1 : tensor<1x4x?xf32>, tensor<1x4x?xf32>)
       -> tensor<1x4x?x16xf32>, tensor<1x4x?xf32>
   return %o, %l : tensor<1x4x?x16xf32>, tensor<1x4x?xf32>
+}
+
+// A stack of parts, and a sink that counts once.
+func.func @stack(%o: tensor<?x2x4x?x16xf16>, %l: tensor<?x2x4x?xf32>, %sink: tensor<4xf16>)
+    -> (tensor<2x4x?x16xf16>, tensor<2x4x?xf32>) {
+  %r, %lse = attn.merge outputs(%o : tensor<?x2x4x?x16xf16>) lses(%l : tensor<?x2x4x?xf32>) sink(%sink : tensor<4xf16>)
+      -> tensor<2x4x?x16xf16>, tensor<2x4x?xf32>
+  return %r, %lse : tensor<2x4x?x16xf16>, tensor<2x4x?xf32>
+}
+
+func.func @states(%accs: tensor<3x1x4x?x16xf32>, %maxima: tensor<3x1x4x?xf32>, %sums: tensor<3x1x4x?xf32>)
+    -> tensor<1x4x?x16xf32> {
+  %acc, %max, %sum = attn.combine %accs, %maxima, %sums
+      : tensor<3x1x4x?x16xf32>, tensor<3x1x4x?xf32> -> tensor<1x4x?x16xf32>, tensor<1x4x?xf32>
+  %o = attn.normalize %acc, %max, %sum : tensor<1x4x?x16xf32>, tensor<1x4x?xf32> -> tensor<1x4x?x16xf32>
+  return %o : tensor<1x4x?x16xf32>
 }
 
 // A window that ends before the keys begin hides the last rows.
