@@ -22,6 +22,7 @@
 #include "SmallCache.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -46,6 +47,16 @@ static std::string getCombineName(StringRef name) {
   return (name + "_combine").str();
 }
 
+/// Ranges of keys that CTAs of their own take.
+static Size getSplits(LaunchProgram &program, const TiledAttention &attention) {
+  if (!attention.combine)
+    return program.constant(1);
+  OpFoldResult splits = attention.getSplits();
+  if (std::optional<int64_t> number = getConstantIntValue(splits))
+    return program.constant(*number);
+  return program.getSize(cast<Value>(splits), program.dim("key", kSequence));
+}
+
 /// The kernel `name`, whose CTAs take a row tile, and a slice of the value
 /// dimension, each: see ForwardKernel.cpp.
 static void addKernel(LaunchProgram &program, const TiledAttention &attention,
@@ -56,7 +67,7 @@ static void addKernel(LaunchProgram &program, const TiledAttention &attention,
                       .ceilDiv(ctas * attention.getTilePositions()) *
                   ctas * attention.getDvSlices();
   Size heads = program.dim("query", kHead).ceilDiv(attention.getTileHeads());
-  Size splits = program.constant(attention.getSplits());
+  Size splits = getSplits(program, attention);
   Size batches = program.dim("query", kBatch);
   std::optional<TileOrder> order;
   if (!attention.onlyBelow)
@@ -73,7 +84,7 @@ static void addKernel(LaunchProgram &program, const TiledAttention &attention,
 static void addSplits(LaunchProgram &program, const TiledAttention &attention,
                       StringRef name) {
   Size sizes[] = {
-      program.dim("query", kBatch) * attention.getSplits(),
+      program.dim("query", kBatch) * getSplits(program, attention),
       program.dim("query", kHead), program.dim("query", kSequence),
       program.constant(AttentionDims::get(attention.first).valueDim)};
   for (const WorkspaceView &view : attention.partials)

@@ -19,6 +19,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/SinkBuilder.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <numeric>
@@ -39,7 +40,7 @@ public:
   LogicalResult build(StringRef name);
 
 private:
-  void begin(tile::KernelOp kernel);
+  LogicalResult begin(tile::KernelOp kernel);
   Value getRow();
   Value readPart(Value view, Value part, Value column = Value());
   Value getMax();
@@ -67,7 +68,7 @@ private:
   Fragments fragments;
   ScoreUnits units;
   Value accs, maxima, sums; ///< workspaces
-  Value lane;
+  Value lane, splits;
   SmallVector<Value> row; ///< (b, h, i)
   Value batches;          ///< B: how far the parts of a row are apart
 };
@@ -96,8 +97,7 @@ Value CombineKernelBuilder::readPart(Value view, Value part, Value column) {
 
 /// The largest maximum of a part.
 Value CombineKernelBuilder::getMax() {
-  auto loop = scf::ForOp::create(builder, loc, constant(0),
-                                 constant(attention.getSplits()), constant(1),
+  auto loop = scf::ForOp::create(builder, loc, constant(0), splits, constant(1),
                                  ValueRange(fragments.constant(kMinusInf)));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
@@ -132,12 +132,13 @@ void CombineKernelBuilder::takePart(Value part, Value max,
 
 /// The sum of the row, and for each column of the lane its accumulator.
 SmallVector<Value> CombineKernelBuilder::takeParts(Value max) {
-  int64_t splits = attention.getSplits();
-  int64_t unrolled = std::gcd(splits, kPartsInFlight);
+  // A number that is not known is left to ptxas.
+  int64_t unrolled =
+      std::gcd(getConstantIntValue(splits).value_or(1), kPartsInFlight);
   int64_t slices =
       llvm::divideCeil(AttentionDims::get(attention.first).valueDim, kLanes);
   SmallVector<Value> zeros(1 + slices, fragments.constant(0));
-  auto loop = scf::ForOp::create(builder, loc, constant(0), constant(splits),
+  auto loop = scf::ForOp::create(builder, loc, constant(0), splits,
                                  constant(unrolled), zeros);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
@@ -216,7 +217,7 @@ void CombineKernelBuilder::storeLse(const RowState &end) {
 }
 
 /// The parameters behind the operands, and the row of the warp.
-void CombineKernelBuilder::begin(tile::KernelOp kernel) {
+LogicalResult CombineKernelBuilder::begin(tile::KernelOp kernel) {
   Block &body = kernel.getBody().front();
   Value *workspaces[] = {&accs, &maxima, &sums};
   for (auto [view, value] : llvm::zip_equal(attention.partials, workspaces))
@@ -226,14 +227,18 @@ void CombineKernelBuilder::begin(tile::KernelOp kernel) {
       step.getQuery().getDefiningOp<tensor::ExtractSliceOp>().getSource());
   batches = tile::DimOp::create(builder, loc, query, kBatch);
   row = getIndices(getRow(), query, 3);
+  FailureOr<Value> extent = getExtent(kLoopSplit);
+  if (failed(extent))
+    return failure();
+  splits = *extent;
+  return success();
 }
 
 LogicalResult CombineKernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   FailureOr<tile::KernelOp> kernel = beginKernel(name, kCombineWarps);
-  if (failed(kernel))
+  if (failed(kernel) || failed(begin(*kernel)))
     return failure();
-  begin(*kernel);
   // The last CTA may have more warps than there are rows.
   Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
                                        row[kBatch], batches);

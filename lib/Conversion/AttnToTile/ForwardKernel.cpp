@@ -35,9 +35,8 @@ public:
 
 private:
   void addWorkspaces(tile::KernelOp kernel);
-  Value takeSplit(Value number);
+  FailureOr<Value> takeSplit(Value number);
   void mapTile(Value tile, Value head, Value batch);
-  FailureOr<Value> getExtent(unsigned loop);
   void exitUnlessNeeded();
   template <typename OpTy>
   Value create(Value a, Value b) {
@@ -91,20 +90,14 @@ void KernelBuilder::mapTile(Value tile, Value head, Value batch) {
 
 /// Splits of one batch have neighbouring numbers: takes the split of `number`,
 /// and leaves the batch.
-Value KernelBuilder::takeSplit(Value number) {
+FailureOr<Value> KernelBuilder::takeSplit(Value number) {
   if (!attention.combine)
     return number;
-  Value splits = constant(attention.getSplits());
-  split = create<arith::RemUIOp>(number, splits);
-  return create<arith::DivUIOp>(number, splits);
-}
-
-/// The batches, heads or rows of the problem.
-FailureOr<Value> KernelBuilder::getExtent(unsigned loop) {
-  OpFoldResult size = attention.forall.getMixedUpperBound()[loop];
-  if (auto value = dyn_cast<Value>(size))
-    return materialize(value);
-  return constant(*getConstantIntValue(size));
+  FailureOr<Value> splits = getExtent(kLoopSplit);
+  if (failed(splits))
+    return failure();
+  split = create<arith::RemUIOp>(number, *splits);
+  return create<arith::DivUIOp>(number, *splits);
 }
 
 /// A CTA for each tile, in the order that a prologue has found. Grid: x = tiles
@@ -124,7 +117,10 @@ LogicalResult KernelBuilder::mapOrderedGrid(TileOrder order) {
                                        place)));
   Value tile =
       arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number);
-  Value batch = takeSplit(getBlockId(gpu::Dimension::z));
+  FailureOr<Value> rest = takeSplit(getBlockId(gpu::Dimension::z));
+  if (failed(rest))
+    return failure();
+  Value batch = *rest;
   if (order.isOfBatches) {
     FailureOr<Value> rows = getExtent(kLoopM);
     if (failed(rows))
@@ -146,8 +142,10 @@ LogicalResult KernelBuilder::mapGrid() {
   std::optional<TileOrder> order = getTileOrder(attention);
   if (order && !attention.onlyBelow)
     return mapOrderedGrid(*order);
-  Value batch = takeSplit(getBlockId(gpu::Dimension::z));
-  mapTile(getReversedBlockId(), getBlockId(gpu::Dimension::y), batch);
+  FailureOr<Value> batch = takeSplit(getBlockId(gpu::Dimension::z));
+  if (failed(batch))
+    return failure();
+  mapTile(getReversedBlockId(), getBlockId(gpu::Dimension::y), *batch);
   return success();
 }
 

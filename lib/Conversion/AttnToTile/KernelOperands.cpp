@@ -171,8 +171,9 @@ static LogicalResult addOutputs(TiledAttention &attention) {
 static WorkspaceView getPartialView(StringRef name, Value stack) {
   auto type = cast<RankedTensorType>(stack.getType());
   SmallVector<int64_t> shape(type.getShape().drop_front());
-  if (!ShapedType::isDynamic(shape[kBatch]))
-    shape[kBatch] *= type.getDimSize(0);
+  shape[kBatch] = type.isDynamicDim(0) || type.isDynamicDim(1)
+                      ? ShapedType::kDynamic
+                      : type.getDimSize(0) * type.getDimSize(1);
   return {name.str(), tile::GlobalType::get(type.getContext(), shape,
                                             type.getElementType())};
 }

@@ -77,8 +77,10 @@ struct TiledAttention {
   mlir::RankedTensorType getKeyType() const;
   /// The whole tensor of sinks, null if there is none.
   mlir::Value getSink() const;
-  /// Ranges of keys that CTAs of their own take.
-  int64_t getSplits() const { return combine ? schedule.getSplits() : 1; }
+  /// Ranges of keys that CTAs of their own take; with `combine` only.
+  mlir::OpFoldResult getSplits() const {
+    return mlir::scf::ForallOp(forall).getMixedUpperBound().back();
+  }
   /// The output called `name`, null if there is none.
   mlir::Value getOutput(llvm::StringRef name) const;
 

@@ -185,6 +185,13 @@ Value KernelScope::constant(int64_t value) {
                                         value);
 }
 
+FailureOr<Value> KernelScope::getExtent(unsigned loop) {
+  OpFoldResult size = attention.forall.getMixedUpperBound()[loop];
+  if (auto value = dyn_cast<Value>(size))
+    return materialize(value);
+  return constant(*getConstantIntValue(size));
+}
+
 Value KernelScope::getBlockId(gpu::Dimension dimension) {
   return gpu::BlockIdOp::create(builder, attention.forall.getLoc(), dimension);
 }

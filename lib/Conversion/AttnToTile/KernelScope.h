@@ -22,6 +22,8 @@ namespace attn {
 bool isScalarOp(mlir::Operation *op);
 
 inline constexpr int64_t kLanes = 32; ///< of a warp
+/// The loop over splits of the keys, behind those over (b, h, m).
+inline constexpr unsigned kLoopSplit = 3;
 
 /// The base of what builds a kernel.
 class KernelScope {
@@ -50,6 +52,8 @@ protected:
   mlir::LogicalResult materializeOutside(mlir::Operation *op);
 
   mlir::Value constant(int64_t value);
+  /// The batches, heads or rows of the problem, or the splits of the keys.
+  mlir::FailureOr<mlir::Value> getExtent(unsigned loop);
   mlir::Value getBlockId(mlir::gpu::Dimension dimension);
   /// CTA number `blockIdx.x` counted from the last: under a causal mask the
   /// last row tiles have the most keys.

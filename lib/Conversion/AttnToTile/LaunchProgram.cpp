@@ -199,6 +199,9 @@ Size LaunchProgram::getSize(Value value, std::optional<Size> otherwise) {
       if (auto tile = dyn_cast<AffineConstantExpr>(tiles.getRHS()))
         return getSize(apply.getOperand(0), otherwise).ceilDiv(tile.getValue());
   }
+  if (auto min = dyn_cast_or_null<arith::MinSIOp>(op))
+    return getSize(min.getLhs(), otherwise)
+        .min(getSize(min.getRhs(), otherwise));
   if (otherwise)
     return *otherwise;
   Size a = getSize(op->getOperand(0)), b = getSize(op->getOperand(1));

@@ -13,11 +13,11 @@
 // CHECK: verify: PASS
 // CHECK-NOT: FAIL
 
-// Two kernels; the grid's z counts splits of each batch.
+// Two kernels; the grid's z counts splits of each batch, of which there are no more than tiles of keys.
 // RUN: sed "/^func.func @[wlhs]/,/^}/d" %s | sed "/^func.func @dropped/,/^}/d" > %t.mlir
 // RUN: attn-opt %t.mlir --target=sm_80 --emit=manifest -o - | FileCheck %s --check-prefix=MANIFEST
 // MANIFEST: "entry": "decode"
-// MANIFEST: "dim(query, 0) * 4"
+// MANIFEST: "dim(query, 0) * min(ceildiv(dim(key, 2), 32), 4)"
 // MANIFEST: "entry": "decode_combine"
 // MANIFEST: "workspace": "partial_output"
 // MANIFEST: "workspace": "partial_max"

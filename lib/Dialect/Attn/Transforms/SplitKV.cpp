@@ -15,6 +15,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -40,19 +41,23 @@ public:
   /// `first` and `last` are loops of the row tile; `split` is a number below
   /// `splits`.
   SplitRange(OpBuilder &builder, scf::ForOp first, scf::ForOp last, Value split,
-             int64_t splits)
+             OpFoldResult splits)
       : builder(builder), loc(first.getLoc()) {
     Value begin = first.getLowerBound(), tile = first.getStep();
     Value keys =
         arith::SubIOp::create(builder, loc, last.getUpperBound(), begin);
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     keys = arith::MaxSIOp::create(builder, loc, keys, zero);
-    AffineExpr s0 = builder.getAffineSymbolExpr(0);
     int64_t tileN = getStep(first).getSchedule()->getTileN();
-    Value length = getValueOrCreateConstantIndexOp(
+    Value tiles = getValueOrCreateConstantIndexOp(
         builder, loc,
         affine::makeComposedFoldedAffineApply(
-            builder, loc, s0.ceilDiv(tileN * splits) * tileN, {keys}));
+            builder, loc, builder.getAffineSymbolExpr(0).ceilDiv(tileN),
+            {keys}));
+    Value count = arith::CeilDivUIOp::create(
+        builder, loc, tiles,
+        getValueOrCreateConstantIndexOp(builder, loc, splits));
+    Value length = arith::MulIOp::create(builder, loc, count, tile);
     Value skipped = arith::MulIOp::create(builder, loc, split, length);
     lower = arith::AddIOp::create(builder, loc, begin, skipped);
     upper = arith::AddIOp::create(builder, loc, lower, length);
@@ -79,7 +84,7 @@ private:
 
 /// Cuts `loops` to the keys of `split`.
 static LogicalResult cutKeyLoops(ArrayRef<scf::ForOp> loops, Value split,
-                                 int64_t splits) {
+                                 OpFoldResult splits) {
   scf::ForOp first = loops.front();
   // The bounds of later loops may be computed between the loops.
   IRRewriter rewriter(first);
@@ -108,7 +113,10 @@ namespace {
 struct SplitAttention {
   scf::ForallOp forall;
   NormalizeOp normalize;
-  int64_t splits;
+  OnlineAttentionOp step; ///< any
+  /// Splits at run time: as many as the schedule says, or as there are tiles of
+  /// keys.
+  OpFoldResult splits;
 
   Location getLoc() const { return NormalizeOp(normalize).getLoc(); }
   /// [B, Hq, M]
@@ -132,10 +140,11 @@ struct Place {
   /// `numParts` parts from `firstPart` on; `rank` is that of the stack, 5 of
   /// accumulators and 4 of row statistics.
   static Place get(OpBuilder &builder, tensor::ParallelInsertSliceOp ofOutput,
-                   OpFoldResult firstPart, int64_t numParts, int64_t rank) {
+                   OpFoldResult firstPart, OpFoldResult numParts,
+                   int64_t rank) {
     Place place = {ofOutput.getMixedOffsets(), ofOutput.getMixedSizes(), {}};
     place.offsets.insert(place.offsets.begin(), firstPart);
-    place.sizes.insert(place.sizes.begin(), builder.getIndexAttr(numParts));
+    place.sizes.insert(place.sizes.begin(), numParts);
     place.offsets.resize(rank);
     place.sizes.resize(rank);
     place.strides.assign(rank, builder.getIndexAttr(1));
@@ -151,7 +160,7 @@ static SmallVector<Value> createStacks(OpBuilder &builder,
   for (Value state : getFinalState(attention.normalize).values()) {
     auto type = cast<RankedTensorType>(state.getType());
     Sizes sizes = attention.getRows();
-    sizes.insert(sizes.begin(), builder.getIndexAttr(attention.splits));
+    sizes.insert(sizes.begin(), attention.splits);
     if (type.getRank() == 4)
       sizes.push_back(builder.getIndexAttr(type.getDimSize(kHeadDim)));
     stacks.push_back(tensor::EmptyOp::create(builder, attention.getLoc(), sizes,
@@ -167,7 +176,7 @@ static scf::ForallOp createPartialNest(OpBuilder &builder,
   Sizes lower = whole.getMixedLowerBound(), upper = attention.getRows(),
         step = whole.getMixedStep();
   lower.push_back(builder.getIndexAttr(0));
-  upper.push_back(builder.getIndexAttr(attention.splits));
+  upper.push_back(attention.splits);
   step.push_back(builder.getIndexAttr(1));
   return scf::ForallOp::create(builder, attention.getLoc(), lower, upper, step,
                                createStacks(builder, attention), std::nullopt);
@@ -195,7 +204,8 @@ static LogicalResult fillPartialNest(OpBuilder &builder,
        llvm::zip_equal(state.values(), nest.getRegionIterArgs())) {
     Place place =
         Place::get(builder, getInsert(attention.normalize), ivs.back(),
-                   /*numParts=*/1, cast<ShapedType>(out.getType()).getRank());
+                   /*numParts=*/builder.getIndexAttr(1),
+                   cast<ShapedType>(out.getType()).getRank());
     for (Sizes *values : {&place.offsets, &place.sizes})
       for (OpFoldResult &size : *values)
         size = copied(size);
@@ -253,12 +263,32 @@ getSplitAttention(NormalizeOp normalize) {
   if (!forall || forall.getRank() != 3 || !getInsert(normalize))
     return normalize.emitOpError()
            << "expected an attention in normal form tiled, to split its keys";
-  int64_t splits = step.getSchedule()->getSplits();
-  if (splits < 2)
+  if (int64_t splits = step.getSchedule()->getSplits(); splits < 2)
     return step.emitOpError()
            << "expected splits of at least 2 with kind = \"split_kv\", got "
            << splits;
-  return std::optional(SplitAttention{forall, normalize, splits});
+  return std::optional(SplitAttention{forall, normalize, step, {}});
+}
+
+/// Short sequences are not split into more parts than they have tiles.
+static OpFoldResult getNumSplits(OpBuilder &builder,
+                                 const SplitAttention &attention) {
+  Location loc = attention.getLoc();
+  OnlineAttentionOp step = attention.step;
+  int64_t most = step.getSchedule()->getSplits();
+  Value key = step.getKey();
+  if (auto slice = key.getDefiningOp<tensor::ExtractSliceOp>())
+    key = slice.getSource();
+  OpFoldResult tiles = affine::makeComposedFoldedAffineApply(
+      builder, loc,
+      builder.getAffineSymbolExpr(0).ceilDiv(step.getSchedule()->getTileN()),
+      {getDim(builder, loc, key, kSequence)});
+  if (std::optional<int64_t> number = getConstantIntValue(tiles))
+    return builder.getIndexAttr(std::min(*number, most));
+  return arith::MinSIOp::create(
+             builder, loc, cast<Value>(tiles),
+             arith::ConstantIndexOp::create(builder, loc, most))
+      .getResult();
 }
 
 namespace {
@@ -276,6 +306,7 @@ struct SplitKV : public attn::impl::SplitKVPassBase<SplitKV> {
       if (!*attention)
         continue;
       OpBuilder builder((*attention)->forall);
+      (*attention)->splits = getNumSplits(builder, **attention);
       scf::ForallOp partial = createPartialNest(builder, **attention);
       if (failed(fillPartialNest(builder, **attention, partial)))
         return signalPassFailure();

@@ -1,14 +1,16 @@
 // RUN: attn-opt %s --attn-convert-to-online --attn-tile --attn-insert-block-skipping --attn-split-kv \
 // RUN:   --attn-verify-normal-form --cse | FileCheck %s
 
-// Ranges of whole tiles: 16 * ceil(keys / (16 * 3)). Loops that follow each other still share a bound.
-// CHECK: #[[$LENGTH:.*]] = affine_map<()[s0] -> ((s0 ceildiv 48) * 16)>
+// Ranges of whole tiles; loops that follow each other still share a bound.
+// CHECK-DAG: #[[$TILES:.*]] = affine_map<()[s0] -> (s0 ceildiv 16)>
 
 // CHECK-LABEL: @causal
 // CHECK: %[[ACCS:.*]] = tensor.empty() : tensor<3x1x2x256x8xf32>
 // CHECK: %[[STATES:.*]]:3 = scf.forall (%{{.*}}, %{{.*}}, %[[M:.*]], %[[S:.*]]) = (0, 0, 0, 0) to (1, 2, 256, 3) step (1, 1, 32, 1)
 // CHECK: %[[KEYS:.*]] = arith.maxsi
-// CHECK: %[[LENGTH:.*]] = affine.apply #[[$LENGTH]]()[%[[KEYS]]]
+// CHECK: %[[TILES:.*]] = affine.apply #[[$TILES]]()[%[[KEYS]]]
+// CHECK: %[[COUNT:.*]] = arith.ceildivui %[[TILES]], %c3
+// CHECK: %[[LENGTH:.*]] = arith.muli %[[COUNT]], %c16
 // CHECK: %[[SKIPPED:.*]] = arith.muli %[[S]], %[[LENGTH]]
 // CHECK: %[[LOWER:.*]] = arith.addi %c0{{.*}}, %[[SKIPPED]]
 // CHECK: %[[UPPER:.*]] = arith.addi %[[LOWER]], %[[LENGTH]]
@@ -34,6 +36,20 @@ func.func @causal(%q: tensor<1x2x256x8xf32>, %k: tensor<1x2x256x8xf32>, %sink: t
       : tensor<1x2x256x8xf32>, tensor<1x2x256x8xf32>, tensor<1x2x256x8xf32>
       -> tensor<1x2x256x8xf32>, tensor<1x2x256xf32>
   return %o, %lse : tensor<1x2x256x8xf32>, tensor<1x2x256xf32>
+}
+
+// At run time, no more splits than tiles of keys.
+// CHECK-LABEL: @dynamic
+// CHECK: %[[TILES:.*]] = affine.apply #[[$TILES]]()[%{{.*}}]
+// CHECK: %[[SPLITS:.*]] = arith.minsi %[[TILES]], %c3
+// CHECK: tensor.empty(%[[SPLITS]], %{{.*}}) : tensor<?x1x2x?x8xf32>
+// CHECK: scf.forall {{.*}} = (0, 0, 0, 0) to (1, 2, %{{.*}}, %[[SPLITS]])
+// CHECK: arith.ceildivui %{{.*}}, %[[SPLITS]]
+func.func @dynamic(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32> {
+  %o = attn.attention %q, %k, %k
+      {schedule = #attn.schedule<kind = "split_kv", splits = 3, tile_m = 32, tile_n = 16, warps = 1, stages = 1>}
+      : tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32> -> tensor<1x2x?x8xf32>
+  return %o : tensor<1x2x?x8xf32>
 }
 
 // Another kind of schedule stays as it is.
