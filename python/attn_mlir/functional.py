@@ -79,7 +79,7 @@ def attention(
     has functions that differentiate, attention_backward gives the gradients.
 
     A kernel is compiled once for each combination of types, head dims and options, and kept on disk; lengths, batch
-    sizes, head counts and strides need no other. Raises BindingError for arrays that do not fit, CompileError with the
+    sizes, head counts and strides need no other, but for up to 16 rows on a GPU: each number of rows and heads has its own. Raises BindingError for arrays that do not fit, CompileError with the
     compiler's diagnostics.
     """
     check_no_gradients(query=query, key=key, value=value, bias=bias, sink=sink)
@@ -217,7 +217,8 @@ class Call:
         bias, sink = self.bias(), self.named.get("sink")
         sink_dtype = sink.dtype if sink else None
         check_scale(scale)
-        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, self.options, fields, target, flags, cache)
+        sizes = () if "gradient" in fields else self.sizes_of_decoding(target)
+        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, self.options, fields, sizes, target, flags, cache)
         is_traced = all(part is None or (isinstance(part, Traced) and not part.is_recorded) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
         if known is not None:
@@ -230,12 +231,19 @@ class Call:
         )  # fmt: skip
         if problem.capture_gradients and not problem.learned:
             raise BindingError("expected a score_mod that reads an array of floats, since capture_gradients are asked for")
-        result = compiled(problem, target, flags, cache), [a for part in (score, mask) if part for a in part.arrays]
+        result = compiled(problem, sizes, target, flags, cache), [a for part in (score, mask) if part for a in part.arrays]
         if is_traced:
             if len(_kernels) >= MAX_KERNELS:
                 _kernels.clear()
             _kernels[key] = result
         return result
+
+    def sizes_of_decoding(self, target: str) -> tuple[tuple[str, int], ...]:
+        """Sizes that the kernel is made for: of few rows over many keys those of a query's heads, so that ranges of keys are
+        computed apart, and the heads of a group share them."""
+        _, heads, rows, _ = self.views[0].shape
+        is_decoding = target != "cpu" and 0 < rows <= MOST_ROWS_OF_DECODING
+        return (("Hq", heads), ("Hkv", self.views[1].shape[1]), ("M", rows)) if is_decoding else ()
 
     def bias(self) -> Optional[tuple]:
         """Its shape in sizes of the problem, and its type."""
@@ -248,6 +256,8 @@ class Call:
 #: Kernels by everything that they follow from, so that a call need not describe its problem again.
 _kernels: dict[tuple, tuple[Kernel, list[Any]]] = {}
 MAX_KERNELS = 256
+#: Rows up to which an attention has a kernel of its own for their number: a token, or some that were guessed.
+MOST_ROWS_OF_DECODING = 16
 FLOATS = ("f16", "bf16", "f32", "f64")
 
 
@@ -358,6 +368,6 @@ def target_of_gpu(ordinal: int) -> str:
 
 
 @functools.lru_cache(maxsize=256)
-def compiled(problem: AttentionProblem, target: str, flags: tuple, cache: Optional[Cache]) -> Kernel:
+def compiled(problem: AttentionProblem, sizes: tuple, target: str, flags: tuple, cache: Optional[Cache]) -> Kernel:
     """The kernel, from this process, the cache or the compiler."""
-    return compile(problem, target=target, cache=cache, **dict(flags))
+    return compile(problem.mlir(dict(sizes)), target=target, cache=cache, **dict(flags))

@@ -55,27 +55,30 @@ static void explain(Location loc, const Selection &selection) {
         << rejection.schedule.print() + ": " + rejection.violation.message;
 }
 
-/// Why `selection` is not led by a wgmma kernel.
+/// True if a wgmma kernel is among those that the model has ranked.
+static bool hasWgmma(const Selection &selection) {
+  return llvm::any_of(selection.ranked, [](const Candidate &candidate) {
+    return candidate.schedule.mma == MmaFamily::Wgmma;
+  });
+}
+
+/// Why there is no wgmma kernel in `selection`.
 static std::string explainFallback(const Selection &selection) {
-  for (const Candidate &candidate : selection.ranked)
-    if (candidate.schedule.mma == MmaFamily::Wgmma)
-      return "predicted to be slower: " +
-             describeLoss(candidate, selection.chosen());
   for (const Rejection &rejection : selection.rejected)
     if (rejection.schedule.mma == MmaFamily::Wgmma)
       return rejection.violation.message;
   return "they take f16 and bf16 inputs";
 }
 
-/// Warns where the target has wgmma, and the kernel, not by the user's choice,
-/// does without.
+/// Warns where the target has wgmma, and the kernel can do without it only. What
+/// the user or the model prefers, as for few rows, is no fallback.
 static void warnOfFallback(AttentionOp op, const TargetInfo &target,
                            const ScheduleOverrides &overrides,
                            const Selection &selection) {
   std::optional<ScheduleAttr> given = op.getSchedule();
   bool isGiven = overrides.has("mma") || (given && !given->getMma().empty());
   if (!isGiven && target.hasMma(MmaFamily::Wgmma) &&
-      selection.chosen().schedule.mma == MmaFamily::MmaSync)
+      !hasWgmma(selection))
     op.emitWarning() << "falls back from wgmma to the mma_sync kernels of "
                         "sm_80: "
                      << explainFallback(selection);
