@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 import attn_mlir
-from attn_mlir import kernel as kernel_module
+from attn_mlir import functional, kernel as kernel_module
 from attn_mlir.arrays import DLTensor, view_of
 from attn_mlir.bench.configurations import Attention, Problem
 from attn_mlir.bench.numerics import judge
@@ -71,6 +71,16 @@ class Results(unittest.TestCase):
                 inputs = PlainArrays().inputs(problem, 3)
                 results = attn_mlir.attention(*inputs.values(), return_lse=True, **options, **where)
                 self.near(problem, results, inputs)
+
+    def test_decoding(self):
+        """One row over many keys has a kernel of its own, in which CTAs share out the keys."""
+        for rows, entries in ((1, 2), (17, 1)):
+            problem = Problem(Attention("f16", 64, 64, "causal(bottom_right)", lse=True), B=1, Hq=4, Hkv=2, M=rows, N=150)
+            inputs = PlainArrays().inputs(problem, 6)
+            functional._kernels.clear()
+            self.near(problem, attn_mlir.attention(*inputs.values(), causal=True, return_lse=True, device="sim"), inputs)
+            ((kernel, _),) = functional._kernels.values()
+            self.assertEqual(kernel.ptx.count(".entry "), entries)
 
     def test_bias_and_cap(self):
         problem = Problem(Attention("bf16", 32, 32, bias=True), B=1, Hq=2, Hkv=2, M=9, N=11)
