@@ -85,7 +85,7 @@ func.func @merge(%o: tensor<1x8x16x64xf32>, %l: tensor<1x8x16xf32>)
 // CHECK-LABEL: @attributes
 // CHECK-SAME: schedule = #attn.schedule<kind = "split_kv", tile_n = 32>
 func.func @attributes() attributes {
-    schedule = #attn.schedule<kind = "split_kv", tile_n = 32, warps = 0>} {
+    schedule = #attn.schedule<kind = "split_kv", tile_n = 32>} {
   return
 }
 
