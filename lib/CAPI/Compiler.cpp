@@ -8,6 +8,7 @@
 
 #include "Compilation.h"
 
+#include "attn/Pipelines/ExporterDialects.h"
 #include "attn/Pipelines/InitAll.h"
 #include "attn/Schedule/Schedule.h"
 #include "attn/TargetInfo/TargetInfo.h"
@@ -164,6 +165,7 @@ static AttnCompilation *compileChecked(MLIRContext &context,
       forward(options, diagnostic);
     return success();
   });
+  ExporterDialectNotes notes(&context);
   ModuleOp module = getModule();
   if (!module)
     return nullptr;

@@ -12,7 +12,6 @@
 #include "attn/Runtime/Npy.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -218,33 +217,17 @@ static std::string makeHeader(const HostTensor &tensor) {
   return header + dict;
 }
 
+std::optional<Error> attn::runtime::addNpy(OutputFiles &files,
+                                           const std::string &path,
+                                           const HostTensor &tensor) {
+  std::string header = makeHeader(tensor);
+  return files.add(path, {header, {tensor.data.data(), tensor.data.size()}});
+}
+
 std::optional<Error> attn::runtime::writeNpy(const std::string &path,
                                              const HostTensor &tensor) {
-  // A device such as /dev/null must not be replaced by a file.
-  std::error_code ignored;
-  std::filesystem::file_status status = std::filesystem::status(path, ignored);
-  bool isDevice = std::filesystem::exists(status) &&
-                  !std::filesystem::is_regular_file(status);
-  std::string temporary = isDevice ? path : path + ".partial";
-  auto fail = [&](const char *what) {
-    Error error{path + ": " + what + ": " + std::strerror(errno)};
-    if (!isDevice)
-      std::remove(temporary.c_str());
+  OutputFiles files;
+  if (auto error = addNpy(files, path, tensor))
     return error;
-  };
-  {
-    std::ofstream stream(temporary, std::ios::binary);
-    if (!stream)
-      return fail("cannot open for writing");
-    std::string header = makeHeader(tensor);
-    stream.write(header.data(), static_cast<std::streamsize>(header.size()));
-    stream.write(tensor.data.data(),
-                 static_cast<std::streamsize>(tensor.data.size()));
-    stream.close();
-    if (!stream)
-      return fail("cannot write");
-  }
-  if (!isDevice && std::rename(temporary.c_str(), path.c_str()) != 0)
-    return fail("cannot write");
-  return std::nullopt;
+  return files.commit();
 }

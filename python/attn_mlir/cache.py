@@ -48,7 +48,7 @@ def digest_of(parts: list[str]) -> str:
 def default_limit() -> int:
     """ATTN_CACHE_BYTES; a warning where that is no number."""
     given = os.environ.get("ATTN_CACHE_BYTES", "")
-    if given == "" or (given.isascii() and given.isdigit()):
+    if given == "" or (given.isascii() and given.isdigit() and len(given) < 20):
         return int(given or DEFAULT_BYTES)
     warnings.warn(f"attn_mlir: ATTN_CACHE_BYTES: expected a number of bytes, got {given!r}", stacklevel=3)
     return DEFAULT_BYTES
@@ -87,6 +87,8 @@ class Cache:
             return
         entry = self.entry(key)
         try:
+            if os.path.lexists(entry.parent) and not entry.parent.is_dir():
+                self.remove(entry.parent)
             entry.parent.mkdir(parents=True, exist_ok=True)
             temporary = Path(tempfile.mkdtemp(prefix="tmp-", dir=self.folder))
             try:

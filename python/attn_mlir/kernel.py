@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Iterable, Optional, Sequence, Union
 
-from . import server
+from . import compiler, server
 from .arrays import ArrayView, check_results, copy_array, current_stream, empty_like, finished, view_of
 from .cache import Cache, compiler_digest, digest_of
 from .errors import AttnError, BindingError, CompileError, DeviceError
@@ -23,7 +23,7 @@ from .runtime.cuda import Context
 from .runtime.devices import CudaDevice, CudaProgram, Program, SimulatorDevice
 from .runtime.host_array import HostArray, read_npy, write_npy
 from .runtime.manifest import Manifest
-from .tools import find_tool, run_tool, with_python_names
+from .tools import find_library, run_tool
 
 #: Layouts of arrays that a kernel keeps checked, and launches that each of them keeps packed, by addresses.
 MAX_LAYOUTS, MAX_PREPARED = 256, 64
@@ -59,19 +59,18 @@ def compile(
     """
     source, captured = with_regions(source, mask, score)
     text, name = source_text(source)
-    options = ([f"--schedule={schedule}"] if schedule else []) + (["--strict"] if strict else [])
-    options += ["--deterministic"] if deterministic else []
-    options += (["--allow-tf32"] if allow_tf32 else []) + (["--device-asserts"] if device_asserts else [])
-    finite_masks = (["--assume-visible-rows"] if assume_visible_rows else [])
-    finite_masks += [f"--mask-threshold={mask_threshold!r}"] if mask_threshold else []
     if target == "cpu":
+        finite_masks = ["--assume-visible-rows"] if assume_visible_rows else []
+        finite_masks += [f"--mask-threshold={mask_threshold!r}"] if mask_threshold else []
         return CpuKernel(text, captured, finite_masks)
-    options += finite_masks
+    options = compiler.Options(
+        target, schedule, strict, allow_tf32, deterministic, device_asserts, assume_visible_rows, mask_threshold
+    )
     cache = cache or Cache()
-    key = digest_of([compiler_digest(find_tool("attn-opt")), text, target, *options])
+    key = digest_of([compiler_digest(find_library("attn-c")), text, repr(options)])
     files = cache.get(key)
     if files is None:
-        files = run_compiler(text, name, target, options)
+        files = compile_files(text, name, options)
         cache.put(key, files)
     return GpuKernel(text, files, captured)
 
@@ -104,22 +103,15 @@ def source_text(source: Source) -> tuple[str, str]:
         raise CompileError(f"{path}: cannot read the file: {error.strerror}") from None
 
 
-def run_compiler(text: str, name: str, target: str, options: Sequence[str]) -> dict[str, str]:
-    """The files of a kernel: kernel.ptx, kernel.json, report.json, diagnostics.txt."""
-    with tempfile.TemporaryDirectory(prefix="attn-") as folder:
-        base = Path(folder) / "kernel"
-        command = ["-", f"--target={target}", "--emit=ptx,manifest,report", "-o", base, *options]
-        result = run_tool("attn-opt", command, text=text)
-        diagnostics = with_python_names(result.stderr.replace("<stdin>", name).strip())
-        if result.returncode != 0:
-            first = server.first_error(diagnostics)
-            raise CompileError(first or f"attn-opt ended with status {result.returncode}", diagnostics)
-        return {
-            "kernel.ptx": base.with_suffix(".ptx").read_text(),
-            "kernel.json": base.with_suffix(".json").read_text(),
-            "report.json": base.with_suffix(".report.json").read_text(),
-            "diagnostics.txt": diagnostics,
-        }
+def compile_files(text: str, name: str, options: compiler.Options) -> dict[str, str]:
+    """What is cached of a kernel, by name."""
+    made, diagnostics = compiler.compile_source(text, options, ["ptx", "manifest", "report"], name, "kernel")
+    return {
+        "kernel.ptx": made["ptx"],
+        "kernel.json": made["manifest"],
+        "report.json": made["report"],
+        "diagnostics.txt": diagnostics,
+    }
 
 
 @functools.lru_cache(maxsize=None)

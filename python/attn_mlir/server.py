@@ -31,7 +31,7 @@ from .cache import Cache, compiler_digest, digest_of
 from .errors import BindingError, CompileError
 from .runtime.binding import row_major_strides
 from .runtime.manifest import DTYPE_BYTES
-from .tools import find_tool, with_python_names
+from .tools import find_tool, first_error, with_python_names
 
 #: Processes that are kept; the one not used for longest ends when there are more.
 MAX_SERVERS = 8
@@ -42,10 +42,6 @@ ALIGNMENT = 64
 
 _servers: OrderedDict[tuple[str, tuple[str, ...]], "Server"] = OrderedDict()
 _lock = threading.Lock()
-
-
-def first_error(diagnostics: str) -> str:
-    return next((line for line in diagnostics.splitlines() if "error:" in line), diagnostics)
 
 
 class SharedMemory:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The compiler's programs: where they are, and running them."""
+"""The compiler's programs and libraries: where they are, and running them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,24 @@ def with_python_names(diagnostics: str) -> str:
     named = re.compile(rf"(?:--|\b(option ))({'|'.join(OPTIONS)})\b")
     spelled = named.sub(lambda match: (match[1] or "") + match[2].replace("-", "_"), diagnostics)
     return re.sub(r"^attn-\w+: ", "", spelled, flags=re.MULTILINE)
+
+
+def first_error(diagnostics: str) -> str:
+    return next((line for line in diagnostics.splitlines() if "error:" in line), diagnostics)
+
+
+def find_library(name: str) -> str:
+    """The path of libattn-c, libattn-runtime-c: in lib beside the folder ATTN_BIN, the package, a program on PATH, or the build
+    folder beside it."""
+    program = shutil.which("attn-opt")
+    given = os.environ.get("ATTN_BIN")
+    folders = [Path(given).parent if given else None, Path(__file__).parent, Path(program).resolve().parent.parent if program else None]
+    folders.append(Path(__file__).resolve().parents[2] / "build")
+    for folder in folders:
+        path = folder and folder / "lib" / f"lib{name}.so.0"
+        if path and path.exists():
+            return str(path)
+    raise AttnError(f"expected lib{name}.so.0 in lib beside the folder that ATTN_BIN names or that of attn-opt on PATH, got neither")
 
 
 def find_tool(name: str) -> str:

@@ -2,9 +2,9 @@
 
     differential.py [--cases 40] [--seed 1] [--case I] [--devices cpu,sim:sm_80,sim:sm_90a] [--gradients]
 
-Drawn are sizes (static and dynamic), element types, heads, head dims, layouts, biases, regions of a mask_mod and a
-score_mod over positions, data and constants from the ends of their ranges, and the schedule's kind; attn-run --verify
-judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
+Drawn are sizes (static and dynamic, none at all too), element types, heads, head dims, layouts, biases, regions of a mask_mod
+and a score_mod over positions, data and constants from the ends of their ranges, the schedule's kind, loops and branches
+around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
 always the same. With --gradients each problem's backward is run, its forward before it. Gradients in f32 of problems in f16
 or bf16, those of biases and captured tensors, are sums of what rounding of the output has changed: they may miss the rule, and are
 counted, as long as the relative error is below a hundredth. A failing case is kept beside the message, which has the command.
@@ -22,6 +22,7 @@ import numpy as np
 
 CONSTANTS = [0, 1, 2, 3, 7, 15, 16, 17, 63, 64, 65, 100, -1, -2, -64, (1 << 31) - 1, 1 << 31, -(1 << 31), (1 << 32) + 3, 1 << 62]
 LENGTHS = [0, 1, 5, 16, 33, 64, 100, (1 << 31) - 1, -1, -(1 << 31)]
+LONG_LENGTHS = LENGTHS + [(1 << 32) + 5, 1 << 32, (1 << 63) - 1, -(1 << 63)]
 PREDICATES = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
 SECONDS = 300
 
@@ -51,7 +52,7 @@ class Region:
         if draw < 0.5:
             return self.add(f"arith.constant {self.rng.choice(CONSTANTS)} : index")
         if draw < 0.65:
-            return self.read(self.rng.choice([("B",), ("B", "N"), ("B", "M"), ("Hq",)]))
+            return self.read(self.rng.choice([("B",), ("B", "N"), ("B", "M"), ("Hq",)]), self.rng.choice(["i32", "i32", "i64"]))
         if draw < 0.8:
             divisor = self.add(f"arith.constant {self.rng.choice([1, 2, 3, 8, 16, 64, 100])} : index")
             op = self.rng.choice(["floordivsi", "divui", "remui", "remsi", "ceildivsi"])
@@ -67,6 +68,8 @@ class Region:
         return value if kind == "f32" else self.add(f"arith.index_cast {value} : {kind} to index")
 
     def condition(self, depth=2):
+        if self.rng.random() < 0.03:
+            return self.add(f"arith.constant {self.rng.choice(['true', 'false'])}")
         if depth == 0 or self.rng.random() < 0.4:
             return self.add(f"arith.cmpi {self.rng.choice(PREDICATES)}, {self.index()}, {self.index()} : index")
         op = self.rng.choice(["andi", "ori", "andi", "ori", "xori"])
@@ -113,7 +116,7 @@ def draw_sizes(rng):
     head_dim = rng.choice([16, 32, 64, 64, 80, 96, 128])
     return {
         "B": rng.choice([1, 1, 2]), "Hq": heads * group, "Hkv": heads, "M": rng.choice([1, 3, 17, 64, 65, 100, 130, 200]),
-        "N": rng.choice([1, 2, 40, 64, 100, 128, 190, 257]), "D": head_dim, "Dv": rng.choice([head_dim, head_dim, 32]),
+        "N": rng.choice([1, 2, 40, 64, 100, 128, 190, 257] * 4 + [0]), "D": head_dim, "Dv": rng.choice([head_dim, head_dim, 32]),
     }  # fmt: skip
 
 
@@ -123,12 +126,54 @@ def write_data(rng, folder, sizes, shape, kind):
     if kind == "f32":
         data = random_data.uniform(-2, 2, dims).astype(np.float32)
     elif rng.random() < 0.5:
-        data = random_data.choice(np.array(LENGTHS, np.int64), dims).astype(np.int32)
+        lengths = LENGTHS if kind == "i32" else LONG_LENGTHS
+        data = random_data.choice(np.array(lengths, np.int64), dims).astype(np.dtype(f"int{kind[1:]}"))
     else:
-        data = random_data.integers(0, 4, dims, dtype=np.int32)
+        data = random_data.integers(0, 4, dims).astype(np.dtype(f"int{kind[1:]}"))
     path = Path(folder, f"{'_'.join(shape)}_{kind}.npy")
     np.save(path, data)
     return path
+
+
+#: Legal, and nothing to an attention.
+BESIDE = {
+    "": "",
+    "declaration": "func.func private @beside(tensor<4xf32>) -> tensor<4xf32>\n",
+    "callee": "func.func private @beside(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n",
+    "module": "module @beside {\n  func.func @inner(%x: f32) -> f32 {\n    return %x : f32\n  }\n}\n",
+}  # fmt: skip
+NAMES = ["attention"] * 6 + ['"f \u00fc"', '"1abc"', '"a-b.c"', "ret", '"$"', '"%r1"']
+
+
+def write_body(kind, attention, plain, results):
+    """The function's body: `attention` alone, in a branch with the attention `plain` in the other, or in a loop over the query.
+
+    `results` are types; an attention is the text behind its name, with `%q` for the query, whose type is QUERY.
+    """
+    names, types = ("%o:2", "%o#0, %o#1") if len(results) == 2 else ("%o", "%o"), ", ".join(results)
+    begin, end = f"  {names[0]} = ", f"  return {names[1]} : {types}\n"
+    if kind == "alone":
+        return begin + attention + end
+    if kind == "for":
+        bounds = "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %c2 = arith.constant 2 : index\n"
+        return (
+            f"{bounds}{begin}scf.for %t = %c0 to %c2 step %c1 iter_args(%x = %q) -> {types} {{\n"
+            f"    %y = {attention.replace('%q,', '%x,', 1)}    scf.yield %y : {types}\n  }}\n{end}"
+        )
+    test = "  %c2 = arith.constant 2 : index\n  %dim = tensor.dim %q, %c2 : QUERY\n  %c5 = arith.constant 64 : index\n"
+    test += "  %test = arith.cmpi slt, %dim, %c5 : index\n"
+    if kind == "if":
+        parts = [f"    {names[0]} = {part}    scf.yield {names[1]} : {types}\n" for part in (attention, plain)]
+        parts = [part.replace("%o", name) for part, name in zip(parts, ("%x", "%y"))]
+        return f"{test}{begin}scf.if %test -> ({types}) {{\n{parts[0]}  }} else {{\n{parts[1]}  }}\n{end}"
+    parts = [f"  {names[0]} = {part}  cf.br ^end({names[1]} : {types})\n" for part in (attention, plain)]
+    parts = [part.replace("%o", name) for part, name in zip(parts, ("%x", "%y"))]
+    results = ", ".join(f"%r{i}: {result}" for i, result in enumerate(results))
+    values = ", ".join(f"%r{i}" for i in range(len(names[1].split(","))))
+    return (
+        f"{test}  cf.cond_br %test, ^shown, ^other\n^shown:\n{parts[0]}^other:\n{parts[1]}"
+        f"^end({results}):\n  return {values} : {types}\n"
+    )
 
 
 def write_case(rng, folder, gradients=False):
@@ -158,22 +203,29 @@ def write_case(rng, folder, gradients=False):
     kinds = ["", "", "", 'kind = "small_cache"'] if dtype != "f32" else ["", "", ""]
     kind = rng.choice(kinds + [f'kind = "split_kv", splits = {rng.choice([2, 3, 8])}'])
     kind = f" {{schedule = #attn.schedule<{kind}>}}" if kind else ""
-    text = (
-        f"func.func @attention({', '.join(arguments)}) -> ({types['o']}{lse}) {{\n"
-        f"  %o{':2' if has_lse else ''} = attn.attention %q, %k, %v{f' bias(%bias : {bias})' if has_bias else ''}{regions}{kind}\n"
-        f"      : {types['q']}, {types['k']}, {types['v']} -> {types['o']}{lse}\n"
-        f"  return %o{'#0, %o#1' if has_lse else ''} : {types['o']}{lse}\n}}\n"
-    )
+    signature = f"\n      : {types['q']}, {types['k']}, {types['v']} -> {types['o']}{lse}\n"
+    attention = f"attn.attention %q, %k, %v{f' bias(%bias : {bias})' if has_bias else ''}{regions}{kind}{signature}"
+    results = [types["o"], *([lse[2:]] if has_lse else [])]
+    name, beside, around = "attention", "", "alone"
+    if not gradients:
+        loop = ["for"] * (results == [types["q"]])
+        name, beside = rng.choice(NAMES), BESIDE[rng.choice(list(BESIDE))]
+        around = rng.choice(["alone"] * 5 + ["if", "branch"] + loop)
+    body = write_body(around, attention, f"attn.attention %q, %k, %v{signature}", results)
+    text = f"{beside}func.func @{name}({', '.join(arguments)}) -> ({', '.join(results)}) {{\n{body}}}\n".replace("QUERY", types["q"])
     for dim in sizes:
         text = text.replace(f"SIZE_{dim}x", f"{size(dim)}x")
     path = Path(folder, "case.mlir")
     path.write_text(text)
     if gradients:
         subprocess.run(["attn-opt", "--attn-grad=recompute=true", path, "-o", path], check=True, capture_output=True, text=True)
-    command = [f"--random={rng.randrange(100)}"]
-    if not is_static:
-        command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", "N"))]
+    command = [f"--random={rng.randrange(100)}", "--function=" + ("attention_grad" if gradients else name.strip('"'))]
     first = 3 + has_bias
+    if not is_static and around == "alone":
+        command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", "N"))]
+    elif not is_static:  # a loop's variable gives its dimensions no names
+        dims = [("B", "Hq", "M", "D"), ("B", "Hkv", "N", "D"), ("B", "Hkv", "N", "Dv"), ("B", "Hq", "M", "N")][:first]
+        command += ["--shape", ",".join(f"arg{i}={'x'.join(str(sizes[dim]) for dim in shape)}" for i, shape in enumerate(dims))]
     for i, (shape, kind) in enumerate(captures):
         command += [f"--input=arg{first + i}={write_data(rng, folder, sizes, shape, kind)}"]
     return path, command
@@ -202,7 +254,7 @@ def run_case(seed, case, devices, gradients=False):
         path, arguments = write_case(random.Random(f"{seed}/{case}"), folder, gradients)
         for device in devices:
             command = ["attn-run", str(path), f"--device={device}", "--verify", *arguments]
-            command += ["--function=attention_grad"] * gradients + ["--allow-tf32"] * (device != "cpu")
+            command += ["--allow-tf32"] * (device != "cpu")
             try:
                 result = run_command(command)
             except subprocess.TimeoutExpired:

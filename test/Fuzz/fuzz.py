@@ -15,10 +15,13 @@ simulation that does not end in time: a loop may be long.
 
 import argparse
 import functools
+import json
+import math
 import os
 import random
 import re
 import resource
+import struct
 import subprocess
 import sys
 import tempfile
@@ -77,7 +80,8 @@ def draw_pipeline(rng):
 #: By kind of input. What reaches further is more frequent.
 COMMANDS = {
     "mlir": [draw_compile] * 4 + [draw_cpu, draw_stages, draw_stages, draw_upstream, draw_run, draw_run],
-    "ptx": [lambda rng: ["attn-sim", "{}.ptx", "--max-instructions=20000", *rng.choice([[], ["--list"], ["--check"], ["--keep-going"]])]],
+    "ptx": [lambda rng: ["attn-sim", "{}.ptx", "--max-instructions=20000", "--output={}.o.npy",
+                         *rng.choice([[], ["--list"], ["--check"], ["--keep-going", "--report={}.report"]])]],
 }
 
 NUMBERS = ["0", "1", "-1", "2", "3", "7", "65", "127", "4096", "2147483647", "-2147483648",
@@ -85,6 +89,14 @@ NUMBERS = ["0", "1", "-1", "2", "3", "7", "65", "127", "4096", "2147483647", "-2
 DIMS = ["0x", "1x", "2x", "3x", "17x", "1000003x", "4294967296x", "9223372036854775807x", "?x"]
 TYPES = ["f16", "bf16", "f32", "f64", "tf32", "f8E4M3FN", "i1", "i8", "i32", "i64", "index",
          "complex<f32>", "vector<4xf32>", "none"]
+SCHEDULE_FIELDS = """tile_m tile_n tile_d tile_dv stages warps producer_warps rescale_threshold persistent_ctas exp2_on_fma splits
+cluster_m cluster_d chunk_rows""".split()
+SCHEDULE_CHOICES = ['kind = "small_cache"', 'kind = "split_kv"', 'mma = "wgmma"', 'mma = "mma_sync"', 'mma = "none"', 'turns = "softmax"',
+                    "fused = true", "pack_gqa = true", "query_in_registers = false", "output_tile = true"]
+SCHEDULE_NUMBERS = ["-1", "0", "1", "2", "3", "7", "16", "32", "64", "128", "256", "1024", "2147483647", "2147483648"]
+SYMBOLS = ['@"f \u00fc"', '@"1abc"', '@""', "@f", "@attention", '@"a/b"', "@$", '@"\\00"']
+BESIDE = ["func.func private @beside(tensor<4xf32>) -> tensor<4xf32>", "module @beside { func.func @inner(%x: f32) -> f32 { return %x : f32 } }",
+          "func.func private @beside(%x: f32) -> f32 { return %x : f32 }", "module { }", "func.func @beside() { return }"]
 TOKEN = re.compile(r"%[\w#.]+|#[\w.]+|!?[A-Za-z_][\w.$]*|-?\d+(?:\.\d+)?|[^\s\w]")
 
 
@@ -118,6 +130,25 @@ def drop_attribute(rng, text):
     return replace_one(rng, text, r"\{[^{}\n]*\}|,? *[\w.]+ = [^,{}\n]+", [""])
 
 
+def change_schedule(rng, text):
+    """A schedule of any numbers, in place of one or on an attention that has no attributes."""
+    fields = [f"{name} = {rng.choice(SCHEDULE_NUMBERS)}" for name in rng.sample(SCHEDULE_FIELDS, rng.randint(1, 3))]
+    schedule = f"#attn.schedule<{', '.join(fields + rng.sample(SCHEDULE_CHOICES, rng.choice([0, 1])))}>"
+    if "#attn.schedule<" in text:
+        return replace_one(rng, text, r"#attn\.schedule<[^>]*>", [schedule])
+    return replace_one(rng, text, r"(?<= )(?=:[^:={}]*->)", [f"{{schedule = {schedule}}} "])
+
+
+def change_symbol(rng, text):
+    """One function's name, wherever it is."""
+    names = re.findall(r"func @([\w.]+)\(", text)
+    return re.sub(rf"@{re.escape(rng.choice(names))}\b", lambda _: symbol, text) if names and (symbol := rng.choice(SYMBOLS)) else text
+
+
+def add_beside(rng, text):
+    return rng.choice(["{0}\n{1}", "{1}\n{0}"]).format(text, rng.choice(BESIDE))
+
+
 def change_token(rng, text):
     tokens = TOKEN.findall(text)
     return replace_one(rng, text, TOKEN, tokens + ["", "}", "(", "\0"]) if tokens else text
@@ -140,7 +171,7 @@ def change_bytes(rng, text):
 
 # Changes that keep the syntax are more frequent: they reach further.
 MUTATIONS = ([change_number, change_dim, change_type, change_operand] * 4 +
-             [drop_attribute] * 2 + [change_token, change_lines, change_bytes])
+             [drop_attribute, change_schedule] * 2 + [change_symbol, add_beside, change_token, change_lines, change_bytes])
 
 
 def split_files():
@@ -181,6 +212,30 @@ def mutate(rng, text):
     return text
 
 
+NPY_TYPES = {"f16": "<f2", "f32": "<f4", "f64": "<f8", "i1": "|b1", "i8": "|i1", "i32": "<i4", "i64": "<i8", "bf16": "<V2"}
+
+
+def make_npy(rng, dtype, shape):
+    """A .npy file of small numbers."""
+    size = int(NPY_TYPES[dtype][2:])
+    header = f"{{'descr': '{NPY_TYPES[dtype]}', 'fortran_order': False, 'shape': ({''.join(f'{n}, ' for n in shape)}), }}"
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    data = rng.randbytes(math.prod(shape) * size)
+    if dtype in ("i32", "i64", "f64"):
+        data = b"".join(rng.randrange(4).to_bytes(size, "little") for _ in range(math.prod(shape)))
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
+
+
+def make_inputs(rng, manifest):
+    """Files of the operands that a kernel reads, by extension."""
+    sizes, files, program = {}, {}, json.loads(manifest)
+    for operand in program.get("programs", [program])[0]["operands"]:
+        shape = [extent if isinstance(extent, int) else sizes.setdefault(extent, rng.choice([1, 1, 2, 3, 17, 33])) for extent in operand["shape"]]
+        if operand["role"] != "output" and math.prod(shape) < 1 << 20:
+            files[f".{len(files)}.npy"] = make_npy(rng, operand["dtype"], shape)
+    return files
+
+
 def make_case(inputs, seed, case):
     """The input's files by extension, and a command for them."""
     rng = random.Random(f"{seed}/{case}")
@@ -194,7 +249,8 @@ def make_case(inputs, seed, case):
     if change:  # Of other PTX the manifest says so, and nothing is tried.
         files[".json"] = re.sub(r'"ptx_digest": *"[^"]*",?', "", files[".json"])
     files[".json"] = re.sub(r'"ptx": *"[^"]*"', '"ptx": "case.ptx"', files[".json"])
-    return files, command
+    tensors = make_inputs(rng, manifest)
+    return {**files, **tensors}, command + [f"--input={{}}{extension}" for extension in tensors]
 
 
 def limit_memory():
@@ -221,28 +277,28 @@ def is_sanitized(program):
 
 
 def find_fault(command, text):
-    """Why the run is a failure, "upstream" for a crash of MLIR, "slow" for a long simulation, or None."""
+    """Why the run is a failure, "upstream" for a crash of MLIR, "slow" for a long simulation, or None; the exit status."""
     sanitized = is_sanitized(command[0])
     environment = {**os.environ, "ASAN_OPTIONS": SANITIZER_OPTIONS} if sanitized else None
     try:
         result = subprocess.run(command, input=text, capture_output=True, env=environment,
                                 timeout=TIMEOUT_SECONDS, preexec_fn=None if sanitized else limit_memory)
     except subprocess.TimeoutExpired:
-        return "slow" if "attn-opt" not in command[0] else f"no end within {TIMEOUT_SECONDS} s"
+        return ("slow" if "attn-opt" not in command[0] else f"no end within {TIMEOUT_SECONDS} s"), None
     errors = result.stderr.decode(errors="replace")
     if result.returncode == CRASH_CODE and is_upstream(errors):
-        return "upstream"
+        return "upstream", result.returncode
     if result.returncode < 0 or result.returncode >= CRASH_CODE or "runtime error: " in errors or "AddressSanitizer" in errors:
-        return f"crash, code {result.returncode}:\n{errors[:3000]}"
+        return f"crash, code {result.returncode}:\n{errors[:3000]}", result.returncode
     # What attn-run finds of results goes to standard output.
     if result.returncode != 0 and not errors.strip() and not result.stdout:
-        return f"failed with code {result.returncode} and said nothing"
-    return None
+        return f"failed with code {result.returncode} and said nothing", result.returncode
+    return None, result.returncode
 
 
 def find_in_batch(command, texts):
     """The modules on which the command fails, with the faults, each alone."""
-    fault = find_fault([*command, "--split-input-file"], "\n// -----\n".join(texts).encode("utf-8", "replace"))
+    fault, _ = find_fault([*command, "--split-input-file"], "\n// -----\n".join(texts).encode("utf-8", "replace"))
     if fault is None or len(texts) == 1:
         return [(fault, text) for text in texts if fault]
     middle = len(texts) // 2
@@ -271,14 +327,16 @@ def run_case(folder, inputs, seed, case):
     with tempfile.TemporaryDirectory() as temporary:
         base = Path(temporary, "case")
         for extension, text in files.items():
-            base.with_suffix(extension).write_bytes(text.encode("utf-8", "replace"))
+            Path(f"{base}{extension}").write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
         command = [f"{folder}/{command[0]}", *(argument.format(base) for argument in command[1:])]
-        fault = find_fault(command, files.get(".mlir", "").encode("utf-8", "replace"))
+        fault, status = find_fault(command, files.get(".mlir", "").encode("utf-8", "replace"))
+        if fault is None and status != 0 and Path(f"{base}.o.npy").exists():
+            fault = f"code {status}, but the output is there"
         if fault in (None, "slow", "upstream"):
             return fault, ""
         kept = Path(tempfile.gettempdir(), f"attn-fuzz-{seed}-{case}")
         for extension, text in files.items():
-            kept.with_suffix(extension).write_bytes(text.encode("utf-8", "replace"))
+            Path(f"{kept}{extension}").write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
         words = [argument.replace(str(base), str(kept)) if argument != "-" else f"{kept}.mlir" for argument in command]
         if "-o" in words:
             words[words.index("-o") + 1] = "-"

@@ -80,8 +80,8 @@
 // RUN: attn-sim %t/m.ptx --program other_attention --input %t/q.npy --input %t/k.npy --input %t/k.npy --output %t/o.npy --check
 // RUN: not attn-sim %t/m.ptx --input %t/q.npy 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not attn-sim %t/m.ptx --program attention --input %t/q.npy 2>&1 | FileCheck %s --check-prefix=NO-SUCH
-// NAME: attn-sim: --program: expected the name of a program (layers_attention, layers_attention_0, layers_attention_1, other_attention), got none
-// NO-SUCH: attn-sim: --program: expected the name of a program (layers_attention, layers_attention_0, layers_attention_1, other_attention), got 'attention'
+// NAME: attn-sim: error: --program: expected the name of a program (layers_attention, layers_attention_0, layers_attention_1, other_attention), got none
+// NO-SUCH: attn-sim: error: --program: expected the name of a program (layers_attention, layers_attention_0, layers_attention_1, other_attention), got 'attention'
 
 !q = tensor<1x2x96x64xf16>
 !k = tensor<1x2x80x64xf16>

@@ -167,8 +167,9 @@ FailureOr<CompileOptions> CompileMode::getCompileOptions() const {
     FailureOr<ArtifactKind> kind = parseArtifactKind(name);
     if (failed(kind))
       return failOnKind(name);
-    if (!llvm::is_contained(options.artifacts, *kind))
-      options.artifacts.push_back(*kind);
+    if (llvm::is_contained(options.artifacts, *kind))
+      return fail("--emit: expected each kind once, got '" + name + "' twice");
+    options.artifacts.push_back(*kind);
   }
   if (options.artifacts.empty())
     options.artifacts.push_back(known->kind == TargetKind::Cpu

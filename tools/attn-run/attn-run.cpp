@@ -23,7 +23,9 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <algorithm>
@@ -76,13 +78,15 @@ static func::FuncOp selectFunction(ModuleOp module, const Options &options) {
   return nullptr;
 }
 
-/// Writes what --output asks for, all files or none of the failing one.
+/// Writes what --output asks for, all files or none.
 static bool writeOutputs(const Options &options,
                          const std::vector<HostTensor> &results) {
+  runtime::OutputFiles files;
   for (size_t i = 0; i < options.outputs.size(); ++i)
-    if (auto error = runtime::writeNpy(options.outputs[i], results[i]))
+    if (auto error = runtime::addNpy(files, options.outputs[i], results[i]))
       return reportError(error->message);
-  return true;
+  auto error = files.commit();
+  return !error || reportError(error->message);
 }
 
 static void printTimes(std::vector<double> seconds, const Twine &what) {
@@ -305,20 +309,30 @@ static bool runTool(const Options &options) {
                        : Runner(function, options).run();
 }
 
+static int failOnMemory() {
+  reportError("expected tensors that fit into memory, got larger ones");
+  return 1;
+}
+
 static int runInMemory(const Options &options) {
   try {
     return runTool(options) ? 0 : 1;
   } catch (const std::bad_alloc &) {
-    reportError("expected tensors that fit into memory, got larger ones");
+    return failOnMemory();
   } catch (const std::length_error &) {
-    reportError("expected tensors that fit into memory, got larger ones");
+    return failOnMemory();
   }
-  return 1;
+}
+
+/// Where no exception can pass: in compiled code, and in LLVM.
+static void endOnMemory(void *, const char *, bool) {
+  llvm::sys::Process::Exit(failOnMemory(), /*NoCleanup=*/true);
 }
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   std::set_new_handler(nullptr); // LLVM's own ends the process.
+  llvm::install_bad_alloc_error_handler(endOnMemory);
   registerAllAttnPasses();
   return runGuarded("attn-run",
                     [&] { return runInMemory(parseOptions(argc, argv)); });

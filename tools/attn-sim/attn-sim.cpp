@@ -14,12 +14,14 @@
 
 #include "attn/Runtime/Bundle.h"
 #include "attn/Runtime/Npy.h"
+#include "attn/Runtime/OutputFiles.h"
 #include "attn/Simulator/ManifestRunner.h"
 #include "attn/Simulator/OptionText.h"
 #include "attn/Support/Format.h"
 
 #include "llvm/Support/CommandLine.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -102,7 +104,7 @@ struct CommandLine {
 
 /// Prints an error; the value is main's.
 static int fail(const std::string &message) {
-  std::fprintf(stderr, "attn-sim: %s\n", message.c_str());
+  std::fprintf(stderr, "attn-sim: error: %s\n", message.c_str());
   return 1;
 }
 
@@ -115,13 +117,6 @@ static Result<std::string> readFile(const std::string &path) {
   if (!file)
     return Error{path + ": cannot read the file"};
   return content.str();
-}
-
-static bool writeFile(const std::string &path, const std::string &content) {
-  std::ofstream file(path, std::ios::binary);
-  file << content;
-  file.close();
-  return bool(file);
 }
 
 /// "query=4096,128,512,1" into `strides`; false where it is not of this form.
@@ -222,22 +217,42 @@ static Result<Operands> readInputs(const CommandLine &flags,
   return operands;
 }
 
-/// Writes --output files; there may be fewer of them than outputs.
-static int writeOutputs(const CommandLine &flags,
-                        const runtime::Manifest &manifest,
-                        const Operands &operands) {
-  size_t next = 0;
-  for (size_t k = 0; k < operands.size(); ++k) {
-    if (manifest.operands[k].role == runtime::OperandRole::Input ||
-        next == flags.outputs.size())
-      continue;
-    if (auto error = runtime::writeNpy(flags.outputs[next++], *operands[k]))
-      return fail(error->message);
-  }
-  if (next < flags.outputs.size())
-    return fail("expected at most " + std::to_string(next) +
-                " --output files, got " + std::to_string(flags.outputs.size()));
-  return 0;
+/// There may be fewer --output files than outputs, not more.
+static Status checkOutputs(const CommandLine &flags,
+                           const runtime::Manifest &manifest) {
+  auto outputs =
+      std::count_if(manifest.operands.begin(), manifest.operands.end(),
+                    [](const runtime::Operand &operand) {
+                      return operand.role != runtime::OperandRole::Input;
+                    });
+  if (flags.outputs.size() > static_cast<size_t>(outputs))
+    return Error{"expected at most " + std::to_string(outputs) +
+                 " --output files, got " +
+                 std::to_string(flags.outputs.size())};
+  return {};
+}
+
+/// Writes what was asked for, all files or none; no results of a kernel with
+/// findings, which are not to be trusted.
+static std::optional<Error> writeFiles(const CommandLine &flags,
+                                       const runtime::Manifest &manifest,
+                                       const sim::ManifestRun &result,
+                                       const Operands &operands) {
+  runtime::OutputFiles files;
+  if (!flags.report.empty())
+    if (auto error = files.add(flags.report, {result.json()}))
+      return error;
+  if (!flags.trace.empty())
+    if (auto error = files.add(flags.trace, {result.timeline.chromeJson()}))
+      return error;
+  size_t next = result.clean() ? 0 : flags.outputs.size();
+  for (size_t k = 0; k < operands.size(); ++k)
+    if (manifest.operands[k].role != runtime::OperandRole::Input &&
+        next < flags.outputs.size())
+      if (auto error =
+              runtime::addNpy(files, flags.outputs[next++], *operands[k]))
+        return error;
+  return files.commit();
 }
 
 static void printStats(const sim::ManifestRun &run) {
@@ -274,6 +289,8 @@ static int run(const CommandLine &flags, const runtime::Manifest &manifest,
   auto options = makeRunOptions(flags);
   if (!options)
     return fail(options.error());
+  if (Status status = checkOutputs(flags, manifest); !status)
+    return fail(status.error());
   auto operands = readInputs(flags, manifest);
   if (!operands)
     return fail(operands.error());
@@ -282,17 +299,11 @@ static int run(const CommandLine &flags, const runtime::Manifest &manifest,
     return fail(result.error());
   for (const sim::Diagnostic &diagnostic : result->diagnostics())
     std::fprintf(stderr, "%s\n", diagnostic.str().c_str());
-  if (!flags.report.empty() && !writeFile(flags.report, result->json()))
-    return fail(flags.report + ": cannot write the file");
-  if (!flags.trace.empty() &&
-      !writeFile(flags.trace, result->timeline.chromeJson()))
-    return fail(flags.trace + ": cannot write the file");
+  if (auto error = writeFiles(flags, manifest, *result, *operands))
+    return fail(error->message);
   if (flags.stats)
     printStats(*result);
-  // The results of a kernel with findings are not to be trusted.
-  if (!result->clean())
-    return 2;
-  return writeOutputs(flags, manifest, *operands);
+  return result->clean() ? 0 : 2;
 }
 
 /// LLVM's libraries register options of all kinds; these would clash.

@@ -38,6 +38,11 @@ def glibc_of(path):
     return max(((int(major), int(minor)) for major, minor in versions), default=(2, 17))
 
 
+def soname_of(path):
+    """The name by which others load a library; "" of a program."""
+    return "".join(re.findall(r"^\s*SONAME\s+(\S+)", output_of("objdump", "-p", path), re.MULTILINE))
+
+
 def copy_license(library, folder):
     """The copyright file of the Debian package that a library is of."""
     path = str(library.resolve())
@@ -65,8 +70,9 @@ def main():
     files = []
     for name in a.programs:
         path = Path(name).resolve()  # of a library, not one of the links to it
-        is_library = ".so" in path.name
-        files.append((path, a.folder / ("lib" if is_library else "bin") / path.name, "$ORIGIN" if is_library else "$ORIGIN/../lib"))
+        soname = soname_of(path)
+        target = a.folder / "lib" / soname if soname else a.folder / "bin" / path.name
+        files.append((path, target, "$ORIGIN" if soname else "$ORIGIN/../lib"))
     files += [(Path(path), a.folder / "lib" / name, "$ORIGIN") for name, path in sorted(needed.items())]
     for source, target, search in files:
         target.parent.mkdir(exist_ok=True)

@@ -18,6 +18,7 @@
 #define ATTN_RUNTIME_NPY_H
 
 #include "attn/Runtime/HostTensor.h"
+#include "attn/Runtime/OutputFiles.h"
 #include "attn/Support/Result.h"
 
 #include <optional>
@@ -29,8 +30,11 @@ namespace attn::runtime {
 /// the path: "q.npy: expected magic \x93NUMPY, got ...".
 Result<HostTensor> readNpy(const std::string &path);
 
-/// Writes version 1.0. The file appears under its name only when it is
-/// complete; on failure nothing is left behind. Returns the error, if any.
+/// Adds a file of version 1.0. Returns the error, if any.
+std::optional<Error> addNpy(OutputFiles &files, const std::string &path,
+                            const HostTensor &tensor);
+
+/// Writes one such file.
 std::optional<Error> writeNpy(const std::string &path,
                               const HostTensor &tensor);
 

@@ -63,7 +63,7 @@ int64_t TiledAttention::getTileHeads() const {
 
 int64_t TiledAttention::getTileDv() const {
   int64_t columns = schedule.getTileDv();
-  return columns ? columns : getPaddedValueDim();
+  return columns > 0 ? columns : getPaddedValueDim();
 }
 
 tile::GlobalType attn::getGlobalType(const KernelOperand &operand) {
@@ -269,8 +269,9 @@ static FailureOr<TiledAttention> findNest(NormalizeOp end, bool allowTf32) {
     return end.emitOpError() << "expected one attention in normal form tiled";
   attention.schedule = attention.first.getScheduleAttr();
   attention.scale = attention.first.getScaleValue();
-  if (!attention.schedule)
-    return attention.first.emitOpError() << "expected a schedule";
+  if (!attention.schedule || !attention.schedule.isComplete())
+    return attention.first.emitOpError() << "expected a complete schedule, as "
+                                            "--attn-select-schedule gives";
   if (failed(checkSupported(attention, allowTf32)))
     return failure();
   return attention;

@@ -229,7 +229,8 @@ int64_t BackwardNest::getTileColumns() {
   bool isSliced = !hasDKey() || !steps.front().getDValue();
   int64_t columns = needsScoreGradient() ? attention.schedule.getTileD()
                                          : attention.schedule.getTileDv();
-  return isSliced && columns ? std::min(columns, getColumns()) : getColumns();
+  return isSliced && columns > 0 ? std::min(columns, getColumns())
+                                 : getColumns();
 }
 
 SmallVector<Value> TiledBackward::addOwnViews(tile::KernelOp kernel) {

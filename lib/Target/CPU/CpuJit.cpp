@@ -17,6 +17,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "llvm/Support/ErrorHandling.h"
 
 #include <chrono>
 #include <cstdio>
@@ -158,6 +159,14 @@ static void copyMemRef(int64_t elementBytes, const UnrankedMemRef *source,
   });
 }
 
+/// Compiled code takes it that there is memory, and has no way out of a call.
+static void *allocateOrEnd(size_t bytes) {
+  void *memory = std::malloc(bytes);
+  if (!memory)
+    llvm::report_bad_alloc_error("expected memory for a tensor, got none");
+  return memory;
+}
+
 /// Symbols that compiled code may call besides the C library's.
 static llvm::orc::SymbolMap
 getHostSymbols(llvm::orc::MangleAndInterner intern) {
@@ -167,6 +176,7 @@ getHostSymbols(llvm::orc::MangleAndInterner intern) {
                              llvm::JITSymbolFlags::Exported};
   };
   add("abort", &failAssertion);
+  add("malloc", &allocateOrEnd);
   add("memrefCopy", &copyMemRef);
   return symbols;
 }

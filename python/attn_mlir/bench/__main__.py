@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Command line of the benchmark kit: `bundle` compiles, `run` proves and times, `prove` proves one kernel again, `once` is for
-a profiler, `report` prints results again, `fit` fits the time model to them."""
+a profiler, `report` prints results again, `fit` fits the time model to them, `compile` times the compiler on this machine."""
 
 from __future__ import annotations
 
@@ -76,6 +76,8 @@ def parse_arguments(argv):
     fit = commands.add_parser("fit", help="fit the rates of the time model to the schedules that were tuned over")
     fit.add_argument("results", type=Path, nargs="+", help="results.json of runs on one kind of GPU")
     fit.add_argument("-o", "--output", type=Path, metavar="FILE", help="a target file for attn-opt --target-file")
+    compile_times = commands.add_parser("compile", help="how long compiling takes, beside Triton where it is installed")
+    compile_times.add_argument("--rounds", type=int, default=10, help="of which the least counts (default: 10)")
     report = commands.add_parser("report", help="print the tables of a results.json again")
     report.add_argument("results", type=Path)
     return parser.parse_args(argv)
@@ -173,6 +175,11 @@ def main(argv=None) -> int:
             from .fit import fit
 
             return fit(arguments.results, arguments.output)
+        if arguments.command == "compile":
+            from .compile_time import print_times
+
+            print_times(arguments.rounds)
+            return 0
         if arguments.command == "report":
             from .report import load_results, report_text
 

@@ -17,8 +17,7 @@ from jax.extend import core
 
 from ..errors import AttnError, CompileError
 from ..problem import float_text
-from ..server import first_error
-from ..tools import run_tool
+from ..tools import first_error, run_tool
 
 DTYPES = {
     "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",

@@ -193,9 +193,9 @@ class Results(unittest.TestCase):
 class Reuse(unittest.TestCase):
     def setUp(self):
         self.compilations = []
-        original = kernel_module.run_compiler
-        kernel_module.run_compiler = lambda *a: self.compilations.append(a) or original(*a)
-        self.addCleanup(setattr, kernel_module, "run_compiler", original)
+        original = kernel_module.compile_files
+        kernel_module.compile_files = lambda *a: self.compilations.append(a) or original(*a)
+        self.addCleanup(setattr, kernel_module, "compile_files", original)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.options = {"device": "sim", "cache": attn_mlir.Cache(Path(folder.name))}

@@ -85,6 +85,12 @@ class Disk(unittest.TestCase):
             self.assertIsNone(self.cache.get(key))
             self.cache.put(key, {"a": "b"})
             self.assertEqual(self.cache.get(key), {"a": "b"})
+        for damage in (Path.touch, lambda path: path.symlink_to("nowhere")):
+            shutil.rmtree(entry.parent)
+            damage(entry.parent)
+            self.assertIsNone(self.cache.get(key))
+            self.cache.put(key, {"a": "b"})
+            self.assertEqual(self.cache.get(key), {"a": "b"})
         self.assertEqual(list(self.folder.glob("tmp-*")), [])
 
     def test_full_disk(self):
@@ -95,7 +101,7 @@ class Disk(unittest.TestCase):
         self.assertIsNone(self.cache.get(digest_of(["k"])))
 
     def test_limit_of_the_environment(self):
-        for given in ("\u00b2", "-1", "1e6"):
+        for given in ("\u00b2", "-1", "1e6", "9" * 5000):
             with unittest.mock.patch.dict(os.environ, ATTN_CACHE_BYTES=given):
                 with self.assertWarnsRegex(UserWarning, "ATTN_CACHE_BYTES: expected a number of bytes, got "):
                     self.assertEqual(Cache(self.folder).max_bytes, 256 << 20)

@@ -189,7 +189,7 @@ class Binding(unittest.TestCase):
         layouts = [TensorLayout(s) for s in [(1, 2, 3, 64), (1, 2, 5, 64), (1, 2, 4, 64)]] + [None, None]
         with self.assertRaises(BindingError) as caught:
             BoundProblem(Manifest.load(COMPILED), layouts)
-        self.assertEqual(said.strip(), f"attn-sim: {caught.exception}")
+        self.assertEqual(said.strip(), f"attn-sim: error: {caught.exception}")
 
 
 class HostArrays(unittest.TestCase):

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import attn_mlir
 from attn_mlir.runtime.host_array import HostArray, round_to
-from attn_mlir.tools import find_tool
+from attn_mlir.tools import find_library, find_tool
 
 package = Path(attn_mlir.__file__).parent
 assert package.is_relative_to(sys.prefix), package
 for tool in ("attn-opt", "attn-run", "attn-sim"):
     assert Path(find_tool(tool)).parent == package / "bin", find_tool(tool)
+assert Path(find_library("attn-c")).parent == package / "lib", find_library("attn-c")
 assert "PATH" not in os.environ and "LD_LIBRARY_PATH" not in os.environ
 
 generator = random.Random(1)

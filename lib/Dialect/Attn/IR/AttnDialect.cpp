@@ -33,9 +33,9 @@ void AttnDialect::initialize() {
       >();
 }
 
-static Status checkInRange(StringRef field, int64_t number) {
+static Status checkField(StringRef field, StringRef value) {
   Schedule schedule;
-  return setScheduleField(schedule, field.str(), std::to_string(number));
+  return setScheduleField(schedule, field.str(), value.str());
 }
 
 LogicalResult ScheduleAttr::verify(
@@ -48,40 +48,27 @@ LogicalResult ScheduleAttr::verify(
     int64_t chunkRows, StringRef spill) {
   std::pair<StringRef, StringRef> names[] = {
       {"kind", kind}, {"mma", mma}, {"turns", turns}, {"spill", spill}};
-  for (auto [name, value] : names) {
-    Schedule schedule;
-    if (value.empty())
-      continue;
-    if (Status status = setScheduleField(schedule, name.str(), value.str());
-        !status)
+  for (auto [name, value] : names)
+    if (Status status = checkField(name, value); !value.empty() && !status)
       return emitError() << status.error();
-  }
   std::pair<StringRef, int64_t> numbers[] = {
-      {"tile_m", tileM},         {"tile_n", tileN},
-      {"tile_d", tileD},         {"tile_dv", tileDv},
-      {"stages", stages},        {"warps", warps},
-      {"splits", splits},        {"producer_warps", producerWarps},
-      {"cluster_m", clusterM},   {"cluster_d", clusterD},
-      {"chunk_rows", chunkRows},
-  };
-  for (auto [name, number] : numbers)
-    if (number < 0)
-      return emitError() << "expected " << name
-                         << " to be positive, or 0 for not chosen, got "
-                         << number;
-    else if (Status status = checkInRange(name, number); number && !status)
-      return emitError() << status.error();
-  // For these, 0 is a choice.
-  std::pair<StringRef, int64_t> choices[] = {
+      {"tile_m", tileM},
+      {"tile_n", tileN},
+      {"tile_d", tileD},
+      {"tile_dv", tileDv},
+      {"stages", stages},
+      {"warps", warps},
+      {"producer_warps", producerWarps},
       {"rescale_threshold", rescaleThreshold},
       {"persistent_ctas", persistentCtas},
-      {"exp2_on_fma", exp2OnFma}};
-  for (auto [name, number] : choices)
-    if (number < -1)
-      return emitError() << "expected " << name
-                         << " to be at least 0, or -1 for not chosen, got "
-                         << number;
-    else if (Status status = checkInRange(name, number); number >= 0 && !status)
+      {"exp2_on_fma", exp2OnFma},
+      {"splits", splits},
+      {"cluster_m", clusterM},
+      {"cluster_d", clusterD},
+      {"chunk_rows", chunkRows}};
+  for (auto [name, number] : numbers)
+    if (Status status = checkField(name, std::to_string(number));
+        number != kNotChosen && !status)
       return emitError() << status.error();
   return success();
 }

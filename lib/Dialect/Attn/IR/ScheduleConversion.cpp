@@ -30,19 +30,15 @@ ScheduleOverrides attn::getChosenFields(ScheduleAttr schedule) {
       {"stages", schedule.getStages()},
       {"warps", schedule.getWarps()},
       {"producer_warps", schedule.getProducerWarps()},
+      {"rescale_threshold", schedule.getRescaleThreshold()},
+      {"persistent_ctas", schedule.getPersistentCtas()},
+      {"exp2_on_fma", schedule.getExp2OnFma()},
       {"splits", schedule.getSplits()},
       {"cluster_m", schedule.getClusterM()},
       {"cluster_d", schedule.getClusterD()},
       {"chunk_rows", schedule.getChunkRows()}};
   for (auto [name, number] : numbers)
-    if (number != 0)
-      set(name, std::to_string(number));
-  std::pair<StringRef, int64_t> choices[] = {
-      {"rescale_threshold", schedule.getRescaleThreshold()},
-      {"persistent_ctas", schedule.getPersistentCtas()},
-      {"exp2_on_fma", schedule.getExp2OnFma()}};
-  for (auto [name, number] : choices)
-    if (number >= 0)
+    if (number != ScheduleAttr::kNotChosen)
       set(name, std::to_string(number));
   std::pair<StringRef, BoolAttr> flags[] = {
       {"query_in_registers", schedule.getQueryInRegisters()},
@@ -64,16 +60,19 @@ Schedule attn::getSchedule(ScheduleAttr schedule) {
 ScheduleAttr attn::getScheduleAttr(MLIRContext *context,
                                    const Schedule &schedule) {
   bool isSmall = schedule.kind == ScheduleKind::SmallCache;
+  auto positive = [](int64_t value) {
+    return value > 0 ? value : ScheduleAttr::kNotChosen;
+  };
   auto flag = [&](bool value) { return BoolAttr::get(context, value); };
   return ScheduleAttr::get(
       context, std::string(getName(schedule.kind)),
       std::string(getName(schedule.mma)), schedule.tileM, schedule.tileN,
       schedule.tileD, schedule.tileDv, schedule.stages, schedule.warps,
-      schedule.producerWarps, flag(schedule.queryInRegisters),
+      positive(schedule.producerWarps), flag(schedule.queryInRegisters),
       schedule.rescaleThreshold, schedule.persistentCtas,
       flag(schedule.outputTile), std::string(getName(schedule.turns)),
       schedule.exp2OnFma, flag(schedule.packGqa), schedule.splits,
       schedule.clusterM, schedule.clusterD, flag(schedule.fused),
-      schedule.chunkRows,
+      positive(schedule.chunkRows),
       isSmall ? std::string(getName(schedule.spill)) : std::string());
 }

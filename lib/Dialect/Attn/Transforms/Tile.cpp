@@ -93,7 +93,8 @@ static FailureOr<WholeAttention> getWholeAttention(OnlineAttentionOp step) {
 // Tiling
 //===----------------------------------------------------------------------===//
 
-/// The ranges of the key loops: whole tiles, then the ragged end.
+/// The ranges of the key loops: whole tiles, then the ragged end. There is one
+/// of no tiles where there are no keys: later passes look at its step.
 static SmallVector<LoopRange> getKeyRanges(OpBuilder &builder,
                                            OnlineAttentionOp step) {
   Location loc = step.getLoc();
@@ -107,7 +108,7 @@ static SmallVector<LoopRange> getKeyRanges(OpBuilder &builder,
       {keys});
   Value start = asValue(builder.getIndexAttr(0)), middle = asValue(staticEnd);
   SmallVector<LoopRange> ranges;
-  if (!isConstantIntValue(staticEnd, 0))
+  if (!isConstantIntValue(staticEnd, 0) || isConstantIntValue(keys, 0))
     ranges.push_back({start, middle, OpFoldResult()});
   if (!divides(tile, keys))
     ranges.push_back({middle, asValue(keys), keys});

@@ -93,9 +93,9 @@ private:
   TileSizes getTiles(AttentionBackwardOp op, ScheduleAttr schedule) {
     TileSizes tiles{schedule ? schedule.getTileM() : 0,
                     schedule ? schedule.getTileN() : 0};
-    if (!tiles.m)
+    if (tiles.m <= 0)
       tiles.m = tileM ? tileM : getDefaultRows(op);
-    if (!tiles.n)
+    if (tiles.n <= 0)
       tiles.n = tileN;
     return tiles;
   }

@@ -270,8 +270,14 @@ func.func private @f() attributes {s = #attn.schedule<tile_m = 64, warps = 21474
 
 // -----
 
-// expected-error @+1 {{expected tile_n to be positive, or 0 for not chosen, got -8}}
+// expected-error @+1 {{expected tile_n from 1 to 1048576, got -8}}
 func.func private @f() attributes {s = #attn.schedule<tile_m = 64, tile_n = -8>}
+
+// -----
+
+// 0 is a number, not what is left out.
+// expected-error @+1 {{expected cluster_m from 1 to 16, got 0}}
+func.func private @f() attributes {s = #attn.schedule<cluster_m = 0>}
 
 // -----
 

@@ -103,7 +103,7 @@ func.func @combine(%accs: tensor<4x1x1x?x64xf32>, %maxima: tensor<4x1x1x?xf32>, 
 // CHECK-LABEL: @attributes
 // CHECK-SAME: schedule = #attn.schedule<kind = "split_kv", tile_n = 32>
 func.func @attributes() attributes {
-    schedule = #attn.schedule<kind = "split_kv", tile_n = 32, warps = 0>} {
+    schedule = #attn.schedule<kind = "split_kv", tile_n = 32>} {
   return
 }
 

@@ -61,7 +61,7 @@ func.func @turns(%q: tensor<1x2x256x64xf16>) -> tensor<1x2x256x64xf16> {
 // -----
 
 func.func @exp2_on_fma(%q: tensor<1x2x256x64xf16>) -> tensor<1x2x256x64xf16> {
-  // expected-error @below {{expected exp2_on_fma to be at least 0, or -1 for not chosen, got -2}}
+  // expected-error @below {{expected exp2_on_fma from 0 to 8, got -2}}
   %o = attn.attention %q, %q, %q {schedule = #attn.schedule<exp2_on_fma = -2>}
       : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16> -> tensor<1x2x256x64xf16>
   return %o : tensor<1x2x256x64xf16>

@@ -19,13 +19,16 @@ def Attn_NormalFormAttr : EnumAttr<Attn_Dialect, Attn_NormalForm, "normal_form">
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Attn_ScheduleNumber
+    : DefaultValuedParameter<"int64_t", "ScheduleAttr::kNotChosen">;
+
 def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   let summary = "How an attention is to be tiled and mapped to the machine";
   let description = [{
     The choice of `attn-select-schedule`, or the user's: fields that are set on
-    the op before that pass are kept and checked. A number that is left out, or
-    0, is not chosen yet. The fields are those of `attn::Schedule`
-    (include/attn/Schedule/Schedule.h, docs/CostModel.md):
+    the op before that pass are kept and checked. What is left out is not chosen
+    yet. The fields are those of `attn::Schedule`
+    (include/attn/Schedule/Schedule.h, docs/CostModel.md), with the same ranges:
 
     - `kind`: `large_cache` (FlashAttention order: a query tile stays, key and
       value tiles stream), `small_cache` or `split_kv`.
@@ -37,15 +40,15 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
       only load.
     - `query_in_registers`: the query tile stays in registers as fragments.
     - `rescale_threshold`: the rise of a row's maximum, as a power of two, from
-      which the accumulator is rescaled; 0 for always, -1 for not chosen.
+      which the accumulator is rescaled; 0 for always.
     - `persistent_ctas`: CTAs that take one tile after the other; 0 for a CTA
-      for each tile, -1 for not chosen.
+      for each tile.
     - `output_tile`: the output has a shared tile of its own, so that the next
       query of a persistent CTA need not wait for the store.
     - `turns`: what the warpgroups of a CTA do one after the other: `none`,
       `products` or `softmax`.
     - `exp2_on_fma`: of 16 exponentials, how many are polynomials on the FMA
-      units; -1 for not chosen.
+      units.
     - `pack_gqa`: the query heads of a group share a tile.
     - `splits`: ranges of keys computed apart (`split_kv`).
     - `cluster_m`, `cluster_d`: CTAs that share K/V tiles, or the head dims of
@@ -64,32 +67,36 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   let parameters = (ins
     StringRefParameter<"kind of schedule", [{""}]>:$kind,
     StringRefParameter<"matrix instructions", [{""}]>:$mma,
-    DefaultValuedParameter<"int64_t", "0">:$tile_m,
-    DefaultValuedParameter<"int64_t", "0">:$tile_n,
-    DefaultValuedParameter<"int64_t", "0">:$tile_d,
-    DefaultValuedParameter<"int64_t", "0">:$tile_dv,
-    DefaultValuedParameter<"int64_t", "0">:$stages,
-    DefaultValuedParameter<"int64_t", "0">:$warps,
-    DefaultValuedParameter<"int64_t", "0">:$producer_warps,
+    Attn_ScheduleNumber:$tile_m,
+    Attn_ScheduleNumber:$tile_n,
+    Attn_ScheduleNumber:$tile_d,
+    Attn_ScheduleNumber:$tile_dv,
+    Attn_ScheduleNumber:$stages,
+    Attn_ScheduleNumber:$warps,
+    Attn_ScheduleNumber:$producer_warps,
     OptionalParameter<"::mlir::BoolAttr">:$query_in_registers,
-    DefaultValuedParameter<"int64_t", "-1">:$rescale_threshold,
-    DefaultValuedParameter<"int64_t", "-1">:$persistent_ctas,
+    Attn_ScheduleNumber:$rescale_threshold,
+    Attn_ScheduleNumber:$persistent_ctas,
     OptionalParameter<"::mlir::BoolAttr">:$output_tile,
     StringRefParameter<"what warpgroups take turns at", [{""}]>:$turns,
-    DefaultValuedParameter<"int64_t", "-1">:$exp2_on_fma,
+    Attn_ScheduleNumber:$exp2_on_fma,
     OptionalParameter<"::mlir::BoolAttr">:$pack_gqa,
-    DefaultValuedParameter<"int64_t", "0">:$splits,
-    DefaultValuedParameter<"int64_t", "0">:$cluster_m,
-    DefaultValuedParameter<"int64_t", "0">:$cluster_d,
+    Attn_ScheduleNumber:$splits,
+    Attn_ScheduleNumber:$cluster_m,
+    Attn_ScheduleNumber:$cluster_d,
     OptionalParameter<"::mlir::BoolAttr">:$fused,
-    DefaultValuedParameter<"int64_t", "0">:$chunk_rows,
+    Attn_ScheduleNumber:$chunk_rows,
     StringRefParameter<"what small_cache spills", [{""}]>:$spill);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// A number that is left out.
+    static constexpr int64_t kNotChosen = std::numeric_limits<int64_t>::min();
+
     /// True if the fields without which nothing can be tiled are chosen.
     bool isComplete() const {
-      return getTileM() && getTileN() && getWarps() && getStages();
+      return getTileM() > 0 && getTileN() > 0 && getWarps() > 0 &&
+             getStages() > 0;
     }
   }];
 }
