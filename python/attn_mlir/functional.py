@@ -235,7 +235,8 @@ class Call:
         )  # fmt: skip
         if problem.capture_gradients and not problem.learned:
             raise BindingError("expected a score_mod that reads an array of floats, since capture_gradients are asked for")
-        result = compiled(problem, target, flags, cache), [part for part in (score, mask) if part]
+        readers: list[Traced] = [part for part in (score, mask) if part]
+        result = compiled(problem, target, flags, cache), readers
         if is_traced:
             if len(_kernels) >= MAX_KERNELS:
                 _kernels.clear()

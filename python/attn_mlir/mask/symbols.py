@@ -68,7 +68,7 @@ class Tracer:
         self.indent = indent
         #: What symbols have beside Python's operators, by name: the methods and attributes that arrays of a library have.
         self.methods: Mapping[str, Callable[..., Any]] = {}
-        self.attributes: Mapping[str, Callable[["Value"], Any]] = {}
+        self.attributes: Mapping[str, Callable[..., Any]] = {}
         #: What the sizes of tensors follow from.
         self.needs: list[Need] = []
 

@@ -143,7 +143,7 @@ FUNCTIONS: dict[str, Function] = {
     "full_like": lambda x, value, dtype=None, **_: like(x, value, (), dtype), "isin": is_in,
 }  # fmt: skip
 #: Those that symbols have as methods.
-METHODS = {
+METHODS: dict[str, Function] = {
     **FUNCTIONS, "where": lambda x, condition, other: mask.where(condition, x, other), "dim": lambda x: 0, "numel": lambda x: 1,
     "size": lambda x: torch.Size(()), "is_floating_point": lambda x: x.type == FLOAT,
 }  # fmt: skip

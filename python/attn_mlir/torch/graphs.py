@@ -69,7 +69,8 @@ def module_of(graph: Graph) -> fx.GraphModule:
     raise AttnError(f"expected a GraphModule or an ExportedProgram, got {type(graph).__name__}")
 
 
-def calls_of(graph: fx.Graph, targets: Collection[Any]) -> list[fx.Node]:
+def calls_of(graph: fx.Graph, targets: Collection[Any]) -> list[Any]:
+    """Nodes, whose arguments have no type that says anything."""
     return [node for node in graph.nodes if node.op == "call_function" and node.target in targets]
 
 
@@ -88,7 +89,7 @@ def attentions_of(graph: Graph) -> list[AttentionCall]:
     return calls
 
 
-def arguments_of(node: fx.Node) -> dict[str, Any]:
+def arguments_of(node: Any) -> dict[str, Any]:
     bound = PARAMETERS.bind(*node.args, **node.kwargs)
     bound.apply_defaults()
     return bound.arguments
@@ -109,7 +110,7 @@ def check_query(node: fx.Node, query: torch.Tensor):
         raise AttnError(f"{node.name}: query: expected one of {', '.join(DTYPES.values())}, got {query.dtype}")
 
 
-def call_of(node: fx.Node) -> AttentionCall:
+def call_of(node: Any) -> AttentionCall:
     arguments = arguments_of(node)
     operands = [arguments[name] for name in ("query", "key", "value", "attn_mask") if arguments[name] is not None]
     query, key, value, *mask = (value_of(o, f"{node.name}: {n}") for n, o in zip(("query", "key", "value", "attn_mask"), operands))
@@ -123,7 +124,7 @@ def call_of(node: fx.Node) -> AttentionCall:
     return AttentionCall(node.name, problem, tuple(operand.name for operand in operands))
 
 
-def flex_call_of(node: fx.Node) -> AttentionCall:
+def flex_call_of(node: Any) -> AttentionCall:
     """Of a call of torch.ops.higher_order.flex_attention."""
     known: dict[int, str] = {}
 

@@ -51,7 +51,7 @@ def has_symbol(argument: Any) -> bool:
     return isinstance(argument, Value)
 
 
-def name_of(function: Function) -> str:
+def name_of(function: Any) -> str:
     """As FUNCTIONS has it; of torch.ops too, whose overloads have names of their own."""
     return getattr(getattr(function, "overloadpacket", function), "__name__", "").strip("_")
 
