@@ -233,6 +233,8 @@ def scaled_dot_product_attention(
     query, key, value = (t.expand(*lead, *t.shape[-3:]) if t.shape[:-3] != lead else t for t in (query, key, value))
     if not enable_gqa and value.dim() > 2 and value.shape[-3] != key.shape[-3]:
         value = value.expand(*lead, *key.shape[-3:-2], *value.shape[-2:])
+    if enable_gqa and value.dim() > 2 and value.shape[-3] != key.shape[-3]:
+        key, value = with_equal_heads(key, value)
     q, k, v = (with_rank_4(t) for t in (query, key, value))
     bias = mask = None
     if attn_mask is not None:
@@ -244,6 +246,13 @@ def scaled_dot_product_attention(
     random = random_of(query, dropout_p)
     output, _ = call(Attention, attention_op, q, k, v, bias, mask, None, causal, [], 0.0, scale, dropout_p, random)
     return output.reshape(*query.shape[:-1], value.shape[-1])
+
+
+def with_equal_heads(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    """As many as the one that has more; a number that divides no other is refused later."""
+    most = max(key.shape[-3], value.shape[-3])
+    key, value = (t.repeat_interleave(max(1, most // max(1, t.shape[-3])), -3) for t in (key, value))
+    return key, value
 
 
 def as_autocast(query: Tensor, *others: Optional[Tensor]) -> list[Any]:
