@@ -280,7 +280,10 @@ def view_of_dlpack(array: Any, name: str) -> ArrayView:
 
 
 def library_of(array: Any) -> str:
-    """ "torch", "cupy", "numpy", "jax", or another package."""
+    """ "torch", also of classes that users derive, "cupy", "numpy", "jax", or another package."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, getattr(torch, "Tensor", ())):
+        return "torch"
     package = type(array).__module__.partition(".")[0]
     return "jax" if package == "jaxlib" else package
 
@@ -313,7 +316,7 @@ def finished(array: Any, result: Any) -> Any:
 def scalar_like(array: Any, number: int) -> Any:
     """`number`, modulo 2^64, as an i64 of rank 0, of the library and on the device of `array`."""
     number = (number + 2**63) % 2**64 - 2**63
-    module = type(array).__module__.partition(".")[0]
+    module = library_of(array)
     if module == "torch":
         torch = sys.modules["torch"]
         return torch.full((), number, dtype=torch.int64, device=array.device)

@@ -204,13 +204,18 @@ class Call:
         """`more` are arguments after the captures, `fields` names and values of an AttentionProblem, `flags` of `compile`."""
         query = self.views[0]
         target = target or default_target(query, device)
-        kernel, captures = self.kernel(fields, target, tuple(flags.items()), cache)
+        kernel, readers = self.kernel(fields, target, tuple(flags.items()), cache)
+        sizes = (*query.shape[:3], self.views[1].shape[2])
+        captures: list[Any] = []
+        for part in readers:
+            part.check_reads(sizes)
+            captures += part.arrays
         arguments = (*self.arguments, *captures, *more)
         views = [*self.views, *(view_of(array, f"argument {i}") for i, array in enumerate((*captures, *more)))]
         return kernel.run(arguments, views, out, device)
 
-    def kernel(self, fields: tuple, target: str, flags: tuple, cache: Optional[Cache]) -> tuple[Kernel, list[Any]]:
-        """The kernel, and the arrays that mask and score read. Functions that are not traced yet are traced in each call:
+    def kernel(self, fields: tuple, target: str, flags: tuple, cache: Optional[Cache]) -> tuple[Kernel, list[Traced]]:
+        """The kernel, and what of score and mask there is. Functions that are not traced yet are traced in each call:
         what they close over may have changed."""
         causal, window, soft_cap, scale, mask_mod, score_mod = self.options
         query, _, value = self.views[:3]
@@ -231,7 +236,8 @@ class Call:
         )  # fmt: skip
         if problem.capture_gradients and not problem.learned:
             raise BindingError("expected a score_mod that reads an array of floats, since capture_gradients are asked for")
-        result = compiled(problem, sizes, target, flags, cache), [a for part in (score, mask) if part for a in part.arrays]
+        readers: list[Traced] = [part for part in (score, mask) if part]
+        result = compiled(problem, sizes, target, flags, cache), readers
         if is_traced:
             if len(_kernels) >= MAX_KERNELS:
                 _kernels.clear()
@@ -254,7 +260,7 @@ class Call:
 
 
 #: Kernels by everything that they follow from, so that a call need not describe its problem again.
-_kernels: dict[tuple, tuple[Kernel, list[Any]]] = {}
+_kernels: dict[tuple, tuple[Kernel, list[Traced]]] = {}
 MAX_KERNELS = 256
 #: Rows up to which an attention has a kernel of its own for their number: a token, or some that were guessed.
 MOST_ROWS_OF_DECODING = 16

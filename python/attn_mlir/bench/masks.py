@@ -16,7 +16,7 @@ import re
 from typing import Any, Callable, Optional, Sequence
 
 from .. import mask as masks
-from ..mask.symbols import Placeholder
+from ..mask.tensors import Placeholder
 from ..problem import Capture, Region
 
 Ranges = list[tuple[int, int]]

@@ -17,11 +17,14 @@ import numpy as np
 from jax.extend import core
 
 from .. import mask
-from ..mask.symbols import BOOL, FLOAT, Tensor, TraceError, Value, arithmetic, as_float, compare, floor_divide, logic, modulo
+from ..mask import functions
+from ..mask.ranges import Range
+from ..mask.symbols import (
+    BOOL, FLOAT, UNARY, TraceError, Value, arithmetic, as_float, as_integer, bits, compare, floor_divide, logic, modulo,
+)  # fmt: skip
+from ..mask.tensors import Tensor
 from .lowering import CALLS, DTYPES, IDENTITIES, place_of
 
-#: The least and the greatest value of an integer.
-Range = tuple[int, int]
 READABLE = ("bool", "int8", "int32", "int64", "float16", "bfloat16", "float32")
 #: jax.numpy's functions of integers that are one operation of ours, by the names of their jaxprs.
 FUNCTIONS = {"floor_divide": floor_divide, "remainder": modulo}
@@ -55,10 +58,11 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
     **{name: functools.partial(arithmetic, name) for name in ("add", "sub", "mul")},
     **{name: functools.partial(compare, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
     **{name: functools.partial(logic, f"{name}i") for name in ("and", "or", "xor")},
+    "shift_left": functools.partial(bits, "shli"), "shift_right_arithmetic": functools.partial(bits, "shrsi"),
     "not": lambda x: ~x, "neg": lambda x: -x, "abs": abs, "max": mask.maximum, "min": mask.minimum,
-    "square": lambda x: x * x, "logistic": lambda x: 1.0 / (1.0 + mask.exp(-x)), "rsqrt": lambda x: 1.0 / mask.sqrt(x),
-    "clamp": lambda low, x, high: mask.minimum(mask.maximum(x, low), high),
-    **{name: getattr(mask, name) for name in ("exp", "exp2", "log", "tanh", "sqrt")},
+    "square": lambda x: x * x, "logistic": functions.sigmoid, "sign": functions.sign, "is_finite": functions.is_finite,
+    "clamp": lambda low, x, high: functions.clamp(x, low, high), "rem": functions.truncated_remainder,
+    **UNARY, "floor": functions.floor, "ceil": functions.ceil, "pow": lambda x, y: x**y if isinstance(x, Value) else y.__rpow__(x),
 }  # fmt: skip
 
 
@@ -68,8 +72,9 @@ def trace_function(function: Callable[..., Any], symbols: Sequence[Value], range
     closed = jax.make_jaxpr(function)(*shapes)
     if len(closed.jaxpr.outvars) != 1:
         raise TraceError(f"expected one result of {getattr(function, '__name__', function)}, got {len(closed.jaxpr.outvars)}")
-    known = {s.name: r for s, r in zip(symbols[len(symbols) - len(ranges) :], ranges)}
-    (result,) = Evaluation(known).jaxpr(closed.jaxpr, closed.consts, symbols)
+    for symbol, known in zip(symbols[len(symbols) - len(ranges) :], ranges):
+        symbol.range = known
+    (result,) = Evaluation().jaxpr(closed.jaxpr, closed.consts, symbols)
     return number_of(result)
 
 
@@ -83,10 +88,7 @@ def number_of(x: Any) -> Any:
 
 
 class Evaluation:
-    """Of a jaxpr, on symbols, numbers and arrays. `ranges` are those of integers, by the names of their symbols."""
-
-    def __init__(self, ranges: dict[str, Range]):
-        self.ranges = ranges
+    """Of a jaxpr, on symbols, numbers and arrays."""
 
     def jaxpr(self, jaxpr: Any, constants: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
         values: dict[Any, Any] = {**dict(zip(jaxpr.constvars, constants)), **dict(zip(jaxpr.invars, arguments))}
@@ -104,7 +106,7 @@ class Evaluation:
         has_symbol = any(isinstance(x, (Value, Part, list)) for x in inputs)
         known = FUNCTIONS.get(equation.params.get("name", "")) if name in CALLS and has_symbol else None
         if known:
-            return [self.ranged(equation.params["name"], known, *map(number_of, inputs))]
+            return [known(*map(number_of, inputs))]
         if name in CALLS:
             inner = next(equation.params[key] for key in ("jaxpr", "call_jaxpr", "fun_jaxpr") if key in equation.params)
             closed = inner if isinstance(inner, core.ClosedJaxpr) else core.ClosedJaxpr(inner, ())
@@ -138,7 +140,7 @@ class Evaluation:
             return operands[0]
         if name not in ELEMENTWISE or not all(isinstance(x, (Value, bool, int, float)) for x in operands):
             self.reject(equation)
-        return self.ranged(name, ELEMENTWISE[name], *operands)
+        return ELEMENTWISE[name](*operands)
 
     def reject(self, equation: Any) -> NoReturn:
         shapes = ", ".join(str(var.aval.shape) for var in equation.invars)
@@ -150,52 +152,46 @@ class Evaluation:
         )
 
     def range_of(self, x: Any) -> Optional[Range]:
-        if isinstance(x, (bool, float)) or not isinstance(x, (Value, int)):
-            return None
-        return self.ranges.get(x.name) if isinstance(x, Value) else (x, x)
+        if isinstance(x, Value):
+            return x.range
+        return (x, x) if isinstance(x, int) and not isinstance(x, bool) else None
 
-    def ranged(self, name: str, function: Callable[..., Any], *operands: Any) -> Any:
-        """function(*operands), with what is known of its range; a `lt` that is decided by the ranges is a bool."""
-        ranges = [r for r in map(self.range_of, operands) if r]
-        if len(ranges) < len(operands):
-            return function(*operands)
-        if name == "lt" and (ranges[0][1] < ranges[1][0] or ranges[0][0] >= ranges[1][1]):
-            return ranges[0][1] < ranges[1][0]
-        result = function(*operands)
-        if name in RANGES and isinstance(result, Value):
-            corners = RANGES[name](*ranges)
-            self.ranges[result.name] = (min(corners), max(corners))
-            result.nonnegative = result.nonnegative or min(corners) >= 0
-        return result
+    def apply_lt(self, params: Any, a: Any, b: Any) -> Any:
+        """A bool, where the ranges decide it."""
+        a, b = number_of(a), number_of(b)
+        x, y = self.range_of(a), self.range_of(b)
+        if x and y and (x[1] < y[0] or x[0] >= y[1]):
+            return x[1] < y[0]
+        return compare("lt", a, b)
 
     def apply_div(self, params: Any, a: Any, b: Any) -> Value:
         a, b = number_of(a), number_of(b)
-        if any(self.range_of(x) is not None or (isinstance(x, Value) and x.type != FLOAT) for x in (a, b)):
-            raise TraceError("expected // or jnp.floor_divide of integers, got jax.lax.div, which rounds to zero")
-        return a / b if isinstance(a, Value) else b.__rtruediv__(a)
+        if any(isinstance(x, float) or (isinstance(x, Value) and x.type == FLOAT) for x in (a, b)):
+            return arithmetic("div", a, b)
+        return functions.truncated_quotient(a, b)
+
+    def apply_round(self, params: Any, x: Any) -> Value:
+        if params["rounding_method"] != jax.lax.RoundingMethod.TO_NEAREST_EVEN:
+            raise TraceError("expected jnp.round, or rounding to even, got rounding away from zero")
+        return functions.ROUNDED["round"](number_of(x))
 
     def apply_integer_pow(self, params: Any, x: Value) -> Value:
         power = x ** abs(params["y"])
         return 1.0 / power if params["y"] < 0 else power
 
-    def apply_pow(self, params: Any, x: Any, exponent: Any) -> Value:
-        return number_of(x) ** number_of(exponent)
-
     def apply_select_n(self, params: Any, condition: Any, *cases: Any) -> Any:
         condition, (otherwise, chosen) = number_of(condition), map(number_of, cases)
         if isinstance(condition, bool):
             return chosen if condition else otherwise
-        return self.ranged("select", lambda a, b: mask.where(condition, a, b), chosen, otherwise)
+        return mask.where(condition, chosen, otherwise)
 
     def apply_convert_element_type(self, params: Any, x: Any) -> Any:
-        x, kind = number_of(x), np.dtype(params["new_dtype"]).kind
-        if kind in "fV":  # bfloat16 has a kind of its own
+        x, dtype = number_of(x), np.dtype(params["new_dtype"])
+        if dtype.name in ("float16", "bfloat16") and x.type == FLOAT:
+            return functions.rounded_to(x, DTYPES[dtype.name])
+        if dtype.kind in "fV":  # bfloat16 has a kind of its own
             return as_float(x)
-        if x.type == FLOAT:
-            raise TraceError("expected no conversion of a float to an integer or a condition, got one")
-        if kind == "b":
-            return x if x.type == BOOL else compare("ne", x, 0)
-        return mask.where(x, 1, 0) if x.type == BOOL else x
+        return as_integer(x) if dtype.kind != "b" else x if x.type == BOOL else compare("ne", x, 0)
 
     def apply_broadcast_in_dim(self, params: Any, x: Any) -> Any:
         return self.same_size(params["shape"], x)
@@ -252,13 +248,3 @@ class Evaluation:
         """The element, where one is left."""
         is_element = all(place is not None for place in part.places)
         return part.array[part.places] if is_element else part
-
-
-RANGES: dict[str, Callable[..., Sequence[int]]] = {
-    "add": lambda a, b: (a[0] + b[0], a[1] + b[1]), "sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
-    "mul": lambda a, b: [x * y for x in a for y in b], "neg": lambda a: (-a[0], -a[1]),
-    "max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])), "min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
-    "abs": lambda a: (0 if a[0] <= 0 <= a[1] else min(abs(a[0]), abs(a[1])), max(abs(a[0]), abs(a[1]))),
-    "floor_divide": lambda a, b: (a[0] // b[0], a[1] // b[0]), "remainder": lambda a, b: (0, b[0] - 1),
-    "select": lambda a, b: (*a, *b), "clamp": lambda low, x, high: (low[0], high[1]),
-}  # fmt: skip

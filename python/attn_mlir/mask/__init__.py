@@ -11,8 +11,9 @@ A score_mod is a function of the score too, and gives the score in its place:
     slopes = mask.tensor(alibi_slopes)                       # [Hq], f32; read while the kernel runs
     alibi = mask.trace_score(lambda s, b, h, i, j: s + slopes[h] * (j - i))
 
-The functions are called once, with symbols: + - * // % on integers (rounding down, as Python does), + - * / on floats,
-comparisons, & | ~ on conditions, `where`, `minimum`, `maximum`, `exp`, `tanh` and so on, and reads of a `tensor`. Python's
+The functions are called once, with symbols: + - * // % on numbers (rounding down, as Python does), / and ** on floats,
+comparisons, & | ^ ~ on conditions and on the bits of integers, << >>, `where`, `minimum`, `maximum`, `exp`, `tanh` and so on,
+and reads of a `tensor`. A condition beside a number is 0 or 1. Python's
 `if`, `and`, `or`, `not` and chained comparisons ask for a value that is not there yet: TraceError names the line.
 Masks combine by & | ~; the named ones below are what analyses of blocks recognise at once, but any predicate is analysed.
 """
@@ -37,21 +38,10 @@ from .patterns import (
     strided,
     tiled_neighborhood,
 )
-from .symbols import (
-    TraceError,
-    exp,
-    exp2,
-    key_length,
-    log,
-    log2,
-    maximum,
-    minimum,
-    query_length,
-    sqrt,
-    tanh,
-    tensor,
-    where,
-)
+from .functions import ceil, floor, key_length, query_length
+from .symbols import TraceError, cos, erf, exp, exp2, log, log2, maximum, minimum, sin, sqrt, tanh, where
+from .tensors import tensor
 from .tracing import Mask, Score, trace_mask, trace_score
 
-__all__ = [name for name in dir() if not name.startswith("_") and name not in ("data", "patterns", "symbols", "tracing")]
+MODULES = ("data", "functions", "patterns", "ranges", "symbols", "tensors", "tracing")
+__all__ = [name for name in dir() if not name.startswith("_") and name not in (*MODULES, "MODULES")]

@@ -6,7 +6,9 @@ from __future__ import annotations
 from typing import Any, Sequence, Union
 
 from ..errors import AttnError
-from .symbols import BOOL, INDEX, Tensor, Tracer, Value, as_index, lift, tensor
+from .ranges import NATURAL
+from .symbols import BOOL, INDEX, Need, Tracer, Value, as_index, lift
+from .tensors import Tensor, tensor
 from .tracing import Mask, trace_mask
 
 
@@ -15,7 +17,7 @@ def segment(offsets: Any, position) -> Value:
     tracer = Tracer.get()
     at = as_index(lift(position, INDEX))
     text = f"attn.segment %@{tracer.capture(offsets_of(offsets, 'offsets'))}@ at {at.name}"
-    return tracer.op(text, [], " : tensor<?xi32>", INDEX, True)
+    return tracer.op(text, [], " : tensor<?xi32>", INDEX, NATURAL)
 
 
 def packed(offsets: Any, key_offsets: Any = None, causal: Union[bool, str] = False) -> Mask:
@@ -63,7 +65,10 @@ def listed(counts: Any, indices: Any, block: Sequence[int]) -> Mask:
 
     def sees(b, h, i, j):
         tracer = Tracer.get()
-        lists = ", ".join(f"%@{tracer.capture(t)}@" for t in (counts, indices))
+        numbers = [tracer.capture(t) for t in (counts, indices)]
+        for number, t in zip(numbers, (counts, indices)):
+            tracer.needs += [Need(number, d, d, block[0] if d == 2 else 1) for d in range(3) if t.dims[d] != "1"]
+        lists = ", ".join(f"%@{number}@" for number in numbers)
         at = ", ".join(as_index(lift(p, INDEX)).name for p in (b, h, i, j))
         text = f"attn.block_listed {lists} at({at}) block [{block[0]}, {block[1]}]"
         return tracer.op(text, [], f" : {counts.type}, {indices.type}", BOOL)

@@ -13,7 +13,9 @@ from numbers import Real
 from typing import Any, Sequence
 
 from ..errors import AttnError
-from .symbols import abs_difference, key_length, maximum, minimum, query_length, tanh, tensor
+from .functions import abs_difference, key_length, query_length
+from .symbols import maximum, minimum, tanh
+from .tensors import tensor
 from .tracing import Mask, Score
 
 

@@ -6,17 +6,17 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import operator
 import os
 import threading
 import traceback
-from typing import Any, Callable, Iterator, Mapping, NoReturn, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, NoReturn, Optional, Sequence, Union
 
-from ..arrays import type_of
 from ..errors import AttnError
 from ..problem import float_text
+from .ranges import INDEX_LIMIT, NATURAL, Range, of_bits, of_maximum, of_quotient, of_result, positive_constant
 
 INDEX, FLOAT, INT, BOOL = "index", "f32", "i32", "i1"
-INDEX_LIMIT = 2**31
 
 
 class TraceError(AttnError):
@@ -45,6 +45,15 @@ def fail(what: str) -> NoReturn:
     raise error
 
 
+class Need(NamedTuple):
+    """Dimension `dim` of capture number `capture` has an element for each `step` values of position `position` (b, h, i, j)."""
+
+    capture: int
+    dim: int
+    position: int
+    step: int = 1
+
+
 class Tracer:
     """The ops of a region that is being built. One is current in a thread while a predicate runs."""
 
@@ -53,12 +62,15 @@ class Tracer:
     def __init__(self, indent: str = "      "):
         self.lines: list[str] = []
         self.known: dict[tuple, Value] = {}
-        self.tensors: list[Tensor] = []
+        self.tensors: list[Any] = []
         #: The last failure: what calls back into a symbol, as NumPy does, may raise another error in its place.
         self.failure: Optional[TraceError] = None
         self.indent = indent
-        #: What symbols have beside Python's operators, by name: the methods that arrays of a library have.
+        #: What symbols have beside Python's operators, by name: the methods and attributes that arrays of a library have.
         self.methods: Mapping[str, Callable[..., Any]] = {}
+        self.attributes: Mapping[str, Callable[..., Any]] = {}
+        #: What the sizes of tensors follow from.
+        self.needs: list[Need] = []
 
     @classmethod
     def get(cls) -> "Tracer":
@@ -76,11 +88,13 @@ class Tracer:
         finally:
             Tracer.current.tracer = outer
 
-    def op(self, text: str, operands: Sequence["Value"], suffix: str, type: str, nonnegative: bool = False) -> "Value":
+    def op(
+        self, text: str, operands: Sequence["Value"], suffix: str, type: str, range: Optional[Range] = None
+    ) -> "Value":
         """`%n = text operands : suffix`; equal ops are made once."""
         key = (text, *(operand.name for operand in operands), suffix)
         if key not in self.known:
-            value = Value(f"%{len(self.known)}", type, nonnegative)
+            value = Value(f"%{len(self.known)}", type, range)
             arguments = ", ".join(operand.name for operand in operands)
             head = text if not arguments else f"{text} {arguments}"
             self.lines.append(f"{self.indent}{value.name} = {head}{suffix}")
@@ -98,9 +112,9 @@ class Tracer:
             return self.op(f"arith.constant {bits or float_text(number)} : f32", [], "", FLOAT)
         if not -INDEX_LIMIT <= value < INDEX_LIMIT:
             fail(f"expected an integer of 32 bits, got {value}")
-        return self.op(f"arith.constant {value} : {type}", [], "", type, value >= 0)
+        return self.op(f"arith.constant {value} : {type}", [], "", type, (int(value), int(value)))
 
-    def capture(self, tensor: "Tensor") -> int:
+    def capture(self, tensor: Any) -> int:
         """The number of a tensor among those that the region reads."""
         for k, known in enumerate(self.tensors):
             if known.array is tensor.array:
@@ -113,10 +127,19 @@ Operand = Union["Value", int, float, bool]
 
 
 class Value:
-    """A symbol: an index (`index`, or `i32` read from a tensor), a float (`f32`) or a condition (`i1`)."""
+    """A symbol: an index (`index`, or `i32` read from a tensor), a float (`f32`) or a condition (`i1`).
 
-    def __init__(self, name: str, type: str, nonnegative: bool = False):
-        self.name, self.type, self.nonnegative = name, type, nonnegative
+    `range` is what is known of an integer; `position` is the number of a bare b, h, i or j.
+    """
+
+    position: Optional[int] = None
+
+    def __init__(self, name: str, type: str, range: Optional[Range] = None):
+        self.name, self.type, self.range = name, type, range
+
+    @property
+    def nonnegative(self) -> bool:
+        return self.range is not None and self.range[0] >= 0
 
     def __add__(self, other: Operand):
         return arithmetic("add", self, other)
@@ -137,22 +160,37 @@ class Value:
         return arithmetic("mul", other, self)
 
     def __truediv__(self, other: Operand):
-        return arithmetic("div", as_float(self), as_float(lift(other, FLOAT)))
+        return arithmetic("div", self, other)
 
     def __rtruediv__(self, other: Operand):
-        return arithmetic("div", as_float(lift(other, FLOAT)), as_float(self))
+        return arithmetic("div", other, self)
 
     def __floordiv__(self, other: Operand):
         return floor_divide(self, other)
 
+    def __rfloordiv__(self, other: Operand):
+        return floor_divide(other, self)
+
     def __mod__(self, other: Operand):
         return modulo(self, other)
+
+    def __rmod__(self, other: Operand):
+        return modulo(other, self)
 
     def __neg__(self):
         return arithmetic("sub", 0, self)
 
-    def __pow__(self, exponent: int):
+    def __pow__(self, exponent: Operand):
         return power(self, exponent)
+
+    def __rpow__(self, base: Operand):
+        return power(base, self)
+
+    def __lshift__(self, other: Operand):
+        return bits("shli", self, other)
+
+    def __rshift__(self, other: Operand):
+        return bits("shrsi", self, other)
 
     def __abs__(self):
         return maximum(self, -self)
@@ -193,7 +231,7 @@ class Value:
     __rxor__ = __xor__
 
     def __invert__(self):
-        return logic("xori", self, True)
+        return logic("xori", self, True if self.type == BOOL else -1)
 
     def __bool__(self):
         fail(
@@ -209,7 +247,10 @@ class Value:
         fail("expected no loop over a traced value")
 
     def __getattr__(self, name: str):
-        methods = getattr(getattr(Tracer.current, "tracer", None), "methods", {})
+        tracer = getattr(Tracer.current, "tracer", None)
+        methods = tracer.methods if tracer else {}
+        if tracer and name in tracer.attributes:
+            return tracer.attributes[name](self)
         if name in methods:
             return functools.partial(methods[name], self)
         if name.startswith("_") or not methods:
@@ -224,8 +265,31 @@ class Value:
         return dispatch(function, args, kwargs or {})
 
 
+class Constant(Value):
+    """A number that stands for an array of rank 0: what a library's functions give for one, and take where they want an array."""
+
+    def __init__(self, number: Union[bool, int, float]):
+        self.number = number
+        self.type = BOOL if isinstance(number, bool) else INDEX if isinstance(number, int) else FLOAT
+        self.range = (number, number) if self.type == INDEX else None  # type: ignore[assignment]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return Tracer.get().constant(self.number, self.type).name
+
+
+def plain(operand: Any) -> Any:
+    """A Constant's number; anything else as it is."""
+    return operand.number if isinstance(operand, Constant) else operand
+
+
+def are_numbers(*operands: Any) -> bool:
+    return all(isinstance(operand, (bool, int, float)) for operand in operands)
+
+
 def lift(operand: Operand, type: str) -> Value:
     """A number as a constant of `type`."""
+    operand = plain(operand)
     if isinstance(operand, Value):
         return operand
     if isinstance(operand, bool):
@@ -235,6 +299,8 @@ def lift(operand: Operand, type: str) -> Value:
     if isinstance(operand, float):
         return Tracer.get().constant(operand, FLOAT)
     if hasattr(operand, "__dlpack__") and getattr(operand, "shape", None) == ():
+        from .tensors import tensor
+
         return tensor(operand)[()]
     fail(f"expected a number or a traced value, got {type_name(operand)}")
 
@@ -250,7 +316,7 @@ def as_float(value: Value) -> Value:
     if value.type == BOOL:
         return tracer.op("arith.uitofp", [value], " : i1 to f32", FLOAT)
     if value.type == INDEX:
-        value = tracer.op("arith.index_cast", [value], " : index to i32", INT, value.nonnegative)
+        value = tracer.op("arith.index_cast", [value], " : index to i32", INT, value.range)
     return tracer.op("arith.sitofp", [value], " : i32 to f32", FLOAT)
 
 
@@ -259,65 +325,86 @@ def as_index(value: Value) -> Value:
         return value
     if value.type != INT:
         fail(f"expected an integer, got {value.type}")
-    return Tracer.get().op("arith.index_cast", [value], " : i32 to index", INDEX, value.nonnegative)
+    return Tracer.get().op("arith.index_cast", [value], " : i32 to index", INDEX, value.range)
+
+
+def as_integer(value: Value) -> Value:
+    """A condition as 0 or 1, a float rounded to zero."""
+    if value.type == BOOL:
+        return where(value, 1, 0)
+    if value.type == FLOAT:
+        return Tracer.get().op("arith.fptosi", [value], " : f32 to i32", INT)
+    return value
 
 
 def promote(a: Operand, b: Operand) -> tuple[Value, Value]:
-    """Both in one type: f32 if either is a float, index if either is an index, else i32."""
-    a, b = (lift(x, INDEX) if hasattr(x, "__dlpack__") else x for x in (a, b))
+    """Both in one type: f32 if either is a float, index if either is an index, else i32. A condition beside a number is 0 or 1."""
+    a, b = (lift(x, INDEX) if hasattr(x, "__dlpack__") else plain(x) for x in (a, b))
     types = {operand.type for operand in (a, b) if isinstance(operand, Value)}
     has_float = FLOAT in types or isinstance(a, float) or isinstance(b, float)
     target = FLOAT if has_float else INT if types == {INT} else INDEX
     a, b = lift(a, target), lift(b, target)
-    if BOOL in (a.type, b.type):
-        fail("expected numbers, got a condition: use & | ~ between conditions, `where` to choose between numbers")
     if has_float:
         return as_float(a), as_float(b)
+    a, b = as_integer(a), as_integer(b)
     return (as_index(a), as_index(b)) if target == INDEX else (a, b)
 
 
+#: Of two conditions, as arrays have it.
+OF_CONDITIONS = {"add": "ori", "mul": "andi"}
+OF_NUMBERS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
+
+
 def arithmetic(kind: str, a: Operand, b: Operand) -> Value:
+    a, b = plain(a), plain(b)
+    if are_numbers(a, b):
+        return Constant(OF_NUMBERS[kind](a, b))
+    if are_conditions(a, b):
+        if kind not in OF_CONDITIONS:
+            fail("expected numbers, got conditions: use & | ~ between conditions, `where` to choose between numbers")
+        return logic(OF_CONDITIONS[kind], a, b)
     x, y = promote(a, b)
-    suffix = "f" if x.type == FLOAT else "i"
-    nonnegative = kind in ("add", "mul") and x.nonnegative and y.nonnegative
-    return Tracer.get().op(f"arith.{kind}{suffix}", [x, y], f" : {x.type}", x.type, nonnegative)
-
-
-def divisor_of(b: Operand) -> int:
-    if isinstance(b, bool) or not isinstance(b, int) or b <= 0:
-        fail(f"expected a positive constant as divisor, got {b if not isinstance(b, Value) else 'a traced value'}")
-    return b
+    if x.type == FLOAT or kind == "div":
+        return Tracer.get().op(f"arith.{kind}f", [as_float(x), as_float(y)], " : f32", FLOAT)
+    return Tracer.get().op(f"arith.{kind}i", [x, y], f" : {x.type}", x.type, of_result(kind, x.range, y.range))
 
 
 def floor_divide(a: Operand, b: Operand) -> Value:
-    """a // b, rounding down, for a positive constant b."""
-    x, y = promote(a, divisor_of(b))
+    """a // b, rounding down."""
+    x, y = promote(a, b)
     if x.type == FLOAT:
-        fail("expected integers in //, got a float")
-    op = "divsi" if x.nonnegative else "floordivsi"  # the same where nothing is negative
-    return Tracer.get().op(f"arith.{op}", [x, y], f" : {x.type}", x.type, x.nonnegative)
+        return unary("floor")(x / y)
+    if y.range and y.range[0] <= 0 <= y.range[1]:
+        fail(f"expected a divisor that is never 0, got one from {y.range[0]} to {y.range[1]}")
+    op = "divsi" if x.nonnegative and positive_constant(y.range) else "floordivsi"  # the same where nothing is negative
+    return Tracer.get().op(f"arith.{op}", [x, y], f" : {x.type}", x.type, of_quotient(x.range, y.range))
 
 
 def modulo(a: Operand, b: Operand) -> Value:
-    """a % b, never negative, for a positive constant b."""
-    x, y = promote(a, divisor_of(b))
-    if x.type == FLOAT:
-        fail("expected integers in %, got a float")
-    if x.nonnegative:
-        return Tracer.get().op("arith.remsi", [x, y], f" : {x.type}", x.type, True)
-    rest = x - floor_divide(x, b) * b
-    rest.nonnegative = True
+    """a % b, of b's sign."""
+    x, y = promote(a, b)
+    known = positive_constant(y.range) if x.type != FLOAT else None
+    if known and x.nonnegative:
+        return Tracer.get().op("arith.remsi", [x, y], f" : {x.type}", x.type, (0, known - 1))
+    rest = x - floor_divide(x, y) * y
+    if known:
+        rest.range = (0, known - 1)
     return rest
 
 
-def power(a: Operand, exponent: int) -> Value:
-    """a to a constant whole power from 0 to 64."""
-    if isinstance(exponent, bool) or exponent != int(exponent) or not 0 <= exponent <= 64:
-        fail(f"expected a whole exponent from 0 to 64, got {exponent!r}")
-    result: Operand = 1.0 if isinstance(a, Value) and a.type == FLOAT else 1
-    for _ in range(int(exponent)):
-        result = arithmetic("mul", result, a)
-    return lift(result, INDEX)
+def power(a: Operand, b: Operand) -> Value:
+    """a to the power of b. A whole constant b from -64 to 64 is by products, and of an integer must not be negative."""
+    a, b = plain(a), plain(b)
+    if are_numbers(b) and b == int(b) and abs(b) <= 64:
+        product: Operand = 1.0 if isinstance(a, Value) and a.type == FLOAT or b < 0 else 1
+        for _ in range(abs(int(b))):
+            product = arithmetic("mul", product, a)
+        return lift(product, INDEX) if b >= 0 else arithmetic("div", 1.0, product)
+    if are_numbers(b) and b == 0.5:
+        return sqrt(a)
+    if are_numbers(a) and a > 0:
+        return exp2(arithmetic("mul", b, math.log2(a)))
+    return exp2(arithmetic("mul", log2(a), b))
 
 
 def are_conditions(*operands: Operand) -> bool:
@@ -325,6 +412,7 @@ def are_conditions(*operands: Operand) -> bool:
 
 
 def compare(kind: str, a: Operand, b: Operand) -> Value:
+    a, b = plain(a), plain(b)
     if kind in ("eq", "ne") and are_conditions(a, b):
         differ = logic("xori", a, b)
         return differ if kind == "ne" else ~differ
@@ -337,27 +425,42 @@ def compare(kind: str, a: Operand, b: Operand) -> Value:
 
 
 def logic(kind: str, a: Operand, b: Operand) -> Value:
-    x, y = lift(a, BOOL), lift(b, BOOL)
-    if (x.type, y.type) != (BOOL, BOOL):
-        fail("expected conditions in & | ~ ^, got a number: put comparisons in parentheses, as in (a <= b) & (c < d)")
-    return Tracer.get().op(f"arith.{kind}", [x, y], " : i1", BOOL)
+    """& | ^ of conditions, or of the bits of integers."""
+    a, b = plain(a), plain(b)
+    if are_conditions(a, b):
+        return Tracer.get().op(f"arith.{kind}", [lift(a, BOOL), lift(b, BOOL)], " : i1", BOOL)
+    if any(are_conditions(x) for x in (a, b)):
+        fail("expected conditions in & | ^, got a number beside one: put comparisons in parentheses, as in (a <= b) & (c < d)")
+    return bits(kind, a, b)
+
+
+def bits(kind: str, a: Operand, b: Operand) -> Value:
+    """& | ^ << >> of integers."""
+    x, y = promote(a, b)
+    if x.type == FLOAT:
+        fail("expected conditions or integers in & | ^ << >>, got a float")
+    return Tracer.get().op(f"arith.{kind}", [x, y], f" : {x.type}", x.type, of_bits(kind, x.range, y.range))
 
 
 def where(condition: Operand, a: Operand, b: Operand) -> Value:
     """a where the condition holds, else b."""
+    condition, a, b = plain(condition), plain(a), plain(b)
+    if isinstance(condition, bool):
+        return lift(a if condition else b, INDEX)
     if not isinstance(condition, Value) or condition.type != BOOL:
         fail("expected a traced condition as the first argument of where")
     x, y = (lift(a, BOOL), lift(b, BOOL)) if are_conditions(a, b) else promote(a, b)
-    return Tracer.get().op("arith.select", [condition, x, y], f" : {x.type}", x.type, x.nonnegative and y.nonnegative)
+    return Tracer.get().op("arith.select", [condition, x, y], f" : {x.type}", x.type, of_result("select", x.range, y.range))
 
 
 def extremum(kind: str, a: Operand, b: Operand) -> Value:
     x, y = promote(a, b)
-    suffix = "imumf" if x.type == FLOAT else "si"
-    signs = (x.nonnegative, y.nonnegative)
-    return Tracer.get().op(
-        f"arith.{kind}{suffix}", [x, y], f" : {x.type}", x.type, any(signs) if kind == "max" else all(signs)
-    )
+    if x.type == FLOAT:
+        return Tracer.get().op(f"arith.{kind}imumf", [x, y], " : f32", FLOAT)
+    known = of_result(kind, x.range, y.range)
+    if kind == "max" and not known:
+        known = of_maximum(x.range, y.range)
+    return Tracer.get().op(f"arith.{kind}si", [x, y], f" : {x.type}", x.type, known)
 
 
 def minimum(a: Operand, b: Operand) -> Value:
@@ -368,78 +471,20 @@ def maximum(a: Operand, b: Operand) -> Value:
     return extremum("max", a, b)
 
 
-def abs_difference(a: Operand, b: Operand) -> Value:
-    """|a - b|."""
-    return maximum(arithmetic("sub", a, b), arithmetic("sub", b, a))
-
-
-def unary(name: str) -> Callable[[Operand], Value]:
+def unary(name: str, op: str = "") -> Callable[[Operand], Value]:
     def function(x: Operand) -> Value:
-        return Tracer.get().op(f"math.{name}", [as_float(lift(x, FLOAT))], " : f32", FLOAT)
+        return Tracer.get().op(f"math.{op or name}", [as_float(lift(x, FLOAT))], " : f32", FLOAT)
 
     function.__name__ = name
     function.__doc__ = f"{name} of a float."
     return function
 
 
-exp, exp2, log, log2, tanh, sqrt = (unary(name) for name in ("exp", "exp2", "log", "log2", "tanh", "sqrt"))
-
-
-def query_length() -> Value:
-    """M, the number of query positions, while a function is traced."""
-    return Tracer.get().op("attn.length query", [], "", INDEX, True)
-
-
-def key_length() -> Value:
-    """N, the number of key positions, while a function is traced."""
-    return Tracer.get().op("attn.length key", [], "", INDEX, True)
-
-
-class Tensor:
-    """An array that a predicate reads: ids[b, j], slopes[h]. Its content may change without another compilation."""
-
-    def __init__(self, array: Any, ones: int = 0):
-        """Of the first `ones` dimensions those of size 1 are part of the tensor's type."""
-        self.array = array
-        self.dtype, shape = type_of(array, "tensor")
-        if self.dtype not in ("i1", "i8", "i32", "i64", "f16", "bf16", "f32"):
-            raise TraceError(f"expected a tensor of i1, i8, i32, i64, f16, bf16 or f32, got {self.dtype}")
-        self.dims = tuple("1" if d < ones and size == 1 else "?" for d, size in enumerate(shape))
-
-    @property
-    def rank(self) -> int:
-        return len(self.dims)
-
-    @property
-    def type(self) -> str:
-        return f"tensor<{'x'.join([*self.dims, self.dtype])}>"
-
-    def __getitem__(self, position: Any) -> Value:
-        position = position if isinstance(position, tuple) else (position,)
-        if len(position) != self.rank:
-            fail(f"expected {self.rank} positions in a tensor of rank {self.rank}, got {len(position)}")
-        tracer = Tracer.get()
-        at = [as_index(lift(p, INDEX)) for p in position]
-        name = f"%@{tracer.capture(self)}@"
-        text = f"tensor.extract {name}[{', '.join(p.name for p in at)}]"
-        value = tracer.op(text, [], f" : {self.type}", self.dtype)
-        if self.dtype in ("f16", "bf16"):
-            return tracer.op("arith.extf", [value], f" : {self.dtype} to f32", FLOAT)
-        if self.dtype == "i8":
-            is_unsigned = str(getattr(self.array, "dtype", "")).endswith("uint8")
-            return tracer.op(f"arith.ext{'u' if is_unsigned else 's'}i", [value], " : i8 to i32", INT, is_unsigned)
-        if self.dtype == "i64":
-            return tracer.op("arith.index_cast", [value], " : i64 to index", INDEX)
-        return value
-
-
-class Placeholder(Tensor):
-    """A tensor known by its name in a module and its type, where there is no array yet."""
-
-    def __init__(self, name: str, dtype: str, rank: int):
-        self.array, self.dtype, self.dims = name, dtype, ("?",) * rank
-
-
-def tensor(array: Any) -> Tensor:
-    """Makes an array (NumPy, torch, CuPy, ...) readable in a predicate: integers, bools or floats of any rank."""
-    return array if isinstance(array, Tensor) else Tensor(array)
+#: Functions of floats by their names, which are those of the ops of the dialect math.
+UNARY = {name: unary(name) for name in (
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan",
+    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc",
+)}  # fmt: skip
+exp, exp2, log, log2, tanh, sqrt, sin, cos, erf = (
+    UNARY[name] for name in ("exp", "exp2", "log", "log2", "tanh", "sqrt", "sin", "cos", "erf")
+)

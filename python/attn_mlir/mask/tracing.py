@@ -10,7 +10,9 @@ from typing import Any, Callable, NoReturn, Sequence, Union
 from ..arrays import type_of
 from ..errors import BindingError
 from ..problem import Capture, Region
-from .symbols import BOOL, FLOAT, INDEX, INT, Tensor, TraceError, Tracer, Value, as_float, fail, lift, type_name
+from .ranges import NATURAL
+from .symbols import BOOL, FLOAT, INDEX, INT, Need, TraceError, Tracer, Value, as_float, fail, lift, plain, type_name
+from .tensors import Tensor
 
 
 def place_of(function: Callable[..., Any]) -> str:
@@ -42,30 +44,46 @@ class Traced:
 
     def __init__(self, function: Callable[..., Any], named: str = ""):
         self.function, self.named = function, named
+        self.needs: list[Need] = []
         self.text, self.tensors = (named, []) if named else self.trace()
 
     @classmethod
     def from_record(cls, record: str, arrays: Sequence[Any]) -> "Traced":
         """What gave `record`, reading other arrays of the same types."""
-        text, dims = json.loads(record)
+        text, dims, needs = json.loads(record)
         result = cls(without_function, text)
         result.is_recorded = True
         result.tensors = [Recorded(array, tuple(d)) for array, d in zip(arrays, dims)]
+        result.needs = [Need(*need) for need in needs]
         return result
 
     @property
     def record(self) -> str:
-        """The region and the dimensions of what it reads, as text."""
-        return json.dumps([self.text, [t.dims for t in self.tensors]])
+        """The region, and the dimensions of what it reads and what these need, as text."""
+        return json.dumps([self.text, [t.dims for t in self.tensors], self.needs])
+
+    def check_reads(self, sizes: Sequence[int]):
+        """Raises a BindingError where an array has no element for some batch, head or position; sizes are B, Hq, M, N."""
+        for need in self.needs:
+            got = type_of(self.tensors[need.capture].array)[1][need.dim]
+            least = -(-sizes[need.position] // need.step)
+            if got < least:
+                size = ("B", "Hq", "M", "N")[need.position] + (f" / {need.step}" if need.step > 1 else "")
+                raise BindingError(
+                    f"array {need.capture} that the {self.kind} reads: expected dim {need.dim} to be at least {least} ({size}), got {got}"
+                )
 
     def trace(self) -> tuple[str, list[Tensor]]:
         tracer = Tracer()
-        symbols = [Value(f"%{name}", type, type == INDEX) for name, type in self.arguments]
+        symbols = [Value(f"%{name}", type, NATURAL if type == INDEX else None) for name, type in self.arguments]
+        for number, symbol in enumerate(symbols[-4:]):
+            symbol.position = number
         with tracer.active():
             try:
                 result = self.function(*symbols)
             except Exception as error:
                 raise tracer.failure or error from None
+            result = plain(result)
             if isinstance(result, (bool, int, float)):
                 result = lift(float(result) if self.result == FLOAT else result, self.result)
             if self.result == FLOAT and isinstance(result, Value) and result.type in (INDEX, INT):
@@ -76,6 +94,7 @@ class Traced:
                 raise TraceError(f"{place_of(self.function)}: expected the {self.kind} to give {wanted}, got {got}")
         head = ", ".join(f"%{name}: {type}" for name, type in self.arguments)
         body = "\n".join([*tracer.lines, f"{tracer.indent}attn.yield {result.name} : {self.result}"])
+        self.needs = list(dict.fromkeys(tracer.needs))
         return f"({head}) {{\n{body}\n    }}", tracer.tensors
 
     @property

@@ -9,7 +9,10 @@ import re
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from ..errors import AttnError
-from ..mask.symbols import INDEX, Placeholder, Value, key_length, minimum, query_length, tanh, where
+from ..mask.functions import key_length, query_length
+from ..mask.ranges import NATURAL
+from ..mask.symbols import INDEX, Value, minimum, tanh, where
+from ..mask.tensors import Placeholder
 from ..mask.tracing import Mask, Score
 from ..problem import float_text
 from . import scores
@@ -325,7 +328,7 @@ class Importer:
 
     def mask_columns(self):
         columns = self.types["attn_mask"].shape[-1]
-        return columns if isinstance(columns, int) else Value("%attn_mask_columns", INDEX, True)
+        return columns if isinstance(columns, int) else Value("%attn_mask_columns", INDEX, NATURAL)
 
     def score(self) -> Optional[Callable]:
         """Soft cap, then the mask, as the operator orders them."""
@@ -375,7 +378,7 @@ class Importer:
         if isinstance(past, int):
             return lambda b: past
         name = self.dim("%past_key", self.argument_type("past_key"), 2)
-        return lambda b: Value(name, INDEX, True)
+        return lambda b: Value(name, INDEX, NATURAL)
 
     def is_bottom_right(self) -> bool:
         """As many new keys as queries: the last query is at the last key."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Callable, Sequence
 
+from ..mask.ranges import NATURAL
 from ..mask.symbols import FLOAT, INDEX, Tracer, Value, exp, where
 
 #: qk_matmul_output_mode
@@ -61,9 +62,9 @@ def changed(
     """%qk: `change` of each product, its position and the row's LSE, if `inputs` has it behind the products."""
     tracer = Tracer(indent="    ")
     for length, name in (("query", "%qk_dim2"), ("key", "%qk_dim3")):  # what the op of this name is in an attention
-        tracer.known[f"attn.length {length}", ""] = Value(name, INDEX, True)
+        tracer.known[f"attn.length {length}", ""] = Value(name, INDEX, NATURAL)
     with tracer.active():
-        positions = [Value(f"%{name}", INDEX, True) for name in "bhij"]
+        positions = [Value(f"%{name}", INDEX, NATURAL) for name in "bhij"]
         result = change(Value("%product", FLOAT), positions, Value("%row_lse", FLOAT))
     lines = "\n".join(tracer.lines)
     for k, tensor in enumerate(tracer.tensors):

@@ -16,6 +16,7 @@ from ..mask import Mask, Score, block_mask as blocks_of, trace_mask, trace_score
 from ..mask.tracing import Traced
 from .ops import as_autocast, check_tensors, lse_dtype, readable
 from .tracing import traced_as_torch, traced_subgraph
+from .transforms import function_of, has_transforms, refuse_forward_mode, refuse_second_derivatives, register_vmap, save_nothing
 
 #: Of values that a gradient flows to.
 DIFFERENTIABLE = (torch.float16, torch.bfloat16, torch.float32)
@@ -23,7 +24,14 @@ DIFFERENTIABLE = (torch.float16, torch.bfloat16, torch.float32)
 ONE_BLOCK = 1 << 30
 
 
-@torch.compiler.disable
+#: Of torch, where it meets the function while it compiles.
+NOT_COMPILED = (
+    "attn_mlir.torch.flex_attention traces its functions by itself: under fullgraph=True call torch's flex_attention, and compile "
+    "by backend=attn_mlir.torch.backend"
+)
+
+
+@torch.compiler.disable(reason=NOT_COMPILED)
 def flex_attention(
     query: Tensor,
     key: Tensor,
@@ -54,8 +62,10 @@ def flex_attention(
     check(query, key, value, block_mask, enable_gqa)
     if getattr(return_aux, "max_scores", False):
         refuse_max_scores("return_aux")
-    score = None if score_mod is None else trace_score(traced_as_torch(score_mod))
-    output, lse = attend(query, key, value, score, mask_of(block_mask), scale)
+    sizes = (*query.shape[:3], key.shape[2])
+    check_function("score_mod", score_mod, "a function; a tensor is read in one, as in score + bias[b, h, q_idx, kv_idx]")
+    score = None if score_mod is None else trace_score(traced_as_torch(score_mod, sizes))
+    output, lse = attend(query, key, value, score, mask_of(block_mask, sizes), scale)
     if return_aux is not None:
         return output, type_of_aux()(lse=lse if return_aux.lse else None)
     return (output, lse) if return_lse else output
@@ -63,6 +73,11 @@ def flex_attention(
 
 def refuse_max_scores(name: str):
     raise BindingError(f"{name}: expected no maxima of scores, which an online softmax does not keep, got a request for them")
+
+
+def check_function(name: str, given: Any, wanted: str):
+    if given is not None and not callable(given):
+        raise BindingError(f"{name}: expected {wanted}, got {type(given).__name__}")
 
 
 def type_of_aux() -> Any:
@@ -86,12 +101,13 @@ def check(query: Tensor, key: Tensor, value: Tensor, block_mask: Any, enable_gqa
             raise BindingError(f"block_mask: expected lengths {wanted}, those of query and key, got {got}")
 
 
-def mask_of(block_mask: Any) -> Optional[Mask]:
+def mask_of(block_mask: Any, sizes: Sequence[int]) -> Optional[Mask]:
     if block_mask is None or isinstance(block_mask, Mask):
         return block_mask
     if not isinstance(block_mask, BlockMask):
-        return trace_mask(traced_as_torch(block_mask))
-    mask_mod = None if block_mask.mask_mod is noop_mask else traced_as_torch(block_mask.mask_mod)
+        check_function("block_mask", block_mask, "a BlockMask or a mask_mod; a tensor is attn_mask of scaled_dot_product_attention")
+        return trace_mask(traced_as_torch(block_mask, sizes))
+    mask_mod = None if block_mask.mask_mod is noop_mask else traced_as_torch(block_mask.mask_mod, sizes)
     return blocks_of(
         block_mask.kv_num_blocks, block_mask.kv_indices, block_mask.full_kv_num_blocks, block_mask.full_kv_indices,
         block=tuple(block_mask.BLOCK_SIZE), mask_mod=mask_mod,
@@ -104,7 +120,12 @@ def attend(
     """Output and LSE."""
     query, key, value = as_autocast(query, key, value)
     key, value = (t.expand(query.shape[0], *t.shape[1:]) if t.shape[0] == 1 else t for t in (key, value))
-    return flex_attention_op(query, key, value, *recorded(score, query), *recorded(mask, query), scale)
+    (score_text, score_reads), (mask_text, mask_reads) = recorded(score, query), recorded(mask, query)
+    for k, t in enumerate(score_reads):
+        refuse_forward_mode(f"tensor {k} that score_mod reads", t)
+    if has_transforms():
+        return Flat.apply(query, key, value, score_text, mask_text, scale, len(score_reads), *score_reads, *mask_reads)
+    return flex_attention_op(query, key, value, score_text, score_reads, mask_text, mask_reads, scale)
 
 
 def recorded(traced: Optional[Traced], query: Tensor) -> tuple[str, list[Tensor]]:
@@ -120,19 +141,20 @@ def called_attention(
     LSE to the base 2, and no maxima of scores."""
     if kernel_options.get("OUTPUT_MAX"):
         refuse_max_scores("return_aux")
-    score, mask = regions_of(query, score_mod, block_mask, score_reads, mask_reads)
+    score, mask = regions_of(query, key, score_mod, block_mask, score_reads, mask_reads)
     output, lse = attend(query, key, value, score, mask, float(scale))
     return output, lse / math.log(2), lse.new_empty(0)
 
 
 def regions_of(
-    query: Tensor, score_mod: fx.GraphModule, block_mask: tuple, score_reads: tuple, mask_reads: tuple
+    query: Tensor, key: Tensor, score_mod: fx.GraphModule, block_mask: tuple, score_reads: tuple, mask_reads: tuple
 ) -> tuple[Optional[Score], Optional[Mask]]:
     """Of a graph's call; None for one that changes nothing. The block mask is the tuple that torch makes of one: lengths, four
     lists of blocks of keys, eight that the backward of torch has, the sizes of blocks, and mask_mod."""
-    score = Score(traced_subgraph(score_mod, score_reads, query.device))
+    sizes = (*query.shape[:3], key.shape[2])
+    score = Score(traced_subgraph(score_mod, score_reads, sizes, query.device))
     *lists, rows, keys, mask_mod = block_mask
-    mask = Mask(traced_subgraph(mask_mod, mask_reads, query.device))
+    mask = Mask(traced_subgraph(mask_mod, mask_reads, sizes, query.device))
     if max(rows, keys) < ONE_BLOCK:
         mask = blocks_of(*lists[2:6], block=(int(rows), int(keys)), mask_mod=None if mask.text == ALL_SEEN.text else mask)
     return None if score.text == UNCHANGED.text else score, None if mask.text == ALL_SEEN.text else mask
@@ -218,20 +240,55 @@ def setup_context(ctx, inputs, output):
 
 
 def backward(ctx, d_output, d_lse):
-    query, key, value, output, lse, *reads = ctx.saved_tensors
     scores, masks = ctx.reads
+    *gradients, d_reads = gradients_of(ctx, d_output, d_lse, ctx.needs_input_grad[4])
+    return *gradients, None, d_reads, None, [None] * masks, None
+
+
+def gradients_of(ctx, d_output, d_lse, is_needed: Sequence[bool]) -> tuple:
+    """d_query, d_key, d_value, and a list for the tensors that score_mod reads."""
+    query, key, value, output, lse, *reads = ctx.saved_tensors
+    scores = ctx.reads[0]
     score_reads, mask_reads = reads[:scores], reads[scores:]
     if d_output is None and d_lse is None:
-        return None, None, None, None, [None] * scores, None, [None] * masks, None
+        return None, None, None, [None] * scores
     d_output = torch.zeros_like(output) if d_output is None else d_output
     is_learned = [t.dtype in DIFFERENTIABLE for t in score_reads]
-    has_learned = any(needed and learned for needed, learned in zip(ctx.needs_input_grad[4], is_learned))
-    results = flex_attention_backward_op(
-        d_output, d_lse, query, key, value, output, lse, ctx.score, score_reads, ctx.mask, mask_reads, ctx.scale, has_learned
-    )
+    has_learned = any(needed and learned for needed, learned in zip(is_needed, is_learned))
+    fixed = (ctx.score, ctx.mask, ctx.scale, has_learned, scores)
+    call_backward = FlatBackward.apply if has_transforms() else flat_backward
+    results = call_backward(d_output, d_lse, query, key, value, output, lse, *fixed, *score_reads, *mask_reads)
     gradients = iter(results[3:])
-    d_reads = [next(gradients) if has_learned and learned else None for learned in is_learned]
-    return *results[:3], None, d_reads, None, [None] * masks, None
+    return *results[:3], [next(gradients) if has_learned and learned else None for learned in is_learned]
 
 
 flex_attention_op.register_autograd(backward, setup_context=setup_context)
+flex_attention_backward_op.register_autograd(refuse_second_derivatives, setup_context=save_nothing)
+register_vmap(flex_attention_op)
+register_vmap(flex_attention_backward_op)
+
+
+def flat_forward(query, key, value, score, mask, scale, scores, *reads):
+    """The op with the tensors that are read, those of the score first, behind its other arguments."""
+    return flex_attention_op(query, key, value, score, reads[:scores], mask, reads[scores:], scale)
+
+
+def flat_setup_context(ctx, inputs, output):
+    query, key, value, score, mask, scale, scores, *reads = inputs
+    setup_context(ctx, (query, key, value, score, reads[:scores], mask, reads[scores:], scale), output)
+
+
+def flat_gradients(ctx, d_output, d_lse):
+    scores, masks = ctx.reads
+    *gradients, d_reads = gradients_of(ctx, d_output, d_lse, ctx.needs_input_grad[7 : 7 + scores])
+    return *gradients, None, None, None, None, *d_reads, *[None] * masks
+
+
+def flat_backward(d_output, d_lse, query, key, value, output, lse, score, mask, scale, has_learned, scores, *reads):
+    return tuple(flex_attention_backward_op(
+        d_output, d_lse, query, key, value, output, lse, score, reads[:scores], mask, reads[scores:], scale, has_learned
+    ))  # fmt: skip
+
+
+Flat = function_of(flat_forward, flat_setup_context, flat_gradients)
+FlatBackward = function_of(flat_backward, save_nothing, refuse_second_derivatives)

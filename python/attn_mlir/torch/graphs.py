@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from typing import Any, Callable, Iterator, Union
+import types
+import warnings
+from typing import Any, Callable, Collection, Iterator, Union
 
 import torch
 from torch import fx
@@ -13,7 +15,7 @@ from torch import fx
 from ..errors import AttnError
 from ..mask import Mask
 from ..mask import causal as causal_mask
-from ..mask.symbols import Placeholder
+from ..mask.tensors import Placeholder
 from ..problem import AttentionProblem, bias_shape
 from .flex import called_attention, regions_of
 from .ops import scaled_dot_product_attention
@@ -27,8 +29,21 @@ SDPA = (
     torch.ops.aten.scaled_dot_product_attention.default,
 )
 FLEX = torch.ops.higher_order.flex_attention
+#: Of torch.nn.MultiheadAttention, in graphs of torch.compile.
+MULTI_HEAD = torch.nn.functional.multi_head_attention_forward
+#: Layers as one op, in which attention cannot be replaced.
+FAST_PATHS = (torch._transformer_encoder_layer_fwd, torch._native_multi_head_attention)
+
+
+def multi_head_attention(*args: Any, **kwargs: Any) -> Any:
+    """MULTI_HEAD, with our attention where it calls torch's. Where it returns weights, it calls none, but computes them."""
+    ours = {scaled_dot_product_attention.__name__: scaled_dot_product_attention, MULTI_HEAD.__name__: multi_head_attention}
+    names = {**MULTI_HEAD.__globals__, **ours}
+    return types.FunctionType(MULTI_HEAD.__code__, names, argdefs=MULTI_HEAD.__defaults__)(*args, **kwargs)
+
+
 #: What takes the place of what.
-REPLACEMENTS = {**dict.fromkeys(SDPA, scaled_dot_product_attention), FLEX: called_attention}
+REPLACEMENTS = {**dict.fromkeys(SDPA, scaled_dot_product_attention), FLEX: called_attention, MULTI_HEAD: multi_head_attention}
 PARAMETERS = inspect.signature(scaled_dot_product_attention)
 
 
@@ -54,8 +69,9 @@ def module_of(graph: Graph) -> fx.GraphModule:
     raise AttnError(f"expected a GraphModule or an ExportedProgram, got {type(graph).__name__}")
 
 
-def calls_of(graph: fx.Graph) -> list[fx.Node]:
-    return [node for node in graph.nodes if node.op == "call_function" and node.target in REPLACEMENTS]
+def calls_of(graph: fx.Graph, targets: Collection[Any]) -> list[Any]:
+    """Nodes, whose arguments have no type that says anything."""
+    return [node for node in graph.nodes if node.op == "call_function" and node.target in targets]
 
 
 def parts_of(module: fx.GraphModule) -> Iterator[tuple[str, fx.GraphModule]]:
@@ -67,13 +83,13 @@ def attentions_of(graph: Graph) -> list[AttentionCall]:
     """Every scaled_dot_product_attention and flex_attention of a graph whose nodes know their shapes, as torch.export's do."""
     calls = []
     for name, part in parts_of(module_of(graph)):
-        for node in calls_of(part.graph):
+        for node in calls_of(part.graph, (*SDPA, FLEX)):
             call = flex_call_of(node) if node.target is FLEX else call_of(node)
             calls.append(dataclasses.replace(call, name=f"{name}.{call.name}") if name else call)
     return calls
 
 
-def arguments_of(node: fx.Node) -> dict[str, Any]:
+def arguments_of(node: Any) -> dict[str, Any]:
     bound = PARAMETERS.bind(*node.args, **node.kwargs)
     bound.apply_defaults()
     return bound.arguments
@@ -94,7 +110,7 @@ def check_query(node: fx.Node, query: torch.Tensor):
         raise AttnError(f"{node.name}: query: expected one of {', '.join(DTYPES.values())}, got {query.dtype}")
 
 
-def call_of(node: fx.Node) -> AttentionCall:
+def call_of(node: Any) -> AttentionCall:
     arguments = arguments_of(node)
     operands = [arguments[name] for name in ("query", "key", "value", "attn_mask") if arguments[name] is not None]
     query, key, value, *mask = (value_of(o, f"{node.name}: {n}") for n, o in zip(("query", "key", "value", "attn_mask"), operands))
@@ -108,7 +124,7 @@ def call_of(node: fx.Node) -> AttentionCall:
     return AttentionCall(node.name, problem, tuple(operand.name for operand in operands))
 
 
-def flex_call_of(node: fx.Node) -> AttentionCall:
+def flex_call_of(node: Any) -> AttentionCall:
     """Of a call of torch.ops.higher_order.flex_attention."""
     known: dict[int, str] = {}
 
@@ -123,7 +139,7 @@ def flex_call_of(node: fx.Node) -> AttentionCall:
 
     query, key, value, score_mod, block_mask, scale, options, *reads = fx.node.map_arg(node.args, example)
     check_query(node, query)
-    parts = regions_of(query, score_mod, block_mask, *reads)
+    parts = regions_of(query, key, score_mod, block_mask, *reads)
     score, mask = (part.region if part else None for part in parts)
     problem = AttentionProblem(
         DTYPES[query.dtype], int(query.shape[-1]), int(value.shape[-1]), mask, score,
@@ -145,11 +161,16 @@ def mask_fields(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> d
 
 
 def replace_attention(graph: fx.GraphModule) -> int:
-    """Makes the graph's scaled_dot_product_attention and flex_attention calls ours, in place, those of checkpointed parts
-    too; returns how many there were."""
+    """Makes the graph's calls of scaled_dot_product_attention, flex_attention and torch.nn.MultiheadAttention's function ours,
+    in place, those of checkpointed parts too; returns how many there were. Warns of layers that torch computes as one op."""
     count = 0
     for _, part in parts_of(graph):
-        nodes = calls_of(part.graph)
+        for node in calls_of(part.graph, FAST_PATHS):
+            warnings.warn(
+                f"{node.target.__name__}: expected calls of attention, got a whole layer as one op, which stays torch's: "
+                "torch.backends.mha.set_fastpath_enabled(False) prevents it"
+            )
+        nodes = calls_of(part.graph, REPLACEMENTS)
         for node in nodes:
             node.target = REPLACEMENTS[node.target]
         if nodes:

@@ -13,6 +13,7 @@ from .. import functional
 from ..errors import BindingError
 from ..mask import Mask, tensor
 from ..problem import bias_shape
+from .transforms import call, function_of, refuse_forward_mode, refuse_second_derivatives, register_vmap, save_nothing
 
 
 def options_of(
@@ -143,9 +144,10 @@ def backward(ctx, d_output, d_lse):
         return nothing
     d_output = torch.zeros_like(output) if d_output is None else d_output
     bias_gradient = ctx.needs_input_grad[3]
-    d_query, d_key, d_value, d_bias = attention_backward_op(
-        d_output, d_lse, query, key, value, bias, mask, output, lse, *ctx.options, random, bias_gradient
-    )
+    d_query, d_key, d_value, d_bias = call(
+        AttentionBackward, attention_backward_op,
+        d_output, d_lse, query, key, value, bias, mask, output, lse, *ctx.options, random, bias_gradient,
+    )  # fmt: skip
     d_sink = sink_gradient(sink, output, lse, d_output, d_lse) if ctx.needs_input_grad[5] else None
     return d_query, d_key, d_value, d_bias if bias_gradient else None, None, d_sink, *nothing[6:]
 
@@ -158,6 +160,12 @@ def sink_gradient(sink: Tensor, output: Tensor, lse: Tensor, d_output: Tensor, d
 
 
 attention_op.register_autograd(backward, setup_context=setup_context)
+attention_backward_op.register_autograd(refuse_second_derivatives, setup_context=save_nothing)
+Attention = function_of(attention_op, setup_context, backward)
+AttentionBackward = function_of(attention_backward_op, save_nothing, refuse_second_derivatives)
+for op in (attention_op, attention_backward_op):
+    arguments = [argument.name for argument in op._opoverload._schema.arguments]
+    register_vmap(op, ("query", "key", "value", "output", "lse", "d_output", "d_lse"), arguments)
 
 
 def attention(
@@ -189,8 +197,9 @@ def attention(
     functional.check_options(causal, window, soft_cap, scale)
     named = causal if isinstance(causal, str) else "bottom_right" if causal else ""
     sides = [] if window is None else list(functional.sides_of(window))
-    output, lse = attention_op(
-        query, key, value, bias, mask, sink, named, sides, soft_cap or 0.0, scale, dropout, random_of(query, dropout)
+    random = random_of(query, dropout)
+    output, lse = call(
+        Attention, attention_op, query, key, value, bias, mask, sink, named, sides, soft_cap or 0.0, scale, dropout, random
     )
     return (output, lse) if return_lse else output
 
@@ -224,6 +233,8 @@ def scaled_dot_product_attention(
     query, key, value = (t.expand(*lead, *t.shape[-3:]) if t.shape[:-3] != lead else t for t in (query, key, value))
     if not enable_gqa and value.dim() > 2 and value.shape[-3] != key.shape[-3]:
         value = value.expand(*lead, *key.shape[-3:-2], *value.shape[-2:])
+    if enable_gqa and value.dim() > 2 and value.shape[-3] != key.shape[-3]:
+        key, value = with_equal_heads(key, value)
     q, k, v = (with_rank_4(t) for t in (query, key, value))
     bias = mask = None
     if attn_mask is not None:
@@ -233,14 +244,21 @@ def scaled_dot_product_attention(
         bias, mask = (None, attn_mask) if attn_mask.dtype == torch.bool else (attn_mask, None)
     causal = "top_left" if is_causal else ""
     random = random_of(query, dropout_p)
-    output, _ = attention_op(q, k, v, bias, mask, None, causal, [], 0.0, scale, dropout_p, random)
+    output, _ = call(Attention, attention_op, q, k, v, bias, mask, None, causal, [], 0.0, scale, dropout_p, random)
     return output.reshape(*query.shape[:-1], value.shape[-1])
+
+
+def with_equal_heads(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    """As many as the one that has more; a number that divides no other is refused later."""
+    most = max(key.shape[-3], value.shape[-3])
+    key, value = (t.repeat_interleave(max(1, most // max(1, t.shape[-3])), -3) for t in (key, value))
+    return key, value
 
 
 def as_autocast(query: Tensor, *others: Optional[Tensor]) -> list[Any]:
     """The tensors as torch's own function has them under torch.autocast, which leaves float64 and masks of bool alone."""
     tensors, device = [query, *others], query.device.type
-    if not torch.is_autocast_enabled(device):
+    if device == "meta" or not torch.is_autocast_enabled(device):
         return tensors
     dtype = torch.get_autocast_dtype(device)
     cast = (torch.float16, torch.bfloat16, torch.float32)
@@ -258,6 +276,7 @@ def check_tensors(**tensors: Any):
             raise BindingError(f"{name}: expected a strided tensor, got {'a nested one' if t.is_nested else t.layout}")
         if t.device != tensors["query"].device:
             raise BindingError(f"{name}: expected a tensor on {tensors['query'].device}, as query, got one on {t.device}")
+        refuse_forward_mode(name, t)
 
 
 def check_arguments(query: Tensor, key: Tensor, value: Tensor, attn_mask, dropout_p: float, is_causal: bool, gqa: bool):

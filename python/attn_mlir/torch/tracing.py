@@ -4,111 +4,45 @@
 from __future__ import annotations
 
 import functools
-import math
-from typing import Any, Callable, NoReturn, Sequence
+from typing import Any, NoReturn, Optional, Sequence
 
 import torch
 from torch import fx
+from torch._library.custom_ops import OPDEFS
 from torch.overrides import TorchFunctionMode, resolve_name
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .. import mask
-from ..mask.symbols import BOOL, FLOAT, Tracer, Value, arithmetic, as_float, compare, fail, floor_divide, logic, modulo
+from ..mask.symbols import INDEX, Constant, Tracer, Value, fail, lift
+from .elementwise import ATTRIBUTES, CONSTANTS, FUNCTIONS, METHODS, Function
 
-Function = Callable[..., Any]
 NUMBERS = (bool, int, float)
-
-
-def clamp(x: Any, min: Any = None, max: Any = None) -> Value:
-    x = x if min is None else mask.maximum(x, min)
-    return x if max is None else mask.minimum(x, max)
-
-
-def divide(a: Any, b: Any, *, rounding_mode: Any = None) -> Value:
-    if rounding_mode not in (None, "floor"):
-        fail(f"torch.div: expected rounding_mode None or 'floor', got {rounding_mode!r}")
-    return floor_divide(a, b) if rounding_mode else a / b if isinstance(a, Value) else b.__rtruediv__(a)
+#: What kernels read in place of a type that they do not have.
+READ_AS = {torch.float64: torch.float32, torch.int16: torch.int32, torch.float8_e4m3fn: torch.float32, torch.float8_e5m2: torch.float32}
 
 
 def read(array: torch.Tensor, position: Any) -> Value:
-    return mask.tensor(array)[tuple(position) if isinstance(position, list) else position]
+    """An element, counted from the end where a position is negative."""
+    places = list(position) if isinstance(position, (tuple, list)) else [position]
+    if len(places) == array.dim():
+        places = [inside(place, size, array) for place, size in zip(places, array.shape)]
+    return mask.tensor(array.to(READ_AS.get(array.dtype, array.dtype)))[tuple(places)]
 
 
-def no_change(x: Any, *_: Any, **__: Any) -> Any:
-    return x
+def inside(place: Any, size: Any, array: torch.Tensor) -> Any:
+    if isinstance(place, int):
+        if isinstance(size, int) and not -size <= place < size:
+            fail(f"expected a position from {-size} to {size - 1}, got {place}")
+        return place + size if place < 0 else place
+    place = lift(place, INDEX)
+    if place.nonnegative:
+        return place
+    length = size if isinstance(size, int) else torch.scalar_tensor(size, dtype=torch.int64, device=array.device)
+    return mask.where(place < 0, place + length, place)
 
 
-def convert(x: Value, dtype: Any = None, *others: Any, **named: Any) -> Value:
-    """x.to(dtype), also with what else `to` takes: conditions as numbers, integers as floats."""
-    dtype = named.get("dtype", next((d for d in (dtype, *others) if isinstance(d, torch.dtype)), None))
-    if dtype is None or (dtype == torch.bool and x.type == BOOL):
-        return x
-    if dtype in (torch.float32, torch.float64):
-        return as_float(x)
-    if dtype == torch.bool:
-        return compare("ne", x, 0)
-    if not dtype.is_floating_point and not dtype.is_complex and x.type != FLOAT:
-        return mask.where(x, 1, 0) if x.type == BOOL else x
-    fail(f"expected a traced value of {x.type} as float32 or, unless it is a float, as an integer, got {dtype}")
-
-
-def number(value: Any, size: Sequence[int], dtype: Any) -> Any:
-    """A constant of rank 0 as a number of Python's."""
-    if tuple(size) != ():
-        fail(f"expected a constant of rank 0 beside traced values, got size {tuple(size)}: make the tensor before, to read it here")
-    if dtype is None:
-        return value
-    return bool(value) if dtype == torch.bool else float(value) if dtype.is_floating_point else int(value)
-
-
-def like(x: Value, value: Any, size: Sequence[int] = (), dtype: Any = None) -> Any:
-    """x.new_full(size, value): of x's type if no other is given."""
-    own = {BOOL: torch.bool, FLOAT: torch.float32}.get(x.type, torch.int64)
-    return number(value, size, dtype or own)
-
-
-#: What torch's functions, methods and operators do with symbols, by name without underscores.
-FUNCTIONS: dict[str, Function] = {
-    "where": mask.where, "minimum": mask.minimum, "maximum": mask.maximum, "clamp": clamp, "clip": clamp,
-    "clamp_min": clamp, "clamp_max": lambda x, most: clamp(x, max=most), "relu": lambda x: mask.maximum(x, 0),
-    "masked_fill": lambda x, seen, value: mask.where(seen, value, x),
-    "abs": abs, "absolute": abs, "neg": lambda x: -x, "negative": lambda x: -x, "pow": lambda x, n: x**n,
-    "square": lambda x: x * x, "sigmoid": lambda x: 1.0 / (1.0 + mask.exp(-x)), "reciprocal": lambda x: 1.0 / x,
-    "rsqrt": lambda x: 1.0 / mask.sqrt(x),
-    **{name: getattr(mask, name) for name in ("exp", "exp2", "log", "log2", "tanh", "sqrt")},
-    "add": functools.partial(arithmetic, "add"), "radd": functools.partial(arithmetic, "add"),
-    "sub": functools.partial(arithmetic, "sub"), "subtract": functools.partial(arithmetic, "sub"),
-    "rsub": lambda a, b: arithmetic("sub", b, a),
-    "mul": functools.partial(arithmetic, "mul"), "multiply": functools.partial(arithmetic, "mul"),
-    "rmul": functools.partial(arithmetic, "mul"),
-    "div": divide, "divide": divide, "truediv": divide, "true_divide": divide, "rdiv": lambda a, b: divide(b, a),
-    "rtruediv": lambda a, b: divide(b, a),
-    "floordiv": floor_divide, "floor_divide": floor_divide, "mod": modulo, "remainder": modulo,
-    **{name: functools.partial(compare, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
-    **{name: functools.partial(logic, op) for op, names in (
-        ("andi", ("logical_and", "bitwise_and", "and", "rand")), ("ori", ("logical_or", "bitwise_or", "or", "ror")),
-        ("xori", ("logical_xor", "bitwise_xor", "xor", "rxor"))) for name in names},
-    "logical_not": lambda x: ~x, "bitwise_not": lambda x: ~x, "invert": lambda x: ~x,
-    "getitem": read, "index": read, "clone": no_change, "detach": no_change, "contiguous": no_change,
-    "lift_fresh_copy": no_change,
-    "to": convert, "to_copy": convert, "float": as_float, "long": lambda x: convert(x, torch.int64),
-    "int": lambda x: convert(x, torch.int32), "bool": lambda x: convert(x, torch.bool),
-    **{f"{place}{name}{suffix}": lambda x, size=(), value=value, dtype=None, **_: like(x, value, size, dtype)
-       for place, suffix in (("new_", ""), ("", "_like")) for name, value in (("ones", 1), ("zeros", 0))},
-    "new_full": lambda x, size, value, dtype=None, **_: like(x, value, size, dtype),
-    "full_like": lambda x, value, dtype=None, **_: like(x, value, (), dtype),
-}  # fmt: skip
-#: Those that symbols have as methods.
-METHODS = {**FUNCTIONS, "where": lambda x, condition, other: mask.where(condition, x, other)}
-#: What makes a constant of rank 0 without a symbol: a number, and no tensor to read.
-CONSTANTS: dict[str, Function] = {
-    "tensor": lambda value, dtype=None, **_: number(value, (), dtype),
-    "scalar_tensor": lambda value, dtype=None, **_: number(value, (), dtype),
-    "full": lambda size, value, dtype=None, **_: number(value, size, dtype),
-    "ones": lambda size, dtype=torch.float32, **_: number(1, size, dtype),
-    "zeros": lambda size, dtype=torch.float32, **_: number(0, size, dtype),
-}
+FUNCTIONS.update(getitem=read, index=read)
 
 
 def has_symbol(argument: Any) -> bool:
@@ -117,17 +51,34 @@ def has_symbol(argument: Any) -> bool:
     return isinstance(argument, Value)
 
 
-def name_of(function: Function) -> str:
+def name_of(function: Any) -> str:
     """As FUNCTIONS has it; of torch.ops too, whose overloads have names of their own."""
     return getattr(getattr(function, "overloadpacket", function), "__name__", "").strip("_")
 
 
+def own_code(function: Function) -> Optional[Function]:
+    """The Python of an op that torch.library.custom_op made."""
+    defined = OPDEFS.get(getattr(getattr(function, "overloadpacket", function), "_qualified_op_name", ""))
+    return defined._init_fn if defined else None
+
+
 def dispatch(function: Function, args: tuple, kwargs: dict[str, Any]) -> Any:
     """What torch calls in place of its `function`, some of whose arguments are symbols."""
-    known = FUNCTIONS.get(name_of(function))
+    own = own_code(function)
+    if own:
+        with Tracing():
+            return own(*args, **kwargs)
+    name = name_of(function)
+    if name == "get":  # of an attribute
+        name = function.__self__.__name__  # type: ignore[attr-defined]
+        return ATTRIBUTES[name](args[0]) if name in ATTRIBUTES else reject(function)
+    known = FUNCTIONS.get(name)
     if known is None:
         reject(function)
-    return known(*args, **kwargs)
+    try:
+        return known(*args, **kwargs)
+    except TypeError as error:
+        fail(f"{resolve_name(function) or name} of a traced value: {str(error).removeprefix('<lambda>() ')}")
 
 
 def read_exported(function: Any, spec: Any, *leaves: Any) -> Value:
@@ -147,7 +98,8 @@ class Tracing(TorchFunctionMode):
     """In it, torch's functions take symbols, tensors are read at them, and constants of rank 0 are numbers."""
 
     def __enter__(self):
-        Tracer.get().methods = METHODS
+        tracer = Tracer.get()
+        tracer.methods, tracer.attributes = METHODS, ATTRIBUTES
         return super().__enter__()
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
@@ -155,18 +107,25 @@ class Tracing(TorchFunctionMode):
         if has_symbol(args) or has_symbol(list(kwargs.values())):
             return dispatch(func, args, kwargs)
         name = name_of(func)
-        if name in CONSTANTS and (isinstance(args[0], NUMBERS) or args[0] in ((), [])):
+        if name in CONSTANTS and is_scalar(name, args):
             return CONSTANTS[name](*args, **kwargs)
-        if name in FUNCTIONS and isinstance(args[0], NUMBERS):
-            return dispatch(func, args, kwargs)
         return func(*args, **kwargs)
 
 
-def traced_as_torch(function: Function) -> Function:
-    """The function, for attn_mlir.mask.trace_mask or trace_score."""
+def is_scalar(name: str, args: tuple) -> bool:
+    """Whether a constant is one of rank 0."""
+    sizes_first = name in ("full", "ones", "zeros")
+    return bool(args) and (args[0] in ((), []) if sizes_first else isinstance(args[0], NUMBERS))
+
+
+def traced_as_torch(function: Function, sizes: Sequence[Any] = ()) -> Function:
+    """The function, for attn_mlir.mask.trace_mask or trace_score. `sizes`, where they are numbers: B, Hq, M, N."""
 
     @functools.wraps(function)
     def run(*symbols: Value) -> Any:
+        for symbol, size in zip(symbols[-4:], sizes):
+            if isinstance(size, int):
+                symbol.range = (0, max(size, 1) - 1)
         with Tracing():
             return function(*symbols)
 
@@ -187,16 +146,16 @@ class Subgraph(fx.Interpreter):
         if not isinstance(value, torch.Tensor) or value.dim():
             return value
         with _disable_current_modes():
-            return value.item()
+            return Constant(value.item())
 
 
-def traced_subgraph(graph: fx.GraphModule, others: Sequence[Any], device: torch.device) -> Function:
+def traced_subgraph(graph: fx.GraphModule, others: Sequence[Any], sizes: Sequence[Any], device: torch.device) -> Function:
     """The function that a subgraph computes, for attn_mlir.mask.trace_mask or trace_score. `others` follow the symbols:
     tensors, and sizes, which are read as tensors of rank 0, so that another size needs no other kernel; as divisors they
     are constants."""
     inputs = [node for node in graph.graph.nodes if node.op == "placeholder"][-len(others) :] if others else []
     given = [argument_of(node, other, device) for node, other in zip(inputs, others)]
-    return traced_as_torch(lambda *symbols: Subgraph(graph).run(*symbols, *given))
+    return traced_as_torch(lambda *symbols: Subgraph(graph).run(*symbols, *given), sizes)
 
 
 #: Whose second argument is a constant.

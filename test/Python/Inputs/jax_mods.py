@@ -85,8 +85,28 @@ def taken(s, b, h, i, j):
     return s + near - TABLE.at[h, i - j + N].get(mode="promise_in_bounds")
 
 
-MASKS = [causal, window, document, prefix_by_head, dilated, clipped]
-SCORES = [alibi, table, rows, soft_cap, chosen, taken]
+def bits(b, h, i, j):
+    return ((i ^ j) < 16) & ((i & 3) <= (j | 1)) | (i >> 2 == j << 1) & ((i < 8) == 1)
+
+
+def rounded(b, h, i, j):
+    return (jnp.floor(i / 7) == jax.lax.div(j, 7)) | (jax.lax.rem(i - j, 5) == -3) | ((i >= j) * (j > 30))
+
+
+def position_bias(s, b, h, i, j):
+    """Of T5: distances in ranges that grow with their logarithm."""
+    distance = jnp.abs(i - j)
+    far = 4 + (jnp.log(jnp.maximum(distance, 1) / 4) * 3).astype(jnp.int32)
+    return s + TABLE[h, jnp.where(distance < 4, distance, jnp.minimum(far, 9))]
+
+
+def functions(s, b, h, i, j):
+    smooth = jax.nn.softplus(s) + jnp.sin(s) * jnp.cos(i / 9) + jax.lax.erf(s) - jnp.expm1(s / 8) + jnp.abs(s) ** 1.5
+    return smooth + jnp.sign(s) * jnp.log1p(jnp.abs(s)) + jnp.ceil(i / 5) - jnp.round(j / 5) + 0.9 ** jnp.abs(i - j)
+
+
+MASKS = [bits, rounded, causal, window, document, prefix_by_head, dilated, clipped]
+SCORES = [position_bias, functions, alibi, table, rows, soft_cap, chosen, taken]
 
 
 def dense(query, key, value, score_mod=None, mask_mod=None):
@@ -199,8 +219,7 @@ class Mods(Near):
             (sorts, r"jax_mods.py:\d+: expected one of abs, .*got"),
             (filled, r"jax_mods.py:\d+: expected a position from 0 to 3, or mode='clip' or 'promise_in_bounds'"),
             (doubled, "expected one result of doubled, got 2"),
-            (lambda s, b, h, i, j: s + jnp.floor(s).astype(int), r"jax_mods.py:\d+: expected "),
-            (lambda s, b, h, i, j: s + jax.lax.div(i - j, 3), r"jax_mods.py:\d+: expected // or jnp.floor_divide"),
+            (lambda s, b, h, i, j: s + jnp.arctan2(s, s), r"jax_mods.py:\d+: expected one of abs, .*got atan2"),
         ):
             with self.assertRaisesRegex(TraceError, message):
                 attention(self.q, self.k, self.v, score_mod=function)

@@ -126,6 +126,22 @@ PATTERNS = {
         mask.trace_mask(lambda b, h, i, j: ((i < 9) == (j < 9)) & ((i % 2 == 0) != (j > 40))),
         lambda i, j: (i < 9) == (j < 9) and (i % 2 == 0) != (j > 40),
     ),
+    "conditions as numbers": (
+        mask.trace_mask(lambda b, h, i, j: ((i >= j) == 1) & ((i > 9) + (j > 9) * 2 != 3) | ((i < 5) * (j < 5))),
+        lambda i, j: i >= j and (i > 9) + (j > 9) * 2 != 3 or (i < 5 and j < 5),
+    ),
+    "bits": (
+        mask.trace_mask(lambda b, h, i, j: ((i ^ j) < 16) & ((i & 7) <= (j | 2)) | (i >> 3 == ~(-1 - (j << 1)))),
+        lambda i, j: i ^ j < 16 and i & 7 <= j | 2 or i >> 3 == j << 1,
+    ),
+    "divisors": (
+        mask.trace_mask(lambda b, h, i, j: ((i - j) // mask.maximum(j, 3) == -1) | ((i - j) % -5 == -2)),
+        lambda i, j: (i - j) // max(j, 3) == -1 or (i - j) % -5 == -2,
+    ),
+    "rounded": (
+        mask.trace_mask(lambda b, h, i, j: (mask.floor(i / 7) == (j * 1.0) // 7) | (mask.ceil(j / 9) > (i + 0.5) % 4)),
+        lambda i, j: i // 7 == j // 7 or math.ceil(j / 9) > (i + 0.5) % 4,
+    ),
     "never": (mask.trace_mask(lambda b, h, i, j: False), lambda i, j: False),
 }
 
@@ -246,16 +262,32 @@ class Refusals(unittest.TestCase):
     def test_types(self):
         self.refuses("expected the mask to give a condition, got index", lambda b, h, i, j: i - j)
         self.refuses("expected the mask to give a condition, got str", lambda b, h, i, j: "yes")
-        self.refuses("put comparisons in parentheses", lambda b, h, i, j: i & j)
-        self.refuses("expected numbers, got a condition", lambda b, h, i, j: (i < j) + 1 > 0)
-        self.refuses("expected a positive constant as divisor, got 0", lambda b, h, i, j: i % 0 == 1)
-        self.refuses("expected a positive constant as divisor, got a traced value", lambda b, h, i, j: i // j == 1)
-        self.refuses("expected integers in //, got a float", lambda b, h, i, j: (i * 0.5) // 2 == 1)
+        self.refuses("expected the mask to give a condition, got index", lambda b, h, i, j: i & j)
+        self.refuses("put comparisons in parentheses", lambda b, h, i, j: (i < j) & j)
+        self.refuses("expected conditions or integers in & | ^ << >>, got a float", lambda b, h, i, j: (i * 0.5) | 2 > 1)
+        self.refuses("expected numbers, got conditions", lambda b, h, i, j: (i < j) - (j < 3) > 0)
+        self.refuses("expected a divisor that is never 0, got one from 0 to 0", lambda b, h, i, j: i % 0 == 1)
+        self.refuses("expected a divisor that is never 0, got one from 0 to ", lambda b, h, i, j: i // j == 1)
         self.refuses("expected an integer of 32 bits, got 4294967296", lambda b, h, i, j: i < 2**32)
         self.refuses("expected a number or a traced value, got str", lambda b, h, i, j: i < "3")
         self.refuses("expected the score to give a number, got i1", lambda s, b, h, i, j: s > 0, mask.trace_score)
         ids = mask.tensor(tensor("i32", (S,), DOCUMENTS))
         self.refuses("expected 1 positions in a tensor of rank 1, got 2", lambda b, h, i, j: ids[b, i] == 0)
+
+    def test_arrays_that_are_too_short(self):
+        """Found when a kernel is called: what is read at each position has an element there."""
+        ids, table = tensor("i32", (1, S - 1), DOCUMENTS[:-1]), tensor("f32", (1, 2), [0.0] * 2)
+        counts, indices = tensor("i32", (1, 2, 3), [0] * 6), tensor("i32", (1, 2, 3, 1), [0] * 6)
+        for kind, read, wanted, options in (
+            ("mask", "0", "dim 1 to be at least 64 (M), got 63", {"mask_mod": mask.document(ids)}),
+            ("score", "0", "dim 0 to be at least 2 (Hq), got 1", {"score_mod": mask.trace_score(
+                lambda s, b, h, i, j: s + mask.tensor(table)[h, i // 32])}),
+            ("mask", "0", "dim 2 to be at least 4 (M / 16), got 3", {"mask_mod": mask.listed(counts, indices, (16, 32))}),
+        ):
+            for device in ("cpu", "sim"):
+                with self.assertRaises(attn_mlir.BindingError) as raised:
+                    attn_mlir.attention(ZEROS, ZEROS, IDENTITY, device=device, **options)
+                self.assertEqual(str(raised.exception), f"array {read} that the {kind} reads: expected {wanted}")
 
     def test_outside(self):
         kept = []

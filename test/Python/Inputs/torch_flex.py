@@ -5,7 +5,8 @@ import math
 import unittest
 
 import torch
-from torch.nn.attention.flex_attention import BlockMask, create_block_mask
+from torch.nn import functional
+from torch.nn.attention.flex_attention import BlockMask, create_block_mask, noop_mask
 from torch.nn.attention.flex_attention import flex_attention as reference
 
 from attn_mlir.errors import BindingError
@@ -58,7 +59,61 @@ def by_head(b, h, q_idx, kv_idx):
     return torch.where(h % 2 == 0, q_idx >= kv_idx, ~(q_idx - kv_idx > 11))
 
 
-MASKS = [causal, sliding_window, prefix_lm, document, jagged, natten, dilated, global_and_local, by_head]
+def two_dimensional(b, h, q_idx, kv_idx):
+    """Of a picture: the same row or the same column."""
+    return (q_idx // WIDTH == kv_idx // WIDTH) | (q_idx % WIDTH == kv_idx % WIDTH)
+
+
+def morton(b, h, q_idx, kv_idx):
+    """NATTEN of positions in the order of a Z curve."""
+
+    def unravel(z):
+        z = z & 0x55
+        z = (z | (z >> 1)) & 0x33
+        return (z | (z >> 2)) & 0x0F
+
+    def near(a, c):
+        return (a.clamp(2, 5) - c).abs() <= 2
+
+    return near(unravel(q_idx), unravel(kv_idx)) & near(unravel(q_idx >> 1), unravel(kv_idx >> 1))
+
+
+def block_diffusion(b, h, q_idx, kv_idx):
+    """A noisy copy before the clean one: flags are compared with numbers."""
+    half, size = N // 2, 8
+    clean_q, clean_kv = (q_idx >= half), (kv_idx >= half)
+    block_q = torch.where(clean_q == 1, (q_idx - half) // size, q_idx // size)
+    block_kv = torch.where(clean_kv == 1, (kv_idx - half) // size, kv_idx // size)
+    diagonal = (block_q == block_kv) & (clean_q == clean_kv)
+    offset = (block_q > block_kv) & (clean_kv == 1) & (clean_q == 0)
+    return diagonal | offset | ((block_q >= block_kv) & (clean_kv == 1) & (clean_q == 1))
+
+
+def spans(b, h, q_idx, kv_idx):
+    """Transfusion: causal, and spans of a picture that see themselves."""
+    seen = q_idx >= kv_idx
+    for k in range(2):
+        start, length = SPANS[b, k, 0], SPANS[b, k, 1]
+        seen = seen | ((q_idx >= start) & (q_idx < start + length) & (kv_idx >= start) & (kv_idx < start + length))
+    return seen
+
+
+def counted(b, h, q_idx, kv_idx):
+    """What torch does with conditions and quotients as numbers, constants, and positions from the end."""
+    both = (q_idx >= kv_idx) * (kv_idx > 3) + torch.eq(kv_idx, q_idx.new_zeros(()))
+    last = IDS[b, -1] == IDS[b, kv_idx - N]
+    return both.logical_and(last) | (torch.div(q_idx - kv_idx, 16, rounding_mode="trunc") == 0).logical_xor(torch.fmod(kv_idx, 5) == 1)
+
+
+SPANS = torch.tensor([[[10, 20], [60, 15]], [[5, 16], [70, 8]]])
+DILATIONS = torch.tensor([1, 2, 3, 4])
+
+
+def dilated_by_head(b, h, q_idx, kv_idx):
+    return (q_idx >= kv_idx) & ((q_idx - kv_idx) % DILATIONS[h] == 0) & ((kv_idx // DILATIONS[h]) >= 0)
+
+
+MASKS = [two_dimensional, morton, block_diffusion, spans, counted, dilated_by_head, noop_mask, causal, sliding_window, prefix_lm, document, jagged, natten, dilated, global_and_local, by_head]
 SLOPES = torch.exp2(-8.0 * torch.arange(1, H + 1) / H)
 BIAS = torch.randn(B, 1, N, N, generator=torch.Generator().manual_seed(1))
 TABLE = torch.randn(H, 2 * N, generator=torch.Generator().manual_seed(2))
@@ -97,7 +152,66 @@ def powers(score, b, h, q_idx, kv_idx):
     return score - torch.square(score) / 9 + torch.sigmoid(score) - torch.pow(score / 4, 3)
 
 
-SCORES = [alibi, relative, soft_cap, table, full_bias, masked_score, checkerboard, powers]
+def position_bias(score, b, h, q_idx, kv_idx):
+    """Of T5: distances in ranges that grow with their logarithm."""
+    distance = torch.maximum(q_idx - kv_idx, torch.zeros_like(q_idx))
+    far = 4 + (torch.log(distance.float() / 4) * 3).to(torch.int64)
+    far = torch.minimum(far, torch.full_like(far, 9))
+    return score + TABLE[h, torch.where(distance < 4, distance, far)]
+
+
+@torch.library.custom_op("attn_mlir_test::tanh", mutates_args=())
+def approximate_tanh(x: torch.Tensor) -> torch.Tensor:
+    return torch.tanh(x)
+
+
+approximate_tanh.register_fake(torch.empty_like)
+
+
+class ApproximateTanh(torch.autograd.Function):
+    """As attention-gym has it: a custom op, for torch's compiler to replace."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return torch.ops.attn_mlir_test.tanh(x)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * (1 - ctx.saved_tensors[0] ** 2)
+
+
+def approximate_cap(score, b, h, q_idx, kv_idx):
+    return 5 * ApproximateTanh.apply(score / 5)
+
+
+def relative_from_end(score, b, h, q_idx, kv_idx):
+    """Negative positions count from the end."""
+    return score + TABLE[h, q_idx - kv_idx] + TABLE[-1, -3]
+
+
+def waves(score, b, h, q_idx, kv_idx):
+    near = torch.sin(q_idx * 0.1) * torch.cos(kv_idx * 0.1) + torch.pow(0.9, (q_idx - kv_idx).abs())
+    return score * (q_idx >= kv_idx) + torch.add(near, (score.abs() + 1) ** 0.5, alpha=0.5) - (score.abs() + 1) ** -1
+
+
+def activations(score, b, h, q_idx, kv_idx):
+    smooth = functional.gelu(score) + functional.silu(score) + functional.softplus(score) + functional.elu(score) + torch.erf(score)
+    sharp = functional.relu(score, inplace=False) + functional.leaky_relu(score) + functional.hardtanh(score) + torch.sign(score)
+    return torch.lerp(smooth, sharp, 0.25) + torch.floor(q_idx / 7) - torch.round(kv_idx / 9).to(score.dtype) + torch.log1p(score**2)
+
+
+def guarded(score, b, h, q_idx, kv_idx):
+    least = torch.tensor(torch.finfo(score.dtype).min, device=score.device)
+    return torch.nan_to_num(torch.where(q_idx >= kv_idx, score, least)) + torch.logaddexp(score, score.new_full((), 1.0))
+
+
+SCORES = [position_bias, approximate_cap, relative_from_end, waves, activations, guarded, alibi, relative, soft_cap, table, full_bias, masked_score, checkerboard, powers]
 
 
 def dense(query, key, value, score_mod=None, mask_mod=None, scale=None):
@@ -171,6 +285,20 @@ class Flex(unittest.TestCase):
         self.near(mine, theirs[0])
         self.near(lse, theirs[1])
 
+    def test_types_of_what_is_read(self):
+        """Those that kernels do not have are converted before, with their gradients."""
+        slopes = torch.randn(H, dtype=torch.float64, requires_grad=True)
+        ids = IDS.to(torch.int16)
+        score = lambda score, b, h, q_idx, kv_idx: score * slopes[h]  # noqa: E731
+        mask_mod = lambda b, h, q_idx, kv_idx: ids[b, q_idx] == ids[b, kv_idx]  # noqa: E731
+        results = []
+        for function, mask in ((flex_attention, {"block_mask": mask_mod}), (dense, {"mask_mod": mask_mod})):
+            output = function(self.q, self.k, self.v, score_mod=score, **mask)
+            output = output[0] if isinstance(output, tuple) else output
+            results.append((output, torch.autograd.grad(output.double().sin().sum(), slopes)[0]))
+        for (mine, theirs), most in zip(zip(*results), (2e-5, 2e-4)):
+            self.near(mine, theirs, most)
+
     def test_options(self):
         q, k, v = self.q, self.k[:, :2], self.v[:, :2]
         self.near(flex_attention(q, k, v, enable_gqa=True, scale=0.3), reference(q, k, v, enable_gqa=True, scale=0.3))
@@ -183,7 +311,13 @@ class Flex(unittest.TestCase):
     def test_wrong_arguments(self):
         q, k, v = self.q, self.k, self.v
         blocks = create_block_mask(causal, None, None, 2 * N, N, device="cpu", BLOCK_SIZE=16)
+        two, wide = create_block_mask(document, B, H, N, N, device="cpu", BLOCK_SIZE=16), [torch.cat([t, t]) for t in (q, k, v)]
+        short = lambda score, b, h, q_idx, kv_idx: score + SLOPES[q_idx]  # noqa: E731
         for wanted, arguments, options in (
+            (r"block_mask: expected a BlockMask or a mask_mod; a tensor is attn_mask of scaled", (q, k, v), {"block_mask": q > 0}),
+            (r"score_mod: expected a function; a tensor is read in one, .*, got Tensor", (q, k, v), {"score_mod": q}),
+            (r"array 0 that the mask reads: expected dim 0 to be at least 4 \(B\), got 2", wide, {"block_mask": two}),
+            (r"array 0 that the score reads: expected dim 0 to be at least 80 \(M\), got 4", (q, k, v), {"score_mod": short}),
             (r"block_mask: expected lengths \(80, 80\), those of query and key, got \(160, 80\)", (q, k, v), {"block_mask": blocks}),
             (r"expected 4 key heads, or enable_gqa, got 2", (q, k[:, :2], v[:, :2]), {}),
             (r"query: expected \[batch, heads, rows, head dim\], got rank 3", (q[0], k, v), {}),
@@ -202,9 +336,13 @@ class Flex(unittest.TestCase):
         def rank(score, b, h, q_idx, kv_idx):
             return score + BIAS[b, 0]
 
+        def arguments(score, b, h, q_idx, kv_idx):
+            return torch.exp(score, out=BIAS)
+
         for function, wanted in (
             (decides, "expected no decision on a traced value"),
             (unknown, "lgamma of a traced value: expected one of abs, "),
+            (arguments, "torch.exp of a traced value: .* unexpected keyword argument 'out'"),
             (rank, "expected 4 positions in a tensor of rank 4, got 2"),
         ):
             with self.assertRaisesRegex(TraceError, rf"torch_flex.py:\d+: .*{wanted}"):

@@ -92,6 +92,18 @@ class DropIn(unittest.TestCase):
             plain = attn_mlir.attention(q, self.k, self.v)
         self.assertTrue(torch.equal(plain, attn_mlir.attention(q.detach(), self.k, self.v)))
 
+    def test_derived_class(self):
+        class Derived(torch.Tensor):
+            pass
+
+        output = attn_mlir.attention(self.q.as_subclass(Derived), self.k, self.v, dropout=0.5, seed=1)
+        self.assertTrue(torch.equal(output, attn_mlir.attention(self.q, self.k, self.v, dropout=0.5, seed=1)))
+
+    def test_unequal_heads(self):
+        for heads in ((2, 1), (1, 4), (1, 2)):
+            k, v = (t[:, :h] for t, h in zip((self.k, self.v), heads))
+            self.near(self.q, k, v, enable_gqa=True)
+
     def test_unequal_sizes(self):
         self.near(self.q[:, :, :5], self.k, randn(2, 4, 33, 48))
 
