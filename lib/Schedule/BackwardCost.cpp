@@ -18,9 +18,6 @@ using namespace attn::detail;
 
 /// Rows that a warpgroup owns.
 static constexpr int64_t kWarpgroupRows = 64;
-/// Clocks of a tile that nothing hides where one warpgroup runs alone, or the
-/// warps of mma_sync meet at each tile.
-static constexpr double kExposedClocks = 600;
 /// What the bulk copies of an SM add to memory in a clock.
 static constexpr double kSumBytesPerClock = 17;
 /// Addresses, row numbers, barriers; and with dropout the counter and words.
@@ -423,9 +420,9 @@ double KernelModel::getTileClocks() const {
                  getGradientColumns() + (isFused() ? dim : 0);
   double flopsPerClock =
       target.f16TFlops * 1e3 / (target.clockGHz * target.smCount);
-  bool isSlowMma = !isWgmma() && target.hasMma(MmaFamily::Wgmma);
-  double mma = 2 * elements * depth /
-               (flopsPerClock * (isSlowMma ? kMmaSyncOnWgmmaChip : 1));
+  double mma =
+      2 * elements * depth /
+      (flopsPerClock * (isWgmma() ? target.wgmmaShare : target.mmaSyncShare));
   double exp = elements / target.ex2PerClockPerSm;
   double alu = elements * kInstructionsPerElement / target.lanesPerClock;
   double sums = isFused() ? static_cast<double>(getStreamed() * dim) *
@@ -433,7 +430,8 @@ double KernelModel::getTileClocks() const {
                           : 0;
   double overlapped = std::max({mma, getSharedClocks(), exp, alu, sums});
   bool isExposed = !isWgmma() || getStaying() <= kWarpgroupRows;
-  return overlapped + (isExposed ? std::max(exp, alu) + kExposedClocks : 0);
+  return overlapped + target.backwardTileClocks +
+         (isExposed ? std::max(exp, alu) : 0);
 }
 
 double KernelModel::getSeconds(const Traffic &bytes) const {

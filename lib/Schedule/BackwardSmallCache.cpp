@@ -282,8 +282,7 @@ double SmallCacheModel::getMmaClocks(double multiplyAdds) const {
   double flopsPerClock =
       target.f16TFlops * 1e3 /
       (target.clockGHz * static_cast<double>(target.smCount));
-  bool isSlow = target.hasMma(MmaFamily::Wgmma);
-  return 2 * multiplyAdds / flopsPerClock / (isSlow ? kMmaSyncOnWgmmaChip : 1);
+  return 2 * multiplyAdds / flopsPerClock / target.mmaSyncShare;
 }
 
 /// The clocks of products [rows, depth] [depth, cols] whose warps each read the

@@ -25,8 +25,6 @@ inline constexpr int64_t kWarpRows = 16;
 inline constexpr int64_t kInputBytes = 2, kFloatBytes = 4;
 /// Instructions for each element of the scores in a backward, for P and dS.
 inline constexpr double kInstructionsPerElement = 10;
-/// mma_sync reaches about this part of the rate of wgmma where a chip has both.
-inline constexpr double kMmaSyncOnWgmmaChip = 0.62;
 /// A kernel launch, with the dependence on the one before.
 inline double getLaunchSeconds(const TargetInfo &target) {
   return target.launchMicroseconds / 1e6;

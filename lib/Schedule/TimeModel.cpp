@@ -110,10 +110,8 @@ static double getMmaRate(const AttentionProblem &problem,
   else if (problem.elementType == ElementType::F32)
     tflops =
         target.kind == TargetKind::Cpu ? target.f32TFlops : target.tf32TFlops;
-  bool isLegacy =
-      schedule.mma == MmaFamily::MmaSync &&
-      (target.hasMma(MmaFamily::Wgmma) || target.hasMma(MmaFamily::Tcgen05));
-  return tflops * 1e12 * (isLegacy ? detail::kMmaSyncOnWgmmaChip : 1);
+  bool isMmaSync = schedule.mma == MmaFamily::MmaSync;
+  return tflops * 1e12 * (isMmaSync ? target.mmaSyncShare : target.wgmmaShare);
 }
 
 TimeModel::TimeModel(Cost &cost, const AttentionProblem &problem,
@@ -171,7 +169,8 @@ double TimeModel::getBarrierClocks() const {
 /// The time of an iteration that loads `bytes` while others are computed:
 /// stages beyond the first hide one iteration each.
 double TimeModel::hideLoads(double chain, double bytes) const {
-  double load = target.loadClocks + bytes / smBytesPerClock;
+  // The bandwidth that all SMs share is a term of its own.
+  double load = target.loadClocks + bytes / target.fillBytesPerClock;
   return std::max(chain, (chain + load) / static_cast<double>(schedule.stages));
 }
 

@@ -10,7 +10,8 @@
 // (16 exponentials per clock and SM on every chip here); [WP] the
 // architecture's white paper; [DS] the product's data sheet. `assumed` marks
 // estimates: NVIDIA states no sustained L2 or distributed shared memory
-// bandwidth.
+// bandwidth. `fitted` marks what makes the time model agree with measurements
+// that others have published (python -m attn_mlir.bench published --fit).
 //
 //===----------------------------------------------------------------------===//
 
@@ -105,10 +106,17 @@ static TargetInfo makeHopper() {
   target.f8TFlops = 1979;
   target.tf32TFlops = 495;
   target.f32TFlops = 66.9;
-  // assumed: the clock that tensor loads hold, and both bandwidths.
+  // assumed: the clock that tensor loads hold, and what clusters share.
   target.clockGHz = 1.755;
-  target.l2GBps = 5500;
   target.dsmemGBps = 3300;
+  // fitted to half of docs/benchmarks/published.json.
+  target.wgmmaShare = 0.8187;
+  target.mmaSyncShare = 0.4593;
+  target.lanesPerClock = 77.64;
+  target.l2GBps = 7424;
+  target.iterationClocks = 237.8;
+  target.loadClocks = 977.1;
+  target.backwardTileClocks = 1513;
   return target;
 }
 
@@ -146,6 +154,7 @@ static TargetInfo makeB200() {
   target.clockGHz = 1.85;
   target.l2GBps = 10000;
   target.dsmemGBps = 3900;
+  target.mmaSyncShare = 0.46; // assumed: as Hopper
   return target;
 }
 

@@ -51,6 +51,12 @@ static constexpr Field fields[] = {
      &TargetInfo::lanesPerClock},
     {"smem-bytes-per-clock", "shared memory bandwidth per clock and SM",
      nullptr, &TargetInfo::sharedMemoryBytesPerClock},
+    {"fill-bytes-per-clock", "most that L2 brings into one SM in a clock",
+     nullptr, &TargetInfo::fillBytesPerClock},
+    {"wgmma-share", "what wgmma sustains of the matrix rates", nullptr,
+     &TargetInfo::wgmmaShare},
+    {"mma-sync-share", "what mma.sync sustains of the matrix rates", nullptr,
+     &TargetInfo::mmaSyncShare},
     {"iteration-clocks",
      "clocks of a key tile beside products and exponentials", nullptr,
      &TargetInfo::iterationClocks},
@@ -58,6 +64,9 @@ static constexpr Field fields[] = {
      nullptr, &TargetInfo::loadClocks},
     {"launch-us", "microseconds of a launch", nullptr,
      &TargetInfo::launchMicroseconds},
+    {"backward-tile-clocks",
+     "clocks of a tile of a backward that nothing hides", nullptr,
+     &TargetInfo::backwardTileClocks},
 };
 
 std::vector<TargetField> getTargetFields() {

@@ -17,6 +17,7 @@
 #include "attn/Runtime/OutputFiles.h"
 #include "attn/Simulator/ManifestRunner.h"
 #include "attn/Simulator/OptionText.h"
+#include "attn/Simulator/Timing.h"
 #include "attn/Support/Format.h"
 
 #include "llvm/Support/CommandLine.h"
@@ -70,6 +71,10 @@ struct CommandLine {
   cl::opt<unsigned> traceClusters{"trace-clusters", cl::init(1),
                                   cl::cat(category),
                                   cl::desc("Clusters in the timeline")};
+  cl::opt<bool> timing{
+      "timing", cl::cat(category),
+      cl::desc("Print where each kernel's time goes, predicted by the clocks "
+               "of --trace")};
   cl::opt<std::string> check{
       "check", cl::ValueOptional, cl::value_desc("list"), cl::cat(category),
       cl::desc("Switch on all checks, or those named: early-read, overwrite, "
@@ -167,6 +172,8 @@ static Result<sim::RunOptions> makeRunOptions(const CommandLine &flags) {
   options.threads = flags.threads;
   options.maxWarpInstructions = flags.maxInstructions;
   options.traceClusters = flags.trace.empty() ? 0 : flags.traceClusters;
+  if (flags.timing)
+    sim::setTiming(options);
   options.profileLines = flags.profile;
   options.countBankConflicts = !flags.report.empty();
   options.progressSeconds = 2;
@@ -274,6 +281,13 @@ static void printStats(const sim::ManifestRun &run) {
                 static_cast<unsigned long long>(buffer.write()));
 }
 
+static void printTiming(const sim::ManifestRun &run, uint32_t smCount) {
+  std::printf("Predicted by the clocks of --trace; nothing was measured.\n");
+  for (const sim::KernelRun &kernel : run.kernels)
+    std::printf("\n%s\n%s", kernel.entry.c_str(),
+                sim::getTiming(kernel.report, smCount).print().c_str());
+}
+
 static std::string defaultManifestPath(const CommandLine &flags) {
   size_t dot = flags.ptx.rfind('.');
   return flags.ptx.substr(0, dot) + ".json";
@@ -303,7 +317,16 @@ static int run(const CommandLine &flags, const runtime::Manifest &manifest,
     return fail(error->message);
   if (flags.stats)
     printStats(*result);
+<<<<<<< HEAD
   return result->clean() ? 0 : 2;
+=======
+  if (flags.timing)
+    printTiming(*result, flags.smCount);
+  // The results of a kernel with findings are not to be trusted.
+  if (!result->clean())
+    return 2;
+  return writeOutputs(flags, manifest, *operands);
+>>>>>>> 4ecc3aaca7f16a518333c24731cee339d1890ed9
 }
 
 /// LLVM's libraries register options of all kinds; these would clash.

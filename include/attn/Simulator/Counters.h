@@ -70,6 +70,10 @@ struct BufferTraffic {
 
 using ClassCounts = std::array<uint64_t, numInstructionClasses>;
 
+/// What a warp does, from what it issues: "consumer" (products), "producer"
+/// (copies) or "other", the roles of a specialised kernel.
+const char *roleOf(const ClassCounts &counts);
+
 /// What a warp waits for: a barrier of the CTA or the cluster, an mbarrier, the
 /// wgmma of its warpgroup, or its own copies (cp.async and bulk groups).
 enum class WaitReason : uint8_t { Barrier, Mbarrier, Wgmma, CopyGroup };

@@ -7,7 +7,10 @@
 #ifndef ATTN_SIMULATOR_TRACE_H
 #define ATTN_SIMULATOR_TRACE_H
 
+#include "attn/Simulator/Counters.h"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +24,7 @@ struct TraceEvent {
   const char *name = "";     // static text
   const char *category = ""; // "mma", "wait", "copy", ...
   uint32_t line = 0;
+  std::optional<WaitReason> wait{}; // of a wait
 };
 
 /// Tracks beyond the warps of a CTA.

@@ -48,8 +48,8 @@ struct MmaShape {
 };
 
 /// A target. Rates are those of dense data at the stated clock; GB/s = 1e9
-/// bytes per second. Numbers marked `assumed` at their definition in
-/// KnownTargets.cpp are estimates to be calibrated on a device.
+/// bytes per second. Numbers marked `assumed` or `fitted` at their definition
+/// in KnownTargets.cpp are estimates to be calibrated on a device.
 struct TargetInfo {
   std::string name;    ///< as in --target, e.g. "sm_90a"
   std::string product; ///< the chip the numbers are of
@@ -89,6 +89,10 @@ struct TargetInfo {
   double lanesPerClock = 128;
   /// In and out of the shared memory of one SM: 32 banks of 4 bytes.
   double sharedMemoryBytesPerClock = 128;
+  /// From L2 into one SM while the others read little: its port.
+  double fillBytesPerClock = 64;
+  /// What wgmma and mma.sync sustain of the matrix rates.
+  double wgmmaShare = 1, mmaSyncShare = 1;
 
   //===--- Latencies, assumed ---===//
   /// Of an iteration over a key tile, what is neither products nor
@@ -97,6 +101,9 @@ struct TargetInfo {
   /// From a request to L2 until its data are in shared memory.
   double loadClocks = 800;
   double launchMicroseconds = 2.5; ///< of a kernel
+  /// Of a tile of a backward, what nothing hides: P and dS wait for products,
+  /// and products for them.
+  double backwardTileClocks = 600;
 
   //===--- Instructions ---===//
   bool hasCpAsync = false; ///< cp.async and ldmatrix

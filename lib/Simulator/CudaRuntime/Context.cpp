@@ -7,6 +7,7 @@
 #include "Context.h"
 #include "FatBinary.h"
 #include "attn/Simulator/OptionText.h"
+#include "attn/Simulator/Timing.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -79,8 +80,9 @@ static std::vector<uint8_t> packArguments(const Module &module,
   return block;
 }
 
-/// ATTN_SIM_VERBOSE and ATTN_SIM_REPORT.
-static void printReport(const std::string &kernel, const LaunchReport &report) {
+/// ATTN_SIM_VERBOSE, ATTN_SIM_REPORT and ATTN_SIM_TIMING.
+static void printReport(const std::string &kernel, const LaunchReport &report,
+                        uint32_t smCount) {
   const Counters &counters = report.counters;
   if (std::getenv("ATTN_SIM_VERBOSE"))
     printError(kernel + ": " + std::to_string(report.seconds) + " s, " +
@@ -88,6 +90,10 @@ static void printReport(const std::string &kernel, const LaunchReport &report) {
                " warp instructions");
   if (const char *path = std::getenv("ATTN_SIM_REPORT"))
     std::ofstream(path, std::ios::app) << counters.json() << "\n";
+  if (const char *path = std::getenv("ATTN_SIM_TIMING"))
+    std::ofstream(path, std::ios::app)
+        << kernel << "\n"
+        << getTiming(report, smCount).print() << "\n";
 }
 
 cudaError_t Context::launch(const void *handle,
@@ -111,6 +117,8 @@ cudaError_t Context::launchEntry(Module &module, const std::string &entry,
     if (!error.empty())
       die("ATTN_SIM_OPTIONS: " + error);
   }
+  if (std::getenv("ATTN_SIM_TIMING"))
+    setTiming(options);
   auto toDim3 = [](dim3 dims) { return Dim3{dims.x, dims.y, dims.z}; };
   LaunchConfig config;
   config.grid = toDim3(arguments.grid);
@@ -121,7 +129,7 @@ cudaError_t Context::launchEntry(Module &module, const std::string &entry,
   LaunchReport report = device.launch(module, entry, config, options);
   for (const Diagnostic &diagnostic : report.diagnostics)
     printError(diagnostic.str());
-  printReport(entry, report);
+  printReport(entry, report, device.smCount());
   return report.completed ? cudaSuccess : setError(cudaErrorLaunchFailure);
 }
 

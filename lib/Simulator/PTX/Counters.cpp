@@ -155,8 +155,7 @@ static json bufferToJson(const BufferTraffic &buffer) {
   return out;
 }
 
-/// What a warp does, from what it issues: the roles of a specialised kernel.
-static const char *roleOf(const ClassCounts &counts) {
+const char *attn::sim::roleOf(const ClassCounts &counts) {
   auto count = [&](InstructionClass kind) { return counts[size_t(kind)]; };
   if (count(InstructionClass::Mma) || count(InstructionClass::Wgmma))
     return "consumer";

@@ -6,6 +6,8 @@
 
 #include "Tracer.h"
 
+#include "LatencyModel.h"
+
 #include <algorithm>
 
 using namespace attn::sim;
@@ -15,16 +17,6 @@ namespace {
 //===----------------------------------------------------------------------===//
 // The model
 //===----------------------------------------------------------------------===//
-
-/// Cycles until a copy from global memory has arrived, and bytes per cycle of
-/// one SM's share of HBM and L2 bandwidth (H100 SXM: 3.35 TB/s over 132 SMs at
-/// 1.755 GHz is 14 B; L2 hits are about twice as fast).
-constexpr u64 copyLatency = 600;
-constexpr u64 copyBytesPerCycle = 24;
-/// Dense FLOPs of an SM's tensor cores per cycle (H100: 989 TFLOP/s of bf16).
-constexpr u64 tensorFlopsPerCycle = 4096;
-/// Pipeline latency of the first result of a wgmma.
-constexpr u64 wgmmaLatency = 32;
 
 /// Cycles that an instruction of a class occupies its warp's issue slot or its
 /// pipe: 32 lanes over 32 (FP32), 16 (INT, conversions) or 4 (MUFU) lanes per
@@ -85,17 +77,23 @@ const char *activity(InstructionClass instructionClass) {
   }
 }
 
-const char *waitName(const Instruction &instruction) {
+WaitReason waitReason(const Instruction &instruction) {
   switch (instruction.instructionClass) {
   case InstructionClass::Mbarrier:
-    return "wait: mbarrier";
+    return WaitReason::Mbarrier;
   case InstructionClass::Wgmma:
-    return "wait: wgmma";
+    return WaitReason::Wgmma;
   case InstructionClass::Barrier:
-    return "wait: barrier";
+    return WaitReason::Barrier;
   default:
-    return "wait: copy";
+    return WaitReason::CopyGroup;
   }
+}
+
+const char *waitName(WaitReason reason) {
+  static constexpr const char *names[numWaitReasons] = {
+      "wait: barrier", "wait: mbarrier", "wait: wgmma", "wait: copy"};
+  return names[size_t(reason)];
 }
 
 } // namespace
@@ -135,8 +133,10 @@ void Tracer::onInstruction(Warp &warp, const Instruction &instruction,
   }
   if (warp.cycle > before) {
     closeSpan(warp, spans[&warp]);
-    emit(warp, warp.id, before, warp.cycle, waitName(instruction), "wait",
+    WaitReason reason = waitReason(instruction);
+    emit(warp, warp.id, before, warp.cycle, waitName(reason), "wait",
          instruction.line);
+    events.back().wait = reason;
   }
   u64 begin = warp.cycle;
   warp.cycle += issueCycles(instruction.instructionClass);

@@ -110,11 +110,13 @@ TEST(CostModel, ratesPerScoreOfHopper) {
   Schedule schedule = *Schedule::parse(
       "mma=wgmma tile_m=192 tile_n=80 tile_d=128 tile_dv=128 stages=2 "
       "warps=12 producer_warps=4");
-  Cost cost = getCost(problem, schedule, *lookupTarget("h200"));
+  TargetInfo target = *lookupTarget("h200");
+  Cost cost = getCost(problem, schedule, target);
   double scores = 16.0 * 25344 * 8160;
-  EXPECT_NEAR(cost.getTerm("mma") / scores * 1e12, 0.517, 0.001);
-  EXPECT_NEAR(cost.getTerm("l2") / scores * 1e12, (2.667 + 512.0 / 8160) / 5.5,
+  EXPECT_NEAR(cost.getTerm("mma") / scores * 1e12, 0.517 / target.wgmmaShare,
               0.001);
+  EXPECT_NEAR(cost.getTerm("l2") / scores * 1e15,
+              (2.667 + 512.0 / 8160) / target.l2GBps * 1e6, 1);
   EXPECT_NEAR(cost.getTerm("exp") / scores * 1e12, 0.270, 0.001);
   EXPECT_EQ(cost.limiter, "mma");
 }

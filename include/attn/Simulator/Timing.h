@@ -1,0 +1,57 @@
+//===- Timing.h - What a kernel keeps busy, predicted -----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// The time of a kernel from what it executed: instructions, products, copies
+/// and waits, by the latency model of the timeline (docs/Simulator.md). A
+/// prediction, of any kernel that the simulator runs; nothing is measured.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_SIMULATOR_TIMING_H
+#define ATTN_SIMULATOR_TIMING_H
+
+#include "attn/Simulator/Simulator.h"
+
+namespace attn::sim {
+
+/// The warps of one role, per warp and CTA.
+struct RoleTiming {
+  std::string role; ///< as Counters::json
+  size_t warps = 0;
+  double instructions = 0;
+  double busyClocks = 0;
+  std::array<double, numWaitReasons> waitClocks{};
+};
+
+/// A unit that the warps of an SM share, per CTA.
+struct UnitTiming {
+  const char *unit;
+  double clocks;
+};
+
+struct Timing {
+  std::vector<RoleTiming> roles;
+  std::vector<UnitTiming> units;
+  uint64_t ctas = 0;
+  double ctaClocks = 0; ///< the mean of all CTAs
+  /// From the first to the last, a CTA at a time on each SM.
+  uint64_t kernelClocks = 0;
+
+  /// Tables.
+  std::string print() const;
+};
+
+/// What getTiming needs: a timeline of all clusters, whose warps take turns at
+/// every instruction, since they share the units of an SM.
+void setTiming(Options &options);
+
+/// Of a launch with these options, on `smCount` SMs.
+Timing getTiming(const LaunchReport &report, uint32_t smCount);
+
+} // namespace attn::sim
+
+#endif // ATTN_SIMULATOR_TIMING_H

@@ -1,0 +1,150 @@
+//===- Timing.cpp - What a kernel keeps busy, predicted -------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Simulator/Timing.h"
+
+#include "LatencyModel.h"
+#include "attn/Support/Format.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <queue>
+
+using namespace attn;
+using namespace attn::sim;
+
+//===----------------------------------------------------------------------===//
+// Warps and CTAs
+//===----------------------------------------------------------------------===//
+
+/// Clocks of the warps of `role`: what they did and what they waited for.
+static RoleTiming getRole(const char *role, const LaunchReport &report) {
+  const Counters &counters = report.counters;
+  RoleTiming timing;
+  timing.role = role;
+  std::vector<bool> isMember;
+  for (const ClassCounts &counts : counters.perWarp) {
+    isMember.push_back(std::string(roleOf(counts)) == role);
+    if (!isMember.back())
+      continue;
+    ++timing.warps;
+    for (uint64_t count : counts)
+      timing.instructions += double(count);
+  }
+  for (const TraceEvent &event : report.timeline.events) {
+    if (event.track >= isMember.size() || !isMember[event.track])
+      continue;
+    double clocks = double(event.end - event.begin);
+    if (event.wait)
+      timing.waitClocks[size_t(*event.wait)] += clocks;
+    else
+      timing.busyClocks += clocks;
+  }
+  double all = std::max(1.0, double(timing.warps) * double(counters.ctas));
+  timing.instructions /= all;
+  timing.busyClocks /= all;
+  for (double &clocks : timing.waitClocks)
+    clocks /= all;
+  return timing;
+}
+
+/// The last clock of each CTA, in the order of the grid.
+static std::vector<uint64_t> getCtaClocks(const Timeline &timeline) {
+  std::map<uint32_t, uint64_t> ends;
+  for (const TraceEvent &event : timeline.events)
+    ends[event.cta] = std::max(ends[event.cta], event.end);
+  std::vector<uint64_t> clocks;
+  for (const auto &[cta, end] : ends)
+    clocks.push_back(end);
+  return clocks;
+}
+
+/// The next CTA goes to the SM that is free first.
+static uint64_t getKernelClocks(const std::vector<uint64_t> &ctas,
+                                uint32_t smCount) {
+  std::priority_queue<uint64_t, std::vector<uint64_t>, std::greater<>> free(
+      std::greater<>(), std::vector<uint64_t>(std::max(smCount, 1u), 0));
+  uint64_t last = 0;
+  for (uint64_t clocks : ctas) {
+    uint64_t end = free.top() + clocks;
+    free.pop();
+    free.push(end);
+    last = std::max(last, end);
+  }
+  return last;
+}
+
+//===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
+
+/// Clocks of an SM in which a unit is needed, of all CTAs together.
+static std::vector<UnitTiming> getUnits(const Counters &counters) {
+  double schedulers = 0, special = 0;
+  for (size_t k = 0; k < numInstructionClasses; ++k) {
+    auto count = double(counters.warpInstructions[k]);
+    schedulers += count / schedulersPerSm;
+    if (isSpecialFunction(InstructionClass(k)))
+      special += count * 32 / specialFunctionsPerCycle;
+  }
+  double copied = double(counters.cpAsyncBytes + counters.tmaLoadBytes);
+  return {{"tensor cores", double(counters.mmaFlops) / tensorFlopsPerCycle},
+          {"special functions", special},
+          {"issue", schedulers},
+          {"copies", copied / copyBytesPerCycle}};
+}
+
+void attn::sim::setTiming(Options &options) {
+  options.traceClusters = std::numeric_limits<unsigned>::max();
+  options.slice = 1;
+}
+
+Timing attn::sim::getTiming(const LaunchReport &report, uint32_t smCount) {
+  Timing timing;
+  timing.ctas = report.counters.ctas;
+  for (const char *role : {"producer", "consumer", "other"})
+    if (RoleTiming of = getRole(role, report); of.warps)
+      timing.roles.push_back(std::move(of));
+  timing.units = getUnits(report.counters);
+  for (UnitTiming &unit : timing.units)
+    unit.clocks /= std::max(1.0, double(timing.ctas));
+  std::vector<uint64_t> ctas = getCtaClocks(report.timeline);
+  for (uint64_t clocks : ctas)
+    timing.ctaClocks += double(clocks) / double(ctas.size());
+  timing.kernelClocks = getKernelClocks(ctas, smCount);
+  return timing;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+std::string Timing::print() const {
+  std::vector<std::string> header = {"role", "warps", "instructions", "busy"};
+  for (size_t reason = 0; reason < numWaitReasons; ++reason)
+    header.push_back(std::string("waits: ") + name(WaitReason(reason)));
+  std::vector<Table::Alignment> alignment(header.size(), Table::Right);
+  alignment.front() = Table::Left;
+  Table warps(header, alignment);
+  for (const RoleTiming &role : roles) {
+    std::vector<std::string> row = {role.role, std::to_string(role.warps),
+                                    formatFixed(role.instructions, 0),
+                                    formatFixed(role.busyClocks, 0)};
+    for (double clocks : role.waitClocks)
+      row.push_back(formatFixed(clocks, 0));
+    warps.addRow(row);
+  }
+  Table shared({"unit of an SM", "clocks", "of the CTA"},
+               {Table::Left, Table::Right, Table::Right});
+  for (const UnitTiming &unit : units)
+    shared.addRow({unit.unit, formatFixed(unit.clocks, 0),
+                   formatPercent(unit.clocks / std::max(1.0, ctaClocks))});
+  return warps.print() + shared.print() +
+         "predicted: " + formatFixed(ctaClocks, 0) + " clocks a CTA, " +
+         formatCount(int64_t(kernelClocks)) + " for " +
+         formatCount(int64_t(ctas)) + " CTAs\n";
+}
