@@ -69,8 +69,9 @@ namespace {
 /// a sink (-inf: none) ends in.
 struct RowEnd {
   double factor; ///< of the accumulator
-  double lse;
+  double lse = 0;
 
+  explicit RowEnd(double factor) : factor(factor) {}
   RowEnd(double max, double sum, double sink) {
     double larger = std::max(max, sink);
     double shift = larger == -HUGE_VAL ? 0 : larger;
@@ -82,18 +83,31 @@ struct RowEnd {
 };
 } // namespace
 
+/// The end of a row without softmax, given its sum if it has one.
+static RowEnd getPlainEnd(RowReductionInterface reduction, double sum) {
+  auto byItsSum = dyn_cast<SumAttr>(reduction);
+  if (!byItsSum)
+    return RowEnd(1);
+  double divisor = sum + byItsSum.getEpsilon().getValueAsDouble();
+  return RowEnd(divisor == 0 ? 0 : 1 / divisor);
+}
+
 static LogicalResult evaluateNormalize(Operation *op,
                                        Environment &environment) {
   auto normalize = cast<NormalizeOp>(op);
+  RowReductionInterface reduction = normalize.getNormalization();
   reference::Tensor acc = getOperand(normalize.getAcc(), environment);
-  reference::Tensor max = getOperand(normalize.getMax(), environment);
-  reference::Tensor sum = getOperand(normalize.getSum(), environment);
-  std::optional<reference::Tensor> sink;
+  std::optional<reference::Tensor> sink, max, sum;
   if (normalize.getSink())
     sink = getOperand(normalize.getSink(), environment);
-  if (failed(checkSameRows(op, acc, max)) ||
-      failed(checkSameRows(op, acc, sum)))
-    return failure();
+  RunningState state = normalize.getState();
+  for (auto [role, tensor] :
+       {std::pair{RowRole::Maximum, &max}, {RowRole::Sum, &sum}}) {
+    Value row = state.get(role);
+    if (row && failed(checkSameRows(
+                   op, acc, tensor->emplace(getOperand(row, environment)))))
+      return failure();
+  }
   if (sink && sink->getNumElements() != acc.getDim(kHead))
     return op->emitOpError()
            << "expected a sink for each of " << acc.getDim(kHead)
@@ -103,10 +117,13 @@ static LogicalResult evaluateNormalize(Operation *op,
   int64_t width = acc.getDim(kHeadDim), rows = acc.getDim(kSequence);
   std::optional<reference::Tensor> lse;
   if (normalize.getLse())
-    lse.emplace(max.getShape(), getResultType(normalize.getLse(), environment));
-  for (int64_t row = 0; row < max.getNumElements(); ++row) {
+    lse.emplace(max->getShape(),
+                getResultType(normalize.getLse(), environment));
+  for (int64_t row = 0; row < acc.getNumElements() / width; ++row) {
     double own = sink ? (*sink)[row / rows % acc.getDim(kHead)] : -HUGE_VAL;
-    RowEnd end(max[row], sum[row], own);
+    double rowSum = sum ? (*sum)[row] : 0;
+    RowEnd end = max ? RowEnd((*max)[row], rowSum, own)
+                     : getPlainEnd(reduction, rowSum);
     for (int64_t i = row * width; i < (row + 1) * width; ++i)
       output.set(i, normalize.getScaleValue() * acc[i] * end.factor);
     if (lse)

@@ -82,28 +82,34 @@ static Value selectIfEqual(OpBuilder &b, Location l, Value condition,
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// `scale * acc / sum`, and 0 in rows whose sum is 0.
+/// `scale * acc`, divided as `reduction` says, and 0 in rows where the divisor
+/// is 0.
 static Value emitOutput(OpBuilder &builder, Location loc,
-                        const OnlineState &state, double scale,
+                        RowReductionInterface reduction,
+                        const RunningState &state, double scale,
                         RankedTensorType type) {
   return elementwise(
-      builder, loc, {state.acc, state.sum}, type,
+      builder, loc, state.getValues(), type,
       [&](OpBuilder &b, Location l, ValueRange args) {
-        Value quotient = arith::DivFOp::create(b, l, args[0], args[1]);
-        auto statistics = cast<FloatType>(quotient.getType());
+        Value output = args[0];
+        Value divisor = reduction.buildDivisor(b, l, args.drop_front());
+        if (divisor)
+          output = arith::DivFOp::create(b, l, output, divisor);
+        auto statistics = cast<FloatType>(output.getType());
         if (scale != 1)
-          quotient = arith::MulFOp::create(
-              b, l, quotient, constantFloat(b, l, statistics, scale));
-        Value guarded = selectIfEqual(b, l, args[1], 0, 0, quotient);
-        return convertFloat(b, l, guarded,
+          output = arith::MulFOp::create(
+              b, l, output, constantFloat(b, l, statistics, scale));
+        if (divisor)
+          output = selectIfEqual(b, l, divisor, 0, 0, output);
+        return convertFloat(b, l, output,
                             cast<FloatType>(type.getElementType()));
       });
 }
 
 /// `max + log(sum)`, which is -inf where the sum is 0.
-static Value emitLse(OpBuilder &builder, Location loc, const OnlineState &state,
-                     RankedTensorType type) {
-  return elementwise(builder, loc, {state.max, state.sum}, type,
+static Value emitLse(OpBuilder &builder, Location loc,
+                     const RunningState &state, RankedTensorType type) {
+  return elementwise(builder, loc, state.getRows(), type,
                      [&](OpBuilder &b, Location l, ValueRange args) -> Value {
                        Value log = math::LogOp::create(b, l, args[1]);
                        return arith::AddFOp::create(b, l, args[0], log);
@@ -111,38 +117,44 @@ static Value emitLse(OpBuilder &builder, Location loc, const OnlineState &state,
 }
 
 /// The state after `sinks`, one for each head.
-static OnlineState takeSink(OpBuilder &builder, Location loc,
-                            const OnlineState &state, Value sinks) {
-  auto type = cast<RankedTensorType>(state.max.getType());
+static RunningState takeSink(OpBuilder &builder, Location loc,
+                             RunningState state, Value sinks) {
+  Value max = state.get(RowRole::Maximum), sum = state.get(RowRole::Sum);
+  auto type = cast<RankedTensorType>(max.getType());
   Value spread =
       linalg::BroadcastOp::create(
           builder, loc, sinks,
           tensor::EmptyOp::create(
-              builder, loc, tensor::getMixedSizes(builder, loc, state.max),
+              builder, loc, tensor::getMixedSizes(builder, loc, max),
               getElementTypeOrSelf(sinks.getType())),
           ArrayRef<int64_t>{kBatch, kSequence})
           .getResults()[0];
   auto map = [&](Value RowState::*part) {
-    return elementwise(builder, loc, {state.max, state.sum, spread}, type,
+    return elementwise(builder, loc, {max, sum, spread}, type,
                        [&](OpBuilder &b, Location l, ValueRange args) {
                          Value sink = convertFloat(
                              b, l, args[2], cast<FloatType>(args[0].getType()));
                          return buildSink(b, l, args[0], args[1], sink).*part;
                        });
   };
-  Value acc =
-      elementwise(builder, loc, {state.acc, map(&RowState::decay)},
-                  cast<RankedTensorType>(state.acc.getType()),
+  Value acc = state.getAcc();
+  state.setAcc(
+      elementwise(builder, loc, {acc, map(&RowState::decay)},
+                  cast<RankedTensorType>(acc.getType()),
                   [](OpBuilder &b, Location l, ValueRange args) -> Value {
                     return arith::MulFOp::create(b, l, args[0], args[1]);
-                  });
-  return {acc, map(&RowState::max), map(&RowState::sum)};
+                  }));
+  state.set(RowRole::Maximum, map(&RowState::max));
+  state.set(RowRole::Sum, map(&RowState::sum));
+  return state;
 }
 
 /// Replaces an op with results (output, optional LSE) by the two of `state`
 /// after `sinks`, which may be null; `scale` is a factor of the output.
 static void replaceByNormalized(PatternRewriter &rewriter, Operation *op,
-                                OnlineState state, Value sinks, double scale) {
+                                RowReductionInterface reduction,
+                                RunningState state, Value sinks,
+                                double scale) {
   Location loc = op->getLoc();
   if (sinks)
     state = takeSink(rewriter, loc, state, sinks);
@@ -150,7 +162,7 @@ static void replaceByNormalized(PatternRewriter &rewriter, Operation *op,
     return cast<RankedTensorType>(op->getResult(i).getType());
   };
   SmallVector<Value> results = {
-      emitOutput(rewriter, loc, state, scale, typeOf(0))};
+      emitOutput(rewriter, loc, reduction, state, scale, typeOf(0))};
   if (op->getNumResults() == 2)
     results.push_back(emitLse(rewriter, loc, state, typeOf(1)));
   rewriter.replaceOp(op, results);
@@ -167,9 +179,10 @@ struct ConvertAttention : OpRewritePattern<AttentionOp> {
   LogicalResult matchAndRewrite(AttentionOp op,
                                 PatternRewriter &rewriter) const override {
     ScoreInputs inputs = ScoreInputs::get(op);
-    OnlineState state =
+    RunningState state =
         emitOnlineStep(rewriter, op.getLoc(), inputs, std::nullopt);
-    replaceByNormalized(rewriter, op, state, op.getSink(),
+    replaceByNormalized(rewriter, op, op.getNormalization(), state,
+                        op.getSink(),
                         inputs.dropout ? inputs.dropout->getScale() : 1);
     return success();
   }
@@ -182,10 +195,9 @@ struct ConvertOnlineAttention : OpRewritePattern<OnlineAttentionOp> {
                                 PatternRewriter &rewriter) const override {
     ScoreInputs inputs = ScoreInputs::get(op);
     llvm::append_range(inputs.offsets, op.getOffsets());
-    OnlineState state =
-        emitOnlineStep(rewriter, op.getLoc(), inputs,
-                       OnlineState{op.getAcc(), op.getMax(), op.getSum()});
-    rewriter.replaceOp(op, {state.acc, state.max, state.sum});
+    RunningState state =
+        emitOnlineStep(rewriter, op.getLoc(), inputs, op.getState());
+    rewriter.replaceOp(op, state.getValues());
     return success();
   }
 };
@@ -212,7 +224,7 @@ struct ConvertNormalize : OpRewritePattern<NormalizeOp> {
 
   LogicalResult matchAndRewrite(NormalizeOp op,
                                 PatternRewriter &rewriter) const override {
-    replaceByNormalized(rewriter, op, {op.getAcc(), op.getMax(), op.getSum()},
+    replaceByNormalized(rewriter, op, op.getNormalization(), op.getState(),
                         op.getSink(), op.getScaleValue());
     return success();
   }

@@ -50,8 +50,8 @@ private:
   void convertNormalize(NormalizeOp op);
   void convertStores(scf::InParallelOp op);
   FailureOr<Value> getQuery();
-  FragmentState getState(ValueRange state);
-  void setState(ValueRange results, ArrayRef<Value> fragments);
+  SmallVector<Value> getFragments(ValueRange state);
+  void setState(ValueRange results, ValueRange fragments);
 
   Value query;
   Value firstColumn; ///< of this CTA's slice of V and O; null without dv-split
@@ -245,12 +245,12 @@ FailureOr<Value> KernelBuilder::getQuery() {
   return query;
 }
 
-FragmentState KernelBuilder::getState(ValueRange state) {
-  return {values.lookup(state[0]), values.lookup(state[1]),
-          values.lookup(state[2])};
+SmallVector<Value> KernelBuilder::getFragments(ValueRange state) {
+  return llvm::map_to_vector(state,
+                             [&](Value part) { return values.lookup(part); });
 }
 
-void KernelBuilder::setState(ValueRange results, ArrayRef<Value> fragments) {
+void KernelBuilder::setState(ValueRange results, ValueRange fragments) {
   for (auto [result, fragment] : llvm::zip_equal(results, fragments))
     values.map(result, fragment);
 }
@@ -265,41 +265,44 @@ LogicalResult KernelBuilder::convertStep(OnlineAttentionOp step) {
   FailureOr<Value> query = getQuery();
   if (failed(key) || failed(value) || failed(keysInTile) || failed(query))
     return failure();
-  FailureOr<FragmentState> next =
-      buildStep(mods, step, *query, *key, *value, *keysInTile,
-                getState({step.getAcc(), step.getMax(), step.getSum()}));
+  RunningState before(step.getNormalization(),
+                      getFragments(step.getState().getValues()));
+  FailureOr<RunningState> next =
+      buildStep(mods, step, *query, *key, *value, *keysInTile, before);
   if (failed(next))
     return failure();
-  setState(step->getResults(), next->values());
+  setState(step->getResults(), next->getValues());
   return success();
 }
 
 LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
   Location loc = loop.getLoc();
   // The first loop starts from the initial state.
-  FragmentState init;
+  SmallVector<Value> init;
   if (values.contains(loop.getInitArgs()[0])) {
-    init = getState(loop.getInitArgs());
+    init = getFragments(loop.getInitArgs());
   } else {
-    init = buildInitialState(builder, loc, attention.schedule.getTileM(),
-                             attention.getTileDv());
+    RowReductionInterface reduction = attention.normalize.getNormalization();
+    RunningState state = buildInitialState(builder, loc, reduction,
+                                           attention.schedule.getTileM(),
+                                           attention.getTileDv());
+    llvm::append_range(init, state.getValues());
     if (failed(getQuery()))
       return failure();
   }
   auto copy =
       scf::ForOp::create(builder, loc, values.lookup(loop.getLowerBound()),
                          values.lookup(loop.getUpperBound()),
-                         values.lookup(loop.getStep()), init.values());
+                         values.lookup(loop.getStep()), init);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(copy.getBody());
   values.map(loop.getInductionVar(), copy.getInductionVar());
-  setState(loop.getRegionIterArgs(),
-           SmallVector<Value>(copy.getRegionIterArgs()));
+  setState(loop.getRegionIterArgs(), copy.getRegionIterArgs());
   if (failed(convertBlock(*loop.getBody())))
     return failure();
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-  scf::YieldOp::create(builder, loc, getState(yield.getOperands()).values());
-  setState(loop.getResults(), SmallVector<Value>(copy.getResults()));
+  scf::YieldOp::create(builder, loc, getFragments(yield.getOperands()));
+  setState(loop.getResults(), copy.getResults());
   return success();
 }
 
@@ -308,10 +311,10 @@ LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
 //===----------------------------------------------------------------------===//
 
 void KernelBuilder::convertNormalize(NormalizeOp op) {
-  auto [output, lse] =
-      buildNormalize(builder, op.getLoc(), ScoreUnits::get(attention.first),
-                     getState({op.getAcc(), op.getMax(), op.getSum()}),
-                     loadSink(), op.getScaleValue());
+  RunningState state(op.getNormalization(),
+                     getFragments(op.getState().getValues()));
+  auto [output, lse] = buildNormalize(
+      builder, op, ScoreUnits::get(attention.first), state, loadSink());
   values.map(op.getOutput(), output);
   if (op.getLse())
     values.map(op.getLse(), lse);
@@ -376,6 +379,7 @@ LogicalResult KernelBuilder::build(StringRef name) {
   FailureOr<tile::KernelOp> kernel = beginKernel(name);
   if (failed(kernel))
     return failure();
+  kernel->setForward(true);
   if (attention.lseView)
     values.map(attention.lse,
                kernel->getBody().front().addArgument(

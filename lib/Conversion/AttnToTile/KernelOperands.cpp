@@ -170,6 +170,11 @@ static LogicalResult addOutputs(TiledAttention &attention) {
 /// Fields that the small-cache kernels need.
 static LogicalResult checkSmallCache(TiledAttention &attention) {
   ScheduleAttr schedule = attention.schedule;
+  if (!isa<SoftmaxAttr>(attention.first.getNormalization()))
+    return attention.first.emitOpError()
+           << "expected normalization #attn.softmax with kind = "
+              "\"small_cache\", got "
+           << attention.first.getNormalization();
   int64_t chunk = schedule.getChunkRows();
   if (chunk < 1 || chunk % schedule.getTileM() != 0)
     return attention.first.emitOpError()

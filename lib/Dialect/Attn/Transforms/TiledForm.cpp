@@ -64,39 +64,36 @@ Value attn::createFilled(OpBuilder &builder, Location loc,
   return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
 }
 
-OnlineState attn::createInitialState(OpBuilder &builder, Location loc,
-                                     ArrayRef<OpFoldResult> rows,
-                                     OpFoldResult valueDim,
-                                     FloatType scoreType) {
-  const llvm::fltSemantics &semantics = scoreType.getFloatSemantics();
-  APFloat zero = APFloat::getZero(semantics);
-  APFloat minusInf = APFloat::getInf(semantics, /*Negative=*/true);
+RunningState attn::createInitialState(OpBuilder &builder, Location loc,
+                                      RowReductionInterface reduction,
+                                      ArrayRef<OpFoldResult> rows,
+                                      OpFoldResult valueDim,
+                                      FloatType scoreType) {
+  auto fill = [&](ArrayRef<OpFoldResult> sizes, double number) {
+    APFloat value = builder.getFloatAttr(scoreType, number).getValue();
+    return createFilled(builder, loc, sizes, scoreType, value);
+  };
   SmallVector<OpFoldResult> accSizes(rows);
   accSizes.push_back(valueDim);
-  return {createFilled(builder, loc, accSizes, scoreType, zero),
-          createFilled(builder, loc, rows, scoreType, minusInf),
-          createFilled(builder, loc, rows, scoreType, zero)};
+  SmallVector<Value> values = {fill(accSizes, 0)};
+  for (const RowValue &row : reduction.getRowValues())
+    values.push_back(fill(rows, row.neutral));
+  return RunningState(reduction, values);
 }
 
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
 
-OnlineState attn::getFinalState(NormalizeOp normalize) {
-  return {normalize.getAcc(), normalize.getMax(), normalize.getSum()};
-}
-
-KeyLoops attn::getKeyLoops(OnlineState state) {
+KeyLoops attn::getKeyLoops(NormalizeOp normalize) {
   KeyLoops result;
-  result.init = state;
-  while (auto loop = result.init.acc.getDefiningOp<scf::ForOp>()) {
-    // acc, max and sum are results of one loop, in this order.
-    if (loop.getNumResults() != 3 ||
-        loop.getResults() != ValueRange(result.init.values()))
+  llvm::append_range(result.init, normalize.getState().getValues());
+  while (auto loop = result.init.front().getDefiningOp<scf::ForOp>()) {
+    // The state is what one loop gives, and all of it.
+    if (loop.getResults() != ValueRange(result.init))
       break;
     result.loops.push_back(loop);
-    result.init = {loop.getInitArgs()[0], loop.getInitArgs()[1],
-                   loop.getInitArgs()[2]};
+    result.init.assign(loop.getInitArgs().begin(), loop.getInitArgs().end());
   }
   std::reverse(result.loops.begin(), result.loops.end());
   return result;
@@ -164,7 +161,7 @@ LogicalResult attn::verifyTiledEnd(NormalizeOp normalize) {
   if (!forall || forall.getRank() != 3)
     return normalize.emitOpError() << "expected to be in an scf.forall over "
                                       "(b, h, m) in the form 'tiled'";
-  KeyLoops keys = getKeyLoops(getFinalState(normalize));
+  KeyLoops keys = getKeyLoops(normalize);
   for (auto [index, loop] : llvm::enumerate(keys.loops)) {
     if (!getStep(loop))
       return loop.emitOpError() << "expected one attn.online_attention in a "
