@@ -69,8 +69,9 @@ namespace {
 /// a sink (-inf: none) ends in.
 struct RowEnd {
   double factor; ///< of the accumulator
-  double lse;
+  double lse = 0;
 
+  explicit RowEnd(double factor) : factor(factor) {}
   RowEnd(double max, double sum, double sink) {
     double larger = std::max(max, sink);
     double shift = larger == -HUGE_VAL ? 0 : larger;
@@ -82,18 +83,31 @@ struct RowEnd {
 };
 } // namespace
 
+/// The end of a row without softmax, given its sum if it has one.
+static RowEnd getPlainEnd(RowReductionInterface reduction, double sum) {
+  auto byItsSum = dyn_cast<SumAttr>(reduction);
+  if (!byItsSum)
+    return RowEnd(1);
+  double divisor = sum + byItsSum.getEpsilon().getValueAsDouble();
+  return RowEnd(divisor == 0 ? 0 : 1 / divisor);
+}
+
 static LogicalResult evaluateNormalize(Operation *op,
                                        Environment &environment) {
   auto normalize = cast<NormalizeOp>(op);
+  RowReductionInterface reduction = normalize.getNormalization();
   reference::Tensor acc = getOperand(normalize.getAcc(), environment);
-  reference::Tensor max = getOperand(normalize.getMax(), environment);
-  reference::Tensor sum = getOperand(normalize.getSum(), environment);
-  std::optional<reference::Tensor> sink;
+  std::optional<reference::Tensor> sink, max, sum;
   if (normalize.getSink())
     sink = getOperand(normalize.getSink(), environment);
-  if (failed(checkSameRows(op, acc, max)) ||
-      failed(checkSameRows(op, acc, sum)))
-    return failure();
+  RunningState state = normalize.getState();
+  for (auto [role, tensor] :
+       {std::pair{RowRole::Maximum, &max}, {RowRole::Sum, &sum}}) {
+    Value row = state.get(role);
+    if (row && failed(checkSameRows(
+                   op, acc, tensor->emplace(getOperand(row, environment)))))
+      return failure();
+  }
   if (sink && sink->getNumElements() != acc.getDim(kHead))
     return op->emitOpError()
            << "expected a sink for each of " << acc.getDim(kHead)
@@ -103,10 +117,13 @@ static LogicalResult evaluateNormalize(Operation *op,
   int64_t width = acc.getDim(kHeadDim), rows = acc.getDim(kSequence);
   std::optional<reference::Tensor> lse;
   if (normalize.getLse())
-    lse.emplace(max.getShape(), getResultType(normalize.getLse(), environment));
-  for (int64_t row = 0; row < max.getNumElements(); ++row) {
+    lse.emplace(max->getShape(),
+                getResultType(normalize.getLse(), environment));
+  for (int64_t row = 0; row < acc.getNumElements() / width; ++row) {
     double own = sink ? (*sink)[row / rows % acc.getDim(kHead)] : -HUGE_VAL;
-    RowEnd end(max[row], sum[row], own);
+    double rowSum = sum ? (*sum)[row] : 0;
+    RowEnd end =
+        max ? RowEnd((*max)[row], rowSum, own) : getPlainEnd(reduction, rowSum);
     for (int64_t i = row * width; i < (row + 1) * width; ++i)
       output.set(i, normalize.getScaleValue() * acc[i] * end.factor);
     if (lse)
@@ -152,48 +169,64 @@ static double getMaxPart(ArrayRef<reference::Tensor> parts, int64_t row) {
   return max;
 }
 
+/// Weights of the parts of a row: exp(max_p - max), or 1 without maxima.
+static std::vector<double> getPartWeights(ArrayRef<reference::Tensor> maxima,
+                                          size_t count, int64_t row) {
+  std::vector<double> weights(count, 1);
+  double max = getMaxPart(maxima, row);
+  for (auto [weight, part] : llvm::zip(weights, maxima))
+    weight = getPartWeight(part[row], max);
+  return weights;
+}
+
+/// The weighted sum of what the parts have at `at`; what has no weight does not
+/// matter.
+static double sumUp(ArrayRef<reference::Tensor> parts, ArrayRef<double> weights,
+                    int64_t at) {
+  double sum = 0;
+  for (auto [part, weight] : llvm::zip_equal(parts, weights))
+    sum += weight == 0 ? 0 : weight * part[at];
+  return sum;
+}
+
 static LogicalResult evaluateCombine(Operation *op, Environment &environment) {
   auto combine = cast<CombineOp>(op);
-  auto stack = [&](Value value) { return getParts(value, true, environment); };
-  std::vector<reference::Tensor> accs = stack(combine.getAcc()),
-                                 maxima = stack(combine.getMax()),
-                                 sums = stack(combine.getSum());
-  if (accs.empty() || accs.size() != maxima.size() ||
-      accs.size() != sums.size())
-    return op->emitOpError()
-           << "expected stacks of as many parts, at least "
-              "one, got "
-           << accs.size() << ", " << maxima.size() << " and " << sums.size();
-  for (auto &parts : {maxima, sums})
-    if (failed(checkSameRows(op, accs.front(), parts.front())))
+  RunningState state = combine.getState(), result = combine.getStateResult();
+  auto accs = getParts(state.getAcc(), /*isStacked=*/true, environment);
+  if (accs.empty())
+    return op->emitOpError() << "expected at least one partial result";
+  std::vector<reference::Tensor> maxima, sums;
+  for (auto [role, parts] :
+       {std::pair{RowRole::Maximum, &maxima}, {RowRole::Sum, &sums}}) {
+    Value stack = state.get(role);
+    if (!stack)
+      continue;
+    *parts = getParts(stack, /*isStacked=*/true, environment);
+    if (parts->size() != accs.size())
+      return op->emitOpError() << "expected as many parts of each stack, got "
+                               << accs.size() << " and " << parts->size();
+    if (failed(checkSameRows(op, accs.front(), parts->front())))
       return failure();
-  auto like = [&](const reference::Tensor &part, Value result) {
-    return reference::Tensor(part.getShape(),
-                             getResultType(result, environment));
-  };
-  reference::Tensor acc = like(accs.front(), combine.getAccResult()),
-                    max = like(maxima.front(), combine.getMaxResult()),
-                    sum = like(sums.front(), combine.getSumResult());
-  int64_t width = acc.getDim(kHeadDim);
-  for (int64_t row = 0; row < max.getNumElements(); ++row) {
-    double largest = getMaxPart(maxima, row), total = 0;
-    max.set(row, largest);
-    std::vector<double> columns(static_cast<size_t>(width));
-    for (auto [part, partMax, partSum] : llvm::zip_equal(accs, maxima, sums)) {
-      double weight = getPartWeight(partMax[row], largest);
-      if (weight == 0)
-        continue;
-      total += weight * partSum[row];
-      for (int64_t i = 0; i < width; ++i)
-        columns[static_cast<size_t>(i)] += weight * part[row * width + i];
-    }
-    sum.set(row, total);
-    for (int64_t i = 0; i < width; ++i)
-      acc.set(row * width + i, columns[static_cast<size_t>(i)]);
   }
-  environment.values[combine.getAccResult()] = fromReference(acc);
-  environment.values[combine.getMaxResult()] = fromReference(max);
-  environment.values[combine.getSumResult()] = fromReference(sum);
+  int64_t width = accs.front().getDim(kHeadDim);
+  std::vector<int64_t> rows(accs.front().getShape());
+  rows.pop_back();
+  reference::Tensor acc(accs.front().getShape(),
+                        getResultType(result.getAcc(), environment));
+  reference::Tensor max(rows, acc.getType()), sum(rows, acc.getType());
+  for (int64_t row = 0; row < max.getNumElements(); ++row) {
+    std::vector<double> weights = getPartWeights(maxima, accs.size(), row);
+    max.set(row, getMaxPart(maxima, row));
+    if (!sums.empty())
+      sum.set(row, sumUp(sums, weights, row));
+    for (int64_t i = row * width; i < (row + 1) * width; ++i)
+      acc.set(i, sumUp(accs, weights, i));
+  }
+  environment.values[result.getAcc()] = fromReference(acc);
+  if (Value value = result.get(RowRole::Maximum))
+    environment.values[value] = fromReference(max);
+  if (Value value = result.get(RowRole::Sum))
+    environment.values[value] = fromReference(sum);
   return success();
 }
 

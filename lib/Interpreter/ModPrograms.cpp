@@ -27,9 +27,20 @@ static reference::ScoreMod makeScoreMod(const RegionProgram &program) {
   };
 }
 
+static void setNormalization(reference::AttentionOptions &options,
+                             RowReductionInterface reduction) {
+  if (isa<NoneAttr>(reduction))
+    options.normalization = reference::Normalization::None;
+  if (auto sum = dyn_cast<SumAttr>(reduction)) {
+    options.normalization = reference::Normalization::Sum;
+    options.epsilon = sum.getEpsilon().getValueAsDouble();
+  }
+}
+
 template <typename OpTy>
 void ModPrograms::addMods(OpTy op, const Environment &environment) {
   options.scale = op.getScaleValue();
+  setNormalization(options, op.getNormalization());
   options.tf32Products =
       environment.precision == EvaluationPrecision::UnfusedTf32 &&
       getResultType(op.getQuery(), environment) == ElementType::F32;

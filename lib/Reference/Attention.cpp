@@ -46,7 +46,11 @@ public:
     std::vector<char> visible(scores.size());
     for (int64_t i = begin; i < end; ++i) {
       computeScores(b, h, i, scores, visible);
-      Real lse = softmax(b, h, i, scores, visible);
+      Real lse = 0;
+      if (options.normalization == Normalization::Softmax)
+        lse = softmax(b, h, i, scores, visible);
+      else
+        weigh(b, h, i, scores, visible);
       result.lse.set((b * dims.queryHeads + h) * dims.queryLength + i, lse);
       computeOutput(b, h, i, scores, visible);
     }
@@ -106,6 +110,25 @@ private:
               : 0;
     }
     return maximum + std::log(sum);
+  }
+
+  /// Turns scores into the factors of V without softmax, in place.
+  void weigh(int64_t b, int64_t h, int64_t i, std::vector<Real> &scores,
+             const std::vector<char> &visible) const {
+    Real divisor = 1;
+    if (options.normalization == Normalization::Sum) {
+      divisor = static_cast<Real>(options.epsilon);
+      for (int64_t j = 0; j < dims.kvLength; ++j)
+        divisor += visible[j] ? scores[j] : 0;
+    }
+    for (int64_t j = 0; j < dims.kvLength; ++j) {
+      Real factor =
+          static_cast<Real>(detail::getDropoutFactor(options, {b, h, i, j}));
+      bool hasWeight = visible[j] && divisor != 0;
+      scores[j] = hasWeight ? roundProbability(static_cast<double>(
+                                  scores[j] / divisor * factor))
+                            : 0;
+    }
   }
 
   Real roundProbability(double p) const {

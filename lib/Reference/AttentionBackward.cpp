@@ -98,7 +98,13 @@ private:
     bias.set(offset, static_cast<Real>(bias[offset]) + gradient);
   }
 
+  bool hasSoftmax() const {
+    return options.normalization == Normalization::Softmax;
+  }
+
   void addRow(int64_t b, int64_t h, int64_t i) const {
+    if (!hasSoftmax())
+      return addVisibleScores(b, h, i, /*lse=*/0, /*delta=*/0);
     int64_t row = (b * dims.queryHeads + h) * dims.queryLength + i;
     Real lse = static_cast<Real>(inputs.lse[row]);
     if (lse == -std::numeric_limits<Real>::infinity())
@@ -108,6 +114,11 @@ private:
                      dims.valueDim);
     if (inputs.lseGradient)
       delta -= static_cast<Real>((*inputs.lseGradient)[row]);
+    addVisibleScores(b, h, i, lse, delta);
+  }
+
+  void addVisibleScores(int64_t b, int64_t h, int64_t i, Real lse,
+                        Real delta) const {
     for (int64_t j = 0; j < dims.kvLength; ++j)
       if (detail::isVisible(options, {b, h, i, j}))
         addScore({b, h, i, j}, lse, delta);
@@ -120,15 +131,18 @@ private:
     int64_t valueRow = value.offset(at.b, kvHead, at.j, 0);
     int64_t outputRow = inputs.outputGradient.offset(at.b, at.h, at.i, 0);
     Real raw = scale * dot(query, queryRow, key, keyRow, dims.headDim);
-    Real p = std::exp(detail::changeScore<Real>(raw, options, at) - lse);
-    if (p == 0)
+    Real p = detail::changeScore<Real>(raw, options, at);
+    if (hasSoftmax())
+      p = std::exp(p - lse);
+    if (hasSoftmax() && p == 0)
       return;
     const Tensor &dO = inputs.outputGradient;
     Real kept = static_cast<Real>(detail::getDropoutFactor(options, at));
     Real dP = kept * dot(dO, outputRow, value, valueRow, dims.valueDim);
     accumulate(gradients.value, valueRow, roundFactor(p * kept), dO, outputRow,
                dims.valueDim);
-    Real dS = scale * roundFactor(goBack(p * (dP - delta), raw, at));
+    Real gradient = hasSoftmax() ? p * (dP - delta) : dP;
+    Real dS = scale * roundFactor(goBack(gradient, raw, at));
     accumulate(gradients.query, queryRow, dS, key, keyRow, dims.headDim);
     accumulate(gradients.key, keyRow, dS, query, queryRow, dims.headDim);
   }
@@ -162,10 +176,14 @@ static Status checkInputs(const BackwardInputs &inputs,
   std::vector<int64_t> rows = {dims.batch, dims.queryHeads, dims.queryLength};
   std::vector<int64_t> output = rows;
   output.push_back(dims.valueDim);
-  if (Status status = checkShape("output", inputs.output, output); !status)
-    return status;
-  if (Status status = checkShape("lse", inputs.lse, rows); !status)
-    return status;
+  if (options.normalization == Normalization::Sum)
+    return Error{"expected softmax or no normalization, got a sum"};
+  if (options.normalization == Normalization::Softmax) {
+    if (Status status = checkShape("output", inputs.output, output); !status)
+      return status;
+    if (Status status = checkShape("lse", inputs.lse, rows); !status)
+      return status;
+  }
   if (Status status =
           checkShape("output gradient", inputs.outputGradient, output);
       !status)

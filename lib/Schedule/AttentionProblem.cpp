@@ -129,6 +129,8 @@ Status AttentionProblem::verify() const {
   for (ElementType type : {elementType, outputType})
     if (type == ElementType::I1)
       return Error{"expected a floating-point element type, got i1"};
+  if (!hasSoftmax() && hasLse)
+    return Error{"expected lse=0 without softmax, got lse=1"};
   if (allowTf32 && elementType != ElementType::F32)
     return Error{"expected dtype=f32 with tf32=1, got dtype=" +
                  std::string(getName(elementType))};
@@ -146,6 +148,9 @@ std::string AttentionProblem::print() const {
     text += " out=" + std::string(getName(outputType));
   if (pass == AttentionPass::Backward)
     text += " pass=backward";
+  if (normalization != Normalization::Softmax)
+    text += normalization == Normalization::None ? " normalization=none"
+                                                 : " normalization=sum";
   if (hasLse)
     text += " lse=1";
   if (hasBias)
@@ -178,6 +183,19 @@ static Status setPass(AttentionPass &pass, const KeyValue &field) {
   pass = field.value == "forward" ? AttentionPass::Forward
                                   : AttentionPass::Backward;
   return {};
+}
+
+static Status setNormalization(Normalization &normalization,
+                               const KeyValue &field) {
+  for (auto [name, value] : {std::pair("softmax", Normalization::Softmax),
+                             {"sum", Normalization::Sum},
+                             {"none", Normalization::None}})
+    if (field.value == name) {
+      normalization = value;
+      return {};
+    }
+  return Error{"expected normalization=softmax, sum or none, got '" +
+               field.value + "'"};
 }
 
 static Status setMask(MaskPattern &mask, const KeyValue &field) {
@@ -224,6 +242,10 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
        }},
       {"mask", [&](const KeyValue &f) { return setMask(problem.mask, f); }},
       {"pass", [&](const KeyValue &f) { return setPass(problem.pass, f); }},
+      {"normalization",
+       [&](const KeyValue &f) {
+         return setNormalization(problem.normalization, f);
+       }},
       {"lse", flag(problem.hasLse)},
       {"bias", flag(problem.hasBias)},
       {"score_mod", flag(problem.hasScoreMod)},

@@ -223,10 +223,12 @@ static Result<BackwardSelection> selectForms(const AttentionProblem &problem,
   if (given.deterministic && fused.value_or(false))
     return Error{"a fused backward adds up dQ in no fixed order, and a "
                  "deterministic one was asked for"};
+  if (fused.value_or(false) && !problem.hasSoftmax())
+    return Error{"expected fused = false without softmax, got fused = true"};
   if (fused.value_or(false))
     return selectFused(problem, target, given, mma);
   Result<BackwardSelection> apart = selectFamily(problem, target, given, mma);
-  if (given.deterministic || fused)
+  if (given.deterministic || fused || !problem.hasSoftmax())
     return apart;
   Result<BackwardSelection> together = selectFused(problem, target, given, mma);
   bool isWorthIt =
@@ -309,6 +311,9 @@ attn::selectBackwardSchedules(const AttentionProblem &problem,
     return Error{status.error()};
   std::optional<ScheduleKind> kind = getKind(given.query);
   if (kind == ScheduleKind::SmallCache) {
+    if (!problem.hasSoftmax())
+      return Error{"expected kind = \"large_cache\" without softmax, got "
+                   "\"small_cache\""};
     if (getKind(given.keys) != kind)
       return Error{"expected kind = \"small_cache\" for all kernels of a "
                    "backward, or for none"};
@@ -324,7 +329,7 @@ attn::selectBackwardSchedules(const AttentionProblem &problem,
   Result<BackwardSelection> large = selectLargeCache(problem, target, given);
   // Fields of the kernels are not those of a small cache.
   if (kind || getKind(given.keys) || !given.query.empty() ||
-      !given.keys.empty())
+      !given.keys.empty() || !problem.hasSoftmax())
     return large;
   Result<BackwardSelection> small =
       detail::selectSmallCacheBackward(problem, target, given.query);

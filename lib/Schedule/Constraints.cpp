@@ -76,6 +76,7 @@ private:
   void checkSizes();
   void checkHeadDims();
   void checkKind();
+  void checkWeights();
   void checkSharedStream();
   void checkClusters();
   void checkWholeGroups();
@@ -215,6 +216,8 @@ void Checker::checkKind() {
                      "turns), got turns=" +
                          std::string(getName(schedule.turns)));
   }
+  if (!problem.hasSoftmax())
+    checkWeights();
   requireValue("fused", schedule.fused, 0, "in a forward");
   if (schedule.packGqa && problem.getGroupSize() == 1)
     reject("pack-gqa", "pack_gqa=1 needs several query heads for each K/V "
@@ -222,6 +225,18 @@ void Checker::checkKind() {
                            std::to_string(problem.queryHeads));
   if (problem.pass == AttentionPass::Backward)
     reject("pass", "schedules of the backward pass are not supported");
+}
+
+/// Without softmax there is no maximum, no rescaling and no exponential.
+void Checker::checkWeights() {
+  const char *why = "(only softmax has it)";
+  if (schedule.kind == ScheduleKind::SmallCache)
+    reject("kind", "small-cache kernels have softmax only");
+  requireValue("rescale_threshold", schedule.rescaleThreshold, 0, why);
+  requireValue("exp2_on_fma", schedule.exp2OnFma, 0, why);
+  if (schedule.turns == Turns::Softmax)
+    reject("kind", "expected turns=none or turns=products without softmax, got "
+                   "turns=softmax");
 }
 
 /// CTAs that share key tiles need the same ones, whose rows they divide among

@@ -236,7 +236,9 @@ std::vector<int64_t> Space::getChunks(const Schedule &schedule) const {
 /// What only warp-specialised kernels choose.
 void Space::expandWgmma() {
   derive("rescale_threshold", &Schedule::rescaleThreshold,
-         [](const Schedule &) { return kRescaleThreshold; });
+         [&](const Schedule &) {
+           return problem.hasSoftmax() ? kRescaleThreshold : 0;
+         });
   derive("persistent_ctas", &Schedule::persistentCtas,
          [&](const Schedule &s) { return getPersistentCtas(s); });
   derive("output_tile", &Schedule::outputTile,
@@ -249,8 +251,8 @@ void Space::expandWgmma() {
     return static_cast<int64_t>(takesTurns ? Turns::Products : Turns::None);
   });
   // The exponential units limit short head dims only.
-  expand("exp2_on_fma", &Schedule::exp2OnFma, [](const Schedule &s) {
-    return s.tileD <= 64 ? std::vector<int64_t>{0, 2, 3}
+  expand("exp2_on_fma", &Schedule::exp2OnFma, [&](const Schedule &s) {
+    return s.tileD <= 64 && problem.hasSoftmax() ? std::vector<int64_t>{0, 2, 3}
                          : std::vector<int64_t>{0};
   });
 }

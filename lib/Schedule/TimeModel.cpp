@@ -32,6 +32,9 @@ static constexpr double kMbarrierClocks = 25;
 /// sum, half a conversion, half a copy. To this comes the rescaling of the
 /// accumulator, dv / tileN for each score.
 static constexpr double kInstructionsPerScore = 4;
+/// Of these, what a maximum costs with the rescaling, and what a sum.
+static constexpr double kInstructionsPerMaximum = 1;
+static constexpr double kInstructionsPerSum = 1;
 /// Instructions of each thread for each key tile: reductions across lanes,
 /// loop, addresses.
 static constexpr double kInstructionsPerTile = 80;
@@ -73,7 +76,18 @@ private:
   double getBusiestCtas(const PhaseWork &phase, double units) const;
   double getProductClocks(double depth) const;
   double getScoreInstructions() const {
-    return kInstructionsPerScore + exp2OnFma * kInstructionsPerExp2;
+    double instructions =
+        kInstructionsPerScore + exp2OnFma * kInstructionsPerExp2;
+    if (!problem.hasSoftmax())
+      instructions -= kInstructionsPerMaximum;
+    if (problem.normalization == Normalization::None)
+      instructions -= kInstructionsPerSum;
+    return instructions;
+  }
+  /// Exponentials of the softmax on their own units, for each score. What a
+  /// score_mod computes is not counted.
+  double getExponentials() const {
+    return problem.hasSoftmax() ? 1 - exp2OnFma : 0;
   }
   double getSoftmaxClocks() const;
   double getBarrierClocks() const;
@@ -157,7 +171,7 @@ double TimeModel::getProductClocks(double depth) const {
 /// Exponentials and instructions of readerRows x tileN scores.
 double TimeModel::getSoftmaxClocks() const {
   double scores = readerRows * tileN;
-  return scores * (1 - exp2OnFma) / (target.ex2PerClockPerSm * unitShare) +
+  return scores * getExponentials() / (target.ex2PerClockPerSm * unitShare) +
          scores * getScoreInstructions() / (target.lanesPerClock * unitShare);
 }
 
@@ -201,9 +215,10 @@ PhaseWork TimeModel::getOnePass() const {
   PhaseWork phase;
   phase.ctas = static_cast<double>(cost.ctas);
   phase.flops = 2 * work.scores * (dvSlices * headDim + valueDim);
-  phase.exponentials = work.scores * dvSlices * (1 - exp2OnFma);
+  phase.exponentials = work.scores * dvSlices * getExponentials();
+  double rescaling = problem.hasSoftmax() ? valueDim / tileN : 0;
   phase.instructions =
-      work.scores * (dvSlices * getScoreInstructions() + valueDim / tileN) +
+      work.scores * (dvSlices * getScoreInstructions() + rescaling) +
       ctaTiles * static_cast<double>(32 * schedule.warps) *
           kInstructionsPerTile;
   phase.sharedMemoryBytes = ctaTiles * ((1 + readers) * tileBytes + queryBytes);

@@ -39,6 +39,19 @@ static Traffic getTwoPhaseTraffic(const AttentionProblem &problem,
   return traffic;
 }
 
+/// Numbers that a row's state has beside the accumulator.
+static int64_t getRowValueCount(const AttentionProblem &problem) {
+  switch (problem.normalization) {
+  case Normalization::Softmax:
+    return 2;
+  case Normalization::Sum:
+    return 1;
+  case Normalization::None:
+    return 0;
+  }
+  return 0;
+}
+
 /// Large-cache or split-KV traffic of one head (or packed group).
 static Traffic getOnePassTraffic(const AttentionProblem &problem,
                                  const Schedule &schedule,
@@ -53,9 +66,10 @@ static Traffic getOnePassTraffic(const AttentionProblem &problem,
   int64_t rows = head.rows * schedule.splits;
   traffic.read(Operand::Query,
                rows * head.headDim - traffic.getReads(Operand::Query));
-  // A state has maximum and sum in place of the LSE.
+  // A state has its row values in place of the LSE.
+  int64_t more = rows * (getRowValueCount(problem) - 1);
   if (isSplit)
-    traffic.read(Operand::Partials, rows).write(Operand::Partials, rows);
+    traffic.read(Operand::Partials, more).write(Operand::Partials, more);
   // Each further slice of V reads Q and K again.
   int64_t repeats = getDvSlices(problem, schedule) - 1;
   traffic.read(Operand::Query, repeats * traffic.getReads(Operand::Query));
@@ -151,7 +165,8 @@ static int64_t getWorkspaceBytes(const AttentionProblem &problem,
                                  const Schedule &schedule) {
   int64_t rows = problem.getKvHeadCount() * problem.getPackedRows();
   if (schedule.kind == ScheduleKind::SplitKV)
-    return schedule.splits * rows * (problem.valueDim + 2) * 4;
+    return schedule.splits * rows *
+           (problem.valueDim + getRowValueCount(problem)) * 4;
   if (schedule.kind != ScheduleKind::SmallCache)
     return 0;
   int64_t scoreBytes = getElementBytes(problem, schedule, Operand::Scores);

@@ -317,16 +317,9 @@ static int run(const CommandLine &flags, const runtime::Manifest &manifest,
     return fail(error->message);
   if (flags.stats)
     printStats(*result);
-<<<<<<< HEAD
-  return result->clean() ? 0 : 2;
-=======
   if (flags.timing)
     printTiming(*result, flags.smCount);
-  // The results of a kernel with findings are not to be trusted.
-  if (!result->clean())
-    return 2;
-  return writeOutputs(flags, manifest, *operands);
->>>>>>> 4ecc3aaca7f16a518333c24731cee339d1890ed9
+  return result->clean() ? 0 : 2;
 }
 
 /// LLVM's libraries register options of all kinds; these would clash.

@@ -37,6 +37,15 @@ using ScoreModDerivative = ScoreMod;
 using ScoreGradientSink = std::function<void(
     double score, int64_t b, int64_t h, int64_t i, int64_t j, double gradient)>;
 
+/// How the scores s of a row become the weights w of its values:
+///
+///   Softmax:  w = exp(s) / sum exp(s)
+///   None:     w = s
+///   Sum:      w = s / (sum s + epsilon), 0 where that is 0
+///
+/// A masked key has the weight 0.
+enum class Normalization { Softmax, None, Sum };
+
 /// What changes the scores, in the order in which it is applied:
 ///
 ///   s = scale * dot(query row, key row)
@@ -44,6 +53,7 @@ using ScoreGradientSink = std::function<void(
 ///   s = s + bias[b, h, i, j]                where bias is set
 ///   s = scoreMod(s, b, h, i, j)             where scoreMod is set
 ///   s = -inf                                where maskMod is false
+///                                           (0 without softmax)
 ///
 /// The functions are called from several threads at once.
 struct AttentionOptions {
@@ -62,6 +72,8 @@ struct AttentionOptions {
   /// one thread.
   ScoreGradientSink scoreGradientSink;
   MaskMod maskMod;
+  Normalization normalization = Normalization::Softmax;
+  double epsilon = 0;
   /// Of the probabilities, as factors of V: what is kept is divided by 1 -
   /// rate.
   std::optional<Dropout> dropout;
@@ -75,7 +87,7 @@ struct AttentionOptions {
 struct AttentionResult {
   /// [B, Hq, M, Dv]
   Tensor output;
-  /// [B, Hq, M], natural logarithm.
+  /// [B, Hq, M], natural logarithm; 0 without softmax, which has none.
   Tensor lse;
 };
 
@@ -132,7 +144,8 @@ struct BackwardInputs {
 ///
 /// dS goes back through scoreMod, bias and soft cap to dS1, then dQ = scale *
 /// dS1 K and dK = scale * dS1^T Q. Masked keys and rows whose lse is -inf take
-/// no part. Fails as attention does, and where scoreMod is set without its
+/// no part. With Normalization::None, P = S and dS = dO V^T, and output and lse
+/// are not read. Normalization::Sum has no backward. Fails as attention does, and where scoreMod is set without its
 /// derivative.
 Result<AttentionGradients> attentionBackward(const Tensor &query,
                                              const Tensor &key,

@@ -55,6 +55,10 @@ struct MaskPattern {
 
 enum class AttentionPass { Forward, Backward };
 
+/// How scores become weights: exponentials relative to a running maximum,
+/// divided by their sum; as they are, divided by their sum; as they are.
+enum class Normalization { Softmax, Sum, None };
+
 /// One attention: query [B, Hq, M, D], key [B, Hkv, N, D], value [B, Hkv, N,
 /// Dv].
 struct AttentionProblem {
@@ -69,6 +73,7 @@ struct AttentionProblem {
   ElementType outputType = ElementType::BF16;
   MaskPattern mask;
   AttentionPass pass = AttentionPass::Forward;
+  Normalization normalization = Normalization::Softmax;
   bool hasLse = false;      ///< the forward pass writes its LSE
   bool hasBias = false;     ///< a bias of the size of the scores is read
   bool isRowBias = false;   ///< and is the same for all query rows
@@ -81,6 +86,8 @@ struct AttentionProblem {
   int64_t getGroupSize() const { return queryHeads / kvHeads; }
   /// Rows of all query heads that share one K/V head.
   int64_t getPackedRows() const { return queryLength * getGroupSize(); }
+  /// Weights are exponentials.
+  bool hasSoftmax() const { return normalization == Normalization::Softmax; }
   /// Independent (batch, K/V head) pairs.
   int64_t getKvHeadCount() const { return batch * kvHeads; }
   /// Elements of a K row and a V row that are distinct in memory.
@@ -92,8 +99,8 @@ struct AttentionProblem {
   Status verify() const;
 
   /// "B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 Dv=128 dtype=bf16 mask=causal";
-  /// fields at their default (out, pass, lse, bias, dropout, shared_kv, tf32)
-  /// are left out.
+  /// fields at their default (out, pass, normalization, lse, bias, dropout,
+  /// shared_kv, tf32) are left out.
   std::string print() const;
 
   /// Parses what print writes, in any order. Needed: M, N, D. Defaults: B = 1,

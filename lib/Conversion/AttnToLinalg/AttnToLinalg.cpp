@@ -82,28 +82,34 @@ static Value selectIfEqual(OpBuilder &b, Location l, Value condition,
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// `scale * acc / sum`, and 0 in rows whose sum is 0.
+/// `scale * acc`, divided as `reduction` says, and 0 in rows where the divisor
+/// is 0.
 static Value emitOutput(OpBuilder &builder, Location loc,
-                        const OnlineState &state, double scale,
+                        RowReductionInterface reduction,
+                        const RunningState &state, double scale,
                         RankedTensorType type) {
   return elementwise(
-      builder, loc, {state.acc, state.sum}, type,
+      builder, loc, state.getValues(), type,
       [&](OpBuilder &b, Location l, ValueRange args) {
-        Value quotient = arith::DivFOp::create(b, l, args[0], args[1]);
-        auto statistics = cast<FloatType>(quotient.getType());
+        Value output = args[0];
+        Value divisor = reduction.buildDivisor(b, l, args.drop_front());
+        if (divisor)
+          output = arith::DivFOp::create(b, l, output, divisor);
+        auto statistics = cast<FloatType>(output.getType());
         if (scale != 1)
-          quotient = arith::MulFOp::create(
-              b, l, quotient, constantFloat(b, l, statistics, scale));
-        Value guarded = selectIfEqual(b, l, args[1], 0, 0, quotient);
-        return convertFloat(b, l, guarded,
+          output = arith::MulFOp::create(
+              b, l, output, constantFloat(b, l, statistics, scale));
+        if (divisor)
+          output = selectIfEqual(b, l, divisor, 0, 0, output);
+        return convertFloat(b, l, output,
                             cast<FloatType>(type.getElementType()));
       });
 }
 
 /// `max + log(sum)`, which is -inf where the sum is 0.
-static Value emitLse(OpBuilder &builder, Location loc, const OnlineState &state,
-                     RankedTensorType type) {
-  return elementwise(builder, loc, {state.max, state.sum}, type,
+static Value emitLse(OpBuilder &builder, Location loc,
+                     const RunningState &state, RankedTensorType type) {
+  return elementwise(builder, loc, state.getRows(), type,
                      [&](OpBuilder &b, Location l, ValueRange args) -> Value {
                        Value log = math::LogOp::create(b, l, args[1]);
                        return arith::AddFOp::create(b, l, args[0], log);
@@ -111,38 +117,42 @@ static Value emitLse(OpBuilder &builder, Location loc, const OnlineState &state,
 }
 
 /// The state after `sinks`, one for each head.
-static OnlineState takeSink(OpBuilder &builder, Location loc,
-                            const OnlineState &state, Value sinks) {
-  auto type = cast<RankedTensorType>(state.max.getType());
-  Value spread =
-      linalg::BroadcastOp::create(
-          builder, loc, sinks,
-          tensor::EmptyOp::create(
-              builder, loc, tensor::getMixedSizes(builder, loc, state.max),
-              getElementTypeOrSelf(sinks.getType())),
-          ArrayRef<int64_t>{kBatch, kSequence})
-          .getResults()[0];
+static RunningState takeSink(OpBuilder &builder, Location loc,
+                             RunningState state, Value sinks) {
+  Value max = state.get(RowRole::Maximum), sum = state.get(RowRole::Sum);
+  auto type = cast<RankedTensorType>(max.getType());
+  Value spread = linalg::BroadcastOp::create(
+                     builder, loc, sinks,
+                     tensor::EmptyOp::create(
+                         builder, loc, tensor::getMixedSizes(builder, loc, max),
+                         getElementTypeOrSelf(sinks.getType())),
+                     ArrayRef<int64_t>{kBatch, kSequence})
+                     .getResults()[0];
   auto map = [&](Value RowState::*part) {
-    return elementwise(builder, loc, {state.max, state.sum, spread}, type,
+    return elementwise(builder, loc, {max, sum, spread}, type,
                        [&](OpBuilder &b, Location l, ValueRange args) {
                          Value sink = convertFloat(
                              b, l, args[2], cast<FloatType>(args[0].getType()));
                          return buildSink(b, l, args[0], args[1], sink).*part;
                        });
   };
-  Value acc =
-      elementwise(builder, loc, {state.acc, map(&RowState::decay)},
-                  cast<RankedTensorType>(state.acc.getType()),
+  Value acc = state.getAcc();
+  state.setAcc(
+      elementwise(builder, loc, {acc, map(&RowState::decay)},
+                  cast<RankedTensorType>(acc.getType()),
                   [](OpBuilder &b, Location l, ValueRange args) -> Value {
                     return arith::MulFOp::create(b, l, args[0], args[1]);
-                  });
-  return {acc, map(&RowState::max), map(&RowState::sum)};
+                  }));
+  state.set(RowRole::Maximum, map(&RowState::max));
+  state.set(RowRole::Sum, map(&RowState::sum));
+  return state;
 }
 
 /// Replaces an op with results (output, optional LSE) by the two of `state`
 /// after `sinks`, which may be null; `scale` is a factor of the output.
 static void replaceByNormalized(PatternRewriter &rewriter, Operation *op,
-                                OnlineState state, Value sinks, double scale) {
+                                RowReductionInterface reduction,
+                                RunningState state, Value sinks, double scale) {
   Location loc = op->getLoc();
   if (sinks)
     state = takeSink(rewriter, loc, state, sinks);
@@ -150,7 +160,7 @@ static void replaceByNormalized(PatternRewriter &rewriter, Operation *op,
     return cast<RankedTensorType>(op->getResult(i).getType());
   };
   SmallVector<Value> results = {
-      emitOutput(rewriter, loc, state, scale, typeOf(0))};
+      emitOutput(rewriter, loc, reduction, state, scale, typeOf(0))};
   if (op->getNumResults() == 2)
     results.push_back(emitLse(rewriter, loc, state, typeOf(1)));
   rewriter.replaceOp(op, results);
@@ -201,67 +211,77 @@ static Value getStack(OpBuilder &builder, Location loc, Value part,
                                        dims);
 }
 
-/// exp(part - max) * number, and 0 where `part` is -inf, whatever `number` is.
-static Value emitWeighted(OpBuilder &b, Location l, Value part, Value max,
-                          Value number) {
-  Value shifted = arith::SubFOp::create(b, l, part, max);
+/// `number`, times exp(part - max) where there is a maximum: 0 where `part` is
+/// -inf, whatever the number is. `maxima` are part and max, or none.
+static Value emitWeighted(OpBuilder &b, Location l, Value number,
+                          ValueRange maxima) {
+  if (maxima.empty())
+    return number;
+  Value shifted = arith::SubFOp::create(b, l, maxima[0], maxima[1]);
   Value weight = math::ExpOp::create(b, l, shifted);
-  return selectIfEqual(b, l, part, -infinity, 0,
+  return selectIfEqual(b, l, maxima[0], -infinity, 0,
                        arith::MulFOp::create(b, l, weight, number));
 }
 
-namespace {
-/// States over disjoint sets of keys: acc [P, B, Hq, M, Dv], max and sum
-/// [P, B, Hq, M]; a null sum is 1 everywhere.
-struct StateStack {
-  Value acc, max, sum;
-};
-} // namespace
-
-/// The state over the keys of all `stacks`: see attn.combine.
-static OnlineState emitCombined(OpBuilder &builder, Location loc,
-                                ArrayRef<StateStack> stacks) {
-  FloatType type = elementTypeOf(stacks.front().max);
+/// The state over the keys of all `stacks`, each [P, B, Hq, M(, Dv)]: see
+/// attn.combine.
+static RunningState emitCombined(OpBuilder &builder, Location loc,
+                                 RowReductionInterface reduction,
+                                 FloatType type,
+                                 ArrayRef<RunningState> stacks) {
   SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(builder, loc, stacks.front().acc);
+      tensor::getMixedSizes(builder, loc, stacks.front().getAcc());
   ArrayRef<OpFoldResult> accSizes = ArrayRef(sizes).drop_front();
-  ArrayRef<OpFoldResult> rows = accSizes.drop_back();
-  Value zero = constantFloat(builder, loc, type, 0);
-  OnlineState state = {
-      filled(builder, loc, accSizes, zero),
-      filled(builder, loc, rows, negativeInfinity(builder, loc, type)),
-      filled(builder, loc, rows, zero)};
-  for (const StateStack &stack : stacks)
-    state.max =
-        reduceParts(builder, loc, stack.max, state.max,
-                    [](OpBuilder &b, Location l, ValueRange args) -> Value {
-                      return arith::MaximumFOp::create(b, l, args[0], args[1]);
-                    });
-  // Operands: max_p, max, then what is weighed if it is not 1.
-  auto add = [&](OpBuilder &b, Location l, ValueRange args) -> Value {
-    Value number = args.size() == 4 ? convertFloat(b, l, args[2], type)
-                                    : constantFloat(b, l, type, 1);
-    Value weighted = emitWeighted(b, l, args[0], args[1], number);
-    return arith::AddFOp::create(b, l, args.back(), weighted);
+  SmallVector<Value> init = {
+      filled(builder, loc, accSizes, constantFloat(builder, loc, type, 0))};
+  for (const RowValue &row : reduction.getRowValues())
+    init.push_back(filled(builder, loc, accSizes.drop_back(),
+                          constantFloat(builder, loc, type, row.neutral)));
+  RunningState state(reduction, init);
+  if (Value max = state.get(RowRole::Maximum)) {
+    for (const RunningState &stack : stacks)
+      max = reduceParts(builder, loc, stack.get(RowRole::Maximum), max,
+                        [](OpBuilder &b, Location l, ValueRange args) -> Value {
+                          return arith::MaximumFOp::create(b, l, args[0],
+                                                           args[1]);
+                        });
+    state.set(RowRole::Maximum, max);
+  }
+  auto addParts = [&](Value parts, const RunningState &stack, Value to) {
+    SmallVector<Value> operands = {parts};
+    if (Value max = state.get(RowRole::Maximum))
+      operands.append({stack.get(RowRole::Maximum), max});
+    return reduceParts(
+        builder, loc, operands, to,
+        [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+          Value number = convertFloat(b, l, args.front(), type);
+          Value weighted =
+              emitWeighted(b, l, number, args.drop_front().drop_back());
+          return arith::AddFOp::create(b, l, args.back(), weighted);
+        });
   };
-  for (const StateStack &stack : stacks) {
-    SmallVector<Value> operands = {stack.max, state.max};
-    if (stack.sum)
-      operands.push_back(stack.sum);
-    state.sum = reduceParts(builder, loc, operands, state.sum, add);
-    state.acc = reduceParts(builder, loc, {stack.max, state.max, stack.acc},
-                            state.acc, add);
+  for (const RunningState &stack : stacks) {
+    if (Value sums = stack.get(RowRole::Sum))
+      state.set(RowRole::Sum, addParts(sums, stack, state.get(RowRole::Sum)));
+    state.setAcc(addParts(stack.getAcc(), stack, state.getAcc()));
   }
   return state;
 }
 
 /// Each part is a state of one score, its LSE, with its output as the value.
-static OnlineState emitMergedState(OpBuilder &builder, MergeOp op) {
-  SmallVector<StateStack> stacks;
-  for (auto [output, lse] : llvm::zip_equal(op.getOutputs(), op.getLses()))
-    stacks.push_back({getStack(builder, op.getLoc(), output, 5),
-                      getStack(builder, op.getLoc(), lse, 4), Value()});
-  return emitCombined(builder, op.getLoc(), stacks);
+static RunningState emitMergedState(OpBuilder &builder, MergeOp op) {
+  Location loc = op.getLoc();
+  auto softmax = SoftmaxAttr::get(op.getContext());
+  FloatType type = elementTypeOf(op.getLse());
+  SmallVector<RunningState> stacks;
+  for (auto [output, part] : llvm::zip_equal(op.getOutputs(), op.getLses())) {
+    Value lse = getStack(builder, loc, part, 4);
+    Value ones = filled(builder, loc, tensor::getMixedSizes(builder, loc, lse),
+                        constantFloat(builder, loc, type, 1));
+    stacks.emplace_back(
+        softmax, ValueRange{getStack(builder, loc, output, 5), lse, ones});
+  }
+  return emitCombined(builder, loc, softmax, type, stacks);
 }
 
 //===----------------------------------------------------------------------===//
@@ -275,9 +295,10 @@ struct ConvertAttention : OpRewritePattern<AttentionOp> {
   LogicalResult matchAndRewrite(AttentionOp op,
                                 PatternRewriter &rewriter) const override {
     ScoreInputs inputs = ScoreInputs::get(op);
-    OnlineState state =
+    RunningState state =
         emitOnlineStep(rewriter, op.getLoc(), inputs, std::nullopt);
-    replaceByNormalized(rewriter, op, state, op.getSink(),
+    replaceByNormalized(rewriter, op, op.getNormalization(), state,
+                        op.getSink(),
                         inputs.dropout ? inputs.dropout->getScale() : 1);
     return success();
   }
@@ -290,10 +311,9 @@ struct ConvertOnlineAttention : OpRewritePattern<OnlineAttentionOp> {
                                 PatternRewriter &rewriter) const override {
     ScoreInputs inputs = ScoreInputs::get(op);
     llvm::append_range(inputs.offsets, op.getOffsets());
-    OnlineState state =
-        emitOnlineStep(rewriter, op.getLoc(), inputs,
-                       OnlineState{op.getAcc(), op.getMax(), op.getSum()});
-    rewriter.replaceOp(op, {state.acc, state.max, state.sum});
+    RunningState state =
+        emitOnlineStep(rewriter, op.getLoc(), inputs, op.getState());
+    rewriter.replaceOp(op, state.getValues());
     return success();
   }
 };
@@ -320,7 +340,7 @@ struct ConvertNormalize : OpRewritePattern<NormalizeOp> {
 
   LogicalResult matchAndRewrite(NormalizeOp op,
                                 PatternRewriter &rewriter) const override {
-    replaceByNormalized(rewriter, op, {op.getAcc(), op.getMax(), op.getSum()},
+    replaceByNormalized(rewriter, op, op.getNormalization(), op.getState(),
                         op.getSink(), op.getScaleValue());
     return success();
   }
@@ -356,10 +376,10 @@ struct ConvertCombine : OpRewritePattern<CombineOp> {
 
   LogicalResult matchAndRewrite(CombineOp op,
                                 PatternRewriter &rewriter) const override {
-    OnlineState state =
-        emitCombined(rewriter, op.getLoc(),
-                     StateStack{op.getAcc(), op.getMax(), op.getSum()});
-    rewriter.replaceOp(op, {state.acc, state.max, state.sum});
+    RunningState state =
+        emitCombined(rewriter, op.getLoc(), op.getNormalization(),
+                     elementTypeOf(op.getAcc()), op.getState());
+    rewriter.replaceOp(op, state.getValues());
     return success();
   }
 };
@@ -369,8 +389,9 @@ struct ConvertMerge : OpRewritePattern<MergeOp> {
 
   LogicalResult matchAndRewrite(MergeOp op,
                                 PatternRewriter &rewriter) const override {
-    replaceByNormalized(rewriter, op, emitMergedState(rewriter, op),
-                        op.getSink(), /*scale=*/1);
+    replaceByNormalized(rewriter, op, SoftmaxAttr::get(op.getContext()),
+                        emitMergedState(rewriter, op), op.getSink(),
+                        /*scale=*/1);
     return success();
   }
 };

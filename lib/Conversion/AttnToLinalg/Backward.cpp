@@ -18,7 +18,8 @@
 using namespace mlir;
 using namespace attn;
 
-/// What the forward gave for the rows, and what is known of their gradients.
+/// What the forward gave for the rows, and what is known of their gradients; lse
+/// and delta are null where weights are no exponentials.
 struct RowInputs {
   Value dOutput, lse, delta;
 };
@@ -61,7 +62,10 @@ public:
   BackwardEmitter(OpBuilder &builder, Location loc, const ScoreInputs &inputs,
                   const RowInputs &rows)
       : ScoreEmitter(builder, loc, inputs), dOutput(expandHeads(rows.dOutput)) {
-    emitScoreGradients(expandHeads(rows.lse), expandHeads(rows.delta));
+    if (rows.lse)
+      emitScoreGradients(expandHeads(rows.lse), expandHeads(rows.delta));
+    else
+      emitScoreGradients(Value(), Value());
   }
 
   /// scale * dS1 K, added to `init` or to 0, as `resultType`.
@@ -81,6 +85,7 @@ private:
   void emitScoreGradients(Value lse, Value delta);
   Value emitProbabilities(Value lse);
   Value emitSoftmaxGradient(Value delta);
+  Value emitWeightGradient();
   Value emitModGradient(ValueRange variables);
   /// P after dropout.
   Value emitDropped();
@@ -104,13 +109,21 @@ static Value zeroIfZero(OpBuilder &b, Location l, Value condition,
   return arith::SelectOp::create(b, l, isZero, zero, value);
 }
 
-/// P = exp(score_mod(S1) - LSE); 0 where masked and in rows without keys.
+/// P = exp(score_mod(S1) - LSE), or score_mod(S1) without an LSE; 0 where masked
+/// and in rows without keys.
 Value BackwardEmitter::emitProbabilities(Value lse) {
   SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
   Value init = tensor::EmptyOp::create(
       builder, loc, tensor::getMixedSizes(builder, loc, scores), type);
+  SmallVector<Value> operands = {scores};
+  SmallVector<AffineMap> maps = {map(loops)};
+  if (lse) {
+    operands.push_back(lse);
+    maps.push_back(map(rowLoops()));
+  }
+  maps.push_back(map(loops));
   return generic(
-      {scores, lse}, {map(loops), map(rowLoops()), map(loops)}, init, loops, {},
+      operands, maps, init, loops, {},
       [&](OpBuilder &b, Location l, ValueRange args) -> Value {
         Value score = args[0];
         SmallVector<Value> at = coordinates(b, l);
@@ -119,13 +132,15 @@ Value BackwardEmitter::emitProbabilities(Value lse) {
           llvm::append_range(arguments, at);
           score = inlineMod(b, *inputs.scoreMod, arguments);
         }
-        Value p = math::ExpOp::create(
-            b, l, arith::SubFOp::create(b, l, score, args[1]));
-        Value zero = constantFloat(b, l, type, 0);
-        Value isEmpty =
-            arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, args[1],
-                                  negativeInfinity(b, l, type));
-        p = arith::SelectOp::create(b, l, isEmpty, zero, p);
+        Value p = score, zero = constantFloat(b, l, type, 0);
+        if (lse) {
+          p = math::ExpOp::create(
+              b, l, arith::SubFOp::create(b, l, score, args[1]));
+          Value isEmpty =
+              arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, args[1],
+                                    negativeInfinity(b, l, type));
+          p = arith::SelectOp::create(b, l, isEmpty, zero, p);
+        }
         if (inputs.maskMod->empty())
           return p;
         Value visible = inlineMod(b, *inputs.maskMod, at);
@@ -145,6 +160,22 @@ Value BackwardEmitter::emitSoftmaxGradient(Value delta) {
         Value shifted = arith::SubFOp::create(b, l, dP, args[1]);
         Value product = arith::MulFOp::create(b, l, args[0], shifted);
         return zeroIfZero(b, l, args[0], product);
+      });
+}
+
+/// dS = dP where a key is visible, else 0: weights are the scores.
+Value BackwardEmitter::emitWeightGradient() {
+  SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
+  return generic(
+      {}, {map(loops)}, emitProducts(dOutput, inputs.value), loops, {},
+      [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+        double factor = inputs.dropout ? inputs.dropout->getScale() : 1;
+        Value dP = emitDropout(b, l, args[0], factor);
+        if (inputs.maskMod->empty())
+          return dP;
+        Value visible = inlineMod(b, *inputs.maskMod, coordinates(b, l));
+        return arith::SelectOp::create(b, l, visible, dP,
+                                       constantFloat(b, l, type, 0));
       });
 }
 
@@ -174,7 +205,7 @@ void BackwardEmitter::emitScoreGradients(Value lse, Value delta) {
       emitProducts(query, inputs.key),
       [](OpBuilder &, Location, ValueRange args) { return args[0]; });
   probabilities = emitProbabilities(lse);
-  dScores = emitSoftmaxGradient(delta);
+  dScores = lse ? emitSoftmaxGradient(delta) : emitWeightGradient();
   dInner = inputs.scoreMod->empty()
                ? dScores
                : emitModGradient(inputs.scoreMod->getArgument(0));
@@ -394,8 +425,10 @@ SmallVector<Value> attn::emitBackward(OpBuilder &builder,
                                       AttentionBackwardOp op) {
   Location loc = op.getLoc();
   ScoreInputs inputs = ScoreInputs::get(op);
-  Value delta = emitDelta(builder, loc, op.getOutput(), op.getDOutput(),
-                          op.getDLse(), op.getScoreType());
+  Value delta;
+  if (op.getLse())
+    delta = emitDelta(builder, loc, op.getOutput(), op.getDOutput(),
+                      op.getDLse(), op.getScoreType());
   BackwardEmitter emitter(builder, loc, inputs,
                           {op.getDOutput(), op.getLse(), delta});
   SmallVector<Value> gradients = {

@@ -18,15 +18,16 @@ public:
   StepEmitter(OpBuilder &builder, Location loc, const ScoreInputs &inputs)
       : ScoreEmitter(builder, loc, inputs) {}
 
-  OnlineState emit(std::optional<OnlineState> state);
+  RunningState emit(std::optional<RunningState> state);
 
 private:
+  RunningState createInitialState();
   Value emitMaskedScores();
   Value emitMax(Value scores, Value init);
   Value emitExponentials(Value scores, Value max);
-  Value emitSum(Value exponentials, Value init);
-  Value emitKept(Value exponentials);
-  Value emitAccumulation(Value exponentials, Value init);
+  Value emitSum(Value weights, Value init);
+  Value emitKept(Value weights);
+  Value emitAccumulation(Value weights, Value init);
   Value rescale(Value state, Value oldMax, Value newMax);
 };
 } // namespace
@@ -46,7 +47,10 @@ Value StepEmitter::emitMaskedScores() {
                         return score;
                       Value visible = inlineMod(b, *inputs.maskMod, at);
                       return arith::SelectOp::create(
-                          b, l, visible, score, negativeInfinity(b, l, type));
+                          b, l, visible, score,
+                          constantFloat(
+                              b, l, type,
+                              inputs.normalization.getHiddenScore()));
                     });
 }
 
@@ -77,38 +81,38 @@ Value StepEmitter::emitExponentials(Value scores, Value max) {
       });
 }
 
-Value StepEmitter::emitSum(Value exponentials, Value init) {
+Value StepEmitter::emitSum(Value weights, Value init) {
   SmallVector<unsigned> rows = rowLoops(), loops = rowLoops();
   loops.push_back(loopJ);
-  return generic({exponentials}, {map(loops), map(rows)}, init, loops, {loopJ},
+  return generic({weights}, {map(loops), map(rows)}, init, loops, {loopJ},
                  [&](OpBuilder &b, Location l, ValueRange args) -> Value {
                    return arith::AddFOp::create(b, l, args[1], args[0]);
                  });
 }
 
-/// The exponentials that dropout keeps; all of them without it.
-Value StepEmitter::emitKept(Value exponentials) {
+/// The weights that dropout keeps; all of them without it.
+Value StepEmitter::emitKept(Value weights) {
   if (!inputs.dropout)
-    return exponentials;
+    return weights;
   SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
   Value init = tensor::EmptyOp::create(
-      builder, loc, tensor::getMixedSizes(builder, loc, exponentials), type);
-  return generic({exponentials}, {map(loops), map(loops)}, init, loops, {},
+      builder, loc, tensor::getMixedSizes(builder, loc, weights), type);
+  return generic({weights}, {map(loops), map(loops)}, init, loops, {},
                  [&](OpBuilder &b, Location l, ValueRange args) {
                    return emitDropout(b, l, args[0], 1);
                  });
 }
 
-/// init + P V. The mask is asked again, because 0 times an infinite or NaN
+/// init + weights V. The mask is asked again, because 0 times an infinite or NaN
 /// value of a masked key would be NaN.
-Value StepEmitter::emitAccumulation(Value exponentials, Value init) {
+Value StepEmitter::emitAccumulation(Value weights, Value init) {
   SmallVector<unsigned> scoreLoops = rowLoops(), accLoops = rowLoops();
   scoreLoops.push_back(loopJ);
   accLoops.push_back(loopD);
   SmallVector<unsigned> loops = scoreLoops;
   loops.push_back(loopD);
   return generic(
-      {exponentials, inputs.value},
+      {weights, inputs.value},
       {map(scoreLoops), map({loopB, loopH, loopJ, loopD}), map(accLoops)}, init,
       loops, {loopJ}, [&](OpBuilder &b, Location l, ValueRange args) -> Value {
         Value v = convertFloat(b, l, args[1], type);
@@ -140,38 +144,52 @@ Value StepEmitter::rescale(Value state, Value oldMax, Value newMax) {
       });
 }
 
-OnlineState StepEmitter::emit(std::optional<OnlineState> state) {
-  OnlineState from;
-  if (state) {
-    from = {expandHeads(state->acc), expandHeads(state->max),
-            expandHeads(state->sum)};
-  } else {
-    Sizes sizes = rowSizes();
-    Value zero = constantFloat(builder, loc, type, 0);
-    from.max =
-        filled(builder, loc, sizes, negativeInfinity(builder, loc, type));
-    from.sum = filled(builder, loc, sizes, zero);
-    sizes.push_back(getDim(builder, loc, inputs.value, kHeadDim));
-    from.acc = filled(builder, loc, sizes, zero);
-  }
-  Value scores = emitMaskedScores();
-  Value max = emitMax(scores, from.max);
-  Value exponentials = emitExponentials(scores, max);
-  if (state) {
-    from.sum = rescale(from.sum, from.max, max);
-    from.acc = rescale(from.acc, from.max, max);
-  }
-  Value sum = emitSum(exponentials, from.sum);
-  Value acc = emitAccumulation(emitKept(exponentials), from.acc);
-  auto typeOf = [&](Value value) { return value ? value.getType() : Type(); };
-  OnlineState wanted = state.value_or(OnlineState());
-  return {collapseHeads(acc, typeOf(wanted.acc)),
-          collapseHeads(max, typeOf(wanted.max)),
-          collapseHeads(sum, typeOf(wanted.sum))};
+RunningState StepEmitter::createInitialState() {
+  Sizes sizes = rowSizes(), accSizes = sizes;
+  accSizes.push_back(getDim(builder, loc, inputs.value, kHeadDim));
+  auto fill = [&](ArrayRef<OpFoldResult> of, double number) {
+    return filled(builder, loc, of, constantFloat(builder, loc, type, number));
+  };
+  SmallVector<Value> values = {fill(accSizes, 0)};
+  for (const RowValue &row : inputs.normalization.getRowValues())
+    values.push_back(fill(sizes, row.neutral));
+  return RunningState(inputs.normalization, values);
 }
 
-OnlineState attn::emitOnlineStep(OpBuilder &builder, Location loc,
-                                 const ScoreInputs &inputs,
-                                 std::optional<OnlineState> state) {
+RunningState StepEmitter::emit(std::optional<RunningState> before) {
+  RunningState state;
+  if (before)
+    state = RunningState(
+        inputs.normalization,
+        llvm::map_to_vector(before->getValues(), [&](Value value) {
+          return expandHeads(value);
+        }));
+  else
+    state = createInitialState();
+  Value weights = emitMaskedScores();
+  Value acc = state.getAcc(), sum = state.get(RowRole::Sum);
+  if (Value oldMax = state.get(RowRole::Maximum)) {
+    Value max = emitMax(weights, oldMax);
+    weights = emitExponentials(weights, max);
+    // What is empty need not be rescaled.
+    if (before && sum)
+      sum = rescale(sum, oldMax, max);
+    if (before)
+      acc = rescale(acc, oldMax, max);
+    state.set(RowRole::Maximum, max);
+  }
+  if (sum)
+    state.set(RowRole::Sum, emitSum(weights, sum));
+  state.setAcc(emitAccumulation(emitKept(weights), acc));
+  SmallVector<Value> after;
+  for (auto [i, value] : llvm::enumerate(state.getValues()))
+    after.push_back(collapseHeads(
+        value, before ? before->getValues()[i].getType() : Type()));
+  return RunningState(inputs.normalization, after);
+}
+
+RunningState attn::emitOnlineStep(OpBuilder &builder, Location loc,
+                                  const ScoreInputs &inputs,
+                                  std::optional<RunningState> state) {
   return StepEmitter(builder, loc, inputs).emit(state);
 }

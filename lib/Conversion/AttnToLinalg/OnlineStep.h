@@ -17,15 +17,10 @@
 
 namespace attn {
 
-/// Running state of attention: acc [B, Hq, M, Dv], max and sum [B, Hq, M].
-struct OnlineState {
-  mlir::Value acc, max, sum;
-};
-
 /// Emits one step. Without `state`, from the empty one.
-OnlineState emitOnlineStep(mlir::OpBuilder &builder, mlir::Location loc,
-                           const ScoreInputs &inputs,
-                           std::optional<OnlineState> state);
+RunningState emitOnlineStep(mlir::OpBuilder &builder, mlir::Location loc,
+                            const ScoreInputs &inputs,
+                            std::optional<RunningState> state);
 
 } // namespace attn
 

@@ -33,6 +33,7 @@ struct ScoreInputs {
   double scale;
   mlir::FloatType scoreType;
   std::optional<Dropout> dropout;
+  RowReductionInterface normalization;
 
   /// Of an attn.attention or attn.attention_backward.
   template <typename OpTy>
@@ -40,7 +41,8 @@ struct ScoreInputs {
     return {op.getQuery(),      op.getKey(),       op.getValue(),
             op.getBias(),
             /*offsets=*/{},     &op.getScoreMod(), &op.getMaskMod(),
-            op.getScaleValue(), op.getScoreType(), Dropout::get(op)};
+            op.getScaleValue(), op.getScoreType(), Dropout::get(op),
+            op.getNormalization()};
   }
 };
 

@@ -239,7 +239,8 @@ FailureOr<BackwardTiles> BackwardKernelBuilder::loadTiles(BackwardStepOp step) {
   tiles.key = *key;
   tiles.lse = rowValues.lse;
   tiles.delta = rowValues.delta;
-  if (nest.keysAreRows()) {
+  bool loadsRowValues = nest.keysAreRows() && step.getLse();
+  if (loadsRowValues) {
     FailureOr<Value> lse = loadRowValues(step.getLse(), workspaces.lse);
     if (failed(lse))
       return failure();
@@ -252,7 +253,7 @@ FailureOr<BackwardTiles> BackwardKernelBuilder::loadTiles(BackwardStepOp step) {
   tiles.startsFromDelta = backward.startsFromDelta();
   if (!nest.needsScoreGradient())
     return tiles;
-  if (nest.keysAreRows()) {
+  if (loadsRowValues) {
     FailureOr<Value> delta = loadRowValues(step.getDelta(), workspaces.delta);
     if (failed(delta))
       return failure();
@@ -469,7 +470,8 @@ LogicalResult BackwardKernelBuilder::build() {
   if (failed(kernel))
     return failure();
   SmallVector<Value> views = backward.addOwnViews(*kernel);
-  workspaces = {views.end()[-2], views.back()};
+  if (backward.delta)
+    workspaces = {views.end()[-2], views.back()};
   if (nest.isFused()) {
     sums = views.front();
     values.map(attention.forall.getRegionIterArgs()[2], sums);

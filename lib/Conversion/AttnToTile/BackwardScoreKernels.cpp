@@ -124,7 +124,7 @@ LogicalResult ScoreKernelBuilder::convertSlice(tensor::ExtractSliceOp slice) {
 }
 
 LogicalResult ScoreKernelBuilder::convertStep(BackwardStepOp step) {
-  auto lookup = [&](Value tile) { return values.lookup(tile); };
+  auto lookup = [&](Value tile) { return tile ? values.lookup(tile) : tile; };
   BackwardTiles tiles{lookup(step.getQuery()),
                       lookup(step.getKey()),
                       lookup(step.getValue()),

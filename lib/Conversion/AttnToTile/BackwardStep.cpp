@@ -152,19 +152,46 @@ RowUnits RowUnits::get(BackwardStepOp step) {
   return {changesScores ? 1.0 : llvm::numbers::log2e, step.getScaleValue()};
 }
 
+/// `value`, and 0 where the mask hides the element.
+FailureOr<Value> BackwardStepBuilder::zeroIfHidden(Value value,
+                                                   const Element &element) {
+  if (!step.hasMaskMod())
+    return value;
+  FailureOr<Value> mask =
+      mods.inlineRegion(step.getMaskMod(), Value(), element.at);
+  if (failed(mask))
+    return failure();
+  return arith::SelectOp::create(builder, loc, *mask, value, constant(0))
+      .getResult();
+}
+
+/// The score after score_mod, which is the weight without softmax.
+FailureOr<Value> BackwardStepBuilder::getScore(Value product,
+                                               const Element &element) {
+  FailureOr<Value> score = getInner(product, element);
+  if (succeeded(score) && step.hasScoreMod())
+    return mods.inlineRegion(step.getScoreMod(), *score, element.at);
+  return score;
+}
+
 /// P = exp(S - LSE) of a product and lse, and 0 where masked, and in rows
 /// without keys or past the end. There exp2(x - inf) is 0 for every score but
 /// those that a score_mod may make of what is no key.
 FailureOr<Value> BackwardStepBuilder::getProbability(ValueRange inputs,
                                                      const Element &element) {
   Fragments fragments(builder, loc);
-  Value product = inputs[0], lse = inputs[1];
+  Value product = inputs[0];
+  if (!tiles.lse) {
+    FailureOr<Value> weight = getScore(product, element);
+    if (failed(weight))
+      return failure();
+    return zeroIfHidden(*weight, element);
+  }
+  Value lse = inputs[1];
   const double log2e = llvm::numbers::log2e;
   Value exponent;
   if (RowUnits::get(step).lse == 1.0) {
-    FailureOr<Value> score = getInner(product, element);
-    if (succeeded(score) && step.hasScoreMod())
-      score = mods.inlineRegion(step.getScoreMod(), *score, element.at);
+    FailureOr<Value> score = getScore(product, element);
     if (failed(score))
       return failure();
     exponent = fragments.mul(fragments.sub(*score, lse), constant(log2e));
@@ -175,14 +202,7 @@ FailureOr<Value> BackwardStepBuilder::getProbability(ValueRange inputs,
   Value p = fragments.exp2(exponent);
   if (step.hasScoreMod())
     p = fragments.selectEqual(lse, -kMinusInf, constant(0), p);
-  if (!step.hasMaskMod())
-    return p;
-  FailureOr<Value> mask =
-      mods.inlineRegion(step.getMaskMod(), Value(), element.at);
-  if (failed(mask))
-    return failure();
-  return arith::SelectOp::create(builder, loc, *mask, p, constant(0))
-      .getResult();
+  return zeroIfHidden(p, element);
 }
 
 /// True where the sign bit says that `p` is dropped; -0 is, too.
@@ -228,6 +248,35 @@ FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
   return fragments.selectEqual(p, 0, constant(0), gradient);
 }
 
+/// scale * dS1 without softmax, from dP, what dropout keeps if there is any, and
+/// the product. Rows and keys past the end have a dP of 0, whatever a score_mod
+/// makes of them.
+FailureOr<Value>
+BackwardStepBuilder::getWeightGradient(ValueRange inputs,
+                                       const Element &element,
+                                       Region &derivative) {
+  Fragments fragments(builder, loc);
+  Value dP = inputs[0];
+  double factor = step.getScaleValue();
+  if (dropout) {
+    dP = arith::SelectOp::create(builder, loc,
+                                 isDropped(builder, loc, inputs[1]),
+                                 constant(0), dP);
+    factor *= dropout->getScale();
+  }
+  Value gradient = fragments.mul(dP, constant(factor));
+  if (step.hasScoreMod()) {
+    FailureOr<Value> inner = getInner(inputs.back(), element);
+    if (succeeded(inner))
+      inner = mods.inlineRegion(derivative, *inner, element.at);
+    if (failed(inner))
+      return failure();
+    gradient = fragments.selectEqual(dP, 0, constant(0),
+                                     fragments.mul(gradient, *inner));
+  }
+  return zeroIfHidden(gradient, element);
+}
+
 Value BackwardStepBuilder::buildDropout(Value probabilities) {
   if (!dropout)
     return probabilities;
@@ -239,15 +288,18 @@ Value BackwardStepBuilder::buildDropout(Value probabilities) {
                             /*signs=*/true, keysAreRows, /*heads=*/1);
 }
 
-Value BackwardStepBuilder::buildKept(Value probabilities) {
+Value BackwardStepBuilder::buildKept(Value probabilities, Value signs) {
   if (!dropout)
     return probabilities;
   Fragments fragments(builder, loc);
+  SmallVector<Value> inputs = {probabilities};
+  if (signs)
+    inputs.push_back(signs);
   return fragments.map(
-      probabilities.getType(), probabilities, [&](ValueRange args) -> Value {
+      probabilities.getType(), inputs, [&](ValueRange args) -> Value {
         Value scaled = fragments.mul(args[0], constant(dropout->getScale()));
         return arith::SelectOp::create(builder, loc,
-                                       isDropped(builder, loc, args[0]),
+                                       isDropped(builder, loc, args.back()),
                                        constant(0), scaled);
       });
 }
@@ -262,10 +314,12 @@ Value BackwardStepBuilder::toOperand(Value fragment) {
 }
 
 FailureOr<Value> BackwardStepBuilder::buildProbabilities(Value product) {
-  return createMap({product, getVector(tiles.lse)},
-                   [&](const Element &element, ValueRange inputs) {
-                     return getProbability(inputs, element);
-                   });
+  SmallVector<Value> inputs = {product};
+  if (tiles.lse)
+    inputs.push_back(getVector(tiles.lse));
+  return createMap(inputs, [&](const Element &element, ValueRange elements) {
+    return getProbability(elements, element);
+  });
 }
 
 FailureOr<Value> BackwardStepBuilder::buildGradient(Value product,
@@ -281,13 +335,18 @@ FailureOr<Value> BackwardStepBuilder::buildGradient(Value product,
     if (failed(differentiateMod(step.getScoreMod(), variables, derivative)))
       return failure();
   }
-  SmallVector<Value> inputs = {probabilities, dProbabilities};
-  if (!tiles.startsFromDelta)
+  SmallVector<Value> inputs = {dProbabilities};
+  if (tiles.lse)
+    inputs.insert(inputs.begin(), probabilities);
+  else if (dropout)
+    inputs.push_back(probabilities);
+  if (tiles.lse && !tiles.startsFromDelta)
     inputs.push_back(getVector(tiles.delta));
   if (step.hasScoreMod())
     inputs.push_back(product);
   return createMap(inputs, [&](const Element &element, ValueRange elements) {
-    return getGradient(elements, element, derivative);
+    return tiles.lse ? getGradient(elements, element, derivative)
+                     : getWeightGradient(elements, element, derivative);
   });
 }
 
@@ -299,13 +358,20 @@ FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
   FailureOr<Value> probabilities = buildProbabilities(scores);
   if (failed(probabilities))
     return failure();
-  probabilities = buildDropout(*probabilities);
-  Value kept = step.getDValue() ? buildKept(*probabilities) : Value();
+  // Weights without softmax have signs of their own.
+  Value signs;
+  if (dropout && !tiles.lse)
+    signs = buildDropout(
+        createFill(builder, loc, probabilities->getType(), 1.0f));
+  else
+    probabilities = buildDropout(*probabilities);
+  Value kept = step.getDValue() ? buildKept(*probabilities, signs) : Value();
   if (!tiles.value)
     return Scores{kept, Value()};
   Value dP = keysAreRows ? createProduct(tiles.value, tiles.dOutput, init)
                          : createProduct(tiles.dOutput, tiles.value);
-  FailureOr<Value> dScores = buildGradient(scores, *probabilities, dP);
+  FailureOr<Value> dScores =
+      buildGradient(scores, signs ? signs : *probabilities, dP);
   if (failed(dScores))
     return failure();
   return Scores{kept, *dScores};

@@ -19,7 +19,7 @@ namespace attn {
 
 /// What a step reads, in the kernel: tiles in shared memory, and of each query
 /// lse and delta as RowValues has them, in fragments of rows or in tiles of one
-/// row. Null what no gradient needs.
+/// row, null without softmax. Null what no gradient needs.
 struct BackwardTiles {
   mlir::Value query, key, value, dOutput, lse, delta;
   /// A tensor with as many rows as the queries.
@@ -71,8 +71,10 @@ public:
   /// too.
   mlir::Value buildDropout(mlir::Value probabilities);
   /// P / (1 - rate) where it is kept, else 0; P without dropout.
-  mlir::Value buildKept(mlir::Value probabilities);
-  /// scale * dS of what buildDropout gives.
+  /// `signs` has the minus signs where it is given.
+  mlir::Value buildKept(mlir::Value probabilities,
+                        mlir::Value signs = mlir::Value());
+  /// scale * dS of what buildDropout gives; without softmax, of 1.
   mlir::FailureOr<mlir::Value> buildGradient(mlir::Value product,
                                              mlir::Value probabilities,
                                              mlir::Value dProbabilities);
@@ -97,9 +99,16 @@ private:
                                         const Element &element);
   mlir::FailureOr<mlir::Value> getProbability(mlir::ValueRange inputs,
                                               const Element &element);
+  mlir::FailureOr<mlir::Value> getScore(mlir::Value product,
+                                        const Element &element);
+  mlir::FailureOr<mlir::Value> zeroIfHidden(mlir::Value value,
+                                            const Element &element);
   mlir::FailureOr<mlir::Value> getGradient(mlir::ValueRange inputs,
                                            const Element &element,
                                            mlir::Region &derivative);
+  mlir::FailureOr<mlir::Value> getWeightGradient(mlir::ValueRange inputs,
+                                                 const Element &element,
+                                                 mlir::Region &derivative);
   mlir::Value constant(double value);
 
   ModToMap &mods;

@@ -44,8 +44,9 @@ private:
   Value getRow();
   Value readPart(Value view, Value part, Value column = Value());
   Value getMax();
+  Value getWeight(Value part, Value max);
   Value getColumn(int64_t slice);
-  void takePart(Value part, Value max, SmallVectorImpl<Value> &totals);
+  void takePart(Value part, Value max, MutableArrayRef<Value> totals);
   SmallVector<Value> takeParts(Value max);
   RowState takeSink(Value max, Value sum);
   Value getFactor(const RowState &end);
@@ -67,7 +68,8 @@ private:
   Location loc;
   Fragments fragments;
   ScoreUnits units;
-  Value accs, maxima, sums; ///< workspaces
+  RowReductionInterface reduction;
+  RunningState parts; ///< workspaces
   Value lane, splits;
   SmallVector<Value> row; ///< (b, h, i)
   Value batches;          ///< B: how far the parts of a row are apart
@@ -95,8 +97,11 @@ Value CombineKernelBuilder::readPart(Value view, Value part, Value column) {
                                  toI64(at));
 }
 
-/// The largest maximum of a part.
+/// The largest maximum of a part; null without maxima.
 Value CombineKernelBuilder::getMax() {
+  Value maxima = parts.get(RowRole::Maximum);
+  if (!maxima)
+    return Value();
   auto loop = scf::ForOp::create(builder, loc, constant(0), splits, constant(1),
                                  ValueRange(fragments.constant(kMinusInf)));
   OpBuilder::InsertionGuard guard(builder);
@@ -107,37 +112,53 @@ Value CombineKernelBuilder::getMax() {
   return loop.getResult(0);
 }
 
+/// By what a part is weighed: 0 where it has seen no key; null for 1.
+Value CombineKernelBuilder::getWeight(Value part, Value max) {
+  if (!max)
+    return Value();
+  Value own = readPart(parts.get(RowRole::Maximum), part);
+  Value weight = fragments.exp2(fragments.mul(
+      fragments.sub(own, max), fragments.constant(units.exponent)));
+  // -inf - -inf would be NaN.
+  return fragments.selectEqual(own, kMinusInf, fragments.constant(0), weight);
+}
+
 /// The lane's column in the slice of 32 that begins at `slice`.
 Value CombineKernelBuilder::getColumn(int64_t slice) {
   return create<arith::AddIOp>(lane, constant(slice));
 }
 
-/// Adds a part to the sum and to those of the lane's columns: `totals`, in this
-/// order. Past the last column the lane reads the last one.
+/// Adds a part to `totals`, of the lane's columns and then of the sum, if there
+/// is one. Past the last column the lane reads the last one.
 void CombineKernelBuilder::takePart(Value part, Value max,
-                                    SmallVectorImpl<Value> &totals) {
-  Value own = readPart(maxima, part);
-  Value weight = fragments.exp2(fragments.mul(
-      fragments.sub(own, max), fragments.constant(units.exponent)));
-  // A part without keys: -inf - -inf would be NaN.
-  weight = fragments.selectEqual(own, kMinusInf, fragments.constant(0), weight);
-  totals[0] = fragments.fma(weight, readPart(sums, part), totals[0]);
+                                    MutableArrayRef<Value> totals) {
+  Value weight = getWeight(part, max);
+  auto add = [&](Value &total, Value number) {
+    total = weight ? fragments.fma(weight, number, total)
+                   : fragments.add(total, number);
+  };
+  if (Value sums = parts.get(RowRole::Sum)) {
+    add(totals.back(), readPart(sums, part));
+    totals = totals.drop_back();
+  }
   int64_t columns = AttentionDims::get(attention.first).valueDim;
-  for (int64_t i = 1, e = totals.size(); i < e; ++i) {
-    Value column = create<arith::MinUIOp>(getColumn((i - 1) * kLanes),
-                                          constant(columns - 1));
-    totals[i] = fragments.fma(weight, readPart(accs, part, column), totals[i]);
+  for (auto [i, total] : llvm::enumerate(totals)) {
+    Value column =
+        create<arith::MinUIOp>(getColumn(i * kLanes), constant(columns - 1));
+    add(total, readPart(parts.getAcc(), part, column));
   }
 }
 
-/// The sum of the row, and for each column of the lane its accumulator.
+/// For each column of the lane its accumulator, then the sum of the row, if
+/// there is one.
 SmallVector<Value> CombineKernelBuilder::takeParts(Value max) {
   // A number that is not known is left to ptxas.
   int64_t unrolled =
       std::gcd(getConstantIntValue(splits).value_or(1), kPartsInFlight);
   int64_t slices =
       llvm::divideCeil(AttentionDims::get(attention.first).valueDim, kLanes);
-  SmallVector<Value> zeros(1 + slices, fragments.constant(0));
+  bool hasSum = static_cast<bool>(parts.get(RowRole::Sum));
+  SmallVector<Value> zeros(slices + hasSum, fragments.constant(0));
   auto loop = scf::ForOp::create(builder, loc, constant(0), splits,
                                  constant(unrolled), zeros);
   OpBuilder::InsertionGuard guard(builder);
@@ -150,10 +171,11 @@ SmallVector<Value> CombineKernelBuilder::takeParts(Value max) {
   return SmallVector<Value>(loop.getResults());
 }
 
-/// The state of the row, with the maximum in natural units, after its head's
+/// The state of the row, with a maximum in natural units, after its head's
 /// sink.
 RowState CombineKernelBuilder::takeSink(Value max, Value sum) {
-  max = fragments.mul(max, fragments.constant(units.lse));
+  if (max)
+    max = fragments.mul(max, fragments.constant(units.lse));
   Value tensor = attention.getSink();
   if (!tensor)
     return {max, sum, fragments.constant(1)};
@@ -166,11 +188,17 @@ RowState CombineKernelBuilder::takeSink(Value max, Value sum) {
   return buildSink(builder, loc, max, sum, sink);
 }
 
-/// By what the accumulator is multiplied: 0 in rows without keys.
+/// By what the accumulator is multiplied: 0 where its divisor is 0.
 Value CombineKernelBuilder::getFactor(const RowState &end) {
   Value scale = fragments.constant(attention.normalize.getScaleValue());
-  Value factor = fragments.divide(fragments.mul(scale, end.decay), end.sum);
-  return fragments.selectEqual(end.sum, 0, fragments.constant(0), factor);
+  SmallVector<Value> rows;
+  for (const RowValue &kind : reduction.getRowValues())
+    rows.push_back(kind.role == RowRole::Maximum ? end.max : end.sum);
+  Value divisor = reduction.buildDivisor(builder, loc, rows);
+  if (!divisor)
+    return scale;
+  Value factor = fragments.divide(fragments.mul(scale, end.decay), divisor);
+  return fragments.selectEqual(divisor, 0, fragments.constant(0), factor);
 }
 
 /// Writes a number in the type of `tensor`.
@@ -219,9 +247,11 @@ void CombineKernelBuilder::storeLse(const RowState &end) {
 /// The parameters behind the operands, and the row of the warp.
 LogicalResult CombineKernelBuilder::begin(tile::KernelOp kernel) {
   Block &body = kernel.getBody().front();
-  Value *workspaces[] = {&accs, &maxima, &sums};
-  for (auto [view, value] : llvm::zip_equal(attention.partials, workspaces))
-    *value = body.addArgument(view.type, loc);
+  reduction = attention.combine.getNormalization();
+  SmallVector<Value> workspaces;
+  for (const WorkspaceView &view : attention.partials)
+    workspaces.push_back(body.addArgument(view.type, loc));
+  parts = RunningState(reduction, workspaces);
   OnlineAttentionOp step = attention.first;
   Value query = values.lookup(
       step.getQuery().getDefiningOp<tensor::ExtractSliceOp>().getSource());
@@ -246,10 +276,12 @@ LogicalResult CombineKernelBuilder::build(StringRef name) {
   {
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPointToStart(guarded.thenBlock());
-    Value max = getMax();
-    SmallVector<Value> totals = takeParts(max);
-    RowState end = takeSink(max, totals.front());
-    storeColumns(ArrayRef(totals).drop_front(), getFactor(end));
+    Value max = getMax(), sum;
+    SmallVector<Value> columns = takeParts(max);
+    if (parts.get(RowRole::Sum))
+      sum = columns.pop_back_val();
+    RowState end = takeSink(max, sum);
+    storeColumns(columns, getFactor(end));
     storeLse(end);
   }
   tile::ReturnOp::create(builder, loc);

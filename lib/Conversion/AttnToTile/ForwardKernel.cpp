@@ -53,8 +53,8 @@ private:
   void storeTile(Value tile, Value tensor, SmallVector<Value> place);
   LogicalResult convertStores(scf::InParallelOp op);
   FailureOr<Value> getQuery();
-  FragmentState getState(ValueRange state);
-  void setState(ValueRange results, ArrayRef<Value> fragments);
+  SmallVector<Value> getFragments(ValueRange state);
+  void setState(ValueRange results, ValueRange fragments);
 
   Value query;
   Value firstColumn; ///< of this CTA's slice of V and O; null without dv-split
@@ -261,12 +261,12 @@ FailureOr<Value> KernelBuilder::getQuery() {
   return query;
 }
 
-FragmentState KernelBuilder::getState(ValueRange state) {
-  return {values.lookup(state[0]), values.lookup(state[1]),
-          values.lookup(state[2])};
+SmallVector<Value> KernelBuilder::getFragments(ValueRange state) {
+  return llvm::map_to_vector(state,
+                             [&](Value part) { return values.lookup(part); });
 }
 
-void KernelBuilder::setState(ValueRange results, ArrayRef<Value> fragments) {
+void KernelBuilder::setState(ValueRange results, ValueRange fragments) {
   for (auto [result, fragment] : llvm::zip_equal(results, fragments))
     values.map(result, fragment);
 }
@@ -281,41 +281,43 @@ LogicalResult KernelBuilder::convertStep(OnlineAttentionOp step) {
   FailureOr<Value> query = getQuery();
   if (failed(key) || failed(value) || failed(keysInTile) || failed(query))
     return failure();
-  FailureOr<FragmentState> next =
-      buildStep(mods, step, *query, *key, *value, *keysInTile,
-                getState({step.getAcc(), step.getMax(), step.getSum()}));
+  RunningState before(step.getNormalization(),
+                      getFragments(step.getState().getValues()));
+  FailureOr<RunningState> next =
+      buildStep(mods, step, *query, *key, *value, *keysInTile, before);
   if (failed(next))
     return failure();
-  setState(step->getResults(), next->values());
+  setState(step->getResults(), next->getValues());
   return success();
 }
 
 LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
   Location loc = loop.getLoc();
   // The first loop starts from the initial state.
-  FragmentState init;
+  SmallVector<Value> init;
   if (values.contains(loop.getInitArgs()[0])) {
-    init = getState(loop.getInitArgs());
+    init = getFragments(loop.getInitArgs());
   } else {
-    init = buildInitialState(builder, loc, attention.schedule.getTileM(),
-                             attention.getTileDv());
+    RowReductionInterface reduction = attention.normalize.getNormalization();
+    RunningState state =
+        buildInitialState(builder, loc, reduction,
+                          attention.schedule.getTileM(), attention.getTileDv());
+    llvm::append_range(init, state.getValues());
     if (failed(getQuery()))
       return failure();
   }
-  auto copy =
-      scf::ForOp::create(builder, loc, values.lookup(loop.getLowerBound()),
-                         values.lookup(loop.getUpperBound()),
-                         values.lookup(loop.getStep()), init.values());
+  auto copy = scf::ForOp::create(
+      builder, loc, values.lookup(loop.getLowerBound()),
+      values.lookup(loop.getUpperBound()), values.lookup(loop.getStep()), init);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(copy.getBody());
   values.map(loop.getInductionVar(), copy.getInductionVar());
-  setState(loop.getRegionIterArgs(),
-           SmallVector<Value>(copy.getRegionIterArgs()));
+  setState(loop.getRegionIterArgs(), copy.getRegionIterArgs());
   if (failed(convertBlock(*loop.getBody())))
     return failure();
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-  scf::YieldOp::create(builder, loc, getState(yield.getOperands()).values());
-  setState(loop.getResults(), SmallVector<Value>(copy.getResults()));
+  scf::YieldOp::create(builder, loc, getFragments(yield.getOperands()));
+  setState(loop.getResults(), copy.getResults());
   return success();
 }
 
@@ -324,10 +326,10 @@ LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
 //===----------------------------------------------------------------------===//
 
 void KernelBuilder::convertNormalize(NormalizeOp op) {
-  auto [output, lse] =
-      buildNormalize(builder, op.getLoc(), ScoreUnits::get(attention.first),
-                     getState({op.getAcc(), op.getMax(), op.getSum()}),
-                     loadSink(), op.getScaleValue());
+  RunningState state(op.getNormalization(),
+                     getFragments(op.getState().getValues()));
+  auto [output, lse] = buildNormalize(
+      builder, op, ScoreUnits::get(attention.first), state, loadSink());
   values.map(op.getOutput(), output);
   if (op.getLse())
     values.map(op.getLse(), lse);
@@ -377,10 +379,13 @@ LogicalResult KernelBuilder::convertStores(scf::InParallelOp op) {
     tiles.push_back(values.lookup(insert.getSource()));
     tensors.push_back(values.lookup(insert.getDest()));
   }
-  if (split)
-    tiles = buildWholeState(builder, attention.forall.getLoc(),
-                            {tiles[0], tiles[1], tiles[2]})
-                .values();
+  if (split) {
+    OnlineAttentionOp step = attention.first;
+    RunningState whole =
+        buildWholeState(builder, attention.forall.getLoc(),
+                        RunningState(step.getNormalization(), tiles));
+    tiles.assign(whole.getValues().begin(), whole.getValues().end());
+  }
   for (auto [tile, tensor] : llvm::zip_equal(tiles, tensors))
     storeTile(tile, tensor, *place);
   return success();
@@ -430,6 +435,7 @@ LogicalResult KernelBuilder::build(StringRef name) {
   FailureOr<tile::KernelOp> kernel = beginKernel(name);
   if (failed(kernel))
     return failure();
+  kernel->setForward(true);
   addWorkspaces(*kernel);
   if (attention.getClusterCtas() > 1 && attention.first.hasMaskMod())
     return attention.first.emitOpError()

@@ -193,10 +193,12 @@ static void findKeyNest(TiledAttention &attention) {
   if (!attention.combine)
     return;
   attention.forall = getPartialNest(attention.combine);
-  if (!attention.forall || attention.forall.getNumResults() != 3)
+  if (!attention.forall)
     return;
-  constexpr StringLiteral names[] = {"partial_output", "partial_max",
-                                     "partial_sum"};
+  SmallVector<std::string> names = {"partial_output"};
+  for (const RowValue &row :
+       attention.combine.getNormalization().getRowValues())
+    names.push_back(("partial_" + row.name).str());
   for (auto [name, stack] :
        llvm::zip_equal(names, attention.forall.getResults()))
     attention.partials.push_back(getPartialView(name, stack));
@@ -205,6 +207,11 @@ static void findKeyNest(TiledAttention &attention) {
 /// Fields that the small-cache kernels need.
 static LogicalResult checkSmallCache(TiledAttention &attention) {
   ScheduleAttr schedule = attention.schedule;
+  if (!isa<SoftmaxAttr>(attention.first.getNormalization()))
+    return attention.first.emitOpError()
+           << "expected normalization #attn.softmax with kind = "
+              "\"small_cache\", got "
+           << attention.first.getNormalization();
   int64_t chunk = schedule.getChunkRows();
   if (chunk < 1 || chunk % schedule.getTileM() != 0)
     return attention.first.emitOpError()

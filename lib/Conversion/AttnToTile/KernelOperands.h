@@ -56,7 +56,7 @@ struct TiledAttention {
   /// Of the states of splits, where the schedule splits the keys: `normalize`
   /// is behind it, not in the scf.forall. Null if it does not.
   CombineOp combine;
-  /// The workspaces of the states: acc [splits * B, Hq, M, Dv], max and sum
+  /// The workspaces of the states: acc [splits * B, Hq, M, Dv], row values
   /// [splits * B, Hq, M], the batches of one split behind those of another.
   llvm::SmallVector<WorkspaceView> partials;
   ScheduleAttr schedule;

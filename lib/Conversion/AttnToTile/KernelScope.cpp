@@ -149,7 +149,7 @@ FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
       builder, loc, name, warps ? warps : attention.schedule.getWarps(),
       /*producer_warps=*/IntegerAttr(),
       /*cluster_ctas=*/IntegerAttr(),
-      /*shared_bytes=*/IntegerAttr(), attention.schedule,
+      /*shared_bytes=*/IntegerAttr(), attention.schedule, /*forward=*/false,
       /*mapped=*/DenseI64ArrayAttr(), /*mapped_heads=*/DenseI64ArrayAttr());
   Block *body = builder.createBlock(&kernel.getBody());
   for (const KernelOperand &operand : attention.operands)

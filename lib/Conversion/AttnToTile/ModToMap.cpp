@@ -464,7 +464,7 @@ static Value boundColumn(OpBuilder &builder, Value visible, Value col,
       arith::MinSIOp::create(builder, loc, bound, last));
 }
 
-/// The score, or -inf where the mask hides it or column `col` of the tile is
+/// The score, or that of a hidden key where the mask hides it or column `col` of the tile is
 /// past the keys.
 FailureOr<Value> ModToMap::hideScore(OnlineAttentionOp step, Value score,
                                      Value col, const Coordinates &at,
@@ -492,9 +492,9 @@ FailureOr<Value> ModToMap::hideScore(OnlineAttentionOp step, Value score,
   }
   if (!visible)
     return score;
+  double hiddenScore = step.getNormalization().getHiddenScore();
   Value hidden = arith::ConstantOp::create(
-      builder, loc,
-      builder.getF32FloatAttr(-std::numeric_limits<float>::infinity()));
+      builder, loc, builder.getF32FloatAttr(static_cast<float>(hiddenScore)));
   return arith::SelectOp::create(builder, loc, visible, score, hidden)
       .getResult();
 }

@@ -1,4 +1,4 @@
-//===- OnlineStep.cpp - The online softmax on fragments -*- C++ -*-===//
+//===- OnlineStep.cpp - A step of attention on fragments -*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -23,6 +23,9 @@ static constexpr double kLargeShift = 256;
 
 ScoreUnits ScoreUnits::get(OnlineAttentionOp step) {
   double scale = step.getScaleValue();
+  // Without a maximum there is no exponential that could take a factor.
+  if (!step.getState().get(RowRole::Maximum))
+    return {scale, 1.0, 1.0};
   // The running maximum is over scores: the factor must keep their order.
   if (!ModToMap::changesScores(step) && scale > 0)
     return {1.0, scale * kLog2e, scale};
@@ -33,13 +36,15 @@ ScoreUnits ScoreUnits::get(OnlineAttentionOp step) {
 // Start, step, end
 //===----------------------------------------------------------------------===//
 
-FragmentState attn::buildInitialState(OpBuilder &builder, Location loc,
-                                      int64_t rows, int64_t valueDim) {
-  tile::FragmentType row = getRowType(builder, rows);
-  return {createFill(builder, loc, getAccumulatorType(builder, rows, valueDim),
-                     0.0f),
-          createFill(builder, loc, row, kMinusInf),
-          createFill(builder, loc, row, 0.0f)};
+RunningState attn::buildInitialState(OpBuilder &builder, Location loc,
+                                     RowReductionInterface reduction,
+                                     int64_t rows, int64_t valueDim) {
+  SmallVector<Value> values = {createFill(
+      builder, loc, getAccumulatorType(builder, rows, valueDim), 0.0f)};
+  for (const RowValue &row : reduction.getRowValues())
+    values.push_back(createFill(builder, loc, getRowType(builder, rows),
+                                static_cast<float>(row.neutral)));
+  return RunningState(reduction, values);
 }
 
 /// The rise of a maximum, as a power of two, from which the accumulator is
@@ -137,15 +142,14 @@ static OnlineSoftmax buildSoftmax(Fragments &fragments, OpBuilder &builder,
   return result;
 }
 
-FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
-                                         Value query, Value key, Value value,
-                                         Value keysInTile,
-                                         const FragmentState &state) {
+FailureOr<RunningState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
+                                        Value query, Value key, Value value,
+                                        Value keysInTile, RunningState state) {
   OpBuilder &builder = mods.getBuilder();
   Location loc = step.getLoc();
   Fragments fragments(builder, loc);
   auto keyType = cast<tile::SharedType>(key.getType());
-  int64_t rows = cast<tile::FragmentType>(state.max.getType()).getRows();
+  int64_t rows = cast<tile::FragmentType>(state.getAcc().getType()).getRows();
   auto scoreType = getAccumulatorType(builder, rows, keyType.getRows());
 
   Value zero = createFill(builder, loc, scoreType, 0.0f);
@@ -155,85 +159,110 @@ FailureOr<FragmentState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
       mods.apply(step, product, ScoreUnits::get(step).beforeMods, keysInTile);
   if (failed(scores))
     return failure();
-  OnlineSoftmax softmax =
-      buildSoftmax(fragments, builder, step, *scores, state.max);
-  Value sum = fragments.scale(state.sum, softmax.decay);
-  sum = tile::RowReduceOp::create(builder, loc, tile::Reduction::sum, softmax.p,
-                                  sum);
+  Value weights = *scores, sum = state.get(RowRole::Sum), acc = state.getAcc();
+  OnlineSoftmax softmax;
+  if (Value max = state.get(RowRole::Maximum)) {
+    softmax = buildSoftmax(fragments, builder, step, *scores, max);
+    weights = softmax.p;
+    state.set(RowRole::Maximum, softmax.max);
+    if (sum)
+      sum = fragments.scale(sum, softmax.decay);
+  }
+  if (sum)
+    state.set(RowRole::Sum,
+              tile::RowReduceOp::create(builder, loc, tile::Reduction::sum,
+                                        weights, sum));
   auto rescale = [&]() -> SmallVector<Value> {
-    return {fragments.scale(state.acc, softmax.decay)};
+    return {fragments.scale(acc, softmax.decay)};
   };
-  Value acc = softmax.rises
-                  ? fragments.choose(softmax.rises, rescale, state.acc).front()
-                  : rescale().front();
+  if (softmax.rises)
+    acc = fragments.choose(softmax.rises, rescale, acc).front();
+  else if (softmax.decay)
+    acc = rescale().front();
   auto operandType = tile::FragmentType::get(
       builder.getContext(), {rows, keyType.getRows()}, keyType.getElementType(),
       tile::FragmentLayout::OperandA);
   // The sum has what is dropped, too.
-  Value kept = mods.applyDropout(step, softmax.p);
+  Value kept = mods.applyDropout(step, weights);
   Value operand = tile::ToOperandOp::create(builder, loc, operandType, kept);
-  acc = tile::MmaOp::create(builder, loc, operand, value,
-                            /*transposeB=*/false, acc);
-  return FragmentState{acc, softmax.max, sum};
+  state.setAcc(tile::MmaOp::create(builder, loc, operand, value,
+                                   /*transposeB=*/false, acc));
+  return state;
 }
 
-FragmentState attn::buildWholeState(OpBuilder &builder, Location loc,
-                                    const FragmentState &state) {
-  return {state.acc, state.max,
-          tile::RowAllReduceOp::create(builder, loc, state.sum.getType(),
-                                       tile::Reduction::sum, state.sum)};
+RunningState attn::buildWholeState(OpBuilder &builder, Location loc,
+                                   RunningState state) {
+  if (Value sum = state.get(RowRole::Sum))
+    state.set(RowRole::Sum,
+              tile::RowAllReduceOp::create(builder, loc, sum.getType(),
+                                           tile::Reduction::sum, sum));
+  return state;
 }
 
-/// Output and LSE from a state whose sums are whole rows'.
-static std::pair<Value, Value> buildQuotient(Fragments &fragments,
-                                             double lseUnit,
-                                             const FragmentState &state,
-                                             double scale) {
-  Type rowsType = state.max.getType();
-  Value inverse = fragments.map(rowsType, state.sum, [&](ValueRange args) {
-    Value quotient = fragments.divide(fragments.constant(scale), args[0]);
-    return fragments.selectEqual(args[0], 0.0, fragments.constant(0.0),
+/// The accumulator, divided as the reduction of `normalize` says.
+static Value buildOutput(Fragments &fragments, OpBuilder &builder,
+                         NormalizeOp normalize, const RunningState &state) {
+  Location loc = normalize.getLoc();
+  double scale = normalize.getScaleValue();
+  ValueRange rows = state.getRows();
+  if (rows.empty())
+    return scale == 1 ? state.getAcc()
+                      : fragments.multiply(state.getAcc(), scale);
+  RowReductionInterface reduction = normalize.getNormalization();
+  Type rowType = rows.front().getType();
+  Value inverse = fragments.map(rowType, rows, [&](ValueRange args) {
+    Value divisor = reduction.buildDivisor(builder, loc, args);
+    Value quotient = fragments.divide(fragments.constant(scale), divisor);
+    return fragments.selectEqual(divisor, 0.0, fragments.constant(0.0),
                                  quotient);
   });
-  Value output = fragments.map(
-      state.acc.getType(), {state.acc, inverse},
-      [&](ValueRange args) { return fragments.mul(args[0], args[1]); });
-  Value lse =
-      fragments.map(rowsType, {state.max, state.sum}, [&](ValueRange args) {
-        Value sumLog = fragments.log(args[1]);
-        Value total =
-            fragments.fma(args[0], fragments.constant(lseUnit), sumLog);
-        return fragments.selectEqual(args[1], 0.0,
-                                     fragments.constant(kMinusInf), total);
-      });
-  return {output, lse};
+  return fragments.scale(state.getAcc(), inverse);
+}
+
+/// lseUnit * max + log(sum), -inf where no key is visible.
+static Value buildLse(Fragments &fragments, double lseUnit,
+                      const RunningState &state) {
+  Value max = state.get(RowRole::Maximum), sum = state.get(RowRole::Sum);
+  return fragments.map(max.getType(), {max, sum}, [&](ValueRange args) {
+    Value sumLog = fragments.log(args[1]);
+    Value total = fragments.fma(args[0], fragments.constant(lseUnit), sumLog);
+    return fragments.selectEqual(args[1], 0.0, fragments.constant(kMinusInf),
+                                 total);
+  });
 }
 
 /// The state after the sink, with the maximum in natural units.
-static FragmentState takeSink(Fragments &fragments, OpBuilder &builder,
-                              Location loc, double lseUnit,
-                              const FragmentState &state, Value sink) {
+static RunningState takeSink(Fragments &fragments, OpBuilder &builder,
+                             Location loc, double lseUnit,
+                             const RunningState &state, Value sink) {
+  Value oldMax = state.get(RowRole::Maximum), sum = state.get(RowRole::Sum);
   auto map = [&](Value RowState::*part) {
     return fragments.map(
-        state.max.getType(), {state.max, state.sum, sink},
-        [&](ValueRange args) {
+        oldMax.getType(), {oldMax, sum, sink}, [&](ValueRange args) {
           Value max = fragments.mul(args[0], fragments.constant(lseUnit));
           return buildSink(builder, loc, max, args[1], args[2]).*part;
         });
   };
-  return {fragments.scale(state.acc, map(&RowState::decay)),
-          map(&RowState::max), map(&RowState::sum)};
+  RunningState after = state;
+  after.setAcc(fragments.scale(state.getAcc(), map(&RowState::decay)));
+  after.set(RowRole::Maximum, map(&RowState::max));
+  after.set(RowRole::Sum, map(&RowState::sum));
+  return after;
 }
 
-std::pair<Value, Value> attn::buildNormalize(OpBuilder &builder, Location loc,
+std::pair<Value, Value> attn::buildNormalize(OpBuilder &builder,
+                                             NormalizeOp normalize,
                                              const ScoreUnits &units,
-                                             const FragmentState &state,
-                                             Value sink, double scale) {
+                                             RunningState state, Value sink) {
+  Location loc = normalize.getLoc();
   Fragments fragments(builder, loc);
-  FragmentState whole = buildWholeState(builder, loc, state);
-  if (!sink)
-    return buildQuotient(fragments, units.lse, whole, scale);
-  FragmentState after =
-      takeSink(fragments, builder, loc, units.lse, whole, sink);
-  return buildQuotient(fragments, /*lseUnit=*/1.0, after, scale);
+  state = buildWholeState(builder, loc, state);
+  double lseUnit = units.lse;
+  if (sink) {
+    state = takeSink(fragments, builder, loc, lseUnit, state, sink);
+    lseUnit = 1.0;
+  }
+  Value output = buildOutput(fragments, builder, normalize, state);
+  bool hasLse = normalize.getNormalization().hasLse();
+  return {output, hasLse ? buildLse(fragments, lseUnit, state) : Value()};
 }

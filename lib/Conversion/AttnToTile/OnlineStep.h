@@ -5,7 +5,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Builds, in attn_tile ops, the start, one step and the end of attention over
-// one row tile.
+// one row tile. The state is in fragments: acc [tile_m, Dv], row values
+// [tile_m]. A maximum is in units of the scores before the final factor
+// (ScoreUnits), the same in all lanes of a quad; of a sum each lane has its
+// part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,17 +19,6 @@
 #include "ModToMap.h"
 
 namespace attn {
-
-/// The running state of a row tile. `max` is in units of the scores before the
-/// final factor (ScoreUnits), the same in all lanes of a quad; each lane has
-/// its part of `sum`.
-struct FragmentState {
-  mlir::Value acc; ///< [tile_m, Dv]
-  mlir::Value max; ///< [tile_m]
-  mlir::Value sum; ///< [tile_m]
-
-  llvm::SmallVector<mlir::Value> values() const { return {acc, max, sum}; }
-};
 
 /// How the scores are kept. Where nothing but a mask changes them, the product
 /// Q K^T is left unscaled and the scale is folded into the exponent.
@@ -53,27 +45,27 @@ mlir::Value buildExponentials(Fragments &fragments, const ShiftedScores &tile,
                               double unit);
 
 /// The state before the first key.
-FragmentState buildInitialState(mlir::OpBuilder &builder, mlir::Location loc,
-                                int64_t rows, int64_t valueDim);
+RunningState buildInitialState(mlir::OpBuilder &builder, mlir::Location loc,
+                               RowReductionInterface reduction, int64_t rows,
+                               int64_t valueDim);
 
 /// One step over the key and value tiles, both in shared memory. `query` is a
 /// shared tile or an operand_a fragment; `keysInTile` as in ModToMap::apply.
-mlir::FailureOr<FragmentState> buildStep(ModToMap &mods, OnlineAttentionOp step,
-                                         mlir::Value query, mlir::Value key,
-                                         mlir::Value value,
-                                         mlir::Value keysInTile,
-                                         const FragmentState &state);
+mlir::FailureOr<RunningState> buildStep(ModToMap &mods, OnlineAttentionOp step,
+                                        mlir::Value query, mlir::Value key,
+                                        mlir::Value value,
+                                        mlir::Value keysInTile,
+                                        RunningState state);
 
 /// The state as other CTAs take it: every lane has the sum of its whole rows.
-FragmentState buildWholeState(mlir::OpBuilder &builder, mlir::Location loc,
-                              const FragmentState &state);
+RunningState buildWholeState(mlir::OpBuilder &builder, mlir::Location loc,
+                             RunningState state);
 
-/// Output, with the factor `scale`, and LSE fragments from the final state.
-/// `sink` is a row fragment, null if there is none.
+/// Output and LSE fragments of `normalize` from the final state; no LSE where
+/// its reduction has none. `sink` is a row fragment, null if there is none.
 std::pair<mlir::Value, mlir::Value>
-buildNormalize(mlir::OpBuilder &builder, mlir::Location loc,
-               const ScoreUnits &units, const FragmentState &state,
-               mlir::Value sink, double scale);
+buildNormalize(mlir::OpBuilder &builder, NormalizeOp normalize,
+               const ScoreUnits &units, RunningState state, mlir::Value sink);
 
 } // namespace attn
 

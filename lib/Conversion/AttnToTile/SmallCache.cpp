@@ -93,12 +93,16 @@ private:
   Value firstColumn; ///< of the CTA's slice of V and O; null if there is one
 };
 
+/// The state of the rows, and the weight behind it.
 SmallVector<Value> toValues(const OutputState &state) {
-  return {state.row.acc, state.row.max, state.row.sum, state.weight};
+  SmallVector<Value> values(state.row.getValues());
+  values.push_back(state.weight);
+  return values;
 }
 
 OutputState toState(ValueRange values) {
-  return {{values[0], values[1], values[2]}, values[3]};
+  auto softmax = SoftmaxAttr::get(values.front().getContext());
+  return {RunningState(softmax, values.drop_back()), values.back()};
 }
 
 } // namespace
@@ -337,8 +341,9 @@ LogicalResult OutputKernelBuilder::buildLoopBody(scf::ForOp loop) {
       tile::FragmentLayout::OperandA);
   Value operand = tile::LoadOperandOp::create(builder, loc, operandType, p);
   operand = tile::ScaleRowsOp::create(builder, loc, operand, state.weight);
-  state.row.acc = tile::MmaOp::create(builder, loc, operand, *value,
-                                      /*transposeB=*/false, state.row.acc);
+  state.row.setAcc(tile::MmaOp::create(builder, loc, operand, *value,
+                                       /*transposeB=*/false,
+                                       state.row.getAcc()));
   scf::YieldOp::create(builder, loc, toValues(state));
   return success();
 }
@@ -363,8 +368,8 @@ FailureOr<OutputState> OutputKernelBuilder::buildKeyLoop() {
 
 void OutputKernelBuilder::buildStores(const OutputState &state) {
   auto [output, lse] =
-      buildNormalize(builder, loc, ScoreUnits::get(attention.first), state.row,
-                     loadSink(), attention.normalize.getScaleValue());
+      buildNormalize(builder, attention.normalize,
+                     ScoreUnits::get(attention.first), state.row, loadSink());
   SmallVector<Value> at = getRowIndices();
   if (Value tensor = attention.getOutput("lse")) {
     OpBuilder::InsertionGuard guard(builder);

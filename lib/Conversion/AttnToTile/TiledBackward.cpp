@@ -55,10 +55,12 @@ static void addOperands(TiledBackward &backward) {
     addOperand(attention, name, getSource(tile), 8);
   if (step.getBias())
     addOperand(attention, "bias", getSource(step.getBias()), 1);
-  addOperand(attention, "output", getSource(backward.delta.getOutput()), 1);
-  addOperand(attention, "lse", getSource(step.getLse()), 1);
-  if (Value dLse = backward.delta.getDLse())
-    addOperand(attention, "d_lse", getSource(dLse), 1);
+  if (BackwardDeltaOp delta = backward.delta) {
+    addOperand(attention, "output", getSource(delta.getOutput()), 1);
+    addOperand(attention, "lse", getSource(step.getLse()), 1);
+    if (Value dLse = delta.getDLse())
+      addOperand(attention, "d_lse", getSource(dLse), 1);
+  }
   SmallVector<scf::ForallOp> foralls;
   for (BackwardNest &nest : backward.nests)
     foralls.push_back(nest.attention.forall);
@@ -168,8 +170,9 @@ void TiledBackward::buildProgram(OpBuilder &builder, StringRef name) {
   BackwardStepOp step = first.steps.front();
   if (isFused())
     addSumsView(*program, step, first.getTileM(), first.getColumns());
-  for (StringRef name : {"row_lse", "delta"})
-    addRowView(*program, step, name, first.getTileM());
+  if (delta)
+    for (StringRef name : {"row_lse", "delta"})
+      addRowView(*program, step, name, first.getTileM());
   program->finish();
 }
 
@@ -236,7 +239,7 @@ int64_t BackwardNest::getTileColumns() {
 SmallVector<Value> TiledBackward::addOwnViews(tile::KernelOp kernel) {
   return llvm::map_to_vector(
       program->getOwnViews(), [&](tile::GlobalType type) -> Value {
-        return kernel.getBody().front().addArgument(type, delta.getLoc());
+        return kernel.getBody().front().addArgument(type, kernel.getLoc());
       });
 }
 
@@ -354,10 +357,20 @@ FailureOr<TiledBackward> TiledBackward::find(Operation *function,
                         : backward.nests.size() > 1 &&
                               !backward.nests[0].keysAreRows() &&
                               backward.nests[1].hasDKey();
-  if (numDeltas != 1 || !isComplete)
+  BackwardStepOp first;
+  if (!backward.nests.empty())
+    first = backward.nests[0].steps[0];
+  bool hasLse = first && first.getLse();
+  if (numDeltas != hasLse || !isComplete)
     return function->emitError()
            << "expected one backward in a function on a GPU, as "
               "--attn-tile-backward gives";
+  if (!hasLse && (backward.isFused() ||
+                  backward.nests[0].attention.isSmallCache()))
+    return first.emitOpError()
+           << "expected normalization #attn.softmax with a fused or "
+              "small-cache backward on the GPU, got "
+           << first.getNormalization();
   if (failed(checkOperands(backward.nests[0].steps[0])) ||
       failed(checkTiles(backward)))
     return failure();

@@ -35,22 +35,24 @@ TileSoftmax attn::buildTileSoftmax(OpBuilder &builder, Location loc,
 
 OutputState attn::buildInitialOutputState(OpBuilder &builder, Location loc,
                                           int64_t rows, int64_t cols) {
-  return {buildInitialState(builder, loc, rows, cols),
+  auto softmax = SoftmaxAttr::get(builder.getContext());
+  return {buildInitialState(builder, loc, softmax, rows, cols),
           createFill(builder, loc, getRowType(builder, rows), 0.0f)};
 }
 
 OutputState attn::buildRescale(OpBuilder &builder, Location loc,
                                const ScoreUnits &units,
                                const RowStatistics &tile,
-                               const FragmentState &state) {
+                               RunningState state) {
   Fragments fragments(builder, loc);
-  Type rows = state.max.getType();
+  Value oldMax = state.get(RowRole::Maximum), oldSum = state.get(RowRole::Sum);
+  Type rows = oldMax.getType();
   auto spread = [&](Value part) -> Value {
     return tile::RowAllReduceOp::create(builder, loc, rows,
                                         tile::Reduction::max, part);
   };
   Value tileMax = spread(tile.max), tileSum = spread(tile.sum);
-  Value max = fragments.map(rows, {state.max, tileMax}, [&](ValueRange args) {
+  Value max = fragments.map(rows, {oldMax, tileMax}, [&](ValueRange args) {
     return fragments.max(args[0], args[1]);
   });
   Value safe = fragments.map(rows, max, [&](ValueRange args) {
@@ -61,14 +63,17 @@ OutputState attn::buildRescale(OpBuilder &builder, Location loc,
     return fragments.exp2(fragments.mul(fragments.sub(args[0], args[1]),
                                         fragments.constant(units.exponent)));
   };
-  Value decay = fragments.map(rows, {state.max, safe}, power);
+  Value decay = fragments.map(rows, {oldMax, safe}, power);
   Value weight = fragments.map(rows, {tileMax, safe}, power);
   // In the lane that has loaded the row: its part of the sum.
   Value part = fragments.map(rows, {tile.max, safe}, power);
   Value added = fragments.scale(tileSum, part);
   Value sum =
-      fragments.map(rows, {state.sum, decay, added}, [&](ValueRange args) {
+      fragments.map(rows, {oldSum, decay, added}, [&](ValueRange args) {
         return fragments.fma(args[0], args[1], args[2]);
       });
-  return {{fragments.scale(state.acc, decay), max, sum}, weight};
+  state.setAcc(fragments.scale(state.getAcc(), decay));
+  state.set(RowRole::Maximum, max);
+  state.set(RowRole::Sum, sum);
+  return {state, weight};
 }

@@ -47,7 +47,7 @@ TileSoftmax buildTileSoftmax(mlir::OpBuilder &builder, mlir::Location loc,
 
 /// The state of phase 2 before a tile, and the factors of the tile's rows.
 struct OutputState {
-  FragmentState row;
+  RunningState row;
   mlir::Value weight; ///< 2^(c (m_t - m)) of the tile that is being added
 };
 
@@ -59,7 +59,7 @@ OutputState buildInitialOutputState(mlir::OpBuilder &builder,
 /// a part (attn_tile.load_row), and gives the weight of its rows.
 OutputState buildRescale(mlir::OpBuilder &builder, mlir::Location loc,
                          const ScoreUnits &units, const RowStatistics &tile,
-                         const FragmentState &state);
+                         RunningState state);
 
 } // namespace attn
 

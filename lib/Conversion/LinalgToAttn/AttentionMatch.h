@@ -52,6 +52,9 @@ mlir::FailureOr<Softmax> matchSoftmax(ElementWalker &walker, ScalarRef weights,
                                       mlir::AffineExpr key,
                                       MissRecorder &recorder);
 
+/// True if `weights` are made of scores one by one: without a reduction.
+bool areElementwise(ScalarRef weights);
+
 /// True if `part` occurs in `scalar`.
 bool contains(ScalarRef scalar, ScalarRef part);
 
@@ -92,6 +95,13 @@ struct ScoreContext {
 mlir::FailureOr<Score> matchScore(ElementWalker &walker, ScalarRef score,
                                   const ScoreContext &context,
                                   MissRecorder &recorder);
+
+/// Takes weights apart that are no softmax but a function of each score, which
+/// becomes the mod. A mask may multiply the weights, or be added to the scores
+/// if it makes the weights 0.
+mlir::FailureOr<Score> matchWeights(ElementWalker &walker, ScalarRef weights,
+                                    const ScoreContext &context,
+                                    MissRecorder &recorder);
 
 /// True if `term` should be an operand of the op: it is a tensor of its own,
 /// or one that is small or expensive to compute per element. A formula over
@@ -183,6 +193,7 @@ struct AttentionMatch {
   Roles roles;
   Score score;
   ScalarRef sink = nullptr;
+  bool hasSoftmax = true;
   Layout resultLayout; ///< of the result of `values`
   std::optional<OperandSource> bias;
 };

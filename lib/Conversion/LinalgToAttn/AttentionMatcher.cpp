@@ -239,6 +239,49 @@ matchCandidate(ElementWalker &walker, Operation *op, MissRecorder &recorder) {
   return *contraction;
 }
 
+/// Takes the weights apart: a softmax of scores, or a function of each score.
+static LogicalResult matchWeightsOrSoftmax(ElementWalker &walker,
+                                           ScalarRef weights,
+                                           const Loops &loops,
+                                           const ScoreContext &context,
+                                           AttentionMatch &match,
+                                           LoopSplits &splits,
+                                           MissRecorder &recorder) {
+  IndexSpace &space = walker.getSpace();
+  auto softmax = matchSoftmax(walker, weights, context.key, recorder);
+  bool isDivided = failed(checkSplits(space, loops, splits));
+  if (isDivided)
+    return failure();
+  if (failed(softmax)) {
+    // What is said of a miss is what a softmax misses.
+    MissRecorder quiet(match.values.op);
+    if (loops.batch.empty() || !areElementwise(weights))
+      return failure();
+    auto score = matchWeights(walker, weights, context, quiet);
+    if (failed(score) || failed(checkSplits(space, loops, splits)))
+      return failure();
+    match.hasSoftmax = false;
+    match.score = *score;
+    return success();
+  }
+  match.sink = softmax->sink;
+  auto score = matchScore(walker, softmax->score, context, recorder);
+  if (failed(score) || failed(checkSplits(space, loops, splits)))
+    return failure();
+  match.score = *score;
+  return success();
+}
+
+/// True if `source` differs along one of the variables.
+static bool differsAlong(const OperandSource &source,
+                         ArrayRef<AffineExpr> variables) {
+  return llvm::any_of(source.indices, [&](AffineExpr index) {
+    return llvm::any_of(variables, [&](AffineExpr variable) {
+      return dependsOn(index, variable);
+    });
+  });
+}
+
 FailureOr<AttentionMatch> attn::raise::matchAttention(
     ElementWalker &walker, Operation *op, bool weightsAreLhs,
     LoopSplits &splits, const RaiseOptions &options, MissRecorder &recorder) {
@@ -263,23 +306,18 @@ FailureOr<AttentionMatch> attn::raise::matchAttention(
       weightsAreLhs ? contraction->rhsMap : contraction->lhsMap;
   auto weightIndices = applyMap(space, weightsMap, loops.exprs);
   orderRows(weightIndices, loops);
-  auto softmax = matchSoftmax(walker, walker.element(weights, weightIndices),
-                              key, recorder);
-  if (failed(softmax) || failed(checkSplits(space, loops, splits)))
+  ScoreContext context{key, loops.rows, options};
+  if (failed(matchWeightsOrSoftmax(walker,
+                                   walker.element(weights, weightIndices),
+                                   loops, context, match, splits, recorder)))
     return failure();
   if (contraction->init)
     return recorder.miss(Progress::Softmax, op,
                          "expected the product of weights and values to start "
                          "from zero");
-  match.sink = softmax->sink;
-  ScoreContext context{key, loops.rows, options};
-  auto score = matchScore(walker, softmax->score, context, recorder);
-  if (failed(score) || failed(checkSplits(space, loops, splits)))
-    return failure();
-  match.score = *score;
   SmallVector<OperandSource> queryTrail, keyTrail, valueTrail;
   space.freeze(loops.rows);
-  if (failed(traceProduct(walker, score->product, key, match, queryTrail,
+  if (failed(traceProduct(walker, match.score.product, key, match, queryTrail,
                           keyTrail, recorder)))
     return failure();
   valueTrail =
@@ -291,6 +329,12 @@ FailureOr<AttentionMatch> attn::raise::matchAttention(
   if (failed(assignRoles(walker, match, loops.batch, loops.rows, queryTrail,
                          keyTrail, valueTrail, recorder)))
     return failure();
+  // A feed-forward layer has the same weights for all of the batch.
+  if (!match.hasSoftmax && (!differsAlong(match.key, loops.batch) ||
+                            !differsAlong(match.value, loops.batch)))
+    return recorder.miss(Progress::Contraction, op,
+                         "expected keys and values of each batch or head, got "
+                         "the same for all");
   OperandSource result{op->getResult(0),
                        applyMap(space, contraction->resultMap, loops.exprs)};
   auto layout = getLayout(walker, result);

@@ -361,6 +361,108 @@ FailureOr<Score> attn::raise::matchScore(ElementWalker &walker,
   return score;
 }
 
+//===----------------------------------------------------------------------===//
+// Weights without softmax
+//===----------------------------------------------------------------------===//
+
+/// The condition under which `factor` is 1, if it is 0 otherwise.
+static ScalarRef asFactorMask(ScalarRef factor) {
+  bool isMask = factor->is("arith.select") &&
+                factor->operands[1]->isConstant(1) &&
+                factor->operands[2]->isConstant(0);
+  return isMask ? factor->operands[0] : nullptr;
+}
+
+/// Takes what multiplies `weights` by 0 or 1, or chooses 0, off them.
+static ScalarRef peelFactors(ScalarGraph &graph, ScalarRef weights,
+                             ScalarRef product,
+                             SmallVectorImpl<ScalarRef> &masks) {
+  if (weights->is("arith.mulf"))
+    for (int side : {0, 1}) {
+      ScalarRef kept = weights->operands[side];
+      ScalarRef factor = weights->operands[1 - side];
+      if (!contains(kept, product))
+        continue;
+      if (ScalarRef mask = asFactorMask(factor)) {
+        masks.push_back(mask);
+        return peelFactors(graph, kept, product, masks);
+      }
+      if (!contains(factor, product))
+        return graph.mul(peelFactors(graph, kept, product, masks), factor,
+                         weights->op);
+    }
+  if (weights->is("arith.select"))
+    for (int side : {1, 2}) {
+      ScalarRef kept = weights->operands[side];
+      if (!contains(kept, product) ||
+          !weights->operands[3 - side]->isConstant(0) ||
+          contains(weights->operands[0], product))
+        continue;
+      ScalarRef condition = weights->operands[0];
+      masks.push_back(side == 1 ? condition
+                                : graph.logicalNot(condition, weights->op));
+      return peelFactors(graph, kept, product, masks);
+    }
+  return weights;
+}
+
+/// The score that `weights` are a function of: the product with what is
+/// multiplied and added, and the masks among it.
+static ScalarRef findArgument(ScalarRef weights, ScalarRef product) {
+  ScalarRef argument = product;
+  while (argument != weights) {
+    ScalarRef user = getOnlyUser(weights, argument);
+    bool isLinear = user && (user->is("arith.addf") ||
+                             user->is("arith.select") ||
+                             (user->is("arith.mulf") &&
+                              user->operands[1]->isConstant()));
+    if (!isLinear)
+      break;
+    argument = user;
+  }
+  return argument;
+}
+
+FailureOr<Score> attn::raise::matchWeights(ElementWalker &walker,
+                                           ScalarRef weights,
+                                           const ScoreContext &context,
+                                           MissRecorder &recorder) {
+  ScalarGraph &graph = walker.getGraph();
+  llvm::DenseSet<ScalarRef> seen;
+  SmallVector<ScalarRef> products;
+  findProducts(graph, weights, context.key, seen, products);
+  if (products.empty())
+    return recorder.miss(Progress::Contraction, weights->op,
+                         "expected weights that are a function of the product "
+                         "of query and key");
+  Score score;
+  score.product = chooseProduct(walker, products, context);
+  SmallVector<ScalarRef> masks;
+  ScalarRef rest = peelFactors(graph, weights, score.product, masks);
+  ScalarRef argument = findArgument(rest, score.product);
+  // Above, a number is a score.
+  constexpr double kGreatestMask = -1000;
+  MaskPeeler peeler(graph, score.product, context, kGreatestMask);
+  ScalarRef unmasked = peeler.peel(argument);
+  auto weightOf = [&](double hidden) {
+    return graph.replace(rest, argument,
+                         graph.constant(Number::Float, hidden));
+  };
+  if (!peeler.masks.empty() && weightOf(-kInfinity)->isConstant(0) &&
+      weightOf(peeler.finiteValue.value_or(-kInfinity))->isConstant(0)) {
+    llvm::append_range(masks, peeler.masks);
+    rest = graph.replace(rest, argument, unmasked);
+  }
+  for (ScalarRef &mask : masks)
+    mask = replaceTables(graph, mask, context);
+  score.masks = flattenMasks(masks);
+  matchLinearPart(walker, rest, context, score);
+  if (!score.mod)
+    return recorder.miss(Progress::Contraction, weights->op,
+                         "expected weights that are more than a product");
+  return score;
+}
+
 std::optional<std::pair<double, double>>
 attn::raise::matchSoftCap(const Score &score) {
   ScalarRef mod = score.mod;

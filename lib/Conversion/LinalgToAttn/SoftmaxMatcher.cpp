@@ -86,6 +86,10 @@ static bool containsHere(ScalarRef scalar,
   return false;
 }
 
+bool attn::raise::areElementwise(ScalarRef weights) {
+  return !containsHere(weights, isReduction);
+}
+
 static bool hasExponential(ScalarRef scalar) {
   return containsHere(scalar,
                       [](ScalarRef node) { return node->is("math.exp"); });

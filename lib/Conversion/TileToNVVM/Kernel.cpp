@@ -24,9 +24,11 @@ static int32_t getMaxRegisters(KernelOp op) {
   return static_cast<int32_t>(std::min<int64_t>(240, share / 8 * 8));
 }
 
-/// A forward alone looks for the maxima of rows.
-static bool isForward(KernelOp op) {
-  return op
+/// The first phase of the small-cache schedule is no `forward`, but it alone of
+/// the others looks for the maxima of rows.
+static bool computesOutput(KernelOp op) {
+  return op.getForward() ||
+         op
       .walk([](RowReduceOp reduce) {
         return reduce.getKind() == Reduction::max ? WalkResult::interrupt()
                                                   : WalkResult::advance();
@@ -67,7 +69,7 @@ struct KernelLowering : TileOpLowering<KernelOp> {
       function->setAttr(
           NVVM::NVVMDialect::getClusterDimAttrName(),
           rewriter.getDenseI32ArrayAttr({static_cast<int32_t>(*ctas), 1, 1}));
-    if (isForward(op))
+    if (computesOutput(op))
       function->setAttr(attn::ptx::noStrengthReductionAttrName,
                         rewriter.getUnitAttr());
     markTensorMaps(body.getArgumentTypes(), signature, function);

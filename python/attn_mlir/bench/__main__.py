@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Command line of the benchmark kit: `bundle` compiles, `run` proves and times, `prove` proves one kernel again, `once` is for
-<<<<<<< HEAD
-a profiler, `report` prints results again, `fit` fits the time model to them, `compile` times the compiler on this machine."""
-=======
-a profiler, `report` prints results again, `fit` fits the time model to them, `published` holds it to measurements of others."""
->>>>>>> 4ecc3aaca7f16a518333c24731cee339d1890ed9
+a profiler, `report` prints results again, `fit` fits the time model to them, `published` holds it to measurements of others,
+`compile` times the compiler on this machine."""
 
 from __future__ import annotations
 
@@ -80,15 +77,12 @@ def parse_arguments(argv):
     fit = commands.add_parser("fit", help="fit the rates of the time model to the schedules that were tuned over")
     fit.add_argument("results", type=Path, nargs="+", help="results.json of runs on one kind of GPU")
     fit.add_argument("-o", "--output", type=Path, metavar="FILE", help="a target file for attn-opt --target-file")
-<<<<<<< HEAD
     compile_times = commands.add_parser("compile", help="how long compiling takes, beside Triton where it is installed")
     compile_times.add_argument("--rounds", type=int, default=10, help="of which the least counts (default: 10)")
-=======
     published = commands.add_parser("published", help="hold the time model to what others have published")
     published.add_argument("file", type=Path, metavar="FILE", help="docs/benchmarks/published.json")
     published.add_argument("--fit", action="store_true", help="fit the Hopper targets' assumed numbers to half of it first: minutes")
     published.add_argument("-o", "--output", type=Path, metavar="FILE", help="with --fit: a target file for attn-opt --target-file")
->>>>>>> 4ecc3aaca7f16a518333c24731cee339d1890ed9
     report = commands.add_parser("report", help="print the tables of a results.json again")
     report.add_argument("results", type=Path)
     return parser.parse_args(argv)
@@ -186,18 +180,15 @@ def main(argv=None) -> int:
             from .fit import fit
 
             return fit(arguments.results, arguments.output)
-<<<<<<< HEAD
         if arguments.command == "compile":
             from .compile_time import print_times
 
             print_times(arguments.rounds)
             return 0
-=======
         if arguments.command == "published":
             from .published import published
 
             return published(arguments.file, arguments.fit, arguments.output)
->>>>>>> 4ecc3aaca7f16a518333c24731cee339d1890ed9
         if arguments.command == "report":
             from .report import load_results, report_text
 

@@ -35,7 +35,8 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state,
   FloatAttr scaleAttr = scale ? builder.getF64FloatAttr(*scale) : FloatAttr();
   build(builder, state, outputType, lseType, query, key, value, bias, sink,
         /*dropoutSeed=*/Value(), /*dropoutOffset=*/Value(),
-        /*dropoutRate=*/FloatAttr(), scaleAttr, /*schedule=*/ScheduleAttr());
+        /*dropoutRate=*/FloatAttr(), scaleAttr,
+        /*normalization=*/RowReductionInterface(), /*schedule=*/ScheduleAttr());
 }
 
 double AttentionOp::getScaleValue() {
@@ -68,14 +69,25 @@ FloatType OnlineAttentionOp::getScoreType() {
 }
 
 MutableOperandRange OnlineAttentionOp::getStateMutable() {
-  // acc, max and sum are the last three operands, each exactly one.
-  return MutableOperandRange(*this, getNumOperands() - 3, 3);
+  // The state is the last of the operands.
+  unsigned count = 1 + getRows().size();
+  return MutableOperandRange(*this, getNumOperands() - count, count);
+}
+
+RunningState OnlineAttentionOp::getState() {
+  return RunningState(getNormalization(),
+                      getOperands().take_back(1 + getRows().size()));
+}
+
+RunningState OnlineAttentionOp::getStateResult() {
+  return RunningState(getNormalization(), getOperation()->getResults());
 }
 
 LogicalResult
 OnlineAttentionOp::reifyResultShapes(OpBuilder &builder,
                                      ReifiedRankedShapedTypeDims &shapes) {
-  for (Value init : {getAcc(), getMax(), getSum()})
+  RunningState state = getState();
+  for (Value init : state.getValues())
     shapes.push_back(sizesOf(builder, init));
   return success();
 }
@@ -88,12 +100,17 @@ double NormalizeOp::getScaleValue() {
   return getScaleAttr() ? getScaleAttr().getValueAsDouble() : 1;
 }
 
+RunningState NormalizeOp::getState() {
+  return RunningState(getNormalization(),
+                      getOperands().take_front(1 + getRows().size()));
+}
+
 LogicalResult
 NormalizeOp::reifyResultShapes(OpBuilder &builder,
                                ReifiedRankedShapedTypeDims &shapes) {
   shapes.push_back(sizesOf(builder, getAcc()));
   if (getLse())
-    shapes.push_back(sizesOf(builder, getMax()));
+    shapes.push_back(sizesOf(builder, getRows().front()));
   return success();
 }
 
@@ -102,6 +119,14 @@ static SmallVector<OpFoldResult> sizesOfPart(OpBuilder &builder, Value stack) {
   SmallVector<OpFoldResult> sizes = sizesOf(builder, stack);
   sizes.erase(sizes.begin());
   return sizes;
+}
+
+RunningState CombineOp::getState() {
+  return RunningState(getNormalization(), getOperands());
+}
+
+RunningState CombineOp::getStateResult() {
+  return RunningState(getNormalization(), getOperation()->getResults());
 }
 
 LogicalResult

@@ -198,6 +198,24 @@ void attn::printMaskMod(OpAsmPrinter &printer, Operation *, Region &region) {
 // Types
 //===----------------------------------------------------------------------===//
 
+ParseResult attn::parseRowType(OpAsmParser &parser,
+                               ArrayRef<OpAsmParser::UnresolvedOperand> rows,
+                               SmallVectorImpl<Type> &types) {
+  Type type;
+  if (rows.empty())
+    return success();
+  if (parser.parseComma() || parser.parseType(type))
+    return failure();
+  types.assign(rows.size(), type);
+  return success();
+}
+
+void attn::printRowType(OpAsmPrinter &printer, Operation *, ValueRange,
+                        TypeRange types) {
+  if (!types.empty())
+    printer << ", " << types.front();
+}
+
 ParseResult attn::parseSameType(OpAsmParser &parser, Type &first,
                                 Type &second) {
   if (parser.parseType(first))

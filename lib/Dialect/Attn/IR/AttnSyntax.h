@@ -40,6 +40,14 @@ mlir::OptionalParseResult parseMaskMod(mlir::OpAsmParser &parser,
 void printMaskMod(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                   mlir::Region &region);
 
+/// `, tensor<...>`, one type for all row values, or nothing if there is none.
+mlir::ParseResult
+parseRowType(mlir::OpAsmParser &parser,
+             llvm::ArrayRef<mlir::OpAsmParser::UnresolvedOperand> rows,
+             llvm::SmallVectorImpl<mlir::Type> &types);
+void printRowType(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                  mlir::ValueRange rows, mlir::TypeRange types);
+
 /// One type for two values.
 mlir::ParseResult parseSameType(mlir::OpAsmParser &parser, mlir::Type &first,
                                 mlir::Type &second);

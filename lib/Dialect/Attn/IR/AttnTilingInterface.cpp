@@ -289,7 +289,8 @@ OnlineAttentionOp::getTiledImplementation(OpBuilder &builder,
   if (getDropoutSeed())
     operands->append({getDropoutSeed(), getDropoutOffset()});
   SmallVector<Type> types;
-  for (Value init : {getAcc(), getMax(), getSum()}) {
+  RunningState state = getState();
+  for (Value init : state.getValues()) {
     SmallVector<TileRange> ranges(tile.begin(), tile.begin() + 3);
     if (cast<ShapedType>(init.getType()).getRank() == 4)
       ranges.push_back(wholeRange(builder, init, kHeadDim));
@@ -342,7 +343,8 @@ NormalizeOp::getTiledImplementation(OpBuilder &builder,
   SmallVector<TileRange> tile = zipRanges(offsets, sizes);
   SmallVector<Operation *> slices;
   SmallVector<Value> operands;
-  for (Value source : {getAcc(), getMax(), getSum()}) {
+  RunningState state = getState();
+  for (Value source : state.getValues()) {
     SmallVector<TileRange> ranges(tile);
     if (cast<ShapedType>(source.getType()).getRank() == 4)
       ranges.push_back(wholeRange(builder, source, kHeadDim));

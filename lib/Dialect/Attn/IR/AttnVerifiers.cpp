@@ -272,8 +272,38 @@ static LogicalResult verifySinkSize(Operation *op, ShapedType sink,
   return verifyEqual(op, heads, {"sink", "0", sink.getDimSize(0)});
 }
 
+/// One value for each that the reduction has, and all of one type.
+static LogicalResult verifyRowValues(Operation *op,
+                                     RowReductionInterface reduction,
+                                     ValueRange rows) {
+  ArrayRef<RowValue> expected = reduction.getRowValues();
+  if (rows.size() == expected.size() &&
+      (rows.empty() || llvm::all_equal(rows.getTypes())))
+    return success();
+  InFlightDiagnostic diag = op->emitOpError() << "expected row values (";
+  llvm::interleaveComma(expected, diag,
+                        [&](const RowValue &row) { diag << row.name; });
+  diag << ") of one type with normalization " << reduction << ", got (";
+  llvm::interleaveComma(rows.getTypes(), diag);
+  return diag << ")";
+}
+
+/// attention_c18: a row without LSE has no sink either.
+static LogicalResult verifyNormalization(AttentionOp op) {
+  RowReductionInterface reduction = op.getNormalization();
+  if (reduction.hasLse())
+    return success();
+  for (auto [name, value] : {std::pair<StringRef, Value>{"lse", op.getLse()},
+                             {"sink", op.getSink()}})
+    if (value)
+      return op.emitOpError()
+             << "expected no " << name << " with normalization " << reduction;
+  return success();
+}
+
 LogicalResult AttentionOp::verify() {
-  if (failed(verifyOperands(*this, AttentionOperands::get(*this))))
+  if (failed(verifyOperands(*this, AttentionOperands::get(*this))) ||
+      failed(verifyNormalization(*this)))
     return failure();
   AttentionDims dims = AttentionDims::get(*this);
   auto output = cast<ShapedType>(getOutput().getType());
@@ -318,14 +348,19 @@ LogicalResult OnlineAttentionOp::verify() {
                          << getOffsets().size();
   // online_attention_c2
   AttentionDims dims = AttentionDims::get(*this);
-  std::pair<StringRef, Value> states[] = {
-      {"acc", getAcc()}, {"max", getMax()}, {"sum", getSum()}};
-  for (auto [name, state] : states) {
+  auto verifyState = [&](StringRef name, Value state) {
     auto type = cast<ShapedType>(state.getType());
-    if (failed(verifyElementType(*this, name, type, getScoreType())) ||
-        failed(verifyResultShape(*this, name, type, dims)))
+    return failure(
+        failed(verifyElementType(*this, name, type, getScoreType())) ||
+        failed(verifyResultShape(*this, name, type, dims)));
+  };
+  if (failed(verifyState("acc", getAcc())) ||
+      failed(verifyRowValues(*this, getNormalization(), getRows())))
+    return failure();
+  for (auto [kind, row] :
+       llvm::zip_equal(getNormalization().getRowValues(), getRows()))
+    if (failed(verifyState(kind.name, row)))
       return failure();
-  }
   return success();
 }
 
@@ -336,13 +371,18 @@ LogicalResult OnlineAttentionOp::verifyRegions() {
 
 LogicalResult NormalizeOp::verify() {
   auto acc = cast<ShapedType>(getAcc().getType());
-  auto max = cast<ShapedType>(getMax().getType());
   auto output = cast<ShapedType>(getOutput().getType());
+  RowReductionInterface reduction = getNormalization();
   // normalize_c1
-  for (unsigned i = 0; i < 3; ++i)
-    if (failed(verifyEqual(*this, {"acc", Twine(i).str(), acc.getDimSize(i)},
-                           {"max", Twine(i).str(), max.getDimSize(i)})))
-      return failure();
+  if (failed(verifyRowValues(*this, reduction, getRows())))
+    return failure();
+  for (auto [kind, row] : llvm::zip(reduction.getRowValues(), getRows())) {
+    auto type = cast<ShapedType>(row.getType());
+    for (unsigned i = 0; i < 3; ++i)
+      if (failed(verifyEqual(*this, {"acc", Twine(i).str(), acc.getDimSize(i)},
+                             {kind.name, Twine(i).str(), type.getDimSize(i)})))
+        return failure();
+  }
   for (unsigned i = 0; i < 4; ++i)
     if (failed(verifyEqual(*this, {"acc", Twine(i).str(), acc.getDimSize(i)},
                            {"output", Twine(i).str(), output.getDimSize(i)})))
@@ -356,10 +396,14 @@ LogicalResult NormalizeOp::verify() {
       failed(verifySinkSize(*this, cast<ShapedType>(getSink().getType()),
                             {"acc", "1", acc.getDimSize(kHead)})))
     return failure();
+  // normalize_c6
+  if (!reduction.hasLse() && (getLse() || getSink()))
+    return emitOpError() << "expected neither lse nor sink with normalization "
+                         << reduction;
   // normalize_c2
-  if (getLse() && getLse().getType() != getMax().getType())
+  if (getLse() && getLse().getType() != getRows().front().getType())
     return emitOpError() << "expected lse to have the type of max, "
-                         << getMax().getType() << ", got "
+                         << getRows().front().getType() << ", got "
                          << getLse().getType();
   return success();
 }
@@ -377,10 +421,16 @@ LogicalResult RepairOp::verify() {
 }
 
 LogicalResult CombineOp::verify() {
-  // combine_c1, combine_c2
-  constexpr StringLiteral names[] = {"acc", "max", "sum"};
+  // combine_c1
+  if (failed(verifyRowValues(*this, getNormalization(), getRows())))
+    return failure();
+  SmallVector<StringRef> names = {"acc"};
+  for (const RowValue &row : getNormalization().getRowValues())
+    names.push_back(row.name);
+  auto acc = cast<ShapedType>(getAcc().getType());
   for (auto [name, stack, part] :
        llvm::zip_equal(names, getOperands(), getResults())) {
+    // combine_c2
     auto type = cast<RankedTensorType>(stack.getType());
     auto expected = RankedTensorType::get(type.getShape().drop_front(),
                                           type.getElementType());
@@ -388,15 +438,15 @@ LogicalResult CombineOp::verify() {
       return emitOpError() << "expected the result of " << name << " to be "
                            << expected << " as in its stack, got "
                            << part.getType();
-  }
-  // combine_c3
-  auto acc = cast<ShapedType>(getAcc().getType());
-  auto max = cast<ShapedType>(getMax().getType());
-  for (unsigned i = 0; i < 4; ++i)
-    if (failed(verifyEqual(*this, {"acc", Twine(i).str(), acc.getDimSize(i)},
-                           {"max", Twine(i).str(), max.getDimSize(i)})))
+    // combine_c3
+    for (unsigned i = 0; i < 4; ++i)
+      if (failed(verifyEqual(*this, {"acc", Twine(i).str(), acc.getDimSize(i)},
+                             {name, Twine(i).str(), type.getDimSize(i)})))
+        return failure();
+    if (failed(verifyElementType(*this, name, type, acc.getElementType())))
       return failure();
-  return verifyElementType(*this, "max", max, acc.getElementType());
+  }
+  return success();
 }
 
 /// The shape of one part: that of `part`, or of an element of the stack.

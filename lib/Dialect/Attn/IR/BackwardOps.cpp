@@ -81,9 +81,27 @@ static LogicalResult verifyForwardResults(AttentionBackwardOp op) {
   AttentionDims dims = AttentionDims::get(op);
   Type element = getElementTypeOrSelf(op.getQuery().getType());
   Type score = op.getScoreType();
+  // attention_backward_c9
+  RowReductionInterface reduction = op.getNormalization();
+  for (auto [name, value] :
+       {std::pair<StringRef, Value>{"output", op.getOutput()},
+        {"lse", op.getLse()}})
+    if (static_cast<bool>(value) != reduction.hasLse())
+      return op.emitOpError() << "expected " << (value ? "no " : "") << name
+                              << " with normalization " << reduction;
+  if (!reduction.hasLse() && (op.getDLse() || op.getSink()))
+    return op.emitOpError() << "expected neither d_lse nor sink with "
+                               "normalization "
+                            << reduction;
+  if (isa<SumAttr>(reduction))
+    return op.emitOpError()
+           << "expected normalization #attn.softmax or #attn.none, got "
+           << reduction << ", whose gradients are not derived";
   for (auto [name, value] :
        {std::pair<StringRef, Value>{"output", op.getOutput()},
         {"d_output", op.getDOutput()}}) {
+    if (!value)
+      continue;
     auto type = cast<ShapedType>(value.getType());
     if (failed(verifyElementType(op, name, type, element, score)) ||
         failed(verifyResultShape(op, name, type, dims)))
@@ -296,6 +314,13 @@ LogicalResult BackwardStepOp::verify() {
        {std::pair<StringRef, Value>{"d_output", getDOutput()},
         {"lse", getLse()},
         {"delta", getDelta()}}) {
+    // backward_step_c8
+    bool isOfRows = name != "d_output";
+    if (isOfRows && static_cast<bool>(value) != getNormalization().hasLse())
+      return emitOpError() << "expected " << (value ? "no " : "") << name
+                           << " with normalization " << getNormalization();
+    if (!value)
+      continue;
     auto type = cast<ShapedType>(value.getType());
     if (failed(verifyResultShape(*this, name, type, dims)))
       return failure();

@@ -28,13 +28,15 @@ scf::ForallOp BackwardTiler::createRowForall(ArrayRef<Value> outputs) {
       std::nullopt);
 }
 
-/// The nest over row tiles: delta and dQ.
+/// The nest over row tiles: dQ, and delta if there is an LSE.
 void BackwardTiler::createQueryNest() {
   tiles = queryTiles;
   schedule = op.getScheduleAttr();
   Type element = getElementTypeOrSelf(op.getDQuery().getType());
-  auto forall = createRowForall({createOutput(op.getQuery(), element),
-                                 createOutput(op.getLse(), op.getScoreType())});
+  SmallVector<Value> outputs = {createOutput(op.getQuery(), element)};
+  if (op.getLse())
+    outputs.push_back(createOutput(op.getLse(), op.getScoreType()));
+  auto forall = createRowForall(outputs);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(forall.getTerminator());
   SmallVector<Value> ivs = forall.getInductionVars();
@@ -44,8 +46,9 @@ void BackwardTiler::createQueryNest() {
   };
   Value output = tile(op.getOutput()), dLse = tile(op.getDLse());
   RowTile rowTile = getRowTile(place);
-  rowTile.delta = BackwardDeltaOp::create(builder, loc, rowTile.lse.getType(),
-                                          output, rowTile.dOutput, dLse);
+  if (output)
+    rowTile.delta = BackwardDeltaOp::create(builder, loc, rowTile.lse.getType(),
+                                            output, rowTile.dOutput, dLse);
   SmallVector<TileRange> ranges = visitedKeys->get(
       builder, loc, place.b, place.h, getStaying(place.m, tiles.m, rows),
       {rows, keys, tiles.m, tiles.n});
@@ -65,8 +68,10 @@ void BackwardTiler::createQueryNest() {
   }
   auto outs = forall.getRegionIterArgs();
   insertTile(gradient, outs[0], place, kLoopM, place.h, forall);
-  insertTile(rowTile.delta, outs[1], place, kLoopM, place.h, forall);
   dQuery = forall.getResult(0);
+  if (!rowTile.delta)
+    return;
+  insertTile(rowTile.delta, outs[1], place, kLoopM, place.h, forall);
   delta = forall.getResult(1);
 }
 
@@ -147,8 +152,7 @@ SmallVector<Value> BackwardTiler::createRowStep(const KeyTile &keyTile,
                                                 const TileRange &range,
                                                 ValueRange state,
                                                 const KeyGradients &wanted) {
-  RowTile rowTile = getRowTile(place);
-  rowTile.delta = getTile(delta, place, kLoopM, place.h);
+  RowTile rowTile = getWholeRowTile(place);
   Value dKeyTile = wanted.key ? state.front() : Value();
   Value dValueTile = wanted.value ? state[wanted.key] : Value();
   Value dQueryTile;

@@ -62,7 +62,8 @@ Value BackwardTiler::createScoreStep(const ScoreGradient &gradient,
 /// The rows at `place` with all that belongs to them.
 RowTile BackwardTiler::getWholeRowTile(const Place &place) {
   RowTile rowTile = getRowTile(place);
-  rowTile.delta = getTile(delta, place, kLoopM, place.h);
+  if (delta)
+    rowTile.delta = getTile(delta, place, kLoopM, place.h);
   return rowTile;
 }
 

@@ -92,14 +92,15 @@ Value BackwardTiler::getTile(Value from, const Place &place, unsigned loop,
   return pad(builder, slice, padded, padding);
 }
 
-/// Padded rows have an LSE of -inf: they take no part. Without delta.
+/// Padded rows have an LSE of -inf: they take no part. Without an LSE their dO
+/// is 0, and what they add. Without delta.
 RowTile BackwardTiler::getRowTile(const Place &place) {
   auto tile = [&](Value from, double padding = 0) {
     return getTile(from, place, kLoopM, place.h, padding);
   };
   constexpr double infinity = std::numeric_limits<double>::infinity();
   return {tile(op.getQuery()), tile(op.getDOutput()),
-          tile(op.getLse(), -infinity), Value()};
+          op.getLse() ? tile(op.getLse(), -infinity) : Value(), Value()};
 }
 
 KeyTile BackwardTiler::getKeyTile(const Place &place) {
@@ -218,7 +219,7 @@ BackwardStepOp BackwardTiler::createStep(const RowTile &rowTile,
       dValueTile, dScoresTile, /*capture=*/Value(),
       dropout ? dropout->seed : Value(), dropout ? dropout->offset : Value(),
       dropout ? op.getDropoutRateAttr() : FloatAttr(), op.getScaleAttr(),
-      /*read=*/IntegerAttr(), schedule);
+      op.getNormalizationAttr(), /*read=*/IntegerAttr(), schedule);
   IRMapping mapping;
   op.getScoreMod().cloneInto(&step.getScoreMod(), mapping);
   if (!range.isMasked)

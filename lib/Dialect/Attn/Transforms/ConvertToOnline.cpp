@@ -35,27 +35,25 @@ static void convertToOnline(AttentionOp op) {
   for (unsigned dim : {kBatch, kHead, kSequence})
     rows.push_back(getDim(builder, loc, op.getQuery(), dim));
   OpFoldResult valueDim = getDim(builder, loc, op.getValue(), kHeadDim);
-  OnlineState state =
-      createInitialState(builder, loc, rows, valueDim, op.getScoreType());
+  RunningState state = createInitialState(builder, loc, op.getNormalization(),
+                                          rows, valueDim, op.getScoreType());
 
   std::optional<Dropout> dropout = Dropout::get(op);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   auto step = OnlineAttentionOp::create(
-      builder, loc,
-      TypeRange{state.acc.getType(), state.max.getType(), state.sum.getType()},
+      builder, loc, state.getAcc().getType(), TypeRange(state.getRows()),
       op.getQuery(), op.getKey(), op.getValue(), op.getBias(),
       ValueRange{zero, zero, zero, zero}, dropout ? dropout->seed : Value(),
-      dropout ? dropout->offset : Value(), state.acc, state.max, state.sum,
+      dropout ? dropout->offset : Value(), state.getAcc(), state.getRows(),
       dropout ? op.getDropoutRateAttr() : FloatAttr(), op.getScaleAttr(),
-      op.getScheduleAttr());
+      op.getNormalizationAttr(), op.getScheduleAttr());
   step.getScoreMod().takeBody(op.getScoreMod());
   step.getMaskMod().takeBody(op.getMaskMod());
-  SmallVector<Value> end(step.getResults());
-  if (op.getSink())
-    end.push_back(op.getSink());
-  auto normalize = NormalizeOp::create(builder, loc, op->getResultTypes(), end);
-  if (dropout)
-    normalize.setScaleAttr(builder.getF64FloatAttr(dropout->getScale()));
+  FloatAttr scale =
+      dropout ? builder.getF64FloatAttr(dropout->getScale()) : FloatAttr();
+  auto normalize = NormalizeOp::create(
+      builder, loc, op->getResultTypes(), step.getAccResult(),
+      step.getRowResults(), op.getSink(), scale, op.getNormalizationAttr());
   op->replaceAllUsesWith(normalize);
   op.erase();
 }

@@ -124,7 +124,7 @@ Value BackwardEmitter::zeroIfZero(Value condition, Value value) {
 }
 
 /// From S and dP of one row to P and the gradient before score_mod. `lse` is
-/// +inf in rows without keys.
+/// +inf in rows without keys; null, as delta, where weights are the scores.
 void BackwardEmitter::emitScoreRow(Value row, Value lse, Value delta) {
   forColumns(dims.keyRows, [&](Columns keys) {
     VectorType type = vectorOf(keys.width);
@@ -138,17 +138,27 @@ void BackwardEmitter::emitScoreRow(Value row, Value lse, Value delta) {
     if (!scoreMod.empty())
       score = emitScoreMod(scoreMod, inner, coordinates, keys);
     // Positive by rounding only: LSE is at least the largest score.
-    Value p = createExpOfNonPositive(
-        b, arith::SubFOp::create(b, score, broadcast(lse, keys.width)));
-    if (!maskMod.empty())
-      p = arith::SelectOp::create(b, emitMaskMod(coordinates, keys), p,
-                                  createSplat(b, type, 0.0));
+    Value p = lse ? createExpOfNonPositive(
+                        b, arith::SubFOp::create(b, score,
+                                                 broadcast(lse, keys.width)))
+                  : score;
+    Value visible;
+    if (!maskMod.empty()) {
+      visible = emitMaskMod(coordinates, keys);
+      p = arith::SelectOp::create(b, visible, p, createSplat(b, type, 0.0));
+    }
     double factor = dropout ? dropout->getScale() : 1;
     Value dP = emitDropout(vector::LoadOp::create(b, type, dScores, at), row,
                            keys, factor);
-    Value gradient = arith::MulFOp::create(
-        b, p, arith::SubFOp::create(b, dP, broadcast(delta, keys.width)));
-    gradient = zeroIfZero(p, gradient);
+    Value gradient = dP;
+    if (delta) {
+      gradient = arith::MulFOp::create(
+          b, p, arith::SubFOp::create(b, dP, broadcast(delta, keys.width)));
+      gradient = zeroIfZero(p, gradient);
+    } else if (visible) {
+      gradient = arith::SelectOp::create(b, visible, dP,
+                                         createSplat(b, type, 0.0));
+    }
     if (!scoreMod.empty()) {
       Value factor = emitScoreMod(derivative, inner, coordinates, keys);
       gradient =
@@ -168,6 +178,8 @@ void BackwardEmitter::emitScores() {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value row = loop.getInductionVar(), zero = index(0);
+  if (!step.getLse())
+    return emitScoreRow(row, /*lse=*/Value(), /*delta=*/Value());
   Values at = {zero, zero, row};
   Value lse = tensor::ExtractOp::create(b, step.getLse(), at);
   Value delta = tensor::ExtractOp::create(b, step.getDelta(), at);

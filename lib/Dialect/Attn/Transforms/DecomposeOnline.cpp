@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Implements --attn-decompose-online: register blocking of the two products of
-// a tile, with the softmax of a row block between them while its scores are in
-// the nearest cache.
+// a tile, with the row reduction of a row block between them while its scores
+// are in the nearest cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,6 +47,11 @@ public:
   Values emit();
 
 private:
+  /// A row in its block, and in the tile.
+  struct RowPlace {
+    Value inBlock, position;
+  };
+
   bool fitsDots();
   void packOperands();
   Values emitDots(int64_t count, ValueRange init,
@@ -54,7 +59,10 @@ private:
                   llvm::function_ref<Value(int64_t)> row);
   Values emitRowBlock(RowBlock rows, ValueRange state);
   void emitScores(RowBlock rows, Columns keys);
-  Values emitSoftmaxRow(RowBlock rows, Value row, ValueRange state);
+  Value loadScores(const RowPlace &row, Columns keys);
+  Value emitMaximum(const RowPlace &row, Value before);
+  Value emitWeights(const RowPlace &row, Columns keys, Value shift);
+  Values emitRow(RowBlock rows, Value inBlock, ValueRange before);
   Value emitProduct(RowBlock rows, Columns columns, Value acc);
 
   OnlineAttentionOp step;
@@ -64,11 +72,13 @@ private:
   /// [keys, Dv]. Those of dots: Q in bf16, K^T [D / 2, keys] and V [keys / 2,
   /// Dv] as pairs.
   Value query, key, value;
-  /// Of a row block: scores, then their exponentials, for dots in a buffer of
-  /// their own, in bf16; and exp(max - max').
-  Value scores, exponentials, decay;
+  /// Of a row block: scores, then their weights, for dots in a buffer of their
+  /// own, in bf16; and exp(max - max'), null if nothing decays.
+  Value scores, weights, decay;
 };
 } // namespace
+
+static constexpr double kMinusInf = -std::numeric_limits<double>::infinity();
 
 /// Lanes of a dot's result.
 static constexpr int64_t kDotLanes = 16;
@@ -92,10 +102,11 @@ void StepEmitter::packOperands() {
     value = buffers.pack(b, step.getValue(), scoreType, 1);
   }
   scores = buffers.createBuffer(b, {kBlockRows, dims.keyRows}, scoreType);
-  exponentials = usesDots
+  weights = usesDots
                      ? buffers.createBuffer(b, {kBlockRows, dims.keyRows}, bf16)
                      : scores;
-  decay = buffers.createBuffer(b, {kBlockRows}, scoreType);
+  if (step.getState().get(RowRole::Maximum))
+    decay = buffers.createBuffer(b, {kBlockRows}, scoreType);
 }
 
 /// As emitMultiplyAdds, for `count` products of pairs: `load(k)` gives a row of
@@ -164,84 +175,117 @@ void StepEmitter::emitScores(RowBlock rows, Columns keys) {
     vector::StoreOp::create(b, sum, scores, ValueRange{index(i), keys.begin});
 }
 
-/// Turns the scores of row `row` of a block into exponentials; takes and gives
-/// (max, sum), of the whole tile.
-Values StepEmitter::emitSoftmaxRow(RowBlock rows, Value row, ValueRange state) {
-  Value zero = index(0);
-  Value position = arith::AddIOp::create(b, rows.first, row);
-  Values at = {zero, zero, position};
-  auto load = [&](Columns keys) -> Value {
-    return vector::LoadOp::create(b, vectorOf(keys.width), scores,
-                                  ValueRange{row, keys.begin});
-  };
-  auto store = [&](Value part, Columns keys) {
-    vector::StoreOp::create(b, part, scores, ValueRange{row, keys.begin});
-  };
-  constexpr double kMinusInf = -std::numeric_limits<double>::infinity();
-  bool hasMods = bias || !scoreMod.empty() || !maskMod.empty();
-  Value tileMax = reduceColumns(b, scoreType, dims.keyRows, kMinusInf,
-                                createMax, [&](Columns keys) {
-                                  Value part = load(keys);
-                                  if (hasMods) {
-                                    part = emitScoreMods(part, position, keys);
-                                    store(part, keys);
-                                  }
-                                  return part;
-                                });
-  Value oldMax = tensor::ExtractOp::create(b, state[0], at);
-  Value newMax = createMax(b, tileMax, oldMax);
-  // A row that has seen no key yet: exp(-inf - 0) = 0 instead of NaN.
-  Value minusInf = createSplat(b, scoreType, kMinusInf);
-  Value isEmpty =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, newMax, minusInf);
-  Value safeMax = arith::SelectOp::create(
-      b, isEmpty, createSplat(b, scoreType, 0.0), newMax);
-  Value tileSum = reduceColumns(
-      b, scoreType, dims.keyRows, 0.0, createSum, [&](Columns keys) {
-        Value shifted = arith::SubFOp::create(b, load(keys),
-                                              broadcast(safeMax, keys.width));
-        Value part = createExpOfNonPositive(b, shifted);
-        // attn.normalize has the factor of what is kept.
-        Value kept = emitDropout(part, position, keys, 1);
-        if (usesDots)
-          kept = arith::TruncFOp::create(
-              b, VectorType::get({keys.width}, b.getBF16Type()), kept);
-        vector::StoreOp::create(b, kept, exponentials,
-                                ValueRange{row, keys.begin});
-        return part;
-      });
-  Value rowDecay =
-      createExpOfNonPositive(b, arith::SubFOp::create(b, oldMax, safeMax));
-  memref::StoreOp::create(b, rowDecay, decay, row);
-  Value oldSum = tensor::ExtractOp::create(b, state[1], at);
-  Value newSum = arith::AddFOp::create(
-      b, arith::MulFOp::create(b, oldSum, rowDecay), tileSum);
-  return {tensor::InsertOp::create(b, newMax, state[0], at),
-          tensor::InsertOp::create(b, newSum, state[1], at)};
+/// Bias, score_mod and mask_mod of a part of a row's scores.
+Value StepEmitter::loadScores(const RowPlace &row, Columns keys) {
+  return emitScoreMods(
+      vector::LoadOp::create(b, vectorOf(keys.width), scores,
+                             ValueRange{row.inBlock, keys.begin}),
+      row.position, keys);
 }
 
-/// acc = decay * acc + P V of a row block and a block of columns of V.
+/// The maximum of a row, which has been `before`. What the scores are after
+/// their mods is kept.
+Value StepEmitter::emitMaximum(const RowPlace &row, Value before) {
+  bool hasMods = bias || !scoreMod.empty() || !maskMod.empty();
+  Value ofTile = reduceColumns(
+      b, scoreType, dims.keyRows, kMinusInf, createMax, [&](Columns keys) {
+        Value part = loadScores(row, keys);
+        if (hasMods)
+          vector::StoreOp::create(b, part, scores,
+                                  ValueRange{row.inBlock, keys.begin});
+        return part;
+      });
+  return createMax(b, ofTile, before);
+}
+
+/// The weights of a part of a row: exponentials relative to `shift`, or without
+/// one what the mods make of the scores. What dropout keeps of them is stored.
+Value StepEmitter::emitWeights(const RowPlace &row, Columns keys, Value shift) {
+  Values at = {row.inBlock, keys.begin};
+  Value part;
+  if (shift) {
+    Value score =
+        vector::LoadOp::create(b, vectorOf(keys.width), scores, at);
+    part = createExpOfNonPositive(
+        b, arith::SubFOp::create(b, score, broadcast(shift, keys.width)));
+  } else {
+    part = loadScores(row, keys);
+  }
+  // attn.normalize has the factor of what is kept.
+  Value kept = emitDropout(part, row.position, keys, 1);
+  if (usesDots)
+    kept = arith::TruncFOp::create(
+        b, VectorType::get({keys.width}, b.getBF16Type()), kept);
+  vector::StoreOp::create(b, kept, weights, at);
+  return part;
+}
+
+/// Turns the scores of row `inBlock` of a block into weights; takes and gives
+/// the row values of the whole tile.
+Values StepEmitter::emitRow(RowBlock rows, Value inBlock, ValueRange before) {
+  Value zero = index(0);
+  RowPlace row = {inBlock, arith::AddIOp::create(b, rows.first, inBlock)};
+  Values at = {zero, zero, row.position}, tensors = {step.getAcc()};
+  llvm::append_range(tensors, before);
+  RunningState state(step.getNormalization(), tensors);
+  auto set = [&](RowRole role, Value value) {
+    state.set(role, tensor::InsertOp::create(b, value, state.get(role), at));
+  };
+  Value oldMax, shift;
+  if (Value max = state.get(RowRole::Maximum)) {
+    oldMax = tensor::ExtractOp::create(b, max, at);
+    Value newMax = emitMaximum(row, oldMax);
+    // A row that has seen no key yet: exp(-inf - 0) = 0 instead of NaN.
+    Value isEmpty =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, newMax,
+                              createSplat(b, scoreType, kMinusInf));
+    shift = arith::SelectOp::create(b, isEmpty, createSplat(b, scoreType, 0.0),
+                                    newMax);
+    set(RowRole::Maximum, newMax);
+  }
+  Value sum = state.get(RowRole::Sum), tileSum;
+  auto emit = [&](Columns keys) { return emitWeights(row, keys, shift); };
+  if (sum)
+    tileSum = reduceColumns(b, scoreType, dims.keyRows, 0.0, createSum, emit);
+  else
+    forColumns(dims.keyRows, [&](Columns keys) { emit(keys); });
+  Value oldSum = sum ? tensor::ExtractOp::create(b, sum, at) : Value();
+  if (shift) {
+    Value rowDecay =
+        createExpOfNonPositive(b, arith::SubFOp::create(b, oldMax, shift));
+    memref::StoreOp::create(b, rowDecay, decay, row.inBlock);
+    if (sum)
+      oldSum = arith::MulFOp::create(b, oldSum, rowDecay);
+  }
+  if (sum)
+    set(RowRole::Sum, arith::AddFOp::create(b, oldSum, tileSum));
+  return Values(state.getRows());
+}
+
+/// acc = decay * acc + weights V of a row block and a block of columns of V.
 Value StepEmitter::emitProduct(RowBlock rows, Columns columns, Value acc) {
   Value zero = index(0), column = columns.begin;
   Values init;
   for (int64_t i = 0; i < rows.count; ++i) {
     Value old = buffers.readRow(
         b, acc, {zero, zero, add(rows.first, i), column}, columns.width);
-    Value factor = memref::LoadOp::create(b, decay, index(i));
-    init.push_back(
-        arith::MulFOp::create(b, old, broadcast(factor, columns.width)));
+    if (decay) {
+      Value factor = memref::LoadOp::create(b, decay, index(i));
+      old = arith::MulFOp::create(b, old, broadcast(factor, columns.width));
+    }
+    init.push_back(old);
   }
   auto load = [&](Value k) -> Value {
     Type element = getElementTypeOrSelf(value.getType());
     return vector::LoadOp::create(b, VectorType::get({columns.width}, element),
                                   value, ValueRange{k, column});
   };
-  Values sums = usesDots ? emitDots(dims.keyRows / 2, init, load, exponentials,
+  Values sums = usesDots ? emitDots(dims.keyRows / 2, init, load, weights,
                                     [&](int64_t i) { return index(i); })
                          : emitMultiplyAdds(dims.keyRows, init, load,
                                             [&](int64_t i, Value k) -> Value {
                                               return memref::LoadOp::create(
-                                                  b, exponentials,
+                                                  b, weights,
                                                   ValueRange{index(i), k});
                                             });
   for (auto [i, sum] : llvm::enumerate(sums))
@@ -250,7 +294,7 @@ Value StepEmitter::emitProduct(RowBlock rows, Columns columns, Value acc) {
   return acc;
 }
 
-/// Takes and gives (acc, max, sum) of the whole tile.
+/// Takes and gives the state of the whole tile.
 Values StepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
   forColumns(dims.keyRows, [&](Columns keys) { emitScores(rows, keys); });
   auto loop = scf::ForOp::create(b, index(0), index(rows.count), index(1),
@@ -258,8 +302,11 @@ Values StepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    scf::YieldOp::create(b, emitSoftmaxRow(rows, loop.getInductionVar(),
-                                           loop.getRegionIterArgs()));
+    Values after =
+        emitRow(rows, loop.getInductionVar(), loop.getRegionIterArgs());
+    // A loop that carries nothing ends already.
+    if (!after.empty())
+      scf::YieldOp::create(b, after);
   }
   Value acc = attn::forColumns(b, dims.valueDim, state.front(),
                                [&](Columns columns, ValueRange part) {
@@ -267,12 +314,14 @@ Values StepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
                                      emitProduct(rows, columns, part.front())};
                                })
                   .front();
-  return {acc, loop.getResult(0), loop.getResult(1)};
+  Values after = {acc};
+  llvm::append_range(after, loop.getResults());
+  return after;
 }
 
 Values StepEmitter::emit() {
   packOperands();
-  Values state = {step.getAcc(), step.getMax(), step.getSum()};
+  Values state(step.getState().getValues());
   int64_t wholeBlocks = dims.queryRows / kBlockRows * kBlockRows;
   if (wholeBlocks > 0) {
     auto loop = scf::ForOp::create(b, index(0), index(wholeBlocks),
@@ -292,12 +341,55 @@ Values StepEmitter::emit() {
 // normalize
 //===----------------------------------------------------------------------===//
 
-/// Emits output = acc / sum and lse = max + log(sum), row by row.
+namespace {
+/// What a row ends in.
+struct RowEnd {
+  Value factor; ///< of the accumulator; null for 1
+  Value lse;    ///< null if there is none
+};
+} // namespace
+
+/// The end of the row at `at`.
+static RowEnd emitRowEnd(ImplicitLocOpBuilder &b, NormalizeOp op,
+                         ValueRange at) {
+  Type scoreType = getElementTypeOrSelf(op.getAcc().getType());
+  Values rows;
+  for (Value tensor : op.getRows())
+    rows.push_back(tensor::ExtractOp::create(b, tensor, at));
+  Value decay;
+  if (op.getSink()) {
+    RowState state = buildSink(b, b.getLoc(), rows[0], rows[1], readSink(b, op));
+    rows = {state.max, state.sum};
+    decay = state.decay;
+  }
+  RowEnd end;
+  Value divisor = op.getNormalization().buildDivisor(b, b.getLoc(), rows);
+  if (!divisor) {
+    if (op.getScaleValue() != 1)
+      end.factor = createSplat(b, scoreType, op.getScaleValue());
+    return end;
+  }
+  Value none = createSplat(b, scoreType, 0.0);
+  Value isEmpty =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, divisor, none);
+  Value inverse = arith::DivFOp::create(
+      b, createSplat(b, scoreType, op.getScaleValue()), divisor);
+  end.factor = arith::SelectOp::create(b, isEmpty, none, inverse);
+  if (decay)
+    end.factor = arith::MulFOp::create(b, end.factor, decay);
+  if (!op.getLse())
+    return end;
+  Value lse = arith::AddFOp::create(b, rows[0], math::LogOp::create(b, rows[1]));
+  end.lse = arith::SelectOp::create(
+      b, isEmpty, createSplat(b, scoreType, kMinusInf), lse);
+  return end;
+}
+
+/// Emits output and lse, row by row.
 static Values emitNormalize(NormalizeOp op, TileBuffers &buffers) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto accType = cast<RankedTensorType>(op.getAcc().getType());
-  auto outputType = cast<RankedTensorType>(op.getOutput().getType());
-  Type scoreType = accType.getElementType();
+  Type outputType = getElementTypeOrSelf(op.getOutput().getType());
   auto index = [&](int64_t number) -> Value {
     return arith::ConstantIndexOp::create(b, number);
   };
@@ -313,45 +405,24 @@ static Values emitNormalize(NormalizeOp op, TileBuffers &buffers) {
 
   Value zero = index(0), row = loop.getInductionVar();
   Values at = {zero, zero, row};
-  Value sum = tensor::ExtractOp::create(b, op.getSum(), at);
-  Value max = tensor::ExtractOp::create(b, op.getMax(), at);
-  Value decay;
-  if (op.getSink()) {
-    RowState state = buildSink(b, b.getLoc(), max, sum, readSink(b, op));
-    max = state.max;
-    sum = state.sum;
-    decay = state.decay;
-  }
-  Value none = createSplat(b, scoreType, 0.0);
-  Value isEmpty =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, none);
-  Value inverse = arith::DivFOp::create(
-      b, createSplat(b, scoreType, op.getScaleValue()), sum);
-  Value factor = arith::SelectOp::create(b, isEmpty, none, inverse);
-  if (decay)
-    factor = arith::MulFOp::create(b, factor, decay);
+  RowEnd end = emitRowEnd(b, op, at);
   Values results(loop.getRegionIterArgs());
   auto emitColumns = [&](Columns columns, ValueRange output) -> Values {
     Values place = {zero, zero, row, columns.begin};
     Value part = buffers.readRow(b, op.getAcc(), place, columns.width);
-    part = arith::MulFOp::create(
-        b, part, vector::BroadcastOp::create(b, part.getType(), factor));
-    if (outputType.getElementType() != scoreType)
+    if (end.factor)
+      part = arith::MulFOp::create(
+          b, part, vector::BroadcastOp::create(b, part.getType(), end.factor));
+    if (outputType != accType.getElementType())
       part = arith::TruncFOp::create(
-          b, VectorType::get({columns.width}, outputType.getElementType()),
-          part);
+          b, VectorType::get({columns.width}, outputType), part);
     return {buffers.writeRow(b, part, output.front(), place)};
   };
   results[0] =
       forColumns(b, accType.getDimSize(kHeadDim), results[0], emitColumns)
           .front();
-  if (op.getLse()) {
-    Value lse = arith::AddFOp::create(b, max, math::LogOp::create(b, sum));
-    Value minusInf =
-        createSplat(b, scoreType, -std::numeric_limits<double>::infinity());
-    lse = arith::SelectOp::create(b, isEmpty, minusInf, lse);
-    results[1] = tensor::InsertOp::create(b, lse, results[1], at);
-  }
+  if (end.lse)
+    results[1] = tensor::InsertOp::create(b, end.lse, results[1], at);
   scf::YieldOp::create(b, results);
   return Values(loop.getResults());
 }

@@ -312,7 +312,7 @@ void RowTileEmitter::forKeyTiles(
     b.setInsertionPointToStart(copy.getBody());
     IRMapping mapping;
     mapping.map(loop.getInductionVar(), copy.getInductionVar());
-    mapping.map(loop.getRegionIterArgs(), keys.init.values());
+    mapping.map(loop.getRegionIterArgs(), keys.init);
     for (Operation &op : loop.getBody()->without_terminator())
       b.clone(op, mapping);
     OnlineAttentionOp tileStep = getStep(copy);
@@ -433,7 +433,7 @@ int64_t attn::decomposeTwoPhase(SmallVectorImpl<Operation *> &ops,
     auto normalize = dyn_cast<NormalizeOp>(op);
     if (!normalize)
       continue;
-    KeyLoops keys = getKeyLoops(getFinalState(normalize));
+    KeyLoops keys = getKeyLoops(normalize);
     if (!isSmallCache(keys))
       continue;
     normalize->replaceAllUsesWith(

@@ -35,7 +35,8 @@ class GradBuilder {
 public:
   GradBuilder(func::FuncOp forward, AttentionOp attention, bool recompute,
               bool lseGradient)
-      : forward(forward), attention(attention), recompute(recompute),
+      : forward(forward), attention(attention),
+        recompute(recompute || !attention.getNormalization().hasLse()),
         lseGradient(lseGradient), builder(forward.getContext()) {}
 
   LogicalResult run();
@@ -60,7 +61,8 @@ private:
 
   func::FuncOp forward;
   AttentionOp attention;
-  bool recompute, lseGradient;
+  bool recompute; ///< takes no results of the forward
+  bool lseGradient;
   OpBuilder builder;
 
   /// The values that the attention uses, and whose gradient is asked for.
@@ -97,6 +99,14 @@ LogicalResult GradBuilder::checkResults() {
   if (!hasOutput)
     return returns.emitOpError() << "expected @" << forward.getName()
                                  << " to return the output of its attention";
+  if (!attention.getNormalization().hasLse()) {
+    if (!lseGradient)
+      return success();
+    return attention.emitOpError()
+           << "expected an LSE, whose gradient the backward takes, got "
+              "normalization "
+           << attention.getNormalization();
+  }
   if (!hasLse && (!recompute || lseGradient))
     return attention.emitOpError()
            << "expected @" << forward.getName()
@@ -245,14 +255,17 @@ AttentionOp GradBuilder::cloneForward() {
       operand(attention.getBias()), operand(attention.getSink()),
       operand(attention.getDropoutSeed()),
       operand(attention.getDropoutOffset()), attention.getDropoutRateAttr(),
-      attention.getScaleAttr(), attention.getScheduleAttr());
+      attention.getScaleAttr(), attention.getNormalizationAttr(),
+      attention.getScheduleAttr());
   cloneMods(copy);
   return copy;
 }
 
 AttentionBackwardOp GradBuilder::createBackward() {
   Value output, lse;
-  if (recompute) {
+  if (!attention.getNormalization().hasLse()) {
+    // Weights are computed again, and nothing is known of rows.
+  } else if (recompute) {
     AttentionOp copy = cloneForward();
     output = copy.getOutput();
     lse = copy.getLse();
@@ -279,7 +292,8 @@ AttentionBackwardOp GradBuilder::createBackward() {
       sink ? sink.getType() : Type(), query, key, value, bias, output, lse,
       dOutput, dLse, sink, read, operand(attention.getDropoutSeed()),
       operand(attention.getDropoutOffset()), attention.getDropoutRateAttr(),
-      attention.getScaleAttr(), /*schedule=*/ScheduleAttr());
+      attention.getScaleAttr(), attention.getNormalizationAttr(),
+      /*schedule=*/ScheduleAttr());
   cloneMods(backward);
   return backward;
 }

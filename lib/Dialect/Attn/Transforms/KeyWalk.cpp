@@ -18,7 +18,7 @@ using namespace attn;
 //===----------------------------------------------------------------------===//
 
 std::optional<UnsplitLoops> attn::getUnsplitLoops(NormalizeOp normalize) {
-  KeyLoops keys = getKeyLoops(getFinalState(normalize));
+  KeyLoops keys = getKeyLoops(normalize);
   UnsplitLoops result;
   for (scf::ForOp loop : keys.loops) {
     OnlineAttentionOp step = getStep(loop);

@@ -47,7 +47,7 @@ static Value getEnd(OpBuilder &builder, OnlineAttentionOp step, unsigned loop,
 //===----------------------------------------------------------------------===//
 
 /// Replaces the tiles of `step` by padded ones, in place.
-static void padStep(OnlineAttentionOp step, const OnlineState &state) {
+static void padStep(OnlineAttentionOp step, ValueRange state) {
   ScheduleAttr schedule = *step.getSchedule();
   int64_t rows = schedule.getTileM(), keys = schedule.getTileN();
   OpBuilder builder(step);
@@ -76,33 +76,32 @@ static void padStep(OnlineAttentionOp step, const OnlineState &state) {
     builder.setInsertionPointAfter(slice);
   step.getQueryMutable().assign(
       pad(builder, query, {1, 1, rows, /*static=*/0}));
-  step.getStateMutable().assign(state.values());
+  step.getStateMutable().assign(state);
   for (auto [result, value] :
-       llvm::zip_equal(step->getResults(), state.values()))
+       llvm::zip_equal(step->getResults(), state))
     result.setType(value.getType());
 }
 
 /// A copy of `loop` on padded tiles, from `state`; returns the state after it.
-static OnlineState padLoop(OpBuilder &builder, scf::ForOp loop,
-                           const OnlineState &state) {
+static SmallVector<Value> padLoop(OpBuilder &builder, scf::ForOp loop,
+                                  ValueRange state) {
   auto copy =
       scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(),
-                         loop.getUpperBound(), loop.getStep(), state.values());
+                         loop.getUpperBound(), loop.getStep(), state);
   IRMapping mapping;
   mapping.map(loop.getBody()->getArguments(), copy.getBody()->getArguments());
   OpBuilder body = OpBuilder::atBlockBegin(copy.getBody());
   for (Operation &op : loop.getBody()->without_terminator())
     body.clone(op, mapping);
-  ValueRange args = copy.getRegionIterArgs();
   OnlineAttentionOp step = getStep(copy);
-  padStep(step, {args[0], args[1], args[2]});
+  padStep(step, copy.getRegionIterArgs());
   scf::YieldOp::create(body, loop.getLoc(), step->getResults());
-  return {copy.getResult(0), copy.getResult(1), copy.getResult(2)};
+  return SmallVector<Value>(copy.getResults());
 }
 
 /// Pads the tiles of the attention that `normalize` ends, if any is ragged.
 static bool padAttention(NormalizeOp normalize) {
-  KeyLoops keys = getKeyLoops(getFinalState(normalize));
+  KeyLoops keys = getKeyLoops(normalize);
   bool hasPaddedRows = isDynamicDim(normalize.getAcc(), kSequence);
   if (keys.loops.empty() ||
       (!hasPaddedRows && llvm::all_of(keys.loops, hasStaticKeyTile)))
@@ -112,9 +111,12 @@ static bool padAttention(NormalizeOp normalize) {
   OnlineAttentionOp step = getStep(keys.loops.front());
   OpFoldResult one = builder.getIndexAttr(1);
   OpFoldResult rows = builder.getIndexAttr(step.getSchedule()->getTileM());
-  OnlineState state = createInitialState(
-      builder, loc, {one, one, rows},
-      getDim(builder, loc, step.getValue(), kHeadDim), step.getScoreType());
+  SmallVector<Value> state(
+      createInitialState(builder, loc, step.getNormalization(),
+                         {one, one, rows},
+                         getDim(builder, loc, step.getValue(), kHeadDim),
+                         step.getScoreType())
+          .getValues());
   for (scf::ForOp loop : keys.loops) {
     builder.setInsertionPoint(loop);
     state = padLoop(builder, loop, state);
@@ -127,11 +129,10 @@ static bool padAttention(NormalizeOp normalize) {
     shape[kSequence] = step.getSchedule()->getTileM();
     types.push_back(tensor.clone(shape));
   }
-  SmallVector<Value> end = state.values();
-  if (normalize.getSink())
-    end.push_back(normalize.getSink());
-  auto padded =
-      NormalizeOp::create(builder, loc, types, end, normalize->getAttrs());
+  auto padded = NormalizeOp::create(
+      builder, loc, types, state.front(), ArrayRef(state).drop_front(),
+      normalize.getSink(), normalize.getScaleAttr(),
+      normalize.getNormalizationAttr());
   for (auto [result, whole] :
        llvm::zip_equal(normalize->getResults(), padded->getResults())) {
     SmallVector<OpFoldResult> sizes =

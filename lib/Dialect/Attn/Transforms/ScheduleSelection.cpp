@@ -146,8 +146,14 @@ static AttentionProblem getSizes(OpTy op) {
   problem.valueDim = known(dims.valueDim, problem.headDim);
   problem.elementType =
       getElementType(op.getQuery().getType()).value_or(ElementType::F32);
-  problem.outputType =
-      getElementType(op.getOutput().getType()).value_or(problem.elementType);
+  problem.outputType = problem.elementType;
+  if (op.getOutput())
+    problem.outputType =
+        getElementType(op.getOutput().getType()).value_or(problem.elementType);
+  if (isa<NoneAttr>(op.getNormalization()))
+    problem.normalization = Normalization::None;
+  if (isa<SumAttr>(op.getNormalization()))
+    problem.normalization = Normalization::Sum;
   problem.hasBias = static_cast<bool>(op.getBias());
   problem.isRowBias =
       problem.hasBias &&

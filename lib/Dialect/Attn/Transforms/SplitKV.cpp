@@ -157,8 +157,10 @@ struct Place {
 static SmallVector<Value> createStacks(OpBuilder &builder,
                                        const SplitAttention &attention) {
   SmallVector<Value> stacks;
-  for (Value state : getFinalState(attention.normalize).values()) {
-    auto type = cast<RankedTensorType>(state.getType());
+  NormalizeOp normalize = attention.normalize;
+  RunningState state = normalize.getState();
+  for (Value value : state.getValues()) {
+    auto type = cast<RankedTensorType>(value.getType());
     Sizes sizes = attention.getRows();
     sizes.insert(sizes.begin(), attention.splits);
     if (type.getRank() == 4)
@@ -199,9 +201,10 @@ static LogicalResult fillPartialNest(OpBuilder &builder,
     return value ? mapping.lookupOrDefault(value) : size;
   };
   builder.setInsertionPointToEnd(nest.getTerminator().getBody());
-  OnlineState state = getFinalState(attention.normalize);
+  NormalizeOp normalize = attention.normalize;
+  RunningState state = normalize.getState();
   for (auto [value, out] :
-       llvm::zip_equal(state.values(), nest.getRegionIterArgs())) {
+       llvm::zip_equal(state.getValues(), nest.getRegionIterArgs())) {
     Place place =
         Place::get(builder, getInsert(attention.normalize), ivs.back(),
                    /*numParts=*/builder.getIndexAttr(1),
@@ -214,7 +217,7 @@ static LogicalResult fillPartialNest(OpBuilder &builder,
         place.sizes, place.strides);
   }
   SmallVector<scf::ForOp> loops;
-  for (scf::ForOp loop : getKeyLoops(state).loops)
+  for (scf::ForOp loop : getKeyLoops(normalize).loops)
     loops.push_back(
         mapping.lookup(loop.getResult(0)).getDefiningOp<scf::ForOp>());
   return cutKeyLoops(loops, ivs.back(), attention.splits);
@@ -234,16 +237,15 @@ static void combineStates(OpBuilder &builder, const SplitAttention &attention,
                                                    stack, place.offsets,
                                                    place.sizes, place.strides));
   }
-  OnlineState state = getFinalState(end);
+  RunningState state = end.getState();
+  SmallVector<Type> types = llvm::map_to_vector(
+      state.getValues(), [](Value value) { return value.getType(); });
   auto combined = CombineOp::create(
-      builder, attention.getLoc(),
-      TypeRange{state.acc.getType(), state.max.getType(), state.sum.getType()},
-      parts[0], parts[1], parts[2]);
-  SmallVector<Value> operands(combined.getResults());
-  if (end.getSink())
-    operands.push_back(end.getSink());
-  end->setOperands(operands);
-  eraseWithProducers(state.acc.getDefiningOp());
+      builder, attention.getLoc(), types.front(), ArrayRef(types).drop_front(),
+      parts.front(), ArrayRef(parts).drop_front(), end.getNormalizationAttr());
+  end.getAccMutable().assign(combined.getAccResult());
+  end.getRowsMutable().assign(combined.getRowResults());
+  eraseWithProducers(state.getAcc().getDefiningOp());
 }
 
 //===----------------------------------------------------------------------===//
@@ -253,7 +255,7 @@ static void combineStates(OpBuilder &builder, const SplitAttention &attention,
 /// The attention that `normalize` ends, if its schedule splits the keys.
 static FailureOr<std::optional<SplitAttention>>
 getSplitAttention(NormalizeOp normalize) {
-  KeyLoops keys = getKeyLoops(getFinalState(normalize));
+  KeyLoops keys = getKeyLoops(normalize);
   OnlineAttentionOp step =
       keys.loops.empty() ? OnlineAttentionOp() : getStep(keys.loops.front());
   if (!step || !step.getSchedule() ||

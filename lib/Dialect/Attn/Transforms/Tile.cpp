@@ -54,13 +54,12 @@ struct LoopRange {
 // What can be tiled
 //===----------------------------------------------------------------------===//
 
-/// True if `value` is filled with a constant for which `matches` holds.
-static bool isFilled(Value value,
-                     llvm::function_ref<bool(const APFloat &)> matches) {
+/// True if `value` is filled with `number`.
+static bool isFilled(Value value, double number) {
   auto fill = value.getDefiningOp<linalg::FillOp>();
   FloatAttr scalar;
   return fill && matchPattern(fill.getInputs()[0], m_Constant(&scalar)) &&
-         matches(scalar.getValue());
+         scalar.getValueAsDouble() == number;
 }
 
 /// The attention that `step` belongs to; an error if it is not in the form
@@ -70,20 +69,25 @@ static FailureOr<WholeAttention> getWholeAttention(OnlineAttentionOp step) {
   if (!schedule || !schedule->isComplete())
     return step.emitOpError() << "expected a complete schedule, as "
                                  "--attn-select-schedule gives";
-  auto isZero = [](const APFloat &value) { return value.isZero(); };
-  auto isMinusInf = [](const APFloat &value) {
-    return value.isInfinity() && value.isNegative();
-  };
-  if (!isFilled(step.getAcc(), isZero) ||
-      !isFilled(step.getMax(), isMinusInf) || !isFilled(step.getSum(), isZero))
-    return step.emitOpError() << "expected to start from the initial state: "
-                                 "acc = 0, max = -inf, sum = 0";
+  ArrayRef<RowValue> rowValues = step.getNormalization().getRowValues();
+  bool isInitial = isFilled(step.getAcc(), 0);
+  for (auto [kind, row] : llvm::zip_equal(rowValues, step.getRows()))
+    isInitial &= isFilled(row, kind.neutral);
+  if (!isInitial) {
+    InFlightDiagnostic diag = step.emitOpError()
+                              << "expected to start from the initial state: "
+                                 "acc = 0";
+    for (const RowValue &kind : rowValues)
+      diag << ", " << kind.name << " = "
+           << (kind.neutral == 0 ? "0" : "-inf");
+    return diag;
+  }
   NormalizeOp normalize;
   for (Operation *user : step->getUsers())
     if (auto end = dyn_cast<NormalizeOp>(user))
       normalize = end;
   if (!normalize || !llvm::all_equal(step->getUsers()) ||
-      ValueRange(getFinalState(normalize).values()) != step->getResults())
+      ValueRange(normalize.getState().getValues()) != step->getResults())
     return step.emitOpError() << "expected its results to be the state of one "
                                  "attn.normalize, and nothing else";
   return WholeAttention{step, normalize};
@@ -120,7 +124,7 @@ static OnlineAttentionOp createTileStep(OpBuilder &builder,
                                         OnlineAttentionOp step,
                                         const QueryTile &rows,
                                         const LoopRange &range, Value n,
-                                        const OnlineState &init) {
+                                        ValueRange init) {
   int64_t tileN = step.getSchedule()->getTileN();
   OpFoldResult keys = builder.getIndexAttr(tileN);
   if (range.raggedAt)
@@ -134,33 +138,31 @@ static OnlineAttentionOp createTileStep(OpBuilder &builder,
   assert(succeeded(tiled) && "expected tiles of one head");
   auto tileStep = cast<OnlineAttentionOp>(tiled->tiledOps.front());
   // The state is carried, not sliced.
-  SmallVector<Value> slices{tileStep.getAcc(), tileStep.getMax(),
-                            tileStep.getSum()};
-  tileStep.getStateMutable().assign(init.values());
+  SmallVector<Value> slices(tileStep.getState().getValues());
+  tileStep.getStateMutable().assign(init);
   for (Value slice : slices)
     slice.getDefiningOp()->erase();
   return tileStep;
 }
 
 /// The loop over the keys of `range`; returns the state after it.
-static OnlineState createKeyLoop(OpBuilder &builder, OnlineAttentionOp step,
-                                 const QueryTile &rows, const LoopRange &range,
-                                 const OnlineState &init) {
+static SmallVector<Value>
+createKeyLoop(OpBuilder &builder, OnlineAttentionOp step, const QueryTile &rows,
+              const LoopRange &range, ValueRange init) {
   Location loc = step.getLoc();
   Value tile = arith::ConstantIndexOp::create(builder, loc,
                                               step.getSchedule()->getTileN());
   auto loop = scf::ForOp::create(builder, loc, range.lower, range.upper, tile,
-                                 init.values());
+                                 init);
   // The body is built in place: affine ops look at the loops around them.
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  ValueRange state = loop.getRegionIterArgs();
   auto tileStep =
       createTileStep(builder, step, rows, range, loop.getInductionVar(),
-                     {state[0], state[1], state[2]});
+                     loop.getRegionIterArgs());
   scf::YieldOp::create(builder, loc, tileStep->getResults());
   moveLoopInvariantCode(loop);
-  return {loop.getResult(0), loop.getResult(1), loop.getResult(2)};
+  return SmallVector<Value>(loop.getResults());
 }
 
 /// The body of the scf.forall: fills, key loops, normalize, insertion.
@@ -169,8 +171,10 @@ static void createRowTile(OpBuilder &builder, WholeAttention whole,
                           scf::ForallOp forall) {
   Location loc = whole.step.getLoc();
   OpFoldResult valueDim = getDim(builder, loc, whole.step.getValue(), kHeadDim);
-  OnlineState state = createInitialState(builder, loc, rows.sizes, valueDim,
-                                         whole.step.getScoreType());
+  SmallVector<Value> state(
+      createInitialState(builder, loc, whole.step.getNormalization(),
+                         rows.sizes, valueDim, whole.step.getScoreType())
+          .getValues());
   for (const LoopRange &range : ranges)
     state = createKeyLoop(builder, whole.step, rows, range, state);
 
@@ -182,13 +186,15 @@ static void createRowTile(OpBuilder &builder, WholeAttention whole,
       shape[dim] = getConstantIntValue(size).value_or(ShapedType::kDynamic);
     types.push_back(tensor.clone(shape));
   }
-  SmallVector<Value> end = state.values();
-  if (Value sink = whole.normalize.getSink())
-    end.push_back(tensor::ExtractSliceOp::create(
+  Value sink = whole.normalize.getSink();
+  if (sink)
+    sink = tensor::ExtractSliceOp::create(
         builder, loc, sink, rows.offsets[kHead], rows.sizes[kHead],
-        OpFoldResult(builder.getIndexAttr(1))));
-  auto normalize = NormalizeOp::create(builder, whole.normalize.getLoc(), types,
-                                       end, whole.normalize->getAttrs());
+        OpFoldResult(builder.getIndexAttr(1)));
+  auto normalize = NormalizeOp::create(
+      builder, whole.normalize.getLoc(), types, state.front(),
+      ArrayRef(state).drop_front(), sink, whole.normalize.getScaleAttr(),
+      whole.normalize.getNormalizationAttr());
   builder.setInsertionPointToEnd(forall.getTerminator().getBody());
   for (auto [tile, out] :
        llvm::zip_equal(normalize->getResults(), forall.getRegionIterArgs())) {

@@ -30,7 +30,7 @@ void BackwardTiler::run() {
       getKeySchedule(op) ? getKeySchedule(op) : op.getScheduleAttr();
   bool isFused = keySchedule && keySchedule.getFused() &&
                  keySchedule.getFused().getValue() && scoreGradients.empty() &&
-                 !op.getDSink();
+                 !op.getDSink() && op.getLse();
   if (isFused) {
     createDeltaNest();
     createFusedNest(keySchedule);

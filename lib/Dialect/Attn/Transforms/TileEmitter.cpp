@@ -140,7 +140,6 @@ Value TileEmitter::emitScoreMods(Value score, Value position, Columns keys) {
     score = emitScoreMod(scoreMod, score, at, keys);
   if (maskMod.empty())
     return score;
-  Value hidden = createSplat(b, vectorOf(keys.width),
-                             -std::numeric_limits<double>::infinity());
+  Value hidden = createSplat(b, vectorOf(keys.width), hiddenScore);
   return arith::SelectOp::create(b, emitMaskMod(at, keys), score, hidden);
 }

@@ -68,7 +68,8 @@ protected:
   TileEmitter(OpTy step, TileBuffers &buffers, mlir::Operation *place)
       : bias(step.getBias()), offsets(step.getOffsets()),
         scoreMod(step.getScoreMod()), maskMod(step.getMaskMod()),
-        dropout(Dropout::get(step)), buffers(buffers),
+        dropout(Dropout::get(step)),
+        hiddenScore(step.getNormalization().getHiddenScore()), buffers(buffers),
         dims(AttentionDims::get(step)), scoreType(step.getScoreType()),
         b(step.getLoc(), place) {}
 
@@ -115,6 +116,7 @@ protected:
   mlir::ValueRange offsets;
   mlir::Region &scoreMod, &maskMod;
   std::optional<Dropout> dropout;
+  double hiddenScore; ///< of a key that the mask hides
   TileBuffers &buffers;
   AttentionDims dims;
   mlir::FloatType scoreType;

@@ -66,18 +66,21 @@ Value attn::createFilled(OpBuilder &builder, Location loc,
   return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
 }
 
-OnlineState attn::createInitialState(OpBuilder &builder, Location loc,
-                                     ArrayRef<OpFoldResult> rows,
-                                     OpFoldResult valueDim,
-                                     FloatType scoreType) {
-  const llvm::fltSemantics &semantics = scoreType.getFloatSemantics();
-  APFloat zero = APFloat::getZero(semantics);
-  APFloat minusInf = APFloat::getInf(semantics, /*Negative=*/true);
+RunningState attn::createInitialState(OpBuilder &builder, Location loc,
+                                      RowReductionInterface reduction,
+                                      ArrayRef<OpFoldResult> rows,
+                                      OpFoldResult valueDim,
+                                      FloatType scoreType) {
+  auto fill = [&](ArrayRef<OpFoldResult> sizes, double number) {
+    APFloat value = builder.getFloatAttr(scoreType, number).getValue();
+    return createFilled(builder, loc, sizes, scoreType, value);
+  };
   SmallVector<OpFoldResult> accSizes(rows);
   accSizes.push_back(valueDim);
-  return {createFilled(builder, loc, accSizes, scoreType, zero),
-          createFilled(builder, loc, rows, scoreType, minusInf),
-          createFilled(builder, loc, rows, scoreType, zero)};
+  SmallVector<Value> values = {fill(accSizes, 0)};
+  for (const RowValue &row : reduction.getRowValues())
+    values.push_back(fill(rows, row.neutral));
+  return RunningState(reduction, values);
 }
 
 void attn::eraseWithProducers(Operation *op) {
@@ -98,13 +101,9 @@ void attn::eraseWithProducers(Operation *op) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-OnlineState attn::getFinalState(NormalizeOp normalize) {
-  return {normalize.getAcc(), normalize.getMax(), normalize.getSum()};
-}
-
-/// The state that a nest over (b, h, m, split) puts into the stack of which
+/// The value that a nest over (b, h, m, split) puts into the stack of which
 /// `slice` is a part; null if it is none.
-static Value getStackedState(Value slice) {
+static Value getStackedValue(Value slice) {
   auto extract = slice.getDefiningOp<tensor::ExtractSliceOp>();
   auto stack = extract ? dyn_cast<OpResult>(extract.getSource()) : OpResult();
   auto nest =
@@ -119,25 +118,28 @@ static Value getStackedState(Value slice) {
   return insert ? insert.getSource() : Value();
 }
 
-std::optional<OnlineState> attn::getPartialState(CombineOp combine) {
-  OnlineState state = {getStackedState(combine.getAcc()),
-                       getStackedState(combine.getMax()),
-                       getStackedState(combine.getSum())};
-  return state.acc && state.max && state.sum ? std::optional(state)
-                                             : std::nullopt;
+SmallVector<Value> attn::getPartialState(CombineOp combine) {
+  SmallVector<Value> state =
+      llvm::map_to_vector(combine.getOperands(), getStackedValue);
+  if (!llvm::all_of(state, [](Value value) { return bool(value); }))
+    state.clear();
+  return state;
 }
 
-KeyLoops attn::getKeyLoops(OnlineState state) {
+KeyLoops attn::getKeyLoops(NormalizeOp normalize) {
+  RunningState state = normalize.getState();
+  return getKeyLoops(state.getValues());
+}
+
+KeyLoops attn::getKeyLoops(ValueRange state) {
   KeyLoops result;
-  result.init = state;
-  while (auto loop = result.init.acc.getDefiningOp<scf::ForOp>()) {
-    // acc, max and sum are results of one loop, in this order.
-    if (loop.getNumResults() != 3 ||
-        loop.getResults() != ValueRange(result.init.values()))
+  llvm::append_range(result.init, state);
+  while (auto loop = result.init.front().getDefiningOp<scf::ForOp>()) {
+    // The state is what one loop gives, and all of it.
+    if (loop.getResults() != ValueRange(result.init))
       break;
     result.loops.push_back(loop);
-    result.init = {loop.getInitArgs()[0], loop.getInitArgs()[1],
-                   loop.getInitArgs()[2]};
+    result.init.assign(loop.getInitArgs().begin(), loop.getInitArgs().end());
   }
   std::reverse(result.loops.begin(), result.loops.end());
   return result;
@@ -201,7 +203,7 @@ LogicalResult attn::verifyTiledStep(OnlineAttentionOp step) {
 }
 
 /// Checks the loops that end in `state`.
-static LogicalResult verifyKeyLoops(const OnlineState &state) {
+static LogicalResult verifyKeyLoops(ValueRange state) {
   KeyLoops keys = getKeyLoops(state);
   for (auto [index, loop] : llvm::enumerate(keys.loops)) {
     if (!getStep(loop))
@@ -220,14 +222,15 @@ LogicalResult attn::verifyTiledEnd(NormalizeOp normalize) {
   if (!forall || forall.getRank() != 3)
     return normalize.emitOpError() << "expected to be in an scf.forall over "
                                       "(b, h, m) in the form 'tiled'";
-  OnlineState state = getFinalState(normalize);
-  if (auto combine = state.acc.getDefiningOp<CombineOp>()) {
-    std::optional<OnlineState> partial = getPartialState(combine);
-    if (!partial)
-      return combine.emitOpError()
-             << "expected slices of what an scf.forall over (b, h, m, split) "
-                "gives in the form 'tiled'";
-    state = *partial;
+  auto combine = normalize.getAcc().getDefiningOp<CombineOp>();
+  if (!combine) {
+    RunningState state = normalize.getState();
+    return verifyKeyLoops(state.getValues());
   }
-  return verifyKeyLoops(state);
+  SmallVector<Value> partial = getPartialState(combine);
+  if (partial.empty())
+    return combine.emitOpError()
+           << "expected slices of what an scf.forall over (b, h, m, split) "
+              "gives in the form 'tiled'";
+  return verifyKeyLoops(partial);
 }

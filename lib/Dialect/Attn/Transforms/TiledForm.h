@@ -40,39 +40,30 @@ void replaceLengths(mlir::OpBuilder &builder, mlir::Region &region,
 /// with a dimension of 1 does not depend on the batch (head).
 bool dependsOnArgument(mlir::Region &region, unsigned number);
 
-/// The running state of online softmax.
-struct OnlineState {
-  mlir::Value acc; ///< [.., rows, Dv]
-  mlir::Value max; ///< [.., rows]
-  mlir::Value sum; ///< [.., rows]
-
-  llvm::SmallVector<mlir::Value> values() const { return {acc, max, sum}; }
-};
-
-/// The state before the first key: acc = 0, max = -inf, sum = 0, with `rows` =
-/// [B, Hq, M] rows.
-OnlineState createInitialState(mlir::OpBuilder &builder, mlir::Location loc,
-                               llvm::ArrayRef<mlir::OpFoldResult> rows,
-                               mlir::OpFoldResult valueDim,
-                               mlir::FloatType scoreType);
+/// The state before the first key: acc = 0 and the neutral row values of
+/// `reduction`, with `rows` = [B, Hq, M] rows.
+RunningState createInitialState(mlir::OpBuilder &builder, mlir::Location loc,
+                                RowReductionInterface reduction,
+                                llvm::ArrayRef<mlir::OpFoldResult> rows,
+                                mlir::OpFoldResult valueDim,
+                                mlir::FloatType scoreType);
 
 /// Erases `op`, which is dead, and whatever it alone used.
 void eraseWithProducers(mlir::Operation *op);
 
-/// The state that `normalize` takes.
-OnlineState getFinalState(NormalizeOp normalize);
+/// The values of the state of each split, where `combine` takes stacks of what
+/// a nest over (b, h, m, split) gives; none if it takes others.
+llvm::SmallVector<mlir::Value> getPartialState(CombineOp combine);
 
-/// The state of each split, where `combine` takes stacks of what a nest over
-/// (b, h, m, split) gives; nothing if it takes others.
-std::optional<OnlineState> getPartialState(CombineOp combine);
-
-/// The key loops whose last one gives `state`, first to last, and the state
-/// that the first one starts from; none if `state` comes from no loop.
+/// The key loops whose last one gives `state`, or the state that `normalize`
+/// takes, first to last, and what the first one starts from; none if that comes
+/// from no loop.
 struct KeyLoops {
   llvm::SmallVector<mlir::scf::ForOp> loops;
-  OnlineState init;
+  llvm::SmallVector<mlir::Value> init;
 };
-KeyLoops getKeyLoops(OnlineState state);
+KeyLoops getKeyLoops(mlir::ValueRange state);
+KeyLoops getKeyLoops(NormalizeOp normalize);
 
 /// The one attn.online_attention in the body of a key loop; null if there is
 /// none or more than one.

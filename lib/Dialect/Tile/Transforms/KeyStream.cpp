@@ -44,9 +44,9 @@ bool attn::tile::streamsNothing(KernelOp kernel) {
 }
 
 void attn::tile::separateLoads(KernelOp kernel) {
+  if (!kernel.getForward())
+    return;
   for (auto loop : getTileBlock(kernel.getBody()).getOps<scf::ForOp>()) {
-    if (loop.getOps<RowReduceOp>().empty())
-      continue;
     SmallPtrSet<Operation *, 4> taken;
     for (MmaOp op : loop.getOps<MmaOp>()) {
       auto load = op.getB().getDefiningOp<LoadOp>();

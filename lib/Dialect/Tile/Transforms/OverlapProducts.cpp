@@ -161,10 +161,13 @@ struct OverlapProductsPass
   using OverlapProductsPassBase::OverlapProductsPassBase;
 
   void runOnOperation() override {
+    // Those of a forward overlap with those of another tile.
+    if (getOperation().getForward())
+      return;
     getOperation().walk([&](RolesOp roles) {
       roles.getConsumer().walk([&](scf::ForOp loop) {
         ProductOverlapper overlapper(loop);
-        if (!loop.getOps<RowReduceOp>().empty() || !overlapper.match())
+        if (!overlapper.match())
           return;
         overlapper.run();
         ++numLoops;

@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Implements --attn-tile-overlap-softmax: a software pipeline over the key
-// tiles, in which the scores of a tile are started before, and its softmax is
+// tiles, in which the scores of a tile are started before, and its weights are
 // computed beside, the product with V of the tile before it (FlashAttention-3,
-// section 3.2).
+// section 3.2). The parts of a step are told apart by what they depend on.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,23 +50,27 @@ struct Step {
   Product scores, output;
   SmallVector<Operation *> scalars; ///< stages, coordinates
   SmallVector<Operation *> mods;    ///< masks: from the product to the scores
-  SmallVector<Operation *> softmax; ///< from the scores to max, sum, P
+  SmallVector<Operation *> weights; ///< from the scores to row values and P
   SmallVector<Operation *> rescale; ///< what changes the accumulator
   SmallVector<Operation *> operand; ///< P as an operand
-  Value finalScores;                ///< what the softmax reads
+  Value finalScores;                ///< what the weights are made of
   SmallVector<Value> places;        ///< scalars of the loop that it reads, too
 
   static FailureOr<Step> match(scf::ForOp loop);
 
-  // Positions in the loop's state (docs/Forms.md, and the tile's number).
-  static constexpr unsigned kAcc = 0, kMax = 1, kSum = 2, kNumber = 3;
+  // Places in the loop's state: the accumulator is what the product with V
+  // gives, the tile's number is no fragment, the others are row values.
+  unsigned acc, number;
+  SmallVector<unsigned> rows;
   Value state(unsigned i) { return loop.getRegionIterArg(i); }
+  Value init(unsigned i) { return loop.getInitArgs()[i]; }
   Value yielded(unsigned i) {
     return loop.getBody()->getTerminator()->getOperand(i);
   }
 
 private:
-  LogicalResult classify(Operation &op, bool &isSoftmax);
+  LogicalResult findState();
+  LogicalResult classify(Operation &op, bool &isWeight);
   void findPlaces();
 };
 
@@ -84,14 +88,19 @@ private:
   struct State {
     Value acc;     ///< before the product of this tile
     Value operand; ///< P of this tile
-    Value max, sum;
+    SmallVector<Value> rows;
     Value number; ///< of the next tile
 
     SmallVector<Value> values() const {
-      return {acc, operand, max, sum, number};
+      SmallVector<Value> all = {acc, operand};
+      llvm::append_range(all, rows);
+      all.push_back(number);
+      return all;
     }
     static State get(ValueRange values) {
-      return {values[0], values[1], values[2], values[3], values[4]};
+      return {values[0], values[1],
+              SmallVector<Value>(values.drop_front(2).drop_back()),
+              values.back()};
     }
   };
 
@@ -101,7 +110,7 @@ private:
   State buildTile(Step &step, const State &before, IRMapping &mapping);
   Value startOutput(Step &step, const State &before, IRMapping &mapping);
   void giveFirstTurn();
-  void buildSoftmax(Step &step, IRMapping &mapping);
+  void buildWeights(Step &step, IRMapping &mapping);
   void takeTurn(Turns at);
   void passTurn(Turns at);
   State finishTile(Step &step, Value acc, IRMapping &mapping);
@@ -117,7 +126,7 @@ private:
   }
   Location loc() { return steps[0].loop.getLoc(); }
   Value first() { return steps[0].loop.getLowerBound(); }
-  Value firstNumber() { return steps[0].loop.getInitArgs()[Step::kNumber]; }
+  Value firstNumber() { return steps[0].init(steps[0].number); }
 
   RolesOp roles;
   std::vector<Step> steps;
@@ -153,9 +162,27 @@ static bool hasFragment(Operation *op) {
          llvm::any_of(op->getResultTypes(), isFragment);
 }
 
-/// Puts `op` into the list it belongs to; `isSoftmax` turns true at the first
+/// Finds what each part of the loop's state is; an error if there is not one
+/// accumulator and one number.
+LogicalResult Step::findState() {
+  unsigned accs = 0, numbers = 0;
+  for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i) {
+    auto fragment = dyn_cast<FragmentType>(state(i).getType());
+    if (!fragment)
+      number = i, ++numbers;
+    else if (yielded(i) == output.wait.getResult())
+      acc = i, ++accs;
+    else if (fragment.isRow())
+      rows.push_back(i);
+    else
+      return failure();
+  }
+  return success(accs == 1 && numbers == 1);
+}
+
+/// Puts `op` into the list it belongs to; `isWeight` turns true at the first
 /// reduction.
-LogicalResult Step::classify(Operation &op, bool &isSoftmax) {
+LogicalResult Step::classify(Operation &op, bool &isWeight) {
   if (scores.contains(&op) || output.contains(&op))
     return success();
   if (!hasFragment(&op)) {
@@ -163,7 +190,7 @@ LogicalResult Step::classify(Operation &op, bool &isSoftmax) {
     return success(isMemoryEffectFree(&op));
   }
   auto isAcc = [&](Value value) {
-    return value == state(kAcc) ||
+    return value == state(acc) ||
            llvm::is_contained(rescale, value.getDefiningOp());
   };
   // The change may be in a branch.
@@ -172,8 +199,8 @@ LogicalResult Step::classify(Operation &op, bool &isSoftmax) {
                                    ? WalkResult::interrupt()
                                    : WalkResult::advance();
                       }).wasInterrupted();
-  if (auto reduce = dyn_cast<RowReduceOp>(op); reduce && !isSoftmax) {
-    isSoftmax = true;
+  if (auto reduce = dyn_cast<RowReduceOp>(op); reduce && !isWeight) {
+    isWeight = true;
     finalScores = reduce.getSource();
   }
   if (changesAcc)
@@ -181,13 +208,13 @@ LogicalResult Step::classify(Operation &op, bool &isSoftmax) {
   else if (output.mma.getA() == op.getResult(0))
     operand.push_back(&op);
   else
-    (isSoftmax ? softmax : mods).push_back(&op);
+    (isWeight ? weights : mods).push_back(&op);
   return success();
 }
 
 /// What dropout keeps depends on where the keys are.
 void Step::findPlaces() {
-  for (Operation *op : softmax)
+  for (Operation *op : weights)
     op->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
         if (operand == loop.getInductionVar() ||
@@ -199,8 +226,6 @@ void Step::findPlaces() {
 FailureOr<Step> Step::match(scf::ForOp loop) {
   Step step;
   step.loop = loop;
-  if (loop.getNumRegionIterArgs() != 4)
-    return failure();
   unsigned products = 0;
   for (MmaAsyncOp mma : loop.getOps<MmaAsyncOp>()) {
     std::optional<Product> product = Product::match(mma);
@@ -211,12 +236,16 @@ FailureOr<Step> Step::match(scf::ForOp loop) {
   }
   if (products != 2 || !step.scores.mma || !step.output.mma)
     return failure();
-  bool isSoftmax = false;
+  if (failed(step.findState()))
+    return failure();
+  bool isWeight = false;
   for (Operation &op : loop.getBody()->without_terminator())
-    if (failed(step.classify(op, isSoftmax)))
+    if (failed(step.classify(op, isWeight)))
       return failure();
-  bool ends = step.yielded(kAcc) == step.output.wait.getResult();
-  if (!isSoftmax || !ends)
+  // Without a reduction scores become weights where they become an operand.
+  if (!isWeight && step.operand.size() == 1)
+    step.finalScores = step.operand.front()->getOperand(0);
+  if (!step.finalScores)
     return failure();
   step.findPlaces();
   return step;
@@ -253,10 +282,10 @@ void Overlapper::giveFirstTurn() {
   passTurn(turns);
 }
 
-/// From the scores to the maxima, the sums and P.
-void Overlapper::buildSoftmax(Step &step, IRMapping &mapping) {
+/// From the scores to the row values and P.
+void Overlapper::buildWeights(Step &step, IRMapping &mapping) {
   takeTurn(Turns::Softmax);
-  clone(step.softmax, mapping);
+  clone(step.weights, mapping);
   passTurn(Turns::Softmax);
 }
 
@@ -269,7 +298,7 @@ Value Overlapper::startOutput(Step &step, const State &before,
                               IRMapping &mapping) {
   Value number =
       arith::SubIOp::create(builder, loc(), before.number, constant(1));
-  mapping.map(step.state(Step::kNumber), number);
+  mapping.map(step.state(step.number), number);
   clone(step.scalars, mapping);
   clone(step.output.stage, mapping);
   mapping.map(step.output.mma.getA(), before.operand);
@@ -278,17 +307,21 @@ Value Overlapper::startOutput(Step &step, const State &before,
   return mapping.lookup(step.output.mma.getResult());
 }
 
-/// From the scores on: softmax, then the accumulator of the tile before.
+static SmallVector<Value> lookupRows(Step &step, IRMapping &mapping) {
+  return llvm::map_to_vector(
+      step.rows, [&](unsigned i) { return mapping.lookup(step.yielded(i)); });
+}
+
+/// From the weights on: the operand, then the accumulator of the tile before.
 Overlapper::State Overlapper::finishTile(Step &step, Value acc,
                                          IRMapping &mapping) {
   clone(step.operand, mapping);
-  mapping.map(step.state(Step::kAcc), acc);
+  mapping.map(step.state(step.acc), acc);
   clone(step.rescale, mapping);
   return {mapping.lookup(step.output.mma.getAcc()),
           mapping.lookup(step.output.mma.getA()),
-          mapping.lookup(step.yielded(Step::kMax)),
-          mapping.lookup(step.yielded(Step::kSum)),
-          mapping.lookup(step.yielded(Step::kNumber))};
+          lookupRows(step, mapping),
+          mapping.lookup(step.yielded(step.number))};
 }
 
 /// The order matters: both products are started before the first is waited for,
@@ -313,9 +346,10 @@ Overlapper::State Overlapper::buildTile(Step &step, const State &before,
   mapping.map(step.scores.wait.getResult(), scores);
   clone(step.scores.done, mapping);
   clone(step.mods, mapping);
-  buildSoftmax(step, mapping);
+  buildWeights(step, mapping);
   auto full = cast<MbarrierWaitOp>(builder.clone(*step.output.full, mapping));
-  full.getAfterMutable().assign(mapping.lookup(step.yielded(Step::kSum)));
+  full.getAfterMutable().assign(mapping.lookup(
+      step.rows.empty() ? step.finalScores : step.yielded(step.rows.back())));
   Value acc = MmaWaitOp::create(builder, loc(), /*pending=*/0, output);
   clone(step.output.done, previous);
   return finishTile(step, acc, mapping);
@@ -332,7 +366,7 @@ SmallVector<Value> Overlapper::buildFirstScores(Value product, size_t from) {
   auto build = [&]() {
     IRMapping own;
     own.map(step.loop.getInductionVar(), first());
-    own.map(step.state(Step::kNumber), firstNumber());
+    own.map(step.state(step.number), firstNumber());
     own.map(step.scores.wait.getResult(), product);
     clone(step.scalars, own);
     clone(step.mods, own);
@@ -363,9 +397,9 @@ Overlapper::State Overlapper::buildFirstTile() {
   Step &step = steps[0];
   IRMapping mapping;
   mapping.map(step.loop.getInductionVar(), first());
-  mapping.map(step.state(Step::kNumber), firstNumber());
-  for (unsigned i : {Step::kMax, Step::kSum})
-    mapping.map(step.state(i), step.loop.getInitArgs()[i]);
+  mapping.map(step.state(step.number), firstNumber());
+  for (unsigned i : step.rows)
+    mapping.map(step.state(i), step.init(i));
   clone(step.scalars, mapping);
   clone(step.scores.full, mapping);
   clone(step.scores.stage, mapping);
@@ -378,14 +412,13 @@ Overlapper::State Overlapper::buildFirstTile() {
   SmallVector<Value> scores = buildFirstScores(product);
   mapping.map(step.finalScores, scores.front());
   mapping.map(step.places, ArrayRef(scores).drop_front());
-  buildSoftmax(step, mapping);
+  buildWeights(step, mapping);
   clone(step.output.full, mapping);
   clone(step.operand, mapping);
-  return {step.loop.getInitArgs()[Step::kAcc],
+  return {step.init(step.acc),
           mapping.lookup(step.output.mma.getA()),
-          mapping.lookup(step.yielded(Step::kMax)),
-          mapping.lookup(step.yielded(Step::kSum)),
-          mapping.lookup(step.yielded(Step::kNumber))};
+          lookupRows(step, mapping),
+          mapping.lookup(step.yielded(step.number))};
 }
 
 /// The step's tiles but the first of all.
@@ -402,9 +435,9 @@ Overlapper::State Overlapper::buildLoop(Step &step, const State &init) {
   State before = State::get(loop.getRegionIterArgs());
   IRMapping mapping;
   mapping.map(old.getInductionVar(), loop.getInductionVar());
-  mapping.map(step.state(Step::kMax), before.max);
-  mapping.map(step.state(Step::kSum), before.sum);
-  mapping.map(step.state(Step::kNumber), before.number);
+  for (auto [i, row] : llvm::zip_equal(step.rows, before.rows))
+    mapping.map(step.state(i), row);
+  mapping.map(step.state(step.number), before.number);
   State after = buildTile(step, before, mapping);
   scf::YieldOp::create(builder, loc(), after.values());
   return State::get(loop.getResults());
@@ -434,9 +467,13 @@ void Overlapper::run() {
   State state = buildFirstTile();
   for (Step &step : steps)
     state = buildLoop(step, state);
-  Value acc = buildLastOutput(state);
-  scf::YieldOp::create(builder, loc(),
-                       ValueRange{acc, state.max, state.sum, state.number});
+  SmallVector<Value> ends(inits.size());
+  Step &step = steps.back();
+  ends[step.acc] = buildLastOutput(state);
+  for (auto [i, row] : llvm::zip_equal(step.rows, state.rows))
+    ends[i] = row;
+  ends[step.number] = state.number;
+  scf::YieldOp::create(builder, loc(), ends);
   last.replaceAllUsesWith(whole.getResults());
   for (Step &step : llvm::reverse(steps))
     step.loop.erase();
@@ -455,11 +492,13 @@ struct OverlapSoftmaxPass
     FailureOr<Turns> turns = getTurns();
     if (failed(turns))
       return signalPassFailure();
+    if (!getOperation().getForward())
+      return;
     getOperation().walk([&](RolesOp roles) {
       std::vector<Step> steps;
       for (auto loop : getTileBlock(roles.getConsumer()).getOps<scf::ForOp>()) {
-        if (loop.getOps<RowReduceOp>().empty())
-          continue; // No softmax.
+        if (loop.getOps<MmaAsyncOp>().empty())
+          continue; // No step.
         FailureOr<Step> step = Step::match(loop);
         if (failed(step))
           return remarkSerial(loop, "a loop of steps of online attention");

@@ -4,7 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Includes everything of the attn dialect: dialect, enums, attributes and ops.
+// Includes everything of the attn dialect: dialect, enums, interfaces,
+// attributes and ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +29,7 @@
 
 #include "attn/Dialect/Attn/IR/AttnDialect.h.inc"
 #include "attn/Dialect/Attn/IR/AttnEnums.h.inc"
+#include "attn/Dialect/Attn/IR/RowReduction.h"
 #define GET_ATTRDEF_CLASSES
 #include "attn/Dialect/Attn/IR/AttnAttrs.h.inc"
 #define GET_OP_CLASSES

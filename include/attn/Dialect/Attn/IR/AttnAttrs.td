@@ -9,9 +9,11 @@
 
 include "attn/Dialect/Attn/IR/AttnDialect.td"
 include "attn/Dialect/Attn/IR/AttnEnums.td"
+include "attn/Dialect/Attn/IR/AttnInterfaces.td"
 include "mlir/IR/AttrTypeBase.td"
 
-class Attn_Attr<string name, string attrMnemonic> : AttrDef<Attn_Dialect, name> {
+class Attn_Attr<string name, string attrMnemonic, list<Trait> traits = []> :
+    AttrDef<Attn_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
 }
 
@@ -100,5 +102,52 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     }
   }];
 }
+
+//===----------------------------------------------------------------------===//
+// Row reductions
+//===----------------------------------------------------------------------===//
+
+class Attn_RowReductionAttr<string name, string attrMnemonic> :
+    Attn_Attr<name, attrMnemonic, [
+      DeclareAttrInterfaceMethods<Attn_RowReduction>]>;
+
+def Attn_SoftmaxAttr : Attn_RowReductionAttr<"Softmax", "softmax"> {
+  let summary = "Weights are exponentials, divided by their sum";
+  let description = [{
+    The online softmax (Milakov & Gimelshein 2018): the row values `max`, of the
+    scores, and `sum`, of the exponentials relative to it. Ends in the LSE
+    `max + log(sum)`.
+  }];
+}
+
+def Attn_NoneAttr : Attn_RowReductionAttr<"None", "none"> {
+  let summary = "Weights are the scores";
+  let description = [{
+    The weight of a visible key is what `score_mod` yields, that of a hidden one 0:
+    sigmoid and ReLU attention, feed-forward layers written as attention. There are
+    no row values, nothing is rescaled or divided, and there is no LSE.
+  }];
+}
+
+def Attn_SumAttr : Attn_RowReductionAttr<"Sum", "sum"> {
+  let summary = "Weights are the scores, divided by their sum";
+  let description = [{
+    As `#attn.none`, with the row value `sum`, of the weights. The accumulator is
+    divided by `sum + epsilon`; the output is 0 where that is 0. The weights should
+    not be negative.
+
+    Example:
+    ```mlir
+    #attn.sum<1.0e-6>
+    ```
+  }];
+  let parameters = (ins "::mlir::FloatAttr":$epsilon);
+  let assemblyFormat = "`<` $epsilon `>`";
+  let genVerifyDecl = 1;
+}
+
+// What an op has, softmax where it says nothing.
+def Attn_Normalization :
+    DefaultValuedOptionalAttr<Attn_RowReduction, "::attn::SoftmaxAttr">;
 
 #endif // ATTN_DIALECT_ATTN_IR_ATTNATTRS_TD

@@ -47,6 +47,14 @@ def AttentionOp : Attn_Op<"attention", [
 
     A row whose every key is masked gives O = 0 and LSE = -inf (with a sink,
     LSE = sink), never NaN.
+
+    `normalization` says how scores become weights; without it, by softmax. Others
+    have neither LSE nor sink, and the weight of a masked key is 0:
+
+    ```
+    #attn.none       P = S
+    #attn.sum<eps>   P = S / (sum_j S + eps)
+    ```
     `scale` defaults to 1/sqrt(D). `B`, `Hq`, `Hkv`, `M`, `N` may be dynamic;
     `D` and `Dv` are static. Both regions may capture values from above and
     read tensors by `tensor.extract`; `attn.length` gives M and N inside them.
@@ -76,6 +84,14 @@ def AttentionOp : Attn_Op<"attention", [
     %d = attn.attention %q, %k, %v dropout(%seed, %offset) rate(0.1)
         : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
         -> tensor<?x32x?x64xbf16>
+    %r = attn.attention %q, %k, %v normalization(#attn.none)
+        score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+          %c0 = arith.constant 0.0 : f32
+          %relu = arith.maximumf %s, %c0 : f32
+          attn.yield %relu : f32
+        }
+        : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
+        -> tensor<?x32x?x64xbf16>
     ```
   }];
   let arguments = (ins
@@ -88,6 +104,7 @@ def AttentionOp : Attn_Op<"attention", [
     Optional<I64>:$dropoutOffset,
     OptionalAttr<F64Attr>:$dropoutRate,
     OptionalAttr<F64Attr>:$scale,
+    Attn_Normalization:$normalization,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs
     Attn_Tensor<Attn_Float, 4>:$output,
@@ -97,7 +114,7 @@ def AttentionOp : Attn_Op<"attention", [
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
     (`sink` `(` $sink^ `:` type($sink) `)`)?
     (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
-    (custom<Scale>($scale)^)?
+    (custom<Scale>($scale)^)? (`normalization` `(` $normalization^ `)`)?
     (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value)
     `->` type($output) (`,` type($lse)^)?
@@ -127,26 +144,25 @@ def AttentionOp : Attn_Op<"attention", [
 // online_attention, normalize, merge
 //===----------------------------------------------------------------------===//
 
-// The running state goes in and comes out with one type.
-class StateTypeMatch<string name> :
-    TypesMatchWith<name # " and its result have the same type",
-                   name # "Result", name, "$_self">;
-
 def OnlineAttentionOp : Attn_Op<"online_attention", [
     Pure, AttrSizedOperandSegments,
     // Not DestinationStyleOpInterface: the folding of tensor.cast that comes
     // with it fails on ops whose regions may be empty.
     // Not AllTypesMatch: its type inference miscounts variadic operands.
-    StateTypeMatch<"acc">, StateTypeMatch<"max">, StateTypeMatch<"sum">,
+    TypesMatchWith<"acc and its result have the same type",
+                   "accResult", "acc", "$_self">,
+    RangedTypesMatchWith<"row values and their results have the same types",
+                         "rowResults", "rows", "$_self">,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
       ["reifyResultShapes"]>,
     DeclareOpInterfaceMethods<TilingInterface, [
       "getLoopIteratorTypes", "getIterationDomain", "getTiledImplementation",
       "getResultTilePosition", "generateResultTileValue"]>]> {
-  let summary = "one step of attention with running accumulator, max and sum";
+  let summary = "one step of attention with a running state";
   let description = [{
-    Takes the keys and values it is given into the running state `(acc, max,
-    sum)` of its query rows, by the online softmax (Milakov & Gimelshein 2018;
+    Takes the keys and values it is given into the running state of its query rows:
+    the accumulator, and the row values of the `normalization`. Those of softmax
+    are `max` and `sum`, by the online softmax (Milakov & Gimelshein 2018;
     FlashAttention, Dao et al. 2022):
 
     ```
@@ -161,7 +177,8 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
     divides by 1 - rate, as its `scale`.
 
     Rows with max' = -inf leave `sum` and `acc` as they are. The state before
-    the first step is acc = 0, max = -inf, sum = 0. The query heads it sees are
+    the first step is acc = 0, max = -inf, sum = 0. `#attn.none` has acc' = acc + S V
+    alone, `#attn.sum` sum' = sum + rowsum S, too, with S = 0 where masked. The query heads it sees are
     grouped over the key heads it sees as in `attn.attention`: after tiling, a
     tile holds one query head and its key head, or whole groups.
 
@@ -183,31 +200,33 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
     Optional<I64>:$dropoutSeed,
     Optional<I64>:$dropoutOffset,
     Attn_Tensor<Attn_Acc, 4>:$acc,
-    Attn_Tensor<Attn_Acc, 3>:$max,
-    Attn_Tensor<Attn_Acc, 3>:$sum,
+    Variadic<Attn_Tensor<Attn_Acc, 3>>:$rows,
     OptionalAttr<F64Attr>:$dropoutRate,
     OptionalAttr<F64Attr>:$scale,
+    Attn_Normalization:$normalization,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs
     Attn_Tensor<Attn_Acc, 4>:$accResult,
-    Attn_Tensor<Attn_Acc, 3>:$maxResult,
-    Attn_Tensor<Attn_Acc, 3>:$sumResult);
+    Variadic<Attn_Tensor<Attn_Acc, 3>>:$rowResults);
   let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
     (custom<Scale>($scale)^)? `offsets` `(` $offsets `)`
     (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
+    (`normalization` `(` $normalization^ `)`)?
     (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
-    `outs` `(` $acc `,` $max `,` $sum `)`
+    `outs` `(` $acc (`,` $rows^)? `)`
     attr-dict `:` type($query) `,` type($key) `,` type($value)
-    `->` type($accResult) `,` type($maxResult) `,` type($sumResult)
+    `->` type($accResult) (`,` type($rowResults)^)?
   }];
   let extraClassDeclaration = [{
     double getScaleValue();
     bool hasScoreMod() { return !getScoreMod().empty(); }
     bool hasMaskMod() { return !getMaskMod().empty(); }
     ::mlir::FloatType getScoreType();
-    /// acc, max and sum.
+    /// The state before and after the step.
+    ::attn::RunningState getState();
+    ::attn::RunningState getStateResult();
     ::mlir::MutableOperandRange getStateMutable();
   }];
   let hasVerifier = 1;
@@ -215,7 +234,7 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
 }
 
 def NormalizeOp : Attn_Op<"normalize", [
-    Pure, AllTypesMatch<["max", "sum"]>,
+    Pure, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
       ["reifyResultShapes"]>,
     DeclareOpInterfaceMethods<TilingInterface, [
@@ -224,8 +243,9 @@ def NormalizeOp : Attn_Op<"normalize", [
   let summary = "output and LSE from the final running state";
   let description = [{
     `output = scale * acc / sum` (0 where sum is 0; `scale` is 1 by default: dropout
-    divides by 1 - rate) and, when asked for, `lse = max + log(sum)` (-inf where sum is 0). A `sink`, one for each head of
-    the rows, first enters the state:
+    divides by 1 - rate) and, when asked for, `lse = max + log(sum)` (-inf where sum is 0). With
+    `normalization(#attn.none)` nothing is divided, with `#attn.sum<eps>` by sum + eps.
+    A `sink`, one for each head of the rows, first enters the state:
 
     ```
     max' = max(max, sink[h])     a = exp(max - max')
@@ -241,33 +261,34 @@ def NormalizeOp : Attn_Op<"normalize", [
   }];
   let arguments = (ins
     Attn_Tensor<Attn_Acc, 4>:$acc,
-    Attn_Tensor<Attn_Acc, 3>:$max,
-    Attn_Tensor<Attn_Acc, 3>:$sum,
+    Variadic<Attn_Tensor<Attn_Acc, 3>>:$rows,
     Optional<Attn_Tensor<Attn_Float, 1>>:$sink,
-    OptionalAttr<F64Attr>:$scale);
+    OptionalAttr<F64Attr>:$scale,
+    Attn_Normalization:$normalization);
   let results = (outs
     Attn_Tensor<Attn_Float, 4>:$output,
     Optional<Attn_Tensor<Attn_Acc, 3>>:$lse);
   let assemblyFormat = [{
-    $acc `,` $max `,` $sum (`sink` `(` $sink^ `:` type($sink) `)`)?
-    (custom<Scale>($scale)^)? attr-dict
-    `:` type($acc) `,` type($max) `->` type($output) (`,` type($lse)^)?
+    $acc (`,` $rows^)? (`sink` `(` $sink^ `:` type($sink) `)`)?
+    (custom<Scale>($scale)^)? (`normalization` `(` $normalization^ `)`)? attr-dict
+    `:` type($acc) custom<RowType>(ref($rows), type($rows))
+    `->` type($output) (`,` type($lse)^)?
   }];
   let extraClassDeclaration = [{
     double getScaleValue();
+    ::attn::RunningState getState();
   }];
   let hasVerifier = 1;
 }
 
 def CombineOp : Attn_Op<"combine", [
-    Pure, AllTypesMatch<["max", "sum"]>,
-    AllTypesMatch<["maxResult", "sumResult"]>,
+    Pure,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
       ["reifyResultShapes"]>]> {
   let summary = "one running state of several over disjoint sets of keys";
   let description = [{
     From a stack of states of `attn.online_attention`, each over its own keys,
-    the state over all of them:
+    the state over all of them. Of softmax:
 
     ```
     max = max over p of max_p       a_p = exp(max_p - max)
@@ -275,9 +296,10 @@ def CombineOp : Attn_Op<"combine", [
     acc = sum over p of a_p * acc_p
     ```
 
-    Parts with max_p = -inf have seen no key, and count for nothing. What
-    `attn.merge` makes of outputs and LSEs is the same but for rounding: an LSE
-    of large size has no room for the logarithm of the sum.
+    Parts with max_p = -inf have seen no key, and count for nothing. A
+    `normalization` without a maximum has a_p = 1. What `attn.merge` makes of
+    outputs and LSEs is the same but for rounding: an LSE of large size has no
+    room for the logarithm of the sum.
 
     Example:
     ```mlir
@@ -288,15 +310,20 @@ def CombineOp : Attn_Op<"combine", [
   }];
   let arguments = (ins
     Attn_Tensor<Attn_Acc, 5>:$acc,
-    Attn_Tensor<Attn_Acc, 4>:$max,
-    Attn_Tensor<Attn_Acc, 4>:$sum);
+    Variadic<Attn_Tensor<Attn_Acc, 4>>:$rows,
+    Attn_Normalization:$normalization);
   let results = (outs
     Attn_Tensor<Attn_Acc, 4>:$accResult,
-    Attn_Tensor<Attn_Acc, 3>:$maxResult,
-    Attn_Tensor<Attn_Acc, 3>:$sumResult);
+    Variadic<Attn_Tensor<Attn_Acc, 3>>:$rowResults);
   let assemblyFormat = [{
-    $acc `,` $max `,` $sum attr-dict `:` type($acc) `,` type($max)
-    `->` type($accResult) `,` type($maxResult)
+    $acc (`,` $rows^)? (`normalization` `(` $normalization^ `)`)? attr-dict
+    `:` type($acc) custom<RowType>(ref($rows), type($rows))
+    `->` type($accResult) custom<RowType>(ref($rows), type($rowResults))
+  }];
+  let extraClassDeclaration = [{
+    /// The stacks, and the state over all keys.
+    ::attn::RunningState getState();
+    ::attn::RunningState getStateResult();
   }];
   let hasVerifier = 1;
 }

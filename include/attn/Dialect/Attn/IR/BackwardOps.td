@@ -28,6 +28,9 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     dQ = scale * dS1 K               dK    = scale * dS1^T Q
     ```
 
+    With `normalization(#attn.none)` weights have no LSE, and rows nothing in common:
+    neither `output` nor `lse` is given, P = S (0 where masked), and dS = dO V^T.
+
     dK and dV are summed over the query heads that share a key head. On
     request, `d_bias` is the gradient of the bias, summed over what it is
     broadcast to, and `d_captures` has the gradient of each tensor in
@@ -68,8 +71,8 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     Attn_Tensor<Attn_Float, 4>:$key,
     Attn_Tensor<Attn_Float, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
-    Attn_Tensor<Attn_Float, 4>:$output,
-    Attn_Tensor<Attn_Acc, 3>:$lse,
+    Optional<Attn_Tensor<Attn_Float, 4>>:$output,
+    Optional<Attn_Tensor<Attn_Acc, 3>>:$lse,
     Attn_Tensor<Attn_Float, 4>:$dOutput,
     Optional<Attn_Tensor<Attn_Acc, 3>>:$dLse,
     Optional<Attn_Tensor<Attn_Float, 1>>:$sink,
@@ -78,6 +81,7 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     Optional<I64>:$dropoutOffset,
     OptionalAttr<F64Attr>:$dropoutRate,
     OptionalAttr<F64Attr>:$scale,
+    Attn_Normalization:$normalization,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs
     Attn_Tensor<Attn_Float, 4>:$dQuery,
@@ -89,13 +93,14 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
   let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
-    `output` `(` $output `:` type($output) `)` `lse` `(` $lse `:` type($lse) `)`
+    (`output` `(` $output^ `:` type($output) `)`)?
+    (`lse` `(` $lse^ `:` type($lse) `)`)?
     `d_output` `(` $dOutput `:` type($dOutput) `)`
     (`d_lse` `(` $dLse^ `:` type($dLse) `)`)?
     (`sink` `(` $sink^ `:` type($sink) `)`)?
     (`captures` `(` $captures^ `:` type($captures) `)`)?
     (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
-    (custom<Scale>($scale)^)?
+    (custom<Scale>($scale)^)? (`normalization` `(` $normalization^ `)`)?
     (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value)
     `->` type($dQuery) `,` type($dKey) `,` type($dValue)
@@ -159,7 +164,8 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     dQ' = dQ + scale * dS1 K        dK' = dK + scale * dS1^T Q        dV' = dV + P^T dO
     ```
 
-    `dropout` as in attention_backward. Either `d_query`, or `d_key` and `d_value`, or all three are given: a
+    `normalization` and `dropout` as in attention_backward; without an LSE there is
+    no delta. Either `d_query`, or `d_key` and `d_value`, or all three are given: a
     schedule whose row tile stays needs the first, one whose key tile stays the
     others. All are in the score type.
 
@@ -188,8 +194,8 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     Attn_Tensor<Attn_Float, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
     Attn_Tensor<Attn_Float, 4>:$dOutput,
-    Attn_Tensor<Attn_Acc, 3>:$lse,
-    Attn_Tensor<Attn_Acc, 3>:$delta,
+    Optional<Attn_Tensor<Attn_Acc, 3>>:$lse,
+    Optional<Attn_Tensor<Attn_Acc, 3>>:$delta,
     Variadic<Index>:$offsets,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dQuery,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dKey,
@@ -200,6 +206,7 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     Optional<I64>:$dropoutOffset,
     OptionalAttr<F64Attr>:$dropoutRate,
     OptionalAttr<F64Attr>:$scale,
+    Attn_Normalization:$normalization,
     OptionalAttr<I64Attr>:$read,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs
@@ -210,8 +217,9 @@ def BackwardStepOp : Attn_Op<"backward_step", [
   let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
-    `d_output` `(` $dOutput `)` `lse` `(` $lse `)` `delta` `(` $delta `)`
-    (custom<Scale>($scale)^)? `offsets` `(` $offsets `)`
+    `d_output` `(` $dOutput `)` (`lse` `(` $lse^ `)`)? (`delta` `(` $delta^ `)`)?
+    (custom<Scale>($scale)^)? (`normalization` `(` $normalization^ `)`)?
+    `offsets` `(` $offsets `)`
     (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
     (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
     (`d_query` `(` $dQuery^ `:` custom<SameType>(type($dQuery), type($dQueryResult)) `)`)?
@@ -220,7 +228,7 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     (`d_scores` `(` $dScores^ `:` custom<SameType>(type($dScores), type($dScoresResult)) `)`)?
     (`of` `(` $capture^ `:` type($capture) `)`)?
     attr-dict `:` type($query) `,` type($key) `,` type($value) `,`
-    type($dOutput) `,` custom<SameType>(type($lse), type($delta))
+    type($dOutput) (`,` custom<SameType>(type($lse), type($delta))^)?
   }];
   let extraClassDeclaration = [{
     double getScaleValue();

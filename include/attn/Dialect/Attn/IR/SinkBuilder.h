@@ -5,7 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The sink of attn.attention is one more score of a row, of a key without a
-// value. It enters the online softmax after the last key.
+// value: a state with the sink as its maximum, sum 1 and accumulator 0. It is
+// combined with that of a row after the last key.
 //
 //===----------------------------------------------------------------------===//
 

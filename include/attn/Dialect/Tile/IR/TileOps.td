@@ -30,7 +30,9 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
     `--attn-tile-specialize-warps` has run; `cluster_ctas` neighbours in x form a
     cluster. `shared_bytes` is set by
     `--attn-tile-allocate-shared-memory`. `schedule` is what was chosen for the
-    attention: the passes of this level read it, and it alone. How the kernel is
+    attention: the passes of this level read it, and it alone. The key loops of
+    a `forward` take one step of an attention for each tile: scores, what makes
+    weights of them, and the product with the values. How the kernel is
     launched says an `attn_launch.launch`, but for its tensor maps, which the
     passes of this level add behind the other parameters: `mapped` has for each
     the number of the parameter that it maps, `mapped_heads` of how many heads a
@@ -48,6 +50,7 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
                        OptionalAttr<I64Attr>:$cluster_ctas,
                        OptionalAttr<I64Attr>:$shared_bytes,
                        OptionalAttr<AttnTile_ScheduleAttr>:$schedule,
+                       UnitAttr:$forward,
                        OptionalAttr<DenseI64ArrayAttr>:$mapped,
                        OptionalAttr<DenseI64ArrayAttr>:$mapped_heads);
   let regions = (region SizedRegion<1>:$body);
