@@ -122,8 +122,8 @@ static LogicalResult evaluateNormalize(Operation *op,
   for (int64_t row = 0; row < acc.getNumElements() / width; ++row) {
     double own = sink ? (*sink)[row / rows % acc.getDim(kHead)] : -HUGE_VAL;
     double rowSum = sum ? (*sum)[row] : 0;
-    RowEnd end = max ? RowEnd((*max)[row], rowSum, own)
-                     : getPlainEnd(reduction, rowSum);
+    RowEnd end =
+        max ? RowEnd((*max)[row], rowSum, own) : getPlainEnd(reduction, rowSum);
     for (int64_t i = row * width; i < (row + 1) * width; ++i)
       output.set(i, normalize.getScaleValue() * acc[i] * end.factor);
     if (lse)

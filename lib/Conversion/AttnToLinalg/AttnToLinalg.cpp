@@ -121,14 +121,13 @@ static RunningState takeSink(OpBuilder &builder, Location loc,
                              RunningState state, Value sinks) {
   Value max = state.get(RowRole::Maximum), sum = state.get(RowRole::Sum);
   auto type = cast<RankedTensorType>(max.getType());
-  Value spread =
-      linalg::BroadcastOp::create(
-          builder, loc, sinks,
-          tensor::EmptyOp::create(
-              builder, loc, tensor::getMixedSizes(builder, loc, max),
-              getElementTypeOrSelf(sinks.getType())),
-          ArrayRef<int64_t>{kBatch, kSequence})
-          .getResults()[0];
+  Value spread = linalg::BroadcastOp::create(
+                     builder, loc, sinks,
+                     tensor::EmptyOp::create(
+                         builder, loc, tensor::getMixedSizes(builder, loc, max),
+                         getElementTypeOrSelf(sinks.getType())),
+                     ArrayRef<int64_t>{kBatch, kSequence})
+                     .getResults()[0];
   auto map = [&](Value RowState::*part) {
     return elementwise(builder, loc, {max, sum, spread}, type,
                        [&](OpBuilder &b, Location l, ValueRange args) {
@@ -153,8 +152,7 @@ static RunningState takeSink(OpBuilder &builder, Location loc,
 /// after `sinks`, which may be null; `scale` is a factor of the output.
 static void replaceByNormalized(PatternRewriter &rewriter, Operation *op,
                                 RowReductionInterface reduction,
-                                RunningState state, Value sinks,
-                                double scale) {
+                                RunningState state, Value sinks, double scale) {
   Location loc = op->getLoc();
   if (sinks)
     state = takeSink(rewriter, loc, state, sinks);

@@ -248,20 +248,18 @@ FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
   return fragments.selectEqual(p, 0, constant(0), gradient);
 }
 
-/// scale * dS1 without softmax, from dP, what dropout keeps if there is any, and
-/// the product. Rows and keys past the end have a dP of 0, whatever a score_mod
-/// makes of them.
-FailureOr<Value>
-BackwardStepBuilder::getWeightGradient(ValueRange inputs,
-                                       const Element &element,
-                                       Region &derivative) {
+/// scale * dS1 without softmax, from dP, what dropout keeps if there is any,
+/// and the product. Rows and keys past the end have a dP of 0, whatever a
+/// score_mod makes of them.
+FailureOr<Value> BackwardStepBuilder::getWeightGradient(ValueRange inputs,
+                                                        const Element &element,
+                                                        Region &derivative) {
   Fragments fragments(builder, loc);
   Value dP = inputs[0];
   double factor = step.getScaleValue();
   if (dropout) {
-    dP = arith::SelectOp::create(builder, loc,
-                                 isDropped(builder, loc, inputs[1]),
-                                 constant(0), dP);
+    dP = arith::SelectOp::create(
+        builder, loc, isDropped(builder, loc, inputs[1]), constant(0), dP);
     factor *= dropout->getScale();
   }
   Value gradient = fragments.mul(dP, constant(factor));
@@ -361,8 +359,8 @@ FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
   // Weights without softmax have signs of their own.
   Value signs;
   if (dropout && !tiles.lse)
-    signs = buildDropout(
-        createFill(builder, loc, probabilities->getType(), 1.0f));
+    signs =
+        buildDropout(createFill(builder, loc, probabilities->getType(), 1.0f));
   else
     probabilities = buildDropout(*probabilities);
   Value kept = step.getDValue() ? buildKept(*probabilities, signs) : Value();

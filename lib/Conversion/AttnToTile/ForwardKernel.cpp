@@ -283,17 +283,16 @@ LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
     init = getFragments(loop.getInitArgs());
   } else {
     RowReductionInterface reduction = attention.normalize.getNormalization();
-    RunningState state = buildInitialState(builder, loc, reduction,
-                                           attention.schedule.getTileM(),
-                                           attention.getTileDv());
+    RunningState state =
+        buildInitialState(builder, loc, reduction,
+                          attention.schedule.getTileM(), attention.getTileDv());
     llvm::append_range(init, state.getValues());
     if (failed(getQuery()))
       return failure();
   }
-  auto copy =
-      scf::ForOp::create(builder, loc, values.lookup(loop.getLowerBound()),
-                         values.lookup(loop.getUpperBound()),
-                         values.lookup(loop.getStep()), init);
+  auto copy = scf::ForOp::create(
+      builder, loc, values.lookup(loop.getLowerBound()),
+      values.lookup(loop.getUpperBound()), values.lookup(loop.getStep()), init);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(copy.getBody());
   values.map(loop.getInductionVar(), copy.getInductionVar());

@@ -258,6 +258,5 @@ std::pair<Value, Value> attn::buildNormalize(OpBuilder &builder,
   }
   Value output = buildOutput(fragments, builder, normalize, state);
   bool hasLse = normalize.getNormalization().hasLse();
-  return {output,
-          hasLse ? buildLse(fragments, lseUnit, state) : Value()};
+  return {output, hasLse ? buildLse(fragments, lseUnit, state) : Value()};
 }

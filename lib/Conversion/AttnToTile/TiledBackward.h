@@ -74,8 +74,8 @@ struct TiledBackward {
   mlir::scf::ForallOp rounding;
   /// Its own views are the vectors of the score nests that have any; of a fused
   /// backward the sums of dQ, [B, Hq, M, D] in f32, of each row tile a fragment
-  /// as attn_tile.accumulate has it; lse and delta as RowValues has them, if there is an LSE. Of a
-  /// small cache see small_cache::Workspace.
+  /// as attn_tile.accumulate has it; lse and delta as RowValues has them, if
+  /// there is an LSE. Of a small cache see small_cache::Workspace.
   std::optional<LaunchProgram> program;
 
   bool isFused() { return nests.front().isFused(); }

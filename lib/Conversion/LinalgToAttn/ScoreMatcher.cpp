@@ -412,10 +412,9 @@ static ScalarRef findArgument(ScalarRef weights, ScalarRef product) {
   ScalarRef argument = product;
   while (argument != weights) {
     ScalarRef user = getOnlyUser(weights, argument);
-    bool isLinear = user && (user->is("arith.addf") ||
-                             user->is("arith.select") ||
-                             (user->is("arith.mulf") &&
-                              user->operands[1]->isConstant()));
+    bool isLinear =
+        user && (user->is("arith.addf") || user->is("arith.select") ||
+                 (user->is("arith.mulf") && user->operands[1]->isConstant()));
     if (!isLinear)
       break;
     argument = user;
@@ -431,7 +430,8 @@ FailureOr<Score> attn::raise::matchWeights(ElementWalker &walker,
   llvm::DenseSet<ScalarRef> seen;
   SmallVector<ScalarRef> products;
   findProducts(graph, weights, context.key, seen, products);
-  if (products.empty())
+  // Exponentials that are not divided are a softmax in the making.
+  if (products.empty() || weights->is("math.exp"))
     return recorder.miss(Progress::Contraction, weights->op,
                          "expected weights that are a function of the product "
                          "of query and key");
@@ -445,8 +445,7 @@ FailureOr<Score> attn::raise::matchWeights(ElementWalker &walker,
   MaskPeeler peeler(graph, score.product, context, kGreatestMask);
   ScalarRef unmasked = peeler.peel(argument);
   auto weightOf = [&](double hidden) {
-    return graph.replace(rest, argument,
-                         graph.constant(Number::Float, hidden));
+    return graph.replace(rest, argument, graph.constant(Number::Float, hidden));
   };
   if (!peeler.masks.empty() && weightOf(-kInfinity)->isConstant(0) &&
       weightOf(peeler.finiteValue.value_or(-kInfinity))->isConstant(0)) {

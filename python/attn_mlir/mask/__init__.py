@@ -11,6 +11,8 @@ A score_mod is a function of the score too, and gives the score in its place:
     slopes = mask.tensor(alibi_slopes)                       # [Hq], f32; read while the kernel runs
     alibi = mask.trace_score(lambda s, b, h, i, j: s + slopes[h] * (j - i))
 
+With normalization "none" a score_mod gives the weights: sigmoid, relu, gelu and silu.
+
 The functions are called once, with symbols: + - * // % on integers (rounding down, as Python does), + - * / on floats,
 comparisons, & | ~ on conditions, `where`, `minimum`, `maximum`, `exp`, `tanh` and so on, and reads of a `tensor`. Python's
 `if`, `and`, `or`, `not` and chained comparisons ask for a value that is not there yet: TraceError names the line.
@@ -28,10 +30,14 @@ from .patterns import (
     dilated,
     document,
     fixed,
+    gelu,
     global_window,
     neighborhood,
     prefix_lm,
+    relu,
     shared_prefix,
+    sigmoid,
+    silu,
     sliding_window,
     soft_cap,
     strided,
@@ -39,6 +45,7 @@ from .patterns import (
 )
 from .symbols import (
     TraceError,
+    erf,
     exp,
     exp2,
     key_length,

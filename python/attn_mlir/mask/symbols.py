@@ -382,7 +382,7 @@ def unary(name: str) -> Callable[[Operand], Value]:
     return function
 
 
-exp, exp2, log, log2, tanh, sqrt = (unary(name) for name in ("exp", "exp2", "log", "log2", "tanh", "sqrt"))
+erf, exp, exp2, log, log2, tanh, sqrt = (unary(name) for name in ("erf", "exp", "exp2", "log", "log2", "tanh", "sqrt"))
 
 
 def query_length() -> Value:

@@ -87,9 +87,8 @@ static LogicalResult verifyForwardResults(AttentionBackwardOp op) {
        {std::pair<StringRef, Value>{"output", op.getOutput()},
         {"lse", op.getLse()}})
     if (static_cast<bool>(value) != reduction.hasLse())
-      return op.emitOpError()
-             << "expected " << (value ? "no " : "") << name
-             << " with normalization " << reduction;
+      return op.emitOpError() << "expected " << (value ? "no " : "") << name
+                              << " with normalization " << reduction;
   if (!reduction.hasLse() && (op.getDLse() || op.getSink()))
     return op.emitOpError() << "expected neither d_lse nor sink with "
                                "normalization "

@@ -70,12 +70,10 @@ CombinedRows SoftmaxAttr::buildCombination(OpBuilder &builder, Location loc,
                                      builder.getFloatAttr(type, number));
   };
   Value max = arith::MaxNumFOp::create(builder, loc, first[0], second[0]);
-  Value isEmpty =
-      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, max,
-                            constant(kMinusInf));
+  Value isEmpty = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
+                                        max, constant(kMinusInf));
   // exp(-inf - 0) is 0; exp(-inf - -inf) would be NaN.
-  Value safe =
-      arith::SelectOp::create(builder, loc, isEmpty, constant(0), max);
+  Value safe = arith::SelectOp::create(builder, loc, isEmpty, constant(0), max);
   auto decay = [&](Value before) -> Value {
     return math::ExpOp::create(
         builder, loc, arith::SubFOp::create(builder, loc, before, safe));

@@ -319,8 +319,7 @@ Overlapper::State Overlapper::finishTile(Step &step, Value acc,
   mapping.map(step.state(step.acc), acc);
   clone(step.rescale, mapping);
   return {mapping.lookup(step.output.mma.getAcc()),
-          mapping.lookup(step.output.mma.getA()),
-          lookupRows(step, mapping),
+          mapping.lookup(step.output.mma.getA()), lookupRows(step, mapping),
           mapping.lookup(step.yielded(step.number))};
 }
 
@@ -415,10 +414,8 @@ Overlapper::State Overlapper::buildFirstTile() {
   buildWeights(step, mapping);
   clone(step.output.full, mapping);
   clone(step.operand, mapping);
-  return {step.init(step.acc),
-          mapping.lookup(step.output.mma.getA()),
-          lookupRows(step, mapping),
-          mapping.lookup(step.yielded(step.number))};
+  return {step.init(step.acc), mapping.lookup(step.output.mma.getA()),
+          lookupRows(step, mapping), mapping.lookup(step.yielded(step.number))};
 }
 
 /// The step's tiles but the first of all.
@@ -497,8 +494,6 @@ struct OverlapSoftmaxPass
     getOperation().walk([&](RolesOp roles) {
       std::vector<Step> steps;
       for (auto loop : getTileBlock(roles.getConsumer()).getOps<scf::ForOp>()) {
-        if (loop.getOps<MmaAsyncOp>().empty())
-          continue; // No step.
         FailureOr<Step> step = Step::match(loop);
         if (failed(step))
           return remarkSerial(loop, "a loop of steps of online attention");
