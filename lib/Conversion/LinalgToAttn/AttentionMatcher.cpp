@@ -262,14 +262,40 @@ static LogicalResult matchScores(ElementWalker &walker, ScalarRef weights,
   return success();
 }
 
-/// True if `source` differs along one of the variables.
-static bool differsAlong(const OperandSource &source,
-                         ArrayRef<AffineExpr> variables) {
-  return llvm::any_of(source.indices, [&](AffineExpr index) {
-    return llvm::any_of(variables, [&](AffineExpr variable) {
-      return dependsOn(index, variable);
+/// A feed-forward layer has the same weights for all of the batch: fails where
+/// keys or values do not differ along one of `variables`.
+static LogicalResult checkKeysDiffer(const AttentionMatch &match,
+                                     ArrayRef<AffineExpr> variables,
+                                     MissRecorder &recorder) {
+  auto differs = [&](const OperandSource &source) {
+    return llvm::any_of(source.indices, [&](AffineExpr index) {
+      return llvm::any_of(variables, [&](AffineExpr variable) {
+        return dependsOn(index, variable);
+      });
     });
-  });
+  };
+  if (differs(match.key) && differs(match.value))
+    return success();
+  return recorder.miss(Progress::Contraction, match.values.op,
+                       "expected keys and values of each batch or head, got "
+                       "the same for all");
+}
+
+/// The layout of what the contraction gives.
+static LogicalResult findResultLayout(ElementWalker &walker,
+                                      ArrayRef<AffineExpr> loops,
+                                      AttentionMatch &match,
+                                      MissRecorder &recorder) {
+  Operation *op = match.values.op;
+  OperandSource result{
+      op->getResult(0),
+      applyMap(walker.getSpace(), match.values.resultMap, loops)};
+  auto layout = getLayout(walker, result);
+  if (!layout)
+    return recorder.miss(Progress::Score, op,
+                         "expected the result to have one loop per dimension");
+  match.resultLayout = *layout;
+  return success();
 }
 
 FailureOr<AttentionMatch>
@@ -324,19 +350,11 @@ attn::raise::matchAttention(ElementWalker &walker, Operation *op,
   if (failed(assignRoles(walker, match, loops.batch, loops.rows, queryTrail,
                          keyTrail, valueTrail, recorder)))
     return failure();
-  // A feed-forward layer has the same weights for all of the batch.
-  if (!match.hasSoftmax && (!differsAlong(match.key, loops.batch) ||
-                            !differsAlong(match.value, loops.batch)))
-    return recorder.miss(Progress::Contraction, op,
-                         "expected keys and values of each batch or head, got "
-                         "the same for all");
-  OperandSource result{op->getResult(0),
-                       applyMap(space, contraction->resultMap, loops.exprs)};
-  auto layout = getLayout(walker, result);
-  if (!layout)
-    return recorder.miss(Progress::Score, op,
-                         "expected the result to have one loop per dimension");
-  match.resultLayout = *layout;
+  if (!match.hasSoftmax &&
+      failed(checkKeysDiffer(match, loops.batch, recorder)))
+    return failure();
+  if (failed(findResultLayout(walker, loops.exprs, match, recorder)))
+    return failure();
   settleBias(walker, match);
   if (match.score.mod)
     match.score.tables = findTables(walker, match.score.mod, context);
