@@ -139,7 +139,8 @@ def main():
                 predicted, counts_rows = predict(problem, schedule, target)
                 measured = measure(problem, schedule, target, folder)
                 for name in () if counts_rows else ("lse", "delta"):
-                    del predicted[name], measured[name]
+                    for total in (predicted, measured):
+                        total.pop(name, None)
                 wrong = [
                     f"{name}: predicted {predicted.get(name, (0, 0))}, measured {measured.get(name, (0, 0))}"
                     for name in sorted(set(predicted) | set(measured))

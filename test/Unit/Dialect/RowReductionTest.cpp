@@ -72,8 +72,9 @@ struct RowReduction : testing::Test {
 
   void check(RowReductionInterface reduction, ArrayRef<double> first,
              ArrayRef<double> second) {
+    ArrayRef<double> sets[] = {first, second};
     SmallVector<Value> states[2];
-    for (auto [state, scores] : llvm::zip(states, ArrayRef{first, second}))
+    for (auto [state, scores] : llvm::zip(states, sets))
       for (double number : getState(reduction, scores))
         state.push_back(constant(number));
     CombinedRows both = reduction.buildCombination(
