@@ -223,6 +223,9 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
   auto flag = [](bool &target) -> Setter {
     return [&target](const KeyValue &field) { return setBool(target, field); };
   };
+  auto by = [](auto set, auto &target) -> Setter {
+    return [set, &target](const KeyValue &field) { return set(target, field); };
+  };
   const std::map<std::string, Setter> setters = {
       {"B", size(problem.batch)},
       {"H", size(heads)},
@@ -232,20 +235,14 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
       {"N", size(problem.kvLength)},
       {"D", size(problem.headDim)},
       {"Dv", size(valueDim)},
-      {"dtype",
-       [&](const KeyValue &f) {
-         return setElementType(problem.elementType, f);
-       }},
+      {"dtype", by(setElementType, problem.elementType)},
       {"out",
        [&](const KeyValue &f) {
          return setElementType(outputType.emplace(), f);
        }},
-      {"mask", [&](const KeyValue &f) { return setMask(problem.mask, f); }},
-      {"pass", [&](const KeyValue &f) { return setPass(problem.pass, f); }},
-      {"normalization",
-       [&](const KeyValue &f) {
-         return setNormalization(problem.normalization, f);
-       }},
+      {"mask", by(setMask, problem.mask)},
+      {"pass", by(setPass, problem.pass)},
+      {"normalization", by(setNormalization, problem.normalization)},
       {"lse", flag(problem.hasLse)},
       {"bias", flag(problem.hasBias)},
       {"score_mod", flag(problem.hasScoreMod)},

@@ -367,22 +367,27 @@ Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
       // Statistics come in whole tiles.
       int64_t whole = alignUp(streamed.getSize(), schedule.tileM) *
                       problem.getGroupSize() * kFloatBytes * slices;
-      head.read(Operand::Lse, whole);
+      if (problem.hasSoftmax())
+        head.read(Operand::Lse, whole);
+      if (problem.hasSoftmax() && hasDKey)
+        head.read(Operand::Delta, whole);
       if (hasDKey)
-        head.read(Operand::Delta, whole).write(Operand::KeyGradient, keys * d);
+        head.write(Operand::KeyGradient, keys * d);
       if (hasDValue)
         head.write(Operand::ValueGradient, keys * dv);
       if (isFused)
         head.write(Operand::QuerySums, whole * problem.headDim);
       return;
     }
+    head.write(Operand::QueryGradient, rows * d);
+    if (!problem.hasSoftmax())
+      return;
     // delta reads O, and dO once more.
     head.read(Operand::Output, rows * dv * slices)
         .read(Operand::OutputGradient, rows * dv * slices);
     head.read(Operand::Lse, rows * kFloatBytes * slices);
     head.write(Operand::Lse, schedule.tileM * kFloatBytes);
     head.write(Operand::Delta, schedule.tileM * kFloatBytes);
-    head.write(Operand::QueryGradient, rows * d);
   });
   return head *
          (problem.batch * (keysStay ? problem.kvHeads : problem.queryHeads));
@@ -423,7 +428,7 @@ double KernelModel::getTileClocks() const {
   double mma =
       2 * elements * depth /
       (flopsPerClock * (isWgmma() ? target.wgmmaShare : target.mmaSyncShare));
-  double exp = elements / target.ex2PerClockPerSm;
+  double exp = problem.hasSoftmax() ? elements / target.ex2PerClockPerSm : 0;
   double alu = elements * kInstructionsPerElement / target.lanesPerClock;
   double sums = isFused() ? static_cast<double>(getStreamed() * dim) *
                                 kFloatBytes / kSumBytesPerClock

@@ -248,13 +248,14 @@ static bool allows(const BackwardOverrides &given, MmaFamily mma) {
   return true;
 }
 
-/// Two vectors of the rows, in whole tiles of dQ, and of a fused backward dQ.
+/// Two vectors of the rows of a softmax, in whole tiles of dQ, and of a fused backward dQ.
 static int64_t getRowValueBytes(const AttentionProblem &problem,
                                 const BackwardSelection &selection) {
   int64_t rows =
       alignUp(problem.queryLength, selection.kernels.front().schedule.tileM);
   int64_t columns =
-      2 + (selection.isFused() ? alignUp(problem.headDim, kWarpRows) : 0);
+      (problem.hasSoftmax() ? 2 : 0) +
+      (selection.isFused() ? alignUp(problem.headDim, kWarpRows) : 0);
   return problem.batch * problem.queryHeads * rows * columns * 4;
 }
 

@@ -253,7 +253,7 @@ void Space::expandWgmma() {
   // The exponential units limit short head dims only.
   expand("exp2_on_fma", &Schedule::exp2OnFma, [&](const Schedule &s) {
     return s.tileD <= 64 && problem.hasSoftmax() ? std::vector<int64_t>{0, 2, 3}
-                         : std::vector<int64_t>{0};
+                                                 : std::vector<int64_t>{0};
   });
 }
 

@@ -17,10 +17,11 @@ from . import mask as masks
 from .mask import Mask, Score, trace_mask, trace_score
 from .mask.patterns import check_cap
 from .mask.tracing import Traced
-from .problem import AttentionProblem, bias_shape
+from .problem import AttentionProblem, bias_shape, float_text
 
 Causal = Union[bool, str]
 Window = Union[int, tuple[int, int], None]
+Normalization = Union[str, tuple[str, float]]
 
 
 def attention(
@@ -37,6 +38,7 @@ def attention(
     offset: Any = 0,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
+    normalization: Normalization = "softmax",
     mask_mod: Union[Mask, Any] = None,
     block_mask: Any = None,
     score_mod: Union[Score, Any] = None,
@@ -64,6 +66,8 @@ def attention(
         dropout (offset is 0 by default).
       soft_cap: scores become soft_cap * tanh(score / soft_cap).
       scale: 1/sqrt(D) by default.
+      normalization: "softmax"; "none", where score_mod gives the weights, which are 0 where masked; or ("sum", epsilon), where
+        these are divided by their sum plus epsilon, and gradients are not derived. Only softmax has an LSE and a sink.
       mask_mod, score_mod: functions of (b, h, i, j) and (score, b, h, i, j), see attn_mlir.mask. A mask_mod holds beside
         `causal` and `window`; a score_mod takes the place of `soft_cap`.
       block_mask: lists of blocks outside of which nothing is seen, as attn_mlir.mask.block_mask or FlexAttention's BlockMask;
@@ -87,7 +91,11 @@ def attention(
     random = dropout_arrays(query, dropout, seed, offset)
     call = Call(query, key, value, bias, sink, random, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named)
-    fields = ("lse", return_lse, "dropout", float(dropout))
+    text = normalization_text(normalization)
+    for name, is_given in (("return_lse", return_lse), ("sink", sink is not None)):
+        if is_given and text != "softmax":
+            raise BindingError(f"expected no {name} with normalization {normalization!r}")
+    fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text)
     return call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
 
 
@@ -108,6 +116,7 @@ def attention_backward(
     offset: Any = 0,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
+    normalization: Normalization = "softmax",
     mask_mod: Union[Mask, Any] = None,
     block_mask: Any = None,
     score_mod: Union[Score, Any] = None,
@@ -125,7 +134,7 @@ def attention_backward(
     With capture_gradients those of the arrays of floats that score_mod reads follow, in the order of its reads: slopes of
     heads, tables of relative positions, embeddings of tokens.
 
-    Arguments: those of the forward, its `output` and `lse`, and the gradients d_output [B, Hq, M, Dv] and, if the function
+    Arguments: those of the forward, its `output` and `lse` (both None with normalization "none"), and the gradients d_output [B, Hq, M, Dv] and, if the function
     uses it, d_lse [B, Hq, M]. With `deterministic`, and on the CPU, they are the same bits in every run. A sink of the
     forward is in its lse; the sink's own gradient is the sum over B and M of -exp(sink - lse) * (rowsum(d_output * output) -
     d_lse).
@@ -134,11 +143,18 @@ def attention_backward(
     random = dropout_arrays(query, dropout, seed, offset)
     call = Call(query, key, value, bias, None, random, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named)
-    more = {"output": output, "lse": lse, "d_output": d_output, **({"d_lse": d_lse} if d_lse is not None else {})}
+    text = normalization_text(normalization)
+    if text.startswith("sum"):
+        raise BindingError(f"expected normalization 'softmax' or 'none' of a backward, got {normalization!r}")
+    saved = {"output": output, "lse": lse, "d_lse": d_lse}
+    if text == "none" and any(array is not None for array in saved.values()):
+        raise BindingError("expected output, lse and d_lse to be None with normalization 'none'")
+    more = {"output": output, "lse": lse} if text == "softmax" else {}
+    more.update({"d_output": d_output, **({"d_lse": d_lse} if d_lse is not None else {})})
     call.check_saved(more)
     fields = (
         "gradient", True, "dropout", float(dropout), "bias_gradient", bias_gradient, "capture_gradients", capture_gradients,
-        "d_lse", d_lse is not None,
+        "d_lse", d_lse is not None, "normalization", text,
     )  # fmt: skip
     flags = {"allow_tf32": allow_tf32, "deterministic": deterministic}
     return call.run(tuple(more.values()), fields, target, device, flags, cache, out)
@@ -152,6 +168,17 @@ def check_no_gradients(**arrays: Any):
                 f"operand {name}: expected a tensor that requires no gradient, which this function does not record, got "
                 f"one that does: call attn_mlir.torch.attention, or pass {name}.detach()"
             )
+
+
+def normalization_text(normalization: Any) -> str:
+    """As an AttentionProblem has it."""
+    if normalization in ("softmax", "none"):
+        return normalization
+    if isinstance(normalization, tuple) and len(normalization) == 2 and normalization[0] == "sum":
+        epsilon = normalization[1]
+        if isinstance(epsilon, Real) and math.isfinite(epsilon) and epsilon >= 0:
+            return f"sum<{float_text(epsilon)}>"
+    raise BindingError(f"expected normalization 'softmax', 'none' or ('sum', epsilon), got {normalization!r}")
 
 
 def dropout_arrays(query: Any, rate: Any, seed: Any, offset: Any) -> dict[str, Any]:

@@ -35,9 +35,10 @@ class AttentionProblem:
 
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
     None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `dropout` is its rate, with which
-    seed and offset (i64, rank 0) are arguments; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm).
+    seed and offset (i64, rank 0) are arguments; `normalization` is the row reduction as `#attn.` spells it: softmax, none
+    or sum<epsilon>, of which the first alone has an LSE and a sink; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm).
 
-    With `gradient` it is the backward: arguments then go on with output, lse and d_output, and with `d_lse` d_lse; results
+    With `gradient` it is the backward: arguments then go on with output and lse, where there is an LSE, and d_output, and with `d_lse` d_lse; results
     are d_query, d_key, d_value, with `bias_gradient` d_bias, with `capture_gradients` those of `learned`.
     """
 
@@ -51,6 +52,7 @@ class AttentionProblem:
     sink_dtype: Optional[str] = None
     dropout: float = 0.0
     scale: Optional[float] = None
+    normalization: str = "softmax"
     lse: bool = False
     gradient: bool = False
     bias_gradient: bool = False
@@ -94,7 +96,8 @@ class AttentionProblem:
             dropout = [f"dropout(%dropout_seed, %dropout_offset) rate({float_text(self.dropout)})"]
         arguments.update((c.name, c.type) for c in self.captures)
         if self.gradient:
-            saved = {"output": output, "lse": lse, "d_output": output, **({"d_lse": lse} if self.d_lse else {})}
+            saved = {"output": output, "lse": lse} if self.normalization == "softmax" else {}
+            saved.update({"d_output": output, **({"d_lse": lse} if self.d_lse else {})})
             arguments.update(saved)
             clauses += [f"{operand}(%{operand} : {type})" for operand, type in saved.items()]
         learned = self.learned if self.capture_gradients else ()
@@ -104,6 +107,8 @@ class AttentionProblem:
         clauses += dropout
         if self.scale is not None:
             clauses.append(f"scale({float_text(self.scale)})")
+        if self.normalization != "softmax":
+            clauses.append(f"normalization(#attn.{self.normalization})")
         clauses += [f"score_mod {self.score.text}"] if self.score else []
         clauses += [f"mask_mod {self.mask.text}"] if self.mask else []
         if self.gradient:

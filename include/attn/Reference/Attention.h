@@ -145,8 +145,8 @@ struct BackwardInputs {
 /// dS goes back through scoreMod, bias and soft cap to dS1, then dQ = scale *
 /// dS1 K and dK = scale * dS1^T Q. Masked keys and rows whose lse is -inf take
 /// no part. With Normalization::None, P = S and dS = dO V^T, and output and lse
-/// are not read. Normalization::Sum has no backward. Fails as attention does, and where scoreMod is set without its
-/// derivative.
+/// are not read. Normalization::Sum has no backward. Fails as attention does,
+/// and where scoreMod is set without its derivative.
 Result<AttentionGradients> attentionBackward(const Tensor &query,
                                              const Tensor &key,
                                              const Tensor &value,

@@ -18,8 +18,8 @@
 using namespace mlir;
 using namespace attn;
 
-/// What the forward gave for the rows, and what is known of their gradients; lse
-/// and delta are null where weights are no exponentials.
+/// What the forward gave for the rows, and what is known of their gradients;
+/// lse and delta are null where weights are no exponentials.
 struct RowInputs {
   Value dOutput, lse, delta;
 };
@@ -109,8 +109,8 @@ static Value zeroIfZero(OpBuilder &b, Location l, Value condition,
   return arith::SelectOp::create(b, l, isZero, zero, value);
 }
 
-/// P = exp(score_mod(S1) - LSE), or score_mod(S1) without an LSE; 0 where masked
-/// and in rows without keys.
+/// P = exp(score_mod(S1) - LSE), or score_mod(S1) without an LSE; 0 where
+/// masked and in rows without keys.
 Value BackwardEmitter::emitProbabilities(Value lse) {
   SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
   Value init = tensor::EmptyOp::create(
@@ -122,30 +122,29 @@ Value BackwardEmitter::emitProbabilities(Value lse) {
     maps.push_back(map(rowLoops()));
   }
   maps.push_back(map(loops));
-  return generic(
-      operands, maps, init, loops, {},
-      [&](OpBuilder &b, Location l, ValueRange args) -> Value {
-        Value score = args[0];
-        SmallVector<Value> at = coordinates(b, l);
-        if (!inputs.scoreMod->empty()) {
-          SmallVector<Value> arguments = {score};
-          llvm::append_range(arguments, at);
-          score = inlineMod(b, *inputs.scoreMod, arguments);
-        }
-        Value p = score, zero = constantFloat(b, l, type, 0);
-        if (lse) {
-          p = math::ExpOp::create(
-              b, l, arith::SubFOp::create(b, l, score, args[1]));
-          Value isEmpty =
-              arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, args[1],
-                                    negativeInfinity(b, l, type));
-          p = arith::SelectOp::create(b, l, isEmpty, zero, p);
-        }
-        if (inputs.maskMod->empty())
-          return p;
-        Value visible = inlineMod(b, *inputs.maskMod, at);
-        return arith::SelectOp::create(b, l, visible, p, zero);
-      });
+  return generic(operands, maps, init, loops, {},
+                 [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+                   Value score = args[0];
+                   SmallVector<Value> at = coordinates(b, l);
+                   if (!inputs.scoreMod->empty()) {
+                     SmallVector<Value> arguments = {score};
+                     llvm::append_range(arguments, at);
+                     score = inlineMod(b, *inputs.scoreMod, arguments);
+                   }
+                   Value p = score, zero = constantFloat(b, l, type, 0);
+                   if (lse) {
+                     p = math::ExpOp::create(
+                         b, l, arith::SubFOp::create(b, l, score, args[1]));
+                     Value isEmpty = arith::CmpFOp::create(
+                         b, l, arith::CmpFPredicate::OEQ, args[1],
+                         negativeInfinity(b, l, type));
+                     p = arith::SelectOp::create(b, l, isEmpty, zero, p);
+                   }
+                   if (inputs.maskMod->empty())
+                     return p;
+                   Value visible = inlineMod(b, *inputs.maskMod, at);
+                   return arith::SelectOp::create(b, l, visible, p, zero);
+                 });
 }
 
 /// dS = P * (dP - delta)
@@ -166,17 +165,18 @@ Value BackwardEmitter::emitSoftmaxGradient(Value delta) {
 /// dS = dP where a key is visible, else 0: weights are the scores.
 Value BackwardEmitter::emitWeightGradient() {
   SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
-  return generic(
-      {}, {map(loops)}, emitProducts(dOutput, inputs.value), loops, {},
-      [&](OpBuilder &b, Location l, ValueRange args) -> Value {
-        double factor = inputs.dropout ? inputs.dropout->getScale() : 1;
-        Value dP = emitDropout(b, l, args[0], factor);
-        if (inputs.maskMod->empty())
-          return dP;
-        Value visible = inlineMod(b, *inputs.maskMod, coordinates(b, l));
-        return arith::SelectOp::create(b, l, visible, dP,
-                                       constantFloat(b, l, type, 0));
-      });
+  return generic({}, {map(loops)}, emitProducts(dOutput, inputs.value), loops,
+                 {}, [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+                   double factor =
+                       inputs.dropout ? inputs.dropout->getScale() : 1;
+                   Value dP = emitDropout(b, l, args[0], factor);
+                   if (inputs.maskMod->empty())
+                     return dP;
+                   Value visible =
+                       inlineMod(b, *inputs.maskMod, coordinates(b, l));
+                   return arith::SelectOp::create(b, l, visible, dP,
+                                                  constantFloat(b, l, type, 0));
+                 });
 }
 
 /// dS1 = dS * score_mod'(variables)

@@ -34,24 +34,23 @@ private:
 
 /// Q K^T, then scale, bias, score_mod and mask_mod, in this order.
 Value StepEmitter::emitMaskedScores() {
-  return emitScores(emitProducts(query, inputs.key),
-                    [&](OpBuilder &b, Location l, ValueRange args) -> Value {
-                      Value score = args[0];
-                      SmallVector<Value> at = coordinates(b, l);
-                      if (!inputs.scoreMod->empty()) {
-                        SmallVector<Value> arguments = {score};
-                        llvm::append_range(arguments, at);
-                        score = inlineMod(b, *inputs.scoreMod, arguments);
-                      }
-                      if (inputs.maskMod->empty())
-                        return score;
-                      Value visible = inlineMod(b, *inputs.maskMod, at);
-                      return arith::SelectOp::create(
-                          b, l, visible, score,
-                          constantFloat(
-                              b, l, type,
-                              inputs.normalization.getHiddenScore()));
-                    });
+  return emitScores(
+      emitProducts(query, inputs.key),
+      [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+        Value score = args[0];
+        SmallVector<Value> at = coordinates(b, l);
+        if (!inputs.scoreMod->empty()) {
+          SmallVector<Value> arguments = {score};
+          llvm::append_range(arguments, at);
+          score = inlineMod(b, *inputs.scoreMod, arguments);
+        }
+        if (inputs.maskMod->empty())
+          return score;
+        Value visible = inlineMod(b, *inputs.maskMod, at);
+        return arith::SelectOp::create(
+            b, l, visible, score,
+            constantFloat(b, l, type, inputs.normalization.getHiddenScore()));
+      });
 }
 
 /// max(init, row maximum); NaN propagates.
@@ -103,8 +102,8 @@ Value StepEmitter::emitKept(Value weights) {
                  });
 }
 
-/// init + weights V. The mask is asked again, because 0 times an infinite or NaN
-/// value of a masked key would be NaN.
+/// init + weights V. The mask is asked again, because 0 times an infinite or
+/// NaN value of a masked key would be NaN.
 Value StepEmitter::emitAccumulation(Value weights, Value init) {
   SmallVector<unsigned> scoreLoops = rowLoops(), accLoops = rowLoops();
   scoreLoops.push_back(loopJ);
@@ -159,11 +158,11 @@ RunningState StepEmitter::createInitialState() {
 RunningState StepEmitter::emit(std::optional<RunningState> before) {
   RunningState state;
   if (before)
-    state = RunningState(
-        inputs.normalization,
-        llvm::map_to_vector(before->getValues(), [&](Value value) {
-          return expandHeads(value);
-        }));
+    state =
+        RunningState(inputs.normalization,
+                     llvm::map_to_vector(before->getValues(), [&](Value value) {
+                       return expandHeads(value);
+                     }));
   else
     state = createInitialState();
   Value weights = emitMaskedScores();

@@ -38,10 +38,10 @@ struct ScoreInputs {
   /// Of an attn.attention or attn.attention_backward.
   template <typename OpTy>
   static ScoreInputs get(OpTy op) {
-    return {op.getQuery(),      op.getKey(),       op.getValue(),
+    return {op.getQuery(),        op.getKey(),       op.getValue(),
             op.getBias(),
-            /*offsets=*/{},     &op.getScoreMod(), &op.getMaskMod(),
-            op.getScaleValue(), op.getScoreType(), Dropout::get(op),
+            /*offsets=*/{},       &op.getScoreMod(), &op.getMaskMod(),
+            op.getScaleValue(),   op.getScoreType(), Dropout::get(op),
             op.getNormalization()};
   }
 };

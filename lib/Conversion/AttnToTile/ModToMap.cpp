@@ -464,8 +464,8 @@ static Value boundColumn(OpBuilder &builder, Value visible, Value col,
       arith::MinSIOp::create(builder, loc, bound, last));
 }
 
-/// The score, or that of a hidden key where the mask hides it or column `col` of the tile is
-/// past the keys.
+/// The score, or that of a hidden key where the mask hides it or column `col`
+/// of the tile is past the keys.
 FailureOr<Value> ModToMap::hideScore(OnlineAttentionOp step, Value score,
                                      Value col, const Coordinates &at,
                                      const Limits &limits) {

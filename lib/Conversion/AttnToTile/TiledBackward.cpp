@@ -365,8 +365,8 @@ FailureOr<TiledBackward> TiledBackward::find(Operation *function,
     return function->emitError()
            << "expected one backward in a function on a GPU, as "
               "--attn-tile-backward gives";
-  if (!hasLse && (backward.isFused() ||
-                  backward.nests[0].attention.isSmallCache()))
+  if (!hasLse &&
+      (backward.isFused() || backward.nests[0].attention.isSmallCache()))
     return first.emitOpError()
            << "expected normalization #attn.softmax with a fused or "
               "small-cache backward on the GPU, got "

@@ -42,8 +42,7 @@ OutputState attn::buildInitialOutputState(OpBuilder &builder, Location loc,
 
 OutputState attn::buildRescale(OpBuilder &builder, Location loc,
                                const ScoreUnits &units,
-                               const RowStatistics &tile,
-                               RunningState state) {
+                               const RowStatistics &tile, RunningState state) {
   Fragments fragments(builder, loc);
   Value oldMax = state.get(RowRole::Maximum), oldSum = state.get(RowRole::Sum);
   Type rows = oldMax.getType();
@@ -68,10 +67,9 @@ OutputState attn::buildRescale(OpBuilder &builder, Location loc,
   // In the lane that has loaded the row: its part of the sum.
   Value part = fragments.map(rows, {tile.max, safe}, power);
   Value added = fragments.scale(tileSum, part);
-  Value sum =
-      fragments.map(rows, {oldSum, decay, added}, [&](ValueRange args) {
-        return fragments.fma(args[0], args[1], args[2]);
-      });
+  Value sum = fragments.map(rows, {oldSum, decay, added}, [&](ValueRange args) {
+    return fragments.fma(args[0], args[1], args[2]);
+  });
   state.setAcc(fragments.scale(state.getAcc(), decay));
   state.set(RowRole::Maximum, max);
   state.set(RowRole::Sum, sum);

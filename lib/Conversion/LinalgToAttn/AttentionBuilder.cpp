@@ -149,9 +149,9 @@ FailureOr<AttentionOp> AttentionBuilder::createOp() {
   double scale = match.score.scale * match.query.factor * match.key.factor;
   if (auto cap = matchSoftCap(match.score))
     scale *= cap->second;
-  auto op = AttentionOp::create(
-      rewriter, loc, outputType, /*lseType=*/Type(), query, key, value, bias,
-      *sink, roundScale(scale, queryType.getShape().back()));
+  auto op = AttentionOp::create(rewriter, loc, outputType, /*lseType=*/Type(),
+                                query, key, value, bias, *sink,
+                                roundScale(scale, queryType.getShape().back()));
   if (!match.hasSoftmax)
     op.setNormalizationAttr(NoneAttr::get(rewriter.getContext()));
   return op;

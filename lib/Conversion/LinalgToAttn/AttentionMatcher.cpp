@@ -239,63 +239,81 @@ matchCandidate(ElementWalker &walker, Operation *op, MissRecorder &recorder) {
   return *contraction;
 }
 
-/// Takes the weights apart: a softmax of scores, or a function of each score.
-static LogicalResult matchWeightsOrSoftmax(ElementWalker &walker,
-                                           ScalarRef weights,
-                                           const Loops &loops,
-                                           const ScoreContext &context,
-                                           AttentionMatch &match,
-                                           LoopSplits &splits,
-                                           MissRecorder &recorder) {
-  IndexSpace &space = walker.getSpace();
+/// Takes the weights apart: a softmax of scores or, where keys differ from head
+/// to head or batch to batch, a function of each score.
+static LogicalResult matchScores(ElementWalker &walker, ScalarRef weights,
+                                 const ScoreContext &context, bool isBatched,
+                                 AttentionMatch &match,
+                                 MissRecorder &recorder) {
   auto softmax = matchSoftmax(walker, weights, context.key, recorder);
-  bool isDivided = failed(checkSplits(space, loops, splits));
-  if (isDivided)
+  match.hasSoftmax = succeeded(softmax);
+  if (!match.hasSoftmax && (!isBatched || !areElementwise(weights)))
     return failure();
-  if (failed(softmax)) {
-    // What is said of a miss is what a softmax misses.
-    MissRecorder quiet(match.values.op);
-    if (loops.batch.empty() || !areElementwise(weights))
-      return failure();
-    auto score = matchWeights(walker, weights, context, quiet);
-    if (failed(score) || failed(checkSplits(space, loops, splits)))
-      return failure();
-    match.hasSoftmax = false;
-    match.score = *score;
-    return success();
-  }
-  match.sink = softmax->sink;
-  auto score = matchScore(walker, softmax->score, context, recorder);
-  if (failed(score) || failed(checkSplits(space, loops, splits)))
+  // What is said of a miss is what a softmax misses.
+  MissRecorder quiet(match.values.op);
+  auto score = match.hasSoftmax
+                   ? matchScore(walker, softmax->score, context, recorder)
+                   : matchWeights(walker, weights, context, quiet);
+  if (failed(score))
     return failure();
+  if (match.hasSoftmax)
+    match.sink = softmax->sink;
   match.score = *score;
   return success();
 }
 
-/// True if `source` differs along one of the variables.
-static bool differsAlong(const OperandSource &source,
-                         ArrayRef<AffineExpr> variables) {
-  return llvm::any_of(source.indices, [&](AffineExpr index) {
-    return llvm::any_of(variables, [&](AffineExpr variable) {
-      return dependsOn(index, variable);
+/// A feed-forward layer has the same weights for all of the batch: fails where
+/// keys or values do not differ along one of `variables`.
+static LogicalResult checkKeysDiffer(const AttentionMatch &match,
+                                     ArrayRef<AffineExpr> variables,
+                                     MissRecorder &recorder) {
+  auto differs = [&](const OperandSource &source) {
+    return llvm::any_of(source.indices, [&](AffineExpr index) {
+      return llvm::any_of(variables, [&](AffineExpr variable) {
+        return dependsOn(index, variable);
+      });
     });
-  });
+  };
+  if (differs(match.key) && differs(match.value))
+    return success();
+  return recorder.miss(Progress::Contraction, match.values.op,
+                       "expected keys and values of each batch or head, got "
+                       "the same for all");
 }
 
-FailureOr<AttentionMatch> attn::raise::matchAttention(
-    ElementWalker &walker, Operation *op, bool weightsAreLhs,
-    LoopSplits &splits, const RaiseOptions &options, MissRecorder &recorder) {
+/// The layout of what the contraction gives.
+static LogicalResult findResultLayout(ElementWalker &walker,
+                                      ArrayRef<AffineExpr> loops,
+                                      AttentionMatch &match,
+                                      MissRecorder &recorder) {
+  Operation *op = match.values.op;
+  OperandSource result{
+      op->getResult(0),
+      applyMap(walker.getSpace(), match.values.resultMap, loops)};
+  auto layout = getLayout(walker, result);
+  if (!layout)
+    return recorder.miss(Progress::Score, op,
+                         "expected the result to have one loop per dimension");
+  match.resultLayout = *layout;
+  return success();
+}
+
+FailureOr<AttentionMatch>
+attn::raise::matchAttention(ElementWalker &walker, Operation *op,
+                            bool weightsAreLhs, LoopSplits &splits,
+                            const RaiseOptions &options,
+                            MissRecorder &softmaxRecorder) {
   IndexSpace &space = walker.getSpace();
-  auto contraction = matchCandidate(walker, op, recorder);
+  auto contraction = matchCandidate(walker, op, softmaxRecorder);
   if (failed(contraction))
     return failure();
   AttentionMatch match;
   match.values = *contraction;
   Loops loops = addLoops(space, *contraction, weightsAreLhs, splits);
   if (loops.keys.size() != 1)
-    return recorder.miss(Progress::Contraction, op,
-                         "expected one reduced loop, got " +
-                             Twine(loops.keys.size()));
+    return softmaxRecorder.miss(Progress::Contraction, op,
+                                "expected one reduced loop, got " +
+                                    Twine(loops.keys.size()));
   AffineExpr key = loops.keys.front();
   walker.getGraph().setBoundVariable(key);
   Value weights = weightsAreLhs ? contraction->lhs : contraction->rhs;
@@ -307,10 +325,13 @@ FailureOr<AttentionMatch> attn::raise::matchAttention(
   auto weightIndices = applyMap(space, weightsMap, loops.exprs);
   orderRows(weightIndices, loops);
   ScoreContext context{key, loops.rows, options};
-  if (failed(matchWeightsOrSoftmax(walker,
-                                   walker.element(weights, weightIndices),
-                                   loops, context, match, splits, recorder)))
+  LogicalResult isMatched =
+      matchScores(walker, walker.element(weights, weightIndices), context,
+                  /*isBatched=*/!loops.batch.empty(), match, softmaxRecorder);
+  if (failed(isMatched) || failed(checkSplits(space, loops, splits)))
     return failure();
+  MissRecorder quiet(op);
+  MissRecorder &recorder = match.hasSoftmax ? softmaxRecorder : quiet;
   if (contraction->init)
     return recorder.miss(Progress::Softmax, op,
                          "expected the product of weights and values to start "
@@ -329,19 +350,11 @@ FailureOr<AttentionMatch> attn::raise::matchAttention(
   if (failed(assignRoles(walker, match, loops.batch, loops.rows, queryTrail,
                          keyTrail, valueTrail, recorder)))
     return failure();
-  // A feed-forward layer has the same weights for all of the batch.
-  if (!match.hasSoftmax && (!differsAlong(match.key, loops.batch) ||
-                            !differsAlong(match.value, loops.batch)))
-    return recorder.miss(Progress::Contraction, op,
-                         "expected keys and values of each batch or head, got "
-                         "the same for all");
-  OperandSource result{op->getResult(0),
-                       applyMap(space, contraction->resultMap, loops.exprs)};
-  auto layout = getLayout(walker, result);
-  if (!layout)
-    return recorder.miss(Progress::Score, op,
-                         "expected the result to have one loop per dimension");
-  match.resultLayout = *layout;
+  if (!match.hasSoftmax &&
+      failed(checkKeysDiffer(match, loops.batch, recorder)))
+    return failure();
+  if (failed(findResultLayout(walker, loops.exprs, match, recorder)))
+    return failure();
   settleBias(walker, match);
   if (match.score.mod)
     match.score.tables = findTables(walker, match.score.mod, context);

@@ -365,45 +365,40 @@ FailureOr<Score> attn::raise::matchScore(ElementWalker &walker,
 // Weights without softmax
 //===----------------------------------------------------------------------===//
 
-/// The condition under which `factor` is 1, if it is 0 otherwise.
-static ScalarRef asFactorMask(ScalarRef factor) {
-  bool isMask = factor->is("arith.select") &&
-                factor->operands[1]->isConstant(1) &&
-                factor->operands[2]->isConstant(0);
-  return isMask ? factor->operands[0] : nullptr;
+/// `scalar` without a choice of 0 in its place, whose condition is a mask.
+static ScalarRef peelChoice(ScalarGraph &graph, ScalarRef scalar,
+                            ScalarRef product,
+                            SmallVectorImpl<ScalarRef> &masks) {
+  if (!scalar->is("arith.select") || contains(scalar->operands[0], product))
+    return scalar;
+  for (int side : {1, 2}) {
+    if (!scalar->operands[3 - side]->isConstant(0))
+      continue;
+    ScalarRef condition = scalar->operands[0];
+    masks.push_back(side == 1 ? condition
+                              : graph.logicalNot(condition, scalar->op));
+    return scalar->operands[side];
+  }
+  return scalar;
 }
 
-/// Takes what multiplies `weights` by 0 or 1, or chooses 0, off them.
+/// Takes what makes `weights` 0 by a factor or a choice off them.
 static ScalarRef peelFactors(ScalarGraph &graph, ScalarRef weights,
                              ScalarRef product,
                              SmallVectorImpl<ScalarRef> &masks) {
+  auto peel = [&](ScalarRef part) {
+    return contains(part, product) ? peelFactors(graph, part, product, masks)
+                                   : peelChoice(graph, part, product, masks);
+  };
   if (weights->is("arith.mulf"))
-    for (int side : {0, 1}) {
-      ScalarRef kept = weights->operands[side];
-      ScalarRef factor = weights->operands[1 - side];
-      if (!contains(kept, product))
-        continue;
-      if (ScalarRef mask = asFactorMask(factor)) {
-        masks.push_back(mask);
-        return peelFactors(graph, kept, product, masks);
-      }
-      if (!contains(factor, product))
-        return graph.mul(peelFactors(graph, kept, product, masks), factor,
-                         weights->op);
-    }
-  if (weights->is("arith.select"))
-    for (int side : {1, 2}) {
-      ScalarRef kept = weights->operands[side];
-      if (!contains(kept, product) ||
-          !weights->operands[3 - side]->isConstant(0) ||
-          contains(weights->operands[0], product))
-        continue;
-      ScalarRef condition = weights->operands[0];
-      masks.push_back(side == 1 ? condition
-                                : graph.logicalNot(condition, weights->op));
-      return peelFactors(graph, kept, product, masks);
-    }
-  return weights;
+    return graph.mul(peel(weights->operands[0]), peel(weights->operands[1]),
+                     weights->op);
+  if (weights->is("arith.divf"))
+    return graph.apply("arith.divf", Number::Float,
+                       {peel(weights->operands[0]), weights->operands[1]},
+                       weights->op);
+  ScalarRef kept = peelChoice(graph, weights, product, masks);
+  return kept == weights ? weights : peel(kept);
 }
 
 /// The score that `weights` are a function of: the product with what is
@@ -412,10 +407,9 @@ static ScalarRef findArgument(ScalarRef weights, ScalarRef product) {
   ScalarRef argument = product;
   while (argument != weights) {
     ScalarRef user = getOnlyUser(weights, argument);
-    bool isLinear = user && (user->is("arith.addf") ||
-                             user->is("arith.select") ||
-                             (user->is("arith.mulf") &&
-                              user->operands[1]->isConstant()));
+    bool isLinear =
+        user && (user->is("arith.addf") || user->is("arith.select") ||
+                 (user->is("arith.mulf") && user->operands[1]->isConstant()));
     if (!isLinear)
       break;
     argument = user;
@@ -431,7 +425,8 @@ FailureOr<Score> attn::raise::matchWeights(ElementWalker &walker,
   llvm::DenseSet<ScalarRef> seen;
   SmallVector<ScalarRef> products;
   findProducts(graph, weights, context.key, seen, products);
-  if (products.empty())
+  // Exponentials that are not divided are a softmax in the making.
+  if (products.empty() || weights->is("math.exp"))
     return recorder.miss(Progress::Contraction, weights->op,
                          "expected weights that are a function of the product "
                          "of query and key");
@@ -445,8 +440,7 @@ FailureOr<Score> attn::raise::matchWeights(ElementWalker &walker,
   MaskPeeler peeler(graph, score.product, context, kGreatestMask);
   ScalarRef unmasked = peeler.peel(argument);
   auto weightOf = [&](double hidden) {
-    return graph.replace(rest, argument,
-                         graph.constant(Number::Float, hidden));
+    return graph.replace(rest, argument, graph.constant(Number::Float, hidden));
   };
   if (!peeler.masks.empty() && weightOf(-kInfinity)->isConstant(0) &&
       weightOf(peeler.finiteValue.value_or(-kInfinity))->isConstant(0)) {

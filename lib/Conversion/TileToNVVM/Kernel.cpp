@@ -27,13 +27,11 @@ static int32_t getMaxRegisters(KernelOp op) {
 /// The first phase of the small-cache schedule is no `forward`, but it alone of
 /// the others looks for the maxima of rows.
 static bool computesOutput(KernelOp op) {
-  return op.getForward() ||
-         op
-      .walk([](RowReduceOp reduce) {
-        return reduce.getKind() == Reduction::max ? WalkResult::interrupt()
-                                                  : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return op.getForward() || op.walk([](RowReduceOp reduce) {
+                                return reduce.getKind() == Reduction::max
+                                           ? WalkResult::interrupt()
+                                           : WalkResult::advance();
+                              }).wasInterrupted();
 }
 
 namespace {

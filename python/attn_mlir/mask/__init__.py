@@ -11,6 +11,8 @@ A score_mod is a function of the score too, and gives the score in its place:
     slopes = mask.tensor(alibi_slopes)                       # [Hq], f32; read while the kernel runs
     alibi = mask.trace_score(lambda s, b, h, i, j: s + slopes[h] * (j - i))
 
+With normalization "none" a score_mod gives the weights: sigmoid, relu, gelu and silu.
+
 The functions are called once, with symbols: + - * // % on numbers (rounding down, as Python does), / and ** on floats,
 comparisons, & | ^ ~ on conditions and on the bits of integers, << >>, `where`, `minimum`, `maximum`, `exp`, `tanh` and so on,
 and reads of a `tensor`. A condition beside a number is 0 or 1. Python's
@@ -29,10 +31,14 @@ from .patterns import (
     dilated,
     document,
     fixed,
+    gelu,
     global_window,
     neighborhood,
     prefix_lm,
+    relu,
     shared_prefix,
+    sigmoid,
+    silu,
     sliding_window,
     soft_cap,
     strided,

@@ -3,18 +3,19 @@
 
 Sources: Sparse Transformer (Child et al. 2019), Longformer (Beltagy et al. 2020), BigBird (Zaheer et al. 2020),
 Pixelated Butterfly (Chen et al. 2022), Neighborhood Attention (Hassani et al. 2023), Sliding Tile Attention (Zhang et
-al. 2025), ALiBi (Press et al. 2022).
+al. 2025), ALiBi (Press et al. 2022). Of weights without softmax: sigmoid (Ramapuram et al. 2024), ReLU (Wortsman et al.
+2023), squared ReLU (So et al. 2021), SiLU (Zhai et al. 2024, HSTU).
 """
 
 from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any, Sequence
+from typing import Any, Optional, Sequence
 
 from ..errors import AttnError
 from .functions import abs_difference, key_length, query_length
-from .symbols import maximum, minimum, tanh
+from .symbols import erf, exp, log, maximum, minimum, tanh
 from .tensors import tensor
 from .tracing import Mask, Score
 
@@ -195,6 +196,27 @@ def soft_cap(cap: float) -> Score:
     check_cap(cap)
     value = float(cap)
     return Score(lambda s, b, h, i, j: value * tanh(s / value), f"soft_cap({value!r})")
+
+
+def sigmoid(bias: Optional[float] = None) -> Score:
+    """1 / (1 + exp(-score - bias)), with normalization "none"; the bias is -log(N) by default."""
+    return Score(lambda s, b, h, i, j: 1.0 / (1.0 + exp((log(key_length()) if bias is None else -float(bias)) - s)))
+
+
+def relu(power: int = 1) -> Score:
+    """max(score, 0) ** power, with normalization "none"."""
+    at_least(power, 1, "power")
+    return Score(lambda s, b, h, i, j: maximum(s, 0.0) ** power)
+
+
+def silu() -> Score:
+    """score / (1 + exp(-score)), with normalization "none"."""
+    return Score(lambda s, b, h, i, j: s / (1.0 + exp(-s)))
+
+
+def gelu() -> Score:
+    """score * Phi(score), of the normal distribution, with normalization "none"."""
+    return Score(lambda s, b, h, i, j: 0.5 * s * (1.0 + erf(s * math.sqrt(0.5))))
 
 
 def alibi(slopes: Any) -> Score:

@@ -32,7 +32,7 @@
 // CHECK: arith.addf
 // CHECK: %[[ACC:.+]] = linalg.generic {{.*}} ins(%[[EXP]], %[[VALUE]]
 // CHECK: arith.cmpi sle
-// CHECK: %[[OUT:.+]] = linalg.generic {{.*}} ins(%[[ACC]], %[[SUM]]
+// CHECK: %[[OUT:.+]] = linalg.generic {{.*}} ins(%[[ACC]], %[[MAX]], %[[SUM]]
 // CHECK: arith.divf
 // CHECK: arith.truncf %{{.*}} : f32 to f16
 // CHECK: %[[LSE:.+]] = linalg.generic {{.*}} ins(%[[MAX]], %[[SUM]]

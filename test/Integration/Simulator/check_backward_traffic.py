@@ -29,6 +29,7 @@ LARGE = [
     "M=128 N=128 D=192 Dv=128 mask=causal",
     "Hq=2 Hkv=1 M=64 N=48 D=512",
     "M=64 N=48 D=320 Dv=512",
+    "Hq=2 Hkv=1 M=128 N=200 D=64 mask=causal normalization=none",
 ]
 # One kernel for all gradients: by each of the two ways to dQ, as they are and in groups.
 FUSED = [
@@ -69,12 +70,16 @@ NAMES = {
 
 
 def module_text(p, dtype):
+    """Without softmax there is neither output nor lse."""
     query, key = f"{p['B']}x{p['Hq']}x{p['M']}x", f"{p['B']}x{p['Hkv']}x{p['N']}x"
     q, o, lse = f"tensor<{query}{p['D']}x{dtype}>", f"tensor<{query}{p['Dv']}x{dtype}>", f"tensor<{query}f32>"
     k, v = f"tensor<{key}{p['D']}x{dtype}>", f"tensor<{key}{p['Dv']}x{dtype}>"
-    return f"""func.func @grad(%q: {q}, %k: {k}, %v: {v}, %o: {o}, %lse: {lse}, %do: {o}) -> ({q}, {k}, {v}) {{
-  %d:3 = attn.attention_backward %q, %k, %v output(%o : {o}) lse(%lse : {lse}) d_output(%do : {o})
-      {check_traffic.mask_clause(p['mask'])} : {q}, {k}, {v} -> {q}, {k}, {v}
+    rows, saved = f"%o: {o}, %lse: {lse}, ", f"output(%o : {o}) lse(%lse : {lse})"
+    if p["normalization"] != "softmax":
+        rows = saved = ""
+    return f"""func.func @grad(%q: {q}, %k: {k}, %v: {v}, {rows}%do: {o}) -> ({q}, {k}, {v}) {{
+  %d:3 = attn.attention_backward %q, %k, %v {saved} d_output(%do : {o})
+      {check_traffic.normalization_clause(p)} {check_traffic.mask_clause(p['mask'])} : {q}, {k}, {v} -> {q}, {k}, {v}
   return %d#0, %d#1, %d#2 : {q}, {k}, {v}
 }}
 """
@@ -100,6 +105,7 @@ def measure(problem, schedule, target, folder):
     p = {name: int(fields.get(name, default)) for name, default in dict(B=1, Hq=1, M=0, N=0, D=0).items()}
     p["Hkv"], p["Dv"] = int(fields.get("Hkv", p["Hq"])), int(fields.get("Dv", p["D"]))
     p["mask"], dtype = fields.get("mask", ""), fields.get("dtype", "bf16")
+    p["normalization"] = fields.get("normalization", "softmax")
     base = os.path.join(folder, "grad")
     with open(base + ".mlir", "w") as f:
         f.write(module_text(p, dtype))
@@ -108,6 +114,8 @@ def measure(problem, schedule, target, folder):
     rows, keys = (p["B"], p["Hq"], p["M"]), (p["B"], p["Hkv"], p["N"])
     # In the order of the manifest: query, key, value, d_output, output, lse.
     shapes = [rows + (p["D"],), keys + (p["D"],), keys + (p["Dv"],), rows + (p["Dv"],), rows + (p["Dv"],), rows]
+    if p["normalization"] != "softmax":
+        del shapes[4:]
     command = ["attn-sim", base + ".ptx", "--manifest", base + ".json", "--check", "--report", base + ".report.json"]
     for i, shape in enumerate(shapes):
         check_traffic.write_zeros(f"{base}.{i}.npy", shape, "f32" if len(shape) == 3 else dtype)
@@ -131,7 +139,8 @@ def main():
                 predicted, counts_rows = predict(problem, schedule, target)
                 measured = measure(problem, schedule, target, folder)
                 for name in () if counts_rows else ("lse", "delta"):
-                    del predicted[name], measured[name]
+                    for total in (predicted, measured):
+                        total.pop(name, None)
                 wrong = [
                     f"{name}: predicted {predicted.get(name, (0, 0))}, measured {measured.get(name, (0, 0))}"
                     for name in sorted(set(predicted) | set(measured))

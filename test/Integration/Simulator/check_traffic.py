@@ -29,6 +29,8 @@ PAIRS = {
         ("M=20 N=70 D=8 Dv=24", "tile_m=32 tile_n=32 tile_d=16 tile_dv=32 warps=2 stages=2"),
         ("M=100 N=100 D=72 Dv=104 lse=1", "tile_m=64 tile_n=80 tile_d=80 tile_dv=112 warps=4 stages=2"),
         ("M=50 N=64 D=256", "tile_m=64 tile_n=32 tile_d=256 tile_dv=256 warps=4 stages=2"),
+        ("M=70 N=90 D=64 normalization=none", "tile_m=64 tile_n=64 tile_d=64 tile_dv=64 warps=4 stages=2"),
+        ("M=70 N=90 D=64 mask=causal normalization=sum", "tile_m=64 tile_n=64 tile_d=64 tile_dv=64 warps=4 stages=2"),
     ],
     "masked": [
         ("M=128 N=128 D=32 mask=causal lse=1", "tile_m=64 tile_n=64 tile_d=32 tile_dv=32 warps=4 stages=2"),
@@ -97,6 +99,11 @@ def mask_clause(mask):
     return ""
 
 
+def normalization_clause(p):
+    attribute = {"softmax": "", "none": "#attn.none", "sum": "#attn.sum<1.0>"}[p["normalization"]]
+    return f"normalization({attribute})" if attribute else ""
+
+
 def write_zeros(path, shape, dtype):
     numpy_type = {"f16": "<f2", "bf16": "<u2", "f32": "<f4"}[dtype]
     header = f"{{'descr': '{numpy_type}', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
@@ -116,7 +123,7 @@ def module_text(p, dtype):
     bias = f"tensor<?x?x?x?x{dtype}>"
     argument, clause = (f", %bias: {bias}", f"bias(%bias : {bias})") if p["bias"] else ("", "")
     return f"""func.func @attention(%q: {q}, %k: {q}, %v: {v}{argument}) -> ({results}) {{
-  {names} = attn.attention %q, %k, %v {clause} {mask_clause(p['mask'])} : {q}, {q}, {v} -> {results}
+  {names} = attn.attention %q, %k, %v {clause} {normalization_clause(p)} {mask_clause(p['mask'])} : {q}, {q}, {v} -> {results}
   return {names} : {results}
 }}
 """
@@ -138,6 +145,7 @@ def measure(problem, schedule, target, folder):
     p = {name: int(fields.get(name, default)) for name, default in dict(B=1, Hq=1, M=0, N=0, D=0, lse=0, bias=0).items()}
     p["Hkv"], p["Dv"] = int(fields.get("Hkv", p["Hq"])), int(fields.get("Dv", p["D"]))
     p["mask"], dtype = fields.get("mask", ""), fields.get("dtype", "bf16")
+    p["normalization"] = fields.get("normalization", "softmax")
     base = os.path.join(folder, "attention")
     with open(base + ".mlir", "w") as f:
         f.write(module_text(p, dtype))

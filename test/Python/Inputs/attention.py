@@ -18,6 +18,7 @@ from attn_mlir.arrays import DLTensor, view_of
 from attn_mlir.bench.configurations import Attention, Problem
 from attn_mlir.bench.numerics import judge
 from attn_mlir.bench.plain_arrays import PlainArrays
+from attn_mlir import mask
 from attn_mlir.mask import tensor
 from attn_mlir.runtime.host_array import HostArray, round_to
 
@@ -103,6 +104,61 @@ class Results(unittest.TestCase):
                 share, columns = math.exp(before - expected), slice(row * 32, row * 32 + 32)
                 for ours, whole in zip(output.values()[columns], plain.values()[columns]):
                     self.assertAlmostEqual(ours, share * whole, delta=3e-3)
+
+    def test_normalization(self):
+        """Weights without softmax, and their gradients, against float64."""
+        rows, keys, dim = 7, 9, 32
+        q, k, v, do = (normal("f16", 1, 1, length, dim) for length in (rows, keys, keys, rows))
+
+        def row_of(array, i):
+            return array.values()[i * dim :][:dim]
+
+        def dot(a, b):
+            return sum(map(operator.mul, a, b))
+
+        def weigh(f):
+            scores = [[dot(row_of(q, i), row_of(k, j)) / dim**0.5 for j in range(keys)] for i in range(rows)]
+            return [[f(s) if j <= i else 0.0 for j, s in enumerate(row)] for i, row in enumerate(scores)]
+
+        def mix(weights, array):
+            return [sum(w * row_of(array, j)[d] for j, w in enumerate(row)) for row in weights for d in range(dim)]
+
+        step, options = 1e-5, {"causal": "top_left", "normalization": "none"}
+        weights = {
+            mask.sigmoid(): lambda s: 1 / (1 + keys * math.exp(-s)),
+            mask.relu(2): lambda s: max(s, 0.0) ** 2,
+            mask.silu(): lambda s: s / (1 + math.exp(-s)),
+            mask.gelu(): lambda s: 0.5 * s * (1 + math.erf(s / math.sqrt(2))),
+        }
+        for where in ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"}):
+            for mod, f in weights.items():
+                output = attn_mlir.attention(q, k, v, score_mod=mod, **options, **where)
+                for ours, expected in zip(output.values(), mix(weigh(f), v)):
+                    self.assertAlmostEqual(ours, expected, delta=6e-3 * max(1, abs(expected)))
+                dq, _, dv = attn_mlir.attention_backward(q, k, v, None, None, do, score_mod=mod, **options, **where)
+                for ours, expected in zip(dv.values(), mix([*zip(*weigh(f))], do)):
+                    self.assertAlmostEqual(ours, expected, delta=6e-3 * max(1, abs(expected)))
+                slopes = weigh(lambda s: (f(s + step) - f(s - step)) / (2 * step))
+                ds = [[w * dot(row_of(do, i), row_of(v, j)) / dim**0.5 for j, w in enumerate(row)] for i, row in enumerate(slopes)]
+                for ours, expected in zip(dq.values(), mix(ds, k)):
+                    self.assertAlmostEqual(ours, expected, delta=1e-2 * max(1, abs(expected)))
+        output = attn_mlir.attention(q, k, v, score_mod=mask.relu(), causal="top_left", normalization=("sum", 0.5), target="cpu")
+        relu = weigh(lambda s: max(s, 0.0))
+        for ours, expected in zip(output.values(), mix([[w / (sum(row) + 0.5) for w in row] for row in relu], v)):
+            self.assertAlmostEqual(ours, expected, delta=6e-3)
+        for message, call in {
+            "expected no return_lse with normalization 'none'": lambda: attn_mlir.attention(q, k, v, return_lse=True, **options),
+            "expected no sink with": lambda: attn_mlir.attention(q, k, v, sink=normal("f32", 1), **options),
+            r"expected normalization 'softmax', 'none' or \('sum', epsilon\), got 'l1'": lambda: attn_mlir.attention(
+                q, k, v, normalization="l1"
+            ),
+            "expected output, lse and d_lse to be None": lambda: attn_mlir.attention_backward(q, k, v, q, None, do, **options),
+            "expected normalization 'softmax' or 'none' of a backward": lambda: attn_mlir.attention_backward(
+                q, k, v, None, None, do, normalization=("sum", 0.0)
+            ),
+        }.items():
+            with self.assertRaisesRegex(attn_mlir.BindingError, message):
+                call()
 
     def test_dropout(self):
         """The same mask on every target, by numbers and arrays; another one with another offset; gradients by that mask."""

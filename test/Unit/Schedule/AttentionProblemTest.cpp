@@ -49,6 +49,10 @@ TEST(AttentionProblem, printReadsBack) {
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=576 Dv=512 dtype=bf16 mask=full shared_kv=1",
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f32 mask=window:1024 tf32=1",
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=local:256,inf*0.25",
+        "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=full "
+        "normalization=none",
+        "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=full "
+        "normalization=sum",
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=causal@top_left "
         "out=f32 pass=backward lse=1 bias=1 dropout=1"}) {
     Result<AttentionProblem> problem = AttentionProblem::parse(text);
@@ -67,6 +71,10 @@ TEST(AttentionProblem, reportsBadText) {
             "expected 0 or 1 for lse, got 'yes'");
   EXPECT_EQ(getError("M=1 N=1 D=1 pass=both"),
             "expected pass=forward or pass=backward, got 'both'");
+  EXPECT_EQ(getError("M=1 N=1 D=1 normalization=l1"),
+            "expected normalization=softmax, sum or none, got 'l1'");
+  EXPECT_EQ(getError("M=1 N=1 D=1 normalization=none lse=1"),
+            "expected lse=0 without softmax, got lse=1");
   EXPECT_EQ(getError("M=1 N=1 D=1 dtype=bf17"),
             "expected dtype one of f8E4M3FN, f8E5M2, f16, bf16, f32, f64, i1, "
             "got 'bf17'");
@@ -75,8 +83,8 @@ TEST(AttentionProblem, reportsBadText) {
             "*DENSITY in [0, 1], @top_left), got 'diagonal'");
   EXPECT_EQ(getError("M=1 N=1 D=1 masks=full"),
             "unknown problem field 'masks', expected one of B, D, Dv, H, Hkv, "
-            "Hq, M, N, bias, dropout, dtype, lse, mask, out, pass, score_mod, "
-            "shared_kv, tf32 (did you mean 'mask'?)");
+            "Hq, M, N, bias, dropout, dtype, lse, mask, normalization, out, pass, "
+            "score_mod, shared_kv, tf32 (did you mean 'mask'?)");
 }
 
 TEST(AttentionProblem, reportsBadValues) {

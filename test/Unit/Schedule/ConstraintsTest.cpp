@@ -153,6 +153,24 @@ TEST_F(Constraints, smallCacheFields) {
             "kind: expected chunk_rows=0 without kind=small_cache, got 128\n");
 }
 
+TEST_F(Constraints, weightsWithoutSoftmax) {
+  problem.normalization = Normalization::None;
+  EXPECT_EQ(getMessages(), "");
+  target = *lookupTarget("sm_90a");
+  set("mma=wgmma producer_warps=4 rescale_threshold=8 exp2_on_fma=2 "
+      "turns=softmax");
+  std::string messages = getMessages();
+  for (const char *part :
+       {"expected rescale_threshold=0 (only softmax has it), got 8",
+        "expected exp2_on_fma=0 (only softmax has it), got 2",
+        "expected turns=none or turns=products without softmax, got "
+        "turns=softmax"})
+    EXPECT_NE(messages.find(part), std::string::npos) << messages;
+  set("kind=small_cache");
+  EXPECT_NE(getMessages().find("kind: small-cache kernels have softmax only"),
+            std::string::npos);
+}
+
 TEST_F(Constraints, packingNeedsAGroup) {
   problem.kvHeads = 8;
   set("pack_gqa=1");

@@ -121,6 +121,24 @@ TEST(CostModel, ratesPerScoreOfHopper) {
   EXPECT_EQ(cost.limiter, "mma");
 }
 
+TEST(CostModel, weightsWithoutSoftmaxAreCheaper) {
+  Schedule schedule = *Schedule::parse(
+      "mma=wgmma tile_m=128 tile_n=128 tile_d=64 tile_dv=64 stages=2 warps=8 "
+      "producer_warps=4");
+  std::string sizes = "H=16 M=8192 N=8192 D=64";
+  std::vector<Cost> costs;
+  for (const char *normalization : {"softmax", "sum", "none"})
+    costs.push_back(getCost(
+        *AttentionProblem::parse(sizes + " normalization=" + normalization),
+        schedule, *lookupTarget("h200")));
+  EXPECT_GT(costs[0].getTerm("exp"), 0);
+  EXPECT_EQ(costs[1].getTerm("exp"), 0);
+  EXPECT_EQ(costs[2].getTerm("exp"), 0);
+  EXPECT_GT(costs[0].getTerm("issue"), costs[1].getTerm("issue"));
+  EXPECT_GT(costs[1].getTerm("issue"), costs[2].getTerm("issue"));
+  EXPECT_EQ(costs[0].getTerm("mma"), costs[2].getTerm("mma"));
+}
+
 //===----------------------------------------------------------------------===//
 // Crossover of the idealised model
 //===----------------------------------------------------------------------===//

@@ -68,6 +68,13 @@ FloatType OnlineAttentionOp::getScoreType() {
   return attn::getScoreType(getQuery());
 }
 
+void OnlineAttentionOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getAccResult(), "acc");
+  ArrayRef<RowValue> kinds = getNormalization().getRowValues();
+  for (auto [kind, row] : llvm::zip(kinds, getRowResults()))
+    setName(row, kind.name);
+}
+
 MutableOperandRange OnlineAttentionOp::getStateMutable() {
   // The state is the last of the operands.
   unsigned count = 1 + getRows().size();

@@ -40,7 +40,7 @@ mlir::OptionalParseResult parseMaskMod(mlir::OpAsmParser &parser,
 void printMaskMod(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                   mlir::Region &region);
 
-/// `, tensor<...>`, one type for all row values, or nothing if there is none.
+/// `, tensor<...>`, one type for all row values; nothing if there are none.
 mlir::ParseResult
 parseRowType(mlir::OpAsmParser &parser,
              llvm::ArrayRef<mlir::OpAsmParser::UnresolvedOperand> rows,

@@ -156,8 +156,8 @@ void BackwardEmitter::emitScoreRow(Value row, Value lse, Value delta) {
           b, p, arith::SubFOp::create(b, dP, broadcast(delta, keys.width)));
       gradient = zeroIfZero(p, gradient);
     } else if (visible) {
-      gradient = arith::SelectOp::create(b, visible, dP,
-                                         createSplat(b, type, 0.0));
+      gradient =
+          arith::SelectOp::create(b, visible, dP, createSplat(b, type, 0.0));
     }
     if (!scoreMod.empty()) {
       Value factor = emitScoreMod(derivative, inner, coordinates, keys);

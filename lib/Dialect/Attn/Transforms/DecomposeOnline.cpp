@@ -102,8 +102,7 @@ void StepEmitter::packOperands() {
     value = buffers.pack(b, step.getValue(), scoreType, 1);
   }
   scores = buffers.createBuffer(b, {kBlockRows, dims.keyRows}, scoreType);
-  weights = usesDots
-                     ? buffers.createBuffer(b, {kBlockRows, dims.keyRows}, bf16)
+  weights = usesDots ? buffers.createBuffer(b, {kBlockRows, dims.keyRows}, bf16)
                      : scores;
   if (step.getState().get(RowRole::Maximum))
     decay = buffers.createBuffer(b, {kBlockRows}, scoreType);
@@ -204,8 +203,7 @@ Value StepEmitter::emitWeights(const RowPlace &row, Columns keys, Value shift) {
   Values at = {row.inBlock, keys.begin};
   Value part;
   if (shift) {
-    Value score =
-        vector::LoadOp::create(b, vectorOf(keys.width), scores, at);
+    Value score = vector::LoadOp::create(b, vectorOf(keys.width), scores, at);
     part = createExpOfNonPositive(
         b, arith::SubFOp::create(b, score, broadcast(shift, keys.width)));
   } else {
@@ -236,9 +234,8 @@ Values StepEmitter::emitRow(RowBlock rows, Value inBlock, ValueRange before) {
     oldMax = tensor::ExtractOp::create(b, max, at);
     Value newMax = emitMaximum(row, oldMax);
     // A row that has seen no key yet: exp(-inf - 0) = 0 instead of NaN.
-    Value isEmpty =
-        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, newMax,
-                              createSplat(b, scoreType, kMinusInf));
+    Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, newMax,
+                                          createSplat(b, scoreType, kMinusInf));
     shift = arith::SelectOp::create(b, isEmpty, createSplat(b, scoreType, 0.0),
                                     newMax);
     set(RowRole::Maximum, newMax);
@@ -280,14 +277,14 @@ Value StepEmitter::emitProduct(RowBlock rows, Columns columns, Value acc) {
     return vector::LoadOp::create(b, VectorType::get({columns.width}, element),
                                   value, ValueRange{k, column});
   };
-  Values sums = usesDots ? emitDots(dims.keyRows / 2, init, load, weights,
-                                    [&](int64_t i) { return index(i); })
-                         : emitMultiplyAdds(dims.keyRows, init, load,
-                                            [&](int64_t i, Value k) -> Value {
-                                              return memref::LoadOp::create(
-                                                  b, weights,
-                                                  ValueRange{index(i), k});
-                                            });
+  Values sums =
+      usesDots ? emitDots(dims.keyRows / 2, init, load, weights,
+                          [&](int64_t i) { return index(i); })
+               : emitMultiplyAdds(dims.keyRows, init, load,
+                                  [&](int64_t i, Value k) -> Value {
+                                    return memref::LoadOp::create(
+                                        b, weights, ValueRange{index(i), k});
+                                  });
   for (auto [i, sum] : llvm::enumerate(sums))
     acc =
         buffers.writeRow(b, sum, acc, {zero, zero, add(rows.first, i), column});
@@ -358,7 +355,8 @@ static RowEnd emitRowEnd(ImplicitLocOpBuilder &b, NormalizeOp op,
     rows.push_back(tensor::ExtractOp::create(b, tensor, at));
   Value decay;
   if (op.getSink()) {
-    RowState state = buildSink(b, b.getLoc(), rows[0], rows[1], readSink(b, op));
+    RowState state =
+        buildSink(b, b.getLoc(), rows[0], rows[1], readSink(b, op));
     rows = {state.max, state.sum};
     decay = state.decay;
   }
@@ -379,9 +377,10 @@ static RowEnd emitRowEnd(ImplicitLocOpBuilder &b, NormalizeOp op,
     end.factor = arith::MulFOp::create(b, end.factor, decay);
   if (!op.getLse())
     return end;
-  Value lse = arith::AddFOp::create(b, rows[0], math::LogOp::create(b, rows[1]));
-  end.lse = arith::SelectOp::create(
-      b, isEmpty, createSplat(b, scoreType, kMinusInf), lse);
+  Value lse =
+      arith::AddFOp::create(b, rows[0], math::LogOp::create(b, rows[1]));
+  end.lse = arith::SelectOp::create(b, isEmpty,
+                                    createSplat(b, scoreType, kMinusInf), lse);
   return end;
 }
 

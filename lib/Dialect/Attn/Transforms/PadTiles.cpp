@@ -77,17 +77,15 @@ static void padStep(OnlineAttentionOp step, ValueRange state) {
   step.getQueryMutable().assign(
       pad(builder, query, {1, 1, rows, /*static=*/0}));
   step.getStateMutable().assign(state);
-  for (auto [result, value] :
-       llvm::zip_equal(step->getResults(), state))
+  for (auto [result, value] : llvm::zip_equal(step->getResults(), state))
     result.setType(value.getType());
 }
 
 /// A copy of `loop` on padded tiles, from `state`; returns the state after it.
 static SmallVector<Value> padLoop(OpBuilder &builder, scf::ForOp loop,
                                   ValueRange state) {
-  auto copy =
-      scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(),
-                         loop.getUpperBound(), loop.getStep(), state);
+  auto copy = scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(),
+                                 loop.getUpperBound(), loop.getStep(), state);
   IRMapping mapping;
   mapping.map(loop.getBody()->getArguments(), copy.getBody()->getArguments());
   OpBuilder body = OpBuilder::atBlockBegin(copy.getBody());
@@ -112,10 +110,9 @@ static bool padAttention(NormalizeOp normalize) {
   OpFoldResult one = builder.getIndexAttr(1);
   OpFoldResult rows = builder.getIndexAttr(step.getSchedule()->getTileM());
   SmallVector<Value> state(
-      createInitialState(builder, loc, step.getNormalization(),
-                         {one, one, rows},
-                         getDim(builder, loc, step.getValue(), kHeadDim),
-                         step.getScoreType())
+      createInitialState(
+          builder, loc, step.getNormalization(), {one, one, rows},
+          getDim(builder, loc, step.getValue(), kHeadDim), step.getScoreType())
           .getValues());
   for (scf::ForOp loop : keys.loops) {
     builder.setInsertionPoint(loop);

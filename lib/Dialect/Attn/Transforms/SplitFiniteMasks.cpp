@@ -249,7 +249,9 @@ static bool isLargeCache(const ScheduleOverrides &given) {
 template <typename OpTy>
 static bool mayHide(OpTy op) {
   int64_t rows = AttentionDims::get(op).queryRows;
-  return op.hasScoreMod() && op.getScoreType().isF32() &&
+  // Without exponentials a large negative score is a large weight.
+  return op.hasScoreMod() && op.getNormalization().hasLse() &&
+         op.getScoreType().isF32() &&
          (ShapedType::isDynamic(rows) || rows >= kMinRows);
 }
 

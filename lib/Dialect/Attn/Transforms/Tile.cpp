@@ -78,8 +78,7 @@ static FailureOr<WholeAttention> getWholeAttention(OnlineAttentionOp step) {
                               << "expected to start from the initial state: "
                                  "acc = 0";
     for (const RowValue &kind : rowValues)
-      diag << ", " << kind.name << " = "
-           << (kind.neutral == 0 ? "0" : "-inf");
+      diag << ", " << kind.name << " = " << (kind.neutral == 0 ? "0" : "-inf");
     return diag;
   }
   NormalizeOp normalize;
@@ -152,8 +151,8 @@ createKeyLoop(OpBuilder &builder, OnlineAttentionOp step, const QueryTile &rows,
   Location loc = step.getLoc();
   Value tile = arith::ConstantIndexOp::create(builder, loc,
                                               step.getSchedule()->getTileN());
-  auto loop = scf::ForOp::create(builder, loc, range.lower, range.upper, tile,
-                                 init);
+  auto loop =
+      scf::ForOp::create(builder, loc, range.lower, range.upper, tile, init);
   // The body is built in place: affine ops look at the loops around them.
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());

@@ -13,6 +13,7 @@
 
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
+#include "ForwardStep.h"
 #include "KeyStream.h"
 #include "attn/Schedule/Schedule.h"
 
@@ -30,54 +31,10 @@ using namespace attn::tile;
 
 namespace {
 
-/// A product of a step: wait for the tile, multiply, wait, give the tile back.
-struct Product {
-  MbarrierWaitOp full;
-  StageOp stage;
-  MmaAsyncOp mma;
-  MmaWaitOp wait;
-  MbarrierArriveOp done;
-
-  static std::optional<Product> match(MmaAsyncOp mma);
-  bool contains(Operation *op) {
-    return op == full || op == stage || op == mma || op == wait || op == done;
-  }
-};
-
-/// The ops of a key loop's body, by what they are for.
-struct Step {
-  scf::ForOp loop;
-  Product scores, output;
-  SmallVector<Operation *> scalars; ///< stages, coordinates
-  SmallVector<Operation *> mods;    ///< masks: from the product to the scores
-  SmallVector<Operation *> weights; ///< from the scores to row values and P
-  SmallVector<Operation *> rescale; ///< what changes the accumulator
-  SmallVector<Operation *> operand; ///< P as an operand
-  Value finalScores;                ///< what the weights are made of
-  SmallVector<Value> places;        ///< scalars of the loop that it reads, too
-
-  static FailureOr<Step> match(scf::ForOp loop);
-
-  // Places in the loop's state: the accumulator is what the product with V
-  // gives, the tile's number is no fragment, the others are row values.
-  unsigned acc, number;
-  SmallVector<unsigned> rows;
-  Value state(unsigned i) { return loop.getRegionIterArg(i); }
-  Value init(unsigned i) { return loop.getInitArgs()[i]; }
-  Value yielded(unsigned i) {
-    return loop.getBody()->getTerminator()->getOperand(i);
-  }
-
-private:
-  LogicalResult findState();
-  LogicalResult classify(Operation &op, bool &isWeight);
-  void findPlaces();
-};
-
 class Overlapper {
 public:
   /// `turns`: what warpgroups take turns at.
-  Overlapper(RolesOp roles, std::vector<Step> steps, Turns turns)
+  Overlapper(RolesOp roles, std::vector<ForwardStep> steps, Turns turns)
       : roles(roles), steps(std::move(steps)), turns(turns),
         builder(this->steps[0].loop) {}
 
@@ -106,14 +63,14 @@ private:
 
   State buildFirstTile();
   SmallVector<Value> buildFirstScores(Value product, size_t from = 0);
-  State buildLoop(Step &step, const State &init);
-  State buildTile(Step &step, const State &before, IRMapping &mapping);
-  Value startOutput(Step &step, const State &before, IRMapping &mapping);
+  State buildLoop(ForwardStep &step, const State &init);
+  State buildTile(ForwardStep &step, const State &before, IRMapping &mapping);
+  Value startOutput(ForwardStep &step, const State &before, IRMapping &mapping);
   void giveFirstTurn();
-  void buildWeights(Step &step, IRMapping &mapping);
+  void buildWeights(ForwardStep &step, IRMapping &mapping);
   void takeTurn(Turns at);
   void passTurn(Turns at);
-  State finishTile(Step &step, Value acc, IRMapping &mapping);
+  State finishTile(ForwardStep &step, Value acc, IRMapping &mapping);
   Value buildLastOutput(const State &last);
 
   void clone(Operation *op, IRMapping &mapping) { builder.clone(*op, mapping); }
@@ -129,127 +86,12 @@ private:
   Value firstNumber() { return steps[0].init(steps[0].number); }
 
   RolesOp roles;
-  std::vector<Step> steps;
+  std::vector<ForwardStep> steps;
   Turns turns;
   OpBuilder builder;
 };
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Matching
-//===----------------------------------------------------------------------===//
-
-std::optional<Product> Product::match(MmaAsyncOp mma) {
-  Product product;
-  product.mma = mma;
-  product.stage = mma.getB().getDefiningOp<StageOp>();
-  if (!mma.getResult().hasOneUse() || !product.stage)
-    return std::nullopt;
-  product.wait = dyn_cast<MmaWaitOp>(*mma.getResult().user_begin());
-  for (Operation *op = mma; op && !product.full; op = op->getPrevNode())
-    product.full = dyn_cast<MbarrierWaitOp>(op);
-  for (Operation *op = mma; op && !product.done; op = op->getNextNode())
-    product.done = dyn_cast<MbarrierArriveOp>(op);
-  if (!product.wait || !product.full || !product.done)
-    return std::nullopt;
-  return product;
-}
-
-static bool hasFragment(Operation *op) {
-  auto isFragment = [](Type type) { return isa<FragmentType>(type); };
-  return llvm::any_of(op->getOperandTypes(), isFragment) ||
-         llvm::any_of(op->getResultTypes(), isFragment);
-}
-
-/// Finds what each part of the loop's state is; an error if there is not one
-/// accumulator and one number.
-LogicalResult Step::findState() {
-  unsigned accs = 0, numbers = 0;
-  for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i) {
-    auto fragment = dyn_cast<FragmentType>(state(i).getType());
-    if (!fragment)
-      number = i, ++numbers;
-    else if (yielded(i) == output.wait.getResult())
-      acc = i, ++accs;
-    else if (fragment.isRow())
-      rows.push_back(i);
-    else
-      return failure();
-  }
-  return success(accs == 1 && numbers == 1);
-}
-
-/// Puts `op` into the list it belongs to; `isWeight` turns true at the first
-/// reduction.
-LogicalResult Step::classify(Operation &op, bool &isWeight) {
-  if (scores.contains(&op) || output.contains(&op))
-    return success();
-  if (!hasFragment(&op)) {
-    scalars.push_back(&op);
-    return success(isMemoryEffectFree(&op));
-  }
-  auto isAcc = [&](Value value) {
-    return value == state(acc) ||
-           llvm::is_contained(rescale, value.getDefiningOp());
-  };
-  // The change may be in a branch.
-  bool changesAcc = op.walk([&](Operation *inner) {
-                        return llvm::any_of(inner->getOperands(), isAcc)
-                                   ? WalkResult::interrupt()
-                                   : WalkResult::advance();
-                      }).wasInterrupted();
-  if (auto reduce = dyn_cast<RowReduceOp>(op); reduce && !isWeight) {
-    isWeight = true;
-    finalScores = reduce.getSource();
-  }
-  if (changesAcc)
-    rescale.push_back(&op);
-  else if (output.mma.getA() == op.getResult(0))
-    operand.push_back(&op);
-  else
-    (isWeight ? weights : mods).push_back(&op);
-  return success();
-}
-
-/// What dropout keeps depends on where the keys are.
-void Step::findPlaces() {
-  for (Operation *op : weights)
-    op->walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        if (operand == loop.getInductionVar() ||
-            llvm::is_contained(scalars, operand.getDefiningOp()))
-          places.push_back(operand);
-    });
-}
-
-FailureOr<Step> Step::match(scf::ForOp loop) {
-  Step step;
-  step.loop = loop;
-  unsigned products = 0;
-  for (MmaAsyncOp mma : loop.getOps<MmaAsyncOp>()) {
-    std::optional<Product> product = Product::match(mma);
-    if (!product)
-      return failure();
-    (mma.getAcc() ? step.output : step.scores) = *product;
-    ++products;
-  }
-  if (products != 2 || !step.scores.mma || !step.output.mma)
-    return failure();
-  if (failed(step.findState()))
-    return failure();
-  bool isWeight = false;
-  for (Operation &op : loop.getBody()->without_terminator())
-    if (failed(step.classify(op, isWeight)))
-      return failure();
-  // Without a reduction scores become weights where they become an operand.
-  if (!isWeight && step.operand.size() == 1)
-    step.finalScores = step.operand.front()->getOperand(0);
-  if (!step.finalScores)
-    return failure();
-  step.findPlaces();
-  return step;
-}
 
 //===----------------------------------------------------------------------===//
 // Turns
@@ -283,7 +125,7 @@ void Overlapper::giveFirstTurn() {
 }
 
 /// From the scores to the row values and P.
-void Overlapper::buildWeights(Step &step, IRMapping &mapping) {
+void Overlapper::buildWeights(ForwardStep &step, IRMapping &mapping) {
   takeTurn(Turns::Softmax);
   clone(step.weights, mapping);
   passTurn(Turns::Softmax);
@@ -294,7 +136,7 @@ void Overlapper::buildWeights(Step &step, IRMapping &mapping) {
 //===----------------------------------------------------------------------===//
 
 /// Starts the product of the tile before with V.
-Value Overlapper::startOutput(Step &step, const State &before,
+Value Overlapper::startOutput(ForwardStep &step, const State &before,
                               IRMapping &mapping) {
   Value number =
       arith::SubIOp::create(builder, loc(), before.number, constant(1));
@@ -307,20 +149,19 @@ Value Overlapper::startOutput(Step &step, const State &before,
   return mapping.lookup(step.output.mma.getResult());
 }
 
-static SmallVector<Value> lookupRows(Step &step, IRMapping &mapping) {
+static SmallVector<Value> lookupRows(ForwardStep &step, IRMapping &mapping) {
   return llvm::map_to_vector(
       step.rows, [&](unsigned i) { return mapping.lookup(step.yielded(i)); });
 }
 
 /// From the weights on: the operand, then the accumulator of the tile before.
-Overlapper::State Overlapper::finishTile(Step &step, Value acc,
+Overlapper::State Overlapper::finishTile(ForwardStep &step, Value acc,
                                          IRMapping &mapping) {
   clone(step.operand, mapping);
   mapping.map(step.state(step.acc), acc);
   clone(step.rescale, mapping);
   return {mapping.lookup(step.output.mma.getAcc()),
-          mapping.lookup(step.output.mma.getA()),
-          lookupRows(step, mapping),
+          mapping.lookup(step.output.mma.getA()), lookupRows(step, mapping),
           mapping.lookup(step.yielded(step.number))};
 }
 
@@ -329,7 +170,7 @@ Overlapper::State Overlapper::finishTile(Step &step, Value acc,
 /// product, since ptxas moves that wait up through arithmetic, but not through
 /// a loop; and the sums before the wait for V, since it moves exponentials down
 /// (docs/Rationale/Hopper.md).
-Overlapper::State Overlapper::buildTile(Step &step, const State &before,
+Overlapper::State Overlapper::buildTile(ForwardStep &step, const State &before,
                                         IRMapping &mapping) {
   clone(step.scalars, mapping);
   clone(step.scores.full, mapping);
@@ -362,7 +203,7 @@ Overlapper::State Overlapper::buildTile(Step &step, const State &before,
 /// The scores of the first tile, and its place, as the loop does it that has a
 /// first tile: the first of the loops that is not empty.
 SmallVector<Value> Overlapper::buildFirstScores(Value product, size_t from) {
-  Step &step = steps[from];
+  ForwardStep &step = steps[from];
   auto build = [&]() {
     IRMapping own;
     own.map(step.loop.getInductionVar(), first());
@@ -394,7 +235,7 @@ SmallVector<Value> Overlapper::buildFirstScores(Value product, size_t from) {
 
 /// Nothing to overlap with yet. The accumulator is 0 whatever it is scaled by.
 Overlapper::State Overlapper::buildFirstTile() {
-  Step &step = steps[0];
+  ForwardStep &step = steps[0];
   IRMapping mapping;
   mapping.map(step.loop.getInductionVar(), first());
   mapping.map(step.state(step.number), firstNumber());
@@ -415,14 +256,12 @@ Overlapper::State Overlapper::buildFirstTile() {
   buildWeights(step, mapping);
   clone(step.output.full, mapping);
   clone(step.operand, mapping);
-  return {step.init(step.acc),
-          mapping.lookup(step.output.mma.getA()),
-          lookupRows(step, mapping),
-          mapping.lookup(step.yielded(step.number))};
+  return {step.init(step.acc), mapping.lookup(step.output.mma.getA()),
+          lookupRows(step, mapping), mapping.lookup(step.yielded(step.number))};
 }
 
 /// The step's tiles but the first of all.
-Overlapper::State Overlapper::buildLoop(Step &step, const State &init) {
+Overlapper::State Overlapper::buildLoop(ForwardStep &step, const State &init) {
   scf::ForOp old = step.loop;
   Value second = arith::AddIOp::create(builder, loc(), first(), old.getStep());
   Value start =
@@ -444,7 +283,7 @@ Overlapper::State Overlapper::buildLoop(Step &step, const State &init) {
 }
 
 Value Overlapper::buildLastOutput(const State &last) {
-  Step &step = steps.back();
+  ForwardStep &step = steps.back();
   IRMapping mapping;
   mapping.map(step.loop.getInductionVar(), first());
   Value output = startOutput(step, last, mapping);
@@ -465,17 +304,17 @@ void Overlapper::run() {
   builder.setInsertionPointToStart(whole.thenBlock());
   giveFirstTurn();
   State state = buildFirstTile();
-  for (Step &step : steps)
+  for (ForwardStep &step : steps)
     state = buildLoop(step, state);
   SmallVector<Value> ends(inits.size());
-  Step &step = steps.back();
+  ForwardStep &step = steps.back();
   ends[step.acc] = buildLastOutput(state);
   for (auto [i, row] : llvm::zip_equal(step.rows, state.rows))
     ends[i] = row;
   ends[step.number] = state.number;
   scf::YieldOp::create(builder, loc(), ends);
   last.replaceAllUsesWith(whole.getResults());
-  for (Step &step : llvm::reverse(steps))
+  for (ForwardStep &step : llvm::reverse(steps))
     step.loop.erase();
 }
 
@@ -495,11 +334,9 @@ struct OverlapSoftmaxPass
     if (!getOperation().getForward())
       return;
     getOperation().walk([&](RolesOp roles) {
-      std::vector<Step> steps;
+      std::vector<ForwardStep> steps;
       for (auto loop : getTileBlock(roles.getConsumer()).getOps<scf::ForOp>()) {
-        if (loop.getOps<MmaAsyncOp>().empty())
-          continue; // No step.
-        FailureOr<Step> step = Step::match(loop);
+        FailureOr<ForwardStep> step = ForwardStep::match(loop);
         if (failed(step))
           return remarkSerial(loop, "a loop of steps of online attention");
         steps.push_back(*step);

@@ -4,7 +4,7 @@
 
 // A backward needs the LSE of its forward.
 func.func @f(%q: tensor<1x4x8x16xf16>, %o: tensor<1x4x8x16xf16>) {
-  // expected-error @+1 {{expected 'lse'}}
+  // expected-error @+1 {{expected lse with normalization #attn.softmax}}
   %d:3 = attn.attention_backward %q, %q, %q output(%o : tensor<1x4x8x16xf16>) d_output(%o : tensor<1x4x8x16xf16>)
       : tensor<1x4x8x16xf16>, tensor<1x4x8x16xf16>, tensor<1x4x8x16xf16> -> tensor<1x4x8x16xf16>, tensor<1x4x8x16xf16>, tensor<1x4x8x16xf16>
   return

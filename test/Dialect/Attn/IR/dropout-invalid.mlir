@@ -76,7 +76,7 @@ func.func @f(%q: tensor<1x2x4x8xf32>, %s: i64) {
 // normalize_c5
 func.func @f(%a: tensor<1x2x4x8xf32>, %m: tensor<1x2x4xf32>) {
   // expected-error @+1 {{expected scale to be finite, got INF}}
-  %o = "attn.normalize"(%a, %m, %m) <{scale = 0x7FF0000000000000 : f64}>
+  %o = "attn.normalize"(%a, %m, %m) <{operandSegmentSizes = array<i32: 1, 2, 0>, scale = 0x7FF0000000000000 : f64}>
       : (tensor<1x2x4x8xf32>, tensor<1x2x4xf32>, tensor<1x2x4xf32>) -> tensor<1x2x4x8xf32>
   return
 }

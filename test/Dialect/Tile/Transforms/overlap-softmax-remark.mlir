@@ -1,7 +1,7 @@
 // A loop with a maximum that is no chain of steps is left alone, and said to be.
 // RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-overlap-softmax))' --verify-diagnostics
 
-attn_tile.kernel @copy(%n: index) warps(4) attributes {producer_warps = 4 : i64} {
+attn_tile.kernel @copy(%n: index) warps(4) attributes {forward, producer_warps = 4 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   attn_tile.roles producer(56) {

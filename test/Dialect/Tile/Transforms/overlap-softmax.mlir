@@ -28,7 +28,7 @@
 // SOFTMAX-NEXT: attn_tile.row_reduce max
 // SOFTMAX-NEXT: attn_tile.row_reduce sum
 // SOFTMAX-NEXT: attn_tile.pass_turn
-attn_tile.kernel @two_loops(%lo: index, %mid: index, %hi: index) warps(8) attributes {producer_warps = 4 : i64} {
+attn_tile.kernel @two_loops(%lo: index, %mid: index, %hi: index) warps(8) attributes {forward, producer_warps = 4 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -153,6 +153,7 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
                    "accResult", "acc", "$_self">,
     RangedTypesMatchWith<"row values and their results have the same types",
                          "rowResults", "rows", "$_self">,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
       ["reifyResultShapes"]>,
     DeclareOpInterfaceMethods<TilingInterface, [
@@ -271,7 +272,7 @@ def NormalizeOp : Attn_Op<"normalize", [
   let assemblyFormat = [{
     $acc (`,` $rows^)? (`sink` `(` $sink^ `:` type($sink) `)`)?
     (custom<Scale>($scale)^)? (`normalization` `(` $normalization^ `)`)? attr-dict
-    `:` type($acc) custom<RowType>(ref($rows), type($rows))
+    `:` type($acc) `` custom<RowType>(ref($rows), type($rows))
     `->` type($output) (`,` type($lse)^)?
   }];
   let extraClassDeclaration = [{
