@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from fuzz import SANITIZER_OPTIONS, make_inputs  # noqa: E402
+from fuzz import SANITIZER_OPTIONS, is_watched_fault, make_inputs  # noqa: E402
 
 SECONDS = 60
 MODULE = """!q = tensor<1x2x?x32xf16>
@@ -117,7 +117,7 @@ def snapshot(folder):
 
 
 def is_crash(status, errors):
-    return status < 0 or status > 2 or "Stack dump" in errors or "runtime error: " in errors or "AddressSanitizer" in errors
+    return status < 0 or status > 2 or "Stack dump" in errors or is_watched_fault(errors)
 
 
 def find_fault(command, folder):

@@ -270,6 +270,11 @@ def is_upstream(trace):
     return False
 
 
+def is_watched_fault(errors):
+    """Whether a sanitizer ended the program, with the exit code of any error."""
+    return "runtime error: " in errors or "AddressSanitizer" in errors
+
+
 @functools.cache
 def is_sanitized(program):
     """A sanitizer's shadow memory needs addresses without limit."""
@@ -288,7 +293,7 @@ def find_fault(command, text):
     errors = result.stderr.decode(errors="replace")
     if result.returncode == CRASH_CODE and is_upstream(errors):
         return "upstream", result.returncode
-    if result.returncode < 0 or result.returncode >= CRASH_CODE or "runtime error: " in errors or "AddressSanitizer" in errors:
+    if result.returncode < 0 or result.returncode >= CRASH_CODE or is_watched_fault(errors):
         return f"crash, code {result.returncode}:\n{errors[:3000]}", result.returncode
     # What attn-run finds of results goes to standard output.
     if result.returncode != 0 and not errors.strip() and not result.stdout:
