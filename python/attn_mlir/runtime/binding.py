@@ -95,12 +95,14 @@ class BoundProblem:
 
     def read_launch(self, launch: dict) -> Launch:
         kernel = self.manifest.kernels[launch["kernel"]]
-        parameters = tuple(
-            ParameterValue(parameter, **{name: tuple(v) if isinstance(v, list) else v for name, v in value.items()})
-            for parameter, value in zip(kernel.parameters, launch["parameters"])
-        )
+        parameters = tuple(map(read_value, kernel.parameters, launch["parameters"]))
         x, y, z = launch["grid"]
         return Launch(kernel, (x, y, z), launch["shared_bytes"], parameters)
+
+
+def read_value(parameter: Parameter, value: dict) -> ParameterValue:
+    dims, strides = tuple(value.get("dims", ())), tuple(value.get("strides_bytes", ()))
+    return ParameterValue(parameter, value.get("value", 0), value.get("byte_offset", 0), dims, strides)
 
 
 def make_tensor(name: str, layout: Optional[TensorLayout]) -> Tensor:
