@@ -360,9 +360,10 @@ def main():
     parser.add_argument("--case", type=int, help="run only this case")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once (default: one per core)")
     parser.add_argument("--batch", type=int, metavar="K", help="K modules a case, in one process of attn-opt")
+    parser.add_argument("--makers", metavar="FOLDER", help="programs that make the inputs, such as faster ones (default: --bin)")
     arguments = parser.parse_args()
 
-    inputs = corpus(arguments.bin)
+    inputs = corpus(arguments.makers or arguments.bin)
     print(f"seed {arguments.seed}, {len(inputs['mlir'])} modules, {len(inputs['ptx'])} kernels", flush=True)
     end = time.monotonic() + arguments.seconds
     counts = {"fault": 0, "upstream": 0, "slow": 0}
@@ -379,14 +380,15 @@ def main():
         return True
 
     cases = [arguments.case] if arguments.case is not None else range(arguments.cases or 10_000_000)
-    ran, workers = 0, arguments.jobs
+    ran, workers, told = 0, arguments.jobs, time.monotonic()
     with ThreadPoolExecutor(workers) as pool:
         for first in range(0, len(cases), 8 * workers):
             outcomes = list(pool.map(attempt, cases[first:first + 8 * workers]))
             ran += sum(outcomes)
             if not all(outcomes):
                 break
-            if first // (8 * workers) % 128 == 127:
+            if time.monotonic() > told + 60:
+                told = time.monotonic()
                 print(f"{ran * (arguments.batch or 1)} cases so far, {counts['fault']} failed", flush=True)
     ran *= arguments.batch or 1
     print(f"{ran} cases, {counts['fault']} failed, {counts['upstream']} crashes of MLIR itself contained, "
