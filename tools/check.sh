@@ -85,8 +85,8 @@ if [ -n "$long" ]; then
   check "archive" tools/package.sh --test
   seed=$(date +%j)
   check "build with sanitizers" build_sanitized
-  search "mutated modules, stage by stage" fuzz.py --bin "$build-sanitize/bin" --batch 20 --cases 3500
-  search "mutated inputs of every program" fuzz.py --bin "$build-sanitize/bin" --cases 12000
+  search "mutated modules, stage by stage" fuzz.py --bin "$build-sanitize/bin" --makers "$build/bin" --batch 20 --cases 3500
+  search "mutated inputs of every program" fuzz.py --bin "$build-sanitize/bin" --makers "$build/bin" --cases 12000
   search "command lines" commands.py --bin "$build-sanitize/bin" --cases 4000
   search "schedules of any numbers" schedules.py --cases 20000
   search "random attention" differential.py --cases 1000

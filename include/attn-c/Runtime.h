@@ -74,6 +74,57 @@ AttnLaunchCode attnMemoryCopyFromHost(AttnMemory *memory, const void *source);
 /* Waits for what is in the default stream, then copies all bytes. */
 AttnLaunchCode attnMemoryCopyToHost(const AttnMemory *memory, void *target);
 
+/* A tensor on the device. */
+typedef struct AttnTensor {
+  uint64_t address; /* of element (0, 0, ...); may be 0 if there is none */
+  size_t rank;
+  const int64_t *shape;
+  const int64_t *strides; /* in elements; NULL: row-major */
+} AttnTensor;
+
+/*===----------------------------------------------------------------------===*\
+|* Manifests (docs/Manifest.md), for a launcher in another language           *|
+\*===----------------------------------------------------------------------===*/
+
+/* A manifest that was read and checked. */
+typedef struct AttnManifest AttnManifest;
+
+/* Reads a manifest, or the program called `name` of a bundle (NULL or "": the
+ * only one). */
+AttnLaunchCode attnManifestRead(const char *text, const char *name,
+                                AttnManifest **manifest);
+void attnManifestDestroy(AttnManifest *manifest);
+/* That of the program alone, as the compiler writes it; lives as long as the
+ * object. */
+const char *attnManifestGetText(const AttnManifest *manifest);
+/* Fails unless the manifest was written with this PTX, or does not say. */
+AttnLaunchCode attnManifestCheckPtx(const AttnManifest *manifest,
+                                    const char *ptx);
+
+/* Sizes that agree with a manifest. */
+typedef struct AttnProblem AttnProblem;
+
+/* The rank of an operand that is not given: an output, whose sizes follow from
+ * other operands. */
+#define ATTN_NOT_GIVEN SIZE_MAX
+
+/* Checks ranks, sizes, strides, addresses that are not 0, and constraints, for
+ * operands in the manifest's order and a device of that many SMs. */
+AttnLaunchCode attnManifestBind(const AttnManifest *manifest,
+                                const AttnTensor *operands, size_t numOperands,
+                                int64_t numSMs, AttnProblem **problem);
+void attnProblemDestroy(AttnProblem *problem);
+/* JSON: {"symbols": {"M": 300, ...},
+ *        "operands": [{"shape": [...], "strides": [...]}, ...]}
+ * Lives as long as the problem, as does the text of its launches. */
+const char *attnProblemGetText(const AttnProblem *problem);
+/* What is to be launched, in order, as JSON: {"workspace_bytes": [...],
+ *  "launches": [{"kernel": its number in the manifest, "grid": [x, y, z],
+ *                "shared_bytes": n, "parameters": [...]}, ...]}
+ * A parameter is a "value" or a "byte_offset"; a tensor map has "dims" and
+ * "strides_bytes", too. */
+AttnLaunchCode attnProblemGetLaunches(AttnProblem *problem, const char **text);
+
 /*===----------------------------------------------------------------------===*\
 |* Kernels                                                                    *|
 \*===----------------------------------------------------------------------===*/
@@ -101,14 +152,6 @@ size_t attnProgramGetNumOperands(const AttnProgram *program);
 const char *attnProgramGetOperandName(const AttnProgram *program, size_t index);
 /* Whether the kernels write it. */
 bool attnProgramIsOperandWritten(const AttnProgram *program, size_t index);
-
-/* A tensor on the device. */
-typedef struct AttnTensor {
-  uint64_t address; /* of element (0, 0, ...); may be 0 if there is none */
-  size_t rank;
-  const int64_t *shape;
-  const int64_t *strides; /* in elements; NULL: row-major */
-} AttnTensor;
 
 /* Launches all kernels on `stream`, a CUstream or cudaStream_t (NULL: the
  * default stream), for operands in the manifest's order, outputs too. Returns

@@ -10,6 +10,7 @@
 #include "attn/Runtime/CudaProgram.h"
 
 #include <exception>
+#include <memory>
 #include <new>
 
 using namespace attn;
@@ -20,6 +21,15 @@ struct AttnDevice {
 };
 struct AttnMemory {
   DeviceMemory memory;
+};
+struct AttnManifest {
+  std::shared_ptr<const Manifest> manifest;
+  std::string text;
+};
+struct AttnProblem {
+  std::shared_ptr<const Manifest> manifest; ///< what `problem` refers to
+  BoundProblem problem;
+  std::string text, launches;
 };
 struct AttnProgram {
   CudaProgram program;
@@ -135,6 +145,118 @@ AttnLaunchCode attnMemoryCopyToHost(const AttnMemory *memory, void *target) {
 }
 
 //===----------------------------------------------------------------------===//
+// Manifests
+//===----------------------------------------------------------------------===//
+
+/// The program called `name` of a bundle.
+static LaunchResult<Manifest> readProgram(const char *bundle,
+                                          const char *name) {
+  Result<Bundle> read = readBundle(bundle);
+  if (!read)
+    return LaunchStatus{LaunchCode::InvalidProgram, read.error()};
+  Result<Manifest> manifest = selectProgram(*read, name ? name : "");
+  if (!manifest)
+    return LaunchStatus{LaunchCode::InvalidProgram, manifest.error()};
+  return std::move(*manifest);
+}
+
+/// A binding for each operand that is given.
+static LaunchResult<std::vector<std::optional<OperandBinding>>>
+getBindings(const AttnTensor *operands, size_t count) {
+  std::vector<std::optional<OperandBinding>> bindings(count);
+  for (size_t i = 0; i < count; ++i) {
+    const auto &[address, rank, shape, strides] = operands[i];
+    if (rank == ATTN_NOT_GIVEN)
+      continue;
+    if (rank && !shape)
+      return makeNullError("a shape of operand " + std::to_string(i));
+    OperandBinding &binding = bindings[i].emplace();
+    binding.address = address;
+    binding.shape.assign(shape, shape + rank);
+    if (strides)
+      binding.strides.assign(strides, strides + rank);
+  }
+  return bindings;
+}
+
+AttnLaunchCode attnManifestRead(const char *text, const char *name,
+                                AttnManifest **manifest) {
+  return guarded([&] {
+    if (!manifest)
+      return makeNullError("a place for the manifest");
+    *manifest = nullptr;
+    if (!text)
+      return makeNullError("a manifest");
+    LaunchResult<Manifest> read = readProgram(text, name);
+    if (read)
+      *manifest = new AttnManifest{
+          std::make_shared<const Manifest>(std::move(*read)), ""};
+    if (read)
+      (*manifest)->text = writeManifest(*(*manifest)->manifest);
+    return read.status();
+  });
+}
+
+void attnManifestDestroy(AttnManifest *manifest) { delete manifest; }
+
+const char *attnManifestGetText(const AttnManifest *manifest) {
+  return manifest->text.c_str();
+}
+
+AttnLaunchCode attnManifestCheckPtx(const AttnManifest *manifest,
+                                    const char *ptx) {
+  return guarded([&] {
+    if (!manifest || !ptx)
+      return makeNullError("a manifest and PTX");
+    std::optional<Error> error = checkPtxDigest(*manifest->manifest, ptx);
+    return error ? LaunchStatus{LaunchCode::InvalidProgram, error->message}
+                 : LaunchStatus();
+  });
+}
+
+AttnLaunchCode attnManifestBind(const AttnManifest *manifest,
+                                const AttnTensor *operands, size_t numOperands,
+                                int64_t numSMs, AttnProblem **problem) {
+  return guarded([&] {
+    if (!problem)
+      return makeNullError("a place for the problem");
+    *problem = nullptr;
+    if (!manifest || (!operands && numOperands))
+      return makeNullError("a manifest and operands");
+    auto bindings = getBindings(operands, numOperands);
+    if (!bindings)
+      return bindings.status();
+    Result<BoundProblem> bound =
+        bindOperands(*manifest->manifest, *bindings, numSMs);
+    if (!bound)
+      return LaunchStatus{LaunchCode::InvalidOperands, bound.error()};
+    std::string text = writeProblem(*bound);
+    *problem = new AttnProblem{manifest->manifest, std::move(*bound),
+                               std::move(text), ""};
+    return LaunchStatus();
+  });
+}
+
+void attnProblemDestroy(AttnProblem *problem) { delete problem; }
+
+const char *attnProblemGetText(const AttnProblem *problem) {
+  return problem->text.c_str();
+}
+
+AttnLaunchCode attnProblemGetLaunches(AttnProblem *problem, const char **text) {
+  return guarded([&] {
+    if (!problem || !text)
+      return makeNullError("a problem and a place for the text");
+    Result<std::string> launches = writeLaunches(problem->problem);
+    if (!launches)
+      return LaunchStatus{LaunchCode::InvalidOperands, launches.error()};
+    problem->launches = std::move(*launches);
+    *text = problem->launches.c_str();
+    return LaunchStatus();
+  });
+}
+
+//===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 
@@ -152,12 +274,9 @@ AttnLaunchCode attnProgramLoadNamed(const AttnDevice *device,
     *program = nullptr;
     if (!device || !bundle || !ptx)
       return makeNullError("a device, a manifest and PTX");
-    Result<Bundle> read = readBundle(bundle);
-    if (!read)
-      return LaunchStatus{LaunchCode::InvalidProgram, read.error()};
-    Result<Manifest> manifest = selectProgram(*read, name ? name : "");
+    LaunchResult<Manifest> manifest = readProgram(bundle, name);
     if (!manifest)
-      return LaunchStatus{LaunchCode::InvalidProgram, manifest.error()};
+      return manifest.status();
     return deliver(CudaProgram::load(device->device, std::move(*manifest), ptx),
                    program);
   });
@@ -194,15 +313,14 @@ AttnLaunchCode attnProgramLaunch(const AttnProgram *program,
   return guarded([&] {
     if (!program || (!operands && numOperands))
       return makeNullError("a program and operands");
-    std::vector<OperandBinding> bindings(numOperands);
-    for (size_t i = 0; i < numOperands; ++i) {
-      const auto &[address, rank, shape, strides] = operands[i];
-      if (rank && !shape)
-        return makeNullError("a shape of operand " + std::to_string(i));
-      bindings[i].address = address;
-      bindings[i].shape.assign(shape, shape + rank);
-      if (strides)
-        bindings[i].strides.assign(strides, strides + rank);
+    auto given = getBindings(operands, numOperands);
+    if (!given)
+      return given.status();
+    std::vector<OperandBinding> bindings;
+    for (std::optional<OperandBinding> &binding : *given) {
+      if (!binding)
+        return makeNullError("every operand");
+      bindings.push_back(std::move(*binding));
     }
     return program->program.launch(bindings, stream);
   });

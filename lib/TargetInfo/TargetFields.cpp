@@ -86,6 +86,10 @@ static Error makeUnknownFieldError(std::string_view name) {
                (nearest.empty() ? "" : " (did you mean '" + nearest + "'?)")};
 }
 
+/// No hardware has more of anything that is counted; products with the sizes of
+/// a tile fit into 64 bits.
+static constexpr int64_t kMost = int64_t(1) << 40;
+
 static Status setField(TargetInfo &target, const Field &field,
                        std::string_view value) {
   double real = 0;
@@ -97,6 +101,10 @@ static Status setField(TargetInfo &target, const Field &field,
     return Error{std::string("expected a positive ") +
                  (field.integer ? "integer" : "number") + " for target field " +
                  field.name + ", got '" + std::string(value) + "'"};
+  if (integer > kMost)
+    return Error{"expected at most " + std::to_string(kMost) +
+                 " for target field " + field.name + ", got " +
+                 std::string(value)};
   if (field.integer)
     target.*field.integer = integer;
   else

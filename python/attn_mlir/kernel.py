@@ -18,7 +18,7 @@ from .cache import Cache, compiler_digest, digest_of
 from .errors import AttnError, BindingError, CompileError, DeviceError
 from .mask import Mask, Score, trace_mask, trace_score
 from .problem import AttentionProblem
-from .runtime.binding import BoundProblem, TensorLayout, check_alignment
+from .runtime.binding import BoundProblem, TensorLayout
 from .runtime.cuda import Context
 from .runtime.devices import CudaDevice, CudaProgram, Program, SimulatorDevice
 from .runtime.host_array import HostArray, read_npy, write_npy
@@ -279,8 +279,8 @@ class CheckedCall:
 
     def prepare(self, addresses: tuple[int, ...]) -> CudaProgram:
         assert self.device
-        for operand, address in zip(self.kernel.manifest.operands, addresses):
-            check_alignment(operand, address)
+        layouts = [dataclasses.replace(layout, address=address) for layout, address in zip(self.problem.operands, addresses)]
+        BoundProblem(self.kernel.manifest, layouts, self.device.sm_count)  # checks the addresses
         prepared = CudaProgram(self.device.module(self.kernel.program), self.problem, addresses)
         # Allocators give the same addresses again and again. Calls that own a workspace must not share it.
         if not prepared.workspaces:

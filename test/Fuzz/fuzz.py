@@ -21,6 +21,7 @@ import os
 import random
 import re
 import resource
+import signal
 import struct
 import subprocess
 import sys
@@ -30,7 +31,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-TIMEOUT_SECONDS = 30
+#: Of the processor: other work on the machine does not count. The second is a last resort.
+CPU_SECONDS, TIMEOUT_SECONDS = 30, 1200
 MEMORY_BYTES = 8 << 30
 LARGEST_INPUT = 20_000
 CRASH_CODE = 70  # tools/support/CrashGuard.h
@@ -253,8 +255,11 @@ def make_case(inputs, seed, case):
     return {**files, **tensors}, command + [f"--input={{}}{extension}" for extension in tensors]
 
 
-def limit_memory():
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+def set_limits(sanitized):
+    """A sanitizer's shadow memory needs addresses without limit."""
+    if not sanitized:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -270,9 +275,13 @@ def is_upstream(trace):
     return False
 
 
+def is_watched_fault(errors):
+    """Whether a sanitizer ended the program, with the exit code of any error."""
+    return "runtime error: " in errors or "AddressSanitizer" in errors
+
+
 @functools.cache
 def is_sanitized(program):
-    """A sanitizer's shadow memory needs addresses without limit."""
     return b"__asan_init" in Path(program).read_bytes()
 
 
@@ -280,15 +289,14 @@ def find_fault(command, text):
     """Why the run is a failure, "upstream" for a crash of MLIR, "slow" for a long simulation, or None; the exit status."""
     sanitized = is_sanitized(command[0])
     environment = {**os.environ, "ASAN_OPTIONS": SANITIZER_OPTIONS} if sanitized else None
-    try:
-        result = subprocess.run(command, input=text, capture_output=True, env=environment,
-                                timeout=TIMEOUT_SECONDS, preexec_fn=None if sanitized else limit_memory)
-    except subprocess.TimeoutExpired:
-        return ("slow" if "attn-opt" not in command[0] else f"no end within {TIMEOUT_SECONDS} s"), None
+    result = subprocess.run(command, input=text, capture_output=True, env=environment,
+                            timeout=TIMEOUT_SECONDS, preexec_fn=lambda: set_limits(sanitized))
+    if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return ("slow" if "attn-opt" not in command[0] else f"no end within {CPU_SECONDS} s"), None
     errors = result.stderr.decode(errors="replace")
     if result.returncode == CRASH_CODE and is_upstream(errors):
         return "upstream", result.returncode
-    if result.returncode < 0 or result.returncode >= CRASH_CODE or "runtime error: " in errors or "AddressSanitizer" in errors:
+    if result.returncode < 0 or result.returncode >= CRASH_CODE or is_watched_fault(errors):
         return f"crash, code {result.returncode}:\n{errors[:3000]}", result.returncode
     # What attn-run finds of results goes to standard output.
     if result.returncode != 0 and not errors.strip() and not result.stdout:
@@ -352,9 +360,10 @@ def main():
     parser.add_argument("--case", type=int, help="run only this case")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once (default: one per core)")
     parser.add_argument("--batch", type=int, metavar="K", help="K modules a case, in one process of attn-opt")
+    parser.add_argument("--makers", metavar="FOLDER", help="programs that make the inputs, such as faster ones (default: --bin)")
     arguments = parser.parse_args()
 
-    inputs = corpus(arguments.bin)
+    inputs = corpus(arguments.makers or arguments.bin)
     print(f"seed {arguments.seed}, {len(inputs['mlir'])} modules, {len(inputs['ptx'])} kernels", flush=True)
     end = time.monotonic() + arguments.seconds
     counts = {"fault": 0, "upstream": 0, "slow": 0}
@@ -371,14 +380,15 @@ def main():
         return True
 
     cases = [arguments.case] if arguments.case is not None else range(arguments.cases or 10_000_000)
-    ran, workers = 0, arguments.jobs
+    ran, workers, told = 0, arguments.jobs, time.monotonic()
     with ThreadPoolExecutor(workers) as pool:
         for first in range(0, len(cases), 8 * workers):
             outcomes = list(pool.map(attempt, cases[first:first + 8 * workers]))
             ran += sum(outcomes)
             if not all(outcomes):
                 break
-            if first // (8 * workers) % 128 == 127:
+            if time.monotonic() > told + 60:
+                told = time.monotonic()
                 print(f"{ran * (arguments.batch or 1)} cases so far, {counts['fault']} failed", flush=True)
     ran *= arguments.batch or 1
     print(f"{ran} cases, {counts['fault']} failed, {counts['upstream']} crashes of MLIR itself contained, "

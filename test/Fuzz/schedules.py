@@ -9,6 +9,10 @@ import argparse
 import random
 import subprocess
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from fuzz import is_watched_fault  # noqa: E402
 
 FIELDS = """tile_m tile_n tile_d tile_dv stages warps producer_warps rescale_threshold persistent_ctas exp2_on_fma splits
 cluster_m cluster_d chunk_rows query_in_registers pack_gqa fused output_tile""".split()
@@ -43,8 +47,8 @@ def find_fault(command):
         result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired:
         return f"no end in {SECONDS} s"
-    if result.returncode not in (0, 1) or "Stack dump" in result.stderr:
-        return f"exit status {result.returncode}"
+    if result.returncode not in (0, 1) or "Stack dump" in result.stderr or is_watched_fault(result.stderr):
+        return f"exit status {result.returncode}: {result.stderr[:500]}"
     if result.returncode == 1 and "error: " not in result.stderr:
         return "no message"
     return None

@@ -224,6 +224,15 @@ Result<std::vector<KernelLaunch>> resolveLaunches(const BoundProblem &problem);
 /// Bytes of each workspace, in the manifest's order.
 Result<std::vector<int64_t>> workspaceBytes(const BoundProblem &problem);
 
+/// JSON: {"symbols": {"M": 300}, "operands": [{"shape", "strides"}, ...]}.
+std::string writeProblem(const BoundProblem &problem);
+
+/// What is launched, as JSON: {"workspace_bytes": [...], "launches":
+/// [{"kernel": its number, "grid", "shared_bytes", "parameters": [...]}, ...]};
+/// a parameter has a "value" or a "byte_offset", a tensor map "dims" and
+/// "strides_bytes" too.
+Result<std::string> writeLaunches(const BoundProblem &problem);
+
 /// Evaluates an integer expression in a problem; `what` prefixes the error.
 Result<int64_t> evaluateInteger(const std::string &expr,
                                 const BoundProblem &problem,

@@ -29,7 +29,7 @@ from typing import Optional, Sequence
 from ..errors import AttnError, ManifestError
 from ..runtime.devices import Program
 from ..runtime.manifest import Manifest
-from ..tools import run_tool
+from ..tools import find_library, run_tool
 from .configurations import Attention, Problem
 from .peers import OURS
 from .suites import SUITES, TARGETS, TIMED_PARTS, Suite, is_for_slow_peers, proof_problem, static_sizes
@@ -337,10 +337,11 @@ def kernel_class(request: KernelRequest, schedule: dict) -> str:
 
 
 def copy_package(folder: Path):
-    """This package, sources only."""
-    source = Path(__file__).resolve().parents[1]
-    ignore = shutil.ignore_patterns("__pycache__", "*.pyc", "bin", "*.so")
-    shutil.copytree(source, folder / "python" / "attn_mlir", ignore=ignore)
+    """This package, sources only, and the library that reads manifests."""
+    source, target = Path(__file__).resolve().parents[1], folder / "python" / "attn_mlir"
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", "bin", "lib", "licenses"))
+    (target / "lib").mkdir()
+    shutil.copy(find_library("attn-runtime-c"), target / "lib")
 
 
 def folder_bytes(folder: Path) -> int:

@@ -51,7 +51,7 @@ def own_times(target: str, attention: Attention, rounds: int, ptxas: Optional[st
     with tempfile.TemporaryDirectory(prefix="attn-") as folder:
         path = Path(folder, "k.ptx")
         path.write_text(made["ptx"])
-        command = [ptxas, f"-arch={target}", path, "-o", "/dev/null"]
+        command = [ptxas, f"-arch={target}", str(path), "-o", "/dev/null"]
         return to_ptx, cpu_milliseconds(lambda: subprocess.run(command, check=True, capture_output=True), min(rounds, 3))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from attn_mlir.bench.bundle import KernelRequest, kernel_class, others
 from attn_mlir.bench.clock_monitor import ClockMonitor
+from attn_mlir.bench.compile_time import own_times
 from attn_mlir.bench.configurations import Attention, Problem
 from attn_mlir.bench.failures import describe_errors, keep, shrink, sizes_text
 from attn_mlir.bench.fit import fit, fit_factors, held_out, mean_error, predict
@@ -135,6 +136,13 @@ class Configurations(unittest.TestCase):
         self.assertFalse(is_contestant("cudnn-deterministic", problem))
         self.assertTrue(is_contestant("cudnn-deterministic", Problem(Attention(gradient=True))))
         self.assertEqual(sets_needed(Problem(Attention(), M=512, N=512), 60 << 20), 16)
+
+
+class CompileTime(unittest.TestCase):
+    def test_own(self):
+        to_ptx, to_cubin = own_times("sm_80", Attention(D=64, Dv=64), 1, None)
+        self.assertGreater(to_ptx, 0)
+        self.assertIsNone(to_cubin)
 
 
 class Numerics(unittest.TestCase):

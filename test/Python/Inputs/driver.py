@@ -1,6 +1,7 @@
 """The driver layer against a library that records what it is asked: packing, tensor maps, attributes, errors."""
 
 import ctypes
+import dataclasses
 import json
 import os
 import struct
@@ -224,8 +225,8 @@ class Driver(unittest.TestCase):
         root = json.dumps(self.root)
         empty, query = TensorLayout((1, 2, 0, 64)), TensorLayout((1, 2, 5, 64), None, 0x7000_0000_0000)
         program = Program(Manifest.parse(root), root, "// PTX")
-        lse = TensorLayout((1, 2, 5), None, 0x7100_0000_0000)
-        prepared = self.device.prepare(program, [query, empty, empty, query, lse])
+        lse, output = TensorLayout((1, 2, 5), None, 0x7100_0000_0000), dataclasses.replace(query, address=0x7200_0000_0000)
+        prepared = self.device.prepare(program, [query, empty, empty, output, lse])
         key = self.library.named("cuTensorMapEncodeTiled")[1]
         self.assertEqual((key["address"], key["dims"]), (prepared.placeholder.address, [64, 1, 2, 1]))
         self.assertNotEqual(key["address"], 0)
