@@ -18,9 +18,10 @@ from jax.extend import core
 
 from .. import mask
 from ..mask import functions
+from ..mask.places import TraceError
 from ..mask.ranges import Range
 from ..mask.symbols import (
-    BOOL, FLOAT, UNARY, TraceError, Value, arithmetic, as_float, as_integer, bits, compare, floor_divide, logic, modulo,
+    BOOL, FLOAT, UNARY, Value, arithmetic, as_float, as_integer, bits, compare, floor_divide, logic, modulo,
 )  # fmt: skip
 from ..mask.tensors import Tensor
 from .lowering import CALLS, DTYPES, IDENTITIES, place_of

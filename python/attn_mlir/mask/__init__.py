@@ -45,9 +45,10 @@ from .patterns import (
     tiled_neighborhood,
 )
 from .functions import ceil, floor, key_length, query_length
-from .symbols import TraceError, cos, erf, exp, exp2, log, log2, maximum, minimum, sin, sqrt, tanh, where
+from .places import TraceError
+from .symbols import cos, erf, exp, exp2, log, log2, maximum, minimum, sin, sqrt, tanh, where
 from .tensors import tensor
 from .tracing import Mask, Score, trace_mask, trace_score
 
-MODULES = ("data", "functions", "patterns", "ranges", "symbols", "tensors", "tracing")
+MODULES = ("data", "functions", "patterns", "places", "ranges", "symbols", "tensors", "tracing")
 __all__ = [name for name in dir() if not name.startswith("_") and name not in (*MODULES, "MODULES")]

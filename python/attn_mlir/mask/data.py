@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any, Sequence, Union
 
 from ..errors import AttnError
-from .ranges import NATURAL
-from .symbols import BOOL, INDEX, Need, Tracer, Value, as_index, lift
+from .ranges import NATURAL, Need
+from .symbols import BOOL, INDEX, Tracer, Value, as_index, lift
 from .tensors import Tensor, tensor
 from .tracing import Mask, trace_mask
 

@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 
 from .ranges import NATURAL
 from .symbols import (
-    FLOAT, INDEX, INT, UNARY, Operand, Tracer, Value, arithmetic, compare, erf, exp, lift, logic, maximum, minimum,
+    FLOAT, INDEX, INT, UNARY, Operand, Tracer, Value, arithmetic, compare, elementwise, erf, exp, lift, logic, maximum, minimum,
     tanh, unary, where,
 )  # fmt: skip
 
@@ -33,6 +33,7 @@ ROUNDED = {"floor": rounded("floor"), "ceil": rounded("ceil"), "trunc": rounded(
 floor, ceil = ROUNDED["floor"], ROUNDED["ceil"]
 
 
+@elementwise
 def rounded_to(x: Operand, dtype: str) -> Value:
     """As f32, after rounding to f16 or bf16."""
     narrow = Tracer.get().op("arith.truncf", [lift(x, FLOAT)], f" : f32 to {dtype}", dtype)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What is known of integers: the least and the greatest value, None where nothing is."""
+"""What is known of integers, the least and the greatest value or None, and of the sizes of what they are positions in."""
 
 from __future__ import annotations
 
-from typing import Callable, Optional, Sequence
+from typing import Callable, NamedTuple, Optional, Sequence
 
 Range = tuple[int, int]
 INDEX_LIMIT = 2**31
@@ -48,3 +48,12 @@ def of_bits(kind: str, a: Optional[Range], b: Optional[Range]) -> Optional[Range
     if kind == "shrsi" and a and a[0] >= 0:
         return 0, a[1]
     return NATURAL if len(bounds) == 2 else None
+
+
+class Need(NamedTuple):
+    """Dimension `dim` of capture number `capture` has an element for each `step` values of position `position` (b, h, i, j)."""
+
+    capture: int
+    dim: int
+    position: int
+    step: int = 1

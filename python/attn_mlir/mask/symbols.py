@@ -7,33 +7,14 @@ import contextlib
 import functools
 import math
 import operator
-import os
 import threading
-import traceback
-from typing import Any, Callable, Iterator, Mapping, NamedTuple, NoReturn, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Mapping, NoReturn, Optional, Sequence, Union
 
-from ..errors import AttnError
 from ..problem import float_text
-from .ranges import INDEX_LIMIT, NATURAL, Range, of_bits, of_maximum, of_quotient, of_result, positive_constant
+from .places import MissingMethod, TraceError, with_place
+from .ranges import INDEX_LIMIT, NATURAL, Need, Range, of_bits, of_maximum, of_quotient, of_result, positive_constant
 
 INDEX, FLOAT, INT, BOOL = "index", "f32", "i32", "i1"
-
-
-class TraceError(AttnError):
-    """A predicate that cannot be traced; the message begins with the file and line of the predicate's own code."""
-
-
-class MissingMethod(TraceError, AttributeError):
-    """A method that symbols do not have; `hasattr` is false of it."""
-
-
-def with_place(what: str) -> str:
-    """The place in the user's code that led here, and `what`."""
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    for frame in reversed(traceback.extract_stack()):
-        if not os.path.abspath(frame.filename).startswith(here + os.sep):
-            return f"{frame.filename}:{frame.lineno}: {what}\n    {frame.line}"
-    return what
 
 
 def fail(what: str) -> NoReturn:
@@ -43,15 +24,6 @@ def fail(what: str) -> NoReturn:
     if tracer:
         tracer.failure = error
     raise error
-
-
-class Need(NamedTuple):
-    """Dimension `dim` of capture number `capture` has an element for each `step` values of position `position` (b, h, i, j)."""
-
-    capture: int
-    dim: int
-    position: int
-    step: int = 1
 
 
 class Tracer:
@@ -69,6 +41,8 @@ class Tracer:
         #: What symbols have beside Python's operators, by name: the methods and attributes that arrays of a library have.
         self.methods: Mapping[str, Callable[..., Any]] = {}
         self.attributes: Mapping[str, Callable[..., Any]] = {}
+        #: What makes a Vector of a library's array of rank 1.
+        self.vector_of: Callable[[Any], Any] = lambda operand: operand
         #: What the sizes of tensors follow from.
         self.needs: list[Need] = []
 
@@ -95,8 +69,7 @@ class Tracer:
         key = (text, *(operand.name for operand in operands), suffix)
         if key not in self.known:
             value = Value(f"%{len(self.known)}", type, range)
-            arguments = ", ".join(operand.name for operand in operands)
-            head = text if not arguments else f"{text} {arguments}"
+            head = " ".join([text, ", ".join(operand.name for operand in operands)]).rstrip()
             self.lines.append(f"{self.indent}{value.name} = {head}{suffix}")
             self.known[key] = value
         return self.known[key]
@@ -106,9 +79,7 @@ class Tracer:
             return self.op(f"arith.constant {'true' if value else 'false'}", [], "", BOOL)
         if type == FLOAT:
             number = float(value)
-            bits = {math.inf: "0x7F800000", -math.inf: "0xFF800000"}.get(number)
-            if math.isnan(number):
-                bits = "0x7FC00000"
+            bits = "0x7FC00000" if math.isnan(number) else {math.inf: "0x7F800000", -math.inf: "0xFF800000"}.get(number)
             return self.op(f"arith.constant {bits or float_text(number)} : f32", [], "", FLOAT)
         if not -INDEX_LIMIT <= value < INDEX_LIMIT:
             fail(f"expected an integer of 32 bits, got {value}")
@@ -278,6 +249,37 @@ class Constant(Value):
         return Tracer.get().constant(self.number, self.type).name
 
 
+class Vector(Value):
+    """Elements of a dimension, computed one by one: of a tensor that is read at all positions but the last."""
+
+    type, range = "vector", None
+
+    def __init__(self, elements: Sequence["Operand"]):
+        self.elements = elements
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        fail(f"expected one number, got {len(self.elements)} of a dimension: make one of them by sum, any, all, max or min")
+
+
+def elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which of vectors gives a vector."""
+
+    @functools.wraps(function)
+    def run(*operands: Any) -> Any:
+        if any(getattr(operand, "ndim", 0) == 1 for operand in operands):  # of a library
+            operands = tuple([Tracer.get().vector_of(operand) for operand in operands])
+        lengths = {len(operand.elements) for operand in operands if isinstance(operand, Vector)}
+        if not lengths:
+            return function(*operands)
+        if len(lengths) > 1:
+            fail(f"expected dimensions of one size, got {', '.join(map(str, sorted(lengths)))}")
+        columns = [o.elements if isinstance(o, Vector) else [o] * max(lengths) for o in operands]
+        return Vector([function(*row) for row in zip(*columns)])
+
+    return run
+
+
 def plain(operand: Any) -> Any:
     """A Constant's number; anything else as it is."""
     return operand.number if isinstance(operand, Constant) else operand
@@ -302,13 +304,10 @@ def lift(operand: Operand, type: str) -> Value:
         from .tensors import tensor
 
         return tensor(operand)[()]
-    fail(f"expected a number or a traced value, got {type_name(operand)}")
+    fail(f"expected a number or a traced value, got {type(operand).__name__}")
 
 
-def type_name(operand: Any) -> str:
-    return type(operand).__name__
-
-
+@elementwise
 def as_float(value: Value) -> Value:
     if value.type == FLOAT:
         return value
@@ -328,6 +327,7 @@ def as_index(value: Value) -> Value:
     return Tracer.get().op("arith.index_cast", [value], " : i32 to index", INDEX, value.range)
 
 
+@elementwise
 def as_integer(value: Value) -> Value:
     """A condition as 0 or 1, a float rounded to zero."""
     if value.type == BOOL:
@@ -343,11 +343,11 @@ def promote(a: Operand, b: Operand) -> tuple[Value, Value]:
     types = {operand.type for operand in (a, b) if isinstance(operand, Value)}
     has_float = FLOAT in types or isinstance(a, float) or isinstance(b, float)
     target = FLOAT if has_float else INT if types == {INT} else INDEX
-    a, b = lift(a, target), lift(b, target)
+    x, y = lift(a, target), lift(b, target)
     if has_float:
-        return as_float(a), as_float(b)
-    a, b = as_integer(a), as_integer(b)
-    return (as_index(a), as_index(b)) if target == INDEX else (a, b)
+        return as_float(x), as_float(y)
+    x, y = as_integer(x), as_integer(y)
+    return (as_index(x), as_index(y)) if target == INDEX else (x, y)
 
 
 #: Of two conditions, as arrays have it.
@@ -355,6 +355,7 @@ OF_CONDITIONS = {"add": "ori", "mul": "andi"}
 OF_NUMBERS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
 
 
+@elementwise
 def arithmetic(kind: str, a: Operand, b: Operand) -> Value:
     a, b = plain(a), plain(b)
     if are_numbers(a, b):
@@ -369,6 +370,7 @@ def arithmetic(kind: str, a: Operand, b: Operand) -> Value:
     return Tracer.get().op(f"arith.{kind}i", [x, y], f" : {x.type}", x.type, of_result(kind, x.range, y.range))
 
 
+@elementwise
 def floor_divide(a: Operand, b: Operand) -> Value:
     """a // b, rounding down."""
     x, y = promote(a, b)
@@ -380,6 +382,7 @@ def floor_divide(a: Operand, b: Operand) -> Value:
     return Tracer.get().op(f"arith.{op}", [x, y], f" : {x.type}", x.type, of_quotient(x.range, y.range))
 
 
+@elementwise
 def modulo(a: Operand, b: Operand) -> Value:
     """a % b, of b's sign."""
     x, y = promote(a, b)
@@ -392,6 +395,7 @@ def modulo(a: Operand, b: Operand) -> Value:
     return rest
 
 
+@elementwise
 def power(a: Operand, b: Operand) -> Value:
     """a to the power of b. A whole constant b from -64 to 64 is by products, and of an integer must not be negative."""
     a, b = plain(a), plain(b)
@@ -411,6 +415,7 @@ def are_conditions(*operands: Operand) -> bool:
     return all(isinstance(v, bool) or (isinstance(v, Value) and v.type == BOOL) for v in operands)
 
 
+@elementwise
 def compare(kind: str, a: Operand, b: Operand) -> Value:
     a, b = plain(a), plain(b)
     if kind in ("eq", "ne") and are_conditions(a, b):
@@ -424,16 +429,18 @@ def compare(kind: str, a: Operand, b: Operand) -> Value:
     return Tracer.get().op(f"arith.cmpi {predicate},", [x, y], f" : {x.type}", BOOL)
 
 
+@elementwise
 def logic(kind: str, a: Operand, b: Operand) -> Value:
     """& | ^ of conditions, or of the bits of integers."""
     a, b = plain(a), plain(b)
     if are_conditions(a, b):
         return Tracer.get().op(f"arith.{kind}", [lift(a, BOOL), lift(b, BOOL)], " : i1", BOOL)
-    if any(are_conditions(x) for x in (a, b)):
+    if are_conditions(a) or are_conditions(b):
         fail("expected conditions in & | ^, got a number beside one: put comparisons in parentheses, as in (a <= b) & (c < d)")
     return bits(kind, a, b)
 
 
+@elementwise
 def bits(kind: str, a: Operand, b: Operand) -> Value:
     """& | ^ << >> of integers."""
     x, y = promote(a, b)
@@ -442,6 +449,7 @@ def bits(kind: str, a: Operand, b: Operand) -> Value:
     return Tracer.get().op(f"arith.{kind}", [x, y], f" : {x.type}", x.type, of_bits(kind, x.range, y.range))
 
 
+@elementwise
 def where(condition: Operand, a: Operand, b: Operand) -> Value:
     """a where the condition holds, else b."""
     condition, a, b = plain(condition), plain(a), plain(b)
@@ -453,6 +461,7 @@ def where(condition: Operand, a: Operand, b: Operand) -> Value:
     return Tracer.get().op("arith.select", [condition, x, y], f" : {x.type}", x.type, of_result("select", x.range, y.range))
 
 
+@elementwise
 def extremum(kind: str, a: Operand, b: Operand) -> Value:
     x, y = promote(a, b)
     if x.type == FLOAT:
@@ -472,6 +481,7 @@ def maximum(a: Operand, b: Operand) -> Value:
 
 
 def unary(name: str, op: str = "") -> Callable[[Operand], Value]:
+    @elementwise
     def function(x: Operand) -> Value:
         return Tracer.get().op(f"math.{op or name}", [as_float(lift(x, FLOAT))], " : f32", FLOAT)
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays import type_of
-from .symbols import FLOAT, INDEX, INT, Need, TraceError, Tracer, Value, as_index, fail, lift
+from .places import TraceError
+from .ranges import Need
+from .symbols import FLOAT, INDEX, INT, Tracer, Value, as_index, fail, lift
 
 
 class Tensor:

@@ -10,8 +10,9 @@ from typing import Any, Callable, NoReturn, Sequence, Union
 from ..arrays import type_of
 from ..errors import BindingError
 from ..problem import Capture, Region
-from .ranges import NATURAL
-from .symbols import BOOL, FLOAT, INDEX, INT, Need, TraceError, Tracer, Value, as_float, fail, lift, plain, type_name
+from .places import TraceError
+from .ranges import NATURAL, Need
+from .symbols import BOOL, FLOAT, INDEX, INT, Tracer, Value, as_float, fail, lift, plain
 from .tensors import Tensor
 
 
@@ -90,7 +91,7 @@ class Traced:
                 result = as_float(result)
             if not isinstance(result, Value) or result.type != self.result:
                 wanted = "a condition" if self.result == BOOL else "a number"
-                got = result.type if isinstance(result, Value) else type_name(result)
+                got = result.type if isinstance(result, Value) else type(result).__name__
                 raise TraceError(f"{place_of(self.function)}: expected the {self.kind} to give {wanted}, got {got}")
         head = ", ".join(f"%{name}: {type}" for name, type in self.arguments)
         body = "\n".join([*tracer.lines, f"{tracer.indent}attn.yield {result.name} : {self.result}"])

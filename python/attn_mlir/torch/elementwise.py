@@ -11,8 +11,8 @@ import torch
 from .. import mask
 from ..mask import functions
 from ..mask.symbols import (
-    BOOL, FLOAT, UNARY, Constant, Value, arithmetic, as_float, as_integer, bits, compare, fail, floor_divide, logic,
-    modulo, power,
+    BOOL, FLOAT, UNARY, Constant, Value, Vector, arithmetic, as_float, as_integer, bits, compare, elementwise, fail,
+    floor_divide, lift, logic, modulo, power,
 )  # fmt: skip
 
 Function = Callable[..., Any]
@@ -85,8 +85,34 @@ def nan_to_num(x: Any, nan: float = 0.0, posinf: Optional[float] = None, neginf:
     return mask.where(functions.is_nan(x), nan, finite)
 
 
-def is_in(x: Any, values: Any, **_: Any) -> Value:
-    fail("torch.isin of a traced value: compare it with each number, or make a table of bools before, and read it here")
+def reduced(function: Function, start: Any) -> Function:
+    """Of all elements of a dimension; of one number its own."""
+
+    def of_elements(x: Any, dim: Any = None, **_: Any) -> Any:
+        if dim not in (None, 0, -1):
+            fail(f"expected the last dimension, got {dim}")
+        elements = x.elements if isinstance(x, Vector) else [x]
+        return functools.reduce(function, elements, start) if start is not None else functools.reduce(function, elements)
+
+    return of_elements
+
+
+total = reduced(functools.partial(arithmetic, "add"), 0)
+anything = reduced(lambda a, b: logic("ori", a, convert(lift(b, BOOL), torch.bool)), False)
+everything = reduced(lambda a, b: logic("andi", a, convert(lift(b, BOOL), torch.bool)), True)
+
+
+def mean(x: Any, dim: Any = None) -> Value:
+    return total(x, dim) / len(x.elements)
+
+
+def extreme(function: Function) -> Function:
+    """torch.max and torch.min: of two numbers, or of a dimension."""
+    return lambda x, other=None: reduced(function, None)(x) if other is None else function(x, other)
+
+
+def is_in(x: Any, values: Any) -> Value:
+    return anything(compare("eq", x, values))
 
 
 def logarithm_of_sum(a: Any, b: Any) -> Value:
@@ -97,8 +123,10 @@ def logarithm_of_sum(a: Any, b: Any) -> Value:
 
 #: By name without underscores.
 FUNCTIONS: dict[str, Function] = {
-    "where": mask.where, "minimum": mask.minimum, "maximum": mask.maximum, "min": mask.minimum, "max": mask.maximum,
-    "fmin": mask.minimum, "fmax": mask.maximum,
+    "where": mask.where, "minimum": mask.minimum, "maximum": mask.maximum, "min": extreme(mask.minimum), "max": extreme(mask.maximum),
+    "fmin": mask.minimum, "fmax": mask.maximum, "amax": reduced(mask.maximum, None), "amin": reduced(mask.minimum, None),
+    "sum": total, "mean": mean, "any": anything, "all": everything, "prod": reduced(functools.partial(arithmetic, "mul"), 1),
+    **dict.fromkeys(("dot", "vdot", "inner", "matmul"), lambda a, b: total(arithmetic("mul", a, b))),
     **dict.fromkeys(("clamp", "clip"), lambda x, min=None, max=None: functions.clamp(x, min, max)),
     "clamp_min": lambda x, min: mask.maximum(x, min), "clamp_max": lambda x, max: mask.minimum(x, max),
     "masked_fill": lambda x, seen, value: mask.where(seen, value, x),

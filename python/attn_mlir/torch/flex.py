@@ -24,6 +24,8 @@ DIFFERENTIABLE = (torch.float16, torch.bfloat16, torch.float32)
 ONE_BLOCK = 1 << 30
 
 
+#: Of elements, where score_mod's reads have gradients.
+MAX_LEARNED_READS = 8
 #: Of torch, where it meets the function while it compiles.
 NOT_COMPILED = (
     "attn_mlir.torch.flex_attention traces its functions by itself: under fullgraph=True call torch's flex_attention, and compile "
@@ -123,9 +125,20 @@ def attend(
     (score_text, score_reads), (mask_text, mask_reads) = recorded(score, query), recorded(mask, query)
     for k, t in enumerate(score_reads):
         refuse_forward_mode(f"tensor {k} that score_mod reads", t)
+    if torch.is_grad_enabled() and any(t.requires_grad for t in score_reads):
+        check_number_of_reads(score_text.count("tensor.extract"))
     if has_transforms():
         return Flat.apply(query, key, value, score_text, mask_text, scale, len(score_reads), *score_reads, *mask_reads)
     return flex_attention_op(query, key, value, score_text, score_reads, mask_text, mask_reads, scale)
+
+
+def check_number_of_reads(reads: int):
+    """Compiling takes a time that grows fast with the number of reads that have gradients."""
+    if reads > MAX_LEARNED_READS:
+        raise BindingError(
+            f"score_mod: expected at most {MAX_LEARNED_READS} reads of elements where these have gradients, got {reads}; a product "
+            "of rows that belong to query and key is that of query and key with these rows appended"
+        )
 
 
 def recorded(traced: Optional[Traced], query: Tensor) -> tuple[str, list[Tensor]]:

@@ -14,7 +14,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .. import mask
-from ..mask.symbols import INDEX, Constant, Tracer, Value, fail, lift
+from ..mask.symbols import INDEX, Constant, Tracer, Value, Vector, fail, lift
 from .elementwise import ATTRIBUTES, CONSTANTS, FUNCTIONS, METHODS, Function
 
 NUMBERS = (bool, int, float)
@@ -22,9 +22,43 @@ NUMBERS = (bool, int, float)
 READ_AS = {torch.float64: torch.float32, torch.int16: torch.int32, torch.float8_e4m3fn: torch.float32, torch.float8_e5m2: torch.float32}
 
 
+#: Elements of a dimension that are computed one by one.
+MAX_ELEMENTS = 256
+
+
+class Part(Vector):
+    """A tensor that is read at its first positions."""
+
+    def __init__(self, array: torch.Tensor, places: Sequence[Any]):
+        self.array, self.places = array, places
+
+    def __getitem__(self, position: Any) -> Value:
+        return read(self.array, (*self.places, *(position if isinstance(position, tuple) else (position,))))
+
+    def __matmul__(self, other: Any) -> Value:
+        return FUNCTIONS["matmul"](self, other)
+
+    @property
+    def elements(self) -> list[Any]:  # type: ignore[override]
+        rest = self.array.shape[len(self.places) :]
+        if len(rest) != 1 or rest[0] > MAX_ELEMENTS:
+            fail(f"expected one dimension of at most {MAX_ELEMENTS} elements, or an element, got {tuple(rest)}")
+        return [self[k] for k in range(rest[0])]
+
+
+def vector_of(operand: Any) -> Any:
+    return Part(operand, ()) if isinstance(operand, torch.Tensor) and operand.dim() == 1 else operand
+
+
 def read(array: torch.Tensor, position: Any) -> Value:
-    """An element, counted from the end where a position is negative."""
+    """An element, counted from the end where a position is negative, or a Part, where there are fewer positions than dimensions."""
+    if isinstance(array, Vector):
+        return array[position]
     places = list(position) if isinstance(position, (tuple, list)) else [position]
+    while places and isinstance(places[-1], slice) and places[-1] == slice(None):
+        places.pop()
+    if len(places) < array.dim():
+        return Part(array, places)
     if len(places) == array.dim():
         places = [inside(place, size, array) for place, size in zip(places, array.shape)]
     return mask.tensor(array.to(READ_AS.get(array.dtype, array.dtype)))[tuple(places)]
@@ -99,7 +133,7 @@ class Tracing(TorchFunctionMode):
 
     def __enter__(self):
         tracer = Tracer.get()
-        tracer.methods, tracer.attributes = METHODS, ATTRIBUTES
+        tracer.methods, tracer.attributes, tracer.vector_of = METHODS, ATTRIBUTES, vector_of
         return super().__enter__()
 
     def __torch_function__(self, func, types, args=(), kwargs=None):

@@ -105,6 +105,13 @@ def counted(b, h, q_idx, kv_idx):
     return both.logical_and(last) | (torch.div(q_idx - kv_idx, 16, rounding_mode="trunc") == 0).logical_xor(torch.fmod(kv_idx, 5) == 1)
 
 
+def packed(b, h, q_idx, kv_idx):
+    """By the offsets of sequences alone, and rows of tables of conditions."""
+    same = (OFFSETS <= q_idx).sum() == (OFFSETS <= kv_idx).sum()
+    return same & ((kv_idx >= OFFSETS[1:]).any() | torch.isin(q_idx, torch.tensor([3, 5, 70])) | TABLE_OF_BOOLS[q_idx][kv_idx])
+
+
+TABLE_OF_BOOLS = torch.rand(N, N, generator=torch.Generator().manual_seed(5)) > 0.3
 SPANS = torch.tensor([[[10, 20], [60, 15]], [[5, 16], [70, 8]]])
 DILATIONS = torch.tensor([1, 2, 3, 4])
 
@@ -113,7 +120,7 @@ def dilated_by_head(b, h, q_idx, kv_idx):
     return (q_idx >= kv_idx) & ((q_idx - kv_idx) % DILATIONS[h] == 0) & ((kv_idx // DILATIONS[h]) >= 0)
 
 
-MASKS = [two_dimensional, morton, block_diffusion, spans, counted, dilated_by_head, noop_mask, causal, sliding_window, prefix_lm, document, jagged, natten, dilated, global_and_local, by_head]
+MASKS = [packed, two_dimensional, morton, block_diffusion, spans, counted, dilated_by_head, noop_mask, causal, sliding_window, prefix_lm, document, jagged, natten, dilated, global_and_local, by_head]
 SLOPES = torch.exp2(-8.0 * torch.arange(1, H + 1) / H)
 BIAS = torch.randn(B, 1, N, N, generator=torch.Generator().manual_seed(1))
 TABLE = torch.randn(H, 2 * N, generator=torch.Generator().manual_seed(2))
@@ -206,12 +213,20 @@ def activations(score, b, h, q_idx, kv_idx):
     return torch.lerp(smooth, sharp, 0.25) + torch.floor(q_idx / 7) - torch.round(kv_idx / 9).to(score.dtype) + torch.log1p(score**2)
 
 
+def latent(score, b, h, q_idx, kv_idx):
+    """Of MLA: the product of rows that carry the positions, as attention-gym has it."""
+    return score + 0.3 * torch.dot(ROWS[b, h, q_idx], ROWS[b, h // H, kv_idx]) + (ROWS[b, h, q_idx].exp() - score).tanh().mean()
+
+
+ROWS = torch.randn(B, H, N, 8, generator=torch.Generator().manual_seed(4))
+
+
 def guarded(score, b, h, q_idx, kv_idx):
     least = torch.tensor(torch.finfo(score.dtype).min, device=score.device)
     return torch.nan_to_num(torch.where(q_idx >= kv_idx, score, least)) + torch.logaddexp(score, score.new_full((), 1.0))
 
 
-SCORES = [position_bias, approximate_cap, relative_from_end, waves, activations, guarded, alibi, relative, soft_cap, table, full_bias, masked_score, checkerboard, powers]
+SCORES = [latent, position_bias, approximate_cap, relative_from_end, waves, activations, guarded, alibi, relative, soft_cap, table, full_bias, masked_score, checkerboard, powers]
 
 
 def dense(query, key, value, score_mod=None, mask_mod=None, scale=None):
@@ -274,6 +289,14 @@ class Flex(unittest.TestCase):
             return score * slopes[h] + bias[h, q_idx, kv_idx] + rel[q_idx - kv_idx + N]
 
         self.check(learned, causal, [slopes, bias, rel])
+
+    def test_gradients_of_rows(self):
+        rows = torch.randn(H, N, 4, requires_grad=True)
+        few = lambda score, b, h, q_idx, kv_idx: score + rows[h, q_idx].sum() * rows[0, kv_idx, 0]  # noqa: E731
+        self.check(few, causal, [rows])
+        many = lambda score, b, h, q_idx, kv_idx: score + torch.dot(rows[h, q_idx], rows[h, kv_idx]) + rows[0, 0, 0]  # noqa: E731
+        with self.assertRaisesRegex(BindingError, "score_mod: expected at most 8 reads of elements where these have gradients, got 9"):
+            flex_attention(self.q, self.k, self.v, score_mod=many)
 
     def test_lists_of_blocks(self):
         """Blocks that the user lists, without a mask_mod; torch's own function heeds them only where it is compiled."""
@@ -343,7 +366,9 @@ class Flex(unittest.TestCase):
             (decides, "expected no decision on a traced value"),
             (unknown, "lgamma of a traced value: expected one of abs, "),
             (arguments, "torch.exp of a traced value: .* unexpected keyword argument 'out'"),
-            (rank, "expected 4 positions in a tensor of rank 4, got 2"),
+            (rank, r"expected one dimension of at most 256 elements, or an element, got \(80, 80\)"),
+            (lambda score, b, h, q_idx, kv_idx: score + ROWS[b, h, 0], "expected the score to give a number, got vector"),
+            (lambda score, b, h, q_idx, kv_idx: (SLOPES + ROWS[b, h, 0]).sum(), "expected dimensions of one size, got 4, 8"),
         ):
             with self.assertRaisesRegex(TraceError, rf"torch_flex.py:\d+: .*{wanted}"):
                 flex_attention(self.q, self.k, self.v, score_mod=function)
