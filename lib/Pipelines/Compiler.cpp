@@ -105,7 +105,8 @@ private:
   LogicalResult lookUpTarget();
   LogicalResult checkArtifacts();
   LogicalResult checkDeviceAsserts(std::optional<NormalForm> form);
-  LogicalResult checkBoundedWaits(std::optional<NormalForm> form);
+  LogicalResult checkWaits(StringRef option, bool isGiven,
+                           std::optional<NormalForm> form);
   LogicalResult runStages();
   LogicalResult runPasses(StringRef step,
                           function_ref<void(OpPassManager &)> build);
@@ -226,16 +227,18 @@ static void remarkOtherResults(ModuleOp module) {
   }
 }
 
-/// They are bounded on the way to the nvvm form.
-LogicalResult Compilation::checkBoundedWaits(std::optional<NormalForm> form) {
-  if (!options.boundedWaits)
+/// Barriers are proven, and waits bounded, on the way to the nvvm form.
+LogicalResult Compilation::checkWaits(StringRef option, bool isGiven,
+                                      std::optional<NormalForm> form) {
+  if (!isGiven)
     return success();
   if (target.kind == TargetKind::Cpu)
-    return emitError() << "option bounded-waits: expected a GPU, got target "
+    return emitError() << "option " << option << ": expected a GPU, got target "
                        << target.name;
   if (form && *form >= NormalForm::Nvvm)
-    return emitError() << "option bounded-waits: expected a module before the "
-                          "form 'nvvm', got one in the form '"
+    return emitError() << "option " << option
+                       << ": expected a module before the form 'nvvm', got one "
+                          "in the form '"
                        << stringifyNormalForm(*form) << "'";
   return success();
 }
@@ -251,11 +254,14 @@ LogicalResult Compilation::runStages() {
   stageOptions.allowTf32 = options.allowTf32;
   stageOptions.deterministic = options.deterministic;
   stageOptions.deviceAsserts = options.deviceAsserts;
+  stageOptions.proveBarriers = options.proveBarriers;
   stageOptions.boundedWaits = options.boundedWaits;
   stageOptions.maskThreshold = options.maskThreshold;
   stageOptions.assumeVisibleRows = options.assumeVisibleRows;
   std::optional<NormalForm> form = getNormalForm(module);
-  if (failed(checkDeviceAsserts(form)) || failed(checkBoundedWaits(form)))
+  if (failed(checkDeviceAsserts(form)) ||
+      failed(checkWaits("prove-barriers", options.proveBarriers, form)) ||
+      failed(checkWaits("bounded-waits", options.boundedWaits > 0, form)))
     return failure();
   bool isRaised = form && *form < NormalForm::Tiled;
   if (target.kind == TargetKind::Gpu && isRaised && needsPrograms(module))

@@ -35,6 +35,8 @@ void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
   // Affine ops are lowered while the module is small.
   pm.addPass(createLowerAffinePass());
+  if (options.proveBarriers)
+    pm.addNestedPass<tile::KernelOp>(tile::createProveBarriersPass());
   if (options.boundedWaits > 0)
     pm.addNestedPass<tile::KernelOp>(
         tile::createBoundWaitsPass({options.boundedWaits}));

@@ -155,6 +155,7 @@ FailureOr<CompileOptions> CompileMode::getCompileOptions() const {
   options.allowTf32 = allowTf32;
   options.deterministic = deterministic;
   options.deviceAsserts = deviceAsserts;
+  options.proveBarriers = proveBarriers;
   options.boundedWaits = boundedWaits;
   options.maskThreshold = maskThreshold;
   options.assumeVisibleRows = assumeVisibleRows;

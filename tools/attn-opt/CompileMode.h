@@ -84,6 +84,10 @@ private:
       llvm::cl::desc(
           "Check on the GPU, before each launch, the block lists and "
           "sequence offsets that masks read")};
+  llvm::cl::opt<bool> proveBarriers{
+      "prove-barriers", llvm::cl::cat(category),
+      llvm::cl::desc("Prove that the warps of each kernel neither wait in vain "
+                     "nor use memory too early, in any order")};
   llvm::cl::opt<unsigned> boundedWaits{
       "bounded-waits", llvm::cl::cat(category), llvm::cl::value_desc("tries"),
       llvm::cl::init(0),

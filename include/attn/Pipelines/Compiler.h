@@ -52,6 +52,9 @@ struct CompileOptions {
   /// Check on a GPU, before each launch, the block lists and sequence offsets
   /// that masks read (attn.device_assert).
   bool deviceAsserts = false;
+  /// Prove that the roles of kernels neither wait in vain nor use memory too
+  /// early (--attn-tile-prove-barriers).
+  bool proveBarriers = false;
   /// Tries after which a wait for an mbarrier fails, which ends the kernel and
   /// says where it was (--attn-tile-bound-waits); 0: none gives up.
   uint32_t boundedWaits = 0;

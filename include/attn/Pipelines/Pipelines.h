@@ -48,6 +48,11 @@ struct AttentionPipelineOptions
       *this, "device-asserts",
       llvm::cl::desc("Check block lists and sequence offsets on the device"),
       llvm::cl::init(false)};
+  Option<bool> proveBarriers{
+      *this, "prove-barriers",
+      llvm::cl::desc("Prove that roles neither wait in vain nor use memory too "
+                     "early"),
+      llvm::cl::init(false)};
   Option<int64_t> boundedWaits{
       *this, "bounded-waits",
       llvm::cl::desc("Tries after which a wait for an mbarrier fails (0: none "

@@ -247,7 +247,7 @@ class Bundler:
         request: KernelRequest = self.kernels[key]["request"]
         command = ["-", f"--target={request.target}", "--emit=ptx,manifest,report", "-o", self.compiled / key]
         command += [f"--schedule={request.schedule}"] if request.schedule else []
-        command += [f"--bounded-waits={BOUNDED_WAITS}"] if request.is_bounded else []
+        command += [f"--bounded-waits={BOUNDED_WAITS}", "--prove-barriers"] if request.is_bounded else []
         began = time.monotonic()
         result = run_tool("attn-opt", command, text=request.mlir())
         entry = {

@@ -213,6 +213,52 @@ def AllocateSharedMemoryPass
   ];
 }
 
+def ProveBarriersPass : Pass<"attn-tile-prove-barriers", "::attn::tile::KernelOp"> {
+  let summary = "Prove that roles neither wait in vain nor use memory too early";
+  let description = [{
+    Of a kernel with roles: no order in which its warps, those of all CTAs of its
+    cluster, and its copies may run deadlocks, lets an arrival or a wait count for
+    another phase than the one that it is for, or overwrites a tile that somebody
+    still reads, or reads one that is not there. Nothing is changed; an error is at
+    the operation, with sizes that show it.
+
+    For given sizes each warp's barriers, copies and products are a fixed sequence,
+    since control flow is arithmetic on sizes. Of these sequences one interleaving is
+    run with vector clocks, and stands for all if every arrival and every wait is bound
+    to its phase by what must have happened before:
+
+    ```
+    a contribution to phase k   comes after the end of phase k - 1
+    a wait for phase k          comes after the end of phase k - 1,
+                                and before some contribution to phase k + 1
+    a copy                      comes after every use of the tile before it
+    a use                       comes after the end of the copy's phase
+    ```
+
+    All sizes follow from few: stages and parities are the count of tiles modulo
+    twice the stages of their ring, which is checked, and so what a tile does to
+    barriers repeats after two turns. The rules above are about three phases in a row,
+    that is three turns: those of a longer launch are, two turns earlier or later, those of
+    a launch of at most five turns and a tile. Each number of tiles up to that is looked at.
+
+    Where bounds of loops are read from memory (documents, lists of blocks), some
+    values are taken, the same ones for all roles. Not looked at: accesses of consumers to
+    what other consumers have written, and fences, which the simulator checks.
+
+    Example:
+    ```mlir
+    attn_tile.mbarrier_wait %full[%stage], %parity // parity of another turn:
+    // error: deadlock: the producer of CTA 0 waits for stage 0 of the mbarriers at 1024 of CTA 0; ...
+    ```
+
+    Requires: `--attn-tile-allocate-shared-memory`. Ensures: what is proven.
+  }];
+  let statistics = [
+    Statistic<"numProven", "kernels-proven", "Number of kernels that were proven">,
+    Statistic<"numLaunches", "launches", "Number of sizes that were looked at">
+  ];
+}
+
 def BoundWaitsPass : Pass<"attn-tile-bound-waits", "::attn::tile::KernelOp"> {
   let summary = "Let waits for mbarriers give up";
   let description = [{
