@@ -257,7 +257,7 @@ class Reuse(unittest.TestCase):
         self.options = {"device": "sim", "cache": attn_mlir.Cache(Path(folder.name))}
 
     def test_sizes_need_no_other_kernel(self):
-        for b, hq, hkv, m, n in ((1, 1, 1, 3, 4), (2, 4, 2, 20, 33), (1, 3, 1, 1, 70)):
+        for b, hq, hkv, m, n in ((1, 1, 1, 17, 4), (2, 4, 2, 20, 33), (1, 3, 1, 30, 70)):
             k = normal("f16", b, hkv, n, 64)
             attn_mlir.attention(normal("f16", b, hq, m, 64), k, k, causal=True, scale=0.3, **self.options)
         self.assertEqual(len(self.compilations), 1)
@@ -272,7 +272,7 @@ class Reuse(unittest.TestCase):
 
 class Messages(unittest.TestCase):
     def setUp(self):
-        self.q = normal("f16", 1, 2, 4, 32)
+        self.q = normal("f16", 1, 2, 20, 32)
 
     def refuses(self, kind, message, function):
         with self.assertRaises(kind) as caught:
@@ -283,25 +283,25 @@ class Messages(unittest.TestCase):
         q = self.q
         call = lambda *a, **k: lambda: attn_mlir.attention(*a, device="sim", **k)  # noqa: E731
         for message, function in {
-            "query: expected [batch, heads, rows, head dim], got rank 3": call(normal("f16", 2, 4, 32), q, q),
-            "key: expected dtype f16, that of query, got bf16": call(q, normal("bf16", 1, 2, 4, 32), q),
-            "operand key: expected dim 3 to be 32, got 64": call(q, normal("f16", 1, 2, 4, 64), q),
-            "operand key: expected dim 0 (B) to be 1, got 2": call(q, normal("f16", 2, 2, 4, 32), q),
-            "expected the number of query heads to be a multiple": call(q, *[normal("f16", 1, 3, 4, 32)] * 2),
-            "expected dim 1 of bias to be 1 or 2 (Hq), got 3": call(q, q, q, bias=normal("f32", 1, 3, 4, 4)),
+            "query: expected [batch, heads, rows, head dim], got rank 3": call(normal("f16", 2, 20, 32), q, q),
+            "key: expected dtype f16, that of query, got bf16": call(q, normal("bf16", 1, 2, 20, 32), q),
+            "operand key: expected dim 3 to be 32, got 64": call(q, normal("f16", 1, 2, 20, 64), q),
+            "operand key: expected dim 0 (B) to be 1, got 2": call(q, normal("f16", 2, 2, 20, 32), q),
+            "expected the number of query heads to be a multiple": call(q, *[normal("f16", 1, 3, 20, 32)] * 2),
+            "expected dim 1 of bias to be 1 or 2 (Hq), got 3": call(q, q, q, bias=normal("f32", 1, 3, 20, 20)),
             "expected soft_cap or score_mod, got both": call(q, q, q, soft_cap=1.0, score_mod=lambda s, b, h, i, j: s),
             "expected causal to be a bool, 'top_left' or 'bottom_right', got 'left'": call(q, q, q, causal="left"),
             "expected dropout to be at least 0 and below 1, got 1.0": call(q, q, q, dropout=1.0, seed=1),
             "expected a seed with dropout, got none": call(q, q, q, dropout=0.1),
-            "seed: expected a number or an i64 array of rank 0, got f16 of (1, 2, 4, 32)": call(q, q, q, dropout=0.1, seed=q),
+            "seed: expected a number or an i64 array of rank 0, got f16 of (1, 2, 20, 32)": call(q, q, q, dropout=0.1, seed=q),
             "expected 1 results in out, got 2": call(q, q, q, out=[q, q]),
-            "operand output: expected dim 2 (M) to be 4, got 5": call(q, q, q, out=normal("f16", 1, 2, 5, 32)),
+            "operand output: expected dim 2 (M) to be 20, got 21": call(q, q, q, out=normal("f16", 1, 2, 21, 32)),
             "query: expected an array with __dlpack__": call([1.0], q, q),
             "query: expected an array on the CPU or a CUDA device, got DLPack device 10": call(
-                DLPackArray(q, (256, 128, 32, 1), (10, 0)), q, q
+                DLPackArray(q, (1280, 640, 32, 1), (10, 0)), q, q
             ),
             "expected all arrays on the CPU or all on a GPU, got both": call(
-                DLPackArray(q, (256, 128, 32, 1), (2, 0)), q, q, target="sm_80"
+                DLPackArray(q, (1280, 640, 32, 1), (2, 0)), q, q, target="sm_80"
             ),
         }.items():
             self.refuses(attn_mlir.BindingError, message, function)

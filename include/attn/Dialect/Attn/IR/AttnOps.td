@@ -318,8 +318,8 @@ def CombineOp : Attn_Op<"combine", [
     Variadic<Attn_Tensor<Attn_Acc, 3>>:$rowResults);
   let assemblyFormat = [{
     $acc (`,` $rows^)? (`normalization` `(` $normalization^ `)`)? attr-dict
-    `:` type($acc) custom<RowType>(ref($rows), type($rows))
-    `->` type($accResult) custom<RowType>(ref($rows), type($rowResults))
+    `:` type($acc) `` custom<RowType>(ref($rows), type($rows))
+    `->` type($accResult) `` custom<RowType>(ref($rows), type($rowResults))
   }];
   let extraClassDeclaration = [{
     /// The stacks, and the state over all keys.
