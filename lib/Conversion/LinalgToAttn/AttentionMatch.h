@@ -256,6 +256,7 @@ public:
   /// The value of an index expression over what is bound; null if it has
   /// others.
   mlir::Value emitAffine(mlir::AffineExpr expr);
+  mlir::Value ifVisible(mlir::Value value);
   /// The value of `scalar`, or null after recording why there is none.
   mlir::Value emit(ScalarRef scalar);
   /// What could not be emitted.

@@ -60,8 +60,8 @@ Value ScalarEmitter::emitAffine(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return arith::ConstantIndexOp::create(builder, loc, constant.getValue());
   if (isa<AffineSymbolExpr>(expr))
-    return getValueOrCreateConstantIndexOp(
-        builder, loc, walker.getSpace().materialize(builder, loc, expr));
+    return ifVisible(getValueOrCreateConstantIndexOp(
+        builder, loc, walker.getSpace().materialize(builder, loc, expr)));
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary)
     return nullptr; // a variable that is not in scope
@@ -96,6 +96,13 @@ Value ScalarEmitter::emitAffine(AffineExpr expr) {
   default:
     return nullptr;
   }
+}
+
+/// `value`, or null where it is out of scope: what an op in the body of the
+/// graph gives that the walker knows nothing of.
+Value ScalarEmitter::ifVisible(Value value) {
+  Region *here = builder.getInsertionBlock()->getParent();
+  return value.getParentRegion()->isAncestor(here) ? value : Value();
 }
 
 //===----------------------------------------------------------------------===//
@@ -187,7 +194,7 @@ Value ScalarEmitter::emitNew(ScalarRef scalar) {
   case Scalar::Kind::Index:
     return emitAffine(scalar->affine[0]);
   case Scalar::Kind::Outer:
-    return scalar->source;
+    return ifVisible(scalar->source);
   case Scalar::Kind::Reduce:
   case Scalar::Kind::Contract:
     return emitOrigin(scalar);

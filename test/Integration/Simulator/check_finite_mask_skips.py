@@ -124,7 +124,7 @@ def check(target, folder):
             build_gradient(folder, recompute=True)
             verify(target, folder / "g.mlir", pads, "--function", "padded_grad")
     build_gradient(folder, recompute=False)
-    run("attn-opt", folder / "g.mlir", f"--target={target}", "--emit=ptx,manifest", "-o", folder / "m")
+    run("attn-opt", folder / "g.mlir", f"--target={target}", "--deterministic", "--emit=ptx,manifest", "-o", folder / "m")
     programs = [program["name"] for program in json.loads((folder / "m.json").read_text())["programs"]]
     for (name, tokens), pad in zip(paddings(), pads):
         forward, backward = save_operands(folder, tokens, pad)
