@@ -248,7 +248,8 @@ static bool allows(const BackwardOverrides &given, MmaFamily mma) {
   return true;
 }
 
-/// Two vectors of the rows of a softmax, in whole tiles of dQ, and of a fused backward dQ.
+/// Two vectors of the rows of a softmax, in whole tiles of dQ, and of a fused
+/// backward dQ.
 static int64_t getRowValueBytes(const AttentionProblem &problem,
                                 const BackwardSelection &selection) {
   int64_t rows =

@@ -316,12 +316,12 @@ attn::raise::matchAttention(ElementWalker &walker, Operation *op,
                                     Twine(loops.keys.size()));
   AffineExpr key = loops.keys.front();
   walker.getGraph().setBoundVariable(key);
-  Value weights = weightsAreLhs ? contraction->lhs : contraction->rhs;
-  Value values = weightsAreLhs ? contraction->rhs : contraction->lhs;
-  AffineMap weightsMap =
-      weightsAreLhs ? contraction->lhsMap : contraction->rhsMap;
-  AffineMap valuesMap =
-      weightsAreLhs ? contraction->rhsMap : contraction->lhsMap;
+  Value weights = contraction->lhs, values = contraction->rhs;
+  AffineMap weightsMap = contraction->lhsMap, valuesMap = contraction->rhsMap;
+  if (!weightsAreLhs) {
+    std::swap(weights, values);
+    std::swap(weightsMap, valuesMap);
+  }
   auto weightIndices = applyMap(space, weightsMap, loops.exprs);
   orderRows(weightIndices, loops);
   ScoreContext context{key, loops.rows, options};
@@ -350,10 +350,9 @@ attn::raise::matchAttention(ElementWalker &walker, Operation *op,
   if (failed(assignRoles(walker, match, loops.batch, loops.rows, queryTrail,
                          keyTrail, valueTrail, recorder)))
     return failure();
-  if (!match.hasSoftmax &&
-      failed(checkKeysDiffer(match, loops.batch, recorder)))
-    return failure();
-  if (failed(findResultLayout(walker, loops.exprs, match, recorder)))
+  if ((!match.hasSoftmax &&
+       failed(checkKeysDiffer(match, loops.batch, recorder))) ||
+      failed(findResultLayout(walker, loops.exprs, match, recorder)))
     return failure();
   settleBias(walker, match);
   if (match.score.mod)

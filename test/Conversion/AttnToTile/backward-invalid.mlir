@@ -118,3 +118,14 @@ func.func @f(%q: tensor<1x1x64x64xf16>, %lse: tensor<1x1x64xf32>) -> tensor<1x1x
   }
   return %a#0 : tensor<1x1x64x64xf32>
 }
+
+// -----
+
+// a small cache without softmax
+func.func @f(%q: tensor<1x2x64x64xf16>) -> tensor<1x2x64x64xf16> {
+  // expected-error @+1 {{expected normalization #attn.softmax with a fused or small-cache backward on the GPU, got #attn.none}}
+  %d:3 = attn.attention_backward %q, %q, %q d_output(%q : tensor<1x2x64x64xf16>) normalization(#attn.none)
+      {schedule = #attn.schedule<kind = "small_cache", mma = "mma_sync", tile_m = 64, tile_n = 64, tile_d = 64, tile_dv = 64, warps = 4, stages = 1, chunk_rows = 64>}
+      : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>
+  return %d#0 : tensor<1x2x64x64xf16>
+}

@@ -14,6 +14,10 @@
 // RUN: attn-run %t.f16.mlir --function gelu_grad --device=sim:sm_90a --shape B=1,M=33,N=70 --random 10 --verify | FileCheck %s
 // RUN: attn-run %t.bf16.mlir --function silu_grad --device=sim:sm_90a --shape B=1,M=33,N=70 --random 11 --verify | FileCheck %s
 // RUN: attn-run %t.f16.mlir --function relu_squared_grad --device=sim:sm_90a --shape B=1,M=90,N=90 --random 12 --verify | FileCheck %s
+// RUN: sed 's/ : !q, !k, !v -> !o/ {schedule = #attn.schedule<mma = "wgmma">}&/' %s > %t.wgmma.mlir
+// RUN: sed s/TYPE/f16/g %t.wgmma.mlir > %t.wgmma.f16.mlir
+// RUN: attn-run %t.wgmma.f16.mlir --function sigmoid --device=sim:sm_90a --shape B=1,M=200,N=230 --random 13 --verify | FileCheck %s
+// RUN: attn-run %t.wgmma.f16.mlir --function gelu --device=sim:sm_90a --shape B=1,M=70,N=200 --random 14 --verify | FileCheck %s
 // CHECK: verify: PASS
 
 !q = tensor<?x4x?x32xTYPE>

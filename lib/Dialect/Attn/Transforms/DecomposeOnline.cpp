@@ -437,8 +437,8 @@ struct DecomposeOnline
       if (!isa<OnlineAttentionOp, NormalizeOp>(op))
         return WalkResult::advance();
       ops.push_back(op);
-      return hasStaticTiles(op) ? WalkResult::advance()
-                                : WalkResult::interrupt();
+      return hasStaticTiles(op) && hasCode(op) ? WalkResult::advance()
+                                               : WalkResult::interrupt();
     });
     if (result.wasInterrupted())
       return signalPassFailure();
@@ -456,6 +456,19 @@ struct DecomposeOnline
   }
 
 private:
+  /// Both phases of a small cache are of a softmax.
+  static bool hasCode(Operation *op) {
+    auto step = dyn_cast<OnlineAttentionOp>(op);
+    bool isSmallCache = step && step.getSchedule() &&
+                        step.getSchedule()->getKind() == "small_cache";
+    if (!isSmallCache || isa<SoftmaxAttr>(step.getNormalization()))
+      return true;
+    step.emitOpError() << "expected normalization #attn.softmax with kind = "
+                          "\"small_cache\", got "
+                       << step.getNormalization();
+    return false;
+  }
+
   static bool hasStaticTiles(Operation *op) {
     for (Type type : op->getOperandTypes()) {
       auto tensor = dyn_cast<RankedTensorType>(type);

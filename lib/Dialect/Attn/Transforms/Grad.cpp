@@ -99,6 +99,11 @@ LogicalResult GradBuilder::checkResults() {
   if (!hasOutput)
     return returns.emitOpError() << "expected @" << forward.getName()
                                  << " to return the output of its attention";
+  if (isa<SumAttr>(attention.getNormalization()))
+    return attention.emitOpError()
+           << "expected normalization #attn.softmax or #attn.none, got "
+           << attention.getNormalization()
+           << ", whose gradients are not derived";
   if (!attention.getNormalization().hasLse()) {
     if (!lseGradient)
       return success();
