@@ -10,8 +10,9 @@ from torch.nn.attention.flex_attention import BlockMask, create_block_mask, noop
 from torch.nn.attention.flex_attention import flex_attention as reference
 
 from attn_mlir.errors import BindingError
-from attn_mlir.mask import TraceError
+from attn_mlir.mask import TraceError, trace_score
 from attn_mlir.torch import flex_attention
+from attn_mlir.torch.tracing import traced_as_torch
 
 B, H, N, D = 2, 4, 80, 32
 IDS = torch.sort(torch.randint(0, 4, (B, N), generator=torch.Generator().manual_seed(0))).values
@@ -297,6 +298,12 @@ class Flex(unittest.TestCase):
         many = lambda score, b, h, q_idx, kv_idx: score + torch.dot(rows[h, q_idx], rows[h, kv_idx]) + rows[0, 0, 0]  # noqa: E731
         with self.assertRaisesRegex(BindingError, "score_mod: expected at most 8 reads of elements where these have gradients, got 9"):
             flex_attention(self.q, self.k, self.v, score_mod=many)
+
+    def test_positions(self):
+        """One that is known to be inside is read as it is; one that may be negative counts from the end."""
+        inside, negative = (str(trace_score(traced_as_torch(f, (B, H, N, N)))) for f in (table, relative_from_end))
+        self.assertNotRegex(inside, "select|cmpi")
+        self.assertRegex(negative, f"constant {2 * N} : index(.|\n)*arith.select")
 
     def test_lists_of_blocks(self):
         """Blocks that the user lists, without a mask_mod; torch's own function heeds them only where it is compiled."""
