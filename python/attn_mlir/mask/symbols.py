@@ -304,7 +304,7 @@ def lift(operand: Operand, type: str) -> Value:
         from .tensors import tensor
 
         return tensor(operand)[()]
-    fail(f"expected a number or a traced value, got {type(operand).__name__}")
+    fail(f"expected a number or a traced value, got {operand.__class__.__name__}")
 
 
 @elementwise
