@@ -315,6 +315,15 @@ class Flex(unittest.TestCase):
         self.near(mine, theirs[0])
         self.near(lse, theirs[1])
 
+    def test_double(self):
+        """Scores of f64 are computed in f64, whatever they read."""
+        q, k, v = (t.double() for t in (self.q, self.k, self.v))
+        for score_mod in (alibi, table, soft_cap, powers, masked_score, relative):
+            self.near(flex_attention(q, k, v, score_mod=score_mod), dense(q, k, v, score_mod=score_mod)[0], 1e-12)
+        tensors = [torch.randn(1, 1, 5, 8, dtype=torch.float64, requires_grad=True) for _ in range(3)]
+        score = lambda score, b, h, q_idx, kv_idx: torch.tanh(score) * SLOPES[0] + torch.square(score) * q_idx  # noqa: E731
+        self.assertTrue(torch.autograd.gradcheck(lambda *t: flex_attention(*t, score_mod=score), tensors))
+
     def test_types_of_what_is_read(self):
         """Those that kernels do not have are converted before, with their gradients."""
         slopes = torch.randn(H, dtype=torch.float64, requires_grad=True)
