@@ -52,6 +52,7 @@ void attn::buildGraphToLinalgStage(OpPassManager &pm) {
 /// linalg on tensors to loops over memrefs.
 static void buildBufferizeStage(OpPassManager &pm) {
   pm.addPass(createConvertGraphToBufferizable());
+  pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createConvertTensorToLinalgPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;

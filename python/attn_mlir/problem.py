@@ -5,6 +5,7 @@ lengths, since only element types and head dims are fixed."""
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Mapping, Optional, Sequence, Union
 
 from .errors import BindingError
@@ -109,7 +110,8 @@ class AttentionProblem:
             clauses.append(f"scale({float_text(self.scale)})")
         if self.normalization != "softmax":
             clauses.append(f"normalization(#attn.{self.normalization})")
-        clauses += [f"score_mod {self.score.text}"] if self.score else []
+        score = in_f64(self.score.text) if self.score and self.dtype == "f64" else self.score.text if self.score else ""
+        clauses += [f"score_mod {score}"] if score else []
         clauses += [f"mask_mod {self.mask.text}"] if self.mask else []
         if self.gradient:
             op, results, types = "attention_backward", ["%d_query", "%d_key", "%d_value"], [query, key, value]
@@ -129,6 +131,25 @@ class AttentionProblem:
   return {", ".join(results)} : {", ".join(types)}
 }}
 """
+
+
+#: What has no decimal form, in f32 and in f64.
+SPECIAL = {"0x7F800000": "0x7FF0000000000000", "0xFF800000": "0xFFF0000000000000", "0x7FC00000": "0x7FF8000000000000"}
+
+
+def in_f64(region: str) -> str:
+    """A score's region that computes in f64 what it computes in f32, also with what it reads from tensors."""
+    lines = []
+    for line in region.splitlines():
+        if "tensor.extract" in line:
+            if line.endswith(("xf32>", "<f32>")):
+                name, _, read = line.partition(" = ")
+                narrow = "%f32_" + name.strip()[1:]
+                line = f"{narrow} = {read}\n{name} = arith.extf {narrow} : f32 to f64"
+        else:
+            line = re.sub(r"\bf32\b", "f64", re.sub("0x[7F]F?[0-9A-F]+", lambda bits: SPECIAL[bits[0]], line))
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def float_text(number: float) -> str:

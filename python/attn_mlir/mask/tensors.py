@@ -19,7 +19,7 @@ class Tensor:
         self.array = array
         self.dtype, shape = type_of(array, "tensor")
         if self.dtype not in ("i1", "i8", "i32", "i64", "f16", "bf16", "f32"):
-            raise TraceError(f"expected a tensor of i1, i8, i32, i64, f16, bf16 or f32, got {self.dtype}")
+            raise TraceError(f"expected a tensor of i1, i8, i32, i64, f16, bf16 or f32, got {self.dtype}: convert it before, as to f32")
         self.dims = tuple("1" if d < ones and size == 1 else "?" for d, size in enumerate(shape))
 
     @property

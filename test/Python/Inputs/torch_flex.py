@@ -10,8 +10,9 @@ from torch.nn.attention.flex_attention import BlockMask, create_block_mask, noop
 from torch.nn.attention.flex_attention import flex_attention as reference
 
 from attn_mlir.errors import BindingError
-from attn_mlir.mask import TraceError
+from attn_mlir.mask import TraceError, trace_score
 from attn_mlir.torch import flex_attention
+from attn_mlir.torch.tracing import traced_as_torch
 
 B, H, N, D = 2, 4, 80, 32
 IDS = torch.sort(torch.randint(0, 4, (B, N), generator=torch.Generator().manual_seed(0))).values
@@ -298,6 +299,12 @@ class Flex(unittest.TestCase):
         with self.assertRaisesRegex(BindingError, "score_mod: expected at most 8 reads of elements where these have gradients, got 9"):
             flex_attention(self.q, self.k, self.v, score_mod=many)
 
+    def test_positions(self):
+        """One that is known to be inside is read as it is; one that may be negative counts from the end."""
+        inside, negative = (str(trace_score(traced_as_torch(f, (B, H, N, N)))) for f in (table, relative_from_end))
+        self.assertNotRegex(inside, "select|cmpi")
+        self.assertRegex(negative, f"constant {2 * N} : index(.|\n)*arith.select")
+
     def test_lists_of_blocks(self):
         """Blocks that the user lists, without a mask_mod; torch's own function heeds them only where it is compiled."""
         indices = torch.tensor([[0, 1, 2, 3, 4]] * 5, dtype=torch.int32)[None, None]
@@ -307,6 +314,15 @@ class Flex(unittest.TestCase):
         theirs = dense(self.q, self.k, self.v, mask_mod=lambda b, h, q, k: k // 16 <= q // 16)
         self.near(mine, theirs[0])
         self.near(lse, theirs[1])
+
+    def test_double(self):
+        """Scores of f64 are computed in f64, whatever they read."""
+        q, k, v = (t.double() for t in (self.q, self.k, self.v))
+        for score_mod in (alibi, table, soft_cap, powers, masked_score, relative):
+            self.near(flex_attention(q, k, v, score_mod=score_mod), dense(q, k, v, score_mod=score_mod)[0], 1e-12)
+        tensors = [torch.randn(1, 1, 5, 8, dtype=torch.float64, requires_grad=True) for _ in range(3)]
+        score = lambda score, b, h, q_idx, kv_idx: torch.tanh(score) * SLOPES[0] + torch.square(score) * q_idx  # noqa: E731
+        self.assertTrue(torch.autograd.gradcheck(lambda *t: flex_attention(*t, score_mod=score), tensors))
 
     def test_types_of_what_is_read(self):
         """Those that kernels do not have are converted before, with their gradients."""

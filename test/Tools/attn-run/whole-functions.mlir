@@ -83,3 +83,15 @@ func.func @dynamic(%x: tensor<1x2x?x64xf16>, %k: tensor<1x2x?x64xf16>) -> tensor
       : tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16> -> tensor<1x2x?x64xf16>
   return %b : tensor<1x2x?x64xf16>
 }
+
+// Ops of arith and math on tensors around it, as a host has them.
+// RUN: attn-run %s --function elementwise --device=cpu --random 1 --verify | FileCheck %s
+// RUN: attn-run %s --function elementwise --device=sim:sm_80 --random 1 --verify | FileCheck %s
+func.func @elementwise(%q: tensor<1x2x40x32xf16>, %k: tensor<1x2x40x32xf16>) -> tensor<1x2x40x32xf16> {
+  %sum = arith.addf %q, %k : tensor<1x2x40x32xf16>
+  %near = math.tanh %sum : tensor<1x2x40x32xf16>
+  %o = attn.attention %near, %k, %k mask_mod causal(top_left)
+      : tensor<1x2x40x32xf16>, tensor<1x2x40x32xf16>, tensor<1x2x40x32xf16> -> tensor<1x2x40x32xf16>
+  %gated = arith.mulf %o, %q : tensor<1x2x40x32xf16>
+  return %gated : tensor<1x2x40x32xf16>
+}
