@@ -55,6 +55,7 @@ private:
   std::optional<int64_t> lookUp(Value value) const;
   void set(Value value, int64_t number);
   void evaluate(Operation *op);
+  void evaluateRead(Operation *op);
   int64_t getSize(DimOp op) const;
   std::optional<SharedRange> getRange(Value tile) const;
   /// Where all warps of the cluster meet.
@@ -123,6 +124,26 @@ int64_t RoleTracer::getSize(DimOp op) const {
   }
 }
 
+/// What is read: the same wherever it is read. Memory has ascending numbers, as
+/// lists and offsets are: each its last index.
+void RoleTracer::evaluateRead(Operation *op) {
+  if (auto lookup = dyn_cast<LookupOp>(op)) {
+    auto table = dyn_cast<DenseIntElementsAttr>(lookup.getTable());
+    auto index = lookUp(lookup.getPosition());
+    if (table && index && *index >= 0)
+      values[lookup.getEntry()] =
+          table.getValues<Attribute>()[*index % table.getNumElements()];
+    return;
+  }
+  auto extract = cast<ExtractOp>(op);
+  OperandRange indices = extract.getIndices();
+  std::optional<int64_t> last = 0;
+  if (!indices.empty())
+    last = lookUp(indices.back());
+  if (last && extract.getElement().getType().isIntOrIndex())
+    set(extract.getElement(), *last);
+}
+
 /// What an operation computes from numbers that are known.
 void RoleTracer::evaluate(Operation *op) {
   if (auto dim = dyn_cast<DimOp>(op))
@@ -137,15 +158,8 @@ void RoleTracer::evaluate(Operation *op) {
       set(uniform.getResult(), *number);
     return;
   }
-  // What is read is the same wherever it is read; any number will do.
-  if (auto extract = dyn_cast<ExtractOp>(op)) {
-    int64_t number = 1;
-    for (Value index : extract.getIndices())
-      number += lookUp(index).value_or(0);
-    if (extract.getElement().getType().isIntOrIndex())
-      set(extract.getElement(), number % 2);
-    return;
-  }
+  if (isa<ExtractOp, LookupOp>(op))
+    return evaluateRead(op);
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands()) {
     auto number = lookUp(operand);
