@@ -47,8 +47,6 @@ private:
                         int64_t parts);
   void addMeet(Operation *op, const std::string &name, int64_t arrivals);
   void addPassTurn(PassTurnOp op);
-  void addProduct(MmaAsyncOp op);
-  void endProducts(MmaWaitOp op);
   void addUses(Operation *op, bool isOver);
   void endUses(Operation *op, std::deque<unsigned> &numbers, size_t left);
 
@@ -288,10 +286,6 @@ void RoleTracer::addPassTurn(PassTurnOp op) {
        0});
 }
 
-//===----------------------------------------------------------------------===//
-// Uses of shared memory
-//===----------------------------------------------------------------------===//
-
 /// The op uses its shared operands, and has used them if it `isOver`.
 void RoleTracer::addUses(Operation *op, bool isOver) {
   ProtocolEvent event{Kind::Access, op, {}, 0, {}, nextUse++};
@@ -304,20 +298,11 @@ void RoleTracer::addUses(Operation *op, bool isOver) {
     add({Kind::Done, op, {}, 0, {}, event.number});
 }
 
-void RoleTracer::addProduct(MmaAsyncOp op) {
-  products.push_back(nextUse);
-  addUses(op, /*isOver=*/false);
-}
-
 /// All but the last `left` uses are over: they end in order.
 void RoleTracer::endUses(Operation *op, std::deque<unsigned> &numbers,
                          size_t left) {
   for (; numbers.size() > left; numbers.pop_front())
     add({Kind::Done, op, {}, 0, {}, numbers.front()});
-}
-
-void RoleTracer::endProducts(MmaWaitOp op) {
-  endUses(op, products, op.getPending());
 }
 
 //===----------------------------------------------------------------------===//
@@ -421,8 +406,15 @@ LogicalResult RoleTracer::visit(Operation &op) {
         add({Kind::Meet, op, {getCluster("the end")}, 0, {}, 0});
         return success();
       })
-      .Case([&](MmaAsyncOp op) { return addProduct(op), success(); })
-      .Case([&](MmaWaitOp op) { return endProducts(op), success(); })
+      .Case([&](MmaAsyncOp op) {
+        products.push_back(nextUse);
+        addUses(op, /*isOver=*/false);
+        return success();
+      })
+      .Case([&](MmaWaitOp op) {
+        endUses(op, products, op.getPending());
+        return success();
+      })
       .Case([&](StoreTmaOp op) {
         if (op.getAsync())
           stores.push_back(nextUse);
@@ -441,10 +433,6 @@ LogicalResult RoleTracer::visit(Operation &op) {
         return success();
       });
 }
-
-//===----------------------------------------------------------------------===//
-// Roles
-//===----------------------------------------------------------------------===//
 
 /// Follows a role, and gives its events to each of its warps.
 LogicalResult RoleTracer::traceRole(Region &role, const std::string &name,
