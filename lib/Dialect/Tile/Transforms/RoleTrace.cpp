@@ -47,14 +47,13 @@ private:
                         int64_t parts);
   void addMeet(Operation *op, const std::string &name, int64_t arrivals);
   void addPassTurn(PassTurnOp op);
-  void addProduct(MmaAsyncOp op);
-  void endProducts(MmaWaitOp op);
   void addUses(Operation *op, bool isOver);
   void endUses(Operation *op, std::deque<unsigned> &numbers, size_t left);
 
   std::optional<int64_t> lookUp(Value value) const;
   void set(Value value, int64_t number);
   void evaluate(Operation *op);
+  void evaluateRead(Operation *op);
   int64_t getSize(DimOp op) const;
   std::optional<SharedRange> getRange(Value tile) const;
   /// Where all warps of the cluster meet.
@@ -123,6 +122,26 @@ int64_t RoleTracer::getSize(DimOp op) const {
   }
 }
 
+/// What is read: the same wherever it is read. Memory has ascending numbers, as
+/// lists and offsets are: each its last index.
+void RoleTracer::evaluateRead(Operation *op) {
+  if (auto lookup = dyn_cast<LookupOp>(op)) {
+    auto table = dyn_cast<DenseIntElementsAttr>(lookup.getTable());
+    auto index = lookUp(lookup.getPosition());
+    if (table && index && *index >= 0)
+      values[lookup.getEntry()] =
+          table.getValues<Attribute>()[*index % table.getNumElements()];
+    return;
+  }
+  auto extract = cast<ExtractOp>(op);
+  OperandRange indices = extract.getIndices();
+  std::optional<int64_t> last = 0;
+  if (!indices.empty())
+    last = lookUp(indices.back());
+  if (last && extract.getElement().getType().isIntOrIndex())
+    set(extract.getElement(), *last);
+}
+
 /// What an operation computes from numbers that are known.
 void RoleTracer::evaluate(Operation *op) {
   if (auto dim = dyn_cast<DimOp>(op))
@@ -137,15 +156,8 @@ void RoleTracer::evaluate(Operation *op) {
       set(uniform.getResult(), *number);
     return;
   }
-  // What is read is the same wherever it is read; any number will do.
-  if (auto extract = dyn_cast<ExtractOp>(op)) {
-    int64_t number = 1;
-    for (Value index : extract.getIndices())
-      number += lookUp(index).value_or(0);
-    if (extract.getElement().getType().isIntOrIndex())
-      set(extract.getElement(), number % 2);
-    return;
-  }
+  if (isa<ExtractOp, LookupOp>(op))
+    return evaluateRead(op);
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands()) {
     auto number = lookUp(operand);
@@ -274,10 +286,6 @@ void RoleTracer::addPassTurn(PassTurnOp op) {
        0});
 }
 
-//===----------------------------------------------------------------------===//
-// Uses of shared memory
-//===----------------------------------------------------------------------===//
-
 /// The op uses its shared operands, and has used them if it `isOver`.
 void RoleTracer::addUses(Operation *op, bool isOver) {
   ProtocolEvent event{Kind::Access, op, {}, 0, {}, nextUse++};
@@ -290,20 +298,11 @@ void RoleTracer::addUses(Operation *op, bool isOver) {
     add({Kind::Done, op, {}, 0, {}, event.number});
 }
 
-void RoleTracer::addProduct(MmaAsyncOp op) {
-  products.push_back(nextUse);
-  addUses(op, /*isOver=*/false);
-}
-
 /// All but the last `left` uses are over: they end in order.
 void RoleTracer::endUses(Operation *op, std::deque<unsigned> &numbers,
                          size_t left) {
   for (; numbers.size() > left; numbers.pop_front())
     add({Kind::Done, op, {}, 0, {}, numbers.front()});
-}
-
-void RoleTracer::endProducts(MmaWaitOp op) {
-  endUses(op, products, op.getPending());
 }
 
 //===----------------------------------------------------------------------===//
@@ -407,8 +406,15 @@ LogicalResult RoleTracer::visit(Operation &op) {
         add({Kind::Meet, op, {getCluster("the end")}, 0, {}, 0});
         return success();
       })
-      .Case([&](MmaAsyncOp op) { return addProduct(op), success(); })
-      .Case([&](MmaWaitOp op) { return endProducts(op), success(); })
+      .Case([&](MmaAsyncOp op) {
+        products.push_back(nextUse);
+        addUses(op, /*isOver=*/false);
+        return success();
+      })
+      .Case([&](MmaWaitOp op) {
+        endUses(op, products, op.getPending());
+        return success();
+      })
       .Case([&](StoreTmaOp op) {
         if (op.getAsync())
           stores.push_back(nextUse);
@@ -427,10 +433,6 @@ LogicalResult RoleTracer::visit(Operation &op) {
         return success();
       });
 }
-
-//===----------------------------------------------------------------------===//
-// Roles
-//===----------------------------------------------------------------------===//
 
 /// Follows a role, and gives its events to each of its warps.
 LogicalResult RoleTracer::traceRole(Region &role, const std::string &name,

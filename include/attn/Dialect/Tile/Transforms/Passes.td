@@ -242,7 +242,7 @@ def ProveBarriersPass : Pass<"attn-tile-prove-barriers", "::attn::tile::KernelOp
     a launch of at most five turns and a tile. Each number of tiles up to that is looked at.
 
     Where bounds of loops are read from memory (documents, lists of blocks), some
-    values are taken, the same ones for all roles. Not looked at: accesses of consumers to
+    values are taken, those of ascending lists. Not looked at: accesses of consumers to
     what other consumers have written, and fences, which the simulator checks.
 
     Example:
