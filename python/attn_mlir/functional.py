@@ -175,8 +175,8 @@ def normalization_text(normalization: Any) -> str:
     if normalization in ("softmax", "none"):
         return normalization
     if isinstance(normalization, tuple) and len(normalization) == 2 and normalization[0] == "sum":
-        epsilon = normalization[1]
-        if isinstance(epsilon, Real) and math.isfinite(epsilon) and epsilon >= 0:
+        epsilon = float(normalization[1]) if isinstance(normalization[1], Real) else math.nan
+        if math.isfinite(epsilon) and epsilon >= 0:
             return f"sum<{float_text(epsilon)}>"
     raise BindingError(f"expected normalization 'softmax', 'none' or ('sum', epsilon), got {normalization!r}")
 

@@ -63,7 +63,7 @@ def read_points(data: Mapping[str, Any]) -> list[Point]:
     tiles = {(t["kernel"], t["D"], t["mask"]): t for t in data["tiles"]}
     points = []
     for series in data["measurements"]:
-        tile = tiles.get((series["kernel"], series["D"], series["mask"]))
+        tile: Any = tiles.get((series["kernel"], series["D"], series["mask"]))
         backward = series["pass"] == "backward"
         if not backward and (tile is None or not tile["schedule"]):
             continue
@@ -214,8 +214,8 @@ def published(path: Path, fit: bool, output: Optional[Path]) -> int:
     print("Published times of others against this project's model of time; nothing here was measured by this project.\n")
     print(table(error_rows(points, errors)))
     print()
-    for (half, name), error in half_errors(points, errors).items():
-        print(f"mean error, {half}, {name}: {error:.1%}")
+    for (half, name), mean in half_errors(points, errors).items():
+        print(f"mean error, {half}, {name}: {mean:.1%}")
     print("\n" + table(tile_rows(data, settings)))
     if fit:
         lines = [f"{name} = {value:.4g}" for name, value in settings.items()]

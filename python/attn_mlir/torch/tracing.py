@@ -53,7 +53,8 @@ def vector_of(operand: Any) -> Any:
 def read(array: torch.Tensor, position: Any) -> Value:
     """An element, counted from the end where a position is negative, or a Part, where there are fewer positions than dimensions."""
     if isinstance(array, Vector):
-        return array[position]
+        vector: Any = array
+        return vector[position]
     places = list(position) if isinstance(position, (tuple, list)) else [position]
     while places and isinstance(places[-1], slice) and places[-1] == slice(None):
         places.pop()

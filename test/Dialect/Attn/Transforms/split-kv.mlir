@@ -27,8 +27,8 @@
 // CHECK-NOT: scf.for
 // CHECK: %[[SINK:.*]] = tensor.extract_slice %{{.*}}[%[[H]]] [1] [1]
 // CHECK: %[[PARTS:.*]] = tensor.extract_slice %[[STATES]]#0[0, %{{.*}}, %[[H]], %[[M]], 0] [3, 1, 1, 32, 8]
-// CHECK: %[[STATE:.*]], %[[MAX:.*]], %[[SUM:.*]] = attn.combine %[[PARTS]], %{{.*}}, %{{.*}} : tensor<3x1x1x32x8xf32>, tensor<3x1x1x32xf32> -> tensor<1x1x32x8xf32>, tensor<1x1x32xf32>
-// CHECK: attn.normalize %[[STATE]], %[[MAX]], %[[SUM]] sink(%[[SINK]] : tensor<1xf32>)
+// CHECK: %[[STATE:.*]], %[[ROWS:.*]]:2 = attn.combine %[[PARTS]], %{{.*}}, %{{.*}} : tensor<3x1x1x32x8xf32>, tensor<3x1x1x32xf32> -> tensor<1x1x32x8xf32>, tensor<1x1x32xf32>
+// CHECK: attn.normalize %[[STATE]], %[[ROWS]]#0, %[[ROWS]]#1 sink(%[[SINK]] : tensor<1xf32>)
 func.func @causal(%q: tensor<1x2x256x8xf32>, %k: tensor<1x2x256x8xf32>, %sink: tensor<2xf32>)
     -> (tensor<1x2x256x8xf32>, tensor<1x2x256xf32>) {
   %o, %lse = attn.attention %q, %k, %k sink(%sink : tensor<2xf32>) mask_mod causal(top_left)
