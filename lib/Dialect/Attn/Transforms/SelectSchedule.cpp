@@ -70,15 +70,14 @@ static std::string explainFallback(const Selection &selection) {
   return "they take f16 and bf16 inputs";
 }
 
-/// Warns where the target has wgmma, and the kernel can do without it only. What
-/// the user or the model prefers, as for few rows, is no fallback.
+/// Warns where the target has wgmma, and the kernel can do without it only.
+/// What the user or the model prefers, as for few rows, is no fallback.
 static void warnOfFallback(AttentionOp op, const TargetInfo &target,
                            const ScheduleOverrides &overrides,
                            const Selection &selection) {
   std::optional<ScheduleAttr> given = op.getSchedule();
   bool isGiven = overrides.has("mma") || (given && !given->getMma().empty());
-  if (!isGiven && target.hasMma(MmaFamily::Wgmma) &&
-      !hasWgmma(selection))
+  if (!isGiven && target.hasMma(MmaFamily::Wgmma) && !hasWgmma(selection))
     op.emitWarning() << "falls back from wgmma to the mma_sync kernels of "
                         "sm_80: "
                      << explainFallback(selection);
