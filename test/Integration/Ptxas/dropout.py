@@ -24,10 +24,8 @@ BACKWARD = """func.func @grad(%q: {q}, %k: {k}, %v: {k}, %o: {q}, %lse: {lse}, %
 #: Bytes of spill stores that a kernel may have; 0 where it is not named.
 BUDGETS = {
     "forward sm_90a 64 full": 12,
-    "forward sm_90a 64 causal": 28,
-    "backward sm_80 128 full": 48,
-    "backward sm_80 128 causal": 24,
-    "backward sm_90a 64 full": 8,
+    "forward sm_90a 64 causal": 8,
+    "forward sm_90a 128 full": 8,
 }
 
 
