@@ -231,4 +231,26 @@ def ConvertAttnTileToNVVM
                            "::mlir::scf::SCFDialect"];
 }
 
+def EraseLaunches : Pass<"attn-erase-launches", "::mlir::ModuleOp"> {
+  let summary = "leave kernels that LLVM's own tools translate";
+  let description = [{
+    Erases each `attn_launch.program`, and the attributes of this project's
+    dialects, so that stock `mlir-translate --mlir-to-llvmir` and `llc` take what
+    is left. How the kernels are launched is lost: print the manifest before
+    (`attn-opt --emit=manifest`), or let the host know it otherwise.
+
+    Requires: `nvvm`. Ensures: only `llvm` and `nvvm` ops and attributes.
+
+    Example:
+    ```sh
+    attn-opt in.mlir --attn-to-scheduled=target=sm_80 --attn-to-tiled \
+        --attn-to-tile --attn-to-nvvm --attn-erase-launches |
+      mlir-translate --mlir-to-llvmir | llc -march=nvptx64 -mcpu=sm_80 -mattr=+ptx80
+    ```
+  }];
+  let statistics = [
+    Statistic<"numErased", "erased", "Number of programs erased">
+  ];
+}
+
 #endif // ATTN_CONVERSION_PASSES_TD

@@ -202,6 +202,9 @@ Size LaunchProgram::getSize(Value value, std::optional<Size> otherwise) {
   if (auto min = dyn_cast_or_null<arith::MinSIOp>(op))
     return getSize(min.getLhs(), otherwise)
         .min(getSize(min.getRhs(), otherwise));
+  if (auto max = dyn_cast_or_null<arith::MaxSIOp>(op))
+    return getSize(max.getLhs(), otherwise)
+        .max(getSize(max.getRhs(), otherwise));
   if (otherwise)
     return *otherwise;
   Size a = getSize(op->getOperand(0)), b = getSize(op->getOperand(1));

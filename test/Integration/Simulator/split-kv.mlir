@@ -1,6 +1,6 @@
 // Ranges of the keys in CTAs of their own, whose states one kernel combines: few rows over many keys, packed heads, masks and what
 // they read, sinks, dropout, slices of V, splits that see no key; scores whose maximum leaves an LSE no room for a logarithm.
-// RUN: attn-run %s --function decode --device=sim:sm_80 --shape "B=2,M=1,N=300;B=1,M=3,N=5;B=1,M=1,N=1" --random 1 --verify --schedules 2 | FileCheck %s
+// RUN: attn-run %s --function decode --device=sim:sm_80 --shape "B=2,M=1,N=300;B=1,M=3,N=5;B=1,M=1,N=1;B=1,M=2,N=0" --random 1 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function decode --device=sim:sm_90a --shape "B=2,M=1,N=300;B=1,M=3,N=5" --random 2 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function window --device=sim:sm_80 --shape "B=2,M=70,N=300;B=1,M=200,N=30" --random 3 --verify | FileCheck %s
 // RUN: attn-run %s --function window --device=sim:sm_90a --shape "B=2,M=70,N=300;B=1,M=200,N=30" --random 4 --verify --schedules 2 | FileCheck %s
@@ -17,7 +17,7 @@
 // RUN: sed "/^func.func @[wlhs]/,/^}/d" %s | sed "/^func.func @dropped/,/^}/d" > %t.mlir
 // RUN: attn-opt %t.mlir --target=sm_80 --emit=manifest -o - | FileCheck %s --check-prefix=MANIFEST
 // MANIFEST: "entry": "decode"
-// MANIFEST: "dim(query, 0) * min(ceildiv(dim(key, 2), 32), 4)"
+// MANIFEST: "dim(query, 0) * max(min(ceildiv(dim(key, 2), 32), 4), 1)"
 // MANIFEST: "entry": "decode_combine"
 // MANIFEST: "workspace": "partial_output"
 // MANIFEST: "workspace": "partial_max"

@@ -272,7 +272,8 @@ getSplitAttention(NormalizeOp normalize) {
   return std::optional(SplitAttention{forall, normalize, step, {}});
 }
 
-/// Short sequences are not split into more parts than they have tiles.
+/// Short sequences are not split into more parts than they have tiles; one
+/// without keys is one part, which gives the initial state.
 static OpFoldResult getNumSplits(OpBuilder &builder,
                                  const SplitAttention &attention) {
   Location loc = attention.getLoc();
@@ -286,11 +287,13 @@ static OpFoldResult getNumSplits(OpBuilder &builder,
       builder.getAffineSymbolExpr(0).ceilDiv(step.getSchedule()->getTileN()),
       {getDim(builder, loc, key, kSequence)});
   if (std::optional<int64_t> number = getConstantIntValue(tiles))
-    return builder.getIndexAttr(std::min(*number, most));
-  return arith::MinSIOp::create(
-             builder, loc, cast<Value>(tiles),
-             arith::ConstantIndexOp::create(builder, loc, most))
-      .getResult();
+    return builder.getIndexAttr(std::clamp<int64_t>(*number, 1, most));
+  auto constant = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, number);
+  };
+  Value fewest =
+      arith::MinSIOp::create(builder, loc, cast<Value>(tiles), constant(most));
+  return arith::MaxSIOp::create(builder, loc, fewest, constant(1)).getResult();
 }
 
 namespace {

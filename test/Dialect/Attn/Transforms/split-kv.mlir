@@ -38,10 +38,11 @@ func.func @causal(%q: tensor<1x2x256x8xf32>, %k: tensor<1x2x256x8xf32>, %sink: t
   return %o, %lse : tensor<1x2x256x8xf32>, tensor<1x2x256xf32>
 }
 
-// At run time, no more splits than tiles of keys.
+// At run time, no more splits than tiles of keys, and at least one.
 // CHECK-LABEL: @dynamic
 // CHECK: %[[TILES:.*]] = affine.apply #[[$TILES]]()[%{{.*}}]
-// CHECK: %[[SPLITS:.*]] = arith.minsi %[[TILES]], %c3
+// CHECK: %[[FEWEST:.*]] = arith.minsi %[[TILES]], %c3
+// CHECK: %[[SPLITS:.*]] = arith.maxsi %[[FEWEST]], %c1
 // CHECK: tensor.empty(%[[SPLITS]], %{{.*}}) : tensor<?x1x2x?x8xf32>
 // CHECK: scf.forall {{.*}} = (0, 0, 0, 0) to (1, 2, %{{.*}}, %[[SPLITS]])
 // CHECK: arith.ceildivui %{{.*}}, %[[SPLITS]]
