@@ -11,6 +11,7 @@
 
 #include "attn/Runtime/Npy.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -187,7 +188,7 @@ Result<HostTensor> attn::runtime::readNpy(const std::string &path) {
   if (header->isFortranOrder)
     copyFromFortranOrder(data, tensor);
   else
-    std::memcpy(tensor.data.data(), data, bytes);
+    std::copy_n(data, bytes, tensor.data.begin());
   return tensor;
 }
 

@@ -19,6 +19,7 @@
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "llvm/Support/ErrorHandling.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -299,7 +300,7 @@ static void copyMemRefTo(char *target, const Word *words, DType dtype,
                        words[2] * static_cast<Word>(size);
   if (runtime::getRowMajorStrides(shape) ==
       std::vector<int64_t>(strides, strides + rank)) {
-    std::memcpy(target, source, runtime::getByteSize(dtype, shape));
+    std::copy_n(source, runtime::getByteSize(dtype, shape), target);
     return;
   }
   forEachIndex(shape, [&](ArrayRef<int64_t> index) {
@@ -332,7 +333,7 @@ struct CpuJit::External {
 static Word *writeOwned(Word *words, const HostTensor &tensor) {
   char *data = static_cast<char *>(
       std::aligned_alloc(64, llvm::alignTo(tensor.data.size() + 1, 64)));
-  std::memcpy(data, tensor.data.data(), tensor.data.size());
+  std::copy_n(tensor.data.begin(), tensor.data.size(), data);
   words[0] = words[1] = reinterpret_cast<Word>(data);
   words[2] = 0;
   words = llvm::copy(tensor.shape, words + 3);
