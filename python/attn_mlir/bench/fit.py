@@ -54,10 +54,16 @@ def fit_factors(points: Points) -> Factors:
     return dict(zip(names, map(math.exp, descend(cost, [0.0] * len(names)))))
 
 
-def descend(cost: Callable[[Sequence[float]], float], at: list[float]) -> list[float]:
-    """A minimum, by steps along one coordinate at a time that are halved where none helps."""
-    best, step = cost(at), 0.5
-    while step > 1e-3:
+def descend(
+    cost: Callable[[Sequence[float]], float],
+    at: list[float],
+    step: float = 0.5,
+    least_step: float = 1e-3,
+    progress: Callable[[float, list[float]], None] = lambda best, at: None,
+) -> list[float]:
+    """A minimum, by steps along one coordinate at a time that are halved where none helps; tells `progress` of each round."""
+    best = cost(at)
+    while step > least_step:
         improved = False
         for k, sign in itertools.product(range(len(at)), (1, -1)):
             candidate = [x + sign * step * (i == k) for i, x in enumerate(at)]
@@ -66,12 +72,12 @@ def descend(cost: Callable[[Sequence[float]], float], at: list[float]) -> list[f
                 at, best, improved = candidate, value, True
         if not improved:
             step /= 2
+        progress(best, at)
     return at
 
 
-def mean_error(points: Points, factors: Factors) -> float:
+def mean_error(errors: Sequence[float]) -> float:
     """The typical relative error: 0.1 where predictions are off by a tenth either way."""
-    errors = log_errors(points, factors)
     return math.exp(sum(map(abs, errors)) / len(errors)) - 1
 
 
@@ -87,7 +93,7 @@ def held_out(problems: list[Points]) -> Optional[float]:
     if len(problems) < 2:
         return None
     halves = [list(itertools.chain(*problems[k::2])) for k in (0, 1)]
-    errors = [mean_error(halves[1 - k], fit_factors(halves[k])) for k in (0, 1)]
+    errors = [mean_error(log_errors(halves[1 - k], fit_factors(halves[k]))) for k in (0, 1)]
     return sum(errors) / 2
 
 
@@ -134,7 +140,7 @@ def fit_text(problems: list[Points], factors: Factors) -> str:
     points = list(itertools.chain(*problems))
     rows = [["", "as it is", "fitted", "fitted to the other half"]]
     other = held_out(problems)
-    error = [f"{mean_error(points, f):.1%}" for f in ({}, factors)] + ["-" if other is None else f"{other:.1%}"]
+    error = [f"{mean_error(log_errors(points, f)):.1%}" for f in ({}, factors)] + ["-" if other is None else f"{other:.1%}"]
     ranks = [mean_rank(problems, f) for f in ({}, factors)]
     rows.append(["mean error", *error])
     rows.append(["rank correlation", *("-" if r is None else f"{r:.3f}" for r in ranks), "-"])

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
-import itertools
 import json
 import math
 import os
@@ -19,6 +18,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 
 from ..errors import AttnError
 from ..tools import run_tool
+from .fit import descend, mean_error
 from .report import table
 
 #: The numbers of a target that are fitted, from what was assumed before: to forwards, then to backwards.
@@ -116,11 +116,6 @@ def log_errors(points: Sequence[Point], settings: Settings) -> list[float]:
         return [math.log(s / point.seconds) for s, point in zip(seconds, points)]
 
 
-def mean_error(errors: Sequence[float]) -> float:
-    """The typical relative error: 0.1 where predictions are off by a tenth either way."""
-    return math.exp(sum(map(abs, errors)) / len(errors)) - 1
-
-
 # ---- fit
 
 
@@ -143,19 +138,10 @@ def fit_fields(points: Sequence[Point], fields: Settings, fixed: Settings, log: 
         errors = log_errors(points, {**fixed, **values(logs)})
         return sum(e * e for e in errors) / len(errors) + PULL * sum(x * x for x in logs)
 
-    at = [0.0] * len(fields)
-    best, step = cost(at), 0.4
-    while step > 0.02:
-        improved = False
-        for k, sign in itertools.product(range(len(at)), (1, -1)):
-            candidate = [x + sign * step * (i == k) for i, x in enumerate(at)]
-            value = cost(candidate)
-            if value < best:
-                at, best, improved = candidate, value, True
-        if not improved:
-            step /= 2
+    def progress(best: float, at: Sequence[float]) -> None:
         log(f"{best:.5f} at {values(at)}")
-    return values(at)
+
+    return values(descend(cost, [0.0] * len(fields), step=0.4, least_step=0.02, progress=progress))
 
 
 # ---- report

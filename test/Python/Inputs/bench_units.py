@@ -15,7 +15,7 @@ from attn_mlir.bench.clock_monitor import ClockMonitor
 from attn_mlir.bench.compile_time import own_times
 from attn_mlir.bench.configurations import Attention, Problem
 from attn_mlir.bench.failures import describe_errors, keep, shrink, sizes_text
-from attn_mlir.bench.fit import fit, fit_factors, held_out, mean_error, predict
+from attn_mlir.bench.fit import fit, fit_factors, held_out, log_errors, mean_error, predict
 from attn_mlir.bench.masks import chosen_blocks, document_lengths, visible_pairs, visible_ranges, visited_share
 from attn_mlir.bench.numerics import judge
 from attn_mlir.bench.peers import is_contestant, peer_flops, sets_needed
@@ -247,8 +247,8 @@ class Fits(unittest.TestCase):
         self.assertEqual(set(factors), set(self.TRUE))
         for name, factor in self.TRUE.items():
             self.assertAlmostEqual(factors[name] / factor, 1, delta=0.1)
-        self.assertLess(mean_error(points, factors), 0.02)
-        self.assertGreater(mean_error(points, {}), 0.2)
+        self.assertLess(mean_error(log_errors(points, factors)), 0.02)
+        self.assertGreater(mean_error(log_errors(points, {})), 0.2)
         self.assertLess(held_out(problems), 0.05)
 
     def test_command(self):
