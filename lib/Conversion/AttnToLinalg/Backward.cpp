@@ -124,17 +124,12 @@ Value BackwardEmitter::emitProbabilities(Value lse) {
   maps.push_back(map(loops));
   return generic(operands, maps, init, loops, {},
                  [&](OpBuilder &b, Location l, ValueRange args) -> Value {
-                   Value score = args[0];
                    SmallVector<Value> at = coordinates(b, l);
-                   if (!inputs.scoreMod->empty()) {
-                     SmallVector<Value> arguments = {score};
-                     llvm::append_range(arguments, at);
-                     score = inlineMod(b, *inputs.scoreMod, arguments);
-                   }
-                   Value p = score, zero = constantFloat(b, l, type, 0);
+                   Value p = emitScoreMod(b, args[0], at);
+                   Value zero = constantFloat(b, l, type, 0);
                    if (lse) {
                      p = math::ExpOp::create(
-                         b, l, arith::SubFOp::create(b, l, score, args[1]));
+                         b, l, arith::SubFOp::create(b, l, p, args[1]));
                      Value isEmpty = arith::CmpFOp::create(
                          b, l, arith::CmpFPredicate::OEQ, args[1],
                          negativeInfinity(b, l, type));

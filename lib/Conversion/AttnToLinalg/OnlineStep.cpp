@@ -37,13 +37,8 @@ Value StepEmitter::emitMaskedScores() {
   return emitScores(
       emitProducts(query, inputs.key),
       [&](OpBuilder &b, Location l, ValueRange args) -> Value {
-        Value score = args[0];
         SmallVector<Value> at = coordinates(b, l);
-        if (!inputs.scoreMod->empty()) {
-          SmallVector<Value> arguments = {score};
-          llvm::append_range(arguments, at);
-          score = inlineMod(b, *inputs.scoreMod, arguments);
-        }
+        Value score = emitScoreMod(b, args[0], at);
         if (inputs.maskMod->empty())
           return score;
         Value visible = inlineMod(b, *inputs.maskMod, at);

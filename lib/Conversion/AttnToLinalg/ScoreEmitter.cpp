@@ -240,6 +240,14 @@ Value ScoreEmitter::inlineMod(OpBuilder &b, Region &region,
   return mapping.lookupOrDefault(wanted);
 }
 
+Value ScoreEmitter::emitScoreMod(OpBuilder &b, Value score, ValueRange at) {
+  if (inputs.scoreMod->empty())
+    return score;
+  SmallVector<Value> arguments = {score};
+  llvm::append_range(arguments, at);
+  return inlineMod(b, *inputs.scoreMod, arguments);
+}
+
 Value ScoreEmitter::emitProducts(Value left, Value right) {
   Sizes sizes = rowSizes();
   sizes.push_back(getDim(builder, loc, right, kSequence));

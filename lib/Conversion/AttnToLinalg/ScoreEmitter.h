@@ -110,6 +110,9 @@ protected:
   Value inlineMod(mlir::OpBuilder &b, mlir::Region &region,
                   mlir::ValueRange arguments, Value wanted = Value());
 
+  /// `score` after the score_mod, if there is one, at coordinates `at`.
+  Value emitScoreMod(mlir::OpBuilder &b, Value score, mlir::ValueRange at);
+
   /// left right^T over D or Dv, with rows [.., M, d] on the left (expanded) and
   /// [.., N, d] on the right.
   Value emitProducts(Value left, Value right);

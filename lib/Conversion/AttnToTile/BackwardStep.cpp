@@ -174,6 +174,16 @@ FailureOr<Value> BackwardStepBuilder::getScore(Value product,
   return score;
 }
 
+/// The derivative of score_mod at the score of `product`.
+FailureOr<Value> BackwardStepBuilder::getSlope(Value product,
+                                               const Element &element,
+                                               Region &derivative) {
+  FailureOr<Value> score = getInner(product, element);
+  if (failed(score))
+    return failure();
+  return mods.inlineRegion(derivative, *score, element.at);
+}
+
 /// P = exp(S - LSE) of a product and lse, and 0 where masked, and in rows
 /// without keys or past the end. There exp2(x - inf) is 0 for every score but
 /// those that a score_mod may make of what is no key.
@@ -236,12 +246,10 @@ FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
           : fragments.mul(p, fragments.fma(dP, constant(factor),
                                            fragments.negate(delta)));
   if (step.hasScoreMod()) {
-    FailureOr<Value> inner = getInner(inputs.back(), element);
-    if (succeeded(inner))
-      inner = mods.inlineRegion(derivative, *inner, element.at);
-    if (failed(inner))
+    FailureOr<Value> slope = getSlope(inputs.back(), element, derivative);
+    if (failed(slope))
       return failure();
-    gradient = fragments.mul(gradient, *inner);
+    gradient = fragments.mul(gradient, *slope);
   }
   if (!step.hasScoreMod() && !step.hasMaskMod())
     return gradient;
@@ -264,13 +272,11 @@ FailureOr<Value> BackwardStepBuilder::getWeightGradient(ValueRange inputs,
   }
   Value gradient = fragments.mul(dP, constant(factor));
   if (step.hasScoreMod()) {
-    FailureOr<Value> inner = getInner(inputs.back(), element);
-    if (succeeded(inner))
-      inner = mods.inlineRegion(derivative, *inner, element.at);
-    if (failed(inner))
+    FailureOr<Value> slope = getSlope(inputs.back(), element, derivative);
+    if (failed(slope))
       return failure();
     gradient = fragments.selectEqual(dP, 0, constant(0),
-                                     fragments.mul(gradient, *inner));
+                                     fragments.mul(gradient, *slope));
   }
   return zeroIfHidden(gradient, element);
 }

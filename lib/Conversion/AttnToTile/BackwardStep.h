@@ -101,6 +101,9 @@ private:
                                               const Element &element);
   mlir::FailureOr<mlir::Value> getScore(mlir::Value product,
                                         const Element &element);
+  mlir::FailureOr<mlir::Value> getSlope(mlir::Value product,
+                                        const Element &element,
+                                        mlir::Region &derivative);
   mlir::FailureOr<mlir::Value> zeroIfHidden(mlir::Value value,
                                             const Element &element);
   mlir::FailureOr<mlir::Value> getGradient(mlir::ValueRange inputs,

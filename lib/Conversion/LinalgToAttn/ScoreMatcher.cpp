@@ -30,15 +30,19 @@ using Progress = MissedAttention::Progress;
 //===----------------------------------------------------------------------===//
 
 /// Contractions in `scalar` that depend on `key`, in the order of the walk.
-static void findProducts(ScalarGraph &graph, ScalarRef scalar, AffineExpr key,
-                         llvm::DenseSet<ScalarRef> &seen,
-                         SmallVectorImpl<ScalarRef> &products) {
-  if (!seen.insert(scalar).second)
-    return;
-  if (scalar->kind == Scalar::Kind::Contract && graph.dependsOn(scalar, key))
-    products.push_back(scalar);
-  for (ScalarRef operand : scalar->operands)
-    findProducts(graph, operand, key, seen, products);
+static SmallVector<ScalarRef> findProducts(ScalarGraph &graph, ScalarRef scalar,
+                                           AffineExpr key) {
+  llvm::DenseSet<ScalarRef> seen;
+  SmallVector<ScalarRef> products, stack = {scalar};
+  while (!stack.empty()) {
+    ScalarRef next = stack.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (next->kind == Scalar::Kind::Contract && graph.dependsOn(next, key))
+      products.push_back(next);
+    llvm::append_range(stack, llvm::reverse(next->operands));
+  }
+  return products;
 }
 
 /// True if one operand of `product` has the key position, as it is, and no row,
@@ -346,9 +350,7 @@ FailureOr<Score> attn::raise::matchScore(ElementWalker &walker,
                                          const ScoreContext &context,
                                          MissRecorder &recorder) {
   ScalarGraph &graph = walker.getGraph();
-  llvm::DenseSet<ScalarRef> seen;
-  SmallVector<ScalarRef> products;
-  findProducts(graph, scalar, context.key, seen, products);
+  SmallVector<ScalarRef> products = findProducts(graph, scalar, context.key);
   if (products.empty())
     return recorder.miss(
         Progress::Softmax, scalar->op,
@@ -422,9 +424,7 @@ FailureOr<Score> attn::raise::matchWeights(ElementWalker &walker,
                                            const ScoreContext &context,
                                            MissRecorder &recorder) {
   ScalarGraph &graph = walker.getGraph();
-  llvm::DenseSet<ScalarRef> seen;
-  SmallVector<ScalarRef> products;
-  findProducts(graph, weights, context.key, seen, products);
+  SmallVector<ScalarRef> products = findProducts(graph, weights, context.key);
   // Exponentials that are not divided are a softmax in the making.
   if (products.empty() || weights->is("math.exp"))
     return recorder.miss(Progress::Contraction, weights->op,
