@@ -1,11 +1,12 @@
-"""Command lines of any options over good inputs: a run ends with the files that it names, or with a message and no file.
+"""Command lines of any options over good inputs: a run ends well and has written something at the place that it names, or with a
+message and no file.
 
     commands.py --bin FOLDER [--cases 200] [--seed 1] [--case I]
 
 Options take good values, numbers from the ends of ranges, names of files that are absent, folders or devices, and each other's
-values; some are given twice, or belong to another use of the program. Some cases are compilations to one name at once, one of
-which is killed: what they leave is one set, or is refused by its reader. Case I of seed N is always the same. A failing case prints
-the command; with -DATTN_SANITIZE=ON also wrong reads and undefined behaviour are failures.
+values; some are given twice, or belong to another use of the program. The first case, and some others, are compilations to one name
+at once, one of which is killed: what they leave is one set, or is refused by its reader. Whether results are right is differential.py's to
+find. Case I of seed N is always the same. A failing case prints the command; with -DATTN_SANITIZE=ON also wrong reads and undefined behaviour are failures.
 """
 
 import argparse
@@ -130,13 +131,25 @@ def find_fault(command, folder):
     errors = result.stderr.decode(errors="replace")
     if is_crash(result.returncode, errors):
         return f"crash, code {result.returncode}: {errors[:2000]}"
-    if result.returncode == 0 or b"verify: FAIL" in result.stdout:
+    changed = [str(path) for path, modified in snapshot(folder).items() if before.get(path) != modified]
+    if result.returncode == 0:
+        return find_missing(command, changed)
+    if b"verify: FAIL" in result.stdout:
         return None
     if not re.search("error: |for the -|Unknown command line argument|positional command line argument|positional argument", errors):
         return f"failed with code {result.returncode} and no error: {errors[:500]}"
     # Findings of the simulator, code 2, are what a report is for.
-    left = [str(path) for path, modified in snapshot(folder).items() if before.get(path) != modified]
-    return f"failed with code {result.returncode} and left {left}: {errors[:500]}" if left and result.returncode != 2 else None
+    return f"failed with code {result.returncode} and left {changed}: {errors[:500]}" if changed and result.returncode != 2 else None
+
+
+def find_missing(command, written):
+    """What a run that ended well was told to write and did not, of ordinary places."""
+    last = dict(word.split("=", 1) for word in command[1:] if "=" in word)
+    for option in ("-o", "--output", "--report", "--trace"):
+        place = last.get(option)
+        if place in ("out", "folder/out") and not any(path.startswith(place) for path in written):
+            return f"ended well without {place} of {option}, with {written}"
+    return None
 
 
 def find_mixed_set(rng, folder, binaries):
@@ -164,7 +177,7 @@ def run_case(seed, case, binaries):
     with tempfile.TemporaryDirectory(prefix="attn-") as name:
         folder = Path(name)
         write_inputs(folder, binaries)
-        if rng.random() < 0.02:
+        if rng.random() < 0.02 or case == 0:
             return find_mixed_set(rng, folder, binaries), "compilations at once"
         command = draw_command(rng)
         return find_fault([binaries / command[0], *command[1:]], folder), shlex.join(command)

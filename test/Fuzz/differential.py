@@ -7,7 +7,8 @@ and a score_mod over positions, data and constants from the ends of their ranges
 around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
 always the same. With --gradients each problem's backward is run, its forward before it. Gradients in f32 of problems in f16
 or bf16, those of biases and captured tensors, are sums of what rounding of the output has changed: they may miss the rule, and are
-counted, as long as the relative error is below a hundredth. A failing case is kept beside the message, which has the command.
+counted, as long as the relative error is below a hundredth. More than a tenth of such, or a quarter of refusals, fails a search of a
+hundred runs. A failing case is kept beside the message, which has the command.
 """
 
 import argparse
@@ -235,9 +236,9 @@ def write_case(rng, folder, gradients=False):
 
 
 def is_inexact(output):
-    """True if all results that fail are gradients in f32 that are right to a hundredth, or overflow unfused, too."""
+    """True if all results that fail are gradients in f32 that are right to a hundredth, or overflow, as they do unfused."""
     failed = [line.split() for line in output.splitlines() if line.endswith("FAIL") and not line.startswith("verify")]
-    return all(row[3] == "inf" or (row[1].endswith("xf32") and float(row[5]) < 1e-2) for row in failed)
+    return all(row[2] == row[3] == "inf" or (row[1].endswith("xf32") and float(row[5]) < 1e-2) for row in failed)
 
 
 def run_command(command):
@@ -255,6 +256,8 @@ def run_case(seed, case, devices, gradients=False):
     faults, refused, inexact = [], 0, 0
     with tempfile.TemporaryDirectory() as folder:
         path, arguments = write_case(random.Random(f"{seed}/{case}"), folder, gradients)
+        if "split_kv" in path.read_text():  # of GPUs only
+            devices = [device for device in devices if device != "cpu"]
         for device in devices:
             command = ["attn-run", str(path), f"--device={device}", "--verify", *arguments]
             command += ["--allow-tf32"] * (device != "cpu")
@@ -299,7 +302,10 @@ def main():
             for fault in faults:
                 print(fault, flush=True)
     print(f"seed {options.seed}: {ran} runs, {refused} refused, {inexact} inexact, {failed} failed")
-    sys.exit(failed != 0)
+    too_many = ran >= 100 and (inexact > ran / 10 or refused > ran / 4)
+    if too_many:
+        print("too many are inexact or refused")
+    sys.exit(failed != 0 or too_many)
 
 
 if __name__ == "__main__":
