@@ -27,6 +27,13 @@ static LogicalResult evaluateAttention(Operation *op,
   for (Region *region : {&attention.getScoreMod(), &attention.getMaskMod()})
     if (failed(checkMaskData(*region, environment, query, key)))
       return failure();
+  for (auto [name, lengths, source] :
+       {std::tuple{"query", attention.getQueryLengths(), &query},
+        {"key", attention.getKeyLengths(), &key}})
+    if (lengths &&
+        failed(checkLengths(op, name, *environment.tensor(lengths),
+                            source->getDim(kBatch), source->getDim(kSequence))))
+      return failure();
   ModPrograms mods(attention, environment, query, key);
   std::optional<reference::Tensor> sink;
   if (attention.getSink())

@@ -162,3 +162,17 @@ LogicalResult attn::checkMaskData(Region &region,
   }
   return success();
 }
+
+LogicalResult attn::checkLengths(Operation *op, StringRef name,
+                                 const TensorValue &lengths, int64_t batches,
+                                 int64_t capacity) {
+  if (lengths.shape.front() != batches)
+    return op->emitOpError() << "expected " << batches << " " << name
+                             << " lengths, got " << lengths.shape.front();
+  for (auto [batch, length] : llvm::enumerate(lengths.elements))
+    if (length.integer < 0 || length.integer > capacity)
+      return op->emitOpError()
+             << "expected " << name << " lengths from 0 to " << capacity
+             << ", got " << length.integer << " of batch " << batch;
+  return success();
+}

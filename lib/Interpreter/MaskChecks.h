@@ -23,6 +23,11 @@ mlir::LogicalResult checkMaskData(mlir::Region &region,
                                   const reference::Tensor &query,
                                   const reference::Tensor &key);
 
+/// Checks that each of the lengths of `op` is one of `capacity` positions.
+mlir::LogicalResult checkLengths(mlir::Operation *op, llvm::StringRef name,
+                                 const TensorValue &lengths, int64_t batches,
+                                 int64_t capacity);
+
 } // namespace attn
 
 #endif // ATTN_LIB_INTERPRETER_MASKCHECKS_H

@@ -14,6 +14,7 @@
 #include "Arguments.h"
 #include "Shapes.h"
 
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Reference/Element.h"
 #include "attn/Reference/Random.h"
@@ -93,6 +94,9 @@ readFiles(func::FuncOp function, const std::vector<DType> &dtypes,
 static const std::vector<std::string> fillNames = {
     "normal", "padding", "additive-mask", "ramp", "zeros", "ones"};
 
+/// Lengths of sequences; no name for --fill, as it takes the capacity to know.
+static constexpr StringLiteral kLengths = "lengths";
+
 /// Nothing for integers.
 static std::optional<ElementType> getFloatType(DType dtype) {
   switch (dtype) {
@@ -138,8 +142,22 @@ static bool isAdditiveMask(BlockArgument argument) {
   });
 }
 
+/// The query or key whose lengths `argument` is; null if it is none.
+static Value getMeasured(BlockArgument argument) {
+  for (OpOperand &use : argument.getUses()) {
+    auto attention = dyn_cast<AttentionOp>(use.getOwner());
+    if (attention && attention.getKeyLengths() == argument)
+      return attention.getKey();
+    if (attention && attention.getQueryLengths() == argument)
+      return attention.getQuery();
+  }
+  return Value();
+}
+
 static std::string defaultFill(const HostTensor &tensor,
                                BlockArgument argument) {
+  if (getMeasured(argument))
+    return kLengths.str();
   if (getFloatType(tensor.dtype))
     return isAdditiveMask(argument) ? "additive-mask" : "normal";
   bool isSingleRow = tensor.numElements() == rowLength(tensor);
@@ -222,6 +240,32 @@ static void fillPadding(HostTensor &tensor, bool isAdded, uint64_t stream) {
   }
 }
 
+/// Lengths up to `capacity`: none, all, and between.
+static void fillLengths(HostTensor &tensor, int64_t capacity, uint64_t stream) {
+  for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
+    uint64_t bits = reference::randomBits(stream, static_cast<uint64_t>(i));
+    uint64_t any = bits / 8 % (static_cast<uint64_t>(capacity) + 1);
+    double length[] = {0, static_cast<double>(capacity)};
+    setElement(tensor, i,
+               bits % 8 < 2 ? length[bits % 8] : static_cast<double>(any));
+  }
+}
+
+/// Writes NaN where `lengths` say that rows of `tensor` [B, H, N, D] do not
+/// exist: whatever reads them shows.
+static void poisonTails(HostTensor &tensor, const HostTensor &lengths) {
+  auto [heads, rows, columns] =
+      std::tuple(tensor.shape[1], tensor.shape[2], tensor.shape[3]);
+  for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
+    int64_t batch = i / columns / rows / heads, length = 0;
+    size_t size = byteSize(lengths.dtype);
+    std::memcpy(&length, &lengths.data[static_cast<size_t>(batch) * size],
+                size);
+    if (i / columns % rows >= length)
+      setElement(tensor, i, std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
 static void fill(HostTensor &tensor, const std::string &kind, uint64_t stream) {
   if (kind == "padding" || kind == "additive-mask")
     return fillPadding(tensor, kind != "padding", stream);
@@ -268,6 +312,43 @@ parseFills(func::FuncOp function, const Options &options) {
   return kinds;
 }
 
+/// How many positions the sequence has room for that `lengths` measures; 0
+/// where it is no argument.
+static int64_t getCapacity(BlockArgument lengths, const Shapes &shapes) {
+  auto measured = dyn_cast<BlockArgument>(getMeasured(lengths));
+  return measured ? shapes[measured.getArgNumber()][kSequence] : 0;
+}
+
+/// The lengths that end whatever is read of `argument`; null if there are none.
+static BlockArgument getOnlyLengths(BlockArgument argument) {
+  Value lengths;
+  for (OpOperand &use : argument.getUses()) {
+    if (isa<tensor::DimOp>(use.getOwner()))
+      continue;
+    auto attention = dyn_cast<AttentionOp>(use.getOwner());
+    bool isEnded =
+        attention && attention.getKeyLengths() &&
+        attention.getQuery() != argument &&
+        (attention.getKey() == argument || attention.getValue() == argument);
+    if (!isEnded || (lengths && lengths != attention.getKeyLengths()))
+      return BlockArgument();
+    lengths = attention.getKeyLengths();
+  }
+  return dyn_cast_if_present<BlockArgument>(lengths);
+}
+
+/// Poisons the keys and values that no file gives.
+static void poisonTails(func::FuncOp function,
+                        ArrayRef<std::optional<std::vector<int64_t>>> given,
+                        std::vector<HostTensor> &inputs) {
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    BlockArgument lengths = getOnlyLengths(argument);
+    if (lengths && lengths != argument && !given[number])
+      poisonTails(inputs[number], inputs[lengths.getArgNumber()]);
+  }
+}
+
 std::optional<std::vector<HostTensor>>
 attn::run::makeInputs(func::FuncOp function, const Options &options) {
   std::optional<std::vector<DType>> dtypes = getDTypes(function);
@@ -290,11 +371,17 @@ attn::run::makeInputs(func::FuncOp function, const Options &options) {
       continue;
     }
     HostTensor tensor((*dtypes)[i], (*shapes)[i]);
-    const std::string &kind = (*kinds)[i];
-    fill(tensor,
-         kind.empty() ? defaultFill(tensor, function.getArgument(i)) : kind,
-         reference::randomBits(options.seed, i));
+    std::string kind = (*kinds)[i];
+    if (kind.empty())
+      kind = defaultFill(tensor, function.getArgument(i));
+    uint64_t stream = reference::randomBits(options.seed, i);
+    if (kind == kLengths)
+      fillLengths(tensor, getCapacity(function.getArgument(i), *shapes),
+                  stream);
+    else
+      fill(tensor, kind, stream);
     inputs.push_back(std::move(tensor));
   }
+  poisonTails(function, given, inputs);
   return inputs;
 }

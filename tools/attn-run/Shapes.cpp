@@ -324,6 +324,9 @@ std::optional<Shapes> ShapeResolver::run(
     if (auto attention = dyn_cast<AttentionOp>(op)) {
       nameByAttention(attention, suffix);
       tie(attention.getSink(), 0, "Hq" + suffix);
+      for (Value lengths :
+           {attention.getQueryLengths(), attention.getKeyLengths()})
+        tie(lengths, kBatch, "B" + suffix);
     } else if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
       nameByBackward(backward, suffix);
     } else {

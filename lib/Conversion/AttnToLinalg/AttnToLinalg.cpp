@@ -14,6 +14,7 @@
 #include "OnlineStep.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/LengthBuilder.h"
 #include "attn/Dialect/Attn/IR/ScatterBuilder.h"
 #include "attn/Dialect/Attn/IR/SinkBuilder.h"
 
@@ -294,6 +295,16 @@ struct ConvertAttention : OpRewritePattern<AttentionOp> {
 
   LogicalResult matchAndRewrite(AttentionOp op,
                                 PatternRewriter &rewriter) const override {
+    // The step asks its mask before it takes anything of a key.
+    rewriter.modifyOpInPlace(op, [&] {
+      resolveLengths(rewriter, op);
+      if (Value lengths = op.getQueryLengths())
+        hideBehind(rewriter, op.getLoc(), op.getMaskMod(), Sequence::query,
+                   lengths);
+      if (Value lengths = op.getKeyLengths())
+        hideBehind(rewriter, op.getLoc(), op.getMaskMod(), Sequence::key,
+                   lengths);
+    });
     ScoreInputs inputs = ScoreInputs::get(op);
     RunningState state =
         emitOnlineStep(rewriter, op.getLoc(), inputs, std::nullopt);
@@ -309,6 +320,11 @@ struct ConvertOnlineAttention : OpRewritePattern<OnlineAttentionOp> {
 
   LogicalResult matchAndRewrite(OnlineAttentionOp op,
                                 PatternRewriter &rewriter) const override {
+    if (Value lengths = op.getKeyLengths())
+      rewriter.modifyOpInPlace(op, [&] {
+        hideBehind(rewriter, op.getLoc(), op.getMaskMod(), Sequence::key,
+                   lengths);
+      });
     ScoreInputs inputs = ScoreInputs::get(op);
     llvm::append_range(inputs.offsets, op.getOffsets());
     RunningState state =

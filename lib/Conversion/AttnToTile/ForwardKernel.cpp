@@ -48,6 +48,8 @@ private:
   LogicalResult convertBlock(Block &block);
   LogicalResult convertLoop(scf::ForOp loop);
   LogicalResult convertStep(OnlineAttentionOp step);
+  FailureOr<Value> loadKeys(Value slice, int64_t cols, Value column,
+                            Value keysInTile, bool hasLengths);
   void convertNormalize(NormalizeOp op);
   FailureOr<SmallVector<Value>> getPlace();
   void storeTile(Value tile, Value tensor, SmallVector<Value> place);
@@ -271,15 +273,33 @@ void KernelBuilder::setState(ValueRange results, ValueRange fragments) {
     values.map(result, fragment);
 }
 
-LogicalResult KernelBuilder::convertStep(OnlineAttentionOp step) {
+/// Loads a tile of keys or values. Where those of a batch may end before the
+/// tensor does, no other row is read.
+FailureOr<Value> KernelBuilder::loadKeys(Value slice, int64_t cols,
+                                         Value column, Value keysInTile,
+                                         bool hasLengths) {
   int64_t tileN = attention.schedule.getTileN();
-  FailureOr<Value> key =
-      loadSlice(step.getKey(), tileN, attention.getPaddedHeadDim());
-  FailureOr<Value> value =
-      loadSlice(step.getValue(), tileN, attention.getTileDv(), firstColumn);
+  FailureOr<Value> tile = loadSlice(slice, tileN, cols, column);
+  if (failed(tile) || !hasLengths)
+    return tile;
+  auto load = tile->getDefiningOp<tile::LoadOp>();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(load);
+  load.getRowsMutable().assign(keysInTile ? keysInTile : constant(tileN));
+  return tile;
+}
+
+LogicalResult KernelBuilder::convertStep(OnlineAttentionOp step) {
   FailureOr<Value> keysInTile = getKeysInTile(step);
+  if (failed(keysInTile))
+    return failure();
+  bool hasLengths = static_cast<bool>(step.getKeyLengths());
+  FailureOr<Value> key = loadKeys(step.getKey(), attention.getPaddedHeadDim(),
+                                  Value(), *keysInTile, hasLengths);
+  FailureOr<Value> value = loadKeys(step.getValue(), attention.getTileDv(),
+                                    firstColumn, *keysInTile, hasLengths);
   FailureOr<Value> query = getQuery();
-  if (failed(key) || failed(value) || failed(keysInTile) || failed(query))
+  if (failed(key) || failed(value) || failed(query))
     return failure();
   RunningState before(step.getNormalization(),
                       getFragments(step.getState().getValues()));
@@ -448,6 +468,10 @@ LogicalResult KernelBuilder::build(StringRef name) {
     return attention.first.emitOpError()
            << "expected tile_m to be a multiple of 16 rows for each of "
            << schedule.warps << " warps, got " << schedule.tileM;
+  if (schedule.mma == MmaFamily::Wgmma && attention.first.getKeyLengths())
+    return attention.first.emitOpError()
+           << "expected mma = \"mma_sync\" with lengths of the keys, got "
+           << attention.schedule << ": TMA reads whole tiles";
   bool isPersistent = schedule.persistentCtas > 0;
   if (isPersistent && schedule.mma != MmaFamily::Wgmma)
     return attention.first.emitOpError()

@@ -207,6 +207,10 @@ static void findKeyNest(TiledAttention &attention) {
 /// Fields that the small-cache kernels need.
 static LogicalResult checkSmallCache(TiledAttention &attention) {
   ScheduleAttr schedule = attention.schedule;
+  if (attention.first.getKeyLengths())
+    return attention.first.emitOpError()
+           << "expected no lengths of the keys with kind = \"small_cache\" on "
+              "the GPU";
   if (!isa<SoftmaxAttr>(attention.first.getNormalization()))
     return attention.first.emitOpError()
            << "expected normalization #attn.softmax with kind = "
@@ -302,6 +306,8 @@ static LogicalResult addOperands(TiledAttention &attention,
     addInput(attention, "bias", sourceOf(op.getBias()), 1);
   if (Value sink = attention.getSink())
     addInput(attention, "sink", sink, 1);
+  if (op.getKeyLengths())
+    addInput(attention, "key_lengths", op.getKeyLengths(), 1);
   if (!nests.empty())
     findPrologue(attention, nests);
   addCaptures(attention);

@@ -216,7 +216,8 @@ Value KernelScope::loadTile(Value tensor, ValueRange indices, int64_t rows,
       builder.getContext(), {rows, cols}, type.getElementType(),
       tile::SharedType::getSwizzleFor(rowBytes));
   return tile::LoadOp::create(builder, attention.forall.getLoc(), tileType,
-                              tensor, indices, heads);
+                              tensor, indices, /*table=*/Value(),
+                              /*rows=*/Value(), heads);
 }
 
 FailureOr<Value> KernelScope::loadSlice(Value slice, int64_t rows, int64_t cols,

@@ -108,6 +108,8 @@ static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
     return {"B", "Hq", "M", "Dv"};
   if (name == "sink")
     return {"Hq"};
+  if (name == "key_lengths")
+    return {"B"};
   if (name == "lse")
     return {"B", "Hq", "M"};
   SmallVector<std::string> names;

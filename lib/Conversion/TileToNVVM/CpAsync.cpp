@@ -26,6 +26,9 @@ public:
   TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange source,
            SmallVector<Value> indices, Value tile, int64_t threads);
 
+  /// Leaves out what is past the first `rows` of the tile.
+  void limitRows(Value rows);
+
   void emit();
 
 private:
@@ -82,6 +85,11 @@ TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
   rowsLeft =
       index.add(source.size(index, rowDim), index.mul(indices.back(), -1));
   colsLeft = index.add(source.size(index, rowDim + 1), index.mul(firstCol, -1));
+}
+
+void TileCopy::limitRows(Value rows) {
+  Value left = index.add(index.toI32(rows), index.mul(firstRow, -1));
+  rowsLeft = arith::MinSIOp::create(builder, op.getLoc(), rowsLeft, left);
 }
 
 void TileCopy::emit() {
@@ -165,9 +173,11 @@ struct CopyAsyncLowering : TileOpLowering<CopyAsyncOp> {
                   ConversionPatternRewriter &rewriter) const override {
     SmallVector<Value> indices = llvm::map_to_vector(
         adaptor.getIndices(), [](ValueRange range) { return range.front(); });
-    TileCopy(rewriter, op, adaptor.getSource(), indices,
-             adaptor.getTile().front(), getWarps() * 32)
-        .emit();
+    TileCopy copy(rewriter, op, adaptor.getSource(), indices,
+                  adaptor.getTile().front(), getWarps() * 32);
+    if (!adaptor.getRows().empty())
+      copy.limitRows(adaptor.getRows().front());
+    copy.emit();
     rewriter.eraseOp(op);
     return success();
   }

@@ -38,6 +38,8 @@ def main():
     expected = {
         "padding": count_key_bytes(lambda first, last, length: range(length)),
         "causal": count_key_bytes(lambda first, last, length: range(last + length - ROWS + 1)),
+        # Of keys that do not exist no byte is read.
+        "existing": HEADS * -(-ROWS // TILE) * sum(LENGTHS) * D * 2,
         "window": count_key_bytes(lambda first, last, length: range(first + LENGTHS[3] + 1, KEYS)),
     }
     with tempfile.TemporaryDirectory() as folder:

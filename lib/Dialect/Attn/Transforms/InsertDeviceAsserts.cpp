@@ -26,7 +26,7 @@ using namespace attn;
 
 namespace {
 
-/// Builds the checks of one mask, before its attention.
+/// Builds the checks of one mask, and of lengths, before their attention.
 class AssertBuilder {
 public:
   AssertBuilder(Operation *attention, Value query, Value key, Region &maskMod)
@@ -51,6 +51,9 @@ public:
     }
     return count;
   }
+
+  /// Lengths, if there are any, that `source` has positions for.
+  int64_t checkLengths(Value lengths, Value source, StringRef name);
 
 private:
   using Predicate = arith::CmpIPredicate;
@@ -120,6 +123,19 @@ std::optional<unsigned> AssertBuilder::getLoop(Value position) {
     if (position == maskMod.getArgument(loop))
       return loop;
   return std::nullopt;
+}
+
+int64_t AssertBuilder::checkLengths(Value lengths, Value source,
+                                    StringRef name) {
+  if (!lengths)
+    return 0;
+  Value capacity = getSize(source, kSequence);
+  expect(builder.getLoc(), getSize(lengths, 0),
+         "expected " + name + " lengths from 0 to the number of positions",
+         [&](ValueRange point) {
+           return compare(Predicate::ule, read(lengths, point), capacity);
+         });
+  return 1;
 }
 
 /// Offsets from 0 up.
@@ -255,7 +271,14 @@ struct InsertDeviceAsserts
             AssertBuilder(op, op.getQuery(), op.getKey(), op.getMaskMod())
                 .build();
     };
-    getOperation().walk([&](AttentionOp op) { check(op); });
+    getOperation().walk([&](AttentionOp op) {
+      AssertBuilder builder(op, op.getQuery(), op.getKey(), op.getMaskMod());
+      numAsserts +=
+          builder.checkLengths(op.getQueryLengths(), op.getQuery(), "query");
+      numAsserts +=
+          builder.checkLengths(op.getKeyLengths(), op.getKey(), "key");
+      check(op);
+    });
     getOperation().walk([&](AttentionBackwardOp op) { check(op); });
   }
 };
