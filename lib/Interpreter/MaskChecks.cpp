@@ -176,3 +176,24 @@ LogicalResult attn::checkLengths(Operation *op, StringRef name,
              << ", got " << length.integer << " of batch " << batch;
   return success();
 }
+
+LogicalResult attn::checkEntries(PagedOp paged, AttentionOp attention,
+                                 const Environment &environment) {
+  const TensorValue &table = *environment.tensor(paged.getTable());
+  int64_t pages = environment.tensor(paged.getPool())->shape[0];
+  int64_t page = paged.getPageSize();
+  for (int64_t batch = 0; batch < table.shape[0]; ++batch) {
+    int64_t length = table.shape[1] * page;
+    if (Value lengths = attention.getKeyLengths())
+      length = environment.tensor(lengths)->elements[batch].integer;
+    for (int64_t column = 0; column * page < length; ++column) {
+      int64_t entry = table.find({batch, column})->integer;
+      if (entry < 0 || entry >= pages)
+        return paged.emitOpError()
+               << "expected entries from 0 to " << pages - 1
+               << ", the pages of the pool, got " << entry << " of batch "
+               << batch << " in column " << column;
+    }
+  }
+  return success();
+}

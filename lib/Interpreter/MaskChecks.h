@@ -14,6 +14,8 @@
 
 #include "Values.h"
 
+#include "attn/Dialect/Attn/IR/Attn.h"
+
 namespace attn {
 
 /// Fails at an attn.block_listed or attn.segment of the region whose tensors do
@@ -27,6 +29,11 @@ mlir::LogicalResult checkMaskData(mlir::Region &region,
 mlir::LogicalResult checkLengths(mlir::Operation *op, llvm::StringRef name,
                                  const TensorValue &lengths, int64_t batches,
                                  int64_t capacity);
+
+/// Checks that each entry of a table whose page has a key that exists is a page
+/// of the pool.
+mlir::LogicalResult checkEntries(PagedOp paged, AttentionOp attention,
+                                 const Environment &environment);
 
 } // namespace attn
 

@@ -134,14 +134,22 @@ template <typename OpTy>
 void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
   Value query = attention.getQuery(), key = attention.getKey(),
         value = attention.getValue(), bias = attention.getBias();
-  for (Value operand : {query, key, value})
-    tie(operand, kBatch, "B" + suffix);
+  tie(query, kBatch, "B" + suffix);
   tie(query, kHead, "Hq" + suffix);
   tie(query, kSequence, "M" + suffix);
   for (Value operand : {key, value}) {
-    tie(operand, kHead, "Hkv" + suffix);
-    tie(operand, kSequence, "N" + suffix);
+    auto paged = operand.getDefiningOp<PagedOp>();
+    tie(paged ? paged.getTable() : operand, kBatch, "B" + suffix);
+    tie(paged ? paged.getPool() : operand, kHead, "Hkv" + suffix);
+    if (!paged)
+      tie(operand, kSequence, "N" + suffix);
   }
+  // The pages of a pool, and those that a batch has room for.
+  for (Value operand : {key, value})
+    if (auto paged = operand.getDefiningOp<PagedOp>()) {
+      tie(paged.getPool(), 0, "P" + suffix);
+      tie(paged.getTable(), 1, "T" + suffix);
+    }
   const char *names[] = {"B", "Hq", "M", "N"};
   for (unsigned dim = 0; bias && dim < 4; ++dim)
     if (cast<ShapedType>(bias.getType()).getDimSize(dim) != 1)

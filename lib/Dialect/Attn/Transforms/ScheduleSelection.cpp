@@ -12,6 +12,7 @@
 #include "attn/Analysis/MaskAnalysis.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Support/ElementType.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -311,7 +312,7 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
                               << obstacle << ", got true";
   }
   // TMA reads whole tiles, and the kernels of small caches whole panels.
-  if (op.getKeyLengths() && target.kind == TargetKind::Gpu)
+  if (readsByRow(op) && target.kind == TargetKind::Gpu)
     options.features.wgmma = options.features.smallCache = false;
   // A CTA reads of a tile's rows whether they saw a key, then writes it.
   if (repairsRows(op))

@@ -64,8 +64,9 @@ static bool hasWgmma(const Selection &selection) {
 
 /// Why there is no wgmma kernel in `selection`.
 static std::string explainFallback(AttentionOp op, const Selection &selection) {
-  if (op.getKeyLengths())
-    return "TMA reads whole tiles, and keys end at their lengths";
+  if (readsByRow(op))
+    return "TMA reads whole tiles, and keys end at their lengths, or are in "
+           "pages";
   for (const Rejection &rejection : selection.rejected)
     if (rejection.schedule.mma == MmaFamily::Wgmma)
       return rejection.violation.message;
@@ -79,7 +80,7 @@ static void warnOfFallback(AttentionOp op, const TargetInfo &target,
                            const Selection &selection) {
   std::optional<ScheduleAttr> given = op.getSchedule();
   // Of a decoded token wgmma would use a few of its 64 rows.
-  if (op.getKeyLengths() && getProblem(op).getPackedRows() <= 16)
+  if (readsByRow(op) && getProblem(op).getPackedRows() <= 16)
     return;
   bool isGiven = overrides.has("mma") || (given && !given->getMma().empty());
   if (!isGiven && target.hasMma(MmaFamily::Wgmma) && !hasWgmma(selection))
