@@ -190,9 +190,9 @@ LogicalResult attn::checkEntries(PagedOp paged, AttentionOp attention,
       int64_t entry = table.find({batch, column})->integer;
       if (entry < 0 || entry >= pages)
         return paged.emitOpError()
-               << "expected entries from 0 to " << pages - 1
-               << ", the pages of the pool, got " << entry << " of batch "
-               << batch << " in column " << column;
+               << "expected entries that are one of the " << pages
+               << " pages of the pool, got " << entry << " of batch " << batch
+               << " in column " << column;
     }
   }
   return success();

@@ -144,11 +144,14 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
     if (!paged)
       tie(operand, kSequence, "N" + suffix);
   }
-  // The pages of a pool, and those that a batch has room for.
+  // The pages of a pool, and those that a batch has room for: of pages of
+  // another size there are others for the values.
+  auto keyPages = key.getDefiningOp<PagedOp>();
   for (Value operand : {key, value})
     if (auto paged = operand.getDefiningOp<PagedOp>()) {
-      tie(paged.getPool(), 0, "P" + suffix);
-      tie(paged.getTable(), 1, "T" + suffix);
+      bool isOther = keyPages && keyPages.getPageSize() != paged.getPageSize();
+      tie(paged.getPool(), 0, (isOther ? "Pv" : "P") + suffix);
+      tie(paged.getTable(), 1, (isOther ? "Tv" : "T") + suffix);
     }
   const char *names[] = {"B", "Hq", "M", "N"};
   for (unsigned dim = 0; bias && dim < 4; ++dim)

@@ -81,6 +81,12 @@ Value RowGatherer::emit() {
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value count = getValueOrCreateConstantIndexOp(builder, loc, sizes[kSequence]);
+  // Of a pool without pages nothing can be read.
+  Value pages = getValueOrCreateConstantIndexOp(
+      builder, loc, getDim(builder, loc, view.getPool(), 0));
+  Value isEmpty = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        pages, zero);
+  count = arith::SelectOp::create(builder, loc, isEmpty, zero, count);
   auto rows = scf::ForOp::create(builder, loc, zero, count, one, tile);
   // The body is built in place: affine ops look at the loops around them.
   OpBuilder b = OpBuilder::atBlockBegin(rows.getBody());

@@ -55,6 +55,9 @@ public:
   /// Lengths, if there are any, that `source` has positions for.
   int64_t checkLengths(Value lengths, Value source, StringRef name);
 
+  /// Entries, of pages with keys that exist, that are pages of the pool.
+  int64_t checkTable(PagedOp paged, Value lengths);
+
 private:
   using Predicate = arith::CmpIPredicate;
   using Condition = llvm::function_ref<Value(ValueRange point)>;
@@ -75,7 +78,7 @@ private:
   Value getSize(Value tensor, int64_t dim) {
     return getValueOrCreateConstantIndexOp(
         builder, builder.getLoc(),
-        tensor::getMixedSize(builder, builder.getLoc(), tensor, dim));
+        getDim(builder, builder.getLoc(), tensor, dim));
   }
   SmallVector<Value> getSizes(Value tensor) {
     return llvm::map_to_vector(
@@ -134,6 +137,22 @@ int64_t AssertBuilder::checkLengths(Value lengths, Value source,
          "expected " + name + " lengths from 0 to the number of positions",
          [&](ValueRange point) {
            return compare(Predicate::ule, read(lengths, point), capacity);
+         });
+  return 1;
+}
+
+int64_t AssertBuilder::checkTable(PagedOp paged, Value lengths) {
+  Value table = paged.getTable(), pages = getSize(paged.getPool(), 0);
+  expect(paged.getLoc(), getSizes(table),
+         "expected entries that are pages of the pool", [&](ValueRange point) {
+           Value isPage = compare(Predicate::ult, read(table, point), pages);
+           if (!lengths)
+             return isPage;
+           Value first = arith::MulIOp::create(builder, point[1],
+                                               constant(paged.getPageSize()));
+           Value isBehind =
+               compare(Predicate::sge, first, read(lengths, point[0]));
+           return either(isBehind, isPage);
          });
   return 1;
 }
@@ -277,6 +296,9 @@ struct InsertDeviceAsserts
           builder.checkLengths(op.getQueryLengths(), op.getQuery(), "query");
       numAsserts +=
           builder.checkLengths(op.getKeyLengths(), op.getKey(), "key");
+      for (Value operand : {op.getKey(), op.getValue()})
+        if (auto paged = operand.getDefiningOp<PagedOp>())
+          numAsserts += builder.checkTable(paged, op.getKeyLengths());
       check(op);
     });
     getOperation().walk([&](AttentionBackwardOp op) { check(op); });
