@@ -322,8 +322,8 @@ static LogicalResult evaluatePaged(Operation *op, Environment &environment) {
   SharedTensor pool = environment.tensor(paged.getPool());
   SharedTensor table = environment.tensor(paged.getTable());
   int64_t page = pool->shape[kSequence], columns = pool->shape[kHeadDim];
-  TensorValue result({table->shape[0], pool->shape[kHead],
-                      table->shape[1] * page, columns});
+  TensorValue result(
+      {table->shape[0], pool->shape[kHead], table->shape[1] * page, columns});
   const Scalar nan = Scalar::ofReal(std::nan(""));
   for (auto [i, element] : llvm::enumerate(result.elements)) {
     int64_t d = i % columns, j = i / columns % result.shape[kSequence];

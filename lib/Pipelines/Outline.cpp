@@ -21,9 +21,9 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Support/FileUtilities.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Path.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 namespace attn {

@@ -186,6 +186,11 @@ def write_case(rng, folder, gradients=False):
     sizes = draw_sizes(rng)
     if gradients:  # of a key or two they are next to zero, and of one row a few roundings decide
         sizes["M"], sizes["N"] = max(sizes["M"], 3), max(sizes["N"], 16)
+    views, page = "", 0
+    if not gradients and sizes["N"] and rng.random() < 0.2:
+        page = rng.choice([1, 2, 3, 8, 16, 17, 64, 100])
+        sizes["T"] = -(-sizes["N"] // page)
+        sizes["N"], sizes["P"] = sizes["T"] * page, sizes["B"] * sizes["T"] + 1
     dtype = rng.choice(["f16", "bf16"] if gradients else ["f16", "bf16", "f32"])
     is_static = rng.random() < 0.3
     size = lambda dim: str(sizes[dim]) if is_static else "?"  # noqa: E731
@@ -200,11 +205,6 @@ def write_case(rng, folder, gradients=False):
     lse = f", tensor<{size('B')}x{size('Hq')}x{size('M')}xf32>" if has_lse else ""
     arguments = [f"%{name}: {types[name]}" for name in "qkv"] + ([f"%bias: {bias}"] if has_bias else [])
     arguments += [f"{name}: tensor<{'x'.join(map(size, shape))}x{kind}>" for (shape, kind), name in captures.items()]
-    views, page = "", 0
-    if not gradients and sizes["N"] and rng.random() < 0.2:
-        page = rng.choice([1, 2, 3, 8, 16, 17, 64, 100])
-        sizes["T"] = -(-sizes["N"] // page)
-        sizes["N"], sizes["P"] = sizes["T"] * page, sizes["B"] * sizes["T"] + 1
     lengths = {kind: rng.choice(["i32", "i32", "i64"]) for kind in ("key", "query") if not gradients and rng.random() < 0.3}
     arguments += [f"%{kind}_lengths: tensor<{size('B')}x{element}>" for kind, element in lengths.items()]
     clause = ", ".join(f"{kind} %{kind}_lengths : tensor<{size('B')}x{element}>" for kind, element in lengths.items())
@@ -241,7 +241,7 @@ def write_case(rng, folder, gradients=False):
     command = [f"--random={rng.randrange(100)}", "--function=" + ("attention_grad" if gradients else name.strip('"'))]
     first = 3 + has_bias
     if not is_static and around == "alone":
-        command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", *(("T", "P") if page else ("N",))))]
+        command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", *(("T", "P") if page else ()), *(() if page and not has_bias else ("N",))))]
     elif not is_static:  # a loop's variable gives its dimensions no names
         dims = [("B", "Hq", "M", "D"), ("B", "Hkv", "N", "D"), ("B", "Hkv", "N", "Dv"), ("B", "Hq", "M", "N")][:first]
         if page:

@@ -300,8 +300,7 @@ static Value emitPaged(OpBuilder &builder, PagedOp op) {
                                        type.getElementType());
   Value pages = getValueOrCreateConstantIndexOp(
       builder, loc, getDim(builder, loc, op.getPool(), 0));
-  Value page =
-      arith::ConstantIndexOp::create(builder, loc, op.getPageSize());
+  Value page = arith::ConstantIndexOp::create(builder, loc, op.getPageSize());
   auto identity = builder.getMultiDimIdentityMap(4);
   SmallVector<utils::IteratorType> loops(4, utils::IteratorType::parallel);
   auto body = [&](OpBuilder &b, Location l, ValueRange) {
@@ -319,11 +318,10 @@ static Value emitPaged(OpBuilder &builder, PagedOp op) {
     linalg::YieldOp::create(
         b, l, tensor::ExtractOp::create(b, l, op.getPool(), at).getResult());
   };
-  Value view =
-      linalg::GenericOp::create(builder, loc, TypeRange(init.getType()),
-                                ValueRange(), ValueRange(init),
-                                ArrayRef<AffineMap>{identity}, loops, body)
-          .getResult(0);
+  Value view = linalg::GenericOp::create(
+                   builder, loc, TypeRange(init.getType()), ValueRange(),
+                   ValueRange(init), ArrayRef<AffineMap>{identity}, loops, body)
+                   .getResult(0);
   if (view.getType() != type)
     view = tensor::CastOp::create(builder, loc, type, view);
   return view;
@@ -458,12 +456,11 @@ struct ConvertMerge : OpRewritePattern<MergeOp> {
 } // namespace
 
 void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns) {
-  patterns.add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
-               ConvertBackwardDelta, ConvertBackwardScatter,
-               ConvertBackwardStep, ConvertBackwardSum, ConvertNormalize,
-               ConvertRepair, ConvertCombine, ConvertMerge,
-               ConvertTo<PagedOp, emitPaged>>(
-      patterns.getContext());
+  patterns
+      .add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
+           ConvertBackwardDelta, ConvertBackwardScatter, ConvertBackwardStep,
+           ConvertBackwardSum, ConvertNormalize, ConvertRepair, ConvertCombine,
+           ConvertMerge, ConvertTo<PagedOp, emitPaged>>(patterns.getContext());
 }
 
 //===----------------------------------------------------------------------===//

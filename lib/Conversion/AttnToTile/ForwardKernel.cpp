@@ -469,7 +469,8 @@ LogicalResult KernelBuilder::build(StringRef name) {
            << schedule.warps << " warps, got " << schedule.tileM;
   if (schedule.mma == MmaFamily::Wgmma && readsByRow(attention.first))
     return attention.first.emitOpError()
-           << "expected mma = \"mma_sync\" with lengths or pages of the keys, got "
+           << "expected mma = \"mma_sync\" with lengths or pages of the keys, "
+              "got "
            << attention.schedule << ": TMA reads whole tiles";
   bool isPersistent = schedule.persistentCtas > 0;
   if (isPersistent && schedule.mma != MmaFamily::Wgmma)

@@ -313,8 +313,9 @@ static LogicalResult addOperands(TiledAttention &attention,
     addInput(attention, "bias", sourceOf(op.getBias()), 1);
   if (Value sink = attention.getSink())
     addInput(attention, "sink", sink, 1);
-  for (auto [name, slice] : {std::pair<StringRef, Value>{"key_table", op.getKey()},
-                             {"value_table", op.getValue()}})
+  for (auto [name, slice] :
+       {std::pair<StringRef, Value>{"key_table", op.getKey()},
+        {"value_table", op.getValue()}})
     if (PagedOp pages = getPages(slice))
       addInput(attention, name, pages.getTable(), 1);
   if (op.getKeyLengths())

@@ -196,8 +196,8 @@ std::optional<Size> LaunchProgram::getSize(AffineExpr expr, Value operand,
   if (isa<AffineDimExpr, AffineSymbolExpr>(expr))
     return getSize(operand, otherwise);
   auto pair = dyn_cast<AffineBinaryOpExpr>(expr);
-  auto number = dyn_cast_or_null<AffineConstantExpr>(
-      pair ? pair.getRHS() : AffineExpr());
+  auto number =
+      dyn_cast_or_null<AffineConstantExpr>(pair ? pair.getRHS() : AffineExpr());
   std::optional<Size> left =
       number ? getSize(pair.getLHS(), operand, otherwise) : std::nullopt;
   if (!left)
@@ -219,8 +219,8 @@ Size LaunchProgram::getSize(Value value, std::optional<Size> otherwise) {
         return dim(operand.name, *dimOp.getConstantIndex());
   // A number of tiles, or of rows of pages.
   if (auto apply = dyn_cast_or_null<affine::AffineApplyOp>(op))
-    if (std::optional<Size> size = getSize(
-            apply.getAffineMap().getResult(0), apply.getOperand(0), otherwise))
+    if (std::optional<Size> size = getSize(apply.getAffineMap().getResult(0),
+                                           apply.getOperand(0), otherwise))
       return *size;
   if (auto min = dyn_cast_or_null<arith::MinSIOp>(op))
     return getSize(min.getLhs(), otherwise)

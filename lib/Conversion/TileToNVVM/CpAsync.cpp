@@ -100,9 +100,9 @@ TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
 
 void TileCopy::limitRows(Value rows) {
   Value left = index.add(index.toI32(rows), index.mul(firstRow, -1));
-  rowsLeft = op.getTable() ? left
-                           : arith::MinSIOp::create(builder, op.getLoc(),
-                                                    rowsLeft, left);
+  rowsLeft = op.getTable()
+                 ? left
+                 : arith::MinSIOp::create(builder, op.getLoc(), rowsLeft, left);
 }
 
 void TileCopy::lookUpPages(ValueRange table, Value rows) {
@@ -153,21 +153,21 @@ void TileCopy::copyPass(int64_t row, const Place &place) {
 TileCopy::Place TileCopy::locateInPage(int64_t row) {
   Location loc = op.getLoc();
   int64_t page = op.getSource().getType().getShape()[2];
-  Value tileRow = arith::MinSIOp::create(builder, loc,
-                                         index.add(firstRow, row), lastRow);
+  Value tileRow =
+      arith::MinSIOp::create(builder, loc, index.add(firstRow, row), lastRow);
   Value key = index.add(position, tileRow);
   int64_t entryBytes = entryType.getIntOrFloatBitWidth() / 8;
   Value at = index.offset(
       firstEntry, index.mul(index.toI64(index.div(key, page)), entryBytes));
-  Value entry = index.toI64(LLVM::LoadOp::create(builder, loc, entryType, at,
-                                                 entryBytes));
-  Value isPage = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::ult, entry,
-      index.toI64(source.size(index, 0)));
+  Value entry = index.toI64(
+      LLVM::LoadOp::create(builder, loc, entryType, at, entryBytes));
+  Value isPage =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, entry,
+                            index.toI64(source.size(index, 0)));
   entry = arith::SelectOp::create(builder, loc, isPage, entry, index.i64(0));
-  Value bytes = index.add(
-      index.mul(entry, pageBytes),
-      index.mul(index.toI64(index.rem(key, page)), rowBytes));
+  Value bytes =
+      index.add(index.mul(entry, pageBytes),
+                index.mul(index.toI64(index.rem(key, page)), rowBytes));
   return {index.offset(from, bytes), index.i32(row), isPage};
 }
 
