@@ -27,6 +27,17 @@ static LogicalResult evaluateAttention(Operation *op,
   for (Region *region : {&attention.getScoreMod(), &attention.getMaskMod()})
     if (failed(checkMaskData(*region, environment, query, key)))
       return failure();
+  for (auto [name, lengths, source] :
+       {std::tuple{"query", attention.getQueryLengths(), &query},
+        {"key", attention.getKeyLengths(), &key}})
+    if (lengths &&
+        failed(checkLengths(op, name, *environment.tensor(lengths),
+                            source->getDim(kBatch), source->getDim(kSequence))))
+      return failure();
+  for (Value operand : {attention.getKey(), attention.getValue()})
+    if (auto paged = operand.getDefiningOp<PagedOp>();
+        paged && failed(checkEntries(paged, attention, environment)))
+      return failure();
   ModPrograms mods(attention, environment, query, key);
   std::optional<reference::Tensor> sink;
   if (attention.getSink())
@@ -305,6 +316,28 @@ static LogicalResult evaluateRepair(Operation *op, Environment &environment) {
   return success();
 }
 
+/// The rows of pages that are none are NaN: what uses them shows.
+static LogicalResult evaluatePaged(Operation *op, Environment &environment) {
+  auto paged = cast<PagedOp>(op);
+  SharedTensor pool = environment.tensor(paged.getPool());
+  SharedTensor table = environment.tensor(paged.getTable());
+  int64_t page = pool->shape[kSequence], columns = pool->shape[kHeadDim];
+  TensorValue result(
+      {table->shape[0], pool->shape[kHead], table->shape[1] * page, columns});
+  const Scalar nan = Scalar::ofReal(std::nan(""));
+  for (auto [i, element] : llvm::enumerate(result.elements)) {
+    int64_t d = i % columns, j = i / columns % result.shape[kSequence];
+    int64_t head = i / columns / result.shape[kSequence] % pool->shape[kHead];
+    int64_t batch = i / columns / result.shape[kSequence] / pool->shape[kHead];
+    int64_t entry = table->find({batch, j / page})->integer;
+    const Scalar *found = pool->find({entry, head, j % page, d});
+    element = found ? *found : nan;
+  }
+  environment.values[paged.getResult()] =
+      std::make_shared<const TensorValue>(std::move(result));
+  return success();
+}
+
 /// True if both regions can be evaluated.
 template <typename OpTy>
 static bool hasEvaluableMods(OpTy op) {
@@ -327,5 +360,7 @@ OpEvaluator attn::findAttnEvaluator(Operation *op) {
     return evaluateMerge;
   if (isa<RepairOp>(op))
     return evaluateRepair;
+  if (isa<PagedOp>(op))
+    return evaluatePaged;
   return nullptr;
 }

@@ -162,3 +162,38 @@ LogicalResult attn::checkMaskData(Region &region,
   }
   return success();
 }
+
+LogicalResult attn::checkLengths(Operation *op, StringRef name,
+                                 const TensorValue &lengths, int64_t batches,
+                                 int64_t capacity) {
+  if (lengths.shape.front() != batches)
+    return op->emitOpError() << "expected " << batches << " " << name
+                             << " lengths, got " << lengths.shape.front();
+  for (auto [batch, length] : llvm::enumerate(lengths.elements))
+    if (length.integer < 0 || length.integer > capacity)
+      return op->emitOpError()
+             << "expected " << name << " lengths from 0 to " << capacity
+             << ", got " << length.integer << " of batch " << batch;
+  return success();
+}
+
+LogicalResult attn::checkEntries(PagedOp paged, AttentionOp attention,
+                                 const Environment &environment) {
+  const TensorValue &table = *environment.tensor(paged.getTable());
+  int64_t pages = environment.tensor(paged.getPool())->shape[0];
+  int64_t page = paged.getPageSize();
+  for (int64_t batch = 0; batch < table.shape[0]; ++batch) {
+    int64_t length = table.shape[1] * page;
+    if (Value lengths = attention.getKeyLengths())
+      length = environment.tensor(lengths)->elements[batch].integer;
+    for (int64_t column = 0; column * page < length; ++column) {
+      int64_t entry = table.find({batch, column})->integer;
+      if (entry < 0 || entry >= pages)
+        return paged.emitOpError()
+               << "expected entries that are one of the " << pages
+               << " pages of the pool, got " << entry << " of batch " << batch
+               << " in column " << column;
+    }
+  }
+  return success();
+}

@@ -14,6 +14,8 @@
 
 #include "Values.h"
 
+#include "attn/Dialect/Attn/IR/Attn.h"
+
 namespace attn {
 
 /// Fails at an attn.block_listed or attn.segment of the region whose tensors do
@@ -22,6 +24,16 @@ mlir::LogicalResult checkMaskData(mlir::Region &region,
                                   const Environment &environment,
                                   const reference::Tensor &query,
                                   const reference::Tensor &key);
+
+/// Checks that each of the lengths of `op` is one of `capacity` positions.
+mlir::LogicalResult checkLengths(mlir::Operation *op, llvm::StringRef name,
+                                 const TensorValue &lengths, int64_t batches,
+                                 int64_t capacity);
+
+/// Checks that each entry of a table whose page has a key that exists is a page
+/// of the pool.
+mlir::LogicalResult checkEntries(PagedOp paged, AttentionOp attention,
+                                 const Environment &environment);
 
 } // namespace attn
 

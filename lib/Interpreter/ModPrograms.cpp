@@ -54,13 +54,13 @@ void ModPrograms::addMods(OpTy op, const Environment &environment) {
         bitsOf(dropout->seed), bitsOf(dropout->offset), dropout->rate};
   }
   if (op.hasScoreMod()) {
-    scoreMod = std::make_unique<RegionProgram>(op.getScoreMod(), environment,
-                                               queryLength, keyLength);
+    scoreMod =
+        std::make_unique<RegionProgram>(op.getScoreMod(), environment, lengths);
     options.scoreMod = makeScoreMod(*scoreMod);
   }
   if (op.hasMaskMod()) {
-    maskMod = std::make_unique<RegionProgram>(op.getMaskMod(), environment,
-                                              queryLength, keyLength);
+    maskMod =
+        std::make_unique<RegionProgram>(op.getMaskMod(), environment, lengths);
     options.maskMod = [this](int64_t b, int64_t h, int64_t i, int64_t j) {
       auto arguments = makeArguments(0, b, h, i, j);
       return maskMod->run(ArrayRef(arguments).drop_front()).integer != 0;
@@ -71,14 +71,30 @@ void ModPrograms::addMods(OpTy op, const Environment &environment) {
 ModPrograms::ModPrograms(AttentionOp op, const Environment &environment,
                          const reference::Tensor &query,
                          const reference::Tensor &key)
-    : queryLength(query.getDim(kSequence)), keyLength(key.getDim(kSequence)) {
+    : lengths{{query.getDim(kSequence), nullptr},
+              {key.getDim(kSequence), nullptr}} {
+  if (Value ofBatches = op.getQueryLengths())
+    lengths.query.ofBatches = environment.tensor(ofBatches);
+  if (Value ofBatches = op.getKeyLengths())
+    lengths.key.ofBatches = environment.tensor(ofBatches);
   addMods(op, environment);
+  if (op.hasLengths())
+    hideBehindLengths();
+}
+
+void ModPrograms::hideBehindLengths() {
+  options.maskMod = [this, visible = options.maskMod](int64_t b, int64_t h,
+                                                      int64_t i, int64_t j) {
+    return i < lengths.query.get(b) && j < lengths.key.get(b) &&
+           (!visible || visible(b, h, i, j));
+  };
 }
 
 ModPrograms::ModPrograms(AttentionBackwardOp op, const Environment &environment,
                          const reference::Tensor &query,
                          const reference::Tensor &key)
-    : queryLength(query.getDim(kSequence)), keyLength(key.getDim(kSequence)) {
+    : lengths{{query.getDim(kSequence), nullptr},
+              {key.getDim(kSequence), nullptr}} {
   addMods(op, environment);
   if (!op.hasScoreMod())
     return;
@@ -96,8 +112,7 @@ ModPrograms::makeDerivative(AttentionBackwardOp op, Value variable,
   // The verifier has seen to it that this succeeds.
   if (failed(differentiateMod(op.getScoreMod(), variable, region)))
     llvm::report_fatal_error("expected a score_mod that was verified");
-  return std::make_unique<RegionProgram>(region, environment, queryLength,
-                                         keyLength);
+  return std::make_unique<RegionProgram>(region, environment, lengths);
 }
 
 void ModPrograms::addCaptures(AttentionBackwardOp op,
@@ -111,7 +126,7 @@ void ModPrograms::addCaptures(AttentionBackwardOp op,
       CaptureRead made{i, {}, makeDerivative(op, read, environment)};
       for (Value index : read.getIndices())
         made.indices.push_back(std::make_unique<RegionProgram>(
-            op.getScoreMod(), environment, queryLength, keyLength, index));
+            op.getScoreMod(), environment, lengths, index));
       reads.push_back(std::move(made));
     }
   }

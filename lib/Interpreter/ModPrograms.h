@@ -43,6 +43,8 @@ private:
     std::unique_ptr<RegionProgram> derivative;
   };
 
+  /// Keys and rows that do not exist take no part.
+  void hideBehindLengths();
   template <typename OpTy>
   void addMods(OpTy op, const Environment &environment);
   /// The derivative of score_mod with respect to `variable`.
@@ -52,7 +54,7 @@ private:
   void addCaptures(AttentionBackwardOp op, const Environment &environment);
   void addCaptureGradients(llvm::ArrayRef<Scalar> arguments, double gradient);
 
-  int64_t queryLength, keyLength;
+  AttentionLengths lengths;
   std::optional<reference::Tensor> bias;
   std::unique_ptr<RegionProgram> scoreMod, maskMod, scoreModDerivative;
   std::vector<CaptureRead> reads;

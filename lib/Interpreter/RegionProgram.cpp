@@ -23,16 +23,16 @@ Operation *attn::findUnsupportedRegionOp(Region &region) {
 }
 
 RegionProgram::RegionProgram(Region &region, const Environment &environment,
-                             int64_t queryLength, int64_t keyLength,
-                             Value value) {
+                             const AttentionLengths &lengths, Value value) {
   for (BlockArgument argument : region.getArguments())
     addConstant(argument, Scalar());
+  Value batch = region.getArgument(region.getNumArguments() - 4);
   for (Operation &op : region.front().without_terminator()) {
     if (auto length = dyn_cast<LengthOp>(op))
-      addConstant(length,
-                  Scalar::ofInteger(length.getSequence() == Sequence::query
-                                        ? queryLength
-                                        : keyLength));
+      addLength(length,
+                length.getSequence() == Sequence::query ? lengths.query
+                                                        : lengths.key,
+                batch);
     else
       addOp(op, environment);
   }
@@ -44,6 +44,21 @@ RegionProgram::RegionProgram(Region &region, const Environment &environment,
 void RegionProgram::addConstant(Value value, Scalar constant) {
   slotOf[value] = initialSlots.size();
   initialSlots.push_back(constant);
+}
+
+void RegionProgram::addLength(Value value, const SequenceLengths &length,
+                              Value batch) {
+  if (!length.ofBatches)
+    return addConstant(value, Scalar::ofInteger(length.capacity));
+  addConstant(value, Scalar());
+  Instruction instruction;
+  instruction.op = value.getDefiningOp();
+  instruction.function = [length](const ScalarOpInfo &, const Scalar *a) {
+    return Scalar::ofInteger(length.get(a[0].integer));
+  };
+  instruction.operands = {slotOf.at(batch)};
+  instruction.result = slotOf.at(value);
+  instructions.push_back(std::move(instruction));
 }
 
 /// The slot of a value of the region, or of one captured from above.

@@ -22,12 +22,27 @@ namespace attn {
 mlir::Operation *findUnsupportedRegionOp(mlir::Region &region);
 
 /// The ops of a region over numbered slots, with captured values filled in.
+/// How many positions of a sequence exist.
+struct SequenceLengths {
+  int64_t capacity = 0;   ///< M or N
+  SharedTensor ofBatches; ///< null: all exist
+
+  int64_t get(int64_t batch) const {
+    return ofBatches ? ofBatches->elements[batch].integer : capacity;
+  }
+};
+
+/// Those of both sequences of an attention.
+struct AttentionLengths {
+  SequenceLengths query, key;
+};
+
 class RegionProgram {
 public:
-  /// `queryLength` and `keyLength` are what attn.length gives. Computes what
-  /// the region yields, or another of its values.
+  /// `lengths` are what attn.length gives. Computes what the region yields, or
+  /// another of its values.
   RegionProgram(mlir::Region &region, const Environment &environment,
-                int64_t queryLength, int64_t keyLength,
+                const AttentionLengths &lengths,
                 mlir::Value result = mlir::Value());
 
   /// Runs the region; safe to call concurrently.
@@ -49,6 +64,8 @@ private:
 
   unsigned getSlot(mlir::Value value, const Environment &environment);
   void addConstant(mlir::Value value, Scalar constant);
+  void addLength(mlir::Value value, const SequenceLengths &length,
+                 mlir::Value batch);
   void addOp(mlir::Operation &op, const Environment &environment);
   Scalar read(const Instruction &instruction, const Scalar *slots) const;
 

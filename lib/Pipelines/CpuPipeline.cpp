@@ -47,6 +47,7 @@ void attn::buildCpuTileStage(OpPassManager &pm,
   pm.addPass(createTilePass());
   pm.addPass(createInsertBlockSkippingPass());
   pm.addPass(createVerifyNormalFormPass({"tiled"}));
+  pm.addPass(createGatherPagesPass());
   pm.addPass(createPadTilesPass());
   // The steps of one row tile share their packed query after this.
   pm.addPass(createCSEPass());

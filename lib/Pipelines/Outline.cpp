@@ -21,6 +21,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Support/FileUtilities.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -33,7 +34,16 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// Replaces one attention by linalg ops, and touches nothing else.
+/// The views that an attention reads.
+static SetVector<Operation *> getViews(Operation *attention) {
+  SetVector<Operation *> views;
+  for (Value operand : attention->getOperands())
+    if (auto paged = operand.getDefiningOp<PagedOp>())
+      views.insert(paged);
+  return views;
+}
+
+/// Replaces one attention, or a view, by linalg ops, and touches nothing else.
 static void convertToLinalg(Operation *attention) {
   RewritePatternSet patterns(attention->getContext());
   populateAttnToLinalgPatterns(patterns);
@@ -175,7 +185,9 @@ LogicalResult Outline::outline(Operation *attention) {
       return failure();
     attention->emitWarning() << "falls back from a kernel for " << target
                              << " to linalg: " << reason;
+    SetVector<Operation *> views = getViews(attention);
     convertToLinalg(attention);
+    llvm::for_each(views, convertToLinalg);
     ++numFallbacks;
     return success();
   }
@@ -183,7 +195,11 @@ LogicalResult Outline::outline(Operation *attention) {
   auto call = func::CallOp::create(builder, attention->getLoc(), *kernel,
                                    extracted.arguments);
   attention->replaceAllUsesWith(call);
+  SetVector<Operation *> views = getViews(attention);
   attention->erase();
+  for (Operation *view : views)
+    if (view->use_empty())
+      view->erase();
   ++numOutlined;
   return success();
 }

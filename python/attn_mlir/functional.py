@@ -33,6 +33,8 @@ def attention(
     window: Window = None,
     bias: Any = None,
     sink: Any = None,
+    key_lengths: Any = None,
+    query_lengths: Any = None,
     dropout: float = 0.0,
     seed: Any = None,
     offset: Any = 0,
@@ -59,6 +61,8 @@ def attention(
       window: (left, right): row i sees the keys i - left to i + right; a number is (left, 0).
       bias: [B, Hq, M, N] with any dimension 1, added to the scores.
       sink: [Hq], of query's type or f32: one more score in each row of a head, of a key without a value (attention sinks).
+      key_lengths, query_lengths: [B], i32 or i64: how many keys and rows of each batch exist, from 0 to N and M. What is stored
+        behind a length has no influence, whatever it is; rows behind it are 0. causal and window are aligned by sequence.
       dropout: the rate in [0, 1) at which probabilities are dropped as factors of value; what is kept is divided by 1 - rate.
         What is dropped is a function of seed, offset and the element's place alone (docs/Spec.md, "Dropout"): the same in the
         backward, on every target, in every run.
@@ -88,8 +92,8 @@ def attention(
     """
     check_no_gradients(query=query, key=key, value=value, bias=bias, sink=sink)
     mask_mod = with_blocks(mask_mod, block_mask)
-    random = dropout_arrays(query, dropout, seed, offset)
-    call = Call(query, key, value, bias, sink, random, causal, window, soft_cap, scale, mask_mod, score_mod)
+    more = {"key_lengths": key_lengths, "query_lengths": query_lengths, **dropout_arrays(query, dropout, seed, offset)}
+    call = Call(query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named)
     text = normalization_text(normalization)
     for name, is_given in (("return_lse", return_lse), ("sink", sink is not None)):
@@ -204,8 +208,8 @@ def with_blocks(mask_mod: Any, block_mask: Any) -> Any:
 class Call:
     """What `attention` and `attention_backward` share: arrays, options, and the kernel for them."""
 
-    def __init__(self, query, key, value, bias, sink, random, causal, window, soft_cap, scale, mask_mod, score_mod):
-        arrays = {"query": query, "key": key, "value": value, "bias": bias, "sink": sink, **random}
+    def __init__(self, query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod):
+        arrays = {"query": query, "key": key, "value": value, "bias": bias, "sink": sink, **more}
         arrays = {name: array for name, array in arrays.items() if array is not None or name in ("query", "key", "value")}
         self.arguments = list(arrays.values())
         self.views = [view_of(array, name) for name, array in arrays.items()]
@@ -248,9 +252,10 @@ class Call:
         query, _, value = self.views[:3]
         bias, sink = self.bias(), self.named.get("sink")
         sink_dtype = sink.dtype if sink else None
+        lengths = tuple((name, self.named[name].dtype) for name in LENGTHS if name in self.named)
         check_scale(scale)
         sizes = () if "gradient" in fields else self.sizes_of_decoding(target)
-        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, self.options, fields, sizes, target, flags, cache)
+        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, lengths, self.options, fields, sizes, target, flags, cache)
         is_traced = all(part is None or (isinstance(part, Traced) and not part.is_recorded) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
         if known is not None:
@@ -258,7 +263,7 @@ class Call:
         mask, score = make_mask(causal, window, mask_mod), make_score(soft_cap, score_mod)
         problem = AttentionProblem(
             query.dtype, query.shape[3], value.shape[3], mask.region if mask else None, score.region if score else None,
-            **(dict(zip(("bias_shape", "bias_dtype"), bias)) if bias else {}), sink_dtype=sink_dtype, scale=scale,
+            **(dict(zip(("bias_shape", "bias_dtype"), bias)) if bias else {}), sink_dtype=sink_dtype, lengths=lengths, scale=scale,
             **dict(zip(fields[::2], fields[1::2])),
         )  # fmt: skip
         if problem.capture_gradients and not problem.learned:
@@ -291,11 +296,12 @@ _kernels: dict[tuple, tuple[Kernel, list[Traced]]] = {}
 MAX_KERNELS = 256
 #: Rows up to which an attention has a kernel of its own for their number: a token, or some that were guessed.
 MOST_ROWS_OF_DECODING = 16
+LENGTHS = ("key_lengths", "query_lengths")
 FLOATS = ("f16", "bf16", "f32", "f64")
 
 
 def check_arrays(named: Mapping[str, ArrayView]):
-    """Types and shapes of query, key and value, and of what there is of bias, sink, seed and offset, in the words of a manifest's binding."""
+    """Types and shapes of query, key and value, and of what there is of bias, sink, lengths, seed and offset, in the words of a manifest's binding."""
     query, key, value = (named[name] for name in ("query", "key", "value"))
     for name, view in (("query", query), ("key", key), ("value", value)):
         if len(view.shape) != 4:
@@ -324,6 +330,12 @@ def check_arrays(named: Mapping[str, ArrayView]):
             raise BindingError(f"sink: expected shape ({heads},), one for each query head, got {tuple(sink.shape)}")
         if sink.dtype not in (query.dtype, "f32"):
             raise BindingError(f"sink: expected dtype {query.dtype} or f32, got {sink.dtype}")
+    for name in LENGTHS:
+        lengths = named.get(name)
+        if lengths is not None and (lengths.dtype not in ("i32", "i64") or tuple(lengths.shape) != (batch,)):
+            raise BindingError(
+                f"{name}: expected {batch} lengths, i32 or i64, one for each batch, got {lengths.dtype} of {tuple(lengths.shape)}"
+            )
     for name in ("seed", "offset"):
         number = named.get(name)
         if number is not None and (number.dtype, tuple(number.shape)) != ("i64", ()):

@@ -35,7 +35,7 @@ class AttentionProblem:
     """output [B, Hq, M, value_dim] = softmax(score_mod(scale * query key^T + bias), under mask_mod) value.
 
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
-    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `dropout` is its rate, with which
+    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `dropout` is its rate, with which
     seed and offset (i64, rank 0) are arguments; `normalization` is the row reduction as `#attn.` spells it: softmax, none
     or sum<epsilon>, of which the first alone has an LSE and a sink; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm).
 
@@ -51,6 +51,7 @@ class AttentionProblem:
     bias_shape: Optional[tuple[Union[int, str], ...]] = None
     bias_dtype: str = "f32"
     sink_dtype: Optional[str] = None
+    lengths: tuple[tuple[str, str], ...] = ()
     dropout: float = 0.0
     scale: Optional[float] = None
     normalization: str = "softmax"
@@ -62,7 +63,7 @@ class AttentionProblem:
 
     @property
     def captures(self) -> tuple[Capture, ...]:
-        """Of the score, then of the mask: the function's arguments after query, key, value, bias, sink, seed and offset."""
+        """Of the score, then of the mask: the function's arguments after query, key, value, bias, sink, lengths, seed and offset."""
         regions = [region for region in (self.score, self.mask) if region]
         return tuple(capture for region in regions for capture in region.captures)
 
@@ -90,6 +91,10 @@ class AttentionProblem:
         if self.sink_dtype is not None:
             arguments["sink"] = tensor(("Hq",), self.sink_dtype)
             clauses.append(f"sink(%sink : {arguments['sink']})")
+        if self.lengths:
+            arguments.update((name, tensor(("B",), dtype)) for name, dtype in self.lengths)
+            parts = (f"{name.removesuffix('_lengths')} %{name} : {arguments[name]}" for name, _ in self.lengths)
+            clauses.append(f"lengths({', '.join(parts)})")
         reads, dropout = [], []
         if self.dropout:
             arguments.update({"seed": "tensor<i64>", "offset": "tensor<i64>"})

@@ -2,7 +2,8 @@
 
     differential.py [--cases 40] [--seed 1] [--case I] [--devices cpu,sim:sm_80,sim:sm_90a] [--gradients]
 
-Drawn are sizes (static and dynamic, none at all too), element types, heads, head dims, layouts, biases, regions of a mask_mod
+Drawn are sizes (static and dynamic, none at all too), element types, heads, head dims, layouts, biases, lengths of keys (behind which
+attn-run writes NaN) and of queries, keys and values in pages, regions of a mask_mod
 and a score_mod over positions, data and constants from the ends of their ranges, the schedule's kind, loops and branches
 around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
 always the same. With --gradients each problem's backward is run, its forward before it. Gradients in f32 of problems in f16
@@ -185,6 +186,11 @@ def write_case(rng, folder, gradients=False):
     sizes = draw_sizes(rng)
     if gradients:  # of a key or two they are next to zero, and of one row a few roundings decide
         sizes["M"], sizes["N"] = max(sizes["M"], 3), max(sizes["N"], 16)
+    views, page = "", 0
+    if not gradients and sizes["N"] and rng.random() < 0.2:
+        page = rng.choice([1, 2, 3, 8, 16, 17, 64, 100])
+        sizes["T"] = -(-sizes["N"] // page)
+        sizes["N"], sizes["P"] = sizes["T"] * page, sizes["B"] * sizes["T"] + 1
     dtype = rng.choice(["f16", "bf16"] if gradients else ["f16", "bf16", "f32"])
     is_static = rng.random() < 0.3
     size = lambda dim: str(sizes[dim]) if is_static else "?"  # noqa: E731
@@ -199,7 +205,16 @@ def write_case(rng, folder, gradients=False):
     lse = f", tensor<{size('B')}x{size('Hq')}x{size('M')}xf32>" if has_lse else ""
     arguments = [f"%{name}: {types[name]}" for name in "qkv"] + ([f"%bias: {bias}"] if has_bias else [])
     arguments += [f"{name}: tensor<{'x'.join(map(size, shape))}x{kind}>" for (shape, kind), name in captures.items()]
-    regions = ""
+    lengths = {kind: rng.choice(["i32", "i32", "i64"]) for kind in ("key", "query") if not gradients and rng.random() < 0.3}
+    arguments += [f"%{kind}_lengths: tensor<{size('B')}x{element}>" for kind, element in lengths.items()]
+    clause = ", ".join(f"{kind} %{kind}_lengths : tensor<{size('B')}x{element}>" for kind, element in lengths.items())
+    regions = f" lengths({clause})" if clause else ""
+    if page:  # keys and values are pages of pools
+        arguments.append(f"%table: tensor<{size('B')}x{size('T')}xi32>")
+        for i, (name, columns) in enumerate((("k", "D"), ("v", "Dv")), 1):
+            pool = f"tensor<{size('P')}x{size('Hkv')}x{page}x{sizes[columns]}x{dtype}>"
+            arguments[i] = f"%{name}_pool: {pool}"
+            views += f"  %{name} = attn.paged %{name}_pool[%table] : {pool}[tensor<{size('B')}x{size('T')}xi32>] -> {types[name]}\n"
     if changed:
         regions += f" score_mod (%score: f32, %b: index, %h: index, %i: index, %j: index) {{\n{chr(10).join(score.lines)}\n        attn.yield {changed} : f32\n      }}"
     if shown:
@@ -216,7 +231,7 @@ def write_case(rng, folder, gradients=False):
         name, beside = rng.choice(NAMES), BESIDE[rng.choice(list(BESIDE))]
         around = rng.choice(["alone"] * 5 + ["if", "branch"] + loop)
     body = write_body(around, attention, f"attn.attention %q, %k, %v{signature}", results)
-    text = f"{beside}func.func @{name}({', '.join(arguments)}) -> ({', '.join(results)}) {{\n{body}}}\n".replace("QUERY", types["q"])
+    text = f"{beside}func.func @{name}({', '.join(arguments)}) -> ({', '.join(results)}) {{\n{views}{body}}}\n".replace("QUERY", types["q"])
     for dim in sizes:
         text = text.replace(f"SIZE_{dim}x", f"{size(dim)}x")
     path = Path(folder, "case.mlir")
@@ -226,10 +241,13 @@ def write_case(rng, folder, gradients=False):
     command = [f"--random={rng.randrange(100)}", "--function=" + ("attention_grad" if gradients else name.strip('"'))]
     first = 3 + has_bias
     if not is_static and around == "alone":
-        command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", "N"))]
+        command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", *(("T", "P") if page else ()), *(() if page and not has_bias else ("N",))))]
     elif not is_static:  # a loop's variable gives its dimensions no names
         dims = [("B", "Hq", "M", "D"), ("B", "Hkv", "N", "D"), ("B", "Hkv", "N", "Dv"), ("B", "Hq", "M", "N")][:first]
-        command += ["--shape", ",".join(f"arg{i}={'x'.join(str(sizes[dim]) for dim in shape)}" for i, shape in enumerate(dims))]
+        if page:
+            dims[1:3] = ("P", "Hkv", page, "D"), ("P", "Hkv", page, "Dv")
+            command += ["--shape", f"arg{len(arguments) - 1}={sizes['B']}x{sizes['T']}"]
+        command += ["--shape", ",".join(f"arg{i}={'x'.join(str(sizes.get(dim, dim)) for dim in shape)}" for i, shape in enumerate(dims))]
     for i, (shape, kind) in enumerate(captures):
         command += [f"--input=arg{first + i}={write_data(rng, folder, sizes, shape, kind)}"]
     return path, command

@@ -135,14 +135,25 @@ template <typename OpTy>
 void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
   Value query = attention.getQuery(), key = attention.getKey(),
         value = attention.getValue(), bias = attention.getBias();
-  for (Value operand : {query, key, value})
-    tie(operand, kBatch, "B" + suffix);
+  tie(query, kBatch, "B" + suffix);
   tie(query, kHead, "Hq" + suffix);
   tie(query, kSequence, "M" + suffix);
   for (Value operand : {key, value}) {
-    tie(operand, kHead, "Hkv" + suffix);
-    tie(operand, kSequence, "N" + suffix);
+    auto paged = operand.getDefiningOp<PagedOp>();
+    tie(paged ? paged.getTable() : operand, kBatch, "B" + suffix);
+    tie(paged ? paged.getPool() : operand, kHead, "Hkv" + suffix);
+    if (!paged)
+      tie(operand, kSequence, "N" + suffix);
   }
+  // The pages of a pool, and those that a batch has room for: of pages of
+  // another size there are others for the values.
+  auto keyPages = key.getDefiningOp<PagedOp>();
+  for (Value operand : {key, value})
+    if (auto paged = operand.getDefiningOp<PagedOp>()) {
+      bool isOther = keyPages && keyPages.getPageSize() != paged.getPageSize();
+      tie(paged.getPool(), 0, (isOther ? "Pv" : "P") + suffix);
+      tie(paged.getTable(), 1, (isOther ? "Tv" : "T") + suffix);
+    }
   const char *names[] = {"B", "Hq", "M", "N"};
   for (unsigned dim = 0; bias && dim < 4; ++dim)
     if (cast<ShapedType>(bias.getType()).getDimSize(dim) != 1)
@@ -342,6 +353,9 @@ std::optional<Shapes> ShapeResolver::run(
     if (auto attention = dyn_cast<AttentionOp>(op)) {
       nameByAttention(attention, suffix);
       tie(attention.getSink(), 0, "Hq" + suffix);
+      for (Value lengths :
+           {attention.getQueryLengths(), attention.getKeyLengths()})
+        tie(lengths, kBatch, "B" + suffix);
     } else if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
       nameByBackward(backward, suffix);
     } else {

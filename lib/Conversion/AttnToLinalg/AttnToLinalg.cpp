@@ -14,6 +14,7 @@
 #include "OnlineStep.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/LengthBuilder.h"
 #include "attn/Dialect/Attn/IR/ScatterBuilder.h"
 #include "attn/Dialect/Attn/IR/SinkBuilder.h"
 
@@ -285,6 +286,48 @@ static RunningState emitMergedState(OpBuilder &builder, MergeOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+/// A copy of what a view of pages shows. An entry that is no page counts as the
+/// nearest one.
+static Value emitPaged(OpBuilder &builder, PagedOp op) {
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  ReifiedRankedShapedTypeDims shapes;
+  (void)op.reifyResultShapes(builder, shapes);
+  Value init = tensor::EmptyOp::create(builder, loc, shapes.front(),
+                                       type.getElementType());
+  Value pages = getValueOrCreateConstantIndexOp(
+      builder, loc, getDim(builder, loc, op.getPool(), 0));
+  Value page = arith::ConstantIndexOp::create(builder, loc, op.getPageSize());
+  auto identity = builder.getMultiDimIdentityMap(4);
+  SmallVector<utils::IteratorType> loops(4, utils::IteratorType::parallel);
+  auto body = [&](OpBuilder &b, Location l, ValueRange) {
+    SmallVector<Value> at;
+    for (unsigned loop = 0; loop < 4; ++loop)
+      at.push_back(linalg::IndexOp::create(b, l, loop));
+    Value column = arith::DivUIOp::create(b, l, at[kSequence], page);
+    Value entry = tensor::ExtractOp::create(b, l, op.getTable(),
+                                            ValueRange{at[kBatch], column});
+    entry = arith::IndexCastOp::create(b, l, b.getIndexType(), entry);
+    Value one = arith::ConstantIndexOp::create(b, l, 1);
+    Value last = arith::SubIOp::create(b, l, pages, one);
+    at[kBatch] = arith::MinUIOp::create(b, l, entry, last);
+    at[kSequence] = arith::RemUIOp::create(b, l, at[kSequence], page);
+    linalg::YieldOp::create(
+        b, l, tensor::ExtractOp::create(b, l, op.getPool(), at).getResult());
+  };
+  Value view = linalg::GenericOp::create(
+                   builder, loc, TypeRange(init.getType()), ValueRange(),
+                   ValueRange(init), ArrayRef<AffineMap>{identity}, loops, body)
+                   .getResult(0);
+  if (view.getType() != type)
+    view = tensor::CastOp::create(builder, loc, type, view);
+  return view;
+}
+
+//===----------------------------------------------------------------------===//
 // Patterns
 //===----------------------------------------------------------------------===//
 
@@ -294,6 +337,16 @@ struct ConvertAttention : OpRewritePattern<AttentionOp> {
 
   LogicalResult matchAndRewrite(AttentionOp op,
                                 PatternRewriter &rewriter) const override {
+    // The step asks its mask before it takes anything of a key.
+    rewriter.modifyOpInPlace(op, [&] {
+      resolveLengths(rewriter, op);
+      if (Value lengths = op.getQueryLengths())
+        hideBehind(rewriter, op.getLoc(), op.getMaskMod(), Sequence::query,
+                   lengths);
+      if (Value lengths = op.getKeyLengths())
+        hideBehind(rewriter, op.getLoc(), op.getMaskMod(), Sequence::key,
+                   lengths);
+    });
     ScoreInputs inputs = ScoreInputs::get(op);
     RunningState state =
         emitOnlineStep(rewriter, op.getLoc(), inputs, std::nullopt);
@@ -309,6 +362,11 @@ struct ConvertOnlineAttention : OpRewritePattern<OnlineAttentionOp> {
 
   LogicalResult matchAndRewrite(OnlineAttentionOp op,
                                 PatternRewriter &rewriter) const override {
+    if (Value lengths = op.getKeyLengths())
+      rewriter.modifyOpInPlace(op, [&] {
+        hideBehind(rewriter, op.getLoc(), op.getMaskMod(), Sequence::key,
+                   lengths);
+      });
     ScoreInputs inputs = ScoreInputs::get(op);
     llvm::append_range(inputs.offsets, op.getOffsets());
     RunningState state =
@@ -398,11 +456,11 @@ struct ConvertMerge : OpRewritePattern<MergeOp> {
 } // namespace
 
 void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns) {
-  patterns.add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
-               ConvertBackwardDelta, ConvertBackwardScatter,
-               ConvertBackwardStep, ConvertBackwardSum, ConvertNormalize,
-               ConvertRepair, ConvertCombine, ConvertMerge>(
-      patterns.getContext());
+  patterns
+      .add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
+           ConvertBackwardDelta, ConvertBackwardScatter, ConvertBackwardStep,
+           ConvertBackwardSum, ConvertNormalize, ConvertRepair, ConvertCombine,
+           ConvertMerge, ConvertTo<PagedOp, emitPaged>>(patterns.getContext());
 }
 
 //===----------------------------------------------------------------------===//
@@ -416,7 +474,7 @@ struct ConvertAttnToLinalgPass
     getOperation()->walk([&](Operation *op) {
       if (isa<AttentionOp, OnlineAttentionOp, AttentionBackwardOp,
               BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,
-              NormalizeOp, RepairOp, CombineOp, MergeOp>(op))
+              NormalizeOp, RepairOp, CombineOp, MergeOp, PagedOp>(op))
         ++numConverted;
     });
     RewritePatternSet patterns(&getContext());

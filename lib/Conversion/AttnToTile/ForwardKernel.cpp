@@ -16,6 +16,7 @@
 #include "Prologue.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -48,6 +49,8 @@ private:
   LogicalResult convertBlock(Block &block);
   LogicalResult convertLoop(scf::ForOp loop);
   LogicalResult convertStep(OnlineAttentionOp step);
+  FailureOr<Value> loadKeys(Value slice, int64_t cols, Value column,
+                            Value keysInTile);
   void convertNormalize(NormalizeOp op);
   FailureOr<SmallVector<Value>> getPlace();
   void storeTile(Value tile, Value tensor, SmallVector<Value> place);
@@ -271,15 +274,31 @@ void KernelBuilder::setState(ValueRange results, ValueRange fragments) {
     values.map(result, fragment);
 }
 
-LogicalResult KernelBuilder::convertStep(OnlineAttentionOp step) {
+/// Loads a tile of keys or values. Where those of a batch may end before the
+/// tensor does, or a row is where a table says, no other row is read.
+FailureOr<Value> KernelBuilder::loadKeys(Value slice, int64_t cols,
+                                         Value column, Value keysInTile) {
   int64_t tileN = attention.schedule.getTileN();
-  FailureOr<Value> key =
-      loadSlice(step.getKey(), tileN, attention.getPaddedHeadDim());
-  FailureOr<Value> value =
-      loadSlice(step.getValue(), tileN, attention.getTileDv(), firstColumn);
+  FailureOr<Value> tile = loadSlice(slice, tileN, cols, column);
+  if (failed(tile) || !readsByRow(attention.first))
+    return tile;
+  auto load = tile->getDefiningOp<tile::LoadOp>();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(load);
+  load.getRowsMutable().assign(keysInTile ? keysInTile : constant(tileN));
+  return tile;
+}
+
+LogicalResult KernelBuilder::convertStep(OnlineAttentionOp step) {
   FailureOr<Value> keysInTile = getKeysInTile(step);
+  if (failed(keysInTile))
+    return failure();
+  FailureOr<Value> key = loadKeys(step.getKey(), attention.getPaddedHeadDim(),
+                                  Value(), *keysInTile);
+  FailureOr<Value> value = loadKeys(step.getValue(), attention.getTileDv(),
+                                    firstColumn, *keysInTile);
   FailureOr<Value> query = getQuery();
-  if (failed(key) || failed(value) || failed(keysInTile) || failed(query))
+  if (failed(key) || failed(value) || failed(query))
     return failure();
   RunningState before(step.getNormalization(),
                       getFragments(step.getState().getValues()));
@@ -448,6 +467,11 @@ LogicalResult KernelBuilder::build(StringRef name) {
     return attention.first.emitOpError()
            << "expected tile_m to be a multiple of 16 rows for each of "
            << schedule.warps << " warps, got " << schedule.tileM;
+  if (schedule.mma == MmaFamily::Wgmma && readsByRow(attention.first))
+    return attention.first.emitOpError()
+           << "expected mma = \"mma_sync\" with lengths or pages of the keys, "
+              "got "
+           << attention.schedule << ": TMA reads whole tiles";
   bool isPersistent = schedule.persistentCtas > 0;
   if (isPersistent && schedule.mma != MmaFamily::Wgmma)
     return attention.first.emitOpError()

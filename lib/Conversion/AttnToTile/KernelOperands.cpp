@@ -10,6 +10,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -19,8 +20,10 @@
 using namespace mlir;
 using namespace attn;
 
-/// The tensor that a tile of an operand is sliced from.
+/// The tensor that a tile of an operand is sliced from: of pages, their pool.
 static Value sourceOf(Value tile) {
+  if (PagedOp pages = getPages(tile))
+    return pages.getPool();
   if (auto slice = tile.getDefiningOp<tensor::ExtractSliceOp>())
     return slice.getSource();
   return tile;
@@ -207,6 +210,10 @@ static void findKeyNest(TiledAttention &attention) {
 /// Fields that the small-cache kernels need.
 static LogicalResult checkSmallCache(TiledAttention &attention) {
   ScheduleAttr schedule = attention.schedule;
+  if (readsByRow(attention.first))
+    return attention.first.emitOpError()
+           << "expected neither lengths nor pages of the keys with kind = "
+              "\"small_cache\" on the GPU";
   if (!isa<SoftmaxAttr>(attention.first.getNormalization()))
     return attention.first.emitOpError()
            << "expected normalization #attn.softmax with kind = "
@@ -247,6 +254,9 @@ static LogicalResult checkSupported(TiledAttention &attention, bool allowTf32) {
     return op.emitOpError()
            << "expected f16 or bf16 inputs on a GPU, got f32; products rounded "
               "to tf32 need the option allow-tf32";
+  if (PagedOp pages = getPages(op.getQuery()))
+    return pages.emitOpError()
+           << "expected pages of keys and values, got those of a query";
   AttentionDims dims = AttentionDims::get(op);
   std::pair<StringRef, int64_t> headDims[] = {{"D", dims.headDim},
                                               {"Dv", dims.valueDim}};
@@ -294,6 +304,7 @@ static LogicalResult addOperands(TiledAttention &attention,
     Type element = getElementTypeOrSelf(slice.getType());
     addInput(attention, name, sourceOf(slice),
              128 / element.getIntOrFloatBitWidth());
+    attention.operands.back().isPaged |= static_cast<bool>(getPages(slice));
   };
   addTiled("query", op.getQuery());
   addTiled("key", op.getKey());
@@ -302,6 +313,13 @@ static LogicalResult addOperands(TiledAttention &attention,
     addInput(attention, "bias", sourceOf(op.getBias()), 1);
   if (Value sink = attention.getSink())
     addInput(attention, "sink", sink, 1);
+  for (auto [name, slice] :
+       {std::pair<StringRef, Value>{"key_table", op.getKey()},
+        {"value_table", op.getValue()}})
+    if (PagedOp pages = getPages(slice))
+      addInput(attention, name, pages.getTable(), 1);
+  if (op.getKeyLengths())
+    addInput(attention, "key_lengths", op.getKeyLengths(), 1);
   if (!nests.empty())
     findPrologue(attention, nests);
   addCaptures(attention);

@@ -30,6 +30,7 @@ struct KernelOperand {
   /// Elements of the innermost dimension that are read or written at once:
   /// strides are multiples of it and the address is aligned to it.
   int64_t vectorElements = 1;
+  bool isPaged = false; ///< a pool of pages, [pages, Hkv, page, D or Dv]
 };
 
 /// A tensor in memory that the launcher allocates, as the kernels see it.

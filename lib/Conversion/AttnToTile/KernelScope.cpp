@@ -9,6 +9,7 @@
 #include "Fragments.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -216,7 +217,8 @@ Value KernelScope::loadTile(Value tensor, ValueRange indices, int64_t rows,
       builder.getContext(), {rows, cols}, type.getElementType(),
       tile::SharedType::getSwizzleFor(rowBytes));
   return tile::LoadOp::create(builder, attention.forall.getLoc(), tileType,
-                              tensor, indices, heads);
+                              tensor, indices, /*table=*/Value(),
+                              /*rows=*/Value(), heads);
 }
 
 FailureOr<Value> KernelScope::loadSlice(Value slice, int64_t rows, int64_t cols,
@@ -236,8 +238,14 @@ FailureOr<Value> KernelScope::loadSlice(Value slice, int64_t rows, int64_t cols,
   }
   if (column)
     indices.push_back(column);
-  return loadTile(values.lookup(op.getSource()), indices, rows, cols,
-                  op.getType().getDimSize(kHead));
+  int64_t heads = op.getType().getDimSize(kHead);
+  PagedOp pages = getPages(slice);
+  Value source = pages ? pages.getPool() : op.getSource();
+  Value tile = loadTile(values.lookup(source), indices, rows, cols, heads);
+  if (pages)
+    tile.getDefiningOp<tile::LoadOp>().getTableMutable().assign(
+        values.lookup(pages.getTable()));
+  return tile;
 }
 
 Value KernelScope::loadSink() {

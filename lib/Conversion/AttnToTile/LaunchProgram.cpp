@@ -97,6 +97,10 @@ static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
   // A gradient has the dimensions of what it belongs to.
   StringRef name = operand.name;
   name.consume_front("d_");
+  // Those of K and V may be different, in number and in size.
+  if (operand.isPaged)
+    return {(name + "_pages").str(), "Hkv", (name + "_page").str(),
+            name == "key" ? "D" : "Dv"};
   if (name == "query")
     return {"B", "Hq", "M", "D"};
   if (name == "key")
@@ -109,6 +113,10 @@ static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
     return {"B", "Hq", "M", "Dv"};
   if (name == "sink")
     return {"Hq"};
+  if (name == "key_lengths")
+    return {"B"};
+  if (name == "key_table" || name == "value_table")
+    return {"B", (name + "_columns").str()};
   if (name == "lse")
     return {"B", "Hq", "M"};
   SmallVector<std::string> names;
@@ -243,6 +251,24 @@ Size LaunchProgram::dim(StringRef operand, int64_t dim) {
                                         tensor, uint64_t(dim))};
 }
 
+std::optional<Size> LaunchProgram::getSize(AffineExpr expr, Value operand,
+                                           std::optional<Size> otherwise) {
+  if (isa<AffineDimExpr, AffineSymbolExpr>(expr))
+    return getSize(operand, otherwise);
+  auto pair = dyn_cast<AffineBinaryOpExpr>(expr);
+  auto number =
+      dyn_cast_or_null<AffineConstantExpr>(pair ? pair.getRHS() : AffineExpr());
+  std::optional<Size> left =
+      number ? getSize(pair.getLHS(), operand, otherwise) : std::nullopt;
+  if (!left)
+    return std::nullopt;
+  if (pair.getKind() == AffineExprKind::CeilDiv)
+    return left->ceilDiv(number.getValue());
+  if (pair.getKind() == AffineExprKind::Mul)
+    return *left * number.getValue();
+  return std::nullopt;
+}
+
 Size LaunchProgram::getSize(Value value, std::optional<Size> otherwise) {
   if (std::optional<int64_t> number = getConstantIntValue(value))
     return constant(*number);
@@ -251,14 +277,11 @@ Size LaunchProgram::getSize(Value value, std::optional<Size> otherwise) {
     for (const KernelOperand &operand : known)
       if (operand.tensor == dimOp.getSource() && dimOp.getConstantIndex())
         return dim(operand.name, *dimOp.getConstantIndex());
-  // A number of tiles.
-  if (auto apply = dyn_cast_or_null<affine::AffineApplyOp>(op)) {
-    auto tiles =
-        dyn_cast<AffineBinaryOpExpr>(apply.getAffineMap().getResult(0));
-    if (tiles && tiles.getKind() == AffineExprKind::CeilDiv)
-      if (auto tile = dyn_cast<AffineConstantExpr>(tiles.getRHS()))
-        return getSize(apply.getOperand(0), otherwise).ceilDiv(tile.getValue());
-  }
+  // A number of tiles, or of rows of pages.
+  if (auto apply = dyn_cast_or_null<affine::AffineApplyOp>(op))
+    if (std::optional<Size> size = getSize(apply.getAffineMap().getResult(0),
+                                           apply.getOperand(0), otherwise))
+      return *size;
   if (auto min = dyn_cast_or_null<arith::MinSIOp>(op))
     return getSize(min.getLhs(), otherwise)
         .min(getSize(min.getRhs(), otherwise));

@@ -79,6 +79,10 @@ public:
   /// A size that the tiled form computes of those of operands, which is
   /// `otherwise` where nothing is known of it.
   Size getSize(mlir::Value value, std::optional<Size> otherwise = {});
+  /// That of an expression of one operand; nothing if it is none that the tiler
+  /// makes.
+  std::optional<Size> getSize(mlir::AffineExpr expr, mlir::Value operand,
+                              std::optional<Size> otherwise);
   /// The product of an operand's first `rank` sizes.
   Size getProduct(llvm::StringRef operand, int64_t rank);
   bool hasOperand(llvm::StringRef name) const {

@@ -26,18 +26,24 @@ public:
   TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange source,
            SmallVector<Value> indices, Value tile, int64_t threads);
 
+  /// Leaves out what is past the first `rows` of the tile.
+  void limitRows(Value rows);
+  /// Reads rows where `table` says they are, of which there are `rows`.
+  void lookUpPages(ValueRange table, Value rows);
+
   void emit();
 
 private:
-  /// A chunk's address, and its row from firstRow on (from 0 on with packed
-  /// heads).
+  /// A chunk's address, its row from firstRow on (from 0 on with packed heads),
+  /// and whether its page is one of the pool; null if there are no pages.
   struct Place {
-    Value from, row;
+    Value from, row, isPage;
   };
 
-  void copyPass(int64_t row);
-  Place locate(int64_t row, Value tileRow);
-  Value sourceBytes(Value row, int64_t panel);
+  void copyPass(int64_t row, const Place &place);
+  Place locate(int64_t row);
+  Place locateInPage(int64_t row);
+  Value sourceBytes(const Place &place, int64_t panel);
   bool hasWholePanel(int64_t panel);
 
   OpBuilder &builder;
@@ -54,6 +60,10 @@ private:
   Value headBytes;          ///< from one head to the next, of packed heads
   Value rowsLeft, colsLeft; ///< of the matrix, from firstRow and chunk on
   int64_t positions;        ///< rows of a head
+  /// With pages: the batch, the first key, the bytes from a page to the next,
+  /// the last row that exists, and the batch's entries.
+  Value batch, position, pageBytes, lastRow, firstEntry;
+  Type entryType;
 };
 
 TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
@@ -67,14 +77,18 @@ TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
   chunk = index.bitAnd(index.thread(), chunksPerRow - 1);
   firstRow = index.div(index.thread(), chunksPerRow);
   int64_t elementBytes = type.getElementBytes();
+  position = index.toI32(indices[rowDim]);
+  batch = indices[0];
+  if (op.getTable()) // The address is that of the head in the first page.
+    indices[0] = indices[rowDim] = index.i32(0);
   Value firstCol = index.mul(chunk, kChunkBytes / elementBytes);
   if (static_cast<int64_t>(indices.size()) == rank)
     firstCol = index.add(index.toI32(indices.pop_back_val()), firstCol);
   positions = type.getRows() / op.getHeads();
   indices.back() = index.toI32(indices.back());
-  if (op.getHeads() == 1)
+  if (op.getHeads() == 1 && !op.getTable())
     indices.back() = index.add(indices.back(), firstRow);
-  else
+  else if (op.getHeads() > 1)
     headBytes = index.mul(source.stride(index, rowDim - 1), elementBytes);
   from = index.offset(source.address(index, indices),
                       index.toI64(index.mul(firstCol, elementBytes)));
@@ -84,7 +98,26 @@ TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
   colsLeft = index.add(source.size(index, rowDim + 1), index.mul(firstCol, -1));
 }
 
+void TileCopy::limitRows(Value rows) {
+  Value left = index.add(index.toI32(rows), index.mul(firstRow, -1));
+  rowsLeft = op.getTable()
+                 ? left
+                 : arith::MinSIOp::create(builder, op.getLoc(), rowsLeft, left);
+}
+
+void TileCopy::lookUpPages(ValueRange table, Value rows) {
+  GlobalView view(op.getTable().getType(), table);
+  entryType = op.getTable().getType().getElementType();
+  firstEntry = view.address(index, batch);
+  pageBytes = index.mul(source.stride(index, 0), type.getElementBytes());
+  lastRow = index.add(index.toI32(rows), -1);
+}
+
 void TileCopy::emit() {
+  // Pages are looked up before the first copy, so that no entry waits for it.
+  SmallVector<Place> places;
+  for (int64_t row = 0; row < type.getRows(); row += rowsPerPass)
+    places.push_back(op.getTable() ? locateInPage(row) : Place());
   for (int64_t row = 0; row < type.getRows(); row += rowsPerPass) {
     OpBuilder::InsertionGuard guard(builder);
     if (row + rowsPerPass > type.getRows()) {
@@ -95,14 +128,13 @@ void TileCopy::emit() {
       auto guarded = scf::IfOp::create(builder, op.getLoc(), has);
       builder.setInsertionPointToStart(guarded.thenBlock());
     }
-    copyPass(row);
+    copyPass(row, op.getTable() ? places[row / rowsPerPass] : locate(row));
   }
 }
 
 /// Copies rows `row` + firstRow of all threads.
-void TileCopy::copyPass(int64_t row) {
+void TileCopy::copyPass(int64_t row, const Place &place) {
   Value tileRow = index.add(firstRow, row);
-  Place place = locate(row, tileRow);
   Value permuted =
       index.bitXor(chunk, swizzlePermutation(index, type, tileRow));
   Value to = index.offset(tile, index.add(index.mul(tileRow, type.getSwizzle()),
@@ -112,14 +144,40 @@ void TileCopy::copyPass(int64_t row) {
         builder, op.getLoc(),
         index.offset(to, panel * type.getRows() * type.getSwizzle()),
         index.offset(place.from, panel * type.getSwizzle()), kChunkBytes,
-        NVVM::LoadCacheModifierKind::CG, sourceBytes(place.row, panel));
+        NVVM::LoadCacheModifierKind::CG, sourceBytes(place, panel));
 }
 
-/// Where this thread's chunk of row `row` + firstRow = `tileRow` of the tile
-/// is. Packed heads follow each other in the tile.
-TileCopy::Place TileCopy::locate(int64_t row, Value tileRow) {
+/// Where this thread's chunk of row `row` + firstRow of the tile is, in its
+/// page. Of rows that do not exist the last one's entry is read in their place;
+/// what is no page is not read.
+TileCopy::Place TileCopy::locateInPage(int64_t row) {
+  Location loc = op.getLoc();
+  int64_t page = op.getSource().getType().getShape()[2];
+  Value tileRow =
+      arith::MinSIOp::create(builder, loc, index.add(firstRow, row), lastRow);
+  Value key = index.add(position, tileRow);
+  int64_t entryBytes = entryType.getIntOrFloatBitWidth() / 8;
+  Value at = index.offset(
+      firstEntry, index.mul(index.toI64(index.div(key, page)), entryBytes));
+  Value entry = index.toI64(
+      LLVM::LoadOp::create(builder, loc, entryType, at, entryBytes));
+  Value isPage =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, entry,
+                            index.toI64(source.size(index, 0)));
+  entry = arith::SelectOp::create(builder, loc, isPage, entry, index.i64(0));
+  Value bytes =
+      index.add(index.mul(entry, pageBytes),
+                index.mul(index.toI64(index.rem(key, page)), rowBytes));
+  return {index.offset(from, bytes), index.i32(row), isPage};
+}
+
+/// Where this thread's chunk of row `row` + firstRow of the tile is. Packed
+/// heads follow each other in the tile.
+TileCopy::Place TileCopy::locate(int64_t row) {
   if (!headBytes)
-    return {index.offset(from, index.mul(rowBytes, row)), index.i32(row)};
+    return {index.offset(from, index.mul(rowBytes, row)), index.i32(row),
+            Value()};
+  Value tileRow = index.add(firstRow, row);
   Value head = index.div(tileRow, positions);
   Value position = index.rem(tileRow, positions);
   auto times = [&](Value bytes, Value count) -> Value {
@@ -127,7 +185,7 @@ TileCopy::Place TileCopy::locate(int64_t row, Value tileRow) {
                                  index.toI64(count));
   };
   Value ofHead = index.offset(from, times(headBytes, head));
-  return {index.offset(ofHead, times(rowBytes, position)), position};
+  return {index.offset(ofHead, times(rowBytes, position)), position, Value()};
 }
 
 /// True if the matrix is known to have all columns of `panel`.
@@ -141,7 +199,7 @@ bool TileCopy::hasWholePanel(int64_t panel) {
 
 /// How many of the chunk's 16 bytes exist; the others are filled with zero.
 /// Null if all of them do.
-Value TileCopy::sourceBytes(Value row, int64_t panel) {
+Value TileCopy::sourceBytes(const Place &place, int64_t panel) {
   if (op.getInBounds())
     return Value();
   Location loc = op.getLoc();
@@ -153,7 +211,9 @@ Value TileCopy::sourceBytes(Value row, int64_t panel) {
     bytes = arith::MaxSIOp::create(builder, loc, bytes, none);
   }
   Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
-                                       rowsLeft, row);
+                                       rowsLeft, place.row);
+  if (place.isPage)
+    exists = arith::AndIOp::create(builder, loc, exists, place.isPage);
   return arith::SelectOp::create(builder, loc, exists, bytes, none);
 }
 
@@ -165,9 +225,13 @@ struct CopyAsyncLowering : TileOpLowering<CopyAsyncOp> {
                   ConversionPatternRewriter &rewriter) const override {
     SmallVector<Value> indices = llvm::map_to_vector(
         adaptor.getIndices(), [](ValueRange range) { return range.front(); });
-    TileCopy(rewriter, op, adaptor.getSource(), indices,
-             adaptor.getTile().front(), getWarps() * 32)
-        .emit();
+    TileCopy copy(rewriter, op, adaptor.getSource(), indices,
+                  adaptor.getTile().front(), getWarps() * 32);
+    if (op.getRows())
+      copy.limitRows(adaptor.getRows().front());
+    if (op.getTable())
+      copy.lookUpPages(adaptor.getTable(), adaptor.getRows().front());
+    copy.emit();
     rewriter.eraseOp(op);
     return success();
   }

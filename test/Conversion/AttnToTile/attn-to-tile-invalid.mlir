@@ -165,3 +165,31 @@ func.func @small_cache(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
       : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>
 }
+
+// -----
+
+func.func @small_cache_lengths(%q: tensor<1x1x64x64xf16>, %n: tensor<1xi32>) -> tensor<1x1x64x64xf16> {
+  // expected-error @below {{expected neither lengths nor pages of the keys with kind = "small_cache" on the GPU}}
+  %o = attn.attention %q, %q, %q lengths(key %n : tensor<1xi32>) {schedule = #attn.schedule<kind = "small_cache", tile_m = 64, tile_n = 64, tile_d = 64, tile_dv = 64, warps = 4, stages = 2, chunk_rows = 64>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}
+
+// -----
+
+func.func @wgmma_lengths(%q: tensor<1x1x64x64xf16>, %n: tensor<1xi32>) -> tensor<1x1x64x64xf16> {
+  // expected-error @below {{expected mma = "mma_sync" with lengths or pages of the keys, got #attn.schedule<mma = "wgmma", tile_m = 64, tile_n = 64, stages = 2, warps = 4>: TMA reads whole tiles}}
+  %o = attn.attention %q, %q, %q lengths(key %n : tensor<1xi32>) {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2, mma = "wgmma">}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}
+
+// -----
+
+func.func @query_pages(%pool: tensor<9x1x16x64xf16>, %t: tensor<1x4xi32>) -> tensor<1x1x64x64xf16> {
+  // expected-error @below {{expected pages of keys and values, got those of a query}}
+  %q = attn.paged %pool[%t] : tensor<9x1x16x64xf16>[tensor<1x4xi32>] -> tensor<1x1x64x64xf16>
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}

@@ -48,13 +48,38 @@ def swap(counts, table, full_counts, full_table):
     table.values[start], table.values[start + 1] = table.values[start + 1], table.values[start]
 
 
+class Lengths:
+    """Keys of two sequences."""
+
+    rows, keys = 20, 70
+
+    def __init__(self, values):
+        self.tensor = Tensor([len(values)], values)
+
+    def module(self):
+        return """func.func @f(%q: tensor<2x1x?x32xf16>, %k: tensor<2x1x?x32xf16>, %n: tensor<2xi32>) -> tensor<2x1x?x32xf16> {
+  %o = attn.attention %q, %k, %k lengths(key %n : tensor<2xi32>)
+      : tensor<2x1x?x32xf16>, tensor<2x1x?x32xf16>, tensor<2x1x?x32xf16> -> tensor<2x1x?x32xf16>
+  return %o : tensor<2x1x?x32xf16>
+}
+"""
+
+    def write_inputs(self, folder):
+        path = os.path.join(folder, "lengths.npy")
+        self.tensor.write(path)
+        return [f"--input=arg2={path}"]
+
+
 GOOD = {
+    "lengths": lambda: Lengths([0, 70]),
     "packed": lambda: check_data_masks.packed(LENGTHS, LENGTHS, "top_left"),
     "blocks": lambda: blocks(lambda *lists: None),
     "blocks by head": lambda: check_data_masks.blocks(128, 128, 64, 64, 0.6, 3, per_head=True),
 }
 # Bad data, what is said, and the op that reads it.
 BAD = {
+    "length": (lambda: Lengths([3, 71]), "expected key lengths from 0 to the number of positions", "attn.attention"),
+    "negative length": (lambda: Lengths([-1, 70]), "expected key lengths from 0 to the number of positions", "attn.attention"),
     "first offset": (lambda: packed([1, 40, 40, 100]), "expected offsets[0] to be 0", "attn.segment"),
     "decrease": (lambda: packed([0, 60, 40, 100]), "expected offsets that do not decrease", "attn.segment"),
     "past the end": (lambda: packed([0, 40, 40, 101]), "expected offsets up to the number of query positions", "attn.segment"),

@@ -38,13 +38,16 @@ def main():
     expected = {
         "padding": count_key_bytes(lambda first, last, length: range(length)),
         "causal": count_key_bytes(lambda first, last, length: range(last + length - ROWS + 1)),
+        # Of keys that do not exist no byte is read.
+        "existing": HEADS * -(-ROWS // TILE) * sum(LENGTHS) * D * 2,
+        "paged": HEADS * -(-ROWS // TILE) * sum(LENGTHS) * D * 2,
         "window": count_key_bytes(lambda first, last, length: range(first + LENGTHS[3] + 1, KEYS)),
     }
     with tempfile.TemporaryDirectory() as folder:
         lengths, report = os.path.join(folder, "lengths.npy"), os.path.join(folder, "report.json")
         write_lengths(lengths)
         for name, key_bytes in expected.items():
-            command = ["attn-run", path, f"--function={name}", f"--device={device}", "--random=1", f"--input=arg3={lengths}"]
+            command = ["attn-run", path, f"--function={name}", f"--device={device}", "--random=1", f"--input=arg{4 if name == 'paged' else 3}={lengths}"]
             if device != "cpu":
                 command.append(f"--report={report}")
             run = subprocess.run([*command, "--verify"], capture_output=True, text=True)

@@ -4,6 +4,8 @@
 // RUN: %python %S/check_lengths.py %s sim:sm_90a | FileCheck %s --check-prefix=PASS
 // PASS: @padding passes
 // PASS: @causal passes
+// PASS: @existing passes
+// PASS: @paged passes
 // PASS: @window passes
 
 func.func @padding(%q: tensor<6x2x100x32xf16>, %k: tensor<6x1x150x32xf16>, %v: tensor<6x1x150x32xf16>,
@@ -50,6 +52,26 @@ func.func @window(%q: tensor<6x2x100x32xf16>, %k: tensor<6x1x150x32xf16>, %v: te
         %visible = arith.cmpi sgt, %j, %last : index
         attn.yield %visible : i1
       } {schedule = #attn.schedule<kind = "large_cache", tile_m = 64, tile_n = 64, tile_d = 32, tile_dv = 32>}
+      : tensor<6x2x100x32xf16>, tensor<6x1x150x32xf16>, tensor<6x1x150x32xf16>
+      -> tensor<6x2x100x32xf16>, tensor<6x2x100xf32>
+  return %o, %lse : tensor<6x2x100x32xf16>, tensor<6x2x100xf32>
+}
+
+func.func @existing(%q: tensor<6x2x100x32xf16>, %k: tensor<6x1x150x32xf16>, %v: tensor<6x1x150x32xf16>,
+                    %lengths: tensor<6xi32>) -> (tensor<6x2x100x32xf16>, tensor<6x2x100xf32>) {
+  %o, %lse = attn.attention %q, %k, %v lengths(key %lengths : tensor<6xi32>)
+      {schedule = #attn.schedule<kind = "large_cache", tile_m = 64, tile_n = 64, tile_d = 32, tile_dv = 32>}
+      : tensor<6x2x100x32xf16>, tensor<6x1x150x32xf16>, tensor<6x1x150x32xf16>
+      -> tensor<6x2x100x32xf16>, tensor<6x2x100xf32>
+  return %o, %lse : tensor<6x2x100x32xf16>, tensor<6x2x100xf32>
+}
+
+func.func @paged(%q: tensor<6x2x100x32xf16>, %kp: tensor<62x1x15x32xf16>, %vp: tensor<62x1x15x32xf16>, %table: tensor<6x10xi32>,
+                 %lengths: tensor<6xi32>) -> (tensor<6x2x100x32xf16>, tensor<6x2x100xf32>) {
+  %k = attn.paged %kp[%table] : tensor<62x1x15x32xf16>[tensor<6x10xi32>] -> tensor<6x1x150x32xf16>
+  %v = attn.paged %vp[%table] : tensor<62x1x15x32xf16>[tensor<6x10xi32>] -> tensor<6x1x150x32xf16>
+  %o, %lse = attn.attention %q, %k, %v lengths(key %lengths : tensor<6xi32>)
+      {schedule = #attn.schedule<kind = "large_cache", tile_m = 64, tile_n = 64, tile_d = 32, tile_dv = 32>}
       : tensor<6x2x100x32xf16>, tensor<6x1x150x32xf16>, tensor<6x1x150x32xf16>
       -> tensor<6x2x100x32xf16>, tensor<6x2x100xf32>
   return %o, %lse : tensor<6x2x100x32xf16>, tensor<6x2x100xf32>

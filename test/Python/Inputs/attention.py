@@ -105,6 +105,39 @@ class Results(unittest.TestCase):
                 for ours, whole in zip(output.values()[columns], plain.values()[columns]):
                     self.assertAlmostEqual(ours, share * whole, delta=3e-3)
 
+    def test_lengths(self):
+        """As the attention over the keys that exist, whatever lies behind them."""
+        q, k, v = normal("f16", 3, 2, 4, 32), normal("f16", 3, 1, 9, 32), normal("f16", 3, 1, 9, 32)
+        lengths, rows = [5, 9, 0], [4, 3, 4]
+        size = 9 * 32
+
+        def cut(array, batch, length, fill=()):
+            return array.values()[batch * size :][: length * 32] + [*fill]
+
+        hidden = [
+            HostArray.of("f16", (3, 1, 9, 32), [x for b, n in enumerate(lengths) for x in cut(array, b, n, [math.nan] * ((9 - n) * 32))])
+            for array in (k, v)
+        ]
+        options = {
+            "key_lengths": HostArray.of("i32", (3,), lengths), "query_lengths": HostArray.of("i64", (3,), rows), "causal": True
+        }  # fmt: skip
+        for where in ({"target": "cpu"}, {"device": "sim"}):
+            output, lse = attn_mlir.attention(q, *hidden, return_lse=True, **options, **where)
+            for b, (length, count) in enumerate(zip(lengths, rows)):
+                ours = [output.values()[((b * 2 + h) * 4 + i) * 32 :][:32] for h in range(2) for i in range(4)]
+                if length:
+                    queries = [x for h in range(2) for x in q.values()[(b * 2 + h) * 128 :][: count * 32]]
+                    keys, values = (HostArray.of("f16", (1, 1, length, 32), cut(array, b, length)) for array in (k, v))
+                    alone = attn_mlir.attention(HostArray.of("f16", (1, 2, count, 32), queries), keys, values, causal=True, target="cpu")
+                for row, got in enumerate(ours):
+                    h, i = divmod(row, 4)
+                    exists = length > 0 and i < count
+                    expected = alone.values()[(h * count + i) * 32 :][:32] if exists else [0.0] * 32
+                    for x, y in zip(got, expected):
+                        self.assertAlmostEqual(x, y, delta=3e-3)
+                    if not exists:
+                        self.assertEqual(lse.values()[(b * 2 + h) * 4 + i], -math.inf)
+
     def test_normalization(self):
         """Weights without softmax, and their gradients, against float64."""
         rows, keys, dim = 7, 9, 32
@@ -148,6 +181,7 @@ class Results(unittest.TestCase):
             self.assertAlmostEqual(ours, expected, delta=6e-3)
         for message, call in {
             "expected no return_lse with normalization 'none'": lambda: attn_mlir.attention(q, k, v, return_lse=True, **options),
+            "key_lengths: expected 1 lengths, i32 or i64": lambda: attn_mlir.attention(q, k, v, key_lengths=HostArray.of("i32", (2,), [1, 2])),
             "expected no sink with": lambda: attn_mlir.attention(q, k, v, sink=normal("f32", 1), **options),
             r"expected normalization 'softmax', 'none' or \('sum', epsilon\), got 'l1'": lambda: attn_mlir.attention(
                 q, k, v, normalization="l1"

@@ -6,6 +6,8 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
+#include "attn/Dialect/Attn/IR/Attn.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -38,6 +40,12 @@ AttentionDims AttentionDims::get(ShapedType query, ShapedType key,
 
 OpFoldResult attn::getDim(OpBuilder &builder, Location loc, Value value,
                           unsigned dim) {
+  // A view is not there to ask once it is folded into loads.
+  if (auto paged = value.getDefiningOp<PagedOp>()) {
+    ReifiedRankedShapedTypeDims shapes;
+    (void)paged.reifyResultShapes(builder, shapes);
+    return shapes.front()[dim];
+  }
   return tensor::getMixedSize(builder, loc, value, dim);
 }
 

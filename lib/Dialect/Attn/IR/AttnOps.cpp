@@ -34,6 +34,7 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state,
                         std::optional<double> scale) {
   FloatAttr scaleAttr = scale ? builder.getF64FloatAttr(*scale) : FloatAttr();
   build(builder, state, outputType, lseType, query, key, value, bias, sink,
+        /*keyLengths=*/Value(), /*queryLengths=*/Value(),
         /*dropoutSeed=*/Value(), /*dropoutOffset=*/Value(),
         /*dropoutRate=*/FloatAttr(), scaleAttr,
         /*normalization=*/RowReductionInterface(), /*schedule=*/ScheduleAttr());
@@ -154,6 +155,21 @@ LogicalResult MergeOp::reifyResultShapes(OpBuilder &builder,
   for (Value part : {getOutputs().front(), getLses().front()})
     shapes.push_back(isStacked() ? sizesOfPart(builder, part)
                                  : sizesOf(builder, part));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// PagedOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult PagedOp::reifyResultShapes(OpBuilder &builder,
+                                         ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> pool = sizesOf(builder, getPool());
+  SmallVector<OpFoldResult> table = sizesOf(builder, getTable());
+  OpFoldResult capacity = affine::makeComposedFoldedAffineApply(
+      builder, getLoc(), builder.getAffineSymbolExpr(0) * getPageSize(),
+      {table[1]});
+  shapes.push_back({table[0], pool[kHead], capacity, pool[kHeadDim]});
   return success();
 }
 

@@ -49,6 +49,56 @@ void attn::printRate(OpAsmPrinter &printer, Operation *, FloatAttr rate) {
 }
 
 //===----------------------------------------------------------------------===//
+// Lengths
+//===----------------------------------------------------------------------===//
+
+using OptionalOperand = std::optional<OpAsmParser::UnresolvedOperand>;
+
+/// Parses `%lengths : type`.
+static ParseResult parseLength(OpAsmParser &parser, OptionalOperand &operand,
+                               Type &type) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (operand)
+    return parser.emitError(loc) << "expected one length of a kind, got two";
+  operand.emplace();
+  return failure(parser.parseOperand(*operand) || parser.parseColonType(type));
+}
+
+OptionalParseResult attn::parseLengths(OpAsmParser &parser,
+                                       OptionalOperand &key, Type &keyType,
+                                       OptionalOperand &query,
+                                       Type &queryType) {
+  if (failed(parser.parseOptionalKeyword("lengths")))
+    return std::nullopt;
+  auto parseOne = [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef kind;
+    if (parser.parseKeyword(&kind))
+      return failure();
+    if (kind == "key")
+      return parseLength(parser, key, keyType);
+    if (kind == "query")
+      return parseLength(parser, query, queryType);
+    return parser.emitError(loc)
+           << "expected lengths of key or query, got '" << kind << "'";
+  };
+  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
+                                        parseOne);
+}
+
+void attn::printLengths(OpAsmPrinter &printer, Operation *, Value key,
+                        Type keyType, Value query, Type queryType) {
+  printer << "lengths(";
+  if (key)
+    printer << "key " << key << " : " << keyType;
+  if (key && query)
+    printer << ", ";
+  if (query)
+    printer << "query " << query << " : " << queryType;
+  printer << ")";
+}
+
+//===----------------------------------------------------------------------===//
 // Regions
 //===----------------------------------------------------------------------===//
 

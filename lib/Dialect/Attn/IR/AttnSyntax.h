@@ -27,6 +27,17 @@ mlir::ParseResult parseRate(mlir::OpAsmParser &parser, mlir::FloatAttr &rate);
 void printRate(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                mlir::FloatAttr rate);
 
+/// `lengths(key %k : type, query %q : type)`, one or both, or nothing.
+mlir::OptionalParseResult
+parseLengths(mlir::OpAsmParser &parser,
+             std::optional<mlir::OpAsmParser::UnresolvedOperand> &key,
+             mlir::Type &keyType,
+             std::optional<mlir::OpAsmParser::UnresolvedOperand> &query,
+             mlir::Type &queryType);
+void printLengths(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                  mlir::Value key, mlir::Type keyType, mlir::Value query,
+                  mlir::Type queryType);
+
 /// `score_mod soft_cap(50.0)`, `score_mod (%s: f32, ...) { ... }`, or nothing.
 mlir::OptionalParseResult parseScoreMod(mlir::OpAsmParser &parser,
                                         mlir::Region &region);

@@ -213,6 +213,8 @@ AttentionOp::getTiledImplementation(OpBuilder &builder,
   if (hasScoreMod() || hasMaskMod() || getDropoutSeed())
     return failure();
   SmallVector<TileRange> tile = zipRanges(offsets, sizes);
+  if (getQueryLengths() && !isWholeRange(tile[kLoopM], getQuery(), kSequence))
+    return failure();
   tile.push_back(wholeRange(builder, getKey(), kSequence));
   SmallVector<Operation *> slices;
   FailureOr<SmallVector<Value>> inputs =
@@ -222,6 +224,10 @@ AttentionOp::getTiledImplementation(OpBuilder &builder,
   if (getSink())
     inputs->push_back(
         slice(builder, getLoc(), getSink(), {tile[kLoopH]}, slices));
+  for (Value lengths : {getKeyLengths(), getQueryLengths()})
+    if (lengths)
+      inputs->push_back(
+          slice(builder, getLoc(), lengths, {tile[kLoopB]}, slices));
   SmallVector<Type> types;
   for (Type type : getResultTypes())
     types.push_back(tileType(type, sizes));
@@ -278,6 +284,9 @@ OnlineAttentionOp::getTiledImplementation(OpBuilder &builder,
       sliceInputs(builder, *this, tile, slices);
   if (failed(operands))
     return failure();
+  // Lengths are looked up by the global batch.
+  if (getKeyLengths())
+    operands->push_back(getKeyLengths());
   // The tile's coordinates start where the op's do, plus the tile's offset.
   AffineExpr sum =
       builder.getAffineSymbolExpr(0) + builder.getAffineSymbolExpr(1);

@@ -299,11 +299,25 @@ static LogicalResult verifyNormalization(AttentionOp op) {
   return success();
 }
 
+/// attention_c19: a length for each batch.
+static LogicalResult verifyLengths(Operation *op, StringRef name, Value lengths,
+                                   int64_t batch) {
+  if (!lengths)
+    return success();
+  int64_t size = cast<ShapedType>(lengths.getType()).getDimSize(0);
+  return verifyEqual(op, {"query", "B", batch}, {name, "0", size});
+}
+
 LogicalResult AttentionOp::verify() {
   if (failed(verifyOperands(*this, AttentionOperands::get(*this))) ||
       failed(verifyNormalization(*this)))
     return failure();
   AttentionDims dims = AttentionDims::get(*this);
+  if (failed(
+          verifyLengths(*this, "key lengths", getKeyLengths(), dims.batch)) ||
+      failed(
+          verifyLengths(*this, "query lengths", getQueryLengths(), dims.batch)))
+    return failure();
   auto output = cast<ShapedType>(getOutput().getType());
   Type element = getElementTypeOrSelf(getQuery().getType());
   // attention_c17
@@ -509,6 +523,33 @@ LogicalResult MergeOp::verify() {
     return success();
   return verifySinkSize(*this, cast<ShapedType>(getSink().getType()),
                         {"output", "1", output.getDimSize(kHead)});
+}
+
+LogicalResult PagedOp::verify() {
+  auto pool = cast<ShapedType>(getPool().getType());
+  auto table = cast<ShapedType>(getTable().getType());
+  auto result = cast<ShapedType>(getResult().getType());
+  // paged_c1
+  if (failed(verifyElementType(*this, "result", result, pool.getElementType())))
+    return failure();
+  // paged_c2
+  int64_t page = pool.getDimSize(kSequence);
+  if (ShapedType::isDynamic(page) || page == 0)
+    return emitOpError() << "expected the page size, dimension 2 of the pool, "
+                            "to be static and positive, got "
+                         << (page == 0 ? "0" : "a dynamic size");
+  // paged_c3
+  int64_t columns = table.getDimSize(1);
+  int64_t capacity = ShapedType::isDynamic(columns) ? columns : columns * page;
+  NamedDim expected[] = {{"the table", "0", table.getDimSize(0)},
+                         {"the pool", "1", pool.getDimSize(kHead)},
+                         {"the pages of the table", "", capacity},
+                         {"the pool", "3", pool.getDimSize(kHeadDim)}};
+  for (auto [dim, size] : llvm::enumerate(expected))
+    if (failed(verifyEqual(
+            *this, size, {"result", Twine(dim).str(), result.getDimSize(dim)})))
+      return failure();
+  return success();
 }
 
 LogicalResult LengthOp::verify() {

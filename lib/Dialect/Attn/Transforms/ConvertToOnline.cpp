@@ -11,6 +11,7 @@
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/DropoutBuilder.h"
+#include "attn/Dialect/Attn/IR/LengthBuilder.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
@@ -28,6 +29,10 @@ using namespace attn;
 static void convertToOnline(AttentionOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
+  // Keys that do not exist are in no key loop; rows are one by one.
+  resolveLengths(builder, op);
+  if (Value lengths = op.getQueryLengths())
+    hideBehind(builder, loc, op.getMaskMod(), Sequence::query, lengths);
   for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
     replaceLengths(builder, *region, op.getQuery(), op.getKey());
 
@@ -43,8 +48,9 @@ static void convertToOnline(AttentionOp op) {
   auto step = OnlineAttentionOp::create(
       builder, loc, state.getAcc().getType(), TypeRange(state.getRows()),
       op.getQuery(), op.getKey(), op.getValue(), op.getBias(),
-      ValueRange{zero, zero, zero, zero}, dropout ? dropout->seed : Value(),
-      dropout ? dropout->offset : Value(), state.getAcc(), state.getRows(),
+      op.getKeyLengths(), ValueRange{zero, zero, zero, zero},
+      dropout ? dropout->seed : Value(), dropout ? dropout->offset : Value(),
+      state.getAcc(), state.getRows(),
       dropout ? op.getDropoutRateAttr() : FloatAttr(), op.getScaleAttr(),
       op.getNormalizationAttr(), op.getScheduleAttr());
   step.getScoreMod().takeBody(op.getScoreMod());

@@ -6,6 +6,8 @@
 
 #include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
 
+#include "attn/Dialect/Attn/IR/Attn.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -25,12 +27,13 @@ static SetVector<Value> getReadValues(Operation *attention) {
   return values;
 }
 
-/// Adds the scalar ops that compute `value` to `scalars`, operands first, and
-/// the values that they start from to `inputs`.
+/// Adds the scalar ops that compute `value`, and the view that it is, to
+/// `scalars`, operands first, and the values that they start from to `inputs`.
 static void addScalar(Value value, SetVector<Operation *> &scalars,
                       SetVector<Value> &inputs) {
   Operation *op = value.getDefiningOp();
-  bool isCopied = op && !isa<RankedTensorType>(value.getType()) &&
+  bool isScalar = !isa<RankedTensorType>(value.getType());
+  bool isCopied = op && (isScalar || isa<PagedOp>(op)) &&
                   op->getNumRegions() == 0 && isMemoryEffectFree(op);
   if (!isCopied) {
     inputs.insert(value);

@@ -258,6 +258,7 @@ AttentionOp GradBuilder::cloneForward() {
       builder, attention.getLoc(), output, lse, operand(attention.getQuery()),
       operand(attention.getKey()), operand(attention.getValue()),
       operand(attention.getBias()), operand(attention.getSink()),
+      /*keyLengths=*/Value(), /*queryLengths=*/Value(),
       operand(attention.getDropoutSeed()),
       operand(attention.getDropoutOffset()), attention.getDropoutRateAttr(),
       attention.getScaleAttr(), attention.getNormalizationAttr(),
@@ -405,6 +406,10 @@ private:
     if (found.front()->getParentOp() != function)
       return AttentionOp(found.front()).emitOpError()
              << "expected to be at the top level of @" << function.getName();
+    AttentionOp attention = found.front();
+    if (attention.hasLengths())
+      return attention.emitOpError()
+             << "expected no lengths, with which there is no backward";
     std::string name = (function.getName() + "_grad").str();
     if (getOperation().lookupSymbol(name))
       return function.emitOpError()

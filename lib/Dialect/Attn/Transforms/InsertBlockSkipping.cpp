@@ -183,7 +183,9 @@ static bool boundLoops(UnsplitLoops loops) {
               math.floorDiv(rows.first, grid.tileM), grid.tileN);
     return true;
   }
-  if (!tiles.rangesSuffice && !areExact(mask.getBands())) {
+  // What is computed before the nest knows of no batch's length.
+  bool isListed = !step.getKeyLengths() && !tiles.rangesSuffice;
+  if (isListed && !areExact(mask.getBands())) {
     MaskedTile tile = getMaskedTile(step, keys);
     if (std::optional<KeyVisibility> visibility =
             computeRowVisibility(builder, tile, mask, mostRanges))

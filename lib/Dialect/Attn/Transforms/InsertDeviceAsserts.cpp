@@ -26,7 +26,7 @@ using namespace attn;
 
 namespace {
 
-/// Builds the checks of one mask, before its attention.
+/// Builds the checks of one mask, and of lengths, before their attention.
 class AssertBuilder {
 public:
   AssertBuilder(Operation *attention, Value query, Value key, Region &maskMod)
@@ -52,6 +52,12 @@ public:
     return count;
   }
 
+  /// Lengths, if there are any, that `source` has positions for.
+  int64_t checkLengths(Value lengths, Value source, StringRef name);
+
+  /// Entries, of pages with keys that exist, that are pages of the pool.
+  int64_t checkTable(PagedOp paged, Value lengths);
+
 private:
   using Predicate = arith::CmpIPredicate;
   using Condition = llvm::function_ref<Value(ValueRange point)>;
@@ -72,7 +78,7 @@ private:
   Value getSize(Value tensor, int64_t dim) {
     return getValueOrCreateConstantIndexOp(
         builder, builder.getLoc(),
-        tensor::getMixedSize(builder, builder.getLoc(), tensor, dim));
+        getDim(builder, builder.getLoc(), tensor, dim));
   }
   SmallVector<Value> getSizes(Value tensor) {
     return llvm::map_to_vector(
@@ -120,6 +126,35 @@ std::optional<unsigned> AssertBuilder::getLoop(Value position) {
     if (position == maskMod.getArgument(loop))
       return loop;
   return std::nullopt;
+}
+
+int64_t AssertBuilder::checkLengths(Value lengths, Value source,
+                                    StringRef name) {
+  if (!lengths)
+    return 0;
+  Value capacity = getSize(source, kSequence);
+  expect(builder.getLoc(), getSize(lengths, 0),
+         "expected " + name + " lengths from 0 to the number of positions",
+         [&](ValueRange point) {
+           return compare(Predicate::ule, read(lengths, point), capacity);
+         });
+  return 1;
+}
+
+int64_t AssertBuilder::checkTable(PagedOp paged, Value lengths) {
+  Value table = paged.getTable(), pages = getSize(paged.getPool(), 0);
+  expect(paged.getLoc(), getSizes(table),
+         "expected entries that are pages of the pool", [&](ValueRange point) {
+           Value isPage = compare(Predicate::ult, read(table, point), pages);
+           if (!lengths)
+             return isPage;
+           Value first = arith::MulIOp::create(builder, point[1],
+                                               constant(paged.getPageSize()));
+           Value isBehind =
+               compare(Predicate::sge, first, read(lengths, point[0]));
+           return either(isBehind, isPage);
+         });
+  return 1;
 }
 
 /// Offsets from 0 up.
@@ -255,7 +290,17 @@ struct InsertDeviceAsserts
             AssertBuilder(op, op.getQuery(), op.getKey(), op.getMaskMod())
                 .build();
     };
-    getOperation().walk([&](AttentionOp op) { check(op); });
+    getOperation().walk([&](AttentionOp op) {
+      AssertBuilder builder(op, op.getQuery(), op.getKey(), op.getMaskMod());
+      numAsserts +=
+          builder.checkLengths(op.getQueryLengths(), op.getQuery(), "query");
+      numAsserts +=
+          builder.checkLengths(op.getKeyLengths(), op.getKey(), "key");
+      for (Value operand : {op.getKey(), op.getValue()})
+        if (auto paged = operand.getDefiningOp<PagedOp>())
+          numAsserts += builder.checkTable(paged, op.getKeyLengths());
+      check(op);
+    });
     getOperation().walk([&](AttentionBackwardOp op) { check(op); });
   }
 };

@@ -66,6 +66,8 @@ static void padStep(OnlineAttentionOp step, ValueRange state) {
       if (!region->empty())
         clampPosition(*region, kLoopM, end);
   }
+  // No tile has a key that does not exist.
+  step.getKeyLengthsMutable().clear();
   if (Value bias = step.getBias())
     step.getBiasMutable().assign(pad(builder, bias, {1, 1, rows, keys}));
   step.getKeyMutable().assign(pad(builder, key, {1, 1, keys, /*static=*/0}));

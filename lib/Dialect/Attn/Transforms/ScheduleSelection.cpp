@@ -12,6 +12,7 @@
 #include "attn/Analysis/MaskAnalysis.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Support/ElementType.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -310,11 +311,15 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
       return op.emitOpError() << "expected pack_gqa to be false for "
                               << obstacle << ", got true";
   }
+  // TMA reads whole tiles, and the kernels of small caches whole panels.
+  if (readsByRow(op) && target.kind == TargetKind::Gpu)
+    options.features.wgmma = options.features.smallCache = false;
   // A CTA reads of a tile's rows whether they saw a key, then writes it.
   if (repairsRows(op))
     options.features.dvSplit = false;
   // A mask that is no band the model knows may differ by rows all the same.
-  options.features.clusters = options.features.uniformRows = !op.hasMaskMod();
+  options.features.clusters = options.features.uniformRows =
+      !op.hasMaskMod() && !op.hasLengths();
   std::optional<MaskDensity> density;
   if (problem.mask.density < 1) {
     density.emplace(op.getMaskMod(), problem);

@@ -63,7 +63,10 @@ static bool hasWgmma(const Selection &selection) {
 }
 
 /// Why there is no wgmma kernel in `selection`.
-static std::string explainFallback(const Selection &selection) {
+static std::string explainFallback(AttentionOp op, const Selection &selection) {
+  if (readsByRow(op))
+    return "TMA reads whole tiles, and keys end at their lengths, or are in "
+           "pages";
   for (const Rejection &rejection : selection.rejected)
     if (rejection.schedule.mma == MmaFamily::Wgmma)
       return rejection.violation.message;
@@ -76,11 +79,14 @@ static void warnOfFallback(AttentionOp op, const TargetInfo &target,
                            const ScheduleOverrides &overrides,
                            const Selection &selection) {
   std::optional<ScheduleAttr> given = op.getSchedule();
+  // Of a decoded token wgmma would use a few of its 64 rows.
+  if (readsByRow(op) && getProblem(op).getPackedRows() <= 16)
+    return;
   bool isGiven = overrides.has("mma") || (given && !given->getMma().empty());
   if (!isGiven && target.hasMma(MmaFamily::Wgmma) && !hasWgmma(selection))
     op.emitWarning() << "falls back from wgmma to the mma_sync kernels of "
                         "sm_80: "
-                     << explainFallback(selection);
+                     << explainFallback(op, selection);
 }
 
 /// Says what was chosen for the kernels of a backward.

@@ -11,6 +11,7 @@
 
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/LengthBuilder.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
@@ -96,13 +97,13 @@ static FailureOr<WholeAttention> getWholeAttention(OnlineAttentionOp step) {
 // Tiling
 //===----------------------------------------------------------------------===//
 
-/// The ranges of the key loops: whole tiles, then the ragged end. There is one
-/// of no tiles where there are no keys: later passes look at its step.
-static SmallVector<LoopRange> getKeyRanges(OpBuilder &builder,
-                                           OnlineAttentionOp step) {
+/// The ranges of the loops over `keys` keys: whole tiles, then the ragged end.
+/// There is one of no tiles where there are no keys: later passes look at its
+/// step.
+static SmallVector<LoopRange>
+getKeyRanges(OpBuilder &builder, OnlineAttentionOp step, OpFoldResult keys) {
   Location loc = step.getLoc();
   int64_t tile = step.getSchedule()->getTileN();
-  OpFoldResult keys = getDim(builder, loc, step.getKey(), kSequence);
   auto asValue = [&](OpFoldResult ofr) {
     return getValueOrCreateConstantIndexOp(builder, loc, ofr);
   };
@@ -252,7 +253,11 @@ static void tile(WholeAttention whole) {
       empty = tensor::CastOp::create(builder, loc, type, empty);
     outputs.push_back(empty);
   }
-  SmallVector<LoopRange> ranges = getKeyRanges(builder, whole.step);
+  OpFoldResult keys = getDim(builder, loc, whole.step.getKey(), kSequence);
+  Value lengths = whole.step.getKeyLengths();
+  SmallVector<LoopRange> ranges;
+  if (!lengths)
+    ranges = getKeyRanges(builder, whole.step, keys);
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
   // Packed, a tile has the same rows of all query heads of a group.
   int64_t heads = getPackedHeads(whole.step);
@@ -264,6 +269,12 @@ static void tile(WholeAttention whole) {
       ArrayRef<OpFoldResult>{one, headStep, step}, outputs, std::nullopt);
 
   builder.setInsertionPoint(forall.getTerminator());
+  if (lengths) {
+    Value capacity = getValueOrCreateConstantIndexOp(builder, loc, keys);
+    Value length = buildLength(builder, loc, lengths,
+                               forall.getInductionVar(kLoopB), capacity);
+    ranges = getKeyRanges(builder, whole.step, length);
+  }
   QueryTile tile;
   llvm::append_range(tile.offsets,
                      getAsOpFoldResult(ValueRange(forall.getInductionVars())));

@@ -142,7 +142,32 @@ static LogicalResult verifyVectorOf(Operation *op, GlobalType global,
                      indices.size());
 }
 
+/// Rows of pages are looked up one by one in a table [batches, columns].
+template <typename OpTy>
+static LogicalResult verifyPages(OpTy op) {
+  if (op.getRows() && op.getHeads() != 1)
+    return op.emitOpError() << "expected one head of a tile whose rows are "
+                               "counted, got "
+                            << op.getHeads();
+  if (!op.getTable())
+    return success();
+  if (!op.getRows())
+    return op.emitOpError() << "expected the number of rows with pages";
+  GlobalType pool = op.getSource().getType(), table = op.getTable().getType();
+  if (pool.getRank() != 4 || pool.isDynamicDim(2))
+    return op.emitOpError() << "expected a pool of rank 4 with a static page "
+                               "size, got "
+                            << pool;
+  Type entry = table.getElementType();
+  if (table.getRank() != 2 || !(entry.isInteger(32) || entry.isInteger(64)))
+    return op.emitOpError()
+           << "expected a table of rank 2 of i32 or i64, got " << table;
+  return success();
+}
+
 LogicalResult LoadOp::verify() {
+  if (failed(verifyPages(*this)))
+    return failure();
   if (getTile().getType().isVector())
     return verifyVectorOf(*this, getSource().getType(), getTile().getType(),
                           getIndices());
@@ -154,7 +179,8 @@ LogicalResult LoadOp::verify() {
 }
 
 LogicalResult CopyAsyncOp::verify() {
-  if (failed(verifyHeads(*this, getHeads(), getTile().getType().getRows(),
+  if (failed(verifyPages(*this)) ||
+      failed(verifyHeads(*this, getHeads(), getTile().getType().getRows(),
                          getIndices().size())))
     return failure();
   return verifyTileOf(*this, getSource().getType(), getTile().getType(),

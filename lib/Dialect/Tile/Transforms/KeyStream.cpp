@@ -93,12 +93,20 @@ static bool isScalarOf(Value value, scf::ForOp loop, bool &depends) {
          });
 }
 
+/// The indices of a load, and its `rows` if it has any.
+static SmallVector<Value> getPlace(LoadOp load) {
+  SmallVector<Value> place(load.getIndices());
+  if (load.getRows())
+    place.push_back(load.getRows());
+  return place;
+}
+
 /// True if each index of `load` comes from outside the loop or is computed from
 /// its induction variable, as at least one is.
 static bool isStreamed(LoadOp load, scf::ForOp loop) {
   bool depends = false;
   return llvm::all_of(
-             load.getIndices(),
+             getPlace(load),
              [&](Value index) { return isScalarOf(index, loop, depends); }) &&
          depends;
 }
@@ -120,6 +128,8 @@ LogicalResult KeyStream::findLoads() {
              << " loads as in the first loop, got " << found.size();
     for (auto [load, like] : llvm::zip_equal(found, loads))
       if (load.getSource() != like.getSource() ||
+          load.getTable() != like.getTable() ||
+          getPlace(load).size() != getPlace(like).size() ||
           load.getTile().getType() != like.getTile().getType())
         return load.emitOpError() << "expected the same tile as in the first "
                                      "loop";
@@ -168,7 +178,7 @@ KeyStream::buildIndices(OpBuilder &builder, Value count,
     };
     for (auto [load, result] : llvm::zip_equal(loopLoads, results)) {
       SmallVector<Value> indices;
-      for (Value index : load.getIndices())
+      for (Value index : getPlace(load))
         indices.push_back(cloneAt(builder, index, loop, mapping));
       if (!result.empty())
         for (auto [index, later] : llvm::zip_equal(indices, result))

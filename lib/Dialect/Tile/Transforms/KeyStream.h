@@ -48,7 +48,8 @@ struct KeyStream {
   mlir::Value step() { return loops.front().getStep(); }
 
   /// The indices of each load at `count`, a value of the induction variable of
-  /// any loop. `outside` maps scalars from outside the loops.
+  /// any loop, and behind them its `rows` if it has any. `outside` maps scalars
+  /// from outside the loops.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>>
   buildIndices(mlir::OpBuilder &builder, mlir::Value count,
                const mlir::IRMapping &outside = {});

@@ -93,6 +93,8 @@ static bool tilesExactly(LoadOp load) {
   };
   ArrayRef<int64_t> sizes = load.getSource().getType().getShape().take_back(2);
   SharedType tile = load.getTile().getType();
+  if (load.getRows() || load.getTable())
+    return false;
   return divides(tile.getRows() / load.getHeads(), sizes[0]) &&
          divides(tile.getCols(), sizes[1]) && !exceedsColumns(load);
 }
@@ -106,8 +108,8 @@ void Pipeliner::stageOuterLoads() {
         AllocOp::create(builder, load.getLoc(), load.getTile().getType(),
                         /*offset=*/IntegerAttr());
     CopyAsyncOp::create(builder, load.getLoc(), load.getSource(),
-                        load.getIndices(), buffer, tilesExactly(load),
-                        load.getHeads());
+                        load.getIndices(), load.getTable(), load.getRows(),
+                        buffer, tilesExactly(load), load.getHeads());
     CommitGroupOp::create(builder, load.getLoc());
     // What is read before the key loops is waited for there, after the first
     // key tiles are under way; what is only read inside them has arrived with
@@ -133,8 +135,9 @@ void Pipeliner::copyTile(Value count, Value stage) {
     if (!entry.ring)
       continue;
     Value tile = StageOp::create(builder, load.getLoc(), entry.ring, stage);
-    CopyAsyncOp::create(builder, load.getLoc(), load.getSource(), indices, tile,
-                        tilesExactly(load));
+    Value rows = load.getRows() ? indices.pop_back_val() : Value();
+    CopyAsyncOp::create(builder, load.getLoc(), load.getSource(), indices,
+                        load.getTable(), rows, tile, tilesExactly(load));
   }
 }
 

@@ -135,6 +135,14 @@ func.func @f(%q: tensor<1x2x4x8xf32>, %l: tensor<1x2x4xf32>, %c: i1) -> (tensor<
 
 // -----
 
+func.func @lengths(%q: tensor<1x2x4x8xf32>, %n: tensor<1xi32>) -> tensor<1x2x4x8xf32> {
+  // expected-error @+1 {{expected no lengths, with which there is no backward}}
+  %o = attn.attention %q, %q, %q lengths(key %n : tensor<1xi32>) : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32> -> tensor<1x2x4x8xf32>
+  return %o : tensor<1x2x4x8xf32>
+}
+
+// -----
+
 // nothing to do
 // expected-error @+1 {{expected a public function with an attn.attention}}
 module {

@@ -56,3 +56,31 @@ func.func @causal(%q: tensor<1x2x256x64xf16>) -> tensor<1x2x256x64xf16> {
       : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16> -> tensor<1x2x256x64xf16>
   return %o : tensor<1x2x256x64xf16>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @pages
+// CHECK: attn.device_assert over(%{{.*}}) "expected key lengths from 0 to the number of positions"
+// CHECK: attn.device_assert over(%{{.*}}, %{{.*}}) "expected entries that are pages of the pool"
+// CHECK: %[[PAGE:.*]] = arith.cmpi ult
+// CHECK: %[[BEHIND:.*]] = arith.cmpi sge
+// CHECK: arith.ori %[[BEHIND]], %[[PAGE]]
+func.func @pages(%q: tensor<2x1x4x8xf16>, %pool: tensor<?x1x16x8xf16>, %t: tensor<2x?xi32>, %n: tensor<2xi32>) -> tensor<2x1x4x8xf16> {
+  %k = attn.paged %pool[%t] : tensor<?x1x16x8xf16>[tensor<2x?xi32>] -> tensor<2x1x?x8xf16>
+  %o = attn.attention %q, %k, %k lengths(key %n : tensor<2xi32>)
+      : tensor<2x1x4x8xf16>, tensor<2x1x?x8xf16>, tensor<2x1x?x8xf16> -> tensor<2x1x4x8xf16>
+  return %o : tensor<2x1x4x8xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @lengths
+// CHECK: attn.device_assert over(%{{.*}}) "expected query lengths from 0 to the number of positions"
+// CHECK: arith.cmpi ule
+// CHECK: attn.device_assert over(%{{.*}}) "expected key lengths from 0 to the number of positions"
+// CHECK: arith.cmpi ule
+func.func @lengths(%q: tensor<2x1x4x8xf16>, %k: tensor<2x1x?x8xf16>, %n: tensor<2xi32>, %m: tensor<2xi64>) -> tensor<2x1x4x8xf16> {
+  %o = attn.attention %q, %k, %k lengths(key %n : tensor<2xi32>, query %m : tensor<2xi64>)
+      : tensor<2x1x4x8xf16>, tensor<2x1x?x8xf16>, tensor<2x1x?x8xf16> -> tensor<2x1x4x8xf16>
+  return %o : tensor<2x1x4x8xf16>
+}

@@ -516,3 +516,35 @@ attn_tile.kernel @maps(%q: !attn_tile.global<4x64xf16>, %m: !attn_tile.tensor_ma
     mapped = array<i64: 1>, mapped_heads = array<i64: 1>} {
   attn_tile.return
 }
+
+// -----
+
+attn_tile.kernel @pages(%p: !attn_tile.global<?x8x16x64xf16>, %t: !attn_tile.global<?x?xi32>, %i: index) warps(4) {
+  // expected-error @below {{expected the number of rows with pages}}
+  %l = attn_tile.load %p[%i, %i, %i] pages(%t : !attn_tile.global<?x?xi32>) : !attn_tile.global<?x8x16x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @page_size(%p: !attn_tile.global<?x8x?x64xf16>, %t: !attn_tile.global<?x?xi32>, %i: index) warps(4) {
+  // expected-error @below {{expected a pool of rank 4 with a static page size, got '!attn_tile.global<?x8x?x64xf16>'}}
+  %l = attn_tile.load %p[%i, %i, %i] pages(%t : !attn_tile.global<?x?xi32>) rows(%i) : !attn_tile.global<?x8x?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @table(%p: !attn_tile.global<?x8x16x64xf16>, %t: !attn_tile.global<?xi32>, %i: index) warps(4) {
+  // expected-error @below {{expected a table of rank 2 of i32 or i64, got '!attn_tile.global<?xi32>'}}
+  %l = attn_tile.load %p[%i, %i, %i] pages(%t : !attn_tile.global<?xi32>) rows(%i) : !attn_tile.global<?x8x16x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @counted(%p: !attn_tile.global<?x8x?x64xf16>, %i: index) warps(4) {
+  // expected-error @below {{expected one head of a tile whose rows are counted, got 2}}
+  %l = attn_tile.load %p[%i, %i, %i] rows(%i) {heads = 2 : i64} : !attn_tile.global<?x8x?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}

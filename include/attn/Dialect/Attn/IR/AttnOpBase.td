@@ -24,6 +24,8 @@ class Attn_Op<string mnemonic, list<Trait> traits = []> :
 def Attn_Float : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
 // Running statistics, scores and LSE.
 def Attn_Acc : AnyTypeOf<[F32, F64], "f32 or f64">;
+// Lengths of sequences, entries of tables.
+def Attn_Int : AnyTypeOf<[I32, I64], "i32 or i64">;
 
 class Attn_Tensor<Type element, int rank> :
     TensorRankOf<[element], [rank]>;

@@ -48,6 +48,12 @@ def AttentionOp : Attn_Op<"attention", [
     A row whose every key is masked gives O = 0 and LSE = -inf (with a sink,
     LSE = sink), never NaN.
 
+    `lengths(key %k, query %q)` says how many keys and query rows of each batch
+    exist; either may be left out. What is stored behind a length has no
+    influence, whatever it is. A row that does not exist is one without keys, and
+    `attn.length` is the length of batch b, so that `causal(bottom_right)` and the
+    windows are aligned by sequence. With a cache N is its capacity.
+
     `normalization` says how scores become weights; without it, by softmax. Others
     have neither LSE nor sink, and the weight of a masked key is 0:
 
@@ -81,6 +87,10 @@ def AttentionOp : Attn_Op<"attention", [
         }
         : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
         -> tensor<?x32x?x64xbf16>
+    %c = attn.attention %q, %k, %v
+        lengths(key %lengths : tensor<?xi32>) mask_mod causal(bottom_right)
+        : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
+        -> tensor<?x32x?x64xbf16>
     %d = attn.attention %q, %k, %v dropout(%seed, %offset) rate(0.1)
         : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
         -> tensor<?x32x?x64xbf16>
@@ -100,6 +110,8 @@ def AttentionOp : Attn_Op<"attention", [
     Attn_Tensor<Attn_Float, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
     Optional<Attn_Tensor<Attn_Float, 1>>:$sink,
+    Optional<Attn_Tensor<Attn_Int, 1>>:$keyLengths,
+    Optional<Attn_Tensor<Attn_Int, 1>>:$queryLengths,
     Optional<I64>:$dropoutSeed,
     Optional<I64>:$dropoutOffset,
     OptionalAttr<F64Attr>:$dropoutRate,
@@ -113,6 +125,7 @@ def AttentionOp : Attn_Op<"attention", [
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
     (`sink` `(` $sink^ `:` type($sink) `)`)?
+    (custom<Lengths>($keyLengths, type($keyLengths), $queryLengths, type($queryLengths))^)?
     (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
     (custom<Scale>($scale)^)? (`normalization` `(` $normalization^ `)`)?
     (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
@@ -125,11 +138,13 @@ def AttentionOp : Attn_Op<"attention", [
     /// True if there is a score_mod (mask_mod) region.
     bool hasScoreMod() { return !getScoreMod().empty(); }
     bool hasMaskMod() { return !getMaskMod().empty(); }
+    /// True if not all of a batch's keys or query rows need exist.
+    bool hasLengths() { return getKeyLengths() || getQueryLengths(); }
     /// f32, or f64 where the inputs are f64: the type of scores and statistics.
     ::mlir::FloatType getScoreType();
   }];
   let builders = [
-    // `bias` and `sink` may be null; no dropout; fills no region.
+    // `bias` and `sink` may be null; no lengths, no dropout; fills no region.
     OpBuilder<(ins "::mlir::Type":$outputType, "::mlir::Type":$lseType,
       "::mlir::Value":$query, "::mlir::Value":$key, "::mlir::Value":$value,
       "::mlir::Value":$bias, "::mlir::Value":$sink,
@@ -177,6 +192,9 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
     With `dropout`, acc' has P only where it is kept, undivided: `attn.normalize`
     divides by 1 - rate, as its `scale`.
 
+    With `key_lengths` keys at positions from the length of their batch on do not
+    exist.
+
     Rows with max' = -inf leave `sum` and `acc` as they are. The state before
     the first step is acc = 0, max = -inf, sum = 0. `#attn.none` has acc' = acc + S V
     alone, `#attn.sum` sum' = sum + rowsum S, too, with S = 0 where masked. The query heads it sees are
@@ -197,6 +215,7 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
     Attn_Tensor<Attn_Float, 4>:$key,
     Attn_Tensor<Attn_Float, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
+    Optional<Attn_Tensor<Attn_Int, 1>>:$keyLengths,
     Variadic<Index>:$offsets,
     Optional<I64>:$dropoutSeed,
     Optional<I64>:$dropoutOffset,
@@ -212,6 +231,7 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
   let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
+    (`key_lengths` `(` $keyLengths^ `:` type($keyLengths) `)`)?
     (custom<Scale>($scale)^)? `offsets` `(` $offsets `)`
     (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
     (`normalization` `(` $normalization^ `)`)?
@@ -431,7 +451,8 @@ include "attn/Dialect/Attn/IR/BackwardOps.td"
 def LengthOp : Attn_Op<"length", [Pure]> {
   let summary = "M or N of the enclosing attention, inside its regions";
   let description = [{
-    The number of query (`M`) or key (`N`) positions of the whole attention.
+    The number of query (`M`) or key (`N`) positions of the whole attention; with
+    `lengths` those of batch `b` that exist.
     Masks that are aligned to the end use it: bottom-right causal is
     `j <= i + length key - length query`.
 
@@ -453,6 +474,9 @@ def LengthOp : Attn_Op<"length", [Pure]> {
   let assemblyFormat = "$sequence attr-dict";
   let hasVerifier = 1;
 }
+
+// Views of a cache.
+include "attn/Dialect/Attn/IR/CacheOps.td"
 
 // Masks that read data.
 include "attn/Dialect/Attn/IR/MaskOps.td"

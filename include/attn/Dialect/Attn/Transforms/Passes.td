@@ -344,6 +344,37 @@ def SplitKVPass : Pass<"attn-split-kv", "::mlir::ModuleOp"> {
   ];
 }
 
+def GatherPagesPass : Pass<"attn-gather-pages", "::mlir::ModuleOp"> {
+  let summary = "copy tiles of paged keys and values out of their pages";
+  let description = [{
+    Each tile of an `attn.paged` becomes a loop over its rows, which looks each
+    row's page up in the table and copies the row. For a CPU: on a GPU the loads of
+    a kernel do it. A view that anything but a tile reads is an error.
+
+    Requires: `tiled`. Ensures: `tiled`, without `attn.paged`.
+
+    Example:
+    ```mlir
+    %kt = tensor.extract_slice %view[%b, %h, %n, 0] [1, 1, 64, 128] [1, 1, 1, 1]
+        : tensor<?x8x?x128xf32> to tensor<1x1x64x128xf32>
+    // becomes
+    %kt = scf.for %r = %c0 to %c64 step %c1 iter_args(%t = %empty) -> (tensor<1x1x64x128xf32>) {
+      %entry = tensor.extract %table[%b, %column] : tensor<?x?xi32>
+      %row = tensor.extract_slice %pool[%page, %h, %rest, 0] [1, 1, 1, 128] [1, 1, 1, 1] ...
+      %next = tensor.insert_slice %row into %t[0, 0, %r, 0] [1, 1, 1, 128] [1, 1, 1, 1] ...
+      scf.yield %next : tensor<1x1x64x128xf32>
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numGathered", "num-gathered", "Number of tiles gathered">
+  ];
+}
+
 def PadTilesPass : Pass<"attn-pad-tiles", "::mlir::ModuleOp"> {
   let summary = "give ragged tiles the size of whole ones";
   let description = [{

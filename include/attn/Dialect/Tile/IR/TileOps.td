@@ -87,7 +87,8 @@ def DimOp : AttnTile_Op<"dim", [Pure]> {
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-def LoadOp : AttnTile_Op<"load", [MemoryEffects<[MemRead]>]> {
+def LoadOp : AttnTile_Op<"load", [
+    MemoryEffects<[MemRead]>, AttrSizedOperandSegments]> {
   let summary = "a tile of a global tensor, in shared memory";
   let description = [{
     The rows [row, row + rows) of the matrix at the leading `indices`, from its
@@ -98,6 +99,11 @@ def LoadOp : AttnTile_Op<"load", [MemoryEffects<[MemRead]>]> {
     there (stages, copies, barriers) is decided by `--attn-tile-pipeline`, which
     removes this op.
 
+    With `rows` no more than so many rows of the tile exist, and no other is read.
+    With `pages` the matrix is in pieces: its rows are those of the matrices at
+    (table[b, 0], h), (table[b, 1], h), ... of a pool [pages, heads, page, cols],
+    at indices (b, h, row). An entry is read only if a row of its page is.
+
     A tile of one row is part of a vector: the elements [i, i + cols) of the one at
     the leading `indices`, `i` being the last of them, all of which exist.
 
@@ -107,15 +113,20 @@ def LoadOp : AttnTile_Op<"load", [MemoryEffects<[MemRead]>]> {
         -> !attn_tile.shared<64x64xf16, swizzle = 128>
     %ks = attn_tile.load %wide[%b, %h, %n, %d] : !attn_tile.global<?x8x?x512xf16>
         -> !attn_tile.shared<64x32xf16, swizzle = 64>
+    %pt = attn_tile.load %pool[%b, %h, %n] pages(%table : !attn_tile.global<?x?xi32>)
+        rows(%left) : !attn_tile.global<?x8x16x64xf16>
+        -> !attn_tile.shared<64x64xf16, swizzle = 128>
     %dt = attn_tile.load %delta[%b, %h, %m] : !attn_tile.global<?x8x?xf32>
         -> !attn_tile.shared<1x64xf32, swizzle = 128>
     ```
   }];
   let arguments = (ins AttnTile_Global:$source, Variadic<Index>:$indices,
+                       Optional<AttnTile_Global>:$table, Optional<Index>:$rows,
                        DefaultValuedAttr<I64Attr, "1">:$heads);
   let results = (outs AttnTile_Shared:$tile);
   let assemblyFormat = [{
-    $source `[` $indices `]` attr-dict `:` type($source) `->` type($tile)
+    $source `[` $indices `]` (`pages` `(` $table^ `:` type($table) `)`)?
+    (`rows` `(` $rows^ `)`)? attr-dict `:` type($source) `->` type($tile)
   }];
   let hasVerifier = 1;
 }
@@ -153,7 +164,7 @@ def StageOp : AttnTile_Op<"stage", [Pure,
 }
 
 def CopyAsyncOp : AttnTile_Op<"copy_async", [
-    MemoryEffects<[MemRead, MemWrite]>]> {
+    MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
   let summary = "start copying a tile from global to shared memory";
   let description = [{
     As `attn_tile.load`, into `tile`, asynchronously: the data is there after
@@ -167,10 +178,12 @@ def CopyAsyncOp : AttnTile_Op<"copy_async", [
     ```
   }];
   let arguments = (ins AttnTile_Global:$source, Variadic<Index>:$indices,
+                       Optional<AttnTile_Global>:$table, Optional<Index>:$rows,
                        AttnTile_Shared:$tile, UnitAttr:$in_bounds,
                        DefaultValuedAttr<I64Attr, "1">:$heads);
   let assemblyFormat = [{
-    $source `[` $indices `]` `to` $tile (`in_bounds` $in_bounds^)? attr-dict
+    $source `[` $indices `]` (`pages` `(` $table^ `:` type($table) `)`)?
+    (`rows` `(` $rows^ `)`)? `to` $tile (`in_bounds` $in_bounds^)? attr-dict
     `:` type($source) `to` type($tile)
   }];
   let hasVerifier = 1;

@@ -1,0 +1,23 @@
+// Rows are counted in every load of a loop, and looked up in the table; the pool is an operand, and the table one.
+// RUN: attn-opt %s --attn-to-tiled --cse --convert-attn-to-tile --canonicalize | FileCheck %s
+
+// CHECK-LABEL: attn_launch.program "f"
+// CHECK: attn_launch.operand input "key" vector(8) argument(1) dims ["key_pages", "Hkv", "key_page", "D"]
+// CHECK: attn_launch.operand input "value" vector(8) argument(2) dims ["value_pages", "Hkv", "value_page", "Dv"]
+// CHECK: attn_launch.operand input "key_table" argument(3) dims ["B", "key_table_columns"]
+// CHECK: attn_launch.operand input "key_lengths" argument(4) dims ["B"]
+// CHECK: attn_tile.kernel @f(%{{.*}}, %[[K:[a-z0-9]+]]: !attn_tile.global<?x2x16x64xf16>, %[[V:[a-z0-9]+]]: !attn_tile.global<?x2x16x64xf16>, %[[T:[a-z0-9]+]]: !attn_tile.global<?x?xi32>
+// CHECK: %[[TILE:.*]] = arith.constant 32 : index
+// CHECK: scf.for
+// CHECK: attn_tile.load %[[K]][{{.*}}] pages(%[[T]] : !attn_tile.global<?x?xi32>) rows(%[[TILE]])
+// CHECK: attn_tile.load %[[V]][{{.*}}] pages(%[[T]] : !attn_tile.global<?x?xi32>) rows(%[[TILE]])
+// CHECK: scf.for
+// CHECK: %[[LEFT:.*]] = affine.min
+// CHECK: attn_tile.load %[[K]][{{.*}}] pages(%[[T]] : !attn_tile.global<?x?xi32>) rows(%[[LEFT]])
+func.func @f(%q: tensor<?x8x1x64xf16>, %kp: tensor<?x2x16x64xf16>, %vp: tensor<?x2x16x64xf16>, %table: tensor<?x?xi32>, %n: tensor<?xi32>) -> tensor<?x8x1x64xf16> {
+  %k = attn.paged %kp[%table] : tensor<?x2x16x64xf16>[tensor<?x?xi32>] -> tensor<?x2x?x64xf16>
+  %v = attn.paged %vp[%table] : tensor<?x2x16x64xf16>[tensor<?x?xi32>] -> tensor<?x2x?x64xf16>
+  %o = attn.attention %q, %k, %v lengths(key %n : tensor<?xi32>) {schedule = #attn.schedule<tile_m = 16, tile_n = 32, warps = 1, stages = 2>}
+      : tensor<?x8x1x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16> -> tensor<?x8x1x64xf16>
+  return %o : tensor<?x8x1x64xf16>
+}

@@ -1,0 +1,62 @@
+// RUN: attn-opt %s --split-input-file --verify-diagnostics
+
+// paged_c1
+func.func @f(%pool: tensor<?x8x16x64xbf16>, %table: tensor<?x?xi32>) {
+  // expected-error @+1 {{expected element type of result to be 'bf16', got 'f16'}}
+  %k = attn.paged %pool[%table] : tensor<?x8x16x64xbf16>[tensor<?x?xi32>] -> tensor<?x8x?x64xf16>
+  return
+}
+
+// -----
+
+// paged_c1
+func.func @f(%pool: tensor<?x8x16x64xbf16>, %table: tensor<?x?xf32>) {
+  // expected-error @+1 {{operand #1 must be 2D tensor of i32 or i64 values, but got 'tensor<?x?xf32>'}}
+  %k = attn.paged %pool[%table] : tensor<?x8x16x64xbf16>[tensor<?x?xf32>] -> tensor<?x8x?x64xbf16>
+  return
+}
+
+// -----
+
+// paged_c2
+func.func @f(%pool: tensor<?x8x?x64xbf16>, %table: tensor<?x?xi32>) {
+  // expected-error @+1 {{expected the page size, dimension 2 of the pool, to be static and positive, got a dynamic size}}
+  %k = attn.paged %pool[%table] : tensor<?x8x?x64xbf16>[tensor<?x?xi32>] -> tensor<?x8x?x64xbf16>
+  return
+}
+
+// -----
+
+// paged_c2
+func.func @f(%pool: tensor<?x8x0x64xbf16>, %table: tensor<?x?xi32>) {
+  // expected-error @+1 {{expected the page size, dimension 2 of the pool, to be static and positive, got 0}}
+  %k = attn.paged %pool[%table] : tensor<?x8x0x64xbf16>[tensor<?x?xi32>] -> tensor<?x8x?x64xbf16>
+  return
+}
+
+// -----
+
+// paged_c3
+func.func @f(%pool: tensor<?x8x16x64xbf16>, %table: tensor<3x5xi32>) {
+  // expected-error @+1 {{expected result dimension 2 to be 80 as in the pages of the table, got 96}}
+  %k = attn.paged %pool[%table] : tensor<?x8x16x64xbf16>[tensor<3x5xi32>] -> tensor<3x8x96x64xbf16>
+  return
+}
+
+// -----
+
+// paged_c3
+func.func @f(%pool: tensor<?x8x16x64xbf16>, %table: tensor<3x5xi32>) {
+  // expected-error @+1 {{expected result dimension 0 to be 3 as in the table, got 2}}
+  %k = attn.paged %pool[%table] : tensor<?x8x16x64xbf16>[tensor<3x5xi32>] -> tensor<2x8x80x64xbf16>
+  return
+}
+
+// -----
+
+// paged_c3
+func.func @f(%pool: tensor<?x8x16x64xbf16>, %table: tensor<3x5xi32>) {
+  // expected-error @+1 {{expected result dimension 1 to be 8 as in the pool, got 4}}
+  %k = attn.paged %pool[%table] : tensor<?x8x16x64xbf16>[tensor<3x5xi32>] -> tensor<3x4x80x64xbf16>
+  return
+}
