@@ -58,6 +58,7 @@ private:
   bool assignName(const std::string &item);
   bool checkComplete();
   bool checkHeads();
+  bool checkReads();
 
   func::FuncOp function;
   std::vector<Variable> variables;
@@ -324,6 +325,23 @@ bool ShapeResolver::checkHeads() {
   return true;
 }
 
+/// attention_c14 for sizes that are known only now.
+bool ShapeResolver::checkReads() {
+  for (const auto &[variable, name] : suggestions) {
+    auto coordinate = byName.find(name);
+    if (coordinate == byName.end())
+      continue;
+    std::optional<int64_t> size = variables[variable].size,
+                           range = variables[coordinate->second].size;
+    if (size && range && *size < *range)
+      return reportError("expected " + variables[variable].name +
+                         ", which is read at each position, to be at least " +
+                         name + " = " + std::to_string(*range) + ", got " +
+                         std::to_string(*size));
+  }
+  return true;
+}
+
 std::optional<Shapes> ShapeResolver::run(
     const Options &options,
     const std::vector<std::optional<std::vector<int64_t>>> &given) {
@@ -355,7 +373,7 @@ std::optional<Shapes> ShapeResolver::run(
     if (!assignOption(shape))
       return std::nullopt;
   assignSuggestions();
-  if (!checkComplete() || !checkHeads())
+  if (!checkComplete() || !checkHeads() || !checkReads())
     return std::nullopt;
   Shapes shapes;
   for (const std::vector<size_t> &dims : variableOf) {

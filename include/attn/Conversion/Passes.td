@@ -190,6 +190,17 @@ def ConvertAttnToTile : Pass<"convert-attn-to-tile", "::mlir::ModuleOp"> {
     Requires: normal form `tiled`. Ensures: an `attn_launch.program` and its
     kernels per function, with `attn_tile.load` for every tile
     (`--attn-tile-pipeline` stages them).
+
+    Example:
+    ```mlir
+    // attn-opt --attn-to-scheduled=target=sm_80 --attn-to-tiled --convert-attn-to-tile
+    func.func @f(%q: tensor<1x8x?x64xf16>, %k: tensor<1x2x?x64xf16>, %v: tensor<1x2x?x64xf16>)
+        -> tensor<1x8x?x64xf16> {
+      %o = attn.attention %q, %k, %v mask_mod causal(bottom_right)
+          : tensor<1x8x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16> -> tensor<1x8x?x64xf16>
+      return %o : tensor<1x8x?x64xf16>
+    }
+    ```
   }];
   let options = [
     Option<"allowTf32", "allow-tf32", "bool", /*default=*/"false",
@@ -220,6 +231,17 @@ def ConvertAttnTileToNVVM
     Requires: shared memory allocated (`--attn-tile-allocate-shared-memory`).
     Ensures: no attn_tile kernel is left; each `attn_launch.launch` knows the
     threads, the shared memory and the tensor maps of its kernel.
+
+    Example: what stands before it is `--attn-to-tile`.
+    ```mlir
+    // attn-opt --attn-to-scheduled=target=sm_80 --attn-to-tiled --attn-to-tile --convert-attn-tile-to-nvvm
+    func.func @f(%q: tensor<1x8x?x64xf16>, %k: tensor<1x2x?x64xf16>, %v: tensor<1x2x?x64xf16>)
+        -> tensor<1x8x?x64xf16> {
+      %o = attn.attention %q, %k, %v mask_mod causal(bottom_right)
+          : tensor<1x8x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16> -> tensor<1x8x?x64xf16>
+      return %o : tensor<1x8x?x64xf16>
+    }
+    ```
   }];
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of kernels lowered">

@@ -7,6 +7,7 @@
 #include "LaunchProgram.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -159,6 +160,65 @@ LaunchProgram::LaunchProgram(OpBuilder &outside,
     addConstraint(dim("query", 1).mod(dim("key", 1)),
                   "expected the number of query heads to be a multiple of the "
                   "number of key heads");
+  addReadConstraints(function);
+}
+
+/// The coordinate b, h, i, j (0 to 3) that `index` is in a mask_mod, score_mod
+/// or what is derived of them, where it is one.
+static std::optional<unsigned> getCoordinate(Value index) {
+  auto argument = dyn_cast<BlockArgument>(index);
+  if (!argument || !isa<AttnDialect>(
+                       argument.getOwner()->getParentOp()->getDialect()))
+    return std::nullopt;
+  SmallVector<Type> types(argument.getOwner()->getArgumentTypes());
+  constexpr unsigned kCoordinates = 4;
+  if (types.size() < kCoordinates ||
+      !llvm::all_of(ArrayRef(types).take_back(kCoordinates),
+                    llvm::IsaPred<IndexType>) ||
+      argument.getArgNumber() + kCoordinates < types.size())
+    return std::nullopt;
+  return argument.getArgNumber() + kCoordinates - types.size();
+}
+
+/// `index` before the clamp to the last row or key, which padded tiles have.
+Value LaunchProgram::skipClamp(Value index) const {
+  auto clamp = index.getDefiningOp<arith::MinSIOp>();
+  auto last = clamp ? clamp.getRhs().getDefiningOp<arith::SubIOp>() : nullptr;
+  auto size = last ? last.getLhs().getDefiningOp<tensor::DimOp>() : nullptr;
+  bool isPadding =
+      size && matchPattern(last.getRhs(), m_One()) &&
+      llvm::any_of(known, [&](const KernelOperand &operand) {
+        return (operand.name == "query" || operand.name == "key") &&
+               operand.tensor == size.getSource();
+      });
+  return isPadding ? clamp.getLhs() : index;
+}
+
+/// attention_c14, where the verifier could not check it: a tensor that is read
+/// at a coordinate has an element for each of its values.
+void LaunchProgram::addReadConstraints(Operation *function) {
+  const std::pair<StringRef, int64_t> sizes[] = {
+      {"query", kBatch}, {"query", kHead}, {"query", kSequence},
+      {"key", kSequence}};
+  const StringRef names[] = {"B", "Hq", "M", "N"};
+  llvm::SetVector<std::tuple<StringRef, unsigned, unsigned>> reads;
+  function->walk([&](tensor::ExtractOp extract) {
+    for (const KernelOperand &operand : known)
+      if (operand.tensor == extract.getTensor())
+        for (auto [dim, index] : llvm::enumerate(extract.getIndices()))
+          if (std::optional<unsigned> coordinate = getCoordinate(skipClamp(index)))
+            reads.insert({operand.name, dim, *coordinate});
+  });
+  for (auto [name, position, coordinate] : reads) {
+    auto [sized, sizedDim] = sizes[coordinate];
+    Size range = dim(sized, sizedDim);
+    Size missing = range - dim(name, position);
+    addConstraint(missing.max(constant(0)),
+                  ("expected dimension " + Twine(position) + " of " + name +
+                   ", which is read at each position, to be at least " +
+                   names[coordinate])
+                      .str());
+  }
 }
 
 Value LaunchProgram::getOperand(StringRef name) const {

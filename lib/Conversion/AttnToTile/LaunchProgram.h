@@ -117,6 +117,8 @@ public:
 
 private:
   mlir::Value getOperand(llvm::StringRef name) const;
+  mlir::Value skipClamp(mlir::Value index) const;
+  void addReadConstraints(mlir::Operation *function);
   void addLaunch(const Kernel &kernel);
 
   /// Sizes refer to it, wherever the program moves.

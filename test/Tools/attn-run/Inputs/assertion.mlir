@@ -20,3 +20,18 @@ func.func @reads(%q: tensor<1x1x?x4xf32>, %k: tensor<1x1x?x4xf32>,
       -> tensor<1x1x?x4xf32>
   return %o : tensor<1x1x?x4xf32>
 }
+
+// At an index that only the attention computes.
+func.func @computes(%q: tensor<1x1x?x4xf32>, %k: tensor<1x1x?x4xf32>,
+                    %v: tensor<1x1x?x4xf32>, %mask: tensor<?xi1>)
+    -> tensor<1x1x?x4xf32> {
+  %o = attn.attention %q, %k, %v
+      mask_mod (%b: index, %h: index, %i: index, %j: index) {
+        %at = arith.addi %i, %j : index
+        %r = tensor.extract %mask[%at] : tensor<?xi1>
+        attn.yield %r : i1
+      }
+      : tensor<1x1x?x4xf32>, tensor<1x1x?x4xf32>, tensor<1x1x?x4xf32>
+      -> tensor<1x1x?x4xf32>
+  return %o : tensor<1x1x?x4xf32>
+}

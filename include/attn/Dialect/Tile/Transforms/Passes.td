@@ -35,6 +35,21 @@ def PipelinePass : Pass<"attn-tile-pipeline", "::attn::tile::KernelOp"> {
 
     Requires: `attn_tile.load`s in a chain of scf.for with one step. Ensures: no
     `attn_tile.load` is left.
+
+    Example: two stages of keys.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-pipeline{stages=2}))'
+    attn_tile.kernel @keys(%k: !attn_tile.global<?x64xf16>) warps(4) {
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %end = attn_tile.dim %k, 0 : !attn_tile.global<?x64xf16>
+      scf.for %n = %c0 to %end step %c64 {
+        %tile = attn_tile.load %k[%n]
+            : !attn_tile.global<?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+      }
+      attn_tile.return
+    }
+    ```
   }];
   let options = [
     Option<"stages", "stages", "int64_t", /*default=*/"0",
@@ -74,6 +89,30 @@ def SpecializeWarpsPass
 
     Requires: `attn_tile.load`s in a chain of scf.for with one step; 64 rows for
     each warpgroup. Ensures: no `attn_tile.load` is left.
+
+    Example: a kernel with a producer and one consumer warpgroup.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-specialize-warps{stages=2}))'
+    attn_tile.kernel @scores(%q: !attn_tile.global<?x8x?x64xf16>,
+                             %k: !attn_tile.global<?x8x?x64xf16>) warps(4)
+        attributes {schedule = #attn.schedule<mma = "wgmma">} {
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %end = attn_tile.dim %k, 2 : !attn_tile.global<?x8x?x64xf16>
+      %zero = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
+      %query = attn_tile.load %q[%c0, %c0, %c0]
+          : !attn_tile.global<?x8x?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+      %sum = scf.for %n = %c0 to %end step %c64 iter_args(%acc = %zero)
+          -> (!attn_tile.fragment<64x64xf32, accumulator>) {
+        %key = attn_tile.load %k[%c0, %c0, %n]
+            : !attn_tile.global<?x8x?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+        %s = attn_tile.mma %query, %key transpose_b, %acc
+            : !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.fragment<64x64xf32, accumulator>
+        scf.yield %s : !attn_tile.fragment<64x64xf32, accumulator>
+      }
+      attn_tile.return
+    }
+    ```
   }];
   let options = [
     Option<"stages", "stages", "int64_t", /*default=*/"0",
@@ -109,7 +148,7 @@ def OverlapSoftmaxPass
 
     Requires: loops over (acc, max, sum, number) with two products, as
     `--convert-attn-to-tile` makes them, and two stages; others are left alone,
-    with a remark.
+    with a remark. Ensures: nothing.
   }];
   let options = [
     Option<"turns", "turns", "std::string", /*default=*/"",
@@ -171,6 +210,29 @@ def StageFragmentsPass
 
     Requires: `--attn-tile-specialize-warps`. Ensures: no `share` or `accumulate`
     in a kernel with roles.
+
+    Example: a tile of dS that the other warpgroup reads.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-stage-fragments))'
+    attn_tile.kernel @share(%n: index) warps(4) attributes {producer_warps = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %q = attn_tile.alloc : !attn_tile.shared<2x64x64xf16, swizzle = 128>
+      attn_tile.roles producer(24) {
+        %c = arith.constant 0 : index
+      } consumer(240) {
+      ^bb0(%warpgroup: index):
+        scf.for %i = %c0 to %n step %c1 {
+          %stage = arith.remui %i, %n : index
+          %tile = attn_tile.stage %q[%stage] : !attn_tile.shared<2x64x64xf16, swizzle = 128>
+          %ds = attn_tile.fill 1.0 : !attn_tile.fragment<64x64xf32, accumulator>
+          %t = attn_tile.share %ds
+              : !attn_tile.fragment<64x64xf32, accumulator> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+        }
+      }
+      attn_tile.return
+    }
+    ```
   }];
   let statistics = [
     Statistic<"numFragments", "fragments-staged", "Number of fragments staged">
@@ -187,6 +249,25 @@ def StageStoresPass : Pass<"attn-tile-stage-stores", "::attn::tile::KernelOp"> {
     cannot do, stay.
 
     Requires: nothing. Ensures: nothing.
+
+    Example: the output goes through the query's place.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-stage-stores))'
+    attn_tile.kernel @output(%o: !attn_tile.global<2x8x?x64xf16>) warps(4)
+        attributes {producer_warps = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      %q = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+      attn_tile.roles producer(56) {
+        %c = arith.constant 0 : index
+      } consumer(256) {
+      ^bb0(%warpgroup: index):
+        %acc = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
+        attn_tile.store %acc, %o[%c0, %c0, %c0]
+            : !attn_tile.fragment<64x64xf32, accumulator>, !attn_tile.global<2x8x?x64xf16>
+      }
+      attn_tile.return
+    }
+    ```
   }];
   let statistics = [
     Statistic<"numStores", "stores-staged", "Number of stores replaced">
@@ -197,12 +278,28 @@ def AllocateSharedMemoryPass
     : Pass<"attn-tile-allocate-shared-memory", "::attn::tile::KernelOp"> {
   let summary = "Give each shared tile its place";
   let description = [{
-    Sets `offset` on each `attn_tile.alloc`, one after the other at multiples of
-    1024 bytes (what a 128-byte swizzle of TMA needs), then on each
-    `attn_tile.alloc_mbarrier`, and `shared_bytes` on the kernel. Fails if the
-    total is more than `limit`.
+    Sets `offset` on each `attn_tile.alloc`, aligned to eight rows of its panels
+    (1024 bytes with a 128-byte swizzle, as TMA needs it) and the most aligned first,
+    so that there are no gaps; then on each `attn_tile.alloc_mbarrier`, and
+    `shared_bytes` on the kernel. Fails if the total is more than `limit`.
 
     Requires: no `attn_tile.load`. Ensures: every allocation has an offset.
+
+    Example:
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-allocate-shared-memory))'
+    attn_tile.kernel @two() warps(4) {
+      %a = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+      %b = attn_tile.alloc : !attn_tile.shared<2x64x64xf16, swizzle = 128>
+      attn_tile.return
+    }
+    // becomes
+    attn_tile.kernel @two() warps(4) attributes {shared_bytes = 24576 : i64} {
+      %a = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<64x64xf16, swizzle = 128>
+      %b = attn_tile.alloc {offset = 8192 : i64} : !attn_tile.shared<2x64x64xf16, swizzle = 128>
+      attn_tile.return
+    }
+    ```
   }];
   let options = [
     Option<"limit", "limit", "int64_t", /*default=*/"166912",
@@ -278,6 +375,16 @@ def BoundWaitsPass : Pass<"attn-tile-bound-waits", "::attn::tile::KernelOp"> {
     with the kernel, when another one has given up at an mbarrier.
 
     Requires: nothing. Ensures: no `attn_tile.mbarrier_wait`.
+
+    Example:
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-bound-waits{tries=1000}))'
+    attn_tile.kernel @wait(%stage: index, %parity: index) warps(4) {
+      %full = attn_tile.alloc_mbarrier {offset = 0} : !attn_tile.mbarrier<2, arrivals = 1>
+      attn_tile.mbarrier_wait %full[%stage], %parity : !attn_tile.mbarrier<2, arrivals = 1>
+      attn_tile.return
+    }
+    ```
   }];
   let options = [
     Option<"tries", "tries", "int64_t", /*default=*/"10000000",
@@ -311,6 +418,23 @@ def WidenIndexPass : Pass<"attn-tile-widen-index", "::attn::tile::KernelOp"> {
 
     Requires: affine ops lowered. Ensures: no arith op on index takes a number that
     32 bits may not hold.
+
+    Example: a window to the right that has no end.
+    ```mlir
+    // attn-opt --attn-tile-widen-index
+    attn_tile.kernel @window(%k: !attn_tile.global<?x?xf16>) warps(4) {
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %right = arith.constant 2147483647 : index
+      %keys = attn_tile.dim %k, 0 : !attn_tile.global<?x?xf16>
+      %row = gpu.block_id x
+      %end = arith.addi %row, %right : index
+      %bound = arith.minsi %end, %keys : index
+      scf.for %j = %c0 to %bound step %c64 {
+      }
+      attn_tile.return
+    }
+    ```
   }];
   let statistics = [
     Statistic<"numOps", "ops-widened", "Number of ops that compute in i64">
