@@ -27,6 +27,9 @@ getDTypes(mlir::func::FuncOp function);
 std::optional<std::vector<runtime::HostTensor>>
 makeInputs(mlir::func::FuncOp function, const Options &options);
 
+/// `value` in the tensor's type.
+void setElement(runtime::HostTensor &tensor, int64_t position, double value);
+
 } // namespace attn::run
 
 #endif // ATTN_TOOLS_ATTNRUN_INPUTS_H

@@ -1,0 +1,211 @@
+//===- CacheInputs.cpp - Sequences and pages that are generated -----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CacheInputs.h"
+
+#include "Inputs.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Reference/Random.h"
+
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::run;
+using runtime::HostTensor;
+
+//===----------------------------------------------------------------------===//
+// Lengths and tables
+//===----------------------------------------------------------------------===//
+
+/// The query or key whose lengths `argument` is; null if it is none.
+static Value getMeasured(BlockArgument argument) {
+  for (OpOperand &use : argument.getUses()) {
+    auto attention = dyn_cast<AttentionOp>(use.getOwner());
+    if (attention && attention.getKeyLengths() == argument)
+      return attention.getKey();
+    if (attention && attention.getQueryLengths() == argument)
+      return attention.getQuery();
+  }
+  return Value();
+}
+
+/// A view whose table `argument` is; null if it is none.
+static PagedOp getPagesOf(BlockArgument argument) {
+  for (OpOperand &use : argument.getUses())
+    if (auto paged = dyn_cast<PagedOp>(use.getOwner());
+        paged && paged.getTable() == argument)
+      return paged;
+  return PagedOp();
+}
+
+/// Lengths up to `capacity`: none, all, and between.
+static void fillLengths(HostTensor &tensor, int64_t capacity, uint64_t stream) {
+  for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
+    uint64_t bits = reference::randomBits(stream, static_cast<uint64_t>(i));
+    uint64_t any = bits / 8 % (static_cast<uint64_t>(capacity) + 1);
+    double length[] = {0, static_cast<double>(capacity)};
+    setElement(tensor, i,
+               bits % 8 < 2 ? length[bits % 8] : static_cast<double>(any));
+  }
+}
+
+/// The entry at `position` of lengths or of a table.
+static int64_t getInteger(const HostTensor &tensor, int64_t position) {
+  size_t size = byteSize(tensor.dtype);
+  const char *source = &tensor.data[static_cast<size_t>(position) * size];
+  if (size == sizeof(int64_t)) {
+    int64_t value;
+    std::memcpy(&value, source, size);
+    return value;
+  }
+  int32_t value;
+  std::memcpy(&value, source, sizeof(value));
+  return value;
+}
+
+/// Pages in any order, each once as long as there are others.
+static void fillTable(HostTensor &tensor, int64_t pages, uint64_t stream) {
+  std::vector<int64_t> order(static_cast<size_t>(pages));
+  std::iota(order.begin(), order.end(), 0);
+  for (int64_t i = pages - 1; i > 0; --i) {
+    uint64_t bits = reference::randomBits(stream, static_cast<uint64_t>(i));
+    std::swap(order[i], order[bits % static_cast<uint64_t>(i + 1)]);
+  }
+  for (int64_t i = 0, e = tensor.numElements(); i < e && pages > 0; ++i)
+    setElement(tensor, i, static_cast<double>(order[i % pages]));
+}
+
+/// How many positions the sequence has room for that `lengths` measures; 0
+/// where it is no argument.
+static int64_t getCapacity(BlockArgument lengths, const Shapes &shapes) {
+  Value measured = getMeasured(lengths);
+  auto paged = measured.getDefiningOp<PagedOp>();
+  auto argument =
+      dyn_cast<BlockArgument>(paged ? Value(paged.getTable()) : measured);
+  if (!argument)
+    return 0;
+  const std::vector<int64_t> &shape = shapes[argument.getArgNumber()];
+  return paged ? shape[1] * paged.getPageSize() : shape[kSequence];
+}
+
+/// How many pages the pool has whose table an argument is.
+static int64_t getNumPages(BlockArgument table, const Shapes &shapes) {
+  auto pool = dyn_cast<BlockArgument>(getPagesOf(table).getPool());
+  return pool ? shapes[pool.getArgNumber()][0] : 0;
+}
+
+bool attn::run::fillSequences(HostTensor &tensor, BlockArgument argument,
+                              const Shapes &shapes, uint64_t stream) {
+  if (getMeasured(argument))
+    fillLengths(tensor, getCapacity(argument, shapes), stream);
+  else if (getPagesOf(argument))
+    fillTable(tensor, getNumPages(argument, shapes), stream);
+  else
+    return false;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// What does not exist
+//===----------------------------------------------------------------------===//
+
+/// Writes NaN where `lengths` say that rows of `tensor` [B, H, N, D] do not
+/// exist: whatever reads them shows.
+static void poisonTails(HostTensor &tensor, const HostTensor &lengths) {
+  auto [heads, rows, columns] =
+      std::tuple(tensor.shape[1], tensor.shape[2], tensor.shape[3]);
+  for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
+    int64_t batch = i / columns / rows / heads;
+    if (i / columns % rows >= getInteger(lengths, batch))
+      setElement(tensor, i, std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
+/// The lengths that end whatever is read of `argument`; null if there are none.
+static BlockArgument getOnlyLengths(BlockArgument argument) {
+  Value lengths;
+  for (OpOperand &use : argument.getUses()) {
+    if (isa<tensor::DimOp>(use.getOwner()))
+      continue;
+    auto attention = dyn_cast<AttentionOp>(use.getOwner());
+    bool isEnded =
+        attention && attention.getKeyLengths() &&
+        attention.getQuery() != argument &&
+        (attention.getKey() == argument || attention.getValue() == argument);
+    if (!isEnded || (lengths && lengths != attention.getKeyLengths()))
+      return BlockArgument();
+    lengths = attention.getKeyLengths();
+  }
+  return dyn_cast_if_present<BlockArgument>(lengths);
+}
+
+/// Poisons the keys and values that no file gives.
+static void poisonTails(func::FuncOp function,
+                        ArrayRef<std::optional<std::vector<int64_t>>> given,
+                        std::vector<HostTensor> &inputs) {
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    BlockArgument lengths = getOnlyLengths(argument);
+    if (lengths && lengths != argument && !given[number])
+      poisonTails(inputs[number], inputs[lengths.getArgNumber()]);
+  }
+}
+
+/// Writes NaN to the rows of a pool that no batch has, and what is no page to
+/// the entries that only keys which do not exist would need.
+static void poisonPages(HostTensor &pool, HostTensor &table,
+                        const HostTensor &lengths) {
+  int64_t page = pool.shape[kSequence], columns = table.shape[1];
+  int64_t rows = pool.shape[0] * page;
+  std::vector<bool> isUsed(static_cast<size_t>(rows));
+  for (int64_t b = 0; b < table.shape[0]; ++b)
+    for (int64_t j = 0; j < columns * page; ++j) {
+      int64_t at = b * columns + j / page;
+      int64_t row = getInteger(table, at) * page + j % page;
+      bool exists = j < getInteger(lengths, b);
+      if (exists && row >= 0 && row < rows)
+        isUsed[row] = true;
+      else if (!exists && j % page == 0)
+        setElement(table, at, at % 2 ? -1 : 2147480000);
+    }
+  int64_t width = pool.shape[kHeadDim], heads = pool.shape[kHead];
+  for (int64_t i = 0, e = pool.numElements(); i < e; ++i)
+    if (!isUsed[i / width / page / heads * page + i / width % page])
+      setElement(pool, i, std::numeric_limits<double>::quiet_NaN());
+}
+
+/// Poisons generated pools that only keys or values with lengths are in.
+static void poisonPages(func::FuncOp function,
+                        ArrayRef<std::optional<std::vector<int64_t>>> given,
+                        std::vector<HostTensor> &inputs) {
+  function.walk([&](PagedOp paged) {
+    auto pool = dyn_cast<BlockArgument>(paged.getPool());
+    auto table = dyn_cast<BlockArgument>(paged.getTable());
+    auto attention = paged->hasOneUse()
+                         ? dyn_cast<AttentionOp>(*paged->user_begin())
+                         : AttentionOp();
+    auto lengths =
+        attention
+            ? dyn_cast_if_present<BlockArgument>(attention.getKeyLengths())
+            : BlockArgument();
+    if (pool && table && lengths && pool.hasOneUse() &&
+        !given[pool.getArgNumber()] && !given[table.getArgNumber()])
+      poisonPages(inputs[pool.getArgNumber()], inputs[table.getArgNumber()],
+                  inputs[lengths.getArgNumber()]);
+  });
+}
+
+void attn::run::poisonCaches(
+    func::FuncOp function, ArrayRef<std::optional<std::vector<int64_t>>> given,
+    std::vector<HostTensor> &inputs) {
+  poisonTails(function, given, inputs);
+  poisonPages(function, given, inputs);
+}

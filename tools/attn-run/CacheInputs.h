@@ -1,0 +1,28 @@
+//===- CacheInputs.h - Sequences and pages that are generated ---*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_TOOLS_ATTNRUN_CACHEINPUTS_H
+#define ATTN_TOOLS_ATTNRUN_CACHEINPUTS_H
+
+#include "Shapes.h"
+
+namespace attn::run {
+
+/// Fills `argument`, if it is one, with lengths of sequences or a table of
+/// pages; false if it is neither.
+bool fillSequences(runtime::HostTensor &tensor, mlir::BlockArgument argument,
+                   const Shapes &shapes, uint64_t stream);
+
+/// Writes NaN to generated keys and values that do not exist, and to rows of
+/// pages that no sequence has, and what is no page to entries behind the
+/// lengths: whatever reads them shows. `given` are the shapes of files.
+void poisonCaches(mlir::func::FuncOp function,
+                  llvm::ArrayRef<std::optional<std::vector<int64_t>>> given,
+                  std::vector<runtime::HostTensor> &inputs);
+
+} // namespace attn::run
+
+#endif // ATTN_TOOLS_ATTNRUN_CACHEINPUTS_H
