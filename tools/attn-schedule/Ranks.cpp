@@ -51,15 +51,11 @@ static Result<std::vector<int64_t>> parseLengths(const std::string &text,
 
 static Result<std::unique_ptr<Visibility>>
 makeVisibility(const AttentionProblem &problem, const std::string &documents) {
-  constexpr int64_t kMostTokens = int64_t(1) << 30;
   if (problem.queryLength != problem.kvLength)
     return Error{"expected M = N for several ranks, which share out one "
                  "sequence, got M=" +
                  std::to_string(problem.queryLength) +
                  " N=" + std::to_string(problem.kvLength)};
-  if (problem.queryLength > kMostTokens)
-    return Error{"expected at most 2^30 tokens, got " +
-                 std::to_string(problem.queryLength)};
   if (problem.mask.density != 1)
     return Error{"expected a mask whose pairs are known for several ranks, got "
                  "a density: give --documents, or a band"};
