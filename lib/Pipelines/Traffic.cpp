@@ -54,7 +54,8 @@ TrafficOfPrograms attn::predictTraffic(ModuleOp module,
                                        const TargetInfo &target) {
   TrafficOfPrograms traffic;
   module.walk([&](AttentionOp op) {
-    if (op.getSchedule() && isStatic(op) && isAlone(op) &&
+    // Lengths are data.
+    if (op.getSchedule() && isStatic(op) && !op.hasLengths() && isAlone(op) &&
         readsDistinctTensors(op) && isBand(op) &&
         getSchedule(*op.getSchedule()).kind != ScheduleKind::SmallCache)
       traffic[op->getParentOfType<func::FuncOp>().getName().str()] =

@@ -103,6 +103,50 @@ def attention(
     return call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
 
 
+def decode(
+    query: Any,
+    k_pool: Any,
+    v_pool: Any,
+    table: Any,
+    lengths: Any,
+    *,
+    causal: bool = True,
+    window: Window = None,
+    sink: Any = None,
+    soft_cap: Optional[float] = None,
+    scale: Optional[float] = None,
+    return_lse: bool = False,
+    out: Any = None,
+    target: Optional[str] = None,
+    device: Optional[str] = None,
+    cache: Optional[Cache] = None,
+) -> Any:
+    """Attention of new tokens over keys and values in the pages of a cache.
+
+    Arguments:
+      query: [B, Hq, M, D], f16 or bf16 (on the CPU f32 too): the last M tokens of each sequence, one or some that were guessed,
+        or a chunk of a prompt.
+      k_pool, v_pool: [pages, Hkv, page size, D or Dv]; Hkv divides Hq. Any strides with a contiguous head dim: a cache in NHD
+        layout, [pages, page size, Hkv, D], is passed as its transposed view. Any page size.
+      table: [B, columns], i32 or i64: key j of sequence b is row j % page size of page table[b, j // page size] (FlashAttention's
+        page_table, vLLM's block_table). Entries of pages without a key are not read.
+      lengths: [B], i32 or i64: how many keys a sequence has, those of the new tokens among them (FlashAttention's cache_seqlens
+        after its append). What lies behind them in the pages has no influence.
+      causal: token i of M sees the keys up to its own position, length - M + i; False: all keys.
+      window: as of `attention`, around that position.
+      sink, soft_cap, scale, return_lse, out, target, device, cache: as of `attention`.
+
+    Returns output [B, Hq, M, Dv], or (output, lse), of query's library; tokens that see no key give 0 and -inf. A kernel serves
+    all lengths, tables and numbers of pages, so that a launch that a CUDA graph holds stays right when they change. Raises as
+    `attention` does. An entry that is read must be a page of the pool: none is looked at on the host.
+    """
+    check_no_gradients(query=query, key=k_pool, value=v_pool, sink=sink)
+    more = {"key_table": table, "key_lengths": lengths}
+    call = Call(query, k_pool, v_pool, None, sink, more, causal, window, soft_cap, scale, None, None)
+    check_pages(call.named)
+    return call.run((), ("lse", return_lse), target, device, {}, cache, out)
+
+
 def attention_backward(
     query: Any,
     key: Any,
@@ -236,7 +280,7 @@ class Call:
         query = self.views[0]
         target = target or default_target(query, device)
         kernel, readers = self.kernel(fields, target, tuple(flags.items()), cache)
-        sizes = (*query.shape[:3], self.views[1].shape[2])
+        sizes = (*query.shape[:3], number_of_keys(self.named))
         captures: list[Any] = []
         for part in readers:
             part.check_reads(sizes)
@@ -252,10 +296,11 @@ class Call:
         query, _, value = self.views[:3]
         bias, sink = self.bias(), self.named.get("sink")
         sink_dtype = sink.dtype if sink else None
+        pages = (self.views[1].shape[2], self.named["key_table"].dtype) if "key_table" in self.named else None
         lengths = tuple((name, self.named[name].dtype) for name in LENGTHS if name in self.named)
         check_scale(scale)
         sizes = () if "gradient" in fields else self.sizes_of_decoding(target)
-        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, lengths, self.options, fields, sizes, target, flags, cache)
+        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, self.options, fields, sizes, target, flags, cache)
         is_traced = all(part is None or (isinstance(part, Traced) and not part.is_recorded) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
         if known is not None:
@@ -263,7 +308,8 @@ class Call:
         mask, score = make_mask(causal, window, mask_mod), make_score(soft_cap, score_mod)
         problem = AttentionProblem(
             query.dtype, query.shape[3], value.shape[3], mask.region if mask else None, score.region if score else None,
-            **(dict(zip(("bias_shape", "bias_dtype"), bias)) if bias else {}), sink_dtype=sink_dtype, lengths=lengths, scale=scale,
+            **(dict(zip(("bias_shape", "bias_dtype"), bias)) if bias else {}), sink_dtype=sink_dtype, pages=pages, lengths=lengths,
+            scale=scale,
             **dict(zip(fields[::2], fields[1::2])),
         )  # fmt: skip
         if problem.capture_gradients and not problem.learned:
@@ -330,16 +376,42 @@ def check_arrays(named: Mapping[str, ArrayView]):
             raise BindingError(f"sink: expected shape ({heads},), one for each query head, got {tuple(sink.shape)}")
         if sink.dtype not in (query.dtype, "f32"):
             raise BindingError(f"sink: expected dtype {query.dtype} or f32, got {sink.dtype}")
+    check_lengths(named)
+    for name in ("seed", "offset"):
+        number = named.get(name)
+        if number is not None and (number.dtype, tuple(number.shape)) != ("i64", ()):
+            raise BindingError(f"{name}: expected a number or an i64 array of rank 0, got {number.dtype} of {tuple(number.shape)}")
+
+
+def check_lengths(named: Mapping[str, ArrayView]):
+    batch = named["query"].shape[0]
     for name in LENGTHS:
         lengths = named.get(name)
         if lengths is not None and (lengths.dtype not in ("i32", "i64") or tuple(lengths.shape) != (batch,)):
             raise BindingError(
                 f"{name}: expected {batch} lengths, i32 or i64, one for each batch, got {lengths.dtype} of {tuple(lengths.shape)}"
             )
-    for name in ("seed", "offset"):
-        number = named.get(name)
-        if number is not None and (number.dtype, tuple(number.shape)) != ("i64", ()):
-            raise BindingError(f"{name}: expected a number or an i64 array of rank 0, got {number.dtype} of {tuple(number.shape)}")
+
+
+def number_of_keys(named: Mapping[str, ArrayView]) -> int:
+    """N: of pages those that the table has columns for."""
+    rows = named["key"].shape[2]
+    return rows * named["key_table"].shape[1] if "key_table" in named else rows
+
+
+def check_pages(named: Mapping[str, ArrayView]):
+    """Types and shapes of query, pools, table, lengths and sink."""
+    query, key, table = (named[name] for name in ("query", "key", "key_table"))
+    if table.dtype not in ("i32", "i64") or len(table.shape) != 2 or table.shape[0] != query.shape[0]:
+        raise BindingError(
+            f"table: expected [{query.shape[0]}, columns] of i32 or i64, got {table.dtype} of {tuple(table.shape)}"
+        )
+    for name, pool in (("k_pool", key), ("v_pool", named["value"])):
+        if len(pool.shape) != 4 or pool.shape[2] < 1:
+            raise BindingError(f"{name}: expected [pages, heads, page size, head dim], got {tuple(pool.shape)}")
+    # As of keys and values of as many batches: what a pool shares with them.
+    keys, values = (named[name]._replace(shape=(query.shape[0], *named[name].shape[1:])) for name in ("key", "value"))
+    check_arrays({**named, "key": keys, "value": values})
 
 
 def check_sizes(name: str, got: Sequence[int], expected: Sequence[int]):

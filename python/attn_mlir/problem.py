@@ -35,7 +35,7 @@ class AttentionProblem:
     """output [B, Hq, M, value_dim] = softmax(score_mod(scale * query key^T + bias), under mask_mod) value.
 
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
-    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `dropout` is its rate, with which
+    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `dropout` is its rate, with which
     seed and offset (i64, rank 0) are arguments; `normalization` is the row reduction as `#attn.` spells it: softmax, none
     or sum<epsilon>, of which the first alone has an LSE and a sink; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm).
 
@@ -51,6 +51,7 @@ class AttentionProblem:
     bias_shape: Optional[tuple[Union[int, str], ...]] = None
     bias_dtype: str = "f32"
     sink_dtype: Optional[str] = None
+    pages: Optional[tuple[int, str]] = None
     lengths: tuple[tuple[str, str], ...] = ()
     dropout: float = 0.0
     scale: Optional[float] = None
@@ -63,7 +64,7 @@ class AttentionProblem:
 
     @property
     def captures(self) -> tuple[Capture, ...]:
-        """Of the score, then of the mask: the function's arguments after query, key, value, bias, sink, lengths, seed and offset."""
+        """Of the score, then of the mask: the function's arguments after query, key, value, bias, sink, table, lengths, seed and offset."""
         regions = [region for region in (self.score, self.mask) if region]
         return tuple(capture for region in regions for capture in region.captures)
 
@@ -91,6 +92,14 @@ class AttentionProblem:
         if self.sink_dtype is not None:
             arguments["sink"] = tensor(("Hq",), self.sink_dtype)
             clauses.append(f"sink(%sink : {arguments['sink']})")
+        views, names = [], "%query, %key, %value"
+        if self.pages:
+            page, entry = self.pages
+            arguments["key_table"] = table = tensor(("B", "T"), entry)
+            for name, view, dim in (("key", key, self.head_dim), ("value", value, self.value_dim)):
+                arguments[name] = pool = tensor(("P", "Hkv", page, dim), self.dtype)
+                views.append(f"  %{name}_rows = attn.paged %{name}[%key_table] : {pool}[{table}] -> {view}\n")
+            names = "%query, %key_rows, %value_rows"
         if self.lengths:
             arguments.update((name, tensor(("B",), dtype)) for name, dtype in self.lengths)
             parts = (f"{name.removesuffix('_lengths')} %{name} : {arguments[name]}" for name, _ in self.lengths)
@@ -131,7 +140,7 @@ class AttentionProblem:
             result_types += f" d_captures({learned_types})"
         parameters = ", ".join(f"%{name}: {type}" for name, type in arguments.items())
         return f"""func.func @{name}({parameters}) -> ({", ".join(types)}) {{
-{"".join(reads)}  {", ".join(results)} = attn.{op} %query, %key, %value {" ".join(clauses)}
+{"".join([*reads, *views])}  {", ".join(results)} = attn.{op} {names} {" ".join(clauses)}
       : {query}, {key}, {value} -> {result_types}
   return {", ".join(results)} : {", ".join(types)}
 }}

@@ -254,9 +254,12 @@ static LogicalResult checkSupported(TiledAttention &attention, bool allowTf32) {
     return op.emitOpError()
            << "expected f16 or bf16 inputs on a GPU, got f32; products rounded "
               "to tf32 need the option allow-tf32";
-  if (PagedOp pages = getPages(op.getQuery()))
-    return pages.emitOpError()
-           << "expected pages of keys and values, got those of a query";
+  for (auto [name, operand] :
+       {std::pair<StringRef, Value>{"query", op.getQuery()},
+        {"bias", op.getBias()}})
+    if (PagedOp pages = operand ? getPages(operand) : PagedOp())
+      return pages.emitOpError()
+             << "expected pages of keys and values, got those of a " << name;
   AttentionDims dims = AttentionDims::get(op);
   std::pair<StringRef, int64_t> headDims[] = {{"D", dims.headDim},
                                               {"Dv", dims.valueDim}};

@@ -6,6 +6,8 @@
 
 #include "LaunchProgram.h"
 
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -167,8 +169,8 @@ LaunchProgram::LaunchProgram(OpBuilder &outside,
 /// or what is derived of them, where it is one.
 static std::optional<unsigned> getCoordinate(Value index) {
   auto argument = dyn_cast<BlockArgument>(index);
-  if (!argument || !isa<AttnDialect>(
-                       argument.getOwner()->getParentOp()->getDialect()))
+  if (!argument ||
+      !isa<AttnDialect>(argument.getOwner()->getParentOp()->getDialect()))
     return std::nullopt;
   SmallVector<Type> types(argument.getOwner()->getArgumentTypes());
   constexpr unsigned kCoordinates = 4;
@@ -197,16 +199,18 @@ Value LaunchProgram::skipClamp(Value index) const {
 /// attention_c14, where the verifier could not check it: a tensor that is read
 /// at a coordinate has an element for each of its values.
 void LaunchProgram::addReadConstraints(Operation *function) {
-  const std::pair<StringRef, int64_t> sizes[] = {
-      {"query", kBatch}, {"query", kHead}, {"query", kSequence},
-      {"key", kSequence}};
+  const std::pair<StringRef, int64_t> sizes[] = {{"query", kBatch},
+                                                 {"query", kHead},
+                                                 {"query", kSequence},
+                                                 {"key", kSequence}};
   const StringRef names[] = {"B", "Hq", "M", "N"};
   llvm::SetVector<std::tuple<StringRef, unsigned, unsigned>> reads;
   function->walk([&](tensor::ExtractOp extract) {
     for (const KernelOperand &operand : known)
       if (operand.tensor == extract.getTensor())
         for (auto [dim, index] : llvm::enumerate(extract.getIndices()))
-          if (std::optional<unsigned> coordinate = getCoordinate(skipClamp(index)))
+          if (std::optional<unsigned> coordinate =
+                  getCoordinate(skipClamp(index)))
             reads.insert({operand.name, dim, *coordinate});
   });
   for (auto [name, position, coordinate] : reads) {
@@ -242,6 +246,14 @@ Size LaunchProgram::dim(StringRef operand, int64_t dim) {
   Value tensor = getOperand(operand);
   if (!tensor && operand == "key")
     tensor = getOperand("query"); // A key that is the query itself.
+  // The keys of a batch are those of all its pages.
+  bool isPaged = llvm::any_of(known, [&](const KernelOperand &other) {
+    return other.name == operand && other.isPaged;
+  });
+  if (isPaged && operand == "key" && dim == kSequence) {
+    int64_t page = cast<tile::GlobalType>(tensor.getType()).getShape()[dim];
+    return this->dim("key_table", 1) * page;
+  }
   auto type = cast<tile::GlobalType>(tensor.getType());
   if (!type.isDynamicDim(dim))
     return constant(type.getShape()[dim]);

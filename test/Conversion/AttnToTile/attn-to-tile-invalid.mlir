@@ -193,3 +193,13 @@ func.func @query_pages(%pool: tensor<9x1x16x64xf16>, %t: tensor<1x4xi32>) -> ten
       : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>
 }
+
+// -----
+
+func.func @bias_pages(%q: tensor<1x1x64x64xf16>, %pool: tensor<9x1x16x64xf16>, %t: tensor<1x4xi32>) -> tensor<1x1x64x64xf16> {
+  // expected-error @below {{expected pages of keys and values, got those of a bias}}
+  %b = attn.paged %pool[%t] : tensor<9x1x16x64xf16>[tensor<1x4xi32>] -> tensor<1x1x64x64xf16>
+  %o = attn.attention %q, %q, %q bias(%b : tensor<1x1x64x64xf16>) {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}

@@ -21,3 +21,22 @@ func.func @f(%q: tensor<?x8x1x64xf16>, %kp: tensor<?x2x16x64xf16>, %vp: tensor<?
       : tensor<?x8x1x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16> -> tensor<?x8x1x64xf16>
   return %o : tensor<?x8x1x64xf16>
 }
+
+// N is what the table has columns for: of what is read at a key, and of the most splits.
+// CHECK-LABEL: attn_launch.program "read"
+// CHECK: %[[C16:.*]] = arith.constant 16 : index
+// CHECK: %[[COLUMNS:.*]] = attn_tile.dim %{{.*}}, 1 : <?x?xi32>
+// CHECK: %[[KEYS:.*]] = arith.muli %[[COLUMNS]], %[[C16]]
+// CHECK: arith.subi %[[KEYS]], %{{.*}}
+// CHECK: attn_launch.constraint {{.*}} "expected dimension 0 of capture0, which is read at each position, to be at least N"
+func.func @read(%q: tensor<?x2x1x64xf16>, %kp: tensor<?x1x16x64xf16>, %vp: tensor<?x1x16x64xf16>, %t: tensor<?x?xi32>, %a: tensor<?xf32>) -> tensor<?x2x1x64xf16> {
+  %k = attn.paged %kp[%t] : tensor<?x1x16x64xf16>[tensor<?x?xi32>] -> tensor<?x1x?x64xf16>
+  %v = attn.paged %vp[%t] : tensor<?x1x16x64xf16>[tensor<?x?xi32>] -> tensor<?x1x?x64xf16>
+  %o = attn.attention %q, %k, %v score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+    %x = tensor.extract %a[%j] : tensor<?xf32>
+    %y = arith.addf %s, %x : f32
+    attn.yield %y : f32
+  } {schedule = #attn.schedule<tile_m = 16, tile_n = 32, warps = 1, stages = 2>}
+      : tensor<?x2x1x64xf16>, tensor<?x1x?x64xf16>, tensor<?x1x?x64xf16> -> tensor<?x2x1x64xf16>
+  return %o : tensor<?x2x1x64xf16>
+}

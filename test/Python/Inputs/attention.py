@@ -138,6 +138,50 @@ class Results(unittest.TestCase):
                     if not exists:
                         self.assertEqual(lse.values()[(b * 2 + h) * 4 + i], -math.inf)
 
+    def test_decode(self):
+        """As attention over the keys out of their pages, in both layouts; unused rows are NaN and unused entries garbage."""
+        generator.seed(9)
+        batch, heads, group, rows, dim, page, columns = 3, 2, 2, 2, 32, 4, 3
+        lengths, pages = [10, 0, 5], 2 * columns
+        order = generator.sample(range(pages), pages)
+        entries = [order.pop() if c * page < n else 2147480000 for n in lengths for c in range(columns)]
+        q = normal("f16", batch, heads * group, rows, dim)
+        keys = {name: normal("f16", batch, heads, page * columns, dim).values() for name in ("k", "v")}
+        pools = {name: [math.nan] * (pages * page * heads * dim) for name in keys}
+        for b, n in enumerate(lengths):
+            for j, h in itertools.product(range(n), range(heads)):
+                at = ((entries[b * columns + j // page] * page + j % page) * heads + h) * dim
+                of = ((b * heads + h) * page * columns + j) * dim
+                for name, pool in pools.items():
+                    pool[at : at + dim] = keys[name][of : of + dim]
+        contiguous = [HostArray.of("f16", (batch, heads, page * columns, dim), keys[name]) for name in "kv"]
+        nhd = [HostArray.of("f16", (pages, page, heads, dim), pools[name]) for name in "kv"]
+        views = [DLPackArray(HostArray.of("f16", (pages, heads, page, dim), self.heads_first(array)), (page * heads * dim, dim, heads * dim, 1)) for array in nhd]
+        table, counts = HostArray.of("i32", (batch, columns), entries), HostArray.of("i64", (batch,), lengths)
+        for where in ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"}):
+            expected = attn_mlir.attention(q, *contiguous, key_lengths=counts, causal=True, return_lse=True, **where)
+            results = attn_mlir.decode(q, *views, table, counts, return_lse=True, **where)
+            # Bits of a sequence do not depend on the lengths of others.
+            others = HostArray.of("i64", (batch,), [10, 0, 3])
+            again = attn_mlir.decode(q, *views, table, others, return_lse=True, **where)
+            for ours, same in zip(results, again):
+                first = len(ours.values()) // batch
+                self.assertEqual(ours.values()[:first], same.values()[:first])
+                self.assertNotEqual(ours.values()[2 * first :], same.values()[2 * first :])
+            for ours, whole in zip(results, expected):
+                for x, y in zip(ours.values(), whole.values()):
+                    self.assertTrue(x == y or abs(x - y) < 2e-3, (x, y))
+
+    @staticmethod
+    def heads_first(array):
+        """The values of [pages, page, heads, dim] in the order of [pages, heads, page, dim]."""
+        pages, page, heads, dim = array.shape
+        values = array.values()
+        return [
+            x for p, h, r in itertools.product(range(pages), range(heads), range(page))
+            for x in values[((p * page + r) * heads + h) * dim :][:dim]
+        ]  # fmt: skip
+
     def test_normalization(self):
         """Weights without softmax, and their gradients, against float64."""
         rows, keys, dim = 7, 9, 32
@@ -179,8 +223,13 @@ class Results(unittest.TestCase):
         relu = weigh(lambda s: max(s, 0.0))
         for ours, expected in zip(output.values(), mix([[w / (sum(row) + 0.5) for w in row] for row in relu], v)):
             self.assertAlmostEqual(ours, expected, delta=6e-3)
+        one = HostArray.of("i32", (1,), [1])
         for message, call in {
             "expected no return_lse with normalization 'none'": lambda: attn_mlir.attention(q, k, v, return_lse=True, **options),
+            r"table: expected \[1, columns\] of i32 or i64, got i32 of \(2, 1\)": lambda: attn_mlir.decode(q, k, v, HostArray.of("i32", (2, 1), [0, 0]), one),
+            r"v_pool: expected \[pages, heads, page size, head dim\], got \(1,\)": lambda: attn_mlir.decode(
+                q, k, HostArray.of("f16", (1,), [0.0]), HostArray.of("i32", (1, 1), [0]), one
+            ),
             "key_lengths: expected 1 lengths, i32 or i64": lambda: attn_mlir.attention(q, k, v, key_lengths=HostArray.of("i32", (2,), [1, 2])),
             "expected no sink with": lambda: attn_mlir.attention(q, k, v, sink=normal("f32", 1), **options),
             r"expected normalization 'softmax', 'none' or \('sum', epsilon\), got 'l1'": lambda: attn_mlir.attention(

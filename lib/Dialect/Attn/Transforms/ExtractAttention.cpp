@@ -27,13 +27,20 @@ static SetVector<Value> getReadValues(Operation *attention) {
   return values;
 }
 
-/// Adds the scalar ops that compute `value`, and the view that it is, to
-/// `scalars`, operands first, and the values that they start from to `inputs`.
+/// True if `value` is a view that the loads of an attention's kernel read
+/// through.
+static bool isFolded(Value value, Operation *attention) {
+  auto forward = dyn_cast<AttentionOp>(attention);
+  return forward && isa_and_present<PagedOp>(value.getDefiningOp()) &&
+         (value == forward.getKey() || value == forward.getValue());
+}
+
+/// Adds the scalar ops that compute `value` to `scalars`, operands first, and
+/// the values that they start from to `inputs`.
 static void addScalar(Value value, SetVector<Operation *> &scalars,
                       SetVector<Value> &inputs) {
   Operation *op = value.getDefiningOp();
-  bool isScalar = !isa<RankedTensorType>(value.getType());
-  bool isCopied = op && (isScalar || isa<PagedOp>(op)) &&
+  bool isCopied = op && !isa<RankedTensorType>(value.getType()) &&
                   op->getNumRegions() == 0 && isMemoryEffectFree(op);
   if (!isCopied) {
     inputs.insert(value);
@@ -48,10 +55,16 @@ static void addScalar(Value value, SetVector<Operation *> &scalars,
 
 ExtractedAttention attn::extractAttention(Operation *attention,
                                           StringRef name) {
-  SetVector<Operation *> scalars;
+  SetVector<Operation *> scalars; // and views
   SetVector<Value> inputs;
-  for (Value value : getReadValues(attention))
-    addScalar(value, scalars, inputs);
+  for (Value value : getReadValues(attention)) {
+    if (isFolded(value, attention)) {
+      inputs.insert_range(value.getDefiningOp()->getOperands());
+      scalars.insert(value.getDefiningOp());
+    } else {
+      addScalar(value, scalars, inputs);
+    }
+  }
 
   auto original = attention->getParentOfType<ModuleOp>();
   auto module = cast<ModuleOp>(original->cloneWithoutRegions());

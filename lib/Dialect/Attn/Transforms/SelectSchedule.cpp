@@ -14,6 +14,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/ScoreGradients.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
@@ -185,6 +186,10 @@ private:
   /// What cannot be a kernel is reported where kernels are made.
   LogicalResult chooseBackward(AttentionBackwardOp op, const TargetInfo &info,
                                const ScheduleOverrides &overrides) {
+    for (Value operand : op->getOperands())
+      if (PagedOp pages = getPages(operand))
+        return pages.emitOpError() << "expected no pages in a backward on a "
+                                      "GPU: gather them before";
     AttentionProblem problem = getProblem(op);
     bool isSupported = problem.elementType == ElementType::F16 ||
                        problem.elementType == ElementType::BF16;

@@ -66,3 +66,14 @@ func.func @exp2_on_fma(%q: tensor<1x2x256x64xf16>) -> tensor<1x2x256x64xf16> {
       : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16> -> tensor<1x2x256x64xf16>
   return %o : tensor<1x2x256x64xf16>
 }
+
+// -----
+
+func.func @backward_of_pages(%q: tensor<2x2x8x32xf16>, %pool: tensor<9x1x4x32xf16>, %t: tensor<2x3xi32>, %l: tensor<2x2x8xf32>)
+    -> (tensor<2x2x8x32xf16>, tensor<2x1x12x32xf16>, tensor<2x1x12x32xf16>) {
+  // expected-error @+1 {{expected no pages in a backward on a GPU: gather them before}}
+  %k = attn.paged %pool[%t] : tensor<9x1x4x32xf16>[tensor<2x3xi32>] -> tensor<2x1x12x32xf16>
+  %r:3 = attn.attention_backward %q, %k, %k output(%q : tensor<2x2x8x32xf16>) lse(%l : tensor<2x2x8xf32>) d_output(%q : tensor<2x2x8x32xf16>)
+      : tensor<2x2x8x32xf16>, tensor<2x1x12x32xf16>, tensor<2x1x12x32xf16> -> tensor<2x2x8x32xf16>, tensor<2x1x12x32xf16>, tensor<2x1x12x32xf16>
+  return %r#0, %r#1, %r#2 : tensor<2x2x8x32xf16>, tensor<2x1x12x32xf16>, tensor<2x1x12x32xf16>
+}

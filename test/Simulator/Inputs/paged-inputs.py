@@ -1,0 +1,36 @@
+"""Writes q, pools of keys and values, a table and lengths: NaN in rows that nobody has, no pages behind the lengths.
+
+paged-inputs.py FOLDER
+"""
+
+import os
+import random
+import struct
+import sys
+
+LENGTHS, PAGE, COLUMNS, DIM, HEADS = [30, 0, 41], 12, 4, 64, 4
+
+
+def write(name, shape, code, values):
+    header = "{'descr': '%s', 'fortran_order': False, 'shape': %r, }" % ({"e": "<f2", "i": "<i4"}[code], tuple(shape))
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    with open(os.path.join(sys.argv[1], name + ".npy"), "wb") as f:
+        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        f.write(struct.pack(f"<{len(values)}{code}", *values))
+
+
+def main():
+    rng = random.Random(1)
+    pages = len(LENGTHS) * COLUMNS
+    order = rng.sample(range(pages), pages)
+    table = [order[b * COLUMNS + c] if c * PAGE < n else (-1, 2147480000)[c % 2] for b, n in enumerate(LENGTHS) for c in range(COLUMNS)]
+    used = {table[b * COLUMNS + j // PAGE] * PAGE + j % PAGE for b, n in enumerate(LENGTHS) for j in range(n)}
+    write("q", (len(LENGTHS), HEADS, 1, DIM), "e", [rng.gauss(0, 1) for _ in range(len(LENGTHS) * HEADS * DIM)])
+    for name in ("k", "v"):
+        rows = ([rng.gauss(0, 1) if row in used else float("nan") for _ in range(DIM)] for row in range(pages * PAGE))
+        write(name, (pages, 1, PAGE, DIM), "e", [value for row in rows for value in row])
+    write("t", (len(LENGTHS), COLUMNS), "i", table)
+    write("n", (len(LENGTHS),), "i", LENGTHS)
+
+
+main()
