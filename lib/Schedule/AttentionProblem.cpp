@@ -6,7 +6,7 @@
 
 #include "attn/Schedule/AttentionProblem.h"
 
-#include "KeyValue.h"
+#include "attn/Support/KeyValue.h"
 #include "attn/Support/Format.h"
 
 #include <functional>

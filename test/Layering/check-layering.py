@@ -23,6 +23,7 @@ MAY_INCLUDE = {
     "TargetInfo": ["Support"],
     "Runtime": ["Support"],
     "Schedule": ["Support", "TargetInfo"],
+    "Distributed": ["Support", "TargetInfo", "Schedule"],
     "Reference": ["Support"],
     "Simulator": ["Support", "Runtime"],
     "Dialect/Attn/IR": DATA,
@@ -44,8 +45,8 @@ MAY_INCLUDE = {
 
 # Applications link these, or they must be able to contradict the compiler: no
 # MLIR, and of LLVM nothing but its Support library.
-WITHOUT_MLIR = ["Support", "TargetInfo", "Runtime", "Schedule", "Reference", "Simulator",
-                "Target/Header"]
+WITHOUT_MLIR = ["Support", "TargetInfo", "Runtime", "Schedule", "Distributed", "Reference",
+                "Simulator", "Target/Header"]
 ONLY_LLVM = ("llvm/ADT/", "llvm/Support/")
 
 INCLUDE = re.compile(r'^\s*#?\s*include\s+["<]([^">]+)[">]', re.MULTILINE)

@@ -5,11 +5,12 @@
 //===----------------------------------------------------------------------===//
 //
 // Prints what the cost model thinks of an attention problem: the ranked
-// schedules with what they move and why they lost, and what was rejected. No IR
-// is involved.
+// schedules with what they move and why they lost, and what was rejected; for
+// several GPUs the ranked plans. No IR is involved.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Ranks.h"
 #include "Sweep.h"
 
 #include "attn/Schedule/BackwardReport.h"
@@ -31,6 +32,7 @@ namespace cl = llvm::cl;
 
 static cl::OptionCategory inputOptions("Problem and target");
 static cl::OptionCategory choiceOptions("Choice");
+static cl::OptionCategory ranksOptions("Several GPUs");
 static cl::OptionCategory outputOptions("Output");
 
 static cl::opt<std::string> problemText(
@@ -65,6 +67,23 @@ static cl::opt<bool> deterministic(
     "deterministic", cl::cat(choiceOptions),
     cl::desc("Backward: only kernels whose gradients are the same bits in "
              "every run"));
+static cl::opt<int64_t> ranks(
+    "ranks", cl::cat(ranksOptions), cl::value_desc("N"),
+    cl::desc("Plan a self-attention (M = N) for so many GPUs: who has which "
+             "tokens, who sends what to whom, what is computed when"));
+static cl::opt<std::string> linkText(
+    "link", cl::cat(ranksOptions), cl::value_desc("fields"),
+    cl::desc("How ranks reach each other, in one direction of a rank; default "
+             "'node=8 gbps=360 latency-us=3\nnic-gbps=45 nic-latency-us=8' "
+             "(assumed: NVLink 4 in nodes of 8, a 400 Gb/s NIC each)"));
+static cl::opt<std::string> documentsText(
+    "documents", cl::cat(ranksOptions), cl::value_desc("lengths"),
+    cl::desc("Sequences packed into the N tokens, e.g. 4096,1024,3072; the "
+             "problem's mask holds in each"));
+static cl::opt<int64_t> chunkTokens(
+    "chunk", cl::cat(ranksOptions), cl::value_desc("tokens"), cl::init(0),
+    cl::desc("Tokens that a rank has at least in a row; default 256, or less "
+             "for short sequences"));
 static cl::opt<bool> json("json", cl::cat(outputOptions),
                           cl::desc("Print JSON instead of tables"));
 static cl::opt<int> top("top", cl::cat(outputOptions), cl::value_desc("N"),
@@ -192,14 +211,47 @@ static int runSelection(const TargetInfo &target,
   return 0;
 }
 
+static int runRanks(const TargetInfo &target) {
+  if (!scheduleText.empty() || !sweepText.empty())
+    return reportError("expected --ranks without --schedule and --sweep");
+  RanksOptions options = {
+      ranks, linkText, documentsText, {chunkTokens, deterministic}};
+  Result<RanksResult> result = planRanks(problemText, target, options);
+  if (!result)
+    return reportError(result.error());
+  const auto &[problem, topology, selection] = *result;
+  if (json)
+    llvm::outs() << getPlanReportJson(problem, topology, selection, top).dump(2)
+                 << "\n";
+  else
+    llvm::outs() << printPlanReport(problem, topology, selection, top);
+  return 0;
+}
+
+/// --ranks, which the others of its kind need.
+static Result<bool> hasRanks() {
+  if (ranks.getNumOccurrences())
+    return true;
+  for (cl::Option *option :
+       {(cl::Option *)&linkText, (cl::Option *)&documentsText,
+        (cl::Option *)&chunkTokens})
+    if (option->getNumOccurrences())
+      return Error{"--" + option->ArgStr.str() +
+                   ": expected --ranks, for which it is, got none"};
+  return false;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM initLLVM(argc, argv);
-  cl::HideUnrelatedOptions({&inputOptions, &choiceOptions, &outputOptions});
+  cl::HideUnrelatedOptions(
+      {&inputOptions, &choiceOptions, &ranksOptions, &outputOptions});
   cl::ParseCommandLineOptions(
       argc, argv,
       "attn-schedule: the schedules of an attention problem, ranked\n\n"
       "  attn-schedule --problem 'B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 "
-      "mask=causal' --target=sm_90a\n");
+      "mask=causal' --target=sm_90a\n"
+      "  attn-schedule --problem 'Hq=32 Hkv=8 M=65536 N=65536 D=128 "
+      "mask=causal' --ranks=8\n");
   if (listTargets) {
     printTargets();
     return 0;
@@ -213,6 +265,11 @@ int main(int argc, char **argv) {
   Result<TargetInfo> target = getTarget();
   if (!target)
     return reportError(target.error());
+  Result<bool> isForRanks = hasRanks();
+  if (!isForRanks)
+    return reportError(isForRanks.error());
+  if (*isForRanks)
+    return runRanks(*target);
   Result<ScheduleOverrides> overrides = ScheduleOverrides::parse(scheduleText);
   if (!overrides)
     return reportError(overrides.error());

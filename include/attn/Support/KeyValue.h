@@ -4,13 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The text form that problems and schedules share: name=value fields separated
+// The text form that problems, schedules and links share: name=value fields separated
 // by white space, each name at most once.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_LIB_SCHEDULE_KEYVALUE_H
-#define ATTN_LIB_SCHEDULE_KEYVALUE_H
+#ifndef ATTN_SUPPORT_KEYVALUE_H
+#define ATTN_SUPPORT_KEYVALUE_H
 
 #include "attn/Support/Result.h"
 
@@ -52,4 +52,4 @@ Status setBool(bool &target, const KeyValue &field);
 
 } // namespace attn
 
-#endif // ATTN_LIB_SCHEDULE_KEYVALUE_H
+#endif // ATTN_SUPPORT_KEYVALUE_H

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KeyValue.h"
+#include "attn/Support/KeyValue.h"
 
 #include "attn/Support/Format.h"
 

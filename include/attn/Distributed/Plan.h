@@ -1,0 +1,91 @@
+//===- Plan.h - Who sends and computes what ---------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An attention over several ranks as data: what each rank owns, what it
+// receives in which stage, and what it computes then. Executors read it as JSON
+// (docs/Distributed.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DISTRIBUTED_PLAN_H
+#define ATTN_DISTRIBUTED_PLAN_H
+
+#include "attn/Distributed/Placement.h"
+#include "attn/Support/Result.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace attn {
+
+/// Keys and values of `tokens`, from or to the rank `peer`.
+struct Transfer {
+  int64_t peer;
+  TokenRanges tokens;
+};
+
+/// One kernel: the attention of `rows` over `keys`, which are in ascending
+/// order.
+struct Call {
+  TokenRanges rows, keys;
+  int64_t pairs; ///< visible, of one head
+};
+
+/// What arrives, what leaves at the same time, and what is computed of what has
+/// arrived by then. Stages overlap: one is computed while the next arrives.
+struct Stage {
+  std::vector<Transfer> receive, send;
+  std::vector<Call> calls;
+};
+
+struct RankPlan {
+  TokenRanges rows; ///< owned: Q, K, V, O
+  std::vector<Stage> stages;
+
+  int64_t countPairs() const;
+};
+
+enum class Scheme {
+  GroupCast, ///< keys go to the ranks that see them, and nowhere else
+  AllGather, ///< all keys go everywhere
+  Ring,      ///< keys go round, a rank a step
+};
+
+/// The order of a group-cast's keys: one call over all of them in ascending
+/// order, whose bits do not depend on the ranks, or those that a rank owns
+/// while the others arrive.
+enum class KeyOrder { Ascending, OwnFirst };
+
+/// `headShards` consecutive ranks exchange rows for heads (all to all) and then
+/// hold the same tokens: 1 for none, all ranks for DeepSpeed-Ulysses, between
+/// them the two-dimensional schemes (USP, LoongTrain). Calls are of
+/// 1/headShards of the heads.
+struct Plan {
+  Scheme scheme = Scheme::GroupCast;
+  KeyOrder order = KeyOrder::Ascending;
+  int64_t headShards = 1;
+  std::string placement;
+  int64_t tokens = 0, chunk = 1;
+  std::vector<RankPlan> ranks;
+
+  /// "group-cast", "ring", "all-to-all", "all-to-all 2 x ring", ...
+  std::string printScheme() const;
+};
+
+/// The plan of a scheme. `placement` is of ranks / headShards groups; the ranks
+/// of a group own equal parts of its rows.
+Plan buildPlan(const Visibility &visibility, const Placement &placement,
+               Scheme scheme, KeyOrder order, int64_t headShards,
+               int64_t chunk);
+
+/// Rows are a partition of the tokens; whatever is sent is received; calls use
+/// what is there; each visible pair is computed once, for each head.
+Status checkPlan(const Plan &plan, const Visibility &visibility);
+
+nlohmann::json getPlanJson(const Plan &plan);
+
+} // namespace attn
+
+#endif // ATTN_DISTRIBUTED_PLAN_H

@@ -1,0 +1,64 @@
+//===- TokenRanges.h - Sets of tokens ---------------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Positions of a sequence that several ranks share, as half-open ranges.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DISTRIBUTED_TOKENRANGES_H
+#define ATTN_DISTRIBUTED_TOKENRANGES_H
+
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+namespace attn {
+
+/// The tokens [begin, end).
+struct TokenRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  int64_t size() const { return end - begin; }
+  bool operator==(const TokenRange &other) const {
+    return begin == other.begin && end == other.end;
+  }
+};
+
+/// A set of tokens: ranges in ascending order, none empty, none next to
+/// another.
+class TokenRanges {
+public:
+  TokenRanges() = default;
+  TokenRanges(std::initializer_list<TokenRange> ranges)
+      : TokenRanges(std::vector<TokenRange>(ranges)) {}
+  /// The union of ranges in any order.
+  explicit TokenRanges(std::vector<TokenRange> ranges);
+
+  TokenRanges unite(const TokenRanges &other) const;
+  TokenRanges intersect(const TokenRanges &other) const;
+  TokenRanges subtract(const TokenRanges &other) const;
+  /// True if every token of `other` is one of these.
+  bool contain(const TokenRanges &other) const {
+    return other.subtract(*this).empty();
+  }
+
+  /// Number of tokens.
+  int64_t count() const;
+  bool empty() const { return ranges.empty(); }
+  auto begin() const { return ranges.begin(); }
+  auto end() const { return ranges.end(); }
+  bool operator==(const TokenRanges &other) const {
+    return ranges == other.ranges;
+  }
+
+private:
+  std::vector<TokenRange> ranges;
+};
+
+} // namespace attn
+
+#endif // ATTN_DISTRIBUTED_TOKENRANGES_H

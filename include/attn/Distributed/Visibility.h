@@ -1,0 +1,90 @@
+//===- Visibility.h - Which tokens see which --------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a planner asks of a mask: which keys a range of rows needs, and how much
+// work that is. Rows and keys are the same tokens (self-attention).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DISTRIBUTED_VISIBILITY_H
+#define ATTN_DISTRIBUTED_VISIBILITY_H
+
+#include "attn/Distributed/TokenRanges.h"
+#include "attn/Schedule/AttentionProblem.h"
+
+#include <functional>
+
+namespace attn {
+
+class Visibility {
+public:
+  explicit Visibility(int64_t tokens) : tokens(tokens) {}
+  virtual ~Visibility() = default;
+
+  int64_t getTokens() const { return tokens; }
+  /// The keys that some row of `rows` sees.
+  virtual TokenRanges getKeys(TokenRange rows) const = 0;
+  /// How many pairs of `rows` and `keys` are visible.
+  virtual int64_t countPairs(TokenRange rows, TokenRange keys) const = 0;
+  /// Sequences that do not see each other; empty where that is not known.
+  virtual std::vector<TokenRange> getDocuments() const { return {}; }
+
+  TokenRanges getKeys(const TokenRanges &rows) const;
+  int64_t countPairs(const TokenRanges &rows, const TokenRanges &keys) const;
+
+private:
+  int64_t tokens;
+};
+
+/// A band around the diagonal: full, causal, windows. `mask.density` is 1.
+class BandVisibility : public Visibility {
+public:
+  BandVisibility(int64_t tokens, MaskPattern mask);
+
+  using Visibility::countPairs;
+  using Visibility::getKeys;
+  TokenRanges getKeys(TokenRange rows) const override;
+  int64_t countPairs(TokenRange rows, TokenRange keys) const override;
+
+private:
+  MaskPattern mask;
+};
+
+/// Sequences one behind the other, each of which has the band for itself.
+class DocumentVisibility : public Visibility {
+public:
+  DocumentVisibility(const std::vector<int64_t> &lengths, MaskPattern mask);
+
+  using Visibility::countPairs;
+  using Visibility::getKeys;
+  TokenRanges getKeys(TokenRange rows) const override;
+  int64_t countPairs(TokenRange rows, TokenRange keys) const override;
+  std::vector<TokenRange> getDocuments() const override { return documents; }
+
+private:
+  BandVisibility band;
+  std::vector<TokenRange> documents;
+};
+
+/// Any predicate visible(row, key), asked pair by pair: for small sizes.
+class PredicateVisibility : public Visibility {
+public:
+  using Predicate = std::function<bool(int64_t row, int64_t key)>;
+  PredicateVisibility(int64_t tokens, Predicate visible)
+      : Visibility(tokens), visible(std::move(visible)) {}
+
+  using Visibility::countPairs;
+  using Visibility::getKeys;
+  TokenRanges getKeys(TokenRange rows) const override;
+  int64_t countPairs(TokenRange rows, TokenRange keys) const override;
+
+private:
+  Predicate visible;
+};
+
+} // namespace attn
+
+#endif // ATTN_DISTRIBUTED_VISIBILITY_H

@@ -1,0 +1,250 @@
+//===- Plan.cpp - Who sends and computes what -----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Distributed/Plan.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace attn {
+
+int64_t RankPlan::countPairs() const {
+  int64_t pairs = 0;
+  for (const Stage &stage : stages)
+    for (const Call &call : stage.calls)
+      pairs += call.pairs;
+  return pairs;
+}
+
+std::string Plan::printScheme() const {
+  int64_t groups = ranks.size() / headShards;
+  std::string tokens = scheme == Scheme::Ring        ? "ring"
+                       : scheme == Scheme::AllGather ? "all-gather"
+                       : order == KeyOrder::OwnFirst ? "group-cast, own first"
+                                                     : "group-cast";
+  if (headShards == 1)
+    return tokens;
+  if (groups == 1)
+    return "all-to-all";
+  return "all-to-all " + std::to_string(headShards) + " x " + tokens;
+}
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+namespace {
+class PlanBuilder {
+public:
+  PlanBuilder(const Visibility &visibility, const Placement &placement,
+              Plan &plan)
+      : visibility(visibility), groups(placement.rows), plan(plan) {}
+
+  void run();
+
+private:
+  int64_t count() const { return groups.size(); }
+  int64_t getMember(int64_t group, int64_t member) const {
+    return group * plan.headShards + member;
+  }
+  TokenRanges getOwnPart(const TokenRanges &rows, int64_t member) const;
+  /// Keys of the others, in the stages in which `group` takes them.
+  std::vector<std::vector<Transfer>> getArrivals(int64_t group) const;
+  int64_t countRingSteps() const;
+  void addStages(int64_t group);
+  void addCall(Stage &stage, int64_t group, const TokenRanges &keys);
+  void exchangeHeads();
+  void addSends();
+
+  const Visibility &visibility;
+  const std::vector<TokenRanges> &groups;
+  Plan &plan;
+  int64_t ringSteps = 0;
+};
+} // namespace
+
+/// An equal part of rows, in tokens.
+TokenRanges PlanBuilder::getOwnPart(const TokenRanges &rows,
+                                    int64_t member) const {
+  int64_t total = rows.count(), seen = 0;
+  TokenRange part = {total * member / plan.headShards,
+                     total * (member + 1) / plan.headShards};
+  std::vector<TokenRange> own;
+  for (const TokenRange &range : rows) {
+    own.push_back({range.begin + std::max<int64_t>(part.begin - seen, 0),
+                   std::min(range.end, range.begin + part.end - seen)});
+    seen += range.size();
+  }
+  return TokenRanges(std::move(own));
+}
+
+/// As many as the farthest pair of groups one of which sees the other's keys.
+int64_t PlanBuilder::countRingSteps() const {
+  int64_t steps = 0;
+  for (int64_t group = 0; group < count(); ++group) {
+    TokenRanges keys = visibility.getKeys(groups[group]);
+    for (int64_t step = count() - 1; step > steps; --step)
+      if (!keys.intersect(groups[(group + count() - step) % count()]).empty())
+        steps = step;
+  }
+  return steps;
+}
+
+std::vector<std::vector<Transfer>>
+PlanBuilder::getArrivals(int64_t group) const {
+  std::vector<std::vector<Transfer>> arrivals;
+  if (plan.scheme == Scheme::Ring) {
+    // From the rank before, whatever it holds by then.
+    for (int64_t step = 1; step <= ringSteps; ++step)
+      arrivals.push_back({{(group + count() - 1) % count(),
+                           groups[(group + count() - step) % count()]}});
+    return arrivals;
+  }
+  TokenRanges needed = visibility.getKeys(groups[group]);
+  arrivals.emplace_back();
+  for (int64_t other = 0; other < count(); ++other) {
+    if (other == group)
+      continue;
+    TokenRanges keys = plan.scheme == Scheme::AllGather
+                           ? groups[other]
+                           : needed.intersect(groups[other]);
+    if (!keys.empty())
+      arrivals.front().push_back({other, std::move(keys)});
+  }
+  return arrivals;
+}
+
+void PlanBuilder::addCall(Stage &stage, int64_t group,
+                          const TokenRanges &keys) {
+  TokenRanges seen = visibility.getKeys(groups[group]).intersect(keys);
+  if (int64_t pairs = visibility.countPairs(groups[group], seen))
+    stage.calls.push_back({groups[group], std::move(seen), pairs});
+}
+
+void PlanBuilder::addStages(int64_t group) {
+  std::vector<Stage> stages(1);
+  bool isOneCall =
+      plan.scheme == Scheme::AllGather ||
+      (plan.scheme == Scheme::GroupCast && plan.order == KeyOrder::Ascending);
+  TokenRanges arrived = groups[group];
+  if (!isOneCall)
+    addCall(stages.back(), group, arrived);
+  for (std::vector<Transfer> &transfers : getArrivals(group)) {
+    if (!isOneCall)
+      stages.emplace_back();
+    TokenRanges keys;
+    for (const Transfer &transfer : transfers)
+      keys = keys.unite(transfer.tokens);
+    arrived = arrived.unite(keys);
+    addCall(stages.back(), group, isOneCall ? arrived : keys);
+    stages.back().receive = std::move(transfers);
+  }
+  for (int64_t member = 0; member < plan.headShards; ++member) {
+    RankPlan &rank = plan.ranks[getMember(group, member)];
+    rank.rows = getOwnPart(groups[group], member);
+    rank.stages = stages;
+    for (Stage &stage : rank.stages)
+      for (Transfer &transfer : stage.receive)
+        transfer.peer = getMember(transfer.peer, member);
+  }
+}
+
+/// Before all else the ranks of a group get their heads of each other's rows.
+void PlanBuilder::exchangeHeads() {
+  for (int64_t rank = 0; rank < int64_t(plan.ranks.size()); ++rank) {
+    Stage exchange;
+    int64_t first = rank / plan.headShards * plan.headShards;
+    for (int64_t peer = first; peer < first + plan.headShards; ++peer)
+      if (peer != rank && !plan.ranks[peer].rows.empty())
+        exchange.receive.push_back({peer, plan.ranks[peer].rows});
+    plan.ranks[rank].stages.insert(plan.ranks[rank].stages.begin(),
+                                   std::move(exchange));
+  }
+}
+
+void PlanBuilder::addSends() {
+  for (int64_t rank = 0; rank < int64_t(plan.ranks.size()); ++rank) {
+    std::vector<Stage> &stages = plan.ranks[rank].stages;
+    for (size_t i = 0; i < stages.size(); ++i)
+      for (const Transfer &transfer : stages[i].receive)
+        plan.ranks[transfer.peer].stages[i].send.push_back(
+            {rank, transfer.tokens});
+  }
+}
+
+void PlanBuilder::run() {
+  plan.ranks.resize(count() * plan.headShards);
+  if (plan.scheme == Scheme::Ring)
+    ringSteps = countRingSteps();
+  for (int64_t group = 0; group < count(); ++group)
+    addStages(group);
+  if (plan.headShards > 1)
+    exchangeHeads();
+  addSends();
+}
+
+Plan buildPlan(const Visibility &visibility, const Placement &placement,
+               Scheme scheme, KeyOrder order, int64_t headShards,
+               int64_t chunk) {
+  Plan plan;
+  plan.scheme = scheme;
+  plan.order = order;
+  plan.headShards = headShards;
+  plan.placement = placement.name;
+  plan.tokens = visibility.getTokens();
+  plan.chunk = chunk;
+  PlanBuilder(visibility, placement, plan).run();
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static nlohmann::json getJson(const TokenRanges &ranges) {
+  auto list = nlohmann::json::array();
+  for (const TokenRange &range : ranges)
+    list.push_back({range.begin, range.end});
+  return list;
+}
+
+static nlohmann::json getJson(const std::vector<Transfer> &transfers,
+                              const char *peer) {
+  auto list = nlohmann::json::array();
+  for (const Transfer &transfer : transfers)
+    list.push_back({{peer, transfer.peer}, {"keys", getJson(transfer.tokens)}});
+  return list;
+}
+
+static nlohmann::json getJson(const Stage &stage) {
+  auto calls = nlohmann::json::array();
+  for (const Call &call : stage.calls)
+    calls.push_back({{"rows", getJson(call.rows)},
+                     {"keys", getJson(call.keys)},
+                     {"pairs", call.pairs}});
+  return {{"receive", getJson(stage.receive, "from")},
+          {"send", getJson(stage.send, "to")},
+          {"calls", std::move(calls)}};
+}
+
+nlohmann::json getPlanJson(const Plan &plan) {
+  auto ranks = nlohmann::json::array();
+  for (const RankPlan &rank : plan.ranks) {
+    auto stages = nlohmann::json::array();
+    for (const Stage &stage : rank.stages)
+      stages.push_back(getJson(stage));
+    ranks.push_back({{"rows", getJson(rank.rows)},
+                     {"stages", std::move(stages)},
+                     {"pairs", rank.countPairs()}});
+  }
+  return {{"schema", "attn-mlir/plan/1"}, {"scheme", plan.printScheme()},
+          {"placement", plan.placement},  {"head_shards", plan.headShards},
+          {"tokens", plan.tokens},        {"chunk", plan.chunk},
+          {"ranks", std::move(ranks)}};
+}
+
+} // namespace attn

@@ -1,0 +1,146 @@
+//===- Visibility.cpp - Which tokens see which ----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Distributed/Visibility.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace attn {
+
+TokenRanges Visibility::getKeys(const TokenRanges &rows) const {
+  std::vector<TokenRange> keys;
+  for (const TokenRange &range : rows)
+    for (const TokenRange &seen : getKeys(range))
+      keys.push_back(seen);
+  return TokenRanges(std::move(keys));
+}
+
+int64_t Visibility::countPairs(const TokenRanges &rows,
+                               const TokenRanges &keys) const {
+  int64_t pairs = 0;
+  for (const TokenRange &rowRange : rows)
+    for (const TokenRange &keyRange : keys)
+      pairs += countPairs(rowRange, keyRange);
+  return pairs;
+}
+
+//===----------------------------------------------------------------------===//
+// Bands
+//===----------------------------------------------------------------------===//
+
+BandVisibility::BandVisibility(int64_t tokens, MaskPattern pattern)
+    : Visibility(tokens), mask(pattern) {
+  // What is farther than all tokens is no limit, and no overflow.
+  for (std::optional<int64_t> *side : {&mask.left, &mask.right})
+    if (*side)
+      *side = std::clamp(**side, -tokens, tokens);
+}
+
+TokenRanges BandVisibility::getKeys(TokenRange rows) const {
+  if (rows.size() <= 0 ||
+      (mask.left && mask.right && *mask.left + *mask.right < 0))
+    return {};
+  int64_t begin = mask.left ? std::max<int64_t>(rows.begin - *mask.left, 0) : 0;
+  int64_t end =
+      mask.right ? std::min(rows.end + *mask.right, getTokens()) : getTokens();
+  return {{begin, end}};
+}
+
+/// The sum of min(max(y, 0), width) over all y <= x.
+static int64_t sumClamped(int64_t x, int64_t width) {
+  if (x <= 0)
+    return 0;
+  if (x <= width)
+    return x * (x + 1) / 2;
+  return width * (width + 1) / 2 + (x - width) * width;
+}
+
+/// Pairs whose key is at most `shift` behind the row.
+static int64_t countUpTo(TokenRange rows, TokenRange keys, int64_t shift) {
+  return sumClamped(rows.end + shift - keys.begin, keys.size()) -
+         sumClamped(rows.begin + shift - keys.begin, keys.size());
+}
+
+int64_t BandVisibility::countPairs(TokenRange rows, TokenRange keys) const {
+  if (rows.size() <= 0 || keys.size() <= 0)
+    return 0;
+  int64_t upTo = mask.right ? countUpTo(rows, keys, *mask.right)
+                            : rows.size() * keys.size();
+  int64_t before = mask.left ? countUpTo(rows, keys, -*mask.left - 1) : 0;
+  return std::max<int64_t>(upTo - before, 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Documents
+//===----------------------------------------------------------------------===//
+
+DocumentVisibility::DocumentVisibility(const std::vector<int64_t> &lengths,
+                                       MaskPattern mask)
+    : Visibility(std::accumulate(lengths.begin(), lengths.end(), int64_t(0))),
+      band(getTokens(), mask) {
+  int64_t begin = 0;
+  for (int64_t length : lengths) {
+    documents.push_back({begin, begin + length});
+    begin += length;
+  }
+}
+
+static TokenRange intersect(TokenRange a, TokenRange b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+/// The first document that ends behind `token`.
+static auto findDocument(const std::vector<TokenRange> &documents,
+                         int64_t token) {
+  return std::partition_point(
+      documents.begin(), documents.end(),
+      [&](const TokenRange &document) { return document.end <= token; });
+}
+
+TokenRanges DocumentVisibility::getKeys(TokenRange rows) const {
+  std::vector<TokenRange> keys;
+  for (auto document = findDocument(documents, rows.begin);
+       document != documents.end() && document->begin < rows.end; ++document)
+    for (const TokenRange &seen : band.getKeys(intersect(rows, *document)))
+      keys.push_back(intersect(seen, *document));
+  return TokenRanges(std::move(keys));
+}
+
+int64_t DocumentVisibility::countPairs(TokenRange rows, TokenRange keys) const {
+  TokenRange span = {std::max(rows.begin, keys.begin), 0};
+  int64_t pairs = 0;
+  for (auto document = findDocument(documents, span.begin);
+       document != documents.end() &&
+       document->begin < std::min(rows.end, keys.end);
+       ++document)
+    pairs +=
+        band.countPairs(intersect(rows, *document), intersect(keys, *document));
+  return pairs;
+}
+
+//===----------------------------------------------------------------------===//
+// Predicates
+//===----------------------------------------------------------------------===//
+
+TokenRanges PredicateVisibility::getKeys(TokenRange rows) const {
+  std::vector<TokenRange> keys;
+  for (int64_t key = 0; key < getTokens(); ++key)
+    if (countPairs(rows, {key, key + 1}))
+      keys.push_back({key, key + 1});
+  return TokenRanges(std::move(keys));
+}
+
+int64_t PredicateVisibility::countPairs(TokenRange rows,
+                                        TokenRange keys) const {
+  int64_t pairs = 0;
+  for (int64_t row = rows.begin; row < rows.end; ++row)
+    for (int64_t key = keys.begin; key < keys.end; ++key)
+      pairs += visible(row, key);
+  return pairs;
+}
+
+} // namespace attn
