@@ -166,11 +166,13 @@ LaunchProgram::LaunchProgram(OpBuilder &outside,
 }
 
 /// The coordinate b, h, i, j (0 to 3) that `index` is in a mask_mod, score_mod
-/// or what is derived of them, where it is one.
+/// or what is derived of them, where it is one. The blocks that a nest over
+/// keys lists have keys for rows: what their mask reads its steps read, too.
 static std::optional<unsigned> getCoordinate(Value index) {
   auto argument = dyn_cast<BlockArgument>(index);
-  if (!argument ||
-      !isa<AttnDialect>(argument.getOwner()->getParentOp()->getDialect()))
+  Operation *parent = argument ? argument.getOwner()->getParentOp() : nullptr;
+  if (!parent || !isa<AttnDialect>(parent->getDialect()) ||
+      isa<CreateBlockMaskOp>(parent))
     return std::nullopt;
   SmallVector<Type> types(argument.getOwner()->getArgumentTypes());
   constexpr unsigned kCoordinates = 4;
