@@ -6,8 +6,8 @@
 
 #include "attn/Schedule/AttentionProblem.h"
 
-#include "attn/Support/KeyValue.h"
 #include "attn/Support/Format.h"
+#include "attn/Support/KeyValue.h"
 
 #include <functional>
 #include <map>

@@ -6,8 +6,8 @@
 
 #include "attn/Schedule/Schedule.h"
 
-#include "attn/Support/KeyValue.h"
 #include "attn/Support/Format.h"
+#include "attn/Support/KeyValue.h"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The text form that problems, schedules and links share: name=value fields separated
-// by white space, each name at most once.
+// The text form that problems, schedules and links share: name=value fields
+// separated by white space, each name at most once.
 //
 //===----------------------------------------------------------------------===//
 
