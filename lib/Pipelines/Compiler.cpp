@@ -16,6 +16,7 @@
 #include "Report.h"
 #include "Traffic.h"
 
+#include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
@@ -278,6 +279,8 @@ LogicalResult Compilation::runStages() {
     if (stage.ensures != NormalForm::Tensor)
       continue;
     if (target.kind == TargetKind::Gpu) {
+      if (failed(rejectLinearAttention(module)))
+        return failure();
       // What was found may have been dead.
       if (findAttentions(module).empty())
         return mlir::emitError(module.getBody()->empty()
