@@ -73,7 +73,7 @@ private:
   Values loop(Value upper, int64_t step, ValueRange state,
               llvm::function_ref<Values(Value, ValueRange)> body);
   /// Rows [first, first + count) of head (b, h) of a rank-4 tensor.
-  Value slice(Value tensor, ValueRange at, Value first, Value count);
+  Value slice(Value tensor, ValueRange at, Value first, OpFoldResult count);
   /// init = body(operands, init) over loops, each operand at those it names.
   Value generic(ValueRange operands, ArrayRef<SmallVector<unsigned, 2>> loops,
                 Value init, ArrayRef<unsigned> initLoops, Body body);
@@ -98,11 +98,12 @@ Values LinearEmitter::loop(Value upper, int64_t step, ValueRange state,
 }
 
 Value LinearEmitter::slice(Value tensor, ValueRange at, Value first,
-                           Value count) {
+                           OpFoldResult count) {
   auto given = cast<RankedTensorType>(tensor.getType());
   int64_t width = given.getDimSize(kHeadDim);
-  auto made = RankedTensorType::get({ShapedType::kDynamic, width},
-                                    given.getElementType());
+  int64_t rows = isa<Attribute>(count) ? *getConstantIntValue(count)
+                                       : ShapedType::kDynamic;
+  auto made = RankedTensorType::get({rows, width}, given.getElementType());
   Sizes offsets = {at[0], at[1], first, b.getIndexAttr(0)};
   Sizes sizes = {b.getIndexAttr(1), b.getIndexAttr(1), count,
                  b.getIndexAttr(width)};
@@ -256,7 +257,7 @@ Values LinearEmitter::emit() {
     ValueRange shared = forall.getRegionIterArgs();
     Value count = size(query, kSequence);
     Values head = {
-        slice(shared[0], at, index(0), count),
+        slice(shared[0], at, index(0), rows),
         tensor::ExtractSliceOp::create(
             b,
             RankedTensorType::get(

@@ -4,7 +4,7 @@
 
 // CHECK-LABEL: @chunks
 // CHECK: scf.forall (%[[B:.*]], %[[H:.*]]) in (1, 4)
-// CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %c64{{.*}} -> (tensor<?x24xf16>, tensor<32x24xf32>)
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %c64{{.*}} -> (tensor<100x24xf16>, tensor<32x24xf32>)
 // CHECK: %[[HK:.*]] = arith.divui %[[H]], %{{.*}} : index
 // CHECK: tensor.extract_slice %{{.*}}[%[[B]], %[[H]], %[[I]], 0]
 // CHECK: tensor.extract_slice %{{.*}}[%[[B]], %[[HK]], %[[I]], 0]

@@ -14,6 +14,8 @@
 // RUN: attn-run %t.bf16.mlir --function slope --shape B=1,M=100 --random 8 --verify
 // RUN: attn-run %t.f32.mlir --function continued --shape B=1,M=70,M1=33 --random 9 --verify
 
+// RUN: attn-run %t.f32.mlir --function static --random 10 --verify
+
 // RUN: not attn-run %t.f32.mlir --function rising --shape B=1,M=4 --random 1 --verify 2>&1 | FileCheck %s --check-prefix=RISING
 // RISING: error: 'attn.linear_attention' op expected log decays of at most 0, got 0.5
 
@@ -58,4 +60,10 @@ func.func @rising(%q: !q, %k: !k, %v: !v) -> !o {
   %a = arith.constant dense<[0.0, 0.5, 0.0, 0.0]> : tensor<4xf32>
   %o = attn.linear_attention %q, %k, %v slope(%a : tensor<4xf32>) : !q, !k, !v -> !o
   return %o : !o
+}
+
+func.func @static(%q: tensor<1x2x70x16xTYPE>, %k: tensor<1x1x70x16xTYPE>, %v: tensor<1x1x70x8xTYPE>) -> tensor<1x2x70x8xTYPE> {
+  %o = attn.linear_attention %q, %k, %v
+      : tensor<1x2x70x16xTYPE>, tensor<1x1x70x16xTYPE>, tensor<1x1x70x8xTYPE> -> tensor<1x2x70x8xTYPE>
+  return %o : tensor<1x2x70x8xTYPE>
 }
