@@ -12,7 +12,7 @@
 // RUN: attn-run %t.f32.mlir --function decay --shape B=2,M=0,arg3=2x4x0 --random 6 --verify
 // RUN: attn-run %t.f32.mlir --function slope --shape B=1,M=200 --random 7 --verify
 // RUN: attn-run %t.bf16.mlir --function slope --shape B=1,M=100 --random 8 --verify
-// RUN: attn-run %t.f32.mlir --function continued --shape B=1,M=70,M1=33 --random 9 --verify
+// RUN: attn-run %t.f32.mlir --function continued --shape B=1,M=70,B1=1,M1=33 --random 9 --verify
 
 // RUN: attn-run %t.f32.mlir --function static --random 10 --verify
 
