@@ -8,6 +8,7 @@
 #include "ModPrograms.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 
 #include <cmath>
 
@@ -360,6 +361,8 @@ OpEvaluator attn::findAttnEvaluator(Operation *op) {
     return evaluateMerge;
   if (isa<RepairOp>(op))
     return evaluateRepair;
+  if (isa<LinearAttentionOp>(op))
+    return evaluateLinearAttention;
   if (isa<PagedOp>(op))
     return evaluatePaged;
   return nullptr;

@@ -86,6 +86,10 @@ llvm::LogicalResult evaluateBackward(mlir::Operation *op,
 llvm::LogicalResult evaluateDelta(mlir::Operation *op,
                                   Environment &environment);
 
+/// The evaluator of attn.linear_attention.
+llvm::LogicalResult evaluateLinearAttention(mlir::Operation *op,
+                                            Environment &environment);
+
 } // namespace attn
 
 #endif // ATTN_LIB_INTERPRETER_VALUES_H

@@ -16,6 +16,7 @@
 #include "Report.h"
 #include "Traffic.h"
 
+#include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
@@ -243,6 +244,19 @@ LogicalResult Compilation::checkWaits(StringRef option, bool isGiven,
   return success();
 }
 
+/// Fails unless there are attentions, all of which have kernels on a GPU.
+static LogicalResult checkAttentions(ModuleOp module) {
+  if (failed(rejectLinearAttention(module)))
+    return failure();
+  // What was found may have been dead.
+  if (!findAttentions(module).empty())
+    return success();
+  return mlir::emitError(module.getBody()->empty()
+                             ? module.getLoc()
+                             : module.getBody()->front().getLoc())
+         << "expected an attention whose results are used, got none";
+}
+
 LogicalResult Compilation::runStages() {
   ArrayRef<Stage> stages = getStages();
   if (target.kind == TargetKind::Cpu)
@@ -278,12 +292,8 @@ LogicalResult Compilation::runStages() {
     if (stage.ensures != NormalForm::Tensor)
       continue;
     if (target.kind == TargetKind::Gpu) {
-      // What was found may have been dead.
-      if (findAttentions(module).empty())
-        return mlir::emitError(module.getBody()->empty()
-                                   ? module.getLoc()
-                                   : module.getBody()->front().getLoc())
-               << "expected an attention whose results are used, got none";
+      if (failed(checkAttentions(module)))
+        return failure();
       remarkOtherResults(module);
       if (needsPrograms(module))
         calls = convertToPrograms(module);

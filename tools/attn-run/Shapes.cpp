@@ -15,7 +15,7 @@
 #include "Arguments.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Support/Format.h"
 
 #include <map>
@@ -46,6 +46,7 @@ private:
   void createVariables();
   template <typename OpTy>
   void nameByAttention(OpTy attention, const std::string &suffix);
+  void nameByLinear(LinearAttentionOp linear, const std::string &suffix);
   void nameByBackward(AttentionBackwardOp backward, const std::string &suffix);
   void tie(Value operand, unsigned dim, const std::string &name);
   void suggestByReads(Region &mod, const std::string &suffix);
@@ -164,6 +165,20 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
 }
 
 /// The results of the forward have its query's rows.
+void ShapeResolver::nameByLinear(LinearAttentionOp linear,
+                                 const std::string &suffix) {
+  const char *rows[] = {"B", "Hq", "M"}, *keys[] = {"B", "Hkv", "M"};
+  for (unsigned dim = 0; dim < 3; ++dim) {
+    tie(linear.getQuery(), dim, rows[dim] + suffix);
+    tie(linear.getKey(), dim, keys[dim] + suffix);
+    tie(linear.getValue(), dim, keys[dim] + suffix);
+    tie(linear.getDecay(), dim, rows[dim] + suffix);
+  }
+  tie(linear.getSlope(), 0, "Hq" + suffix);
+  for (unsigned dim = 0; dim < 2; ++dim)
+    tie(linear.getState(), dim, rows[dim] + suffix);
+}
+
 void ShapeResolver::nameByBackward(AttentionBackwardOp backward,
                                    const std::string &suffix) {
   nameByAttention(backward, suffix);
@@ -358,6 +373,8 @@ std::optional<Shapes> ShapeResolver::run(
         tie(lengths, kBatch, "B" + suffix);
     } else if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
       nameByBackward(backward, suffix);
+    } else if (auto linear = dyn_cast<LinearAttentionOp>(op)) {
+      nameByLinear(linear, suffix);
     } else {
       return;
     }

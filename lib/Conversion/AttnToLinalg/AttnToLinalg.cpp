@@ -11,6 +11,7 @@
 #include "attn/Conversion/Passes.h"
 
 #include "Backward.h"
+#include "LinearAttention.h"
 #include "OnlineStep.h"
 #include "Paged.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -351,6 +352,7 @@ using ConvertBackwardDelta = ConvertTo<BackwardDeltaOp, emitBackwardDelta>;
 using ConvertBackwardScatter = ConvertTo<BackwardScatterOp, buildScatter>;
 using ConvertBackwardStep = ConvertTo<BackwardStepOp, emitBackwardStep>;
 using ConvertBackwardSum = ConvertTo<BackwardSumOp, emitBackwardSum>;
+using ConvertLinear = ConvertTo<LinearAttentionOp, emitLinearAttention>;
 
 struct ConvertNormalize : OpRewritePattern<NormalizeOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -419,7 +421,8 @@ void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns) {
       .add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
            ConvertBackwardDelta, ConvertBackwardScatter, ConvertBackwardStep,
            ConvertBackwardSum, ConvertNormalize, ConvertRepair, ConvertCombine,
-           ConvertMerge, ConvertTo<PagedOp, emitPaged>>(patterns.getContext());
+           ConvertLinear, ConvertMerge, ConvertTo<PagedOp, emitPaged>>(
+          patterns.getContext());
 }
 
 //===----------------------------------------------------------------------===//
@@ -433,7 +436,8 @@ struct ConvertAttnToLinalgPass
     getOperation()->walk([&](Operation *op) {
       if (isa<AttentionOp, OnlineAttentionOp, AttentionBackwardOp,
               BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,
-              NormalizeOp, RepairOp, CombineOp, MergeOp, PagedOp>(op))
+              LinearAttentionOp, NormalizeOp, RepairOp, CombineOp, MergeOp,
+              PagedOp>(op))
         ++numConverted;
     });
     RewritePatternSet patterns(&getContext());

@@ -173,12 +173,13 @@ LogicalResult AttnRaise::cleanUp() {
 
 void AttnRaise::runOnOperation() {
   Operation *root = getOperation();
-  bool hasAttention = root->walk([](Operation *op) {
-                            return isa<AttentionOp, AttentionBackwardOp>(op)
-                                       ? WalkResult::interrupt()
-                                       : WalkResult::advance();
-                          })
-                          .wasInterrupted();
+  bool hasAttention =
+      root->walk([](Operation *op) {
+            return isa<AttentionOp, AttentionBackwardOp, LinearAttentionOp>(op)
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
   if (failed(checkMaskThreshold(root, maskThreshold)))
     return signalPassFailure();
   RaiseOptions options{maskThreshold, assumeVisibleRows};

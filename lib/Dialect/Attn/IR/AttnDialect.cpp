@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Schedule/Schedule.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -30,6 +30,10 @@ void AttnDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "attn/Dialect/Attn/IR/AttnOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "attn/Dialect/Attn/IR/LinearAttentionOps.cpp.inc"
       >();
 }
 

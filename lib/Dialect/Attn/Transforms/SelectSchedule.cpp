@@ -12,6 +12,7 @@
 #include "BackwardSchedules.h"
 #include "attn/Analysis/MaskAnalysis.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/ScoreGradients.h"
 #include "attn/Dialect/Attn/IR/Views.h"
@@ -138,6 +139,8 @@ struct SelectSchedule
     FailureOr<TargetInfo> info =
         getModuleTarget(module, target.getValue(), targetFields.getValue());
     if (failed(info))
+      return signalPassFailure();
+    if (info->kind == TargetKind::Gpu && failed(rejectLinearAttention(module)))
       return signalPassFailure();
     Result<ScheduleOverrides> overrides =
         ScheduleOverrides::parse(schedule.getValue());

@@ -1,0 +1,69 @@
+//===- LinearAttentionOps.td - Linear attention -----------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_IR_LINEARATTENTIONOPS_TD
+#define ATTN_DIALECT_ATTN_IR_LINEARATTENTIONOPS_TD
+
+include "attn/Dialect/Attn/IR/AttnOpBase.td"
+
+def LinearAttentionOp : Attn_Op<"linear_attention", [
+    Pure, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>]> {
+  let summary = "causal attention by a recurrence, with decay";
+  let description = [{
+    For each batch and query head a state [D, Dv] is carried over the positions
+    (docs/Spec.md, `linear_attention_*`):
+
+    ```
+    S[i] = exp(g[i]) * S[i-1] + K[i]^T V[i]        (in f32)
+    O[i] = scale * Q[i] S[i]
+    ```
+
+    `decay` gives the log decay `g` of each position, [B, Hq, M]; `slope` one of
+    each head, [Hq]; without both it is 0. Log decays are at most 0; -inf
+    forgets what was before. `state` is S before the first position, 0 if it is
+    left out; the second result, if there is one, is S after the last. Thus a
+    sequence may be continued. Grouped heads are as in `attn.attention`, with a
+    state for each query head. Feature maps are ops on query and key in front.
+    `scale` defaults to 1/sqrt(D).
+
+    Example:
+    ```mlir
+    %o, %next = attn.linear_attention %q, %k, %v
+        decay(%g : tensor<?x8x?xf32>) state(%s : tensor<?x8x64x64xf32>) scale(1.0)
+        : tensor<?x8x?x64xbf16>, tensor<?x2x?x64xbf16>, tensor<?x2x?x64xbf16>
+        -> tensor<?x8x?x64xbf16>, tensor<?x8x64x64xf32>
+    ```
+  }];
+  let arguments = (ins
+    Attn_Tensor<Attn_Float, 4>:$query,
+    Attn_Tensor<Attn_Float, 4>:$key,
+    Attn_Tensor<Attn_Float, 4>:$value,
+    Optional<Attn_Tensor<Attn_Acc, 3>>:$decay,
+    Optional<Attn_Tensor<Attn_Acc, 1>>:$slope,
+    Optional<Attn_Tensor<Attn_Acc, 4>>:$state,
+    OptionalAttr<F64Attr>:$scale);
+  let results = (outs
+    Attn_Tensor<Attn_Float, 4>:$output,
+    Optional<Attn_Tensor<Attn_Acc, 4>>:$finalState);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`decay` `(` $decay^ `:` type($decay) `)`)?
+    (`slope` `(` $slope^ `:` type($slope) `)`)?
+    (`state` `(` $state^ `:` type($state) `)`)? (custom<Scale>($scale)^)?
+    attr-dict `:` type($query) `,` type($key) `,` type($value)
+    `->` type($output) (`,` type($finalState)^)?
+  }];
+  let extraClassDeclaration = [{
+    /// The scale that holds: the attribute, or 1/sqrt(D).
+    double getScaleValue();
+    /// f32, or f64 where the inputs are f64: the type of decays and states.
+    ::mlir::FloatType getScoreType();
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // ATTN_DIALECT_ATTN_IR_LINEARATTENTIONOPS_TD

@@ -1,0 +1,108 @@
+//===- LinearAttentionOps.cpp - Linear attention ----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Accessors, shapes and the verifier of attn.linear_attention; the labels are
+// those of docs/Spec.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
+
+#include "AttnSyntax.h"
+#include "AttnVerifiers.h"
+
+using namespace mlir;
+using namespace attn;
+
+double LinearAttentionOp::getScaleValue() {
+  return attn::getScaleValue(getScale(), getQuery());
+}
+
+FloatType LinearAttentionOp::getScoreType() {
+  return attn::getScoreType(getQuery());
+}
+
+LogicalResult
+LinearAttentionOp::reifyResultShapes(OpBuilder &builder,
+                                     ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> output =
+      tensor::getMixedSizes(builder, getLoc(), getQuery());
+  OpFoldResult headDim = output[kHeadDim];
+  output[kHeadDim] = getDim(builder, getLoc(), getValue(), kHeadDim);
+  shapes.push_back(output);
+  if (getFinalState())
+    shapes.push_back(
+        {output[kBatch], output[kHead], headDim, output[kHeadDim]});
+  return success();
+}
+
+/// `value`, which may be null, has these sizes and elements of `element`.
+static LogicalResult
+verifyTensor(Operation *op, StringRef name, Value value, Type element,
+             ArrayRef<std::pair<StringRef, int64_t>> dims) {
+  if (!value)
+    return success();
+  auto type = cast<ShapedType>(value.getType());
+  if (failed(verifyElementType(op, name, type, element)))
+    return failure();
+  for (auto [i, dim] : llvm::enumerate(dims))
+    if (failed(verifyEqual(op, {"the inputs", dim.first, dim.second},
+                           {name, dim.first, type.getDimSize(i)})))
+      return failure();
+  return success();
+}
+
+LogicalResult LinearAttentionOp::verify() {
+  auto dims = AttentionDims::get(*this);
+  Type score = getScoreType();
+  // linear_attention_c1
+  std::optional<double> scale;
+  if (getScale())
+    scale = getScaleValue();
+  if (failed(verifyOperands(*this, {getQuery().getType(), getKey().getType(),
+                                    getValue().getType(), /*bias=*/ShapedType(),
+                                    scale})))
+    return failure();
+  // linear_attention_c2
+  if (failed(verifyEqual(*this, {"query", "M", dims.queryRows},
+                         {"key", "N", dims.keyRows})))
+    return failure();
+  // linear_attention_c3
+  if (failed(verifyElementType(*this, "output", getOutput().getType(),
+                               getElementTypeOrSelf(getQuery()), score)) ||
+      failed(verifyResultShape(*this, "output", getOutput().getType(), dims)))
+    return failure();
+  // linear_attention_c4
+  if (getDecay() && getSlope())
+    return emitOpError() << "expected decay or slope, got both";
+  if (failed(verifyTensor(*this, "decay", getDecay(), score,
+                          {{"B", dims.batch},
+                           {"Hq", dims.queryHeads},
+                           {"M", dims.queryRows}})) ||
+      failed(verifyTensor(*this, "slope", getSlope(), score,
+                          {{"Hq", dims.queryHeads}})))
+    return failure();
+  // linear_attention_c5
+  std::pair<StringRef, int64_t> state[] = {{"B", dims.batch},
+                                           {"Hq", dims.queryHeads},
+                                           {"D", dims.headDim},
+                                           {"Dv", dims.valueDim}};
+  if (failed(verifyTensor(*this, "state", getState(), score, state)))
+    return failure();
+  return verifyTensor(*this, "the final state", getFinalState(), score, state);
+}
+
+LogicalResult attn::rejectLinearAttention(Operation *root) {
+  WalkResult result = root->walk([](LinearAttentionOp op) {
+    op.emitOpError() << "expected the target cpu: there are no kernels of "
+                        "linear attention for GPUs";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+#define GET_OP_CLASSES
+#include "attn/Dialect/Attn/IR/LinearAttentionOps.cpp.inc"

@@ -1,0 +1,19 @@
+// RUN: attn-opt %s | attn-opt | FileCheck %s
+
+// CHECK-LABEL: @plain
+// CHECK: attn.linear_attention %{{.*}}, %{{.*}}, %{{.*}} scale(1.000000e+00) : tensor<?x4x?x32xf16>
+func.func @plain(%q: tensor<?x4x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x24xf16>) -> tensor<?x4x?x24xf16> {
+  %o = attn.linear_attention %q, %k, %v scale(1.0)
+      : tensor<?x4x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x24xf16> -> tensor<?x4x?x24xf16>
+  return %o : tensor<?x4x?x24xf16>
+}
+
+// CHECK-LABEL: @all
+// CHECK: %{{.*}}, %{{.*}} = attn.linear_attention %{{.*}}, %{{.*}}, %{{.*}} slope(%{{.*}} : tensor<4xf32>) state(%{{.*}} : tensor<?x4x32x24xf32>)
+// CHECK-SAME: -> tensor<?x4x?x24xf32>, tensor<?x4x32x24xf32>
+func.func @all(%q: tensor<?x4x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x24xf16>,
+               %slope: tensor<4xf32>, %s: tensor<?x4x32x24xf32>) -> (tensor<?x4x?x24xf32>, tensor<?x4x32x24xf32>) {
+  %o, %t = attn.linear_attention %q, %k, %v slope(%slope : tensor<4xf32>) state(%s : tensor<?x4x32x24xf32>)
+      : tensor<?x4x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x24xf16> -> tensor<?x4x?x24xf32>, tensor<?x4x32x24xf32>
+  return %o, %t : tensor<?x4x?x24xf32>, tensor<?x4x32x24xf32>
+}
