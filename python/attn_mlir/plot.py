@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Figures of the cost model and of masks.
+"""Figures of the cost model, of masks and of plans for several GPUs.
 
     python -m attn_mlir.plot io --problem 'M=4096 N=4096 D=128' -o io.svg
     python -m attn_mlir.plot mask attention.report.json -o mask.svg
+    python -m attn_mlir.plot ranks --problem 'M=4096 N=4096 D=128 mask=causal' --ranks 4 -o ranks.svg
 
 `io` draws, against the size of the fast memory, what the idealised large-cache
 and small-cache algorithms move, the lower bound, and the schedule that the
@@ -11,6 +12,8 @@ compiler chooses for a target with that much shared memory. The numbers come fro
 
 `mask` draws which tiles of the scores are empty, partial and full, as a report
 of `attn-opt --emit=report` has them.
+
+`ranks` draws which rank computes which rows and keys in the first plan of `attn-schedule --ranks`.
 """
 
 import argparse
@@ -31,6 +34,10 @@ KIND_STYLES = {
     "split_kv": ("tab:cyan", "^"),
     "small_cache": ("tab:orange", "s"),
 }
+
+
+# Of more, the legend would hide the figure.
+MOST_RANKS_OF_LEGEND = 16
 
 
 class PlotError(Exception):
@@ -190,6 +197,63 @@ def draw_mask(pyplot, mask, output):
     pyplot.close(figure)
 
 
+def count_tokens(ranges):
+    return sum(end - begin for begin, end in ranges)
+
+
+def describe_rank(number, rank, pairs):
+    """Its share of the work, and the tokens that it receives."""
+    received = sum(count_tokens(t["keys"]) for stage in rank["stages"] for t in stage["receive"])
+    return f"rank {number}: {rank['pairs'] / max(pairs, 1):.1%} of the work, {received} tokens received"
+
+
+def draw_ranks(pyplot, report, output):
+    plan, best = report["plan"], report["ranked"][0]
+    figure, axes = pyplot.subplots(figsize=(6, 7))
+    shades = pyplot.get_cmap("tab10")
+    pairs = sum(rank["pairs"] for rank in plan["ranks"])
+    handles = []
+    for number, rank in enumerate(plan["ranks"]):
+        color = shades(number % 10)
+        for k, stage in enumerate(rank["stages"]):
+            # What is computed later is paler.
+            alpha = 1 - 0.7 * k / len(rank["stages"])
+            for call in stage["calls"]:
+                for top, bottom in call["rows"]:
+                    for left, right in call["keys"]:
+                        axes.add_patch(
+                            pyplot.Rectangle(
+                                (left, top), right - left, bottom - top, color=color, alpha=alpha, linewidth=0, label=""
+                            )
+                        )
+        if number < MOST_RANKS_OF_LEGEND:
+            text = describe_rank(number, rank, pairs)
+            handles.append(pyplot.Rectangle((0, 0), 1, 1, color=color, label=text))
+    figure.legend(handles=handles, loc="lower center", frameon=False, fontsize="small")
+    axes.set(
+        xlim=(0, plan["tokens"]),
+        ylim=(plan["tokens"], 0),
+        xlabel="keys that a rank has at hand, paler where they come later",
+        ylabel="row",
+        title=f"{best['scheme']}, {best['placement']}: {best['seconds'] * 1e3:.3g} ms predicted,\n"
+        f"most work of a rank / mean {best['balance']:.2f}, {best['sent_bytes'] / 2**20:.1f} MiB sent",
+    )
+    figure.tight_layout(rect=(0, 0.03 + 0.022 * len(handles), 1, 1))
+    metadata = {"Date": None} if output.endswith(".svg") else None
+    figure.savefig(output, metadata=metadata)
+    pyplot.close(figure)
+
+
+def run_ranks(arguments):
+    check_output(arguments.output)
+    pyplot = import_pyplot()
+    options = [f"--ranks={arguments.ranks}", "--top=1"]
+    options += [f"--link={arguments.link}"] if arguments.link else []
+    options += [f"--documents={arguments.documents}"] if arguments.documents else []
+    tool = find_tool(arguments.tool)
+    draw_ranks(pyplot, run_schedule(tool, arguments.problem, arguments.target, *options), arguments.output)
+
+
 def run_mask(arguments):
     check_output(arguments.output)
     mask = read_mask(arguments.report)
@@ -227,6 +291,15 @@ def make_parser():
     mask.add_argument("report", help="NAME.report.json of attn-opt --emit=report")
     mask.add_argument("-o", "--output", required=True, help="a .png, .svg or .pdf file")
     mask.set_defaults(run=run_mask)
+    ranks = commands.add_parser("ranks", help="who computes which rows and keys, of several GPUs")
+    ranks.add_argument("--problem", required=True, help="as attn-schedule takes it, with M = N")
+    ranks.add_argument("--ranks", required=True, help="how many GPUs")
+    ranks.add_argument("--link", help="how they reach each other, as attn-schedule takes it")
+    ranks.add_argument("--documents", help="lengths of packed sequences, with commas")
+    ranks.add_argument("--target", default="sm_90a", help="default sm_90a")
+    ranks.add_argument("-o", "--output", required=True, help="a .png, .svg or .pdf file")
+    ranks.add_argument("--tool", help="attn-schedule; default: the package's own, or the one on PATH")
+    ranks.set_defaults(run=run_ranks)
     return parser
 
 

@@ -11,6 +11,9 @@ class Axes:
     def set(self, **labels):
         print("title:", labels["title"])
 
+    def add_patch(self, patch):
+        print("patch", patch)
+
     def __getattr__(self, name):
         return lambda *arguments, **options: None
 
@@ -40,4 +43,4 @@ def get_cmap(name):
 
 
 def Rectangle(corner, width, height, label, **options):
-    return label
+    return label or f"{corner} {width} x {height}"
