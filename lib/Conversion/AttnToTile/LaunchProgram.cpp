@@ -165,14 +165,13 @@ LaunchProgram::LaunchProgram(OpBuilder &outside,
   addReadConstraints(function);
 }
 
-/// The coordinate b, h, i, j (0 to 3) that `index` is in a mask_mod, score_mod
-/// or what is derived of them, where it is one. The blocks that a nest over
-/// keys lists have keys for rows: what their mask reads its steps read, too.
+/// The coordinate b, h, i, j (0 to 3) that `index` is in a step's mask_mod,
+/// score_mod or what is derived of them, where it is one. Regions of other ops
+/// have other coordinates: those of tables, or keys for rows.
 static std::optional<unsigned> getCoordinate(Value index) {
   auto argument = dyn_cast<BlockArgument>(index);
   Operation *parent = argument ? argument.getOwner()->getParentOp() : nullptr;
-  if (!parent || !isa<AttnDialect>(parent->getDialect()) ||
-      isa<CreateBlockMaskOp>(parent))
+  if (!isa_and_nonnull<OnlineAttentionOp, BackwardStepOp>(parent))
     return std::nullopt;
   SmallVector<Type> types(argument.getOwner()->getArgumentTypes());
   constexpr unsigned kCoordinates = 4;
