@@ -24,8 +24,9 @@ static Result<double> getSeconds(const AttentionProblem &problem,
       return Error{selection.error()};
     return selection->getSeconds();
   }
-  Result<Selection> selection = selectSchedule(
-      problem, target, {}, {getGeneratorFeatures(problem, target)});
+  SelectorOptions options;
+  options.features = getGeneratorFeatures(problem, target);
+  Result<Selection> selection = selectSchedule(problem, target, {}, options);
   if (!selection)
     return Error{selection.error()};
   return selection->chosen().cost.seconds;

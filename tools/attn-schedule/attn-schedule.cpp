@@ -197,7 +197,8 @@ static int runSelection(const TargetInfo &target,
     return reportError(problem.error());
   if (problem->pass == AttentionPass::Backward)
     return runBackward(*problem, target, overrides);
-  SelectorOptions emitted{getGeneratorFeatures(*problem, target)};
+  SelectorOptions emitted;
+  emitted.features = getGeneratorFeatures(*problem, target);
   Result<Selection> selection =
       selectSchedule(*problem, target, overrides, emitted);
   if (!selection)
