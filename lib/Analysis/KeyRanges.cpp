@@ -90,10 +90,12 @@ KeyRange BandEvaluator::restrict(KeyRange range, Number condition) {
 }
 
 void BandEvaluator::add(const MaskBand &band, KeyVisibility &visibility) {
-  Number zero = math.constant(0), holds = math.truth(true);
-  for (const LinearForm &condition : band.conditions)
-    holds =
-        math.both(holds, math.atMost(evaluate(condition, rows.first), zero));
+  Number holds = math.truth(true);
+  for (const LinearForm &condition : band.conditions) {
+    auto [left, right] = condition.splitBySign();
+    holds = math.both(holds, math.atMost(evaluate(left, rows.first),
+                                         evaluate(right, rows.first)));
+  }
   RowRange clipped = clipRows(band);
   bool hasRows = !band.rowFrom.empty() || !band.rowUpTo.empty();
 

@@ -119,6 +119,14 @@ AffineExpr LinearForm::toExpr(MLIRContext *context) const {
   return sum;
 }
 
+std::pair<LinearForm, LinearForm> LinearForm::splitBySign() const {
+  LinearForm sides[2];
+  sides[constant < 0].constant = std::abs(constant);
+  for (auto [core, coefficient] : terms)
+    sides[coefficient < 0].terms.push_back({core, std::abs(coefficient)});
+  return {sides[0], sides[1]};
+}
+
 /// True for `x floordiv c`; the form of x is put into `dividend`.
 static bool isQuotient(AffineExpr core, LinearForm &dividend,
                        int64_t &divisor) {

@@ -61,6 +61,11 @@ public:
 
   mlir::AffineExpr toExpr(mlir::MLIRContext *context) const;
 
+  /// Forms a and b, without negative numbers, such that this = a - b: what data
+  /// may be, down to -2^63, has no negative, so that `a <= b` is how to compute
+  /// `this <= 0`.
+  std::pair<LinearForm, LinearForm> splitBySign() const;
+
 private:
   friend std::optional<struct PositionBound>
   solveAtMostZero(const LinearForm &form, Position position);

@@ -61,8 +61,11 @@ public:
       require(arith::CmpIPredicate::sge, row, evaluate(bound));
     for (const LinearForm &bound : band.rowUpTo)
       require(arith::CmpIPredicate::sle, row, evaluate(bound));
-    for (const LinearForm &condition : band.conditions)
-      require(arith::CmpIPredicate::sle, evaluate(condition), constant(0));
+    for (const LinearForm &condition : band.conditions) {
+      auto [left, right] = condition.splitBySign();
+      Value sum = evaluate(left);
+      require(arith::CmpIPredicate::sle, sum, evaluate(right));
+    }
     YieldOp::create(builder, loc, result);
   }
 
