@@ -7,7 +7,7 @@
 #include "ModPrograms.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/DropoutBuilder.h"
+#include "attn/Dialect/Attn/Utils/DropoutBuilder.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
 
 using namespace mlir;

@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-IR = ["Dialect/Attn/IR", "Dialect/PTX/IR", "Dialect/Tile/IR", "Dialect/Launch/IR"]
+IR = ["Dialect/Attn/IR", "Dialect/Attn/Utils", "Dialect/PTX/IR", "Dialect/Tile/IR", "Dialect/Launch/IR"]
 DATA = ["Support", "TargetInfo", "Schedule"]
 PASSES = IR + DATA + ["Analysis"]
 CONVERSIONS = ["Conversion"]
@@ -27,11 +27,12 @@ MAY_INCLUDE = {
     "Reference": ["Support"],
     "Simulator": ["Support", "Runtime"],
     "Dialect/Attn/IR": DATA,
+    "Dialect/Attn/Utils": DATA + ["Dialect/Attn/IR"],
     "Dialect/PTX/IR": [],
     "Dialect/Tile/IR": DATA + ["Dialect/Attn/IR"],
     "Dialect/Launch/IR": ["Dialect/Attn/IR", "Dialect/Tile/IR"],
     "Analysis": IR + DATA,
-    "Interpreter": ["Support", "Reference", "Runtime", "Dialect/Attn/IR"],
+    "Interpreter": ["Support", "Reference", "Runtime", "Dialect/Attn/IR", "Dialect/Attn/Utils"],
     "Dialect/Attn/Transforms": PASSES,
     "Dialect/Tile/Transforms": PASSES,
     "Conversion": PASSES,

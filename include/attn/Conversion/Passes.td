@@ -54,6 +54,143 @@ def ConvertAttnToLinalg : Pass<"convert-attn-to-linalg"> {
 }
 
 //===----------------------------------------------------------------------===//
+// AttnToVector: code of one tile for a CPU
+//===----------------------------------------------------------------------===//
+
+def DecomposeBackwardPass
+    : Pass<"attn-decompose-backward", "::mlir::ModuleOp"> {
+  let summary = "static tiles of the backward as vector code for a CPU";
+  let description = [{
+    Replaces each `attn.backward_step` and `attn.backward_delta` on static tiles
+    by loops of vector ops, as `--attn-decompose-online` does with the forward:
+    the operands of a tile are copied to buffers in the score type, K and V
+    transposed too; a loop over rows computes P and dS of the tile between the
+    products, which are register-blocked.
+
+    Requires: `--attn-tile-backward`. Ensures: no `attn.backward_step` and no
+    `attn.backward_delta`.
+
+    Example: the loop that adds eight rows of dS K to dQ
+    ```mlir
+    %s:8 = scf.for %k = %c0 to %c64 step %c1 iter_args(%s0 = %dq0, ...) -> (vector<32xf32>, ...) {
+      %row = vector.load %keys[%k, %c0] : memref<64x64xf32>, vector<32xf32>
+      %ds = memref.load %dscores[%i, %k] : memref<64x64xf32>
+      %ds0 = vector.broadcast %ds : f32 to vector<32xf32>
+      %t0 = vector.fma %ds0, %row, %s0 : vector<32xf32>
+      ...
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"
+  ];
+  let statistics = [
+    Statistic<"numDecomposed", "num-decomposed",
+              "Number of backward steps decomposed">
+  ];
+}
+
+def DecomposeMasksPass : Pass<"attn-decompose-masks", "::mlir::ModuleOp"> {
+  let summary = "what masks read from data as loops for a CPU";
+  let description = [{
+    `attn.create_block_mask` becomes loops over its blocks, each of which looks
+    at its pairs until it has seen a visible and a masked one;
+    `attn.key_bounds` a loop over rows; `attn.segment` and `attn.block_listed`
+    searches that halve what is left.
+
+    Requires: no `attn.attention` and no `attn.online_attention`. Ensures: none
+    of these ops.
+
+    Example: the search of `attn.segment`
+    ```mlir
+    %s:2 = scf.while (%low = %c0, %high = %count) : (index, index) -> (index, index) {
+      %more = arith.cmpi slt, %low, %high : index
+      scf.condition(%more) %low, %high : index, index
+    } do { ... }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numDecomposed", "num-decomposed", "Number of ops decomposed">
+  ];
+}
+
+def DecomposeOnlinePass : Pass<"attn-decompose-online", "::mlir::ModuleOp"> {
+  let summary = "static tiles of attention as vector code for a CPU";
+  let description = [{
+    Replaces each `attn.online_attention` and `attn.normalize` on static tiles
+    by loops of vector ops. Of a tile it copies Q (times the scale), K
+    transposed and, in the score type, V to buffers; then, for eight rows at a
+    time, it computes the scores in register blocks, takes their softmax, and
+    multiplies with V, again in register blocks. With `bf16-dot`, products of
+    bf16 operands are those of pairs, added up in f32 (AVX-512 BF16): K and V are
+    copied as pairs, and the exponentials are rounded to bf16. Both regions are inlined on
+    vectors of consecutive keys. Rows that have seen no key stay 0; no step
+    takes the exponential of a difference of infinities.
+
+    Buffers are `memref.alloca` at the start of the body of the loop over row
+    tiles; see `--attn-hoist-tile-buffers`.
+
+    Requires: `tiled`, with static tiles (`--attn-pad-tiles`). Ensures: no
+    `attn.online_attention` and no `attn.normalize`.
+
+    Example: the inner loop of the first product, of 8 x 32 scores
+    ```mlir
+    %s:8 = scf.for %d = %c0 to %c64 step %c1 iter_args(%s0 = %zero, ...) -> (vector<32xf32>, ...) {
+      %k = vector.load %keys[%d, %c0] : memref<64x64xf32>, vector<32xf32>
+      %q = memref.load %query[%row, %d] : memref<64x64xf32>
+      %q0 = vector.broadcast %q : f32 to vector<32xf32>
+      %t0 = vector.fma %q0, %k, %s0 : vector<32xf32>
+      ...
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect",
+    "::mlir::x86vector::X86VectorDialect"
+  ];
+  let options = [
+    Option<"bf16Dot", "bf16-dot", "bool", "false",
+           "Products of bf16 by AVX-512 BF16">
+  ];
+  let statistics = [
+    Statistic<"numDecomposed", "num-decomposed",
+              "Number of online attention steps decomposed">
+  ];
+}
+
+def HoistTileBuffersPass
+    : Pass<"attn-hoist-tile-buffers", "::mlir::ModuleOp"> {
+  let summary = "move stack buffers to the start of their function";
+  let description = [{
+    Moves each `memref.alloca` of static size to the start of its function, so
+    that a loop does not grow the stack. Correct for buffers whose contents do
+    not outlive an iteration, which holds for those of
+    `--attn-decompose-online`, once the loop over tiles is in the function that
+    one thread runs.
+
+    Requires: buffers that are written before they are read in each iteration.
+    Ensures: no `memref.alloca` of static size in a loop.
+
+    Example:
+    ```mlir
+    scf.for %i = %c0 to %n step %c1 {
+      %b = memref.alloca() : memref<8x64xf32>   // moves before the loop
+      ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+  let statistics = [
+    Statistic<"numHoisted", "num-hoisted", "Number of buffers moved">
+  ];
+}
+
+//===----------------------------------------------------------------------===//
 // GraphToBufferizable
 //===----------------------------------------------------------------------===//
 

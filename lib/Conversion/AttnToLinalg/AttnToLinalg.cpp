@@ -16,9 +16,9 @@
 #include "Paged.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
-#include "attn/Dialect/Attn/IR/LengthBuilder.h"
-#include "attn/Dialect/Attn/IR/ScatterBuilder.h"
-#include "attn/Dialect/Attn/IR/SinkBuilder.h"
+#include "attn/Dialect/Attn/Utils/LengthBuilder.h"
+#include "attn/Dialect/Attn/Utils/ScatterBuilder.h"
+#include "attn/Dialect/Attn/Utils/SinkBuilder.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

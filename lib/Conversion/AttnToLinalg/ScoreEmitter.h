@@ -17,7 +17,7 @@
 #define ATTN_LIB_CONVERSION_ATTNTOLINALG_SCOREEMITTER_H
 
 #include "attn/Dialect/Attn/IR/Attn.h"
-#include "attn/Dialect/Attn/IR/DropoutBuilder.h"
+#include "attn/Dialect/Attn/Utils/DropoutBuilder.h"
 
 namespace attn {
 

@@ -12,7 +12,7 @@
 
 #include "Common.h"
 
-#include "attn/Dialect/Attn/IR/DropoutBuilder.h"
+#include "attn/Dialect/Attn/Utils/DropoutBuilder.h"
 
 using namespace mlir;
 using namespace attn;

@@ -12,7 +12,6 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
-#include "attn/Dialect/Attn/IR/DropoutBuilder.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -130,7 +129,8 @@ struct RemoveZeroDropout : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
-    if (!op.getDropoutSeed() || Dropout::get(op))
+    if (!op.getDropoutSeed() ||
+        op.getDropoutRateAttr().getValueAsDouble() != 0)
       return rewriter.notifyMatchFailure(op, "no dropout of rate 0");
     rewriter.modifyOpInPlace(op, [&] {
       op.getDropoutSeedMutable().clear();

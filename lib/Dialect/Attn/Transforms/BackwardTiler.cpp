@@ -10,7 +10,7 @@
 #include "ListedBlocks.h"
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/DropoutBuilder.h"
+#include "attn/Dialect/Attn/Utils/DropoutBuilder.h"
 
 #include "mlir/IR/IRMapping.h"
 

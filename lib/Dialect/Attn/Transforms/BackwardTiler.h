@@ -14,7 +14,7 @@
 
 #include "BackwardMask.h"
 #include "Padding.h"
-#include "attn/Dialect/Attn/IR/ScoreGradients.h"
+#include "attn/Dialect/Attn/Utils/ScoreGradients.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 

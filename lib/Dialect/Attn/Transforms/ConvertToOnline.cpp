@@ -10,8 +10,8 @@
 
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/DropoutBuilder.h"
-#include "attn/Dialect/Attn/IR/LengthBuilder.h"
+#include "attn/Dialect/Attn/Utils/DropoutBuilder.h"
+#include "attn/Dialect/Attn/Utils/LengthBuilder.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 

@@ -14,7 +14,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
-#include "attn/Dialect/Attn/IR/ScoreGradients.h"
+#include "attn/Dialect/Attn/Utils/ScoreGradients.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"

@@ -11,7 +11,7 @@
 
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/LengthBuilder.h"
+#include "attn/Dialect/Attn/Utils/LengthBuilder.h"
 #include "attn/Dialect/Attn/Transforms/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // What the passes that make or change the tiled form (docs/Forms.md) share:
-// the initial state, the sequence of key loops, and its verification. Private
+// the initial state, partial states, and its verification. Private
 // to lib/Dialect/Attn/Transforms.
 //
 //===----------------------------------------------------------------------===//
@@ -14,6 +14,7 @@
 #define LIB_DIALECT_ATTN_TRANSFORMS_TILEDFORM_H
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/Utils/KeyLoops.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace attn {
@@ -54,23 +55,6 @@ void eraseWithProducers(mlir::Operation *op);
 /// The values of the state of each split, where `combine` takes stacks of what
 /// a nest over (b, h, m, split) gives; none if it takes others.
 llvm::SmallVector<mlir::Value> getPartialState(CombineOp combine);
-
-/// The key loops whose last one gives `state`, or the state that `normalize`
-/// takes, first to last, and what the first one starts from; none if that comes
-/// from no loop.
-struct KeyLoops {
-  llvm::SmallVector<mlir::scf::ForOp> loops;
-  llvm::SmallVector<mlir::Value> init;
-};
-KeyLoops getKeyLoops(mlir::ValueRange state);
-KeyLoops getKeyLoops(NormalizeOp normalize);
-
-/// The one attn.online_attention in the body of a key loop; null if there is
-/// none or more than one.
-OnlineAttentionOp getStep(mlir::scf::ForOp keyLoop);
-
-/// True if the loop's key tiles have a static size: it is not the ragged end.
-bool hasStaticKeyTile(mlir::scf::ForOp keyLoop);
 
 /// Checks what the tiled form says of a step, and of the end of a sequence of
 /// key loops; emits an error where it does not hold.

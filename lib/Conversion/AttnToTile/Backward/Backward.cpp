@@ -1,0 +1,513 @@
+//===- Backward.cpp - Kernels of the backward pass ------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each loop nest of --attn-tile-backward becomes a kernel, its scf.forall the
+// grid. Its loops stay loops, slices become tile loads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Backward/Backward.h"
+
+#include "Backward/BackwardScores.h"
+#include "Backward/BackwardSmallCache.h"
+#include "Backward/BackwardStep.h"
+#include "Backward/BackwardSums.h"
+#include "Kernel/Fragments.h"
+#include "Kernel/KernelScope.h"
+#include "Kernel/Prologue.h"
+#include "Backward/TiledBackward.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+/// Builds one of the kernels.
+class BackwardKernelBuilder : KernelScope {
+public:
+  BackwardKernelBuilder(OpBuilder &builder, TiledBackward &backward,
+                        BackwardNest &nest)
+      : KernelScope(builder, nest.attention), backward(backward), nest(nest),
+        loc(attention.forall.getLoc()) {}
+
+  LogicalResult build();
+
+private:
+  LogicalResult convertBlock(Block &block);
+  LogicalResult convertOp(Operation *op);
+  LogicalResult convertLoop(scf::ForOp loop);
+  LogicalResult convertKeyLoop(scf::ForOp loop);
+  void convertInsert(tensor::InsertSliceOp insert);
+  LogicalResult convertSlice(tensor::ExtractSliceOp slice);
+  LogicalResult convertStep(BackwardStepOp step);
+  Value createQueryGradient(Value scoreGradient, Value key);
+  FailureOr<Value> loadFactor(Value tile);
+  FailureOr<Value> loadGradientFactor(Value tile, Value whole);
+  void onlyInFirstSlice(llvm::function_ref<void()> body);
+  void mapGrid();
+  FailureOr<Value> loadRowValues(Value tile, Value workspace);
+  FailureOr<BackwardTiles> loadTiles(BackwardStepOp step);
+  FailureOr<SmallVector<Value>> getIndices(Value tile);
+  void convertDelta(BackwardDeltaOp op);
+  void convertFill(linalg::FillOp fill);
+  void convertStores(scf::InParallelOp op);
+  SmallVector<Value> lookupAll(ValueRange outside) {
+    return llvm::map_to_vector(outside,
+                               [&](Value v) { return values.lookup(v); });
+  }
+
+  TiledBackward &backward;
+  BackwardNest &nest;
+  Location loc;
+  /// lse and delta, which the first kernel writes, and what of them belongs to
+  /// its rows.
+  RowValues workspaces, rowValues;
+  Value firstColumn; ///< of the gradient that the CTA has; null for all
+  Value position;    ///< of the tile that stays: its first row or key
+  Value sums;        ///< of dQ, in a fused kernel
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// Fragments are carried; what is in memory stays where it is.
+LogicalResult BackwardKernelBuilder::convertLoop(scf::ForOp loop) {
+  SmallVector<unsigned> carried;
+  for (auto [i, init] : llvm::enumerate(loop.getInitArgs())) {
+    Value value = values.lookup(init);
+    if (isa<tile::FragmentType>(value.getType())) {
+      carried.push_back(i);
+      continue;
+    }
+    values.map(loop.getRegionIterArg(i), value);
+    values.map(loop.getResult(i), value);
+  }
+  auto lookupCarried = [&](ValueRange all) {
+    return llvm::map_to_vector(
+        carried, [&](unsigned i) { return values.lookup(all[i]); });
+  };
+  auto copy = scf::ForOp::create(
+      builder, loop.getLoc(), values.lookup(loop.getLowerBound()),
+      values.lookup(loop.getUpperBound()), values.lookup(loop.getStep()),
+      lookupCarried(loop.getInitArgs()));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(copy.getBody());
+  values.map(loop.getInductionVar(), copy.getInductionVar());
+  for (auto [i, arg] : llvm::zip_equal(carried, copy.getRegionIterArgs()))
+    values.map(loop.getRegionIterArg(i), arg);
+  if (failed(convertBlock(*loop.getBody())))
+    return failure();
+  scf::YieldOp::create(builder, loop.getLoc(),
+                       lookupCarried(loop.getYieldedValues()));
+  for (auto [i, result] : llvm::zip_equal(carried, copy.getResults()))
+    values.map(loop.getResult(i), result);
+  return success();
+}
+
+/// The loop over key tiles of a fused nest: each CTA has one of them, and adds
+/// to dQ when it gets there.
+LogicalResult BackwardKernelBuilder::convertKeyLoop(scf::ForOp loop) {
+  values.map(loop.getInductionVar(), position);
+  for (ValueRange carried :
+       {ValueRange(loop.getRegionIterArgs()), ValueRange(loop.getResults())})
+    values.map(carried, lookupAll(loop.getInitArgs()));
+  return convertBlock(*loop.getBody());
+}
+
+/// dK and dV are stored; dQ has been added up.
+void BackwardKernelBuilder::convertInsert(tensor::InsertSliceOp insert) {
+  Value destination = values.lookup(insert.getDest());
+  values.map(insert.getResult(), destination);
+  Value source = values.lookupOrNull(insert.getSource());
+  if (!source)
+    return;
+  bool isDKey =
+      destination == values.lookup(attention.forall.getRegionIterArgs()[0]);
+  if (isDKey && backward.startsFromDelta())
+    source = Fragments(builder, loc)
+                 .multiply(source, nest.steps.front().getScaleValue());
+  SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
+  at.push_back(position);
+  tile::StoreOp::create(builder, insert.getLoc(), source, destination, at);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles and steps
+//===----------------------------------------------------------------------===//
+
+/// Slices are loaded where steps use them, but for tiles of the whole kernel
+/// and those that are only read where they are.
+LogicalResult
+BackwardKernelBuilder::convertSlice(tensor::ExtractSliceOp slice) {
+  // What is cut off a ragged result: the store does that by itself.
+  if (Value fragment = values.lookupOrNull(slice.getSource());
+      fragment && isa<tile::FragmentType>(fragment.getType())) {
+    values.map(slice.getResult(), fragment);
+    return success();
+  }
+  Value tile = slice.getResult();
+  for (Operation *user : slice->getUsers())
+    if (isa<tensor::PadOp>(user))
+      tile = user->getResult(0);
+  BackwardStepOp step = nest.steps.front();
+  bool isKept = nest.keysAreRows()
+                    ? tile == step.getKey() ||
+                          (tile == step.getValue() && nest.needsScoreGradient())
+                    : tile == step.getQuery() || tile == step.getDOutput();
+  if (!isKept) {
+    // delta of the first kernel is no operand.
+    if (Value source = values.lookupOrNull(slice.getSource()))
+      values.map(tile, source);
+    return success();
+  }
+  FailureOr<Value> loaded = loadFactor(tile);
+  if (failed(loaded))
+    return failure();
+  values.map(tile, *loaded);
+  return success();
+}
+
+/// Where a tile begins, without its column.
+FailureOr<SmallVector<Value>> BackwardKernelBuilder::getIndices(Value tile) {
+  SmallVector<Value> indices;
+  SmallVector<OpFoldResult> offsets = getSlice(tile).getMixedOffsets();
+  for (OpFoldResult offset : ArrayRef(offsets).take_front(3)) {
+    FailureOr<Value> index = materialize(cast<Value>(offset));
+    if (failed(index))
+      return failure();
+    indices.push_back(*index);
+  }
+  return indices;
+}
+
+/// A tile that a product takes; one of the whole kernel is there already.
+FailureOr<Value> BackwardKernelBuilder::loadFactor(Value tile) {
+  if (Value loaded = values.lookupOrNull(tile);
+      loaded && isa<tile::SharedType>(loaded.getType()))
+    return loaded;
+  FailureOr<SmallVector<Value>> indices = getIndices(tile);
+  if (failed(indices))
+    return failure();
+  auto type = cast<RankedTensorType>(tile.getType());
+  return loadTile(values.lookup(getSource(tile)), *indices,
+                  type.getDimSize(kSequence),
+                  llvm::alignTo(type.getDimSize(kHeadDim), 16));
+}
+
+/// The columns of a tile that give the columns of the gradient: those of the
+/// tile that is there as a `whole`, or of a slice.
+FailureOr<Value> BackwardKernelBuilder::loadGradientFactor(Value tile,
+                                                           Value whole) {
+  if (!firstColumn)
+    return whole;
+  FailureOr<SmallVector<Value>> indices = getIndices(tile);
+  if (failed(indices))
+    return failure();
+  indices->push_back(firstColumn);
+  return loadTile(values.lookup(getSource(tile)), *indices,
+                  cast<ShapedType>(tile.getType()).getDimSize(kSequence),
+                  nest.getTileColumns());
+}
+
+/// The part of a workspace that belongs to the rows of `tile`.
+FailureOr<Value> BackwardKernelBuilder::loadRowValues(Value tile,
+                                                      Value workspace) {
+  FailureOr<SmallVector<Value>> indices = getIndices(tile);
+  if (failed(indices))
+    return failure();
+  return loadTile(workspace, *indices, /*rows=*/1, nest.getTileM());
+}
+
+/// In the order in which they are needed; rows come with what belongs to them.
+FailureOr<BackwardTiles> BackwardKernelBuilder::loadTiles(BackwardStepOp step) {
+  BackwardTiles tiles;
+  tiles.queries = values.lookup(getSource(step.getQuery()));
+  FailureOr<Value> query = loadFactor(step.getQuery());
+  FailureOr<Value> key = loadFactor(step.getKey());
+  if (failed(query) || failed(key))
+    return failure();
+  tiles.query = *query;
+  tiles.key = *key;
+  tiles.lse = rowValues.lse;
+  tiles.delta = rowValues.delta;
+  bool loadsRowValues = nest.keysAreRows() && step.getLse();
+  if (loadsRowValues) {
+    FailureOr<Value> lse = loadRowValues(step.getLse(), workspaces.lse);
+    if (failed(lse))
+      return failure();
+    tiles.lse = *lse;
+  }
+  FailureOr<Value> dOutput = loadFactor(step.getDOutput());
+  if (failed(dOutput))
+    return failure();
+  tiles.dOutput = *dOutput;
+  tiles.startsFromDelta = backward.startsFromDelta();
+  if (!nest.needsScoreGradient())
+    return tiles;
+  if (loadsRowValues) {
+    FailureOr<Value> delta = loadRowValues(step.getDelta(), workspaces.delta);
+    if (failed(delta))
+      return failure();
+    tiles.delta = *delta;
+  }
+  FailureOr<Value> value = loadFactor(step.getValue());
+  if (failed(value))
+    return failure();
+  tiles.value = *value;
+  return tiles;
+}
+
+LogicalResult BackwardKernelBuilder::convertStep(BackwardStepOp step) {
+  FailureOr<BackwardTiles> tiles = loadTiles(step);
+  if (failed(tiles))
+    return failure();
+  BackwardStepBuilder scoresBuilder(mods, step, *tiles, nest.keysAreRows());
+  FailureOr<BackwardStepBuilder::Scores> scores = scoresBuilder.build();
+  if (failed(scores))
+    return failure();
+  struct Product {
+    Value gradient, result, a;
+    Value tile, whole; ///< the other factor
+  };
+  Product ofValue = {step.getDValue(), step.getDValueResult(),
+                     scores->probabilities, step.getDOutput(), tiles->dOutput};
+  Product ofKey = {step.getDKey(), step.getDKeyResult(), scores->gradient,
+                   step.getQuery(), tiles->query};
+  Product ofQuery = {step.getDQuery(), step.getDQueryResult(), scores->gradient,
+                     step.getKey(), tiles->key};
+  auto add = [&](const Product &product) -> LogicalResult {
+    if (!product.gradient)
+      return success();
+    FailureOr<Value> b = loadGradientFactor(product.tile, product.whole);
+    if (failed(b))
+      return failure();
+    Value sum = tile::MmaOp::create(
+        builder, loc, scoresBuilder.toOperand(product.a), *b,
+        /*transposeB=*/false, values.lookup(product.gradient));
+    values.map(product.result, sum);
+    return success();
+  };
+  if (failed(add(ofValue)))
+    return failure();
+  if (!nest.isFused())
+    return failure(failed(add(ofKey)) || failed(add(ofQuery)));
+  // dK is under way while the warps hand dQ over.
+  Value dQuery = createQueryGradient(scores->gradient, tiles->key);
+  if (failed(add(ofKey)))
+    return failure();
+  SmallVector<Value> at = lookupAll(step.getOffsets().take_front(3));
+  tile::AccumulateOp::create(builder, loc, dQuery, sums, at);
+  return success();
+}
+
+/// What a tile of keys adds to dQ, from dS^T: a warp has rows of keys, of which
+/// dQ is the sum, so that it takes the warps' rows in shared memory.
+Value BackwardKernelBuilder::createQueryGradient(Value scoreGradient,
+                                                 Value key) {
+  int64_t rows = nest.getTileM(), keys = nest.getTileN();
+  Type element = cast<tile::SharedType>(key.getType()).getElementType();
+  auto type = tile::SharedType::get(builder.getContext(), {rows, keys}, element,
+                                    tile::SharedType::getSwizzleFor(2 * keys));
+  Value shared = tile::ShareOp::create(builder, loc, type, scoreGradient);
+  bool isTransposed = backward.sumsAreTransposed();
+  int64_t columns = nest.getColumns();
+  Value zero =
+      createFill(builder, loc,
+                 isTransposed ? getAccumulatorType(builder, columns, rows)
+                              : getAccumulatorType(builder, rows, columns),
+                 0.0f);
+  if (isTransposed)
+    return tile::MmaOp::create(builder, loc, zero.getType(), key,
+                               /*transpose_a=*/true, shared,
+                               /*transpose_b=*/true, zero);
+  return tile::MmaOp::create(builder, loc, shared, key,
+                             /*transposeB=*/false, zero);
+}
+
+/// Keeps what the rows of the CTA need, and writes it for the other kernels.
+void BackwardKernelBuilder::convertDelta(BackwardDeltaOp op) {
+  auto type = cast<RankedTensorType>(op.getOutput().getType());
+  auto sourceOf = [&](Value tile) {
+    return tile ? values.lookup(getSource(tile)) : tile;
+  };
+  SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
+  BackwardStepOp step = nest.steps.front();
+  rowValues = RowValuesBuilder(builder, loc, at, RowUnits::get(step))
+                  .build(type.getDimSize(kSequence), type.getDimSize(kHeadDim),
+                         sourceOf(step.getLse()), sourceOf(op.getOutput()),
+                         sourceOf(op.getDOutput()), sourceOf(op.getDLse()));
+  onlyInFirstSlice([&] {
+    tile::StoreOp::create(builder, loc, rowValues.lse, workspaces.lse, at);
+    tile::StoreOp::create(builder, loc, rowValues.delta, workspaces.delta, at);
+  });
+}
+
+/// The CTAs of all slices have the same numbers of their rows.
+void BackwardKernelBuilder::onlyInFirstSlice(llvm::function_ref<void()> body) {
+  if (!firstColumn)
+    return body();
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        firstColumn, constant(0));
+  auto guarded = scf::IfOp::create(builder, loc, isFirst);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  body();
+}
+
+void BackwardKernelBuilder::convertFill(linalg::FillOp fill) {
+  auto type = cast<RankedTensorType>(fill.getResult(0).getType());
+  int64_t columns = firstColumn ? nest.getTileColumns()
+                                : llvm::alignTo(type.getDimSize(kHeadDim), 16);
+  Value zero = createFill(
+      builder, loc,
+      getAccumulatorType(builder, type.getDimSize(kSequence), columns), 0.0f);
+  values.map(fill.getResult(0), zero);
+}
+
+void BackwardKernelBuilder::convertStores(scf::InParallelOp op) {
+  for (Operation &yielding : op.getYieldingOps()) {
+    auto insert = cast<tensor::ParallelInsertSliceOp>(yielding);
+    Value source = values.lookupOrNull(insert.getSource());
+    if (!source || !isa<tile::FragmentType>(source.getType()))
+      continue; // delta, which is there.
+    SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
+    if (firstColumn)
+      at.push_back(firstColumn);
+    tile::StoreOp::create(builder, insert.getLoc(), source,
+                          values.lookup(insert.getDest()), at);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+LogicalResult BackwardKernelBuilder::convertOp(Operation *op) {
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](scf::ForOp loop) {
+        return nest.isFused() && isa<scf::ForallOp>(loop->getParentOp())
+                   ? convertKeyLoop(loop)
+                   : convertLoop(loop);
+      })
+      .Case([&](tensor::InsertSliceOp insert) {
+        convertInsert(insert);
+        return success();
+      })
+      .Case([&](tensor::ExtractSliceOp slice) { return convertSlice(slice); })
+      .Case([&](BackwardStepOp step) { return convertStep(step); })
+      .Case([&](BackwardDeltaOp delta) {
+        convertDelta(delta);
+        return success();
+      })
+      .Case([&](linalg::FillOp fill) {
+        convertFill(fill);
+        return success();
+      })
+      .Case([&](scf::InParallelOp stores) {
+        convertStores(stores);
+        return success();
+      })
+      // The store rounds.
+      .Case([&](arith::TruncFOp truncation) -> LogicalResult {
+        if (!isa<RankedTensorType>(truncation.getType()))
+          return copyScalar(truncation);
+        values.map(truncation.getResult(), values.lookup(truncation.getIn()));
+        return success();
+      })
+      .Case<tensor::EmptyOp, tensor::PadOp, scf::YieldOp>(
+          [](Operation *) { return success(); })
+      .Default([&](Operation *other) -> LogicalResult {
+        if (isScalarOp(other))
+          return copyScalar(other);
+        return other->emitOpError()
+               << "expected only ops that --attn-tile-backward gives";
+      });
+}
+
+LogicalResult BackwardKernelBuilder::convertBlock(Block &block) {
+  for (Operation &op : block)
+    if (!isa<arith::ConstantOp>(op) || op.getResult(0).getType().isIntOrIndex())
+      if (failed(convertOp(&op)))
+        return failure();
+  return success();
+}
+
+/// Grid: x = tiles, and for each the slices of its gradient; y = heads, z =
+/// batch. Under a causal mask the last rows and the first keys have the most
+/// tiles.
+void BackwardKernelBuilder::mapGrid() {
+  Value number =
+      nest.keysAreRows() ? getBlockId(gpu::Dimension::x) : getReversedBlockId();
+  if (int64_t count = nest.getSlices(); count > 1) {
+    Value slices = constant(count);
+    Value slice = arith::RemUIOp::create(builder, loc, number, slices);
+    number = arith::DivUIOp::create(builder, loc, number, slices);
+    firstColumn = arith::MulIOp::create(builder, loc, slice,
+                                        constant(nest.getTileColumns()));
+  }
+  position = arith::MulIOp::create(
+      builder, loc, number,
+      constant(nest.keysAreRows() ? nest.getTileN() : nest.getTileM()));
+  SmallVector<Value> at = {getBlockId(gpu::Dimension::z),
+                           getBlockId(gpu::Dimension::y)};
+  if (!nest.isFused())
+    at.push_back(position);
+  values.map(attention.forall.getInductionVars(), at);
+}
+
+LogicalResult BackwardKernelBuilder::build() {
+  OpBuilder::InsertionGuard guard(builder);
+  FailureOr<tile::KernelOp> kernel = beginKernel(nest.entry);
+  if (failed(kernel))
+    return failure();
+  SmallVector<Value> views = backward.addOwnViews(*kernel);
+  if (backward.delta)
+    workspaces = {views.end()[-2], views.back()};
+  if (nest.isFused()) {
+    sums = views.front();
+    values.map(attention.forall.getRegionIterArgs()[2], sums);
+  }
+  mapGrid();
+  if (failed(convertBlock(*attention.forall.getBody())))
+    return failure();
+  tile::ReturnOp::create(builder, loc);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// All kernels
+//===----------------------------------------------------------------------===//
+
+FailureOr<int64_t> attn::buildBackwardKernels(OpBuilder &builder,
+                                              Operation *function,
+                                              StringRef name) {
+  FailureOr<TiledBackward> backward = TiledBackward::find(function, name);
+  if (failed(backward))
+    return failure();
+  if (backward->nests.front().attention.isSmallCache())
+    return buildSmallCacheBackward(builder, *backward, name);
+  backward->buildProgram(builder, name);
+  if (failed(buildPrologueKernels(builder, backward->nests.front().attention,
+                                  name)))
+    return failure();
+  if (backward->isFused() && failed(buildDeltaKernel(builder, *backward, name)))
+    return failure();
+  for (BackwardNest &nest : backward->nests)
+    if (failed(BackwardKernelBuilder(builder, *backward, nest).build()))
+      return failure();
+  if (backward->isFused() &&
+      failed(buildRoundingKernel(builder, *backward, name)))
+    return failure();
+  if (failed(buildScoreKernels(builder, *backward)))
+    return failure();
+  return backward->program->getKernels().size();
+}

@@ -1,0 +1,382 @@
+//===- BackwardStep.cpp - One tile of the backward in fragments -----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Backward/BackwardStep.h"
+
+#include "Kernel/Fragments.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ModDerivative.h"
+#include "attn/Dialect/Attn/IR/ModRegion.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// Where an element of the scores is: its coordinates (b, h, i, j), i32.
+struct BackwardStepBuilder::Element {
+  ModToMap::Coordinates at;
+};
+
+Value BackwardStepBuilder::constant(double value) {
+  return arith::ConstantOp::create(
+      builder, loc, builder.getF32FloatAttr(static_cast<float>(value)));
+}
+
+/// a b^T, from `init` or 0 on.
+Value BackwardStepBuilder::createProduct(Value a, Value b, Value init) {
+  int64_t rows = cast<tile::SharedType>(a.getType()).getRows();
+  int64_t cols = cast<tile::SharedType>(b.getType()).getRows();
+  if (!init)
+    init =
+        createFill(builder, loc, getAccumulatorType(builder, rows, cols), 0.0f);
+  return tile::MmaOp::create(builder, loc, a, b, /*transposeB=*/true, init);
+}
+
+/// -delta in each row of an accumulator of dP^T.
+Value BackwardStepBuilder::loadDelta() {
+  auto type = getAccumulatorType(
+      builder, cast<tile::SharedType>(tiles.value.getType()).getRows(),
+      cast<tile::SharedType>(tiles.delta.getType()).getCols());
+  return tile::LoadColumnOp::create(builder, loc, type, tiles.delta,
+                                    ValueRange());
+}
+
+/// A map over fragments like the first input. Where something is read at them,
+/// queries past the end have the coordinates of the last one.
+FailureOr<Value> BackwardStepBuilder::createMap(
+    ValueRange inputs,
+    function_ref<FailureOr<Value>(const Element &, ValueRange)> body) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto toI32 = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                      index);
+  };
+  SmallVector<Value> offsets =
+      llvm::map_to_vector(step.getOffsets(), [&](Value offset) {
+        return toI32(mods.getValues().lookup(offset));
+      });
+  bool isClamped = step.getBias() || !isDefinedEverywhere(step.getScoreMod()) ||
+                   !isDefinedEverywhere(step.getMaskMod());
+  Value last;
+  if (isClamped) {
+    Value rows =
+        toI32(tile::DimOp::create(builder, loc, tiles.queries, kSequence));
+    Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
+    last = arith::SubIOp::create(builder, loc, rows, one);
+  }
+  auto map =
+      tile::MapOp::create(builder, loc, inputs.front().getType(), inputs);
+  SmallVector<Type> types(inputs.size(), builder.getF32Type());
+  types.append(2, builder.getI32Type());
+  Block *block = builder.createBlock(&map.getBody(), {}, types,
+                                     SmallVector<Location>(types.size(), loc));
+  Value row = block->getArgument(inputs.size());
+  Value col = block->getArgument(inputs.size() + 1);
+  Value i = arith::AddIOp::create(builder, loc, offsets[kLoopM],
+                                  keysAreRows ? col : row);
+  Value j = arith::AddIOp::create(builder, loc, offsets[kLoopN],
+                                  keysAreRows ? row : col);
+  if (isClamped)
+    i = arith::MinSIOp::create(builder, loc, i, last);
+  Element element{{offsets[kLoopB], offsets[kLoopH], i, j}};
+  FailureOr<Value> result =
+      body(element, block->getArguments().take_front(inputs.size()));
+  if (failed(result))
+    return failure();
+  tile::YieldOp::create(builder, loc, *result);
+  return map.getResult();
+}
+
+/// A vector of queries as maps take it: with one value for each row or column.
+Value BackwardStepBuilder::getVector(Value vector) {
+  auto tile = dyn_cast<tile::SharedType>(vector.getType());
+  if (!tile)
+    return vector;
+  auto type = tile::FragmentType::get(builder.getContext(), {tile.getCols()},
+                                      builder.getF32Type(),
+                                      tile::FragmentLayout::Column);
+  return tile::LoadColumnOp::create(builder, loc, type, vector, ValueRange());
+}
+
+/// score + bias[b or 0, h or 0, i or 0, j or 0]; keys past the end read the
+/// last one.
+Value BackwardStepBuilder::addBias(Value score, const Element &element) {
+  Value tile = step.getBias();
+  if (!tile)
+    return score;
+  Value source = mods.getValues().lookup(tile);
+  auto type = cast<tile::GlobalType>(source.getType());
+  Value coordinates[] = {element.at.batch, element.at.head, element.at.row,
+                         element.at.col};
+  SmallVector<Value> indices;
+  for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
+    if (type.getShape()[dim] == 1) {
+      indices.push_back(arith::ConstantIntOp::create(builder, loc, 0, 64));
+      continue;
+    }
+    Value wide =
+        arith::ExtSIOp::create(builder, loc, builder.getI64Type(), coordinate);
+    if (dim == kHeadDim) {
+      Value size = tile::DimOp::create(builder, loc, source, dim);
+      size =
+          arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size);
+      Value one = arith::ConstantIntOp::create(builder, loc, 1, 64);
+      Value last = arith::SubIOp::create(builder, loc, size, one);
+      wide = arith::MinSIOp::create(builder, loc, wide, last);
+    }
+    indices.push_back(wide);
+  }
+  Value bias = tile::ExtractOp::create(builder, loc, type.getElementType(),
+                                       source, indices);
+  if (!bias.getType().isF32())
+    bias = arith::ExtFOp::create(builder, loc, builder.getF32Type(), bias);
+  return arith::AddFOp::create(builder, loc, score, bias);
+}
+
+/// The score before score_mod.
+FailureOr<Value> BackwardStepBuilder::getInner(Value product,
+                                               const Element &element) {
+  Value score = arith::MulFOp::create(builder, loc, product,
+                                      constant(step.getScaleValue()));
+  return addBias(score, element);
+}
+
+RowUnits RowUnits::get(BackwardStepOp step) {
+  bool changesScores = step.hasScoreMod() || step.getBias();
+  return {changesScores ? 1.0 : llvm::numbers::log2e, step.getScaleValue()};
+}
+
+/// `value`, and 0 where the mask hides the element.
+FailureOr<Value> BackwardStepBuilder::zeroIfHidden(Value value,
+                                                   const Element &element) {
+  if (!step.hasMaskMod())
+    return value;
+  FailureOr<Value> mask =
+      mods.inlineRegion(step.getMaskMod(), Value(), element.at);
+  if (failed(mask))
+    return failure();
+  return arith::SelectOp::create(builder, loc, *mask, value, constant(0))
+      .getResult();
+}
+
+/// The score after score_mod, which is the weight without softmax.
+FailureOr<Value> BackwardStepBuilder::getScore(Value product,
+                                               const Element &element) {
+  FailureOr<Value> score = getInner(product, element);
+  if (succeeded(score) && step.hasScoreMod())
+    return mods.inlineRegion(step.getScoreMod(), *score, element.at);
+  return score;
+}
+
+/// The derivative of score_mod at the score of `product`.
+FailureOr<Value> BackwardStepBuilder::getSlope(Value product,
+                                               const Element &element,
+                                               Region &derivative) {
+  FailureOr<Value> score = getInner(product, element);
+  if (failed(score))
+    return failure();
+  return mods.inlineRegion(derivative, *score, element.at);
+}
+
+/// P = exp(S - LSE) of a product and lse, and 0 where masked, and in rows
+/// without keys or past the end. There exp2(x - inf) is 0 for every score but
+/// those that a score_mod may make of what is no key.
+FailureOr<Value> BackwardStepBuilder::getProbability(ValueRange inputs,
+                                                     const Element &element) {
+  Fragments fragments(builder, loc);
+  Value product = inputs[0];
+  if (!tiles.lse) {
+    FailureOr<Value> weight = getScore(product, element);
+    if (failed(weight))
+      return failure();
+    return zeroIfHidden(*weight, element);
+  }
+  Value lse = inputs[1];
+  const double log2e = llvm::numbers::log2e;
+  Value exponent;
+  if (RowUnits::get(step).lse == 1.0) {
+    FailureOr<Value> score = getScore(product, element);
+    if (failed(score))
+      return failure();
+    exponent = fragments.mul(fragments.sub(*score, lse), constant(log2e));
+  } else {
+    exponent = fragments.fma(product, constant(step.getScaleValue() * log2e),
+                             fragments.negate(lse));
+  }
+  Value p = fragments.exp2(exponent);
+  if (step.hasScoreMod())
+    p = fragments.selectEqual(lse, -kMinusInf, constant(0), p);
+  return zeroIfHidden(p, element);
+}
+
+/// True where the sign bit says that `p` is dropped; -0 is, too.
+static Value isDropped(OpBuilder &builder, Location loc, Value p) {
+  Value bits = arith::BitcastOp::create(builder, loc, builder.getI32Type(), p);
+  Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, bits,
+                               zero);
+}
+
+/// scale * dS1, or dS1 where dP starts from delta, from P, with signs where
+/// dropout drops it, dP, delta and, for the derivative of score_mod at the
+/// score, the product. 0 where a mask or a score_mod makes P 0: there dP may be
+/// infinite.
+FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
+                                                  const Element &element,
+                                                  Region &derivative) {
+  Fragments fragments(builder, loc);
+  Value p = inputs[0], dP = inputs[1];
+  Value delta = tiles.startsFromDelta ? Value() : inputs[2];
+  double factor = step.getScaleValue();
+  if (dropout) {
+    dP = arith::SelectOp::create(builder, loc, isDropped(builder, loc, p),
+                                 constant(0), dP);
+    p = math::AbsFOp::create(builder, loc, p);
+    factor *= dropout->getScale();
+  }
+  Value gradient =
+      tiles.startsFromDelta
+          ? fragments.mul(p, dP)
+          : fragments.mul(p, fragments.fma(dP, constant(factor),
+                                           fragments.negate(delta)));
+  if (step.hasScoreMod()) {
+    FailureOr<Value> slope = getSlope(inputs.back(), element, derivative);
+    if (failed(slope))
+      return failure();
+    gradient = fragments.mul(gradient, *slope);
+  }
+  if (!step.hasScoreMod() && !step.hasMaskMod())
+    return gradient;
+  return fragments.selectEqual(p, 0, constant(0), gradient);
+}
+
+/// scale * dS1 without softmax, from dP, what dropout keeps if there is any,
+/// and the product. Rows and keys past the end have a dP of 0, whatever a
+/// score_mod makes of them.
+FailureOr<Value> BackwardStepBuilder::getWeightGradient(ValueRange inputs,
+                                                        const Element &element,
+                                                        Region &derivative) {
+  Fragments fragments(builder, loc);
+  Value dP = inputs[0];
+  double factor = step.getScaleValue();
+  if (dropout) {
+    dP = arith::SelectOp::create(
+        builder, loc, isDropped(builder, loc, inputs[1]), constant(0), dP);
+    factor *= dropout->getScale();
+  }
+  Value gradient = fragments.mul(dP, constant(factor));
+  if (step.hasScoreMod()) {
+    FailureOr<Value> slope = getSlope(inputs.back(), element, derivative);
+    if (failed(slope))
+      return failure();
+    gradient = fragments.selectEqual(dP, 0, constant(0),
+                                     fragments.mul(gradient, *slope));
+  }
+  return zeroIfHidden(gradient, element);
+}
+
+Value BackwardStepBuilder::buildDropout(Value probabilities) {
+  if (!dropout)
+    return probabilities;
+  SmallVector<Value> offsets =
+      llvm::map_to_vector(step.getOffsets(), [&](Value offset) {
+        return mods.getValues().lookup(offset);
+      });
+  return mods.createDropout(loc, *dropout, probabilities, offsets,
+                            /*signs=*/true, keysAreRows, /*heads=*/1);
+}
+
+Value BackwardStepBuilder::buildKept(Value probabilities, Value signs) {
+  if (!dropout)
+    return probabilities;
+  Fragments fragments(builder, loc);
+  SmallVector<Value> inputs = {probabilities};
+  if (signs)
+    inputs.push_back(signs);
+  return fragments.map(
+      probabilities.getType(), inputs, [&](ValueRange args) -> Value {
+        Value scaled = fragments.mul(args[0], constant(dropout->getScale()));
+        return arith::SelectOp::create(builder, loc,
+                                       isDropped(builder, loc, args.back()),
+                                       constant(0), scaled);
+      });
+}
+
+Value BackwardStepBuilder::toOperand(Value fragment) {
+  auto type = cast<tile::FragmentType>(fragment.getType());
+  Type element = getElementTypeOrSelf(step.getQuery().getType());
+  auto operandType =
+      tile::FragmentType::get(builder.getContext(), type.getShape(), element,
+                              tile::FragmentLayout::OperandA);
+  return tile::ToOperandOp::create(builder, loc, operandType, fragment);
+}
+
+FailureOr<Value> BackwardStepBuilder::buildProbabilities(Value product) {
+  SmallVector<Value> inputs = {product};
+  if (tiles.lse)
+    inputs.push_back(getVector(tiles.lse));
+  return createMap(inputs, [&](const Element &element, ValueRange elements) {
+    return getProbability(elements, element);
+  });
+}
+
+FailureOr<Value> BackwardStepBuilder::buildGradient(Value product,
+                                                    Value probabilities,
+                                                    Value dProbabilities) {
+  Region derivative;
+  if (step.hasScoreMod()) {
+    SmallVector<Value> variables = llvm::map_to_vector(
+        step.getReads(),
+        [](tensor::ExtractOp read) -> Value { return read.getResult(); });
+    if (variables.empty())
+      variables.push_back(step.getScoreMod().getArgument(0));
+    if (failed(differentiateMod(step.getScoreMod(), variables, derivative)))
+      return failure();
+  }
+  SmallVector<Value> inputs = {dProbabilities};
+  if (tiles.lse)
+    inputs.insert(inputs.begin(), probabilities);
+  else if (dropout)
+    inputs.push_back(probabilities);
+  if (tiles.lse && !tiles.startsFromDelta)
+    inputs.push_back(getVector(tiles.delta));
+  if (step.hasScoreMod())
+    inputs.push_back(product);
+  return createMap(inputs, [&](const Element &element, ValueRange elements) {
+    return tiles.lse ? getGradient(elements, element, derivative)
+                     : getWeightGradient(elements, element, derivative);
+  });
+}
+
+FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {
+  // Registers are set before products are in flight.
+  Value init = tiles.startsFromDelta ? loadDelta() : Value();
+  Value scores = keysAreRows ? createProduct(tiles.key, tiles.query)
+                             : createProduct(tiles.query, tiles.key);
+  FailureOr<Value> probabilities = buildProbabilities(scores);
+  if (failed(probabilities))
+    return failure();
+  // Weights without softmax have signs of their own.
+  Value signs;
+  if (dropout && !tiles.lse)
+    signs =
+        buildDropout(createFill(builder, loc, probabilities->getType(), 1.0f));
+  else
+    probabilities = buildDropout(*probabilities);
+  Value kept = step.getDValue() ? buildKept(*probabilities, signs) : Value();
+  if (!tiles.value)
+    return Scores{kept, Value()};
+  Value dP = keysAreRows ? createProduct(tiles.value, tiles.dOutput, init)
+                         : createProduct(tiles.dOutput, tiles.value);
+  FailureOr<Value> dScores =
+      buildGradient(scores, signs ? signs : *probabilities, dP);
+  if (failed(dScores))
+    return failure();
+  return Scores{kept, *dScores};
+}

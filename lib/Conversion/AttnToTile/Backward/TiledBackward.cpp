@@ -1,0 +1,392 @@
+//===- TiledBackward.cpp - What the kernels of a backward take ------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Backward/TiledBackward.h"
+
+#include "Backward/Backward.h"
+#include "Backward/BackwardScores.h"
+#include "Kernel/Prologue.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// Rows of a warp: one row of blocks of mma.sync, so that the accumulators of
+/// dK and dV fit into the registers.
+static constexpr int64_t kRowsPerWarp = 16;
+
+tensor::ExtractSliceOp attn::getSlice(Value tile) {
+  if (auto pad = tile.getDefiningOp<tensor::PadOp>())
+    tile = pad.getSource();
+  return tile.getDefiningOp<tensor::ExtractSliceOp>();
+}
+
+Value attn::getSource(Value tile) { return getSlice(tile).getSource(); }
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// One tensor that is several operands, query and key say, is several
+/// parameters: each names the sizes that the gradients have.
+static void addOperand(TiledAttention &attention, StringRef name, Value tensor,
+                       int64_t vectorElements, bool isOutput = false) {
+  attention.operands.push_back({name.str(), tensor,
+                                cast<RankedTensorType>(tensor.getType()),
+                                isOutput, vectorElements});
+}
+
+static void addOperands(TiledBackward &backward) {
+  TiledAttention attention;
+  BackwardStepOp step = backward.nests.front().steps.front();
+  // Tiles are copied by 16 bytes.
+  std::pair<StringRef, Value> factors[] = {{"query", step.getQuery()},
+                                           {"key", step.getKey()},
+                                           {"value", step.getValue()},
+                                           {"d_output", step.getDOutput()}};
+  for (auto [name, tile] : factors)
+    addOperand(attention, name, getSource(tile), 8);
+  if (step.getBias())
+    addOperand(attention, "bias", getSource(step.getBias()), 1);
+  if (BackwardDeltaOp delta = backward.delta) {
+    addOperand(attention, "output", getSource(delta.getOutput()), 1);
+    addOperand(attention, "lse", getSource(step.getLse()), 1);
+    if (Value dLse = delta.getDLse())
+      addOperand(attention, "d_lse", getSource(dLse), 1);
+  }
+  SmallVector<scf::ForallOp> foralls;
+  for (BackwardNest &nest : backward.nests)
+    foralls.push_back(nest.attention.forall);
+  for (ScoreNest &nest : backward.scoreNests)
+    foralls.push_back(nest.attention.forall);
+  attention.forall = foralls.front();
+  attention.schedule = backward.nests.front().attention.schedule;
+  findPrologue(attention, foralls);
+  SetVector<Value> captures;
+  for (BackwardNest &nest : backward.nests) {
+    nest.attention.prologue = attention.prologue;
+    captures.insert_range(findTensorsRead(nest.attention));
+  }
+  for (ScoreNest &nest : backward.scoreNests) {
+    nest.attention.prologue = attention.prologue;
+    captures.insert_range(findTensorsRead(nest.attention));
+  }
+  for (auto [i, capture] : llvm::enumerate(captures))
+    addOperand(attention, "capture" + std::to_string(i), capture, 1);
+  for (BackwardNest &nest : backward.nests) {
+    auto outputs = nest.attention.forall.getRegionIterArgs();
+    if (nest.isFused())
+      addOperand(attention, "d_query",
+                 backward.rounding.getRegionIterArgs().front(), 2,
+                 /*isOutput=*/true);
+    if (!nest.keysAreRows())
+      addOperand(attention, "d_query", outputs[0], 2, /*isOutput=*/true);
+    if (nest.hasDKey())
+      addOperand(attention, "d_key", outputs[0], 2, /*isOutput=*/true);
+    if (nest.steps.front().getDValue())
+      addOperand(attention, "d_value", outputs[nest.hasDKey()], 2,
+                 /*isOutput=*/true);
+  }
+  addScoreOperands(attention, backward);
+  for (BackwardNest &nest : backward.nests)
+    nest.attention.operands = attention.operands;
+  for (ScoreNest &nest : backward.scoreNests)
+    nest.attention.operands = attention.operands;
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+/// The type of a vector for each head, with whole tiles of `tileM` rows.
+static tile::GlobalType getRowVectorType(BackwardStepOp step, int64_t tileM) {
+  auto lse = cast<RankedTensorType>(getSource(step.getLse()).getType());
+  SmallVector<int64_t> shape(lse.getShape());
+  if (!lse.isDynamicDim(kSequence))
+    shape[kSequence] = llvm::alignTo(shape[kSequence], tileM);
+  return tile::GlobalType::get(lse.getContext(), shape, lse.getElementType());
+}
+
+static SmallVector<Size> getRowSizes(LaunchProgram &program, int64_t tileM) {
+  return {program.dim("query", kBatch), program.dim("query", kHead),
+          program.dim("query", kSequence).alignTo(tileM)};
+}
+
+void attn::addRowView(LaunchProgram &program, BackwardStepOp step,
+                      StringRef name, int64_t tileM) {
+  program.addWorkspace({name.str(), getRowVectorType(step, tileM)},
+                       getRowSizes(program, tileM));
+}
+
+/// dQ in f32 [B, Hq, M, D], with whole tiles of `tileM` rows.
+static void addSumsView(LaunchProgram &program, BackwardStepOp step,
+                        int64_t tileM, int64_t columns) {
+  tile::GlobalType rows = getRowVectorType(step, tileM);
+  SmallVector<int64_t> shape(rows.getShape());
+  shape.push_back(columns);
+  SmallVector<Size> sizes = getRowSizes(program, tileM);
+  sizes.push_back(program.constant(columns));
+  program.addWorkspace(
+      {"d_query_sums",
+       tile::GlobalType::get(rows.getContext(), shape, rows.getElementType())},
+      sizes);
+}
+
+/// The kernel before or behind a fused one that has a CTA for each row tile.
+static void addRowKernel(LaunchProgram &program, BackwardNest &nest,
+                         const Twine &entry) {
+  program.addKernel(entry,
+                    program.dim("query", kSequence).ceilDiv(nest.getTileM()),
+                    program.dim("query", kHead), program.dim("query", kBatch));
+}
+
+/// The kernel of a nest whose CTAs have a tile of rows or keys.
+static void addNestKernel(LaunchProgram &program, BackwardNest &nest) {
+  StringRef operand = nest.keysAreRows() ? "key" : "query";
+  int64_t tile = nest.keysAreRows() ? nest.getTileN() : nest.getTileM();
+  Size tiles = program.dim(operand, kSequence).ceilDiv(tile) * nest.getSlices();
+  program.addKernel(nest.entry, tiles, program.dim(operand, kHead),
+                    program.dim("query", kBatch));
+}
+
+void TiledBackward::buildProgram(OpBuilder &builder, StringRef name) {
+  BackwardNest &first = nests.front();
+  program.emplace(builder, first.attention);
+  addPrologue(*program, first.attention, name);
+  if (isFused())
+    addRowKernel(*program, first, name + "_delta");
+  for (BackwardNest &nest : nests)
+    addNestKernel(*program, nest);
+  if (isFused())
+    addRowKernel(*program, first, name + "_round");
+  addScoreKernels(*program, *this, name);
+  BackwardStepOp step = first.steps.front();
+  if (isFused())
+    addSumsView(*program, step, first.getTileM(), first.getColumns());
+  if (delta)
+    for (StringRef name : {"row_lse", "delta"})
+      addRowView(*program, step, name, first.getTileM());
+  program->finish();
+}
+
+//===----------------------------------------------------------------------===//
+// The backward of a function
+//===----------------------------------------------------------------------===//
+
+bool attn::holdsBackward(Operation *function) {
+  return function->walk([](BackwardStepOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+static LogicalResult checkOperands(BackwardStepOp step) {
+  Type element = getElementTypeOrSelf(step.getQuery().getType());
+  if (!element.isF16() && !element.isBF16())
+    return step.emitOpError()
+           << "expected f16 or bf16 inputs of a backward on the GPU, got "
+           << element;
+  if (getElementTypeOrSelf(step.getDOutput().getType()) != element)
+    return step.emitOpError()
+           << "expected d_output in the type of query on the GPU, got "
+           << step.getDOutput().getType();
+  AttentionDims dims = AttentionDims::get(step);
+  for (auto [name, size] : {std::pair<StringRef, int64_t>{"D", dims.headDim},
+                            {"Dv", dims.valueDim}})
+    if (size % 8 != 0)
+      return step.emitOpError()
+             << "expected " << name << " to be a multiple of 8, got " << size;
+  return success();
+}
+
+static int64_t getTileSize(Value tile) {
+  return cast<ShapedType>(tile.getType()).getDimSize(kSequence);
+}
+
+/// Scores are added up in either order: there the keys stay if the loops are
+/// inside of them.
+bool BackwardNest::keysAreRows() {
+  BackwardStepOp step = steps.front();
+  if (!step.getDScores())
+    return !step.getDQuery() || isFused();
+  return !getSlice(step.getKey())->getParentOfType<scf::ForOp>();
+}
+
+int64_t BackwardNest::getTileM() {
+  return getTileSize(steps.front().getQuery());
+}
+
+int64_t BackwardNest::getTileN() { return getTileSize(steps.front().getKey()); }
+
+int64_t BackwardNest::getColumns() {
+  AttentionDims dims = AttentionDims::get(steps.front());
+  return llvm::alignTo(needsScoreGradient() ? dims.headDim : dims.valueDim, 16);
+}
+
+int64_t BackwardNest::getTileColumns() {
+  bool isSliced = !hasDKey() || !steps.front().getDValue();
+  int64_t columns = needsScoreGradient() ? attention.schedule.getTileD()
+                                         : attention.schedule.getTileDv();
+  return isSliced && columns > 0 ? std::min(columns, getColumns())
+                                 : getColumns();
+}
+
+SmallVector<Value> TiledBackward::addOwnViews(tile::KernelOp kernel) {
+  return llvm::map_to_vector(
+      program->getOwnViews(), [&](tile::GlobalType type) -> Value {
+        return kernel.getBody().front().addArgument(type, kernel.getLoc());
+      });
+}
+
+bool TiledBackward::sumsAreTransposed() {
+  BackwardNest &nest = nests.front();
+  return nest.getColumns() == nest.attention.schedule.getWarps() * kRowsPerWarp;
+}
+
+ScheduleAttr TiledBackward::getRowSchedule() {
+  BackwardNest &nest = nests.front();
+  Schedule schedule = getSchedule(nest.attention.schedule);
+  schedule.mma = MmaFamily::MmaSync;
+  schedule.stages = 1;
+  schedule.warps = nest.getTileM() / kRowsPerWarp;
+  schedule.producerWarps = 0;
+  schedule.fused = false;
+  return getScheduleAttr(nest.attention.schedule.getContext(), schedule);
+}
+
+/// A warp has 16 rows of what it adds to dQ, as its fragments are in memory.
+static LogicalResult checkSums(TiledBackward &backward) {
+  BackwardNest &nest = backward.nests.front();
+  int64_t rows = nest.attention.schedule.getWarps() * kRowsPerWarp;
+  if (backward.sumsAreTransposed() || nest.getTileM() == rows)
+    return success();
+  return nest.steps.front().emitOpError()
+         << "expected tile_m or D to be 16 for each of the "
+         << nest.attention.schedule.getWarps()
+         << " warps of a fused backward, got " << nest.getTileM() << " and "
+         << nest.getColumns();
+}
+
+/// Tiles of blocks of mma.sync; what the first nest leaves for the others is
+/// there for whole tiles of its rows.
+static LogicalResult checkTiles(TiledBackward &backward) {
+  int64_t firstM = backward.nests.front().getTileM();
+  for (BackwardNest &nest : backward.nests) {
+    int64_t m = nest.getTileM(), n = nest.getTileN();
+    if (m % kRowsPerWarp != 0 || n % kRowsPerWarp != 0)
+      return nest.steps.front().emitOpError()
+             << "expected tile_m and tile_n to be multiples of " << kRowsPerWarp
+             << " in a backward on the GPU, got " << m << " and " << n;
+    if (firstM % m != 0)
+      return nest.steps.front().emitOpError()
+             << "expected the tile_m of dK and dV to divide that of dQ, "
+             << firstM << ", got " << m;
+  }
+  return success();
+}
+
+/// The schedule of the step where it is complete; else one for mma.sync.
+static ScheduleAttr getNestSchedule(BackwardNest &nest) {
+  BackwardStepOp step = nest.steps.front();
+  if (step.getSchedule() && step.getSchedule()->getWarps() > 0)
+    return step.getScheduleAttr();
+  AttentionDims dims = AttentionDims::get(step);
+  Schedule schedule;
+  schedule.tileM = nest.getTileM();
+  schedule.tileN = nest.getTileN();
+  schedule.tileD = dims.headDim;
+  schedule.tileDv = dims.valueDim;
+  schedule.stages = 1;
+  schedule.warps =
+      (nest.keysAreRows() ? schedule.tileN : schedule.tileM) / kRowsPerWarp;
+  return getScheduleAttr(step.getContext(), schedule);
+}
+
+/// The nests of the steps, in order.
+static SmallVector<BackwardNest, 0> findNests(Operation *function,
+                                              StringRef name) {
+  SmallVector<BackwardNest, 0> nests;
+  function->walk([&](BackwardStepOp step) {
+    auto forall = step->getParentOfType<scf::ForallOp>();
+    if (nests.empty() || nests.back().attention.forall != forall) {
+      nests.emplace_back();
+      nests.back().attention.forall = forall;
+    }
+    nests.back().steps.push_back(step);
+  });
+  for (BackwardNest &nest : nests) {
+    BackwardStepOp step = nest.steps.front();
+    nest.entry = name.str() + (nest.isFused()      ? "_dqkv"
+                               : step.getDQuery()  ? "_dq"
+                               : !step.getDValue() ? "_dk"
+                               : !step.getDKey()   ? "_dv"
+                                                   : "_dkv");
+    nest.attention.schedule = getNestSchedule(nest);
+    nest.attention.semantics = "attention_backward";
+    nest.attention.scale = step.getScaleValue();
+    nest.attention.deterministic = !nest.isFused();
+  }
+  return nests;
+}
+
+FailureOr<TiledBackward> TiledBackward::find(Operation *function,
+                                             StringRef name) {
+  TiledBackward backward;
+  WalkResult forward = function->walk([](OnlineAttentionOp op) {
+    op.emitOpError() << "expected no attention beside a backward in a function "
+                        "on a GPU: put it into a function of a module of its "
+                        "own";
+    return WalkResult::interrupt();
+  });
+  if (forward.wasInterrupted())
+    return failure();
+  backward.nests = findNests(function, name);
+  takeScoreNests(backward, function);
+  unsigned numDeltas = 0;
+  function->walk([&](BackwardDeltaOp op) {
+    backward.delta = op;
+    ++numDeltas;
+  });
+  bool isComplete = backward.nests.size() == 1
+                        ? backward.isFused()
+                        : backward.nests.size() > 1 &&
+                              !backward.nests[0].keysAreRows() &&
+                              backward.nests[1].hasDKey();
+  BackwardStepOp first;
+  if (!backward.nests.empty())
+    first = backward.nests[0].steps[0];
+  bool hasLse = first && first.getLse();
+  if (numDeltas != hasLse || !isComplete)
+    return function->emitError()
+           << "expected one backward in a function on a GPU, as "
+              "--attn-tile-backward gives";
+  if (!hasLse &&
+      (backward.isFused() || backward.nests[0].attention.isSmallCache()))
+    return first.emitOpError()
+           << "expected normalization #attn.softmax with a fused or "
+              "small-cache backward on the GPU, got "
+           << first.getNormalization();
+  if (failed(checkOperands(backward.nests[0].steps[0])) ||
+      failed(checkTiles(backward)))
+    return failure();
+  if (backward.isFused()) {
+    if (failed(checkSums(backward)))
+      return failure();
+    Value sums = backward.nests[0].attention.forall.getResult(2);
+    if (sums.use_empty())
+      return backward.nests[0].steps[0]->emitOpError()
+             << "expected the function to return the dQ of a fused backward, "
+                "got no use of it";
+    backward.rounding =
+        (*sums.getUsers().begin())->getParentOfType<scf::ForallOp>();
+  }
+  if (failed(checkScores(backward)))
+    return failure();
+  addOperands(backward);
+  return backward;
+}

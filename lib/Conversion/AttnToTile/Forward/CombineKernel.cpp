@@ -1,0 +1,295 @@
+//===- CombineKernel.cpp - The kernel that combines states ------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// attn.combine of the states of splits, and attn.normalize behind it. One warp
+// for each row: its lanes share out the columns of V, and take the parts in
+// order, which is one order of additions in every run.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Forward/CombineKernel.h"
+
+#include "Kernel/Fragments.h"
+#include "Kernel/KernelScope.h"
+#include "Forward/OnlineStep.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Utils/SinkBuilder.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace attn;
+
+/// Parts whose loads are in flight at once.
+static constexpr int64_t kPartsInFlight = 8;
+
+namespace {
+class CombineKernelBuilder : KernelScope {
+public:
+  CombineKernelBuilder(OpBuilder &builder, TiledAttention &attention)
+      : KernelScope(builder, attention), loc(attention.combine.getLoc()),
+        fragments(builder, loc), units(ScoreUnits::get(attention.first)) {}
+
+  LogicalResult build(StringRef name);
+
+private:
+  LogicalResult begin(tile::KernelOp kernel);
+  Value getRow();
+  Value readPart(Value view, Value part, Value column = Value());
+  Value getMax();
+  Value getWeight(Value part, Value max);
+  Value getColumn(int64_t slice);
+  void takePart(Value part, Value max, MutableArrayRef<Value> totals);
+  SmallVector<Value> takeParts(Value max);
+  RowState takeSink(Value max, Value sum);
+  Value getFactor(const RowState &end);
+  void store(Value number, Value tensor, ValueRange indices);
+  void storeColumns(ArrayRef<Value> columns, Value factor);
+  void storeLse(const RowState &end);
+
+  template <typename OpTy>
+  Value create(Value a, Value b) {
+    return OpTy::create(builder, loc, a, b);
+  }
+  SmallVector<Value> toI64(ValueRange indices) {
+    return llvm::map_to_vector(indices, [&](Value index) -> Value {
+      return arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                        index);
+    });
+  }
+
+  Location loc;
+  Fragments fragments;
+  ScoreUnits units;
+  RowReductionInterface reduction;
+  RunningState parts; ///< workspaces
+  Value lane, splits;
+  SmallVector<Value> row; ///< (b, h, i)
+  Value batches;          ///< B: how far the parts of a row are apart
+};
+} // namespace
+
+/// The number of this warp's row.
+Value CombineKernelBuilder::getRow() {
+  Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
+  lane = create<arith::RemUIOp>(thread, constant(kLanes));
+  Value warp = create<arith::DivUIOp>(thread, constant(kLanes));
+  Value first = create<arith::MulIOp>(getBlockId(gpu::Dimension::x),
+                                      constant(kCombineWarps));
+  return create<arith::AddIOp>(first, warp);
+}
+
+/// A statistic of the row in part `part`, or an element of its accumulator.
+Value CombineKernelBuilder::readPart(Value view, Value part, Value column) {
+  Value batch =
+      create<arith::AddIOp>(create<arith::MulIOp>(part, batches), row[kBatch]);
+  SmallVector<Value> at = {batch, row[kHead], row[kSequence]};
+  if (column)
+    at.push_back(column);
+  return tile::ExtractOp::create(builder, loc, builder.getF32Type(), view,
+                                 toI64(at));
+}
+
+/// The largest maximum of a part; null without maxima.
+Value CombineKernelBuilder::getMax() {
+  Value maxima = parts.get(RowRole::Maximum);
+  if (!maxima)
+    return Value();
+  auto loop = scf::ForOp::create(builder, loc, constant(0), splits, constant(1),
+                                 ValueRange(fragments.constant(kMinusInf)));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value max = readPart(maxima, loop.getInductionVar());
+  scf::YieldOp::create(builder, loc,
+                       fragments.max(loop.getRegionIterArgs()[0], max));
+  return loop.getResult(0);
+}
+
+/// By what a part is weighed: 0 where it has seen no key; null for 1.
+Value CombineKernelBuilder::getWeight(Value part, Value max) {
+  if (!max)
+    return Value();
+  Value own = readPart(parts.get(RowRole::Maximum), part);
+  Value weight = fragments.exp2(fragments.mul(
+      fragments.sub(own, max), fragments.constant(units.exponent)));
+  // -inf - -inf would be NaN.
+  return fragments.selectEqual(own, kMinusInf, fragments.constant(0), weight);
+}
+
+/// The lane's column in the slice of 32 that begins at `slice`.
+Value CombineKernelBuilder::getColumn(int64_t slice) {
+  return create<arith::AddIOp>(lane, constant(slice));
+}
+
+/// Adds a part to `totals`, of the lane's columns and then of the sum, if there
+/// is one. Past the last column the lane reads the last one.
+void CombineKernelBuilder::takePart(Value part, Value max,
+                                    MutableArrayRef<Value> totals) {
+  Value weight = getWeight(part, max);
+  auto add = [&](Value &total, Value number) {
+    total = weight ? fragments.fma(weight, number, total)
+                   : fragments.add(total, number);
+  };
+  if (Value sums = parts.get(RowRole::Sum)) {
+    add(totals.back(), readPart(sums, part));
+    totals = totals.drop_back();
+  }
+  int64_t columns = AttentionDims::get(attention.first).valueDim;
+  for (auto [i, total] : llvm::enumerate(totals)) {
+    Value column =
+        create<arith::MinUIOp>(getColumn(i * kLanes), constant(columns - 1));
+    add(total, readPart(parts.getAcc(), part, column));
+  }
+}
+
+/// For each column of the lane its accumulator, then the sum of the row, if
+/// there is one.
+SmallVector<Value> CombineKernelBuilder::takeParts(Value max) {
+  // A number that is not known is left to ptxas.
+  int64_t unrolled =
+      std::gcd(getConstantIntValue(splits).value_or(1), kPartsInFlight);
+  int64_t slices =
+      llvm::divideCeil(AttentionDims::get(attention.first).valueDim, kLanes);
+  bool hasSum = static_cast<bool>(parts.get(RowRole::Sum));
+  SmallVector<Value> zeros(slices + hasSum, fragments.constant(0));
+  auto loop = scf::ForOp::create(builder, loc, constant(0), splits,
+                                 constant(unrolled), zeros);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> totals(loop.getRegionIterArgs());
+  for (int64_t i = 0; i < unrolled; ++i)
+    takePart(create<arith::AddIOp>(loop.getInductionVar(), constant(i)), max,
+             totals);
+  scf::YieldOp::create(builder, loc, totals);
+  return SmallVector<Value>(loop.getResults());
+}
+
+/// The state of the row, with a maximum in natural units, after its head's
+/// sink.
+RowState CombineKernelBuilder::takeSink(Value max, Value sum) {
+  if (max)
+    max = fragments.mul(max, fragments.constant(units.lse));
+  Value tensor = attention.getSink();
+  if (!tensor)
+    return {max, sum, fragments.constant(1)};
+  Value source = values.lookup(tensor);
+  Type type = cast<tile::GlobalType>(source.getType()).getElementType();
+  Value sink =
+      tile::ExtractOp::create(builder, loc, type, source, toI64(row[kHead]));
+  if (!type.isF32())
+    sink = arith::ExtFOp::create(builder, loc, builder.getF32Type(), sink);
+  return buildSink(builder, loc, max, sum, sink);
+}
+
+/// By what the accumulator is multiplied: 0 where its divisor is 0.
+Value CombineKernelBuilder::getFactor(const RowState &end) {
+  Value scale = fragments.constant(attention.normalize.getScaleValue());
+  SmallVector<Value> rows;
+  for (const RowValue &kind : reduction.getRowValues())
+    rows.push_back(kind.role == RowRole::Maximum ? end.max : end.sum);
+  Value divisor = reduction.buildDivisor(builder, loc, rows);
+  if (!divisor)
+    return scale;
+  Value factor = fragments.divide(fragments.mul(scale, end.decay), divisor);
+  return fragments.selectEqual(divisor, 0, fragments.constant(0), factor);
+}
+
+/// Writes a number in the type of `tensor`.
+void CombineKernelBuilder::store(Value number, Value tensor,
+                                 ValueRange indices) {
+  Type type = cast<tile::GlobalType>(tensor.getType()).getElementType();
+  if (!type.isF32())
+    number = arith::TruncFOp::create(builder, loc, type, number);
+  tile::InsertOp::create(builder, loc, number, tensor, toI64(indices));
+}
+
+void CombineKernelBuilder::storeColumns(ArrayRef<Value> columns, Value factor) {
+  Value tensor = values.lookup(attention.getOutput("output"));
+  int64_t valueDim = AttentionDims::get(attention.first).valueDim;
+  for (auto [i, total] : llvm::enumerate(columns)) {
+    OpBuilder::InsertionGuard guard(builder);
+    int64_t slice = i * kLanes;
+    SmallVector<Value> at(row);
+    at.push_back(getColumn(slice));
+    if (slice + kLanes > valueDim) {
+      Value exists =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                at.back(), constant(valueDim));
+      auto guarded = scf::IfOp::create(builder, loc, exists);
+      builder.setInsertionPointToStart(guarded.thenBlock());
+    }
+    store(fragments.mul(total, factor), tensor, at);
+  }
+}
+
+/// Every lane has it; the first writes.
+void CombineKernelBuilder::storeLse(const RowState &end) {
+  Value tensor = attention.getOutput("lse");
+  if (!tensor)
+    return;
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        lane, constant(0));
+  auto guarded = scf::IfOp::create(builder, loc, isFirst);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  Value lse = fragments.add(end.max, fragments.log(end.sum));
+  store(fragments.selectEqual(end.sum, 0, fragments.constant(kMinusInf), lse),
+        values.lookup(tensor), row);
+}
+
+/// The parameters behind the operands, and the row of the warp.
+LogicalResult CombineKernelBuilder::begin(tile::KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  reduction = attention.combine.getNormalization();
+  SmallVector<Value> workspaces;
+  for (const WorkspaceView &view : attention.partials)
+    workspaces.push_back(body.addArgument(view.type, loc));
+  parts = RunningState(reduction, workspaces);
+  OnlineAttentionOp step = attention.first;
+  Value query = values.lookup(
+      step.getQuery().getDefiningOp<tensor::ExtractSliceOp>().getSource());
+  batches = tile::DimOp::create(builder, loc, query, kBatch);
+  row = getIndices(getRow(), query, 3);
+  FailureOr<Value> extent = getExtent(kLoopSplit);
+  if (failed(extent))
+    return failure();
+  splits = *extent;
+  return success();
+}
+
+LogicalResult CombineKernelBuilder::build(StringRef name) {
+  OpBuilder::InsertionGuard guard(builder);
+  FailureOr<tile::KernelOp> kernel = beginKernel(name, kCombineWarps);
+  if (failed(kernel) || failed(begin(*kernel)))
+    return failure();
+  // The last CTA may have more warps than there are rows.
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                       row[kBatch], batches);
+  auto guarded = scf::IfOp::create(builder, loc, exists);
+  {
+    OpBuilder::InsertionGuard inner(builder);
+    builder.setInsertionPointToStart(guarded.thenBlock());
+    Value max = getMax(), sum;
+    SmallVector<Value> columns = takeParts(max);
+    if (parts.get(RowRole::Sum))
+      sum = columns.pop_back_val();
+    RowState end = takeSink(max, sum);
+    storeColumns(columns, getFactor(end));
+    storeLse(end);
+  }
+  tile::ReturnOp::create(builder, loc);
+  return success();
+}
+
+LogicalResult attn::buildCombineKernel(OpBuilder &builder,
+                                       TiledAttention &attention,
+                                       StringRef name) {
+  return CombineKernelBuilder(builder, attention).build(name);
+}

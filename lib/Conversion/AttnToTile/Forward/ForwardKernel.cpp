@@ -1,0 +1,500 @@
+//===- ForwardKernel.cpp - The kernel of a tiled attention ------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Walks the nest of a tiled attention (docs/Forms.md). The scf.forall becomes
+// the grid, key loops stay loops, slices become tile loads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Forward/ForwardKernel.h"
+
+#include "Kernel/KernelScope.h"
+#include "Forward/OnlineStep.h"
+#include "Kernel/Prologue.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/IR/Views.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+
+/// Builds the kernel of one tiled attention.
+class KernelBuilder : KernelScope {
+public:
+  KernelBuilder(OpBuilder &builder, TiledAttention &attention)
+      : KernelScope(builder, attention) {}
+
+  LogicalResult build(StringRef name);
+
+private:
+  void addWorkspaces(tile::KernelOp kernel);
+  FailureOr<Value> takeSplit(Value number);
+  void mapTile(Value tile, Value head, Value batch);
+  void exitUnlessNeeded();
+  template <typename OpTy>
+  Value create(Value a, Value b) {
+    return OpTy::create(builder, attention.forall.getLoc(), a, b);
+  }
+  LogicalResult mapOrderedGrid(TileOrder order);
+  LogicalResult mapGrid();
+  LogicalResult mapPersistentGrid();
+  LogicalResult convertBlock(Block &block);
+  LogicalResult convertLoop(scf::ForOp loop);
+  LogicalResult convertStep(OnlineAttentionOp step);
+  FailureOr<Value> loadKeys(Value slice, int64_t cols, Value column,
+                            Value keysInTile);
+  void convertNormalize(NormalizeOp op);
+  FailureOr<SmallVector<Value>> getPlace();
+  void storeTile(Value tile, Value tensor, SmallVector<Value> place);
+  LogicalResult convertStores(scf::InParallelOp op);
+  FailureOr<Value> getQuery();
+  SmallVector<Value> getFragments(ValueRange state);
+  void setState(ValueRange results, ValueRange fragments);
+
+  Value query;
+  Value firstColumn; ///< of this CTA's slice of V and O; null without dv-split
+  Value split;       ///< of the keys; null if there is one
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The grid
+//===----------------------------------------------------------------------===//
+
+/// Maps the tile that is number `tile` among the row tiles, and for each the
+/// slices of V and O, of a head, or with pack_gqa of a group of heads.
+void KernelBuilder::mapTile(Value tile, Value head, Value batch) {
+  Location loc = attention.forall.getLoc();
+  if (attention.getDvSlices() > 1) {
+    Value slices = constant(attention.getDvSlices());
+    Value slice = arith::RemUIOp::create(builder, loc, tile, slices);
+    tile = arith::DivUIOp::create(builder, loc, tile, slices);
+    firstColumn = arith::MulIOp::create(builder, loc, slice,
+                                        constant(attention.getTileDv()));
+  }
+  Value row = arith::MulIOp::create(builder, loc, tile,
+                                    constant(attention.getTilePositions()));
+  if (int64_t heads = attention.getTileHeads(); heads > 1)
+    head = arith::MulIOp::create(builder, loc, head, constant(heads));
+  SmallVector<Value> position = {batch, head, row};
+  if (split)
+    position.push_back(split);
+  values.map(attention.forall.getInductionVars(), position);
+}
+
+/// Splits of one batch have neighbouring numbers: takes the split of `number`,
+/// and leaves the batch.
+FailureOr<Value> KernelBuilder::takeSplit(Value number) {
+  if (!attention.combine)
+    return number;
+  FailureOr<Value> splits = getExtent(kLoopSplit);
+  if (failed(splits))
+    return failure();
+  split = create<arith::RemUIOp>(number, *splits);
+  return create<arith::DivUIOp>(number, *splits);
+}
+
+/// A CTA for each tile, in the order that a prologue has found. Grid: x = tiles
+/// of a batch or of all; y = query heads, or groups of them; z = splits of the
+/// keys, and what is left of the batches.
+LogicalResult KernelBuilder::mapOrderedGrid(TileOrder order) {
+  Location loc = attention.prologue[order.prologue].op->getLoc();
+  auto divide = [&](Value a, Value b) {
+    return std::pair<Value, Value>(arith::DivUIOp::create(builder, loc, a, b),
+                                   arith::RemUIOp::create(builder, loc, a, b));
+  };
+  Value slices = constant(attention.getDvSlices());
+  auto [place, slice] = divide(getBlockId(gpu::Dimension::x), slices);
+  Value number = tile::ExtractOp::create(
+      builder, loc, builder.getI32Type(), prologueViews[order.prologue].back(),
+      Value(arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                       place)));
+  Value tile =
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number);
+  FailureOr<Value> rest = takeSplit(getBlockId(gpu::Dimension::z));
+  if (failed(rest))
+    return failure();
+  Value batch = *rest;
+  if (order.isOfBatches) {
+    FailureOr<Value> rows = getExtent(kLoopM);
+    if (failed(rows))
+      return failure();
+    Value tiles = arith::CeilDivUIOp::create(
+        builder, loc, *rows, constant(attention.getTilePositions()));
+    std::tie(batch, tile) = divide(tile, tiles);
+  }
+  tile = arith::AddIOp::create(
+      builder, loc, arith::MulIOp::create(builder, loc, tile, slices), slice);
+  mapTile(tile, getBlockId(gpu::Dimension::y), batch);
+  return success();
+}
+
+/// A CTA for each tile. Grid: x = tiles of a head, the last, which under causal
+/// masks are the longest, first; y = query heads, or groups of them; z = batch
+/// and split of the keys.
+LogicalResult KernelBuilder::mapGrid() {
+  std::optional<TileOrder> order = getTileOrder(attention);
+  if (order && !attention.onlyBelow)
+    return mapOrderedGrid(*order);
+  FailureOr<Value> batch = takeSplit(getBlockId(gpu::Dimension::z));
+  if (failed(batch))
+    return failure();
+  mapTile(getReversedBlockId(), getBlockId(gpu::Dimension::y), *batch);
+  return success();
+}
+
+/// Ends CTAs whose tile has no row with an LSE below the bound: each warp looks
+/// at all of the tile's.
+void KernelBuilder::exitUnlessNeeded() {
+  Location loc = attention.forall.getLoc();
+  SmallVector<Value> ivs =
+      llvm::map_to_vector(attention.forall.getInductionVars(),
+                          [&](Value iv) { return values.lookup(iv); });
+  Value lse = values.lookup(attention.lse);
+  Value rows = tile::DimOp::create(builder, loc, lse, kSequence);
+  Value last = create<arith::SubIOp>(rows, constant(1));
+  Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
+  Value lane = create<arith::RemUIOp>(thread, constant(kLanes));
+  Value positions = constant(attention.getTilePositions());
+  Value bound = arith::ConstantOp::create(
+      builder, loc, builder.getF32FloatAttr(*attention.onlyBelow));
+  int64_t tileM = attention.schedule.getTileM();
+  Value needed;
+  for (int64_t first = 0; first < tileM; first += kLanes) {
+    Value inTile = create<arith::AddIOp>(lane, constant(first));
+    inTile = create<arith::MinSIOp>(inTile, constant(tileM - 1));
+    Value head = create<arith::AddIOp>(
+        ivs[kLoopH], create<arith::DivUIOp>(inTile, positions));
+    // The last row in place of one past the end.
+    Value row = create<arith::AddIOp>(
+        ivs[kLoopM], create<arith::RemUIOp>(inTile, positions));
+    row = create<arith::MinSIOp>(row, last);
+    SmallVector<Value> at;
+    for (Value index : {ivs[kLoopB], head, row})
+      at.push_back(arith::IndexCastOp::create(builder, loc,
+                                              builder.getI64Type(), index));
+    Value own =
+        tile::ExtractOp::create(builder, loc, builder.getF32Type(), lse, at);
+    Value isBelow = arith::CmpFOp::create(
+        builder, loc, arith::CmpFPredicate::OLT, own, bound);
+    needed = needed ? create<arith::OrIOp>(needed, isBelow) : isBelow;
+  }
+  Value any = gpu::SubgroupReduceOp::create(
+      builder, loc,
+      arith::ExtUIOp::create(builder, loc, builder.getI32Type(), needed),
+      gpu::AllReduceOperation::OR, /*uniform=*/true);
+  Value none =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, any,
+                            arith::ConstantIntOp::create(builder, loc, 0, 32));
+  tile::ExitOp::create(builder, loc, none);
+}
+
+/// A persistent grid: the builder is set into a loop over the tiles of a CTA,
+/// which are the grid's size apart. Neighbours in the grid have neighbouring
+/// tiles of a head, and share its keys and values in L2.
+LogicalResult KernelBuilder::mapPersistentGrid() {
+  Location loc = attention.forall.getLoc();
+  SmallVector<Value> counts; // batch, heads, rows
+  for (unsigned loop : {kLoopB, kLoopH, kLoopM}) {
+    FailureOr<Value> extent = getExtent(loop);
+    if (failed(extent))
+      return failure();
+    counts.push_back(*extent);
+  }
+  // The CTAs of a cluster have tiles of one head.
+  int64_t clusterCtas = attention.getClusterCtas();
+  Value rowTiles = arith::CeilDivUIOp::create(
+      builder, loc, counts[2],
+      constant(clusterCtas * attention.getTilePositions()));
+  if (clusterCtas > 1)
+    rowTiles =
+        arith::MulIOp::create(builder, loc, rowTiles, constant(clusterCtas));
+  if (int64_t heads = attention.getTileHeads(); heads > 1)
+    counts[1] =
+        arith::DivUIOp::create(builder, loc, counts[1], constant(heads));
+  auto times = [&](Value a, Value b) -> Value {
+    return arith::MulIOp::create(builder, loc, a, b);
+  };
+  Value total = times(times(rowTiles, counts[1]), counts[0]);
+  Value ctas = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
+  auto loop = scf::ForOp::create(builder, loc, getBlockId(gpu::Dimension::x),
+                                 total, ctas);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value head =
+      arith::DivUIOp::create(builder, loc, loop.getInductionVar(), rowTiles);
+  mapTile(
+      arith::RemUIOp::create(builder, loc, loop.getInductionVar(), rowTiles),
+      arith::RemUIOp::create(builder, loc, head, counts[1]),
+      arith::DivUIOp::create(builder, loc, head, counts[1]));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles and steps
+//===----------------------------------------------------------------------===//
+
+/// The query as an operand: in registers if the schedule says so, else in
+/// shared memory, from which every mma reads it again.
+FailureOr<Value> KernelBuilder::getQuery() {
+  if (query)
+    return query;
+  OnlineAttentionOp op = attention.first;
+  ScheduleAttr schedule = attention.schedule;
+  int64_t rows = schedule.getTileM(), cols = attention.getPaddedHeadDim();
+  FailureOr<Value> tile = loadSlice(op.getQuery(), rows, cols);
+  if (failed(tile))
+    return failure();
+  query = *tile;
+  auto operandType =
+      tile::FragmentType::get(builder.getContext(), {rows, cols},
+                              getElementTypeOrSelf(op.getQuery().getType()),
+                              tile::FragmentLayout::OperandA);
+  if (getSchedule(schedule).queryInRegisters)
+    query =
+        tile::LoadOperandOp::create(builder, op.getLoc(), operandType, query);
+  return query;
+}
+
+SmallVector<Value> KernelBuilder::getFragments(ValueRange state) {
+  return llvm::map_to_vector(state,
+                             [&](Value part) { return values.lookup(part); });
+}
+
+void KernelBuilder::setState(ValueRange results, ValueRange fragments) {
+  for (auto [result, fragment] : llvm::zip_equal(results, fragments))
+    values.map(result, fragment);
+}
+
+/// Loads a tile of keys or values. Where those of a batch may end before the
+/// tensor does, or a row is where a table says, no other row is read.
+FailureOr<Value> KernelBuilder::loadKeys(Value slice, int64_t cols,
+                                         Value column, Value keysInTile) {
+  int64_t tileN = attention.schedule.getTileN();
+  FailureOr<Value> tile = loadSlice(slice, tileN, cols, column);
+  if (failed(tile) || !readsByRow(attention.first))
+    return tile;
+  auto load = tile->getDefiningOp<tile::LoadOp>();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(load);
+  load.getRowsMutable().assign(keysInTile ? keysInTile : constant(tileN));
+  return tile;
+}
+
+LogicalResult KernelBuilder::convertStep(OnlineAttentionOp step) {
+  FailureOr<Value> keysInTile = getKeysInTile(step);
+  if (failed(keysInTile))
+    return failure();
+  FailureOr<Value> key = loadKeys(step.getKey(), attention.getPaddedHeadDim(),
+                                  Value(), *keysInTile);
+  FailureOr<Value> value = loadKeys(step.getValue(), attention.getTileDv(),
+                                    firstColumn, *keysInTile);
+  FailureOr<Value> query = getQuery();
+  if (failed(key) || failed(value) || failed(query))
+    return failure();
+  RunningState before(step.getNormalization(),
+                      getFragments(step.getState().getValues()));
+  FailureOr<RunningState> next =
+      buildStep(mods, step, *query, *key, *value, *keysInTile, before);
+  if (failed(next))
+    return failure();
+  setState(step->getResults(), next->getValues());
+  return success();
+}
+
+LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
+  Location loc = loop.getLoc();
+  // The first loop starts from the initial state.
+  SmallVector<Value> init;
+  if (values.contains(loop.getInitArgs()[0])) {
+    init = getFragments(loop.getInitArgs());
+  } else {
+    RowReductionInterface reduction = attention.normalize.getNormalization();
+    RunningState state =
+        buildInitialState(builder, loc, reduction,
+                          attention.schedule.getTileM(), attention.getTileDv());
+    llvm::append_range(init, state.getValues());
+    if (failed(getQuery()))
+      return failure();
+  }
+  auto copy = scf::ForOp::create(
+      builder, loc, values.lookup(loop.getLowerBound()),
+      values.lookup(loop.getUpperBound()), values.lookup(loop.getStep()), init);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(copy.getBody());
+  values.map(loop.getInductionVar(), copy.getInductionVar());
+  setState(loop.getRegionIterArgs(), copy.getRegionIterArgs());
+  if (failed(convertBlock(*loop.getBody())))
+    return failure();
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  scf::YieldOp::create(builder, loc, getFragments(yield.getOperands()));
+  setState(loop.getResults(), copy.getResults());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The end
+//===----------------------------------------------------------------------===//
+
+void KernelBuilder::convertNormalize(NormalizeOp op) {
+  RunningState state(op.getNormalization(),
+                     getFragments(op.getState().getValues()));
+  auto [output, lse] = buildNormalize(
+      builder, op, ScoreUnits::get(attention.first), state, loadSink());
+  values.map(op.getOutput(), output);
+  if (op.getLse())
+    values.map(op.getLse(), lse);
+}
+
+/// Where the CTA's rows are in an output, or in a workspace of states, whose
+/// first dimension has the batches of each split.
+FailureOr<SmallVector<Value>> KernelBuilder::getPlace() {
+  SmallVector<Value> place =
+      llvm::map_to_vector(attention.forall.getInductionVars(),
+                          [&](Value iv) { return values.lookup(iv); });
+  if (!split)
+    return place;
+  FailureOr<Value> batches = getExtent(kLoopB);
+  if (failed(batches))
+    return failure();
+  place.pop_back();
+  place[kLoopB] = create<arith::AddIOp>(create<arith::MulIOp>(split, *batches),
+                                        place[kLoopB]);
+  return place;
+}
+
+void KernelBuilder::storeTile(Value tile, Value tensor,
+                              SmallVector<Value> place) {
+  Location loc = attention.forall.getLoc();
+  OpBuilder::InsertionGuard guard(builder);
+  if (firstColumn && cast<tile::FragmentType>(tile.getType()).isRow()) {
+    // The CTAs of all slices have the same LSE.
+    Value isFirst = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, firstColumn, constant(0));
+    auto guarded = scf::IfOp::create(builder, loc, isFirst);
+    builder.setInsertionPointToStart(guarded.thenBlock());
+  } else if (firstColumn) {
+    place.push_back(firstColumn);
+  }
+  tile::StoreOp::create(builder, loc, tile, tensor, place,
+                        attention.getTileHeads());
+}
+
+LogicalResult KernelBuilder::convertStores(scf::InParallelOp op) {
+  FailureOr<SmallVector<Value>> place = getPlace();
+  if (failed(place))
+    return failure();
+  SmallVector<Value> tiles, tensors;
+  for (Operation &yielding : op.getYieldingOps()) {
+    auto insert = cast<tensor::ParallelInsertSliceOp>(yielding);
+    tiles.push_back(values.lookup(insert.getSource()));
+    tensors.push_back(values.lookup(insert.getDest()));
+  }
+  if (split) {
+    OnlineAttentionOp step = attention.first;
+    RunningState whole =
+        buildWholeState(builder, attention.forall.getLoc(),
+                        RunningState(step.getNormalization(), tiles));
+    tiles.assign(whole.getValues().begin(), whole.getValues().end());
+  }
+  for (auto [tile, tensor] : llvm::zip_equal(tiles, tensors))
+    storeTile(tile, tensor, *place);
+  return success();
+}
+
+LogicalResult KernelBuilder::convertBlock(Block &block) {
+  for (Operation &op : block) {
+    LogicalResult result =
+        TypeSwitch<Operation *, LogicalResult>(&op)
+            .Case([&](scf::ForOp loop) { return convertLoop(loop); })
+            .Case([&](OnlineAttentionOp step) { return convertStep(step); })
+            .Case([&](NormalizeOp end) {
+              convertNormalize(end);
+              return success();
+            })
+            .Case(
+                [&](scf::InParallelOp stores) { return convertStores(stores); })
+            // Slices are loaded where they are used; the initial state is
+            // built with the first loop.
+            .Case<tensor::ExtractSliceOp, tensor::EmptyOp, linalg::FillOp,
+                  scf::YieldOp>([](Operation *) { return success(); })
+            .Default([&](Operation *other) -> LogicalResult {
+              if (isScalarOp(other))
+                return copyScalar(other);
+              return other->emitOpError()
+                     << "expected only ops of the tiled form";
+            });
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+/// The parameters behind the operands: where results go that are no outputs.
+void KernelBuilder::addWorkspaces(tile::KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  Location loc = attention.forall.getLoc();
+  if (attention.lseView)
+    values.map(attention.lse, body.addArgument(attention.lseView->type, loc));
+  for (auto [out, view] :
+       llvm::zip(attention.forall.getRegionIterArgs(), attention.partials))
+    values.map(out, body.addArgument(view.type, loc));
+}
+
+LogicalResult KernelBuilder::build(StringRef name) {
+  OpBuilder::InsertionGuard guard(builder);
+  FailureOr<tile::KernelOp> kernel = beginKernel(name);
+  if (failed(kernel))
+    return failure();
+  kernel->setForward(true);
+  addWorkspaces(*kernel);
+  if (attention.getClusterCtas() > 1 && attention.first.hasMaskMod())
+    return attention.first.emitOpError()
+           << "expected no mask_mod with cluster_m="
+           << attention.getClusterCtas()
+           << ": the CTAs of a cluster read the same keys";
+  Schedule schedule = getSchedule(attention.schedule);
+  int64_t rows = 16 * schedule.warps;
+  if (rows < 16 || schedule.tileM % rows != 0)
+    return attention.first.emitOpError()
+           << "expected tile_m to be a multiple of 16 rows for each of "
+           << schedule.warps << " warps, got " << schedule.tileM;
+  if (schedule.mma == MmaFamily::Wgmma && readsByRow(attention.first))
+    return attention.first.emitOpError()
+           << "expected mma = \"mma_sync\" with lengths or pages of the keys, "
+              "got "
+           << attention.schedule << ": TMA reads whole tiles";
+  bool isPersistent = schedule.persistentCtas > 0;
+  if (isPersistent && schedule.mma != MmaFamily::Wgmma)
+    return attention.first.emitOpError()
+           << "expected mma=wgmma with persistent_ctas="
+           << schedule.persistentCtas
+           << ": other kernels have one tile for each CTA";
+  if (isPersistent && attention.combine)
+    return attention.first.emitOpError()
+           << "expected persistent_ctas=0 with splits of the keys, got "
+           << schedule.persistentCtas;
+  if (failed(isPersistent ? mapPersistentGrid() : mapGrid()))
+    return failure();
+  if (attention.onlyBelow)
+    exitUnlessNeeded();
+  if (failed(convertBlock(*attention.forall.getBody())))
+    return failure();
+  builder.setInsertionPointToEnd(&kernel->getBody().front());
+  tile::ReturnOp::create(builder, attention.forall.getLoc());
+  return success();
+}
+
+LogicalResult attn::buildForwardKernel(OpBuilder &builder,
+                                       TiledAttention &attention,
+                                       StringRef name) {
+  return KernelBuilder(builder, attention).build(name);
+}

@@ -1,0 +1,72 @@
+//===- OnlineStep.h - The online softmax on fragments -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Builds, in attn_tile ops, the start, one step and the end of attention over
+// one row tile. The state is in fragments: acc [tile_m, Dv], row values
+// [tile_m]. A maximum is in units of the scores before the final factor
+// (ScoreUnits), the same in all lanes of a quad; of a sum each lane has its
+// part.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_CONVERSION_ATTNTOTILE_FORWARD_ONLINESTEP_H
+#define LIB_CONVERSION_ATTNTOTILE_FORWARD_ONLINESTEP_H
+
+#include "Kernel/Fragments.h"
+#include "Kernel/ModToMap.h"
+
+namespace attn {
+
+/// How the scores are kept. Where nothing but a mask changes them, the product
+/// Q K^T is left unscaled and the scale is folded into the exponent.
+struct ScoreUnits {
+  double beforeMods; ///< factor applied to Q K^T before bias and score_mod
+  double exponent;   ///< P = exp2(exponent * (S - max))
+  double lse;        ///< LSE = lse * max + log(sum)
+
+  static ScoreUnits get(OnlineAttentionOp step);
+};
+
+/// A tile of scores, with row fragments.
+struct ShiftedScores {
+  mlir::Value scores;
+  mlir::Value max;   ///< of the scores so far; finite
+  mlir::Value shift; ///< max in the exponent's units
+};
+
+/// 2^(unit * score - shift), one fma for each score. A large shift is rounded
+/// by more than an exponential forgives, or overflows (masks that add -1e9, or
+/// the lowest float): then 2^(unit * (score - max)), in a branch, since nearly
+/// no tile needs it.
+mlir::Value buildExponentials(Fragments &fragments, const ShiftedScores &tile,
+                              double unit);
+
+/// The state before the first key.
+RunningState buildInitialState(mlir::OpBuilder &builder, mlir::Location loc,
+                               RowReductionInterface reduction, int64_t rows,
+                               int64_t valueDim);
+
+/// One step over the key and value tiles, both in shared memory. `query` is a
+/// shared tile or an operand_a fragment; `keysInTile` as in ModToMap::apply.
+mlir::FailureOr<RunningState> buildStep(ModToMap &mods, OnlineAttentionOp step,
+                                        mlir::Value query, mlir::Value key,
+                                        mlir::Value value,
+                                        mlir::Value keysInTile,
+                                        RunningState state);
+
+/// The state as other CTAs take it: every lane has the sum of its whole rows.
+RunningState buildWholeState(mlir::OpBuilder &builder, mlir::Location loc,
+                             RunningState state);
+
+/// Output and LSE fragments of `normalize` from the final state; no LSE where
+/// its reduction has none. `sink` is a row fragment, null if there is none.
+std::pair<mlir::Value, mlir::Value>
+buildNormalize(mlir::OpBuilder &builder, NormalizeOp normalize,
+               const ScoreUnits &units, RunningState state, mlir::Value sink);
+
+} // namespace attn
+
+#endif // LIB_CONVERSION_ATTNTOTILE_FORWARD_ONLINESTEP_H

@@ -1,0 +1,432 @@
+//===- KernelOperands.cpp - What a kernel reads and writes -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernel/KernelOperands.h"
+
+#include "Kernel/Prologue.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/IR/Views.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// The tensor that a tile of an operand is sliced from: of pages, their pool.
+static Value sourceOf(Value tile) {
+  if (PagedOp pages = getPages(tile))
+    return pages.getPool();
+  if (auto slice = tile.getDefiningOp<tensor::ExtractSliceOp>())
+    return slice.getSource();
+  return tile;
+}
+
+RankedTensorType TiledAttention::getQueryType() const {
+  OnlineAttentionOp op = first;
+  return cast<RankedTensorType>(sourceOf(op.getQuery()).getType());
+}
+
+RankedTensorType TiledAttention::getKeyType() const {
+  OnlineAttentionOp op = first;
+  return cast<RankedTensorType>(sourceOf(op.getKey()).getType());
+}
+
+Value TiledAttention::getSink() const {
+  NormalizeOp op = normalize;
+  return op.getSink() ? sourceOf(op.getSink()) : Value();
+}
+
+Value TiledAttention::getOutput(StringRef name) const {
+  for (const KernelOperand &operand : operands)
+    if (operand.isOutput && operand.name == name)
+      return operand.tensor;
+  return Value();
+}
+
+int64_t TiledAttention::getPaddedHeadDim() const {
+  return llvm::alignTo(AttentionDims::get(first).headDim, 16);
+}
+
+int64_t TiledAttention::getPaddedValueDim() const {
+  return llvm::alignTo(AttentionDims::get(first).valueDim, 16);
+}
+
+int64_t TiledAttention::getTileHeads() const {
+  OnlineAttentionOp op = first;
+  return cast<RankedTensorType>(op.getQuery().getType()).getDimSize(kHead);
+}
+
+int64_t TiledAttention::getTileDv() const {
+  int64_t columns = schedule.getTileDv();
+  return columns > 0 ? columns : getPaddedValueDim();
+}
+
+tile::GlobalType attn::getGlobalType(const KernelOperand &operand) {
+  return tile::GlobalType::get(operand.type.getContext(),
+                               operand.type.getShape(),
+                               operand.type.getElementType());
+}
+
+/// Adds `tensor` to the operands unless it is there.
+static void addInput(TiledAttention &attention, StringRef name, Value tensor,
+                     int64_t vectorElements) {
+  for (const KernelOperand &operand : attention.operands)
+    if (operand.tensor == tensor)
+      return;
+  KernelOperand operand;
+  operand.name = name.str();
+  operand.tensor = tensor;
+  operand.type = cast<RankedTensorType>(tensor.getType());
+  operand.vectorElements = vectorElements;
+  attention.operands.push_back(operand);
+}
+
+/// The tensors that an op reads elements of.
+static SmallVector<Value> getTensorsRead(Operation *op) {
+  if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
+    bool isInRegion =
+        isa_and_nonnull<OnlineAttentionOp, BackwardStepOp, BackwardScatterOp,
+                        CreateBlockMaskOp, KeyBoundsOp, DeviceAssertOp>(
+            op->getParentOp());
+    if (!isInRegion && matchPattern(read.getTensor(), m_Constant()))
+      return {};
+    return {read.getTensor()};
+  }
+  if (auto listed = dyn_cast<BlockListedOp>(op))
+    return {listed.getNumBlocks(), listed.getIndices()};
+  if (auto segment = dyn_cast<SegmentOp>(op))
+    return {segment.getOffsets()};
+  return {};
+}
+
+SetVector<Value> attn::findTensorsRead(const TiledAttention &attention) {
+  SetVector<Value> reads;
+  SmallVector<Operation *> worklist;
+  auto collect = [&](Operation *op) {
+    reads.insert_range(getTensorsRead(op));
+    worklist.push_back(op);
+  };
+  scf::ForallOp forall = attention.forall;
+  forall->walk<WalkOrder::PreOrder>(collect);
+  for (const PrologueOp &prologue : attention.prologue)
+    prologue.op->walk<WalkOrder::PreOrder>(collect);
+  // And outside, for scalars used inside.
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!worklist.empty())
+    for (Value operand : worklist.pop_back_val()->getOperands()) {
+      Operation *op = operand.getDefiningOp();
+      if (!op || forall->isAncestor(op) || !seen.insert(op).second ||
+          !operand.getType().isIntOrIndexOrFloat())
+        continue;
+      reads.insert_range(getTensorsRead(op));
+      worklist.push_back(op);
+    }
+  reads.remove_if(
+      [](Value tensor) { return isPrologueOp(tensor.getDefiningOp()); });
+  return reads;
+}
+
+/// Tensors that are read element by element.
+static void addCaptures(TiledAttention &attention) {
+  unsigned count = 0;
+  for (Value tensor : findTensorsRead(attention)) {
+    size_t before = attention.operands.size();
+    addInput(attention, "capture" + std::to_string(count), tensor, 1);
+    count += attention.operands.size() > before;
+  }
+}
+
+/// Outputs, in the order of the normalize op's results.
+static LogicalResult addOutputs(TiledAttention &attention) {
+  for (auto [i, result] : llvm::enumerate(attention.normalize.getResults())) {
+    if (!result)
+      continue;
+    tensor::ParallelInsertSliceOp insert;
+    for (Operation *user : result.getUsers())
+      if (auto op = dyn_cast<tensor::ParallelInsertSliceOp>(user))
+        insert = op;
+    if (!insert)
+      return attention.normalize.emitOpError()
+             << "expected result #" << i
+             << " to be inserted into a result of the scf.forall";
+    KernelOperand operand;
+    operand.name = i == 0 ? "output" : "lse";
+    operand.tensor = insert.getDest();
+    operand.type = cast<RankedTensorType>(insert.getDest().getType());
+    operand.isOutput = true;
+    operand.vectorElements = i == 0 ? 2 : 1;
+    attention.operands.push_back(operand);
+    if (i == 1)
+      attention.lse = operand.tensor;
+  }
+  return success();
+}
+
+/// The workspace of a stack of states, as the kernels see it.
+static WorkspaceView getPartialView(StringRef name, Value stack) {
+  auto type = cast<RankedTensorType>(stack.getType());
+  SmallVector<int64_t> shape(type.getShape().drop_front());
+  shape[kBatch] = type.isDynamicDim(0) || type.isDynamicDim(1)
+                      ? ShapedType::kDynamic
+                      : type.getDimSize(0) * type.getDimSize(1);
+  return {name.str(), tile::GlobalType::get(type.getContext(), shape,
+                                            type.getElementType())};
+}
+
+/// The nest whose states `combine` takes.
+static scf::ForallOp getPartialNest(CombineOp combine) {
+  auto slice = combine.getAcc().getDefiningOp<tensor::ExtractSliceOp>();
+  return slice ? slice.getSource().getDefiningOp<scf::ForallOp>()
+               : scf::ForallOp();
+}
+
+/// Finds the nest of the key loops that `attention.normalize` ends: the one
+/// around it, or that of its splits.
+static void findKeyNest(TiledAttention &attention) {
+  attention.forall = attention.normalize->getParentOfType<scf::ForallOp>();
+  attention.combine = attention.normalize.getAcc().getDefiningOp<CombineOp>();
+  if (!attention.combine)
+    return;
+  attention.forall = getPartialNest(attention.combine);
+  if (!attention.forall)
+    return;
+  SmallVector<std::string> names = {"partial_output"};
+  for (const RowValue &row :
+       attention.combine.getNormalization().getRowValues())
+    names.push_back(("partial_" + row.name).str());
+  for (auto [name, stack] :
+       llvm::zip_equal(names, attention.forall.getResults()))
+    attention.partials.push_back(getPartialView(name, stack));
+}
+
+/// Fields that the small-cache kernels need.
+static LogicalResult checkSmallCache(TiledAttention &attention) {
+  ScheduleAttr schedule = attention.schedule;
+  if (readsByRow(attention.first))
+    return attention.first.emitOpError()
+           << "expected neither lengths nor pages of the keys with kind = "
+              "\"small_cache\" on the GPU";
+  if (!isa<SoftmaxAttr>(attention.first.getNormalization()))
+    return attention.first.emitOpError()
+           << "expected normalization #attn.softmax with kind = "
+              "\"small_cache\", got "
+           << attention.first.getNormalization();
+  int64_t chunk = schedule.getChunkRows();
+  if (chunk < 1 || chunk % schedule.getTileM() != 0)
+    return attention.first.emitOpError()
+           << "expected chunk_rows to be a positive multiple of tile_m, got "
+           << schedule;
+  for (int64_t tile : {schedule.getTileD(), schedule.getTileDv()})
+    if (tile < 1 || tile % 16 != 0)
+      return attention.first.emitOpError()
+             << "expected tile_d and tile_dv to be positive multiples of 16, "
+                "got "
+             << schedule;
+  if (getElementTypeOrSelf(attention.first.getQuery().getType()).isF32())
+    return attention.first.emitOpError()
+           << "expected f16 or bf16 inputs with kind = \"small_cache\" on the "
+              "GPU, got f32";
+  if (!schedule.getSpill().empty() && schedule.getSpill() != "probabilities")
+    return attention.first.emitOpError()
+           << "expected spill = \"probabilities\" on the GPU, got " << schedule;
+  return success();
+}
+
+/// What this target computes: types of tensor cores and head dims of whole
+/// 16-byte chunks.
+static LogicalResult checkSupported(TiledAttention &attention, bool allowTf32) {
+  OnlineAttentionOp op = attention.first;
+  Type element = getElementTypeOrSelf(op.getQuery().getType());
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return op.emitOpError()
+           << "expected f16, bf16 or f32 (computed as tf32) inputs on the GPU, "
+              "got "
+           << element;
+  if (element.isF32() && !allowTf32)
+    return op.emitOpError()
+           << "expected f16 or bf16 inputs on a GPU, got f32; products rounded "
+              "to tf32 need the option allow-tf32";
+  for (auto [name, operand] :
+       {std::pair<StringRef, Value>{"query", op.getQuery()},
+        {"bias", op.getBias()}})
+    if (PagedOp pages = operand ? getPages(operand) : PagedOp())
+      return pages.emitOpError()
+             << "expected pages of keys and values, got those of a " << name;
+  AttentionDims dims = AttentionDims::get(op);
+  std::pair<StringRef, int64_t> headDims[] = {{"D", dims.headDim},
+                                              {"Dv", dims.valueDim}};
+  for (auto [name, size] : headDims)
+    if (size % 8 != 0)
+      return op.emitOpError()
+             << "expected " << name << " to be a multiple of 8, got " << size;
+  int64_t rowsPerWarp =
+      attention.schedule.getTileM() / attention.schedule.getWarps();
+  if (rowsPerWarp % 16 != 0 || attention.schedule.getTileN() % 16 != 0)
+    return op.emitOpError() << "expected tile_m to be a multiple of 16 * warps "
+                               "and tile_n of 16, "
+                               "got "
+                            << attention.schedule;
+  return attention.isSmallCache() ? checkSmallCache(attention) : success();
+}
+
+/// The nest that ends in `end`, without operands.
+static FailureOr<TiledAttention> findNest(NormalizeOp end, bool allowTf32) {
+  TiledAttention attention;
+  attention.normalize = end;
+  findKeyNest(attention);
+  // A step for each loop over keys.
+  if (attention.forall)
+    attention.forall->walk([&](OnlineAttentionOp op) { attention.first = op; });
+  if (!attention.first)
+    return end.emitOpError() << "expected one attention in normal form tiled";
+  attention.schedule = attention.first.getScheduleAttr();
+  attention.scale = attention.first.getScaleValue();
+  if (!attention.schedule || !attention.schedule.isComplete())
+    return attention.first.emitOpError() << "expected a complete schedule, as "
+                                            "--attn-select-schedule gives";
+  if (failed(checkSupported(attention, allowTf32)))
+    return failure();
+  return attention;
+}
+
+/// Finds inputs and outputs; before the tensors that are read, the prologue of
+/// `nests`.
+static LogicalResult addOperands(TiledAttention &attention,
+                                 ArrayRef<scf::ForallOp> nests) {
+  OnlineAttentionOp op = attention.first;
+  // Tiles are copied by 16 bytes.
+  auto addTiled = [&](StringRef name, Value slice) {
+    Type element = getElementTypeOrSelf(slice.getType());
+    addInput(attention, name, sourceOf(slice),
+             128 / element.getIntOrFloatBitWidth());
+    attention.operands.back().isPaged |= static_cast<bool>(getPages(slice));
+  };
+  addTiled("query", op.getQuery());
+  addTiled("key", op.getKey());
+  addTiled("value", op.getValue());
+  if (op.getBias())
+    addInput(attention, "bias", sourceOf(op.getBias()), 1);
+  if (Value sink = attention.getSink())
+    addInput(attention, "sink", sink, 1);
+  for (auto [name, slice] :
+       {std::pair<StringRef, Value>{"key_table", op.getKey()},
+        {"value_table", op.getValue()}})
+    if (PagedOp pages = getPages(slice))
+      addInput(attention, name, pages.getTable(), 1);
+  if (op.getKeyLengths())
+    addInput(attention, "key_lengths", op.getKeyLengths(), 1);
+  if (!nests.empty())
+    findPrologue(attention, nests);
+  addCaptures(attention);
+  return addOutputs(attention);
+}
+
+//===----------------------------------------------------------------------===//
+// Repaired rows
+//===----------------------------------------------------------------------===//
+
+/// The CTAs of what repairs have a tile each, all columns of it, and do not
+/// wait for each other: they may end at once.
+static LogicalResult checkRepair(const TiledForward &forward) {
+  const TiledAttention &whole = *forward.whole;
+  Schedule schedule = getSchedule(whole.schedule);
+  bool isLargeCache = !forward.main.isSmallCache() && !whole.isSmallCache();
+  if (isLargeCache && schedule.persistentCtas == 0 &&
+      whole.getClusterCtas() == 1 && whole.getDvSlices() == 1)
+    return success();
+  OnlineAttentionOp step = whole.first;
+  return step.emitOpError()
+         << "expected large-cache schedules of a repaired attention, and that "
+            "of what repairs without a persistent grid, clusters or slices of "
+            "Dv, got "
+         << whole.schedule;
+}
+
+/// Gives both attentions the inputs of both.
+static void shareInputs(TiledAttention &main, TiledAttention &whole) {
+  SmallVector<KernelOperand> inputs, outputs[2];
+  unsigned captures = 0;
+  auto take = [&](const TiledAttention &attention,
+                  SmallVectorImpl<KernelOperand> &own) {
+    for (KernelOperand operand : attention.operands) {
+      bool isKnown = llvm::any_of(inputs, [&](const KernelOperand &known) {
+        return known.tensor == operand.tensor;
+      });
+      if (operand.isOutput) {
+        own.push_back(operand);
+      } else if (!isKnown) {
+        if (StringRef(operand.name).starts_with("capture"))
+          operand.name = "capture" + std::to_string(captures++);
+        inputs.push_back(operand);
+      }
+    }
+  };
+  take(main, outputs[0]);
+  take(whole, outputs[1]);
+  main.operands = inputs;
+  main.operands.append(outputs[0]);
+  whole.operands = inputs;
+  whole.operands.append(outputs[1]);
+}
+
+/// The LSE is a workspace unless the function returns it.
+static void keepLse(TiledAttention &attention) {
+  KernelOperand lse = attention.operands.pop_back_val();
+  attention.lseView = WorkspaceView{"row_lse", getGlobalType(lse)};
+}
+
+FailureOr<TiledForward> attn::findTiledForward(Operation *function,
+                                               bool allowTf32) {
+  SmallVector<NormalizeOp> ends;
+  RepairOp repair;
+  function->walk([&](NormalizeOp op) { ends.push_back(op); });
+  function->walk([&](RepairOp op) { repair = op; });
+  if (ends.size() > (repair ? 2 : 1))
+    return ends[1].emitOpError()
+           << "expected one attention in a function on a GPU, got "
+           << ends.size()
+           << ": put each into a function of a module of its own";
+  if (ends.size() != (repair ? 2 : 1))
+    return function->emitError()
+           << "expected one attention in normal form tiled";
+  TiledForward forward;
+  FailureOr<TiledAttention> main = findNest(ends[0], allowTf32);
+  if (failed(main))
+    return failure();
+  forward.main = std::move(*main);
+  if (repair) {
+    FailureOr<TiledAttention> whole = findNest(ends[1], allowTf32);
+    if (failed(whole))
+      return failure();
+    if (forward.main.forall == repair.getWhole().getDefiningOp())
+      std::swap(forward.main, *whole);
+    forward.whole = std::move(*whole);
+    forward.whole->onlyBelow = repair.getBelow().convertToDouble();
+    if (failed(checkRepair(forward)))
+      return failure();
+  }
+  SmallVector<scf::ForallOp> nests = {forward.main.forall};
+  if (repair)
+    nests.push_back(forward.whole->forall);
+  if (failed(addOperands(forward.main, nests)))
+    return failure();
+  if (!repair)
+    return forward;
+  forward.whole->prologue = forward.main.prologue;
+  if (failed(addOperands(*forward.whole, {})))
+    return failure();
+  if (repair.getLseResult().use_empty()) {
+    keepLse(forward.main);
+    keepLse(*forward.whole);
+  }
+  shareInputs(forward.main, *forward.whole);
+  return forward;
+}

@@ -1,0 +1,133 @@
+//===- KernelOperands.h - What a kernel reads and writes -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The tensors that a tiled attention takes from outside its scf.forall, in the
+// order of the kernel's parameters, with the names that a program gives them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_CONVERSION_ATTNTOTILE_KERNEL_KERNELOPERANDS_H
+#define LIB_CONVERSION_ATTNTOTILE_KERNEL_KERNELOPERANDS_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Tile/IR/Tile.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace attn {
+
+/// One tensor parameter.
+struct KernelOperand {
+  std::string name;   ///< query, key, value, bias, capture0, output...
+  mlir::Value tensor; ///< outside the forall; a result for outputs
+  mlir::RankedTensorType type;
+  bool isOutput = false;
+  /// Elements of the innermost dimension that are read or written at once:
+  /// strides are multiples of it and the address is aligned to it.
+  int64_t vectorElements = 1;
+  bool isPaged = false; ///< a pool of pages, [pages, Hkv, page, D or Dv]
+};
+
+/// A tensor in memory that the launcher allocates, as the kernels see it.
+struct WorkspaceView {
+  std::string name;
+  tile::GlobalType type;
+};
+
+/// What kernels before those of the attention compute for it: the op in the
+/// tiled form, and the views of its results, in order, then those of what its
+/// kernels keep for themselves.
+struct PrologueOp {
+  mlir::Operation *op;
+  llvm::SmallVector<WorkspaceView> views;
+  /// The last view is an order of the row tiles: see `TileOrder`.
+  bool ordersTiles = false;
+};
+
+/// The parts of one tiled attention (docs/Forms.md).
+struct TiledAttention {
+  mlir::scf::ForallOp forall;
+  OnlineAttentionOp first; ///< any online step: all agree on the operands
+  NormalizeOp normalize;
+  /// Of the states of splits, where the schedule splits the keys: `normalize`
+  /// is behind it, not in the scf.forall. Null if it does not.
+  CombineOp combine;
+  /// The workspaces of the states: acc [splits * B, Hq, M, Dv], row values
+  /// [splits * B, Hq, M], the batches of one split behind those of another.
+  llvm::SmallVector<WorkspaceView> partials;
+  ScheduleAttr schedule;
+  llvm::SmallVector<KernelOperand> operands;
+  llvm::SmallVector<PrologueOp> prologue; ///< Prologue.h
+  /// What a launcher computes by it, and the scale.
+  llvm::StringRef semantics = "attention";
+  double scale = 1;
+  bool deterministic = true;
+  /// The LSE, and its workspace where it is no output.
+  mlir::Value lse;
+  std::optional<WorkspaceView> lseView;
+  /// Rows with an LSE below are computed, and tiles that have none left out.
+  std::optional<double> onlyBelow;
+
+  /// The whole query and key tensors.
+  mlir::RankedTensorType getQueryType() const;
+  mlir::RankedTensorType getKeyType() const;
+  /// The whole tensor of sinks, null if there is none.
+  mlir::Value getSink() const;
+  /// Ranges of keys that CTAs of their own take; with `combine` only.
+  mlir::OpFoldResult getSplits() const {
+    return mlir::scf::ForallOp(forall).getMixedUpperBound().back();
+  }
+  /// The output called `name`, null if there is none.
+  mlir::Value getOutput(llvm::StringRef name) const;
+
+  /// Head dimensions as the matrix instructions see them: multiples of 16.
+  int64_t getPaddedHeadDim() const;
+  int64_t getPaddedValueDim() const;
+  /// Columns of V and O that a CTA takes at once: all, or a slice of the
+  /// schedule.
+  int64_t getTileDv() const;
+  /// Query heads of a tile: 1, or with pack_gqa those of a group.
+  int64_t getTileHeads() const;
+  /// Query positions of a tile.
+  int64_t getTilePositions() const {
+    return schedule.getTileM() / getTileHeads();
+  }
+  int64_t getDvSlices() const {
+    return llvm::divideCeil(getPaddedValueDim(), getTileDv());
+  }
+  /// CTAs of neighbouring row tiles that share key and value tiles.
+  int64_t getClusterCtas() const {
+    return std::max<int64_t>(schedule.getClusterM(), 1);
+  }
+  bool isSmallCache() const { return schedule.getKind() == "small_cache"; }
+};
+
+/// The tiled attention of a function, and the one that repairs its rows if
+/// there is an attn.repair. Both have the same operands and workspaces.
+struct TiledForward {
+  TiledAttention main;
+  std::optional<TiledAttention> whole;
+};
+
+/// Finds the attention of a function. Fails with a diagnostic where the
+/// function is not of the tiled form or the target cannot take it; f32 is taken
+/// with `allowTf32` only.
+mlir::FailureOr<TiledForward> findTiledForward(mlir::Operation *function,
+                                               bool allowTf32);
+
+/// The tensors that an attention reads elements of, and what is computed before
+/// it, but for what they compute themselves, and constants that only loops
+/// read: these are tables of the kernel.
+llvm::SetVector<mlir::Value> findTensorsRead(const TiledAttention &attention);
+
+/// The type of `operand` as a kernel parameter.
+tile::GlobalType getGlobalType(const KernelOperand &operand);
+
+} // namespace attn
+
+#endif // LIB_CONVERSION_ATTNTOTILE_KERNEL_KERNELOPERANDS_H

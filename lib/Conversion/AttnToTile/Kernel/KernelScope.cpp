@@ -1,0 +1,287 @@
+//===- KernelScope.cpp - From the tiled form into a kernel -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernel/KernelScope.h"
+
+#include "Kernel/Fragments.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Views.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// True if `read` is of a constant table of the key loops, as opposed to what
+/// score_mod and mask_mod read.
+static bool isTableRead(tensor::ExtractOp read) {
+  return !read->getParentOfType<OnlineAttentionOp>() &&
+         read.getIndices().size() == 1 && read.getType().isInteger(32) &&
+         matchPattern(read.getTensor(), m_Constant());
+}
+
+bool attn::isScalarOp(Operation *op) {
+  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  if (op->getNumResults() == 0 || !llvm::all_of(op->getResultTypes(), isScalar))
+    return false;
+  return isa<tensor::DimOp, tensor::ExtractOp>(op) ||
+         (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+          llvm::all_of(op->getOperandTypes(), isScalar));
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+/// Moves a scalar op out of the loops in which it is invariant. A division need
+/// not stay behind the test for a trip: integer division does not trap on a
+/// GPU.
+static void hoist(Operation *op) {
+  while (auto loop = dyn_cast<scf::ForOp>(op->getParentOp())) {
+    if (!llvm::all_of(op->getOperands(), [&](Value operand) {
+          return loop.isDefinedOutsideOfLoop(operand);
+        }))
+      return;
+    op->moveBefore(loop);
+  }
+}
+
+/// Copies a scalar op into the kernel; sizes are those of the parameters.
+LogicalResult KernelScope::copyScalar(Operation *op) {
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    Value source = values.lookupOrNull(dim.getSource());
+    std::optional<int64_t> number = dim.getConstantIndex();
+    if (!source || !number || !isa<tile::GlobalType>(source.getType()))
+      return op->emitOpError()
+             << "expected the size of an operand of the attention";
+    values.map(dim.getResult(),
+               tile::DimOp::create(builder, op->getLoc(), source, *number)
+                   .getResult());
+    return success();
+  }
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    return copyRead(extract);
+  hoist(builder.clone(*op, values));
+  return success();
+}
+
+/// Reads an entry of a table, or an element of an operand: a length, a flag.
+LogicalResult KernelScope::copyRead(tensor::ExtractOp op) {
+  Operation *read;
+  if (isTableRead(op)) {
+    DenseIntElementsAttr table;
+    matchPattern(op.getTensor(), m_Constant(&table));
+    read = tile::LookupOp::create(builder, op.getLoc(), table,
+                                  values.lookup(op.getIndices().front()));
+  } else {
+    Value source = values.lookupOrNull(op.getTensor());
+    if (!source)
+      return op.emitOpError()
+             << "expected to read an operand of the attention, or a constant "
+                "vector of i32";
+    SmallVector<Value> indices =
+        llvm::map_to_vector(op.getIndices(), [&](Value index) -> Value {
+          return arith::IndexCastOp::create(
+              builder, op.getLoc(), builder.getI64Type(), values.lookup(index));
+        });
+    read = tile::ExtractOp::create(builder, op.getLoc(), op.getType(), source,
+                                   indices);
+  }
+  values.map(op.getResult(), read->getResult(0));
+  hoist(read);
+  return success();
+}
+
+FailureOr<Value> KernelScope::materialize(Value value) {
+  SmallVector<Value> worklist = {value};
+  while (!worklist.empty()) {
+    Value next = worklist.back();
+    if (values.contains(next)) {
+      worklist.pop_back();
+      continue;
+    }
+    Operation *op = next.getDefiningOp();
+    if (!op || !isScalarOp(op)) {
+      emitError(next.getLoc())
+          << "expected scalars used by an attention on the GPU to be "
+             "constants or tensor sizes; pass others in a tensor";
+      return failure();
+    }
+    size_t before = worklist.size();
+    for (Value operand : op->getOperands())
+      if (!isa<TensorType>(operand.getType()) && !values.contains(operand) &&
+          !isa<tensor::DimOp>(op))
+        worklist.push_back(operand);
+    if (worklist.size() != before)
+      continue;
+    if (failed(copyScalar(op)))
+      return failure();
+    worklist.pop_back();
+  }
+  return values.lookup(value);
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> KernelScope::getIndices(Value number, Value tensor,
+                                           int64_t rank) {
+  Location loc = attention.forall.getLoc();
+  SmallVector<Value> indices(rank);
+  for (int64_t dim = rank - 1; dim > 0; --dim) {
+    Value size = tile::DimOp::create(builder, loc, tensor, dim);
+    indices[dim] = arith::RemUIOp::create(builder, loc, number, size);
+    number = arith::DivUIOp::create(builder, loc, number, size);
+  }
+  if (rank > 0)
+    indices[0] = number;
+  return indices;
+}
+
+FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
+                                                   int64_t warps) {
+  Location loc = attention.forall.getLoc();
+  auto kernel = tile::KernelOp::create(
+      builder, loc, name, warps ? warps : attention.schedule.getWarps(),
+      /*producer_warps=*/IntegerAttr(),
+      /*cluster_ctas=*/IntegerAttr(),
+      /*shared_bytes=*/IntegerAttr(), attention.schedule, /*forward=*/false,
+      /*mapped=*/DenseI64ArrayAttr(), /*mapped_heads=*/DenseI64ArrayAttr());
+  Block *body = builder.createBlock(&kernel.getBody());
+  for (const KernelOperand &operand : attention.operands)
+    values.map(operand.tensor, body->addArgument(getGlobalType(operand), loc));
+  for (const PrologueOp &prologue : attention.prologue) {
+    SmallVector<Value> &views = prologueViews.emplace_back();
+    for (const WorkspaceView &view : prologue.views)
+      views.push_back(body->addArgument(view.type, loc));
+    for (auto [result, view] : llvm::zip(prologue.op->getResults(), views))
+      values.map(result, view);
+  }
+  if (failed(materializeOutside(attention.forall)))
+    return failure();
+  return kernel;
+}
+
+LogicalResult KernelScope::materializeOutside(Operation *outer) {
+  return failure(outer
+                     ->walk([&](Operation *op) {
+                       for (Value operand : op->getOperands())
+                         if (operand.getType().isIntOrIndexOrFloat() &&
+                             !outer->isAncestor(
+                                 operand.getParentRegion()->getParentOp()) &&
+                             failed(materialize(operand)))
+                           return WalkResult::interrupt();
+                       return WalkResult::advance();
+                     })
+                     .wasInterrupted());
+}
+
+Value KernelScope::constant(int64_t value) {
+  return arith::ConstantIndexOp::create(builder, attention.forall.getLoc(),
+                                        value);
+}
+
+FailureOr<Value> KernelScope::getExtent(unsigned loop) {
+  OpFoldResult size = attention.forall.getMixedUpperBound()[loop];
+  if (auto value = dyn_cast<Value>(size))
+    return materialize(value);
+  return constant(*getConstantIntValue(size));
+}
+
+Value KernelScope::getBlockId(gpu::Dimension dimension) {
+  return gpu::BlockIdOp::create(builder, attention.forall.getLoc(), dimension);
+}
+
+Value KernelScope::getReversedBlockId() {
+  Location loc = attention.forall.getLoc();
+  Value ctas = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
+  Value last = arith::SubIOp::create(builder, loc, ctas, constant(1));
+  return arith::SubIOp::create(builder, loc, last,
+                               getBlockId(gpu::Dimension::x));
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+Value KernelScope::loadTile(Value tensor, ValueRange indices, int64_t rows,
+                            int64_t cols, int64_t heads) {
+  auto type = cast<tile::GlobalType>(tensor.getType());
+  int64_t rowBytes = cols * type.getElementType().getIntOrFloatBitWidth() / 8;
+  auto tileType = tile::SharedType::get(
+      builder.getContext(), {rows, cols}, type.getElementType(),
+      tile::SharedType::getSwizzleFor(rowBytes));
+  return tile::LoadOp::create(builder, attention.forall.getLoc(), tileType,
+                              tensor, indices, /*table=*/Value(),
+                              /*rows=*/Value(), heads);
+}
+
+FailureOr<Value> KernelScope::loadSlice(Value slice, int64_t rows, int64_t cols,
+                                        Value column) {
+  auto op = slice.getDefiningOp<tensor::ExtractSliceOp>();
+  SmallVector<Value> indices;
+  SmallVector<OpFoldResult> offsets = op.getMixedOffsets();
+  for (OpFoldResult offset : ArrayRef<OpFoldResult>(offsets).drop_back()) {
+    if (auto value = dyn_cast<Value>(offset)) {
+      FailureOr<Value> copy = materialize(value);
+      if (failed(copy))
+        return failure();
+      indices.push_back(*copy);
+    } else {
+      indices.push_back(constant(*getConstantIntValue(offset)));
+    }
+  }
+  if (column)
+    indices.push_back(column);
+  int64_t heads = op.getType().getDimSize(kHead);
+  PagedOp pages = getPages(slice);
+  Value source = pages ? pages.getPool() : op.getSource();
+  Value tile = loadTile(values.lookup(source), indices, rows, cols, heads);
+  if (pages)
+    tile.getDefiningOp<tile::LoadOp>().getTableMutable().assign(
+        values.lookup(pages.getTable()));
+  return tile;
+}
+
+Value KernelScope::loadSink() {
+  Value tensor = attention.getSink();
+  if (!tensor)
+    return Value();
+  Location loc = attention.normalize.getLoc();
+  Value source = values.lookup(tensor);
+  Value head = values.lookup(attention.forall.getInductionVars()[kHead]);
+  head = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), head);
+  Type rows = getRowType(builder, attention.schedule.getTileM());
+  // With pack_gqa the rows of a tile are those of one head after another.
+  int64_t rowsOfHead = attention.getTilePositions();
+  return Fragments(builder, loc).map(rows, {}, [&](ValueRange) -> Value {
+    Value row = builder.getInsertionBlock()->getArgument(0);
+    Value inTile = arith::DivUIOp::create(
+        builder, loc, row,
+        arith::ConstantIntOp::create(builder, loc, rowsOfHead, 32));
+    Value at = arith::AddIOp::create(
+        builder, loc, head,
+        arith::ExtUIOp::create(builder, loc, builder.getI64Type(), inTile));
+    Type element = cast<tile::GlobalType>(source.getType()).getElementType();
+    Value sink =
+        tile::ExtractOp::create(builder, loc, element, source, ValueRange{at});
+    return element.isF32()
+               ? sink
+               : arith::ExtFOp::create(builder, loc, builder.getF32Type(), sink)
+                     .getResult();
+  });
+}
+
+FailureOr<Value> KernelScope::getKeysInTile(OnlineAttentionOp step) {
+  auto slice = step.getKey().getDefiningOp<tensor::ExtractSliceOp>();
+  OpFoldResult keys = slice.getMixedSizes()[kSequence];
+  if (auto dynamic = dyn_cast<Value>(keys))
+    return materialize(dynamic);
+  int64_t number = *getConstantIntValue(keys);
+  return number == attention.schedule.getTileN() ? Value() : constant(number);
+}

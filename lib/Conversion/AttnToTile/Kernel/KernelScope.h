@@ -1,0 +1,85 @@
+//===- KernelScope.h - From the tiled form into a kernel -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What every kernel of a tiled attention needs: its parameters, copies of the
+// scalars around it, tiles of its operands.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_CONVERSION_ATTNTOTILE_KERNEL_KERNELSCOPE_H
+#define LIB_CONVERSION_ATTNTOTILE_KERNEL_KERNELSCOPE_H
+
+#include "Kernel/KernelOperands.h"
+#include "Kernel/ModToMap.h"
+
+namespace attn {
+
+/// True if `op` computes scalars only, from scalars, a tensor's size or one of
+/// its elements.
+bool isScalarOp(mlir::Operation *op);
+
+inline constexpr int64_t kLanes = 32; ///< of a warp
+/// The loop over splits of the keys, behind those over (b, h, m).
+inline constexpr unsigned kLoopSplit = 3;
+
+/// The base of what builds a kernel.
+class KernelScope {
+protected:
+  KernelScope(mlir::OpBuilder &builder, TiledAttention &attention)
+      : builder(builder), attention(attention), mods(builder, values) {}
+
+  /// Makes the kernel with the operands as its first parameters, sets the
+  /// builder to its body and copies the scalars from outside the scf.forall.
+  /// `warps`: 0 for as many as the schedule says.
+  mlir::FailureOr<tile::KernelOp> beginKernel(llvm::StringRef name,
+                                              int64_t warps = 0);
+  mlir::LogicalResult copyScalar(mlir::Operation *op);
+  mlir::LogicalResult copyRead(mlir::tensor::ExtractOp op);
+  /// The indices of element `number` of a global tensor's leading `rank`
+  /// dimensions; what is left of the number where it is past them is in the
+  /// first.
+  llvm::SmallVector<mlir::Value> getIndices(mlir::Value number,
+                                            mlir::Value tensor, int64_t rank);
+
+  /// The value in the kernel of a scalar of the tiled form, copied with what it
+  /// is computed from if it is not there yet.
+  mlir::FailureOr<mlir::Value> materialize(mlir::Value value);
+
+  /// Copies the scalars from outside that `op` and its regions use.
+  mlir::LogicalResult materializeOutside(mlir::Operation *op);
+
+  mlir::Value constant(int64_t value);
+  /// The batches, heads or rows of the problem, or the splits of the keys.
+  mlir::FailureOr<mlir::Value> getExtent(unsigned loop);
+  mlir::Value getBlockId(mlir::gpu::Dimension dimension);
+  /// CTA number `blockIdx.x` counted from the last: under a causal mask the
+  /// last row tiles have the most keys.
+  mlir::Value getReversedBlockId();
+
+  /// Loads the tile of `rows` x `cols` at `indices` of an operand.
+  mlir::Value loadTile(mlir::Value tensor, mlir::ValueRange indices,
+                       int64_t rows, int64_t cols, int64_t heads = 1);
+  /// Loads a tile at the offsets of a slice of an operand, and from `column` on
+  /// if there is one; the rows are those of all heads of the slice.
+  mlir::FailureOr<mlir::Value> loadSlice(mlir::Value slice, int64_t rows,
+                                         int64_t cols,
+                                         mlir::Value column = mlir::Value());
+  /// The sink of each row's head as a row fragment; null if there is none.
+  mlir::Value loadSink();
+  /// The keys of `step`'s tile that exist, null if all `tile_n` do.
+  mlir::FailureOr<mlir::Value> getKeysInTile(OnlineAttentionOp step);
+
+  mlir::OpBuilder &builder;
+  TiledAttention &attention;
+  /// What is computed before the attention for itself, by number of the op.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> prologueViews;
+  mlir::IRMapping values; ///< outside tensors and scalars -> in the kernel
+  ModToMap mods;
+};
+
+} // namespace attn
+
+#endif // LIB_CONVERSION_ATTNTOTILE_KERNEL_KERNELSCOPE_H

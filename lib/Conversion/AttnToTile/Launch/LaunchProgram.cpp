@@ -1,0 +1,404 @@
+//===- LaunchProgram.cpp - How an attention is launched ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Launch/LaunchProgram.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// Size
+//===----------------------------------------------------------------------===//
+
+/// What all rounds share is computed before them: sets the builder there if
+/// none of `operands` is of a round.
+static void leaveRounds(OpBuilder &builder, ValueRange operands) {
+  auto repeat = dyn_cast<launch::RepeatOp>(builder.getBlock()->getParentOp());
+  if (repeat && llvm::none_of(operands, [&](Value operand) {
+        return operand.getParentBlock() == builder.getBlock();
+      }))
+    builder.setInsertionPoint(repeat);
+}
+
+std::optional<int64_t> Size::getConstant() const {
+  return getConstantIntValue(value);
+}
+
+Size Size::constant(int64_t number) const {
+  OpBuilder::InsertionGuard guard(*builder);
+  leaveRounds(*builder, {});
+  return {*builder, arith::ConstantIndexOp::create(*builder, number)};
+}
+
+template <typename OpTy>
+Size Size::compute(Size other) const {
+  OpBuilder::InsertionGuard guard(*builder);
+  leaveRounds(*builder, {value, other.value});
+  return {*builder, builder->createOrFold<OpTy>(value, other.value)};
+}
+
+Size Size::operator+(Size other) const { return compute<arith::AddIOp>(other); }
+Size Size::operator-(Size other) const { return compute<arith::SubIOp>(other); }
+Size Size::operator*(Size other) const { return compute<arith::MulIOp>(other); }
+Size Size::ceilDiv(Size other) const {
+  return compute<arith::CeilDivSIOp>(other);
+}
+Size Size::floorDiv(Size other) const {
+  return compute<arith::FloorDivSIOp>(other);
+}
+Size Size::mod(Size other) const { return compute<arith::RemUIOp>(other); }
+Size Size::min(Size other) const { return compute<arith::MinSIOp>(other); }
+Size Size::max(Size other) const { return compute<arith::MaxSIOp>(other); }
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// The function's argument that an input is, where it is one.
+static std::optional<int64_t> getArgument(const KernelOperand &operand) {
+  auto argument = dyn_cast<BlockArgument>(operand.tensor);
+  if (operand.isOutput || !argument ||
+      !isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
+/// The function's result that an output is, where it is one.
+static std::optional<int64_t> getResult(const KernelOperand &operand) {
+  if (!operand.isOutput)
+    return std::nullopt;
+  auto result = dyn_cast<OpResult>(operand.tensor);
+  if (auto argument = dyn_cast<BlockArgument>(operand.tensor)) {
+    auto forall = cast<scf::ForallOp>(argument.getOwner()->getParentOp());
+    result = forall.getTiedOpResult(forall.getTiedOpOperand(argument));
+  }
+  // A repaired attention has the results of what repairs it.
+  for (OpOperand &use : result.getUses())
+    if (auto repair = dyn_cast<RepairOp>(use.getOwner()))
+      result = repair->getResult(use.getOperandNumber());
+  for (OpOperand &use : result.getUses())
+    if (use.getOwner()->hasTrait<OpTrait::ReturnLike>())
+      return use.getOperandNumber();
+  return std::nullopt;
+}
+
+/// The names of an operand's dimensions. Those of attention are of the
+/// dialect's documentation; a capture's are its own.
+static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
+  // A gradient has the dimensions of what it belongs to.
+  StringRef name = operand.name;
+  name.consume_front("d_");
+  // Those of K and V may be different, in number and in size.
+  if (operand.isPaged)
+    return {(name + "_pages").str(), "Hkv", (name + "_page").str(),
+            name == "key" ? "D" : "Dv"};
+  if (name == "query")
+    return {"B", "Hq", "M", "D"};
+  if (name == "key")
+    return {"B", "Hkv", "N", "D"};
+  if (name == "value")
+    return {"B", "Hkv", "N", "Dv"};
+  if (name == "bias")
+    return {"B", "Hq", "M", "N"};
+  if (name == "output")
+    return {"B", "Hq", "M", "Dv"};
+  if (name == "sink")
+    return {"Hq"};
+  if (name == "key_lengths")
+    return {"B"};
+  if (name == "key_table" || name == "value_table")
+    return {"B", (name + "_columns").str()};
+  if (name == "lse")
+    return {"B", "Hq", "M"};
+  SmallVector<std::string> names;
+  for (int64_t i = 0; i < operand.type.getRank(); ++i)
+    names.push_back((name + "_dim" + Twine(i)).str());
+  return names;
+}
+
+static Value createOperand(ImplicitLocOpBuilder &builder,
+                           const KernelOperand &operand) {
+  auto number = [&](std::optional<int64_t> value) {
+    return value ? builder.getI64IntegerAttr(*value) : IntegerAttr();
+  };
+  SmallVector<std::string> dims = getDimNames(operand);
+  return launch::OperandOp::create(
+      builder, getGlobalType(operand),
+      operand.isOutput ? launch::OperandRole::Output
+                       : launch::OperandRole::Input,
+      operand.name, operand.vectorElements, number(getArgument(operand)),
+      number(getResult(operand)),
+      builder.getStrArrayAttr(
+          SmallVector<StringRef>(dims.begin(), dims.end())));
+}
+
+LaunchProgram::LaunchProgram(OpBuilder &outside,
+                             const TiledAttention &attention)
+    : known(attention.operands) {
+  scf::ForallOp forall = attention.forall;
+  auto function = forall->getParentOfType<FunctionOpInterface>();
+  program = launch::ProgramOp::create(
+      outside, forall.getLoc(), function.getName(), attention.semantics,
+      APFloat(attention.scale), attention.deterministic, attention.schedule);
+  builder = std::make_unique<ImplicitLocOpBuilder>(forall.getLoc(),
+                                                   outside.getContext());
+  builder->createBlock(&program.getBody());
+  for (const KernelOperand &operand : known)
+    operands.push_back(createOperand(*builder, operand));
+  // attention_c4, where the verifier could not check it. A key that is the
+  // query itself is no operand of its own.
+  if (hasOperand("key"))
+    addConstraint(dim("query", 1).mod(dim("key", 1)),
+                  "expected the number of query heads to be a multiple of the "
+                  "number of key heads");
+  addReadConstraints(function);
+}
+
+/// The coordinate b, h, i, j (0 to 3) that `index` is in a step's mask_mod,
+/// score_mod or what is derived of them, where it is one. Regions of other ops
+/// have other coordinates: those of tables, or keys for rows.
+static std::optional<unsigned> getCoordinate(Value index) {
+  auto argument = dyn_cast<BlockArgument>(index);
+  Operation *parent = argument ? argument.getOwner()->getParentOp() : nullptr;
+  if (!isa_and_nonnull<OnlineAttentionOp, BackwardStepOp>(parent))
+    return std::nullopt;
+  SmallVector<Type> types(argument.getOwner()->getArgumentTypes());
+  constexpr unsigned kCoordinates = 4;
+  if (types.size() < kCoordinates ||
+      !llvm::all_of(ArrayRef(types).take_back(kCoordinates),
+                    llvm::IsaPred<IndexType>) ||
+      argument.getArgNumber() + kCoordinates < types.size())
+    return std::nullopt;
+  return argument.getArgNumber() + kCoordinates - types.size();
+}
+
+/// `index` before the clamp to the last row or key, which padded tiles have.
+Value LaunchProgram::skipClamp(Value index) const {
+  auto clamp = index.getDefiningOp<arith::MinSIOp>();
+  auto last = clamp ? clamp.getRhs().getDefiningOp<arith::SubIOp>() : nullptr;
+  auto size = last ? last.getLhs().getDefiningOp<tensor::DimOp>() : nullptr;
+  bool isPadding =
+      size && matchPattern(last.getRhs(), m_One()) &&
+      llvm::any_of(known, [&](const KernelOperand &operand) {
+        return (operand.name == "query" || operand.name == "key") &&
+               operand.tensor == size.getSource();
+      });
+  return isPadding ? clamp.getLhs() : index;
+}
+
+/// attention_c14, where the verifier could not check it: a tensor that is read
+/// at a coordinate has an element for each of its values.
+void LaunchProgram::addReadConstraints(Operation *function) {
+  const std::pair<StringRef, int64_t> sizes[] = {{"query", kBatch},
+                                                 {"query", kHead},
+                                                 {"query", kSequence},
+                                                 {"key", kSequence}};
+  const StringRef names[] = {"B", "Hq", "M", "N"};
+  llvm::SetVector<std::tuple<StringRef, unsigned, unsigned>> reads;
+  function->walk([&](tensor::ExtractOp extract) {
+    for (const KernelOperand &operand : known)
+      if (operand.tensor == extract.getTensor())
+        for (auto [dim, index] : llvm::enumerate(extract.getIndices()))
+          if (std::optional<unsigned> coordinate =
+                  getCoordinate(skipClamp(index)))
+            reads.insert({operand.name, dim, *coordinate});
+  });
+  for (auto [name, position, coordinate] : reads) {
+    auto [sized, sizedDim] = sizes[coordinate];
+    Size range = dim(sized, sizedDim);
+    Size missing = range - dim(name, position);
+    addConstraint(missing.max(constant(0)),
+                  ("expected dimension " + Twine(position) + " of " + name +
+                   ", which is read at each position, to be at least " +
+                   names[coordinate])
+                      .str());
+  }
+}
+
+Value LaunchProgram::getOperand(StringRef name) const {
+  for (auto [operand, value] : llvm::zip_equal(known, operands))
+    if (operand.name == name)
+      return value;
+  return Value();
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+Size LaunchProgram::constant(int64_t number) {
+  OpBuilder::InsertionGuard guard(*builder);
+  leaveRounds(*builder, {});
+  return {*builder, arith::ConstantIndexOp::create(*builder, number)};
+}
+
+Size LaunchProgram::dim(StringRef operand, int64_t dim) {
+  Value tensor = getOperand(operand);
+  if (!tensor && operand == "key")
+    tensor = getOperand("query"); // A key that is the query itself.
+  // The keys of a batch are those of all its pages.
+  bool isPaged = llvm::any_of(known, [&](const KernelOperand &other) {
+    return other.name == operand && other.isPaged;
+  });
+  if (isPaged && operand == "key" && dim == kSequence) {
+    int64_t page = cast<tile::GlobalType>(tensor.getType()).getShape()[dim];
+    return this->dim("key_table", 1) * page;
+  }
+  auto type = cast<tile::GlobalType>(tensor.getType());
+  if (!type.isDynamicDim(dim))
+    return constant(type.getShape()[dim]);
+  OpBuilder::InsertionGuard guard(*builder);
+  leaveRounds(*builder, {});
+  return {*builder, tile::DimOp::create(*builder, builder->getIndexType(),
+                                        tensor, uint64_t(dim))};
+}
+
+std::optional<Size> LaunchProgram::getSize(AffineExpr expr, Value operand,
+                                           std::optional<Size> otherwise) {
+  if (isa<AffineDimExpr, AffineSymbolExpr>(expr))
+    return getSize(operand, otherwise);
+  auto pair = dyn_cast<AffineBinaryOpExpr>(expr);
+  auto number =
+      dyn_cast_or_null<AffineConstantExpr>(pair ? pair.getRHS() : AffineExpr());
+  std::optional<Size> left =
+      number ? getSize(pair.getLHS(), operand, otherwise) : std::nullopt;
+  if (!left)
+    return std::nullopt;
+  if (pair.getKind() == AffineExprKind::CeilDiv)
+    return left->ceilDiv(number.getValue());
+  if (pair.getKind() == AffineExprKind::Mul)
+    return *left * number.getValue();
+  return std::nullopt;
+}
+
+Size LaunchProgram::getSize(Value value, std::optional<Size> otherwise) {
+  if (std::optional<int64_t> number = getConstantIntValue(value))
+    return constant(*number);
+  Operation *op = value.getDefiningOp();
+  if (auto dimOp = dyn_cast_or_null<tensor::DimOp>(op))
+    for (const KernelOperand &operand : known)
+      if (operand.tensor == dimOp.getSource() && dimOp.getConstantIndex())
+        return dim(operand.name, *dimOp.getConstantIndex());
+  // A number of tiles, or of rows of pages.
+  if (auto apply = dyn_cast_or_null<affine::AffineApplyOp>(op))
+    if (std::optional<Size> size = getSize(apply.getAffineMap().getResult(0),
+                                           apply.getOperand(0), otherwise))
+      return *size;
+  if (auto min = dyn_cast_or_null<arith::MinSIOp>(op))
+    return getSize(min.getLhs(), otherwise)
+        .min(getSize(min.getRhs(), otherwise));
+  if (auto max = dyn_cast_or_null<arith::MaxSIOp>(op))
+    return getSize(max.getLhs(), otherwise)
+        .max(getSize(max.getRhs(), otherwise));
+  if (otherwise)
+    return *otherwise;
+  Size a = getSize(op->getOperand(0)), b = getSize(op->getOperand(1));
+  if (isa<arith::CeilDivUIOp>(op))
+    return a.ceilDiv(b);
+  assert((isa<arith::MulIOp, arith::AddIOp>(op)) && "as the tiler counts CTAs");
+  return isa<arith::MulIOp>(op) ? a * b : a + b;
+}
+
+Size LaunchProgram::getProduct(StringRef operand, int64_t rank) {
+  Size product = constant(1);
+  for (int64_t i = 0; i < rank; ++i)
+    product = product * dim(operand, i);
+  return product;
+}
+
+void LaunchProgram::addConstraint(Size value, StringRef message) {
+  if (value.getConstant() != 0)
+    launch::ConstraintOp::create(*builder, value.getValue(), /*equals=*/0,
+                                 message);
+}
+
+//===----------------------------------------------------------------------===//
+// Workspaces
+//===----------------------------------------------------------------------===//
+
+void LaunchProgram::addWorkspace(WorkspaceView view, ArrayRef<Size> sizes) {
+  Size elements = constant(1);
+  SmallVector<Size> strides;
+  for (Size size : llvm::reverse(sizes)) {
+    strides.insert(strides.begin(), elements);
+    elements = elements * size;
+  }
+  int64_t bytes = view.type.getElementType().getIntOrFloatBitWidth() / 8;
+  addWorkspace(view, elements * bytes, constant(0), sizes,
+               ArrayRef(strides).drop_back());
+}
+
+void LaunchProgram::addWorkspace(WorkspaceView view, Size bytes, Size offset,
+                                 ArrayRef<Size> sizes, ArrayRef<Size> strides) {
+  Value memory;
+  {
+    OpBuilder::InsertionGuard guard(*builder);
+    leaveRounds(*builder, bytes.getValue());
+    memory = launch::WorkspaceOp::create(*builder, view.name, bytes.getValue());
+  }
+  SmallVector<Value> dynamic, steps;
+  for (auto [i, size] : llvm::enumerate(sizes))
+    if (view.type.isDynamicDim(i))
+      dynamic.push_back(size.getValue());
+  for (Size stride : strides)
+    steps.push_back(stride.getValue());
+  views.push_back(launch::ViewOp::create(*builder, view.type, memory,
+                                         offset.getValue(), dynamic, steps));
+  viewTypes.push_back(view.type);
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+Size LaunchProgram::beginRounds(Size count) {
+  auto repeat = launch::RepeatOp::create(*builder, count.getValue());
+  Block *body = builder->createBlock(
+      &repeat.getBody(), {}, builder->getIndexType(), builder->getLoc());
+  return {*builder, body->getArgument(0)};
+}
+
+void LaunchProgram::addKernel(const Twine &entry, Size x, Size y, Size z) {
+  kernels.push_back({entry.str(), {x, y, z}});
+}
+
+void LaunchProgram::addKernel(const Twine &entry, Size x) {
+  addKernel(entry, x, constant(1), constant(1));
+}
+
+void LaunchProgram::endPrologue() {
+  numPrologueViews = views.size();
+  for (Kernel &kernel : kernels)
+    kernel.isPrologue = true;
+}
+
+void LaunchProgram::addLaunch(const Kernel &kernel) {
+  SmallVector<Value> args(operands);
+  llvm::append_range(args, kernel.isPrologue
+                               ? ArrayRef(views).take_front(numPrologueViews)
+                               : ArrayRef(views));
+  if (roundParameter && !kernel.isPrologue)
+    args.push_back(arith::IndexCastOp::create(*builder, builder->getI32Type(),
+                                              roundParameter->getValue()));
+  launch::LaunchOp::create(*builder, kernel.entry, kernel.grid[0].getValue(),
+                           kernel.grid[1].getValue(), kernel.grid[2].getValue(),
+                           args, /*threads=*/IntegerAttr(),
+                           /*cluster_ctas=*/IntegerAttr(),
+                           /*shared_bytes=*/IntegerAttr());
+}
+
+void LaunchProgram::finish() {
+  for (const Kernel &kernel : kernels)
+    addLaunch(kernel);
+}

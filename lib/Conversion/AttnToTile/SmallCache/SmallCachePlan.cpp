@@ -1,0 +1,109 @@
+//===- SmallCachePlan.cpp - Launches and workspaces in chunks -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Row tiles are numbered over batch, head and row. A round takes the next
+// `chunk` of them. The kernels index the scores of the whole attention, row
+// tile by row tile; the workspace holds one chunk's window of it, so each round
+// gives them a base address that much further back.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Launch/LaunchProgram.h"
+#include "Kernel/Prologue.h"
+#include "SmallCache/SmallCache.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+/// Sizes that all rounds have.
+struct SmallCacheSizes {
+  SmallCacheSizes(LaunchProgram &program, ScheduleAttr schedule)
+      : tileM(schedule.getTileM()),
+        chunkTiles(program.constant(schedule.getChunkRows() / tileM)),
+        batches(program.dim("query", kBatch)),
+        heads(program.dim("query", kHead)),
+        rows(program.dim("query", kSequence)),
+        keys(program.dim("key", kSequence)),
+        tiles(batches * heads * rows.ceilDiv(tileM)),
+        keyTiles(keys.ceilDiv(schedule.getTileN())),
+        statisticsRows(keyTiles * 2), paddedRows(rows.alignTo(tileM)),
+        windowRows(chunkTiles.min(tiles) * tileM),
+        // cp.async reads 16 bytes at a time.
+        rowStride(keys.alignTo(8)) {}
+
+  int64_t tileM;
+  Size chunkTiles; ///< row tiles of a round
+  Size batches, heads, rows, keys;
+  Size tiles; ///< row tiles of all heads
+  Size keyTiles;
+  Size statisticsRows; ///< two for each key tile
+  Size paddedRows;     ///< of a head: whole tiles
+  Size windowRows;     ///< rows that the workspace has room for
+  Size rowStride;      ///< of the probabilities
+};
+} // namespace
+
+/// P [B, Hq, M, N]: a row of the workspace for each row of the chunk's tiles,
+/// of which the first is `firstRow`, counted in whole tiles.
+static void addProbabilities(LaunchProgram &program, TiledAttention &attention,
+                             const SmallCacheSizes &e, Size firstRow) {
+  RankedTensorType query = attention.getQueryType();
+  SmallVector<int64_t> shape(query.getShape().drop_back());
+  shape.push_back(attention.getKeyType().getDimSize(kSequence));
+  Type element = query.getElementType();
+  Size ofHead = e.paddedRows * e.rowStride;
+  program.addWorkspace(
+      {"scores", tile::GlobalType::get(element.getContext(), shape, element)},
+      e.windowRows * e.rowStride * 2, -(firstRow * e.rowStride * 2),
+      {e.batches, e.heads, e.rows, e.keys},
+      {e.heads * ofHead, ofHead, e.rowStride});
+}
+
+/// Maximum and sum [B, Hq, 2 key tiles, M]: two rows of the workspace for each
+/// key tile.
+static void addStatistics(LaunchProgram &program, TiledAttention &attention,
+                          const SmallCacheSizes &e, Size firstRow) {
+  RankedTensorType query = attention.getQueryType();
+  int64_t keys = attention.getKeyType().getDimSize(kSequence);
+  int64_t rows =
+      ShapedType::isDynamic(keys)
+          ? keys
+          : 2 * llvm::divideCeil(keys, attention.schedule.getTileN());
+  int64_t shape[] = {query.getDimSize(kBatch), query.getDimSize(kHead), rows,
+                     query.getDimSize(kSequence)};
+  MLIRContext *context = query.getContext();
+  program.addWorkspace(
+      {"statistics",
+       tile::GlobalType::get(context, shape, Float32Type::get(context))},
+      e.windowRows * e.statisticsRows * 4, -(firstRow * 4),
+      {e.batches, e.heads, e.statisticsRows, e.rows},
+      {e.heads * e.paddedRows, e.paddedRows, e.windowRows});
+}
+
+LaunchProgram attn::getSmallCacheProgram(OpBuilder &builder,
+                                         TiledAttention &attention,
+                                         StringRef name) {
+  LaunchProgram program(builder, attention);
+  SmallCacheSizes e(program, attention.schedule);
+  Size iteration = program.beginRounds(e.tiles.ceilDiv(e.chunkTiles));
+  addPrologue(program, attention, name);
+  Size firstTile = iteration * e.chunkTiles;
+  Size roundTiles = e.chunkTiles.min(e.tiles - firstTile);
+  Size firstRow = firstTile * e.tileM;
+  addProbabilities(program, attention, e, firstRow);
+  addStatistics(program, attention, e, firstRow);
+  program.addKernel(name + "_scores", roundTiles, e.keyTiles,
+                    program.constant(1));
+  program.addKernel(name + "_output", roundTiles,
+                    program.constant(attention.getDvSlices()),
+                    program.constant(1));
+  program.setRoundParameter(firstTile);
+  program.finish();
+  return program;
+}

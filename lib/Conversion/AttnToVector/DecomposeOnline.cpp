@@ -1,0 +1,490 @@
+//===- DecomposeOnline.cpp - Tiles of attention as vector code --*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements --attn-decompose-online: register blocking of the two products of
+// a tile, with the row reduction of a row block between them while its scores
+// are in the nearest cache.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DecomposeTwoPhase.h"
+#include "TileEmitter.h"
+#include "VectorMath.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Utils/SinkBuilder.h"
+#include "attn/Dialect/Attn/Transforms/NormalForm.h"
+#include "attn/Conversion/Passes.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace attn {
+#define GEN_PASS_DEF_DECOMPOSEONLINEPASS
+#include "attn/Conversion/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+using Values = SmallVector<Value>;
+
+namespace {
+/// Emits the code of one attn.online_attention on static tiles.
+class StepEmitter : TileEmitter {
+public:
+  /// `hasBf16Dot`: the processor has AVX-512 BF16.
+  StepEmitter(OnlineAttentionOp step, TileBuffers &buffers, bool hasBf16Dot)
+      : TileEmitter(step, buffers, step), step(step),
+        usesDots(hasBf16Dot && fitsDots()) {}
+
+  /// The state after the step, at the place of the op.
+  Values emit();
+
+private:
+  /// A row in its block, and in the tile.
+  struct RowPlace {
+    Value inBlock, position;
+  };
+
+  bool fitsDots();
+  void packOperands();
+  Values emitDots(int64_t count, ValueRange init,
+                  llvm::function_ref<Value(Value)> load, Value scalars,
+                  llvm::function_ref<Value(int64_t)> row);
+  Values emitRowBlock(RowBlock rows, ValueRange state);
+  void emitScores(RowBlock rows, Columns keys);
+  Value loadScores(const RowPlace &row, Columns keys);
+  Value emitMaximum(const RowPlace &row, Value before);
+  Value emitWeights(const RowPlace &row, Columns keys, Value shift);
+  Values emitRow(RowBlock rows, Value inBlock, ValueRange before);
+  Value emitProduct(RowBlock rows, Columns columns, Value acc);
+
+  OnlineAttentionOp step;
+  /// Products of pairs of bf16, added up in f32.
+  bool usesDots;
+  /// Operands in the score type: Q [rows, D] times the scale, K^T [D, keys], V
+  /// [keys, Dv]. Those of dots: Q in bf16, K^T [D / 2, keys] and V [keys / 2,
+  /// Dv] as pairs.
+  Value query, key, value;
+  /// Of a row block: scores, then their weights, for dots in a buffer of their
+  /// own, in bf16; and exp(max - max'), null if nothing decays.
+  Value scores, weights, decay;
+};
+} // namespace
+
+static constexpr double kMinusInf = -std::numeric_limits<double>::infinity();
+
+/// Lanes of a dot's result.
+static constexpr int64_t kDotLanes = 16;
+
+/// True if the sizes are made up of pairs, and of results of dots.
+bool StepEmitter::fitsDots() {
+  return getElementTypeOrSelf(step.getQuery().getType()).isBF16() &&
+         scoreType.isF32() && dims.headDim % 2 == 0 &&
+         dims.keyRows % kDotLanes == 0 && dims.valueDim % kDotLanes == 0;
+}
+
+void StepEmitter::packOperands() {
+  FloatType bf16 = b.getBF16Type();
+  if (usesDots) {
+    query = buffers.pack(b, step.getQuery(), bf16, 1);
+    key = buffers.packColumnPairs(b, step.getKey());
+    value = buffers.packRowPairs(b, step.getValue());
+  } else {
+    query = buffers.pack(b, step.getQuery(), scoreType, step.getScaleValue());
+    key = buffers.packTransposed(b, step.getKey(), scoreType);
+    value = buffers.pack(b, step.getValue(), scoreType, 1);
+  }
+  scores = buffers.createBuffer(b, {kBlockRows, dims.keyRows}, scoreType);
+  weights = usesDots ? buffers.createBuffer(b, {kBlockRows, dims.keyRows}, bf16)
+                     : scores;
+  if (step.getState().get(RowRole::Maximum))
+    decay = buffers.createBuffer(b, {kBlockRows}, scoreType);
+}
+
+/// As emitMultiplyAdds, for `count` products of pairs: `load(k)` gives a row of
+/// pairs as i32, and elements 2 k and 2 k + 1 of row `row(i)` of `scalars` are
+/// the pair that it is multiplied with.
+Values StepEmitter::emitDots(int64_t count, ValueRange init,
+                             llvm::function_ref<Value(Value)> load,
+                             Value scalars,
+                             llvm::function_ref<Value(int64_t)> row) {
+  auto loop = scf::ForOp::create(b, index(0), index(count), index(1), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Type bf16 = b.getBF16Type(), i32 = b.getI32Type();
+  Value k = loop.getInductionVar(), pairs = load(k);
+  Value column = arith::MulIOp::create(b, k, index(2));
+  int64_t width = cast<VectorType>(pairs.getType()).getNumElements();
+  auto cast = [&](Value vector, int64_t lanes, Type element) -> Value {
+    return vector::BitCastOp::create(b, VectorType::get({lanes}, element),
+                                     vector);
+  };
+  Values sums;
+  for (auto [i, sum] : llvm::enumerate(loop.getRegionIterArgs())) {
+    Value pair = vector::LoadOp::create(b, VectorType::get({2}, bf16), scalars,
+                                        ValueRange{row(i), column});
+    pair = vector::ExtractOp::create(b, cast(pair, 1, i32), 0);
+    pair =
+        vector::BroadcastOp::create(b, VectorType::get({kDotLanes}, i32), pair);
+    pair = cast(pair, 2 * kDotLanes, bf16);
+    Value next = sum;
+    for (int64_t lane = 0; lane < width; lane += kDotLanes) {
+      auto slice = [&](Value vector) -> Value {
+        return vector::ExtractStridedSliceOp::create(b, vector, lane, kDotLanes,
+                                                     1);
+      };
+      Value part = x86vector::DotBF16Op::create(
+          b, slice(sum), pair, cast(slice(pairs), 2 * kDotLanes, bf16));
+      next = vector::InsertStridedSliceOp::create(b, part, next, lane, 1);
+    }
+    sums.push_back(next);
+  }
+  scf::YieldOp::create(b, sums);
+  return Values(loop.getResults());
+}
+
+/// scores = Q K^T of a row block and a block of keys.
+void StepEmitter::emitScores(RowBlock rows, Columns keys) {
+  Values sums(rows.count, createSplat(b, vectorOf(keys.width), 0.0));
+  auto load = [&](Value d) -> Value {
+    Type element = getElementTypeOrSelf(key.getType());
+    return vector::LoadOp::create(b, VectorType::get({keys.width}, element),
+                                  key, ValueRange{d, keys.begin});
+  };
+  auto row = [&](int64_t i) { return add(rows.first, i); };
+  if (usesDots) {
+    sums = emitDots(dims.headDim / 2, sums, load, query, row);
+    Value scale = createSplat(b, vectorOf(keys.width), step.getScaleValue());
+    for (Value &sum : sums)
+      sum = arith::MulFOp::create(b, sum, scale);
+  } else {
+    sums = emitMultiplyAdds(
+        dims.headDim, sums, load, [&](int64_t i, Value d) -> Value {
+          return memref::LoadOp::create(b, query, ValueRange{row(i), d});
+        });
+  }
+  for (auto [i, sum] : llvm::enumerate(sums))
+    vector::StoreOp::create(b, sum, scores, ValueRange{index(i), keys.begin});
+}
+
+/// Bias, score_mod and mask_mod of a part of a row's scores.
+Value StepEmitter::loadScores(const RowPlace &row, Columns keys) {
+  return emitScoreMods(
+      vector::LoadOp::create(b, vectorOf(keys.width), scores,
+                             ValueRange{row.inBlock, keys.begin}),
+      row.position, keys);
+}
+
+/// The maximum of a row, which has been `before`. What the scores are after
+/// their mods is kept.
+Value StepEmitter::emitMaximum(const RowPlace &row, Value before) {
+  bool hasMods = bias || !scoreMod.empty() || !maskMod.empty();
+  Value ofTile = reduceColumns(
+      b, scoreType, dims.keyRows, kMinusInf, createMax, [&](Columns keys) {
+        Value part = loadScores(row, keys);
+        if (hasMods)
+          vector::StoreOp::create(b, part, scores,
+                                  ValueRange{row.inBlock, keys.begin});
+        return part;
+      });
+  return createMax(b, ofTile, before);
+}
+
+/// The weights of a part of a row: exponentials relative to `shift`, or without
+/// one what the mods make of the scores. What dropout keeps of them is stored.
+Value StepEmitter::emitWeights(const RowPlace &row, Columns keys, Value shift) {
+  Values at = {row.inBlock, keys.begin};
+  Value part;
+  if (shift) {
+    Value score = vector::LoadOp::create(b, vectorOf(keys.width), scores, at);
+    part = createExpOfNonPositive(
+        b, arith::SubFOp::create(b, score, broadcast(shift, keys.width)));
+  } else {
+    part = loadScores(row, keys);
+  }
+  // attn.normalize has the factor of what is kept.
+  Value kept = emitDropout(part, row.position, keys, 1);
+  if (usesDots)
+    kept = arith::TruncFOp::create(
+        b, VectorType::get({keys.width}, b.getBF16Type()), kept);
+  vector::StoreOp::create(b, kept, weights, at);
+  return part;
+}
+
+/// Turns the scores of row `inBlock` of a block into weights; takes and gives
+/// the row values of the whole tile.
+Values StepEmitter::emitRow(RowBlock rows, Value inBlock, ValueRange before) {
+  Value zero = index(0);
+  RowPlace row = {inBlock, arith::AddIOp::create(b, rows.first, inBlock)};
+  Values at = {zero, zero, row.position}, tensors = {step.getAcc()};
+  llvm::append_range(tensors, before);
+  RunningState state(step.getNormalization(), tensors);
+  auto set = [&](RowRole role, Value value) {
+    state.set(role, tensor::InsertOp::create(b, value, state.get(role), at));
+  };
+  Value oldMax, shift;
+  if (Value max = state.get(RowRole::Maximum)) {
+    oldMax = tensor::ExtractOp::create(b, max, at);
+    Value newMax = emitMaximum(row, oldMax);
+    // A row that has seen no key yet: exp(-inf - 0) = 0 instead of NaN.
+    Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, newMax,
+                                          createSplat(b, scoreType, kMinusInf));
+    shift = arith::SelectOp::create(b, isEmpty, createSplat(b, scoreType, 0.0),
+                                    newMax);
+    set(RowRole::Maximum, newMax);
+  }
+  Value sum = state.get(RowRole::Sum), tileSum;
+  auto emit = [&](Columns keys) { return emitWeights(row, keys, shift); };
+  if (sum)
+    tileSum = reduceColumns(b, scoreType, dims.keyRows, 0.0, createSum, emit);
+  else
+    forColumns(dims.keyRows, [&](Columns keys) { emit(keys); });
+  Value oldSum = sum ? tensor::ExtractOp::create(b, sum, at) : Value();
+  if (shift) {
+    Value rowDecay =
+        createExpOfNonPositive(b, arith::SubFOp::create(b, oldMax, shift));
+    memref::StoreOp::create(b, rowDecay, decay, row.inBlock);
+    if (sum)
+      oldSum = arith::MulFOp::create(b, oldSum, rowDecay);
+  }
+  if (sum)
+    set(RowRole::Sum, arith::AddFOp::create(b, oldSum, tileSum));
+  return Values(state.getRows());
+}
+
+/// acc = decay * acc + weights V of a row block and a block of columns of V.
+Value StepEmitter::emitProduct(RowBlock rows, Columns columns, Value acc) {
+  Value zero = index(0), column = columns.begin;
+  Values init;
+  for (int64_t i = 0; i < rows.count; ++i) {
+    Value old = buffers.readRow(
+        b, acc, {zero, zero, add(rows.first, i), column}, columns.width);
+    if (decay) {
+      Value factor = memref::LoadOp::create(b, decay, index(i));
+      old = arith::MulFOp::create(b, old, broadcast(factor, columns.width));
+    }
+    init.push_back(old);
+  }
+  auto load = [&](Value k) -> Value {
+    Type element = getElementTypeOrSelf(value.getType());
+    return vector::LoadOp::create(b, VectorType::get({columns.width}, element),
+                                  value, ValueRange{k, column});
+  };
+  Values sums =
+      usesDots ? emitDots(dims.keyRows / 2, init, load, weights,
+                          [&](int64_t i) { return index(i); })
+               : emitMultiplyAdds(dims.keyRows, init, load,
+                                  [&](int64_t i, Value k) -> Value {
+                                    return memref::LoadOp::create(
+                                        b, weights, ValueRange{index(i), k});
+                                  });
+  for (auto [i, sum] : llvm::enumerate(sums))
+    acc =
+        buffers.writeRow(b, sum, acc, {zero, zero, add(rows.first, i), column});
+  return acc;
+}
+
+/// Takes and gives the state of the whole tile.
+Values StepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
+  forColumns(dims.keyRows, [&](Columns keys) { emitScores(rows, keys); });
+  auto loop = scf::ForOp::create(b, index(0), index(rows.count), index(1),
+                                 state.drop_front());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Values after =
+        emitRow(rows, loop.getInductionVar(), loop.getRegionIterArgs());
+    // A loop that carries nothing ends already.
+    if (!after.empty())
+      scf::YieldOp::create(b, after);
+  }
+  Value acc = attn::forColumns(b, dims.valueDim, state.front(),
+                               [&](Columns columns, ValueRange part) {
+                                 return Values{
+                                     emitProduct(rows, columns, part.front())};
+                               })
+                  .front();
+  Values after = {acc};
+  llvm::append_range(after, loop.getResults());
+  return after;
+}
+
+Values StepEmitter::emit() {
+  packOperands();
+  Values state(step.getState().getValues());
+  int64_t wholeBlocks = dims.queryRows / kBlockRows * kBlockRows;
+  if (wholeBlocks > 0) {
+    auto loop = scf::ForOp::create(b, index(0), index(wholeBlocks),
+                                   index(kBlockRows), state);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    RowBlock rows{loop.getInductionVar(), kBlockRows};
+    scf::YieldOp::create(b, emitRowBlock(rows, loop.getRegionIterArgs()));
+    state.assign(loop->result_begin(), loop->result_end());
+  }
+  if (int64_t rest = dims.queryRows - wholeBlocks)
+    state = emitRowBlock({index(wholeBlocks), rest}, state);
+  return state;
+}
+
+//===----------------------------------------------------------------------===//
+// normalize
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a row ends in.
+struct RowEnd {
+  Value factor; ///< of the accumulator; null for 1
+  Value lse;    ///< null if there is none
+};
+} // namespace
+
+/// The end of the row at `at`.
+static RowEnd emitRowEnd(ImplicitLocOpBuilder &b, NormalizeOp op,
+                         ValueRange at) {
+  Type scoreType = getElementTypeOrSelf(op.getAcc().getType());
+  Values rows;
+  for (Value tensor : op.getRows())
+    rows.push_back(tensor::ExtractOp::create(b, tensor, at));
+  Value decay;
+  if (op.getSink()) {
+    RowState state =
+        buildSink(b, b.getLoc(), rows[0], rows[1], readSink(b, op));
+    rows = {state.max, state.sum};
+    decay = state.decay;
+  }
+  RowEnd end;
+  Value divisor = op.getNormalization().buildDivisor(b, b.getLoc(), rows);
+  if (!divisor) {
+    if (op.getScaleValue() != 1)
+      end.factor = createSplat(b, scoreType, op.getScaleValue());
+    return end;
+  }
+  Value none = createSplat(b, scoreType, 0.0);
+  Value isEmpty =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, divisor, none);
+  Value inverse = arith::DivFOp::create(
+      b, createSplat(b, scoreType, op.getScaleValue()), divisor);
+  end.factor = arith::SelectOp::create(b, isEmpty, none, inverse);
+  if (decay)
+    end.factor = arith::MulFOp::create(b, end.factor, decay);
+  if (!op.getLse())
+    return end;
+  Value lse =
+      arith::AddFOp::create(b, rows[0], math::LogOp::create(b, rows[1]));
+  end.lse = arith::SelectOp::create(b, isEmpty,
+                                    createSplat(b, scoreType, kMinusInf), lse);
+  return end;
+}
+
+/// Emits output and lse, row by row.
+static Values emitNormalize(NormalizeOp op, TileBuffers &buffers) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto accType = cast<RankedTensorType>(op.getAcc().getType());
+  Type outputType = getElementTypeOrSelf(op.getOutput().getType());
+  auto index = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(b, number);
+  };
+  Values init;
+  for (Type type : op->getResultTypes())
+    init.push_back(
+        tensor::EmptyOp::create(b, cast<RankedTensorType>(type).getShape(),
+                                getElementTypeOrSelf(type)));
+  auto loop = scf::ForOp::create(
+      b, index(0), index(accType.getDimSize(kSequence)), index(1), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+
+  Value zero = index(0), row = loop.getInductionVar();
+  Values at = {zero, zero, row};
+  RowEnd end = emitRowEnd(b, op, at);
+  Values results(loop.getRegionIterArgs());
+  auto emitColumns = [&](Columns columns, ValueRange output) -> Values {
+    Values place = {zero, zero, row, columns.begin};
+    Value part = buffers.readRow(b, op.getAcc(), place, columns.width);
+    if (end.factor)
+      part = arith::MulFOp::create(
+          b, part, vector::BroadcastOp::create(b, part.getType(), end.factor));
+    if (outputType != accType.getElementType())
+      part = arith::TruncFOp::create(
+          b, VectorType::get({columns.width}, outputType), part);
+    return {buffers.writeRow(b, part, output.front(), place)};
+  };
+  results[0] =
+      forColumns(b, accType.getDimSize(kHeadDim), results[0], emitColumns)
+          .front();
+  if (end.lse)
+    results[1] = tensor::InsertOp::create(b, end.lse, results[1], at);
+  scf::YieldOp::create(b, results);
+  return Values(loop.getResults());
+}
+
+namespace {
+struct DecomposeOnline
+    : public attn::impl::DecomposeOnlinePassBase<DecomposeOnline> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    WalkResult result = getOperation().walk([&](Operation *op) {
+      if (!isa<OnlineAttentionOp, NormalizeOp>(op))
+        return WalkResult::advance();
+      ops.push_back(op);
+      return hasStaticTiles(op) && hasCode(op) ? WalkResult::advance()
+                                               : WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    TileBuffers buffers;
+    numDecomposed += decomposeTwoPhase(ops, buffers);
+    for (Operation *op : ops) {
+      auto step = dyn_cast<OnlineAttentionOp>(op);
+      Values results = step ? StepEmitter(step, buffers, bf16Dot).emit()
+                            : emitNormalize(cast<NormalizeOp>(op), buffers);
+      op->replaceAllUsesWith(results);
+      op->erase();
+      numDecomposed += step ? 1 : 0;
+    }
+    clearNormalForm(getOperation());
+  }
+
+private:
+  /// Both phases of a small cache are of a softmax.
+  static bool hasCode(Operation *op) {
+    auto step = dyn_cast<OnlineAttentionOp>(op);
+    bool isSmallCache = step && step.getSchedule() &&
+                        step.getSchedule()->getKind() == "small_cache";
+    if (!isSmallCache || isa<SoftmaxAttr>(step.getNormalization()))
+      return true;
+    step.emitOpError() << "expected normalization #attn.softmax with kind = "
+                          "\"small_cache\", got "
+                       << step.getNormalization();
+    return false;
+  }
+
+  static bool hasStaticTiles(Operation *op) {
+    for (Type type : op->getOperandTypes()) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (!tensor)
+        continue;
+      // [batch, head, ...], or a sink [head].
+      auto isOne = [](int64_t size) { return size == 1; };
+      if (tensor.hasStaticShape() &&
+          llvm::all_of(tensor.getShape().take_front(2), isOne))
+        continue;
+      op->emitOpError() << "expected static tiles of one batch and one head, "
+                           "as --attn-tile and --attn-pad-tiles give, got "
+                        << type;
+      return false;
+    }
+    return true;
+  }
+};
+} // namespace

@@ -1,0 +1,450 @@
+//===- DecomposeTwoPhase.cpp - The small-cache schedule on a CPU *- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A row tile keeps the scores of all its keys. Phase 1, for each key tile: S =
+// Q K^T over slices of tile_d columns, the changes of the step, the running
+// maximum and sum of each row. Then P = exp(S - max) / sum. Phase 2, for each
+// slice of tile_dv columns: O = P V over the key tiles.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DecomposeTwoPhase.h"
+
+#include "TileEmitter.h"
+#include "VectorMath.h"
+#include "attn/Dialect/Attn/Utils/KeyLoops.h"
+#include "attn/Dialect/Attn/Utils/SinkBuilder.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace attn;
+
+using Values = SmallVector<Value>;
+
+namespace {
+
+/// What the phases of a row tile share.
+struct RowTileBuffers {
+  Value scores;   ///< memref<rows x keys>: S, then P
+  Value max, sum; ///< memref<rows>
+  Value firstKey; ///< of the first column of `scores`
+};
+
+/// Emits one key tile of a phase, at a copy of its step.
+class KeyTileEmitter : public TileEmitter {
+public:
+  KeyTileEmitter(OnlineAttentionOp step, TileBuffers &buffers,
+                 const RowTileBuffers &rowTile)
+      : TileEmitter(step, buffers, step), step(step), rowTile(rowTile),
+        schedule(*step.getSchedule()) {
+    column =
+        arith::SubIOp::create(b, step.getOffsets()[kLoopN], rowTile.firstKey);
+  }
+
+  /// Phase 1.
+  void emitScores();
+  /// P of the tile's columns.
+  void emitProbabilities();
+  /// Phase 2: output += P V for `count` columns of V from `first` on.
+  void emitOutput(Value output, Value first, int64_t count);
+
+private:
+  void emitSlice(Value first, int64_t count);
+  void emitStatistics(Value row);
+  /// Adds lhs [rows, from `lhsColumn`] * rhs [count, columns] to `sums`, of
+  /// which columns start at `sumColumn`.
+  void emitProduct(Value lhs, Value lhsColumn, Value rhs, int64_t count,
+                   Value sums, Value sumColumn, int64_t columns);
+  void forRows(int64_t step, llvm::function_ref<void(Value)> body);
+  Value plus(Value x, int64_t y) { return add(x, y); }
+  /// max of a row, or 0 if no key has been visible.
+  Value getSafeMax(Value max);
+
+  OnlineAttentionOp step;
+  const RowTileBuffers &rowTile;
+  ScheduleAttr schedule;
+  Value column; ///< of the tile's first key in the scores
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// A key tile
+//===----------------------------------------------------------------------===//
+
+void KeyTileEmitter::forRows(int64_t step,
+                             llvm::function_ref<void(Value)> body) {
+  int64_t end = dims.queryRows / step * step;
+  auto loop = scf::ForOp::create(b, index(0), index(end), index(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+void KeyTileEmitter::emitProduct(Value lhs, Value lhsColumn, Value rhs,
+                                 int64_t count, Value sums, Value sumColumn,
+                                 int64_t columns) {
+  auto emitBlock = [&](RowBlock rows) {
+    forColumns(columns, [&](Columns part) {
+      Value at = add(sumColumn, part.begin);
+      Values init;
+      for (int64_t i = 0; i < rows.count; ++i)
+        init.push_back(
+            vector::LoadOp::create(b, vectorOf(part.width), sums,
+                                   ValueRange{plus(rows.first, i), at}));
+      Values results = emitMultiplyAdds(
+          count, init,
+          [&](Value k) -> Value {
+            return vector::LoadOp::create(b, vectorOf(part.width), rhs,
+                                          ValueRange{k, part.begin});
+          },
+          [&](int64_t i, Value k) -> Value {
+            Value from = arith::AddIOp::create(b, lhsColumn, k);
+            return memref::LoadOp::create(
+                b, lhs, ValueRange{plus(rows.first, i), from});
+          });
+      for (auto [i, result] : llvm::enumerate(results))
+        vector::StoreOp::create(
+            b, result, sums,
+            ValueRange{plus(rows.first, static_cast<int64_t>(i)), at});
+    });
+  };
+  forRows(kBlockRows, [&](Value row) { emitBlock({row, kBlockRows}); });
+  if (int64_t rest = dims.queryRows % kBlockRows)
+    emitBlock({index(dims.queryRows - rest), rest});
+}
+
+/// S += Q K^T for `count` columns of both.
+void KeyTileEmitter::emitSlice(Value first, int64_t count) {
+  Value query = buffers.packColumns(b, step.getQuery(), scoreType, first, count,
+                                    step.getScaleValue());
+  Value key =
+      buffers.packTransposedColumns(b, step.getKey(), scoreType, first, count);
+  emitProduct(query, index(0), key, count, rowTile.scores, column,
+              dims.keyRows);
+}
+
+Value KeyTileEmitter::getSafeMax(Value max) {
+  Value minusInf =
+      createSplat(b, scoreType, -std::numeric_limits<double>::infinity());
+  Value isEmpty =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max, minusInf);
+  return arith::SelectOp::create(b, isEmpty, createSplat(b, scoreType, 0.0),
+                                 max);
+}
+
+/// Applies bias, score_mod and mask_mod to the scores of a row, and takes them
+/// into its maximum and sum.
+void KeyTileEmitter::emitStatistics(Value row) {
+  auto load = [&](Columns keys) -> Value {
+    return vector::LoadOp::create(b, vectorOf(keys.width), rowTile.scores,
+                                  ValueRange{row, add(column, keys.begin)});
+  };
+  constexpr double kMinusInf = -std::numeric_limits<double>::infinity();
+  Value tileMax = reduceColumns(
+      b, scoreType, dims.keyRows, kMinusInf, createMax, [&](Columns keys) {
+        Value part = emitScoreMods(load(keys), row, keys);
+        vector::StoreOp::create(b, part, rowTile.scores,
+                                ValueRange{row, add(column, keys.begin)});
+        return part;
+      });
+  Value oldMax = memref::LoadOp::create(b, rowTile.max, row);
+  Value newMax = createMax(b, tileMax, oldMax);
+  Value shift = getSafeMax(newMax);
+  Value tileSum = reduceColumns(
+      b, scoreType, dims.keyRows, 0.0, createSum, [&](Columns keys) {
+        return createExpOfNonPositive(
+            b,
+            arith::SubFOp::create(b, load(keys), broadcast(shift, keys.width)));
+      });
+  Value decay =
+      createExpOfNonPositive(b, arith::SubFOp::create(b, oldMax, shift));
+  Value sum = memref::LoadOp::create(b, rowTile.sum, row);
+  sum = arith::AddFOp::create(b, arith::MulFOp::create(b, sum, decay), tileSum);
+  memref::StoreOp::create(b, newMax, rowTile.max, row);
+  memref::StoreOp::create(b, sum, rowTile.sum, row);
+}
+
+/// A loop over whole slices of `total` columns, and what is left.
+static void forSlices(ImplicitLocOpBuilder &b, int64_t total, int64_t slice,
+                      llvm::function_ref<void(Value, int64_t)> body) {
+  auto index = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(b, number);
+  };
+  int64_t whole = total / slice * slice;
+  if (whole > 0) {
+    auto loop = scf::ForOp::create(b, index(0), index(whole), index(slice));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar(), slice);
+  }
+  if (total > whole)
+    body(index(whole), total - whole);
+}
+
+void KeyTileEmitter::emitScores() {
+  forRows(1, [&](Value row) {
+    forColumns(dims.keyRows, [&](Columns keys) {
+      vector::StoreOp::create(b, createSplat(b, vectorOf(keys.width), 0.0),
+                              rowTile.scores,
+                              ValueRange{row, add(column, keys.begin)});
+    });
+  });
+  forSlices(b, dims.headDim, schedule.getTileD(),
+            [&](Value first, int64_t count) { emitSlice(first, count); });
+  forRows(1, [&](Value row) { emitStatistics(row); });
+}
+
+void KeyTileEmitter::emitProbabilities() {
+  forRows(1, [&](Value row) {
+    Value max = getSafeMax(memref::LoadOp::create(b, rowTile.max, row));
+    Value sum = memref::LoadOp::create(b, rowTile.sum, row);
+    Value none = createSplat(b, scoreType, 0.0);
+    Value isEmpty =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, none);
+    Value inverse =
+        arith::DivFOp::create(b, createSplat(b, scoreType, 1.0), sum);
+    inverse = arith::SelectOp::create(b, isEmpty, none, inverse);
+    forColumns(dims.keyRows, [&](Columns keys) {
+      Values at = {row, add(column, keys.begin)};
+      Value part =
+          vector::LoadOp::create(b, vectorOf(keys.width), rowTile.scores, at);
+      part = createExpOfNonPositive(
+          b, arith::SubFOp::create(b, part, broadcast(max, keys.width)));
+      part = arith::MulFOp::create(b, part, broadcast(inverse, keys.width));
+      part = emitDropout(part, row, keys, dropout ? dropout->getScale() : 1);
+      vector::StoreOp::create(b, part, rowTile.scores, at);
+    });
+  });
+}
+
+void KeyTileEmitter::emitOutput(Value output, Value first, int64_t count) {
+  Value value = buffers.packColumns(b, step.getValue(), scoreType, first, count,
+                                    /*scale=*/1.0);
+  emitProduct(rowTile.scores, column, value, dims.keyRows, output, index(0),
+              count);
+}
+
+//===----------------------------------------------------------------------===//
+// A row tile
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Emits both phases of a row tile before its attn.normalize.
+class RowTileEmitter : TileEmitter {
+public:
+  RowTileEmitter(NormalizeOp normalize, const KeyLoops &keys,
+                 TileBuffers &buffers)
+      : TileEmitter(getStep(keys.loops.front()), buffers, normalize),
+        normalize(normalize), keys(keys),
+        schedule(*getStep(keys.loops.front()).getSchedule()) {}
+
+  /// The results of the attn.normalize.
+  Values emit();
+
+private:
+  void createBuffers();
+  void emitSink();
+  void forKeyTiles(llvm::function_ref<void(KeyTileEmitter &)> body);
+  Value emitSlice(Value result, Value first, int64_t count);
+  Value emitOutput();
+  Value emitLse();
+
+  NormalizeOp normalize;
+  KeyLoops keys;
+  ScheduleAttr schedule;
+  RowTileBuffers rowTile;
+};
+} // namespace
+
+/// The scores of all keys that the loops visit, in whole tiles.
+void RowTileEmitter::createBuffers() {
+  rowTile.firstKey = keys.loops.front().getLowerBound();
+  Value end = keys.loops.back().getUpperBound();
+  Value tile = index(dims.keyRows);
+  Value visited = arith::SubIOp::create(b, end, rowTile.firstKey);
+  Value padded = arith::AddIOp::create(b, visited, index(dims.keyRows - 1));
+  Value columns =
+      arith::MulIOp::create(b, arith::DivUIOp::create(b, padded, tile), tile);
+  auto type =
+      MemRefType::get({dims.queryRows, ShapedType::kDynamic}, scoreType);
+  rowTile.scores = memref::AllocOp::create(b, type, ValueRange{columns},
+                                           b.getI64IntegerAttr(64));
+  rowTile.max = buffers.createBuffer(b, {dims.queryRows}, scoreType);
+  rowTile.sum = buffers.createBuffer(b, {dims.queryRows}, scoreType);
+  Value minusInf =
+      createSplat(b, scoreType, -std::numeric_limits<double>::infinity());
+  Value zero = createSplat(b, scoreType, 0.0);
+  auto loop = scf::ForOp::create(b, index(0), index(dims.queryRows), index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value row = loop.getInductionVar();
+  memref::StoreOp::create(b, minusInf, rowTile.max, row);
+  memref::StoreOp::create(b, zero, rowTile.sum, row);
+}
+
+/// Takes the sink into the maxima and sums.
+void RowTileEmitter::emitSink() {
+  auto loop = scf::ForOp::create(b, index(0), index(dims.queryRows), index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value row = loop.getInductionVar();
+  RowState state = buildSink(
+      b, b.getLoc(), memref::LoadOp::create(b, rowTile.max, row),
+      memref::LoadOp::create(b, rowTile.sum, row), readSink(b, normalize));
+  memref::StoreOp::create(b, state.max, rowTile.max, row);
+  memref::StoreOp::create(b, state.sum, rowTile.sum, row);
+}
+
+/// Copies of the key loops, without state, around what `body` emits.
+void RowTileEmitter::forKeyTiles(
+    llvm::function_ref<void(KeyTileEmitter &)> body) {
+  for (scf::ForOp loop : keys.loops) {
+    auto copy = scf::ForOp::create(b, loop.getLowerBound(),
+                                   loop.getUpperBound(), loop.getStep());
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(copy.getBody());
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), copy.getInductionVar());
+    mapping.map(loop.getRegionIterArgs(), keys.init);
+    for (Operation &op : loop.getBody()->without_terminator())
+      b.clone(op, mapping);
+    OnlineAttentionOp tileStep = getStep(copy);
+    KeyTileEmitter emitter(tileStep, buffers, rowTile);
+    body(emitter);
+    tileStep.erase();
+  }
+}
+
+/// Phase 2 for `count` columns from `first` on, inserted into `result`.
+Value RowTileEmitter::emitSlice(Value result, Value first, int64_t count) {
+  Value output = buffers.createBuffer(b, {dims.queryRows, count}, scoreType);
+  auto fill = scf::ForOp::create(b, index(0), index(dims.queryRows), index(1));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(fill.getBody());
+    forColumns(count, [&](Columns part) {
+      vector::StoreOp::create(b, createSplat(b, vectorOf(part.width), 0.0),
+                              output,
+                              ValueRange{fill.getInductionVar(), part.begin});
+    });
+  }
+  forKeyTiles(
+      [&](KeyTileEmitter &tile) { tile.emitOutput(output, first, count); });
+  auto rows =
+      scf::ForOp::create(b, index(0), index(dims.queryRows), index(1), result);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(rows.getBody());
+  Value zero = index(0), row = rows.getInductionVar();
+  Type element = getElementTypeOrSelf(result.getType());
+  auto emitColumns = [&](Columns part, ValueRange written) -> Values {
+    Value sums = vector::LoadOp::create(b, vectorOf(part.width), output,
+                                        ValueRange{row, part.begin});
+    if (element != scoreType)
+      sums = arith::TruncFOp::create(b, VectorType::get({part.width}, element),
+                                     sums);
+    return {buffers.writeRow(b, sums, written.front(),
+                             {zero, zero, row, add(first, part.begin)})};
+  };
+  scf::YieldOp::create(
+      b, attn::forColumns(b, count, rows.getRegionIterArgs(), emitColumns));
+  return rows.getResult(0);
+}
+
+Value RowTileEmitter::emitOutput() {
+  auto type = cast<RankedTensorType>(normalize.getOutput().getType());
+  Value result =
+      tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
+  int64_t total = dims.valueDim, slice = schedule.getTileDv();
+  int64_t whole = total / slice * slice;
+  if (whole > 0) {
+    auto loop =
+        scf::ForOp::create(b, index(0), index(whole), index(slice), result);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value written = emitSlice(loop.getRegionIterArgs().front(),
+                              loop.getInductionVar(), slice);
+    scf::YieldOp::create(b, written);
+    result = loop.getResult(0);
+  }
+  return total > whole ? emitSlice(result, index(whole), total - whole)
+                       : result;
+}
+
+/// max + log(sum), -inf where no key is visible.
+Value RowTileEmitter::emitLse() {
+  auto type = cast<RankedTensorType>(normalize.getLse().getType());
+  Value init = tensor::EmptyOp::create(b, type.getShape(), scoreType);
+  auto rows =
+      scf::ForOp::create(b, index(0), index(dims.queryRows), index(1), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(rows.getBody());
+  Value zero = index(0), row = rows.getInductionVar();
+  Value max = memref::LoadOp::create(b, rowTile.max, row);
+  Value sum = memref::LoadOp::create(b, rowTile.sum, row);
+  Value none = createSplat(b, scoreType, 0.0);
+  Value isEmpty =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, none);
+  Value lse = arith::AddFOp::create(b, max, math::LogOp::create(b, sum));
+  Value minusInf =
+      createSplat(b, scoreType, -std::numeric_limits<double>::infinity());
+  lse = arith::SelectOp::create(b, isEmpty, minusInf, lse);
+  Value written = tensor::InsertOp::create(
+      b, lse, rows.getRegionIterArgs().front(), ValueRange{zero, zero, row});
+  scf::YieldOp::create(b, written);
+  return rows.getResult(0);
+}
+
+Values RowTileEmitter::emit() {
+  createBuffers();
+  forKeyTiles([](KeyTileEmitter &tile) { tile.emitScores(); });
+  if (normalize.getSink())
+    emitSink();
+  forKeyTiles([](KeyTileEmitter &tile) { tile.emitProbabilities(); });
+  Values results = {emitOutput()};
+  if (normalize.getLse())
+    results.push_back(emitLse());
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// All of them
+//===----------------------------------------------------------------------===//
+
+static bool isSmallCache(const KeyLoops &keys) {
+  if (keys.loops.empty())
+    return false;
+  OnlineAttentionOp step = getStep(keys.loops.front());
+  return step && step.getSchedule() &&
+         step.getSchedule()->getKind() == "small_cache";
+}
+
+int64_t attn::decomposeTwoPhase(SmallVectorImpl<Operation *> &ops,
+                                TileBuffers &buffers) {
+  int64_t numSteps = 0;
+  SmallVector<Operation *> ends(ops.begin(), ops.end());
+  for (Operation *op : ends) {
+    auto normalize = dyn_cast<NormalizeOp>(op);
+    if (!normalize)
+      continue;
+    KeyLoops keys = getKeyLoops(normalize);
+    if (!isSmallCache(keys))
+      continue;
+    normalize->replaceAllUsesWith(
+        RowTileEmitter(normalize, keys, buffers).emit());
+    llvm::erase(ops, op);
+    normalize.erase();
+    for (scf::ForOp loop : llvm::reverse(keys.loops)) {
+      llvm::erase(ops, getStep(loop).getOperation());
+      loop.erase();
+      ++numSteps;
+    }
+  }
+  return numSteps;
+}

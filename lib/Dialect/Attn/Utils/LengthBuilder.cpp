@@ -1,0 +1,78 @@
+//===- LengthBuilder.cpp - Which keys and rows exist ------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Utils/LengthBuilder.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/NamedMods.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+
+using namespace mlir;
+using namespace attn;
+
+Value attn::buildLength(OpBuilder &builder, Location loc, Value lengths,
+                        Value batch, Value capacity) {
+  Value entry = tensor::ExtractOp::create(builder, loc, lengths, batch);
+  Value length =
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), entry);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  length = arith::MaxSIOp::create(builder, loc, length, zero);
+  return arith::MinSIOp::create(builder, loc, length, capacity);
+}
+
+/// The lengths of a sequence; null if all of it exists.
+static Value getLengths(AttentionOp op, Sequence sequence) {
+  return sequence == Sequence::query ? op.getQueryLengths()
+                                     : op.getKeyLengths();
+}
+
+/// M or N, before `op`.
+static Value getCapacity(AttentionOp op, Sequence sequence) {
+  OpBuilder builder(op);
+  Value source = sequence == Sequence::query ? op.getQuery() : op.getKey();
+  return getValueOrCreateConstantIndexOp(
+      builder, op.getLoc(), getDim(builder, op.getLoc(), source, kSequence));
+}
+
+void attn::resolveLengths(OpBuilder &builder, AttentionOp op) {
+  OpBuilder::InsertionGuard guard(builder);
+  for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
+    for (LengthOp length :
+         llvm::make_early_inc_range(region->getOps<LengthOp>())) {
+      Value lengths = getLengths(op, length.getSequence());
+      if (!lengths)
+        continue;
+      Value batch = region->getArgument(region->getNumArguments() - 4 + kLoopB);
+      Value capacity = getCapacity(op, length.getSequence());
+      builder.setInsertionPoint(length);
+      length.replaceAllUsesWith(
+          buildLength(builder, length.getLoc(), lengths, batch, capacity));
+      length.erase();
+    }
+}
+
+void attn::hideBehind(OpBuilder &builder, Location loc, Region &maskMod,
+                      Sequence sequence, Value lengths) {
+  OpBuilder::InsertionGuard guard(builder);
+  if (maskMod.empty()) {
+    addMaskModBlock(builder, loc, maskMod);
+    Value yes =
+        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+    YieldOp::create(builder, loc, yes);
+  }
+  auto yield = cast<YieldOp>(maskMod.front().getTerminator());
+  builder.setInsertionPoint(yield);
+  Value entry = tensor::ExtractOp::create(builder, loc, lengths,
+                                          maskMod.getArgument(kLoopB));
+  Value length =
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), entry);
+  unsigned loop = sequence == Sequence::query ? kLoopM : kLoopN;
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       maskMod.getArgument(loop), length);
+  yield->setOperand(
+      0, builder.createOrFold<arith::AndIOp>(loc, yield.getValue(), exists));
+}
