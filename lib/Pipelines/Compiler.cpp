@@ -17,7 +17,7 @@
 #include "Traffic.h"
 
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
-#include "attn/Dialect/Attn/Transforms/NormalForm.h"
+#include "attn/Dialect/Attn/Utils/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
 #include "attn/Pipelines/CpuPipeline.h"

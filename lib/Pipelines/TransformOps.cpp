@@ -8,7 +8,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
-#include "attn/Dialect/Attn/Transforms/NormalForm.h"
+#include "attn/Dialect/Attn/Transforms/VerifyNormalForm.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
 #include "attn/Pipelines/Pipelines.h"
 

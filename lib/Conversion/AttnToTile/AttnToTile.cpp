@@ -18,7 +18,7 @@
 #include "Forward/CombineKernel.h"
 #include "Forward/ForwardKernel.h"
 #include "Launch/LaunchProgram.h"
-#include "Kernel/Prologue.h"
+#include "Launch/PrologueKernels.h"
 #include "SmallCache/SmallCache.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"

@@ -15,7 +15,7 @@
 #include "VectorMath.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Utils/SinkBuilder.h"
-#include "attn/Dialect/Attn/Transforms/NormalForm.h"
+#include "attn/Dialect/Attn/Utils/NormalForm.h"
 #include "attn/Conversion/Passes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -17,8 +17,8 @@
 #include "Backward/BackwardSums.h"
 #include "Kernel/Fragments.h"
 #include "Kernel/KernelScope.h"
-#include "Kernel/Prologue.h"
 #include "Backward/TiledBackward.h"
+#include "Launch/PrologueKernels.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

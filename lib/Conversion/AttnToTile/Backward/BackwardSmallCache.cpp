@@ -16,7 +16,7 @@
 #include "Backward/BackwardStep.h"
 #include "Backward/ChunkKernel.h"
 #include "Kernel/Fragments.h"
-#include "Kernel/Prologue.h"
+#include "Launch/PrologueKernels.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 using namespace mlir;

@@ -10,8 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Backward/BackwardSmallCache.h"
+#include "Launch/PrologueKernels.h"
 
-#include "Kernel/Prologue.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 

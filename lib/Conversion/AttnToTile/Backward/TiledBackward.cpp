@@ -8,7 +8,7 @@
 
 #include "Backward/Backward.h"
 #include "Backward/BackwardScores.h"
-#include "Kernel/Prologue.h"
+#include "Launch/PrologueKernels.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 

@@ -6,7 +6,6 @@
 
 #include "Kernel/Prologue.h"
 
-#include "Launch/LaunchProgram.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
@@ -123,82 +122,4 @@ void attn::findPrologue(TiledAttention &attention,
       prologue.views = getViews(bounds, number);
   }
   orderTiles(attention);
-}
-
-//===----------------------------------------------------------------------===//
-// Launches
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// The sizes of what an op computes.
-struct PrologueSizes {
-  PrologueSizes(LaunchProgram &program, Operation *op, int64_t tile)
-      : batches(get(program, op, kLoopB)), heads(get(program, op, kLoopH)),
-        rowTiles(get(program, op, kLoopM).ceilDiv(tile)) {}
-  PrologueSizes(LaunchProgram &program, CreateBlockMaskOp op)
-      : PrologueSizes(program, op, op.getBlock()[0]) {}
-  PrologueSizes(LaunchProgram &program, KeyBoundsOp op)
-      : PrologueSizes(program, op, op.getTile()) {}
-
-  Size batches, heads, rowTiles;
-
-private:
-  static Size get(LaunchProgram &program, Operation *op, unsigned loop) {
-    return program.getSize(op->getOperand(loop), program.dim("query", loop));
-  }
-};
-} // namespace
-
-/// `count` in CTAs, of which each takes as many as it has warps.
-static Size perWarp(Size count) { return count.ceilDiv(kPrologueWarps); }
-
-/// The kernels and workspaces of the lists of blocks.
-static void addBlockMask(LaunchProgram &program, const PrologueOp &prologue,
-                         CreateBlockMaskOp op,
-                         function_ref<std::string(StringRef)> named) {
-  PrologueSizes sizes(program, op);
-  Size keys = program.getSize(op.getKeys(), program.dim("key", kSequence));
-  Size blocks = keys.ceilDiv(op.getBlock()[1]);
-  Size all[] = {sizes.batches, sizes.heads, sizes.rowTiles, blocks.max(1)};
-  for (const WorkspaceView &view :
-       ArrayRef(prologue.views).drop_back(prologue.ordersTiles))
-    program.addWorkspace(view, ArrayRef(all).take_front(view.type.getRank()));
-  program.addKernel(named("_block_states"), perWarp(blocks), sizes.rowTiles,
-                    sizes.batches * sizes.heads);
-  program.addKernel(named("_block_lists"), perWarp(sizes.rowTiles), sizes.heads,
-                    sizes.batches);
-}
-
-/// The kernel and workspace of the bounds of the keys of each tile of rows.
-static void addKeyBounds(LaunchProgram &program, const PrologueOp &prologue,
-                         KeyBoundsOp op,
-                         function_ref<std::string(StringRef)> named) {
-  PrologueSizes sizes(program, op);
-  program.addWorkspace(prologue.views.front(),
-                       {sizes.batches, sizes.heads, sizes.rowTiles,
-                        program.constant(2 * op.getBounds().size())});
-  program.addKernel(named("_key_bounds"), perWarp(sizes.rowTiles), sizes.heads,
-                    sizes.batches);
-}
-
-void attn::addPrologue(LaunchProgram &program, const TiledAttention &attention,
-                       StringRef name) {
-  for (auto [number, prologue] : llvm::enumerate(attention.prologue)) {
-    auto named = [&, number = number](StringRef suffix) {
-      return getPrologueName(name + suffix, number);
-    };
-    if (auto lists = dyn_cast<CreateBlockMaskOp>(prologue.op))
-      addBlockMask(program, prologue, lists, named);
-    else if (auto bounds = dyn_cast<KeyBoundsOp>(prologue.op))
-      addKeyBounds(program, prologue, bounds, named);
-    else
-      program.addKernel(named("_assert"), program.constant(kAssertCtas));
-    if (prologue.ordersTiles) {
-      PrologueSizes sizes(program, prologue.op, attention.getTilePositions());
-      Size tiles = sizes.rowTiles * sizes.batches;
-      program.addWorkspace(prologue.views.back(), {tiles});
-      program.addKernel(named("_tile_order"), perWarp(tiles));
-    }
-  }
-  program.endPrologue();
 }

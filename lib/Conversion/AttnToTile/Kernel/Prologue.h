@@ -17,15 +17,6 @@
 
 namespace attn {
 
-class LaunchProgram;
-
-/// Warps of a CTA of these kernels.
-inline constexpr int64_t kPrologueWarps = 4;
-
-/// CTAs of a kernel that checks data, each at points as far apart as there are
-/// threads.
-inline constexpr int64_t kAssertCtas = 32;
-
 /// The name of prologue op `number`'s own kernel or workspace: that of the
 /// first op has no number.
 inline std::string getPrologueName(const llvm::Twine &name, unsigned number) {
@@ -51,21 +42,6 @@ std::optional<TileOrder> getTileOrder(const TiledAttention &attention);
 /// ops.
 void findPrologue(TiledAttention &attention,
                   llvm::ArrayRef<mlir::scf::ForallOp> nests);
-
-/// Adds the kernels and the workspaces to what is launched for the kernels
-/// called `name`.
-void addPrologue(LaunchProgram &program, const TiledAttention &attention,
-                 llvm::StringRef name);
-
-/// Builds the kernel called `name` of a check.
-mlir::LogicalResult buildAssertKernel(mlir::OpBuilder &builder,
-                                      TiledAttention &attention,
-                                      DeviceAssertOp op, llvm::StringRef name);
-
-/// Builds the kernels.
-mlir::LogicalResult buildPrologueKernels(mlir::OpBuilder &builder,
-                                         TiledAttention &attention,
-                                         llvm::StringRef name);
 
 } // namespace attn
 

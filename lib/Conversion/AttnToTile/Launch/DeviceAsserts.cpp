@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernel/KernelScope.h"
-#include "Kernel/Prologue.h"
+#include "Launch/PrologueKernels.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 

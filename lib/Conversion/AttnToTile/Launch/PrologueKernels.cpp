@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernel/KernelScope.h"
-#include "Kernel/Prologue.h"
+#include "Launch/PrologueKernels.h"
 #include "attn/Analysis/IndexRanges.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 

@@ -14,7 +14,7 @@
 
 #include "Kernel/Fragments.h"
 #include "Kernel/KernelScope.h"
-#include "Kernel/Prologue.h"
+#include "Launch/PrologueKernels.h"
 #include "SmallCache/TwoPhaseStep.h"
 
 #include <numeric>

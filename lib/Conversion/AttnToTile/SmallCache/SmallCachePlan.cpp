@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Launch/LaunchProgram.h"
-#include "Kernel/Prologue.h"
+#include "Launch/PrologueKernels.h"
 #include "SmallCache/SmallCache.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"

@@ -1,16 +1,15 @@
-//===- NormalForm.cpp - The form a module is in -----------------*- C++ -*-===//
+//===- NormalForm.cpp - What holds in each normal form ----------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads and writes the module's normal form and checks the facts of each form,
-// one function per form; dialects above this one have
-// their own.
+// Checks the facts of each form, one function per form; dialects above this one
+// have their own.
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/Transforms/NormalForm.h"
+#include "attn/Dialect/Attn/Transforms/VerifyNormalForm.h"
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/NormalFormInterface.h"
 
@@ -18,26 +17,6 @@
 
 using namespace mlir;
 using namespace attn;
-
-static constexpr StringLiteral kAttributeName = "attn.normal_form";
-
-std::optional<NormalForm> attn::getNormalForm(ModuleOp module) {
-  auto attr = module->getAttrOfType<NormalFormAttr>(kAttributeName);
-  return attr ? std::optional(attr.getValue()) : std::nullopt;
-}
-
-void attn::setNormalForm(ModuleOp module, NormalForm form) {
-  module->setAttr(kAttributeName,
-                  NormalFormAttr::get(module.getContext(), form));
-}
-
-void attn::clearNormalForm(ModuleOp module) {
-  module->removeAttr(kAttributeName);
-}
-
-//===----------------------------------------------------------------------===//
-// Facts
-//===----------------------------------------------------------------------===//
 
 /// Fails at the first op of the kinds `OpTys`, which `form` excludes.
 template <typename... OpTys>

@@ -16,7 +16,7 @@
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/Utils/ScoreGradients.h"
 #include "attn/Dialect/Attn/IR/Views.h"
-#include "attn/Dialect/Attn/Transforms/NormalForm.h"
+#include "attn/Dialect/Attn/Utils/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
 #include "attn/Schedule/BackwardSchedule.h"

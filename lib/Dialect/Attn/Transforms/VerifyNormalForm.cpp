@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/Transforms/NormalForm.h"
+#include "attn/Dialect/Attn/Transforms/VerifyNormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 namespace attn {

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_DIALECT_ATTN_TRANSFORMS_NORMALFORM_H
-#define ATTN_DIALECT_ATTN_TRANSFORMS_NORMALFORM_H
+#ifndef ATTN_DIALECT_ATTN_UTILS_NORMALFORM_H
+#define ATTN_DIALECT_ATTN_UTILS_NORMALFORM_H
 
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -26,11 +26,6 @@ void setNormalForm(mlir::ModuleOp module, NormalForm form);
 /// Marks the module as being in no form: between two of them.
 void clearNormalForm(mlir::ModuleOp module);
 
-/// Checks the facts of `form` on the attn ops of the module, and those of each
-/// dialect with a NormalFormInterface; emits an error at the first op that
-/// breaks one. In the forms `tile` and `nvvm` no attn op is left.
-mlir::LogicalResult verifyNormalForm(mlir::ModuleOp module, NormalForm form);
-
 } // namespace attn
 
-#endif // ATTN_DIALECT_ATTN_TRANSFORMS_NORMALFORM_H
+#endif // ATTN_DIALECT_ATTN_UTILS_NORMALFORM_H
