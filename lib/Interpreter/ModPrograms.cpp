@@ -7,8 +7,8 @@
 #include "ModPrograms.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/Utils/DropoutBuilder.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
+#include "attn/Dialect/Attn/Utils/DropoutBuilder.h"
 
 using namespace mlir;
 using namespace attn;

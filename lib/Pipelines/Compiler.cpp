@@ -17,9 +17,9 @@
 #include "Traffic.h"
 
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
-#include "attn/Dialect/Attn/Utils/NormalForm.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
+#include "attn/Dialect/Attn/Utils/NormalForm.h"
 #include "attn/Pipelines/CpuPipeline.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/Runtime/Manifest.h"

@@ -8,8 +8,8 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
-#include "attn/Dialect/Attn/Transforms/VerifyNormalForm.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
+#include "attn/Dialect/Attn/Transforms/VerifyNormalForm.h"
 #include "attn/Pipelines/Pipelines.h"
 
 #include "attn/Dialect/PTX/IR/PTX.h"

@@ -11,9 +11,9 @@
 
 #include "TileEmitter.h"
 #include "VectorMath.h"
+#include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
 #include "attn/Dialect/Attn/Utils/ScatterBuilder.h"
-#include "attn/Conversion/Passes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

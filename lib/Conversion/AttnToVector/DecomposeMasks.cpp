@@ -10,9 +10,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Analysis/IndexRanges.h"
+#include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/Utils/LookupBuilder.h"
-#include "attn/Conversion/Passes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"

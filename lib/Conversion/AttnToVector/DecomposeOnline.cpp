@@ -13,10 +13,10 @@
 #include "DecomposeTwoPhase.h"
 #include "TileEmitter.h"
 #include "VectorMath.h"
-#include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/Utils/SinkBuilder.h"
-#include "attn/Dialect/Attn/Utils/NormalForm.h"
 #include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Utils/NormalForm.h"
+#include "attn/Dialect/Attn/Utils/SinkBuilder.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

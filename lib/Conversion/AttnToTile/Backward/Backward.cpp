@@ -15,9 +15,9 @@
 #include "Backward/BackwardSmallCache.h"
 #include "Backward/BackwardStep.h"
 #include "Backward/BackwardSums.h"
+#include "Backward/TiledBackward.h"
 #include "Kernel/Fragments.h"
 #include "Kernel/KernelScope.h"
-#include "Backward/TiledBackward.h"
 #include "Launch/PrologueKernels.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 

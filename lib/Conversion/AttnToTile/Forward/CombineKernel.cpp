@@ -12,9 +12,9 @@
 
 #include "Forward/CombineKernel.h"
 
+#include "Forward/OnlineStep.h"
 #include "Kernel/Fragments.h"
 #include "Kernel/KernelScope.h"
-#include "Forward/OnlineStep.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Utils/SinkBuilder.h"

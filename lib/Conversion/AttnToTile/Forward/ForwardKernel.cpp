@@ -11,8 +11,8 @@
 
 #include "Forward/ForwardKernel.h"
 
-#include "Kernel/KernelScope.h"
 #include "Forward/OnlineStep.h"
+#include "Kernel/KernelScope.h"
 #include "Kernel/Prologue.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"

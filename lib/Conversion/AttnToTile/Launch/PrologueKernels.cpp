@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Kernel/KernelScope.h"
 #include "Launch/PrologueKernels.h"
+#include "Kernel/KernelScope.h"
 #include "attn/Analysis/IndexRanges.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 

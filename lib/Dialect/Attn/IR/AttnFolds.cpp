@@ -129,8 +129,7 @@ struct RemoveZeroDropout : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
-    if (!op.getDropoutSeed() ||
-        op.getDropoutRateAttr().getValueAsDouble() != 0)
+    if (!op.getDropoutSeed() || op.getDropoutRateAttr().getValueAsDouble() != 0)
       return rewriter.notifyMatchFailure(op, "no dropout of rate 0");
     rewriter.modifyOpInPlace(op, [&] {
       op.getDropoutSeedMutable().clear();

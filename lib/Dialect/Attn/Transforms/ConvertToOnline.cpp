@@ -10,10 +10,10 @@
 
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/DropoutBuilder.h"
 #include "attn/Dialect/Attn/Utils/LengthBuilder.h"
 #include "attn/Dialect/Attn/Utils/NormalForm.h"
-#include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 

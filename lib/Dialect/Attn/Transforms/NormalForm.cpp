@@ -9,9 +9,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/Transforms/VerifyNormalForm.h"
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/NormalFormInterface.h"
+#include "attn/Dialect/Attn/Transforms/VerifyNormalForm.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

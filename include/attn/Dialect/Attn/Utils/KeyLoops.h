@@ -1,4 +1,5 @@
-//===- KeyLoops.h - The loops over key tiles of the tiled form ----- -*- C++ -*-===//
+//===- KeyLoops.h - Loops over key tiles of the tiled form -------*- C++
+//-*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
