@@ -12,7 +12,7 @@
 #ifndef ATTN_LIB_CONVERSION_LINALGTOATTN_ATTENTIONMATCH_H
 #define ATTN_LIB_CONVERSION_LINALGTOATTN_ATTENTIONMATCH_H
 
-#include "attn/Conversion/LinalgToAttn/ElementWalker.h"
+#include "attn/Analysis/Elements/ElementWalker.h"
 #include "attn/Conversion/LinalgToAttn/LinalgToAttn.h"
 #include "attn/Dialect/Attn/IR/NamedMods.h"
 

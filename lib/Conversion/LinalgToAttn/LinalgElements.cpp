@@ -10,7 +10,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Conversion/LinalgToAttn/ElementWalker.h"
+#include "LinalgElements.h"
+
+#include "attn/Analysis/Elements/ElementReader.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -117,7 +119,7 @@ matchCombiner(Value value, BlockArgument accumulator) {
     return std::nullopt;
   auto combiner =
       llvm::StringSwitch<std::optional<Combiner>>(op->getName().getStringRef())
-          .Cases("arith.maximumf", "arith.maxnumf", Combiner::Max)
+          .Cases({"arith.maximumf", "arith.maxnumf"}, Combiner::Max)
           .Case("arith.addf", Combiner::Sum)
           .Case("arith.andi", Combiner::And)
           .Case("arith.ori", Combiner::Or)
@@ -166,8 +168,8 @@ static bool isZero(ElementWalker &walker, Value init) {
   return walker.element(init, indices)->isConstant(0);
 }
 
-std::optional<Contraction>
-attn::raise::getLinalgContraction(ElementWalker &walker, Operation *op) {
+static std::optional<Contraction> getLinalgContraction(ElementWalker &walker,
+                                                       Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || !linalgOp.hasPureTensorSemantics() ||
       linalgOp.getNumDpsInputs() != 2 || linalgOp.getNumDpsInits() != 1 ||
@@ -322,8 +324,8 @@ static ScalarRef getContracted(ElementWalker &walker,
       product, walker.element(contraction.init, indices), contraction.op);
 }
 
-ScalarRef attn::raise::getLinalgElement(ElementWalker &walker, OpResult result,
-                                        Indices indices) {
+static ScalarRef getLinalgElement(ElementWalker &walker, OpResult result,
+                                  Indices indices) {
   if (auto softmax = dyn_cast<linalg::SoftmaxOp>(result.getOwner()))
     return getSoftmax(walker, softmax, indices);
   auto op = dyn_cast<linalg::LinalgOp>(result.getOwner());
@@ -353,4 +355,25 @@ ScalarRef attn::raise::getLinalgElement(ElementWalker &walker, OpResult result,
     return nullptr;
   return walker.scalar(op.getBlock()->getTerminator()->getOperand(number),
                        environment);
+}
+
+namespace {
+struct LinalgReader final : ElementReader {
+  using ElementReader::ElementReader;
+
+  ScalarRef getElement(ElementWalker &walker, OpResult result,
+                       Indices indices) const override {
+    return getLinalgElement(walker, result, indices);
+  }
+  std::optional<Contraction> getContraction(ElementWalker &walker,
+                                            Operation *op) const override {
+    return getLinalgContraction(walker, op);
+  }
+};
+} // namespace
+
+void attn::raise::registerLinalgElementReader(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *, linalg::LinalgDialect *dialect) {
+    dialect->addInterfaces<LinalgReader>();
+  });
 }

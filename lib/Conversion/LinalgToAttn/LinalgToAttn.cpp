@@ -12,8 +12,10 @@
 #include "attn/Conversion/LinalgToAttn/LinalgToAttn.h"
 
 #include "AttentionMatch.h"
+#include "LinalgElements.h"
 
 #include "attn/Conversion/Passes.h"
+#include "attn/Conversion/TosaToAttn/TosaElements.h"
 #include "attn/Dialect/Attn/IR/FiniteMasks.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 
@@ -34,6 +36,11 @@ using Progress = MissedAttention::Progress;
 //===----------------------------------------------------------------------===//
 // Library
 //===----------------------------------------------------------------------===//
+
+void attn::registerElementReaders(DialectRegistry &registry) {
+  registerLinalgElementReader(registry);
+  registerTosaElementReader(registry);
+}
 
 static void remarkFiniteMask(Operation *op, double value) {
   emitRemark(op->getLoc())
@@ -149,6 +156,11 @@ InFlightDiagnostic attn::emitNoAttention(Operation *root,
 namespace {
 struct AttnRaise : public attn::impl::AttnRaiseBase<AttnRaise> {
   using AttnRaiseBase::AttnRaiseBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    AttnRaiseBase::getDependentDialects(registry);
+    registerElementReaders(registry);
+  }
   void runOnOperation() override;
 
 private:

@@ -11,6 +11,8 @@
 
 #include "attn/Conversion/TosaToAttn/TosaElements.h"
 
+#include "attn/Analysis/Elements/ElementReader.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Matchers.h"
@@ -262,8 +264,8 @@ static std::optional<Contraction> getPointwise(ElementWalker &walker,
   return contraction;
 }
 
-std::optional<Contraction>
-attn::raise::getTosaContraction(ElementWalker &walker, Operation *op) {
+static std::optional<Contraction> getTosaContraction(ElementWalker &walker,
+                                                     Operation *op) {
   if (op->getNumResults() != 1 ||
       !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())))
     return std::nullopt;
@@ -287,8 +289,8 @@ static ScalarRef getContracted(ElementWalker &walker, Operation *op,
   return walker.getGraph().contract(op, loops);
 }
 
-ScalarRef attn::raise::getTosaElement(ElementWalker &walker, OpResult result,
-                                      Indices indices) {
+static ScalarRef getTosaElement(ElementWalker &walker, OpResult result,
+                                Indices indices) {
   ScalarGraph &graph = walker.getGraph();
   return llvm::TypeSwitch<Operation *, ScalarRef>(result.getOwner())
       .Case<tosa::ReshapeOp>(
@@ -337,4 +339,25 @@ ScalarRef attn::raise::getTosaElement(ElementWalker &walker, OpResult result,
       })
       .Default(
           [&](Operation *op) { return getElementwise(walker, op, indices); });
+}
+
+namespace {
+struct TosaReader final : ElementReader {
+  using ElementReader::ElementReader;
+
+  ScalarRef getElement(ElementWalker &walker, OpResult result,
+                       Indices indices) const override {
+    return getTosaElement(walker, result, indices);
+  }
+  std::optional<Contraction> getContraction(ElementWalker &walker,
+                                            Operation *op) const override {
+    return getTosaContraction(walker, op);
+  }
+};
+} // namespace
+
+void attn::raise::registerTosaElementReader(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *, tosa::TosaDialect *dialect) {
+    dialect->addInterfaces<TosaReader>();
+  });
 }

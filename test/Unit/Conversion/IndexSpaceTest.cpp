@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Conversion/LinalgToAttn/IndexSpace.h"
+#include "attn/Analysis/Elements/IndexSpace.h"
 
 #include "mlir/IR/MLIRContext.h"
 

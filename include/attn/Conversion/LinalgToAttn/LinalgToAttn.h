@@ -14,6 +14,7 @@
 #define ATTN_CONVERSION_LINALGTOATTN_LINALGTOATTN_H
 
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -62,6 +63,10 @@ struct RaiseResult {
   /// The miss that came furthest, if any contraction was looked at.
   std::optional<MissedAttention> nearestMiss;
 };
+
+/// Lets graphs of linalg and TOSA be read (Analysis/Elements/ElementReader.h),
+/// as the pass does by itself.
+void registerElementReaders(mlir::DialectRegistry &registry);
 
 /// Captures every attention under `root`. Ops that become dead stay.
 RaiseResult raiseAttention(mlir::RewriterBase &rewriter, mlir::Operation *root,

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Conversion/LinalgToAttn/ScalarGraph.h"
+#include "attn/Analysis/Elements/ScalarGraph.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -52,9 +52,10 @@ static std::optional<double> evaluateUnary(StringRef name, double x) {
           .Case(
               "math.ceil", +[](double v) { return std::ceil(v); })
           .Cases(
-              "math.absf", "math.absi", +[](double v) { return std::fabs(v); })
+              {"math.absf", "math.absi"},
+              +[](double v) { return std::fabs(v); })
           .Cases(
-              "arith.sitofp", "arith.uitofp", "arith.index_cast",
+              {"arith.sitofp", "arith.uitofp", "arith.index_cast"},
               +[](double v) { return v; })
           .Case(
               "arith.fptosi", +[](double v) { return std::trunc(v); })
@@ -119,24 +120,24 @@ static std::optional<double> evaluateBinary(StringRef name, double a,
   auto function =
       llvm::StringSwitch<Function>(name)
           .Cases(
-              "arith.addf", "arith.addi",
+              {"arith.addf", "arith.addi"},
               +[](double x, double y) { return x + y; })
           .Cases(
-              "arith.subf", "arith.subi",
+              {"arith.subf", "arith.subi"},
               +[](double x, double y) { return x - y; })
           .Cases(
-              "arith.mulf", "arith.muli",
+              {"arith.mulf", "arith.muli"},
               +[](double x, double y) { return x * y; })
           .Case(
               "arith.divf", +[](double x, double y) { return x / y; })
           .Cases(
-              "arith.maximumf", "arith.maxnumf", "arith.maxsi",
+              {"arith.maximumf", "arith.maxnumf", "arith.maxsi"},
               +[](double x, double y) { return std::fmax(x, y); })
           .Cases(
-              "arith.minimumf", "arith.minnumf", "arith.minsi",
+              {"arith.minimumf", "arith.minnumf", "arith.minsi"},
               +[](double x, double y) { return std::fmin(x, y); })
           .Cases(
-              "math.powf", "math.fpowi",
+              {"math.powf", "math.fpowi"},
               +[](double x, double y) { return std::pow(x, y); })
           .Case(
               "arith.andi",

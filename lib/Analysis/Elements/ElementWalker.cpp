@@ -5,14 +5,14 @@
 //===----------------------------------------------------------------------===//
 //
 // The walk over tensors with its memory, SSA scalars, sizes and reshapes. What
-// an op of a certain dialect means is in TensorElements.cpp,
-// LinalgElements.cpp and Conversion/TosaToAttn.
+// an op means is in TensorElements.cpp, and for other dialects in their
+// ElementReader.
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Conversion/LinalgToAttn/ElementWalker.h"
+#include "attn/Analysis/Elements/ElementWalker.h"
 
-#include "attn/Conversion/TosaToAttn/TosaElements.h"
+#include "attn/Analysis/Elements/ElementReader.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,6 +38,12 @@ ScalarRef ElementWalker::readAsIs(Value tensor, Indices indices) {
   return graph.read(tensor, operands);
 }
 
+/// Null for an op of a dialect that nothing reads.
+static const ElementReader *getReader(Operation *op) {
+  Dialect *dialect = op->getDialect();
+  return dialect ? dialect->getRegisteredInterface<ElementReader>() : nullptr;
+}
+
 ScalarRef ElementWalker::produce(Value tensor, Indices indices) {
   auto result = dyn_cast<OpResult>(tensor);
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
@@ -48,9 +54,8 @@ ScalarRef ElementWalker::produce(Value tensor, Indices indices) {
     return scalar;
   if (ScalarRef scalar = getTensorElement(*this, result, indices))
     return scalar;
-  if (ScalarRef scalar = getLinalgElement(*this, result, indices))
-    return scalar;
-  return getTosaElement(*this, result, indices);
+  const ElementReader *reader = getReader(result.getOwner());
+  return reader ? reader->getElement(*this, result, indices) : nullptr;
 }
 
 /// A uniform tensor as its number, any other as it is. Looking whether the
@@ -99,9 +104,8 @@ ArrayRef<Element> ElementWalker::getOrigins(ScalarRef scalar) const {
 
 std::optional<Contraction> attn::raise::getContraction(ElementWalker &walker,
                                                        Operation *op) {
-  if (auto contraction = getLinalgContraction(walker, op))
-    return contraction;
-  return getTosaContraction(walker, op);
+  const ElementReader *reader = getReader(op);
+  return reader ? reader->getContraction(walker, op) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

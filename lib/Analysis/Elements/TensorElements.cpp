@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Conversion/LinalgToAttn/ElementWalker.h"
+#include "attn/Analysis/Elements/ElementWalker.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

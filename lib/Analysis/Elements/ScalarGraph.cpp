@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Conversion/LinalgToAttn/ScalarGraph.h"
+#include "attn/Analysis/Elements/ScalarGraph.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinTypes.h"

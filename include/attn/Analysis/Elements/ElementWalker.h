@@ -11,10 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_CONVERSION_LINALGTOATTN_ELEMENTWALKER_H
-#define ATTN_CONVERSION_LINALGTOATTN_ELEMENTWALKER_H
+#ifndef ATTN_ANALYSIS_ELEMENTS_ELEMENTWALKER_H
+#define ATTN_ANALYSIS_ELEMENTS_ELEMENTWALKER_H
 
-#include "attn/Conversion/LinalgToAttn/ScalarGraph.h"
+#include "attn/Analysis/Elements/ScalarGraph.h"
 
 #include "mlir/IR/AffineMap.h"
 #include "llvm/ADT/DenseMap.h"
@@ -92,12 +92,11 @@ private:
   llvm::DenseMap<ScalarRef, llvm::SmallVector<Element>> origins;
 };
 
-// What each dialect knows: the element of `result` at `indices`, or null.
+// What is known of constants and of the tensor dialect: the element of `result`
+// at `indices`, or null. Other dialects have an ElementReader.
 ScalarRef getConstantElement(ElementWalker &walker, mlir::OpResult result,
                              Indices indices);
 ScalarRef getTensorElement(ElementWalker &walker, mlir::OpResult result,
-                           Indices indices);
-ScalarRef getLinalgElement(ElementWalker &walker, mlir::OpResult result,
                            Indices indices);
 
 /// The element at `indices` of `inputs` put one after the other along
@@ -113,9 +112,6 @@ ScalarRef getPaddedElement(ElementWalker &walker, mlir::Operation *op,
                            llvm::ArrayRef<mlir::AffineExpr> low,
                            ScalarRef value, Indices indices);
 
-/// `op` as a contraction, if it is one (linalg).
-std::optional<Contraction> getLinalgContraction(ElementWalker &walker,
-                                                mlir::Operation *op);
 /// `op` as a contraction in any dialect.
 std::optional<Contraction> getContraction(ElementWalker &walker,
                                           mlir::Operation *op);
@@ -126,4 +122,4 @@ std::optional<double> getConstantAt(mlir::Attribute attribute,
 
 } // namespace attn::raise
 
-#endif // ATTN_CONVERSION_LINALGTOATTN_ELEMENTWALKER_H
+#endif // ATTN_ANALYSIS_ELEMENTS_ELEMENTWALKER_H

@@ -15,10 +15,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_CONVERSION_LINALGTOATTN_SCALARGRAPH_H
-#define ATTN_CONVERSION_LINALGTOATTN_SCALARGRAPH_H
+#ifndef ATTN_ANALYSIS_ELEMENTS_SCALARGRAPH_H
+#define ATTN_ANALYSIS_ELEMENTS_SCALARGRAPH_H
 
-#include "attn/Conversion/LinalgToAttn/IndexSpace.h"
+#include "attn/Analysis/Elements/IndexSpace.h"
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/FoldingSet.h"
@@ -167,4 +167,4 @@ std::optional<double> evaluate(llvm::StringRef name, int64_t predicate,
 
 } // namespace attn::raise
 
-#endif // ATTN_CONVERSION_LINALGTOATTN_SCALARGRAPH_H
+#endif // ATTN_ANALYSIS_ELEMENTS_SCALARGRAPH_H

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_CONVERSION_LINALGTOATTN_INDEXSPACE_H
-#define ATTN_CONVERSION_LINALGTOATTN_INDEXSPACE_H
+#ifndef ATTN_ANALYSIS_ELEMENTS_INDEXSPACE_H
+#define ATTN_ANALYSIS_ELEMENTS_INDEXSPACE_H
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Builders.h"
@@ -120,4 +120,4 @@ bool dependsOn(mlir::AffineExpr expr, mlir::AffineExpr variable);
 
 } // namespace attn::raise
 
-#endif // ATTN_CONVERSION_LINALGTOATTN_INDEXSPACE_H
+#endif // ATTN_ANALYSIS_ELEMENTS_INDEXSPACE_H
