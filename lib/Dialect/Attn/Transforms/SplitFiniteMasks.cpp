@@ -327,7 +327,7 @@ static bool mask(AttentionBackwardOp op, const FiniteMaskOptions &options) {
     return false;
   OpBuilder builder(op);
   auto peeled = cast<AttentionBackwardOp>(builder.clone(*op));
-  auto erasePeeled = llvm::make_scope_exit([&] { peeled.erase(); });
+  llvm::scope_exit erasePeeled([&] { peeled.erase(); });
   Block &mod = peeled.getScoreMod().front();
   MaskPeeler peeler(mod, options.threshold);
   peeler.run();
