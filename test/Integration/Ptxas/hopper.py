@@ -19,13 +19,13 @@ MODULE = """func.func @attention(%q: {q}, %k: {q}, %v: {v}) -> ({v}, {lse}) {{
   return %o, %lse : {v}, {lse}
 }}
 """
-# Shape, mask, key loops: sizes that are not known end in a loop over a ragged tile, with those before it that the mask
-# cuts. The full case is persistent.
+# Shape, mask, key loops: sizes that are not known end in a loop over a ragged tile, with those that the mask cuts. The full
+# case is persistent.
 CASES = {
     "full": ("?x?x?", "", 2),
     "causal": ("?x?x?", "mask_mod causal(bottom_right)", 2),
-    "window": ("2x8x{length}", "mask_mod sliding_window(1024, 0)", 3),
-    "ragged window": ("?x?x?", "mask_mod sliding_window(1024, 0)", 3),
+    "window": ("2x8x{length}", "mask_mod sliding_window(1024, 0)", 2),
+    "ragged window": ("?x?x?", "mask_mod sliding_window(1024, 0)", 2),
 }
 
 

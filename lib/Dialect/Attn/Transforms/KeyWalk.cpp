@@ -68,36 +68,6 @@ static bool takesPartialTiles(scf::ForOp ragged) {
          !reads(step.getMaskMod()) && !reads(step.getScoreMod());
 }
 
-/// Replaces the loop over whole tiles by loops over its partial and full tiles,
-/// but for the partial ones at the end if `leaveLast`. Returns where they end
-/// and their state.
-static std::pair<Value, SmallVector<Value>>
-splitWholeTiles(OpBuilder &builder, scf::ForOp whole,
-                const KeyTileBounds &bounds, bool leaveLast) {
-  Location loc = whole.getLoc();
-  struct Part {
-    OpFoldResult end;
-    bool isFull;
-  };
-  Part parts[] = {
-      {bounds.fullBegin, false}, {bounds.fullEnd, true}, {bounds.end, false}};
-  OpFoldResult begin = bounds.begin;
-  Value lower = getValueOrCreateConstantIndexOp(builder, loc, begin);
-  SmallVector<Value> state(whole.getInitArgs());
-  for (const Part &part : ArrayRef(parts).drop_back(leaveLast)) {
-    if (part.end == begin)
-      continue;
-    Value upper = getValueOrCreateConstantIndexOp(builder, loc, part.end);
-    scf::ForOp loop = cloneKeyLoop(builder, whole, lower, upper, state);
-    if (part.isFull)
-      removeMask(loop);
-    state.assign(loop->result_begin(), loop->result_end());
-    lower = upper;
-    begin = part.end;
-  }
-  return {lower, state};
-}
-
 /// Where a mask hides all keys, and that is known, makes a loop that does not
 /// run: what a nest computes its step says.
 static void keepStep(OpBuilder &builder, scf::ForOp loop, Value end,
@@ -108,38 +78,8 @@ static void keepStep(OpBuilder &builder, scf::ForOp loop, Value end,
   state.assign(none->result_begin(), none->result_end());
 }
 
-void attn::walkBand(OpBuilder &builder, UnsplitLoops loops,
-                    const KeyVisibility &visibility, int64_t tileN) {
-  Location loc = loops.first().getLoc();
-  OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
-  KeyTileBounds bounds =
-      computeKeyTileBounds(builder, loc, visibility, tileN, keys);
-  Value end = getValueOrCreateConstantIndexOp(builder, loc, bounds.end);
-  SmallVector<Value> state(loops.first().getInitArgs());
-  bool isMasked =
-      visibility.all.empty() || !visibility.all.front().isUnlimited();
-  if (loops.whole)
-    std::tie(end, state) =
-        splitWholeTiles(builder, loops.whole, bounds,
-                        isMasked && takesPartialTiles(loops.ragged));
-  if (!loops.ragged)
-    keepStep(builder, loops.whole, end, state);
-  if (loops.ragged) {
-    loops.ragged.setLowerBound(end);
-    loops.ragged.setUpperBound(
-        getValueOrCreateConstantIndexOp(builder, loc, bounds.raggedEnd));
-    loops.ragged.getInitArgsMutable().assign(state);
-    if (!isMasked)
-      removeMask(loops.ragged);
-  }
-  if (loops.whole) {
-    loops.whole->replaceAllUsesWith(state);
-    loops.whole.erase();
-  }
-}
-
 //===----------------------------------------------------------------------===//
-// Several ranges
+// Parts
 //===----------------------------------------------------------------------===//
 
 /// Makes the body of a key loop compute its key from the induction variable.
@@ -154,10 +94,10 @@ static void replacePosition(scf::ForOp loop, const KeyFinder &getKey) {
     use->set(key);
 }
 
-void attn::walkParts(OpBuilder &builder, UnsplitLoops loops,
+void attn::walkParts(OpBuilder &builder, UnsplitLoops loops, OpFoldResult begin,
                      ArrayRef<WalkPart> parts) {
   Value lower =
-      arith::ConstantIndexOp::create(builder, loops.first().getLoc(), 0);
+      getValueOrCreateConstantIndexOp(builder, loops.first().getLoc(), begin);
   SmallVector<Value> state(loops.first().getInitArgs());
   for (const WalkPart &part : parts) {
     if (!part.loop || isEqualConstantIntOrValue(lower, part.end))
@@ -169,7 +109,8 @@ void attn::walkParts(OpBuilder &builder, UnsplitLoops loops,
       removeMask(copy);
     if (part.prepare)
       part.prepare(copy);
-    replacePosition(copy, part.find);
+    if (part.find)
+      replacePosition(copy, part.find);
     state.assign(copy->result_begin(), copy->result_end());
     lower = part.end;
   }
@@ -180,6 +121,74 @@ void attn::walkParts(OpBuilder &builder, UnsplitLoops loops,
   last.erase();
   if (loops.whole && loops.whole != last)
     loops.whole.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Bands
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How a band is walked: in a circle from its first full tile on, so that the
+/// partial tiles after the full ones and those before them are one loop.
+///
+///   begin       fullBegin       fullEnd           end    raggedEnd
+///     | partial 2 |     full      |   partial 1   | ragged |
+///
+/// Until it wraps around, the induction variable is the key.
+struct BandWalk {
+  OpFoldResult begin, end, raggedEnd;
+  KeyFinder find, findRagged;
+};
+} // namespace
+
+/// Bends the walk over `bounds` to a circle, which turns at `turn`.
+static BandWalk bendToCircle(IndexMath math, const KeyTileBounds &bounds,
+                             OpFoldResult turn) {
+  OpFoldResult before = math.sub(bounds.fullBegin, bounds.begin);
+  OpFoldResult circle = math.sub(turn, bounds.begin);
+  auto find = [=](IndexMath &inside, OpFoldResult count) {
+    return inside.select(inside.below(count, turn), count,
+                         inside.sub(count, circle));
+  };
+  auto findRagged = [=](IndexMath &inside, OpFoldResult count) {
+    return inside.sub(count, before);
+  };
+  return {bounds.fullBegin, math.add(turn, before),
+          math.add(bounds.raggedEnd, before), find, findRagged};
+}
+
+void attn::walkBand(OpBuilder &builder, UnsplitLoops loops,
+                    const KeyVisibility &visibility, int64_t tileN) {
+  Location loc = loops.first().getLoc();
+  OpFoldResult keys = getAsOpFoldResult(loops.last().getUpperBound());
+  KeyTileBounds bounds =
+      computeKeyTileBounds(builder, loc, visibility, tileN, keys);
+  bool isMasked =
+      visibility.all.empty() || !visibility.all.front().isUnlimited();
+  bool sharesRagged = isMasked && takesPartialTiles(loops.ragged);
+  // A small_cache schedule keeps scores side by side, as their keys are.
+  StringRef kind = getStep(loops.first()).getSchedule()->getKind();
+  bool isCircle =
+      loops.whole && bounds.fullBegin != bounds.begin && kind != "small_cache";
+  IndexMath math(builder, loc);
+  OpFoldResult end = sharesRagged ? bounds.raggedEnd : bounds.end;
+  BandWalk walk{bounds.begin, end, bounds.raggedEnd, nullptr, nullptr};
+  if (isCircle)
+    walk =
+        bendToCircle(math, bounds, math.mul(math.ceilDiv(end, tileN), tileN));
+  auto toValue = [&](OpFoldResult key) {
+    return getValueOrCreateConstantIndexOp(builder, loc, key);
+  };
+  SmallVector<WalkPart> parts;
+  if (!isCircle)
+    parts.push_back({loops.whole, toValue(bounds.fullBegin), false, nullptr});
+  parts.push_back({loops.whole, toValue(bounds.fullEnd), true, nullptr});
+  parts.push_back({sharesRagged ? loops.ragged : loops.whole, toValue(walk.end),
+                   false, walk.find});
+  if (!sharesRagged)
+    parts.push_back(
+        {loops.ragged, toValue(walk.raggedEnd), !isMasked, walk.findRagged});
+  walkParts(builder, loops, walk.begin, parts);
 }
 
 void attn::walkRanges(OpBuilder &builder, UnsplitLoops loops,
@@ -201,7 +210,7 @@ void attn::walkRanges(OpBuilder &builder, UnsplitLoops loops,
                        return sequence->getKey(inside, count);
                      }});
   }
-  walkParts(builder, loops, parts);
+  walkParts(builder, loops, builder.getIndexAttr(0), parts);
 }
 
 void attn::walkTable(OpBuilder &builder, UnsplitLoops loops,
@@ -209,7 +218,7 @@ void attn::walkTable(OpBuilder &builder, UnsplitLoops loops,
                      int64_t tileN) {
   ListedTiles list =
       readList(builder, loops.first().getLoc(), lists, rowTile, tileN);
-  walkParts(builder, loops,
+  walkParts(builder, loops, builder.getIndexAttr(0),
             {{loops.whole, list.fullEnd, true, list.find},
              {loops.whole, list.partialEnd, false, list.find},
              {loops.ragged, list.raggedEnd, false, list.find}});
@@ -252,5 +261,5 @@ void attn::walkListedBlocks(OpBuilder &builder, UnsplitLoops loops,
     part.end = getValueOrCreateConstantIndexOp(builder, loc, end);
   }
   whole.append(ragged);
-  walkParts(builder, loops, whole);
+  walkParts(builder, loops, builder.getIndexAttr(0), whole);
 }

@@ -55,19 +55,19 @@ void walkListedBlocks(mlir::OpBuilder &builder, UnsplitLoops loops,
                       const MaskedTile &place, const ListedBlocks &blocks);
 
 /// One loop of a walk: a copy of `loop`, if that is there, from where the part
-/// before ends up to `end`. Its induction variable counts keys.
+/// before ends up to `end`. Its induction variable counts keys, or is the key.
 struct WalkPart {
   mlir::scf::ForOp loop;
   mlir::Value end;
-  bool isFull; ///< without mask_mod
-  KeyFinder find;
+  bool isFull;    ///< without mask_mod
+  KeyFinder find; ///< if the induction variable is not the key
   /// Prepares the copy, if set.
   std::function<void(mlir::scf::ForOp copy)> prepare = nullptr;
 };
 
-/// Replaces the loops by the parts, in order.
+/// Replaces the loops by the parts, in order, the first from `begin` on.
 void walkParts(mlir::OpBuilder &builder, UnsplitLoops loops,
-               llvm::ArrayRef<WalkPart> parts);
+               mlir::OpFoldResult begin, llvm::ArrayRef<WalkPart> parts);
 
 } // namespace attn
 

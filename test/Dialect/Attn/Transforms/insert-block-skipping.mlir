@@ -25,16 +25,19 @@ func.func @causal(%q: tensor<1x2x256x8xf32>, %k: tensor<1x2x256x8xf32>)
   return %o : tensor<1x2x256x8xf32>
 }
 
-// Both bounds and a ragged end: partial, full, partial, ragged.
+// Both bounds and a ragged end: full, partial on both sides, ragged. The partial
+// tiles after the full ones come first, then those before them.
 // CHECK-LABEL: @window
-// CHECK: scf.for %{{.*}} = %[[BEGIN:[0-9]+]] to %[[FULL:[0-9]+]] step %c16{{[_0-9]*}}
-// CHECK: attn.online_attention {{.*}} mask_mod sliding_window(40, 8)
-// CHECK: scf.for %{{.*}} = %[[FULL]] to %[[FULLEND:[0-9]+]] step %c16{{[_0-9]*}}
+// CHECK: scf.for %{{.*}} = %[[FULL:[0-9]+]] to %[[FULLEND:[0-9]+]] step %c16{{[_0-9]*}}
 // CHECK-NOT: mask_mod
-// CHECK: scf.for %{{.*}} = %[[FULLEND]] to %[[END:[0-9]+]] step %c16{{[_0-9]*}}
-// CHECK: attn.online_attention {{.*}} mask_mod sliding_window(40, 8)
-// CHECK: scf.for %{{.*}} = %[[END]] to %{{.*}} step %c16{{[_0-9]*}}
-// CHECK: attn.online_attention {{.*}} mask_mod sliding_window(40, 8)
+// CHECK: scf.for %[[COUNT:[a-z0-9]+]] = %[[FULLEND]] to %[[END:[0-9]+]] step %c16{{[_0-9]*}}
+// CHECK: %[[BEFORE:.*]] = affine.apply {{.*}}[%[[COUNT]],
+// CHECK: %[[KEY:.*]] = arith.select %{{.*}}, %[[COUNT]], %[[BEFORE]]
+// CHECK: attn.online_attention {{.*}} offsets(%{{.*}}, %{{.*}}, %{{.*}}, %[[KEY]]) mask_mod sliding_window(40, 8)
+// CHECK: scf.for %[[COUNT:[a-z0-9]+]] = %[[END]] to %{{.*}} step %c16{{[_0-9]*}}
+// CHECK: %[[KEY:.*]] = affine.apply {{.*}}[%[[COUNT]],
+// CHECK: attn.online_attention {{.*}} offsets(%{{.*}}, %{{.*}}, %{{.*}}, %[[KEY]]) mask_mod sliding_window(40, 8)
+// CHECK-NOT: scf.for %
 // CHECK: attn.normalize
 func.func @window(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>)
     -> tensor<1x2x?x8xf32> {
@@ -46,13 +49,12 @@ func.func @window(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>)
   return %o : tensor<1x2x?x8xf32>
 }
 
-// On a GPU the loop over the ragged end has the partial tiles before it, too.
+// On a GPU the loop over the ragged end has the partial tiles, too.
 // CHECK-LABEL: @window_on_gpu
-// CHECK: scf.for %{{.*}} = %[[BEGIN:[0-9]+]] to %[[FULL:[0-9]+]] step %c16{{[_0-9]*}}
-// CHECK: attn.online_attention {{.*}} mask_mod sliding_window(40, 8)
-// CHECK: scf.for %{{.*}} = %[[FULL]] to %[[FULLEND:[0-9]+]] step %c16{{[_0-9]*}}
+// CHECK: scf.for %{{.*}} = %[[FULL:[0-9]+]] to %[[FULLEND:[0-9]+]] step %c16{{[_0-9]*}}
 // CHECK-NOT: mask_mod
-// CHECK: scf.for %[[KEY:.*]] = %[[FULLEND]] to %{{.*}} step %c16{{[_0-9]*}}
+// CHECK: scf.for %[[COUNT:[a-z0-9]+]] = %[[FULLEND]] to %{{.*}} step %c16{{[_0-9]*}}
+// CHECK: %[[KEY:.*]] = arith.select %{{.*}}, %[[COUNT]], %
 // CHECK: affine.min {{.*}}(%[[KEY]])
 // CHECK: attn.online_attention {{.*}} mask_mod sliding_window(40, 8)
 // CHECK-NOT: scf.for %

@@ -137,8 +137,10 @@ def InsertBlockSkippingPass
     ones in loops with it. A mask that cannot be read stays partial
     everywhere, which is always correct; it counts as missed.
 
-    Where several ranges of keys are visible, one loop walks all full tiles and
-    another all partial ones: the induction variable counts keys, and the body
+    Partial tiles on both sides of the full ones are one loop, after them: the
+    body computes the key, those before the full ones come last. Where several
+    ranges of keys are visible, one loop walks all full tiles and another all
+    partial ones: the induction variable counts keys, and the body
     computes the tile that the count means by jumping over the gaps.
 
     What is exact is listed in docs/MaskAnalysis.md: causal masks, windows,
