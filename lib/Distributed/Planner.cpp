@@ -42,10 +42,12 @@ private:
 };
 } // namespace
 
-/// Whole tiles of any kernel, but enough of them for a zigzag.
+/// Whole tiles of any kernel, which bits follow from; where these may differ,
+/// enough of them for a zigzag.
 int64_t Planner::getDefaultChunk() const {
   int64_t chunk = 256;
-  while (chunk > 16 && visibility.getTokens() < 2 * topology.ranks * chunk)
+  while (!options.deterministic && chunk > 16 &&
+         visibility.getTokens() < 2 * topology.ranks * chunk)
     chunk /= 2;
   return chunk;
 }
@@ -172,10 +174,9 @@ Result<PlanSelection> Planner::run() {
   addTokenSchemes();
   addHeadSchemes();
   if (selection.ranked.empty())
-    return Error{"expected a scheme and a placement that there are" +
-                 std::string(options.deterministic ? ", deterministic," : "") +
-                 " for this problem, got '" + options.scheme + "' and '" +
-                 options.placement + "'"};
+    return Error{"expected a scheme and a placement that there are for this "
+                 "problem, got '" +
+                 options.scheme + "' and '" + options.placement + "'"};
   addBounds();
   std::stable_sort(selection.ranked.begin(), selection.ranked.end(),
                    [](const PlanChoice &a, const PlanChoice &b) {

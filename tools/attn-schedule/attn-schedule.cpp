@@ -83,7 +83,7 @@ static cl::opt<std::string> documentsText(
 static cl::opt<int64_t> chunkTokens(
     "chunk", cl::cat(ranksOptions), cl::value_desc("tokens"), cl::init(0),
     cl::desc("Tokens that a rank has at least in a row; default 256, or less "
-             "for short sequences"));
+             "for short sequences without --deterministic"));
 static cl::opt<std::string> schemeText(
     "scheme", cl::cat(ranksOptions), cl::value_desc("name"),
     cl::desc("Only plans that move tokens so: group-cast, 'group-cast, own "

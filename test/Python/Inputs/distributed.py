@@ -5,6 +5,7 @@ distributed.py [TEST...]
 
 import random
 import sys
+import threading
 import unittest
 
 import numpy as np
@@ -72,7 +73,7 @@ class Distributed(unittest.TestCase):
             self.assertEqual(a.shape, b.shape)
             seen = np.isfinite(b)
             self.assertTrue((np.isfinite(a) == seen).all(), name)
-            worst = np.abs(a - b)[seen].max() / max(1.0, np.abs(b)[seen].max())
+            worst = np.abs(a[seen] - b[seen]).max() / max(1.0, np.abs(b[seen]).max())
             self.assertLess(worst, TOLERANCE[q.dtype.type], f"{name}, {plan.scheme}, {plan.placement}")
         return got
 
@@ -148,12 +149,12 @@ class Distributed(unittest.TestCase):
 
     def test_bits(self):
         """Output, LSE and dQ of deterministic plans are those of one rank; gradients are the same in every run."""
-        for mask_options in ({"causal": True}, {"window": (100, 0)}, {"causal": True, "documents": (100, 412)}):
-            arrays = arrays_of(512, 2, 1, dtype=np.float16)
+        for mask_options in ({"causal": True}, {"window": (200, 0)}, {"causal": True, "documents": (300, 723)}):
+            arrays = arrays_of(1023, 2, 1, dtype=np.float16)
             q, k, v, d_output, d_lse = arrays
             results = []
             for ranks, placement in ((1, None), (2, "zigzag"), (3, "heap"), (4, "contiguous"), (4, "zigzag")):
-                plan = self.plan(512, 2, 1, ranks, 64, deterministic=True, placement=placement, **mask_options)
+                plan = self.plan(1023, 2, 1, ranks, 128, deterministic=True, placement=placement, **mask_options)
                 results.append(simulate(plan, q, k, v, d_output=d_output, d_lse=d_lse))
             for other in results[1:]:
                 for name in ("output", "lse", "d_query"):
@@ -163,10 +164,10 @@ class Distributed(unittest.TestCase):
                 self.assertEqual(getattr(again, name).tobytes(), getattr(results[-1], name).tobytes(), name)
 
     def test_one_process(self):
-        """Bits of attn_mlir.attention of the whole."""
-        q, k, v, d_output, _ = arrays_of(256, 2, 1)
-        at_once = attn_mlir.attention(q, k, v, mask_mod=mask.document(np.zeros(256, np.int32)) & mask.causal())
-        plan = self.plan(256, 2, 1, 4, 64, causal=True, deterministic=True)
+        """The bits of attn_mlir.attention, whose mask reads no positions."""
+        q, k, v, d_output, _ = arrays_of(512, 2, 1)
+        at_once = attn_mlir.attention(q, k, v, causal=True)
+        plan = self.plan(512, 2, 1, 4, 128, causal=True, deterministic=True)
         self.assertEqual(simulate(plan, q, k, v).output.tobytes(), at_once.tobytes())
 
     def test_random(self):
@@ -217,7 +218,6 @@ class Distributed(unittest.TestCase):
         q, k, v, _, _ = arrays_of(64, 2, 2)
         plans = [self.plan(64, 2, 2, 2, causal=causal, placement="contiguous", scheme="all-gather") for causal in (True, False)]
         mailboxes, errors = Mailboxes(2, timeout=20), []
-        import threading
 
         def work(rank):
             try:

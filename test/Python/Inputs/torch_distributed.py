@@ -104,9 +104,9 @@ def test_masks():
 
 def test_bits():
     """Those of one rank; and bytes."""
-    i = torch.arange(256)
-    case = Case(256, 2, 1, i <= i[:, None])
-    options = {"tokens": 256, "heads": 2, "key_heads": 1, "head_dim": 16, "dtype": "f32", "chunk": 64, "causal": True}
+    i = torch.arange(1000)
+    case = Case(1000, 2, 1, i <= i[:, None])
+    options = {"tokens": 1000, "heads": 2, "key_heads": 1, "head_dim": 16, "dtype": "f32", "chunk": 128, "causal": True}
     plan = make_plan(ranks=RANKS, deterministic=True, **options)
     results = case.check(plan)
     alone = simulate(make_plan(ranks=1, **options), case.q, case.k, case.v, d_output=case.d_output, d_lse=case.d_lse)
