@@ -80,7 +80,7 @@ class Executor:
             else:
                 output, lse = merge(library, (output, lse), (part, part_lse))
         output = library.full(shape, 0.0, query.dtype) if output is None else library.convert(output, query.dtype)
-        return self.gather_rows(output, heads), Saved(*held, output, lse)
+        return self.gather_rows(output, heads), Saved(held[0], held[1], held[2], output, lse)
 
     def lse(self, saved: Saved) -> Any:
         """[B, Hq, tokens], of the rank's tokens. The bytes that it takes to get it from other ranks are in no plan."""
