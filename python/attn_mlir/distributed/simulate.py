@@ -65,7 +65,8 @@ def simulate(
         raise errors[0]
     done = [result for result in results if result]
     arrays = [assemble(plan, Library(query), parts) for parts in zip(*(result.arrays for result in done))]
-    output, lse, d_query, d_key, d_value = (*arrays, *[None] * (5 - len(arrays)))
+    padded: list[Any] = arrays + [None] * (5 - len(arrays))
+    output, lse, d_query, d_key, d_value = padded
     forward, backward = [result.forward_bytes for result in done], [result.backward_bytes for result in done]
     return Simulated(output, lse, d_query, d_key, d_value, forward, backward)
 
