@@ -205,7 +205,8 @@ Plan buildPlan(const Visibility &visibility, const Placement &placement,
 // JSON
 //===----------------------------------------------------------------------===//
 
-static nlohmann::json getJson(const TokenRanges &ranges) {
+template <typename Ranges>
+static nlohmann::json getRangesJson(const Ranges &ranges) {
   auto list = nlohmann::json::array();
   for (const TokenRange &range : ranges)
     list.push_back({range.begin, range.end});
@@ -216,15 +217,16 @@ static nlohmann::json getJson(const std::vector<Transfer> &transfers,
                               const char *peer) {
   auto list = nlohmann::json::array();
   for (const Transfer &transfer : transfers)
-    list.push_back({{peer, transfer.peer}, {"keys", getJson(transfer.tokens)}});
+    list.push_back(
+        {{peer, transfer.peer}, {"keys", getRangesJson(transfer.tokens)}});
   return list;
 }
 
 static nlohmann::json getJson(const Stage &stage) {
   auto calls = nlohmann::json::array();
   for (const Call &call : stage.calls)
-    calls.push_back({{"rows", getJson(call.rows)},
-                     {"keys", getJson(call.keys)},
+    calls.push_back({{"rows", getRangesJson(call.rows)},
+                     {"keys", getRangesJson(call.keys)},
                      {"pairs", call.pairs}});
   return {{"receive", getJson(stage.receive, "from")},
           {"send", getJson(stage.send, "to")},
@@ -237,13 +239,18 @@ nlohmann::json getPlanJson(const Plan &plan) {
     auto stages = nlohmann::json::array();
     for (const Stage &stage : rank.stages)
       stages.push_back(getJson(stage));
-    ranks.push_back({{"rows", getJson(rank.rows)},
+    ranks.push_back({{"rows", getRangesJson(rank.rows)},
                      {"stages", std::move(stages)},
                      {"pairs", rank.countPairs()}});
   }
-  return {{"schema", "attn-mlir/plan/1"}, {"scheme", plan.printScheme()},
-          {"placement", plan.placement},  {"head_shards", plan.headShards},
-          {"tokens", plan.tokens},        {"chunk", plan.chunk},
+  return {{"schema", "attn-mlir/plan/1"},
+          {"scheme", plan.printScheme()},
+          {"placement", plan.placement},
+          {"head_shards", plan.headShards},
+          {"mask", plan.mask},
+          {"documents", getRangesJson(plan.documents)},
+          {"tokens", plan.tokens},
+          {"chunk", plan.chunk},
           {"ranks", std::move(ranks)}};
 }
 

@@ -24,6 +24,7 @@ public:
 
 private:
   int64_t getDefaultChunk() const;
+  bool isAsked(const Placement &placement) const;
   Status check() const;
   void add(const Placement &placement, Scheme scheme, KeyOrder order,
            int64_t headShards = 1);
@@ -41,12 +42,28 @@ private:
 };
 } // namespace
 
-/// Whole tiles of any kernel, but enough of them for a zigzag.
+/// Whole tiles of any kernel, which bits follow from; where these may differ,
+/// enough of them for a zigzag.
 int64_t Planner::getDefaultChunk() const {
   int64_t chunk = 256;
-  while (chunk > 16 && visibility.getTokens() < 2 * topology.ranks * chunk)
+  while (!options.deterministic && chunk > 16 &&
+         visibility.getTokens() < 2 * topology.ranks * chunk)
     chunk /= 2;
   return chunk;
+}
+
+/// Where the bits are not to depend on the ranks, tiles of rows are those of
+/// the whole sequence.
+bool Planner::isAsked(const Placement &placement) const {
+  if (!options.placement.empty() && options.placement != placement.name)
+    return false;
+  if (options.deterministic)
+    for (const TokenRanges &rows : placement.rows)
+      for (const TokenRange &range : rows)
+        if (range.begin % chunk ||
+            (range.end % chunk && range.end != visibility.getTokens()))
+          return false;
+  return true;
 }
 
 Status Planner::check() const {
@@ -68,9 +85,16 @@ Status Planner::check() const {
 
 void Planner::add(const Placement &placement, Scheme scheme, KeyOrder order,
                   int64_t headShards) {
+  if (!isAsked(placement))
+    return;
   PlanChoice choice;
-  choice.plan =
-      buildPlan(visibility, placement, scheme, order, headShards, chunk);
+  ChunkVisibility chunks(visibility, chunk);
+  choice.plan = buildPlan(options.deterministic ? chunks : visibility,
+                          placement, scheme, order, headShards, chunk);
+  if (!options.scheme.empty() && options.scheme != choice.plan.printScheme())
+    return;
+  choice.plan.mask = problem.mask.print();
+  choice.plan.documents = visibility.getDocuments();
   choice.cost = pricePlan(choice.plan, problem, topology, compute);
   selection.ranked.push_back(std::move(choice));
 }
@@ -149,6 +173,10 @@ Result<PlanSelection> Planner::run() {
     return Error{status.error()};
   addTokenSchemes();
   addHeadSchemes();
+  if (selection.ranked.empty())
+    return Error{"expected a scheme and a placement that there are for this "
+                 "problem, got '" +
+                 options.scheme + "' and '" + options.placement + "'"};
   addBounds();
   std::stable_sort(selection.ranked.begin(), selection.ranked.end(),
                    [](const PlanChoice &a, const PlanChoice &b) {

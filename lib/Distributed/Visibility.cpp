@@ -123,6 +123,19 @@ int64_t DocumentVisibility::countPairs(TokenRange rows, TokenRange keys) const {
 }
 
 //===----------------------------------------------------------------------===//
+// Whole chunks
+//===----------------------------------------------------------------------===//
+
+TokenRanges ChunkVisibility::getKeys(TokenRange rows) const {
+  std::vector<TokenRange> keys;
+  for (const TokenRange &seen : exact.getKeys(rows))
+    keys.push_back(
+        {seen.begin / chunk * chunk,
+         std::min((seen.end + chunk - 1) / chunk * chunk, getTokens())});
+  return TokenRanges(std::move(keys));
+}
+
+//===----------------------------------------------------------------------===//
 // Predicates
 //===----------------------------------------------------------------------===//
 

@@ -49,6 +49,7 @@ def attention(
     target: Optional[str] = None,
     device: Optional[str] = None,
     allow_tf32: bool = False,
+    result_dtype: Optional[str] = None,
     cache: Optional[Cache] = None,
 ) -> Any:
     """softmax(scale * query key^T + bias, masked) value.
@@ -81,6 +82,7 @@ def attention(
       target: what to compile for; by default the GPU that the arrays are on, and the CPU for arrays in host memory.
       device: as for a kernel's call: "cuda" runs arrays in host memory on the GPU, "sim" a GPU's kernel in the simulator.
       allow_tf32: f32 on a GPU, where the factors of products are rounded to 10 bits of fraction; without it an error.
+      result_dtype: of output: query's by default, or "f32" ("f64" of f64), the type of scores, of partial results to be merged.
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library. Rows without keys are 0. Results
     carry no gradients, and tensors of torch that require them are an error while torch records them: attn_mlir.torch
@@ -99,7 +101,7 @@ def attention(
     for name, is_given in (("return_lse", return_lse), ("sink", sink is not None)):
         if is_given and text != "softmax":
             raise BindingError(f"expected no {name} with normalization {normalization!r}")
-    fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text)
+    fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text, *call.result_field(result_dtype))
     return call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
 
 
@@ -175,6 +177,7 @@ def attention_backward(
     device: Optional[str] = None,
     allow_tf32: bool = False,
     deterministic: bool = False,
+    result_dtype: Optional[str] = None,
     cache: Optional[Cache] = None,
 ) -> tuple[Any, ...]:
     """The gradients (d_query, d_key, d_value), with bias_gradient d_bias too, of a function of `attention`'s results.
@@ -183,7 +186,7 @@ def attention_backward(
     heads, tables of relative positions, embeddings of tokens.
 
     Arguments: those of the forward, its `output` and `lse` (both None with normalization "none"), and the gradients d_output [B, Hq, M, Dv] and, if the function
-    uses it, d_lse [B, Hq, M]. With `deterministic`, and on the CPU, they are the same bits in every run. A sink of the
+    uses it, d_lse [B, Hq, M]. `result_dtype` is that of d_query, d_key and d_value. With `deterministic`, and on the CPU, they are the same bits in every run. A sink of the
     forward is in its lse; the sink's own gradient is the sum over B and M of -exp(sink - lse) * (rowsum(d_output * output) -
     d_lse).
     """
@@ -202,7 +205,7 @@ def attention_backward(
     call.check_saved(more)
     fields = (
         "gradient", True, "dropout", float(dropout), "bias_gradient", bias_gradient, "capture_gradients", capture_gradients,
-        "d_lse", d_lse is not None, "normalization", text,
+        "d_lse", d_lse is not None, "normalization", text, *call.result_field(result_dtype),
     )  # fmt: skip
     flags = {"allow_tf32": allow_tf32, "deterministic": deterministic}
     return call.run(tuple(more.values()), fields, target, device, flags, cache, out)
@@ -260,6 +263,16 @@ class Call:
         self.named = dict(zip(arrays, self.views))
         window = tuple(window) if isinstance(window, list) else window
         self.options = (causal, window, soft_cap, scale, mask_mod, score_mod)
+
+    def result_field(self, dtype: Optional[str]) -> tuple:
+        """Of an AttentionProblem; none for the default."""
+        own = self.views[0].dtype
+        if dtype in (None, own):
+            return ()
+        scores = "f64" if own == "f64" else "f32"
+        if dtype != scores:
+            raise BindingError(f"expected result_dtype {own} or {scores}, got {dtype!r}")
+        return "result_dtype", dtype
 
     def check_saved(self, saved: dict[str, Any]):
         """Shapes of the forward's results and of their gradients."""

@@ -37,7 +37,8 @@ class AttentionProblem:
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
     None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `dropout` is its rate, with which
     seed and offset (i64, rank 0) are arguments; `normalization` is the row reduction as `#attn.` spells it: softmax, none
-    or sum<epsilon>, of which the first alone has an LSE and a sink; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm).
+    or sum<epsilon>, of which the first alone has an LSE and a sink; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm); `result_dtype`
+    is the type of output, or of d_query, d_key and d_value: `dtype` by default, or that of lse.
 
     With `gradient` it is the backward: arguments then go on with output and lse, where there is an LSE, and d_output, and with `d_lse` d_lse; results
     are d_query, d_key, d_value, with `bias_gradient` d_bias, with `capture_gradients` those of `learned`.
@@ -61,6 +62,7 @@ class AttentionProblem:
     bias_gradient: bool = False
     capture_gradients: bool = False
     d_lse: bool = False
+    result_dtype: Optional[str] = None
 
     @property
     def captures(self) -> tuple[Capture, ...]:
@@ -84,6 +86,10 @@ class AttentionProblem:
         query, key = (tensor((*dims, self.head_dim), self.dtype) for dims in (rows, ("B", "Hkv", "N")))
         value = tensor(("B", "Hkv", "N", self.value_dim), self.dtype)
         output, lse = tensor((*rows, self.value_dim), self.dtype), tensor(rows, "f64" if self.dtype == "f64" else "f32")
+
+        def result(type: str) -> str:
+            return type.replace(f"x{self.dtype}>", f"x{self.result_dtype or self.dtype}>")
+
         arguments = {"query": query, "key": key, "value": value}
         clauses = []
         if self.bias_shape is not None:
@@ -128,9 +134,9 @@ class AttentionProblem:
         clauses += [f"score_mod {score}"] if score else []
         clauses += [f"mask_mod {self.mask.text}"] if self.mask else []
         if self.gradient:
-            op, results, types = "attention_backward", ["%d_query", "%d_key", "%d_value"], [query, key, value]
+            op, results, types = "attention_backward", ["%d_query", "%d_key", "%d_value"], [result(query), result(key), result(value)]
         else:
-            op, results, types = "attention", ["%output"] + ["%lse"] * self.lse, [output] + [lse] * self.lse
+            op, results, types = "attention", ["%output"] + ["%lse"] * self.lse, [result(output)] + [lse] * self.lse
         result_types = ", ".join(types)
         if self.bias_gradient:
             results, types = [*results, "%d_bias"], [*types, arguments["bias"]]

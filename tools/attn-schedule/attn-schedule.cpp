@@ -83,7 +83,16 @@ static cl::opt<std::string> documentsText(
 static cl::opt<int64_t> chunkTokens(
     "chunk", cl::cat(ranksOptions), cl::value_desc("tokens"), cl::init(0),
     cl::desc("Tokens that a rank has at least in a row; default 256, or less "
-             "for short sequences"));
+             "for short sequences without --deterministic"));
+static cl::opt<std::string> schemeText(
+    "scheme", cl::cat(ranksOptions), cl::value_desc("name"),
+    cl::desc("Only plans that move tokens so: group-cast, 'group-cast, own "
+             "first', all-gather, ring, all-to-all, ..."));
+static cl::opt<std::string> placementText(
+    "placement", cl::cat(ranksOptions), cl::value_desc("name"),
+    cl::desc(
+        "Only plans that share out tokens so: contiguous, zigzag, striped, "
+        "documents, heap"));
 static cl::opt<bool> json("json", cl::cat(outputOptions),
                           cl::desc("Print JSON instead of tables"));
 static cl::opt<int> top("top", cl::cat(outputOptions), cl::value_desc("N"),
@@ -216,7 +225,10 @@ static int runRanks(const TargetInfo &target) {
   if (!scheduleText.empty() || !sweepText.empty())
     return reportError("expected --ranks without --schedule and --sweep");
   RanksOptions options = {
-      ranks, linkText, documentsText, {chunkTokens, deterministic}};
+      ranks,
+      linkText,
+      documentsText,
+      {chunkTokens, deterministic, schemeText, placementText}};
   Result<RanksResult> result = planRanks(problemText, target, options);
   if (!result)
     return reportError(result.error());
@@ -235,7 +247,8 @@ static Result<bool> hasRanks() {
     return true;
   for (cl::Option *option :
        {(cl::Option *)&linkText, (cl::Option *)&documentsText,
-        (cl::Option *)&chunkTokens})
+        (cl::Option *)&chunkTokens, (cl::Option *)&schemeText,
+        (cl::Option *)&placementText})
     if (option->getNumOccurrences())
       return Error{"--" + option->ArgStr.str() +
                    ": expected --ranks, for which it is, got none"};

@@ -67,6 +67,10 @@ struct Plan {
   KeyOrder order = KeyOrder::Ascending;
   int64_t headShards = 1;
   std::string placement;
+  /// What it was made for: as MaskPattern prints it, in each of `documents`, if
+  /// there are any. Empty where that is not known.
+  std::string mask;
+  std::vector<TokenRange> documents;
   int64_t tokens = 0, chunk = 1;
   std::vector<RankPlan> ranks;
 

@@ -54,8 +54,11 @@ struct PlanSelection {
 
 struct PlannerOptions {
   int64_t chunk = 0; ///< 0: 256, or less where there are few tokens
-  bool deterministic =
-      false; ///< only plans whose bits do not depend on the ranks
+  /// Only plans whose bits do not depend on the ranks: these have whole chunks
+  /// of rows and of keys, in ascending order.
+  bool deterministic = false;
+  std::string scheme = {};    ///< as Plan::printScheme has it; empty: any
+  std::string placement = {}; ///< empty: any
 };
 
 /// All plans for the attention `problem`, whose rows and keys are the tokens of

@@ -69,6 +69,28 @@ private:
   std::vector<TokenRange> documents;
 };
 
+/// Another's, where rows see whole chunks of keys: a call over these has the
+/// tiles that one over the whole sequence has.
+class ChunkVisibility : public Visibility {
+public:
+  ChunkVisibility(const Visibility &exact, int64_t chunk)
+      : Visibility(exact.getTokens()), exact(exact), chunk(chunk) {}
+
+  using Visibility::countPairs;
+  using Visibility::getKeys;
+  TokenRanges getKeys(TokenRange rows) const override;
+  int64_t countPairs(TokenRange rows, TokenRange keys) const override {
+    return exact.countPairs(rows, keys);
+  }
+  std::vector<TokenRange> getDocuments() const override {
+    return exact.getDocuments();
+  }
+
+private:
+  const Visibility &exact;
+  int64_t chunk;
+};
+
 /// Any predicate visible(row, key), asked pair by pair: for small sizes.
 class PredicateVisibility : public Visibility {
 public:

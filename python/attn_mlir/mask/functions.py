@@ -103,11 +103,17 @@ def truncated_remainder(a: Operand, b: Operand) -> Value:
     return where(x < 0, -rest, rest)
 
 
+def length_of(sequence: str) -> Value:
+    tracer = Tracer.get()
+    whole = tracer.length
+    return whole if whole is not None else tracer.op(f"attn.length {sequence}", [], "", INDEX, NATURAL)
+
+
 def query_length() -> Value:
     """M, the number of query positions, while a function is traced."""
-    return Tracer.get().op("attn.length query", [], "", INDEX, NATURAL)
+    return length_of("query")
 
 
 def key_length() -> Value:
     """N, the number of key positions, while a function is traced."""
-    return Tracer.get().op("attn.length key", [], "", INDEX, NATURAL)
+    return length_of("key")

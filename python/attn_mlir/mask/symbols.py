@@ -45,6 +45,8 @@ class Tracer:
         self.vector_of: Callable[[Any], Any] = lambda operand: operand
         #: What the sizes of tensors follow from.
         self.needs: list[Need] = []
+        #: M and N of the whole attention, where a part of one is traced.
+        self.length: Optional[Value] = None
 
     @classmethod
     def get(cls) -> "Tracer":

@@ -43,6 +43,9 @@ class Traced:
     #: Made of a record: `function` is not the one that was traced, and cannot be called.
     is_recorded = False
 
+    #: Tokens and query heads of the whole attention that this is a part of (positions.py).
+    whole = (0, 0)
+
     def __init__(self, function: Callable[..., Any], named: str = ""):
         self.function, self.named = function, named
         self.needs: list[Need] = []
@@ -65,11 +68,12 @@ class Traced:
 
     def check_reads(self, sizes: Sequence[int]):
         """Raises a BindingError where an array has no element for some batch, head or position; sizes are B, Hq, M, N."""
+        sizes = (*sizes, *self.whole)
         for need in self.needs:
             got = type_of(self.tensors[need.capture].array)[1][need.dim]
             least = -(-sizes[need.position] // need.step)
             if got < least:
-                size = ("B", "Hq", "M", "N")[need.position] + (f" / {need.step}" if need.step > 1 else "")
+                size = ("B", "Hq", "M", "N", "tokens", "heads")[need.position] + (f" / {need.step}" if need.step > 1 else "")
                 raise BindingError(
                     f"array {need.capture} that the {self.kind} reads: expected dim {need.dim} to be at least {least} ({size}), got {got}"
                 )

@@ -320,6 +320,51 @@ TEST(Planner, DeterministicPlansAscend) {
     }
 }
 
+/// Tiles of the whole sequence: neither documents nor a window cut a chunk.
+TEST(Planner, DeterministicPlansHaveWholeChunks) {
+  AttentionProblem problem = makeProblem(1000, 8, 8);
+  problem.mask = MaskPattern::local(100, 30);
+  DocumentVisibility documents({70, 530, 400}, problem.mask);
+  PlannerOptions options;
+  options.chunk = 64;
+  options.deterministic = true;
+  auto selection =
+      selectPlan(problem, documents, makeTopology(4), {1e-12}, options);
+  ASSERT_TRUE(selection);
+  for (const auto &[plan, cost] : selection->ranked) {
+    EXPECT_TRUE(checkPlan(plan, documents))
+        << checkPlan(plan, documents).error();
+    EXPECT_EQ(plan.mask, "local:100,30");
+    EXPECT_EQ(plan.documents.size(), 3u);
+    for (const RankPlan &rank : plan.ranks)
+      for (const Stage &stage : rank.stages)
+        for (const Call &call : stage.calls)
+          for (const TokenRange &range : call.keys.unite(rank.rows)) {
+            EXPECT_EQ(range.begin % 64, 0);
+            EXPECT_TRUE(range.end % 64 == 0 || range.end == 1000);
+          }
+  }
+}
+
+TEST(Planner, OnlyWhatIsAskedFor) {
+  BandVisibility causal(4096, MaskPattern::causal());
+  AttentionProblem problem = makeProblem(4096, 8, 8);
+  PlannerOptions options;
+  options.scheme = "ring";
+  options.placement = "striped";
+  auto selection =
+      selectPlan(problem, causal, makeTopology(4), {1e-12}, options);
+  ASSERT_TRUE(selection);
+  ASSERT_EQ(selection->ranked.size(), 1u);
+  EXPECT_EQ(selection->ranked[0].plan.printScheme(), "ring");
+  EXPECT_EQ(selection->ranked[0].plan.placement, "striped");
+  options.deterministic = true;
+  EXPECT_EQ(
+      selectPlan(problem, causal, makeTopology(4), {1e-12}, options).error(),
+      "expected a scheme and a placement that there are for this "
+      "problem, got 'ring' and 'striped'");
+}
+
 TEST(Topology, Parse) {
   Result<Topology> topology = Topology::parse(
       16, "node=4 gbps=100 latency-us=2 nic-gbps=10 nic-latency-us=20");

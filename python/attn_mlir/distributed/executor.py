@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One rank's part of a plan, forward and backward, by any Communicator and on arrays of NumPy or torch.
+
+Keys go where the plan sends them, a call of a plan is a call of a kernel over them in ascending order, and partial results of
+a row's calls are merged in the order of stages. In the backward the keys go once more, and the sums of dK and dV come back to
+their owners in f32, who add them in ascending order of ranks: all bits are the same in every run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator
+from typing import Any, Iterator, Mapping, NamedTuple, Optional, Sequence
+
+from .. import mask as masks
+from ..arrays import type_of
+from ..errors import AttnError, BindingError
+from ..functional import attention, attention_backward
+from ..mask.positions import Positions
+from .communicator import Communicator
+from .plan import Call, Plan, PlanError
+from .ranges import Ranges, count
+from .tokens import Library, Store, split
+
+
+class Heads(NamedTuple):
+    """Which heads a rank computes: `rows` of queries, `keys` of keys and values."""
+
+    rows: slice
+    keys: slice
+
+    @property
+    def row_count(self) -> int:
+        return self.rows.stop - self.rows.start
+
+    @property
+    def key_count(self) -> int:
+        return self.keys.stop - self.keys.start
+
+
+@dataclasses.dataclass
+class Saved:
+    """What the backward needs: query, key, value of the tokens that the rank holds, output and LSE, of its heads."""
+
+    query: Any
+    key: Any
+    value: Any
+    output: Any
+    lse: Any
+
+
+class Executor:
+    """`options` are of attn_mlir.attention: mask_mod and score_mod of the whole, soft_cap, scale, target, device, allow_tf32. The
+    plan's own mask holds beside mask_mod."""
+
+    def __init__(self, plan: Plan, communicator: Communicator, options: Mapping[str, Any]):
+        self.plan, self.communicator, self.rank = plan, communicator, communicator.rank
+        self.mine = plan.ranks[min(self.rank, plan.size - 1)]
+        self.options = dict(options)
+        self.mask_mod, self.score_mod = self.options.pop("mask_mod", None), self.options.pop("score_mod", None)
+        #: By call: the mask and the score of these rows and keys. Arrays are of one library and on one device.
+        self.parts: dict[Call, dict[str, Any]] = {}
+
+    def forward(self, query: Any, key: Any, value: Any) -> tuple[Any, Saved]:
+        """The output of the rank's tokens, from their query, key and value."""
+        self.agree(query, key, value)
+        library, heads = Library(query), self.heads(self.rank)
+        held = self.spread((query, key, value))
+        shape = (*held[0].shape[:3], value.shape[3])
+        output: Any = None
+        lse = library.full(shape[:3], float("-inf"), library.dtype(self.score_dtype))
+        has_parts = sum(len(stage.calls) for stage in self.mine.stages) > 1
+        for call, keys, values in self.calls(held[1], held[2]):
+            rows = self.rows_of(held[0], call)
+            dtype = self.score_dtype if has_parts else None
+            part, part_lse = attention(rows, keys, values, return_lse=True, result_dtype=dtype, **self.at(call, library), **self.options)
+            if output is None:
+                output, lse = part, part_lse
+            else:
+                output, lse = merge(library, (output, lse), (part, part_lse))
+        output = library.full(shape, 0.0, query.dtype) if output is None else library.convert(output, query.dtype)
+        return self.gather_rows(output, heads), Saved(held[0], held[1], held[2], output, lse)
+
+    def lse(self, saved: Saved) -> Any:
+        """[B, Hq, tokens], of the rank's tokens. The bytes that it takes to get it from other ranks are in no plan."""
+        return self.gather_rows(saved.lse[..., None], self.heads(self.rank))[..., 0]
+
+    def backward(self, saved: Saved, d_output: Any, d_lse: Any = None) -> tuple[Any, Any, Any]:
+        """The gradients of the rank's query, key and value, from that of its output, and of its LSE if that was used."""
+        library, dtype = Library(d_output), self.score_dtype
+        (d_output,) = self.spread_rows((d_output,))
+        more = {}
+        if d_lse is not None:
+            more["d_lse"] = self.spread_rows((d_lse[..., None],))[0][..., 0]
+        wide = library.dtype(dtype)
+        d_query = library.full(saved.query.shape, 0.0, wide)
+        sums = Store(library)
+        for call, keys, values in self.calls(saved.key, saved.value):
+            rows = [self.rows_of(array, call) for array in (saved.query, saved.output, saved.lse, d_output)]
+            query, output, lse, gradient = rows
+            given = {name: self.rows_of(array, call) for name, array in more.items()}
+            part, d_key, d_value = attention_backward(
+                query, keys, values, output, lse, gradient, deterministic=True, result_dtype=dtype, **given,
+                **self.at(call, library), **self.options,
+            )  # fmt: skip
+            d_query += part
+            sums.add(call.keys, (d_key, d_value))
+        d_key, d_value = self.reduce(sums, saved, library)
+        return self.gather_gradients(d_query, d_key, d_value, saved)
+
+    def agree(self, query: Any, key: Any, value: Any):
+        """Raises an error on all ranks where arrays do not fit on one of them, or plans, types or options differ."""
+        failure: Optional[AttnError] = None
+        try:
+            self.check(query, key, value)
+            given = {name: value for name, value in self.options.items() if value is not None}
+            facts = f"plan {self.plan.digest[:16]} {self.dtypes[0]} {list(self.sizes)} {sorted(given.items())}"
+        except AttnError as error:
+            failure, facts = error, f"error: {error}"
+        all_facts = self.communicator.agree(facts)
+        if failure:
+            raise failure
+        for rank, other in enumerate(all_facts):
+            if other.startswith("error: "):
+                raise PlanError(f"rank {rank}: {other.removeprefix('error: ')}")
+            if other != all_facts[0]:
+                raise PlanError(f"rank {rank}: expected what rank 0 has, {all_facts[0]}, got {other}")
+
+    # ---- What calls compute ----
+
+    def calls(self, key: Any, value: Any) -> Iterator[tuple[Call, Any, Any]]:
+        """The rank's calls in their order, with keys and values. What the next stage needs is on its way while one is computed."""
+        store = Store(Library(key))
+        store.add(self.plan.held(self.rank), (key, value))
+        first = 1 if self.plan.head_shards > 1 else 0
+        wait = self.send_keys(first, store)
+        for i in range(first, self.plan.stage_count):
+            wait()
+            wait = self.send_keys(i + 1, store)
+            for call in self.mine.stages[i].calls:
+                keys, values = store.take(call.keys)
+                yield call, keys, values
+
+    def send_keys(self, number: int, store: Store) -> Any:
+        """Begins a stage's transfers; returns what waits for them and adds to the store what arrives."""
+        if number >= self.plan.stage_count or self.plan.is_quiet(number):
+            return lambda: None
+        stage, library = self.mine.stages[number], store.library
+        parts = [library.flatten(store.take(stage.send[p])) if p in stage.send else self.nothing for p in self.everybody]
+        shapes = [[self.key_shape(count(stage.receive.get(p, ())), which) for which in (0, 1)] for p in self.everybody]
+        wait = self.exchange(parts, shapes)
+
+        def arrive():
+            for peer, arrays in enumerate(wait()):
+                store.add(stage.receive.get(peer, ()), arrays)
+
+        return arrive
+
+    def rows_of(self, array: Any, call: Call) -> Any:
+        """The rows of a call, of an array of those that the rank holds."""
+        if call.rows == self.plan.held(self.rank):
+            return array
+        store = Store(Library(array))
+        store.add(self.plan.held(self.rank), (array,))
+        return store.take(call.rows)[0]
+
+    def at(self, call: Call, library: Library) -> dict[str, Any]:
+        """mask_mod and score_mod of a call."""
+        if call not in self.parts:
+            self.parts[call] = self.make_part(call, library)
+        return self.parts[call]
+
+    def make_part(self, call: Call, library: Library) -> dict[str, Any]:
+        rows, keys = (library.integers(t for r in part for t in range(*r)) for part in (call.rows, call.keys))
+        whole = library.integers((self.plan.tokens, self.heads(self.rank).rows.start))
+        at = Positions(rows, keys, whole, self.plan.tokens, self.sizes[1])
+        conditions = [*self.plan_masks(library), *([self.mask_mod] if self.mask_mod is not None else [])]
+        part: dict[str, Any] = {}
+        if conditions:
+            part["mask_mod"] = at.mask(lambda *p: functools.reduce(operator.and_, (condition(*p) for condition in conditions)))
+        if self.score_mod is not None:
+            part["score_mod"] = at.score(self.score_mod)
+        return part
+
+    def plan_masks(self, library: Library) -> list[Any]:
+        """What the plan was made for."""
+        left, right = self.plan.band
+        found: list[Any] = []
+        if right is not None:
+            found.append(lambda b, h, i, j: j <= i + right)
+        if left is not None:
+            found.append(lambda b, h, i, j: j >= i - left)
+        if len(self.plan.documents) > 1:
+            ids = (number for number, (begin, end) in enumerate(self.plan.documents) for _ in range(begin, end))
+            found.append(masks.document(library.integers(ids)))
+        return found
+
+    # ---- What ranks exchange ----
+
+    def exchange(self, parts: Sequence[Any], shapes: Sequence[Sequence[Sequence[int]]]) -> Any:
+        """Begins to send flat arrays; what is returned waits for those of the given shapes, some from each rank."""
+        counts = [sum(functools.reduce(operator.mul, shape, 1) for shape in group) for group in shapes]
+        wait = self.communicator.exchange(parts, counts)
+        return lambda: [split(flat, group) for flat, group in zip(wait(), shapes)]
+
+    def spread(self, arrays: Sequence[Any]) -> list[Any]:
+        """Query, key and value of the rank's tokens as those of its heads of all tokens of its group."""
+        if self.plan.head_shards == 1:
+            return list(arrays)
+        query, key, value = arrays
+        parts, shapes = [], []
+        for peer in self.everybody:
+            heads, tokens = self.heads(peer), self.tokens_of_member(peer)
+            part = [query[:, heads.rows], key[:, heads.keys], value[:, heads.keys]]
+            parts.append(Library(query).flatten(part) if peer in self.group else self.nothing)
+            mine = self.heads(self.rank)
+            counts = (mine.row_count, mine.key_count, mine.key_count)
+            shapes.append([(query.shape[0], n, tokens, array.shape[3]) for n, array in zip(counts, arrays)])
+        return self.assemble(self.exchange(parts, shapes)())
+
+    def spread_rows(self, arrays: Sequence[Any]) -> list[Any]:
+        """Arrays [B, Hq, tokens, ...] as those of the rank's heads of all tokens of its group."""
+        if self.plan.head_shards == 1:
+            return list(arrays)
+        parts, shapes, mine = [], [], self.heads(self.rank)
+        for peer in self.everybody:
+            part = [array[:, self.heads(peer).rows] for array in arrays]
+            parts.append(Library(arrays[0]).flatten(part) if peer in self.group else self.nothing_like(arrays[0]))
+            shapes.append([(a.shape[0], mine.row_count, self.tokens_of_member(peer), a.shape[3]) for a in arrays])
+        return self.assemble(self.exchange(parts, shapes)())
+
+    def assemble(self, received: Sequence[Sequence[Any]]) -> list[Any]:
+        """Arrays of the group's tokens, ascending, from those of its members."""
+        store = Store(Library(received[self.rank][0]))
+        for peer in self.group:
+            store.add(self.plan.ranks[peer].rows, received[peer])
+        return store.take(self.plan.held(self.rank)) if self.plan.held(self.rank) else list(received[self.rank])
+
+    def gather_rows(self, array: Any, heads: Heads) -> Any:
+        """All heads of the rank's tokens, from an array of its heads of its group's tokens."""
+        if self.plan.head_shards == 1:
+            return array
+        return self.gather_heads([array], [(heads, "rows")])[0]
+
+    def gather_heads(self, arrays: Sequence[Any], kinds: Sequence[tuple[Heads, str]]) -> list[Any]:
+        """As gather_rows, of several arrays; those of "keys" are summed where ranks have copies of a key head."""
+        library = Library(arrays[0])
+        store = Store(library)
+        store.add(self.plan.held(self.rank), arrays)
+        parts, shapes = [], []
+        for peer in self.everybody:
+            rows = self.plan.ranks[peer].rows if peer in self.group else ()
+            parts.append(library.flatten(store.take(rows)) if rows else self.nothing_like(arrays[0]))
+            tokens = count(self.mine.rows) if peer in self.group else 0
+            shapes.append([(a.shape[0], a.shape[1], tokens, a.shape[3]) for a in arrays])
+        received = self.exchange(parts, shapes)()
+        results = []
+        for which, (array, (_, kind)) in enumerate(zip(arrays, kinds)):
+            total = self.sizes[1] if kind == "rows" else self.sizes[2]
+            result = library.full((array.shape[0], total, count(self.mine.rows), array.shape[3]), 0.0, array.dtype)
+            for peer in self.group:
+                heads = self.heads(peer)
+                result[:, heads.rows if kind == "rows" else heads.keys] += received[peer][which]
+            results.append(result)
+        return results
+
+    def reduce(self, sums: Store, saved: Saved, library: Library) -> tuple[Any, Any]:
+        """Gradients of the keys and values that the rank holds, of its heads, from the parts that ranks have computed."""
+        parts, shapes = [], []
+        for peer in self.everybody:
+            back = self.plan.returned(self.rank, peer) if self.is_partner(peer) else ()
+            parts.append(library.flatten(sums.take(back)) if back else self.nothing_like(saved.lse))
+            tokens = count(self.plan.returned(peer, self.rank)) if self.is_partner(peer) else 0
+            shapes.append([self.key_shape(tokens, which) for which in (0, 1)])
+        gradients = tuple(library.full(a.shape, 0.0, saved.lse.dtype) for a in (saved.key, saved.value))
+        own = Store(library)
+        own.add(self.plan.held(self.rank), gradients)
+        for peer, arrays in enumerate(self.exchange(parts, shapes)()):
+            at = 0
+            for begin, end in self.plan.returned(peer, self.rank) if self.is_partner(peer) else ():
+                self.add_tokens(own, (begin, end), [array[:, :, at : at + end - begin] for array in arrays])
+                at += end - begin
+        return gradients
+
+    @staticmethod
+    def add_tokens(store: Store, tokens: tuple[int, int], arrays: Sequence[Any]):
+        """Adds to the arrays of a store, in their own memory."""
+        for first, last, own in store.pieces:
+            low, high = max(tokens[0], first), min(tokens[1], last)
+            if low < high:
+                for target, array in zip(own, arrays):
+                    target[:, :, low - first : high - first] += array[:, :, low - tokens[0] : high - tokens[0]]
+
+    def gather_gradients(self, d_query: Any, d_key: Any, d_value: Any, saved: Saved) -> tuple[Any, Any, Any]:
+        """Of all heads of the rank's tokens, in their own type."""
+        library, dtype, heads = Library(d_query), saved.query.dtype, self.heads(self.rank)
+        # Copies of a key head are summed in f32; what is whole travels in its own type.
+        has_copies = self.plan.head_shards > self.sizes[2]
+        arrays = [d_query, d_key, d_value] if has_copies else [library.convert(a, dtype) for a in (d_query, d_key, d_value)]
+        if self.plan.head_shards > 1:
+            arrays = self.gather_heads(arrays, [(heads, "rows"), (heads, "keys"), (heads, "keys")])
+        results = [library.convert(array, dtype) for array in arrays]
+        return results[0], results[1], results[2]
+
+    # ---- Sizes ----
+
+    def check(self, query: Any, key: Any, value: Any):
+        """Raises an error where arrays are not those of the rank's tokens; finds sizes, and what to send where nothing is sent."""
+        if self.communicator.size != self.plan.size:
+            raise PlanError(f"expected a plan for {self.communicator.size} ranks, as there are, got one for {self.plan.size}")
+        types = [type_of(array, name) for name, array in (("query", query), ("key", key), ("value", value))]
+        tokens = count(self.mine.rows)
+        for name, (_, shape) in zip(("query", "key", "value"), types):
+            if len(shape) != 4 or shape[2] != tokens:
+                raise BindingError(
+                    f"{name}: expected [batch, heads, {tokens}, head dim], of the tokens of rank {self.rank} of the plan, got {list(shape)}"
+                )
+        (batch, heads, _, dim), (_, key_heads, *_), (*_, value_dim) = (shape for _, shape in types)
+        shards = self.plan.head_shards
+        if heads % shards or (key_heads % shards and shards % key_heads):
+            raise BindingError(f"expected heads that {shards} ranks share out, got {heads} query heads and {key_heads} key heads")
+        self.dtypes = [dtype for dtype, _ in types]
+        self.score_dtype = "f64" if self.dtypes[0] == "f64" else "f32"
+        self.sizes = (batch, heads, key_heads, dim, value_dim)
+        self.nothing = query.reshape(-1)[:0]
+
+    def key_shape(self, tokens: int, which: int) -> tuple[int, ...]:
+        """Of keys (0) or values (1) of the rank's heads."""
+        batch, _, _, dim, value_dim = self.sizes
+        return batch, self.heads(self.rank).key_count, tokens, (dim, value_dim)[which]
+
+    def heads(self, rank: int) -> Heads:
+        _, heads, key_heads, _, _ = self.sizes
+        shards = self.plan.head_shards
+        member = rank % shards
+        first = member * key_heads // shards
+        rows = slice(member * heads // shards, (member + 1) * heads // shards)
+        return Heads(rows, slice(first, max(first + 1, (member + 1) * key_heads // shards)))
+
+    def tokens_of_member(self, peer: int) -> int:
+        """0 outside of the group."""
+        return count(self.plan.ranks[peer].rows) if peer in self.group else 0
+
+    def is_partner(self, peer: int) -> bool:
+        """It computes the same heads of another group."""
+        return peer % self.plan.head_shards == self.rank % self.plan.head_shards
+
+    def nothing_like(self, array: Any) -> Any:
+        return array.reshape(-1)[:0]
+
+    @property
+    def everybody(self) -> range:
+        return range(self.plan.size)
+
+    @property
+    def group(self) -> range:
+        return self.plan.group(self.rank)
+
+
+def merge(library: Library, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
+    """(output, LSE) over the keys of both, which share none: as attn.merge of Spec.md."""
+    module = library.module
+    most = module.maximum(a[1], b[1])
+    # Rows that neither sees: exp(-inf - 0) is 0.
+    most = module.where(module.isinf(most), module.zeros_like(most), most)
+    weights = [module.exp(part[1] - most) for part in (a, b)]
+    total = weights[0] + weights[1]
+    inverse = 1 / module.where(total > 0, total, module.ones_like(total))
+    output = sum(part[0] * (weight * inverse)[..., None] for part, weight in zip((a, b), weights))
+    lse = module.where(total > 0, most + module.log(module.where(total > 0, total, module.ones_like(total))), module.full_like(most, float("-inf")))
+    return output, lse

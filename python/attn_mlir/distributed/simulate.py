@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A plan carried out by threads of one process: what the ranks of a cluster would compute, and the bytes they would send."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NamedTuple, Optional, Sequence
+
+from ..errors import BindingError
+from .communicator import Mailboxes, ThreadCommunicator
+from .executor import Executor
+from .plan import Plan
+from .tokens import AXIS, Library, Store
+
+
+class Simulated(NamedTuple):
+    """Of the whole attention; gradients are None without d_output. Bytes are those that each rank has sent to others."""
+
+    output: Any
+    lse: Any
+    d_query: Any
+    d_key: Any
+    d_value: Any
+    forward_bytes: list[int]
+    backward_bytes: list[int]
+
+
+class RankResult(NamedTuple):
+    """Of one rank."""
+
+    arrays: list[Any]
+    forward_bytes: int
+    backward_bytes: int
+
+
+def simulate(
+    plan: Plan, query: Any, key: Any, value: Any, *, d_output: Any = None, d_lse: Any = None, timeout: float = 60.0, **options: Any
+) -> Simulated:
+    """attention(query, key, value) of arrays [B, H, tokens, D] in host memory, as the ranks of `plan` compute it.
+
+    `options` are mask_mod and score_mod of the whole attention, soft_cap, scale, target, device and allow_tf32 of
+    attn_mlir.attention; the plan's mask holds beside mask_mod. With d_output, and d_lse, gradients too. Raises what a rank
+    raises; `timeout`: seconds that ranks wait for each other.
+    """
+    for name, array in (("query", query), ("key", key), ("value", value)):
+        if array.shape[AXIS] != plan.tokens:
+            raise BindingError(f"{name}: expected {plan.tokens} tokens, as the plan has, got {array.shape[AXIS]}")
+    mailboxes = Mailboxes(plan.size, timeout)
+    results: list[Optional[RankResult]] = [None] * plan.size
+    errors: list[Exception] = []
+
+    def work(rank: int):
+        try:
+            results[rank] = run_rank(plan, mailboxes, rank, (query, key, value), (d_output, d_lse), options)
+        except Exception as error:
+            errors.append(error)
+            mailboxes.fail(str(error))
+
+    threads = [threading.Thread(target=work, args=(rank,), daemon=True) for rank in range(plan.size)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    done = [result for result in results if result]
+    arrays = [assemble(plan, Library(query), parts) for parts in zip(*(result.arrays for result in done))]
+    padded: list[Any] = arrays + [None] * (5 - len(arrays))
+    output, lse, d_query, d_key, d_value = padded
+    forward, backward = [result.forward_bytes for result in done], [result.backward_bytes for result in done]
+    return Simulated(output, lse, d_query, d_key, d_value, forward, backward)
+
+
+def run_rank(
+    plan: Plan, mailboxes: Mailboxes, rank: int, inputs: Sequence[Any], gradients: Sequence[Any], options: dict[str, Any]
+) -> RankResult:
+    communicator = ThreadCommunicator(mailboxes, rank)
+    executor = Executor(plan, communicator, options)
+    output, saved = executor.forward(*(plan.part(array, rank) for array in inputs))
+    forward_bytes = communicator.sent_bytes
+    arrays = [output, executor.lse(saved)]
+    before = communicator.sent_bytes
+    if gradients[0] is not None:
+        d_output, d_lse = (None if array is None else plan.part(array, rank) for array in gradients)
+        arrays += executor.backward(saved, d_output, d_lse)
+    return RankResult(arrays, forward_bytes, communicator.sent_bytes - before)
+
+
+def assemble(plan: Plan, library: Library, parts: Sequence[Any]) -> Any:
+    """The whole, from the ranks' parts."""
+    store = Store(library)
+    for rank, part in zip(plan.ranks, parts):
+        store.add(rank.rows, (part,))
+    return store.take(((0, plan.tokens),))[0]

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Attention of one long sequence on the ranks of torch.distributed, by a plan of attn_mlir.distributed, with gradients.
+
+    import attn_mlir.torch.distributed as context_parallel
+    plan = context_parallel.make_plan(ranks=world_size, tokens=65536, heads=32, key_heads=8, causal=True)
+    hidden = plan.part(hidden, rank, axis=1)           # each rank has the tokens that the plan gives it,
+    positions = plan.positions(rank)                   # which are there in the whole sequence
+    output = context_parallel.attention(query, key, value, plan=plan)
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Union
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from ..distributed.communicator import Communicator, Wait
+from ..distributed.executor import Executor
+from ..distributed.plan import Plan, PlanError, make_plan
+from ..errors import BindingError, DeviceError
+from ..functional import check_scale
+from ..mask.tracing import Traced
+from .ops import check_tensors, readable
+
+__all__ = ["GroupCommunicator", "Plan", "PlanError", "attention", "make_plan"]
+
+#: Bytes of what ranks compare; longer texts are cut.
+AGREEMENT = 512
+
+
+class GroupCommunicator(Communicator):
+    """A process group: gloo, NCCL or another that has all_to_all_single with sizes. Its timeout is the time limit."""
+
+    def __init__(self, group: Optional[dist.ProcessGroup], device: torch.device):
+        self.group, self.device = group, device
+        self.rank, self.size = dist.get_rank(group), dist.get_world_size(group)
+        if self.rank < 0:
+            raise BindingError("expected a process that is in the group, got another")
+
+    def exchange(self, parts: Sequence[Tensor], counts: Sequence[int]) -> Wait:
+        dtype, unit = parts[self.rank].dtype, parts[self.rank].element_size()
+        sizes = [part.numel() * unit for part in parts]
+        self.sent_bytes += sum(sizes) - sizes[self.rank]
+        sent = torch.cat([part.detach().contiguous().view(torch.uint8) for part in parts])
+        received = torch.empty(sum(counts) * unit, dtype=torch.uint8, device=sent.device)
+        expected = [count * unit for count in counts]
+        work = self.run(dist.all_to_all_single, received, sent, expected, sizes, group=self.group, async_op=True)
+
+        def wait() -> list[Any]:
+            self.run(work.wait)
+            return list(received.view(dtype).split(list(counts)))
+
+        wait.keeps = sent  # type: ignore[attr-defined]  # until it is sent
+        return wait
+
+    def agree(self, what: str) -> list[str]:
+        text = what.encode()[:AGREEMENT].ljust(AGREEMENT)
+        mine = torch.tensor(list(text), dtype=torch.uint8, device=self.device)
+        received = [torch.empty_like(mine) for _ in range(self.size)]
+        self.run(dist.all_gather, received, mine, group=self.group)
+        return [bytes(text.tolist()).decode(errors="replace").rstrip() for text in received]
+
+    def run(self, function: Any, *arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except RuntimeError as error:
+            raise DeviceError(f"rank {self.rank}: expected all ranks to communicate, got: {error}") from None
+
+
+class Attention(torch.autograd.Function):
+    """Of a rank's tokens; `has_lse` asks for the LSE too."""
+
+    @staticmethod
+    def forward(ctx, query: Tensor, key: Tensor, value: Tensor, executor: Executor, has_lse: bool):
+        output, saved = executor.forward(*(readable(t.detach()) for t in (query, key, value)))
+        lse = executor.lse(saved) if has_lse else None
+        ctx.executor, ctx.saved, ctx.sizes = executor, saved, output.shape
+        ctx.set_materialize_grads(False)
+        return output, lse
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, d_output: Optional[Tensor], d_lse: Optional[Tensor]):
+        if d_output is None:
+            d_output = ctx.saved.query.new_zeros(ctx.sizes)
+        gradients = ctx.executor.backward(ctx.saved, readable(d_output), d_lse.contiguous() if d_lse is not None else None)
+        return (*gradients, None, None)
+
+
+def attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    plan: Plan,
+    group: Optional[dist.ProcessGroup] = None,
+    mask_mod: Any = None,
+    score_mod: Any = None,
+    soft_cap: Optional[float] = None,
+    scale: Optional[float] = None,
+    return_lse: bool = False,
+) -> Union[Tensor, tuple[Tensor, Tensor]]:
+    """The rank's tokens' part of attention over all tokens, with gradients. All ranks of `group` call it, and the backward of
+    what it returns, as often as each other.
+
+    Arguments:
+      query: [B, Hq, tokens, D], key: [B, Hkv, tokens, D], value: [B, Hkv, tokens, Dv]: of the tokens that the plan gives this
+        rank, in their order; Hkv divides Hq.
+      plan: for as many ranks as the group has; its mask is the attention's.
+      group: of torch.distributed; the default group.
+      mask_mod, score_mod: as of attn_mlir.attention, by positions and heads of the whole; mask_mod holds beside the plan's mask.
+        Arrays that they read are the same on all ranks, and have no gradients here.
+      soft_cap, scale, return_lse: as of attn_mlir.attention. f32 on a GPU needs torch.backends.cuda.matmul.allow_tf32.
+
+    dK and dV are added in f32, in the order of ranks. Raises a PlanError on all ranks where arrays do not fit on one, or plans,
+    types or options differ; a DeviceError where a rank does not come within the group's timeout.
+    """
+    check_tensors(query=query, key=key, value=value)
+    check_scale(scale)
+    executor = executor_of(plan, group, (query, key, value), {
+        "mask_mod": mask_mod, "score_mod": score_mod, "soft_cap": soft_cap, "scale": scale,
+        "allow_tf32": query.is_cuda and torch.backends.cuda.matmul.allow_tf32,
+    })  # fmt: skip
+    output, lse = Attention.apply(query, key, value, executor, return_lse)
+    return (output, lse) if return_lse else output
+
+
+def executor_of(plan: Plan, group: Optional[dist.ProcessGroup], tensors: Sequence[Tensor], options: dict[str, Any]) -> Executor:
+    """One that has traced what is to be traced; functions are traced in each call: what they close over may have changed."""
+    mods = (options["mask_mod"], options["score_mod"])
+    types = tuple((t.dtype, tuple(t.shape), t.device) for t in tensors)
+    key = (plan, group, types, *options.values())
+    is_traced = all(mod is None or isinstance(mod, Traced) for mod in mods)
+    if is_traced and key in _executors:
+        return _executors[key]
+    executor = Executor(plan, GroupCommunicator(group, tensors[0].device), options)
+    if is_traced:
+        if len(_executors) >= MAX_EXECUTORS:
+            _executors.clear()
+        _executors[key] = executor
+    return executor
+
+
+_executors: dict[tuple, Executor] = {}
+MAX_EXECUTORS = 64

@@ -1,0 +1,278 @@
+"""Plans carried out by threads: results against float64 of the whole attention, bits against one rank, bytes against formulas.
+
+distributed.py [TEST...]
+"""
+
+import random
+import sys
+import threading
+import unittest
+
+import numpy as np
+
+import attn_mlir
+from attn_mlir import mask
+from attn_mlir.distributed import Mailboxes, Plan, PlanError, ThreadCommunicator, make_plan, simulate
+from attn_mlir.distributed.executor import Executor
+from attn_mlir.distributed.ranges import count
+
+#: Of results of f32 and f16, beside float64; a part of the largest element.
+TOLERANCE = {np.float32: 3e-6, np.float16: 2e-3}
+
+
+class Whole:
+    """An attention in float64, with gradients of what d_output and d_lse weigh."""
+
+    def __init__(self, q, k, v, d_output, d_lse, sees, score=None):
+        q, k, v, d_output, d_lse = (array.astype(np.float64) for array in (q, k, v, d_output, d_lse))
+        group = q.shape[1] // k.shape[1]
+        k_rows, v_rows = (np.repeat(array, group, axis=1) for array in (k, v))
+        scale = 1 / np.sqrt(q.shape[-1])
+        scores = np.einsum("bhid,bhjd->bhij", q, k_rows) * scale
+        slope = np.ones_like(scores)
+        if score:
+            scores, slope = score(scores)
+        scores = np.where(sees, scores, -np.inf)
+        most = scores.max(-1, keepdims=True)
+        weights = np.where(sees, np.exp(scores - np.where(np.isinf(most), 0, most)), 0)
+        total = weights.sum(-1, keepdims=True)
+        p = weights / np.where(total, total, 1)
+        self.output = p @ v_rows
+        with np.errstate(divide="ignore"):
+            self.lse = (np.where(np.isinf(most), 0, most) + np.log(total))[..., 0]
+        delta = (d_output * self.output).sum(-1, keepdims=True) - d_lse[..., None]
+        d_scores = p * (d_output @ v_rows.swapaxes(2, 3) - delta) * slope * scale
+        by_group = (*k.shape[:2], group, -1)
+        self.d_query = d_scores @ k_rows
+        self.d_key = (d_scores.swapaxes(2, 3) @ q).reshape(*by_group, k.shape[3]).reshape(k.shape[0], k.shape[1], group, *k.shape[2:]).sum(2)
+        self.d_value = (p.swapaxes(2, 3) @ d_output).reshape(v.shape[0], v.shape[1], group, *v.shape[2:]).sum(2)
+
+
+NAMES = ("output", "lse", "d_query", "d_key", "d_value")
+
+
+def arrays_of(tokens, heads, key_heads, dim=16, value_dim=16, batch=1, dtype=np.float32, seed=1):
+    generator = np.random.default_rng(seed)
+    shapes = ((heads, dim), (key_heads, dim), (key_heads, value_dim), (heads, value_dim))
+    q, k, v, d_output = (generator.standard_normal((batch, h, tokens, d)).astype(dtype) for h, d in shapes)
+    return q, k, v, d_output, generator.standard_normal((batch, heads, tokens)).astype(np.float32)
+
+
+def band(tokens, left, right):
+    i, j = np.indices((tokens, tokens))
+    return (j >= i - (tokens if left is None else left)) & (j <= i + (tokens if right is None else right))
+
+
+class Distributed(unittest.TestCase):
+    def check(self, plan, arrays, sees, score=None, **options):
+        q, k, v, d_output, d_lse = arrays
+        got = simulate(plan, q, k, v, d_output=d_output, d_lse=d_lse, **options)
+        want = Whole(*arrays, sees, score)
+        for name in NAMES:
+            a, b = getattr(got, name), getattr(want, name)
+            self.assertEqual(a.shape, b.shape)
+            seen = np.isfinite(b)
+            self.assertTrue((np.isfinite(a) == seen).all(), name)
+            worst = np.abs(a[seen] - b[seen]).max() / max(1.0, np.abs(b[seen]).max())
+            self.assertLess(worst, TOLERANCE[q.dtype.type], f"{name}, {plan.scheme}, {plan.placement}")
+        return got
+
+    def plan(self, tokens, heads, key_heads, ranks, chunk=16, **options):
+        return make_plan(
+            ranks=ranks, tokens=tokens, heads=heads, key_heads=key_heads, head_dim=16, dtype="f32", chunk=chunk, **options
+        )
+
+    def test_schemes(self):
+        """Each scheme, and each placement that it has, under a causal mask; 250 tokens are no multiple of anything."""
+        arrays, sees = arrays_of(250, 4, 2), band(250, None, 0)
+        schemes = {
+            "group-cast": ("contiguous", "zigzag", "striped", "heap"),
+            "group-cast, own first": ("zigzag", "heap"),
+            "all-gather": ("contiguous",),
+            "ring": ("contiguous", "zigzag", "striped"),
+            "all-to-all": ("contiguous",),
+            "all-to-all 2 x ring": ("contiguous", "zigzag"),
+        }
+        for scheme, placements in schemes.items():
+            for placement in placements:
+                with self.subTest(scheme=scheme, placement=placement):
+                    plan = self.plan(250, 4, 2, 4, causal=True, scheme=scheme, placement=placement)
+                    self.assertEqual((plan.scheme, plan.placement), (scheme, placement))
+                    self.check(plan, arrays, sees)
+
+    def test_masks(self):
+        """Windows, documents, a mask_mod and a score_mod of the whole's positions; ranks of which some have nothing."""
+        arrays = arrays_of(130, 4, 1)
+        i, j = np.indices((130, 130))
+        lengths = (5, 60, 1, 64)
+        ids = np.repeat(np.arange(4), lengths)
+        with self.subTest("window"):
+            self.check(self.plan(130, 4, 1, 3, window=(20, 3)), arrays, band(130, 20, 3))
+        with self.subTest("documents"):
+            same = ids[:, None] == ids
+            for placement in ("documents", "contiguous"):
+                self.check(self.plan(130, 4, 1, 3, causal=True, documents=lengths, placement=placement), arrays, same & (j <= i))
+        with self.subTest("mods"):
+            slopes = np.array([0.5, 0.25, 0.125, 0.0625], np.float32)
+            slope, extent = mask.tensor(slopes), mask.tensor(np.full(1, 7, np.int32))
+            self.check(
+                self.plan(130, 4, 1, 4, causal=True), arrays, (j <= i) & ((i + j) % 7 != 3),
+                lambda s: (s + slopes[:, None, None] * (j - i), np.ones_like(s)),
+                mask_mod=lambda b, h, i, j: (i + j) % extent[0] != 3,
+                score_mod=lambda s, b, h, i, j: s + slope[h] * (j - i),
+            )  # fmt: skip
+        with self.subTest("lengths"):
+            self.check(self.plan(130, 4, 1, 2), arrays, j <= i, mask_mod=mask.causal("bottom_right"))
+        with self.subTest("rows without keys"):
+            self.check(self.plan(130, 4, 1, 2, causal=True), arrays, (j <= i) & (j > 9), mask_mod=lambda b, h, i, j: j > 9)
+        with self.subTest("ranks without tokens"):
+            few = arrays_of(40, 4, 1)
+            plan = self.plan(40, 4, 1, 8, causal=True, scheme="group-cast")
+            self.assertTrue(any(not rank.rows for rank in plan.ranks))
+            self.check(plan, few, band(40, None, 0))
+
+    def test_heads(self):
+        """More ranks than key heads have copies of them; mods see the heads of the whole."""
+        arrays = arrays_of(96, 8, 2, batch=2)
+        slopes = np.linspace(0, 1, 8, dtype=np.float32)
+        slope = mask.tensor(slopes)
+        i, j = np.indices((96, 96))
+        for ranks in (2, 4):
+            plan = self.plan(96, 8, 2, ranks, batch=2, causal=True, scheme="all-to-all")
+            got = self.check(
+                plan, arrays, j <= i, lambda s: (s + slopes[:, None, None] * (j - i), np.ones_like(s)),
+                score_mod=lambda s, b, h, i, j: s + slope[h] * (j - i),
+            )  # fmt: skip
+            # (P - 1) / P n e (Hq + max(1, P / Hkv) Hkv)(D + Dv), of all B; LSE goes beside.
+            tokens = 96 // ranks
+            self.assertEqual({b for b in got.forward_bytes}, {2 * 4 * tokens * (ranks - 1) * (8 + max(2, ranks)) * 32 // ranks})
+
+    def test_bits(self):
+        """Output, LSE and dQ of deterministic plans are those of one rank; gradients are the same in every run."""
+        for mask_options in ({"causal": True}, {"window": (200, 0)}, {"causal": True, "documents": (300, 723)}):
+            arrays = arrays_of(1023, 2, 1, dtype=np.float16)
+            q, k, v, d_output, d_lse = arrays
+            results = []
+            for ranks, placement in ((1, None), (2, "zigzag"), (3, "heap"), (4, "contiguous"), (4, "zigzag")):
+                plan = self.plan(1023, 2, 1, ranks, 128, deterministic=True, placement=placement, **mask_options)
+                results.append(simulate(plan, q, k, v, d_output=d_output, d_lse=d_lse))
+            for other in results[1:]:
+                for name in ("output", "lse", "d_query"):
+                    self.assertEqual(getattr(other, name).tobytes(), getattr(results[0], name).tobytes(), name)
+            again = simulate(plan, q, k, v, d_output=d_output, d_lse=d_lse)
+            for name in NAMES:
+                self.assertEqual(getattr(again, name).tobytes(), getattr(results[-1], name).tobytes(), name)
+
+    def test_one_process(self):
+        """The bits of attn_mlir.attention, whose mask reads no positions."""
+        q, k, v, d_output, _ = arrays_of(512, 2, 1)
+        at_once = attn_mlir.attention(q, k, v, causal=True)
+        plan = self.plan(512, 2, 1, 4, 128, causal=True, deterministic=True)
+        self.assertEqual(simulate(plan, q, k, v).output.tobytes(), at_once.tobytes())
+
+    def test_random(self):
+        """Predicates, sizes and numbers of ranks drawn at random; all keys are planned to be needed."""
+        pick = random.Random(3)
+        for _ in range(6):
+            tokens, ranks = pick.randrange(1, 150), pick.choice([1, 2, 3, 4, 8])
+            seed, step, least = pick.randrange(1, 99), pick.randrange(2, 9), pick.randrange(0, 60)
+            i, j = np.indices((tokens, tokens))
+            sees = ((i * seed + j) % step != 0) & (abs(i - j) >= least % 7) | (j == least)
+            with self.subTest(tokens=tokens, ranks=ranks, seed=seed, step=step, least=least):
+                plan = self.plan(tokens, 2, 2, ranks)
+                self.check(
+                    plan, arrays_of(tokens, 2, 2, seed=seed), sees,
+                    mask_mod=lambda b, h, i, j: ((i * seed + j) % step != 0) & (abs(i - j) >= least % 7) | (j == least),
+                )  # fmt: skip
+
+    def test_bytes(self):
+        """What threads have sent is what plans say."""
+        q, k, v, d_output, _ = arrays_of(256, 4, 2)
+        element = 2 * 32 * 4  # of a token: Hkv (D + Dv) e
+        for scheme, placement, options in (
+            ("group-cast", "zigzag", {"causal": True}),
+            ("group-cast", "contiguous", {"window": (31, 0)}),
+            ("all-gather", "contiguous", {}),
+            ("ring", "contiguous", {}),
+        ):
+            plan = self.plan(256, 4, 2, 4, scheme=scheme, placement=placement, **options)
+            got = simulate(plan, q, k, v, d_output=d_output)
+            for rank, (forward, backward) in enumerate(zip(got.forward_bytes, got.backward_bytes)):
+                sent = sum(count(t) for stage in plan.ranks[rank].stages for t in stage.send.values())
+                returned = sum(count(plan.returned(rank, peer)) for peer in range(4) if peer != rank)
+                self.assertEqual((forward, backward), (sent * element, (sent + returned) * element))
+            if options == {"window": (31, 0)}:
+                self.assertEqual(got.forward_bytes, [31 * element] * 3 + [0])
+            if not options:
+                self.assertEqual(got.forward_bytes, [3 * 64 * element] * 4)
+
+    def test_simulated_gpu(self):
+        """Kernels of both targets in the simulator."""
+        arrays = arrays_of(128, 2, 1, 64, 64, dtype=np.float16)
+        plan = make_plan(ranks=2, tokens=128, heads=2, key_heads=1, head_dim=64, chunk=32, causal=True, window=(70, 0), placement="zigzag", scheme="group-cast")
+        for target in ("sm_80", "sm_90a"):
+            self.check(plan, arrays, band(128, 70, 0), device="sim", target=target)
+
+    def test_disagreement(self):
+        """Ranks that have other plans, or that fail, are an error on all of them."""
+        q, k, v, _, _ = arrays_of(64, 2, 2)
+        plans = [self.plan(64, 2, 2, 2, causal=causal, placement="contiguous", scheme="all-gather") for causal in (True, False)]
+        mailboxes, errors = Mailboxes(2, timeout=20), []
+
+        def work(rank):
+            try:
+                executor = Executor(plans[rank], ThreadCommunicator(mailboxes, rank), {})
+                executor.forward(*(array[:, :, 32 * rank : 32 * rank + 32] for array in (q, k, v)))
+            except PlanError as error:
+                errors.append(str(error))
+
+        threads = [threading.Thread(target=work, args=(rank,)) for rank in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        self.assertEqual(len(errors), 2)
+        self.assertRegex(errors[0], "rank 1: expected what rank 0 has, plan .*, got ")
+        with self.assertRaisesRegex(attn_mlir.AttnError, r"key: expected \[batch, heads, 32, head dim\], of the tokens of rank"):
+            simulate(plans[0], q, k[..., None], v)
+        with self.assertRaisesRegex(PlanError, "expected a plan for 3 ranks, as there are, got one for 2"):
+            Executor(plans[0], ThreadCommunicator(Mailboxes(3), 0), {}).check(q, k, v)
+        communicator = ThreadCommunicator(Mailboxes(2, timeout=0.1), 1)
+        with self.assertRaisesRegex(attn_mlir.DeviceError, "rank 1: expected rank 0 to send within 0.1 s, got nothing"):
+            communicator.agree("plan")
+
+    def test_refused(self):
+        plan = {"schema": "attn-mlir/plan/1", "scheme": "group-cast", "placement": "contiguous", "head_shards": 1, "tokens": 4, "chunk": 2}
+        for message, ranks in {
+            "expected each of 4 tokens on one rank, got 2 on all": [{"rows": [[0, 2]], "stages": []}],
+            "rank 0, stage 0: expected calls to use what has arrived": [
+                {"rows": [[0, 2]], "stages": [{"receive": [], "send": [], "calls": [{"rows": [[0, 2]], "keys": [[0, 3]]}]}]},
+                {"rows": [[2, 4]], "stages": [{"receive": [], "send": [], "calls": []}]},
+            ],
+            "rank 0, stage 0: expected rank 1 to send what is received": [
+                {"rows": [[0, 2]], "stages": [{"receive": [{"from": 1, "keys": [[2, 3]]}], "send": [], "calls": []}]},
+                {"rows": [[2, 4]], "stages": [{"receive": [], "send": [], "calls": []}]},
+            ],
+            "rank 1: expected 0 stages, got 1": [
+                {"rows": [[0, 2]], "stages": []},
+                {"rows": [[2, 4]], "stages": [{"receive": [], "send": [], "calls": []}]},
+            ],
+            "without a valid": [{"rows": [[0, 4]]}],
+        }.items():
+            with self.assertRaisesRegex(PlanError, message):
+                Plan({**plan, "ranks": ranks})
+        with self.assertRaisesRegex(PlanError, "expected a plan of schema attn-mlir/plan/1, got 'x'"):
+            Plan({"schema": "x"})
+        with self.assertRaisesRegex(PlanError, "expected a scheme and a placement that there are for this problem, got 'rng' and ''"):
+            self.plan(64, 2, 2, 2, scheme="rng")
+        q, k, v, _, _ = arrays_of(63, 2, 2)
+        with self.assertRaisesRegex(attn_mlir.BindingError, "query: expected 64 tokens, as the plan has, got 63"):
+            simulate(self.plan(64, 2, 2, 2), q, k, v)
+        ids = mask.tensor(np.zeros(60, np.int32))
+        q, k, v, _, _ = arrays_of(64, 2, 2)
+        with self.assertRaisesRegex(attn_mlir.BindingError, r"expected dim 0 to be at least 64 \(tokens\), got 60"):
+            simulate(self.plan(64, 2, 2, 2), q, k, v, mask_mod=lambda b, h, i, j: ids[i] == ids[j])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[1:])

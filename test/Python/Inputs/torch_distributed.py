@@ -1,0 +1,194 @@
+"""torch.distributed: plans on processes that talk by gloo, against float64 of the whole attention; bits, bytes, and ranks that
+disagree or die.
+
+torch_distributed.py [TEST...]
+"""
+
+import datetime
+import os
+import sys
+import tempfile
+import time
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as multiprocessing
+
+import attn_mlir
+import attn_mlir.torch.distributed as context_parallel
+from attn_mlir import mask
+from attn_mlir.distributed import make_plan, simulate
+from attn_mlir.distributed.ranges import count
+
+RANKS = 4
+TOLERANCE = {torch.float64: 1e-10, torch.float32: 5e-6, torch.bfloat16: 2e-2}
+
+
+def check(condition, what):
+    if not condition:
+        raise AssertionError(f"rank {dist.get_rank()}: {what}")
+
+
+def whole_attention(q, k, v, sees, change=None):
+    """Output and LSE in float64, differentiable."""
+    group = q.shape[1] // k.shape[1]
+    k, v = (t.repeat_interleave(group, 1) for t in (k, v))
+    scores = q @ k.transpose(2, 3) / q.shape[-1] ** 0.5
+    scores = change(scores) if change else scores
+    scores = scores.masked_fill(~sees, float("-inf"))
+    return torch.nan_to_num(scores.softmax(-1)) @ v, scores.logsumexp(-1)
+
+
+class Case:
+    """Tensors of the whole attention, the same on all ranks, and what the ranks' parts are to be."""
+
+    def __init__(self, tokens, heads, key_heads, sees, dtype=torch.float32, batch=1, dim=16, change=None):
+        generator = torch.Generator().manual_seed(tokens)
+        shapes = [(batch, n, tokens, dim) for n in (heads, key_heads, key_heads, heads)]
+        self.q, self.k, self.v, self.d_output = (torch.randn(s, generator=generator, dtype=torch.float64).to(dtype) for s in shapes)
+        self.d_lse = torch.randn((batch, heads, tokens), generator=generator, dtype=torch.float64)
+        self.d_lse = self.d_lse.to(dtype if dtype == torch.float64 else torch.float32)
+        wide = [t.double().requires_grad_() for t in (self.q, self.k, self.v)]
+        output, lse = whole_attention(*wide, sees, change)
+        loss = (output * self.d_output.double()).sum() + (lse * self.d_lse.double()).sum()
+        self.wanted = (output, lse, *torch.autograd.grad(loss, wide))
+
+    def check(self, plan, **options):
+        """Runs this rank's part."""
+        rank = dist.get_rank()
+        parts = [plan.part(t, rank).requires_grad_() for t in (self.q, self.k, self.v)]
+        d_output, d_lse = (plan.part(t, rank) for t in (self.d_output, self.d_lse))
+        output, lse = context_parallel.attention(*parts, plan=plan, return_lse=True, **options)
+        gradients = torch.autograd.grad([output, lse], parts, [d_output, d_lse])
+        results = (output.detach(), lse.detach(), *gradients)
+        for name, got, whole in zip(("output", "lse", "d_query", "d_key", "d_value"), results, self.wanted):
+            want = plan.part(whole.detach(), rank)
+            check(got.shape == want.shape, f"{name}: {got.shape} {want.shape}")
+            if got.numel():
+                worst = (got.double() - want).abs().max() / max(1.0, float(want.abs().max()))
+                check(worst < TOLERANCE[self.q.dtype], f"{name} of {plan.scheme}, {plan.placement}: {worst}")
+        return results
+
+
+def plan_of(tokens, heads, key_heads, **options):
+    return make_plan(ranks=RANKS, tokens=tokens, heads=heads, key_heads=key_heads, head_dim=16, dtype="f32", chunk=16, **options)
+
+
+def test_schemes():
+    i, j = torch.arange(250)[:, None], torch.arange(250)
+    for dtype in (torch.float32, torch.float64):
+        case = Case(250, 4, 2, j <= i, dtype)
+        for scheme, placement in (
+            ("group-cast", "zigzag"), ("group-cast, own first", "heap"), ("all-gather", "contiguous"), ("ring", "zigzag"),
+            ("all-to-all", None), ("all-to-all 2 x ring", "zigzag"),
+        ):  # fmt: skip
+            case.check(plan_of(250, 4, 2, causal=True, scheme=scheme, placement=placement))
+    Case(250, 4, 2, j <= i, torch.bfloat16).check(plan_of(250, 4, 2, causal=True))
+
+
+def test_masks():
+    i, j = torch.arange(130)[:, None], torch.arange(130)
+    Case(130, 4, 1, (j <= i) & (j >= i - 20)).check(plan_of(130, 4, 1, window=20))
+    lengths = (5, 60, 1, 64)
+    ids = torch.arange(4).repeat_interleave(torch.tensor(lengths))
+    Case(130, 4, 1, (j <= i) & (ids[:, None] == ids)).check(plan_of(130, 4, 1, causal=True, documents=lengths))
+    slopes = torch.tensor([0.5, 0.25, 0.125, 0.0625])
+    slope = mask.tensor(slopes)
+    change = lambda s: s + slopes.double()[:, None, None] * (j - i)
+    Case(130, 4, 1, (j <= i) & ((i + j) % 7 != 3), change=change).check(
+        plan_of(130, 4, 1, causal=True),
+        mask_mod=lambda b, h, i, j: (i + j) % 7 != 3, score_mod=lambda s, b, h, i, j: s + slope[h] * (j - i),
+    )  # fmt: skip
+    Case(20, 4, 1, torch.arange(20) <= torch.arange(20)[:, None]).check(plan_of(20, 4, 1, causal=True, scheme="group-cast"))
+
+
+def test_bits():
+    """Those of one rank; and bytes."""
+    i = torch.arange(1000)
+    case = Case(1000, 2, 1, i <= i[:, None])
+    options = {"tokens": 1000, "heads": 2, "key_heads": 1, "head_dim": 16, "dtype": "f32", "chunk": 128, "causal": True}
+    plan = make_plan(ranks=RANKS, deterministic=True, **options)
+    results = case.check(plan)
+    alone = simulate(make_plan(ranks=1, **options), case.q, case.k, case.v, d_output=case.d_output, d_lse=case.d_lse)
+    for got, want in zip(results, (alone.output, alone.lse, alone.d_query)):
+        check(torch.equal(got, plan.part(want, dist.get_rank())), "expected the bits of one rank")
+    check(all(torch.equal(a, b) for a, b in zip(results, case.check(plan))), "expected the same bits again")
+    rank = dist.get_rank()
+    parts = [plan.part(t, rank) for t in (case.q, case.k, case.v)]
+    executor = context_parallel.executor_of(plan, None, parts, {"mask_mod": None, "score_mod": None})
+    _, saved = executor.forward(*parts)
+    token = 32 * 4
+    sent = sum(count(t) for stage in plan.ranks[rank].stages for t in stage.send.values()) * token
+    check(executor.communicator.sent_bytes == sent, f"{executor.communicator.sent_bytes} bytes, {sent} planned")
+    executor.backward(saved, plan.part(case.d_output, rank))
+    returned = sum(count(plan.returned(rank, peer)) for peer in range(RANKS) if peer != rank) * token
+    check(executor.communicator.sent_bytes == 2 * sent + returned, "bytes of the backward")
+
+
+def test_disagreement():
+    rank = dist.get_rank()
+    q, k, v = torch.randn(3, 1, 2, 64, 16).unbind()
+    plans = [plan_of(64, 2, 2, causal=causal, placement="contiguous", scheme="all-gather") for causal in (True, False)]
+    for plan, message, tokens in ((plans[rank == 2], "rank 2: expected what rank 0 has, plan", 64), (plans[0], "expected .batch, heads, 16", 63)):
+        parts = [plan.part(t[:, :, : tokens if rank == 3 else 64], rank) for t in (q, k, v)]
+        try:
+            context_parallel.attention(*parts, plan=plan)
+        except attn_mlir.AttnError as error:
+            check(message.replace(".", "[") in str(error), str(error))
+        else:
+            check(False, "expected an error")
+
+
+def test_death():
+    """The last test: the group does not live on."""
+    plan = plan_of(64, 2, 2, causal=True, scheme="ring")
+    rank = dist.get_rank()
+    parts = [plan.part(t, rank) for t in torch.randn(3, 1, 2, 64, 16).unbind()]
+    context_parallel.attention(*parts, plan=plan)
+    if rank == 1:
+        os._exit(0)
+    start = time.monotonic()
+    try:
+        context_parallel.attention(*parts, plan=plan)
+    except attn_mlir.DeviceError as error:
+        check(f"rank {rank}: expected all ranks to communicate, got: " in str(error), str(error))
+        check(time.monotonic() - start < 60, "expected an error within the time limit")
+    else:
+        check(False, "expected an error")
+
+
+TESTS = (test_schemes, test_masks, test_bits, test_disagreement, test_death)
+
+
+def work(rank, store, names):
+    torch.set_num_threads(1)
+    limit = datetime.timedelta(seconds=120 if "test_death" not in names else 20)
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=RANKS, timeout=limit)
+    for test in TESTS:
+        if test.__name__ in names:
+            test()
+    sys.stdout.flush()
+    os._exit(0)  # no farewell to ranks that are gone
+
+
+def run(names):
+    with tempfile.TemporaryDirectory() as folder:
+        context = multiprocessing.get_context("spawn")
+        processes = [context.Process(target=work, args=(rank, f"{folder}/store", names)) for rank in range(RANKS)]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join(300)
+        if codes := [process.exitcode for process in processes if process.exitcode != 0]:
+            for process in processes:
+                process.kill()
+            raise SystemExit(f"{names}: expected all ranks to end well, got {codes}")
+
+
+if __name__ == "__main__":
+    every = [test.__name__ for test in TESTS]
+    chosen = sys.argv[1:] or every
+    for names in ([name for name in chosen if name != "test_death"], [name for name in chosen if name == "test_death"]):
+        if names:
+            run(names)
+    print("ok")
