@@ -7,6 +7,7 @@
 #include "attn/Schedule/BackwardSchedule.h"
 
 #include "Machine.h"
+#include "attn/Schedule/Family.h"
 
 #include "attn/Support/MathExtras.h"
 
@@ -16,8 +17,6 @@
 using namespace attn;
 using namespace attn::detail;
 
-/// Rows that a warpgroup owns.
-static constexpr int64_t kWarpgroupRows = 64;
 /// What the bulk copies of an SM add to memory in a clock.
 static constexpr double kSumBytesPerClock = 17;
 /// Addresses, row numbers, barriers; and with dropout the counter and words.
@@ -77,6 +76,7 @@ public:
   KernelModel(const AttentionProblem &problem, BackwardKernel kernel,
               const Schedule &schedule, const TargetInfo &target)
       : problem(problem), kernel(kernel), schedule(schedule), target(target),
+        family(getFamily(schedule.mma)),
         dim(alignUp(problem.headDim, kWarpRows)),
         valueDim(alignUp(problem.valueDim, kWarpRows)) {}
 
@@ -89,7 +89,7 @@ public:
 
 private:
   bool keysStay() const { return kernel != BackwardKernel::QueryGradient; }
-  bool isWgmma() const { return schedule.mma == MmaFamily::Wgmma; }
+  bool hasRoles() const { return family.hasRoles(); }
   bool isFused() const { return kernel == BackwardKernel::AllGradients; }
   /// dP is needed for all gradients but dV.
   bool hasScoreGradient() const {
@@ -117,6 +117,7 @@ private:
   BackwardKernel kernel;
   const Schedule &schedule;
   const TargetInfo &target;
+  const Family &family;
   int64_t dim, valueDim;
 };
 } // namespace
@@ -141,7 +142,7 @@ int64_t KernelModel::getStreamBytes() const {
   if (getSlices() > 1)
     columns = getGradientColumns() + (hasScoreGradient() ? columns : dim);
   int64_t bytes = getStreamed() * columns * kInputBytes;
-  if (keysStay() && isWgmma())
+  if (keysStay() && hasRoles())
     bytes += (hasScoreGradient() ? 2 : 1) * getStreamed() * kFloatBytes;
   return bytes;
 }
@@ -158,7 +159,7 @@ int64_t KernelModel::getExchangeBytes() const {
 int64_t KernelModel::getSharedMemory() const {
   int64_t columns = dim + (hasScoreGradient() ? valueDim : 0);
   // A barrier for each tile that stays, two for each stage of a ring.
-  int64_t barriers = isWgmma() ? 8 * (2 + 4 * schedule.stages) : 0;
+  int64_t barriers = hasRoles() ? 8 * (2 + 4 * schedule.stages) : 0;
   return getStaying() * columns * kInputBytes +
          schedule.stages * getStreamBytes() + getExchangeBytes() + barriers;
 }
@@ -170,7 +171,7 @@ int64_t KernelModel::getRegisters() const {
   // A fused kernel has delta in dP from the start, but for dropout.
   bool hasDelta = !isFused() || problem.hasDropout;
   int64_t vectors = keysStay() ? hasDelta * getStreamed() / 4 : 4;
-  int64_t operands = getStreamed() / 4 + (isWgmma() ? 0 : 24);
+  int64_t operands = getStreamed() / 4 + (hasRoles() ? 0 : 24);
   // Of S, P and dP two are there at once, but all for the derivative of a
   // score_mod.
   int64_t tiles =
@@ -183,21 +184,20 @@ int64_t KernelModel::getRegisters() const {
 }
 
 /// Registers that a thread may have.
-static int64_t getRegisterLimit(const Schedule &schedule) {
-  if (schedule.mma == MmaFamily::Wgmma)
-    return schedule.warps > 8 ? 160 : 240;
-  return std::min<int64_t>(240, 65536 / schedule.getNumThreads() / 8 * 8);
+static int64_t getLimit(const Schedule &schedule, const TargetInfo &target) {
+  constexpr int64_t most = 240;
+  return std::min(most, attn::getRegisterLimit(schedule, target));
 }
 
 bool KernelModel::maySpill() const {
-  return getRegisters() > getRegisterLimit(schedule);
+  return getRegisters() > getLimit(schedule, target);
 }
 
 /// What a warp adds to dQ is 16 rows of its tile, or of the transposed one.
 std::string KernelModel::findFusedObstacle() const {
   if (!isFused())
     return "";
-  if (!isWgmma())
+  if (!hasRoles())
     return "expected mma = \"wgmma\" with fused, got \"" +
            std::string(getName(schedule.mma)) + "\"";
   int64_t rows = kWarpRows * schedule.warps;
@@ -221,12 +221,13 @@ std::string KernelModel::findObstacle() const {
       return "expected " + std::string(name) +
              " to be a positive multiple of 16 in a backward, got " +
              number(size);
-  if (isWgmma()) {
-    if (!target.hasMma(MmaFamily::Wgmma))
-      return "the target has no wgmma";
-    if (getStaying() % kWarpgroupRows != 0 ||
+  if (hasRoles()) {
+    if (std::string missing = family.findObstacle(problem, target);
+        !missing.empty())
+      return missing;
+    if (getStaying() % family.facts.unitRows != 0 ||
         schedule.warps != getStaying() / kWarpRows ||
-        getStaying() > 3 * kWarpgroupRows)
+        getStaying() > family.facts.maxUnits * family.facts.unitRows)
       return "wgmma takes 64 rows for each of 1 to 3 warpgroups, got " +
              number(getStaying()) + " for " + number(schedule.warps) + " warps";
   } else if (schedule.warps != getStaying() / kWarpRows) {
@@ -235,17 +236,17 @@ std::string KernelModel::findObstacle() const {
   }
   if (std::string obstacle = findFusedObstacle(); !obstacle.empty())
     return obstacle;
-  if (isWgmma() && (dim > 256 || valueDim > 256))
+  if (hasRoles() && std::max(dim, valueDim) > family.facts.maxColumns)
     return "a product of the backward has at most 256 columns, got D = " +
            number(problem.headDim) + " and Dv = " + number(problem.valueDim);
   if (getSharedMemory() > target.sharedMemoryPerCtaBytes)
     return "it needs " + number(getSharedMemory()) +
            " bytes of shared memory, and a CTA gets " +
            number(target.sharedMemoryPerCtaBytes);
-  if (isWgmma() && maySpill())
+  if (hasRoles() && maySpill())
     return "it needs about " + number(getRegisters()) +
            " registers for each thread, of " +
-           number(getRegisterLimit(schedule)) +
+           number(getLimit(schedule, target)) +
            ", and wgmma with spills is serialized";
   return "";
 }
@@ -401,9 +402,8 @@ Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
 /// other products the right one, for each warpgroup; mma_sync the same for each
 /// warp.
 double KernelModel::getSharedClocks() const {
-  double owners = static_cast<double>(getStaying()) /
-                  (isWgmma() ? kWarpgroupRows : kWarpRows);
-  double rows = isWgmma() ? kWarpgroupRows : kWarpRows;
+  auto rows = static_cast<double>(family.facts.unitRows);
+  double owners = static_cast<double>(getStaying()) / rows;
   double depth = dim + (hasScoreGradient() ? valueDim : 0);
   double bytes = kInputBytes * depth * (rows + getStreamed()) +
                  kInputBytes * getStreamed() * getGradientColumns();
@@ -423,18 +423,16 @@ double KernelModel::getTileClocks() const {
   double elements = static_cast<double>(getStaying()) * getStreamed();
   double depth = dim + (hasScoreGradient() ? valueDim : 0) +
                  getGradientColumns() + (isFused() ? dim : 0);
-  double flopsPerClock =
-      target.f16TFlops * 1e3 / (target.clockGHz * target.smCount);
-  double mma =
-      2 * elements * depth /
-      (flopsPerClock * (isWgmma() ? target.wgmmaShare : target.mmaSyncShare));
+  double flopsPerClock = family.getRate(problem.elementType, target) /
+                         (target.clockGHz * 1e9 * target.smCount);
+  double mma = 2 * elements * depth / flopsPerClock;
   double exp = problem.hasSoftmax() ? elements / target.ex2PerClockPerSm : 0;
   double alu = elements * kInstructionsPerElement / target.lanesPerClock;
   double sums = isFused() ? static_cast<double>(getStreamed() * dim) *
                                 kFloatBytes / kSumBytesPerClock
                           : 0;
   double overlapped = std::max({mma, getSharedClocks(), exp, alu, sums});
-  bool isExposed = !isWgmma() || getStaying() <= kWarpgroupRows;
+  bool isExposed = !hasRoles() || getStaying() <= family.facts.unitRows;
   return overlapped + target.backwardTileClocks +
          (isExposed ? std::max(exp, alu) : 0);
 }

@@ -9,6 +9,7 @@
 #include "Machine.h"
 
 #include "BackwardSmallCache.h"
+#include "attn/Schedule/Family.h"
 #include "attn/Support/Format.h"
 #include "attn/Support/MathExtras.h"
 
@@ -90,7 +91,7 @@ Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
     schedule.tileD = std::min(schedule.tileD, columns);
   if (!overrides.has("warps"))
     schedule.warps = (keysStay ? schedule.tileN : schedule.tileM) / kWarpRows;
-  schedule.producerWarps = mma == MmaFamily::Wgmma ? 4 : 0;
+  schedule.producerWarps = getFamily(mma).facts.producerWarps;
   schedule.fused = kernel == BackwardKernel::AllGradients;
   return schedule;
 }
@@ -267,10 +268,12 @@ selectLargeCache(const AttentionProblem &problem, const TargetInfo &target,
   Error error{"expected mma = \"wgmma\" or \"mma_sync\" for all kernels of a "
               "backward, and one that the target has"};
   std::string fallback;
-  for (MmaFamily mma : {MmaFamily::Wgmma, MmaFamily::MmaSync}) {
-    bool isWithout = mma == MmaFamily::MmaSync && getFused(given) == true &&
-                     target.hasMma(MmaFamily::Wgmma);
-    if (!target.hasMma(mma) || !allows(given, mma) || isWithout)
+  std::vector<const Family *> families = getFamilies(target);
+  for (const Family *family : families) {
+    MmaFamily mma = family->facts.id;
+    bool isWithout = !family->hasRoles() && getFused(given) == true &&
+                     families.front()->hasRoles();
+    if (!allows(given, mma) || isWithout)
       continue;
     Result<BackwardSelection> selection =
         selectForms(problem, target, given, mma);
@@ -296,7 +299,7 @@ static std::optional<ScheduleKind> getKind(const ScheduleOverrides &given) {
 static void explainFallback(BackwardSelection &small,
                             const Result<BackwardSelection> &large,
                             const TargetInfo &target) {
-  if (!target.hasMma(MmaFamily::Wgmma))
+  if (!getFamilies(target).front()->hasRoles())
     return;
   small.fallback = large ? large->fallback : large.error();
   if (small.fallback.empty())

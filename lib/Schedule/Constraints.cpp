@@ -13,6 +13,8 @@
 
 #include "attn/Schedule/ResourceModel.h"
 
+#include "Families/Families.h"
+
 namespace attn {
 
 namespace {
@@ -22,7 +24,7 @@ public:
   Checker(const AttentionProblem &problem, const Schedule &schedule,
           const TargetInfo &target, const GeneratorFeatures &features)
       : problem(problem), schedule(schedule), target(target),
-        features(features) {}
+        features(features), family(getFamily(schedule.mma)) {}
 
   std::vector<Violation> run() {
     checkInstructions();
@@ -34,7 +36,7 @@ public:
     checkClusters();
     checkFeatures();
     if (violations.empty() && schedule.mma != MmaFamily::None) {
-      checkWarps();
+      family.checkMapping(problem, schedule, violations);
       if (violations.empty())
         checkResources();
     } else if (violations.empty()) {
@@ -50,26 +52,17 @@ private:
 
   /// Rejects unless `value` is a positive multiple of `factor`.
   void requireMultiple(const char *name, int64_t value, int64_t factor) {
-    if (value < 1 || value % factor != 0)
-      reject("multiple",
-             std::string("expected ") + name + " a positive multiple of " +
-                 std::to_string(factor) + ", got " + std::to_string(value));
+    detail::requireMultiple(violations, name, value, factor);
   }
 
   void requireRange(const char *name, int64_t value, int64_t low,
                     int64_t high) {
-    if (value < low || value > high)
-      reject("range", std::string("expected ") + name + " from " +
-                          std::to_string(low) + " to " + std::to_string(high) +
-                          ", got " + std::to_string(value));
+    detail::requireRange(violations, name, value, low, high);
   }
 
   void requireValue(const char *name, int64_t value, int64_t expected,
                     const char *why) {
-    if (value != expected)
-      reject("kind", std::string("expected ") + name + "=" +
-                         std::to_string(expected) + " " + why + ", got " +
-                         std::to_string(value));
+    detail::requireValue(violations, name, value, expected, why);
   }
 
   void checkInstructions();
@@ -81,7 +74,6 @@ private:
   void checkClusters();
   void checkWholeGroups();
   void checkFeatures();
-  void checkWarps();
   void checkResources();
   void checkSharedMemory();
 
@@ -89,23 +81,10 @@ private:
   const Schedule &schedule;
   const TargetInfo &target;
   const GeneratorFeatures &features;
+  const Family &family;
   std::vector<Violation> violations;
 };
 } // namespace
-
-static MmaOperand getMmaOperand(ElementType type) {
-  switch (type) {
-  case ElementType::F16:
-    return MmaOperand::F16;
-  case ElementType::BF16:
-    return MmaOperand::BF16;
-  case ElementType::F8E4M3FN:
-  case ElementType::F8E5M2:
-    return MmaOperand::F8;
-  default:
-    return MmaOperand::TF32;
-  }
-}
 
 void Checker::checkInstructions() {
   std::string name(getName(schedule.mma));
@@ -114,15 +93,9 @@ void Checker::checkInstructions() {
       reject("mma", "expected mma=none on a CPU, got mma=" + name);
     return;
   }
-  if (schedule.mma == MmaFamily::None)
-    reject("mma", "expected matrix instructions on a GPU, got mma=none");
-  else if (schedule.mma == MmaFamily::Tcgen05)
-    reject("mma", "mma=tcgen05 is not supported");
-  else if (problem.elementType == ElementType::F64)
-    reject("mma", "f64 is supported on a CPU only");
-  else if (!target.hasMma(schedule.mma, getMmaOperand(problem.elementType)))
-    reject("mma", "target " + target.name + " has no " + name + " for " +
-                      std::string(getName(problem.elementType)));
+  if (std::string obstacle = family.findObstacle(problem, target);
+      !obstacle.empty())
+    reject("mma", obstacle);
   if (problem.elementType == ElementType::F32 && !problem.allowTf32)
     reject("tf32", "f32 operands need tf32=1 (products rounded to tf32) on a "
                    "GPU");
@@ -201,13 +174,13 @@ void Checker::checkKind() {
   if (isSmall || target.kind == TargetKind::Cpu)
     requireValue("rescale_threshold", schedule.rescaleThreshold, 0,
                  "(only large-cache schedules of GPUs rescale by choice)");
-  if (isSmall || schedule.mma != MmaFamily::Wgmma)
+  if (isSmall || !family.hasRoles())
     requireValue("persistent_ctas", schedule.persistentCtas, 0,
                  "(only large-cache schedules with mma=wgmma are persistent)");
   if (schedule.kind == ScheduleKind::SplitKV)
     requireValue("persistent_ctas", schedule.persistentCtas, 0,
                  "with kind=split_kv");
-  if (schedule.mma != MmaFamily::Wgmma) {
+  if (!family.hasRoles()) {
     const char *why = "(only schedules with mma=wgmma have it)";
     requireValue("output_tile", schedule.outputTile, 0, why);
     requireValue("exp2_on_fma", schedule.exp2OnFma, 0, why);
@@ -263,8 +236,7 @@ void Checker::checkClusters() {
   int64_t ctas = schedule.clusterM * schedule.clusterD;
   if (ctas == 1)
     return;
-  if (schedule.mma != MmaFamily::Wgmma ||
-      schedule.kind == ScheduleKind::SmallCache)
+  if (!family.hasRoles() || schedule.kind == ScheduleKind::SmallCache)
     reject("cluster", "clusters need a large_cache or split_kv schedule with "
                       "mma=wgmma");
   if (schedule.clusterM > 1)
@@ -280,15 +252,16 @@ void Checker::checkClusters() {
 void Checker::checkWholeGroups() {
   int64_t group = problem.getGroupSize();
   int64_t positions = schedule.tileM / group;
-  bool isWgmma = schedule.mma == MmaFamily::Wgmma;
+  int64_t unitRows = family.facts.unitRows;
+  bool isBox = family.hasRoles();
   if (schedule.tileM % group != 0 ||
-      (isWgmma && positions % 64 != 0 && 64 % positions != 0))
+      (isBox && positions % unitRows != 0 && unitRows % positions != 0))
     reject("pack-gqa", "expected tile_m=" + std::to_string(schedule.tileM) +
                            " to hold as many rows of each of the " +
                            std::to_string(group) + " query heads of a group" +
-                           (isWgmma ? ", and 64 of them whole heads or a part "
-                                      "of one"
-                                    : ""));
+                           (isBox ? ", and 64 of them whole heads or a part "
+                                    "of one"
+                                  : ""));
 }
 
 void Checker::checkFeatures() {
@@ -299,19 +272,16 @@ void Checker::checkFeatures() {
   bool isDvSplit = schedule.kind != ScheduleKind::SmallCache &&
                    schedule.clusterD == 1 &&
                    schedule.tileDv < getPaddedValueDim(problem);
-  require(features.wgmma, schedule.mma == MmaFamily::Wgmma, "wgmma kernels");
-  require(features.sharedRows,
-          schedule.mma == MmaFamily::Wgmma &&
-              schedule.warps * 16 > schedule.tileM,
+  bool hasRoles = family.hasRoles();
+  require(features.wgmma, hasRoles, "wgmma kernels");
+  require(features.sharedRows, hasRoles && schedule.warps * 16 > schedule.tileM,
           "warpgroups that share rows");
   require(features.wgmmaSlices,
-          schedule.mma == MmaFamily::Wgmma &&
-              (isDvSplit || schedule.kind == ScheduleKind::SmallCache),
+          hasRoles && (isDvSplit || schedule.kind == ScheduleKind::SmallCache),
           "wgmma kernels for slices of a head dim");
   require(features.wgmmaWideOutputs,
-          schedule.mma == MmaFamily::Wgmma &&
-              schedule.kind != ScheduleKind::SmallCache &&
-              schedule.tileDv > 256,
+          hasRoles && schedule.kind != ScheduleKind::SmallCache &&
+              schedule.tileDv > family.facts.maxColumns,
           "wgmma kernels for more than 256 columns of V");
   require(features.tf32,
           problem.elementType == ElementType::F32 &&
@@ -340,34 +310,6 @@ void Checker::checkFeatures() {
           "clusters that share key and value tiles of a mask");
   require(features.headDimClusters, schedule.clusterD > 1,
           "clusters that share a head dim");
-}
-
-void Checker::checkWarps() {
-  if (schedule.mma == MmaFamily::MmaSync) {
-    requireValue("producer_warps", schedule.producerWarps, 0,
-                 "with mma=mma_sync");
-    if (schedule.tileM % (16 * schedule.warps) != 0)
-      reject("warps", "expected tile_m a multiple of 16 * warps = " +
-                          std::to_string(16 * schedule.warps) + ", got " +
-                          std::to_string(schedule.tileM));
-    return;
-  }
-  requireMultiple("tile_m", schedule.tileM, 64);
-  requireMultiple("warps", schedule.warps, 4);
-  requireValue("producer_warps", schedule.producerWarps, 4,
-               "with mma=wgmma (one producer warpgroup)");
-  requireValue("query_in_registers", schedule.queryInRegisters, 0,
-               "with mma=wgmma");
-  requireRange("tile_n", schedule.tileN, 16, 256);
-  int64_t warpgroups = schedule.warps / 4, rowGroups = schedule.tileM / 64;
-  if (warpgroups != rowGroups && warpgroups != 2 * rowGroups)
-    reject("warps", "expected one or two warpgroups for each 64 rows of "
-                    "tile_m=" +
-                        std::to_string(schedule.tileM) + ", got " +
-                        std::to_string(warpgroups));
-  if (schedule.stages < 2)
-    reject("stages", "expected stages of at least 2 with mma=wgmma, got " +
-                         std::to_string(schedule.stages));
 }
 
 void Checker::checkSharedMemory() {

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Schedule/Family.h"
 #include "attn/Schedule/ResourceModel.h"
 #include "attn/Schedule/ScheduleSelector.h"
 
@@ -65,11 +66,12 @@ private:
   }
 
   void expandRows(int64_t fewestWarps);
+  void expandUnits(const Family &family);
   std::vector<int64_t> getRowTiles(const Schedule &schedule,
                                    std::vector<int64_t> sizes) const;
-  void expandKeys(std::initializer_list<int64_t> sizes);
+  void expandKeys(const std::vector<int64_t> &sizes);
   void expandClusters();
-  void expandWgmma();
+  void expandRoles();
   bool isUniform() const;
   bool getOutputTile(Schedule schedule) const;
   int64_t getPersistentCtas(const Schedule &schedule) const;
@@ -99,46 +101,53 @@ std::vector<int64_t> Space::getRowTiles(const Schedule &schedule,
 }
 
 /// tile_m and warps, which depend on each other. Where there are rows enough,
-/// mma_sync schedules have at least `fewestWarps`.
+/// schedules of single warps have at least `fewestWarps`.
 void Space::expandRows(int64_t fewestWarps) {
-  switch (schedules.front().mma) {
-  case MmaFamily::MmaSync:
-    expand("warps", &Schedule::warps, [&](const Schedule &s) {
-      std::vector<int64_t> warps = {1, 2, 4, 8};
-      if (overrides.has("tile_m"))
-        return warps;
-      std::vector<int64_t> tiles = getRowTiles(s, {16, 32, 64, 128});
-      warps.resize(tiles.size());
-      while (warps.size() > 1 && warps.front() < fewestWarps)
-        warps.erase(warps.begin());
-      return warps;
-    });
-    expand("tile_m", &Schedule::tileM, [&](const Schedule &s) {
-      return getRowTiles(s, {16 * s.warps, 32 * s.warps});
-    });
-    break;
-  case MmaFamily::Wgmma:
-    derive("producer_warps", &Schedule::producerWarps,
-           [](const Schedule &) { return 4; });
-    expand("tile_m", &Schedule::tileM, [&](const Schedule &s) {
-      return getRowTiles(s, {64, 128, 192});
-    });
-    expand("warps", &Schedule::warps, [](const Schedule &s) {
-      // One or two warpgroups for each 64 rows.
-      if (s.tileM > 128)
-        return std::vector<int64_t>{s.tileM / 16};
-      return std::vector<int64_t>{s.tileM / 16, s.tileM / 8};
-    });
-    break;
-  default:
+  const Family &family = getFamily(schedules.front().mma);
+  if (family.hasRoles())
+    return expandUnits(family);
+  if (target.kind == TargetKind::Cpu) {
     derive("warps", &Schedule::warps, [](const Schedule &) { return 1; });
     expand("tile_m", &Schedule::tileM, [&](const Schedule &s) {
       return getRowTiles(s, {8, 16, 32, 64, 128});
     });
+    return;
   }
+  int64_t rows = family.facts.unitRows;
+  expand("warps", &Schedule::warps, [&](const Schedule &s) {
+    std::vector<int64_t> warps = {1, 2, 4, 8};
+    if (overrides.has("tile_m"))
+      return warps;
+    std::vector<int64_t> tiles =
+        getRowTiles(s, {rows, 2 * rows, 4 * rows, 8 * rows});
+    warps.resize(tiles.size());
+    while (warps.size() > 1 && warps.front() < fewestWarps)
+      warps.erase(warps.begin());
+    return warps;
+  });
+  expand("tile_m", &Schedule::tileM, [&](const Schedule &s) {
+    return getRowTiles(s, {rows * s.warps, 2 * rows * s.warps});
+  });
 }
 
-void Space::expandKeys(std::initializer_list<int64_t> sizes) {
+/// The same where warps have roles: a CTA has one to three units of rows, and
+/// up to two units may share them.
+void Space::expandUnits(const Family &family) {
+  int64_t rows = family.facts.unitRows, warps = family.facts.unitWarps;
+  derive("producer_warps", &Schedule::producerWarps,
+         [&](const Schedule &) { return family.facts.producerWarps; });
+  expand("tile_m", &Schedule::tileM, [&](const Schedule &s) {
+    return getRowTiles(s, {rows, 2 * rows, 3 * rows});
+  });
+  expand("warps", &Schedule::warps, [&](const Schedule &s) {
+    int64_t owners = s.tileM / rows;
+    if (owners > 2)
+      return std::vector<int64_t>{owners * warps};
+    return std::vector<int64_t>{owners * warps, 2 * owners * warps};
+  });
+}
+
+void Space::expandKeys(const std::vector<int64_t> &sizes) {
   // A tile longer than the keys computes nothing but padding.
   int64_t longest = alignUp(problem.kvLength, 16);
   std::vector<int64_t> values;
@@ -234,7 +243,7 @@ std::vector<int64_t> Space::getChunks(const Schedule &schedule) const {
 }
 
 /// What only warp-specialised kernels choose.
-void Space::expandWgmma() {
+void Space::expandRoles() {
   derive("rescale_threshold", &Schedule::rescaleThreshold,
          [&](const Schedule &) {
            return problem.hasSoftmax() ? kRescaleThreshold : 0;
@@ -259,39 +268,30 @@ void Space::expandWgmma() {
 
 std::vector<Schedule> Space::takeLargeCache() {
   bool isGpu = target.kind == TargetKind::Gpu;
-  bool isWgmma = schedules.front().mma == MmaFamily::Wgmma;
+  const Family &family = getFamily(schedules.front().mma);
+  bool hasRoles = family.hasRoles();
   if (problem.getGroupSize() > 1)
     expand("pack_gqa", &Schedule::packGqa, [](const Schedule &) {
       return std::vector<int64_t>{0, 1};
     });
   expandRows(/*fewestWarps=*/1);
-  if (isWgmma) {
-    // Below 64 columns a product is bound by reading its A operand.
-    expandKeys({64, 80, 96, 112, 128, 160, 176});
+  expandKeys(family.getKeyTiles());
+  if (hasRoles)
     expandClusters();
-  } else if (isGpu) {
-    expandKeys({16, 32, 64, 128});
-  } else {
-    expandKeys({8, 16, 32, 64, 128});
-  }
   derive("tile_d", &Schedule::tileD, [&](const Schedule &s) {
     return alignUp(ceilDiv(getPaddedHeadDim(problem), s.clusterD), 16);
   });
   expand("tile_dv", &Schedule::tileDv,
          [&](const Schedule &s) { return getValueSlices(s); });
-  expand("stages", &Schedule::stages, [&](const Schedule &) {
-    if (!isGpu)
-      return std::vector<int64_t>{1};
-    // A place in a ring of 3 takes a multiplication, whose registers spill.
-    return isWgmma ? std::vector<int64_t>{2, 4} : std::vector<int64_t>{1, 2, 3};
-  });
-  if (isGpu && !isWgmma)
+  expand("stages", &Schedule::stages,
+         [&](const Schedule &) { return family.getStages(); });
+  if (isGpu && !hasRoles)
     expand("query_in_registers", &Schedule::queryInRegisters,
            [](const Schedule &) {
              return std::vector<int64_t>{0, 1};
            });
-  if (isWgmma)
-    expandWgmma();
+  if (hasRoles)
+    expandRoles();
   if (schedules.front().kind == ScheduleKind::SplitKV)
     expand("splits", &Schedule::splits,
            [&](const Schedule &s) { return getSplits(s); });
@@ -344,16 +344,22 @@ std::vector<Schedule> Space::takeSmallCache() {
   return std::move(schedules);
 }
 
-/// The families a target's kernels can use.
-static std::vector<MmaFamily> getFamilies(const TargetInfo &target,
-                                          const GeneratorFeatures &features) {
-  if (target.kind == TargetKind::Cpu)
-    return {MmaFamily::None};
+/// The families that kernels for the problem can use: the best one that the
+/// code generator has, and where it does not have all of its kernels the next.
+static std::vector<MmaFamily> findFamilies(const AttentionProblem &problem,
+                                           const TargetInfo &target,
+                                           const GeneratorFeatures &features) {
   std::vector<MmaFamily> families;
-  if (target.hasMma(MmaFamily::Wgmma) && features.wgmma)
-    families.push_back(MmaFamily::Wgmma);
-  if (families.empty() || !features.wgmmaSlices || !features.wgmmaWideOutputs)
-    families.push_back(MmaFamily::MmaSync);
+  for (const Family *family : getFamilies(target)) {
+    bool isLast = !family->hasRoles();
+    bool hasKernels = isLast || (features.wgmma &&
+                                 family->findObstacle(problem, target).empty());
+    if (!hasKernels)
+      continue;
+    families.push_back(family->facts.id);
+    if (features.wgmmaSlices && features.wgmmaWideOutputs)
+      break;
+  }
   return families;
 }
 
@@ -361,7 +367,7 @@ std::vector<Schedule> enumerateSchedules(const AttentionProblem &problem,
                                          const TargetInfo &target,
                                          const ScheduleOverrides &overrides,
                                          const GeneratorFeatures &features) {
-  std::vector<MmaFamily> families = getFamilies(target, features);
+  std::vector<MmaFamily> families = findFamilies(problem, target, features);
   std::vector<ScheduleKind> kinds = {ScheduleKind::LargeCache};
   if (target.kind == TargetKind::Gpu) {
     kinds.push_back(ScheduleKind::SplitKV);
@@ -373,8 +379,8 @@ std::vector<Schedule> enumerateSchedules(const AttentionProblem &problem,
   overrides.apply(base);
   // What has clusters, if anything: a rejection is then of the cluster itself.
   if (base.clusterM * base.clusterD > 1 &&
-      families.front() == MmaFamily::Wgmma) {
-    families = {MmaFamily::Wgmma};
+      getFamily(families.front()).hasRoles()) {
+    families = {families.front()};
     kinds = {ScheduleKind::LargeCache, ScheduleKind::SplitKV};
   }
   if (overrides.has("kind"))

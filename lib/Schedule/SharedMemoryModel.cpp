@@ -6,6 +6,8 @@
 
 #include "attn/Schedule/ResourceModel.h"
 
+#include "attn/Schedule/Family.h"
+
 #include <numeric>
 
 namespace attn {
@@ -36,7 +38,7 @@ static SharedMemoryUse getLargeCacheUse(const AttentionProblem &problem,
   if (!problem.sharedKV)
     use.value = tileRows * schedule.tileDv * elementBytes;
 
-  if (schedule.mma == MmaFamily::Wgmma) {
+  if (getFamily(schedule.mma).hasRoles()) {
     use.barriers = 1024;
     int64_t tileScores = schedule.tileM * schedule.tileN;
     if (getWarpgroupsPerRow(schedule) > 1 || schedule.clusterD > 1)
@@ -70,7 +72,7 @@ static SharedMemoryUse getSmallCacheUse(const AttentionProblem &problem,
   int64_t keys = schedule.stages * std::gcd(schedule.tileN, schedule.tileD);
   use.scores = keys * schedule.tileM * spillBytes;
   use.value = keys * schedule.tileDv * elementBytes;
-  use.barriers = schedule.mma == MmaFamily::Wgmma ? 1024 : 0;
+  use.barriers = getFamily(schedule.mma).hasRoles() ? 1024 : 0;
   use.total =
       std::max(use.query + use.key, use.scores + use.value) + use.barriers;
   return use;

@@ -14,6 +14,7 @@
 #include "CostDetail.h"
 
 #include "Machine.h"
+#include "attn/Schedule/Family.h"
 
 #include <cmath>
 
@@ -102,7 +103,7 @@ private:
   const TargetInfo &target;
   const detail::Work &work;
 
-  bool isWgmma;
+  const Family &family;
   double sms, clocksPerSecond, residentCtas;
   double tileM, tileN, headDim, valueDim, dvSlices, keyTiles;
   double chunks = 1; ///< launches of each small-cache phase
@@ -116,23 +117,11 @@ private:
 };
 } // namespace
 
-static double getMmaRate(const AttentionProblem &problem,
-                         const Schedule &schedule, const TargetInfo &target) {
-  double tflops = target.f16TFlops;
-  if (getSizeBytes(problem.elementType) == 1)
-    tflops = target.f8TFlops;
-  else if (problem.elementType == ElementType::F32)
-    tflops =
-        target.kind == TargetKind::Cpu ? target.f32TFlops : target.tf32TFlops;
-  bool isMmaSync = schedule.mma == MmaFamily::MmaSync;
-  return tflops * 1e12 * (isMmaSync ? target.mmaSyncShare : target.wgmmaShare);
-}
-
 TimeModel::TimeModel(Cost &cost, const AttentionProblem &problem,
                      const Schedule &schedule, const TargetInfo &target,
                      const detail::Work &work)
     : cost(cost), problem(problem), schedule(schedule), target(target),
-      work(work), isWgmma(schedule.mma == MmaFamily::Wgmma),
+      work(work), family(getFamily(schedule.mma)),
       sms(static_cast<double>(target.smCount)),
       clocksPerSecond(target.clockGHz * 1e9),
       residentCtas(static_cast<double>(std::max<int64_t>(cost.ctasPerSm, 1))),
@@ -145,11 +134,12 @@ TimeModel::TimeModel(Cost &cost, const AttentionProblem &problem,
       elementBytes(static_cast<double>(getSizeBytes(problem.elementType))),
       scoreBytes(static_cast<double>(
           getElementBytes(problem, schedule, Operand::Scores))),
-      mmaRate(getMmaRate(problem, schedule, target)) {
-  int64_t units = isWgmma ? schedule.warps / 4 : schedule.warps;
-  readers = static_cast<double>(units);
-  readerRows = isWgmma ? 64 : tileM / readers;
-  unitShare = isWgmma || target.kind == TargetKind::Cpu ? 1 : 0.25;
+      mmaRate(family.getRate(problem.elementType, target)) {
+  readers = static_cast<double>(schedule.warps / family.facts.unitWarps);
+  // A warp alone takes as many rows as there are.
+  readerRows = family.hasRoles() ? static_cast<double>(family.facts.unitRows)
+                                 : tileM / readers;
+  unitShare = family.facts.unitShare;
   if (schedule.kind == ScheduleKind::SmallCache)
     chunks = static_cast<double>(
         ceilDiv(work.rowTiles * schedule.tileM, schedule.chunkRows));
@@ -228,9 +218,10 @@ PhaseWork TimeModel::getOnePass() const {
   phase.dsmemBytes =
       work.scores * 6 * static_cast<double>(schedule.clusterD - 1);
 
-  // wgmma runs beside the softmax of another tile.
+  // Where warps have roles, products run beside the softmax of another tile.
   double products = getProductClocks(columns), softmax = getSoftmaxClocks();
-  double chain = isWgmma ? std::max(products, softmax) : products + softmax;
+  double chain =
+      family.hasRoles() ? std::max(products, softmax) : products + softmax;
   // CTAs of average length after each other, or the longest one.
   double average = ctaTiles / phase.ctas;
   double iterations =
@@ -240,7 +231,8 @@ PhaseWork TimeModel::getOnePass() const {
       iterations * hideLoads(chain + target.iterationClocks, tileBytes);
   double outputBytes = tileM * static_cast<double>(schedule.tileDv) *
                        static_cast<double>(getSizeBytes(problem.outputType));
-  double barriers = isWgmma ? kMbarrierClocks : 2 * getBarrierClocks();
+  double barriers =
+      family.hasRoles() ? kMbarrierClocks : 2 * getBarrierClocks();
   phase.exposedClocks =
       ctaTiles * barriers +
       static_cast<double>(cost.ctas) *

@@ -233,6 +233,14 @@ TEST_F(Constraints, clustersShareKeys) {
             "cluster: expected cluster_m a power of two, got cluster_m=3\n");
 }
 
+/// The register file has room for three.
+TEST_F(Constraints, wgmmaHasUpToThreeWarpgroups) {
+  target = *lookupTarget("sm_90a");
+  set("mma=wgmma producer_warps=4 tile_m=256 warps=16");
+  EXPECT_EQ(getMessages(), "warps: expected at most 3 computing warpgroups "
+                           "with mma=wgmma, got 4\n");
+}
+
 TEST_F(Constraints, wgmmaAloneHasRoles) {
   set("output_tile=1 turns=softmax exp2_on_fma=2");
   EXPECT_EQ(getMessages(),

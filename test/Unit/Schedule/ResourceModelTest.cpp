@@ -240,11 +240,11 @@ TEST(ResourceModel, registerLimits) {
   EXPECT_EQ(getRegisterLimit(*Schedule::parse("mma=wgmma warps=12"), hopper),
             160);
   EXPECT_EQ(getRegisterLimit(*Schedule::parse("mma=wgmma warps=16"), hopper),
-            120);
+            112);
   // What an SM does not have, setmaxnreg cannot leave to anyone.
   hopper.registersPerSm = 32768;
   EXPECT_EQ(getRegisterLimit(*Schedule::parse("mma=wgmma warps=8"), hopper),
-            112);
+            104);
   hopper.registersPerSm = 17;
   EXPECT_EQ(getRegisterLimit(*Schedule::parse("mma=wgmma warps=4"), hopper), 0);
 }

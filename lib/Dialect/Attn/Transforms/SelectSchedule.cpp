@@ -20,6 +20,7 @@
 #include "attn/Dialect/Attn/Utils/NormalForm.h"
 #include "attn/Dialect/Attn/Utils/ScoreGradients.h"
 #include "attn/Schedule/BackwardSchedule.h"
+#include "attn/Schedule/Family.h"
 #include "attn/Schedule/ScheduleReport.h"
 #include "attn/Support/Format.h"
 
@@ -57,38 +58,45 @@ static void explain(Location loc, const Selection &selection) {
         << rejection.schedule.print() + ": " + rejection.violation.message;
 }
 
-/// True if a wgmma kernel is among those that the model has ranked.
-static bool hasWgmma(const Selection &selection) {
-  return llvm::any_of(selection.ranked, [](const Candidate &candidate) {
-    return candidate.schedule.mma == MmaFamily::Wgmma;
+/// True if a kernel of `family` is among those that the model has ranked.
+static bool hasKernel(const Selection &selection, const Family &family) {
+  return llvm::any_of(selection.ranked, [&](const Candidate &candidate) {
+    return candidate.schedule.mma == family.facts.id;
   });
 }
 
-/// Why there is no wgmma kernel in `selection`.
-static std::string explainFallback(AttentionOp op, const Selection &selection) {
+/// Why there is no kernel of `family` in `selection`.
+static std::string explainFallback(AttentionOp op, const TargetInfo &target,
+                                   const Family &family,
+                                   const Selection &selection) {
+  if (std::string obstacle = family.findObstacle(getProblem(op), target);
+      !obstacle.empty())
+    return obstacle;
   if (readsByRow(op))
     return "TMA reads whole tiles, and keys end at their lengths, or are in "
            "pages";
   for (const Rejection &rejection : selection.rejected)
-    if (rejection.schedule.mma == MmaFamily::Wgmma)
+    if (rejection.schedule.mma == family.facts.id)
       return rejection.violation.message;
   return "they take f16 and bf16 inputs";
 }
 
-/// Warns where the target has wgmma, and the kernel can do without it only.
-/// What the user or the model prefers, as for few rows, is no fallback.
+/// Warns where the target has better matrix instructions, and the kernel can do
+/// without them only. What the user or the model prefers, as for few rows, is
+/// no fallback.
 static void warnOfFallback(AttentionOp op, const TargetInfo &target,
                            const ScheduleOverrides &overrides,
                            const Selection &selection) {
   std::optional<ScheduleAttr> given = op.getSchedule();
-  // Of a decoded token wgmma would use a few of its 64 rows.
+  // Of a decoded token they would use a few of their rows.
   if (readsByRow(op) && getProblem(op).getPackedRows() <= 16)
     return;
   bool isGiven = overrides.has("mma") || (given && !given->getMma().empty());
-  if (!isGiven && target.hasMma(MmaFamily::Wgmma) && !hasWgmma(selection))
-    op.emitWarning() << "falls back from wgmma to the mma_sync kernels of "
-                        "sm_80: "
-                     << explainFallback(op, selection);
+  const Family &best = *getFamilies(target).front();
+  if (!isGiven && best.hasRoles() && !hasKernel(selection, best))
+    op.emitWarning() << "falls back from " << getName(best.facts.id)
+                     << " to the mma_sync kernels of sm_80: "
+                     << explainFallback(op, target, best, selection);
 }
 
 /// Says what was chosen for the kernels of a backward.
@@ -220,8 +228,9 @@ private:
       return op.emitOpError() << selection.error();
     explain(op.getLoc(), *selection);
     if (!selection->fallback.empty())
-      op.emitWarning() << "falls back from wgmma to the mma_sync kernels of "
-                          "sm_80: "
+      op.emitWarning() << "falls back from "
+                       << attn::getName(getFamilies(info).front()->facts.id)
+                       << " to the mma_sync kernels of sm_80: "
                        << selection->fallback;
     setSchedules(op, *selection);
     return success();

@@ -14,6 +14,7 @@
 
 #include "KeyStream.h"
 #include "TensorMaps.h"
+#include "attn/Schedule/Family.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -29,9 +30,8 @@ using namespace attn::tile;
 
 namespace {
 
-/// Warps of the producer: a warpgroup, the unit in which setmaxnreg counts.
-constexpr int64_t kProducerWarps = 4;
-constexpr int64_t kWarpgroupWarps = 4;
+/// Of every chip whose kernels have roles.
+constexpr int64_t kRegistersPerSm = 65536;
 /// Loops after each other through which ptxas 13.0 sees that the lanes of a
 /// warp agree on the number of a key tile; through three only if their bounds
 /// are known to divide.
@@ -66,8 +66,8 @@ public:
   Specializer(KernelOp kernel, KeyStream stream, const Schedule &schedule,
               int64_t stages)
       : kernel(kernel), stream(stream), builder(kernel.getContext()),
-        stages(stages), clusterCtas(schedule.clusterM),
-        hasOutputTile(schedule.outputTile),
+        family(getFamily(schedule.mma)), stages(stages),
+        clusterCtas(schedule.clusterM), hasOutputTile(schedule.outputTile),
         tiles(getTileLoop(kernel.getBody())) {}
 
   void run();
@@ -105,6 +105,7 @@ private:
   KernelOp kernel;
   KeyStream stream;
   IRRewriter builder;
+  const Family &family;
   int64_t stages;
   int64_t clusterCtas; ///< that share the key stream
   bool hasOutputTile;
@@ -211,20 +212,9 @@ Value Specializer::getPhaseBefore(Value parity) {
 // Roles
 //===----------------------------------------------------------------------===//
 
-/// What a producer thread needs, and what that leaves for a consumer of a CTA
-/// with `warpgroups` consumer warpgroups: together at most the register file,
-/// and each a multiple of 8.
-static std::pair<int64_t, int64_t> chooseRegisters(int64_t warpgroups) {
-  if (warpgroups == 1)
-    return {56, 256};
-  if (warpgroups == 2)
-    return {24, 240};
-  return {32, 160};
-}
-
 RolesOp Specializer::createRoles() {
-  auto [producer, consumer] =
-      chooseRegisters(kernel.getWarps() / kWarpgroupWarps);
+  auto [producer, consumer] = family.splitRegisters(
+      kernel.getWarps() / family.facts.unitWarps, kRegistersPerSm);
   auto roles = RolesOp::create(builder, kernel.getLoc(), producer, consumer);
   roles.getProducer().emplaceBlock();
   Block &block = roles.getConsumer().emplaceBlock();
@@ -495,7 +485,7 @@ void Specializer::buildConsumer() {
 }
 
 void Specializer::run() {
-  kernel.setProducerWarps(kProducerWarps);
+  kernel.setProducerWarps(family.facts.producerWarps);
   if (clusterCtas > 1)
     kernel.setClusterCtas(clusterCtas);
   builder.setInsertionPoint(tiles ? tiles
@@ -512,11 +502,12 @@ void Specializer::run() {
 //===----------------------------------------------------------------------===//
 
 /// Why the kernel cannot be made of wgmma and TMA, or empty if it can.
-static std::string findObstacle(KernelOp kernel, const KeyStream &stream) {
+static std::string findObstacle(KernelOp kernel, const Family &family) {
   std::string reason;
   llvm::raw_string_ostream text(reason);
   int64_t warps = kernel.getWarps();
-  if (warps % kWarpgroupWarps != 0 || warps > 3 * kWarpgroupWarps)
+  const Family::Facts &facts = family.facts;
+  if (warps % facts.unitWarps != 0 || warps > facts.maxUnits * facts.unitWarps)
     text << "expected 4, 8 or 12 warps, got " << warps;
   kernel.walk([&](Operation *op) {
     if (!reason.empty())
@@ -526,7 +517,7 @@ static std::string findObstacle(KernelOp kernel, const KeyStream &stream) {
       if (acc.getRows() != 16 * warps)
         text << "expected 64 rows for each 4 warps, got " << acc.getRows()
              << " for " << warps;
-      else if (acc.getShape()[1] > 256)
+      else if (acc.getShape()[1] > facts.maxColumns)
         text << "expected at most 256 columns in a product, got "
              << acc.getShape()[1];
     }
@@ -558,13 +549,13 @@ struct SpecializeWarpsPass
       return signalPassFailure();
     }
     Schedule schedule = getScheduleOf(kernel);
-    if (schedule.mma != MmaFamily::Wgmma)
+    if (!getFamily(schedule.mma).hasRoles())
       return;
     separateLoads(kernel);
     FailureOr<KeyStream> stream = KeyStream::find(kernel);
     if (failed(stream))
       return signalPassFailure();
-    std::string obstacle = findObstacle(kernel, *stream);
+    std::string obstacle = findObstacle(kernel, getFamily(schedule.mma));
     if (!obstacle.empty()) {
       kernel.emitOpError() << "cannot be made of wgmma and TMA: " << obstacle;
       return signalPassFailure();

@@ -1,0 +1,108 @@
+//===- Family.h - Families of matrix instructions ---------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A schedule maps an algorithm to a family of matrix instructions. What the
+// search, the constraints, the models of resources and time, and the passes
+// that assign warps need to know of the family, they ask its object: nothing
+// else compares MmaFamily with wgmma. docs/AddingATarget.md goes through it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_SCHEDULE_FAMILY_H
+#define ATTN_SCHEDULE_FAMILY_H
+
+#include "attn/Schedule/Constraints.h"
+#include "attn/Schedule/ResourceModel.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attn {
+
+/// Registers of the threads of a CTA whose warps have roles.
+struct RegisterSplit {
+  int64_t producer, consumer;
+};
+
+class Family {
+public:
+  /// What is fixed.
+  struct Facts {
+    MmaFamily id;
+    /// Who computes a product: warps, and the rows of it that they own.
+    int64_t unitWarps, unitRows;
+    /// What share of an SM's tensor cores and lanes such a unit uses.
+    double unitShare;
+    /// Most of them in a CTA whose warps have roles; 0 without a limit.
+    int64_t maxUnits;
+    /// Most columns of a product; 0 without a limit.
+    int64_t maxColumns;
+    /// Warps that only load. With them, warps have roles: tiles come by TMA
+    /// while others are computed, and products run beside the softmax of
+    /// another tile.
+    int64_t producerWarps;
+    /// The family is a better one than those of a lower rank, on a chip that
+    /// has both.
+    int rank;
+  };
+
+  explicit Family(const Facts &facts) : facts(facts) {}
+  virtual ~Family() = default;
+
+  bool hasRoles() const { return facts.producerWarps > 0; }
+
+  /// Columns (keys) that one instruction sums: 32 bytes of an operand, in all
+  /// families that have instructions.
+  static int64_t getDepth(ElementType type) { return 32 / getSizeBytes(type); }
+
+  /// Why no kernel of the family multiplies operands of the problem's type on
+  /// that target; empty if there are some.
+  virtual std::string findObstacle(const AttentionProblem &problem,
+                                   const TargetInfo &target) const = 0;
+  /// Adds what is wrong with the warps and tiles of a schedule.
+  virtual void checkMapping(const AttentionProblem &problem,
+                            const Schedule &schedule,
+                            std::vector<Violation> &violations) const = 0;
+
+  /// Registers of a computing thread.
+  virtual RegisterUse getRegisterUse(const AttentionProblem &problem,
+                                     const Schedule &schedule) const = 0;
+  /// Most registers that a thread may be given.
+  virtual int64_t getRegisterLimit(const Schedule &schedule,
+                                   const TargetInfo &target) const = 0;
+  /// What a producer thread needs, and what that leaves for each computing one
+  /// of a CTA of `units` units, of `registers` of an SM. Of families whose
+  /// warps have roles.
+  virtual RegisterSplit splitRegisters(int64_t /*units*/,
+                                       int64_t /*registers*/) const {
+    return {0, 0};
+  }
+
+  /// Products a second that its instructions sustain on operands of `type`.
+  virtual double getRate(ElementType type, const TargetInfo &target) const = 0;
+
+  /// Sizes worth considering.
+  virtual std::vector<int64_t> getKeyTiles() const = 0;
+  virtual std::vector<int64_t> getStages() const = 0;
+
+  const Facts facts;
+};
+
+/// The object of a family.
+const Family &getFamily(MmaFamily family);
+
+/// The families of which a target has instructions, the best one first.
+std::vector<const Family *> getFamilies(const TargetInfo &target);
+
+/// The operand that the values of a tensor of `type` are to a matrix
+/// instruction; nothing if there is none.
+std::optional<MmaOperand> getMmaOperand(ElementType type);
+
+} // namespace attn
+
+#endif // ATTN_SCHEDULE_FAMILY_H

@@ -1,0 +1,114 @@
+//===- Family.cpp - Families of matrix instructions ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/Family.h"
+
+#include "Families.h"
+
+#include <algorithm>
+
+using namespace attn;
+using namespace attn::detail;
+
+std::optional<MmaOperand> attn::getMmaOperand(ElementType type) {
+  switch (type) {
+  case ElementType::F16:
+    return MmaOperand::F16;
+  case ElementType::BF16:
+    return MmaOperand::BF16;
+  case ElementType::F32:
+    return MmaOperand::TF32;
+  case ElementType::F8E4M3FN:
+  case ElementType::F8E5M2:
+    return MmaOperand::F8;
+  case ElementType::F64:
+  case ElementType::I1:
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+const Family &attn::getFamily(MmaFamily family) {
+  switch (family) {
+  case MmaFamily::None:
+    return getVectorFamily();
+  case MmaFamily::MmaSync:
+    return getMmaSyncFamily();
+  case MmaFamily::Wgmma:
+    return getWgmmaFamily();
+  case MmaFamily::Tcgen05:
+    return getTcgen05Family();
+  }
+  return getVectorFamily();
+}
+
+std::vector<const Family *> attn::getFamilies(const TargetInfo &target) {
+  std::vector<const Family *> families;
+  if (target.kind == TargetKind::Cpu)
+    return {&getVectorFamily()};
+  for (const Family *family :
+       {&getTcgen05Family(), &getWgmmaFamily(), &getMmaSyncFamily()})
+    if (target.hasMma(family->facts.id))
+      families.push_back(family);
+  std::stable_sort(families.begin(), families.end(),
+                   [](const Family *a, const Family *b) {
+                     return a->facts.rank > b->facts.rank;
+                   });
+  return families;
+}
+
+//===----------------------------------------------------------------------===//
+// What families share
+//===----------------------------------------------------------------------===//
+
+void detail::requireMultiple(std::vector<Violation> &violations,
+                             const char *name, int64_t value, int64_t factor) {
+  if (value < 1 || value % factor != 0)
+    violations.push_back({"multiple", std::string("expected ") + name +
+                                          " a positive multiple of " +
+                                          std::to_string(factor) + ", got " +
+                                          std::to_string(value)});
+}
+
+void detail::requireValue(std::vector<Violation> &violations, const char *name,
+                          int64_t value, int64_t expected, const char *why) {
+  if (value != expected)
+    violations.push_back({"kind", std::string("expected ") + name + "=" +
+                                      std::to_string(expected) + " " + why +
+                                      ", got " + std::to_string(value)});
+}
+
+void detail::requireRange(std::vector<Violation> &violations, const char *name,
+                          int64_t value, int64_t low, int64_t high) {
+  if (value < low || value > high)
+    violations.push_back({"range", std::string("expected ") + name + " from " +
+                                       std::to_string(low) + " to " +
+                                       std::to_string(high) + ", got " +
+                                       std::to_string(value)});
+}
+
+std::string detail::findMissingInstruction(MmaFamily family,
+                                           const AttentionProblem &problem,
+                                           const TargetInfo &target) {
+  std::optional<MmaOperand> operand = getMmaOperand(problem.elementType);
+  std::string type(getName(problem.elementType));
+  if (!operand)
+    return type + " is supported on a CPU only";
+  if (!target.hasMma(family, *operand))
+    return "target " + target.name + " has no " + std::string(getName(family)) +
+           " for " + type;
+  return "";
+}
+
+double detail::getDenseRate(ElementType type, const TargetInfo &target) {
+  double tflops = target.f16TFlops;
+  if (getSizeBytes(type) == 1)
+    tflops = target.f8TFlops;
+  else if (type == ElementType::F32)
+    tflops =
+        target.kind == TargetKind::Cpu ? target.f32TFlops : target.tf32TFlops;
+  return tflops * 1e12;
+}

@@ -1,0 +1,94 @@
+//===- MmaSync.cpp - mma.sync, a warp from registers --------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Families.h"
+
+using namespace attn;
+using namespace attn::detail;
+
+namespace {
+class MmaSync final : public Family {
+public:
+  MmaSync()
+      : Family({MmaFamily::MmaSync, /*unitWarps=*/1, /*unitRows=*/16,
+                /*unitShare=*/0.25, /*maxUnits=*/0, /*maxColumns=*/0,
+                /*producerWarps=*/0, /*rank=*/1}) {}
+
+  std::string findObstacle(const AttentionProblem &problem,
+                           const TargetInfo &target) const override {
+    return findMissingInstruction(facts.id, problem, target);
+  }
+
+  void checkMapping(const AttentionProblem &problem, const Schedule &schedule,
+                    std::vector<Violation> &violations) const override;
+  RegisterUse getRegisterUse(const AttentionProblem &problem,
+                             const Schedule &schedule) const override;
+
+  /// Registers are given to warps in units of 8 a thread.
+  int64_t getRegisterLimit(const Schedule &schedule,
+                           const TargetInfo &target) const override {
+    int64_t share = target.registersPerSm / schedule.getNumThreads();
+    return std::min(target.maxRegistersPerThread, alignDown(share, 8));
+  }
+
+  double getRate(ElementType type, const TargetInfo &target) const override;
+
+  std::vector<int64_t> getKeyTiles() const override {
+    return {16, 32, 64, 128};
+  }
+
+  std::vector<int64_t> getStages() const override { return {1, 2, 3}; }
+};
+} // namespace
+
+void MmaSync::checkMapping(const AttentionProblem & /*problem*/,
+                           const Schedule &schedule,
+                           std::vector<Violation> &violations) const {
+  requireValue(violations, "producer_warps", schedule.producerWarps, 0,
+               "with mma=mma_sync");
+  int64_t rows = facts.unitRows * schedule.warps;
+  if (schedule.tileM % rows != 0)
+    violations.push_back(
+        {"warps",
+         "expected tile_m a multiple of 16 * warps = " + std::to_string(rows) +
+             ", got " + std::to_string(schedule.tileM)});
+}
+
+/// mma.sync: a warp holds rows x columns of an f32 accumulator in rows *
+/// columns / 32 registers a thread, and as 16-bit operands in half of that.
+/// ptxas begins the next S while P is still being used.
+RegisterUse MmaSync::getRegisterUse(const AttentionProblem &problem,
+                                    const Schedule &schedule) const {
+  int64_t rows = schedule.getRowsPerWarp();
+  int64_t rowFragments = ceilDiv(rows, 16);
+  RegisterUse use;
+  // An A fragment of 16 x 16 takes 4 registers; two B fragments of 16 x 16 are
+  // in flight.
+  use.operands = 4 * rowFragments + 8;
+  // Row maximum and sum, of two rows for each fragment.
+  use.other = kOtherRegisters + 4 * rowFragments;
+  if (schedule.kind == ScheduleKind::SmallCache) {
+    use.output = rows * std::max(schedule.tileN, schedule.tileDv) / 32;
+    return use;
+  }
+  use.output = rows * schedule.tileDv / 32;
+  use.scores = rows * schedule.tileN / 32 +
+               rows * schedule.tileN * getSizeBytes(problem.elementType) / 128;
+  if (schedule.queryInRegisters)
+    use.operands +=
+        rows * schedule.tileD * getSizeBytes(problem.elementType) / (32 * 4) -
+        4 * rowFragments;
+  return use;
+}
+
+double MmaSync::getRate(ElementType type, const TargetInfo &target) const {
+  return getDenseRate(type, target) * target.mmaSyncShare;
+}
+
+const Family &detail::getMmaSyncFamily() {
+  static const MmaSync family;
+  return family;
+}

@@ -1,0 +1,141 @@
+//===- Wgmma.cpp - wgmma, a warpgroup from shared memory ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Families.h"
+
+#include <algorithm>
+
+using namespace attn;
+using namespace attn::detail;
+
+/// More descriptors than of 128 columns, in wgmma kernels.
+static constexpr int64_t kWideHeadRegisters = 4;
+
+/// The counter, the words and the thresholds of dropout beside the scores of a
+/// wgmma kernel, calibrated in the same way.
+static constexpr int64_t kDropoutRegisters = 40;
+
+/// What the registers of a computing thread are counted up to: ptxas needs the
+/// others where setmaxnreg could give more.
+static constexpr int64_t kMostRegisters = 240;
+/// The most that setmaxnreg takes.
+static constexpr int64_t kMostSet = 256;
+
+namespace {
+class Wgmma final : public Family {
+public:
+  Wgmma()
+      : Family({MmaFamily::Wgmma, /*unitWarps=*/4, /*unitRows=*/64,
+                /*unitShare=*/1, /*maxUnits=*/3, /*maxColumns=*/256,
+                /*producerWarps=*/4, /*rank=*/2}) {}
+
+  std::string findObstacle(const AttentionProblem &problem,
+                           const TargetInfo &target) const override {
+    return findMissingInstruction(facts.id, problem, target);
+  }
+
+  void checkMapping(const AttentionProblem &problem, const Schedule &schedule,
+                    std::vector<Violation> &violations) const override;
+  RegisterUse getRegisterUse(const AttentionProblem &problem,
+                             const Schedule &schedule) const override;
+  int64_t getRegisterLimit(const Schedule &schedule,
+                           const TargetInfo &target) const override;
+  RegisterSplit splitRegisters(int64_t units, int64_t registers) const override;
+
+  double getRate(ElementType type, const TargetInfo &target) const override {
+    return getDenseRate(type, target) * target.wgmmaShare;
+  }
+
+  /// Below 64 columns a product is bound by reading its A operand.
+  std::vector<int64_t> getKeyTiles() const override {
+    return {64, 80, 96, 112, 128, 160, 176};
+  }
+
+  /// A place in a ring of 3 takes a multiplication, whose registers spill.
+  std::vector<int64_t> getStages() const override { return {2, 4}; }
+};
+} // namespace
+
+void Wgmma::checkMapping(const AttentionProblem & /*problem*/,
+                         const Schedule &schedule,
+                         std::vector<Violation> &violations) const {
+  requireMultiple(violations, "tile_m", schedule.tileM, facts.unitRows);
+  requireMultiple(violations, "warps", schedule.warps, facts.unitWarps);
+  requireValue(violations, "producer_warps", schedule.producerWarps,
+               facts.producerWarps, "with mma=wgmma (one producer warpgroup)");
+  requireValue(violations, "query_in_registers", schedule.queryInRegisters, 0,
+               "with mma=wgmma");
+  requireRange(violations, "tile_n", schedule.tileN, 16, facts.maxColumns);
+  int64_t units = schedule.warps / facts.unitWarps;
+  int64_t rowGroups = schedule.tileM / facts.unitRows;
+  if (units != rowGroups && units != 2 * rowGroups)
+    violations.push_back(
+        {"warps", "expected one or two warpgroups for each 64 rows of tile_m=" +
+                      std::to_string(schedule.tileM) + ", got " +
+                      std::to_string(units)});
+  else if (units > facts.maxUnits)
+    violations.push_back(
+        {"warps", "expected at most " + std::to_string(facts.maxUnits) +
+                      " computing warpgroups with mma=wgmma, got " +
+                      std::to_string(units)});
+  if (schedule.stages < 2)
+    violations.push_back(
+        {"stages", "expected stages of at least 2 with mma=wgmma, got " +
+                       std::to_string(schedule.stages)});
+}
+
+/// All threads start with an equal share, in units of 8; setmaxnreg divides the
+/// registers that the CTA then has anew, again in units of 8.
+RegisterSplit Wgmma::splitRegisters(int64_t units, int64_t registers) const {
+  int64_t producer = units == 1 ? 56 : units == 2 ? 24 : 32;
+  int64_t warpgroups = units + 1;
+  int64_t all = alignDown(registers / (128 * warpgroups), 8) * warpgroups;
+  int64_t consumer = std::max<int64_t>(all - producer, 0) / units;
+  return {producer, std::min(alignDown(consumer, 8), kMostSet)};
+}
+
+int64_t Wgmma::getRegisterLimit(const Schedule &schedule,
+                                const TargetInfo &target) const {
+  int64_t units = std::max<int64_t>(schedule.warps / facts.unitWarps, 1);
+  RegisterSplit split = splitRegisters(units, target.registersPerSm);
+  return std::min(
+      {target.maxRegistersPerThread, split.consumer, kMostRegisters});
+}
+
+/// Elements of a bias that are on their way while others are added, of a wgmma
+/// kernel whose thread has `columns` of the scores; calibrated in the same way.
+static int64_t getBiasRegisters(const AttentionProblem &problem,
+                                int64_t columns) {
+  if (!problem.hasBias)
+    return 0;
+  int64_t ofMask = problem.mask.isBand() ? 24 : 0;
+  return ofMask + (problem.isRowBias ? columns / 2 + 2 : 3 * columns / 4 + 10);
+}
+
+/// wgmma: a warpgroup of 128 threads holds 64 rows; warpgroups that share rows
+/// split the columns of S and of O, and then P goes through shared memory.
+RegisterUse Wgmma::getRegisterUse(const AttentionProblem &problem,
+                                  const Schedule &schedule) const {
+  int64_t sharing = std::max<int64_t>(schedule.warps * 16 / schedule.tileM, 1);
+  RegisterUse use;
+  use.other = kOtherRegisters + (problem.hasDropout ? kDropoutRegisters : 0) +
+              (schedule.tileD > 128 ? kWideHeadRegisters : 0);
+  if (schedule.kind == ScheduleKind::SmallCache) {
+    use.output = std::max(schedule.tileN, schedule.tileDv) / (2 * sharing);
+    return use;
+  }
+  use.output = schedule.tileDv / (2 * sharing);
+  use.scores = schedule.tileN / (2 * sharing);
+  use.other += getBiasRegisters(problem, schedule.tileN / sharing);
+  if (sharing == 1 && schedule.clusterD == 1)
+    use.scores += schedule.tileN / 4;
+  return use;
+}
+
+const Family &detail::getWgmmaFamily() {
+  static const Wgmma family;
+  return family;
+}

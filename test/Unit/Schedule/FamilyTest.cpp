@@ -1,0 +1,51 @@
+//===- FamilyTest.cpp - Tests of families of matrix instructions ----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/Family.h"
+
+#include "gtest/gtest.h"
+
+using namespace attn;
+
+namespace {
+std::string getNames(const char *target) {
+  std::string names;
+  for (const Family *family : getFamilies(*lookupTarget(target)))
+    names += std::string(getName(family->facts.id)) + " ";
+  return names;
+}
+} // namespace
+
+TEST(Family, targetsHaveTheBestOneFirst) {
+  EXPECT_EQ(getNames("cpu"), "none ");
+  EXPECT_EQ(getNames("sm_80"), "mma_sync ");
+  EXPECT_EQ(getNames("sm_90a"), "wgmma mma_sync ");
+  EXPECT_EQ(getNames("sm_100a"), "tcgen05 mma_sync ");
+  EXPECT_EQ(getNames("sm_120"), "mma_sync ");
+}
+
+/// What setmaxnreg hands out is no more than the CTA starts with.
+TEST(Family, registersOfRolesFit) {
+  const Family &wgmma = getFamily(MmaFamily::Wgmma);
+  for (int64_t units = 1; units <= wgmma.facts.maxUnits; ++units) {
+    RegisterSplit split = wgmma.splitRegisters(units, 65536);
+    int64_t start = alignDown(65536 / (128 * (units + 1)), 8) * (units + 1);
+    EXPECT_LE(split.producer + units * split.consumer, start);
+    EXPECT_EQ(split.producer % 8 + split.consumer % 8, 0);
+    Schedule schedule;
+    schedule.mma = MmaFamily::Wgmma;
+    schedule.warps = 4 * units;
+    EXPECT_LE(getRegisterLimit(schedule, *lookupTarget("sm_90a")),
+              split.consumer);
+  }
+}
+
+TEST(Family, typesHaveOperandsOrNone) {
+  EXPECT_EQ(getMmaOperand(ElementType::F32), MmaOperand::TF32);
+  EXPECT_EQ(getMmaOperand(ElementType::F8E5M2), MmaOperand::F8);
+  EXPECT_EQ(getMmaOperand(ElementType::F64), std::nullopt);
+  EXPECT_EQ(getMmaOperand(ElementType::I1), std::nullopt);
+}
