@@ -6,6 +6,7 @@
 
 #include "RowBounds.h"
 
+#include "attn/Analysis/IndexRanges.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 
@@ -86,14 +87,7 @@ private:
 
   /// A value of the mask, as an index.
   Value materialize(Value value) {
-    Value copy = clone(value);
-    if (copy.getType().isIndex())
-      return copy;
-    if (copy.getType().isInteger(1))
-      return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
-                                          copy);
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      copy);
+    return castToTerm(builder, loc, clone(value));
   }
 
   Value clone(Value value) {
