@@ -28,16 +28,17 @@ ConstantIntRanges IndexRanges::get(Value value) {
   return range;
 }
 
-/// The number of a size, a coordinate, or a position in a tensor.
-static bool isPlace(Value value) {
+bool IndexRanges::isPlace(Value value) {
   if (!value.getType().isIndex())
     return false;
   Operation *producer = value.getDefiningOp();
   if (!producer)
     return !isa_and_nonnull<FunctionOpInterface>(
         cast<BlockArgument>(value).getOwner()->getParentOp());
-  return isa<affine::AffineDialect>(producer->getDialect()) ||
-         !isa<arith::ArithDialect>(producer->getDialect());
+  if (isa<affine::AffineDialect>(producer->getDialect()))
+    return llvm::all_of(producer->getOperands(),
+                        [&](Value operand) { return fits32Bits(operand); });
+  return !isa<arith::ArithDialect>(producer->getDialect());
 }
 
 ConstantIntRanges IndexRanges::compute(Value value) {
@@ -101,13 +102,30 @@ void IndexRanges::setSaturated(Value value) {
                                 std::numeric_limits<int32_t>::max(), 64)});
 }
 
-Value attn::cutTo32Bits(OpBuilder &builder, Location loc, Value value) {
+/// `value` between two numbers.
+static Value clamp(OpBuilder &builder, Location loc, Value value, int64_t low,
+                   int64_t high) {
   auto limit = [&](int64_t number) -> Value {
     return arith::ConstantOp::create(
         builder, loc, builder.getIntegerAttr(value.getType(), number));
   };
-  value = arith::MaxSIOp::create(builder, loc, value,
-                                 limit(std::numeric_limits<int32_t>::min()));
-  return arith::MinSIOp::create(builder, loc, value,
-                                limit(std::numeric_limits<int32_t>::max()));
+  value = arith::MaxSIOp::create(builder, loc, value, limit(low));
+  return arith::MinSIOp::create(builder, loc, value, limit(high));
+}
+
+Value attn::castToTerm(OpBuilder &builder, Location loc, Value value) {
+  Type index = builder.getIndexType();
+  if (value.getType().isInteger(1))
+    return arith::IndexCastUIOp::create(builder, loc, index, value);
+  if (!value.getType().isIndex())
+    value = arith::IndexCastOp::create(builder, loc, index, value);
+  constexpr int64_t far = IndexRanges::kFar;
+  ConstantIntRanges range = IndexRanges().get(value);
+  bool isWithin = range.smin().sge(-far) && range.smax().sle(far);
+  return isWithin ? value : clamp(builder, loc, value, -far, far);
+}
+
+Value attn::cutTo32Bits(OpBuilder &builder, Location loc, Value value) {
+  return clamp(builder, loc, value, std::numeric_limits<int32_t>::min(),
+               std::numeric_limits<int32_t>::max());
 }

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Analysis/MaskAnalysis.h"
+#include "FormRanges.h"
 #include "IntegerTree.h"
-#include "attn/Analysis/IndexRanges.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 
@@ -27,7 +27,8 @@ namespace {
 class MaskReader {
 public:
   MaskReader(Region &region, MaskAnalysis &result)
-      : region(region), symbols(result.symbols), rowValues(result.rowValues) {}
+      : region(region), symbols(result.symbols), rowValues(result.rowValues),
+        ranges(result) {}
 
   /// The formula of an i1 value, or of its negation.
   MaskFormula readFormula(Value value, bool negated);
@@ -36,6 +37,9 @@ private:
   MaskFormula readXor(Value a, Value b, bool negated);
   MaskFormula readSelect(arith::SelectOp op, bool negated);
   MaskFormula readCompare(arith::CmpIOp op, bool negated);
+  /// `form <= 0`, where that is known to be what is computed.
+  MaskFormula atMostZero(const LinearForm &form);
+  bool isExact(const IntegerTree &tree);
   /// `a <= b`, or `a < b`.
   MaskFormula readOrder(const MaybeTree &a, const MaybeTree &b, bool isStrict);
 
@@ -44,6 +48,7 @@ private:
   MaybeTree computeInteger(Value value);
   MaybeTree readResult(Operation *op);
   MaybeTree readDivision(Operation *op);
+  MaybeTree divideTowardsZero(const LinearForm &form, int64_t divisor);
   MaybeTree readBits(Operation *op);
   MaybeTree readChoice(Operation *op);
   MaybeTree readExpr(AffineExpr expr, ValueRange operands, unsigned numDims);
@@ -69,7 +74,7 @@ private:
   std::vector<Value> &symbols, &rowValues;
   DenseMap<Value, MaybeTree> trees;
   DenseMap<Value, bool> invariants, valuesOfRow;
-  IndexRanges ranges;
+  FormRanges ranges;
   /// Values that may still be read: a formula is a tree, so that values used
   /// many times could make it exponentially large.
   int budget = 512;
@@ -106,7 +111,8 @@ bool MaskReader::isBefore(Value value, unsigned end,
     return entry->second;
   Operation *op = value.getDefiningOp();
   // Kernels compute such values in 32 bits.
-  bool result = op->getNumRegions() == 0 && !ranges.needs64Bits(*op) &&
+  bool result = op->getNumRegions() == 0 &&
+                !ranges.getIndexRanges().needs64Bits(*op) &&
                 llvm::all_of(op->getOperands(),
                              [&](Value v) { return isBefore(v, end, known); });
   known[value] = result;
@@ -193,8 +199,9 @@ MaybeTree MaskReader::computeInteger(Value value) {
           *LinearForm::get(getAffineDimExpr(position, context())));
   if (Operation *op = value.getDefiningOp())
     if (region.isAncestor(op->getParentRegion()))
-      if (MaybeTree result = readResult(op))
-        return result;
+      if (!ranges.mayWrap(op))
+        if (MaybeTree result = readResult(op); result && isExact(*result))
+          return result;
   if (!isOfRow(value))
     return std::nullopt;
   return IntegerTree::get(getSymbol(value));
@@ -215,15 +222,15 @@ MaybeTree MaskReader::multiply(const MaybeTree &a, const MaybeTree &b) {
 
 /// Rounds a form towards zero, as divsi does: as floor where it is known not to
 /// be negative, else by cases.
-static MaybeTree divideTowardsZero(const LinearForm &form, int64_t divisor) {
+MaybeTree MaskReader::divideTowardsZero(const LinearForm &form,
+                                        int64_t divisor) {
   std::optional<LinearForm> down = form.floorDiv(divisor);
   std::optional<LinearForm> up = form.ceilDiv(divisor);
   std::optional<LinearForm> negated = form.times(-1);
   std::optional<LinearForm> next = form.plus(LinearForm(1));
   if (!down || !up || !negated || !next)
     return std::nullopt;
-  return IntegerTree::get(MaskFormula::atMostZero(*negated),
-                          MaskFormula::atMostZero(*next),
+  return IntegerTree::get(atMostZero(*negated), atMostZero(*next),
                           IntegerTree::get(*down), IntegerTree::get(*up));
 }
 
@@ -392,13 +399,27 @@ MaybeTree MaskReader::readResult(Operation *op) {
 // Truth values
 //===----------------------------------------------------------------------===//
 
+MaskFormula MaskReader::atMostZero(const LinearForm &form) {
+  return ranges.isExact(form) ? MaskFormula::atMostZero(form)
+                              : MaskFormula::get(MaskFormula::Unknown);
+}
+
+bool MaskReader::isExact(const IntegerTree &tree) {
+  return tree.kind == IntegerTree::Leaf
+             ? ranges.isExact(tree.form)
+             : llvm::all_of(tree.operands, [&](const IntegerTree &operand) {
+                 return isExact(operand);
+               });
+}
+
 MaskFormula MaskReader::readOrder(const MaybeTree &a, const MaybeTree &b,
                                   bool isStrict) {
   MaybeTree difference = sum(a, b, -1);
   if (difference && isStrict)
     difference = sum(difference, IntegerTree::get(LinearForm(1)), 1);
-  return difference ? difference->atMostZero()
-                    : MaskFormula::get(MaskFormula::Unknown);
+  return difference && isExact(*difference)
+             ? difference->atMostZero()
+             : MaskFormula::get(MaskFormula::Unknown);
 }
 
 MaskFormula MaskReader::readCompare(arith::CmpIOp op, bool negated) {
@@ -477,6 +498,11 @@ MaskFormula MaskReader::readXor(Value a, Value b, bool negated) {
                            readFormula(b, negated)));
 }
 
+static bool isKnown(const MaskFormula &formula) {
+  return formula.kind != MaskFormula::Unknown &&
+         llvm::all_of(formula.operands, isKnown);
+}
+
 MaskFormula MaskReader::readFormula(Value value, bool negated) {
   if (--budget < 0)
     return MaskFormula::get(MaskFormula::Unknown);
@@ -486,7 +512,9 @@ MaskFormula MaskReader::readFormula(Value value, bool negated) {
   if (op && !region.isAncestor(op->getParentRegion()))
     op = nullptr;
   if (auto compare = dyn_cast_or_null<arith::CmpIOp>(op))
-    return readCompare(compare, negated);
+    if (MaskFormula order = readCompare(compare, negated);
+        isKnown(order) || !isOfRow(value))
+      return order;
   if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op)) {
     bool isAnd = isa<arith::AndIOp>(op) != negated;
     return MaskFormula::combine(isAnd ? MaskFormula::And : MaskFormula::Or,

@@ -200,6 +200,15 @@ MaskProgram::MaskProgram(Region &maskMod) : region(maskMod) {
   result = add(region.front().getTerminator()->getOperand(0));
 }
 
+/// What `value` may be, where without the limits of its type it is in `x`.
+static Interval wrap(Interval x, Value value) {
+  auto type = dyn_cast<IntegerType>(value.getType());
+  unsigned width = type ? type.getWidth() : 64;
+  bool fits = width == 1 || width > 62 ||
+              (llvm::isIntN(width, x.low) && llvm::isIntN(width, x.high));
+  return fits ? x : kAnything;
+}
+
 BoxState MaskProgram::evaluate(const MaskBox &box) {
   --budget;
   slots[kLoopB] = box.b;
@@ -207,7 +216,7 @@ BoxState MaskProgram::evaluate(const MaskBox &box) {
   slots[kLoopM] = box.i;
   slots[kLoopN] = box.j;
   for (auto [instruction, target] : llvm::zip_equal(instructions, targets))
-    slots[target] = run(instruction);
+    slots[target] = wrap(run(instruction), instruction.op->getResult(0));
   Interval truth = slots[result];
   if (!truth.isSingle())
     return BoxState::Unknown;

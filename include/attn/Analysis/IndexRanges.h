@@ -20,11 +20,15 @@ namespace attn {
 
 /// Ranges of integers and index values. Sizes, coordinates and what affine ops
 /// make of them are taken to be below kMaxSize; of what data or a caller gives,
-/// nothing is known but its type.
+/// and of what is made of that, nothing is known but its type.
 class IndexRanges {
 public:
   /// A sum of a few sizes is below 2^31.
   static constexpr int64_t kMaxSize = int64_t(1) << 29;
+
+  /// Further from 0 than any sum of a few positions and 32-bit data, and times
+  /// a factor of 2^20 still a number of 64 bits.
+  static constexpr int64_t kFar = int64_t(1) << 40;
 
   mlir::ConstantIntRanges get(mlir::Value value);
 
@@ -44,10 +48,18 @@ public:
   void setSaturated(mlir::Value value);
 
 private:
+  /// The number of a size, a coordinate, or a position in a tensor.
+  bool isPlace(mlir::Value value);
   mlir::ConstantIntRanges compute(mlir::Value value);
 
   llvm::DenseMap<mlir::Value, mlir::ConstantIntRanges> known;
 };
+
+/// An integer of a mask as an index, or kFar or its negative where it is beyond
+/// that: as a bound of keys it means the same, and bounds made of it do not
+/// wrap around.
+mlir::Value castToTerm(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value value);
 
 /// An i64 or index value, or the nearest number that 32 bits hold: as a bound
 /// of keys it means the same.

@@ -8,7 +8,7 @@
 // the query position i, and that as a union of bands. KeyRanges.h evaluates the
 // bands for a tile of rows. What is exact is said in docs/MaskAnalysis.md.
 //
-// Index arithmetic is taken to be free of overflow. Whatever is not understood
+// What may wrap around is not taken for a number. Whatever is not understood
 // becomes Unknown, which every use must treat as "may be visible, may be
 // masked".
 //

@@ -6,6 +6,9 @@
 // RUN: attn-run %s --function beside --shape "B=2,Hq=2,Hkv=2,M=64,N=100,arg3=2x64,arg4=2" --random 1 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %s --function beside --shape "B=2,Hq=2,Hkv=2,M=64,N=100,arg3=2x64,arg4=2" --random 1 --device=sim:sm_90a --verify | FileCheck %s
 // RUN: attn-run %s --function padded --random 1 --device=sim:sm_80 --allow-tf32 --verify | FileCheck %s
+// RUN: attn-run %s --function around --random 1 --verify | FileCheck %s
+// RUN: attn-run %s --function around --random 1 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: attn-run %s --function around --random 1 --device=sim:sm_90a --verify | FileCheck %s
 // CHECK: verify: PASS
 
 !q = tensor<?x?x?x64xf16>
@@ -79,4 +82,25 @@ func.func @padded(%q: tensor<1x2x64x96xf32>, %k: tensor<1x2x64x96xf32>, %v: tens
         attn.yield %r : f32
       } : tensor<1x2x64x96xf32>, tensor<1x2x64x96xf32>, tensor<1x2x64x96xf32> -> tensor<1x2x64x96xf32>
   return %o : tensor<1x2x64x96xf32>
+}
+
+// A sum of 32 bits that wraps around, of which a table of tiles is made.
+func.func @around(%q: tensor<1x2x70x32xf16>, %k: tensor<1x2x300x32xf16>, %v: tensor<1x2x300x32xf16>) -> tensor<1x2x70x32xf16> {
+  %o = attn.attention %q, %k, %v mask_mod (%b: index, %h: index, %i: index, %j: index) {
+    %c7 = arith.constant 7 : index
+    %c2 = arith.constant 2 : index
+    %big = arith.constant 2147483400 : i32
+    %s = arith.index_cast %j : index to i32
+    %t = arith.addi %s, %big : i32
+    %u = arith.index_cast %i : index to i32
+    %r0 = arith.cmpi slt, %t, %u : i32
+    %k7 = arith.remui %j, %c7 : index
+    %r1 = arith.cmpi eq, %k7, %c2 : index
+    %c90 = arith.constant 90 : index
+    %r2 = arith.cmpi ult, %j, %c90 : index
+    %r3 = arith.andi %r1, %r2 : i1
+    %r = arith.ori %r0, %r3 : i1
+    attn.yield %r : i1
+  } : tensor<1x2x70x32xf16>, tensor<1x2x300x32xf16>, tensor<1x2x300x32xf16> -> tensor<1x2x70x32xf16>
+  return %o : tensor<1x2x70x32xf16>
 }

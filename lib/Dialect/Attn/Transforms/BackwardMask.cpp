@@ -8,6 +8,7 @@
 
 #include "RowBounds.h"
 #include "TiledForm.h"
+#include "attn/Analysis/IndexRanges.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 
@@ -91,12 +92,7 @@ KeyVisibility VisitedTiles::getVisibility(OpBuilder &builder,
     mapping.map(region->getArgument(dim), tile.at[dim]);
   auto materialize = [&](Value term) -> OpFoldResult {
     Value value = cloneOut(builder, term, *region, mapping);
-    Type index = builder.getIndexType();
-    if (value.getType().isInteger(1))
-      value = arith::IndexCastUIOp::create(builder, loc, index, value);
-    else if (!value.getType().isIndex())
-      value = arith::IndexCastOp::create(builder, loc, index, value);
-    return getAsOpFoldResult(value);
+    return getAsOpFoldResult(castToTerm(builder, loc, value));
   };
   return computeVisibility(builder, loc, *mask, stay, total, materialize,
                            asBand ? 1 : kMostRanges);

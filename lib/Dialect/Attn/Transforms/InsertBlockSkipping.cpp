@@ -12,6 +12,7 @@
 #include "KeyWalk.h"
 #include "RowBounds.h"
 #include "TiledForm.h"
+#include "attn/Analysis/IndexRanges.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
@@ -62,14 +63,7 @@ public:
 
   /// The term as an index before the loop.
   OpFoldResult materialize(Value term) {
-    Value value = clone(term);
-    Type index = builder.getIndexType();
-    if (value.getType().isInteger(1))
-      value =
-          arith::IndexCastUIOp::create(builder, term.getLoc(), index, value);
-    else if (!value.getType().isIndex())
-      value = arith::IndexCastOp::create(builder, term.getLoc(), index, value);
-    return getAsOpFoldResult(value);
+    return getAsOpFoldResult(castToTerm(builder, term.getLoc(), clone(term)));
   }
 
 private:

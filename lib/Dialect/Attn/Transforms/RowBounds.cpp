@@ -6,6 +6,7 @@
 
 #include "RowBounds.h"
 
+#include "attn/Analysis/IndexRanges.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 
@@ -36,12 +37,14 @@ public:
     row = block->getArgument(kLoopM);
   }
 
-  /// The first key that the row may see.
-  void buildLower(const MaskBand &band) {
+  /// The first key that the row may see, from 0 to `keys`: what is made of it
+  /// may have 32 bits.
+  void buildLower(const MaskBand &band, Value keys) {
     Value result = constant(0);
     for (const LinearForm &bound : band.keyFrom)
       result = arith::MaxSIOp::create(builder, loc, result, evaluate(bound));
-    YieldOp::create(builder, loc, result);
+    YieldOp::create(builder, loc,
+                    arith::MinSIOp::create(builder, loc, result, keys));
   }
 
   /// The key after the last one, 0 where the band does not have the row.
@@ -52,6 +55,7 @@ public:
           arith::AddIOp::create(builder, loc, evaluate(bound), constant(1));
       result = arith::MinSIOp::create(builder, loc, result, end);
     }
+    result = arith::MaxSIOp::create(builder, loc, result, constant(0));
     auto require = [&](arith::CmpIPredicate predicate, Value a, Value b) {
       Value holds = arith::CmpIOp::create(builder, loc, predicate, a, b);
       result =
@@ -86,14 +90,7 @@ private:
 
   /// A value of the mask, as an index.
   Value materialize(Value value) {
-    Value copy = clone(value);
-    if (copy.getType().isIndex())
-      return copy;
-    if (copy.getType().isInteger(1))
-      return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
-                                          copy);
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      copy);
+    return castToTerm(builder, loc, clone(value));
   }
 
   Value clone(Value value) {
@@ -143,7 +140,7 @@ static KeyBoundsOp createKeyBounds(const MaskedTile &tile,
     auto make = [&](size_t i) {
       return BoundBuilder(bounds.getBounds()[i], tile.maskMod, mask, tile.loc);
     };
-    make(2 * number).buildLower(band);
+    make(2 * number).buildLower(band, end);
     make(2 * number + 1).buildUpper(band, end);
   }
   return bounds;
