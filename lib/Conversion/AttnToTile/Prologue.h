@@ -6,7 +6,8 @@
 //
 // attn.create_block_mask and attn.key_bounds read data that only the device
 // has: kernels of their own write their results to workspaces, from which the
-// kernels of the attention read them. attn.device_assert only looks at it.
+// kernels of the attention read them. attn.device_assert only looks at it, and
+// attn.append writes to a cache that the attention reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,6 +57,12 @@ void findPrologue(TiledAttention &attention,
 /// called `name`.
 void addPrologue(LaunchProgram &program, const TiledAttention &attention,
                  llvm::StringRef name);
+
+/// Builds the kernel called `name` that appends rows to pools, prologue op
+/// `number`.
+mlir::LogicalResult buildAppendKernel(mlir::OpBuilder &builder,
+                                      TiledAttention &attention, AppendOp op,
+                                      llvm::StringRef name);
 
 /// Builds the kernel called `name` of a check.
 mlir::LogicalResult buildAssertKernel(mlir::OpBuilder &builder,
