@@ -9,6 +9,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
+#include "attn/Reference/Element.h"
 
 #include <cmath>
 
@@ -339,6 +340,44 @@ static LogicalResult evaluatePaged(Operation *op, Environment &environment) {
   return success();
 }
 
+/// Writes the rows of one pool, rounded to its type also for the oracle: that
+/// is what the op means.
+static void appendRows(AppendOp append, unsigned number,
+                       Environment &environment) {
+  const TensorValue &slots = *environment.tensor(append.getSlots());
+  const TensorValue &rows = *environment.tensor(append.getRows()[number]);
+  TensorValue pool = *environment.tensor(append.getPools()[number]);
+  ElementType type =
+      toElementType(getElementTypeOrSelf(append.getPools()[number].getType()));
+  int64_t heads = pool.shape[kHead], page = pool.shape[kSequence];
+  int64_t columns = pool.shape[kHeadDim];
+  // The rows of a head of [B, Hkv, M, D] are together.
+  int64_t together = slots.shape.size() == 2 ? slots.shape[1] : 1;
+  for (auto [token, slot] : llvm::enumerate(slots.elements)) {
+    int64_t outer = token / together, inner = token % together;
+    for (int64_t h = 0; slot.integer >= 0 && h < heads; ++h) {
+      int64_t from = ((outer * heads + h) * together + inner) * columns;
+      int64_t to =
+          ((slot.integer / page * heads + h) * page + slot.integer % page) *
+          columns;
+      for (int64_t d = 0; d < columns; ++d)
+        pool.elements[to + d] = Scalar::ofReal(
+            reference::roundToElement(rows.elements[from + d].real, type));
+    }
+  }
+  environment.values[append.getResults()[number]] =
+      std::make_shared<const TensorValue>(std::move(pool));
+}
+
+static LogicalResult evaluateAppend(Operation *op, Environment &environment) {
+  auto append = cast<AppendOp>(op);
+  if (failed(checkSlots(append, environment)))
+    return failure();
+  for (unsigned number = 0; number < append.getPools().size(); ++number)
+    appendRows(append, number, environment);
+  return success();
+}
+
 /// True if both regions can be evaluated.
 template <typename OpTy>
 static bool hasEvaluableMods(OpTy op) {
@@ -365,5 +404,7 @@ OpEvaluator attn::findAttnEvaluator(Operation *op) {
     return evaluateLinearAttention;
   if (isa<PagedOp>(op))
     return evaluatePaged;
+  if (isa<AppendOp>(op))
+    return evaluateAppend;
   return nullptr;
 }

@@ -9,6 +9,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -194,6 +195,58 @@ LogicalResult attn::checkEntries(PagedOp paged, AttentionOp attention,
                << " pages of the pool, got " << entry << " of batch " << batch
                << " in column " << column;
     }
+  }
+  return success();
+}
+
+/// Sizes that agree, where the verifier could not see them.
+static LogicalResult checkAppendedSizes(AppendOp append,
+                                        const Environment &environment) {
+  const std::vector<int64_t> &slots =
+      environment.tensor(append.getSlots())->shape;
+  const std::vector<int64_t> &first =
+      environment.tensor(append.getPools().front())->shape;
+  for (auto [rows, pools] :
+       llvm::zip_equal(append.getRows(), append.getPools())) {
+    const std::vector<int64_t> &shape = environment.tensor(rows)->shape;
+    const std::vector<int64_t> &pool = environment.tensor(pools)->shape;
+    bool agrees = ArrayRef(pool).drop_back() == ArrayRef(first).drop_back() &&
+                  shape[AppendOp::kRowHead] == pool[kHead] &&
+                  shape.back() == pool[kHeadDim];
+    for (unsigned dim = 0; dim < slots.size(); ++dim)
+      agrees &= shape[AppendOp::getRowDim(dim)] == slots[dim];
+    if (!agrees)
+      return append.emitOpError()
+             << "expected a row for each slot and head of the pools, got rows "
+             << reference::formatShape(shape) << " for slots "
+             << reference::formatShape(slots) << " and a pool "
+             << reference::formatShape(pool);
+  }
+  return success();
+}
+
+LogicalResult attn::checkSlots(AppendOp append,
+                               const Environment &environment) {
+  if (failed(checkAppendedSizes(append, environment)))
+    return failure();
+  const TensorValue &slots = *environment.tensor(append.getSlots());
+  const std::vector<int64_t> &pool =
+      environment.tensor(append.getPools().front())->shape;
+  int64_t rows = pool[kBatch] * pool[kSequence];
+  llvm::DenseMap<int64_t, size_t> tokens;
+  for (auto [token, slot] : llvm::enumerate(slots.elements)) {
+    if (slot.integer < -1 || slot.integer >= rows)
+      return append.emitOpError()
+             << "expected slots that are -1 or one of the " << rows
+             << " rows of the pool, got " << slot.integer << " of token "
+             << token;
+    if (slot.integer < 0)
+      continue;
+    auto [other, isNew] = tokens.try_emplace(slot.integer, token);
+    if (!isNew)
+      return append.emitOpError()
+             << "expected slots that differ, got " << slot.integer
+             << " of tokens " << other->second << " and " << token;
   }
   return success();
 }

@@ -35,6 +35,10 @@ mlir::LogicalResult checkLengths(mlir::Operation *op, llvm::StringRef name,
 mlir::LogicalResult checkEntries(PagedOp paged, AttentionOp attention,
                                  const Environment &environment);
 
+/// Checks that there are new rows for the pools' heads and one for each slot,
+/// that slots are -1 or rows of the pools, and no two of them one row.
+mlir::LogicalResult checkSlots(AppendOp append, const Environment &environment);
+
 } // namespace attn
 
 #endif // ATTN_LIB_INTERPRETER_MASKCHECKS_H

@@ -101,23 +101,22 @@ static CallInput getSource(Value value,
 }
 
 static ProgramCall describeCall(Operation *attention, StringRef program,
-                                ArrayRef<Value> arguments,
+                                const ExtractedAttention &extracted,
                                 const DenseMap<Operation *, int64_t> &calls) {
   ProgramCall call;
   if (auto function = attention->getParentOfType<func::FuncOp>())
     call.function = function.getName().str();
   call.program = program.str();
   call.within = getOpsAround(attention);
-  for (auto [i, argument] : llvm::enumerate(arguments)) {
+  for (auto [i, argument] : llvm::enumerate(extracted.arguments)) {
     CallInput input = getSource(argument, calls);
     if (input.argument || input.call)
       call.inputs[std::to_string(i)] = input;
   }
-  for (OpResult result : attention->getResults())
+  for (auto [number, result] : llvm::enumerate(extracted.results))
     for (OpOperand &use : result.getUses())
       if (isa<func::ReturnOp>(use.getOwner()))
-        call.results[std::to_string(result.getResultNumber())] =
-            use.getOperandNumber();
+        call.results[std::to_string(number)] = use.getOperandNumber();
   return call;
 }
 
@@ -143,7 +142,8 @@ std::vector<ProgramCall> attn::convertToPrograms(ModuleOp module) {
   SmallVector<func::FuncOp> programs;
   for (Operation *attention : findAttentions(module)) {
     ExtractedAttention extracted =
-        extractAttention(attention, getProgramName(attention));
+        extractAttention(attention, getProgramName(attention),
+                         /*appends=*/true);
     std::string &name = names[getProgramKey(extracted)];
     if (name.empty()) {
       name = getUniqueName(extracted.function.getName(), programs);
@@ -151,8 +151,7 @@ std::vector<ProgramCall> attn::convertToPrograms(ModuleOp module) {
       programs.push_back(extracted.function);
       owners.push_back(std::move(extracted.module));
     }
-    calls.push_back(
-        describeCall(attention, name, extracted.arguments, numbers));
+    calls.push_back(describeCall(attention, name, extracted, numbers));
     numbers[attention] = static_cast<int64_t>(calls.size()) - 1;
   }
   module.getBody()->getOperations().clear();

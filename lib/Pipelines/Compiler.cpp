@@ -218,7 +218,8 @@ static void remarkOtherResults(ModuleOp module) {
     for (OpOperand &result :
          function.getBody().front().getTerminator()->getOpOperands()) {
       Operation *producer = result.get().getDefiningOp();
-      if (producer && !isAttention(producer))
+      bool isAppended = isa_and_present<AppendOp>(producer); // in place
+      if (producer && !isAttention(producer) && !isAppended)
         emitRemark(producer->getLoc())
             << "result " << result.getOperandNumber() << " of @"
             << function.getName() << " is of '" << producer->getName()

@@ -19,6 +19,7 @@
 #include "attn/Pipelines/Pipelines.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Support/FileUtilities.h"
@@ -35,13 +36,33 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// The views that an attention reads.
+/// The views that an attention reads, and what is appended to its caches, in
+/// the order of uses.
 static SetVector<Operation *> getViews(Operation *attention) {
-  SetVector<Operation *> views;
-  for (Value operand : attention->getOperands())
-    if (auto paged = operand.getDefiningOp<PagedOp>())
+  SetVector<Operation *> views, appends;
+  for (Value operand : attention->getOperands()) {
+    if (auto paged = operand.getDefiningOp<PagedOp>()) {
       views.insert(paged);
+      operand = paged.getPool();
+    }
+    if (auto append = operand.getDefiningOp<AppendOp>())
+      appends.insert(append);
+  }
+  views.insert_range(appends);
   return views;
+}
+
+/// Takes what a program returns besides the attention's results for what it
+/// stands for, where that is used after the call.
+static void replacePools(const ExtractedAttention &extracted,
+                         func::CallOp call) {
+  DominanceInfo dominance;
+  for (auto [old, value] :
+       llvm::zip_equal(extracted.results, call.getResults()))
+    if (old.getDefiningOp<AppendOp>())
+      Value(old).replaceUsesWithIf(value, [&](OpOperand &use) {
+        return dominance.properlyDominates(call, use.getOwner());
+      });
 }
 
 /// Replaces one attention, or a view, by linalg ops, and touches nothing else.
@@ -167,7 +188,7 @@ FailureOr<func::FuncOp> Outline::getKernel(Operation *attention,
 
 LogicalResult Outline::outline(Operation *attention) {
   ExtractedAttention extracted =
-      extractAttention(attention, getProgramName(attention));
+      extractAttention(attention, getProgramName(attention), /*appends=*/true);
   std::string reason;
   FailureOr<func::FuncOp> kernel = failure();
   {
@@ -195,7 +216,9 @@ LogicalResult Outline::outline(Operation *attention) {
   OpBuilder builder(attention);
   auto call = func::CallOp::create(builder, attention->getLoc(), *kernel,
                                    extracted.arguments);
-  attention->replaceAllUsesWith(call);
+  attention->replaceAllUsesWith(
+      call.getResults().take_front(attention->getNumResults()));
+  replacePools(extracted, call);
   SetVector<Operation *> views = getViews(attention);
   attention->erase();
   for (Operation *view : views)

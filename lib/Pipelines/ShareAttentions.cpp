@@ -50,7 +50,8 @@ struct ShareAttentions
     for (Operation *attention : findAttentions(getOperation())) {
       auto module = attention->getParentOfType<ModuleOp>();
       ExtractedAttention extracted =
-          extractAttention(attention, getProgramName(attention));
+          extractAttention(attention, getProgramName(attention),
+                           /*appends=*/false);
       SmallVector<Value> arguments = extracted.arguments;
       auto [number, isNew] = numbers.try_emplace(
           {module, getProgramKey(extracted)}, groups.size());

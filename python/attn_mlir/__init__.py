@@ -17,7 +17,7 @@ from .errors import AttnError, BindingError, CompileError, DeviceError, Manifest
 
 if TYPE_CHECKING:
     from . import mask
-    from .functional import attention, attention_backward, decode
+    from .functional import append, attention, attention_backward, decode
     from .cache import Cache
     from .kernel import Kernel, compile
     from .problem import AttentionProblem
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "AttentionProblem", "AttnError", "BindingError", "Cache", "CompileError", "DeviceError", "Kernel", "ManifestError",
-    "attention", "attention_backward", "compile", "decode", "mask",
+    "append", "attention", "attention_backward", "compile", "decode", "mask",
 ]  # fmt: skip
 
 #: Loaded when they are asked for: `python -m attn_mlir.plot` needs none of them.
 _HOMES = {
+    "append": "functional",
     "attention": "functional",
     "attention_backward": "functional",
     "decode": "functional",

@@ -9,7 +9,7 @@ import sys
 from numbers import Integral, Real
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from .arrays import ArrayView, scalar_like, view_of
+from .arrays import ArrayView, copy_array, scalar_like, view_of
 from .cache import Cache
 from .errors import BindingError, DeviceError
 from .kernel import Kernel, compile, cuda_device
@@ -112,6 +112,9 @@ def decode(
     table: Any,
     lengths: Any,
     *,
+    k_new: Any = None,
+    v_new: Any = None,
+    slots: Any = None,
     causal: bool = True,
     window: Window = None,
     sink: Any = None,
@@ -134,6 +137,8 @@ def decode(
         page_table, vLLM's block_table). Entries of pages without a key are not read.
       lengths: [B], i32 or i64: how many keys a sequence has, those of the new tokens among them (FlashAttention's cache_seqlens
         after its append). What lies behind them in the pages has no influence.
+      k_new, v_new, slots: new rows that `append` writes to the pools, in place, before the attention, which sees them: on a GPU
+        by a kernel of the same launch. None: the pools have them.
       causal: token i of M sees the keys up to its own position, length - M + i; False: all keys.
       window: as of `attention`, around that position.
       sink, soft_cap, scale, return_lse, out, target, device, cache: as of `attention`.
@@ -144,9 +149,98 @@ def decode(
     """
     check_no_gradients(query=query, key=k_pool, value=v_pool, sink=sink)
     more = {"key_table": table, "key_lengths": lengths}
+    fields: tuple = ("lse", return_lse)
+    if any(array is not None for array in (k_new, v_new, slots)):
+        more.update(check_new_rows(k_new, v_new, slots, k_pool, v_pool))
+        new = view_of(k_new, "k_new")
+        fields += ("append", (len(new.shape), new.dtype, view_of(slots, "slots").dtype))
     call = Call(query, k_pool, v_pool, None, sink, more, causal, window, soft_cap, scale, None, None)
     check_pages(call.named)
-    return call.run((), ("lse", return_lse), target, device, {}, cache, out)
+    if "append" not in fields or (target or default_target(call.views[0], device)) != "cpu":
+        return call.run((), fields, target, device, {}, cache, out)
+    # A kernel for the CPU gives the pools back.
+    *results, keys, values = call.run((), fields, target, device, {}, cache, None)
+    update((k_pool, v_pool), (keys, values))
+    if out is not None:
+        given = list(out) if isinstance(out, (tuple, list)) else [out]
+        if len(given) != len(results):
+            raise BindingError(f"expected {len(results)} results in out, got {len(given)}")
+        update(given, results)
+        results = given
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def append(k_new: Any, v_new: Any, k_pool: Any, v_pool: Any, slots: Any):
+    """Writes new keys and values to a paged cache in host memory, in place.
+
+    Arguments:
+      k_new, v_new: [tokens, Hkv, D or Dv] with slots [tokens], or [B, Hkv, M, D or Dv] with slots [B, M]; rounded to the type of
+        the pools.
+      k_pool, v_pool: [pages, Hkv, page size, D or Dv], as of `decode`.
+      slots: i32 or i64: token t goes to row slots[t] % page size of page slots[t] // page size (vLLM's slot_mapping); -1 is
+        skipped. Slots differ.
+
+    On a GPU, `decode` appends by a kernel of its own launch: pass it k_new, v_new and slots. Raises BindingError for arrays that
+    do not fit.
+    """
+    arrays = {**check_new_rows(k_new, v_new, slots, k_pool, v_pool), "k_pool": k_pool, "v_pool": v_pool}
+    views = {name: view_of(array, name) for name, array in arrays.items()}
+    for name, view in views.items():
+        if view.device != "cpu":
+            raise BindingError(f"{name}: expected an array in host memory, got one on a GPU: decode appends there")
+    types = {name: f"tensor<{'x'.join(['?' for _ in view.shape] + [view.dtype])}>" for name, view in views.items()}
+    for name in ("k_pool", "v_pool"):
+        types[name] = f"tensor<?x?x?x{views[name].shape[3]}x{views[name].dtype}>"
+    parameters = ", ".join(f"%{name}: {type}" for name, type in types.items())
+    pools = f"{types['k_pool']}, {types['v_pool']}"
+    text = f"""func.func @append({parameters}) -> ({pools}) {{
+  %0, %1 = attn.append %k_new, %v_new into %k_pool, %v_pool slots(%slots : {types['slots']})
+      : {types['k_new']}, {types['v_new']} into {pools}
+  return %0, %1 : {pools}
+}}
+"""
+    update((k_pool, v_pool), compile(text, target="cpu")(*arrays.values()))
+
+
+def update(arrays: Sequence[Any], values: Sequence[Any]):
+    """Copies values into arrays of their types and shapes."""
+    for array, value in zip(arrays, values):
+        copy_array(view_of(array), view_of(value))
+
+
+def check_new_rows(k_new: Any, v_new: Any, slots: Any, k_pool: Any, v_pool: Any) -> dict[str, Any]:
+    """The arguments of an append by name, if they fit; slots are looked at, where they are in host memory."""
+    arrays = {"k_new": k_new, "v_new": v_new, "slots": slots}
+    for name, array in arrays.items():
+        if array is None:
+            raise BindingError(f"expected k_new, v_new and slots together, got no {name}")
+    check_no_gradients(**arrays)
+    places = view_of(slots, "slots")
+    if places.dtype not in ("i32", "i64") or len(places.shape) not in (1, 2):
+        raise BindingError(f"slots: expected [tokens] or [B, M] of i32 or i64, got {places.dtype} of {tuple(places.shape)}")
+    for name, pool_name, pool in (("k_new", "k_pool", k_pool), ("v_new", "v_pool", v_pool)):
+        rows, cache = view_of(arrays[name], name), view_of(pool, pool_name)
+        if len(cache.shape) != 4 or cache.shape[2] < 1:
+            raise BindingError(f"{pool_name}: expected [pages, heads, page size, head dim], got {tuple(cache.shape)}")
+        if rows.dtype not in FLOATS or rows.dtype != view_of(k_new, "k_new").dtype:
+            raise BindingError(f"{name}: expected one dtype of {', '.join(FLOATS)} for k_new and v_new, got {rows.dtype}")
+        leading, trailing = tuple(places.shape[:1]), tuple(places.shape[1:])
+        wanted = (*leading, cache.shape[1], *trailing, cache.shape[3])
+        if tuple(rows.shape) != wanted:
+            raise BindingError(f"{name}: expected shape {wanted}, a row for each slot and head, got {tuple(rows.shape)}")
+    if places.device == "cpu":
+        check_slots(places, view_of(k_pool, "k_pool"))
+    return arrays
+
+
+def check_slots(slots: ArrayView, pool: ArrayView):
+    rows, seen = pool.shape[0] * pool.shape[2], set()
+    for token, slot in enumerate(slots.to_host().values()):
+        if not -1 <= slot < rows:
+            raise BindingError(f"slots: expected -1 or one of the {rows} rows of the pool, got {slot} of token {token}")
+        if slot >= 0 and slot in seen:
+            raise BindingError(f"slots: expected slots that differ, got {slot} again of token {token}")
+        seen.add(slot)
 
 
 def attention_backward(

@@ -224,7 +224,13 @@ class GpuKernel(Kernel):
         check_results(results, views)
         where = cuda_device(0) if device == "cuda" else SimulatorDevice()
         inputs = [views[position].to_host() for is_output, position in self.positions if not is_output]
-        for view, tensor in zip(results, where.run(self.program, inputs)):
+        # Arguments that are written, caches to which the kernels append, are so in place.
+        written = [
+            (results if is_output else views)[position]
+            for operand, (is_output, position) in zip(self.manifest.operands, self.positions)
+            if operand.role != "input"
+        ]
+        for view, tensor in zip(written, where.run(self.program, inputs)):
             view.write(tensor)
 
 

@@ -35,7 +35,7 @@ class AttentionProblem:
     """output [B, Hq, M, value_dim] = softmax(score_mod(scale * query key^T + bias), under mask_mod) value.
 
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
-    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `dropout` is its rate, with which
+    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `dropout` is its rate, with which
     seed and offset (i64, rank 0) are arguments; `normalization` is the row reduction as `#attn.` spells it: softmax, none
     or sum<epsilon>, of which the first alone has an LSE and a sink; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm); `result_dtype`
     is the type of output, or of d_query, d_key and d_value: `dtype` by default, or that of lse.
@@ -53,6 +53,7 @@ class AttentionProblem:
     bias_dtype: str = "f32"
     sink_dtype: Optional[str] = None
     pages: Optional[tuple[int, str]] = None
+    append: Optional[tuple[int, str, str]] = None
     lengths: tuple[tuple[str, str], ...] = ()
     dropout: float = 0.0
     scale: Optional[float] = None
@@ -99,17 +100,29 @@ class AttentionProblem:
             arguments["sink"] = tensor(("Hq",), self.sink_dtype)
             clauses.append(f"sink(%sink : {arguments['sink']})")
         views, names = [], "%query, %key, %value"
+        pools: list[str] = []
         if self.pages:
             page, entry = self.pages
             arguments["key_table"] = table = tensor(("B", "T"), entry)
-            for name, view, dim in (("key", key, self.head_dim), ("value", value, self.value_dim)):
-                arguments[name] = pool = tensor(("P", "Hkv", page, dim), self.dtype)
-                views.append(f"  %{name}_rows = attn.paged %{name}[%key_table] : {pool}[{table}] -> {view}\n")
+            pools = [tensor(("P", "Hkv", page, dim), self.dtype) for dim in (self.head_dim, self.value_dim)]
+            arguments.update(zip(("key", "value"), pools))
+            for rows_of, view, pool in (("key", key, pools[0]), ("value", value, pools[1])):
+                cache = rows_of + "_cache" * bool(self.append)
+                views.append(f"  %{rows_of}_rows = attn.paged %{cache}[%key_table] : {pool}[{table}] -> {view}\n")
             names = "%query, %key_rows, %value_rows"
         if self.lengths:
             arguments.update((name, tensor(("B",), dtype)) for name, dtype in self.lengths)
             parts = (f"{name.removesuffix('_lengths')} %{name} : {arguments[name]}" for name, _ in self.lengths)
             clauses.append(f"lengths({', '.join(parts)})")
+        if self.append:
+            rank, dtype, entry = self.append
+            batches, tokens = ((), ("tokens",)) if rank == 3 else (("Bnew",), ("Mnew",))
+            heads = ("tokens", "Hkv") if rank == 3 else ("Bnew", "Hkv", "Mnew")
+            news = [tensor((*heads, dim), dtype) for dim in (self.head_dim, self.value_dim)]
+            arguments.update({"k_new": news[0], "v_new": news[1], "slots": tensor((*batches, *tokens), entry)})
+            append = f"%k_new, %v_new into %key, %value slots(%slots : {arguments['slots']})"
+            into = f"{', '.join(news)} into {', '.join(pools)}"
+            views.insert(0, f"  %key_cache, %value_cache = attn.append {append} : {into}\n")
         reads, dropout = [], []
         if self.dropout:
             arguments.update({"seed": "tensor<i64>", "offset": "tensor<i64>"})
@@ -138,6 +151,8 @@ class AttentionProblem:
         else:
             op, results, types = "attention", ["%output"] + ["%lse"] * self.lse, [result(output)] + [lse] * self.lse
         result_types = ", ".join(types)
+        caches = ["%key_cache", "%value_cache"] if self.append else []
+        returned = ", ".join([*types, *pools]) if self.append else ""
         if self.bias_gradient:
             results, types = [*results, "%d_bias"], [*types, arguments["bias"]]
             result_types += f" d_bias({types[-1]})"
@@ -145,10 +160,11 @@ class AttentionProblem:
             results, types = [*results, *(f"%d_{c.name}" for c in learned)], [*types, *(c.type for c in learned)]
             result_types += f" d_captures({learned_types})"
         parameters = ", ".join(f"%{name}: {type}" for name, type in arguments.items())
-        return f"""func.func @{name}({parameters}) -> ({", ".join(types)}) {{
+        returned = returned or ", ".join(types)
+        return f"""func.func @{name}({parameters}) -> ({returned}) {{
 {"".join([*reads, *views])}  {", ".join(results)} = attn.{op} {names} {" ".join(clauses)}
       : {query}, {key}, {value} -> {result_types}
-  return {", ".join(results)} : {", ".join(types)}
+  return {", ".join([*results, *caches])} : {returned}
 }}
 """
 

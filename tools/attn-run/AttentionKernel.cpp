@@ -41,7 +41,7 @@ AttentionKernel::makeOperands(const std::vector<HostTensor> &arguments) const {
   KernelOperands operands;
   for (const runtime::Operand &operand : manifest.operands) {
     operands.emplace_back();
-    if (operand.role != runtime::OperandRole::Input)
+    if (operand.role == runtime::OperandRole::Output)
       continue;
     std::optional<size_t> index = getIndex(manifest, "arguments", operand);
     if (!index || *index >= arguments.size()) {

@@ -10,6 +10,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Reference/Random.h"
 
 #include <cstring>
@@ -46,6 +47,15 @@ static PagedOp getPagesOf(BlockArgument argument) {
   return PagedOp();
 }
 
+/// The cache whose slots `argument` is; null if it is none.
+static AppendOp getAppendOf(BlockArgument argument) {
+  for (OpOperand &use : argument.getUses())
+    if (auto append = dyn_cast<AppendOp>(use.getOwner());
+        append && append.getSlots() == argument)
+      return append;
+  return AppendOp();
+}
+
 /// Lengths up to `capacity`: none, all, and between.
 static void fillLengths(HostTensor &tensor, int64_t capacity, uint64_t stream) {
   for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
@@ -58,7 +68,7 @@ static void fillLengths(HostTensor &tensor, int64_t capacity, uint64_t stream) {
 }
 
 /// The entry at `position` of lengths or of a table.
-static int64_t getInteger(const HostTensor &tensor, int64_t position) {
+int64_t attn::run::getInteger(const HostTensor &tensor, int64_t position) {
   size_t size = byteSize(tensor.dtype);
   const char *source = &tensor.data[static_cast<size_t>(position) * size];
   if (size == sizeof(int64_t)) {
@@ -83,13 +93,26 @@ static void fillTable(HostTensor &tensor, int64_t pages, uint64_t stream) {
     setElement(tensor, i, static_cast<double>(order[i % pages]));
 }
 
+/// Rows of a pool in any order, each once, and -1 for every eighth token and
+/// those that there is no row left for.
+static void fillSlots(HostTensor &tensor, ArrayRef<int64_t> pool,
+                      uint64_t stream) {
+  int64_t rows = pool[0] * pool[kSequence];
+  fillTable(tensor, rows, stream);
+  for (int64_t i = 0, e = tensor.numElements(); i < e; ++i)
+    if (reference::randomBits(~stream, static_cast<uint64_t>(i)) % 8 == 0 ||
+        i >= rows)
+      setElement(tensor, i, -1);
+}
+
 /// How many positions the sequence has room for that `lengths` measures; 0
 /// where it is no argument.
 static int64_t getCapacity(BlockArgument lengths, const Shapes &shapes) {
   Value measured = getMeasured(lengths);
   auto paged = measured.getDefiningOp<PagedOp>();
   auto argument =
-      dyn_cast<BlockArgument>(paged ? Value(paged.getTable()) : measured);
+      dyn_cast<BlockArgument>(paged ? Value(paged.getTable())
+                                    : getStorage(measured));
   if (!argument)
     return 0;
   const std::vector<int64_t> &shape = shapes[argument.getArgNumber()];
@@ -98,7 +121,7 @@ static int64_t getCapacity(BlockArgument lengths, const Shapes &shapes) {
 
 /// How many pages the pool has whose table an argument is.
 static int64_t getNumPages(BlockArgument table, const Shapes &shapes) {
-  auto pool = dyn_cast<BlockArgument>(getPagesOf(table).getPool());
+  auto pool = dyn_cast<BlockArgument>(getStorage(getPagesOf(table).getPool()));
   return pool ? shapes[pool.getArgNumber()][0] : 0;
 }
 
@@ -108,6 +131,12 @@ bool attn::run::fillSequences(HostTensor &tensor, BlockArgument argument,
     fillLengths(tensor, getCapacity(argument, shapes), stream);
   else if (getPagesOf(argument))
     fillTable(tensor, getNumPages(argument, shapes), stream);
+  else if (AppendOp append = getAppendOf(argument);
+           append && isa<BlockArgument>(getStorage(append.getPools()[0])))
+    fillSlots(tensor,
+              shapes[cast<BlockArgument>(getStorage(append.getPools()[0]))
+                         .getArgNumber()],
+              stream);
   else
     return false;
   return true;
@@ -187,7 +216,7 @@ static void poisonPages(func::FuncOp function,
                         ArrayRef<std::optional<std::vector<int64_t>>> given,
                         std::vector<HostTensor> &inputs) {
   function.walk([&](PagedOp paged) {
-    auto pool = dyn_cast<BlockArgument>(paged.getPool());
+    auto pool = dyn_cast<BlockArgument>(getStorage(paged.getPool()));
     auto table = dyn_cast<BlockArgument>(paged.getTable());
     auto attention = paged->hasOneUse()
                          ? dyn_cast<AttentionOp>(*paged->user_begin())

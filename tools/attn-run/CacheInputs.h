@@ -23,6 +23,9 @@ void poisonCaches(mlir::func::FuncOp function,
                   llvm::ArrayRef<std::optional<std::vector<int64_t>>> given,
                   std::vector<runtime::HostTensor> &inputs);
 
+/// The entry at `position` of lengths, of a table or of slots.
+int64_t getInteger(const runtime::HostTensor &tensor, int64_t position);
+
 } // namespace attn::run
 
 #endif // ATTN_TOOLS_ATTNRUN_CACHEINPUTS_H

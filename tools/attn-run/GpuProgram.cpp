@@ -95,7 +95,7 @@ LogicalResult GpuProgram::readKernels(ModuleOp outlined, ModuleOp original) {
       return failure(reportError(manifest.error()));
     kernels.push_back(std::make_unique<AttentionKernel>(AttentionKernel{
         std::move(*manifest), files.getAs<StringAttr>("ptx").getValue().str(),
-        extractAttention(attention, function.getName())}));
+        extractAttention(attention, function.getName(), /*appends=*/true)}));
   }
   return success();
 }

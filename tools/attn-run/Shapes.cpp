@@ -16,6 +16,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Support/Format.h"
 
 #include <map>
@@ -48,6 +49,7 @@ private:
   void nameByAttention(OpTy attention, const std::string &suffix);
   void nameByLinear(LinearAttentionOp linear, const std::string &suffix);
   void nameByBackward(AttentionBackwardOp backward, const std::string &suffix);
+  void nameByAppend(AppendOp append, const std::string &suffix);
   void tie(Value operand, unsigned dim, const std::string &name);
   void suggestByReads(Region &mod, const std::string &suffix);
   bool assign(size_t variable, int64_t size, const std::string &source);
@@ -89,6 +91,8 @@ void ShapeResolver::createVariables() {
 
 /// Merges the variable of a dimension with the one that has the name.
 void ShapeResolver::tie(Value operand, unsigned dim, const std::string &name) {
+  if (operand)
+    operand = getStorage(operand);
   auto argument = dyn_cast_if_present<BlockArgument>(operand);
   if (!argument || argument.getOwner() != &function.getBody().front())
     return;
@@ -177,6 +181,25 @@ void ShapeResolver::nameByLinear(LinearAttentionOp linear,
   tie(linear.getSlope(), 0, "Hq" + suffix);
   for (unsigned dim = 0; dim < 2; ++dim)
     tie(linear.getState(), dim, rows[dim] + suffix);
+}
+
+/// Named where no attention does: what is common to pools, rows and slots.
+void ShapeResolver::nameByAppend(AppendOp append, const std::string &suffix) {
+  unsigned rank = cast<ShapedType>(append.getSlots().getType()).getRank();
+  const std::string tokens[] = {(rank == 1 ? "tokens" : "Bnew") + suffix,
+                                "Mnew" + suffix};
+  const std::string pool[] = {"Pnew" + suffix, "Hnew" + suffix,
+                              "page" + suffix};
+  for (unsigned dim = 0; dim < rank; ++dim)
+    tie(append.getSlots(), dim, tokens[dim]);
+  for (auto [rows, into] :
+       llvm::zip_equal(append.getRows(), append.getPools())) {
+    for (unsigned dim : {kBatch, kHead, kSequence})
+      tie(into, dim, pool[dim]);
+    tie(rows, AppendOp::kRowHead, pool[kHead]);
+    for (unsigned dim = 0; dim < rank; ++dim)
+      tie(rows, AppendOp::getRowDim(dim), tokens[dim]);
+  }
 }
 
 void ShapeResolver::nameByBackward(AttentionBackwardOp backward,
@@ -379,6 +402,11 @@ std::optional<Shapes> ShapeResolver::run(
       return;
     }
     ++number;
+  });
+  size_t appends = 0;
+  function.walk([&](AppendOp append) {
+    nameByAppend(append, appends == 0 ? "" : std::to_string(appends));
+    ++appends;
   });
   if (!assignTypes())
     return std::nullopt;

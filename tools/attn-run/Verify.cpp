@@ -6,6 +6,8 @@
 
 #include "Verify.h"
 
+#include "Appended.h"
+
 #include "attn/Support/Format.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -127,7 +129,8 @@ Oracle::expect(const std::vector<HostTensor> &inputs) {
                        : runOnCpu(unfused, CpuPath::Unfused, inputs);
   if (!yardstick)
     return std::nullopt;
-  return Expectation{std::move(*oracle), std::move(*yardstick)};
+  return Expectation{std::move(*oracle), std::move(*yardstick),
+                     expectAppended(function, inputs)};
 }
 
 const char *Oracle::describe() const {
@@ -164,6 +167,20 @@ static constexpr int64_t kFewElements = 16;
 /// what the inputs allow on the whole.
 static constexpr double kFewElementsLeeway = 4;
 
+/// The first element with other bits than it is to have; -1 if there is none.
+static int64_t findChange(const HostTensor &actual,
+                          const std::optional<HostTensor> &exact) {
+  if (!exact)
+    return -1;
+  auto [at, end] =
+      std::mismatch(actual.data.begin(), actual.data.end(),
+                    exact->data.begin(), exact->data.end());
+  if (at == actual.data.end())
+    return -1;
+  return (at - actual.data.begin()) /
+         static_cast<int64_t>(byteSize(actual.dtype));
+}
+
 /// Tells what the numbers alone hide.
 std::string Verifier::makeNotes(const Run &run, size_t number, bool holds) {
   std::string notes, prefix = "result " + std::to_string(number) + ": ";
@@ -172,6 +189,10 @@ std::string Verifier::makeNotes(const Run &run, size_t number, bool holds) {
     notes += prefix + std::to_string(run.undefined) + " of " +
              std::to_string(total) +
              " reference values are NaN and prove little\n";
+  if (run.changed >= 0)
+    notes += prefix + "expected a cache with the new rows, bit for bit; it "
+                      "differs at " +
+             formatIndex(run.changed, run.shape) + "\n";
   if (!holds && total < kFewElements && runs.size() == 1)
     notes += prefix + "of " + std::to_string(total) +
              " elements, whose error beside the unfused one is mostly chance: "
@@ -214,6 +235,7 @@ bool Verifier::add(const std::vector<HostTensor> &results,
     run.unfused = measureError(yardstick, oracle);
     run.bound =
         getErrorBound(yardstick, oracle, getLargestOfRank(expectation, oracle));
+    run.changed = findChange(results[i], expectation.exact[i]);
     for (double value : oracle.getValues())
       run.undefined += std::isnan(value);
     if (run.stats.worstPosition >= 0) {
@@ -281,6 +303,8 @@ bool Verifier::print(const Oracle &oracle) {
         [](const Run &a, const Run &b) { return getShare(a) < getShare(b); });
     bool isFew = own.size() > 1 && worst.numElements < kFewElements;
     bool holds = isFew ? holdsOnTheWhole(own) : worst.bound.holds(worst.stats);
+    for (const Run &run : own)
+      holds &= run.changed < 0;
     allHold &= holds;
     table.addRow(
         {std::to_string(i), worst.type, formatError(worst.stats.maxAbs),

@@ -28,6 +28,8 @@ struct Expectation {
   std::vector<reference::Tensor> oracle;
   /// Results of an unfused computation in the precision of the input.
   std::vector<reference::Tensor> yardstick;
+  /// Of results that are a cache the bytes that they must have.
+  std::vector<std::optional<runtime::HostTensor>> exact;
 };
 
 /// The tensors as the oracle holds them; integers become f64.
@@ -82,6 +84,7 @@ public:
     reference::ErrorBound bound;
     int64_t undefined = 0;           ///< elements that the oracle has as NaN
     double expected = 0, actual = 0; ///< where the error is largest
+    int64_t changed = -1; ///< an element whose bits are not those of a cache
   };
 
   /// Prints an error and returns false on results of another shape.

@@ -202,7 +202,7 @@ def ConvertGraphToBufferizable
       aggregates become their parts; a `tensor.expand_shape` into several
       dynamic sizes becomes a `tensor.reshape`.
     - Public functions keep their arguments as they are
-      (`bufferization.writable = false`) and get a C interface
+      (`bufferization.writable = false`, unless they have that attribute) and get a C interface
       (`llvm.emit_c_interface`), as external functions do.
 
     Requires: linalg, tensor, arith and friends only. Ensures: the module

@@ -10,6 +10,7 @@
 
 #include "attn/Conversion/Passes.h"
 
+#include "Append.h"
 #include "Backward.h"
 #include "LinearAttention.h"
 #include "OnlineStep.h"
@@ -421,7 +422,8 @@ void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns) {
       .add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
            ConvertBackwardDelta, ConvertBackwardScatter, ConvertBackwardStep,
            ConvertBackwardSum, ConvertNormalize, ConvertRepair, ConvertCombine,
-           ConvertLinear, ConvertMerge, ConvertTo<PagedOp, emitPaged>>(
+           ConvertLinear, ConvertMerge, ConvertTo<PagedOp, emitPaged>,
+           ConvertTo<AppendOp, emitAppend>>(
           patterns.getContext());
 }
 
@@ -437,7 +439,7 @@ struct ConvertAttnToLinalgPass
       if (isa<AttentionOp, OnlineAttentionOp, AttentionBackwardOp,
               BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,
               LinearAttentionOp, NormalizeOp, RepairOp, CombineOp, MergeOp,
-              PagedOp>(op))
+              PagedOp, AppendOp>(op))
         ++numConverted;
     });
     RewritePatternSet patterns(&getContext());

@@ -70,7 +70,7 @@ struct ReshapeDynamicExpansion : OpRewritePattern<tensor::ExpandShapeOp> {
 };
 } // namespace
 
-/// The caller's buffers are inputs only, and calls into the module and out of
+/// The caller's buffers are inputs only, unless they say otherwise, and calls into the module and out of
 /// it go through the C interface.
 static void fixInterface(func::FuncOp function) {
   if (function.isPrivate() && !function.isExternal())
@@ -81,7 +81,9 @@ static void fixInterface(func::FuncOp function) {
   if (function.isExternal())
     return;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (isa<TensorType>(function.getArgument(i).getType()))
+    if (isa<TensorType>(function.getArgument(i).getType()) &&
+        !function.getArgAttr(
+            i, bufferization::BufferizationDialect::kWritableAttrName))
       function.setArgAttr(
           i, bufferization::BufferizationDialect::kWritableAttrName,
           builder.getBoolAttr(false));

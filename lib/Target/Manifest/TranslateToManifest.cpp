@@ -52,6 +52,18 @@ static bool isMapped(OperandOp operand) {
   return llvm::any_of(operand->getUsers(), llvm::IsaPred<TensorMapOp>);
 }
 
+static runtime::OperandRole getRole(OperandRole role) {
+  switch (role) {
+  case OperandRole::Input:
+    return runtime::OperandRole::Input;
+  case OperandRole::Output:
+    return runtime::OperandRole::Output;
+  case OperandRole::InOut:
+    return runtime::OperandRole::InOut;
+  }
+  llvm_unreachable("unknown role");
+}
+
 static FailureOr<runtime::Operand> getOperand(OperandOp op) {
   tile::GlobalType type = op.getTensor().getType();
   FailureOr<runtime::DType> dtype = getDType(op, type.getElementType());
@@ -59,9 +71,7 @@ static FailureOr<runtime::Operand> getOperand(OperandOp op) {
     return failure();
   runtime::Operand operand;
   operand.name = op.getName().str();
-  operand.role = op.getRole() == OperandRole::Output
-                     ? runtime::OperandRole::Output
-                     : runtime::OperandRole::Input;
+  operand.role = getRole(op.getRole());
   operand.dtype = *dtype;
   for (auto [i, size] : llvm::enumerate(type.getShape()))
     operand.shape.push_back(type.isDynamicDim(i)

@@ -31,6 +31,8 @@ struct KernelOperand {
   /// strides are multiples of it and the address is aligned to it.
   int64_t vectorElements = 1;
   bool isPaged = false; ///< a pool of pages, [pages, Hkv, page, D or Dv]
+  /// What the tensor is after an attn.append in place; null if there is none.
+  mlir::Value appended = {};
 };
 
 /// A tensor in memory that the launcher allocates, as the kernels see it.

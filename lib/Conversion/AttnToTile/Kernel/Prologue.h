@@ -6,7 +6,8 @@
 //
 // attn.create_block_mask and attn.key_bounds read data that only the device
 // has: kernels of their own write their results to workspaces, from which the
-// kernels of the attention read them. attn.device_assert only looks at it.
+// kernels of the attention read them. attn.device_assert only looks at it, and
+// attn.append writes to a cache that the attention reads.
 //
 //===----------------------------------------------------------------------===//
 

@@ -76,10 +76,11 @@ static std::optional<int64_t> getArgument(const KernelOperand &operand) {
 
 /// The function's result that an output is, where it is one.
 static std::optional<int64_t> getResult(const KernelOperand &operand) {
-  if (!operand.isOutput)
+  Value written = operand.isOutput ? operand.tensor : operand.appended;
+  if (!written)
     return std::nullopt;
-  auto result = dyn_cast<OpResult>(operand.tensor);
-  if (auto argument = dyn_cast<BlockArgument>(operand.tensor)) {
+  auto result = dyn_cast<OpResult>(written);
+  if (auto argument = dyn_cast<BlockArgument>(written)) {
     auto forall = cast<scf::ForallOp>(argument.getOwner()->getParentOp());
     result = forall.getTiedOpResult(forall.getTiedOpOperand(argument));
   }
@@ -90,6 +91,40 @@ static std::optional<int64_t> getResult(const KernelOperand &operand) {
   for (OpOperand &use : result.getUses())
     if (use.getOwner()->hasTrait<OpTrait::ReturnLike>())
       return use.getOperandNumber();
+  return std::nullopt;
+}
+
+/// Those of what attn.append takes: rows [tokens, Hkv, D] with slots [tokens],
+/// or [Bnew, Hkv, Mnew, D] with [Bnew, Mnew]; nothing for other operands.
+static std::optional<SmallVector<std::string>>
+getAppendDims(const KernelOperand &operand) {
+  for (OpOperand &use : operand.tensor.getUses()) {
+    auto append = dyn_cast<AppendOp>(use.getOwner());
+    if (!append)
+      continue;
+    int64_t tokens = cast<ShapedType>(append.getSlots().getType()).getRank();
+    SmallVector<std::string> names =
+        tokens == 1 ? SmallVector<std::string>{"tokens"}
+                    : SmallVector<std::string>{"Bnew", "Mnew"};
+    // Of several appends each has its own.
+    auto function = append->getParentOfType<FunctionOpInterface>();
+    unsigned number = 0;
+    function->walk(
+        [&](AppendOp other) { number += other->isBeforeInBlock(append); });
+    for (std::string &name : names)
+      name += number ? std::to_string(number) : "";
+    if (use.get() == append.getSlots())
+      return names;
+    bool isOfValue = StringRef(operand.name).ends_with("value");
+    bool isOfKey = StringRef(operand.name).ends_with("key");
+    names.insert(names.begin() + AppendOp::kRowHead,
+                 isOfKey || isOfValue ? "Hkv" : operand.name + "_heads");
+    names.push_back(isOfKey     ? "D"
+                    : isOfValue ? "Dv"
+                                : operand.name + "_columns");
+    if (llvm::is_contained(append.getRows(), use.get()))
+      return names;
+  }
   return std::nullopt;
 }
 
@@ -121,6 +156,8 @@ static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
     return {"B", (name + "_columns").str()};
   if (name == "lse")
     return {"B", "Hq", "M"};
+  if (std::optional<SmallVector<std::string>> names = getAppendDims(operand))
+    return *names;
   SmallVector<std::string> names;
   for (int64_t i = 0; i < operand.type.getRank(); ++i)
     names.push_back((name + "_dim" + Twine(i)).str());
@@ -135,8 +172,9 @@ static Value createOperand(ImplicitLocOpBuilder &builder,
   SmallVector<std::string> dims = getDimNames(operand);
   return launch::OperandOp::create(
       builder, getGlobalType(operand),
-      operand.isOutput ? launch::OperandRole::Output
-                       : launch::OperandRole::Input,
+      operand.isOutput   ? launch::OperandRole::Output
+      : operand.appended ? launch::OperandRole::InOut
+                         : launch::OperandRole::Input,
       operand.name, operand.vectorElements, number(getArgument(operand)),
       number(getResult(operand)),
       builder.getStrArrayAttr(

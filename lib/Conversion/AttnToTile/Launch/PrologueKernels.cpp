@@ -488,6 +488,8 @@ LogicalResult attn::buildPrologueKernels(OpBuilder &builder,
     LogicalResult result = success();
     if (auto check = dyn_cast<DeviceAssertOp>(prologue)) {
       result = buildAssertKernel(builder, attention, check, named("_assert"));
+    } else if (auto append = dyn_cast<AppendOp>(prologue)) {
+      result = buildAppendKernel(builder, attention, append, named("_append"));
     } else if (auto op = dyn_cast<CreateBlockMaskOp>(prologue)) {
       result = make().buildBlockStates(op, named("_block_states"));
       if (succeeded(result))

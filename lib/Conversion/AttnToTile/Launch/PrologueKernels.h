@@ -29,6 +29,11 @@ inline constexpr int64_t kAssertCtas = 32;
 void addPrologue(LaunchProgram &program, const TiledAttention &attention,
                  llvm::StringRef name);
 
+/// Builds the kernel called `name` that appends rows to pools.
+mlir::LogicalResult buildAppendKernel(mlir::OpBuilder &builder,
+                                      TiledAttention &attention, AppendOp op,
+                                      llvm::StringRef name);
+
 /// Builds the kernel called `name` of a check.
 mlir::LogicalResult buildAssertKernel(mlir::OpBuilder &builder,
                                       TiledAttention &attention,

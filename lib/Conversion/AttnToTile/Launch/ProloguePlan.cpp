@@ -62,6 +62,21 @@ static void addKeyBounds(LaunchProgram &program, const PrologueOp &prologue,
                     sizes.batches);
 }
 
+/// The kernel of an attn.append: a warp for each new row of a head.
+static void addAppend(LaunchProgram &program, const TiledAttention &attention,
+                      AppendOp op, const Twine &name) {
+  auto find = [&](Value tensor) -> StringRef {
+    for (const KernelOperand &operand : attention.operands)
+      if (operand.tensor == tensor)
+        return operand.name;
+    llvm_unreachable("expected an operand");
+  };
+  auto slots = cast<ShapedType>(op.getSlots().getType());
+  Size rows = program.getProduct(find(op.getSlots()), slots.getRank());
+  Size heads = program.dim(find(op.getPools().front()), kHead);
+  program.addKernel(name, perWarp(rows * heads));
+}
+
 void attn::addPrologue(LaunchProgram &program, const TiledAttention &attention,
                        StringRef name) {
   for (auto [number, prologue] : llvm::enumerate(attention.prologue)) {
@@ -72,6 +87,8 @@ void attn::addPrologue(LaunchProgram &program, const TiledAttention &attention,
       addBlockMask(program, prologue, lists, named);
     else if (auto bounds = dyn_cast<KeyBoundsOp>(prologue.op))
       addKeyBounds(program, prologue, bounds, named);
+    else if (auto append = dyn_cast<AppendOp>(prologue.op))
+      addAppend(program, attention, append, named("_append"));
     else
       program.addKernel(named("_assert"), program.constant(kAssertCtas));
     if (prologue.ordersTiles) {

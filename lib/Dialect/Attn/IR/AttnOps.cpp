@@ -173,5 +173,17 @@ LogicalResult PagedOp::reifyResultShapes(OpBuilder &builder,
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// AppendOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+AppendOp::reifyResultShapes(OpBuilder &builder,
+                            ReifiedRankedShapedTypeDims &shapes) {
+  for (Value pool : getPools())
+    shapes.push_back(sizesOf(builder, pool));
+  return success();
+}
+
 #define GET_OP_CLASSES
 #include "attn/Dialect/Attn/IR/AttnOps.cpp.inc"

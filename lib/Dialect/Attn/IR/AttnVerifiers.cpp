@@ -552,6 +552,55 @@ LogicalResult PagedOp::verify() {
   return success();
 }
 
+/// append_c2 of rows [T, Hkv, D] or [B, Hkv, M, D]
+static LogicalResult verifyNewRows(AppendOp op, unsigned number) {
+  auto rows = cast<ShapedType>(op.getRows()[number].getType());
+  auto pool = cast<ShapedType>(op.getPools()[number].getType());
+  auto slots = cast<ShapedType>(op.getSlots().getType());
+  std::string name = ("rows #" + Twine(number)).str();
+  if (rows.getRank() != slots.getRank() + 2)
+    return op.emitOpError() << "expected " << name << " to have rank "
+                            << slots.getRank() + 2 << " for slots of rank "
+                            << slots.getRank() << ", got " << rows;
+  for (int64_t dim = 0; dim < slots.getRank(); ++dim) {
+    unsigned of = AppendOp::getRowDim(dim);
+    if (failed(verifyEqual(op, {name, Twine(of).str(), rows.getDimSize(of)},
+                           {"slots", Twine(dim).str(), slots.getDimSize(dim)})))
+      return failure();
+  }
+  std::pair<int64_t, unsigned> same[] = {{AppendOp::kRowHead, kHead},
+                                         {rows.getRank() - 1, kHeadDim}};
+  for (auto [of, dim] : same)
+    if (failed(verifyEqual(op, {name, Twine(of).str(), rows.getDimSize(of)},
+                           {"its pool", Twine(dim).str(),
+                            pool.getDimSize(dim)})))
+      return failure();
+  return success();
+}
+
+LogicalResult AppendOp::verify() {
+  // append_c1
+  if (getPools().empty() || getRows().size() != getPools().size())
+    return emitOpError() << "expected new rows for each of one or more pools, "
+                            "got "
+                         << getRows().size() << " for " << getPools().size();
+  auto first = cast<ShapedType>(getPools().front().getType());
+  for (auto [number, value] : llvm::enumerate(getPools())) {
+    if (failed(verifyNewRows(*this, number)))
+      return failure();
+    // append_c3
+    auto pool = cast<ShapedType>(value.getType());
+    std::string name = ("pool #" + Twine(number)).str();
+    for (unsigned dim : {kBatch, kHead, kSequence})
+      if (failed(verifyEqual(*this,
+                             {name, Twine(dim).str(), pool.getDimSize(dim)},
+                             {"pool #0", Twine(dim).str(),
+                              first.getDimSize(dim)})))
+        return failure();
+  }
+  return success();
+}
+
 LogicalResult LengthOp::verify() {
   // length_c1
   if (!isa_and_nonnull<AttentionOp, AttentionBackwardOp>(

@@ -16,3 +16,9 @@ PagedOp attn::getPages(Value tensor) {
     tensor = slice.getSource();
   return tensor.getDefiningOp<PagedOp>();
 }
+
+Value attn::getStorage(Value pool) {
+  while (auto append = pool.getDefiningOp<AppendOp>())
+    pool = append.getPools()[cast<OpResult>(pool).getResultNumber()];
+  return pool;
+}

@@ -27,12 +27,28 @@ static SetVector<Value> getReadValues(Operation *attention) {
   return values;
 }
 
-/// True if `value` is a view that the loads of an attention's kernel read
-/// through.
-static bool isFolded(Value value, Operation *attention) {
+/// True if `value` is the keys or the values of a forward.
+static bool isCache(Value value, Operation *attention) {
   auto forward = dyn_cast<AttentionOp>(attention);
-  return forward && isa_and_present<PagedOp>(value.getDefiningOp()) &&
-         (value == forward.getKey() || value == forward.getValue());
+  return forward && (value == forward.getKey() || value == forward.getValue());
+}
+
+/// Adds to `ops` the view that `cache` is, through which the loads of a kernel
+/// read, and with `appends` what is appended to it before; to `inputs` what
+/// these take.
+static void addCache(Value cache, bool appends, SetVector<Operation *> &ops,
+                     SetVector<Value> &inputs) {
+  if (auto paged = cache.getDefiningOp<PagedOp>()) {
+    addCache(paged.getPool(), appends, ops, inputs);
+    inputs.insert(paged.getTable());
+    ops.insert(paged);
+  } else if (auto append = cache.getDefiningOp<AppendOp>();
+             append && appends) {
+    inputs.insert_range(append->getOperands());
+    ops.insert(append);
+  } else {
+    inputs.insert(cache);
+  }
 }
 
 /// Adds the scalar ops that compute `value` to `scalars`, operands first, and
@@ -53,18 +69,20 @@ static void addScalar(Value value, SetVector<Operation *> &scalars,
   scalars.insert(op);
 }
 
-ExtractedAttention attn::extractAttention(Operation *attention,
-                                          StringRef name) {
+ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
+                                          bool appends) {
   SetVector<Operation *> scalars; // and views
   SetVector<Value> inputs;
   for (Value value : getReadValues(attention)) {
-    if (isFolded(value, attention)) {
-      inputs.insert_range(value.getDefiningOp()->getOperands());
-      scalars.insert(value.getDefiningOp());
-    } else {
+    if (isCache(value, attention) && isa<RankedTensorType>(value.getType()))
+      addCache(value, appends, scalars, inputs);
+    else
       addScalar(value, scalars, inputs);
-    }
   }
+  SmallVector<Value> results(attention->getResults());
+  for (Operation *op : scalars)
+    if (isa<AppendOp>(op))
+      llvm::append_range(results, op->getResults());
 
   auto original = attention->getParentOfType<ModuleOp>();
   auto module = cast<ModuleOp>(original->cloneWithoutRegions());
@@ -73,7 +91,7 @@ ExtractedAttention attn::extractAttention(Operation *attention,
   auto type = builder.getFunctionType(
       llvm::map_to_vector(inputs.getArrayRef(),
                           [](Value value) { return value.getType(); }),
-      attention->getResultTypes());
+      TypeRange(ValueRange(results)));
   auto function =
       func::FuncOp::create(builder, attention->getLoc(), name, type);
   Block *body = function.addEntryBlock();
@@ -82,7 +100,10 @@ ExtractedAttention attn::extractAttention(Operation *attention,
   map.map(inputs.getArrayRef(), body->getArguments());
   for (Operation *op : scalars)
     builder.clone(*op, map);
-  Operation *copy = builder.clone(*attention, map);
-  func::ReturnOp::create(builder, attention->getLoc(), copy->getResults());
-  return {OwningOpRef<ModuleOp>(module), function, inputs.takeVector()};
+  builder.clone(*attention, map);
+  func::ReturnOp::create(
+      builder, attention->getLoc(),
+      llvm::map_to_vector(results, [&](Value v) { return map.lookup(v); }));
+  return {OwningOpRef<ModuleOp>(module), function, inputs.takeVector(),
+          results};
 }

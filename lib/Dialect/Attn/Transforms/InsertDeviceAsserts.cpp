@@ -31,17 +31,19 @@ class AssertBuilder {
 public:
   AssertBuilder(Operation *attention, Value query, Value key, Region &maskMod)
       : builder(attention->getLoc(), attention), query(query), key(key),
-        maskMod(maskMod) {}
+        maskMod(&maskMod) {}
+  explicit AssertBuilder(AppendOp append)
+      : builder(append.getLoc(), append), maskMod(nullptr) {}
 
   /// The number of conditions.
   int64_t build() {
     llvm::SmallPtrSet<Value, 2> checked;
-    for (auto segment : maskMod.getOps<SegmentOp>()) {
+    for (auto segment : maskMod->getOps<SegmentOp>()) {
       if (checked.insert(segment.getOffsets()).second)
         checkOffsets(segment);
       checkLastOffset(segment);
     }
-    SmallVector<BlockListedOp> lists(maskMod.getOps<BlockListedOp>());
+    SmallVector<BlockListedOp> lists(maskMod->getOps<BlockListedOp>());
     for (auto [number, list] : llvm::enumerate(lists)) {
       checkSizes(list);
       checkEntries(list);
@@ -57,6 +59,9 @@ public:
 
   /// Entries, of pages with keys that exist, that are pages of the pool.
   int64_t checkTable(PagedOp paged, Value lengths);
+
+  /// Slots that are -1 or rows of the pools, and no two of them one row.
+  int64_t checkSlots(AppendOp append);
 
 private:
   using Predicate = arith::CmpIPredicate;
@@ -101,7 +106,7 @@ private:
 
   ImplicitLocOpBuilder builder;
   Value query, key;
-  Region &maskMod;
+  Region *maskMod; ///< null for an attn.append
   int64_t count = 0;
 };
 
@@ -123,7 +128,7 @@ void AssertBuilder::expect(Location loc, ValueRange sizes, const Twine &message,
 /// The loop over rows or keys that a position is of, if it is one itself.
 std::optional<unsigned> AssertBuilder::getLoop(Value position) {
   for (unsigned loop : {kLoopM, kLoopN})
-    if (position == maskMod.getArgument(loop))
+    if (position == maskMod->getArgument(loop))
       return loop;
   return std::nullopt;
 }
@@ -155,6 +160,37 @@ int64_t AssertBuilder::checkTable(PagedOp paged, Value lengths) {
            return either(isBehind, isPage);
          });
   return 1;
+}
+
+int64_t AssertBuilder::checkSlots(AppendOp append) {
+  Value slots = append.getSlots(), pool = append.getPools().front();
+  SmallVector<Value> sizes = getSizes(slots);
+  Value rows = arith::MulIOp::create(builder, getSize(pool, 0),
+                                     getSize(pool, kSequence));
+  expect(append.getLoc(), sizes, "expected slots that are -1 or rows of the pool",
+         [&](ValueRange point) {
+           Value slot = read(slots, point);
+           return either(compare(Predicate::eq, slot, constant(-1)),
+                         compare(Predicate::ult, slot, rows));
+         });
+  SmallVector<Value> pairs(sizes);
+  llvm::append_range(pairs, sizes);
+  expect(append.getLoc(), pairs, "expected slots that differ",
+         [&](ValueRange point) {
+           ValueRange one = point.take_front(sizes.size());
+           ValueRange other = point.drop_front(sizes.size());
+           Value slot = read(slots, one);
+           Value holds = either(
+               compare(Predicate::slt, slot, constant(0)),
+               compare(Predicate::ne, slot, read(slots, other)));
+           Value isSame;
+           for (auto [a, b] : llvm::zip_equal(one, other)) {
+             Value same = compare(Predicate::eq, a, b);
+             isSame = isSame ? both(isSame, same) : same;
+           }
+           return either(isSame, holds);
+         });
+  return 2;
 }
 
 /// Offsets from 0 up.
@@ -300,6 +336,9 @@ struct InsertDeviceAsserts
         if (auto paged = operand.getDefiningOp<PagedOp>())
           numAsserts += builder.checkTable(paged, op.getKeyLengths());
       check(op);
+    });
+    getOperation().walk([&](AppendOp op) {
+      numAsserts += AssertBuilder(op).checkSlots(op);
     });
     getOperation().walk([&](AttentionBackwardOp op) { check(op); });
   }

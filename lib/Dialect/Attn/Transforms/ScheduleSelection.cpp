@@ -314,6 +314,9 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   // TMA reads whole tiles, and the kernels of small caches whole panels.
   if (readsByRow(op) && target.kind == TargetKind::Gpu)
     options.features.wgmma = options.features.smallCache = false;
+  // Nor does anything go before them.
+  if (appendsFirst(op))
+    options.features.smallCache = false;
   // A CTA reads of a tile's rows whether they saw a key, then writes it.
   if (repairsRows(op))
     options.features.dvSplit = false;

@@ -8,6 +8,7 @@
 #define ATTN_DIALECT_ATTN_IR_CACHEOPS_TD
 
 include "attn/Dialect/Attn/IR/AttnOpBase.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
 
 def PagedOp : Attn_Op<"paged", [
     Pure, DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
@@ -41,6 +42,53 @@ def PagedOp : Attn_Op<"paged", [
     int64_t getPageSize() {
       return ::mlir::cast<::mlir::ShapedType>(getPool().getType()).getDimSize(2);
     }
+  }];
+  let hasVerifier = 1;
+}
+
+def AppendOp : Attn_Op<"append", [
+    Pure, AttrSizedOperandSegments, DestinationStyleOpInterface,
+    TypesMatchWith<"results have the types of the pools", "pools", "results",
+                   "$_self">,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                              ["reifyResultShapes"]>]> {
+  let summary = "new keys and values, in a cache";
+  let description = [{
+    Row `t` of `rows`, of each head, goes to row `slots[t] mod page` of page
+    `floor(slots[t] / page)` of the pool [pages, Hkv, page, D], rounded to the
+    pool's type; a slot of -1 is skipped. With slots [T] rows are [T, Hkv, D],
+    with slots [B, M] they are [B, Hkv, M, D]. Keys and values have slots, pages
+    and heads in common. Results are the pools with the new rows; a cache
+    [B, Hkv, N, D] is a pool with a page for each batch.
+
+    The destination style says that a pool is written in place, not copied. On a
+    GPU a kernel of its own does it, before the attention that reads the pool.
+
+    Example:
+    ```mlir
+    %k1, %v1 = attn.append %knew, %vnew into %kpool, %vpool slots(%slots : tensor<?xi32>)
+        : tensor<?x8x128xbf16>, tensor<?x8x128xbf16>
+          into tensor<?x8x16x128xbf16>, tensor<?x8x16x128xbf16>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyTypeOf<[Attn_Tensor<Attn_Float, 3>,
+                                           Attn_Tensor<Attn_Float, 4>]>>:$rows,
+                       Variadic<Attn_Tensor<Attn_Float, 4>>:$pools,
+                       AnyTypeOf<[Attn_Tensor<Attn_Int, 1>,
+                                  Attn_Tensor<Attn_Int, 2>]>:$slots);
+  let results = (outs Variadic<Attn_Tensor<Attn_Float, 4>>:$results);
+  let assemblyFormat = [{
+    $rows `into` $pools `slots` `(` $slots `:` type($slots) `)` attr-dict
+    `:` type($rows) `into` type($pools)
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return getPoolsMutable();
+    }
+    /// The position of a head among the dimensions of `rows`.
+    static constexpr unsigned kRowHead = 1;
+    /// The dimension of `rows` that dimension `dim` of the slots is.
+    static unsigned getRowDim(unsigned dim) { return dim == 0 ? 0 : 2; }
   }];
   let hasVerifier = 1;
 }

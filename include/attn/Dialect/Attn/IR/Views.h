@@ -15,6 +15,20 @@ namespace attn {
 /// null if it is none.
 PagedOp getPages(mlir::Value tensor);
 
+/// `pool` before what has been appended to it: what it is a version of.
+mlir::Value getStorage(mlir::Value pool);
+
+/// True if rows are appended to the keys or values of `op` before.
+template <typename OpTy>
+bool appendsFirst(OpTy op) {
+  auto isAppended = [](mlir::Value cache) {
+    PagedOp pages = getPages(cache);
+    return (pages ? pages.getPool() : cache)
+        .template getDefiningOp<AppendOp>() != nullptr;
+  };
+  return isAppended(op.getKey()) || isAppended(op.getValue());
+}
+
 /// True if the keys and values of `op` have to be read row by row: they end
 /// before their tensors do, or are in pages.
 template <typename OpTy>

@@ -17,16 +17,20 @@ struct ExtractedAttention {
   /// With the attributes of the attention's module, and the function in it.
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp function;
-  /// What the function's arguments are around the attention; its results are
-  /// those of the attention.
+  /// What the function's arguments are around the attention.
   llvm::SmallVector<mlir::Value> arguments;
+  /// What its results are: those of the attention, then pools to which it
+  /// appends.
+  llvm::SmallVector<mlir::Value> results;
 };
 
 /// Copies `attention` to a function `name`. Its arguments are the tensors that
 /// the attention reads, the captures of its regions included; scalars are
 /// computed in the function, as far as they follow from tensors and constants.
+/// With `appends` what is appended to its keys and values before is, too: on a
+/// GPU kernels of its own program append.
 ExtractedAttention extractAttention(mlir::Operation *attention,
-                                    llvm::StringRef name);
+                                    llvm::StringRef name, bool appends);
 
 } // namespace attn
 

@@ -35,7 +35,8 @@ def AttnLaunch_Dialect : Dialect {
 def AttnLaunch_OperandRole : I32EnumAttr<"OperandRole",
     "whether kernels read or write an operand", [
     I32EnumAttrCase<"Input", 0, "input">,
-    I32EnumAttrCase<"Output", 1, "output">]> {
+    I32EnumAttrCase<"Output", 1, "output">,
+    I32EnumAttrCase<"InOut", 2, "inout">]> {
   let cppNamespace = "::attn::launch";
 }
 

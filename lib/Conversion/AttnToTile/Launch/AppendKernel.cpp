@@ -1,0 +1,165 @@
+//===- AppendKernel.cpp - The kernel that appends to a cache ----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// attn.append: a warp for each new row of a head, whose lanes share out its
+// columns. Slots and places in pools are computed in 64 bits: a pool may have
+// more rows than an index counts.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernel/KernelScope.h"
+#include "Launch/PrologueKernels.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+class AppendKernelBuilder : KernelScope {
+public:
+  AppendKernelBuilder(OpBuilder &builder, TiledAttention &attention,
+                      AppendOp op)
+      : KernelScope(builder, attention), op(op), loc(op.getLoc()) {}
+
+  LogicalResult build(StringRef name);
+
+private:
+  Value getNumber();
+  void findRow(Value number);
+  void findPlace();
+  void copyRow(Value rows, Value pool);
+  void copyElement(Value rows, Value pool, Value column);
+  void onlyIf(Value condition, llvm::function_ref<void()> body);
+
+  template <typename OpTy>
+  Value create(Value a, Value b) {
+    return OpTy::create(builder, loc, a, b);
+  }
+  Value isBelow(Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, a, b);
+  }
+  Value toI64(Value index) {
+    return arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                      index);
+  }
+  Value getSize(Value tensor, unsigned dim) {
+    return tile::DimOp::create(builder, loc, values.lookup(tensor), dim);
+  }
+
+  AppendOp op;
+  Location loc;
+  Value lane, head;
+  SmallVector<Value> token;    ///< the index of the slot
+  Value slot, page, rowInPage; ///< i64
+};
+} // namespace
+
+/// The number of this warp's row, of all tokens and heads.
+Value AppendKernelBuilder::getNumber() {
+  Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
+  lane = create<arith::RemUIOp>(thread, constant(kLanes));
+  Value warp = create<arith::DivUIOp>(thread, constant(kLanes));
+  Value first = create<arith::MulIOp>(getBlockId(gpu::Dimension::x),
+                                      constant(kPrologueWarps));
+  return create<arith::AddIOp>(first, warp);
+}
+
+/// Splits the number into the head and the token, whose slot is read.
+void AppendKernelBuilder::findRow(Value number) {
+  Value heads = getSize(op.getPools().front(), kHead);
+  head = create<arith::RemUIOp>(number, heads);
+  Value slots = values.lookup(op.getSlots());
+  auto type = cast<tile::GlobalType>(slots.getType());
+  token =
+      getIndices(create<arith::DivUIOp>(number, heads), slots, type.getRank());
+  slot = tile::ExtractOp::create(
+      builder, loc, type.getElementType(), slots,
+      llvm::map_to_vector(token, [&](Value index) { return toI64(index); }));
+  if (!slot.getType().isInteger(64))
+    slot = arith::ExtSIOp::create(builder, loc, builder.getI64Type(), slot);
+}
+
+/// The page of the slot, and the row in it.
+void AppendKernelBuilder::findPlace() {
+  Value rows = toI64(getSize(op.getPools().front(), kSequence));
+  page = create<arith::DivUIOp>(slot, rows);
+  rowInPage = create<arith::RemUIOp>(slot, rows);
+}
+
+/// Rounded once: f32 holds what the narrower types do.
+void AppendKernelBuilder::copyElement(Value rows, Value pool, Value column) {
+  auto from = cast<tile::GlobalType>(rows.getType());
+  Type to = cast<tile::GlobalType>(pool.getType()).getElementType();
+  SmallVector<Value> source(from.getRank());
+  for (auto [dim, index] : llvm::enumerate(token))
+    source[AppendOp::getRowDim(dim)] = toI64(index);
+  source[AppendOp::kRowHead] = toI64(head);
+  source.back() = toI64(column);
+  Value element = tile::ExtractOp::create(builder, loc, from.getElementType(),
+                                          rows, source);
+  Type f32 = builder.getF32Type();
+  if (element.getType() != to && element.getType() != f32)
+    element = arith::ExtFOp::create(builder, loc, f32, element);
+  if (element.getType() != to)
+    element = arith::TruncFOp::create(builder, loc, to, element);
+  tile::InsertOp::create(
+      builder, loc, element, pool,
+      ValueRange{page, toI64(head), rowInPage, toI64(column)});
+}
+
+void AppendKernelBuilder::copyRow(Value rows, Value pool) {
+  int64_t columns = cast<tile::GlobalType>(pool.getType()).getShape()[kHeadDim];
+  for (int64_t slice = 0; slice < columns; slice += kLanes) {
+    Value column = create<arith::AddIOp>(lane, constant(slice));
+    if (slice + kLanes <= columns)
+      copyElement(rows, pool, column);
+    else
+      onlyIf(isBelow(column, constant(columns)),
+             [&] { copyElement(rows, pool, column); });
+  }
+}
+
+void AppendKernelBuilder::onlyIf(Value condition,
+                                 llvm::function_ref<void()> body) {
+  auto guarded = scf::IfOp::create(builder, loc, condition);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  body();
+}
+
+LogicalResult AppendKernelBuilder::build(StringRef name) {
+  OpBuilder::InsertionGuard guard(builder);
+  if (failed(beginKernel(name, kPrologueWarps)))
+    return failure();
+  Value number = getNumber();
+  Value pool = op.getPools().front();
+  Value count = getSize(pool, kHead);
+  for (int64_t dim = 0,
+               rank = cast<ShapedType>(op.getSlots().getType()).getRank();
+       dim < rank; ++dim)
+    count = create<arith::MulIOp>(count, getSize(op.getSlots(), dim));
+  // The last CTA may have more warps than there are rows.
+  onlyIf(isBelow(number, count), [&] {
+    findRow(number);
+    Value capacity = create<arith::MulIOp>(toI64(getSize(pool, kBatch)),
+                                           toI64(getSize(pool, kSequence)));
+    // As a number without a sign, -1 is not below it.
+    onlyIf(isBelow(slot, capacity), [&] {
+      findPlace();
+      for (auto [rows, into] : llvm::zip_equal(op.getRows(), op.getPools()))
+        copyRow(values.lookup(rows), values.lookup(into));
+    });
+  });
+  tile::ReturnOp::create(builder, loc);
+  return success();
+}
+
+LogicalResult attn::buildAppendKernel(OpBuilder &builder,
+                                      TiledAttention &attention, AppendOp op,
+                                      StringRef name) {
+  return AppendKernelBuilder(builder, attention, op).build(name);
+}

@@ -1,0 +1,72 @@
+// RUN: attn-opt %s --split-input-file --verify-diagnostics
+
+// append_c1
+func.func @none(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf16>, %vp: tensor<8x2x16x64xf16>, %s: tensor<4xi32>) {
+  // expected-error @+1 {{expected new rows for each of one or more pools, got 1 for 2}}
+  %0:2 = attn.append %k into %kp, %vp slots(%s : tensor<4xi32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xf16>, tensor<8x2x16x64xf16>
+  return
+}
+
+// -----
+
+// append_c1
+func.func @integers(%k: tensor<4x2x64xi8>, %kp: tensor<8x2x16x64xi8>, %s: tensor<4xi32>) {
+  // expected-error @+1 {{'pools' must be variadic of 4D tensor of f16, bf16, f32 or f64 values, but got 'tensor<8x2x16x64xi8>'}}
+  %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) : tensor<4x2x64xi8> into tensor<8x2x16x64xi8>
+  return
+}
+
+// -----
+
+// append_c1
+func.func @slots(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf16>, %s: tensor<4xf32>) {
+  // expected-error @+1 {{'attn.append' op operand #2 must be}}
+  %0 = attn.append %k into %kp slots(%s : tensor<4xf32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xf16>
+  return
+}
+
+// -----
+
+// append_c2
+func.func @rank(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf16>, %s: tensor<4x1xi32>) {
+  // expected-error @+1 {{expected rows #0 to have rank 4 for slots of rank 2, got 'tensor<4x2x64xf16>'}}
+  %0 = attn.append %k into %kp slots(%s : tensor<4x1xi32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xf16>
+  return
+}
+
+// -----
+
+// append_c2
+func.func @tokens(%k: tensor<4x2x3x64xf16>, %kp: tensor<8x2x16x64xf16>, %s: tensor<4x2xi32>) {
+  // expected-error @+1 {{expected slots dimension 1 to be 3 as in rows #0, got 2}}
+  %0 = attn.append %k into %kp slots(%s : tensor<4x2xi32>) : tensor<4x2x3x64xf16> into tensor<8x2x16x64xf16>
+  return
+}
+
+// -----
+
+// append_c2
+func.func @heads(%k: tensor<4x3x64xf16>, %kp: tensor<8x2x16x64xf16>, %s: tensor<4xi32>) {
+  // expected-error @+1 {{expected its pool dimension 1 to be 3 as in rows #0, got 2}}
+  %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) : tensor<4x3x64xf16> into tensor<8x2x16x64xf16>
+  return
+}
+
+// -----
+
+// append_c2
+func.func @columns(%k: tensor<4x2x32xf16>, %kp: tensor<8x2x16x64xf16>, %s: tensor<4xi32>) {
+  // expected-error @+1 {{expected its pool dimension 3 to be 32 as in rows #0, got 64}}
+  %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) : tensor<4x2x32xf16> into tensor<8x2x16x64xf16>
+  return
+}
+
+// -----
+
+// append_c3
+func.func @pages(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf16>, %vp: tensor<8x2x8x64xf16>, %s: tensor<4xi32>) {
+  // expected-error @+1 {{expected pool #0 dimension 2 to be 8 as in pool #1, got 16}}
+  %0:2 = attn.append %k, %k into %kp, %vp slots(%s : tensor<4xi32>)
+      : tensor<4x2x64xf16>, tensor<4x2x64xf16> into tensor<8x2x16x64xf16>, tensor<8x2x8x64xf16>
+  return
+}

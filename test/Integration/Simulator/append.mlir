@@ -1,0 +1,43 @@
+// New keys and values in a cache, which the attention behind it sees: attn-run makes slots, -1 among them, writes NaN to all rows that
+// nobody has, and compares the caches bit for bit with what they must hold.
+// RUN: attn-run %s --function=decode --shape B=4,T=10,P=41,tokens=9 --random=1 --verify | FileCheck %s
+// RUN: attn-run %s --function=decode --shape B=4,T=10,P=41,tokens=9 --device=sim:sm_80 --random=2 --verify | FileCheck %s
+// RUN: attn-run %s --function=decode --shape B=4,T=10,P=41,tokens=9 --device=sim:sm_90a --random=3 --verify --schedules=3 | FileCheck %s
+// RUN: attn-run %s --function=decode --shape B=4,T=10,P=41,tokens=0 --device=sim:sm_80 --random=2 --verify | FileCheck %s
+// RUN: attn-run %s --function=cast --shape B=3,N=50,Bnew=4,Mnew=2 --random=4 --verify | FileCheck %s
+// RUN: attn-run %s --function=cast --shape B=3,N=50,Bnew=4,Mnew=2 --device=sim:sm_80 --random=5 --verify | FileCheck %s
+// RUN: attn-run %s --function=cast --shape B=3,N=50,Bnew=4,Mnew=2 --device=sim:sm_90a --random=6 --verify | FileCheck %s
+// RUN: attn-run %s --function=whole --device=sim:sm_90a --random=7 --verify 2>/dev/null | FileCheck %s
+// CHECK: verify: PASS
+
+// One token of some sequences, G = 4.
+func.func @decode(%q: tensor<?x8x1x64xf16>, %k: tensor<?x2x64xf16>, %v: tensor<?x2x64xf16>, %kp: tensor<?x2x16x64xf16>, %vp: tensor<?x2x16x64xf16>,
+                  %s: tensor<?xi32>, %table: tensor<?x?xi32>, %n: tensor<?xi32>)
+    -> (tensor<?x8x1x64xf16>, tensor<?x2x16x64xf16>, tensor<?x2x16x64xf16>) {
+  %k1, %v1 = attn.append %k, %v into %kp, %vp slots(%s : tensor<?xi32>)
+      : tensor<?x2x64xf16>, tensor<?x2x64xf16> into tensor<?x2x16x64xf16>, tensor<?x2x16x64xf16>
+  %ks = attn.paged %k1[%table] : tensor<?x2x16x64xf16>[tensor<?x?xi32>] -> tensor<?x2x?x64xf16>
+  %vs = attn.paged %v1[%table] : tensor<?x2x16x64xf16>[tensor<?x?xi32>] -> tensor<?x2x?x64xf16>
+  %o = attn.attention %q, %ks, %vs lengths(key %n : tensor<?xi32>)
+      : tensor<?x8x1x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16> -> tensor<?x8x1x64xf16>
+  return %o, %k1, %v1 : tensor<?x8x1x64xf16>, tensor<?x2x16x64xf16>, tensor<?x2x16x64xf16>
+}
+
+// A contiguous cache of each batch; f32 and f16 rounded to bf16; head dims that are not whole warps; 64-bit slots.
+func.func @cast(%q: tensor<?x2x5x40xbf16>, %k: tensor<?x1x?x40xf32>, %v: tensor<?x1x?x24xf16>, %kc: tensor<?x1x?x40xbf16>, %vc: tensor<?x1x?x24xbf16>,
+                %s: tensor<?x?xi64>, %n: tensor<?xi64>) -> (tensor<?x2x5x24xbf16>, tensor<?x1x?x24xbf16>, tensor<?x1x?x40xbf16>) {
+  %k1, %v1 = attn.append %k, %v into %kc, %vc slots(%s : tensor<?x?xi64>)
+      : tensor<?x1x?x40xf32>, tensor<?x1x?x24xf16> into tensor<?x1x?x40xbf16>, tensor<?x1x?x24xbf16>
+  %o = attn.attention %q, %k1, %v1 lengths(key %n : tensor<?xi64>) mask_mod causal(bottom_right)
+      : tensor<?x2x5x40xbf16>, tensor<?x1x?x40xbf16>, tensor<?x1x?x24xbf16> -> tensor<?x2x5x24xbf16>
+  return %o, %v1, %k1 : tensor<?x2x5x24xbf16>, tensor<?x1x?x24xbf16>, tensor<?x1x?x40xbf16>
+}
+
+// Without lengths, by TMA; an op for each cache, of which one is not returned.
+func.func @whole(%q: tensor<2x2x64x64xf16>, %k: tensor<6x1x64xf16>, %v: tensor<6x1x64xf16>, %kc: tensor<2x1x96x64xf16>, %vc: tensor<2x1x96x64xf16>, %s: tensor<6xi32>)
+    -> (tensor<2x2x64x64xf16>, tensor<2x1x96x64xf16>) {
+  %k1 = attn.append %k into %kc slots(%s : tensor<6xi32>) : tensor<6x1x64xf16> into tensor<2x1x96x64xf16>
+  %v1 = attn.append %v into %vc slots(%s : tensor<6xi32>) : tensor<6x1x64xf16> into tensor<2x1x96x64xf16>
+  %o = attn.attention %q, %k1, %v1 : tensor<2x2x64x64xf16>, tensor<2x1x96x64xf16>, tensor<2x1x96x64xf16> -> tensor<2x2x64x64xf16>
+  return %o, %v1 : tensor<2x2x64x64xf16>, tensor<2x1x96x64xf16>
+}

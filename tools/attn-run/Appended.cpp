@@ -1,0 +1,83 @@
+//===- Appended.cpp - What caches hold after an append --------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Appended.h"
+
+#include "CacheInputs.h"
+#include "Inputs.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Reference/Element.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::run;
+using runtime::HostTensor;
+
+/// Copies `count` elements of `from` at `source` to `to` at `target`, rounded
+/// to its type.
+static void copyElements(const HostTensor &from, int64_t source, HostTensor &to,
+                         int64_t target, int64_t count) {
+  size_t size = byteSize(from.dtype), newSize = byteSize(to.dtype);
+  if (from.dtype == to.dtype) {
+    std::copy_n(&from.data[source * size], count * size,
+                &to.data[target * size]);
+    return;
+  }
+  ElementType oldType = *parseElementType(name(from.dtype));
+  ElementType newType = *parseElementType(name(to.dtype));
+  for (int64_t i = 0; i < count; ++i) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &from.data[(source + i) * size], size);
+    bits = reference::encodeElement(reference::decodeElement(bits, oldType),
+                                    newType);
+    std::memcpy(&to.data[(target + i) * newSize], &bits, newSize);
+  }
+}
+
+/// `pool` with the rows whose slots are not negative.
+static HostTensor appendRows(HostTensor pool, const HostTensor &rows,
+                             const HostTensor &slots) {
+  int64_t heads = pool.shape[kHead], page = pool.shape[kSequence];
+  int64_t columns = pool.shape[kHeadDim];
+  int64_t together = slots.shape.size() == 2 ? slots.shape[1] : 1;
+  for (int64_t token = 0; token < slots.numElements(); ++token) {
+    int64_t slot = getInteger(slots, token);
+    for (int64_t h = 0; slot >= 0 && h < heads; ++h) {
+      int64_t from = (token / together * heads + h) * together;
+      int64_t to = (slot / page * heads + h) * page;
+      copyElements(rows, (from + token % together) * columns, pool,
+                   (to + slot % page) * columns, columns);
+    }
+  }
+  return pool;
+}
+
+std::vector<std::optional<HostTensor>>
+attn::run::expectAppended(func::FuncOp function,
+                          const std::vector<HostTensor> &inputs) {
+  std::vector<std::optional<HostTensor>> expected;
+  for (Value returned :
+       function.getBody().front().getTerminator()->getOperands()) {
+    expected.emplace_back();
+    auto append = returned.getDefiningOp<AppendOp>();
+    if (!append)
+      continue;
+    unsigned number = cast<OpResult>(returned).getResultNumber();
+    auto pool = dyn_cast<BlockArgument>(append.getPools()[number]);
+    auto rows = dyn_cast<BlockArgument>(append.getRows()[number]);
+    auto slots = dyn_cast<BlockArgument>(append.getSlots());
+    if (pool && rows && slots)
+      expected.back() = appendRows(inputs[pool.getArgNumber()],
+                                   inputs[rows.getArgNumber()],
+                                   inputs[slots.getArgNumber()]);
+  }
+  return expected;
+}
