@@ -20,7 +20,7 @@ using runtime::ProgramCall;
 SmallVector<Operation *> attn::findAttentions(ModuleOp module) {
   SmallVector<Operation *> attentions;
   module.walk([&](Operation *op) {
-    if (isa<AttentionOp, AttentionBackwardOp>(op))
+    if (isAttention(op))
       attentions.push_back(op);
   });
   return attentions;
@@ -55,7 +55,7 @@ bool attn::needsPrograms(ModuleOp module) {
 void attn::dropOtherFunctions(ModuleOp module) {
   for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
     bool hasAttention = op.walk([](Operation *inner) {
-                            return isa<AttentionOp, AttentionBackwardOp>(inner)
+                            return isAttention(inner)
                                        ? WalkResult::interrupt()
                                        : WalkResult::advance();
                           }).wasInterrupted();

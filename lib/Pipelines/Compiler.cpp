@@ -16,7 +16,7 @@
 #include "Report.h"
 #include "Traffic.h"
 
-#include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
+#include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
 #include "attn/Dialect/Attn/Utils/NormalForm.h"
@@ -207,9 +207,6 @@ LogicalResult Compilation::checkDeviceAsserts(std::optional<NormalForm> form) {
 /// tensor form: nothing else becomes a kernel. The caller has its arguments
 /// already.
 static void remarkOtherResults(ModuleOp module) {
-  auto isAttention = [](Operation *op) {
-    return isa<AttentionOp, AttentionBackwardOp>(op);
-  };
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isExternal() ||
         llvm::none_of(function.getBody().getOps(),
@@ -247,8 +244,6 @@ LogicalResult Compilation::checkWaits(StringRef option, bool isGiven,
 
 /// Fails unless there are attentions, all of which have kernels on a GPU.
 static LogicalResult checkAttentions(ModuleOp module) {
-  if (failed(rejectLinearAttention(module)))
-    return failure();
   // What was found may have been dead.
   if (!findAttentions(module).empty())
     return success();

@@ -14,7 +14,6 @@
 #include "AttentionPrograms.h"
 
 #include "attn/Conversion/Passes.h"
-#include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Pipelines/Compiler.h"
 #include "attn/Pipelines/Pipelines.h"
 
@@ -229,8 +228,6 @@ LogicalResult Outline::outline(Operation *attention) {
 }
 
 void Outline::runOnOperation() {
-  if (failed(rejectLinearAttention(getOperation())))
-    return signalPassFailure();
   kernels.clear();
   for (Operation *attention : findAttentions(getOperation()))
     if (failed(outline(attention)))

@@ -21,6 +21,8 @@ std::string_view getName(ScheduleKind kind) {
     return "split_kv";
   case ScheduleKind::SmallCache:
     return "small_cache";
+  case ScheduleKind::Chunks:
+    return "chunks";
   }
   return "";
 }
@@ -65,7 +67,8 @@ static constexpr int64_t kMostElements = 1 << 20;
 static constexpr int64_t kMostWarps = 32;
 
 static constexpr Field fields[] = {
-    {"kind", "large_cache, split_kv or small_cache"},
+    {"kind",
+     "large_cache, split_kv or small_cache; of linear attention: chunks"},
     {"mma", "matrix instructions: mma_sync, wgmma or none"},
     {"tile_m", "query rows of a CTA's tile", &Schedule::tileM, nullptr, 1,
      kMostElements},
@@ -187,7 +190,7 @@ Status setScheduleField(Schedule &schedule, std::string_view name,
   if (name == "kind")
     return setEnum(schedule.kind, entry,
                    {ScheduleKind::LargeCache, ScheduleKind::SplitKV,
-                    ScheduleKind::SmallCache});
+                    ScheduleKind::SmallCache, ScheduleKind::Chunks});
   if (name == "mma")
     return setEnum(schedule.mma, entry,
                    {MmaFamily::None, MmaFamily::MmaSync, MmaFamily::Wgmma,

@@ -15,7 +15,7 @@
 #include "CudaKernel.h"
 #include "Verify.h"
 
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
 #include "attn/Pipelines/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
 
@@ -75,7 +75,7 @@ static func::FuncOp getKernel(func::CallOp call) {
 LogicalResult GpuProgram::readKernels(ModuleOp outlined, ModuleOp original) {
   SmallVector<Operation *> attentions;
   original.walk([&](Operation *op) {
-    if (isa<AttentionOp, AttentionBackwardOp>(op))
+    if (isAttention(op))
       attentions.push_back(op);
   });
   SmallVector<func::FuncOp> called;

@@ -32,7 +32,9 @@ namespace attn {
 ///  scores,
 ///    the second multiplies them by V. Tiles need not hold a whole head
 ///    dimension.
-enum class ScheduleKind { LargeCache, SplitKV, SmallCache };
+///  - Chunks: of a linear attention: a CTA walks chunks of `tileM` rows with
+///    `tileDv` columns of the state in registers.
+enum class ScheduleKind { LargeCache, SplitKV, SmallCache, Chunks };
 
 /// What a small-cache schedule spills: f32 scores, whose exponentials phase 2
 /// takes; or 16-bit exponentials relative to a running row maximum, which is

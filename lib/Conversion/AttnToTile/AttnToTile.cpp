@@ -19,6 +19,7 @@
 #include "Forward/ForwardKernel.h"
 #include "Launch/LaunchProgram.h"
 #include "Launch/PrologueKernels.h"
+#include "Linear/LinearAttention.h"
 #include "SmallCache/SmallCache.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -143,28 +144,23 @@ struct ConvertAttnToTile
     OpBuilder builder(&getContext());
     SmallVector<FunctionOpInterface> functions;
     for (auto function : getOperation().getOps<FunctionOpInterface>())
-      if (holdsAttention(function) || holdsBackward(function))
+      if (holds<OnlineAttentionOp>(function) || holdsBackward(function) ||
+          holds<LinearAttentionOp>(function))
         functions.push_back(function);
     for (FunctionOpInterface function : functions) {
       if (failed(rejectControlFlow(function)))
         return signalPassFailure();
       std::string name = getEntryName(function.getName());
-      if (holdsBackward(function)) {
-        builder.setInsertionPoint(function);
-        FailureOr<int64_t> count =
-            buildBackwardKernels(builder, function, name);
-        if (failed(count))
-          return signalPassFailure();
-        numKernels += *count;
-        function.erase();
-        continue;
-      }
-      FailureOr<TiledForward> forward = findTiledForward(function, allowTf32);
-      if (failed(forward))
-        return signalPassFailure();
       builder.setInsertionPoint(function);
-      if (failed(buildKernels(builder, *forward, name)))
+      FailureOr<int64_t> count =
+          holds<LinearAttentionOp>(function)
+              ? buildLinearKernels(builder, function, name)
+          : holdsBackward(function)
+              ? buildBackwardKernels(builder, function, name)
+              : buildForwardKernels(builder, function, name);
+      if (failed(count))
         return signalPassFailure();
+      numKernels += *count;
       function.erase();
     }
   }
@@ -205,30 +201,34 @@ private:
     return failure(result.wasInterrupted());
   }
 
-  LogicalResult buildKernels(OpBuilder &builder, TiledForward &forward,
-                             StringRef name) {
-    if (forward.main.isSmallCache()) {
-      numKernels += 2;
-      return buildSmallCacheKernels(builder, forward.main, name);
-    }
-    ++numKernels;
-    buildProgram(builder, forward, name);
-    if (failed(buildPrologueKernels(builder, forward.main, name)) ||
-        failed(buildForwardKernel(builder, forward.main, name)))
+  /// Returns the number of kernels, without those of the prologue.
+  FailureOr<int64_t> buildForwardKernels(OpBuilder &builder,
+                                         Operation *function, StringRef name) {
+    FailureOr<TiledForward> forward = findTiledForward(function, allowTf32);
+    if (failed(forward))
       return failure();
-    if (forward.main.combine) {
-      ++numKernels;
-      return buildCombineKernel(builder, forward.main, getCombineName(name));
+    TiledAttention &main = forward->main;
+    if (main.isSmallCache()) {
+      if (failed(buildSmallCacheKernels(builder, main, name)))
+        return failure();
+      return 2;
     }
-    if (!forward.whole)
-      return success();
-    ++numKernels;
-    return buildForwardKernel(builder, *forward.whole, getRepairName(name));
+    buildProgram(builder, *forward, name);
+    if (failed(buildPrologueKernels(builder, main, name)) ||
+        failed(buildForwardKernel(builder, main, name)))
+      return failure();
+    if (main.combine &&
+        failed(buildCombineKernel(builder, main, getCombineName(name))))
+      return failure();
+    if (forward->whole && failed(buildForwardKernel(builder, *forward->whole,
+                                                    getRepairName(name))))
+      return failure();
+    return main.combine || forward->whole ? 2 : 1;
   }
 
-  static bool holdsAttention(Operation *function) {
-    return function
-        ->walk([](OnlineAttentionOp) { return WalkResult::interrupt(); })
+  template <typename OpTy>
+  static bool holds(Operation *function) {
+    return function->walk([](OpTy) { return WalkResult::interrupt(); })
         .wasInterrupted();
   }
 };

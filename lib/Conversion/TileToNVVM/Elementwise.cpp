@@ -28,10 +28,12 @@ struct Position {
   int64_t columnRegister() const { return colBlock * 2 + colParity; }
 };
 
-/// The position of register `i` of an accumulator or row fragment.
+/// The position of register `i` of an accumulator, row or column fragment.
 Position positionOf(FragmentType type, int64_t i) {
   if (type.isRow())
     return {i / 2, i % 2, 0, 0};
+  if (type.isColumn())
+    return {0, 0, i / 2, i % 2};
   int64_t colBlocks = type.getShape()[1] / 8;
   int64_t block = i / 4;
   return {block / colBlocks, (i / 2) % 2, block % colBlocks, i % 2};
@@ -359,11 +361,49 @@ struct ScaleRowsLowering : TileOpLowering<ScaleRowsOp> {
   }
 };
 
+/// The registers of an operand block hold columns 2t, 2t + 1 for two of them,
+/// then 8 + 2t, 9 + 2t.
+struct ScaleColumnsLowering : TileOpLowering<ScaleColumnsOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(ScaleColumnsOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    FragmentType type = op.getSource().getType();
+    int64_t blocksPerRow = type.getShape()[1] / 16;
+    Type pair = VectorType::get(2, type.getElementType());
+    Type wide = VectorType::get(2, rewriter.getF32Type());
+    SmallVector<Value> results;
+    for (auto [i, source] : llvm::enumerate(adaptor.getSource())) {
+      size_t block = i / 4 % blocksPerRow;
+      Value values = LLVM::FPExtOp::create(
+          rewriter, loc, wide,
+          LLVM::BitcastOp::create(rewriter, loc, pair, source));
+      Value products[2];
+      for (int64_t parity : {0, 1}) {
+        Value factor =
+            adaptor.getFactor()[(2 * block + i % 4 / 2) * 2 + parity];
+        Value element = LLVM::ExtractElementOp::create(rewriter, loc, values,
+                                                       index.i32(parity));
+        products[parity] =
+            LLVM::FMulOp::create(rewriter, loc, element, factor);
+      }
+      results.push_back(LLVM::BitcastOp::create(
+          rewriter, loc, rewriter.getI32Type(),
+          createPair(rewriter, loc, products[0], products[1],
+                     type.getElementType())));
+    }
+    rewriter.replaceOpWithMultiple(op, {results});
+    return success();
+  }
+};
+
 } // namespace
 
 void attn::tile::populateElementwisePatterns(TypeConverter &converter,
                                              RewritePatternSet &patterns) {
   patterns.add<AnyLowering, FillLowering, MapLowering, RowReduceLowering,
-               RowAllReduceLowering, ScaleRowsLowering, ToOperandLowering>(
-      converter, patterns.getContext());
+               RowAllReduceLowering, ScaleColumnsLowering, ScaleRowsLowering,
+               ToOperandLowering>(converter, patterns.getContext());
 }

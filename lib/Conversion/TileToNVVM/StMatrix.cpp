@@ -52,6 +52,8 @@ struct StoreSharedLowering : TileOpLowering<StoreSharedOp> {
       return rewriter.notifyMatchFailure(op, "not 16 rows for each warp");
     if (op.getTranspose())
       storeTransposed(op, adaptor, rewriter);
+    else if (op.getPairs())
+      storePairs(op, adaptor, rewriter);
     else
       storeRows(op, adaptor, rewriter);
     rewriter.eraseOp(op);
@@ -98,6 +100,34 @@ private:
     for (int64_t block = 0; block < type.getRows(); block += kMatrixCols)
       storeBlock(builder, loc, type, address.get(block, /*chunk=*/0), source,
                  NVVM::MMALayout::col);
+  }
+
+  /// Lane 4g + t has columns 2t and 2t + 1 of rows g and g + 8 of a block: half
+  /// a 16-byte chunk apart from nobody's of its row, and other bank groups in
+  /// others.
+  void storePairs(StoreSharedOp op, Adaptor adaptor, OpBuilder &builder) const {
+    Location loc = op.getLoc();
+    IndexBuilder index(builder, loc);
+    SharedType type = op.getTile().getType();
+    int64_t rows = type.getRows() / getWarps();
+    Value lane = index.lane();
+    Value row =
+        index.add(index.mul(index.warp(), rows), index.shiftRight(lane, 2));
+    Value base = index.offset(adaptor.getTile().front(),
+                              index.mul(index.bitAnd(lane, 3), 4));
+    SwizzledAddress even(index, type, base, row, index.i32(0));
+    SwizzledAddress odd(index, type, base, row, index.i32(1));
+    ValueRange source = adaptor.getSource();
+    for (int64_t block = 0; block < rows; block += kMatrixRows)
+      for (int64_t chunk = 0; chunk < type.getCols() / kChunkElements; ++chunk)
+        for (int64_t half : {0, 8}) {
+          Value pair = packPair(builder, loc, type.getElementType(), source[0],
+                                source[1]);
+          SwizzledAddress &address = chunk % 2 ? odd : even;
+          LLVM::StoreOp::create(builder, loc, pair,
+                                address.get(block + half, chunk & ~int64_t(1)));
+          source = source.drop_front(2);
+        }
   }
 
   /// Takes the values of two accumulator blocks from `source`.

@@ -209,16 +209,22 @@ Value KernelScope::getReversedBlockId() {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-Value KernelScope::loadTile(Value tensor, ValueRange indices, int64_t rows,
-                            int64_t cols, int64_t heads) {
+Value attn::loadTile(OpBuilder &builder, Location loc, Value tensor,
+                     ValueRange indices, int64_t rows, int64_t cols,
+                     int64_t heads) {
   auto type = cast<tile::GlobalType>(tensor.getType());
   int64_t rowBytes = cols * type.getElementType().getIntOrFloatBitWidth() / 8;
   auto tileType = tile::SharedType::get(
       builder.getContext(), {rows, cols}, type.getElementType(),
       tile::SharedType::getSwizzleFor(rowBytes));
-  return tile::LoadOp::create(builder, attention.forall.getLoc(), tileType,
-                              tensor, indices, /*table=*/Value(),
-                              /*rows=*/Value(), heads);
+  return tile::LoadOp::create(builder, loc, tileType, tensor, indices,
+                              /*table=*/Value(), /*rows=*/Value(), heads);
+}
+
+Value KernelScope::loadTile(Value tensor, ValueRange indices, int64_t rows,
+                            int64_t cols, int64_t heads) {
+  return attn::loadTile(builder, attention.forall.getLoc(), tensor, indices,
+                        rows, cols, heads);
 }
 
 FailureOr<Value> KernelScope::loadSlice(Value slice, int64_t rows, int64_t cols,

@@ -25,6 +25,11 @@ inline constexpr int64_t kLanes = 32; ///< of a warp
 /// The loop over splits of the keys, behind those over (b, h, m).
 inline constexpr unsigned kLoopSplit = 3;
 
+/// Loads the tile of `rows` x `cols` at `indices` of `tensor`.
+mlir::Value loadTile(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::Value tensor, mlir::ValueRange indices, int64_t rows,
+                     int64_t cols, int64_t heads = 1);
+
 /// The base of what builds a kernel.
 class KernelScope {
 protected:

@@ -154,8 +154,12 @@ static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
     return {"B"};
   if (name == "key_table" || name == "value_table")
     return {"B", (name + "_columns").str()};
-  if (name == "lse")
+  if (name == "lse" || name == "decay")
     return {"B", "Hq", "M"};
+  if (name == "slope")
+    return {"Hq"};
+  if (name == "state" || name == "final_state")
+    return {"B", "Hq", "D", "Dv"};
   if (std::optional<SmallVector<std::string>> names = getAppendDims(operand))
     return *names;
   SmallVector<std::string> names;
@@ -183,14 +187,20 @@ static Value createOperand(ImplicitLocOpBuilder &builder,
 
 LaunchProgram::LaunchProgram(OpBuilder &outside,
                              const TiledAttention &attention)
-    : known(attention.operands) {
-  scf::ForallOp forall = attention.forall;
-  auto function = forall->getParentOfType<FunctionOpInterface>();
+    : LaunchProgram(outside,
+                    ProgramHeader{attention.forall, attention.operands,
+                                  attention.semantics, attention.scale,
+                                  attention.deterministic,
+                                  attention.schedule}) {}
+
+LaunchProgram::LaunchProgram(OpBuilder &outside, const ProgramHeader &header)
+    : known(header.operands) {
+  Location loc = header.op->getLoc();
+  auto function = header.op->getParentOfType<FunctionOpInterface>();
   program = launch::ProgramOp::create(
-      outside, forall.getLoc(), function.getName(), attention.semantics,
-      APFloat(attention.scale), attention.deterministic, attention.schedule);
-  builder = std::make_unique<ImplicitLocOpBuilder>(forall.getLoc(),
-                                                   outside.getContext());
+      outside, loc, function.getName(), header.semantics,
+      APFloat(header.scale), header.deterministic, header.schedule);
+  builder = std::make_unique<ImplicitLocOpBuilder>(loc, outside.getContext());
   builder->createBlock(&program.getBody());
   for (const KernelOperand &operand : known)
     operands.push_back(createOperand(*builder, operand));

@@ -58,6 +58,16 @@ private:
   mlir::Value value;
 };
 
+/// What a program says of what it computes.
+struct ProgramHeader {
+  mlir::Operation *op; ///< in the function that gives the name
+  llvm::ArrayRef<KernelOperand> operands;
+  llvm::StringRef semantics;
+  double scale = 1;
+  bool deterministic = true;
+  ScheduleAttr schedule;
+};
+
 class LaunchProgram {
 public:
   /// A kernel that is launched once, or in each round.
@@ -71,6 +81,7 @@ public:
   /// A program without launches at the builder's insertion point, with the name
   /// of the attention's function.
   LaunchProgram(mlir::OpBuilder &builder, const TiledAttention &attention);
+  LaunchProgram(mlir::OpBuilder &builder, const ProgramHeader &header);
 
   Size constant(int64_t number);
   /// The size of an operand's dimension; of the key, also where it is the query

@@ -95,13 +95,35 @@ LogicalResult LinearAttentionOp::verify() {
   return verifyTensor(*this, "the final state", getFinalState(), score, state);
 }
 
-LogicalResult attn::rejectLinearAttention(Operation *root) {
-  WalkResult result = root->walk([](LinearAttentionOp op) {
-    op.emitOpError() << "expected the target cpu: there are no kernels of "
-                        "linear attention for GPUs";
-    return WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
+/// f32 where the cost model has no such type.
+static ElementType getElement(Value tensor) {
+  std::string name;
+  llvm::raw_string_ostream(name) << getElementTypeOrSelf(tensor);
+  return parseElementType(name).value_or(ElementType::F32);
+}
+
+LinearProblem attn::getProblem(LinearAttentionOp op) {
+  AttentionDims dims = AttentionDims::get(op);
+  // A size of 0 costs nothing whatever the schedule.
+  auto known = [](int64_t size, int64_t typical) {
+    return ShapedType::isDynamic(size) ? typical : std::max<int64_t>(size, 1);
+  };
+  LinearProblem problem;
+  problem.batch = known(dims.batch, 2);
+  problem.kvHeads = known(dims.keyHeads, known(dims.queryHeads, 8));
+  problem.queryHeads = known(dims.queryHeads, problem.kvHeads);
+  problem.length = known(dims.queryRows, 4096);
+  problem.headDim = dims.headDim;
+  problem.valueDim = dims.valueDim;
+  problem.elementType = getElement(op.getQuery());
+  problem.outputType = getElement(op.getOutput());
+  if (op.getDecay())
+    problem.decay = LinearProblem::Decay::Position;
+  if (op.getSlope())
+    problem.decay = LinearProblem::Decay::Head;
+  problem.hasState = static_cast<bool>(op.getState());
+  problem.hasFinalState = static_cast<bool>(op.getFinalState());
+  return problem;
 }
 
 #define GET_OP_CLASSES

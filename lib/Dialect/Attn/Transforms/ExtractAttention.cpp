@@ -7,6 +7,7 @@
 #include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -16,6 +17,10 @@
 
 using namespace mlir;
 using namespace attn;
+
+bool attn::isAttention(Operation *op) {
+  return isa<AttentionOp, AttentionBackwardOp, LinearAttentionOp>(op);
+}
 
 /// Everything that the attention reads: operands, and what its regions
 /// capture.

@@ -148,8 +148,6 @@ struct SelectSchedule
         getModuleTarget(module, target.getValue(), targetFields.getValue());
     if (failed(info))
       return signalPassFailure();
-    if (info->kind == TargetKind::Gpu && failed(rejectLinearAttention(module)))
-      return signalPassFailure();
     Result<ScheduleOverrides> overrides =
         ScheduleOverrides::parse(schedule.getValue());
     if (!overrides) {
@@ -165,6 +163,12 @@ struct SelectSchedule
     if (info->kind == TargetKind::Gpu)
       result = module.walk([&](AttentionBackwardOp op) {
         return failed(chooseBackward(op, *info, *overrides))
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      });
+    if (!result.wasInterrupted() && info->kind == TargetKind::Gpu)
+      result = module.walk([&](LinearAttentionOp op) {
+        return failed(chooseLinear(op, *info, *overrides))
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       });
@@ -233,6 +237,26 @@ private:
                        << " to the mma_sync kernels of sm_80: "
                        << selection->fallback;
     setSchedules(op, *selection);
+    return success();
+  }
+
+  LogicalResult chooseLinear(LinearAttentionOp op, const TargetInfo &info,
+                             const ScheduleOverrides &overrides) {
+    ++numAttentions;
+    Result<LinearSelection> selection = selectLinearSchedule(
+        getProblem(op), info, mergeFields(op.getSchedule(), overrides));
+    if (!selection)
+      return op.emitOpError() << selection.error();
+    if (op.getContext()->getRemarkEngine())
+      remark::passed(
+          op.getLoc(),
+          remark::RemarkOpts::name("schedule-chosen").category(kCategory))
+          << selection->schedule.print() + ": predicted " +
+                 formatSeconds(selection->cost.seconds) + ", " +
+                 formatBytes(selection->cost.bytes.getRead() +
+                             selection->cost.bytes.getWritten()) +
+                 " between L2 and SMs";
+    op.setScheduleAttr(getScheduleAttr(op.getContext(), selection->schedule));
     return success();
   }
 

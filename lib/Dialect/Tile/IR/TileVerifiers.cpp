@@ -360,6 +360,17 @@ LogicalResult ScaleRowsOp::verify() {
                      factor.getRows());
 }
 
+LogicalResult ScaleColumnsOp::verify() {
+  FragmentType source = getSource().getType(), factor = getFactor().getType();
+  if (source.getLayout() != FragmentLayout::OperandA ||
+      source.getElementType().isF32() || !factor.isColumn())
+    return emitOpError() << "expected an operand_a fragment of 16-bit elements "
+                            "and a column fragment, got "
+                         << source << " and " << factor;
+  return verifyEqual(*this, "columns of factor", source.getShape()[1],
+                     factor.getShape()[0]);
+}
+
 LogicalResult LookupOp::verify() {
   ShapedType type = getTable().getShapedType();
   if (type.getRank() != 1 || type.getNumElements() == 0)
@@ -433,6 +444,8 @@ static LogicalResult verifyTileOfFragment(Operation *op, FragmentType source,
 }
 
 LogicalResult StoreSharedOp::verify() {
+  if (getTranspose() && getPairs())
+    return emitOpError() << "expected transpose or pairs, got both";
   return verifyTileOfFragment(*this, getSource().getType(), getTile().getType(),
                               getTranspose());
 }

@@ -8,14 +8,16 @@
 #define ATTN_DIALECT_ATTN_IR_LINEARATTENTIONOPS_H
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Schedule/LinearAttention.h"
 
 #define GET_OP_CLASSES
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h.inc"
 
 namespace attn {
 
-/// Fails at the first linear attention below `root`: GPUs have no kernel of it.
-mlir::LogicalResult rejectLinearAttention(mlir::Operation *root);
+/// The problem that `op` states, for the cost model. Sizes that are not known
+/// are taken to be typical (2 for B, 4096 for M).
+LinearProblem getProblem(LinearAttentionOp op);
 
 } // namespace attn
 

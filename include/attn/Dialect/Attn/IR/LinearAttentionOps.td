@@ -29,7 +29,9 @@ def LinearAttentionOp : Attn_Op<"linear_attention", [
     left out; the second result, if there is one, is S after the last. Thus a
     sequence may be continued. Grouped heads are as in `attn.attention`, with a
     state for each query head. Feature maps are ops on query and key in front.
-    `scale` defaults to 1/sqrt(D).
+    `scale` defaults to 1/sqrt(D). `schedule` is chosen by
+    `--attn-select-schedule` for a GPU: `tile_m` rows are a chunk, `tile_dv`
+    columns of the state are those of a CTA.
 
     Example:
     ```mlir
@@ -46,7 +48,8 @@ def LinearAttentionOp : Attn_Op<"linear_attention", [
     Optional<Attn_Tensor<Attn_Acc, 3>>:$decay,
     Optional<Attn_Tensor<Attn_Acc, 1>>:$slope,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$state,
-    OptionalAttr<F64Attr>:$scale);
+    OptionalAttr<F64Attr>:$scale,
+    OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs
     Attn_Tensor<Attn_Float, 4>:$output,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$finalState);

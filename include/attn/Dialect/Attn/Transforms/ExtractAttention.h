@@ -12,6 +12,10 @@
 
 namespace attn {
 
+/// True for what has kernels of its own: an attention, a linear one, or a
+/// backward.
+bool isAttention(mlir::Operation *op);
+
 /// A copy of an attention, or of a backward, as a function of its own.
 struct ExtractedAttention {
   /// With the attributes of the attention's module, and the function in it.

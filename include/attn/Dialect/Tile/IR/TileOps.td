@@ -473,6 +473,27 @@ def ScaleRowsOp : AttnTile_Op<"scale_rows", [
   let hasVerifier = 1;
 }
 
+def ScaleColumnsOp : AttnTile_Op<"scale_columns", [
+    Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "an operand with its columns multiplied";
+  let description = [{
+    Each element times its column's factor, in f32, rounded once to the operand's
+    16-bit type.
+
+    Example:
+    ```mlir
+    %b = attn_tile.scale_columns %a, %w : !attn_tile.fragment<128x32xf16, operand_a>,
+        !attn_tile.fragment<32xf32, column>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source, AttnTile_Fragment:$factor);
+  let results = (outs AttnTile_Fragment:$result);
+  let assemblyFormat = [{
+    $source `,` $factor attr-dict `:` type($source) `,` type($factor)
+  }];
+  let hasVerifier = 1;
+}
+
 def ToOperandOp : AttnTile_Op<"to_operand", [Pure]> {
   let summary = "an accumulator as the A operand of the next mma";
   let description = [{

@@ -44,7 +44,8 @@ def StoreSharedOp : AttnTile_Op<"store_shared", [MemoryEffects<[MemWrite]>]> {
     stmatrix), when all warps of its warpgroup are here: what they have read from
     the tile before may be overwritten. With `transpose` the tile is [n, m] for a
     fragment of [m, n], the columns of a warp are its own, and it waits for
-    nobody.
+    nobody. With `pairs` each lane writes its pairs of columns (sm_80 has no
+    stmatrix), and waits for nobody either.
 
     Example:
     ```mlir
@@ -53,9 +54,13 @@ def StoreSharedOp : AttnTile_Op<"store_shared", [MemoryEffects<[MemWrite]>]> {
     ```
   }];
   let arguments = (ins AttnTile_Fragment:$source, AttnTile_Shared:$tile,
-                       UnitAttr:$transpose);
+                       UnitAttr:$transpose, UnitAttr:$pairs);
+  let builders = [OpBuilder<(ins "::mlir::Value":$source, "::mlir::Value":$tile,
+                                 CArg<"bool", "false">:$transpose), [{
+    build($_builder, $_state, source, tile, transpose, /*pairs=*/false);
+  }]>];
   let assemblyFormat = [{
-    $source `to` $tile (`transpose` $transpose^)? attr-dict
+    $source `to` $tile (`transpose` $transpose^)? (`pairs` $pairs^)? attr-dict
     `:` type($source) `to` type($tile)
   }];
   let hasVerifier = 1;

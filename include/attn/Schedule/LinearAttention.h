@@ -1,0 +1,83 @@
+//===- LinearAttention.h - Schedules of linear attention --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the kernels of attn.linear_attention cost: a CTA for each batch, head
+// and slice of `tile_dv` columns of the state walks the chunks of `tile_m`
+// rows. docs/CostModel.md has the formulas.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_SCHEDULE_LINEARATTENTION_H
+#define ATTN_SCHEDULE_LINEARATTENTION_H
+
+#include "attn/Schedule/Schedule.h"
+#include "attn/Support/ElementType.h"
+#include "attn/TargetInfo/TargetInfo.h"
+
+namespace attn {
+
+/// One linear attention: query [B, Hq, N, D], key [B, Hkv, N, D], value [B,
+/// Hkv, N, Dv].
+struct LinearProblem {
+  /// Of a position, of a head, or none.
+  enum class Decay { None, Position, Head };
+
+  int64_t batch = 1, queryHeads = 1, kvHeads = 1;
+  int64_t length = 1; ///< N
+  int64_t headDim = 64, valueDim = 64;
+  ElementType elementType = ElementType::BF16;
+  ElementType outputType = ElementType::BF16;
+  Decay decay = Decay::None;
+  bool hasState = false;      ///< is read
+  bool hasFinalState = false; ///< is written
+};
+
+/// Bytes between L2 and the SMs, exactly, as the kernels load and store them.
+struct LinearBytes {
+  int64_t query = 0, key = 0, value = 0, output = 0;
+  int64_t state = 0, finalState = 0;
+  /// Log decays and their sums within chunks, which a kernel before writes.
+  int64_t decayRead = 0, decayWritten = 0;
+
+  int64_t getRead() const { return query + key + value + state + decayRead; }
+  int64_t getWritten() const { return output + finalState + decayWritten; }
+};
+
+struct LinearCost {
+  LinearBytes bytes;
+  int64_t ctas = 0, ctasPerSm = 0;
+  int64_t sharedMemoryBytes = 0;
+  int64_t registersPerThread = 0; ///< estimated
+  double flops = 0;               ///< padding and hidden scores included
+  double seconds = 0;
+};
+
+/// D as the kernel holds it: 16 rows of the state for each warp, or a multiple.
+int64_t getStateRows(const LinearProblem &problem, const Schedule &schedule);
+
+/// Fails where kernels of the schedule do not exist, whatever the target.
+Status checkLinearSchedule(const LinearProblem &problem,
+                           const Schedule &schedule);
+
+/// The cost of a schedule, or why the target cannot run it.
+Result<LinearCost> getLinearCost(const LinearProblem &problem,
+                                 const Schedule &schedule,
+                                 const TargetInfo &target);
+
+struct LinearSelection {
+  Schedule schedule;
+  LinearCost cost;
+};
+
+/// The fastest schedule with the fields of `overrides`. An error says why there
+/// is none.
+Result<LinearSelection>
+selectLinearSchedule(const LinearProblem &problem, const TargetInfo &target,
+                     const ScheduleOverrides &overrides);
+
+} // namespace attn
+
+#endif // ATTN_SCHEDULE_LINEARATTENTION_H

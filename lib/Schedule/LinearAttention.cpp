@@ -1,0 +1,263 @@
+//===- LinearAttention.cpp - Schedules of linear attention ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/LinearAttention.h"
+
+#include "Machine.h"
+
+#include "attn/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attn {
+
+/// Columns of the state that the matrix instructions take at once.
+static constexpr int64_t kColumns = 16;
+/// The warp that sums up the decays of a chunk has this many lanes.
+static constexpr int64_t kLanes = 32;
+/// Registers of a thread for addresses, counters and decays, assumed.
+static constexpr int64_t kOtherRegisters = 48;
+/// Clocks of a step that are neither products nor loads, assumed: two barriers,
+/// the state's way through shared memory, the decays.
+static constexpr double kStepClocks = 400;
+
+int64_t getStateRows(const LinearProblem &problem, const Schedule &schedule) {
+  return alignUp(problem.headDim, detail::kWarpRows * schedule.warps);
+}
+
+static int64_t getSlices(const LinearProblem &problem,
+                         const Schedule &schedule) {
+  return ceilDiv(alignUp(problem.valueDim, kColumns), schedule.tileDv);
+}
+
+//===----------------------------------------------------------------------===//
+// Constraints
+//===----------------------------------------------------------------------===//
+
+static Status expectMultiple(const std::string &name, int64_t value,
+                             int64_t factor, const std::string &reason = "") {
+  if (value > 0 && value % factor == 0)
+    return {};
+  return Error{"expected " + name + " to be a multiple of " +
+               std::to_string(factor) + reason + ", got " +
+               std::to_string(value)};
+}
+
+static Status checkProblem(const LinearProblem &problem) {
+  if (problem.elementType != ElementType::F16 &&
+      problem.elementType != ElementType::BF16)
+    return Error{"expected f16 or bf16 inputs of a linear attention on a GPU, "
+                 "got " +
+                 std::string(getName(problem.elementType))};
+  if (Status status = expectMultiple("D", problem.headDim, 8); !status)
+    return status;
+  return expectMultiple("Dv", problem.valueDim, 8);
+}
+
+Status checkLinearSchedule(const LinearProblem &problem,
+                           const Schedule &schedule) {
+  if (Status status = checkProblem(problem); !status)
+    return status;
+  if (schedule.kind != ScheduleKind::Chunks)
+    return Error{"expected kind = \"chunks\" of a linear attention on a GPU, "
+                 "got \"" +
+                 std::string(getName(schedule.kind)) + "\""};
+  if (schedule.mma != MmaFamily::MmaSync)
+    return Error{"expected mma = \"mma_sync\" of a linear attention, got \"" +
+                 std::string(getName(schedule.mma)) + "\""};
+  if (schedule.tileM != schedule.tileN)
+    return Error{"expected tile_n to be tile_m, the rows of a chunk, which is " +
+                 std::to_string(schedule.tileM) + ", got " +
+                 std::to_string(schedule.tileN)};
+  if (Status status = expectMultiple("tile_m", schedule.tileM, kLanes); !status)
+    return status;
+  if (Status status = expectMultiple("tile_m", schedule.tileM,
+                                     detail::kWarpRows * schedule.warps,
+                                     ", 16 rows for each warp");
+      !status)
+    return status;
+  return expectMultiple("tile_dv", schedule.tileDv, kColumns);
+}
+
+//===----------------------------------------------------------------------===//
+// Resources
+//===----------------------------------------------------------------------===//
+
+/// Rings of Q, K and V, and the state as an operand.
+static int64_t getSharedBytes(const LinearProblem &problem,
+                              const Schedule &schedule) {
+  int64_t rows = getStateRows(problem, schedule);
+  int64_t stage = schedule.tileM * (2 * rows + schedule.tileDv);
+  return detail::kInputBytes *
+         (schedule.stages * stage + rows * schedule.tileDv);
+}
+
+/// The state, beside the scores and O, or K as an operand.
+static int64_t getRegisters(const LinearProblem &problem,
+                            const Schedule &schedule) {
+  int64_t rows = getStateRows(problem, schedule), chunk = schedule.tileM;
+  int64_t threads = schedule.getNumThreads();
+  int64_t state = rows * schedule.tileDv / threads;
+  int64_t inner = chunk * (chunk + schedule.tileDv) / threads;
+  int64_t key = rows * chunk / 2 / threads;
+  return state + std::max(inner, key) + kOtherRegisters;
+}
+
+static int64_t getCtasPerSm(const LinearCost &cost, const Schedule &schedule,
+                            const TargetInfo &target) {
+  int64_t shared = cost.sharedMemoryBytes + target.sharedMemoryReservedBytes;
+  int64_t threads = schedule.getNumThreads();
+  return std::min({target.sharedMemoryPerSmBytes / shared,
+                   target.registersPerSm /
+                       (alignUp(cost.registersPerThread, 8) * threads),
+                   target.maxThreadsPerSm / threads, target.maxCtasPerSm});
+}
+
+//===----------------------------------------------------------------------===//
+// Bytes and time
+//===----------------------------------------------------------------------===//
+
+/// Rows and columns that do not exist are not moved. A thread that reads the
+/// sums of a chunk reads what the other warps read, too.
+static LinearBytes getBytes(const LinearProblem &problem,
+                            const Schedule &schedule) {
+  int64_t heads = problem.batch * problem.queryHeads;
+  int64_t slices = getSlices(problem, schedule);
+  int64_t rows = heads * problem.length;
+  int64_t inBytes = getSizeBytes(problem.elementType);
+  int64_t state =
+      heads * problem.headDim * problem.valueDim * detail::kFloatBytes;
+  LinearBytes bytes;
+  bytes.query = bytes.key = rows * problem.headDim * slices * inBytes;
+  bytes.value = rows * problem.valueDim * inBytes;
+  bytes.output = rows * problem.valueDim * getSizeBytes(problem.outputType);
+  bytes.state = problem.hasState ? state : 0;
+  bytes.finalState = problem.hasFinalState ? state : 0;
+  if (problem.decay == LinearProblem::Decay::None)
+    return bytes;
+  int64_t padded = heads * alignUp(problem.length, schedule.tileM);
+  bytes.decayWritten = padded * detail::kFloatBytes;
+  int64_t given =
+      problem.decay == LinearProblem::Decay::Position ? rows : padded;
+  bytes.decayRead = (given + 2 * slices * padded) * detail::kFloatBytes;
+  return bytes;
+}
+
+/// Of a chunk of one CTA: Q S and K^T V, Q K^T, and the scores by V.
+static double getChunkFlops(const LinearProblem &problem,
+                            const Schedule &schedule) {
+  auto rows = static_cast<double>(getStateRows(problem, schedule));
+  auto chunk = static_cast<double>(schedule.tileM),
+       columns = static_cast<double>(schedule.tileDv);
+  return 2 * chunk * (2 * rows * columns + chunk * (rows + columns));
+}
+
+/// Each CTA takes its chunks one after the other: the busiest SM decides. What
+/// limits is the slowest resource, or the chain of steps.
+static double getSeconds(const LinearProblem &problem, const Schedule &schedule,
+                         const TargetInfo &target, const LinearCost &cost) {
+  double clock = target.clockGHz * 1e9;
+  auto sms = static_cast<double>(target.smCount);
+  auto chunks =
+      static_cast<double>(ceilDiv(problem.length, schedule.tileM));
+  auto ctas = static_cast<double>(cost.ctas);
+  auto resident = static_cast<double>(cost.ctasPerSm);
+  double rounds = std::ceil(ctas / (sms * resident));
+  double busiest = std::ceil(ctas / sms);
+  double stepSeconds = getChunkFlops(problem, schedule) * sms /
+                       (target.f16TFlops * 1e12 * target.mmaSyncShare);
+  double mma = busiest * chunks * stepSeconds;
+  double latency = rounds * chunks * (kStepClocks / clock + stepSeconds);
+  double loads = schedule.stages > 1 ? 0 : target.loadClocks / clock;
+  auto bytes =
+      static_cast<double>(cost.bytes.getRead() + cost.bytes.getWritten());
+  double kernels = problem.decay == LinearProblem::Decay::None ? 1 : 2;
+  return std::max({mma, latency + rounds * chunks * loads,
+                   bytes / (target.l2GBps * 1e9)}) +
+         kernels * detail::getLaunchSeconds(target);
+}
+
+Result<LinearCost> getLinearCost(const LinearProblem &problem,
+                                 const Schedule &schedule,
+                                 const TargetInfo &target) {
+  if (Status status = checkLinearSchedule(problem, schedule); !status)
+    return Error{status.error()};
+  LinearCost cost;
+  cost.bytes = getBytes(problem, schedule);
+  cost.sharedMemoryBytes = getSharedBytes(problem, schedule);
+  if (cost.sharedMemoryBytes > target.sharedMemoryPerCtaBytes)
+    return Error{"expected at most " +
+                 std::to_string(target.sharedMemoryPerCtaBytes) +
+                 " bytes of shared memory, got " +
+                 std::to_string(cost.sharedMemoryBytes)};
+  cost.registersPerThread = getRegisters(problem, schedule);
+  int64_t limit = std::min(target.maxRegistersPerThread,
+                           target.registersPerSm / schedule.getNumThreads());
+  if (cost.registersPerThread > limit)
+    return Error{"expected at most " + std::to_string(limit) +
+                 " registers of a thread, got about " +
+                 std::to_string(cost.registersPerThread) +
+                 ": the state is in registers"};
+  cost.ctasPerSm = getCtasPerSm(cost, schedule, target);
+  cost.ctas = problem.batch * problem.queryHeads * getSlices(problem, schedule);
+  cost.flops = static_cast<double>(
+                   cost.ctas * ceilDiv(problem.length, schedule.tileM)) *
+               getChunkFlops(problem, schedule);
+  cost.seconds = getSeconds(problem, schedule, target, cost);
+  return cost;
+}
+
+//===----------------------------------------------------------------------===//
+// The choice
+//===----------------------------------------------------------------------===//
+
+/// Chunks, slices, warps and stages, with `given` fields in place of others.
+static std::vector<Schedule> getCandidates(const LinearProblem &problem,
+                                           const ScheduleOverrides &given) {
+  std::vector<Schedule> candidates;
+  int64_t columns = alignUp(problem.valueDim, kColumns);
+  for (int64_t chunk : {32, 64, 128})
+    for (int64_t warps : {2, 4, 8})
+      for (int64_t tileDv : {32, 64, 128, 256})
+        for (int64_t stages : {2, 3, 1}) {
+          Schedule schedule;
+          schedule.kind = ScheduleKind::Chunks;
+          schedule.tileM = schedule.tileN = chunk;
+          schedule.warps = warps;
+          schedule.tileDv = std::min(tileDv, columns);
+          schedule.stages = stages;
+          given.apply(schedule);
+          if (given.has("tile_m") && !given.has("tile_n"))
+            schedule.tileN = schedule.tileM;
+          schedule.tileD = getStateRows(problem, schedule);
+          candidates.push_back(schedule);
+        }
+  return candidates;
+}
+
+Result<LinearSelection>
+selectLinearSchedule(const LinearProblem &problem, const TargetInfo &target,
+                     const ScheduleOverrides &overrides) {
+  if (Status status = checkProblem(problem); !status)
+    return Error{status.error()};
+  std::optional<LinearSelection> best;
+  std::string reason;
+  for (const Schedule &schedule : getCandidates(problem, overrides)) {
+    Result<LinearCost> cost = getLinearCost(problem, schedule, target);
+    if (!cost) {
+      reason = cost.error();
+      continue;
+    }
+    if (!best || cost->seconds < best->cost.seconds)
+      best = LinearSelection{schedule, *cost};
+  }
+  if (!best)
+    return Error{reason};
+  return *best;
+}
+
+} // namespace attn
