@@ -259,7 +259,7 @@ func.func @f(%q: tensor<1x2x4x8xf32>) {
 // -----
 
 // schedule_c1
-// expected-error @+1 {{expected kind one of large_cache, split_kv, small_cache, got 'huge'}}
+// expected-error @+1 {{expected kind one of large_cache, split_kv, small_cache, chunks, got 'huge'}}
 func.func private @f() attributes {s = #attn.schedule<kind = "huge">}
 
 // -----

@@ -1,7 +1,8 @@
 // RUN: attn-opt %s --attn-convert-to-online --attn-tile --attn-insert-block-skipping \
 // RUN:   --attn-verify-normal-form --cse | FileCheck %s
 
-// Packed sequences: the tile's range of keys from its rows' sequences; full tiles in the middle.
+// Packed sequences: the tile's range of keys from its rows' sequences; full tiles first, then the
+// partial ones on both sides of them, then the ragged end.
 // CHECK-LABEL: @packed
 // CHECK: %[[BOUNDS:.*]] = attn.key_bounds batches(%{{.*}}) heads(%{{.*}}) rows(%{{.*}}) tile 32 {
 // CHECK: attn.segment
@@ -13,9 +14,10 @@
 // CHECK: tensor.extract %[[BOUNDS]][%c0{{.*}}, %c0{{.*}}, %[[ROW]], %c2{{.*}}]
 // CHECK: tensor.extract %[[BOUNDS]][%c0{{.*}}, %c0{{.*}}, %[[ROW]], %c3{{.*}}]
 // CHECK: scf.for
-// CHECK: mask_mod (
-// CHECK: scf.for
 // CHECK-NOT: mask_mod (
+// CHECK: scf.for
+// CHECK: arith.select
+// CHECK: mask_mod (
 // CHECK: scf.for
 // CHECK: mask_mod (
 func.func @packed(%q: tensor<1x2x?x8xf32>, %cu: tensor<?xi32>) -> tensor<1x2x?x8xf32> {
