@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 SCHEDULE = "{schedule = #attn.schedule<tile_m = 64, tile_n = 64>}"
-BATCHES, HEADS, LENGTH, WIDTH = 2, 2, 320, 64
+BATCHES, HEADS, LENGTH, WIDTH = 2, 2, 192, 64
 
 MODULE = """
 !q = tensor<{b}x{h}x{n}x{d}xf16>
@@ -52,8 +52,8 @@ def paddings():
     """Name, and tokens that are there."""
     full = np.ones((BATCHES, LENGTH), np.int64)
     left, right, whole = full.copy(), full.copy(), full.copy()
-    left[0, :200] = 0
-    right[0, 200:] = 0
+    left[0, :120] = 0
+    right[0, 120:] = 0
     whole[0] = 0
     return [("left", left), ("right", right), ("whole", whole), ("none", full)]
 
@@ -66,7 +66,7 @@ def run(*command):
 
 
 def products(folder, program, inputs, at_once):
-    """The products of each kernel in tiles of 64 x 64 pairs, of which one head's causal mask has 15 of 25. `at_once`: for each
+    """The products of each kernel in tiles of 64 x 64 pairs, of which one head's causal mask has 6 of 9. `at_once`: for each
     pair of tiles, by the end of the kernel's name."""
     operands = [part for operand in inputs for part in ("--input", operand)]
     run("attn-sim", folder / "m.ptx", "--program", program, *operands, "--report", folder / "r.json", "--check")
