@@ -19,7 +19,7 @@ from ..errors import AttnError, BindingError
 from ..functional import attention, attention_backward
 from ..mask.positions import Positions
 from .communicator import Communicator
-from .plan import Call, Plan, PlanError
+from .plan import BLOCKS, Call, Plan, PlanError
 from .ranges import Ranges, count
 from .tokens import Library, Store, split
 
@@ -309,6 +309,8 @@ class Executor:
         """Raises an error where arrays are not those of the rank's tokens; finds sizes, and what to send where nothing is sent."""
         if self.communicator.size != self.plan.size:
             raise PlanError(f"expected a plan for {self.communicator.size} ranks, as there are, got one for {self.plan.size}")
+        if self.plan.mask_text == BLOCKS and self.mask_mod is None:
+            raise PlanError("expected the mask_mod that the plan was made for, got none")
         types = [type_of(array, name) for name, array in (("query", query), ("key", key), ("value", value))]
         tokens = count(self.mine.rows)
         for name, (_, shape) in zip(("query", "key", "value"), types):

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from ..distributed.plan import Plan, PlanError, make_plan
+from ..distributed.plan import BLOCKS, Plan, PlanError, make_plan
 from ..distributed.ranges import Ranges, count, intersect
 from ..errors import BindingError
 from ..mask.tracing import Traced
@@ -147,6 +147,8 @@ def check(plan: Plan, axis_name: str, arrays: Any, tables: Tables, mask_mod: Any
     for name, array in zip(("query", "key", "value"), arrays):
         if array.ndim != 4 or array.shape[2] != tables.rows.shape[1]:
             raise BindingError(f"{name}: expected [batch, heads, {tables.rows.shape[1]}, head dim], as to_ranks gives, got {list(array.shape)}")
+    if plan.mask_text == BLOCKS and mask_mod is None:
+        raise PlanError("expected the mask_mod that the plan was made for, got none")
     if isinstance(mask_mod, Traced):
         raise BindingError("expected a mask_mod of jax.numpy, got a mask of attn_mlir.mask")
 

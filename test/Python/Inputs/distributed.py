@@ -185,6 +185,29 @@ class Distributed(unittest.TestCase):
                     mask_mod=lambda b, h, i, j: ((i * seed + j) % step != 0) & (abs(i - j) >= least % 7) | (j == least),
                 )  # fmt: skip
 
+    def test_predicates(self):
+        """Plans of any mask: keys that no row of a rank sees stay where they are."""
+        i, j = np.indices((256, 256))
+        ids = mask.tensor(np.arange(256, dtype=np.int32) % 5)
+        cases = {
+            "blocks": (lambda b, h, i, j: i // 64 == j // 64, i // 64 == j // 64, 0),
+            "dual scope": (lambda b, h, i, j: (abs(i - j) < 9) | (j % 64 == 0), (abs(i - j) < 9) | (j % 64 == 0), None),
+            "data": (lambda b, h, i, j: (ids[i] == ids[j]) & (j <= i), (i % 5 == j % 5) & (j <= i), None),
+            "heads": (lambda b, h, i, j: (j <= i) & (i - j < 20 * (h + 1)), (j <= i) & (i - j < 20 * (np.arange(4)[:, None, None] + 1)), None),
+            "lengths": (mask.causal("bottom_right"), j <= i, None),
+        }
+        for name, (predicate, sees, sent) in cases.items():
+            with self.subTest(name):
+                plan = self.plan(256, 4, 2, 4, mask_mod=predicate)
+                self.assertEqual(plan.mask_text, "blocks")
+                got = self.check(plan, arrays_of(256, 4, 2), np.broadcast_to(sees, (1, 4, 256, 256)), mask_mod=predicate)
+                if sent is not None:
+                    self.assertEqual(sum(got.forward_bytes), sent)
+                with self.assertRaisesRegex(PlanError, "expected the mask_mod that the plan was made for, got none"):
+                    simulate(plan, *arrays_of(256, 4, 2)[:3])
+        with self.assertRaisesRegex(PlanError, "expected a mask_mod or causal, window and documents, got both"):
+            self.plan(256, 4, 2, 4, mask_mod=mask.causal(), causal=True)
+
     def test_bytes(self):
         """What threads have sent is what plans say."""
         q, k, v, d_output, _ = arrays_of(256, 4, 2)
