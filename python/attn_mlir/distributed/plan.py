@@ -166,8 +166,10 @@ def check(plan: Plan):
                     raise PlanError(f"{where}: expected to have what is sent to rank {peer}")
             held[number] = ranges_of(r for part in (held[number], *stage.receive.values()) for r in part)
             for call in stage.calls:
-                if not contains(held[number], call.keys) or not contains(plan.held(number), call.rows):
+                if not contains(held[number], call.keys):
                     raise PlanError(f"{where}: expected calls to use what has arrived")
+                if call.rows != plan.held(number):
+                    raise PlanError(f"{where}: expected calls of all rows that the rank has")
 
 
 def make_plan(
