@@ -181,8 +181,9 @@ class Executor:
         return self.parts[call]
 
     def make_part(self, call: Call, library: Library) -> dict[str, Any]:
-        rows, keys = (library.integers(t for r in part for t in range(*r)) for part in (call.rows, call.keys))
-        whole = library.integers((self.plan.tokens, self.heads(self.rank).rows.start))
+        rows, keys = (self.places(part, library) for part in (call.rows, call.keys))
+        first = (self.heads(self.rank).rows.start, call.rows[0][0], call.keys[0][0])
+        whole = library.integers((self.plan.tokens, *first))
         at = Positions(rows, keys, whole, self.plan.tokens, self.sizes[1])
         conditions = [*self.plan_masks(library), *([self.mask_mod] if self.mask_mod is not None else [])]
         part: dict[str, Any] = {}
@@ -191,6 +192,12 @@ class Executor:
         if self.score_mod is not None:
             part["score_mod"] = at.score(self.score_mod)
         return part
+
+    def places(self, tokens: Ranges, library: Library) -> Any:
+        """For Positions. Bounds give the tiles in another order than lists do, so that bits are those of one rank with lists."""
+        if len(tokens) == 1 and not self.plan.is_deterministic:
+            return None
+        return library.integers(token for begin, end in tokens for token in range(begin, end))
 
     def plan_masks(self, library: Library) -> list[Any]:
         """What the plan was made for."""

@@ -67,6 +67,8 @@ class Plan:
         except (KeyError, TypeError, ValueError) as error:
             raise PlanError(f"expected a plan of schema {SCHEMA}, got one without a valid {error}") from None
         self.band = band_of(self.mask_text)
+        #: Its output has the bits of one rank. Where that is not said, it is so as far as it goes.
+        self.is_deterministic = bool(data.get("deterministic", True))
         check(self)
         #: The same on all ranks that have the same plan.
         self.digest = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
@@ -223,7 +225,7 @@ def make_plan(
         result = run_tool("attn-schedule", options)
     if result.returncode:
         raise PlanError(result.stderr.strip().removeprefix("attn-schedule: error: "))
-    return Plan(json.loads(result.stdout))
+    return Plan({**json.loads(result.stdout)["plan"], "deterministic": deterministic})
 
 
 def default_chunk(tokens: int, ranks: int, deterministic: bool) -> int:
