@@ -197,7 +197,7 @@ class Executor:
         """For Positions. Bounds give the tiles in another order than lists do, so that bits are those of one rank with lists."""
         if len(tokens) == 1 and not self.plan.is_deterministic:
             return None
-        return library.integers(token for begin, end in tokens for token in range(begin, end))
+        return library.positions(tokens)
 
     def plan_masks(self, library: Library) -> list[Any]:
         """What the plan was made for."""
@@ -208,8 +208,9 @@ class Executor:
         if left is not None:
             found.append(lambda b, h, i, j: j >= i - left)
         if len(self.plan.documents) > 1:
-            ids = (number for number, (begin, end) in enumerate(self.plan.documents) for _ in range(begin, end))
-            found.append(masks.document(library.integers(ids)))
+            int32 = library.dtype("i32")
+            ids = [library.full((end - begin,), number, int32) for number, (begin, end) in enumerate(self.plan.documents)]
+            found.append(masks.document(library.concatenate(ids, 0)))
         return found
 
     # ---- What ranks exchange ----

@@ -39,6 +39,11 @@ class Library:
         make = self.module.tensor if self.name == "torch" else self.module.array
         return make(list(numbers), dtype=self.module.int32, **place)
 
+    def positions(self, ranges: Ranges) -> Any:
+        """Of all tokens of ranges that are not empty, i32."""
+        place = {"device": self.like.device} if self.name == "torch" else {}
+        return self.concatenate([self.module.arange(begin, end, dtype=self.module.int32, **place) for begin, end in ranges], 0)
+
     def concatenate(self, arrays: Sequence[Any], axis: int = AXIS) -> Any:
         """A contiguous array."""
         if len(arrays) == 1:
