@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import bisect
 import importlib
+import operator
 from typing import Any, Iterable, Sequence
 
 from ..arrays import library_of
@@ -89,9 +91,12 @@ class Store:
 
     def take(self, ranges: Ranges) -> list[Any]:
         """The arrays of these tokens, all of which are there, ascending and contiguous."""
+        self.pieces.sort(key=operator.itemgetter(0))
+        begins = [piece[0] for piece in self.pieces]
         parts = []
         for begin, end in ranges:
-            for first, last, arrays in sorted(self.pieces, key=lambda piece: piece[0]):
+            at = max(0, bisect.bisect_right(begins, begin) - 1)
+            for first, last, arrays in self.pieces[at : bisect.bisect_left(begins, end)]:
                 low, high = max(begin, first), min(end, last)
                 if low < high:
                     parts.append([array[:, :, low - first : high - first] for array in arrays])
