@@ -6,6 +6,8 @@
 
 #include "attn/Distributed/Visibility.h"
 
+#include "attn/Support/Format.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -133,6 +135,55 @@ TokenRanges ChunkVisibility::getKeys(TokenRange rows) const {
         {seen.begin / chunk * chunk,
          std::min((seen.end + chunk - 1) / chunk * chunk, getTokens())});
   return TokenRanges(std::move(keys));
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+Result<BlockVisibility> BlockVisibility::parse(std::string_view picture,
+                                               int64_t tokens, int64_t block) {
+  BlockVisibility result(tokens, block);
+  size_t blocks = (tokens + block - 1) / block;
+  for (const std::string &line : split(picture, '\n')) {
+    if (line.size() != blocks ||
+        line.find_first_not_of(".+#") != std::string::npos)
+      return Error{"line " + std::to_string(result.lines.size() + 1) +
+                   ": expected " + std::to_string(blocks) +
+                   " of '.', '+' and '#', a block of " + std::to_string(block) +
+                   " keys each, got '" + line.substr(0, 80) + "'"};
+    result.lines.push_back(line);
+  }
+  if (result.lines.size() != blocks)
+    return Error{"expected " + std::to_string(blocks) + " lines, a block of " +
+                 std::to_string(block) + " rows each, got " +
+                 std::to_string(result.lines.size())};
+  return result;
+}
+
+TokenRange BlockVisibility::getBlock(int64_t number) const {
+  return {number * block, std::min((number + 1) * block, getTokens())};
+}
+
+TokenRanges BlockVisibility::getKeys(TokenRange rows) const {
+  std::vector<TokenRange> keys;
+  for (int64_t row = rows.begin / block; row * block < rows.end; ++row)
+    for (size_t key = 0; key < lines.size(); ++key)
+      if (lines[row][key] != '.')
+        keys.push_back(getBlock(key));
+  return TokenRanges(std::move(keys));
+}
+
+int64_t BlockVisibility::countPairs(TokenRange rows, TokenRange keys) const {
+  int64_t pairs = 0;
+  for (int64_t row = rows.begin / block; row * block < rows.end; ++row)
+    for (int64_t key = keys.begin / block; key * block < keys.end; ++key) {
+      int64_t area = intersect(rows, getBlock(row)).size() *
+                     intersect(keys, getBlock(key)).size();
+      if (lines[row][key] != '.')
+        pairs += lines[row][key] == '#' ? area : (area + 1) / 2;
+    }
+  return pairs;
 }
 
 //===----------------------------------------------------------------------===//

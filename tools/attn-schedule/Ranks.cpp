@@ -10,6 +10,8 @@
 #include "attn/Schedule/ScheduleSelector.h"
 #include "attn/Support/Format.h"
 
+#include <fstream>
+#include <iterator>
 #include <memory>
 
 using namespace attn;
@@ -51,7 +53,29 @@ static Result<std::vector<int64_t>> parseLengths(const std::string &text,
 }
 
 static Result<std::unique_ptr<Visibility>>
-makeVisibility(const AttentionProblem &problem, const std::string &documents) {
+readBlocks(const AttentionProblem &problem, const RanksOptions &options) {
+  if (problem.mask.isBand() || !options.documents.empty())
+    return Error{"expected --blocks with mask=full and without --documents: "
+                 "they say who sees whom"};
+  if (options.planner.chunk < 1)
+    return Error{"expected --chunk with --blocks: how many tokens a block has"};
+  std::ifstream file(options.blocks);
+  if (!file)
+    return Error{options.blocks + ": cannot read the file"};
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  while (!text.empty() && text.back() == '\n')
+    text.pop_back();
+  Result<BlockVisibility> blocks =
+      BlockVisibility::parse(text, problem.kvLength, options.planner.chunk);
+  if (!blocks)
+    return Error{options.blocks + ": " + blocks.error()};
+  return std::unique_ptr<Visibility>(
+      std::make_unique<BlockVisibility>(std::move(*blocks)));
+}
+
+static Result<std::unique_ptr<Visibility>>
+makeVisibility(const AttentionProblem &problem, const RanksOptions &options) {
+  const std::string &documents = options.documents;
   if (problem.queryLength != problem.kvLength)
     return Error{"expected M = N for several ranks, which share out one "
                  "sequence, got M=" +
@@ -60,6 +84,8 @@ makeVisibility(const AttentionProblem &problem, const std::string &documents) {
   if (problem.mask.density != 1)
     return Error{"expected a mask whose pairs are known for several ranks, got "
                  "a density: give --documents, or a band"};
+  if (!options.blocks.empty())
+    return readBlocks(problem, options);
   if (documents.empty())
     return std::unique_ptr<Visibility>(
         std::make_unique<BandVisibility>(problem.kvLength, problem.mask));
@@ -81,7 +107,7 @@ Result<RanksResult> attn::planRanks(const std::string &problemText,
   if (!topology)
     return Error{"--link: " + topology.error()};
   Result<std::unique_ptr<Visibility>> visibility =
-      makeVisibility(*problem, options.documents);
+      makeVisibility(*problem, options);
   if (!visibility)
     return Error{visibility.error()};
   Result<double> seconds =
@@ -98,5 +124,8 @@ Result<RanksResult> attn::planRanks(const std::string &problemText,
       selectPlan(*problem, **visibility, *topology, compute, options.planner);
   if (!selection)
     return Error{selection.error()};
+  if (!options.blocks.empty())
+    for (PlanChoice &choice : selection->ranked)
+      choice.plan.mask = "blocks";
   return RanksResult{*problem, *topology, std::move(*selection)};
 }

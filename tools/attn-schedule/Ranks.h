@@ -19,6 +19,7 @@ struct RanksOptions {
   int64_t ranks = 1;
   std::string link;      ///< fields of Topology
   std::string documents; ///< lengths, with commas; empty: one sequence
+  std::string blocks;    ///< a file with the picture of a mask; empty: none
   PlannerOptions planner;
 };
 

@@ -80,6 +80,11 @@ static cl::opt<std::string> documentsText(
     "documents", cl::cat(ranksOptions), cl::value_desc("lengths"),
     cl::desc("Sequences packed into the N tokens, e.g. 4096,1024,3072; the "
              "problem's mask holds in each"));
+static cl::opt<std::string> blocksFile(
+    "blocks", cl::cat(ranksOptions), cl::value_desc("file"),
+    cl::desc("Who sees whom, as a picture: a line for each chunk of rows, in "
+             "it a character for each chunk of keys, '.' for none\nof its "
+             "pairs, '+' for some, '#' for all"));
 static cl::opt<int64_t> chunkTokens(
     "chunk", cl::cat(ranksOptions), cl::value_desc("tokens"), cl::init(0),
     cl::desc("Tokens that a rank has at least in a row; default 256, or less "
@@ -228,6 +233,7 @@ static int runRanks(const TargetInfo &target) {
       ranks,
       linkText,
       documentsText,
+      blocksFile,
       {chunkTokens, deterministic, schemeText, placementText}};
   Result<RanksResult> result = planRanks(problemText, target, options);
   if (!result)
@@ -247,8 +253,8 @@ static Result<bool> hasRanks() {
     return true;
   for (cl::Option *option :
        {(cl::Option *)&linkText, (cl::Option *)&documentsText,
-        (cl::Option *)&chunkTokens, (cl::Option *)&schemeText,
-        (cl::Option *)&placementText})
+        (cl::Option *)&blocksFile, (cl::Option *)&chunkTokens,
+        (cl::Option *)&schemeText, (cl::Option *)&placementText})
     if (option->getNumOccurrences())
       return Error{"--" + option->ArgStr.str() +
                    ": expected --ranks, for which it is, got none"};

@@ -14,8 +14,12 @@
 
 #include "attn/Distributed/TokenRanges.h"
 #include "attn/Schedule/AttentionProblem.h"
+#include "attn/Support/Result.h"
 
 #include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace attn {
 
@@ -89,6 +93,28 @@ public:
 private:
   const Visibility &exact;
   int64_t chunk;
+};
+
+/// Blocks of tokens, as a picture draws them: a line for each block of rows, in
+/// it a character for each block of keys: '.' none of its pairs is visible, '#'
+/// all are, '+' some, which are taken to be half of them.
+class BlockVisibility : public Visibility {
+public:
+  static Result<BlockVisibility> parse(std::string_view picture, int64_t tokens,
+                                       int64_t block);
+
+  using Visibility::countPairs;
+  using Visibility::getKeys;
+  TokenRanges getKeys(TokenRange rows) const override;
+  int64_t countPairs(TokenRange rows, TokenRange keys) const override;
+
+private:
+  BlockVisibility(int64_t tokens, int64_t block)
+      : Visibility(tokens), block(block) {}
+  TokenRange getBlock(int64_t number) const;
+
+  int64_t block;
+  std::vector<std::string> lines;
 };
 
 /// Any predicate visible(row, key), asked pair by pair: for small sizes.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import operator
 from typing import Any, Iterator, Mapping, NamedTuple, Optional, Sequence
 
@@ -19,7 +20,7 @@ from ..errors import AttnError, BindingError
 from ..functional import attention, attention_backward
 from ..mask.positions import Positions
 from .communicator import Communicator
-from .plan import Call, Plan, PlanError
+from .plan import BLOCKS, Call, Plan, PlanError
 from .ranges import Ranges, count
 from .tokens import Library, Store, split
 
@@ -62,19 +63,22 @@ class Executor:
         #: By call: the mask and the score of these rows and keys. Arrays are of one library and on one device.
         self.parts: dict[Call, dict[str, Any]] = {}
 
-    def forward(self, query: Any, key: Any, value: Any) -> tuple[Any, Saved]:
-        """The output of the rank's tokens, from their query, key and value."""
-        self.agree(query, key, value)
+    def forward(self, query: Any, key: Any, value: Any, sink: Any = None) -> tuple[Any, Saved]:
+        """The output of the rank's tokens, from their query, key and value; `sink` [Hq] as of attn_mlir.attention."""
+        self.agree(query, key, value, sink)
         library, heads = Library(query), self.heads(self.rank)
         held = self.spread((query, key, value))
         shape = (*held[0].shape[:3], value.shape[3])
         output: Any = None
         lse = library.full(shape[:3], float("-inf"), library.dtype(self.score_dtype))
+        if sink is not None:
+            sink = sink[heads.rows]
+            lse = lse if self.mine.keys else library.full(lse.shape, 0.0, lse.dtype) + sink[:, None]
         has_parts = sum(len(stage.calls) for stage in self.mine.stages) > 1
         for call, keys, values in self.calls(held[1], held[2]):
-            rows = self.rows_of(held[0], call)
-            dtype = self.score_dtype if has_parts else None
-            part, part_lse = attention(rows, keys, values, return_lse=True, result_dtype=dtype, **self.at(call, library), **self.options)
+            # The sink is in one part of a row, the first.
+            more: dict[str, Any] = {"sink": sink if output is None else None, "result_dtype": self.score_dtype if has_parts else None}
+            part, part_lse = attention(held[0], keys, values, return_lse=True, **more, **self.at(call, library), **self.options)
             if output is None:
                 output, lse = part, part_lse
             else:
@@ -97,11 +101,8 @@ class Executor:
         d_query = library.full(saved.query.shape, 0.0, wide)
         sums = Store(library)
         for call, keys, values in self.calls(saved.key, saved.value):
-            rows = [self.rows_of(array, call) for array in (saved.query, saved.output, saved.lse, d_output)]
-            query, output, lse, gradient = rows
-            given = {name: self.rows_of(array, call) for name, array in more.items()}
             part, d_key, d_value = attention_backward(
-                query, keys, values, output, lse, gradient, deterministic=True, result_dtype=dtype, **given,
+                saved.query, keys, values, saved.output, saved.lse, d_output, deterministic=True, result_dtype=dtype, **more,
                 **self.at(call, library), **self.options,
             )  # fmt: skip
             d_query += part
@@ -109,12 +110,28 @@ class Executor:
         d_key, d_value = self.reduce(sums, saved, library)
         return self.gather_gradients(d_query, d_key, d_value, saved)
 
-    def agree(self, query: Any, key: Any, value: Any):
+    def sink_gradient(self, sink: Any, saved: Saved, d_output: Any, d_lse: Any = None) -> Any:
+        """[Hq], of the rank's tokens alone: that of the whole is the sum over ranks, as of all weights. Moves what `backward` does."""
+        library, heads = Library(d_output), self.heads(self.rank)
+        (d_output,) = self.spread_rows((d_output,))
+        delta = (library.convert(d_output, saved.lse.dtype) * library.convert(saved.output, saved.lse.dtype)).sum(-1)
+        if d_lse is not None:
+            delta = delta - self.spread_rows((d_lse[..., None],))[0][..., 0]
+        wide = library.convert(sink, saved.lse.dtype)
+        share = library.module.exp(wide[heads.rows][:, None] - saved.lse)
+        result = library.full((self.sizes[1],), 0.0, saved.lse.dtype)
+        result[heads.rows] = -(share * delta).sum((0, 2))
+        return library.convert(result, sink.dtype)
+
+    def agree(self, query: Any, key: Any, value: Any, sink: Any):
         """Raises an error on all ranks where arrays do not fit on one of them, or plans, types or options differ."""
         failure: Optional[AttnError] = None
         try:
             self.check(query, key, value)
             given = {name: value for name, value in self.options.items() if value is not None}
+            given.update({"sink": True} if sink is not None else {})
+            mods = [trace(mod).record for trace, mod in ((masks.trace_mask, self.mask_mod), (masks.trace_score, self.score_mod)) if mod]
+            given.update({"mods": hashlib.sha256("".join(mods).encode()).hexdigest()[:16]} if mods else {})
             facts = f"plan {self.plan.digest[:16]} {self.dtypes[0]} {list(self.sizes)} {sorted(given.items())}"
         except AttnError as error:
             failure, facts = error, f"error: {error}"
@@ -157,14 +174,6 @@ class Executor:
 
         return arrive
 
-    def rows_of(self, array: Any, call: Call) -> Any:
-        """The rows of a call, of an array of those that the rank holds."""
-        if call.rows == self.plan.held(self.rank):
-            return array
-        store = Store(Library(array))
-        store.add(self.plan.held(self.rank), (array,))
-        return store.take(call.rows)[0]
-
     def at(self, call: Call, library: Library) -> dict[str, Any]:
         """mask_mod and score_mod of a call."""
         if call not in self.parts:
@@ -172,8 +181,9 @@ class Executor:
         return self.parts[call]
 
     def make_part(self, call: Call, library: Library) -> dict[str, Any]:
-        rows, keys = (library.integers(t for r in part for t in range(*r)) for part in (call.rows, call.keys))
-        whole = library.integers((self.plan.tokens, self.heads(self.rank).rows.start))
+        rows, keys = (self.places(part, library) for part in (call.rows, call.keys))
+        first = (self.heads(self.rank).rows.start, call.rows[0][0], call.keys[0][0])
+        whole = library.integers((self.plan.tokens, *first))
         at = Positions(rows, keys, whole, self.plan.tokens, self.sizes[1])
         conditions = [*self.plan_masks(library), *([self.mask_mod] if self.mask_mod is not None else [])]
         part: dict[str, Any] = {}
@@ -182,6 +192,12 @@ class Executor:
         if self.score_mod is not None:
             part["score_mod"] = at.score(self.score_mod)
         return part
+
+    def places(self, tokens: Ranges, library: Library) -> Any:
+        """For Positions. Bounds give the tiles in another order than lists do, so that bits are those of one rank with lists."""
+        if len(tokens) == 1 and not self.plan.is_deterministic:
+            return None
+        return library.positions(tokens)
 
     def plan_masks(self, library: Library) -> list[Any]:
         """What the plan was made for."""
@@ -192,8 +208,9 @@ class Executor:
         if left is not None:
             found.append(lambda b, h, i, j: j >= i - left)
         if len(self.plan.documents) > 1:
-            ids = (number for number, (begin, end) in enumerate(self.plan.documents) for _ in range(begin, end))
-            found.append(masks.document(library.integers(ids)))
+            int32 = library.dtype("i32")
+            ids = [library.full((end - begin,), number, int32) for number, (begin, end) in enumerate(self.plan.documents)]
+            found.append(masks.document(library.concatenate(ids, 0)))
         return found
 
     # ---- What ranks exchange ----
@@ -309,6 +326,8 @@ class Executor:
         """Raises an error where arrays are not those of the rank's tokens; finds sizes, and what to send where nothing is sent."""
         if self.communicator.size != self.plan.size:
             raise PlanError(f"expected a plan for {self.communicator.size} ranks, as there are, got one for {self.plan.size}")
+        if self.plan.mask_text == BLOCKS and self.mask_mod is None:
+            raise PlanError("expected the mask_mod that the plan was made for, got none")
         types = [type_of(array, name) for name, array in (("query", query), ("key", key), ("value", value))]
         tokens = count(self.mine.rows)
         for name, (_, shape) in zip(("query", "key", "value"), types):

@@ -6,15 +6,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, Sequence, Union
 
 from ..errors import AttnError
 from ..tools import run_tool
+from .blocks import picture
 from .ranges import Ranges, contains, count, intersect, ranges_of
 from .tokens import AXIS, take
 
 SCHEMA = "attn-mlir/plan/1"
+#: The mask of a plan that was made of blocks: its predicate is not in the plan.
+BLOCKS = "blocks"
 
 
 class PlanError(AttnError):
@@ -63,6 +67,8 @@ class Plan:
         except (KeyError, TypeError, ValueError) as error:
             raise PlanError(f"expected a plan of schema {SCHEMA}, got one without a valid {error}") from None
         self.band = band_of(self.mask_text)
+        #: Its output has the bits of one rank. Where that is not said, it is so as far as it goes.
+        self.is_deterministic = bool(data.get("deterministic", True))
         check(self)
         #: The same on all ranks that have the same plan.
         self.digest = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
@@ -132,7 +138,9 @@ def band_of(mask: str) -> tuple[Optional[int], Optional[int]]:
     if match := re.fullmatch(r"local:(-?\d+|inf),(-?\d+|inf)", text):
         left, right = (None if side == "inf" else int(side) for side in match.groups())
         return left, right
-    raise PlanError(f"expected a plan for mask full, causal, window:SIZE or local:LEFT,RIGHT, got {mask!r}")
+    if text == BLOCKS:
+        return None, None
+    raise PlanError(f"expected a plan for mask blocks, full, causal, window:SIZE or local:LEFT,RIGHT, got {mask!r}")
 
 
 def check(plan: Plan):
@@ -160,8 +168,10 @@ def check(plan: Plan):
                     raise PlanError(f"{where}: expected to have what is sent to rank {peer}")
             held[number] = ranges_of(r for part in (held[number], *stage.receive.values()) for r in part)
             for call in stage.calls:
-                if not contains(held[number], call.keys) or not contains(plan.held(number), call.rows):
+                if not contains(held[number], call.keys):
                     raise PlanError(f"{where}: expected calls to use what has arrived")
+                if call.rows != plan.held(number):
+                    raise PlanError(f"{where}: expected calls of all rows that the rank has")
 
 
 def make_plan(
@@ -177,6 +187,7 @@ def make_plan(
     causal: bool = False,
     window: Union[int, tuple[int, int], None] = None,
     documents: Optional[Sequence[int]] = None,
+    mask_mod: Any = None,
     backward: bool = False,
     link: Optional[str] = None,
     chunk: Optional[int] = None,
@@ -189,7 +200,8 @@ def make_plan(
 
     Arguments: numbers of ranks, tokens, query and key heads; `dtype`, f16, bf16 or f32, for what bytes are counted; `causal`
     and `window` as of attn_mlir.attention; `documents`: lengths of sequences packed into the tokens, which do not see each
-    other; `backward`: of which pass the time is to be least; `link`: how ranks reach each other, as attn-schedule takes it;
+    other; `mask_mod`: any other mask, of attn_mlir.mask, which the compiler looks at pair by pair, and which attention is to
+    be given again; `backward`: of which pass the time is to be least; `link`: how ranks reach each other, as attn-schedule takes it;
     `chunk`: tokens that a rank has at least in a row; `deterministic`: only plans whose output has the bits of one rank;
     `scheme` and `placement`: only such plans.
     """
@@ -202,10 +214,26 @@ def make_plan(
     options += [f"--{name}={value}" for name, value in given.items() if value is not None]
     options += [f"--documents={','.join(map(str, documents))}"] if documents is not None else []
     options += ["--deterministic"] if deterministic else []
-    result = run_tool("attn-schedule", options)
+    with tempfile.TemporaryDirectory(prefix="attn-") as folder:
+        if mask_mod is not None:
+            if causal or window is not None or documents is not None:
+                raise PlanError("expected a mask_mod or causal, window and documents, got both")
+            size = chunk or default_chunk(tokens, ranks, deterministic)
+            file = Path(folder) / "blocks"
+            file.write_text(picture(mask_mod, tokens, size, batch, heads))
+            options += [f"--blocks={file}", *([] if chunk else [f"--chunk={size}"])]
+        result = run_tool("attn-schedule", options)
     if result.returncode:
         raise PlanError(result.stderr.strip().removeprefix("attn-schedule: error: "))
-    return Plan(json.loads(result.stdout))
+    return Plan({**json.loads(result.stdout)["plan"], "deterministic": deterministic})
+
+
+def default_chunk(tokens: int, ranks: int, deterministic: bool) -> int:
+    """As the planner has it."""
+    chunk = 256
+    while not deterministic and chunk > 16 and tokens < 2 * ranks * chunk:
+        chunk //= 2
+    return chunk
 
 
 def mask_text(causal: bool, window: Union[int, tuple[int, int], None]) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import bisect
 from typing import Iterable, Sequence
 
 Ranges = tuple[tuple[int, int], ...]
@@ -26,8 +27,23 @@ def count(ranges: Ranges) -> int:
 
 
 def intersect(a: Ranges, b: Ranges) -> Ranges:
-    return ranges_of((max(x[0], y[0]), min(x[1], y[1])) for x in a for y in b)
+    result, x, y = [], 0, 0
+    while x < len(a) and y < len(b):
+        begin, end = max(a[x][0], b[y][0]), min(a[x][1], b[y][1])
+        if begin < end:
+            result.append((begin, end))
+        if a[x][1] < b[y][1]:
+            x += 1
+        else:
+            y += 1
+    return tuple(result)
 
 
 def contains(whole: Ranges, part: Ranges) -> bool:
-    return intersect(whole, part) == part
+    """Each range of the part is within one of the whole's, since those do not touch."""
+    begins = [begin for begin, _ in whole]
+    for begin, end in part:
+        at = bisect.bisect_right(begins, begin) - 1
+        if at < 0 or whole[at][1] < end:
+            return False
+    return True

@@ -21,6 +21,7 @@ class Simulated(NamedTuple):
     d_query: Any
     d_key: Any
     d_value: Any
+    d_sink: Any
     forward_bytes: list[int]
     backward_bytes: list[int]
 
@@ -29,16 +30,18 @@ class RankResult(NamedTuple):
     """Of one rank."""
 
     arrays: list[Any]
+    d_sink: Any
     forward_bytes: int
     backward_bytes: int
 
 
 def simulate(
-    plan: Plan, query: Any, key: Any, value: Any, *, d_output: Any = None, d_lse: Any = None, timeout: float = 60.0, **options: Any
-) -> Simulated:
+    plan: Plan, query: Any, key: Any, value: Any, *, sink: Any = None, d_output: Any = None, d_lse: Any = None,
+    timeout: float = 60.0, **options: Any,
+) -> Simulated:  # fmt: skip
     """attention(query, key, value) of arrays [B, H, tokens, D] in host memory, as the ranks of `plan` compute it.
 
-    `options` are mask_mod and score_mod of the whole attention, soft_cap, scale, target, device and allow_tf32 of
+    `sink` is [Hq]; `options` are mask_mod and score_mod of the whole attention, soft_cap, scale, target, device and allow_tf32 of
     attn_mlir.attention; the plan's mask holds beside mask_mod. With d_output, and d_lse, gradients too. Raises what a rank
     raises; `timeout`: seconds that ranks wait for each other.
     """
@@ -51,7 +54,7 @@ def simulate(
 
     def work(rank: int):
         try:
-            results[rank] = run_rank(plan, mailboxes, rank, (query, key, value), (d_output, d_lse), options)
+            results[rank] = run_rank(plan, mailboxes, rank, (query, key, value, sink), (d_output, d_lse), options)
         except Exception as error:
             errors.append(error)
             mailboxes.fail(str(error))
@@ -67,8 +70,9 @@ def simulate(
     arrays = [assemble(plan, Library(query), parts) for parts in zip(*(result.arrays for result in done))]
     padded: list[Any] = arrays + [None] * (5 - len(arrays))
     output, lse, d_query, d_key, d_value = padded
+    sinks = [result.d_sink for result in done if result.d_sink is not None]
     forward, backward = [result.forward_bytes for result in done], [result.backward_bytes for result in done]
-    return Simulated(output, lse, d_query, d_key, d_value, forward, backward)
+    return Simulated(output, lse, d_query, d_key, d_value, sum(sinks) if sinks else None, forward, backward)
 
 
 def run_rank(
@@ -76,14 +80,19 @@ def run_rank(
 ) -> RankResult:
     communicator = ThreadCommunicator(mailboxes, rank)
     executor = Executor(plan, communicator, options)
-    output, saved = executor.forward(*(plan.part(array, rank) for array in inputs))
+    query, key, value = (plan.part(array, rank) for array in inputs[:3])
+    sink = inputs[3]
+    output, saved = executor.forward(query, key, value, sink)
     forward_bytes = communicator.sent_bytes
     arrays = [output, executor.lse(saved)]
     before = communicator.sent_bytes
     if gradients[0] is not None:
         d_output, d_lse = (None if array is None else plan.part(array, rank) for array in gradients)
         arrays += executor.backward(saved, d_output, d_lse)
-    return RankResult(arrays, forward_bytes, communicator.sent_bytes - before)
+    backward_bytes = communicator.sent_bytes - before
+    has_sink = sink is not None and gradients[0] is not None
+    d_sink = executor.sink_gradient(sink, saved, d_output, d_lse) if has_sink else None
+    return RankResult(arrays, d_sink, forward_bytes, backward_bytes)
 
 
 def assemble(plan: Plan, library: Library, parts: Sequence[Any]) -> Any:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import bisect
 import importlib
+import operator
 from typing import Any, Iterable, Sequence
 
 from ..arrays import library_of
@@ -38,6 +40,11 @@ class Library:
         place = {"device": self.like.device} if self.name == "torch" else {}
         make = self.module.tensor if self.name == "torch" else self.module.array
         return make(list(numbers), dtype=self.module.int32, **place)
+
+    def positions(self, ranges: Ranges) -> Any:
+        """Of all tokens of ranges that are not empty, i32."""
+        place = {"device": self.like.device} if self.name == "torch" else {}
+        return self.concatenate([self.module.arange(begin, end, dtype=self.module.int32, **place) for begin, end in ranges], 0)
 
     def concatenate(self, arrays: Sequence[Any], axis: int = AXIS) -> Any:
         """A contiguous array."""
@@ -84,9 +91,12 @@ class Store:
 
     def take(self, ranges: Ranges) -> list[Any]:
         """The arrays of these tokens, all of which are there, ascending and contiguous."""
+        self.pieces.sort(key=operator.itemgetter(0))
+        begins = [piece[0] for piece in self.pieces]
         parts = []
         for begin, end in ranges:
-            for first, last, arrays in sorted(self.pieces, key=lambda piece: piece[0]):
+            at = max(0, bisect.bisect_right(begins, begin) - 1)
+            for first, last, arrays in self.pieces[at : bisect.bisect_left(begins, end)]:
                 low, high = max(begin, first), min(end, last)
                 if low < high:
                     parts.append([array[:, :, low - first : high - first] for array in arrays])

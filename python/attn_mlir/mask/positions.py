@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, Iterator, NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple, Optional
 
 from .ranges import NATURAL
 from .symbols import INDEX, Tracer, Value
@@ -13,11 +13,12 @@ from .tracing import Mask, Score
 
 
 class Positions(NamedTuple):
-    """Where a part's rows [M] and keys [N] are in the whole, i32; `whole` [2], i32, has the whole's number of tokens and the
-    first of the part's query heads. `tokens` and `heads` are the whole's."""
+    """Where a part's rows [M] and keys [N] are in the whole, i32; None where they stand behind each other: then tiles to skip follow
+    from bounds, else they are looked for. `whole` [4], i32, has the whole's number of tokens, the first of the part's query heads,
+    its first row and its first key. `tokens` and `heads` are the whole's."""
 
-    rows: Any
-    keys: Any
+    rows: Optional[Any]
+    keys: Optional[Any]
     whole: Any
     tokens: int
     heads: int
@@ -51,13 +52,19 @@ class Places:
     """Symbols of the whole, from those of the part."""
 
     def __init__(self, positions: Positions):
-        self.rows, self.keys, self.whole = tensor(positions.rows), tensor(positions.keys), tensor(positions.whole)
+        self.rows, self.keys = (None if places is None else tensor(places) for places in positions[:2])
+        self.whole = tensor(positions.whole)
 
     def row(self, i: Value) -> Value:
-        return position(self.rows, i)
+        return self.position(self.rows, i, 2)
 
     def key(self, j: Value) -> Value:
-        return position(self.keys, j)
+        return self.position(self.keys, j, 3)
+
+    def position(self, places: Optional[Tensor], at: Value, first: int) -> Value:
+        result = natural(places[at]) if places is not None else at + natural(self.whole[first])
+        result.range, result.position = NATURAL, TOKEN
+        return result
 
     def head(self, h: Value) -> Value:
         result = h + natural(self.whole[1])
@@ -77,12 +84,6 @@ class Places:
 
 def natural(value: Value) -> Value:
     return Tracer.get().op("arith.index_cast", [value], " : i32 to index", INDEX, NATURAL)
-
-
-def position(places: Tensor, at: Value) -> Value:
-    result = natural(places[at])
-    result.position = TOKEN
-    return result
 
 
 #: Numbers of positions in the whole, beside those of b, h, i and j.

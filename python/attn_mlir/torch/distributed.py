@@ -17,7 +17,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from ..distributed.communicator import Communicator, Wait
-from ..distributed.executor import Executor
+from ..distributed.executor import Executor, Saved
 from ..distributed.plan import Plan, PlanError, make_plan
 from ..errors import BindingError, DeviceError
 from ..functional import check_scale
@@ -73,20 +73,26 @@ class Attention(torch.autograd.Function):
     """Of a rank's tokens; `has_lse` asks for the LSE too."""
 
     @staticmethod
-    def forward(ctx, query: Tensor, key: Tensor, value: Tensor, executor: Executor, has_lse: bool):
-        output, saved = executor.forward(*(readable(t.detach()) for t in (query, key, value)))
+    def forward(ctx, query: Tensor, key: Tensor, value: Tensor, sink: Optional[Tensor], executor: Executor, has_lse: bool):
+        own = None if sink is None else sink.detach().contiguous()
+        query, key, value = (readable(t.detach()) for t in (query, key, value))
+        output, saved = executor.forward(query, key, value, own)
         lse = executor.lse(saved) if has_lse else None
-        ctx.executor, ctx.saved, ctx.sizes = executor, saved, output.shape
+        ctx.executor, ctx.sizes = executor, output.shape
+        ctx.save_for_backward(sink, saved.query, saved.key, saved.value, saved.output, saved.lse)
         ctx.set_materialize_grads(False)
         return output, lse
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, d_output: Optional[Tensor], d_lse: Optional[Tensor]):
-        if d_output is None:
-            d_output = ctx.saved.query.new_zeros(ctx.sizes)
-        gradients = ctx.executor.backward(ctx.saved, readable(d_output), d_lse.contiguous() if d_lse is not None else None)
-        return (*gradients, None, None)
+        sink, *tensors = ctx.saved_tensors
+        saved = Saved(*tensors)
+        d_output = saved.query.new_zeros(ctx.sizes) if d_output is None else readable(d_output)
+        d_lse = d_lse.contiguous() if d_lse is not None else None
+        gradients = ctx.executor.backward(saved, d_output, d_lse)
+        d_sink = ctx.executor.sink_gradient(sink, saved, d_output, d_lse) if ctx.needs_input_grad[3] else None
+        return (*gradients, d_sink, None, None)
 
 
 def attention(
@@ -96,6 +102,7 @@ def attention(
     *,
     plan: Plan,
     group: Optional[dist.ProcessGroup] = None,
+    sink: Optional[Tensor] = None,
     mask_mod: Any = None,
     score_mod: Any = None,
     soft_cap: Optional[float] = None,
@@ -110,6 +117,8 @@ def attention(
         rank, in their order; Hkv divides Hq.
       plan: for as many ranks as the group has; its mask is the attention's.
       group: of torch.distributed; the default group.
+      sink: [Hq], as of attn_mlir.attention, the same on all ranks. Its gradient is the part of this rank's tokens, as of all
+        weights: that of the whole is the sum over ranks.
       mask_mod, score_mod: as of attn_mlir.attention, by positions and heads of the whole; mask_mod holds beside the plan's mask.
         Arrays that they read are the same on all ranks, and have no gradients here.
       soft_cap, scale, return_lse: as of attn_mlir.attention. f32 on a GPU needs torch.backends.cuda.matmul.allow_tf32.
@@ -117,13 +126,13 @@ def attention(
     dK and dV are added in f32, in the order of ranks. Raises a PlanError on all ranks where arrays do not fit on one, or plans,
     types or options differ; a DeviceError where a rank does not come within the group's timeout.
     """
-    check_tensors(query=query, key=key, value=value)
+    check_tensors(query=query, key=key, value=value, sink=sink)
     check_scale(scale)
     executor = executor_of(plan, group, (query, key, value), {
         "mask_mod": mask_mod, "score_mod": score_mod, "soft_cap": soft_cap, "scale": scale,
         "allow_tf32": query.is_cuda and torch.backends.cuda.matmul.allow_tf32,
     })  # fmt: skip
-    output, lse = Attention.apply(query, key, value, executor, return_lse)
+    output, lse = Attention.apply(query, key, value, sink, executor, return_lse)
     return (output, lse) if return_lse else output
 
 

@@ -147,9 +147,27 @@ class Distributed(unittest.TestCase):
             tokens = 96 // ranks
             self.assertEqual({b for b in got.forward_bytes}, {2 * 4 * tokens * (ranks - 1) * (8 + max(2, ranks)) * 32 // ranks})
 
+    def test_sink(self):
+        """It is in one part of each row, also where a rank computes none."""
+        q, k, v, d_output, d_lse = arrays_of(96, 4, 2)
+        sink = np.array([0.5, -1, 2, 0], np.float32)
+        i, j = np.indices((96, 96))
+        sees = (j <= i) & (j > 3)
+        options = {"mask_mod": lambda b, h, i, j: j > 3, "causal": True, "return_lse": True}
+        output, lse = attn_mlir.attention(q, k, v, sink=sink, **options)
+        del options["return_lse"]
+        wanted = attn_mlir.attention_backward(q, k, v, output, lse, d_output, d_lse=d_lse, **options)
+        delta = (d_output * output).sum(-1) - d_lse
+        d_sink = -(np.exp(sink[:, None] - lse) * delta).sum((0, 2))
+        for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring"):
+            plan = self.plan(96, 4, 2, 4, causal=True, scheme=scheme)
+            got = simulate(plan, q, k, v, sink=sink, d_output=d_output, d_lse=d_lse, mask_mod=options["mask_mod"])
+            for a, b in zip((got.output, got.lse, got.d_query, got.d_key, got.d_value, got.d_sink), (output, lse, *wanted, d_sink)):
+                self.assertLess(np.abs(a - b).max(), 1e-5, scheme)
+
     def test_bits(self):
         """Output, LSE and dQ of deterministic plans are those of one rank; gradients are the same in every run."""
-        for mask_options in ({"causal": True}, {"window": (200, 0)}, {"causal": True, "documents": (300, 723)}):
+        for mask_options in ({"causal": True}, {"window": (200, 100)}, {"causal": True, "documents": (300, 723)}):
             arrays = arrays_of(1023, 2, 1, dtype=np.float16)
             q, k, v, d_output, d_lse = arrays
             results = []
@@ -185,6 +203,29 @@ class Distributed(unittest.TestCase):
                     mask_mod=lambda b, h, i, j: ((i * seed + j) % step != 0) & (abs(i - j) >= least % 7) | (j == least),
                 )  # fmt: skip
 
+    def test_predicates(self):
+        """Plans of any mask: keys that no row of a rank sees stay where they are."""
+        i, j = np.indices((256, 256))
+        ids = mask.tensor(np.arange(256, dtype=np.int32) % 5)
+        cases = {
+            "blocks": (lambda b, h, i, j: i // 64 == j // 64, i // 64 == j // 64, 0),
+            "dual scope": (lambda b, h, i, j: (abs(i - j) < 9) | (j % 64 == 0), (abs(i - j) < 9) | (j % 64 == 0), None),
+            "data": (lambda b, h, i, j: (ids[i] == ids[j]) & (j <= i), (i % 5 == j % 5) & (j <= i), None),
+            "heads": (lambda b, h, i, j: (j <= i) & (i - j < 20 * (h + 1)), (j <= i) & (i - j < 20 * (np.arange(4)[:, None, None] + 1)), None),
+            "lengths": (mask.causal("bottom_right"), j <= i, None),
+        }
+        for name, (predicate, sees, sent) in cases.items():
+            with self.subTest(name):
+                plan = self.plan(256, 4, 2, 4, mask_mod=predicate)
+                self.assertEqual(plan.mask_text, "blocks")
+                got = self.check(plan, arrays_of(256, 4, 2), np.broadcast_to(sees, (1, 4, 256, 256)), mask_mod=predicate)
+                if sent is not None:
+                    self.assertEqual(sum(got.forward_bytes), sent)
+                with self.assertRaisesRegex(PlanError, "expected the mask_mod that the plan was made for, got none"):
+                    simulate(plan, *arrays_of(256, 4, 2)[:3])
+        with self.assertRaisesRegex(PlanError, "expected a mask_mod or causal, window and documents, got both"):
+            self.plan(256, 4, 2, 4, mask_mod=mask.causal(), causal=True)
+
     def test_bytes(self):
         """What threads have sent is what plans say."""
         q, k, v, d_output, _ = arrays_of(256, 4, 2)
@@ -217,22 +258,24 @@ class Distributed(unittest.TestCase):
         """Ranks that have other plans, or that fail, are an error on all of them."""
         q, k, v, _, _ = arrays_of(64, 2, 2)
         plans = [self.plan(64, 2, 2, 2, causal=causal, placement="contiguous", scheme="all-gather") for causal in (True, False)]
-        mailboxes, errors = Mailboxes(2, timeout=20), []
+        mods = [lambda b, h, i, j: j > 3, lambda b, h, i, j: j > 4]
+        for differ in ([plans, [None, None]], [plans[:1] * 2, mods]):
+            mailboxes, errors = Mailboxes(2, timeout=20), []
 
-        def work(rank):
-            try:
-                executor = Executor(plans[rank], ThreadCommunicator(mailboxes, rank), {})
-                executor.forward(*(array[:, :, 32 * rank : 32 * rank + 32] for array in (q, k, v)))
-            except PlanError as error:
-                errors.append(str(error))
+            def work(rank):
+                try:
+                    executor = Executor(differ[0][rank], ThreadCommunicator(mailboxes, rank), {"mask_mod": differ[1][rank]})
+                    executor.forward(*(array[:, :, 32 * rank : 32 * rank + 32] for array in (q, k, v)))
+                except PlanError as error:
+                    errors.append(str(error))
 
-        threads = [threading.Thread(target=work, args=(rank,)) for rank in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(30)
-        self.assertEqual(len(errors), 2)
-        self.assertRegex(errors[0], "rank 1: expected what rank 0 has, plan .*, got ")
+            threads = [threading.Thread(target=work, args=(rank,)) for rank in range(2)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(30)
+            self.assertEqual(len(errors), 2)
+            self.assertRegex(errors[0], "rank 1: expected what rank 0 has, plan .*, got ")
         with self.assertRaisesRegex(attn_mlir.AttnError, r"key: expected \[batch, heads, 32, head dim\], of the tokens of rank"):
             simulate(plans[0], q, k[..., None], v)
         with self.assertRaisesRegex(PlanError, "expected a plan for 3 ranks, as there are, got one for 2"):
@@ -258,6 +301,9 @@ class Distributed(unittest.TestCase):
                 {"rows": [[2, 4]], "stages": [{"receive": [], "send": [], "calls": []}]},
             ],
             "without a valid": [{"rows": [[0, 4]]}],
+            "rank 0, stage 0: expected calls of all rows that the rank has": [
+                {"rows": [[0, 4]], "stages": [{"receive": [], "send": [], "calls": [{"rows": [[0, 3]], "keys": [[0, 3]]}]}]},
+            ],
         }.items():
             with self.assertRaisesRegex(PlanError, message):
                 Plan({**plan, "ranks": ranks})

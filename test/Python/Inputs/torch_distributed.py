@@ -102,6 +102,31 @@ def test_masks():
     Case(20, 4, 1, torch.arange(20) <= torch.arange(20)[:, None]).check(plan_of(20, 4, 1, causal=True, scheme="group-cast"))
 
 
+def test_sink():
+    """Its gradient is the sum over ranks; and tensors that are views, or need no gradient."""
+    rank = dist.get_rank()
+    generator = torch.Generator().manual_seed(5)
+    q, k, v = (torch.randn(1, 100, h, 16, generator=generator, dtype=torch.float64).transpose(1, 2) for h in (4, 2, 2))
+    sink = torch.tensor([0.5, -1.0, 2.0, 0.0], dtype=torch.float64)
+    i = torch.arange(100)
+    wide = [t.clone().requires_grad_() for t in (q, sink)]
+    keys, values = (t.repeat_interleave(2, 1) for t in (k, v))
+    scores = (wide[0] @ keys.transpose(2, 3) / 4).masked_fill(i > i[:, None], float("-inf"))
+    weights = torch.cat([scores, wide[1][None, :, None, None].expand(1, 4, 100, 1)], 3).softmax(-1)
+    output = weights[..., :-1] @ values
+    wanted = torch.autograd.grad(output.square().sum(), wide)
+    for scheme in ("ring", "all-to-all"):
+        plan = plan_of(100, 4, 2, causal=True, scheme=scheme)
+        query, key, value = (plan.part(t, rank) for t in (q, k, v))
+        query.requires_grad_()
+        own = sink.clone().requires_grad_()
+        result = context_parallel.attention(query, key, value, plan=plan, sink=own)
+        result.square().sum().backward()
+        dist.all_reduce(own.grad)
+        for got, want in ((result, plan.part(output, rank)), (query.grad, plan.part(wanted[0], rank)), (own.grad, wanted[1])):
+            check((got - want).abs().max() < 1e-9, f"sink, {scheme}")
+
+
 def test_bits():
     """Those of one rank; and bytes."""
     i = torch.arange(1000)
@@ -157,7 +182,7 @@ def test_death():
         check(False, "expected an error")
 
 
-TESTS = (test_schemes, test_masks, test_bits, test_disagreement, test_death)
+TESTS = (test_schemes, test_masks, test_sink, test_bits, test_disagreement, test_death)
 
 
 def work(rank, store, names):

@@ -320,6 +320,23 @@ TEST(Planner, DeterministicPlansAscend) {
     }
 }
 
+TEST(Visibility, Blocks) {
+  auto blocks = BlockVisibility::parse("#+.\n.#.\n#.#", 40, 16);
+  ASSERT_TRUE(blocks) << blocks.error();
+  EXPECT_EQ(blocks->getKeys(TokenRange{0, 16}), (TokenRanges{{0, 32}}));
+  EXPECT_EQ(blocks->getKeys(TokenRange{20, 36}), (TokenRanges{{0, 40}}));
+  EXPECT_EQ(blocks->countPairs(TokenRange{0, 16}, TokenRange{0, 40}),
+            256 + 128);
+  EXPECT_EQ(blocks->countPairs(TokenRange{32, 40}, TokenRange{0, 40}),
+            8 * 16 + 8 * 8);
+  auto selection = selectPlan(makeProblem(40, 4, 4), *blocks, makeTopology(2),
+                              {1e-12}, {16});
+  ASSERT_TRUE(selection);
+  for (const PlanChoice &choice : selection->ranked)
+    EXPECT_TRUE(checkPlan(choice.plan, *blocks))
+        << checkPlan(choice.plan, *blocks).error();
+}
+
 /// Tiles of the whole sequence: neither documents nor a window cut a chunk.
 TEST(Planner, DeterministicPlansHaveWholeChunks) {
   AttentionProblem problem = makeProblem(1000, 8, 8);
