@@ -4,8 +4,8 @@
 
 Drawn are sizes (static and dynamic, none at all too), element types, heads, head dims, layouts, biases, lengths of keys (behind which
 attn-run writes NaN) and of queries, keys and values in pages, regions of a mask_mod
-and a score_mod over positions, data and constants from the ends of their ranges, the schedule's kind, loops and branches
-around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
+and a score_mod over positions, data and constants from the ends of their ranges, and sums of them that wrap around in 64 or 32 bits, the
+schedule's kind, linear attention, loops and branches around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
 always the same. With --gradients each problem's backward is run, its forward before it. Gradients in f32 of problems in f16
 or bf16, those of biases and captured tensors, are sums of what rounding of the output has changed: they may miss the rule, and are
 counted, as long as the relative error is below a hundredth. More than a tenth of such, or a quarter of refusals, fails a search of a
@@ -27,7 +27,7 @@ from fuzz import is_watched_fault  # noqa: E402
 
 CONSTANTS = [0, 1, 2, 3, 7, 15, 16, 17, 63, 64, 65, 100, -1, -2, -64, (1 << 31) - 1, 1 << 31, -(1 << 31), (1 << 32) + 3, 1 << 62]
 LENGTHS = [0, 1, 5, 16, 33, 64, 100, (1 << 31) - 1, -1, -(1 << 31)]
-LONG_LENGTHS = LENGTHS + [(1 << 32) + 5, 1 << 32, (1 << 63) - 1, -(1 << 63)]
+LONG_LENGTHS = LENGTHS + [(1 << 32) + 5, 1 << 32, 1 << 40, 1 << 62, (1 << 63) - 6, (1 << 63) - 1, -(1 << 62), 2 - (1 << 63), -(1 << 63)]
 PREDICATES = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
 SECONDS = 300
 
@@ -62,8 +62,28 @@ class Region:
             divisor = self.add(f"arith.constant {self.rng.choice([1, 2, 3, 8, 16, 64, 100])} : index")
             op = self.rng.choice(["floordivsi", "divui", "remui", "remsi", "ceildivsi"])
             return self.add(f"arith.{op} {self.index(depth - 1)}, {divisor} : index")
+        if draw < 0.87:
+            return self.wrapping()
         op = self.rng.choice(["addi", "subi", "muli", "minsi", "maxsi", "addi", "subi"])
         return self.add(f"arith.{op} {self.index(depth - 1)}, {self.index(depth - 1)} : index")
+
+    def wrapping(self):
+        """A sum of i64 data and a position, or the negative of such data: from the ends of its range it wraps around."""
+        data = self.read(self.rng.choice([("B",), ("B", "N"), ("B", "M"), ("Hq",)]), "i64")
+        other = self.rng.choice(["%i", "%j", self.add("arith.constant 0 : index"), self.read(("Hq",), "i64")])
+        op, (a, b) = self.rng.choice(["addi", "subi", "subi"]), self.rng.sample([data, other], 2)
+        return self.add(f"arith.{op} {a}, {b} : index")
+
+    def compare_narrow(self):
+        """A comparison in i32, of a position and data or a constant, whose sum may wrap around there."""
+        at, other = (self.add(f"arith.index_cast {position} : index to i32") for position in self.rng.sample(["%i", "%j"], 2))
+        if self.rng.random() < 0.5:
+            term = self.add(f"arith.constant {self.rng.choice([1, 7, -64, (1 << 31) - 1, (1 << 31) - 50, -(1 << 31)])} : i32")
+        else:
+            tensor = self.capture(("Hq",), "i32")
+            term = self.add(f"tensor.extract {tensor}[%h] : tensor<SIZE_Hqxi32>")
+        total = self.add(f"arith.{self.rng.choice(['addi', 'subi'])} {at}, {term} : i32")
+        return self.add(f"arith.cmpi {self.rng.choice(PREDICATES)}, {total}, {other} : i32")
 
     def read(self, shape, kind="i32"):
         at = {"B": "%b", "Hq": "%h", "M": "%i", "N": "%j"}
@@ -75,6 +95,8 @@ class Region:
     def condition(self, depth=2):
         if self.rng.random() < 0.03:
             return self.add(f"arith.constant {self.rng.choice(['true', 'false'])}")
+        if self.rng.random() < 0.08:
+            return self.compare_narrow()
         if depth == 0 or self.rng.random() < 0.4:
             return self.add(f"arith.cmpi {self.rng.choice(PREDICATES)}, {self.index()}, {self.index()} : index")
         op = self.rng.choice(["andi", "ori", "andi", "ori", "xori"])
@@ -181,8 +203,52 @@ def write_body(kind, attention, plain, results):
     )
 
 
+def write_linear(rng, folder):
+    """A linear attention: the module's path, and arguments of attn-run."""
+    sizes, score = draw_sizes(rng), "f32"
+    sizes["M"] = rng.choice([0, 1, 2, 63, 64, 65, 130, 200])
+    is_static, dtype = rng.random() < 0.3, rng.choice(["f16", "bf16", "f32"])
+    size = lambda dim: str(sizes[dim]) if is_static or dim in ("D", "Dv") else "?"  # noqa: E731
+    make = lambda dims, element: f"tensor<{'x'.join(map(size, dims))}x{element}>"  # noqa: E731
+    dims = [("B", "Hq", "M", "D"), ("B", "Hkv", "M", "D"), ("B", "Hkv", "M", "Dv")]
+    types = [make(shape, dtype) for shape in dims]
+    output = make(("B", "Hq", "M", "Dv"), rng.choice([dtype, score]))
+    state, clauses, before = make(("B", "Hq", "D", "Dv"), score), "", ""
+    arguments = [f"%{name}: {kind}" for name, kind in zip("qkv", types)]
+
+    def add_negative(name, shape):
+        """An argument of which the negative of the size is used."""
+        kind = make(shape, score)
+        arguments.append(f"%{name}_drawn: {kind}")
+        dims.append(shape)
+        return f"  %{name}_size = math.absf %{name}_drawn : {kind}\n  %{name} = arith.negf %{name}_size : {kind}\n", f" {name}(%{name} : {kind})"
+
+    decay = rng.choice(["", "decay", "slope"])
+    if decay:
+        before, clauses = add_negative(decay, ("B", "Hq", "M") if decay == "decay" else ("Hq",))
+    if rng.random() < 0.4:
+        arguments.append(f"%state: {state}")
+        dims.append(("B", "Hq", "D", "Dv"))
+        clauses += f" state(%state : {state})"
+    if rng.random() < 0.3:
+        clauses += f" scale({rng.choice(['0.5', '-1.0', '0.0'])})"
+    has_final = rng.random() < 0.5
+    results = [output] + [state] * has_final
+    names = "%o#0, %o#1" if has_final else "%o"
+    text = f"func.func @attention({', '.join(arguments)}) -> ({', '.join(results)}) {{\n{before}  %o{':2' if has_final else ''} = attn.linear_attention %q, %k, %v"
+    text += f"{clauses} : {', '.join(types)} -> {', '.join(results)}\n  return {names} : {', '.join(results)}\n}}\n"
+    path = Path(folder, "case.mlir")
+    path.write_text(text)
+    command = [f"--random={rng.randrange(100)}", "--function=attention"]
+    if not is_static:
+        command += ["--shape", ",".join(f"arg{i}={'x'.join(str(sizes[dim]) for dim in shape)}" for i, shape in enumerate(dims))]
+    return path, command
+
+
 def write_case(rng, folder, gradients=False):
     """The module's path, and arguments of attn-run."""
+    if not gradients and rng.random() < 0.08:
+        return write_linear(rng, folder)
     sizes = draw_sizes(rng)
     if gradients:  # of a key or two they are next to zero, and of one row a few roundings decide
         sizes["M"], sizes["N"] = max(sizes["M"], 3), max(sizes["N"], 16)
@@ -274,8 +340,11 @@ def run_case(seed, case, devices, gradients=False):
     faults, refused, inexact = [], 0, 0
     with tempfile.TemporaryDirectory() as folder:
         path, arguments = write_case(random.Random(f"{seed}/{case}"), folder, gradients)
-        if "split_kv" in path.read_text():  # of GPUs only
+        text = path.read_text()
+        if "split_kv" in text:  # of GPUs only
             devices = [device for device in devices if device != "cpu"]
+        if "linear_attention" in text:  # not of GPUs
+            devices = [device for device in devices if device == "cpu"]
         for device in devices:
             command = ["attn-run", str(path), f"--device={device}", "--verify", *arguments]
             command += ["--allow-tf32"] * (device != "cpu")
