@@ -546,7 +546,8 @@ def sides_of(window: Any) -> tuple[int, int]:
     sides = (window, 0) if isinstance(window, Integral) else window
     if not (isinstance(sides, (tuple, list)) and len(sides) == 2 and all(isinstance(side, Integral) for side in sides)):
         raise BindingError(f"expected window to be a number or (left, right), got {window!r}")
-    return int(sides[0]), int(sides[1])
+    # Farther than two positions ever are is no limit, whatever the number, and its sum with a position has 32 bits.
+    return min(int(sides[0]), 1 << 30), min(int(sides[1]), 1 << 30)
 
 
 def check_options(causal: Causal, window: Window, soft_cap: Optional[float], scale: Optional[float]):

@@ -66,6 +66,7 @@ class Results(unittest.TestCase):
             "causal(top_left)": {"causal": "top_left"},
             "sliding_window(7, 0)": {"window": 7},
             "sliding_window(4, 3)": {"window": (4, 3)},
+            "sliding_window(1073741824, 1073741824)": {"window": ((1 << 63) - 1, 1 << 64)},
         }.items():
             for where in ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"}):
                 problem = Problem(Attention("f16", 32, 32, mask, lse=True), B=2, Hq=2, Hkv=1, M=19, N=25)
