@@ -8,16 +8,22 @@
 
 #include "attn/Schedule/Family.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace attn {
 
+/// Whole instructions, and rows of a tile of 32 bytes at least.
+static int64_t getPadding(const AttentionProblem &problem) {
+  return std::max<int64_t>(Family::getDepth(problem.elementType), 16);
+}
+
 int64_t getPaddedHeadDim(const AttentionProblem &problem) {
-  return alignUp(problem.headDim, 16);
+  return alignUp(problem.headDim, getPadding(problem));
 }
 
 int64_t getPaddedValueDim(const AttentionProblem &problem) {
-  return alignUp(problem.valueDim, 16);
+  return alignUp(problem.valueDim, getPadding(problem));
 }
 
 /// Warpgroups that share the rows of a wgmma tile, each with a part of dv.

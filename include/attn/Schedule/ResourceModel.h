@@ -18,7 +18,8 @@
 
 namespace attn {
 
-/// Head dims as the matrix instructions see them: multiples of 16.
+/// Head dims as the matrix instructions see them: multiples of 16, or 32 of
+/// 8-bit types.
 int64_t getPaddedHeadDim(const AttentionProblem &problem);
 int64_t getPaddedValueDim(const AttentionProblem &problem);
 

@@ -151,9 +151,9 @@ public:
   llvm::SmallVector<std::string> results(int64_t first, int64_t count) const;
   /// Names of operands, to read.
   llvm::SmallVector<std::string> use(mlir::ValueRange values);
-  /// Names of new 32-bit registers: `prefix`0, `prefix`1, ...
+  /// Names of new registers of `bits` bits: `prefix`0, `prefix`1, ...
   llvm::SmallVector<std::string> declare(const std::string &prefix,
-                                         int64_t count);
+                                         int64_t count, int64_t bits = 32);
   /// "{a, b, c}"
   static std::string list(llvm::ArrayRef<std::string> names);
   void add(const std::string &instruction);

@@ -39,6 +39,14 @@ Position positionOf(FragmentType type, int64_t i) {
   return {block / colBlocks, (i / 2) % 2, block % colBlocks, i % 2};
 }
 
+/// The column of a position, from the thread's first one on.
+int64_t columnDistance(FragmentType type, const Position &position) {
+  if (!type.isQuads())
+    return position.colBlock * 8 + position.colParity;
+  return position.colBlock / 2 * 16 + position.colParity * 2 +
+         position.colBlock % 2;
+}
+
 struct FillLowering : TileOpLowering<FillOp> {
   using TileOpLowering::TileOpLowering;
   LogicalResult
@@ -132,7 +140,7 @@ Value MapExpansion::coordinate(unsigned argument, int64_t number,
         argument == op.getInputs().size()
             ? index.add(index.mul(index.warp(), type.getRows() / warps),
                         index.shiftRight(lane, 2))
-            : index.mul(index.bitAnd(lane, 3), 2);
+            : index.mul(index.bitAnd(lane, 3), type.isQuads() ? 4 : 2);
   }
   return coordinates[{argument, number}] = index.add(first->second, distance);
 }
@@ -157,7 +165,7 @@ void MapExpansion::mapArguments(IRMapping &mapping, int64_t i) {
   Value column = body.getArgument(++argument);
   if (!column.use_empty())
     mapping.map(column, coordinate(argument, position.columnRegister(),
-                                   position.colBlock * 8 + position.colParity));
+                                   columnDistance(type, position)));
 }
 
 /// What the body yields for register `i`.
@@ -317,6 +325,13 @@ struct ToOperandLowering : TileOpLowering<ToOperandOp> {
                                      {block.create(/*hasSideEffects=*/false)});
       return success();
     }
+    if (element.getIntOrFloatBitWidth() == 8) {
+      rewriter.replaceOpWithMultiple(
+          op, {convertToBytes(rewriter, loc, source, element)});
+      return success();
+    }
+    if (!element.isF16() && !element.isBF16())
+      return rewriter.notifyMatchFailure(op, "no conversion to its elements");
     // Two accumulator blocks, 8 values, make one operand block, 4 registers, in
     // the same order. PTX names the upper half first.
     int64_t numPairs = source.size() / 2;
@@ -330,6 +345,28 @@ struct ToOperandLowering : TileOpLowering<ToOperandOp> {
     rewriter.replaceOpWithMultiple(op,
                                    {block.create(/*hasSideEffects=*/false)});
     return success();
+  }
+
+private:
+  /// Four accumulator blocks, 16 values, make one operand block: a register has
+  /// a row of two of them.
+  static SmallVector<Value> convertToBytes(OpBuilder &builder, Location loc,
+                                           ValueRange source, Type element) {
+    PtxBlock block(builder, loc, builder.getI32Type(), source.size() / 4);
+    std::string convert = isa<Float8E4M3FNType>(element)
+                              ? "cvt.rn.satfinite.e4m3x2.f32 "
+                              : "cvt.rn.satfinite.e5m2x2.f32 ";
+    SmallVector<std::string> half = block.declare("%half", 2, /*bits=*/16);
+    for (size_t i = 0; i < source.size() / 4; ++i) {
+      size_t first = i / 2 * 8 + i % 2 * 2;
+      SmallVector<std::string> low = block.use(source.slice(first, 2));
+      SmallVector<std::string> high = block.use(source.slice(first + 4, 2));
+      block.add(convert + half[0] + ", " + low[1] + ", " + low[0]);
+      block.add(convert + half[1] + ", " + high[1] + ", " + high[0]);
+      block.add("mov.b32 " + block.results(i, 1).front() + ", " +
+                PtxBlock::list(half));
+    }
+    return block.create(/*hasSideEffects=*/false);
   }
 };
 

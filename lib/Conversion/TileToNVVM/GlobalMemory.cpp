@@ -293,7 +293,9 @@ private:
       return columns;
     int64_t size = matrix.getShape().back();
     bool hasColumn = static_cast<int64_t>(indices.size()) == matrix.getRank();
-    if (!hasColumn && !ShapedType::isDynamic(size))
+    // Quads have 16 columns, or are asked for each pair.
+    if (!hasColumn && !ShapedType::isDynamic(size) &&
+        !(type.isQuads() && size % 16 != 0))
       columns.known = size;
     Value start =
         hasColumn ? index.toI32(indices.pop_back_val()) : index.i32(0);
@@ -302,7 +304,7 @@ private:
     columns.all =
         arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::sge,
                               left, index.i32(type.getShape()[1]));
-    Value ofQuad = index.mul(quadLane, 2);
+    Value ofQuad = index.mul(quadLane, type.isQuads() ? 4 : 2);
     columns.first = index.add(start, ofQuad);
     columns.left = index.add(left, index.mul(ofQuad, -1));
     return columns;
@@ -323,19 +325,27 @@ private:
     int64_t bytes = element.getIntOrFloatBitWidth() / 8;
     Value base =
         index.offset(address, index.toI64(index.mul(columns.first, bytes)));
-    auto pairOf = [&](int64_t block) {
-      size_t first = ((half / 2) * colBlocks + block) * 4 + (half % 2) * 2;
-      return registers.slice(first, 2);
+    auto pairOf = [&](int64_t block) -> SmallVector<Value> {
+      size_t ofHalf = (half / 2) * colBlocks * 4 + (half % 2) * 2;
+      if (!type.isQuads())
+        return registers.slice(ofHalf + block * 4, 2);
+      // Of the even and the odd columns of 16.
+      size_t first = ofHalf + block / 2 * 8 + block % 2;
+      return {registers[first], registers[first + 4]};
+    };
+    // The column of a pair, from the thread's first one on.
+    auto columnOf = [&](int64_t block) {
+      return type.isQuads() ? block / 2 * 16 + block % 2 * 2 : block * 8;
     };
     auto storeBlock = [&](int64_t block) {
       storePair(builder, loc, pairOf(block), element,
-                index.offset(base, block * 8 * bytes));
+                index.offset(base, columnOf(block) * bytes));
     };
     if (op.getSingle()) {
       for (int64_t block = 0; block < colBlocks; ++block)
         for (auto [k, value] : llvm::enumerate(pairOf(block)))
           storeSingle(builder, loc, value, element,
-                      {base, columns.left, block * 8 + int64_t(k)});
+                      {base, columns.left, columnOf(block) + int64_t(k)});
       return;
     }
     if (columns.known > 0) {
@@ -353,7 +363,7 @@ private:
       builder.setInsertionPoint(whole.elseYield());
       Value exists =
           arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
-                                columns.left, index.i32(block * 8));
+                                columns.left, index.i32(columnOf(block)));
       auto guarded = scf::IfOp::create(builder, loc, exists);
       builder.setInsertionPointToStart(guarded.thenBlock());
       storeBlock(block);

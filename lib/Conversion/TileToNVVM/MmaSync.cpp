@@ -4,13 +4,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// mma.sync.m16n8k16 for 16-bit types and m16n8k8 for tf32, with operands from
-// ldmatrix (PTX ISA, "Warp-level Matrix Instructions"). TileTypes.td draws
-// which lane holds what.
+// mma.sync.m16n8k16 for 16-bit types, m16n8k8 for tf32 and m16n8k32 for 8-bit
+// types, with operands from ldmatrix (PTX ISA, "Warp-level Matrix
+// Instructions"). TileTypes.td draws which lane holds what.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Common.h"
+
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace attn::tile;
@@ -22,7 +24,7 @@ constexpr int64_t kMmaM = 16, kMmaN = 8;
 
 /// It takes 32 bytes of products at a time, two 16-byte chunks, each of which
 /// is the row of an 8x8 matrix of ldmatrix: 16 products of 16-bit types, 8 of
-/// tf32.
+/// tf32, 32 of 8-bit types.
 int64_t getBlockK(SharedType type) { return 32 / type.getElementBytes(); }
 
 /// The rounding of the register called `name` to the nearest tf32, ties away
@@ -77,6 +79,13 @@ public:
 private:
   void addressMatrices(Value base);
   void addressElements(Value base);
+  void addressRows(Value base);
+  void loadBytes(PtxBlock &block, ArrayRef<std::string> names, int64_t k,
+                 int64_t pair);
+  /// True if the operand has to be transposed byte by byte.
+  bool transposesBytes() const {
+    return type.getElementBytes() == 1 && !rowsAreN;
+  }
 
   IndexBuilder index;
   SharedType type;
@@ -90,6 +99,8 @@ RightOperand::RightOperand(OpBuilder &builder, Location loc, SharedType type,
     : index(builder, loc), type(type), rowsAreN(rowsAreN) {
   if (type.getElementType().isF32() && !rowsAreN)
     addressElements(base);
+  else if (transposesBytes())
+    addressRows(base);
   else
     addressMatrices(base);
 }
@@ -119,8 +130,37 @@ void RightOperand::addressElements(Value base) {
                            index.shiftRight(g, 2));
 }
 
+/// Four matrices of 8 rows in one chunk, 16 columns of 8 bits.
+void RightOperand::addressRows(Value base) {
+  addresses.emplace_back(index, type, base, index.lane(), index.i32(0));
+}
+
+/// ldmatrix transposes pairs of bytes: lane 4g + t has the columns 2g and 2g +
+/// 1 of the rows 2t and 2t + 1 of each matrix. Of two matrices, prmt makes four
+/// rows of one column: first of the even columns, then of the odd ones. These
+/// are the rows that to_operand gives the A operand.
+void RightOperand::loadBytes(PtxBlock &block, ArrayRef<std::string> names,
+                             int64_t k, int64_t pair) {
+  loadMatrices(block, type.getElementType(), names,
+               addressText(block, addresses.front(), k * getBlockK(type), pair),
+               /*transpose=*/true);
+  auto permute = [&](const std::string &to, size_t first,
+                     const std::string &bytes) {
+    block.add("prmt.b32 " + to + ", " + names[first] + ", " + names[first + 1] +
+              ", " + bytes);
+  };
+  for (size_t half : {0, 1})
+    permute("%even" + std::to_string(half), 2 * half, "0x6420");
+  for (size_t half : {1, 0})
+    permute(names[2 + half], 2 * half, "0x7531");
+  for (size_t half : {0, 1})
+    block.add("mov.b32 " + names[half] + ", %even" + std::to_string(half));
+}
+
 void RightOperand::load(PtxBlock &block, ArrayRef<std::string> names, int64_t k,
                         int64_t pair) {
+  if (transposesBytes())
+    return loadBytes(block, names, k, pair);
   if (addresses.size() == 1) {
     SwizzledAddress &address = addresses.front();
     loadMatrices(
@@ -221,12 +261,20 @@ private:
   }
 };
 
+/// A type as mma.sync spells it; empty if there is no product of it.
+StringRef getOperandName(Type element) {
+  return llvm::TypeSwitch<Type, StringRef>(element)
+      .Case([](Float16Type) { return "f16"; })
+      .Case([](BFloat16Type) { return "bf16"; })
+      .Case([](Float32Type) { return "tf32"; })
+      .Case([](Float8E4M3FNType) { return "e4m3"; })
+      .Case([](Float8E5M2Type) { return "e5m2"; })
+      .Default(StringRef());
+}
+
 /// mma.sync with the shape and types of a product by `type`.
 std::string mmaName(SharedType type) {
-  Type element = type.getElementType();
-  std::string name = element.isF16()    ? "f16"
-                     : element.isBF16() ? "bf16"
-                                        : "tf32";
+  std::string name = getOperandName(type.getElementType()).str();
   return "mma.sync.aligned.m16n8k" + std::to_string(getBlockK(type)) +
          ".row.col.f32." + name + "." + name + ".f32 ";
 }
@@ -248,6 +296,8 @@ struct MmaLowering : TileOpLowering<MmaOp> {
     int64_t colBlocks = accType.getShape()[1] / kMmaN;
     int64_t kBlocks =
         (rowsAreN ? bType.getCols() : bType.getRows()) / getBlockK(bType);
+    if (getOperandName(bType.getElementType()).empty())
+      return rewriter.notifyMatchFailure(op, "no mma.sync of its elements");
     if (colBlocks % 2 != 0)
       return rewriter.notifyMatchFailure(op,
                                          "columns are not a multiple of 16");
@@ -267,6 +317,8 @@ struct MmaLowering : TileOpLowering<MmaOp> {
       for (auto [r, names] : llvm::enumerate(a))
         names = block.declare("%a" + std::to_string(r) + "_", 4);
     SmallVector<std::string> b = block.declare("%b", 4);
+    if (bType.getElementBytes() == 1 && !rowsAreN)
+      block.declare("%even", 2);
     for (int64_t k = 0; k < kBlocks; ++k) {
       for (int64_t r = 0; r < rowBlocks; ++r) {
         if (!left.empty())

@@ -33,11 +33,11 @@ SmallVector<std::string> PtxBlock::use(ValueRange values) {
 }
 
 SmallVector<std::string> PtxBlock::declare(const std::string &prefix,
-                                           int64_t count) {
+                                           int64_t count, int64_t bits) {
   SmallVector<std::string> names;
   for (int64_t i = 0; i < count; ++i)
     names.push_back(prefix + std::to_string(i));
-  add(".reg .b32 " + llvm::join(names, ", "));
+  add(".reg .b" + std::to_string(bits) + " " + llvm::join(names, ", "));
   return names;
 }
 

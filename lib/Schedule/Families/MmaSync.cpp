@@ -44,11 +44,14 @@ public:
 };
 } // namespace
 
-void MmaSync::checkMapping(const AttentionProblem & /*problem*/,
+void MmaSync::checkMapping(const AttentionProblem &problem,
                            const Schedule &schedule,
                            std::vector<Violation> &violations) const {
   requireValue(violations, "producer_warps", schedule.producerWarps, 0,
                "with mma=mma_sync");
+  // P V sums over keys.
+  if (int64_t depth = getDepth(problem.elementType); depth > 16)
+    requireMultiple(violations, "tile_n", schedule.tileN, depth);
   int64_t rows = facts.unitRows * schedule.warps;
   if (schedule.tileM % rows != 0)
     violations.push_back(
@@ -84,7 +87,17 @@ RegisterUse MmaSync::getRegisterUse(const AttentionProblem &problem,
   return use;
 }
 
+/// assumed: of the 8-bit products that a chip replaces by conversions and two
+/// of f16, the latter take as long as f16, and the former as long again.
+static constexpr double kEmulatedShare = 0.5;
+
 double MmaSync::getRate(ElementType type, const TargetInfo &target) const {
+  // ptxas 13.0 emulates them on the chips whose own instructions have 8 bits.
+  bool isEmulated =
+      getSizeBytes(type) == 1 && getFamilies(target).front()->hasRoles();
+  if (isEmulated)
+    return getDenseRate(ElementType::F16, target) * target.mmaSyncShare *
+           kEmulatedShare;
   return getDenseRate(type, target) * target.mmaSyncShare;
 }
 

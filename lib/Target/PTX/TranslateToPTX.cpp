@@ -89,9 +89,21 @@ static const llvm::Target *getNVPTXTarget() {
   return target;
 }
 
-/// A target machine for the chip, or null after an error at `loc`.
+/// The version of PTX beyond the first one that has the chip, as a feature of
+/// LLVM's: products of 8-bit types came with 8.4 (PTX ISA, "mma.sync").
+static StringRef getPtxFeature(ModuleOp module) {
+  WalkResult result = module.walk([](LLVM::InlineAsmOp op) {
+    return op.getAsmString().contains("mma.sync.aligned.m16n8k32")
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return result.wasInterrupted() ? "+ptx84" : "";
+}
+
+/// A target machine for the chip, or null after an error at the module.
 static std::unique_ptr<llvm::TargetMachine>
-createTargetMachine(const PTXOptions &options, Location loc) {
+createTargetMachine(const PTXOptions &options, ModuleOp module) {
+  Location loc = module.getLoc();
   const llvm::Target *target = getNVPTXTarget();
   if (!target) {
     emitError(loc, "expected an LLVM with the NVPTX target, got one without");
@@ -106,7 +118,7 @@ createTargetMachine(const PTXOptions &options, Location loc) {
     return nullptr;
   }
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      getTriple(), options.chip, /*Features=*/"", llvm::TargetOptions(),
+      getTriple(), options.chip, getPtxFeature(module), llvm::TargetOptions(),
       llvm::Reloc::PIC_, /*CM=*/std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
@@ -232,7 +244,7 @@ struct LLVMModule {
 static FailureOr<LLVMModule> translateToLLVM(ModuleOp module,
                                              const PTXOptions &options) {
   LLVMModule result;
-  result.machine = createTargetMachine(options, module.getLoc());
+  result.machine = createTargetMachine(options, module);
   if (!result.machine || failed(checkModule(module, options)))
     return failure();
   result.context = std::make_unique<llvm::LLVMContext>();

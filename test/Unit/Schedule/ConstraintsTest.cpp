@@ -79,6 +79,9 @@ TEST_F(Constraints, f8NeedsAChipWithF8) {
   EXPECT_EQ(getMessages(), "mma: target sm_80 has no mma_sync for f8E4M3FN\n");
   target = *lookupTarget("sm_89");
   EXPECT_EQ(getMessages(), "");
+  set("tile_n=48");
+  EXPECT_EQ(getMessages(),
+            "multiple: expected tile_n a positive multiple of 32, got 48\n");
 }
 
 TEST_F(Constraints, tilesAreMultiplesOf16) {

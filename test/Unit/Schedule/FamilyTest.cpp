@@ -43,6 +43,20 @@ TEST(Family, registersOfRolesFit) {
   }
 }
 
+/// Twice as fast as f16 where the chip has them, half as fast where not.
+TEST(Family, bytesHaveTheirRate) {
+  const Family &family = getFamily(MmaFamily::MmaSync);
+  auto getGain = [&](const char *name) {
+    TargetInfo target = *lookupTarget(name);
+    return family.getRate(ElementType::F8E4M3FN, target) /
+           family.getRate(ElementType::F16, target);
+  };
+  EXPECT_NEAR(getGain("sm_89"), 2, 0.01);
+  EXPECT_NEAR(getGain("sm_120"), 2, 0.01);
+  EXPECT_EQ(getGain("sm_90a"), 0.5);
+  EXPECT_EQ(getGain("sm_100a"), 0.5);
+}
+
 TEST(Family, typesHaveOperandsOrNone) {
   EXPECT_EQ(getMmaOperand(ElementType::F32), MmaOperand::TF32);
   EXPECT_EQ(getMmaOperand(ElementType::F8E5M2), MmaOperand::F8);

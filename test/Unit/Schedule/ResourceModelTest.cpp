@@ -253,4 +253,7 @@ TEST(ResourceModel, headDimsArePadded) {
   AttentionProblem problem = makeProblem("D=72 Dv=40");
   EXPECT_EQ(getPaddedHeadDim(problem), 80);
   EXPECT_EQ(getPaddedValueDim(problem), 48);
+  problem.elementType = ElementType::F8E4M3FN;
+  EXPECT_EQ(getPaddedHeadDim(problem), 96);
+  EXPECT_EQ(getPaddedValueDim(problem), 64);
 }

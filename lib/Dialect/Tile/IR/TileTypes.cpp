@@ -75,10 +75,17 @@ int64_t SharedType::getSwizzleFor(int64_t bytes) {
   return bytes % 128 == 0 ? 128 : bytes % 64 == 0 ? 64 : 32;
 }
 
-/// What tensor cores multiply: f16, bf16, and f32 as tf32.
-static bool isOperandType(Type type) {
-  return type.isF16() || type.isBF16() || type.isF32();
+static bool isByteType(Type type) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(type);
 }
+
+/// What tensor cores multiply: 8-bit types, f16, bf16, and f32 as tf32.
+static bool isOperandType(Type type) {
+  return isByteType(type) || type.isF16() || type.isBF16() || type.isF32();
+}
+
+static constexpr const char *kOperandTypes =
+    "f8E4M3FN, f8E5M2, f16, bf16 or f32";
 
 /// No memory of a CTA has so many rows or columns, and their product can be
 /// counted.
@@ -100,7 +107,8 @@ LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected rows x cols or stages x rows x cols, got "
                        << shape.size() << " dimensions";
   if (!isOperandType(element))
-    return emitError() << "expected f16, bf16 or f32 elements, got " << element;
+    return emitError() << "expected " << kOperandTypes << " elements, got "
+                       << element;
   if (swizzle != 32 && swizzle != 64 && swizzle != 128)
     return emitError() << "expected swizzle to be 32, 64 or 128 bytes, got "
                        << swizzle;
@@ -154,14 +162,21 @@ LogicalResult MbarrierType::verify(function_ref<InFlightDiagnostic()> emitError,
 // FragmentType
 //===----------------------------------------------------------------------===//
 
+FragmentLayout FragmentType::getProductLayout(Type element, bool rowsAreN) {
+  return isByteType(element) && !rowsAreN ? FragmentLayout::Quads
+                                          : FragmentLayout::Accumulator;
+}
+
 int64_t FragmentType::getRegisters(int64_t warps) const {
   int64_t rowBlocks = getRows() / warps / 16;
   switch (getLayout()) {
   case FragmentLayout::Accumulator:
+  case FragmentLayout::Quads:
     return rowBlocks * (getShape()[1] / 8) * 4;
   case FragmentLayout::OperandA:
-    return rowBlocks * (getShape()[1] / 16) *
-           (getElementType().isF32() ? 8 : 4);
+    // Four of 32 bits for each 32 bytes of 16 rows.
+    return rowBlocks * getShape()[1] *
+           getElementType().getIntOrFloatBitWidth() / 64;
   case FragmentLayout::Row:
     return rowBlocks * 2;
   case FragmentLayout::Column:
@@ -189,16 +204,18 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected rows to be a multiple of 16, got "
                        << shape.front();
   }
-  int64_t multiple = layout == FragmentLayout::OperandA ? 16 : 8;
+  bool isOperand = layout == FragmentLayout::OperandA;
+  int64_t multiple = layout == FragmentLayout::Quads ? 16 : 8;
+  if (isOperand)
+    multiple = isByteType(element) ? 32 : 16;
   if (rank == 2 && shape[1] % multiple != 0)
     return emitError() << "expected columns to be a multiple of " << multiple
                        << ", got " << shape[1];
-  bool isOperand = layout == FragmentLayout::OperandA;
   bool isRow = layout == FragmentLayout::Row;
   if (isOperand ? !isOperandType(element)
                 : !element.isF32() && !(isRow && element.isInteger(32)))
     return emitError() << "expected "
-                       << (isOperand ? "f16, bf16 or f32"
+                       << (isOperand ? kOperandTypes
                            : isRow   ? "f32 or i32"
                                      : "f32")
                        << " elements, got " << element;

@@ -21,6 +21,14 @@ static LogicalResult verifyEqual(Operation *op, const Twine &what,
                            << ", got " << actual;
 }
 
+/// Fails for 8-bit elements, which are copied and multiplied as they are.
+static LogicalResult verifyNoBytes(Operation *op, Type element) {
+  if (!isa<FloatType>(element) || element.getIntOrFloatBitWidth() > 8)
+    return success();
+  return op->emitOpError() << "expected elements of 16 bits or more, got "
+                           << element;
+}
+
 /// A kernel whose tensor maps are described describes them all.
 static LogicalResult verifyMapped(KernelOp kernel) {
   std::optional<ArrayRef<int64_t>> mapped = kernel.getMapped();
@@ -244,6 +252,12 @@ LogicalResult LoadOperandOp::verify() {
   return verifyEqual(*this, "columns", cols, operand.getShape()[1]);
 }
 
+static Type getElementTypeOf(Type type) {
+  if (auto fragment = dyn_cast<FragmentType>(type))
+    return fragment.getElementType();
+  return cast<SharedType>(type).getElementType();
+}
+
 /// acc [m, n] = a [m, k] * b [k, n], or a [k, m], or b [n, k], if `transposed`.
 static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
                                    SharedType b, bool transposed,
@@ -263,9 +277,20 @@ static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
     if (aTransposed)
       std::swap(m, k);
   }
-  if (acc.getLayout() != FragmentLayout::Accumulator)
+  Type element = b.getElementType();
+  if (Type other = getElementTypeOf(aType); other != element)
+    return op->emitOpError() << "expected a and b of one element type, got "
+                             << other << " and " << element;
+  if (acc.getLayout() != FragmentType::getProductLayout(element, transposed))
     return op->emitOpError()
-           << "expected acc to be an accumulator, got " << acc;
+           << "expected acc to be an accumulator, or quads of an 8-bit b [k, "
+              "n], got "
+           << acc;
+  if (int64_t depth = 32 / b.getElementBytes(); k % depth != 0)
+    return op->emitOpError() << "expected " << depth
+                             << " products or a multiple, as one instruction "
+                                "sums of "
+                             << element << ", got " << k;
   if (failed(verifyEqual(op, "rows of acc", m, acc.getRows())) ||
       failed(verifyEqual(op, transposed ? "columns of b" : "rows of b", k,
                          transposed ? b.getCols() : b.getRows())))
@@ -281,6 +306,9 @@ LogicalResult MmaOp::verify() {
 
 LogicalResult MmaAsyncOp::verify() {
   FragmentType result = getResult().getType();
+  if (getB().getType().getElementBytes() != 2)
+    return emitOpError() << "expected operands of f16 or bf16, got "
+                         << getB().getType();
   if (getAcc() && getAcc().getType() != result)
     return emitOpError() << "expected acc to be of type " << result << ", got "
                          << getAcc().getType();
@@ -301,7 +329,8 @@ LogicalResult MapOp::verify() {
     auto type = cast<FragmentType>(input.getType());
     bool fits = type == result ||
                 (type.isRow() && type.getRows() == result.getRows()) ||
-                (type.isColumn() && result.getShape().size() == 2 &&
+                (type.isColumn() && !result.isQuads() &&
+                 result.getShape().size() == 2 &&
                  type.getShape()[0] == result.getShape()[1]);
     if (!fits)
       return emitOpError() << "expected inputs to be " << result
@@ -356,6 +385,8 @@ LogicalResult ScaleRowsOp::verify() {
     return emitOpError()
            << "expected an operand_a fragment and a row fragment, got "
            << source << " and " << factor;
+  if (failed(verifyNoBytes(*this, source.getElementType())))
+    return failure();
   return verifyEqual(*this, "rows of factor", source.getRows(),
                      factor.getRows());
 }
@@ -413,7 +444,8 @@ LogicalResult LoadColumnOp::verify() {
 LogicalResult StoreOp::verify() {
   FragmentType source = getSource().getType();
   GlobalType destination = getDestination().getType();
-  if (failed(verifyHeads(*this, getHeads(), source.getRows(),
+  if (failed(verifyNoBytes(*this, destination.getElementType())) ||
+      failed(verifyHeads(*this, getHeads(), source.getRows(),
                          getIndices().size())))
     return failure();
   if (source.isRow())
@@ -435,6 +467,8 @@ static LogicalResult verifyTileOfFragment(Operation *op, FragmentType source,
                                           SharedType tile, bool transposed) {
   if (source.getLayout() != FragmentLayout::Accumulator)
     return op->emitOpError() << "expected an accumulator, got " << source;
+  if (failed(verifyNoBytes(op, tile.getElementType())))
+    return failure();
   int64_t rows = source.getRows(), cols = source.getShape()[1];
   if (transposed)
     std::swap(rows, cols);

@@ -35,7 +35,8 @@ def AttnTile_FragmentLayout : I32EnumAttr<"FragmentLayout",
     I32EnumAttrCase<"Accumulator", 0, "accumulator">,
     I32EnumAttrCase<"OperandA", 1, "operand_a">,
     I32EnumAttrCase<"Row", 2, "row">,
-    I32EnumAttrCase<"Column", 3, "column">]> {
+    I32EnumAttrCase<"Column", 3, "column">,
+    I32EnumAttrCase<"Quads", 4, "quads">]> {
   let cppNamespace = "::attn::tile";
 }
 

@@ -46,7 +46,7 @@ def AttnTile_Shared : AttnTile_Type<"Shared", "shared"> {
     byte(row, col) = panel * rows * swizzle + row * swizzle
                    + 16 * (chunk xor f(row)) + e * col mod 16
     panel = e * col div swizzle     chunk = (e * col mod swizzle) div 16
-    e: bytes of an element, 2 (f16, bf16) or 4 (f32)
+    e: bytes of an element, 1 (f8E4M3FN, f8E5M2), 2 (f16, bf16) or 4 (f32)
     swizzle 128: f(row) = row mod 8          swizzle 64: f(row) = (row div 2) mod 4
     swizzle  32: f(row) = (row div 4) mod 2
     A vector is a tile of one row, which is contiguous.
@@ -110,6 +110,21 @@ def AttnTile_Fragment : AttnTile_Type<"Fragment", "fragment"> {
     2t+1 from `to_operand`; the `mma` that takes them reads its other operand in
     the same order.
 
+    `operand_a` (8 bit), for each block of 16 rows and 32 columns, 4 registers
+    of four values: (row g, 4 columns), (row g+8, the same), (row g, 16 further),
+    (row g+8, 16 further). The columns are 4t.. from `load_operand`, and 2t,
+    2t+1, 8+2t, 9+2t from `to_operand`: two blocks of an accumulator, in its
+    order. The `mma` that takes them reads its other operand in the same order.
+
+    `quads` (f32), what a product with an 8-bit operand [k, n] gives. ldmatrix
+    transposes pairs of bytes, so that lanes have neighbouring columns of B: for
+    each block of 16 rows and 16 columns, 8 values:
+    ```
+              col 4t    4t+2          col 4t+1  4t+3
+      row g     v0       v1             v4       v5
+      row g+8   v2       v3             v6       v7
+    ```
+
     `row` (one value per row, rank 1), for each block of 16 rows 2 values: rows
     g and g+8; the four lanes of a quad each hold a copy, or each their part of
     a reduction that `row_all_reduce` completes.
@@ -131,6 +146,10 @@ def AttnTile_Fragment : AttnTile_Type<"Fragment", "fragment"> {
     int64_t getRows() const { return getShape().front(); }
     bool isRow() const { return getLayout() == FragmentLayout::Row; }
     bool isColumn() const { return getLayout() == FragmentLayout::Column; }
+    bool isQuads() const { return getLayout() == FragmentLayout::Quads; }
+    /// The layout of what `mma` gives with an operand of `element`, which is
+    /// [n, k] if `rowsAreN`, else [k, n].
+    static FragmentLayout getProductLayout(::mlir::Type element, bool rowsAreN);
     /// Registers that one thread of `warps` warps holds.
     int64_t getRegisters(int64_t warps) const;
   }];

@@ -1,0 +1,45 @@
+// Products of 8-bit operands.
+// RUN: attn-opt %s --convert-attn-tile-to-nvvm | FileCheck %s
+
+// CHECK-LABEL: llvm.func @e4m3
+attn_tile.kernel @e4m3(%out: !attn_tile.global<16x32xbf16>) warps(1) {
+  %c0 = arith.constant 0 : index
+  %q = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<16x32xf8E4M3FN, swizzle = 32>
+  %k = attn_tile.alloc {offset = 1024 : i64} : !attn_tile.shared<32x32xf8E4M3FN, swizzle = 32>
+  %zs = attn_tile.fill 0.0 : !attn_tile.fragment<16x32xf32, accumulator>
+  // Where the rows are columns of the product, pairs of bytes are what they are for 16-bit types.
+  // CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%b0, %b1, %b2, %b3}
+  // CHECK-NOT: prmt
+  // CHECK: mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32
+  %s = attn_tile.mma %q, %k transpose_b, %zs : !attn_tile.shared<16x32xf8E4M3FN, swizzle = 32>, !attn_tile.shared<32x32xf8E4M3FN, swizzle = 32>, !attn_tile.fragment<16x32xf32, accumulator>
+  // Two blocks of 8 columns make a register of each row; PTX names the upper byte first.
+  // CHECK: cvt.rn.satfinite.e4m3x2.f32 %half0, $5, $4;
+  // CHECK-SAME: cvt.rn.satfinite.e4m3x2.f32 %half1, $7, $6;
+  // CHECK-SAME: mov.b32 $0, {%half0, %half1};
+  // CHECK-SAME: cvt.rn.satfinite.e4m3x2.f32 %half0, $9, $8;
+  %p = attn_tile.to_operand %s : !attn_tile.fragment<16x32xf32, accumulator> -> !attn_tile.fragment<16x32xf8E4M3FN, operand_a>
+  %zo = attn_tile.fill 0.0 : !attn_tile.fragment<16x32xf32, quads>
+  // A transposed pair of bytes is of two columns: the even ones make one product, the odd ones the other.
+  // CHECK: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%b0, %b1, %b2, %b3}
+  // CHECK-SAME: prmt.b32 %even0, %b0, %b1, 0x6420;
+  // CHECK-SAME: prmt.b32 %even1, %b2, %b3, 0x6420;
+  // CHECK-SAME: prmt.b32 %b3, %b2, %b3, 0x7531;
+  // CHECK-SAME: prmt.b32 %b2, %b0, %b1, 0x7531;
+  // CHECK-SAME: mov.b32 %b0, %even0;
+  // CHECK-SAME: mov.b32 %b1, %even1;
+  // CHECK-SAME: mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {{.*}}, {%b0, %b1}
+  %o = attn_tile.mma %p, %k, %zo : !attn_tile.fragment<16x32xf8E4M3FN, operand_a>, !attn_tile.shared<32x32xf8E4M3FN, swizzle = 32>, !attn_tile.fragment<16x32xf32, quads>
+  attn_tile.store %o, %out[%c0] : !attn_tile.fragment<16x32xf32, quads>, !attn_tile.global<16x32xbf16>
+  attn_tile.return
+}
+
+// CHECK-LABEL: llvm.func @e5m2
+attn_tile.kernel @e5m2() warps(1) {
+  %k = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<32x32xf8E5M2, swizzle = 32>
+  %zs = attn_tile.fill 0.0 : !attn_tile.fragment<32x32xf32, accumulator>
+  // CHECK: mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32
+  %s = attn_tile.mma %k, %k transpose_b, %zs : !attn_tile.shared<32x32xf8E5M2, swizzle = 32>, !attn_tile.shared<32x32xf8E5M2, swizzle = 32>, !attn_tile.fragment<32x32xf32, accumulator>
+  // CHECK: cvt.rn.satfinite.e5m2x2.f32
+  %p = attn_tile.to_operand %s : !attn_tile.fragment<32x32xf32, accumulator> -> !attn_tile.fragment<32x32xf8E5M2, operand_a>
+  attn_tile.return
+}

@@ -1,0 +1,92 @@
+// Operands of 8 bits: what only copies and products take, and how products lie.
+// RUN: attn-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @below {{expected columns to be a multiple of 32, got 48}}
+attn_tile.kernel @operand(%a: !attn_tile.fragment<16x48xf8E5M2, operand_a>) warps(1) {
+  attn_tile.return
+}
+
+// -----
+
+// expected-error @below {{expected columns to be a multiple of 16, got 24}}
+attn_tile.kernel @quads(%a: !attn_tile.fragment<16x24xf32, quads>) warps(1) {
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @accumulator() warps(1) {
+  %p = attn_tile.alloc : !attn_tile.shared<16x64xf8E4M3FN, swizzle = 64>
+  %v = attn_tile.alloc : !attn_tile.shared<64x32xf8E4M3FN, swizzle = 32>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x32xf32, accumulator>
+  // expected-error @below {{expected acc to be an accumulator, or quads of an 8-bit b [k, n], got '!attn_tile.fragment<16x32xf32, accumulator>'}}
+  %o = attn_tile.mma %p, %v, %zero : !attn_tile.shared<16x64xf8E4M3FN, swizzle = 64>, !attn_tile.shared<64x32xf8E4M3FN, swizzle = 32>, !attn_tile.fragment<16x32xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @two_types() warps(1) {
+  %p = attn_tile.alloc : !attn_tile.shared<16x64xf8E5M2, swizzle = 64>
+  %v = attn_tile.alloc : !attn_tile.shared<64x32xf8E4M3FN, swizzle = 32>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x32xf32, quads>
+  // expected-error @below {{expected a and b of one element type, got 'f8E5M2' and 'f8E4M3FN'}}
+  %o = attn_tile.mma %p, %v, %zero : !attn_tile.shared<16x64xf8E5M2, swizzle = 64>, !attn_tile.shared<64x32xf8E4M3FN, swizzle = 32>, !attn_tile.fragment<16x32xf32, quads>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @depth() warps(4) {
+  %a = attn_tile.alloc : !attn_tile.shared<8x64xf16, swizzle = 128>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  // expected-error @below {{expected 16 products or a multiple, as one instruction sums of 'f16', got 8}}
+  %o = attn_tile.mma %a transpose_a, %a, %zero : !attn_tile.shared<8x64xf16, swizzle = 128>, !attn_tile.shared<8x64xf16, swizzle = 128>, !attn_tile.fragment<64x64xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @wgmma(%a: !attn_tile.fragment<64x64xf8E4M3FN, operand_a>) warps(4) {
+  %b = attn_tile.alloc : !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64>
+  // expected-error @below {{expected operands of f16 or bf16, got '!attn_tile.shared<64x64xf8E4M3FN, swizzle = 64>'}}
+  %s = attn_tile.mma_async %a, %b transpose_b : !attn_tile.fragment<64x64xf8E4M3FN, operand_a>, !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64> -> !attn_tile.fragment<64x64xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @column(%a: !attn_tile.fragment<16x32xf32, quads>, %b: !attn_tile.fragment<32xf32, column>) warps(1) {
+  // expected-error @below {{or a column fragment of as many columns, got '!attn_tile.fragment<32xf32, column>'}}
+  %m = attn_tile.map %a, %b : (!attn_tile.fragment<16x32xf32, quads>, !attn_tile.fragment<32xf32, column>) -> !attn_tile.fragment<16x32xf32, quads> {
+  ^bb0(%x: f32, %y: f32, %i: i32, %j: i32):
+    attn_tile.yield %x : f32
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @stored(%a: !attn_tile.fragment<16x32xf32, accumulator>, %out: !attn_tile.global<16x32xf8E4M3FN>) warps(1) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected elements of 16 bits or more, got 'f8E4M3FN'}}
+  attn_tile.store %a, %out[%c0] : !attn_tile.fragment<16x32xf32, accumulator>, !attn_tile.global<16x32xf8E4M3FN>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @scaled(%a: !attn_tile.fragment<16x32xf8E4M3FN, operand_a>, %f: !attn_tile.fragment<16xf32, row>) warps(1) {
+  // expected-error @below {{expected elements of 16 bits or more, got 'f8E4M3FN'}}
+  %s = attn_tile.scale_rows %a, %f : !attn_tile.fragment<16x32xf8E4M3FN, operand_a>, !attn_tile.fragment<16xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @staged(%a: !attn_tile.fragment<16x32xf32, accumulator>) warps(1) {
+  %t = attn_tile.alloc : !attn_tile.shared<16x32xf8E5M2, swizzle = 32>
+  // expected-error @below {{expected elements of 16 bits or more, got 'f8E5M2'}}
+  attn_tile.store_shared %a to %t : !attn_tile.fragment<16x32xf32, accumulator> to !attn_tile.shared<16x32xf8E5M2, swizzle = 32>
+  attn_tile.return
+}
