@@ -21,7 +21,7 @@ static constexpr int64_t kColumns = 16;
 static constexpr int64_t kLanes = 32;
 /// Of a thread: with more registers of fragments ptxas spills; with fewer it
 /// takes that many beside them, up to as many in all (test/Integration/Ptxas).
-static constexpr int64_t kMostFragments = 200, kOtherRegisters = 95,
+static constexpr int64_t kMostFragments = 200, kRegistersBeside = 95,
                          kMostRegisters = 240;
 /// Clocks of a step that are neither products nor loads, assumed: two barriers,
 /// the state's way through shared memory, the decays.
@@ -72,9 +72,10 @@ Status checkLinearSchedule(const LinearProblem &problem,
     return Error{"expected mma = \"mma_sync\" of a linear attention, got \"" +
                  std::string(getName(schedule.mma)) + "\""};
   if (schedule.tileM != schedule.tileN)
-    return Error{"expected tile_n to be tile_m, the rows of a chunk, which is " +
-                 std::to_string(schedule.tileM) + ", got " +
-                 std::to_string(schedule.tileN)};
+    return Error{
+        "expected tile_n to be tile_m, the rows of a chunk, which is " +
+        std::to_string(schedule.tileM) + ", got " +
+        std::to_string(schedule.tileN)};
   if (Status status = expectMultiple("tile_m", schedule.tileM, kLanes); !status)
     return status;
   if (Status status = expectMultiple("tile_m", schedule.tileM,
@@ -114,10 +115,10 @@ static int64_t getCtasPerSm(const LinearCost &cost, const Schedule &schedule,
                             const TargetInfo &target) {
   int64_t shared = cost.sharedMemoryBytes + target.sharedMemoryReservedBytes;
   int64_t threads = schedule.getNumThreads();
-  return std::min({target.sharedMemoryPerSmBytes / shared,
-                   target.registersPerSm /
-                       (alignUp(cost.registersPerThread, 8) * threads),
-                   target.maxThreadsPerSm / threads, target.maxCtasPerSm});
+  return std::min(
+      {target.sharedMemoryPerSmBytes / shared,
+       target.registersPerSm / (alignUp(cost.registersPerThread, 8) * threads),
+       target.maxThreadsPerSm / threads, target.maxCtasPerSm});
 }
 
 //===----------------------------------------------------------------------===//
@@ -165,8 +166,7 @@ static double getSeconds(const LinearProblem &problem, const Schedule &schedule,
                          const TargetInfo &target, const LinearCost &cost) {
   double clock = target.clockGHz * 1e9;
   auto sms = static_cast<double>(target.smCount);
-  auto chunks =
-      static_cast<double>(ceilDiv(problem.length, schedule.tileM));
+  auto chunks = static_cast<double>(ceilDiv(problem.length, schedule.tileM));
   auto ctas = static_cast<double>(cost.ctas);
   auto resident = static_cast<double>(cost.ctasPerSm);
   double rounds = std::ceil(ctas / (sms * resident));
@@ -204,12 +204,12 @@ Result<LinearCost> getLinearCost(const LinearProblem &problem,
                  "got " +
                  std::to_string(fragments)};
   cost.registersPerThread =
-      std::min(fragments + kOtherRegisters, kMostRegisters);
+      std::min(fragments + kRegistersBeside, kMostRegisters);
   cost.ctasPerSm = getCtasPerSm(cost, schedule, target);
   cost.ctas = problem.batch * problem.queryHeads * getSlices(problem, schedule);
-  cost.flops = static_cast<double>(
-                   cost.ctas * ceilDiv(problem.length, schedule.tileM)) *
-               getChunkFlops(problem, schedule);
+  cost.flops =
+      static_cast<double>(cost.ctas * ceilDiv(problem.length, schedule.tileM)) *
+      getChunkFlops(problem, schedule);
   cost.seconds = getSeconds(problem, schedule, target, cost);
   return cost;
 }
@@ -245,8 +245,10 @@ static std::vector<Schedule> getCandidates(const LinearProblem &problem,
 Result<LinearSelection>
 selectLinearSchedule(const LinearProblem &problem, const TargetInfo &target,
                      const ScheduleOverrides &overrides) {
-  if (Status status = checkProblem(problem); !status)
-    return Error{status.error()};
+  if (target.kind != TargetKind::Gpu)
+    return Error{
+        "expected a GPU for schedules of linear attention, got target " +
+        target.name};
   std::optional<LinearSelection> best;
   std::string reason;
   for (const Schedule &schedule : getCandidates(problem, overrides)) {

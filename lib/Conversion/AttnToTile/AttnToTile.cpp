@@ -220,9 +220,8 @@ private:
     if (main.combine &&
         failed(buildCombineKernel(builder, main, getCombineName(name))))
       return failure();
-    if (forward->whole &&
-        failed(buildForwardKernel(builder, *forward->whole,
-                                  getRepairName(name))))
+    if (forward->whole && failed(buildForwardKernel(builder, *forward->whole,
+                                                    getRepairName(name))))
       return failure();
     return main.combine || forward->whole ? 2 : 1;
   }

@@ -188,9 +188,8 @@ Value LinearKernelBuilder::readState(Value row, Value column) {
         builder, loc, column,
         arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
                                    firstColumn));
-  Value exists =
-      arith::AndIOp::create(builder, loc, isBelow(row, dims.headDim),
-                            isBelow(column, dims.valueDim));
+  Value exists = arith::AndIOp::create(builder, loc, isBelow(row, dims.headDim),
+                                       isBelow(column, dims.valueDim));
   auto choice = scf::IfOp::create(builder, loc, builder.getF32Type(), exists,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
@@ -208,8 +207,8 @@ Value LinearKernelBuilder::readState(Value row, Value column) {
 }
 
 Value LinearKernelBuilder::buildFirstState() {
-  Type type = getAccumulatorType(builder, kernels.stateRows,
-                                 kernels.getColumns());
+  Type type =
+      getAccumulatorType(builder, kernels.stateRows, kernels.getColumns());
   if (!op.getState())
     return createFill(builder, loc, type, 0.0f);
   return fragments.map(type, {}, [&](ValueRange) {
@@ -223,11 +222,11 @@ Value LinearKernelBuilder::buildNextState(const Tiles &tiles,
                                           const Decays &decays, Value state) {
   int64_t chunk = kernels.getChunk();
   Type element = getElementTypeOrSelf(op.getKey().getType());
-  Value key = tile::LoadOperandOp::create(
-      builder, loc,
-      getType(tile::FragmentLayout::OperandA, {kernels.stateRows, chunk},
-              element),
-      tiles.key, /*transpose=*/true);
+  Value key =
+      tile::LoadOperandOp::create(builder, loc,
+                                  getType(tile::FragmentLayout::OperandA,
+                                          {kernels.stateRows, chunk}, element),
+                                  tiles.key, /*transpose=*/true);
   if (decays.last) {
     Value toEnd = fragments.map(
         decays.columns.getType(), decays.columns, [&](ValueRange args) {
@@ -271,8 +270,7 @@ LinearKernelBuilder::Decays LinearKernelBuilder::loadDecays(Value row) {
       builder, loc,
       getType(tile::FragmentLayout::Column, chunk, builder.getF32Type()), sums,
       at);
-  Value last =
-      arith::AddIOp::create(builder, loc, row, constant(chunk - 1));
+  Value last = arith::AddIOp::create(builder, loc, row, constant(chunk - 1));
   decays.last = tile::ExtractOp::create(
       builder, loc, builder.getF32Type(), sums,
       ValueRange{toI64(batch), toI64(head), toI64(last)});
@@ -292,8 +290,8 @@ Value LinearKernelBuilder::buildWeights(Value scores, const Decays &decays) {
                                        column, row);
     Value weight = args[0];
     if (decays.last)
-      weight = fragments.mul(
-          weight, fragments.exp2(fragments.sub(args[1], args[2])));
+      weight = fragments.mul(weight,
+                             fragments.exp2(fragments.sub(args[1], args[2])));
     return arith::SelectOp::create(builder, loc, sees, weight,
                                    fragments.constant(0));
   });
@@ -308,9 +306,9 @@ Value LinearKernelBuilder::buildOutput(const Tiles &tiles,
       createFill(builder, loc,
                  getAccumulatorType(builder, chunk, kernels.getColumns()), 0));
   if (decays.last) {
-    Value factor = fragments.map(
-        decays.rows.getType(), decays.rows,
-        [&](ValueRange args) { return fragments.exp2(args[0]); });
+    Value factor =
+        fragments.map(decays.rows.getType(), decays.rows,
+                      [&](ValueRange args) { return fragments.exp2(args[0]); });
     acc = fragments.scale(acc, factor);
   }
   Value scores = multiply(
@@ -352,10 +350,9 @@ void LinearKernelBuilder::build(StringRef name) {
                             element,
                             tile::SharedType::getSwizzleFor(2 * columns)),
       /*offset=*/IntegerAttr());
-  auto loop = scf::ForOp::create(builder, loc, constant(0),
-                                 dim(op.getQuery(), kSequence),
-                                 constant(kernels.getChunk()),
-                                 ValueRange(buildFirstState()));
+  auto loop = scf::ForOp::create(
+      builder, loc, constant(0), dim(op.getQuery(), kSequence),
+      constant(kernels.getChunk()), ValueRange(buildFirstState()));
   {
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -381,11 +378,10 @@ static std::string getDecayName(StringRef name) {
 static void buildProgram(OpBuilder &builder, const LinearKernels &kernels,
                          StringRef name) {
   LinearAttentionOp op = kernels.op;
-  LaunchProgram program(builder, ProgramHeader{op, kernels.operands,
-                                               "linear_attention",
-                                               op.getScaleValue(),
-                                               /*deterministic=*/true,
-                                               op.getScheduleAttr()});
+  LaunchProgram program(
+      builder, ProgramHeader{op, kernels.operands, "linear_attention",
+                             op.getScaleValue(),
+                             /*deterministic=*/true, op.getScheduleAttr()});
   Size batches = program.dim("query", kBatch),
        heads = program.dim("query", kHead),
        rows = program.dim("query", kSequence);
@@ -409,8 +405,7 @@ static FailureOr<LinearAttentionOp> findOnly(Operation *function) {
   if (ops.size() > 1)
     return ops[1].emitOpError()
            << "expected one linear attention in a function on a GPU, got "
-           << ops.size()
-           << ": put each into a function of a module of its own";
+           << ops.size() << ": put each into a function of a module of its own";
   return ops.front();
 }
 

@@ -28,9 +28,8 @@ namespace {
 class DecayKernelBuilder {
 public:
   DecayKernelBuilder(OpBuilder &builder, const LinearKernels &kernels)
-      : builder(builder), kernels(kernels), loc(LinearAttentionOp(kernels.op)
-                                                    .getLoc()),
-        fragments(builder, loc) {}
+      : builder(builder), kernels(kernels),
+        loc(LinearAttentionOp(kernels.op).getLoc()), fragments(builder, loc) {}
 
   void build(StringRef name);
 
@@ -66,10 +65,10 @@ private:
 /// log2 of the decay at a position, 0 past the last.
 Value DecayKernelBuilder::readLog(ValueRange head, Value position, Value rows) {
   LinearAttentionOp op = kernels.op;
-  auto exists = scf::IfOp::create(
-      builder, loc, builder.getF32Type(),
-      compare(arith::CmpIPredicate::ult, position, rows),
-      /*withElseRegion=*/true);
+  auto exists =
+      scf::IfOp::create(builder, loc, builder.getF32Type(),
+                        compare(arith::CmpIPredicate::ult, position, rows),
+                        /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(exists.elseBlock());
   scf::YieldOp::create(builder, loc, fragments.constant(0));
@@ -94,9 +93,9 @@ Value DecayKernelBuilder::readLog(ValueRange head, Value position, Value rows) {
 void DecayKernelBuilder::sumUp(ValueRange head, Value first, Value rows) {
   int64_t own = kernels.getChunk() / kLanes;
   SmallVector<Value> zeros(own + 1, fragments.constant(0));
-  auto loop = scf::ForOp::create(builder, loc, constant(0),
-                                 constant(kernels.getChunk()), constant(1),
-                                 zeros);
+  auto loop =
+      scf::ForOp::create(builder, loc, constant(0),
+                         constant(kernels.getChunk()), constant(1), zeros);
   auto getPosition = [&](int64_t i) {
     return create<arith::AddIOp>(lane, constant(i * kLanes));
   };
@@ -107,17 +106,18 @@ void DecayKernelBuilder::sumUp(ValueRange head, Value first, Value rows) {
     Value position = create<arith::AddIOp>(first, loop.getInductionVar());
     state[own] = fragments.add(state[own], readLog(head, position, rows));
     for (int64_t i = 0; i < own; ++i)
-      state[i] = arith::SelectOp::create(
-          builder, loc,
-          compare(arith::CmpIPredicate::eq, loop.getInductionVar(),
-                  getPosition(i)),
-          state[own], state[i]);
+      state[i] = arith::SelectOp::create(builder, loc,
+                                         compare(arith::CmpIPredicate::eq,
+                                                 loop.getInductionVar(),
+                                                 getPosition(i)),
+                                         state[own], state[i]);
     scf::YieldOp::create(builder, loc, state);
   }
   for (int64_t i = 0; i < own; ++i)
     tile::InsertOp::create(
         builder, loc, loop.getResult(i), sums,
-        toI64({head[0], head[1], create<arith::AddIOp>(first, getPosition(i))}));
+        toI64(
+            {head[0], head[1], create<arith::AddIOp>(first, getPosition(i))}));
 }
 
 void DecayKernelBuilder::build(StringRef name) {
@@ -131,13 +131,13 @@ void DecayKernelBuilder::build(StringRef name) {
   Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
   lane = create<arith::RemUIOp>(thread, constant(kLanes));
   Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
-  Value number = create<arith::AddIOp>(
-      create<arith::MulIOp>(block, constant(kDecayWarps)),
-      create<arith::DivUIOp>(thread, constant(kLanes)));
+  Value number =
+      create<arith::AddIOp>(create<arith::MulIOp>(block, constant(kDecayWarps)),
+                            create<arith::DivUIOp>(thread, constant(kLanes)));
   Value rows = dim(kSequence), heads = dim(kHead);
   Value chunks = create<arith::CeilDivUIOp>(rows, constant(kernels.getChunk()));
-  Value total = create<arith::MulIOp>(
-      create<arith::MulIOp>(dim(kBatch), heads), chunks);
+  Value total =
+      create<arith::MulIOp>(create<arith::MulIOp>(dim(kBatch), heads), chunks);
   // The last CTA may have more warps than there are chunks.
   auto exists = scf::IfOp::create(
       builder, loc, compare(arith::CmpIPredicate::ult, number, total));
@@ -145,9 +145,8 @@ void DecayKernelBuilder::build(StringRef name) {
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPointToStart(exists.thenBlock());
     Value head = create<arith::DivUIOp>(number, chunks);
-    Value first =
-        create<arith::MulIOp>(create<arith::RemUIOp>(number, chunks),
-                              constant(kernels.getChunk()));
+    Value first = create<arith::MulIOp>(create<arith::RemUIOp>(number, chunks),
+                                        constant(kernels.getChunk()));
     sumUp({create<arith::DivUIOp>(head, heads),
            create<arith::RemUIOp>(head, heads)},
           first, rows);

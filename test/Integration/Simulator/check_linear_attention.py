@@ -4,6 +4,7 @@ usage: check_linear_attention.py TARGET: decays of positions, of heads or none, 
 chunk, several types, head dimensions and schedules.
 """
 
+import json
 import math
 import random
 import struct
@@ -57,6 +58,24 @@ def write_decays(path, batch, length):
         f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}f", *values))
 
 
+def check_bytes(folder, target):
+    """What the manifest predicts and the simulator counts of a problem of known sizes."""
+    q, k, v, s = "tensor<2x4x130x64xf16>", "tensor<2x2x130x64xf16>", "tensor<2x2x130x96xf16>", "tensor<2x4x64x96xf32>"
+    o = "tensor<2x4x130x96xf16>"
+    for schedule in ["tile_m = 64, tile_dv = 32", "tile_m = 128, tile_dv = 64, warps = 8"]:
+        with open(f"{folder}/b.mlir", "w") as f:
+            f.write(f"func.func @linear(%q: {q}, %k: {k}, %v: {v}, %s: {s}) -> ({o}, {s}) {{\n")
+            f.write(f"  %a = arith.constant {SLOPES}\n  %o, %e = attn.linear_attention %q, %k, %v slope(%a : tensor<4xf32>) state(%s : {s})")
+            f.write(f" {{schedule = #attn.schedule<{schedule}>}} : {q}, {k}, {v} -> {o}, {s}\n  return %o, %e : {o}, {s}\n}}\n")
+        subprocess.run(["attn-run", f"{folder}/b.mlir", f"--device=sim:{target}", f"--report={folder}/b.json"], check=True, capture_output=True)
+        with open(f"{folder}/b.json") as f:
+            operands = json.load(f)["operands"]
+        predicted = {o["name"]: (o["predicted"]["read"], o["predicted"]["write"]) for o in operands if "predicted" in o}
+        counted = {o["name"]: (o["read"], o["write"]) for o in operands if o["name"] in predicted}
+        if len(predicted) != 6 or predicted != counted:
+            sys.exit(f"{schedule}: expected {predicted}, got {counted}")
+
+
 def main():
     target = sys.argv[1]
     random.seed(1)
@@ -73,6 +92,8 @@ def main():
                 if "verify: PASS" not in result.stdout:
                     sys.exit(f"{name}, M = {length}: {result.stdout}{result.stderr}")
             print(f"{name}: PASS")
+        check_bytes(folder, target)
+        print("bytes: PASS")
 
 
 if __name__ == "__main__":
