@@ -55,6 +55,13 @@ static Status checkProblem(const LinearProblem &problem) {
     return Error{"expected f16 or bf16 inputs of a linear attention on a GPU, "
                  "got " +
                  std::string(getName(problem.elementType))};
+  // The state is rounded as a factor of Q S, which shows in more bits.
+  if (problem.outputType != problem.elementType)
+    return Error{
+        "expected the output of a linear attention on a GPU to be of " +
+        std::string(getName(problem.elementType)) +
+        ", the type of its inputs, got " +
+        std::string(getName(problem.outputType))};
   if (Status status = expectMultiple("D", problem.headDim, 8); !status)
     return status;
   return expectMultiple("Dv", problem.valueDim, 8);
