@@ -55,9 +55,8 @@ bool attn::needsPrograms(ModuleOp module) {
 void attn::dropOtherFunctions(ModuleOp module) {
   for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
     bool hasAttention = op.walk([](Operation *inner) {
-                            return isAttention(inner)
-                                       ? WalkResult::interrupt()
-                                       : WalkResult::advance();
+                            return isAttention(inner) ? WalkResult::interrupt()
+                                                      : WalkResult::advance();
                           }).wasInterrupted();
     if (isa<func::FuncOp, ModuleOp>(op) && !hasAttention)
       op.erase();

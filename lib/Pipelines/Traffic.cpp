@@ -6,7 +6,7 @@
 
 #include "Traffic.h"
 
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
 #include "attn/Schedule/CostModel.h"
@@ -25,7 +25,8 @@ static bool isStatic(AttentionOp op) {
 
 /// A tensor that is several operands has one name, and its tiles may be read
 /// once for all of them.
-static bool readsDistinctTensors(AttentionOp op) {
+template <typename OpTy>
+static bool readsDistinctTensors(OpTy op) {
   return op.getQuery() != op.getKey() && op.getQuery() != op.getValue() &&
          op.getKey() != op.getValue();
 }
@@ -50,6 +51,39 @@ getPredictedBytes(AttentionOp op, const TargetInfo &target) {
   return predicted;
 }
 
+/// Of what a linear attention streams and carries; log decays are read by all
+/// lanes of a warp, which L1 serves.
+static std::vector<runtime::PredictedBytes>
+getPredictedBytes(LinearAttentionOp op, const TargetInfo &target) {
+  Result<LinearCost> cost =
+      getLinearCost(getProblem(op), getSchedule(*op.getSchedule()), target);
+  if (!cost)
+    return {}; // Is refused where kernels are made.
+  const LinearBytes &bytes = cost->bytes;
+  std::vector<runtime::PredictedBytes> predicted;
+  auto add = [&](const char *name, int64_t read, int64_t written) {
+    if (read || written)
+      predicted.push_back(
+          {name, std::to_string(read), std::to_string(written)});
+  };
+  add("query", bytes.query, 0);
+  add("key", bytes.key, 0);
+  add("value", bytes.value, 0);
+  add("state", bytes.state, 0);
+  add("output", 0, bytes.output);
+  add("final_state", 0, bytes.finalState);
+  return predicted;
+}
+
+/// All sizes are known, and none is 0, which the cost model takes for 1.
+static bool isStatic(LinearAttentionOp op) {
+  return llvm::all_of(
+      ValueRange{op.getQuery(), op.getKey(), op.getValue()}, [](Value value) {
+        auto type = cast<ShapedType>(value.getType());
+        return type.hasStaticShape() && type.getNumElements() > 0;
+      });
+}
+
 TrafficOfPrograms attn::predictTraffic(ModuleOp module,
                                        const TargetInfo &target) {
   TrafficOfPrograms traffic;
@@ -58,6 +92,11 @@ TrafficOfPrograms attn::predictTraffic(ModuleOp module,
     if (op.getSchedule() && isStatic(op) && !op.hasLengths() && isAlone(op) &&
         readsDistinctTensors(op) && isBand(op) &&
         getSchedule(*op.getSchedule()).kind != ScheduleKind::SmallCache)
+      traffic[op->getParentOfType<func::FuncOp>().getName().str()] =
+          getPredictedBytes(op, target);
+  });
+  module.walk([&](LinearAttentionOp op) {
+    if (op.getSchedule() && isStatic(op) && readsDistinctTensors(op))
       traffic[op->getParentOfType<func::FuncOp>().getName().str()] =
           getPredictedBytes(op, target);
   });

@@ -25,7 +25,8 @@ using TrafficOfPrograms =
 /// What the kernels of a module in the scheduled form move of query, key,
 /// value, output and LSE between L2 and the SMs, to the byte. Said of forwards
 /// with a large-cache schedule, distinct tensors of static sizes and a mask
-/// that is a band: where sizes or masks are data, so is the count.
+/// that is a band: where sizes or masks are data, so is the count. And of
+/// linear attentions of static sizes, with their states.
 TrafficOfPrograms predictTraffic(mlir::ModuleOp module,
                                  const TargetInfo &target);
 

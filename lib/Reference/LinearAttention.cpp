@@ -30,8 +30,8 @@ public:
         scale(static_cast<Real>(options.scale.value_or(
             1 / std::sqrt(static_cast<double>(dims.headDim))))) {}
 
-  /// The recurrence; writes output rows only `withOutput`.
-  void recur(int64_t b, int64_t h, bool withOutput) const {
+  /// The recurrence.
+  void recur(int64_t b, int64_t h) const {
     std::vector<Real> state = getFirstState(b, h);
     for (int64_t i = 0; i < dims.queryLength; ++i) {
       const double *k = keyRow(b, h, i), *v = valueRow(b, h, i);
@@ -41,12 +41,31 @@ public:
           Real &s = state[d * dims.valueDim + e];
           s = decay * s + static_cast<Real>(k[d]) * static_cast<Real>(v[e]);
         }
-      if (withOutput)
-        writeRow(b, h, i,
-                 multiply(query.getRow(query.offset(b, h, i, 0)), state));
+      writeRow(b, h, i,
+               multiply(query.getRow(query.offset(b, h, i, 0)), state));
     }
-    double *last = result.state.getRow(result.state.offset(b, h, 0, 0));
-    std::copy(state.begin(), state.end(), last);
+    writeState(b, h, state);
+  }
+
+  /// The last state as a product of the keys, which with their decays are
+  /// rounded to their type, and the values.
+  void multiplyKeys(int64_t b, int64_t h) const {
+    std::vector<Real> state(static_cast<size_t>(dims.headDim * dims.valueDim));
+    Real factor = 1;
+    for (int64_t i = dims.queryLength - 1; i >= 0; --i) {
+      const double *k = keyRow(b, h, i), *v = valueRow(b, h, i);
+      for (int64_t d = 0; d < dims.headDim; ++d) {
+        auto decayed = static_cast<Real>(
+            roundToElement(static_cast<Real>(k[d]) * factor, key.getType()));
+        for (int64_t e = 0; e < dims.valueDim; ++e)
+          state[d * dims.valueDim + e] += decayed * static_cast<Real>(v[e]);
+      }
+      factor *= getDecay(b, h, i);
+    }
+    std::vector<Real> first = getFirstState(b, h);
+    for (size_t i = 0; i < state.size(); ++i)
+      state[i] += factor * first[i];
+    writeState(b, h, state);
   }
 
   /// The quadratic form of the outputs, with weights rounded to the type of V.
@@ -109,6 +128,11 @@ private:
       result.output.set(result.output.offset(b, h, i, e), scale * row[e]);
   }
 
+  void writeState(int64_t b, int64_t h, const std::vector<Real> &state) const {
+    std::copy(state.begin(), state.end(),
+              result.state.getRow(result.state.offset(b, h, 0, 0)));
+  }
+
   const Tensor &query, &key, &value;
   const LinearAttentionOptions &options;
   const detail::AttentionDims &dims;
@@ -162,9 +186,12 @@ compute(const Tensor &query, const Tensor &key, const Tensor &value,
   LinearHead<Real> heads(query, key, value, options, *dims, result);
   parallelFor(dims->batch * dims->queryHeads, [&](int64_t head) {
     int64_t b = head / dims->queryHeads, h = head % dims->queryHeads;
-    heads.recur(b, h, /*withOutput=*/isOracle);
-    if (!isOracle)
+    if (isOracle) {
+      heads.recur(b, h);
+    } else {
       heads.multiplyQuadratic(b, h);
+      heads.multiplyKeys(b, h);
+    }
   });
   return result;
 }

@@ -288,6 +288,8 @@ void Checker::checkFeatures() {
               schedule.mma != MmaFamily::None,
           "tf32 kernels");
   require(features.splitKv, schedule.kind == ScheduleKind::SplitKV, "split-KV");
+  require(/*isSupported=*/false, schedule.kind == ScheduleKind::Chunks,
+          "softmax attention by chunks");
   require(features.smallCache, schedule.kind == ScheduleKind::SmallCache,
           "small-cache kernels");
   bool isSmall =

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from .functional import append, attention, attention_backward, decode
     from .cache import Cache
     from .kernel import Kernel, compile
+    from .linear import linear_attention
     from .problem import AttentionProblem
 
 __version__ = "0.1.0"
 __all__ = [
     "AttentionProblem", "AttnError", "BindingError", "Cache", "CompileError", "DeviceError", "Kernel", "ManifestError",
-    "append", "attention", "attention_backward", "compile", "decode", "mask",
+    "append", "attention", "attention_backward", "compile", "decode", "linear_attention", "mask",
 ]  # fmt: skip
 
 #: Loaded when they are asked for: `python -m attn_mlir.plot` needs none of them.
@@ -34,6 +35,7 @@ _HOMES = {
     "attention": "functional",
     "attention_backward": "functional",
     "decode": "functional",
+    "linear_attention": "linear",
     "compile": "kernel",
     "Kernel": "kernel",
     "Cache": "cache",

@@ -14,7 +14,9 @@
 #include "Sweep.h"
 
 #include "attn/Schedule/BackwardReport.h"
+#include "attn/Schedule/LinearReport.h"
 #include "attn/Support/Format.h"
+#include "attn/Support/KeyValue.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -42,7 +44,10 @@ static cl::opt<std::string> problemText(
              "Dv, dtype, out, mask, pass, normalization, lse, bias, score_mod, "
              "dropout, shared_kv, tf32.\nMasks: "
              "full, causal, window:SIZE, local:LEFT,RIGHT; then *DENSITY, "
-             "@top_left"));
+             "@top_left.\nOf a linear attention: 'algorithm=linear B=1 Hq=32 "
+             "N=8192 D=128 decay=head', with decay\nnone, position or head, "
+             "state and final_state; with the length from which on it is\n"
+             "faster than softmax"));
 static cl::opt<std::string>
     targetName("target", cl::cat(inputOptions), cl::value_desc("name"),
                cl::init("sm_90a"),
@@ -204,6 +209,45 @@ static int runBackward(const AttentionProblem &problem,
   return 0;
 }
 
+/// Whether the problem is one of linear attention; other algorithms have no
+/// name.
+static Result<bool> isLinear() {
+  Result<std::vector<KeyValue>> fields = parseKeyValues(problemText);
+  if (!fields)
+    return Error{fields.error()};
+  for (const KeyValue &field : *fields)
+    if (field.key == "algorithm") {
+      if (field.value == "linear")
+        return true;
+      return Error{"expected algorithm=linear, got '" + field.value + "'"};
+    }
+  return false;
+}
+
+static int runLinear(const TargetInfo &target,
+                     const ScheduleOverrides &overrides) {
+  if (!sweepText.empty())
+    return reportError("expected --sweep without algorithm=linear");
+  Result<LinearProblem> problem = LinearProblem::parse(problemText);
+  if (!problem)
+    return reportError(problem.error());
+  Result<LinearSelection> selection =
+      selectLinearSchedule(*problem, target, overrides);
+  if (!selection)
+    return reportError(selection.error());
+  Result<std::optional<int64_t>> crossover =
+      findCrossover(*problem, target, overrides);
+  if (!crossover)
+    return reportError(crossover.error());
+  if (json)
+    llvm::outs()
+        << getLinearReportJson(*problem, target, *selection, *crossover).dump(2)
+        << "\n";
+  else
+    llvm::outs() << printLinearReport(*problem, target, *selection, *crossover);
+  return 0;
+}
+
 static int runSelection(const TargetInfo &target,
                         const ScheduleOverrides &overrides) {
   Result<AttentionProblem> problem = AttentionProblem::parse(problemText);
@@ -293,6 +337,11 @@ int main(int argc, char **argv) {
   Result<ScheduleOverrides> overrides = ScheduleOverrides::parse(scheduleText);
   if (!overrides)
     return reportError(overrides.error());
+  Result<bool> linear = isLinear();
+  if (!linear)
+    return reportError(linear.error());
+  if (*linear)
+    return runLinear(*target, *overrides);
   return sweepText.empty() ? runSelection(*target, *overrides)
                            : runSweep(*target, *overrides);
 }

@@ -44,7 +44,8 @@ linearAttention(const Tensor &query, const Tensor &key, const Tensor &value,
                 const LinearAttentionOptions &options = {});
 
 /// The yardstick: (Q K^T * decays) V in f32, whose weights are rounded to the
-/// type of `value` as those of unfusedAttention are; the state in f32.
+/// type of `value` as those of unfusedAttention are; and (K * decays)^T V in
+/// f32, whose first factor is rounded to the type of `key`.
 Result<LinearAttentionResult>
 unfusedLinearAttention(const Tensor &query, const Tensor &key,
                        const Tensor &value,

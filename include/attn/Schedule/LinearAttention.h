@@ -13,8 +13,8 @@
 #ifndef ATTN_SCHEDULE_LINEARATTENTION_H
 #define ATTN_SCHEDULE_LINEARATTENTION_H
 
+#include "attn/Schedule/AttentionProblem.h"
 #include "attn/Schedule/Schedule.h"
-#include "attn/Support/ElementType.h"
 #include "attn/TargetInfo/TargetInfo.h"
 
 namespace attn {
@@ -33,6 +33,15 @@ struct LinearProblem {
   Decay decay = Decay::None;
   bool hasState = false;      ///< is read
   bool hasFinalState = false; ///< is written
+
+  /// "B=1 Hq=32 Hkv=8 N=8192 D=128 Dv=128 dtype=bf16 decay=head"; states and an
+  /// output type of its own where there are.
+  std::string print() const;
+  /// Parses what print writes, in any order, and algorithm=linear. Needed: N
+  /// and D. Defaults as those of AttentionProblem, and decay = none.
+  static Result<LinearProblem> parse(std::string_view text);
+  /// Causal softmax attention on the same tensors.
+  AttentionProblem getSoftmax() const;
 };
 
 /// Bytes between L2 and the SMs, exactly, as the kernels load and store them.

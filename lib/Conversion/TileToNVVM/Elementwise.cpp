@@ -423,8 +423,7 @@ struct ScaleColumnsLowering : TileOpLowering<ScaleColumnsOp> {
             adaptor.getFactor()[(2 * block + i % 4 / 2) * 2 + parity];
         Value element = LLVM::ExtractElementOp::create(rewriter, loc, values,
                                                        index.i32(parity));
-        products[parity] =
-            LLVM::FMulOp::create(rewriter, loc, element, factor);
+        products[parity] = LLVM::FMulOp::create(rewriter, loc, element, factor);
       }
       results.push_back(LLVM::BitcastOp::create(
           rewriter, loc, rewriter.getI32Type(),

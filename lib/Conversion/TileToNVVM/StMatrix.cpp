@@ -102,9 +102,8 @@ private:
                  NVVM::MMALayout::col);
   }
 
-  /// Lane 4g + t has columns 2t and 2t + 1 of rows g and g + 8 of a block: half
-  /// a 16-byte chunk apart from nobody's of its row, and other bank groups in
-  /// others.
+  /// Lane 4g + t has columns 2t and 2t + 1 of rows g and g + 8 of a block. The
+  /// lanes of a row fill a 16-byte chunk, those of eight rows all banks.
   void storePairs(StoreSharedOp op, Adaptor adaptor, OpBuilder &builder) const {
     Location loc = op.getLoc();
     IndexBuilder index(builder, loc);

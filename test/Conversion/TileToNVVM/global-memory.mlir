@@ -71,3 +71,29 @@ attn_tile.kernel @columns(%d: !attn_tile.global<?xf32>) warps(4) {
   %a = attn_tile.load_column %t : !attn_tile.shared<1x64xf32, swizzle = 128> -> !attn_tile.fragment<64xf32, column>
   attn_tile.return
 }
+
+// A factor of each column multiplies in f32, and each pair is rounded once.
+// CHECK-LABEL: llvm.func @scale_columns
+// CHECK-COUNT-16: llvm.fpext %{{.*}} : vector<2xf16> to vector<2xf32>
+// CHECK-NOT: llvm.fpext
+// CHECK: llvm.return
+attn_tile.kernel @scale_columns() warps(4) {
+  %w = attn_tile.fill 0.5 : !attn_tile.fragment<64xf32, column>
+  %acc = attn_tile.fill 1.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  %a = attn_tile.to_operand %acc : !attn_tile.fragment<64x64xf32, accumulator> -> !attn_tile.fragment<64x64xf16, operand_a>
+  %s = attn_tile.scale_columns %a, %w : !attn_tile.fragment<64x64xf16, operand_a>, !attn_tile.fragment<64xf32, column>
+  attn_tile.return
+}
+
+// Without stmatrix each lane writes its pairs: 8 blocks of 8 columns, in rows g and g + 8, and no warp waits.
+// CHECK-LABEL: llvm.func @store_pairs
+// CHECK-NOT: barrier
+// CHECK-COUNT-16: llvm.store %{{.*}} : i32, !llvm.ptr<3>
+// CHECK-NOT: llvm.store
+// CHECK: llvm.return
+attn_tile.kernel @store_pairs() warps(4) {
+  %tile = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %acc = attn_tile.fill 1.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  attn_tile.store_shared %acc to %tile pairs : !attn_tile.fragment<64x64xf32, accumulator> to !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}

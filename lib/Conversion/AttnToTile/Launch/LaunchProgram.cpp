@@ -187,19 +187,18 @@ static Value createOperand(ImplicitLocOpBuilder &builder,
 
 LaunchProgram::LaunchProgram(OpBuilder &outside,
                              const TiledAttention &attention)
-    : LaunchProgram(outside,
-                    ProgramHeader{attention.forall, attention.operands,
-                                  attention.semantics, attention.scale,
-                                  attention.deterministic,
-                                  attention.schedule}) {}
+    : LaunchProgram(outside, ProgramHeader{attention.forall, attention.operands,
+                                           attention.semantics, attention.scale,
+                                           attention.deterministic,
+                                           attention.schedule}) {}
 
 LaunchProgram::LaunchProgram(OpBuilder &outside, const ProgramHeader &header)
     : known(header.operands) {
   Location loc = header.op->getLoc();
   auto function = header.op->getParentOfType<FunctionOpInterface>();
-  program = launch::ProgramOp::create(
-      outside, loc, function.getName(), header.semantics,
-      APFloat(header.scale), header.deterministic, header.schedule);
+  program = launch::ProgramOp::create(outside, loc, function.getName(),
+                                      header.semantics, APFloat(header.scale),
+                                      header.deterministic, header.schedule);
   builder = std::make_unique<ImplicitLocOpBuilder>(loc, outside.getContext());
   builder->createBlock(&program.getBody());
   for (const KernelOperand &operand : known)

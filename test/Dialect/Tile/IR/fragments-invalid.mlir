@@ -46,3 +46,35 @@ attn_tile.kernel @ring() warps(4) {
   %f = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<1000000, arrivals = 1>
   attn_tile.return
 }
+
+// -----
+
+attn_tile.kernel @scale_columns() warps(4) {
+  %row = attn_tile.fill 1.0 : !attn_tile.fragment<64xf32, row>
+  %acc = attn_tile.fill 1.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  %a = attn_tile.to_operand %acc : !attn_tile.fragment<64x64xf32, accumulator> -> !attn_tile.fragment<64x64xf16, operand_a>
+  // expected-error @below {{expected an operand_a fragment of 16-bit elements and a column fragment}}
+  %r = attn_tile.scale_columns %a, %row : !attn_tile.fragment<64x64xf16, operand_a>, !attn_tile.fragment<64xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @scale_other_columns() warps(4) {
+  %column = attn_tile.fill 1.0 : !attn_tile.fragment<32xf32, column>
+  %acc = attn_tile.fill 1.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  %a = attn_tile.to_operand %acc : !attn_tile.fragment<64x64xf32, accumulator> -> !attn_tile.fragment<64x64xf16, operand_a>
+  // expected-error @below {{expected columns of factor to be 64, got 32}}
+  %r = attn_tile.scale_columns %a, %column : !attn_tile.fragment<64x64xf16, operand_a>, !attn_tile.fragment<32xf32, column>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @store_shared_both() warps(4) {
+  %q = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %acc = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  // expected-error @below {{expected transpose or pairs, got both}}
+  attn_tile.store_shared %acc to %q transpose pairs : !attn_tile.fragment<64x64xf32, accumulator> to !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}

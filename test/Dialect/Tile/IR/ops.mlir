@@ -60,6 +60,9 @@ attn_tile.kernel @all_ops(%q: !attn_tile.global<?x8x?x64xf16>,
   %w = attn_tile.load_row %l[%b, %h, %m] : !attn_tile.global<?x8x?xf32> -> !attn_tile.fragment<128xf32, row>
   // CHECK: attn_tile.scale_rows %{{.*}}, %{{.*}} : <128x64xf16, operand_a>, <128xf32, row>
   %scaled = attn_tile.scale_rows %pa, %w : !attn_tile.fragment<128x64xf16, operand_a>, !attn_tile.fragment<128xf32, row>
+  %columns = attn_tile.fill 1.0 : !attn_tile.fragment<64xf32, column>
+  // CHECK: attn_tile.scale_columns %{{.*}}, %{{.*}} : <128x64xf16, operand_a>, <64xf32, column>
+  %decayed = attn_tile.scale_columns %pa, %columns : !attn_tile.fragment<128x64xf16, operand_a>, !attn_tile.fragment<64xf32, column>
   // CHECK: attn_tile.store
   attn_tile.store %acc, %o[%b, %h, %m] : !attn_tile.fragment<128x64xf32, accumulator>, !attn_tile.global<?x8x?x64xf16>
   attn_tile.store %acc, %o[%b, %h, %m, %c0] : !attn_tile.fragment<128x64xf32, accumulator>, !attn_tile.global<?x8x?x64xf16>
@@ -112,6 +115,8 @@ attn_tile.kernel @roles(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) w
     %any = attn_tile.any %row : !attn_tile.fragment<64xf32, row>
     // CHECK: attn_tile.store_shared %{{.*}} to %{{.*}} : <64x64xf32, accumulator> to <64x64xf16, swizzle = 128>
     attn_tile.store_shared %w to %q : !attn_tile.fragment<64x64xf32, accumulator> to !attn_tile.shared<64x64xf16, swizzle = 128>
+    // CHECK: attn_tile.store_shared %{{.*}} to %{{.*}} pairs : <64x64xf32, accumulator> to <64x64xf16, swizzle = 128>
+    attn_tile.store_shared %w to %q pairs : !attn_tile.fragment<64x64xf32, accumulator> to !attn_tile.shared<64x64xf16, swizzle = 128>
     // CHECK: attn_tile.store_tma %{{.*}}[%[[WG]]] to %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] : <64x64xf16, swizzle = 128> to <64x64xf16, swizzle = 128>
     attn_tile.store_tma %q[%warpgroup] to %map[%c0, %c0, %c0] : !attn_tile.shared<64x64xf16, swizzle = 128> to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
   }

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`linear_attention` on arrays, compiled on first use."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Optional
+
+from .arrays import ArrayView, view_of
+from .cache import Cache
+from .errors import BindingError
+from .functional import check_arrays, check_no_gradients, check_scale, check_sizes, default_target
+from .kernel import Kernel, compile
+from .problem import float_text
+
+
+def linear_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    *,
+    decay: Any = None,
+    state: Any = None,
+    scale: Optional[float] = None,
+    return_state: bool = False,
+    out: Any = None,
+    target: Optional[str] = None,
+    device: Optional[str] = None,
+    cache: Optional[Cache] = None,
+) -> Any:
+    """scale * query S of each position, with S = exp(decay) * (S of the position before) + key^T value.
+
+    Arguments:
+      query: [B, Hq, M, D]; key: [B, Hkv, M, D]; value: [B, Hkv, M, Dv]; Hkv divides Hq. f16 or bf16 on a GPU, where D and Dv are
+        multiples of 8, any float on the CPU. Feature maps are applied to query and key before.
+      decay: logarithms, at most 0, -inf included: [B, Hq, M] of each position or [Hq] of each head, f32 (f64 with f64 inputs). None for
+        no decay.
+      state: [B, Hq, D, Dv], f32 (f64): S before the first position, None for 0. With what `return_state` gave of the positions before, a
+        sequence is continued.
+      scale: 1/sqrt(D) by default.
+      return_state: also S after the last position.
+      out, target, device, cache: as of `attention`.
+
+    Returns output [B, Hq, M, Dv], or (output, state), of query's library, without gradients. Raises as `attention` does.
+    """
+    arrays = {"query": query, "key": key, "value": value, "decay": decay, "state": state}
+    arrays = {name: array for name, array in arrays.items() if array is not None}
+    check_no_gradients(**arrays)
+    check_scale(scale)
+    views = {name: view_of(array, name) for name, array in arrays.items()}
+    check_arrays({name: views[name] for name in ("query", "key", "value")})
+    check_recurrence(views)
+    text = module_text(
+        views["query"].dtype, views["query"].shape[3], views["value"].shape[3], len(views["decay"].shape) if decay is not None else 0,
+        state is not None, None if scale is None else float(scale), return_state,
+    )  # fmt: skip
+    kernel = compiled(text, target or default_target(views["query"], device), cache)
+    return kernel.run(tuple(arrays.values()), list(views.values()), out, device)
+
+
+def check_recurrence(views: dict[str, ArrayView]):
+    """As many keys as queries; shapes and types of decays and of the state."""
+    batch, heads, rows, dim = views["query"].shape
+    if views["key"].shape[2] != rows:
+        raise BindingError(f"key: expected {rows} positions, those of query, got {views['key'].shape[2]}")
+    number = "f64" if views["query"].dtype == "f64" else "f32"
+    for name in ("decay", "state"):
+        if name in views and views[name].dtype != number:
+            raise BindingError(f"{name}: expected dtype {number}, got {views[name].dtype}")
+    if decay := views.get("decay"):
+        if tuple(decay.shape) not in ((heads,), (batch, heads, rows)):
+            raise BindingError(f"decay: expected shape ({heads},) or ({batch}, {heads}, {rows}), got {tuple(decay.shape)}")
+    if state := views.get("state"):
+        if len(state.shape) != 4:
+            raise BindingError(f"state: expected [B, Hq, D, Dv], got rank {len(state.shape)}")
+        check_sizes("state", state.shape, (batch, heads, dim, views["value"].shape[3]))
+
+
+def module_text(dtype: str, d: int, dv: int, decay_rank: int, has_state: bool, scale: Optional[float], returns_state: bool) -> str:
+    """The module; batches, heads and lengths are dynamic. A decay of rank 1 is of heads, of rank 3 of positions, of rank 0 none."""
+    number = "f64" if dtype == "f64" else "f32"
+    q, v = f"tensor<?x?x?x{d}x{dtype}>", f"tensor<?x?x?x{dv}x{dtype}>"
+    types = {"q": q, "k": q, "v": v}
+    clauses = ""
+    if decay_rank:
+        types["g"] = f"tensor<{'?x' * decay_rank}{number}>"
+        clauses += f" {'slope' if decay_rank == 1 else 'decay'}(%g : {types['g']})"
+    if has_state:
+        types["s"] = f"tensor<?x?x{d}x{dv}x{number}>"
+        clauses += f" state(%s : {types['s']})"
+    if scale is not None:
+        clauses += f" scale({float_text(scale)})"
+    results = [v] + ([f"tensor<?x?x{d}x{dv}x{number}>"] if returns_state else [])
+    names = ", ".join(("%o", "%e")[: len(results)])
+    arguments = ", ".join(f"%{name}: {kind}" for name, kind in types.items())
+    listed = ", ".join(results)
+    return (
+        f"func.func @linear_attention({arguments}) -> ({listed}) {{\n"
+        f"  {names} = attn.linear_attention %q, %k, %v{clauses} : {q}, {q}, {v} -> {listed}\n"
+        f"  return {names} : {listed}\n}}\n"
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def compiled(text: str, target: str, cache: Optional[Cache]) -> Kernel:
+    """The kernel, from this process, the cache or the compiler."""
+    return compile(text, target=target, cache=cache)

@@ -1,0 +1,21 @@
+// Linear attentions within a graph, two of them that hand on a state, one tensor as query, key and value, no position at all.
+// RUN: attn-run %s --function=continued --shape B=1,Hq=2,Hkv=1,M=70,B1=1,Hq1=2,Hkv1=1,M1=33 --device=sim:sm_80 --random=1 --verify | FileCheck %s
+// RUN: attn-run %s --function=continued --shape B=1,Hq=2,Hkv=1,M=70,B1=1,Hq1=2,Hkv1=1,M1=33 --device=sim:sm_90a --random=2 --seed=3 --verify | FileCheck %s
+// RUN: attn-run %s --function=same --shape B=1,Hq=2,M=100 --device=sim:sm_80 --random=3 --verify | FileCheck %s
+// RUN: attn-run %s --function=same --shape B=2,Hq=2,M=0 --device=sim:sm_80 --random=4 --verify | FileCheck %s
+// CHECK: verify: PASS
+
+!q = tensor<?x?x?x32xf16>
+!o = tensor<?x?x?x32xf16>
+!s = tensor<?x?x32x32xf32>
+
+func.func @continued(%q: !q, %k: !q, %v: !q, %q1: !q, %k1: !q, %v1: !q) -> (!o, !s) {
+  %o, %s = attn.linear_attention %q, %k, %v : !q, !q, !q -> !o, !s
+  %o1, %s1 = attn.linear_attention %q1, %k1, %v1 state(%s : !s) scale(0.1) : !q, !q, !q -> !o, !s
+  return %o1, %s1 : !o, !s
+}
+
+func.func @same(%q: !q) -> !o {
+  %o = attn.linear_attention %q, %q, %q : !q, !q, !q -> !o
+  return %o : !o
+}
