@@ -90,8 +90,13 @@ static const llvm::Target *getNVPTXTarget() {
 }
 
 /// The version of PTX beyond the first one that has the chip, as a feature of
-/// LLVM's: products of 8-bit types came with 8.4 (PTX ISA, "mma.sync").
-static StringRef getPtxFeature(ModuleOp module) {
+/// LLVM's: products of 8-bit types came with 8.4 (PTX ISA, "mma.sync"), and
+/// chips from sm_100 on with later ones.
+static StringRef getPtxFeature(ModuleOp module, StringRef chip) {
+  unsigned version = 0;
+  StringRef digits = chip.drop_while([](char c) { return !llvm::isDigit(c); });
+  if (!digits.consumeInteger(10, version) && version >= 100)
+    return "";
   WalkResult result = module.walk([](LLVM::InlineAsmOp op) {
     return op.getAsmString().contains("mma.sync.aligned.m16n8k32")
                ? WalkResult::interrupt()
@@ -118,8 +123,9 @@ createTargetMachine(const PTXOptions &options, ModuleOp module) {
     return nullptr;
   }
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      getTriple(), options.chip, getPtxFeature(module), llvm::TargetOptions(),
-      llvm::Reloc::PIC_, /*CM=*/std::nullopt, llvm::CodeGenOptLevel::Default));
+      getTriple(), options.chip, getPtxFeature(module, options.chip),
+      llvm::TargetOptions(), llvm::Reloc::PIC_, /*CM=*/std::nullopt,
+      llvm::CodeGenOptLevel::Default));
 }
 
 /// The version in a name that createTargetMachine has checked: "sm_90a".
