@@ -18,7 +18,8 @@ public:
           const PlannerOptions &options)
       : problem(problem), visibility(visibility), topology(topology),
         compute(compute), options(options),
-        chunk(options.chunk ? options.chunk : getDefaultChunk()) {}
+        chunk(options.chunk ? std::min(options.chunk, visibility.getTokens())
+                            : getDefaultChunk()) {}
 
   Result<PlanSelection> run();
 

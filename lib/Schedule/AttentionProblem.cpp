@@ -9,6 +9,7 @@
 #include "attn/Support/Format.h"
 #include "attn/Support/KeyValue.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -47,6 +48,9 @@ std::string MaskPattern::print() const {
   return text;
 }
 
+/// Farther than any two positions of a problem are, and safe to add to them.
+static constexpr int64_t kFarthest = int64_t(1) << 40;
+
 /// One side of "local:L,R": a size or "inf".
 static bool parseLimit(std::string_view text, std::optional<int64_t> &limit) {
   int64_t value = 0;
@@ -55,7 +59,7 @@ static bool parseLimit(std::string_view text, std::optional<int64_t> &limit) {
     return true;
   if (!parseInteger(text, value) || value < 0)
     return false;
-  limit = value;
+  limit = std::min(value, kFarthest);
   return true;
 }
 
@@ -75,7 +79,7 @@ static bool parseBand(std::string_view text, MaskPattern &mask) {
     int64_t size = 0;
     if (!parseInteger(arguments, size) || size < 1)
       return false;
-    mask.left = size - 1;
+    mask.left = std::min(size - 1, kFarthest);
     mask.right = 0;
     return true;
   }

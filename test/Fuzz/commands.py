@@ -66,6 +66,9 @@ def draw_values(rng):
         "--max-instructions": rng.choice(["0", "100", number]), "--sm-count": number, "--slice": rng.choice(["1", "4096", number]), "--trace-clusters": rng.choice(["0", "1", "2", "x"]),
         "--problem": rng.choice(["M=64 N=64 D=64", "B=1 Hq=1 Hkv=1 M=64 N=64 D=64 pass=backward", f"M={number} N=64 D=64", f"M=64 N=64 D={number}", "mask=x", "D=64 D=32", ""]),
         "--sweep": rng.choice(["M=64:256:2", "M=0:4", "D=1:9223372036854775807", "x=1:2", "sm-count=1:3", "M=4:1", f"N=1:{number}"]), "--top": number,
+        "--ranks": rng.choice(["2", "8", number]), "--chunk": rng.choice(["1", "16", number]),
+        "--link": rng.choice(["", "node=2", f"gbps={number}", f"node={number} nic-latency-us={number}", "gbps=1e-300 latency-us=1e300", "node=1 node=2", "x=1", "="]),
+        "--documents": rng.choice(["64", "32,32", "63,1", f"{number},1", "64,", ",", ""]),
     }  # fmt: skip
 
 
@@ -73,7 +76,7 @@ OPTIONS = {
     "attn-opt": "--target --emit -o --schedule --set-target --smem-bytes --target-file --mask-threshold".split(),
     "attn-run": "--device --shape --random --trials --threads --input --fill --output --report --trace --function --seed --schedules --mask-threshold".split(),
     "attn-sim": "--manifest --input --output --report --trace --strides --check --no-check --seed --slice --threads --max-instructions --sm-count --trace-clusters --program".split(),
-    "attn-schedule": "--problem --target --schedule --set-target --smem-bytes --target-file --sweep --top".split(),
+    "attn-schedule": "--problem --target --schedule --set-target --smem-bytes --target-file --sweep --top --ranks --chunk --link --documents".split(),
 }  # fmt: skip
 #: What makes a run of the program, to which the drawn options are added.
 USES = {

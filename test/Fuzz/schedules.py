@@ -1,4 +1,4 @@
-"""Schedules of any numbers, and targets of any, through attn-schedule: each ends in time, with a ranking or a message.
+"""Schedules of any numbers, targets of any, and plans for ranks of any, through attn-schedule: each ends in time, with a ranking or a message.
 
     schedules.py [--cases 60] [--seed 1]
 
@@ -26,11 +26,41 @@ PROBLEMS = [
     "B=2 Hq=8 Hkv=2 M=4096 N=4096 D=128 mask=causal",
     "B=1 Hq=2 Hkv=2 M=64 N=100 D=192 Dv=128 dtype=bf16",
 ]
+#: Of plans for several ranks.
+SEQUENCES = [1, 2, 7, 64, 1000, 4096, 65536, 1 << 20, 1 << 24, (1 << 24) + 1, 1 << 62]
+MASKS = ["full", "causal", "window:1", "window:100", "local:0,7", f"local:{(1 << 63) - 1},{(1 << 63) - 1}", "causal@top_left", "full*0.5"]
+LINK_FIELDS = ["node", "gbps", "latency-us", "nic-gbps", "nic-latency-us"]
 TARGET_FIELDS = ["registers-per-sm", "smem-bytes", "sm-count", "dram-gbps"]
 SECONDS = 120  # a case takes a tenth of one
 
 
+def draw_documents(generator, tokens):
+    """Lengths that are mostly those of `tokens` in all."""
+    ends = sorted(generator.randint(1, tokens) for _ in range(generator.choice([0, 1, 3, 20])))
+    lengths = [end - start for start, end in zip([0, *ends], [*ends, tokens]) if end > start]
+    if generator.random() < 0.2:
+        lengths[generator.randrange(len(lengths))] = generator.choice(NUMBERS)
+    return ",".join(map(str, lengths))
+
+
+def draw_ranks(generator):
+    tokens, large = generator.choice(SEQUENCES), generator.choice([1, 2, 8, 1 << 24])
+    problem = f"B={generator.choice([1, 2, large])} Hq={8 * large} Hkv={generator.choice([1, 2, 8, 8 * large])} M={tokens} N={tokens} D={generator.choice([16, 64, 128])}"
+    command = ["attn-schedule", "--problem", f"{problem} mask={generator.choice(MASKS)}{generator.choice(['', ' pass=backward'])}"]
+    command += [f"--ranks={generator.choice([1, 2, 3, 8, 16, 64, 500, 4096, *NUMBERS])}"]
+    if generator.random() < 0.4:
+        command += [f"--documents={draw_documents(generator, tokens)}"]
+    if generator.random() < 0.3:
+        command += [f"--chunk={generator.choice(NUMBERS)}"]
+    if generator.random() < 0.4:
+        fields = generator.sample(LINK_FIELDS, generator.choice([1, 1, 2, 5]))
+        command += ["--link=" + " ".join(f"{field}={generator.choice([*NUMBERS, '1e-300', '1e308', 0.5])}" for field in fields)]
+    return command + generator.choice([[], ["--json"], ["--top=1"], ["--deterministic"]])
+
+
 def draw(generator):
+    if generator.random() < 0.2:
+        return draw_ranks(generator)
     fields = [f"{name}={generator.choice(NUMBERS)}" for name in generator.sample(FIELDS, generator.randint(1, 2))]
     fields += generator.sample(CHOICES, generator.choice([0, 0, 1, 2]))
     problem = generator.choice(PROBLEMS) + generator.choice(["", " pass=backward"])
@@ -49,7 +79,7 @@ def find_fault(command):
         return f"no end in {SECONDS} s"
     if result.returncode not in (0, 1) or "Stack dump" in result.stderr or is_watched_fault(result.stderr):
         return f"exit status {result.returncode}: {result.stderr[:500]}"
-    if result.returncode == 1 and "error: " not in result.stderr:
+    if result.returncode == 1 and "error: " not in result.stderr and "for the --" not in result.stderr:
         return "no message"
     return None
 

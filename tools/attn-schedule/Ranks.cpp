@@ -103,6 +103,8 @@ Result<RanksResult> attn::planRanks(const std::string &problemText,
   Result<AttentionProblem> problem = AttentionProblem::parse(problemText);
   if (!problem)
     return Error{problem.error()};
+  if (Result<Topology> alone = Topology::parse(options.ranks, ""); !alone)
+    return Error{"--ranks: " + alone.error()};
   Result<Topology> topology = Topology::parse(options.ranks, options.link);
   if (!topology)
     return Error{"--link: " + topology.error()};

@@ -148,7 +148,8 @@ struct ConvertAttnToTile
           holds<LinearAttentionOp>(function))
         functions.push_back(function);
     for (FunctionOpInterface function : functions) {
-      if (failed(rejectControlFlow(function)))
+      if (failed(rejectControlFlow(function)) ||
+          failed(rejectElements(function)))
         return signalPassFailure();
       std::string name = getEntryName(function.getName());
       builder.setInsertionPoint(function);
@@ -175,6 +176,25 @@ private:
                "at indices that do not depend on the score";
       else
         op.emitOpError() << "expected a backward that is tiled";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  /// Elements are read byte by byte, and computed with in PTX.
+  LogicalResult rejectElements(FunctionOpInterface function) {
+    auto isRead = [](Type type) {
+      if (auto integer = dyn_cast<IntegerType>(type))
+        return integer.isSignless() &&
+               llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
+      return type.isF16() || type.isBF16() || type.isF32() || type.isF64();
+    };
+    WalkResult result = function->walk([&](tensor::ExtractOp op) {
+      if (isRead(op.getType()))
+        return WalkResult::advance();
+      op.emitOpError() << "expected a tensor of f16, bf16, f32, f64, i1, i8, "
+                          "i16, i32 or i64 on the GPU, got one of "
+                       << op.getType();
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());

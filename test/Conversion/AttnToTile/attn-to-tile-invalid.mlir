@@ -203,3 +203,74 @@ func.func @bias_pages(%q: tensor<1x1x64x64xf16>, %pool: tensor<9x1x16x64xf16>, %
       : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>
 }
+
+// -----
+
+func.func @index_data(%q: tensor<1x1x64x64xf16>, %data: tensor<64xindex>) -> tensor<1x1x64x64xf16> {
+  %o = attn.attention %q, %q, %q score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+    // expected-error @+1 {{expected a tensor of f16, bf16, f32, f64, i1, i8, i16, i32 or i64 on the GPU, got one of 'index'}}
+    %x = tensor.extract %data[%j] : tensor<64xindex>
+    %w = arith.index_cast %x : index to i32
+    %y = arith.sitofp %w : i32 to f32
+    %t = arith.addf %s, %y : f32
+    attn.yield %t : f32
+  } {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}
+
+// -----
+
+func.func @wide_data(%q: tensor<1x1x64x64xf16>, %data: tensor<64xi128>) -> tensor<1x1x64x64xf16> {
+  %o = attn.attention %q, %q, %q score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+    // expected-error @+1 {{expected a tensor of f16, bf16, f32, f64, i1, i8, i16, i32 or i64 on the GPU, got one of 'i128'}}
+    %x = tensor.extract %data[%j] : tensor<64xi128>
+    %y = arith.sitofp %x : i128 to f32
+    %t = arith.addf %s, %y : f32
+    attn.yield %t : f32
+  } {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}
+
+// -----
+
+func.func @nibbles(%q: tensor<1x1x64x64xf16>, %data: tensor<64xi4>) -> tensor<1x1x64x64xf16> {
+  %o = attn.attention %q, %q, %q score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+    // expected-error @+1 {{expected a tensor of f16, bf16, f32, f64, i1, i8, i16, i32 or i64 on the GPU, got one of 'i4'}}
+    %x = tensor.extract %data[%j] : tensor<64xi4>
+    %y = arith.sitofp %x : i4 to f32
+    %t = arith.addf %s, %y : f32
+    attn.yield %t : f32
+  } {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}
+
+// -----
+
+func.func @f8_data(%q: tensor<1x1x64x64xf16>, %data: tensor<64xf8E4M3FN>) -> tensor<1x1x64x64xf16> {
+  %o = attn.attention %q, %q, %q score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+    // expected-error @+1 {{expected a tensor of f16, bf16, f32, f64, i1, i8, i16, i32 or i64 on the GPU, got one of 'f8E4M3FN'}}
+    %x = tensor.extract %data[%j] : tensor<64xf8E4M3FN>
+    %y = arith.extf %x : f8E4M3FN to f32
+    %t = arith.addf %s, %y : f32
+    attn.yield %t : f32
+  } {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}
+
+// -----
+
+// Read before the loop over the keys.
+func.func @index_bound(%q: tensor<1x1x64x64xf16>, %ends: tensor<1xindex>) -> tensor<1x1x64x64xf16> {
+  %o = attn.attention %q, %q, %q mask_mod (%b: index, %h: index, %i: index, %j: index) {
+    // expected-error @+1 {{expected a tensor of f16, bf16, f32, f64, i1, i8, i16, i32 or i64 on the GPU, got one of 'index'}}
+    %end = tensor.extract %ends[%h] : tensor<1xindex>
+    %r = arith.cmpi slt, %j, %end : index
+    attn.yield %r : i1
+  } {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}

@@ -9,6 +9,9 @@
 // RUN: attn-run %s --function around --random 1 --verify | FileCheck %s
 // RUN: attn-run %s --function around --random 1 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %s --function around --random 1 --device=sim:sm_90a --verify | FileCheck %s
+// RUN: attn-run %s --function unlimited --random 1 --verify | FileCheck %s
+// RUN: attn-run %s --function unlimited --random 1 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: attn-run %s --function unlimited --random 1 --verify --output=%t.0.npy && attn-run %s --function all --random 1 --output=%t.1.npy && cmp %t.0.npy %t.1.npy
 // CHECK: verify: PASS
 
 !q = tensor<?x?x?x64xf16>
@@ -103,4 +106,16 @@ func.func @around(%q: tensor<1x2x70x32xf16>, %k: tensor<1x2x300x32xf16>, %v: ten
     attn.yield %r : i1
   } : tensor<1x2x70x32xf16>, tensor<1x2x300x32xf16>, tensor<1x2x300x32xf16> -> tensor<1x2x70x32xf16>
   return %o : tensor<1x2x70x32xf16>
+}
+
+// The largest window: all keys, whatever a position is.
+func.func @unlimited(%q: tensor<1x2x20x32xf16>, %k: tensor<1x2x80x32xf16>) -> tensor<1x2x20x32xf16> {
+  %o = attn.attention %q, %k, %k mask_mod sliding_window(9223372036854775807, 9223372036854775807)
+      : tensor<1x2x20x32xf16>, tensor<1x2x80x32xf16>, tensor<1x2x80x32xf16> -> tensor<1x2x20x32xf16>
+  return %o : tensor<1x2x20x32xf16>
+}
+
+func.func @all(%q: tensor<1x2x20x32xf16>, %k: tensor<1x2x80x32xf16>) -> tensor<1x2x20x32xf16> {
+  %o = attn.attention %q, %k, %k : tensor<1x2x20x32xf16>, tensor<1x2x80x32xf16>, tensor<1x2x80x32xf16> -> tensor<1x2x20x32xf16>
+  return %o : tensor<1x2x20x32xf16>
 }

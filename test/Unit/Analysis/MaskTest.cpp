@@ -91,7 +91,11 @@ KeyVisibility MaskChecker::getVisibility(const MaskAnalysis &mask, Sizes sizes,
       builder, builder.getUnknownLoc(), mask, rows,
       builder.getIndexAttr(sizes.keys),
       [&](Value term) {
-        return OpFoldResult(evaluate(term, builder.getIndexAttr(sizes.head)));
+        Attribute value = evaluate(term, builder.getIndexAttr(sizes.head));
+        if (term.getType().isInteger(1)) // 0 or 1, as castToTerm has it
+          value =
+              builder.getIndexAttr(cast<IntegerAttr>(value).getValue() != 0);
+        return OpFoldResult(value);
       },
       mostRanges);
 }

@@ -9,6 +9,8 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/OperationSupport.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace attn;
 
@@ -51,6 +53,8 @@ void attn::buildSlidingWindowMask(OpBuilder &builder, Location loc,
   OpBuilder::InsertionGuard guard(builder);
   Block *block = addMaskModBlock(builder, loc, region);
   Value i = block->getArgument(2), j = block->getArgument(3);
+  // So far is no limit, and its sum with a position still has 64 bits.
+  right = std::min(right, int64_t(1) << 62);
   Value visible;
   if (left >= 0) {
     Value first = i; // a width of 0 is no op: it would not survive folding
