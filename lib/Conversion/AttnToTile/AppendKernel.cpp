@@ -53,7 +53,7 @@ private:
   AppendOp op;
   Location loc;
   Value lane, head;
-  SmallVector<Value> token;  ///< the index of the slot
+  SmallVector<Value> token;    ///< the index of the slot
   Value slot, page, rowInPage; ///< i64
 };
 } // namespace
@@ -74,8 +74,8 @@ void AppendKernelBuilder::findRow(Value number) {
   head = create<arith::RemUIOp>(number, heads);
   Value slots = values.lookup(op.getSlots());
   auto type = cast<tile::GlobalType>(slots.getType());
-  token = getIndices(create<arith::DivUIOp>(number, heads), slots,
-                     type.getRank());
+  token =
+      getIndices(create<arith::DivUIOp>(number, heads), slots, type.getRank());
   slot = tile::ExtractOp::create(
       builder, loc, type.getElementType(), slots,
       llvm::map_to_vector(token, [&](Value index) { return toI64(index); }));
@@ -112,8 +112,7 @@ void AppendKernelBuilder::copyElement(Value rows, Value pool, Value column) {
 }
 
 void AppendKernelBuilder::copyRow(Value rows, Value pool) {
-  int64_t columns =
-      cast<tile::GlobalType>(pool.getType()).getShape()[kHeadDim];
+  int64_t columns = cast<tile::GlobalType>(pool.getType()).getShape()[kHeadDim];
   for (int64_t slice = 0; slice < columns; slice += kLanes) {
     Value column = create<arith::AddIOp>(lane, constant(slice));
     if (slice + kLanes <= columns)

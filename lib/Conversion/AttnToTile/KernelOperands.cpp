@@ -215,7 +215,8 @@ static LogicalResult checkSmallCache(TiledAttention &attention) {
            << "expected neither lengths nor pages of the keys with kind = "
               "\"small_cache\" on the GPU";
   auto function = attention.forall->getParentOfType<FunctionOpInterface>();
-  if (auto walk = function->walk([](AppendOp) { return WalkResult::interrupt(); });
+  if (auto walk =
+          function->walk([](AppendOp) { return WalkResult::interrupt(); });
       walk.wasInterrupted())
     return attention.first.emitOpError()
            << "expected no attn.append with kind = \"small_cache\" on the GPU";
@@ -354,7 +355,8 @@ static void addAppended(TiledAttention &attention, AppendOp append,
   std::string suffix = getPrologueName("", number);
   for (auto [rows, pool, result] : llvm::zip_equal(
            append.getRows(), append.getPools(), append.getResults())) {
-    std::string index = std::to_string(cast<OpResult>(result).getResultNumber());
+    std::string index =
+        std::to_string(cast<OpResult>(result).getResultNumber());
     addInput(attention, "cache" + suffix + "_" + index, pool, 1);
     for (KernelOperand &operand : attention.operands)
       if (operand.tensor == pool) {

@@ -109,9 +109,8 @@ getAppendDims(const KernelOperand &operand) {
     // Of several appends each has its own.
     auto function = append->getParentOfType<FunctionOpInterface>();
     unsigned number = 0;
-    function->walk([&](AppendOp other) {
-      number += other->isBeforeInBlock(append);
-    });
+    function->walk(
+        [&](AppendOp other) { number += other->isBeforeInBlock(append); });
     for (std::string &name : names)
       name += number ? std::to_string(number) : "";
     if (use.get() == append.getSlots())
