@@ -236,10 +236,9 @@ LogicalResult attn::checkSlots(AppendOp append,
   llvm::DenseMap<int64_t, size_t> tokens;
   for (auto [token, slot] : llvm::enumerate(slots.elements)) {
     if (slot.integer < -1 || slot.integer >= rows)
-      return append.emitOpError()
-             << "expected slots that are -1 or one of the " << rows
-             << " rows of the pool, got " << slot.integer << " of token "
-             << token;
+      return append.emitOpError() << "expected slots that are -1 or one of the "
+                                  << rows << " rows of the pool, got "
+                                  << slot.integer << " of token " << token;
     if (slot.integer < 0)
       continue;
     auto [other, isNew] = tokens.try_emplace(slot.integer, token);

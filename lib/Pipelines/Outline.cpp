@@ -215,10 +215,10 @@ LogicalResult Outline::outline(Operation *attention) {
   OpBuilder builder(attention);
   auto call = func::CallOp::create(builder, attention->getLoc(), *kernel,
                                    extracted.arguments);
+  SetVector<Operation *> views = getViews(attention);
   attention->replaceAllUsesWith(
       call.getResults().take_front(attention->getNumResults()));
   replacePools(extracted, call);
-  SetVector<Operation *> views = getViews(attention);
   attention->erase();
   for (Operation *view : views)
     if (view->use_empty())

@@ -459,6 +459,27 @@ def build_jax_dot_product_attention_bias():
                      "mask": (padding_mask(2, 48) == 1)[:, None, None]})
 
 
+@block("jax-decode", packages=(), route="jax")
+def build_jax_decode():
+    """A decode step of a static cache by lax.dynamic_update_slice, f16: B=2, Hq=4, Hkv=2, M=1, N=96, D=64."""
+    import jax
+    import jax.numpy as jnp
+
+    def decode(query, key, value, key_cache, value_cache, position):
+        zero = jnp.zeros((), position.dtype)
+        caches = [jax.lax.dynamic_update_slice(cache, new, (zero, zero, position, zero))
+                  for cache, new in ((key_cache, key), (value_cache, value))]
+        grouped = query.reshape(2, 2, 2, 64)
+        scores = jnp.einsum("bhgd,bhnd->bhgn", grouped, caches[0], preferred_element_type=jnp.float32) / 8
+        scores = jnp.where(jnp.arange(96) <= position, scores, -jnp.inf)
+        weights = jax.nn.softmax(scores, axis=-1).astype(query.dtype)
+        return jnp.einsum("bhgn,bhnd->bhgd", weights, caches[1]).reshape(query.shape), *caches
+    shapes = {"query": (2, 4, 1, 64), "key": (2, 2, 1, 64), "value": (2, 2, 1, 64),
+              "key_cache": (2, 2, 96, 64), "value_cache": (2, 2, 96, 64)}
+    return JaxBlock(decode, {name: torch.randn(shape).half() for name, shape in shapes.items()} |
+                    {"position": torch.tensor(41, dtype=torch.int32)})
+
+
 @block("flax-multihead-attention", packages=("flax",), route="jax")
 def build_flax_multihead_attention():
     """flax.linen.MultiHeadDotProductAttention, causal mask as input: B=2, H=4, M=N=40, D=64."""

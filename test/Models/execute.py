@@ -93,21 +93,25 @@ def to_bytes(descriptor, element_size):
     return shape, ctypes.string_at(descriptor.aligned + descriptor.offset * element_size, size)
 
 
-def call(tools, shared, function, arguments, result, channel):
-    """Body of the child process: calls the function and sends its result."""
+def call(tools, shared, function, arguments, results, channel):
+    """Body of the child process: calls the function and sends its results."""
     tools.library("libmlir_float16_utils.so")
     tools.library("libmlir_c_runner_utils.so")
     entry = getattr(ctypes.CDLL(str(shared)), f"_mlir_ciface_{function}")
-    descriptor = memref_type(result.dim())()
-    entry(ctypes.byref(descriptor),
+
+    class Returned(ctypes.Structure):
+        _fields_ = [(f"result{i}", memref_type(result.dim())) for i, result in enumerate(results)]
+    returned = Returned()
+    entry(ctypes.byref(returned),
           *[ctypes.byref(to_memref(argument)) for argument in arguments])
-    channel.send(to_bytes(descriptor, result.element_size()))
+    channel.send([to_bytes(getattr(returned, f"result{i}"), result.element_size())
+                  for i, result in enumerate(results)])
 
 
-def execute(tools, text, function, arguments, result_like):
-    """Calls `function` of the MLIR `text` with tensors and returns its one result.
+def execute(tools, text, function, arguments, results_like):
+    """Calls `function` of the MLIR `text` with tensors and returns its results.
 
-    `result_like` gives the expected rank and element type of the result. The
+    `results_like` gives their expected ranks and element types. The
     call runs in a child process: a failing `cf.assert` aborts its process.
     """
     fork = multiprocessing.get_context("fork")
@@ -116,13 +120,14 @@ def execute(tools, text, function, arguments, result_like):
         receive, send = fork.Pipe(duplex=False)
         contiguous = [argument.contiguous() for argument in arguments]
         child = fork.Process(target=call, args=(tools, shared, function, contiguous,
-                                                result_like, send))
+                                                results_like, send))
         child.start()
         send.close()
         try:
-            shape, data = receive.recv()
+            results = receive.recv()
         except EOFError as error:
             child.join()
             raise RuntimeError(f"execution ended with code {child.exitcode}") from error
         child.join()
-        return torch.frombuffer(bytearray(data), dtype=result_like.dtype).reshape(shape)
+        return [torch.frombuffer(bytearray(data), dtype=like.dtype).reshape(shape)
+                for (shape, data), like in zip(results, results_like)]

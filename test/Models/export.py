@@ -59,11 +59,14 @@ def header(recipe, block):
 def check(tools, text, function, block):
     """Executes the text; returns the error relative to the largest expected element."""
     expected = block.expected()
-    actual = execute(tools, text, function, block.arguments().values(), expected)
-    if actual.shape != expected.shape:
-        raise RuntimeError(f"expected shape {expected.shape}, got {actual.shape}")
-    error = (actual.double() - expected.double()).abs().max() / expected.double().abs().max()
-    return float(error), TOLERANCE[expected.dtype]
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    results = execute(tools, text, function, block.arguments().values(), expected)
+    errors = []
+    for actual, exact in zip(results, expected, strict=True):
+        if actual.shape != exact.shape:
+            raise RuntimeError(f"expected shape {exact.shape}, got {actual.shape}")
+        errors.append(float((actual.double() - exact.double()).abs().max() / exact.double().abs().max()))
+    return max(errors), TOLERANCE[expected[0].dtype]
 
 
 def export(tools, recipe, output):

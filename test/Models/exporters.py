@@ -136,7 +136,9 @@ class JaxBlock:
 
     def expected(self):
         import numpy
-        return torch.from_numpy(numpy.array(self.function(*self.arrays())))
+        results = self.function(*self.arrays())
+        results = results if isinstance(results, tuple) else (results,)
+        return tuple(torch.from_numpy(numpy.array(result)) for result in results)
 
     def lower(self, route, function):
         import jax

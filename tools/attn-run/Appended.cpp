@@ -75,9 +75,9 @@ attn::run::expectAppended(func::FuncOp function,
     auto rows = dyn_cast<BlockArgument>(append.getRows()[number]);
     auto slots = dyn_cast<BlockArgument>(append.getSlots());
     if (pool && rows && slots)
-      expected.back() = appendRows(inputs[pool.getArgNumber()],
-                                   inputs[rows.getArgNumber()],
-                                   inputs[slots.getArgNumber()]);
+      expected.back() =
+          appendRows(inputs[pool.getArgNumber()], inputs[rows.getArgNumber()],
+                     inputs[slots.getArgNumber()]);
   }
   return expected;
 }

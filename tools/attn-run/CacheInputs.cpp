@@ -110,9 +110,8 @@ static void fillSlots(HostTensor &tensor, ArrayRef<int64_t> pool,
 static int64_t getCapacity(BlockArgument lengths, const Shapes &shapes) {
   Value measured = getMeasured(lengths);
   auto paged = measured.getDefiningOp<PagedOp>();
-  auto argument =
-      dyn_cast<BlockArgument>(paged ? Value(paged.getTable())
-                                    : getStorage(measured));
+  auto argument = dyn_cast<BlockArgument>(paged ? Value(paged.getTable())
+                                                : getStorage(measured));
   if (!argument)
     return 0;
   const std::vector<int64_t> &shape = shapes[argument.getArgNumber()];
@@ -158,17 +157,37 @@ static void poisonTails(HostTensor &tensor, const HostTensor &lengths) {
   }
 }
 
+/// The uses of a cache, and of what it is after an append in their place.
+static SmallVector<OpOperand *> getReads(Value cache) {
+  SmallVector<OpOperand *> reads;
+  for (OpOperand &use : cache.getUses()) {
+    auto append = dyn_cast<AppendOp>(use.getOwner());
+    SmallVector<Value> later;
+    if (append)
+      for (auto [pool, result] :
+           llvm::zip_equal(append.getPools(), append.getResults()))
+        if (pool == cache)
+          later.push_back(result);
+    if (later.empty())
+      reads.push_back(&use);
+    for (Value result : later)
+      llvm::append_range(reads, getReads(result));
+  }
+  return reads;
+}
+
 /// The lengths that end whatever is read of `argument`; null if there are none.
 static BlockArgument getOnlyLengths(BlockArgument argument) {
   Value lengths;
-  for (OpOperand &use : argument.getUses()) {
-    if (isa<tensor::DimOp>(use.getOwner()))
+  for (OpOperand *read : getReads(argument)) {
+    OpOperand &use = *read;
+    if (isa<tensor::DimOp, func::ReturnOp>(use.getOwner()))
       continue;
     auto attention = dyn_cast<AttentionOp>(use.getOwner());
-    bool isEnded =
-        attention && attention.getKeyLengths() &&
-        attention.getQuery() != argument &&
-        (attention.getKey() == argument || attention.getValue() == argument);
+    bool isEnded = attention && attention.getKeyLengths() &&
+                   getStorage(attention.getQuery()) != argument &&
+                   (getStorage(attention.getKey()) == argument ||
+                    getStorage(attention.getValue()) == argument);
     if (!isEnded || (lengths && lengths != attention.getKeyLengths()))
       return BlockArgument();
     lengths = attention.getKeyLengths();

@@ -8,6 +8,7 @@
 
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Pipelines/CpuPipeline.h"
 #include "attn/Pipelines/ReferencePipeline.h"
 
@@ -42,6 +43,7 @@ static void addRaising(OpPassManager &pm, ModuleOp module,
   raise.maskThreshold = options.maskThreshold;
   raise.assumeVisibleRows = options.assumeVisibleRows;
   pm.addPass(createAttnRaise(raise));
+  pm.addPass(createRaiseAppendPass());
 }
 
 void attn::run::addIsolation(OpPassManager &pm, ModuleOp module,

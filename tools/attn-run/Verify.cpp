@@ -172,9 +172,8 @@ static int64_t findChange(const HostTensor &actual,
                           const std::optional<HostTensor> &exact) {
   if (!exact)
     return -1;
-  auto [at, end] =
-      std::mismatch(actual.data.begin(), actual.data.end(),
-                    exact->data.begin(), exact->data.end());
+  auto [at, end] = std::mismatch(actual.data.begin(), actual.data.end(),
+                                 exact->data.begin(), exact->data.end());
   if (at == actual.data.end())
     return -1;
   return (at - actual.data.begin()) /
@@ -190,8 +189,9 @@ std::string Verifier::makeNotes(const Run &run, size_t number, bool holds) {
              std::to_string(total) +
              " reference values are NaN and prove little\n";
   if (run.changed >= 0)
-    notes += prefix + "expected a cache with the new rows, bit for bit; it "
-                      "differs at " +
+    notes += prefix +
+             "expected a cache with the new rows, bit for bit; it "
+             "differs at " +
              formatIndex(run.changed, run.shape) + "\n";
   if (!holds && total < kFewElements && runs.size() == 1)
     notes += prefix + "of " + std::to_string(total) +

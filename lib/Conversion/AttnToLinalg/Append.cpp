@@ -45,8 +45,7 @@ private:
   Value emitToken(OpBuilder &b, Value into, ValueRange token);
   Value emitRow(OpBuilder &b, ValueRange token);
   Value getSize(OpBuilder &b, Value tensor, unsigned dim) {
-    return getValueOrCreateConstantIndexOp(b, loc,
-                                           getDim(b, loc, tensor, dim));
+    return getValueOrCreateConstantIndexOp(b, loc, getDim(b, loc, tensor, dim));
   }
 
   OpBuilder &builder;
@@ -71,8 +70,8 @@ Value PoolAppender::emitRow(OpBuilder &b, ValueRange token) {
       {type.getDimSize(AppendOp::kRowHead), type.getShape().back()},
       type.getElementType());
   SmallVector<OpFoldResult> ones(type.getRank(), b.getIndexAttr(1));
-  Value slice = tensor::ExtractSliceOp::create(b, loc, row, rows, offsets,
-                                               sizes, ones);
+  Value slice =
+      tensor::ExtractSliceOp::create(b, loc, row, rows, offsets, sizes, ones);
   return emitRounded(b, loc, slice, getElementTypeOrSelf(pool.getType()));
 }
 
@@ -84,15 +83,16 @@ Value PoolAppender::emitToken(OpBuilder &b, Value into, ValueRange token) {
   Value page = getSize(b, pool, kSequence);
   Value capacity =
       arith::MulIOp::create(b, loc, getSize(b, pool, kBatch), page);
-  Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, slot,
-                                       capacity);
+  Value exists =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, slot, capacity);
   auto append = [&](OpBuilder &then, Location) {
     Value number = arith::DivUIOp::create(then, loc, slot, page);
     Value inPage = arith::RemUIOp::create(then, loc, slot, page);
     Value row = emitRow(then, token);
     OpFoldResult zero = then.getIndexAttr(0), one = then.getIndexAttr(1);
     Value next = tensor::InsertSliceOp::create(
-        then, loc, row, into, ArrayRef<OpFoldResult>{number, zero, inPage, zero},
+        then, loc, row, into,
+        ArrayRef<OpFoldResult>{number, zero, inPage, zero},
         ArrayRef<OpFoldResult>{one, getDim(then, loc, row, 0), one,
                                getDim(then, loc, row, 1)},
         ArrayRef<OpFoldResult>{one, one, one, one});

@@ -11,8 +11,9 @@
 
 namespace attn {
 
-/// The pools with their new rows: slices that loops over the slots insert, which
-/// bufferization does in place. A slot that is no row of the pools is skipped.
+/// The pools with their new rows: slices that loops over the slots insert,
+/// which bufferization does in place. A slot that is no row of the pools is
+/// skipped.
 llvm::SmallVector<mlir::Value> emitAppend(mlir::OpBuilder &builder,
                                           AppendOp op);
 

@@ -418,13 +418,12 @@ struct ConvertMerge : OpRewritePattern<MergeOp> {
 } // namespace
 
 void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns) {
-  patterns
-      .add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
-           ConvertBackwardDelta, ConvertBackwardScatter, ConvertBackwardStep,
-           ConvertBackwardSum, ConvertNormalize, ConvertRepair, ConvertCombine,
-           ConvertLinear, ConvertMerge, ConvertTo<PagedOp, emitPaged>,
-           ConvertTo<AppendOp, emitAppend>>(
-          patterns.getContext());
+  patterns.add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
+               ConvertBackwardDelta, ConvertBackwardScatter,
+               ConvertBackwardStep, ConvertBackwardSum, ConvertNormalize,
+               ConvertRepair, ConvertCombine, ConvertLinear, ConvertMerge,
+               ConvertTo<PagedOp, emitPaged>, ConvertTo<AppendOp, emitAppend>>(
+      patterns.getContext());
 }
 
 //===----------------------------------------------------------------------===//

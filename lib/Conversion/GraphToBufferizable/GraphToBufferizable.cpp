@@ -70,8 +70,8 @@ struct ReshapeDynamicExpansion : OpRewritePattern<tensor::ExpandShapeOp> {
 };
 } // namespace
 
-/// The caller's buffers are inputs only, unless they say otherwise, and calls into the module and out of
-/// it go through the C interface.
+/// The caller's buffers are inputs only, unless they say otherwise, and calls
+/// into the module and out of it go through the C interface.
 static void fixInterface(func::FuncOp function) {
   if (function.isPrivate() && !function.isExternal())
     return;

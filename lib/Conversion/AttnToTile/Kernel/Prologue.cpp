@@ -111,7 +111,8 @@ void attn::findPrologue(TiledAttention &attention,
   SetVector<Operation *> ops;
   auto function = attention.forall->getParentOfType<FunctionOpInterface>();
   function->walk([&](DeviceAssertOp check) { ops.insert(check); });
-  function->walk([&](AppendOp append) { ops.insert(append); });
+  if (attention.first)
+    function->walk([&](AppendOp append) { ops.insert(append); });
   for (scf::ForallOp nest : nests)
     addProducers(nest, ops);
   for (auto [number, op] : llvm::enumerate(ops)) {

@@ -177,9 +177,8 @@ LogicalResult PagedOp::reifyResultShapes(OpBuilder &builder,
 // AppendOp
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-AppendOp::reifyResultShapes(OpBuilder &builder,
-                            ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult AppendOp::reifyResultShapes(OpBuilder &builder,
+                                          ReifiedRankedShapedTypeDims &shapes) {
   for (Value pool : getPools())
     shapes.push_back(sizesOf(builder, pool));
   return success();

@@ -559,9 +559,9 @@ static LogicalResult verifyNewRows(AppendOp op, unsigned number) {
   auto slots = cast<ShapedType>(op.getSlots().getType());
   std::string name = ("rows #" + Twine(number)).str();
   if (rows.getRank() != slots.getRank() + 2)
-    return op.emitOpError() << "expected " << name << " to have rank "
-                            << slots.getRank() + 2 << " for slots of rank "
-                            << slots.getRank() << ", got " << rows;
+    return op.emitOpError()
+           << "expected " << name << " to have rank " << slots.getRank() + 2
+           << " for slots of rank " << slots.getRank() << ", got " << rows;
   for (int64_t dim = 0; dim < slots.getRank(); ++dim) {
     unsigned of = AppendOp::getRowDim(dim);
     if (failed(verifyEqual(op, {name, Twine(of).str(), rows.getDimSize(of)},
@@ -571,9 +571,9 @@ static LogicalResult verifyNewRows(AppendOp op, unsigned number) {
   std::pair<int64_t, unsigned> same[] = {{AppendOp::kRowHead, kHead},
                                          {rows.getRank() - 1, kHeadDim}};
   for (auto [of, dim] : same)
-    if (failed(verifyEqual(op, {name, Twine(of).str(), rows.getDimSize(of)},
-                           {"its pool", Twine(dim).str(),
-                            pool.getDimSize(dim)})))
+    if (failed(
+            verifyEqual(op, {name, Twine(of).str(), rows.getDimSize(of)},
+                        {"its pool", Twine(dim).str(), pool.getDimSize(dim)})))
       return failure();
   return success();
 }
@@ -592,10 +592,9 @@ LogicalResult AppendOp::verify() {
     auto pool = cast<ShapedType>(value.getType());
     std::string name = ("pool #" + Twine(number)).str();
     for (unsigned dim : {kBatch, kHead, kSequence})
-      if (failed(verifyEqual(*this,
-                             {name, Twine(dim).str(), pool.getDimSize(dim)},
-                             {"pool #0", Twine(dim).str(),
-                              first.getDimSize(dim)})))
+      if (failed(verifyEqual(
+              *this, {name, Twine(dim).str(), pool.getDimSize(dim)},
+              {"pool #0", Twine(dim).str(), first.getDimSize(dim)})))
         return failure();
   }
   return success();

@@ -47,8 +47,7 @@ static void addCache(Value cache, bool appends, SetVector<Operation *> &ops,
     addCache(paged.getPool(), appends, ops, inputs);
     inputs.insert(paged.getTable());
     ops.insert(paged);
-  } else if (auto append = cache.getDefiningOp<AppendOp>();
-             append && appends) {
+  } else if (auto append = cache.getDefiningOp<AppendOp>(); append && appends) {
     inputs.insert_range(append->getOperands());
     ops.insert(append);
   } else {

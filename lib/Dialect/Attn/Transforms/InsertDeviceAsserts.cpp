@@ -167,7 +167,8 @@ int64_t AssertBuilder::checkSlots(AppendOp append) {
   SmallVector<Value> sizes = getSizes(slots);
   Value rows = arith::MulIOp::create(builder, getSize(pool, 0),
                                      getSize(pool, kSequence));
-  expect(append.getLoc(), sizes, "expected slots that are -1 or rows of the pool",
+  expect(append.getLoc(), sizes,
+         "expected slots that are -1 or rows of the pool",
          [&](ValueRange point) {
            Value slot = read(slots, point);
            return either(compare(Predicate::eq, slot, constant(-1)),
@@ -180,9 +181,9 @@ int64_t AssertBuilder::checkSlots(AppendOp append) {
            ValueRange one = point.take_front(sizes.size());
            ValueRange other = point.drop_front(sizes.size());
            Value slot = read(slots, one);
-           Value holds = either(
-               compare(Predicate::slt, slot, constant(0)),
-               compare(Predicate::ne, slot, read(slots, other)));
+           Value holds =
+               either(compare(Predicate::slt, slot, constant(0)),
+                      compare(Predicate::ne, slot, read(slots, other)));
            Value isSame;
            for (auto [a, b] : llvm::zip_equal(one, other)) {
              Value same = compare(Predicate::eq, a, b);
@@ -337,9 +338,8 @@ struct InsertDeviceAsserts
           numAsserts += builder.checkTable(paged, op.getKeyLengths());
       check(op);
     });
-    getOperation().walk([&](AppendOp op) {
-      numAsserts += AssertBuilder(op).checkSlots(op);
-    });
+    getOperation().walk(
+        [&](AppendOp op) { numAsserts += AssertBuilder(op).checkSlots(op); });
     getOperation().walk([&](AttentionBackwardOp op) { check(op); });
   }
 };

@@ -25,6 +25,7 @@
 #include "attn/Support/Format.h"
 
 #include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace attn {
 #define GEN_PASS_DEF_SELECTSCHEDULEPASS
@@ -205,6 +206,14 @@ private:
       if (PagedOp pages = getPages(operand))
         return pages.emitOpError() << "expected no pages in a backward on a "
                                       "GPU: gather them before";
+    WalkResult appends =
+        op->getParentOfType<FunctionOpInterface>()->walk([](AppendOp append) {
+          append.emitOpError() << "expected no append beside a backward on a "
+                                  "GPU: append in a function of its own";
+          return WalkResult::interrupt();
+        });
+    if (appends.wasInterrupted())
+      return failure();
     AttentionProblem problem = getProblem(op);
     bool isSupported = problem.elementType == ElementType::F16 ||
                        problem.elementType == ElementType::BF16;

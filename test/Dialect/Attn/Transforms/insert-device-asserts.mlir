@@ -84,3 +84,15 @@ func.func @lengths(%q: tensor<2x1x4x8xf16>, %k: tensor<2x1x?x8xf16>, %n: tensor<
       : tensor<2x1x4x8xf16>, tensor<2x1x?x8xf16>, tensor<2x1x?x8xf16> -> tensor<2x1x4x8xf16>
   return %o : tensor<2x1x4x8xf16>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @append
+// CHECK: attn.device_assert over(%{{.*}}) "expected slots that are -1 or rows of the pool"
+// CHECK: attn.device_assert over(%{{.*}}, %{{.*}}) "expected slots that differ"
+// CHECK: attn.append
+func.func @append(%q: tensor<2x1x4x8xf16>, %k: tensor<?x1x8xf16>, %c: tensor<2x1x9x8xf16>, %s: tensor<?xi32>) -> tensor<2x1x4x8xf16> {
+  %0 = attn.append %k into %c slots(%s : tensor<?xi32>) : tensor<?x1x8xf16> into tensor<2x1x9x8xf16>
+  %o = attn.attention %q, %0, %0 : tensor<2x1x4x8xf16>, tensor<2x1x9x8xf16>, tensor<2x1x9x8xf16> -> tensor<2x1x4x8xf16>
+  return %o : tensor<2x1x4x8xf16>
+}

@@ -77,3 +77,14 @@ func.func @backward_of_pages(%q: tensor<2x2x8x32xf16>, %pool: tensor<9x1x4x32xf1
       : tensor<2x2x8x32xf16>, tensor<2x1x12x32xf16>, tensor<2x1x12x32xf16> -> tensor<2x2x8x32xf16>, tensor<2x1x12x32xf16>, tensor<2x1x12x32xf16>
   return %r#0, %r#1, %r#2 : tensor<2x2x8x32xf16>, tensor<2x1x12x32xf16>, tensor<2x1x12x32xf16>
 }
+
+// -----
+
+func.func @backward_and_append(%q: tensor<2x2x8x32xf16>, %c: tensor<9x1x4x32xf16>, %s: tensor<3xi32>, %new: tensor<3x1x32xf16>, %l: tensor<2x2x8xf32>)
+    -> (tensor<2x2x8x32xf16>, tensor<9x1x4x32xf16>) {
+  // expected-error @+1 {{expected no append beside a backward on a GPU: append in a function of its own}}
+  %k = attn.append %new into %c slots(%s : tensor<3xi32>) : tensor<3x1x32xf16> into tensor<9x1x4x32xf16>
+  %r:3 = attn.attention_backward %q, %q, %q output(%q : tensor<2x2x8x32xf16>) lse(%l : tensor<2x2x8xf32>) d_output(%q : tensor<2x2x8x32xf16>)
+      : tensor<2x2x8x32xf16>, tensor<2x2x8x32xf16>, tensor<2x2x8x32xf16> -> tensor<2x2x8x32xf16>, tensor<2x2x8x32xf16>, tensor<2x2x8x32xf16>
+  return %r#0, %k : tensor<2x2x8x32xf16>, tensor<9x1x4x32xf16>
+}

@@ -24,7 +24,7 @@ bool appendsFirst(OpTy op) {
   auto isAppended = [](mlir::Value cache) {
     PagedOp pages = getPages(cache);
     return (pages ? pages.getPool() : cache)
-        .template getDefiningOp<AppendOp>() != nullptr;
+               .template getDefiningOp<AppendOp>() != nullptr;
   };
   return isAppended(op.getKey()) || isAppended(op.getValue());
 }

@@ -213,6 +213,34 @@ def SplitKVPass : Pass<"attn-split-kv", "::mlir::ModuleOp"> {
   ];
 }
 
+def RaiseAppendPass : Pass<"attn-raise-append", "::mlir::ModuleOp"> {
+  let summary = "a cache that a graph updates by a slice becomes an append";
+  let description = [{
+    The keys and values of an attention that are a slice of new rows inserted into
+    an argument that nothing else reads become an `attn.append`, whose slots follow
+    from the slice's place. A mask `j <= n` or `j < n` of such keys, where n is a
+    number of the batch, becomes `lengths`: the keys behind it are not read.
+
+    Requires: `tensor`. Ensures: `tensor`.
+
+    Example:
+    ```mlir
+    %k = tensor.insert_slice %new into %cache[0, 0, %pos, 0] [2, 4, 1, 64] [1, 1, 1, 1]
+        : tensor<2x4x1x64xf16> into tensor<2x4x96x64xf16>
+    // becomes
+    %k = attn.append %new into %cache slots(%slots : tensor<2x1xi64>)
+        : tensor<2x4x1x64xf16> into tensor<2x4x96x64xf16>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numAppends", "num-appends", "Number of appends raised">
+  ];
+}
+
 def GatherPagesPass : Pass<"attn-gather-pages", "::mlir::ModuleOp"> {
   let summary = "copy tiles of paged keys and values out of their pages";
   let description = [{

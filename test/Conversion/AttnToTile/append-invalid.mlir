@@ -1,0 +1,39 @@
+// RUN: attn-opt %s --split-input-file --attn-to-tiled --convert-attn-to-tile --verify-diagnostics
+
+// A pool that is read as it was would have to be copied.
+func.func @read_before(%q: tensor<1x1x64x64xf16>, %new: tensor<3x1x64xf16>, %c: tensor<1x1x96x64xf16>, %s: tensor<3xi32>) -> tensor<1x1x64x64xf16> {
+  // expected-error @below {{expected pools that are read as they are after it only: on a GPU they are written in place}}
+  %k = attn.append %new into %c slots(%s : tensor<3xi32>) : tensor<3x1x64xf16> into tensor<1x1x96x64xf16>
+  // expected-note @below {{read here}}
+  %o = attn.attention %q, %k, %c {schedule = #attn.schedule<tile_m = 64, tile_n = 32, warps = 4, stages = 2>} : tensor<1x1x64x64xf16>, tensor<1x1x96x64xf16>, tensor<1x1x96x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}
+
+// -----
+
+func.func @twice(%q: tensor<1x1x64x64xf16>, %new: tensor<3x1x64xf16>, %c: tensor<1x1x96x64xf16>, %s: tensor<3xi32>) -> tensor<1x1x64x64xf16> {
+  %0 = attn.append %new into %c slots(%s : tensor<3xi32>) : tensor<3x1x64xf16> into tensor<1x1x96x64xf16>
+  // expected-error @below {{expected a pool to which nothing is appended before, on a GPU}}
+  %k = attn.append %new into %0 slots(%s : tensor<3xi32>) : tensor<3x1x64xf16> into tensor<1x1x96x64xf16>
+  %o = attn.attention %q, %k, %k {schedule = #attn.schedule<tile_m = 64, tile_n = 32, warps = 4, stages = 2>} : tensor<1x1x64x64xf16>, tensor<1x1x96x64xf16>, tensor<1x1x96x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}
+
+// -----
+
+func.func @double(%q: tensor<1x1x64x64xf16>, %new: tensor<3x1x64xf64>, %c: tensor<1x1x96x64xf16>, %s: tensor<3xi32>) -> tensor<1x1x64x64xf16> {
+  // expected-error @below {{expected f16, bf16 or f32 rows and pools on a GPU, got 'f64'}}
+  %k = attn.append %new into %c slots(%s : tensor<3xi32>) : tensor<3x1x64xf64> into tensor<1x1x96x64xf16>
+  %o = attn.attention %q, %k, %k {schedule = #attn.schedule<tile_m = 64, tile_n = 32, warps = 4, stages = 2>} : tensor<1x1x64x64xf16>, tensor<1x1x96x64xf16>, tensor<1x1x96x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}
+
+// -----
+
+func.func @small_cache(%q: tensor<1x1x64x64xf16>, %new: tensor<3x1x64xf16>, %c: tensor<1x1x96x64xf16>, %s: tensor<3xi32>) -> tensor<1x1x64x64xf16> {
+  %k = attn.append %new into %c slots(%s : tensor<3xi32>) : tensor<3x1x64xf16> into tensor<1x1x96x64xf16>
+  // expected-error @below {{expected no attn.append with kind = "small_cache" on the GPU}}
+  %o = attn.attention %q, %k, %k {schedule = #attn.schedule<kind = "small_cache", mma = "mma_sync", tile_m = 16, tile_n = 32, tile_d = 16, tile_dv = 16, chunk_rows = 16, warps = 1, stages = 1>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x96x64xf16>, tensor<1x1x96x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}

@@ -1,0 +1,70 @@
+"""`attn_mlir.append`, and `decode` that appends, on arrays without NumPy: results, pools, messages."""
+
+import math
+import random
+import unittest
+
+import attn_mlir
+from attn_mlir.runtime.host_array import HostArray, round_to
+
+generator = random.Random(7)
+
+
+def normal(dtype, *shape):
+    return HostArray.of(dtype, shape, [round_to(generator.gauss(0, 1), dtype) for _ in range(math.prod(shape))])
+
+
+class Append(unittest.TestCase):
+    def test_append(self):
+        """New rows in the pools, in place, which the attention sees; NaN everywhere else; casts; slots of -1."""
+        pages, page, heads, dim = 5, 4, 2, 32
+        q, rows = normal("f16", 2, 4, 1, dim), [normal("f32", 3, heads, dim) for _ in range(2)]
+        table, lengths = HostArray.of("i32", (2, 2), [4, 1, 0, -1]), HostArray.of("i32", (2,), [5, 1])
+        slots = HostArray.of("i64", (3,), [4, -1, 0])  # key 4 of sequence 0, nothing, key 0 of sequence 1
+        old = [[random.Random(seed).gauss(0, 1) for _ in range(pages * heads * page * dim)] for seed in (1, 2)]
+
+        def pool_of(values):
+            """With NaN in rows that nobody has: those of other pages than 4, but for the ones that are written."""
+            numbers = [round_to(x, "f16") if i // (heads * page * dim) == 4 else math.nan for i, x in enumerate(values)]
+            return HostArray.of("f16", (pages, heads, page, dim), numbers)
+
+        def expected(pool, new):
+            values = pool.values()
+            for token, slot in ((0, 4), (2, 0)):
+                for h in range(heads):
+                    at = ((slot // page * heads + h) * page + slot % page) * dim
+                    values[at : at + dim] = [round_to(x, "f16") for x in new.values()[(token * heads + h) * dim :][:dim]]
+            return HostArray.of("f16", pool.shape, values)
+
+        for where in ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"}):
+            pools = [pool_of(values) for values in old]
+            after = [expected(pool, new) for pool, new in zip(pools, rows)]
+            plain = attn_mlir.decode(q, *after, table, lengths, **where)
+            output = attn_mlir.decode(q, *pools, table, lengths, k_new=rows[0], v_new=rows[1], slots=slots, **where)
+            self.assertEqual([pool.data for pool in pools], [pool.data for pool in after])
+            self.assertEqual(output.data, plain.data)
+        pools = [pool_of(values) for values in old]
+        attn_mlir.append(*rows, *pools, slots)
+        self.assertEqual([pool.data for pool in pools], [pool.data for pool in after])
+        # Rows of batches, and an array for the output.
+        pools, out = [pool_of(values) for values in old], HostArray.of("f16", q.shape, [0.0] * math.prod(q.shape))
+        batched = [HostArray("f32", (3, heads, 1, dim), new.data) for new in rows]
+        attn_mlir.decode(
+            q, *pools, table, lengths, k_new=batched[0], v_new=batched[1], slots=HostArray("i64", (3, 1), slots.data), target="cpu", out=out
+        )
+        self.assertEqual([pool.data for pool in pools], [pool.data for pool in after])
+        for message, arguments in {
+            "expected k_new, v_new and slots together, got no slots": (*rows, *pools, None),
+            r"k_new: expected shape \(2, 2, 32\), a row for each slot and head, got \(3, 2, 32\)": (*rows, *pools, HostArray.of("i32", (2,), [1, 2])),
+            "slots: expected -1 or one of the 20 rows of the pool, got 20 of token 2": (*rows, *pools, HostArray.of("i32", (3,), [1, 2, 20])),
+            "slots: expected slots that differ, got 2 again of token 2": (*rows, *pools, HostArray.of("i32", (3,), [-1, 2, 2])),
+            r"slots: expected \[tokens\] or \[B, M\] of i32 or i64, got f32": (*rows, *pools, HostArray.of("f32", (3,), [1, 2, 3])),
+            r"k_pool: expected \[pages, heads, page size, head dim\]": (*rows, rows[0], pools[1], slots),
+            "v_new: expected one dtype of f16, bf16, f32, f64 for k_new and v_new, got f16": (rows[0], q, *pools, slots),
+        }.items():
+            with self.assertRaisesRegex(attn_mlir.BindingError, message):
+                attn_mlir.append(*arguments)
+
+
+if __name__ == "__main__":
+    unittest.main()
