@@ -9,6 +9,7 @@
 #include "attn/Support/Format.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace attn {
@@ -24,9 +25,19 @@ TokenRanges Visibility::getKeys(const TokenRanges &rows) const {
 int64_t Visibility::countPairs(const TokenRanges &rows,
                                const TokenRanges &keys) const {
   int64_t pairs = 0;
-  for (const TokenRange &rowRange : rows)
-    for (const TokenRange &keyRange : keys)
-      pairs += countPairs(rowRange, keyRange);
+  for (const TokenRange &rowRange : rows) {
+    // Of many ranges of keys, those between the first and the last that is
+    // seen.
+    TokenRanges seen = getKeys(rowRange);
+    if (seen.empty())
+      continue;
+    int64_t first = seen.begin()->begin, past = std::prev(seen.end())->end;
+    auto key = std::partition_point(
+        keys.begin(), keys.end(),
+        [&](const TokenRange &range) { return range.end <= first; });
+    for (; key != keys.end() && key->begin < past; ++key)
+      pairs += countPairs(rowRange, *key);
+  }
   return pairs;
 }
 

@@ -24,7 +24,7 @@ detail::Work detail::getWork(const AttentionProblem &problem,
   int64_t rowTiles = ceilDiv(head.rows, schedule.tileM);
   int64_t launched = alignUp(rowTiles, schedule.clusterM);
   work.rowTiles = heads * launched;
-  work.keyTiles = heads * sums.tiles * launched / rowTiles;
+  work.keyTiles = scaleBy(heads * sums.tiles, launched, rowTiles);
   work.iterations =
       ceilDiv(ceilDiv(sums.maxKeyRows, schedule.tileN), schedule.splits);
   work.dvSlices =

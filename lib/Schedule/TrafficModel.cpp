@@ -95,7 +95,7 @@ Traffic getTraffic(const AttentionProblem &problem, const Schedule &schedule) {
   int64_t clusters = ceilDiv(rowTiles, schedule.clusterM);
   for (Operand operand : {Operand::Key, Operand::Value}) {
     int64_t &reads = traffic.reads[static_cast<size_t>(operand)];
-    reads = reads * clusters / rowTiles;
+    reads = scaleBy(reads, clusters, rowTiles);
   }
   return traffic * heads;
 }

@@ -20,6 +20,7 @@
 #include "attn/Simulator/Timing.h"
 #include "attn/Support/Format.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
 
 #include <algorithm>
@@ -178,6 +179,16 @@ static Result<sim::RunOptions> makeRunOptions(const CommandLine &flags) {
   options.countBankConflicts = !flags.report.empty();
   options.progressSeconds = 2;
   return run;
+}
+
+/// An option besides --list that was given: it would be ignored. Else empty.
+static llvm::StringRef getIgnoredByList(const CommandLine &flags) {
+  for (auto &[name, option] : cl::getRegisteredOptions())
+    if (option->getNumOccurrences() && option->hasArgStr() &&
+        option != &flags.list &&
+        llvm::is_contained(option->Categories, &flags.category))
+      return name;
+  return "";
 }
 
 /// Prints the entries of the PTX.
@@ -341,8 +352,11 @@ static int runTool(int argc, char **argv) {
   auto ptx = readFile(flags.ptx);
   if (!ptx)
     return fail(ptx.error());
-  if (flags.list)
+  if (flags.list) {
+    if (llvm::StringRef other = getIgnoredByList(flags); !other.empty())
+      return fail("--list: expected no other option, got --" + other.str());
     return list(flags, *ptx);
+  }
   std::string path =
       flags.manifest.empty() ? defaultManifestPath(flags) : flags.manifest;
   auto text = readFile(path);

@@ -24,6 +24,16 @@ constexpr int64_t ceilDiv(int64_t numerator, int64_t denominator) {
   return (numerator + denominator - 1) / denominator;
 }
 
+/// Returns floor(value * numerator / denominator), whose product need not fit.
+/// Requires value and numerator >= 0, denominator > 0, and numerator *
+/// denominator and the result to fit.
+constexpr int64_t scaleBy(int64_t value, int64_t numerator,
+                          int64_t denominator) {
+  assert(value >= 0 && numerator >= 0 && denominator > 0);
+  return value / denominator * numerator +
+         value % denominator * numerator / denominator;
+}
+
 /// Returns the smallest multiple of `alignment` that is >= `value`.
 constexpr int64_t alignUp(int64_t value, int64_t alignment) {
   return ceilDiv(value, alignment) * alignment;

@@ -26,6 +26,14 @@ TEST(MathExtras, divisionAndAlignment) {
   EXPECT_EQ(alignDown(31, 16), 16);
 }
 
+TEST(MathExtras, scalesWithoutTheProduct) {
+  EXPECT_EQ(scaleBy(7, 2, 3), 4);
+  EXPECT_EQ(scaleBy(9, 0, 4), 0);
+  // The product of the first two needs 66 bits.
+  EXPECT_EQ(scaleBy(int64_t(281476050452480), 262144, 524288),
+            int64_t(140738025226240));
+}
+
 TEST(MathExtras, powersOfTwo) {
   EXPECT_FALSE(isPowerOfTwo(0));
   EXPECT_TRUE(isPowerOfTwo(1));
