@@ -64,7 +64,9 @@ def arrays():
     names["ids"] = HostArray.of("i32", (20,), [i // 6 for i in range(20)])
     names["lengths"] = HostArray.of("i32", (1,), [20])
     names["k_pool"], names["v_pool"] = normal("bf16", 5, 2, 4, 64), normal("bf16", 5, 2, 4, 64)
-    names["table"] = HostArray.of("i32", (1, 5), [3, 0, 4, 1, 2])
+    pages = [3, 0, 4, 1, 2]
+    names["table"] = HostArray.of("i32", (1, 5), pages)
+    names["slots"] = HostArray.of("i32", (1, 20), [4 * pages[i // 4] + i % 4 for i in range(20)])
     names["alibi_slopes"] = HostArray.of("f32", (2,), [0.5, 0.25])
     if importlib.util.find_spec("torch"):
         import torch
