@@ -57,9 +57,10 @@ TEST(Schedule, equalityComparesEveryField) {
 TEST(Schedule, reportsBadText) {
   EXPECT_EQ(Schedule::parse("tile_m=big").error(),
             "expected an integer for tile_m, got 'big'");
-  EXPECT_EQ(Schedule::parse("kind=medium_cache").error(),
-            "expected kind one of large_cache, split_kv, small_cache, chunks, got "
-            "'medium_cache'");
+  EXPECT_EQ(
+      Schedule::parse("kind=medium_cache").error(),
+      "expected kind one of large_cache, split_kv, small_cache, chunks, got "
+      "'medium_cache'");
   EXPECT_EQ(Schedule::parse("pack_gqa=2").error(),
             "expected 0 or 1 for pack_gqa, got '2'");
   EXPECT_EQ(Schedule::parse("tile-m=64").error(),
