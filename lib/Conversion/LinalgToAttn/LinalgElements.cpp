@@ -357,23 +357,7 @@ static ScalarRef getLinalgElement(ElementWalker &walker, OpResult result,
                        environment);
 }
 
-namespace {
-struct LinalgReader final : ElementReader {
-  using ElementReader::ElementReader;
-
-  ScalarRef getElement(ElementWalker &walker, OpResult result,
-                       Indices indices) const override {
-    return getLinalgElement(walker, result, indices);
-  }
-  std::optional<Contraction> getContraction(ElementWalker &walker,
-                                            Operation *op) const override {
-    return getLinalgContraction(walker, op);
-  }
-};
-} // namespace
-
 void attn::raise::registerLinalgElementReader(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *, linalg::LinalgDialect *dialect) {
-    dialect->addInterfaces<LinalgReader>();
-  });
+  registerElementReader<linalg::LinalgDialect, getLinalgElement,
+                        getLinalgContraction>(registry);
 }

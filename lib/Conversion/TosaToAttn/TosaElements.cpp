@@ -341,23 +341,7 @@ static ScalarRef getTosaElement(ElementWalker &walker, OpResult result,
           [&](Operation *op) { return getElementwise(walker, op, indices); });
 }
 
-namespace {
-struct TosaReader final : ElementReader {
-  using ElementReader::ElementReader;
-
-  ScalarRef getElement(ElementWalker &walker, OpResult result,
-                       Indices indices) const override {
-    return getTosaElement(walker, result, indices);
-  }
-  std::optional<Contraction> getContraction(ElementWalker &walker,
-                                            Operation *op) const override {
-    return getTosaContraction(walker, op);
-  }
-};
-} // namespace
-
 void attn::raise::registerTosaElementReader(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *, tosa::TosaDialect *dialect) {
-    dialect->addInterfaces<TosaReader>();
-  });
+  registerElementReader<tosa::TosaDialect, getTosaElement, getTosaContraction>(
+      registry);
 }

@@ -19,6 +19,7 @@
 #include "attn/Analysis/Elements/ElementWalker.h"
 
 #include "mlir/IR/DialectInterface.h"
+#include "mlir/IR/DialectRegistry.h"
 
 namespace attn::raise {
 
@@ -39,6 +40,30 @@ public:
     return std::nullopt;
   }
 };
+
+/// Gives `DialectT`, when it is loaded, a reader that calls these two
+/// functions.
+template <typename DialectT,
+          ScalarRef (*getElementOf)(ElementWalker &, mlir::OpResult, Indices),
+          std::optional<Contraction> (*getContractionOf)(ElementWalker &,
+                                                         mlir::Operation *)>
+void registerElementReader(mlir::DialectRegistry &registry) {
+  struct Reader final : ElementReader {
+    using ElementReader::ElementReader;
+
+    ScalarRef getElement(ElementWalker &walker, mlir::OpResult result,
+                         Indices indices) const override {
+      return getElementOf(walker, result, indices);
+    }
+    std::optional<Contraction>
+    getContraction(ElementWalker &walker, mlir::Operation *op) const override {
+      return getContractionOf(walker, op);
+    }
+  };
+  registry.addExtension(+[](mlir::MLIRContext *, DialectT *dialect) {
+    dialect->template addInterfaces<Reader>();
+  });
+}
 
 } // namespace attn::raise
 
