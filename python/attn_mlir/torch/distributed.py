@@ -21,6 +21,7 @@ from ..distributed.executor import Executor, Saved
 from ..distributed.plan import Plan, PlanError, make_plan
 from ..errors import BindingError, DeviceError
 from ..functional import check_scale
+from ..mask import trace_score
 from ..mask.tracing import Traced
 from .ops import check_tensors, readable
 
@@ -128,12 +129,25 @@ def attention(
     """
     check_tensors(query=query, key=key, value=value, sink=sink)
     check_scale(scale)
+    check_no_capture_gradients(score_mod)
     executor = executor_of(plan, group, (query, key, value), {
         "mask_mod": mask_mod, "score_mod": score_mod, "soft_cap": soft_cap, "scale": scale,
         "allow_tf32": query.is_cuda and torch.backends.cuda.matmul.allow_tf32,
     })  # fmt: skip
     output, lse = Attention.apply(query, key, value, sink, executor, return_lse)
     return (output, lse) if return_lse else output
+
+
+def check_no_capture_gradients(score_mod: Any):
+    """Raises a BindingError where a gradient would be lost: ranks do not add up those of what score_mod reads."""
+    if score_mod is None or not torch.is_grad_enabled():
+        return
+    for array in trace_score(score_mod).arrays:
+        if isinstance(array, Tensor) and array.requires_grad:
+            raise BindingError(
+                "score_mod: expected tensors that require no gradient, which ranks do not add up, got one of shape "
+                f"{list(array.shape)} that does: pass tensor.detach()"
+            )
 
 
 def executor_of(plan: Plan, group: Optional[dist.ProcessGroup], tensors: Sequence[Tensor], options: dict[str, Any]) -> Executor:

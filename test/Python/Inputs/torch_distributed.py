@@ -102,6 +102,21 @@ def test_masks():
     Case(20, 4, 1, torch.arange(20) <= torch.arange(20)[:, None]).check(plan_of(20, 4, 1, causal=True, scheme="group-cast"))
 
 
+def test_learned():
+    """A gradient that would be lost is refused."""
+    plan = plan_of(64, 2, 2, causal=True)
+    parts = [plan.part(torch.randn(1, 2, 64, 16), dist.get_rank()) for _ in range(3)]
+    slope = mask.tensor(torch.ones(2, requires_grad=True))
+    try:
+        context_parallel.attention(*parts, plan=plan, score_mod=lambda s, b, h, i, j: s + slope[h])
+    except attn_mlir.AttnError as error:
+        check("score_mod: expected tensors that require no gradient" in str(error), str(error))
+    else:
+        check(False, "expected an error")
+    with torch.no_grad():
+        context_parallel.attention(*parts, plan=plan, score_mod=lambda s, b, h, i, j: s + slope[h])
+
+
 def test_sink():
     """Its gradient is the sum over ranks; and tensors that are views, or need no gradient."""
     rank = dist.get_rank()
@@ -182,7 +197,7 @@ def test_death():
         check(False, "expected an error")
 
 
-TESTS = (test_schemes, test_masks, test_sink, test_bits, test_disagreement, test_death)
+TESTS = (test_schemes, test_masks, test_learned, test_sink, test_bits, test_disagreement, test_death)
 
 
 def work(rank, store, names):
