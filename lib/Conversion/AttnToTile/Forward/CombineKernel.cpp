@@ -41,7 +41,6 @@ public:
 
 private:
   LogicalResult begin(tile::KernelOp kernel);
-  Value getRow();
   Value readPart(Value view, Value part, Value column = Value());
   Value getMax();
   Value getWeight(Value part, Value max);
@@ -75,16 +74,6 @@ private:
   Value batches;          ///< B: how far the parts of a row are apart
 };
 } // namespace
-
-/// The number of this warp's row.
-Value CombineKernelBuilder::getRow() {
-  Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
-  lane = create<arith::RemUIOp>(thread, constant(kLanes));
-  Value warp = create<arith::DivUIOp>(thread, constant(kLanes));
-  Value first = create<arith::MulIOp>(getBlockId(gpu::Dimension::x),
-                                      constant(kCombineWarps));
-  return create<arith::AddIOp>(first, warp);
-}
 
 /// A statistic of the row in part `part`, or an element of its accumulator.
 Value CombineKernelBuilder::readPart(Value view, Value part, Value column) {
@@ -256,7 +245,9 @@ LogicalResult CombineKernelBuilder::begin(tile::KernelOp kernel) {
   Value query = values.lookup(
       step.getQuery().getDefiningOp<tensor::ExtractSliceOp>().getSource());
   batches = tile::DimOp::create(builder, loc, query, kBatch);
-  row = getIndices(getRow(), query, 3);
+  WarpOfGrid warp = getWarpOfGrid(builder, loc, kCombineWarps);
+  lane = warp.lane;
+  row = getIndices(warp.number, query, 3);
   FailureOr<Value> extent = getExtent(kLoopSplit);
   if (failed(extent))
     return failure();

@@ -197,6 +197,20 @@ Value KernelScope::getBlockId(gpu::Dimension dimension) {
   return gpu::BlockIdOp::create(builder, attention.forall.getLoc(), dimension);
 }
 
+WarpOfGrid attn::getWarpOfGrid(OpBuilder &builder, Location loc,
+                               int64_t warps) {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
+  Value cta = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  Value lanes = constant(kLanes);
+  Value first = arith::MulIOp::create(builder, loc, cta, constant(warps));
+  Value warp = arith::DivUIOp::create(builder, loc, thread, lanes);
+  return {arith::AddIOp::create(builder, loc, first, warp),
+          arith::RemUIOp::create(builder, loc, thread, lanes)};
+}
+
 Value KernelScope::getReversedBlockId() {
   Location loc = attention.forall.getLoc();
   Value ctas = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);

@@ -30,6 +30,15 @@ mlir::Value loadTile(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value tensor, mlir::ValueRange indices, int64_t rows,
                      int64_t cols, int64_t heads = 1);
 
+/// Where a thread is in a grid along x whose warps each work for themselves.
+struct WarpOfGrid {
+  mlir::Value number; ///< of the warp, counted over all CTAs
+  mlir::Value lane;
+};
+/// `warps`: of a CTA.
+WarpOfGrid getWarpOfGrid(mlir::OpBuilder &builder, mlir::Location loc,
+                         int64_t warps);
+
 /// The base of what builds a kernel.
 class KernelScope {
 protected:

@@ -28,7 +28,6 @@ public:
   LogicalResult build(StringRef name);
 
 private:
-  Value getNumber();
   void findRow(Value number);
   void findPlace();
   void copyRow(Value rows, Value pool);
@@ -57,16 +56,6 @@ private:
   Value slot, page, rowInPage; ///< i64
 };
 } // namespace
-
-/// The number of this warp's row, of all tokens and heads.
-Value AppendKernelBuilder::getNumber() {
-  Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
-  lane = create<arith::RemUIOp>(thread, constant(kLanes));
-  Value warp = create<arith::DivUIOp>(thread, constant(kLanes));
-  Value first = create<arith::MulIOp>(getBlockId(gpu::Dimension::x),
-                                      constant(kPrologueWarps));
-  return create<arith::AddIOp>(first, warp);
-}
 
 /// Splits the number into the head and the token, whose slot is read.
 void AppendKernelBuilder::findRow(Value number) {
@@ -135,7 +124,8 @@ LogicalResult AppendKernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   if (failed(beginKernel(name, kPrologueWarps)))
     return failure();
-  Value number = getNumber();
+  auto [number, ownLane] = getWarpOfGrid(builder, loc, kPrologueWarps);
+  lane = ownLane;
   Value pool = op.getPools().front();
   Value count = getSize(pool, kHead);
   for (int64_t dim = 0,

@@ -131,11 +131,9 @@ LogicalResult PrologueBuilder::begin(Operation *op, const Twine &name) {
   if (failed(begun) || failed(materializeOutside(op)))
     return failure();
   kernel = *begun;
-  Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
-  Value lanes = constant(kLanes);
-  lane = arith::RemUIOp::create(builder, loc, thread, lanes);
-  warp = add(mul(getBlockId(gpu::Dimension::x), kPrologueWarps),
-             arith::DivUIOp::create(builder, loc, thread, lanes));
+  WarpOfGrid place = getWarpOfGrid(builder, loc, kPrologueWarps);
+  lane = place.lane;
+  warp = place.number;
   return success();
 }
 

@@ -128,12 +128,9 @@ void DecayKernelBuilder::build(StringRef name) {
   auto dim = [&](int64_t number) -> Value {
     return tile::DimOp::create(builder, loc, query, number);
   };
-  Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
-  lane = create<arith::RemUIOp>(thread, constant(kLanes));
-  Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
-  Value number =
-      create<arith::AddIOp>(create<arith::MulIOp>(block, constant(kDecayWarps)),
-                            create<arith::DivUIOp>(thread, constant(kLanes)));
+  WarpOfGrid warp = getWarpOfGrid(builder, loc, kDecayWarps);
+  lane = warp.lane;
+  Value number = warp.number;
   Value rows = dim(kSequence), heads = dim(kHead);
   Value chunks = create<arith::CeilDivUIOp>(rows, constant(kernels.getChunk()));
   Value total =
