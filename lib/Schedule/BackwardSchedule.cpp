@@ -312,6 +312,10 @@ Result<BackwardSelection>
 attn::selectBackwardSchedules(const AttentionProblem &problem,
                               const TargetInfo &target,
                               const BackwardOverrides &given) {
+  if (getSizeBytes(problem.elementType) == 1)
+    return Error{"expected inputs of at least 16 bits for a backward, got "
+                 "dtype=" +
+                 std::string(getName(problem.elementType))};
   if (Status status = problem.verify(); !status)
     return Error{status.error()};
   std::optional<ScheduleKind> kind = getKind(given.query);

@@ -6,8 +6,9 @@
 //
 // A schedule maps an algorithm to a family of matrix instructions. What the
 // search, the constraints, the models of resources and time, and the passes
-// that assign warps need to know of the family, they ask its object: nothing
-// else compares MmaFamily with wgmma. docs/AddingATarget.md goes through it.
+// that assign warps need to know of the family, they ask its object. Who
+// compares MmaFamily itself has code for one family alone: small cache, chunks,
+// rows that are read one by one. docs/AddingATarget.md goes through it.
 //
 //===----------------------------------------------------------------------===//
 
