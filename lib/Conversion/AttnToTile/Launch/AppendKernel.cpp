@@ -124,8 +124,8 @@ LogicalResult AppendKernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   if (failed(beginKernel(name, kPrologueWarps)))
     return failure();
-  auto [number, ownLane] = getWarpOfGrid(builder, loc, kPrologueWarps);
-  lane = ownLane;
+  WarpOfGrid warp = getWarpOfGrid(builder, loc, kPrologueWarps);
+  lane = warp.lane;
   Value pool = op.getPools().front();
   Value count = getSize(pool, kHead);
   for (int64_t dim = 0,
@@ -133,8 +133,8 @@ LogicalResult AppendKernelBuilder::build(StringRef name) {
        dim < rank; ++dim)
     count = create<arith::MulIOp>(count, getSize(op.getSlots(), dim));
   // The last CTA may have more warps than there are rows.
-  onlyIf(isBelow(number, count), [&] {
-    findRow(number);
+  onlyIf(isBelow(warp.number, count), [&] {
+    findRow(warp.number);
     Value capacity = create<arith::MulIOp>(toI64(getSize(pool, kBatch)),
                                            toI64(getSize(pool, kSequence)));
     // As a number without a sign, -1 is not below it.

@@ -6,6 +6,7 @@
 
 #include "Launch/LaunchProgram.h"
 #include "Launch/PrologueKernels.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 using namespace mlir;
 using namespace attn;
