@@ -31,8 +31,6 @@
 using namespace mlir;
 using namespace attn;
 using transform::ApplyToEachResultList;
-using transform::TransformRewriter;
-using transform::TransformState;
 
 #define GET_OP_CLASSES
 #include "attn/Pipelines/TransformOps.cpp.inc"

@@ -9,6 +9,8 @@
 
 #include "Shapes.h"
 
+#include "attn/Runtime/HostTensor.h"
+
 namespace attn::run {
 
 /// Fills `argument`, if it is one, with lengths of sequences or a table of

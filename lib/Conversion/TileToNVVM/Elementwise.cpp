@@ -199,7 +199,7 @@ Value MapExpansion::cloneBody(int64_t i) {
     mapping.map(inner.getResults(), clone->getResults());
   }
   return mapping.lookupOrDefault(
-      cast<tile::YieldOp>(body.getTerminator()).getValue());
+      cast<attn::tile::YieldOp>(body.getTerminator()).getValue());
 }
 
 SmallVector<Value> MapExpansion::run() {

@@ -357,7 +357,7 @@ static void addAppended(TiledAttention &attention, AppendOp append,
            append.getRows(), append.getPools(), append.getResults())) {
     std::string index =
         std::to_string(cast<OpResult>(result).getResultNumber());
-    addInput(attention, "cache" + suffix + "_" + index, pool, 1);
+    addInput(attention, (Twine("cache") + suffix + "_" + index).str(), pool, 1);
     for (KernelOperand &operand : attention.operands)
       if (operand.tensor == pool) {
         operand.appended = result;

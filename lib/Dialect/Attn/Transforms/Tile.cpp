@@ -16,6 +16,7 @@
 #include "attn/Dialect/Attn/Utils/NormalForm.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
