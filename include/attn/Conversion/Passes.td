@@ -363,7 +363,7 @@ def ConvertAttnTileToNVVM
     Lowers each `attn_tile.kernel` to an `llvm.func`: loads that
     `--attn-tile-pipeline` staged become cp.async, ldmatrix and mma.sync, those of
     `--attn-tile-specialize-warps` TMA, mbarriers and wgmma. Tile ops disappear;
-    scalar code stays in arith and scf.
+    arithmetic of f32 becomes llvm ops, other scalar code stays in arith and scf.
 
     Requires: shared memory allocated (`--attn-tile-allocate-shared-memory`).
     Ensures: no attn_tile kernel is left; each `attn_launch.launch` knows the

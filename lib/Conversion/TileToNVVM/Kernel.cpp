@@ -68,7 +68,7 @@ struct KernelLowering : TileOpLowering<KernelOp> {
           NVVM::NVVMDialect::getClusterDimAttrName(),
           rewriter.getDenseI32ArrayAttr({static_cast<int32_t>(*ctas), 1, 1}));
     if (computesOutput(op))
-      function->setAttr(attn::ptx::noStrengthReductionAttrName,
+      function->setAttr(attn::ptx::plainArithmeticAttrName,
                         rewriter.getUnitAttr());
     markTensorMaps(body.getArgumentTypes(), signature, function);
     rewriter.inlineRegionBefore(body, function.getBody(), function.end());

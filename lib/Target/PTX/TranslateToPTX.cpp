@@ -6,8 +6,8 @@
 //
 // Checks the module, translates it to LLVM IR and runs the NVPTX backend on it.
 // No LLVM middle-end passes run: the lowering writes the instructions it wants,
-// and of the passes that the backend runs over LLVM IR those that look for
-// products with common factors are left out where they do not pay.
+// and of the passes that the backend runs those that find nothing in a kernel
+// are left out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -219,23 +219,31 @@ private:
   ModuleOp module;
 };
 
-/// Leaves out the strength reductions of straight lines in functions that are
-/// marked.
+/// Leaves out passes that find nothing in functions that are marked: strength
+/// reductions of straight lines, peepholes of a target that has none, and two
+/// of the backend's three runs over common subexpressions.
 class PassGate : public llvm::OptPassGate {
 public:
   explicit PassGate(ModuleOp module) {
     for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-      if (function->hasAttr(ptx::noStrengthReductionAttrName))
+      if (function->hasAttr(ptx::plainArithmeticAttrName))
         marked.insert(("function (" + function.getName() + ")").str());
   }
   bool shouldRunPass(StringRef pass, StringRef unit) const override {
-    bool reducesStrength = pass == "slsr" || pass == "nary-reassociate";
-    return !reducesStrength || !marked.contains(unit);
+    if (!marked.contains(unit))
+      return true;
+    if (pass == "early-cse")
+      return merged.insert(unit).second;
+    return pass != "slsr" && pass != "nary-reassociate" &&
+           pass != "peephole-opt";
   }
   bool isEnabled() const override { return true; }
 
 private:
   llvm::StringSet<> marked; ///< as LLVM describes them
+  /// Those whose common subexpressions are merged. LLVM asks for each run of a
+  /// pass, through a const function.
+  mutable llvm::StringSet<> merged;
 };
 
 /// LLVM IR of a module together with what owns and compiles it.

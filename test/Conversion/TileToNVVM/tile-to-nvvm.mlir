@@ -56,11 +56,13 @@ attn_tile.kernel @products(%o: !attn_tile.global<?x16xbf16>) warps(1) {
   %s = attn_tile.mma %a, %t transpose_b, %zero : !attn_tile.fragment<16x64xbf16, operand_a>, !attn_tile.shared<16x64xbf16, swizzle = 128>, !attn_tile.fragment<16x16xf32, accumulator>
   %m0 = attn_tile.fill 0xFF800000 : !attn_tile.fragment<16xf32, row>
   // 8 registers in 2 rows.
-  // CHECK-COUNT-8: arith.maxnumf
+  // CHECK-COUNT-8: llvm.intr.maxnum
   %m1 = attn_tile.row_reduce max %s, %m0 : !attn_tile.fragment<16x16xf32, accumulator>, !attn_tile.fragment<16xf32, row>
   // Two butterflies for each of 2 rows.
   // CHECK-COUNT-4: nvvm.shfl.sync bfly
   %m2 = attn_tile.row_all_reduce max %m1 : !attn_tile.fragment<16xf32, row>
+  // CHECK-NOT: arith.subf
+  // CHECK: llvm.fsub
   // CHECK-COUNT-8: llvm.nvvm.ex2.approx.ftz.f32
   %p = attn_tile.map %s, %m2 : (!attn_tile.fragment<16x16xf32, accumulator>, !attn_tile.fragment<16xf32, row>) -> !attn_tile.fragment<16x16xf32, accumulator> {
   ^bb0(%x: f32, %r: f32, %i: i32, %j: i32):

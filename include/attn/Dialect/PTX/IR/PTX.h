@@ -25,14 +25,15 @@
 
 namespace attn::ptx {
 
-/// Of an llvm.func: the backend looks for no sums and products with a common
-/// part in its straight lines of code ("straight-line strength reduction",
-/// "n-ary reassociation"). In the long lines of a forward that took half of the
-/// backend's time, for the first is quadratic in their length, and ptxas makes
-/// the same of its code; a backward needs fewer registers by it, for the
-/// addresses of the tiles that it passes through shared memory.
-inline constexpr llvm::StringLiteral noStrengthReductionAttrName =
-    "attn_ptx.no_strength_reduction";
+/// Of an llvm.func: passes of the backend that find nothing in its straight
+/// lines of code are left out. The search for sums and products with a common
+/// part ("straight-line strength reduction", "n-ary reassociation") took half
+/// of the backend's time in a forward, for the first is quadratic in the length
+/// of a line; common subexpressions are merged once in place of three times.
+/// ptxas makes the same of the code; a backward needs fewer registers by them,
+/// for the addresses of the tiles that it passes through shared memory.
+inline constexpr llvm::StringLiteral plainArithmeticAttrName =
+    "attn_ptx.plain_arithmetic";
 
 } // namespace attn::ptx
 
