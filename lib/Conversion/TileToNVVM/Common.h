@@ -198,7 +198,8 @@ inline constexpr int64_t kEvictLast = 0x14F0000000000000;
 mlir::Value buildExp2OnFma(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value x);
 
-/// Replaces sums, differences, products, negations and maxima of f32 by llvm ops.
+/// Replaces sums, differences, products, negations and maxima of f32 by llvm
+/// ops.
 void lowerFloatArith(mlir::FunctionOpInterface function);
 
 /// Declares the CTA's dynamic shared memory, which attn_tile.alloc refers to.
