@@ -140,7 +140,8 @@ def decode(
       k_new, v_new, slots: new rows that `append` writes to the pools, in place, before the attention, which sees them: on a GPU
         by a kernel of the same launch. None: the pools have them.
       causal: token i of M sees the keys up to its own position, length - M + i; False: all keys.
-      window: as of `attention`, around that position.
+      window: as of `attention`, around that position. Pages that it has left behind may be used again; their entries stay pages,
+        with finite values.
       sink, soft_cap, scale, return_lse, out, target, device, cache: as of `attention`.
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library; tokens that see no key give 0 and -inf. A kernel serves
