@@ -52,15 +52,21 @@ bool attn::needsPrograms(ModuleOp module) {
                       !function.getBody().hasOneBlock());
 }
 
+SmallVector<Operation *> attn::findPrograms(ModuleOp module) {
+  SmallVector<Operation *> found = findAttentions(module);
+  if (found.empty())
+    module.walk([&](AppendOp append) { found.push_back(append); });
+  return found;
+}
+
 void attn::dropOtherFunctions(ModuleOp module) {
-  for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
-    bool hasAttention = op.walk([](Operation *inner) {
-                            return isAttention(inner) ? WalkResult::interrupt()
-                                                      : WalkResult::advance();
-                          }).wasInterrupted();
-    if (isa<func::FuncOp, ModuleOp>(op) && !hasAttention)
+  SmallVector<Operation *> programs = findPrograms(module);
+  for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
+    if (isa<func::FuncOp, ModuleOp>(op) &&
+        llvm::none_of(programs, [&](Operation *program) {
+          return op.isAncestor(program);
+        }))
       op.erase();
-  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -203,14 +203,15 @@ LogicalResult Compilation::checkDeviceAsserts(std::optional<NormalForm> form) {
   return success();
 }
 
-/// Says which results no kernel computes, in functions with an attention in the
-/// tensor form: nothing else becomes a kernel. The caller has its arguments
-/// already.
+/// Says which results no kernel computes, in functions with an attention or an
+/// append in the tensor form: nothing else becomes a kernel. The caller has its
+/// arguments already.
 static void remarkOtherResults(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isExternal() ||
-        llvm::none_of(function.getBody().getOps(),
-                      [&](Operation &op) { return isAttention(&op); }))
+        llvm::none_of(function.getBody().getOps(), [&](Operation &op) {
+          return isAttention(&op) || isa<AppendOp>(op);
+        }))
       continue;
     for (OpOperand &result :
          function.getBody().front().getTerminator()->getOpOperands()) {
@@ -242,15 +243,22 @@ LogicalResult Compilation::checkWaits(StringRef option, bool isGiven,
   return success();
 }
 
-/// Fails unless there are attentions, all of which have kernels on a GPU.
-static LogicalResult checkAttentions(ModuleOp module) {
+/// Fails unless there are attentions, or one function that appends to caches.
+static LogicalResult checkPrograms(ModuleOp module) {
+  SmallVector<Operation *> programs = findPrograms(module);
+  for (Operation *op : programs)
+    if (!isAttention(op) && op->getParentOfType<func::FuncOp>() !=
+                                programs[0]->getParentOfType<func::FuncOp>())
+      return op->emitOpError() << "expected one function that appends in a "
+                                  "module without an attention";
   // What was found may have been dead.
-  if (!findAttentions(module).empty())
+  if (!programs.empty())
     return success();
   return mlir::emitError(module.getBody()->empty()
                              ? module.getLoc()
                              : module.getBody()->front().getLoc())
-         << "expected an attention whose results are used, got none";
+         << "expected an attention or an append whose results are used, got "
+            "none";
 }
 
 LogicalResult Compilation::runStages() {
@@ -288,7 +296,7 @@ LogicalResult Compilation::runStages() {
     if (stage.ensures != NormalForm::Tensor)
       continue;
     if (target.kind == TargetKind::Gpu) {
-      if (failed(checkAttentions(module)))
+      if (failed(checkPrograms(module)))
         return failure();
       remarkOtherResults(module);
       if (needsPrograms(module))

@@ -140,7 +140,8 @@ def decode(
       k_new, v_new, slots: new rows that `append` writes to the pools, in place, before the attention, which sees them: on a GPU
         by a kernel of the same launch. None: the pools have them.
       causal: token i of M sees the keys up to its own position, length - M + i; False: all keys.
-      window: as of `attention`, around that position.
+      window: as of `attention`, around that position. Pages that it has left behind may be used again; their entries stay pages,
+        with finite values.
       sink, soft_cap, scale, return_lse, out, target, device, cache: as of `attention`.
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library; tokens that see no key give 0 and -inf. A kernel serves
@@ -170,36 +171,55 @@ def decode(
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def append(k_new: Any, v_new: Any, k_pool: Any, v_pool: Any, slots: Any):
-    """Writes new keys and values to a paged cache in host memory, in place.
+def append(
+    k_new: Any,
+    v_new: Any,
+    k_pool: Any,
+    v_pool: Any,
+    slots: Any,
+    *,
+    target: Optional[str] = None,
+    device: Optional[str] = None,
+    cache: Optional[Cache] = None,
+):
+    """Writes new keys and values to a paged cache, in place.
 
     Arguments:
       k_new, v_new: [tokens, Hkv, D or Dv] with slots [tokens], or [B, Hkv, M, D or Dv] with slots [B, M]; rounded to the type of
         the pools.
-      k_pool, v_pool: [pages, Hkv, page size, D or Dv], as of `decode`.
+      k_pool, v_pool: [pages, Hkv, page size, D or Dv], as of `decode`, alike but for the last dimension.
       slots: i32 or i64: token t goes to row slots[t] % page size of page slots[t] // page size (vLLM's slot_mapping); -1 is
         skipped. Slots differ.
+      target, device, cache: as of `attention`.
 
-    On a GPU, `decode` appends by a kernel of its own launch: pass it k_new, v_new and slots. Raises BindingError for arrays that
-    do not fit.
+    `decode` does it in the launch of its attention: pass it k_new, v_new and slots. Raises BindingError for arrays that do not fit.
     """
     arrays = {**check_new_rows(k_new, v_new, slots, k_pool, v_pool), "k_pool": k_pool, "v_pool": v_pool}
     views = {name: view_of(array, name) for name, array in arrays.items()}
-    for name, view in views.items():
-        if view.device != "cpu":
-            raise BindingError(f"{name}: expected an array in host memory, got one on a GPU: decode appends there")
-    types = {name: f"tensor<{'x'.join(['?' for _ in view.shape] + [view.dtype])}>" for name, view in views.items()}
-    for name in ("k_pool", "v_pool"):
-        types[name] = f"tensor<?x?x?x{views[name].shape[3]}x{views[name].dtype}>"
-    parameters = ", ".join(f"%{name}: {type}" for name, type in types.items())
-    pools = f"{types['k_pool']}, {types['v_pool']}"
-    text = f"""func.func @append({parameters}) -> ({pools}) {{
-  %0, %1 = attn.append %k_new, %v_new into %k_pool, %v_pool slots(%slots : {types['slots']})
-      : {types['k_new']}, {types['v_new']} into {pools}
-  return %0, %1 : {pools}
+    target = target or default_target(views["k_pool"], device)
+    kernel = append_kernel(tuple(type_of_append(name, view) for name, view in views.items()), target, cache)
+    results = kernel.run(tuple(arrays.values()), list(views.values()), None, device)
+    if target == "cpu":  # a kernel for the CPU gives the pools back
+        update((k_pool, v_pool), results)
+
+
+def type_of_append(name: str, view: ArrayView) -> str:
+    """Of an argument: columns of a pool are as many as the kernel is made for."""
+    last = view.shape[-1:] if name.endswith("pool") else ("?",)
+    return f"tensor<{'?x' * (len(view.shape) - 1)}{last[0]}x{view.dtype}>"
+
+
+@functools.lru_cache(maxsize=256)
+def append_kernel(types: tuple[str, ...], target: str, cache: Optional[Cache]) -> Kernel:
+    """Of k_new, v_new, slots, k_pool, v_pool."""
+    k_new, v_new, slots, k_pool, v_pool = types
+    parameters = ", ".join(f"%a{i}: {type}" for i, type in enumerate(types))
+    text = f"""func.func @append({parameters}) -> ({k_pool}, {v_pool}) {{
+  %0, %1 = attn.append %a0, %a1 into %a3, %a4 slots(%a2 : {slots}) : {k_new}, {v_new} into {k_pool}, {v_pool}
+  return %0, %1 : {k_pool}, {v_pool}
 }}
 """
-    update((k_pool, v_pool), compile(text, target="cpu")(*arrays.values()))
+    return compile(text, target=target, cache=cache)
 
 
 def update(arrays: Sequence[Any], values: Sequence[Any]):
@@ -222,6 +242,8 @@ def check_new_rows(k_new: Any, v_new: Any, slots: Any, k_pool: Any, v_pool: Any)
         rows, cache = view_of(arrays[name], name), view_of(pool, pool_name)
         if len(cache.shape) != 4 or cache.shape[2] < 1:
             raise BindingError(f"{pool_name}: expected [pages, heads, page size, head dim], got {tuple(cache.shape)}")
+        if cache.shape[:3] != (like := view_of(k_pool, "k_pool").shape)[:3]:
+            raise BindingError(f"{pool_name}: expected pages, heads and page size {tuple(like[:3])}, as of k_pool, got {tuple(cache.shape[:3])}")
         if rows.dtype not in FLOATS or rows.dtype != view_of(k_new, "k_new").dtype:
             raise BindingError(f"{name}: expected one dtype of {', '.join(FLOATS)} for k_new and v_new, got {rows.dtype}")
         leading, trailing = tuple(places.shape[:1]), tuple(places.shape[1:])

@@ -3,7 +3,7 @@
     differential.py [--cases 40] [--seed 1] [--case I] [--devices cpu,sim:sm_80,sim:sm_90a] [--gradients]
 
 Drawn are sizes (static and dynamic, none at all too), element types, heads, head dims, layouts, biases, lengths of keys (behind which
-attn-run writes NaN) and of queries, keys and values in pages, regions of a mask_mod
+attn-run writes NaN) and of queries, keys and values in pages, new rows that are appended to them before, regions of a mask_mod
 and a score_mod over positions, data and constants from the ends of their ranges, and sums of them that wrap around in 64 or 32 bits, the
 schedule's kind, linear attention, loops and branches around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
 always the same. With --gradients each problem's backward is run, its forward before it. Gradients in f32 of problems in f16
@@ -172,13 +172,15 @@ BESIDE = {
 NAMES = ["attention"] * 6 + ['"f \u00fc"', '"1abc"', '"a-b.c"', "ret", '"$"', '"%r1"']
 
 
-def write_body(kind, attention, plain, results):
+def write_body(kind, attention, plain, results, pools=()):
     """The function's body: `attention` alone, in a branch with the attention `plain` in the other, or in a loop over the query.
 
-    `results` are types; an attention is the text behind its name, with `%q` for the query, whose type is QUERY.
+    `results` are types; an attention is the text behind its name, with `%q` for the query, whose type is QUERY. `pools` are names
+    and types that are returned behind.
     """
     names, types = ("%o:2", "%o#0, %o#1") if len(results) == 2 else ("%o", "%o"), ", ".join(results)
-    begin, end = f"  {names[0]} = ", f"  return {names[1]} : {types}\n"
+    returned = [", ".join(parts) for parts in zip((names[1], types), *pools)]
+    begin, end = f"  {names[0]} = ", f"  return {returned[0]} : {returned[1]}\n"
     if kind == "alone":
         return begin + attention + end
     if kind == "for":
@@ -245,6 +247,36 @@ def write_linear(rng, folder):
     return path, command
 
 
+class Append:
+    """Rows that are written to the pools of keys and values (names -> types) before an attention reads them: `lines`, further
+    `arguments`, the names of what is read in place of the pools, what is `returned`, and names of sizes."""
+
+    def __init__(self, rng, pools, sizes, size):
+        tokens = rng.choice([("tokens",), ("Bnew", "Mnew")])
+        sizes.update({name: rng.choice([0, 1, 2, 3, 9]) for name in tokens})
+        self.lines, self.names, self.reads, self.returned = "", tokens, {}, []
+        slots = f"tensor<{'x'.join(map(size, tokens))}x{rng.choice(['i32', 'i64'])}>"
+        self.arguments = [f"%slots: {slots}"]
+        appended = rng.choice([["k", "v"], ["v", "k"], ["k"], ["v"]])
+        rows = {}
+        for name in appended:
+            columns = pools[name].split("x")[-2]
+            shape = [size(tokens[0]), size("Hkv"), *map(size, tokens[1:]), columns]
+            rows[name] = f"tensor<{'x'.join(shape)}x{rng.choice(['f16', 'bf16', 'f32'])}>"
+            self.arguments.append(f"%{name}_new: {rows[name]}")
+        for group in rng.choice([[appended], [[name] for name in appended]]):
+            news, olds, afters = ([f"%{name}_{kind}" for name in group] for kind in ("new", "pool", "after"))
+            types = [", ".join(types[name] for name in group) for types in (rows, pools)]
+            self.lines += f"  {', '.join(afters)} = attn.append {', '.join(news)} into {', '.join(olds)} slots(%slots : {slots}) : {types[0]} into {types[1]}\n"
+        for name in pools:
+            # The CPU may read a pool as it was.
+            is_new = name in appended and rng.random() < 0.95
+            self.reads[name] = f"%{name}_{'after' if is_new else 'pool'}"
+            if name in appended and rng.random() < 0.8:
+                self.returned.append((f"%{name}_after", pools[name]))
+        rng.shuffle(self.returned)
+
+
 def write_case(rng, folder, gradients=False):
     """The module's path, and arguments of attn-run."""
     if not gradients and rng.random() < 0.08:
@@ -267,6 +299,8 @@ def write_case(rng, folder, gradients=False):
     changed = score.score("%score") if rng.random() < 0.5 else None
     captures = {**mask.captures, **score.captures}
     has_bias, has_lse = rng.random() < 0.2, rng.random() < 0.5
+    if has_bias:  # its lowest number, turned around, is infinite in f32 alone
+        score.lines = [line.replace("constant -1.25", "constant 1.25") for line in score.lines]
     bias = f"tensor<{size('B')}x{size('Hq')}x{size('M')}x{size('N')}x{rng.choice(['f32', dtype])}>"
     lse = f", tensor<{size('B')}x{size('Hq')}x{size('M')}xf32>" if has_lse else ""
     arguments = [f"%{name}: {types[name]}" for name in "qkv"] + ([f"%bias: {bias}"] if has_bias else [])
@@ -275,28 +309,39 @@ def write_case(rng, folder, gradients=False):
     arguments += [f"%{kind}_lengths: tensor<{size('B')}x{element}>" for kind, element in lengths.items()]
     clause = ", ".join(f"{kind} %{kind}_lengths : tensor<{size('B')}x{element}>" for kind, element in lengths.items())
     regions = f" lengths({clause})" if clause else ""
+    pools = {name: types[name] for name in "kv"}
     if page:  # keys and values are pages of pools
         arguments.append(f"%table: tensor<{size('B')}x{size('T')}xi32>")
-        for i, (name, columns) in enumerate((("k", "D"), ("v", "Dv")), 1):
-            pool = f"tensor<{size('P')}x{size('Hkv')}x{page}x{sizes[columns]}x{dtype}>"
-            arguments[i] = f"%{name}_pool: {pool}"
-            views += f"  %{name} = attn.paged %{name}_pool[%table] : {pool}[tensor<{size('B')}x{size('T')}xi32>] -> {types[name]}\n"
+        pools = {name: f"tensor<{size('P')}x{size('Hkv')}x{page}x{sizes[columns]}x{dtype}>" for name, columns in (("k", "D"), ("v", "Dv"))}
+    appends = None if gradients or rng.random() < 0.8 else Append(rng, pools, sizes, size)
+    reads = appends.reads if appends else {name: f"%{name}_pool" for name in "kv"}
+    if page or appends:
+        arguments[1:3] = (f"%{name}_pool: {pools[name]}" for name in "kv")
+    if appends:
+        arguments += appends.arguments
+        views = appends.lines
+    if page:
+        for name in "kv":
+            views += f"  %{name} = attn.paged {reads[name]}[%table] : {pools[name]}[tensor<{size('B')}x{size('T')}xi32>] -> {types[name]}\n"
     if changed:
         regions += f" score_mod (%score: f32, %b: index, %h: index, %i: index, %j: index) {{\n{chr(10).join(score.lines)}\n        attn.yield {changed} : f32\n      }}"
     if shown:
         regions += f" mask_mod (%b: index, %h: index, %i: index, %j: index) {{\n{chr(10).join(mask.lines)}\n        attn.yield {shown} : i1\n      }}"
-    kinds = ["", "", "", 'kind = "small_cache"'] if dtype != "f32" else ["", "", ""]
+    kinds = ["", "", "", 'kind = "small_cache"'] if dtype != "f32" and not appends else ["", "", ""]
     kind = rng.choice(kinds + [f'kind = "split_kv", splits = {rng.choice([2, 3, 8])}'])
     kind = f" {{schedule = #attn.schedule<{kind}>}}" if kind else ""
     signature = f"\n      : {types['q']}, {types['k']}, {types['v']} -> {types['o']}{lse}\n"
-    attention = f"attn.attention %q, %k, %v{f' bias(%bias : {bias})' if has_bias else ''}{regions}{kind}{signature}"
+    operands = f"%q, {reads['k']}, {reads['v']}" if appends and not page else "%q, %k, %v"
+    attention = f"attn.attention {operands}{f' bias(%bias : {bias})' if has_bias else ''}{regions}{kind}{signature}"
     results = [types["o"], *([lse[2:]] if has_lse else [])]
     name, beside, around = "attention", "", "alone"
     if not gradients:
         loop = ["for"] * (results == [types["q"]])
         name, beside = rng.choice(NAMES), BESIDE[rng.choice(list(BESIDE))]
-        around = rng.choice(["alone"] * 5 + ["if", "branch"] + loop)
-    body = write_body(around, attention, f"attn.attention %q, %k, %v{signature}", results)
+        around = "alone" if appends else rng.choice(["alone"] * 5 + ["if", "branch"] + loop)
+    returned = appends.returned if appends else []
+    body = write_body(around, attention, f"attn.attention %q, %k, %v{signature}", results, returned)
+    results += [kind for _, kind in returned]
     text = f"{beside}func.func @{name}({', '.join(arguments)}) -> ({', '.join(results)}) {{\n{views}{body}}}\n".replace("QUERY", types["q"])
     for dim in sizes:
         text = text.replace(f"SIZE_{dim}x", f"{size(dim)}x")
@@ -307,7 +352,7 @@ def write_case(rng, folder, gradients=False):
     command = [f"--random={rng.randrange(100)}", "--function=" + ("attention_grad" if gradients else name.strip('"'))]
     first = 3 + has_bias
     if not is_static and around == "alone":
-        command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", *(("T", "P") if page else ()), *(() if page and not has_bias else ("N",))))]
+        command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", *(("T", "P") if page else ()), *(() if page and not has_bias else ("N",)), *(appends.names if appends else ())))]
     elif not is_static:  # a loop's variable gives its dimensions no names
         dims = [("B", "Hq", "M", "D"), ("B", "Hkv", "N", "D"), ("B", "Hkv", "N", "Dv"), ("B", "Hq", "M", "N")][:first]
         if page:

@@ -193,10 +193,12 @@ def compile_seed(folder, text, *flags):
 def corpus(folder):
     """Inputs by kind: the text of an .mlir file, or of PTX and of its manifest."""
     parts = split_files()
-    seeds = [part for part in parts if "attn.attention" in part and "expected-error" not in part]
+    legal = [part for part in parts if "expected-error" not in part]
+    seeds = [part for part in legal if "attn.attention" in part]
+    appends = [part for part in legal if "attn.append" in part and part.count("func.func") == 1]
     rng = random.Random(1)
     inputs = {"mlir": list(parts), "ptx": []}
-    for text in rng.sample(seeds, 24):
+    for text in rng.sample(seeds, 24) + rng.sample(appends, 2):
         target = rng.choice(GPUS[:2])
         for last in (3, 4, 5, 6):
             schedule = f"--attn-select-schedule=target={target[9:]}"

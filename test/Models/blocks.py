@@ -459,6 +459,14 @@ def build_jax_dot_product_attention_bias():
                      "mask": (padding_mask(2, 48) == 1)[:, None, None]})
 
 
+def static_cache_inputs(rows, dtype):
+    """Of a step that appends `rows` rows to caches of 96, at a position."""
+    shapes = {"query": (2, 4, rows, 64), "key": (2, 2, rows, 64), "value": (2, 2, rows, 64),
+              "key_cache": (2, 2, 96, 64), "value_cache": (2, 2, 96, 64)}
+    return ({name: torch.randn(shape).half() for name, shape in shapes.items()} |
+            {"position": torch.tensor(41, dtype=dtype)})
+
+
 @block("jax-decode", packages=(), route="jax")
 def build_jax_decode():
     """A decode step of a static cache by lax.dynamic_update_slice, f16: B=2, Hq=4, Hkv=2, M=1, N=96, D=64."""
@@ -474,10 +482,43 @@ def build_jax_decode():
         scores = jnp.where(jnp.arange(96) <= position, scores, -jnp.inf)
         weights = jax.nn.softmax(scores, axis=-1).astype(query.dtype)
         return jnp.einsum("bhgn,bhnd->bhgd", weights, caches[1]).reshape(query.shape), *caches
-    shapes = {"query": (2, 4, 1, 64), "key": (2, 2, 1, 64), "value": (2, 2, 1, 64),
-              "key_cache": (2, 2, 96, 64), "value_cache": (2, 2, 96, 64)}
-    return JaxBlock(decode, {name: torch.randn(shape).half() for name, shape in shapes.items()} |
-                    {"position": torch.tensor(41, dtype=torch.int32)})
+    return JaxBlock(decode, static_cache_inputs(1, torch.int32))
+
+
+@block("jax-verify", packages=(), route="jax")
+def build_jax_verify():
+    """Three guessed tokens over a static cache, as jax-decode, each of which sees those before it: B=2, Hq=4, Hkv=2, M=3, N=96, D=64."""
+    import jax
+    import jax.numpy as jnp
+
+    def verify(query, key, value, key_cache, value_cache, position):
+        zero = jnp.zeros((), position.dtype)
+        caches = [jax.lax.dynamic_update_slice(cache, new, (zero, zero, position, zero))
+                  for cache, new in ((key_cache, key), (value_cache, value))]
+        grouped = query.reshape(2, 2, 2, 3, 64)
+        scores = jnp.einsum("bhgmd,bhnd->bhgmn", grouped, caches[0], preferred_element_type=jnp.float32) / 8
+        scores = jnp.where(jnp.arange(96) <= position + jnp.arange(3)[:, None], scores, -jnp.inf)
+        weights = jax.nn.softmax(scores, axis=-1).astype(query.dtype)
+        return jnp.einsum("bhgmn,bhnd->bhgmd", weights, caches[1]).reshape(query.shape), *caches
+    return JaxBlock(verify, static_cache_inputs(3, torch.int32))
+
+
+class StaticCacheStep(nn.Module):
+    """A decode step of a cache that is updated as by transformers' StaticCache."""
+
+    def forward(self, query, key, value, key_cache, value_cache, position):
+        at = position.reshape(1)
+        keys, values = key_cache.index_copy(2, at, key), value_cache.index_copy(2, at, value)
+        scores = query @ keys.repeat_interleave(2, dim=1).transpose(2, 3) / 8
+        hidden = torch.arange(96) > position
+        weights = torch.softmax(scores.float().masked_fill(hidden, float("-inf")), dim=-1)
+        return weights.to(query.dtype) @ values.repeat_interleave(2, dim=1), keys, values
+
+
+@block("torch-decode", packages=())
+def build_torch_decode():
+    """A decode step of a static cache by index_copy, f16: B=2, Hq=4, Hkv=2, M=1, N=96, D=64."""
+    return TorchBlock(StaticCacheStep(), static_cache_inputs(1, torch.int64))
 
 
 @block("flax-multihead-attention", packages=("flax",), route="jax")

@@ -51,12 +51,24 @@ class Stateless(nn.Module):
         return functional_call(self.module[0], weights, arguments[:self.inputs])
 
 
+def copy_row(tensor, dim, index, source):
+    """index_copy of one row as a slice: torch-mlir makes a scatter of single
+    elements of it, in a dialect of its own."""
+    if index.shape != (1,):
+        return NotImplemented
+    row = index[0].item()
+    torch._check(row >= 0)
+    torch._check(row < tensor.shape[dim])
+    return torch.slice_scatter(tensor, source, dim, row, row + 1)
+
+
 def decompositions():
     """torch-mlir's table, less the norms, which it lowers better itself: the
     table turns a group norm into gathers with kilobytes of constant indices."""
     norms = (torch.ops.aten.native_group_norm, torch.ops.aten.native_layer_norm)
-    return {op: function for op, function in get_decomposition_table().items()
-            if op._overloadpacket not in norms}
+    table = {op: function for op, function in get_decomposition_table().items()
+             if op._overloadpacket not in norms}
+    return table | {torch.ops.aten.index_copy.default: copy_row}
 
 
 @dataclasses.dataclass

@@ -238,7 +238,8 @@ def AttnRaise : Pass<"attn-raise"> {
 
     A contraction that has an exponential in an operand and is not captured gets
     a remark that says which op broke the match and why. A module without any
-    attention is an error that names the nearest miss.
+    attention is an error that names the nearest miss, but for one that appends to
+    a cache and holds nothing like an attention.
 
     Requires: nothing. Ensures: the `tensor` form for what was captured; ops
     that became dead are erased.

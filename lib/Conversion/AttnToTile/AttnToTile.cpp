@@ -17,6 +17,7 @@
 #include "Backward/Backward.h"
 #include "Forward/CombineKernel.h"
 #include "Forward/ForwardKernel.h"
+#include "Kernel/Appends.h"
 #include "Launch/LaunchProgram.h"
 #include "Launch/PrologueKernels.h"
 #include "Linear/LinearAttention.h"
@@ -145,7 +146,7 @@ struct ConvertAttnToTile
     SmallVector<FunctionOpInterface> functions;
     for (auto function : getOperation().getOps<FunctionOpInterface>())
       if (holds<OnlineAttentionOp>(function) || holdsBackward(function) ||
-          holds<LinearAttentionOp>(function))
+          holds<LinearAttentionOp>(function) || holds<AppendOp>(function))
         functions.push_back(function);
     for (FunctionOpInterface function : functions) {
       if (failed(rejectControlFlow(function)) ||
@@ -153,12 +154,7 @@ struct ConvertAttnToTile
         return signalPassFailure();
       std::string name = getEntryName(function.getName());
       builder.setInsertionPoint(function);
-      FailureOr<int64_t> count =
-          holds<LinearAttentionOp>(function)
-              ? buildLinearKernels(builder, function, name)
-          : holdsBackward(function)
-              ? buildBackwardKernels(builder, function, name)
-              : buildForwardKernels(builder, function, name);
+      FailureOr<int64_t> count = buildKernels(builder, function, name);
       if (failed(count))
         return signalPassFailure();
       numKernels += *count;
@@ -222,6 +218,44 @@ private:
   }
 
   /// Returns the number of kernels, without those of the prologue.
+  FailureOr<int64_t> buildKernels(OpBuilder &builder, Operation *function,
+                                  StringRef name) {
+    if (holds<LinearAttentionOp>(function)) {
+      WalkResult appends = function->walk([](AppendOp append) {
+        append.emitOpError() << "expected no append beside a linear attention "
+                                "on a GPU: append in a function of its own";
+        return WalkResult::interrupt();
+      });
+      if (appends.wasInterrupted())
+        return failure();
+      return buildLinearKernels(builder, function, name);
+    }
+    if (holdsBackward(function))
+      return buildBackwardKernels(builder, function, name);
+    if (holds<OnlineAttentionOp>(function))
+      return buildForwardKernels(builder, function, name);
+    return buildAppendKernels(builder, function, name);
+  }
+
+  /// Of a function without an attention.
+  FailureOr<int64_t> buildAppendKernels(OpBuilder &builder, Operation *function,
+                                        StringRef name) {
+    FailureOr<TiledAttention> appends = findAppends(function);
+    if (failed(appends))
+      return failure();
+    LaunchProgram program(builder,
+                          ProgramHeader{appends->prologue.front().op,
+                                        appends->operands, appends->semantics,
+                                        /*scale=*/1,
+                                        /*deterministic=*/true,
+                                        /*schedule=*/nullptr});
+    addPrologue(program, *appends, name);
+    program.finish();
+    if (failed(buildPrologueKernels(builder, *appends, name)))
+      return failure();
+    return 0;
+  }
+
   FailureOr<int64_t> buildForwardKernels(OpBuilder &builder,
                                          Operation *function, StringRef name) {
     FailureOr<TiledForward> forward = findTiledForward(function, allowTf32);

@@ -168,6 +168,16 @@ private:
 };
 } // namespace
 
+template <typename... OpTy>
+static bool holds(Operation *root) {
+  return root
+      ->walk([](Operation *op) {
+        return isa<OpTy...>(op) ? WalkResult::interrupt()
+                                : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Erases what is dead and folds reshapes that meet their inverse.
 LogicalResult AttnRaise::cleanUp() {
   Operation *root = getOperation();
@@ -187,12 +197,7 @@ LogicalResult AttnRaise::cleanUp() {
 void AttnRaise::runOnOperation() {
   Operation *root = getOperation();
   bool hasAttention =
-      root->walk([](Operation *op) {
-            return isa<AttentionOp, AttentionBackwardOp, LinearAttentionOp>(op)
-                       ? WalkResult::interrupt()
-                       : WalkResult::advance();
-          })
-          .wasInterrupted();
+      holds<AttentionOp, AttentionBackwardOp, LinearAttentionOp>(root);
   if (failed(checkMaskThreshold(root, maskThreshold)))
     return signalPassFailure();
   RaiseOptions options{maskThreshold, assumeVisibleRows};
@@ -201,7 +206,9 @@ void AttnRaise::runOnOperation() {
   numFound += result.found;
   numRaised += result.raised;
   numMissed += result.missed.size();
-  if (result.raised == 0 && !hasAttention && !allowNone) {
+  // An append is a program too, where nothing looks like an attention.
+  bool isAppend = holds<AppendOp>(root) && !result.nearestMiss;
+  if (result.raised == 0 && !hasAttention && !isAppend && !allowNone) {
     emitNoAttention(root, result);
     return signalPassFailure();
   }

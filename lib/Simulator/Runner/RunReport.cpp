@@ -96,5 +96,8 @@ std::string ManifestRun::json() const {
   out["findings"] = ::json::array();
   for (const Diagnostic &diagnostic : diagnostics())
     out["findings"].push_back(diagnosticToJson(diagnostic));
-  return out.dump(2) + "\n";
+  // Findings quote the PTX, whatever bytes are in it.
+  return out.dump(2, ' ', /*ensure_ascii=*/false,
+                  ::json::error_handler_t::replace) +
+         "\n";
 }

@@ -37,3 +37,25 @@ func.func @small_cache(%q: tensor<1x1x64x64xf16>, %new: tensor<3x1x64xf16>, %c: 
       : tensor<1x1x64x64xf16>, tensor<1x1x96x64xf16>, tensor<1x1x96x64xf16> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>
 }
+
+// -----
+
+func.func @branch(%new: tensor<3x1x64xf16>, %c: tensor<1x1x96x64xf16>, %s: tensor<3xi32>, %take: i1) -> tensor<1x1x96x64xf16> {
+  %0 = scf.if %take -> tensor<1x1x96x64xf16> {
+    // expected-error @below {{expected an append that its function does once, whatever its arguments are, got one in 'scf.if'}}
+    %k = attn.append %new into %c slots(%s : tensor<3xi32>) : tensor<3x1x64xf16> into tensor<1x1x96x64xf16>
+    scf.yield %k : tensor<1x1x96x64xf16>
+  } else {
+    scf.yield %c : tensor<1x1x96x64xf16>
+  }
+  return %0 : tensor<1x1x96x64xf16>
+}
+
+// -----
+
+func.func @linear(%q: tensor<1x1x64x64xf16>, %new: tensor<3x1x64xf16>, %c: tensor<1x1x96x64xf16>, %s: tensor<3xi32>) -> (tensor<1x1x64x64xf16>, tensor<1x1x96x64xf16>) {
+  // expected-error @below {{expected no append beside a linear attention on a GPU: append in a function of its own}}
+  %k = attn.append %new into %c slots(%s : tensor<3xi32>) : tensor<3x1x64xf16> into tensor<1x1x96x64xf16>
+  %o = attn.linear_attention %q, %q, %q : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o, %k : tensor<1x1x64x64xf16>, tensor<1x1x96x64xf16>
+}

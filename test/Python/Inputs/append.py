@@ -43,9 +43,9 @@ class Append(unittest.TestCase):
             output = attn_mlir.decode(q, *pools, table, lengths, k_new=rows[0], v_new=rows[1], slots=slots, **where)
             self.assertEqual([pool.data for pool in pools], [pool.data for pool in after])
             self.assertEqual(output.data, plain.data)
-        pools = [pool_of(values) for values in old]
-        attn_mlir.append(*rows, *pools, slots)
-        self.assertEqual([pool.data for pool in pools], [pool.data for pool in after])
+            pools = [pool_of(values) for values in old]
+            attn_mlir.append(*rows, *pools, slots, **where)
+            self.assertEqual([pool.data for pool in pools], [pool.data for pool in after])
         # Rows of batches, and an array for the output.
         pools, out = [pool_of(values) for values in old], HostArray.of("f16", q.shape, [0.0] * math.prod(q.shape))
         batched = [HostArray("f32", (3, heads, 1, dim), new.data) for new in rows]
@@ -59,6 +59,7 @@ class Append(unittest.TestCase):
             "slots: expected -1 or one of the 20 rows of the pool, got 20 of token 2": (*rows, *pools, HostArray.of("i32", (3,), [1, 2, 20])),
             "slots: expected slots that differ, got 2 again of token 2": (*rows, *pools, HostArray.of("i32", (3,), [-1, 2, 2])),
             r"slots: expected \[tokens\] or \[B, M\] of i32 or i64, got f32": (*rows, *pools, HostArray.of("f32", (3,), [1, 2, 3])),
+            r"v_pool: expected pages, heads and page size \(5, 2, 4\), as of k_pool, got \(2, 4, 1\)": (*rows, pools[0], q, slots),
             r"k_pool: expected \[pages, heads, page size, head dim\]": (*rows, rows[0], pools[1], slots),
             "v_new: expected one dtype of f16, bf16, f32, f64 for k_new and v_new, got f16": (rows[0], q, *pools, slots),
         }.items():

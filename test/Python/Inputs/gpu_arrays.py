@@ -7,7 +7,7 @@ import attn_mlir
 from attn_mlir.runtime.cuda import Context, Memory
 from attn_mlir.runtime.host_array import HostArray
 
-TYPES = {"f16": "<f2", "f32": "<f4"}
+TYPES = {"f16": "<f2", "f32": "<f4", "i32": "<i4"}
 
 
 class GpuArray:
@@ -52,6 +52,25 @@ class InPlace(unittest.TestCase):
                 attn_mlir.attention(strided, GpuArray(k), GpuArray(k), **arguments)
                 self.assertEqual(out.values(), expected.values())
                 self.assertEqual(lse.values(), expected_lse.values())
+
+    def test_append(self):
+        """Alone, to pools with heads behind rows; slots stay on the device."""
+        pages, heads, page, dim = 3, 2, 4, 32
+        pools, rows = [ramp(pages, heads, page, dim) for _ in range(2)], ramp(3, heads, dim)
+        slots = HostArray.of("i32", (3,), [9, -1, 4])
+        strides = (page * heads * dim, dim, heads * dim, 1)
+        there = [GpuArray(pool, strides) for pool in pools]
+        for target in ("sm_80", "sm_90a"):
+            attn_mlir.append(GpuArray(rows), GpuArray(rows), *there, GpuArray(slots), target=target)
+            for pool, array in zip(pools, there):
+                values, row = pool.values(), rows.values()
+                for token, slot in ((0, 9), (2, 4)):
+                    for h in range(heads):
+                        at = ((slot // page * heads + h) * page + slot % page) * dim
+                        values[at : at + dim] = row[(token * heads + h) * dim :][:dim]
+                expected = HostArray.of("f16", pool.shape, values).spread(strides)
+                self.assertEqual(array.memory.read(), expected)
+                array.memory.write(pool.spread(strides))
 
     def test_host_arrays_are_copied(self):
         q = ramp(1, 2, 30, 32)

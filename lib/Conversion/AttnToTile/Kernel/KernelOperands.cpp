@@ -6,6 +6,7 @@
 
 #include "Kernel/KernelOperands.h"
 
+#include "Kernel/Appends.h"
 #include "Kernel/Prologue.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -75,9 +76,8 @@ tile::GlobalType attn::getGlobalType(const KernelOperand &operand) {
                                operand.type.getElementType());
 }
 
-/// Adds `tensor` to the operands unless it is there.
-static void addInput(TiledAttention &attention, StringRef name, Value tensor,
-                     int64_t vectorElements) {
+void attn::addInput(TiledAttention &attention, StringRef name, Value tensor,
+                    int64_t vectorElements) {
   for (const KernelOperand &operand : attention.operands)
     if (operand.tensor == tensor)
       return;
@@ -303,71 +303,6 @@ static FailureOr<TiledAttention> findNest(NormalizeOp end, bool allowTf32) {
   return attention;
 }
 
-//===----------------------------------------------------------------------===//
-// Caches that grow
-//===----------------------------------------------------------------------===//
-
-/// In a kernel a pool is memory, to which a kernel before it has appended: what
-/// reads the results of `append` reads the pools.
-static LogicalResult appendInPlace(AppendOp append) {
-  for (auto [pool, result] :
-       llvm::zip_equal(append.getPools(), append.getResults())) {
-    if (pool.getDefiningOp<AppendOp>())
-      return append.emitOpError()
-             << "expected a pool to which nothing is appended before, on a GPU";
-    for (OpOperand &use : pool.getUses())
-      if (use.getOwner() != append && !isa<tensor::DimOp>(use.getOwner())) {
-        InFlightDiagnostic diag =
-            append.emitOpError()
-            << "expected pools that are read as they are after it only: on a "
-               "GPU they are written in place";
-        diag.attachNote(use.getOwner()->getLoc()) << "read here";
-        return diag;
-      }
-    for (Value tensor : {pool, append.getRows()[result.getResultNumber()]}) {
-      Type element = getElementTypeOrSelf(tensor.getType());
-      if (element.isF64())
-        return append.emitOpError()
-               << "expected f16, bf16 or f32 rows and pools on a GPU, got "
-               << element;
-    }
-    result.replaceUsesWithIf(pool, [](OpOperand &use) {
-      return !use.getOwner()->hasTrait<OpTrait::ReturnLike>();
-    });
-  }
-  return success();
-}
-
-static LogicalResult appendInPlace(Operation *function) {
-  SmallVector<AppendOp> appends;
-  function->walk([&](AppendOp append) { appends.push_back(append); });
-  // A pool that a second one takes is a result of the first still.
-  for (AppendOp append : llvm::reverse(appends))
-    if (failed(appendInPlace(append)))
-      return failure();
-  return success();
-}
-
-/// The operands of attn.append number `number`: pools that the attention does
-/// not read, new rows and slots.
-static void addAppended(TiledAttention &attention, AppendOp append,
-                        unsigned number) {
-  std::string suffix = getPrologueName("", number);
-  for (auto [rows, pool, result] : llvm::zip_equal(
-           append.getRows(), append.getPools(), append.getResults())) {
-    std::string index =
-        std::to_string(cast<OpResult>(result).getResultNumber());
-    addInput(attention, (Twine("cache") + suffix + "_" + index).str(), pool, 1);
-    for (KernelOperand &operand : attention.operands)
-      if (operand.tensor == pool) {
-        operand.appended = result;
-        addInput(attention, "new_" + operand.name, rows, 1);
-        break;
-      }
-  }
-  addInput(attention, "slots" + suffix, append.getSlots(), 1);
-}
-
 /// Finds inputs and outputs; before the tensors that are read, the prologue of
 /// `nests`.
 static LogicalResult addOperands(TiledAttention &attention,
@@ -396,9 +331,7 @@ static LogicalResult addOperands(TiledAttention &attention,
     addInput(attention, "key_lengths", op.getKeyLengths(), 1);
   if (!nests.empty())
     findPrologue(attention, nests);
-  for (auto [number, prologue] : llvm::enumerate(attention.prologue))
-    if (auto append = dyn_cast<AppendOp>(prologue.op))
-      addAppended(attention, append, number);
+  addAppended(attention);
   addCaptures(attention);
   return addOutputs(attention);
 }

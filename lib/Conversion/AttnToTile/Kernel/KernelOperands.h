@@ -51,8 +51,9 @@ struct PrologueOp {
   bool ordersTiles = false;
 };
 
-/// The parts of one tiled attention (docs/Forms.md).
+/// The parts of one tiled attention (docs/Forms.md), or a prologue alone.
 struct TiledAttention {
+  /// The nest of its loops; null without an attention.
   mlir::scf::ForallOp forall;
   OnlineAttentionOp first; ///< any online step: all agree on the operands
   NormalizeOp normalize;
@@ -75,6 +76,10 @@ struct TiledAttention {
   /// Rows with an LSE below are computed, and tiles that have none left out.
   std::optional<double> onlyBelow;
 
+  mlir::Location getLoc() const {
+    mlir::Operation *nest = forall;
+    return (nest ? nest : prologue.front().op)->getLoc();
+  }
   /// The whole query and key tensors.
   mlir::RankedTensorType getQueryType() const;
   mlir::RankedTensorType getKeyType() const;
@@ -121,6 +126,10 @@ struct TiledForward {
 /// with `allowTf32` only.
 mlir::FailureOr<TiledForward> findTiledForward(mlir::Operation *function,
                                                bool allowTf32);
+
+/// Adds `tensor` to the operands unless it is there.
+void addInput(TiledAttention &attention, llvm::StringRef name,
+              mlir::Value tensor, int64_t vectorElements);
 
 /// The tensors that an attention reads elements of, and what is computed before
 /// it, but for what they compute themselves, and constants that only loops

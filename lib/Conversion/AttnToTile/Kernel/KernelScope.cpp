@@ -131,7 +131,7 @@ FailureOr<Value> KernelScope::materialize(Value value) {
 
 SmallVector<Value> KernelScope::getIndices(Value number, Value tensor,
                                            int64_t rank) {
-  Location loc = attention.forall.getLoc();
+  Location loc = attention.getLoc();
   SmallVector<Value> indices(rank);
   for (int64_t dim = rank - 1; dim > 0; --dim) {
     Value size = tile::DimOp::create(builder, loc, tensor, dim);
@@ -145,7 +145,7 @@ SmallVector<Value> KernelScope::getIndices(Value number, Value tensor,
 
 FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
                                                    int64_t warps) {
-  Location loc = attention.forall.getLoc();
+  Location loc = attention.getLoc();
   auto kernel = tile::KernelOp::create(
       builder, loc, name, warps ? warps : attention.schedule.getWarps(),
       /*producer_warps=*/IntegerAttr(),
@@ -162,7 +162,7 @@ FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
     for (auto [result, view] : llvm::zip(prologue.op->getResults(), views))
       values.map(result, view);
   }
-  if (failed(materializeOutside(attention.forall)))
+  if (attention.forall && failed(materializeOutside(attention.forall)))
     return failure();
   return kernel;
 }
@@ -182,8 +182,7 @@ LogicalResult KernelScope::materializeOutside(Operation *outer) {
 }
 
 Value KernelScope::constant(int64_t value) {
-  return arith::ConstantIndexOp::create(builder, attention.forall.getLoc(),
-                                        value);
+  return arith::ConstantIndexOp::create(builder, attention.getLoc(), value);
 }
 
 FailureOr<Value> KernelScope::getExtent(unsigned loop) {
@@ -194,7 +193,7 @@ FailureOr<Value> KernelScope::getExtent(unsigned loop) {
 }
 
 Value KernelScope::getBlockId(gpu::Dimension dimension) {
-  return gpu::BlockIdOp::create(builder, attention.forall.getLoc(), dimension);
+  return gpu::BlockIdOp::create(builder, attention.getLoc(), dimension);
 }
 
 WarpOfGrid attn::getWarpOfGrid(OpBuilder &builder, Location loc,
@@ -212,7 +211,7 @@ WarpOfGrid attn::getWarpOfGrid(OpBuilder &builder, Location loc,
 }
 
 Value KernelScope::getReversedBlockId() {
-  Location loc = attention.forall.getLoc();
+  Location loc = attention.getLoc();
   Value ctas = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
   Value last = arith::SubIOp::create(builder, loc, ctas, constant(1));
   return arith::SubIOp::create(builder, loc, last,
@@ -237,8 +236,8 @@ Value attn::loadTile(OpBuilder &builder, Location loc, Value tensor,
 
 Value KernelScope::loadTile(Value tensor, ValueRange indices, int64_t rows,
                             int64_t cols, int64_t heads) {
-  return attn::loadTile(builder, attention.forall.getLoc(), tensor, indices,
-                        rows, cols, heads);
+  return attn::loadTile(builder, attention.getLoc(), tensor, indices, rows,
+                        cols, heads);
 }
 
 FailureOr<Value> KernelScope::loadSlice(Value slice, int64_t rows, int64_t cols,

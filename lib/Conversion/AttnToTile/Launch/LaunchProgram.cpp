@@ -95,7 +95,8 @@ static std::optional<int64_t> getResult(const KernelOperand &operand) {
 }
 
 /// Those of what attn.append takes: rows [tokens, Hkv, D] with slots [tokens],
-/// or [Bnew, Hkv, Mnew, D] with [Bnew, Mnew]; nothing for other operands.
+/// or [Bnew, Hkv, Mnew, D] with [Bnew, Mnew]; pools that no attention reads;
+/// nothing for other operands.
 static std::optional<SmallVector<std::string>>
 getAppendDims(const KernelOperand &operand) {
   for (OpOperand &use : operand.tensor.getUses()) {
@@ -115,15 +116,19 @@ getAppendDims(const KernelOperand &operand) {
       name += number ? std::to_string(number) : "";
     if (use.get() == append.getSlots())
       return names;
-    bool isOfValue = StringRef(operand.name).ends_with("value");
-    bool isOfKey = StringRef(operand.name).ends_with("key");
-    names.insert(names.begin() + AppendOp::kRowHead,
-                 isOfKey || isOfValue ? "Hkv" : operand.name + "_heads");
-    names.push_back(isOfKey     ? "D"
-                    : isOfValue ? "Dv"
-                                : operand.name + "_columns");
-    if (llvm::is_contained(append.getRows(), use.get()))
-      return names;
+    StringRef pool = operand.name;
+    bool isPool = !pool.consume_front("new_");
+    bool isOfAttention = pool == "key" || pool == "value";
+    std::string heads = isOfAttention ? "Hkv" : (pool + "_heads").str();
+    std::string columns = pool == "key"     ? "D"
+                          : pool == "value" ? "Dv"
+                                            : (pool + "_columns").str();
+    if (isPool)
+      return SmallVector<std::string>{(pool + "_pages").str(), heads,
+                                      (pool + "_page").str(), columns};
+    names.insert(names.begin() + AppendOp::kRowHead, heads);
+    names.push_back(columns);
+    return names;
   }
   return std::nullopt;
 }

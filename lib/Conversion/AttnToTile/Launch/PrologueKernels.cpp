@@ -33,7 +33,7 @@ class PrologueBuilder : KernelScope {
 public:
   PrologueBuilder(OpBuilder &builder, TiledAttention &attention,
                   unsigned number)
-      : KernelScope(builder, attention), loc(attention.forall.getLoc()),
+      : KernelScope(builder, attention), loc(attention.getLoc()),
         number(number) {}
 
   LogicalResult buildBlockStates(CreateBlockMaskOp op, const Twine &name);

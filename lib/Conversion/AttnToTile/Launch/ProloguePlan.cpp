@@ -63,6 +63,26 @@ static void addKeyBounds(LaunchProgram &program, const PrologueOp &prologue,
                     sizes.batches);
 }
 
+/// append_c3, where the verifier could not check it.
+static void addPoolConstraints(LaunchProgram &program, AppendOp op,
+                               function_ref<StringRef(Value)> getName) {
+  auto getSize = [&](Value pool, unsigned dim) {
+    int64_t size = cast<ShapedType>(pool.getType()).getDimSize(dim);
+    return ShapedType::isDynamic(size) ? program.dim(getName(pool), dim)
+                                       : program.constant(size);
+  };
+  Value first = op.getPools().front();
+  for (Value pool : op.getPools().drop_front())
+    for (unsigned dim : {kBatch, kHead, kSequence}) {
+      Size missing = getSize(first, dim) - getSize(pool, dim);
+      if (missing.getConstant() != 0)
+        program.addConstraint(missing,
+                              ("expected dimension " + Twine(dim) + " of " +
+                               getName(pool) + " to be as in " + getName(first))
+                                  .str());
+    }
+}
+
 /// The kernel of an attn.append: a warp for each new row of a head.
 static void addAppend(LaunchProgram &program, const TiledAttention &attention,
                       AppendOp op, const Twine &name) {
@@ -72,6 +92,7 @@ static void addAppend(LaunchProgram &program, const TiledAttention &attention,
         return operand.name;
     llvm_unreachable("expected an operand");
   };
+  addPoolConstraints(program, op, find);
   auto slots = cast<ShapedType>(op.getSlots().getType());
   Size rows = program.getProduct(find(op.getSlots()), slots.getRank());
   Size heads = program.dim(find(op.getPools().front()), kHead);

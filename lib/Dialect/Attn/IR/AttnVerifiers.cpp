@@ -549,7 +549,14 @@ LogicalResult PagedOp::verify() {
     if (failed(verifyEqual(
             *this, size, {"result", Twine(dim).str(), result.getDimSize(dim)})))
       return failure();
-  return success();
+  // paged_c4
+  auto view = getPool().getDefiningOp<PagedOp>();
+  if (!view)
+    return success();
+  InFlightDiagnostic diag = emitOpError() << "expected a pool, got pages of "
+                                             "another pool: compose the tables";
+  diag.attachNote(view.getLoc()) << "view here";
+  return diag;
 }
 
 /// append_c2 of rows [T, Hkv, D] or [B, Hkv, M, D]

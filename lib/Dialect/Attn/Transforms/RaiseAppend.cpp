@@ -136,14 +136,28 @@ static bool areTogether(tensor::InsertSliceOp first,
 // Lengths
 //===----------------------------------------------------------------------===//
 
-/// Adds the ops of a region that compute `value` of its batch alone to `ops`,
-/// operands first; fails where another coordinate is needed, or what could not
-/// be computed elsewhere.
-static LogicalResult addOps(Value value, Region &region,
+/// Of more rows a kernel that reads whole tiles may be better than lengths.
+static constexpr int64_t kMostRows = 16;
+
+namespace {
+/// j <= limit or j < limit, where the limit is computed of the batch, or is a
+/// sum of such and the row.
+struct Bound {
+  arith::CmpIOp compare;
+  bool isOfRow = false;
+  llvm::SetVector<Operation *> ops; ///< that compute the limit, operands first
+};
+} // namespace
+
+/// Adds the ops of a region that compute `value` of its batch, and with
+/// `ofRow` of its row, to `ops`, operands first; fails where another coordinate
+/// is needed, or what could not be computed elsewhere.
+static LogicalResult addOps(Value value, Region &region, bool ofRow,
                             llvm::SetVector<Operation *> &ops) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return success(argument.getOwner()->getParent() != &region ||
-                   argument == region.getArgument(kLoopB));
+                   argument == region.getArgument(kLoopB) ||
+                   (ofRow && argument == region.getArgument(kLoopM)));
   Operation *op = value.getDefiningOp();
   if (op->getParentRegion() != &region)
     return success();
@@ -151,76 +165,114 @@ static LogicalResult addOps(Value value, Region &region,
   if (!isMovable || op->getNumRegions() != 0)
     return failure();
   for (Value operand : op->getOperands())
-    if (failed(addOps(operand, region, ops)))
+    if (failed(addOps(operand, region, ofRow, ops)))
       return failure();
   ops.insert(op);
   return success();
 }
 
-/// The condition j <= bound or j < bound among those that a mask is all of.
-static arith::CmpIOp findBound(Value condition, Region &mask,
-                               llvm::SetVector<Operation *> &ops) {
+/// True if `value` is the row, once, and what does not depend on it.
+static bool isSumWithRow(Value value, Region &mask) {
+  if (value == mask.getArgument(kLoopM))
+    return true;
+  auto sum = value.getDefiningOp<arith::AddIOp>();
+  auto isOther = [&](Value term) {
+    llvm::SetVector<Operation *> ops;
+    return succeeded(addOps(term, mask, /*ofRow=*/false, ops));
+  };
+  return sum && ((isSumWithRow(sum.getLhs(), mask) && isOther(sum.getRhs())) ||
+                 (isOther(sum.getLhs()) && isSumWithRow(sum.getRhs(), mask)));
+}
+
+/// A bound among the conditions that a mask is all of.
+static std::optional<Bound> findBound(Value condition, Region &mask) {
   if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
-    arith::CmpIOp found = findBound(both.getLhs(), mask, ops);
-    return found ? found : findBound(both.getRhs(), mask, ops);
+    std::optional<Bound> found = findBound(both.getLhs(), mask);
+    return found ? found : findBound(both.getRhs(), mask);
   }
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
   using Predicate = arith::CmpIPredicate;
   bool isBound = compare && compare.getLhs() == mask.getArgument(kLoopN) &&
                  llvm::is_contained({Predicate::sle, Predicate::slt},
                                     compare.getPredicate());
-  ops.clear();
-  if (!isBound || failed(addOps(compare.getRhs(), mask, ops)))
-    return nullptr;
-  return compare;
+  if (!isBound)
+    return std::nullopt;
+  Bound bound{compare, isSumWithRow(compare.getRhs(), mask), {}};
+  if (failed(addOps(compare.getRhs(), mask, bound.isOfRow, bound.ops)))
+    return std::nullopt;
+  return bound;
 }
 
-/// Makes the bound of a mask by batch the lengths of the keys.
+/// The keys that a batch has by a bound, of those that there is room for.
+static Value emitLength(OpBuilder &b, Location loc, const Bound &bound,
+                        Value batch, Value rows, Value capacity) {
+  arith::CmpIOp compare = bound.compare;
+  Region &mask = *compare->getParentRegion();
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  auto getLimit = [&](Value row) {
+    IRMapping map;
+    map.map(mask.getArgument(kLoopB), batch);
+    map.map(mask.getArgument(kLoopM), row);
+    for (Operation *inner : bound.ops)
+      b.clone(*inner, map);
+    return map.lookupOrDefault(compare.getRhs());
+  };
+  auto isLess = [&](Value lhs, Value rhs) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, lhs, rhs);
+  };
+  // That of the last row, unless it wraps around.
+  Value limit = getLimit(arith::SubIOp::create(b, loc, rows, one));
+  if (bound.isOfRow)
+    limit = arith::SelectOp::create(b, loc, isLess(limit, getLimit(zero)),
+                                    capacity, limit);
+  Value length = arith::MinSIOp::create(
+      b, loc, arith::MaxSIOp::create(b, loc, limit, zero), capacity);
+  if (compare.getPredicate() == arith::CmpIPredicate::slt)
+    return length;
+  // Of a limit below 0 no key, and of the largest number not none.
+  Value last = arith::MinSIOp::create(
+      b, loc, arith::AddIOp::create(b, loc, length, one), capacity);
+  return arith::SelectOp::create(b, loc, isLess(limit, zero), zero, last);
+}
+
+/// Makes the bound of a mask the lengths of the keys. One of a row stays as
+/// what else is masked.
 static void raiseLengths(AttentionOp op) {
   Region &mask = op.getMaskMod();
   if (mask.empty() || op.hasLengths() || !mask.getOps<LengthOp>().empty() ||
       !op.getScoreMod().getOps<LengthOp>().empty())
     return;
-  llvm::SetVector<Operation *> ops;
   Operation *end = mask.front().getTerminator();
-  arith::CmpIOp bound = findBound(end->getOperand(0), mask, ops);
-  if (!bound)
+  std::optional<Bound> bound = findBound(end->getOperand(0), mask);
+  int64_t rows = AttentionDims::get(op).queryRows;
+  bool isOfFewRows = !ShapedType::isDynamic(rows) && rows <= kMostRows;
+  if (!bound || (bound->isOfRow && !isOfFewRows))
     return;
   OpBuilder builder(op);
-  Location loc = bound.getLoc();
-  Value capacity = getValueOrCreateConstantIndexOp(
-      builder, loc, getDim(builder, loc, op.getKey(), kSequence));
-  Value lengths = generate(
-      builder, loc, {getDim(builder, loc, op.getQuery(), kBatch)},
-      [&](OpBuilder &b, ArrayRef<Value> at) -> Value {
-        IRMapping map;
-        map.map(mask.getArgument(kLoopB), at[0]);
-        for (Operation *inner : ops)
-          b.clone(*inner, map);
-        Value length = map.lookupOrDefault(bound.getRhs());
-        Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-        Value one = arith::ConstantIndexOp::create(b, loc, 1);
-        length = arith::MinSIOp::create(
-            b, loc, arith::MaxSIOp::create(b, loc, length, zero), capacity);
-        if (bound.getPredicate() == arith::CmpIPredicate::slt)
-          return length;
-        // Of a bound below 0 no key, and of the largest number not none.
-        Value last = arith::AddIOp::create(b, loc, length, one);
-        Value isNone =
-            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                  map.lookupOrDefault(bound.getRhs()), zero);
-        last = arith::MinSIOp::create(b, loc, last, capacity);
-        return arith::SelectOp::create(b, loc, isNone, zero, last);
-      });
+  arith::CmpIOp compare = bound->compare;
+  Location loc = compare.getLoc();
+  auto getSize = [&](Value tensor) {
+    return getValueOrCreateConstantIndexOp(
+        builder, loc, getDim(builder, loc, tensor, kSequence));
+  };
+  Value capacity = getSize(op.getKey()), numRows = getSize(op.getQuery());
+  Value lengths =
+      generate(builder, loc, {getDim(builder, loc, op.getQuery(), kBatch)},
+               [&](OpBuilder &b, ArrayRef<Value> at) {
+                 return emitLength(b, loc, *bound, at[0], numRows, capacity);
+               });
   op.getKeyLengthsMutable().assign(lengths);
-  if (end->getOperand(0) == bound.getResult()) {
+  if (bound->isOfRow)
+    return;
+  if (end->getOperand(0) == compare.getResult()) {
     mask.dropAllReferences();
     mask.getBlocks().clear();
     return;
   }
-  builder.setInsertionPoint(bound);
+  builder.setInsertionPoint(compare);
   Value always = arith::ConstantIntOp::create(builder, loc, 1, 1);
-  bound.getResult().replaceAllUsesWith(always);
+  compare.getResult().replaceAllUsesWith(always);
 }
 
 namespace {

@@ -60,3 +60,14 @@ func.func @f(%pool: tensor<?x8x16x64xbf16>, %table: tensor<3x5xi32>) {
   %k = attn.paged %pool[%table] : tensor<?x8x16x64xbf16>[tensor<3x5xi32>] -> tensor<3x4x80x64xbf16>
   return
 }
+
+// -----
+
+// paged_c4
+func.func @f(%pool: tensor<4x8x16x64xbf16>, %inner: tensor<3x1xi32>, %table: tensor<2x5xi32>) {
+  // expected-note @+1 {{view here}}
+  %p = attn.paged %pool[%inner] : tensor<4x8x16x64xbf16>[tensor<3x1xi32>] -> tensor<3x8x16x64xbf16>
+  // expected-error @+1 {{expected a pool, got pages of another pool: compose the tables}}
+  %k = attn.paged %p[%table] : tensor<3x8x16x64xbf16>[tensor<2x5xi32>] -> tensor<2x8x80x64xbf16>
+  return
+}

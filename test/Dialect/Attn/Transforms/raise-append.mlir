@@ -44,7 +44,53 @@ func.func @by_batch(%q: tensor<2x4x3x64xf16>, %k: tensor<2x4x3x64xf16>, %kc: ten
   return %o : tensor<2x4x3x64xf16>
 }
 
-// A bound by row is a mask, not a length. A cache that is read as it was, heads in part, and a tensor that is made for the slice are no caches to append to.
+// A bound by row stays a mask; that of the last row, unless it wraps around, is the length.
+// CHECK-LABEL: func.func @by_row
+// CHECK: attn.append
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2xi64>)
+// CHECK: %[[LAST:.*]] = arith.addi %arg4, %c2
+// CHECK: %[[WRAPS:.*]] = arith.cmpi slt, %[[LAST]], %arg4
+// CHECK: arith.select %[[WRAPS]], %c96, %[[LAST]]
+// CHECK: attn.attention {{.*}} lengths(key %{{.*}} : tensor<2xi64>) mask_mod
+// CHECK: %[[OWN:.*]] = arith.addi %arg4, %{{.*}}
+// CHECK: arith.cmpi sle, %{{.*}}, %[[OWN]]
+func.func @by_row(%q: tensor<2x4x3x64xf16>, %k: tensor<2x4x3x64xf16>, %kc: tensor<2x4x96x64xf16>, %vc: tensor<2x4x96x64xf16>, %pos: index) -> tensor<2x4x3x64xf16> {
+  %k1 = tensor.insert_slice %k into %kc[0, 0, %pos, 0] [2, 4, 3, 64] [1, 1, 1, 1] : tensor<2x4x3x64xf16> into tensor<2x4x96x64xf16>
+  %v1 = tensor.insert_slice %k into %vc[0, 0, %pos, 0] [2, 4, 3, 64] [1, 1, 1, 1] : tensor<2x4x3x64xf16> into tensor<2x4x96x64xf16>
+  %o = attn.attention %q, %k1, %v1 mask_mod (%b: index, %h: index, %i: index, %j: index) {
+    %last = arith.addi %pos, %i : index
+    %seen = arith.cmpi sle, %j, %last : index
+    attn.yield %seen : i1
+  } : tensor<2x4x3x64xf16>, tensor<2x4x96x64xf16>, tensor<2x4x96x64xf16> -> tensor<2x4x3x64xf16>
+  return %o : tensor<2x4x3x64xf16>
+}
+
+// Of many rows, or of twice the row, it is a mask and no length.
+// CHECK-LABEL: func.func @no_lengths
+// CHECK: attn.append
+// CHECK: attn.attention
+// CHECK-NOT: lengths
+// CHECK-SAME: mask_mod
+// CHECK: attn.attention
+// CHECK-NOT: lengths
+// CHECK-SAME: mask_mod
+func.func @no_lengths(%q: tensor<2x4x17x64xf16>, %q3: tensor<2x4x3x64xf16>, %k: tensor<2x4x3x64xf16>, %kc: tensor<2x4x96x64xf16>, %pos: index)
+    -> (tensor<2x4x17x64xf16>, tensor<2x4x3x64xf16>) {
+  %k1 = tensor.insert_slice %k into %kc[0, 0, %pos, 0] [2, 4, 3, 64] [1, 1, 1, 1] : tensor<2x4x3x64xf16> into tensor<2x4x96x64xf16>
+  %o = attn.attention %q, %k1, %k1 mask_mod (%b: index, %h: index, %i: index, %j: index) {
+    %last = arith.addi %pos, %i : index
+    %seen = arith.cmpi sle, %j, %last : index
+    attn.yield %seen : i1
+  } : tensor<2x4x17x64xf16>, tensor<2x4x96x64xf16>, tensor<2x4x96x64xf16> -> tensor<2x4x17x64xf16>
+  %o3 = attn.attention %q3, %k1, %k1 mask_mod (%b: index, %h: index, %i: index, %j: index) {
+    %twice = arith.addi %i, %i : index
+    %seen = arith.cmpi sle, %j, %twice : index
+    attn.yield %seen : i1
+  } : tensor<2x4x3x64xf16>, tensor<2x4x96x64xf16>, tensor<2x4x96x64xf16> -> tensor<2x4x3x64xf16>
+  return %o, %o3 : tensor<2x4x17x64xf16>, tensor<2x4x3x64xf16>
+}
+
+// A cache that is read as it was, heads in part, and a tensor that is made for the slice are no caches to append to.
 // CHECK-LABEL: func.func @none
 // CHECK: tensor.insert_slice
 // CHECK: tensor.insert_slice

@@ -219,7 +219,8 @@ def RaiseAppendPass : Pass<"attn-raise-append", "::mlir::ModuleOp"> {
     The keys and values of an attention that are a slice of new rows inserted into
     an argument that nothing else reads become an `attn.append`, whose slots follow
     from the slice's place. A mask `j <= n` or `j < n` of such keys, where n is a
-    number of the batch, becomes `lengths`: the keys behind it are not read.
+    number of the batch, becomes `lengths`: the keys behind it are not read. So
+    does `j <= n + i` of up to 16 rows, that of the last one, and stays a mask.
 
     Requires: `tensor`. Ensures: `tensor`.
 

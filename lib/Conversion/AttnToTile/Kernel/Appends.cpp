@@ -1,0 +1,106 @@
+//===- Appends.cpp - Caches that grow ---------------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernel/Appends.h"
+
+#include "Kernel/Prologue.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// In a kernel a pool is memory, to which a kernel before it has appended: what
+/// reads the results of `append` reads the pools.
+static LogicalResult writeInPlace(AppendOp append) {
+  auto function = append->getParentOfType<FunctionOpInterface>();
+  if (append->getParentOp() != function ||
+      !function.getFunctionBody().hasOneBlock())
+    return append.emitOpError()
+           << "expected an append that its function does once, whatever its "
+              "arguments are, got one in "
+           << (append->getParentOp() == function
+                   ? "a block of several"
+                   : ("'" + append->getParentOp()->getName().getStringRef() +
+                      "'")
+                         .str());
+  for (auto [pool, result] :
+       llvm::zip_equal(append.getPools(), append.getResults())) {
+    if (pool.getDefiningOp<AppendOp>())
+      return append.emitOpError()
+             << "expected a pool to which nothing is appended before, on a GPU";
+    for (OpOperand &use : pool.getUses())
+      if (use.getOwner() != append && !isa<tensor::DimOp>(use.getOwner())) {
+        InFlightDiagnostic diag =
+            append.emitOpError()
+            << "expected pools that are read as they are after it only: on a "
+               "GPU they are written in place";
+        diag.attachNote(use.getOwner()->getLoc()) << "read here";
+        return diag;
+      }
+    for (Value tensor : {pool, append.getRows()[result.getResultNumber()]}) {
+      Type element = getElementTypeOrSelf(tensor.getType());
+      if (element.isF64())
+        return append.emitOpError()
+               << "expected f16, bf16 or f32 rows and pools on a GPU, got "
+               << element;
+    }
+    result.replaceUsesWithIf(pool, [](OpOperand &use) {
+      return !use.getOwner()->hasTrait<OpTrait::ReturnLike>();
+    });
+  }
+  return success();
+}
+
+LogicalResult attn::appendInPlace(Operation *function) {
+  SmallVector<AppendOp> appends;
+  function->walk([&](AppendOp append) { appends.push_back(append); });
+  // A pool that a second one takes is a result of the first still.
+  for (AppendOp append : llvm::reverse(appends))
+    if (failed(writeInPlace(append)))
+      return failure();
+  return success();
+}
+
+/// The operands of attn.append number `number`: pools that the attention does
+/// not read, new rows and slots.
+static void addOperands(TiledAttention &attention, AppendOp append,
+                        unsigned number) {
+  std::string suffix = getPrologueName("", number);
+  for (auto [rows, pool, result] : llvm::zip_equal(
+           append.getRows(), append.getPools(), append.getResults())) {
+    std::string index =
+        std::to_string(cast<OpResult>(result).getResultNumber());
+    addInput(attention, (Twine("cache") + suffix + "_" + index).str(), pool, 1);
+    for (KernelOperand &operand : attention.operands)
+      if (operand.tensor == pool) {
+        operand.appended = result;
+        addInput(attention, "new_" + operand.name, rows, 1);
+        break;
+      }
+  }
+  addInput(attention, "slots" + suffix, append.getSlots(), 1);
+}
+
+void attn::addAppended(TiledAttention &attention) {
+  for (auto [number, prologue] : llvm::enumerate(attention.prologue))
+    if (auto append = dyn_cast<AppendOp>(prologue.op))
+      addOperands(attention, append, number);
+}
+
+FailureOr<TiledAttention> attn::findAppends(Operation *function) {
+  if (failed(appendInPlace(function)))
+    return failure();
+  TiledAttention appends;
+  appends.semantics = "append";
+  function->walk([&](Operation *op) {
+    if (isa<DeviceAssertOp, AppendOp>(op))
+      appends.prologue.push_back({op, {}});
+  });
+  addAppended(appends);
+  return appends;
+}
