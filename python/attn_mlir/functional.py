@@ -121,6 +121,7 @@ def decode(
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
     return_lse: bool = False,
+    result_dtype: Optional[str] = None,
     out: Any = None,
     target: Optional[str] = None,
     device: Optional[str] = None,
@@ -142,7 +143,7 @@ def decode(
       causal: token i of M sees the keys up to its own position, length - M + i; False: all keys.
       window: as of `attention`, around that position. Pages that it has left behind may be used again; their entries stay pages,
         with finite values.
-      sink, soft_cap, scale, return_lse, out, target, device, cache: as of `attention`.
+      sink, soft_cap, scale, return_lse, result_dtype, out, target, device, cache: as of `attention`.
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library; tokens that see no key give 0 and -inf. A kernel serves
     all lengths, tables and numbers of pages, so that a launch that a CUDA graph holds stays right when they change. Raises as
@@ -156,6 +157,7 @@ def decode(
         new = view_of(k_new, "k_new")
         fields += ("append", (len(new.shape), new.dtype, view_of(slots, "slots").dtype))
     call = Call(query, k_pool, v_pool, None, sink, more, causal, window, soft_cap, scale, None, None)
+    fields += call.result_field(result_dtype)
     check_pages(call.named)
     if "append" not in fields or (target or default_target(call.views[0], device)) != "cpu":
         return call.run((), fields, target, device, {}, cache, out)

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Optional, Sequence
 
-from ..errors import DeviceError
+from ..errors import AttnError, DeviceError
+from .plan import PlanError
 
 #: Arrays by rank, when they are there.
 Wait = Callable[[], list[Any]]
@@ -29,6 +30,23 @@ class Communicator:
     def agree(self, what: str) -> list[str]:
         """What each rank passes."""
         raise NotImplementedError
+
+
+def agree_on(communicator: Communicator, facts: Callable[[], str]):
+    """Raises an error on all ranks where `facts` raises one on some rank, or returns there what it does not on rank 0."""
+    failure: Optional[AttnError] = None
+    try:
+        own = facts()
+    except AttnError as error:
+        failure, own = error, f"error: {error}"
+    everyone = communicator.agree(own)
+    if failure:
+        raise failure
+    for rank, other in enumerate(everyone):
+        if other.startswith("error: "):
+            raise PlanError(f"rank {rank}: {other.removeprefix('error: ')}")
+        if other != everyone[0]:
+            raise PlanError(f"rank {rank}: expected what rank 0 has, {everyone[0]}, got {other}")
 
 
 class Mailboxes:

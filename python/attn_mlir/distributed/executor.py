@@ -12,14 +12,14 @@ import dataclasses
 import functools
 import hashlib
 import operator
-from typing import Any, Iterator, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
 from .. import mask as masks
 from ..arrays import type_of
-from ..errors import AttnError, BindingError
+from ..errors import BindingError
 from ..functional import attention, attention_backward
 from ..mask.positions import Positions
-from .communicator import Communicator
+from .communicator import Communicator, agree_on
 from .plan import BLOCKS, Call, Plan, PlanError
 from .ranges import Ranges, count
 from .tokens import Library, Store, split
@@ -125,24 +125,16 @@ class Executor:
 
     def agree(self, query: Any, key: Any, value: Any, sink: Any):
         """Raises an error on all ranks where arrays do not fit on one of them, or plans, types or options differ."""
-        failure: Optional[AttnError] = None
-        try:
+
+        def facts() -> str:
             self.check(query, key, value)
             given = {name: value for name, value in self.options.items() if value is not None}
             given.update({"sink": True} if sink is not None else {})
             mods = [trace(mod).record for trace, mod in ((masks.trace_mask, self.mask_mod), (masks.trace_score, self.score_mod)) if mod]
             given.update({"mods": hashlib.sha256("".join(mods).encode()).hexdigest()[:16]} if mods else {})
-            facts = f"plan {self.plan.digest[:16]} {self.dtypes[0]} {list(self.sizes)} {sorted(given.items())}"
-        except AttnError as error:
-            failure, facts = error, f"error: {error}"
-        all_facts = self.communicator.agree(facts)
-        if failure:
-            raise failure
-        for rank, other in enumerate(all_facts):
-            if other.startswith("error: "):
-                raise PlanError(f"rank {rank}: {other.removeprefix('error: ')}")
-            if other != all_facts[0]:
-                raise PlanError(f"rank {rank}: expected what rank 0 has, {all_facts[0]}, got {other}")
+            return f"plan {self.plan.digest[:16]} {self.dtypes[0]} {list(self.sizes)} {sorted(given.items())}"
+
+        agree_on(self.communicator, facts)
 
     # ---- What calls compute ----
 

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, NamedTuple, Optional, Sequence
+from typing import Any, Callable, NamedTuple, Sequence, TypeVar
 
 from ..errors import BindingError
 from .communicator import Mailboxes, ThreadCommunicator
 from .executor import Executor
 from .plan import Plan
 from .tokens import AXIS, Library, Store
+
+
+Result = TypeVar("Result")
 
 
 class Simulated(NamedTuple):
@@ -48,25 +51,8 @@ def simulate(
     for name, array in (("query", query), ("key", key), ("value", value)):
         if array.shape[AXIS] != plan.tokens:
             raise BindingError(f"{name}: expected {plan.tokens} tokens, as the plan has, got {array.shape[AXIS]}")
-    mailboxes = Mailboxes(plan.size, timeout)
-    results: list[Optional[RankResult]] = [None] * plan.size
-    errors: list[Exception] = []
-
-    def work(rank: int):
-        try:
-            results[rank] = run_rank(plan, mailboxes, rank, (query, key, value, sink), (d_output, d_lse), options)
-        except Exception as error:
-            errors.append(error)
-            mailboxes.fail(str(error))
-
-    threads = [threading.Thread(target=work, args=(rank,), daemon=True) for rank in range(plan.size)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-    done = [result for result in results if result]
+    inputs, gradients = (query, key, value, sink), (d_output, d_lse)
+    done = on_threads(plan.size, lambda communicator: run_rank(plan, communicator, inputs, gradients, options), timeout)
     arrays = [assemble(plan, Library(query), parts) for parts in zip(*(result.arrays for result in done))]
     padded: list[Any] = arrays + [None] * (5 - len(arrays))
     output, lse, d_query, d_key, d_value = padded
@@ -75,10 +61,34 @@ def simulate(
     return Simulated(output, lse, d_query, d_key, d_value, sum(sinks) if sinks else None, forward, backward)
 
 
+def on_threads(size: int, work: Callable[[ThreadCommunicator], Result], timeout: float = 60.0) -> list[Result]:
+    """What `work` returns on each of `size` ranks that are threads, which wait `timeout` seconds for each other. Raises what the
+    first that fails raises."""
+    mailboxes = Mailboxes(size, timeout)
+    results: dict[int, Result] = {}
+    errors: list[Exception] = []
+
+    def run(rank: int):
+        try:
+            results[rank] = work(ThreadCommunicator(mailboxes, rank))
+        except Exception as error:
+            errors.append(error)
+            mailboxes.fail(str(error))
+
+    threads = [threading.Thread(target=run, args=(rank,), daemon=True) for rank in range(size)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return [results[rank] for rank in range(size)]
+
+
 def run_rank(
-    plan: Plan, mailboxes: Mailboxes, rank: int, inputs: Sequence[Any], gradients: Sequence[Any], options: dict[str, Any]
+    plan: Plan, communicator: ThreadCommunicator, inputs: Sequence[Any], gradients: Sequence[Any], options: dict[str, Any]
 ) -> RankResult:
-    communicator = ThreadCommunicator(mailboxes, rank)
+    rank = communicator.rank
     executor = Executor(plan, communicator, options)
     query, key, value = (plan.part(array, rank) for array in inputs[:3])
     sink = inputs[3]

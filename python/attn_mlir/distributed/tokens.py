@@ -52,6 +52,10 @@ class Library:
             return arrays[0].contiguous() if self.name == "torch" else self.module.ascontiguousarray(arrays[0])
         return self.module.concatenate(tuple(arrays), axis)
 
+    def repeat(self, array: Any, times: int, axis: int) -> Any:
+        """Each part of the axis so many times, one after the other."""
+        return array.repeat_interleave(times, axis) if self.name == "torch" else array.repeat(times, axis)
+
     def flatten(self, arrays: Sequence[Any]) -> Any:
         """One flat array of all elements."""
         return self.concatenate([array.reshape(-1) for array in arrays], 0)
