@@ -246,7 +246,11 @@ std::vector<int64_t> Space::getChunks(const Schedule &schedule) const {
 void Space::expandRoles() {
   derive("rescale_threshold", &Schedule::rescaleThreshold,
          [&](const Schedule &) {
-           return problem.hasSoftmax() ? kRescaleThreshold : 0;
+           return problem.hasSoftmax()
+                      ? std::min<int64_t>(
+                            kRescaleThreshold,
+                            getMostRescaleThreshold(problem.elementType))
+                      : 0;
          });
   derive("persistent_ctas", &Schedule::persistentCtas,
          [&](const Schedule &s) { return getPersistentCtas(s); });

@@ -94,6 +94,7 @@ private:
     populateRolesPatterns(converter, patterns);
     populateStMatrixPatterns(converter, patterns);
     populateTmaPatterns(converter, patterns);
+    populateTransposePatterns(converter, patterns);
     populateWgmmaPatterns(converter, patterns);
     populateMathToNVVMPatterns(patterns);
 

@@ -59,9 +59,12 @@ public:
 };
 } // namespace
 
-void Wgmma::checkMapping(const AttentionProblem & /*problem*/,
+void Wgmma::checkMapping(const AttentionProblem &problem,
                          const Schedule &schedule,
                          std::vector<Violation> &violations) const {
+  // P V sums over keys.
+  if (int64_t depth = getDepth(problem.elementType); depth > 16)
+    requireMultiple(violations, "tile_n", schedule.tileN, depth);
   requireMultiple(violations, "tile_m", schedule.tileM, facts.unitRows);
   requireMultiple(violations, "warps", schedule.warps, facts.unitWarps);
   requireValue(violations, "producer_warps", schedule.producerWarps,
@@ -131,7 +134,7 @@ RegisterUse Wgmma::getRegisterUse(const AttentionProblem &problem,
   use.scores = schedule.tileN / (2 * sharing);
   use.other += getBiasRegisters(problem, schedule.tileN / sharing);
   if (sharing == 1 && schedule.clusterD == 1)
-    use.scores += schedule.tileN / 4;
+    use.scores += schedule.tileN * getSizeBytes(problem.elementType) / 8;
   return use;
 }
 

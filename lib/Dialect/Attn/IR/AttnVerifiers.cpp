@@ -308,12 +308,81 @@ static LogicalResult verifyLengths(Operation *op, StringRef name, Value lengths,
   return verifyEqual(op, {"query", "B", batch}, {name, "0", size});
 }
 
+/// attention_c20: one number, or one for each batch and key head.
+LogicalResult attn::verifyDescale(Operation *op, StringRef name, Type type,
+                                  int64_t batch, int64_t keyHeads) {
+  auto tensor = cast<ShapedType>(type);
+  if (tensor.getRank() == 1) {
+    if (int64_t size = tensor.getDimSize(0); size != 1)
+      return op->emitOpError()
+             << "expected " << name << " to be [1] or [B, Hkv], got a vector of "
+             << (ShapedType::isDynamic(size) ? "a dynamic size"
+                                             : std::to_string(size));
+    return success();
+  }
+  return failure(failed(verifyEqual(op, {"the inputs", "B", batch},
+                                    {name, "B", tensor.getDimSize(0)})) ||
+                 failed(verifyEqual(op, {"the inputs", "Hkv", keyHeads},
+                                    {name, "Hkv", tensor.getDimSize(1)})));
+}
+
+/// attention_c20.
+static LogicalResult verifyDescales(AttentionOp op, const AttentionDims &dims) {
+  OperandRange descales = op.getDescales();
+  if (descales.empty())
+    return success();
+  if (descales.size() != 3)
+    return op.emitOpError() << "expected descales of query, key and value, got "
+                            << descales.size();
+  if (!isFloat8(op.getQuery().getType()))
+    return op.emitOpError()
+           << "expected inputs of f8E4M3FN or f8E5M2 with descale, got "
+           << getElementTypeOrSelf(op.getQuery().getType());
+  if (op.getBias())
+    return op.emitOpError()
+           << "expected no bias with descale: add it in score_mod";
+  for (auto [name, descale] :
+       llvm::zip(ArrayRef<StringRef>{"the descale of query",
+                                     "the descale of key",
+                                     "the descale of value"},
+                 descales))
+    if (failed(verifyDescale(op, name, descale.getType(), dims.batch,
+                             dims.keyHeads)))
+      return failure();
+  return success();
+}
+
+/// attention_c21: rounded to 8 bits, weights need the range that exponentials
+/// below a maximum have.
+static LogicalResult verifyFloat8(AttentionOp op) {
+  if (!isFloat8(op.getQuery().getType()) ||
+      isa<SoftmaxAttr>(op.getNormalization()))
+    return success();
+  return op.emitOpError() << "expected normalization #attn.softmax with inputs "
+                             "of "
+                          << getElementTypeOrSelf(op.getQuery().getType())
+                          << ", got " << op.getNormalization();
+}
+
+/// attention_c7: the element type of the output.
+static LogicalResult verifyOutputType(AttentionOp op, ShapedType output,
+                                      Type element) {
+  if (!isFloat8(element))
+    return verifyElementType(op, "output", output, element, op.getScoreType());
+  Type actual = output.getElementType();
+  if (actual.isF16() || actual.isBF16() || actual.isF32())
+    return success();
+  return op.emitOpError() << "expected element type of output to be f16, bf16 "
+                             "or f32 with inputs of "
+                          << element << ", got " << actual;
+}
+
 LogicalResult AttentionOp::verify() {
   if (failed(verifyOperands(*this, AttentionOperands::get(*this))) ||
-      failed(verifyNormalization(*this)))
+      failed(verifyNormalization(*this)) || failed(verifyFloat8(*this)))
     return failure();
   AttentionDims dims = AttentionDims::get(*this);
-  if (failed(
+  if (failed(verifyDescales(*this, dims)) || failed(
           verifyLengths(*this, "key lengths", getKeyLengths(), dims.batch)) ||
       failed(
           verifyLengths(*this, "query lengths", getQueryLengths(), dims.batch)))
@@ -326,14 +395,13 @@ LogicalResult AttentionOp::verify() {
   // attention_c16
   if (Value sink = getSink()) {
     auto type = cast<ShapedType>(sink.getType());
-    if (failed(
-            verifyElementType(*this, "sink", type, element, getScoreType())) ||
+    Type own = isFloat8(element) ? getScoreType() : element;
+    if (failed(verifyElementType(*this, "sink", type, own, getScoreType())) ||
         failed(verifySinkSize(*this, type, {"query", "Hq", dims.queryHeads})))
       return failure();
   }
   // attention_c7
-  if (failed(verifyElementType(*this, "output", output, element,
-                               getScoreType())) ||
+  if (failed(verifyOutputType(*this, output, element)) ||
       failed(verifyResultShape(*this, "output", output, dims)))
     return failure();
   // attention_c8
@@ -413,6 +481,11 @@ LogicalResult NormalizeOp::verify() {
   if (getSink() &&
       failed(verifySinkSize(*this, cast<ShapedType>(getSink().getType()),
                             {"acc", "1", acc.getDimSize(kHead)})))
+    return failure();
+  // normalize_c7
+  if (getDescale() &&
+      failed(verifyDescale(*this, "descale", getDescale().getType(),
+                           acc.getDimSize(kBatch), ShapedType::kDynamic)))
     return failure();
   // normalize_c6
   if (!reduction.hasLse() && (getLse() || getSink()))

@@ -126,7 +126,7 @@ private:
 static std::optional<ElementType> getElementType(Type tensor) {
   std::string name;
   llvm::raw_string_ostream(name) << getElementTypeOrSelf(tensor);
-  return parseElementType(StringRef(name).lower());
+  return parseElementType(name);
 }
 
 /// What forward and backward have in common.

@@ -20,6 +20,7 @@ using namespace attn::tile;
 using Kind = ProtocolEvent::Kind;
 
 static constexpr unsigned kWarpsPerGroup = 4;
+static constexpr int64_t kLanes = 32;
 
 namespace {
 
@@ -77,6 +78,8 @@ private:
   DenseMap<Value, Attribute> values;
   std::vector<ProtocolEvent> events;    ///< of the role
   std::vector<ProtocolEvent> beginning; ///< of all roles
+  /// Of warps of which one starts copies; none where it does not matter.
+  std::optional<int64_t> thread;
   unsigned cta = 0, nextUse = 0;
   std::deque<unsigned> products, stores; ///< uses that are not over
 };
@@ -149,6 +152,11 @@ void RoleTracer::evaluate(Operation *op) {
   if (auto id = dyn_cast<gpu::BlockIdOp>(op))
     return set(id,
                id.getDimension() == gpu::Dimension::x ? launch.block + cta : 0);
+  if (auto id = dyn_cast<gpu::ThreadIdOp>(op)) {
+    if (thread)
+      set(id, *thread);
+    return;
+  }
   if (auto size = dyn_cast<gpu::GridDimOp>(op))
     return set(size, size.getDimension() == gpu::Dimension::x ? ctas : 1);
   if (auto uniform = dyn_cast<UniformOp>(op)) {
@@ -317,7 +325,7 @@ static bool hasEvents(Operation *op) {
             isa<MbarrierWaitOp, MbarrierTestOp, MbarrierArriveOp, CopyTmaOp,
                 CopyBulkOp, MmaAsyncOp, MmaWaitOp, TakeTurnOp, PassTurnOp,
                 SyncConsumersOp, ClusterBarrierOp, StoreTmaOp, StoreSharedOp,
-                WaitStoresOp>(inner);
+                StoreTransposedOp, WaitStoresOp>(inner);
         return isEvent ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
@@ -447,8 +455,22 @@ LogicalResult RoleTracer::traceRole(Region &role, const std::string &name,
   return success();
 }
 
-/// The producer, which has arrived at the last cluster barrier when it ends.
+/// The producer, which has arrived at the last cluster barrier when it ends; or
+/// each of its warps by its first thread.
 LogicalResult RoleTracer::traceProducer(RolesOp roles) {
+  if (roles.getAll()) {
+    DenseMap<Value, Attribute> before = values;
+    int64_t warps = kernel.getProducerWarps().value_or(0);
+    for (int64_t warp = 0; warp < warps; ++warp) {
+      values = before;
+      thread = kLanes * (kernel.getWarps() + warp);
+      if (failed(traceRole(roles.getProducer(),
+                           "producer warp " + std::to_string(warp), 1)))
+        return failure();
+    }
+    thread.reset();
+    return success();
+  }
   if (failed(traceRole(roles.getProducer(), "the producer", 1)))
     return failure();
   if (!roles.getConsumer().getOps<ClusterBarrierOp>().empty())

@@ -16,6 +16,7 @@
 #include "TensorMaps.h"
 #include "attn/Schedule/Family.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -32,6 +33,10 @@ namespace {
 
 /// Of every chip whose kernels have roles.
 constexpr int64_t kRegistersPerSm = 65536;
+/// Tiles that are copied while another one is transposed, and that one
+/// (lib/Schedule/SharedMemoryModel.cpp counts them).
+constexpr int64_t kTransposeStages = 2;
+constexpr int64_t kLanes = 32;
 /// Loops after each other through which ptxas 13.0 sees that the lanes of a
 /// warp agree on the number of a key tile; through three only if their bounds
 /// are known to divide.
@@ -43,15 +48,25 @@ struct VectorRing {
   Value source, ring;
 };
 
+/// A tile, or a ring of stages, and its barriers.
+struct Buffer {
+  Value ring;
+  Value full;  ///< the tile and its vectors are there
+  Value empty; ///< all readers are done with it; null if loaded once
+  int64_t stages = 0;
+};
+
 /// A tile that is loaded, once or for each step of the key stream.
 struct Channel {
   unsigned number; ///< among the loads of a loop
   LoadOp load;     ///< of the first loop
   Value map;
-  Value ring;  ///< the tile, or a ring of stages
-  Value full;  ///< the tile and its vectors are there
-  Value empty; ///< all consumers are done with it; null if loaded once
+  /// Where it is copied to, and where consumers read it: the same place, unless
+  /// the producer transposes it in between.
+  Buffer copied, read;
   SmallVector<VectorRing> vectors;
+
+  bool isTransposed() const { return copied.ring != read.ring; }
 };
 
 /// A place in the key stream: the number of the tile says which stage it is in,
@@ -76,11 +91,21 @@ private:
   void createChannels();
   Channel createChannel(ArrayRef<LoadOp> loads, unsigned number, int64_t stages,
                         int64_t ctas);
-  Value createRing(LoadOp load, int64_t stages);
+  void addTransposition(Channel &channel, TransposeBytesOp transposition);
+  Value createRing(Location loc, SharedType tile, int64_t stages);
+  Value createBarrier(Location loc, int64_t stages, int64_t arrivals);
+  bool transposes() const {
+    return llvm::any_of(streamed, [](const Channel &channel) {
+      return channel.isTransposed();
+    });
+  }
   RolesOp createRoles();
   void buildProducer(RolesOp roles);
   void copyOuter(Value round, IRMapping &mapping);
   Value copyStream(Value number, IRMapping &mapping);
+  void copyTiles(Value number, Value count, IRMapping &mapping);
+  void transposeTiles(Value numberAfter);
+  void byOneThread(function_ref<void()> build);
   void moveToConsumer(RolesOp roles);
   void buildConsumer();
   Value agree(Value value);
@@ -91,7 +116,7 @@ private:
   void guardStage(const Channel &channel, ArrayRef<LoadOp> loads,
                   const Ring &ring);
   void convertMma(MmaOp op);
-  Ring locate(Value number);
+  Ring locate(Value number, int64_t ringStages);
   Value getParity(Value round);
   Value getPhaseBefore(Value parity);
   static SmallVector<Value> lookup(ValueRange values, IRMapping &mapping) {
@@ -120,17 +145,40 @@ private:
 // Rings and barriers
 //===----------------------------------------------------------------------===//
 
+/// The transposition of a loaded tile, which then has no other reader; null if
+/// there is none.
+static TransposeBytesOp getTransposition(LoadOp load) {
+  for (Operation *user : load->getUsers())
+    if (auto transposition = dyn_cast<TransposeBytesOp>(user))
+      return transposition;
+  return {};
+}
+
+/// What consumers read of a load.
+static Value getReadTile(LoadOp load) {
+  TransposeBytesOp transposition = getTransposition(load);
+  return transposition ? transposition.getResult() : load.getTile();
+}
+
 /// A ring of `stages` stages, or with 0 a single tile.
-Value Specializer::createRing(LoadOp load, int64_t stages) {
-  SharedType tile = load.getTile().getType();
+Value Specializer::createRing(Location loc, SharedType tile, int64_t stages) {
   SmallVector<int64_t> shape(tile.getShape());
   if (stages > 0)
     shape.insert(shape.begin(), stages);
-  return AllocOp::create(builder, load.getLoc(),
+  return AllocOp::create(builder, loc,
                          SharedType::get(kernel.getContext(), shape,
                                          tile.getElementType(),
                                          tile.getSwizzle()),
                          /*offset=*/IntegerAttr());
+}
+
+Value Specializer::createBarrier(Location loc, int64_t stages,
+                                 int64_t arrivals) {
+  return AllocMbarrierOp::create(
+      builder, loc,
+      MbarrierType::get(kernel.getContext(), std::max<int64_t>(stages, 1),
+                        arrivals),
+      /*offset=*/IntegerAttr());
 }
 
 /// The channel of load `number`, and of the vectors that are loaded after it,
@@ -139,31 +187,49 @@ Channel Specializer::createChannel(ArrayRef<LoadOp> loads, unsigned number,
                                    int64_t stages, int64_t ctas) {
   LoadOp load = loads[number];
   Location loc = load.getLoc();
-  MLIRContext *context = kernel.getContext();
   SharedType tile = load.getTile().getType();
   Channel channel;
   channel.number = number;
   channel.load = load;
   channel.map = addTensorMap(kernel, load.getSource(), tile,
                              tile.getRows() / ctas, load.getHeads());
-  channel.ring = createRing(load, stages);
+  channel.copied.stages = stages;
+  channel.copied.ring = createRing(loc, tile, stages);
   for (unsigned i = number + 1; i < loads.size(); ++i) {
     LoadOp vector = loads[i];
-    if (!vector.getTile().getType().isVector())
+    SharedType type = vector.getTile().getType();
+    if (!type.isVector())
       break;
     channel.vectors.push_back(
-        {i, vector.getSource(), createRing(vector, stages)});
+        {i, vector.getSource(), createRing(vector.getLoc(), type, stages)});
   }
-  auto createBarrier = [&](int64_t arrivals) -> Value {
-    return AllocMbarrierOp::create(
-        builder, loc,
-        MbarrierType::get(context, std::max<int64_t>(stages, 1), arrivals),
-        /*offset=*/IntegerAttr());
-  };
-  channel.full = createBarrier(1 + channel.vectors.size());
+  channel.copied.full =
+      createBarrier(loc, stages, 1 + channel.vectors.size());
   if (stages > 0 || tiles)
-    channel.empty = createBarrier(kernel.getWarps() * ctas);
+    channel.copied.empty =
+        createBarrier(loc, stages, kernel.getWarps() * ctas);
+  channel.read = channel.copied;
+  if (auto transposition = getTransposition(load))
+    addTransposition(channel, transposition);
   return channel;
+}
+
+/// The warps of the producer are what reads the copies, and writes what is
+/// read.
+void Specializer::addTransposition(Channel &channel,
+                                   TransposeBytesOp transposition) {
+  Location loc = transposition.getLoc();
+  int64_t warps = family.facts.producerWarps;
+  SharedType copied = channel.load.getTile().getType();
+  channel.copied.ring.getDefiningOp()->erase();
+  channel.copied.stages = kTransposeStages;
+  channel.copied.ring = createRing(loc, copied, kTransposeStages);
+  channel.copied.full.getDefiningOp()->erase();
+  channel.copied.full = createBarrier(loc, kTransposeStages, 1);
+  channel.copied.empty = createBarrier(loc, kTransposeStages, warps);
+  channel.read.ring =
+      createRing(loc, transposition.getResult().getType(), stages);
+  channel.read.full = createBarrier(loc, stages, warps);
 }
 
 /// One channel for each tile that is loaded; then all threads may use them.
@@ -177,21 +243,26 @@ void Specializer::createChannels() {
       streamed.push_back(
           createChannel(stream.loads, number, stages, clusterCtas));
   SmallVector<Value> barriers;
+  auto add = [&](const Buffer &buffer) {
+    barriers.push_back(buffer.full);
+    if (buffer.empty)
+      barriers.push_back(buffer.empty);
+  };
   for (Channel &channel : llvm::concat<Channel>(outer, streamed)) {
-    barriers.push_back(channel.full);
-    if (channel.empty)
-      barriers.push_back(channel.empty);
+    add(channel.copied);
+    if (channel.isTransposed())
+      add(channel.read);
   }
   InitMbarriersOp::create(builder, kernel.getLoc(), barriers);
   if (clusterCtas > 1)
     ClusterBarrierOp::create(builder, kernel.getLoc());
 }
 
-/// The stage of tile number `number`, and the parity of the phase in which it
+/// The stage of tile number `number` in a ring, and the parity of the phase in which it
 /// becomes full.
-Ring Specializer::locate(Value number) {
+Ring Specializer::locate(Value number, int64_t ringStages) {
   Location loc = kernel.getLoc();
-  Value count = constant(stages);
+  Value count = constant(ringStages);
   Value stage = builder.createOrFold<arith::RemUIOp>(loc, number, count);
   Value round = builder.createOrFold<arith::DivUIOp>(loc, number, count);
   return {stage, getParity(round)};
@@ -215,7 +286,8 @@ Value Specializer::getPhaseBefore(Value parity) {
 RolesOp Specializer::createRoles() {
   auto [producer, consumer] = family.splitRegisters(
       kernel.getWarps() / family.facts.unitWarps, kRegistersPerSm);
-  auto roles = RolesOp::create(builder, kernel.getLoc(), producer, consumer);
+  auto roles = RolesOp::create(builder, kernel.getLoc(), producer,
+                               /*all=*/transposes(), consumer);
   roles.getProducer().emplaceBlock();
   Block &block = roles.getConsumer().emplaceBlock();
   warpgroup = block.addArgument(builder.getIndexType(), kernel.getLoc());
@@ -234,44 +306,113 @@ static bool isConsumerOp(Operation *op) {
 void Specializer::copyOuter(Value round, IRMapping &mapping) {
   Location loc = kernel.getLoc();
   for (Channel &channel : outer) {
-    if (channel.empty)
-      MbarrierWaitOp::create(builder, loc, channel.empty, constant(0),
+    const Buffer &to = channel.copied;
+    if (to.empty)
+      MbarrierWaitOp::create(builder, loc, to.empty, constant(0),
                              getPhaseBefore(getParity(round)));
     CopyTmaOp::create(builder, loc, channel.map,
-                      lookup(channel.load.getIndices(), mapping), channel.ring,
-                      channel.full, constant(0),
+                      lookup(channel.load.getIndices(), mapping), to.ring,
+                      to.full, constant(0),
                       /*evict_first=*/true, /*evict_last=*/false, /*ctas=*/1);
   }
 }
 
-/// Starts the copies of the key stream from tile `number` on, each as soon as
-/// its stage is free; returns the number of the tile after the last one.
-Value Specializer::copyStream(Value number, IRMapping &mapping) {
+/// Starts the copies of tile `number` of the key stream, which is at `count`,
+/// each as soon as its stage is free.
+void Specializer::copyTiles(Value number, Value count, IRMapping &mapping) {
   Location loc = kernel.getLoc();
-  OpBuilder::InsertionGuard guard(builder);
-  auto loop = scf::ForOp::create(
-      builder, loc, mapping.lookupOrDefault(stream.lowerBound()),
-      mapping.lookupOrDefault(stream.upperBound()),
-      mapping.lookupOrDefault(stream.step()), number);
-  builder.setInsertionPointToStart(loop.getBody());
-  number = loop.getRegionIterArg(0);
-  Ring ring = locate(number);
   SmallVector<SmallVector<Value>> places =
-      stream.buildIndices(builder, loop.getInductionVar(), mapping);
+      stream.buildIndices(builder, count, mapping);
   for (Channel &channel : streamed) {
-    MbarrierWaitOp::create(builder, loc, channel.empty, ring.stage,
+    const Buffer &to = channel.copied;
+    Ring ring = locate(number, to.stages);
+    MbarrierWaitOp::create(builder, loc, to.empty, ring.stage,
                            getPhaseBefore(ring.parity));
-    Value tile = StageOp::create(builder, loc, channel.ring, ring.stage);
+    Value tile = StageOp::create(builder, loc, to.ring, ring.stage);
     CopyTmaOp::create(builder, loc, channel.map, places[channel.number], tile,
-                      channel.full, ring.stage, /*evict_first=*/false,
+                      to.full, ring.stage, /*evict_first=*/false,
                       /*evict_last=*/true, clusterCtas);
     for (const VectorRing &vector : channel.vectors)
       CopyBulkOp::create(builder, loc, vector.source, places[vector.number],
                          StageOp::create(builder, loc, vector.ring, ring.stage),
-                         channel.full, ring.stage);
+                         to.full, ring.stage);
   }
-  Value next = arith::AddIOp::create(builder, loc, number, constant(1));
+}
+
+/// Transposes the tile before number `numberAfter`, by all warps of the
+/// producer.
+void Specializer::transposeTiles(Value numberAfter) {
+  Location loc = kernel.getLoc();
+  Value number =
+      arith::SubIOp::create(builder, loc, numberAfter, constant(1));
+  for (Channel &channel : streamed) {
+    if (!channel.isTransposed())
+      continue;
+    const Buffer &from = channel.copied, &to = channel.read;
+    Ring source = locate(number, from.stages);
+    Ring target = locate(number, to.stages);
+    MbarrierWaitOp::create(builder, loc, from.full, source.stage,
+                           source.parity);
+    MbarrierWaitOp::create(builder, loc, to.empty, target.stage,
+                           getPhaseBefore(target.parity));
+    StoreTransposedOp::create(
+        builder, loc, StageOp::create(builder, loc, from.ring, source.stage),
+        StageOp::create(builder, loc, to.ring, target.stage));
+    // One lane arrives for what all of them have read and written.
+    SyncWarpOp::create(builder, loc);
+    MbarrierArriveOp::create(builder, loc, from.empty, source.stage);
+    MbarrierArriveOp::create(builder, loc, to.full, target.stage);
+  }
+}
+
+/// The first of the producer's threads runs what `build` builds, if all of them
+/// run the role.
+void Specializer::byOneThread(function_ref<void()> build) {
+  if (!transposes())
+    return build();
+  Location loc = kernel.getLoc();
+  Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
+  Value isFirst =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, thread,
+                            constant(kLanes * kernel.getWarps()));
+  auto guarded = scf::IfOp::create(builder, loc, isFirst);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(guarded.thenBlock());
+    build();
+  }
+  SyncWarpOp::create(builder, loc);
+}
+
+/// Brings the key stream from tile `number` on; returns the number of the tile
+/// after the last one. A tile is transposed when the copies of the next one are
+/// on their way.
+Value Specializer::copyStream(Value number, IRMapping &mapping) {
+  Location loc = kernel.getLoc();
+  OpBuilder::InsertionGuard guard(builder);
+  Value lower = mapping.lookupOrDefault(stream.lowerBound());
+  Value upper = mapping.lookupOrDefault(stream.upperBound());
+  auto loop = scf::ForOp::create(builder, loc, lower, upper,
+                                 mapping.lookupOrDefault(stream.step()),
+                                 number);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value current = loop.getRegionIterArg(0), count = loop.getInductionVar();
+  byOneThread([&] { copyTiles(current, count, mapping); });
+  auto transposeIf = [&](Value before, Value last, Value numberAfter) {
+    Value exists = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::slt, before, last);
+    OpBuilder::InsertionGuard inner(builder);
+    auto guarded = scf::IfOp::create(builder, loc, exists);
+    builder.setInsertionPointToStart(guarded.thenBlock());
+    transposeTiles(numberAfter);
+  };
+  if (transposes())
+    transposeIf(lower, count, current);
+  Value next = arith::AddIOp::create(builder, loc, current, constant(1));
   scf::YieldOp::create(builder, loc, next);
+  builder.setInsertionPointAfter(loop);
+  if (transposes())
+    transposeIf(lower, upper, loop.getResult(0));
   return loop.getResult(0);
 }
 
@@ -284,7 +425,7 @@ void Specializer::buildProducer(RolesOp roles) {
   IRMapping mapping;
   Value zero = constant(0);
   if (!tiles) {
-    copyOuter(zero, mapping);
+    byOneThread([&] { copyOuter(zero, mapping); });
     copyStream(zero, mapping);
     return;
   }
@@ -297,7 +438,7 @@ void Specializer::buildProducer(RolesOp roles) {
     if (!isConsumerOp(&op))
       builder.clone(op, mapping);
   Value round = loop.getRegionIterArg(1);
-  copyOuter(round, mapping);
+  byOneThread([&] { copyOuter(round, mapping); });
   Value number = copyStream(loop.getRegionIterArg(0), mapping);
   Value next = arith::AddIOp::create(builder, loc, round, constant(1));
   scf::YieldOp::create(builder, loc, ValueRange{number, next});
@@ -328,7 +469,8 @@ void Specializer::guardStage(const Channel &channel, ArrayRef<LoadOp> loads,
                              const Ring &ring) {
   Location loc = kernel.getLoc();
   OpBuilder::InsertionGuard guard(builder);
-  SmallVector<Operation *> readers(loads[channel.number]->getUsers());
+  SmallVector<Operation *> readers(
+      getReadTile(loads[channel.number]).getUsers());
   for (const VectorRing &vector : channel.vectors)
     llvm::append_range(readers, loads[vector.number]->getUsers());
   auto isBefore = [](Operation *a, Operation *b) {
@@ -337,21 +479,23 @@ void Specializer::guardStage(const Channel &channel, ArrayRef<LoadOp> loads,
   auto [first, last] =
       std::minmax_element(readers.begin(), readers.end(), isBefore);
   builder.setInsertionPoint(*first);
-  MbarrierWaitOp::create(builder, loc, channel.full, ring.stage, ring.parity);
+  MbarrierWaitOp::create(builder, loc, channel.read.full, ring.stage,
+                         ring.parity);
   // The lanes of a warp read vectors each for itself, one of them gives the
   // stage back.
   builder.setInsertionPointAfter(*last);
   if (!channel.vectors.empty())
     SyncWarpOp::create(builder, loc);
-  MbarrierArriveOp::create(builder, loc, channel.empty, ring.stage,
+  MbarrierArriveOp::create(builder, loc, channel.read.empty, ring.stage,
                            clusterCtas);
   auto useStage = [&](LoadOp load, Value loadRing) {
-    for (OpOperand &use : llvm::make_early_inc_range(load->getUses())) {
+    for (OpOperand &use :
+         llvm::make_early_inc_range(getReadTile(load).getUses())) {
       builder.setInsertionPoint(use.getOwner());
       use.set(StageOp::create(builder, loc, loadRing, ring.stage));
     }
   };
-  useStage(loads[channel.number], channel.ring);
+  useStage(loads[channel.number], channel.read.ring);
   for (const VectorRing &vector : channel.vectors)
     useStage(loads[vector.number], vector.ring);
 }
@@ -384,7 +528,7 @@ void Specializer::convertLoop(scf::ForOp loop, Value &number) {
       builder, number, /*replaceInitOperandUsesInLoop=*/false, increment));
   number = counting.getResults().back();
   builder.setInsertionPointToStart(counting.getBody());
-  Ring ring = locate(counting.getRegionIterArgs().back());
+  Ring ring = locate(counting.getRegionIterArgs().back(), stages);
   // ptxas loses sight of a number that comes from another loop.
   if (tiles || stream.loops.size() > kFollowedLoops)
     ring.stage = agree(ring.stage);
@@ -394,8 +538,11 @@ void Specializer::convertLoop(scf::ForOp loop, Value &number) {
     guardStage(channel, loads, ring);
   for (MmaOp op : llvm::make_early_inc_range(counting.getOps<MmaOp>()))
     convertMma(op);
-  for (LoadOp load : loads)
+  for (LoadOp load : loads) {
+    if (auto transposition = getTransposition(load))
+      transposition.erase();
     load.erase();
+  }
 }
 
 /// Gives the loop over tiles the number of the next key tile and the count of
@@ -442,7 +589,7 @@ void Specializer::agreeOnBounds() {
 /// back after them, or at the end if the output goes through its place.
 void Specializer::useOuter(Channel &channel, Value round) {
   Location loc = kernel.getLoc();
-  MbarrierWaitOp::create(builder, loc, channel.full, constant(0),
+  MbarrierWaitOp::create(builder, loc, channel.copied.full, constant(0),
                          getParity(round));
   // wgmma reads A from shared memory as fast as from registers.
   for (Operation *user : llvm::make_early_inc_range(channel.load->getUsers()))
@@ -450,18 +597,18 @@ void Specializer::useOuter(Channel &channel, Value round) {
       operand.getOperand().replaceAllUsesWith(operand.getTile());
       operand.erase();
     }
-  channel.load.getTile().replaceAllUsesWith(channel.ring);
+  channel.load.getTile().replaceAllUsesWith(channel.copied.ring);
   if (builder.getInsertionPoint() == channel.load->getIterator())
     builder.setInsertionPointAfter(channel.load);
   channel.load.erase();
-  if (!channel.empty)
+  if (!channel.copied.empty)
     return;
   OpBuilder::InsertionGuard guard(builder);
   if (hasOutputTile)
     builder.setInsertionPointAfter(stream.loops.back());
   else
     builder.setInsertionPoint(tiles.getBody()->getTerminator());
-  MbarrierArriveOp::create(builder, loc, channel.empty, constant(0));
+  MbarrierArriveOp::create(builder, loc, channel.copied.empty, constant(0));
 }
 
 void Specializer::buildConsumer() {
