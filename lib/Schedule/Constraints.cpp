@@ -387,7 +387,9 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   // A mask may show the row tiles of a cluster different keys, and give the
   // CTAs of a persistent grid more and less to do.
   bool hasMask = problem.mask.isBand() || problem.mask.density < 1;
-  features.clusters = features.uniformRows = !hasMask;
+  features.uniformRows = !hasMask;
+  // Nor do CTAs share tiles that each transposes for itself.
+  features.clusters = !hasMask && !isByte;
   return features;
 }
 

@@ -158,13 +158,14 @@ static RunningState takeSink(OpBuilder &builder, Location loc,
 static RunningState applyDescale(OpBuilder &builder, Location loc,
                                  RunningState state, Value descale) {
   Value acc = state.getAcc();
-  OpFoldResult heads = getDim(builder, loc, acc, kHead);
+  Value group = getGroupSize(builder, loc, descale,
+                             getDim(builder, loc, acc, kHead));
   state.setAcc(elementwise(
       builder, loc, {acc}, cast<RankedTensorType>(acc.getType()),
       [&](OpBuilder &b, Location l, ValueRange args) -> Value {
         Value batch = linalg::IndexOp::create(b, l, kBatch);
         Value head = linalg::IndexOp::create(b, l, kHead);
-        Value factor = readDescale(b, l, descale, batch, head, heads);
+        Value factor = readDescale(b, l, descale, batch, head, group);
         return arith::MulFOp::create(
             b, l, args[0],
             convertFloat(b, l, factor, cast<FloatType>(args[0].getType())));

@@ -464,6 +464,12 @@ LogicalResult KernelBuilder::build(StringRef name) {
            << "expected no mask_mod with cluster_m="
            << attention.getClusterCtas()
            << ": the CTAs of a cluster read the same keys";
+  if (attention.getClusterCtas() > 1 && transposesValue(attention.first))
+    return attention.first.emitOpError()
+           << "expected cluster_m=1 with inputs of "
+           << getElementTypeOrSelf(attention.first.getQuery().getType())
+           << ", got " << attention.getClusterCtas()
+           << ": each CTA transposes its tiles of V";
   Schedule schedule = getSchedule(attention.schedule);
   int64_t rows = 16 * schedule.warps;
   if (rows < 16 || schedule.tileM % rows != 0)

@@ -195,9 +195,10 @@ static void createRowTile(OpBuilder &builder, WholeAttention whole,
         OpFoldResult(builder.getIndexAttr(1)));
   Value descale = whole.normalize.getDescale();
   if (descale)
-    descale = sliceDescale(builder, loc, descale, rows.offsets[kBatch],
-                           rows.offsets[kHead],
-                           getDim(builder, loc, whole.step.getQuery(), kHead));
+    descale = sliceDescale(
+        builder, loc, descale, rows.offsets[kBatch], rows.offsets[kHead],
+        getGroupSize(builder, loc, descale,
+                     getDim(builder, loc, whole.step.getQuery(), kHead)));
   auto normalize = NormalizeOp::create(
       builder, whole.normalize.getLoc(), types, state.front(),
       ArrayRef(state).drop_front(), sink, descale,

@@ -9,9 +9,9 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/NamedMods.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace attn;
@@ -20,29 +20,32 @@ static bool isOfHeads(Value descale) {
   return cast<ShapedType>(descale.getType()).getRank() == 2;
 }
 
-/// floor(head / (Hq / Hkv)), which is floor(head * Hkv / Hq).
-static OpFoldResult getKeyHead(OpBuilder &builder, Location loc, Value descale,
-                               OpFoldResult queryHead,
-                               OpFoldResult queryHeads) {
+Value attn::getGroupSize(OpBuilder &builder, Location loc, Value descale,
+                         OpFoldResult queryHeads) {
+  if (!isOfHeads(descale))
+    return Value();
   OpFoldResult keyHeads = tensor::getMixedSize(builder, loc, descale, kHead);
-  AffineExpr head = builder.getAffineSymbolExpr(0),
-             all = builder.getAffineSymbolExpr(1),
-             keys = builder.getAffineSymbolExpr(2);
-  return affine::makeComposedFoldedAffineApply(
-      builder, loc, head.floorDiv(all.floorDiv(keys)),
-      {queryHead, queryHeads, keyHeads});
+  std::optional<int64_t> all = getConstantIntValue(queryHeads),
+                         keys = getConstantIntValue(keyHeads);
+  if (all && keys && *keys > 0)
+    return arith::ConstantIndexOp::create(builder, loc, *all / *keys);
+  // A tensor without key heads has no query heads either; 0 / 0 would trap.
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value divisor = arith::MaxUIOp::create(
+      builder, loc, getValueOrCreateConstantIndexOp(builder, loc, keyHeads),
+      one);
+  return arith::DivUIOp::create(
+      builder, loc, getValueOrCreateConstantIndexOp(builder, loc, queryHeads),
+      divisor);
 }
 
 Value attn::readDescale(OpBuilder &builder, Location loc, Value descale,
-                        Value batch, Value queryHead,
-                        OpFoldResult queryHeads) {
-  if (!isOfHeads(descale)) {
+                        Value batch, Value queryHead, Value group) {
+  if (!group) {
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     return tensor::ExtractOp::create(builder, loc, descale, zero);
   }
-  Value keyHead = getValueOrCreateConstantIndexOp(
-      builder, loc,
-      getKeyHead(builder, loc, descale, queryHead, queryHeads));
+  Value keyHead = arith::DivUIOp::create(builder, loc, queryHead, group);
   return tensor::ExtractOp::create(builder, loc, descale,
                                    ValueRange{batch, keyHead});
 }
@@ -57,12 +60,13 @@ Value attn::readDescale(OpBuilder &builder, NormalizeOp normalize) {
 
 Value attn::sliceDescale(OpBuilder &builder, Location loc, Value descale,
                          OpFoldResult batch, OpFoldResult queryHead,
-                         OpFoldResult queryHeads) {
-  if (!isOfHeads(descale))
+                         Value group) {
+  if (!group)
     return descale;
   OpFoldResult one = builder.getIndexAttr(1);
-  OpFoldResult keyHead =
-      getKeyHead(builder, loc, descale, queryHead, queryHeads);
+  Value keyHead = arith::DivUIOp::create(
+      builder, loc, getValueOrCreateConstantIndexOp(builder, loc, queryHead),
+      group);
   return tensor::ExtractSliceOp::create(
       builder, loc, descale, ArrayRef<OpFoldResult>{batch, keyHead},
       ArrayRef<OpFoldResult>{one, one}, ArrayRef<OpFoldResult>{one, one});
@@ -77,7 +81,11 @@ void attn::scaleScores(AttentionOp op) {
     return;
   OpBuilder builder(op);
   Location loc = op.getLoc();
+  // Regions compute scalars of what is known outside.
   OpFoldResult queryHeads = getDim(builder, loc, op.getQuery(), kHead);
+  OperandRange descales = op.getDescales();
+  Value groups[] = {getGroupSize(builder, loc, descales[0], queryHeads),
+                    getGroupSize(builder, loc, descales[1], queryHeads)};
   Region &mod = op.getScoreMod();
   if (mod.empty()) {
     addScoreModBlock(builder, loc, mod, op.getScoreType());
@@ -86,9 +94,10 @@ void attn::scaleScores(AttentionOp op) {
   builder.setInsertionPointToStart(&mod.front());
   BlockArgument score = mod.getArgument(0);
   Value factors[2];
-  for (auto [factor, descale] : llvm::zip(factors, op.getDescales()))
-    factor = readDescale(builder, loc, descale, mod.getArgument(1 + kLoopB),
-                         mod.getArgument(1 + kLoopH), queryHeads);
+  for (unsigned i : {0, 1})
+    factors[i] =
+        readDescale(builder, loc, descales[i], mod.getArgument(1 + kLoopB),
+                    mod.getArgument(1 + kLoopH), groups[i]);
   Value factor =
       arith::MulFOp::create(builder, loc, factors[0], factors[1]);
   auto scaled = arith::MulFOp::create(builder, loc, score, factor);

@@ -91,7 +91,8 @@ private:
   void createChannels();
   Channel createChannel(ArrayRef<LoadOp> loads, unsigned number, int64_t stages,
                         int64_t ctas);
-  void addTransposition(Channel &channel, TransposeBytesOp transposition);
+  Buffer createBuffer(Location loc, SharedType tile, int64_t stages,
+                      int64_t writers, int64_t readers);
   Value createRing(Location loc, SharedType tile, int64_t stages);
   Value createBarrier(Location loc, int64_t stages, int64_t arrivals);
   bool transposes() const {
@@ -181,6 +182,19 @@ Value Specializer::createBarrier(Location loc, int64_t stages,
       /*offset=*/IntegerAttr());
 }
 
+/// A ring that `writers` and `readers` arrive at; without readers it is written
+/// once.
+Buffer Specializer::createBuffer(Location loc, SharedType tile, int64_t stages,
+                                 int64_t writers, int64_t readers) {
+  Buffer buffer;
+  buffer.stages = stages;
+  buffer.ring = createRing(loc, tile, stages);
+  buffer.full = createBarrier(loc, stages, writers);
+  if (readers > 0)
+    buffer.empty = createBarrier(loc, stages, readers);
+  return buffer;
+}
+
 /// The channel of load `number`, and of the vectors that are loaded after it,
 /// which `ctas` CTAs share.
 Channel Specializer::createChannel(ArrayRef<LoadOp> loads, unsigned number,
@@ -193,8 +207,6 @@ Channel Specializer::createChannel(ArrayRef<LoadOp> loads, unsigned number,
   channel.load = load;
   channel.map = addTensorMap(kernel, load.getSource(), tile,
                              tile.getRows() / ctas, load.getHeads());
-  channel.copied.stages = stages;
-  channel.copied.ring = createRing(loc, tile, stages);
   for (unsigned i = number + 1; i < loads.size(); ++i) {
     LoadOp vector = loads[i];
     SharedType type = vector.getTile().getType();
@@ -203,33 +215,20 @@ Channel Specializer::createChannel(ArrayRef<LoadOp> loads, unsigned number,
     channel.vectors.push_back(
         {i, vector.getSource(), createRing(vector.getLoc(), type, stages)});
   }
-  channel.copied.full =
-      createBarrier(loc, stages, 1 + channel.vectors.size());
-  if (stages > 0 || tiles)
-    channel.copied.empty =
-        createBarrier(loc, stages, kernel.getWarps() * ctas);
-  channel.read = channel.copied;
-  if (auto transposition = getTransposition(load))
-    addTransposition(channel, transposition);
-  return channel;
-}
-
-/// The warps of the producer are what reads the copies, and writes what is
-/// read.
-void Specializer::addTransposition(Channel &channel,
-                                   TransposeBytesOp transposition) {
-  Location loc = transposition.getLoc();
+  int64_t writers = 1 + channel.vectors.size();
+  int64_t readers = stages > 0 || tiles ? kernel.getWarps() * ctas : 0;
+  auto transposition = getTransposition(load);
+  if (!transposition) {
+    channel.read = channel.copied =
+        createBuffer(loc, tile, stages, writers, readers);
+    return channel;
+  }
+  // The warps of the producer read what is copied, and write what is read.
   int64_t warps = family.facts.producerWarps;
-  SharedType copied = channel.load.getTile().getType();
-  channel.copied.ring.getDefiningOp()->erase();
-  channel.copied.stages = kTransposeStages;
-  channel.copied.ring = createRing(loc, copied, kTransposeStages);
-  channel.copied.full.getDefiningOp()->erase();
-  channel.copied.full = createBarrier(loc, kTransposeStages, 1);
-  channel.copied.empty = createBarrier(loc, kTransposeStages, warps);
-  channel.read.ring =
-      createRing(loc, transposition.getResult().getType(), stages);
-  channel.read.full = createBarrier(loc, stages, warps);
+  channel.copied = createBuffer(loc, tile, kTransposeStages, writers, warps);
+  channel.read = createBuffer(loc, transposition.getResult().getType(), stages,
+                              warps, readers);
+  return channel;
 }
 
 /// One channel for each tile that is loaded; then all threads may use them.

@@ -25,21 +25,24 @@ void scaleScores(AttentionOp op);
 /// The descale of the value of `op`, null if there is none.
 mlir::Value getValueDescale(AttentionOp op);
 
-/// The element of `descale`, [1] or [B, Hkv], for a query head (index) of
-/// `queryHeads`.
+/// Query heads of a key head, an index; null if `descale` is [1], and needs none.
+mlir::Value getGroupSize(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value descale, mlir::OpFoldResult queryHeads);
+
+/// The element of `descale`, [1] or [B, Hkv], for a batch and a query head (both
+/// index); `group` as getGroupSize gives it.
 mlir::Value readDescale(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value descale, mlir::Value batch,
-                        mlir::Value queryHead, mlir::OpFoldResult queryHeads);
+                        mlir::Value queryHead, mlir::Value group);
 
 /// The descale of an attn.normalize whose rows are of one batch and key head.
 mlir::Value readDescale(mlir::OpBuilder &builder, NormalizeOp normalize);
 
-/// The part of `descale` for a tile of one batch whose first head is
-/// `queryHead`, of the heads of one key head: [1] or [1, 1].
+/// The part of `descale` for a tile of one batch and heads of one key head, of
+/// which `queryHead` is the first: [1] or [1, 1].
 mlir::Value sliceDescale(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value descale, mlir::OpFoldResult batch,
-                         mlir::OpFoldResult queryHead,
-                         mlir::OpFoldResult queryHeads);
+                         mlir::OpFoldResult queryHead, mlir::Value group);
 
 } // namespace attn
 
