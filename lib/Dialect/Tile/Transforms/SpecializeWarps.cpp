@@ -284,7 +284,8 @@ Value Specializer::getPhaseBefore(Value parity) {
 
 RolesOp Specializer::createRoles() {
   auto [producer, consumer] = family.splitRegisters(
-      kernel.getWarps() / family.facts.unitWarps, kRegistersPerSm);
+      kernel.getWarps() / family.facts.unitWarps, kRegistersPerSm,
+      /*producerComputes=*/transposes());
   auto roles = RolesOp::create(builder, kernel.getLoc(), producer,
                                /*all=*/transposes(), consumer);
   roles.getProducer().emplaceBlock();
