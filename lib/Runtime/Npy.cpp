@@ -45,8 +45,9 @@ static constexpr DescrEntry descrTable[] = {
     {"<f2", DType::F16}, {"<f4", DType::F32},  {"<f8", DType::F64},
     {"|b1", DType::I1},  {"|i1", DType::I8},   {"<i4", DType::I32},
     {"<i8", DType::I64}, {"<V2", DType::BF16}, {"|V2", DType::BF16},
-    {"<u2", DType::BF16}, {"|V1", DType::F8E4M3FN},
-    {"|V1", DType::F8E5M2}, {"|u1", DType::F8E4M3FN}, {"<f1", DType::F8E5M2}};
+    {"<u2", DType::BF16}, {"<V1", DType::F8E4M3FN},
+    {"<V1", DType::F8E5M2}, {"|V1", DType::F8E4M3FN}, {"|u1", DType::F8E4M3FN},
+    {"<f1", DType::F8E5M2}};
 
 //===----------------------------------------------------------------------===//
 // Reading

@@ -279,7 +279,14 @@ std::vector<Schedule> Space::takeLargeCache() {
       return std::vector<int64_t>{0, 1};
     });
   expandRows(/*fewestWarps=*/1);
-  expandKeys(family.getKeyTiles());
+  std::vector<int64_t> keyTiles = family.getKeyTiles();
+  // P V sums over keys.
+  if (int64_t depth = Family::getDepth(problem.elementType); isGpu)
+    keyTiles.erase(
+        std::remove_if(keyTiles.begin(), keyTiles.end(),
+                       [&](int64_t keys) { return keys % depth != 0; }),
+        keyTiles.end());
+  expandKeys(keyTiles);
   if (hasRoles)
     expandClusters();
   derive("tile_d", &Schedule::tileD, [&](const Schedule &s) {

@@ -43,6 +43,8 @@ LogicalResult attn::verifyElementType(Operation *op, StringRef name, Type type,
   Type actual = getElementTypeOrSelf(type);
   if (actual == element || actual == score)
     return success();
+  if (element == score)
+    return verifyElementType(op, name, type, score);
   return op->emitOpError() << "expected element type of " << name << " to be "
                            << element << " or " << score << ", got " << actual;
 }
