@@ -49,6 +49,7 @@ private:
   void addMeet(Operation *op, const std::string &name, int64_t arrivals);
   void addPassTurn(PassTurnOp op);
   void addUses(Operation *op, bool isOver);
+  void addAccess(Operation *op, Value tile, bool isWrite);
   void endUses(Operation *op, std::deque<unsigned> &numbers, size_t left);
 
   std::optional<int64_t> lookUp(Value value) const;
@@ -306,6 +307,15 @@ void RoleTracer::addUses(Operation *op, bool isOver) {
     add({Kind::Done, op, {}, 0, {}, event.number});
 }
 
+/// The op reads or writes a tile, and is done.
+void RoleTracer::addAccess(Operation *op, Value tile, bool isWrite) {
+  ProtocolEvent event{Kind::Access, op, {}, 0, {}, nextUse++, isWrite};
+  if (auto range = getRange(tile))
+    event.memory.push_back(*range);
+  add(event);
+  add({Kind::Done, op, {}, 0, {}, event.number});
+}
+
 /// All but the last `left` uses are over: they end in order.
 void RoleTracer::endUses(Operation *op, std::deque<unsigned> &numbers,
                          size_t left) {
@@ -412,6 +422,11 @@ LogicalResult RoleTracer::visit(Operation &op) {
       })
       .Case([&](ClusterBarrierOp op) {
         add({Kind::Meet, op, {getCluster("the end")}, 0, {}, 0});
+        return success();
+      })
+      .Case([&](StoreTransposedOp op) {
+        addAccess(op, op.getSource(), /*isWrite=*/false);
+        addAccess(op, op.getTile(), /*isWrite=*/true);
         return success();
       })
       .Case([&](MmaAsyncOp op) {
