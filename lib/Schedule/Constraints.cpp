@@ -210,9 +210,8 @@ void Checker::checkRange() {
   if (schedule.rescaleThreshold > most)
     reject("fp8-range",
            "expected rescale_threshold of at most " + std::to_string(most) +
-               " with weights of " +
-               std::string(getName(problem.elementType)) + ", got " +
-               std::to_string(schedule.rescaleThreshold));
+               " with weights of " + std::string(getName(problem.elementType)) +
+               ", got " + std::to_string(schedule.rescaleThreshold));
 }
 
 /// Without softmax there is no maximum, no rescaling and no exponential.

@@ -43,7 +43,8 @@ std::optional<std::vector<DType>> attn::run::getDTypes(func::FuncOp function) {
     std::optional<DType> dtype =
         getDType(tensor ? tensor.getElementType() : type);
     if (!dtype) {
-      reportError("expected a ranked tensor of f8E4M3FN, f8E5M2, f16, bf16, f32, f64, i1, i8, "
+      reportError("expected a ranked tensor of f8E4M3FN, f8E5M2, f16, bf16, "
+                  "f32, f64, i1, i8, "
                   "i32, i64 or index, got " +
                   describeArgument(function, i));
       return std::nullopt;

@@ -114,8 +114,8 @@ Result<AttentionResult> attention(const Tensor &query, const Tensor &key,
 /// The same function as an unfused implementation computes it at the precision
 /// of the inputs, which is the yardstick for kernels (see ErrorBound.h):
 /// S accumulated in f32, softmax in f32, P rounded to the type of `value` (kept
-/// in f32 for wider types; 2^8 P to 8-bit ones), O accumulated in f32 and rounded to the output
-/// type. LSE is f32.
+/// in f32 for wider types; 2^8 P to 8-bit ones), O accumulated in f32 and
+/// rounded to the output type. LSE is f32.
 Result<AttentionResult> unfusedAttention(const Tensor &query, const Tensor &key,
                                          const Tensor &value,
                                          const AttentionOptions &options = {});

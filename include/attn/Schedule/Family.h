@@ -79,8 +79,7 @@ public:
   /// What a producer thread needs, and what that leaves for each computing one
   /// of a CTA of `units` units, of `registers` of an SM; more for a producer
   /// that computes, too. Of families whose warps have roles.
-  virtual RegisterSplit splitRegisters(int64_t /*units*/,
-                                       int64_t /*registers*/,
+  virtual RegisterSplit splitRegisters(int64_t /*units*/, int64_t /*registers*/,
                                        bool /*producerComputes*/) const {
     return {0, 0};
   }

@@ -158,8 +158,8 @@ static RunningState takeSink(OpBuilder &builder, Location loc,
 static RunningState applyDescale(OpBuilder &builder, Location loc,
                                  RunningState state, Value descale) {
   Value acc = state.getAcc();
-  Value group = getGroupSize(builder, loc, descale,
-                             getDim(builder, loc, acc, kHead));
+  Value group =
+      getGroupSize(builder, loc, descale, getDim(builder, loc, acc, kHead));
   state.setAcc(elementwise(
       builder, loc, {acc}, cast<RankedTensorType>(acc.getType()),
       [&](OpBuilder &b, Location l, ValueRange args) -> Value {

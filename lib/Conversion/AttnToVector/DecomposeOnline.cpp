@@ -377,8 +377,7 @@ static RowEnd emitRowEnd(ImplicitLocOpBuilder &b, NormalizeOp op,
   if (decay)
     end.factor = arith::MulFOp::create(b, end.factor, decay);
   if (op.getDescale())
-    end.factor =
-        arith::MulFOp::create(b, end.factor, readDescale(b, op));
+    end.factor = arith::MulFOp::create(b, end.factor, readDescale(b, op));
   if (!op.getLse())
     return end;
   Value lse =

@@ -81,8 +81,8 @@ private:
     Type i16 = builder.getI16Type();
     Value word =
         arith::ExtUIOp::create(builder, loc, likeType(type, i16), bits);
-    return fromHalf(
-        arith::ShLIOp::create(builder, loc, word, integer(i16, 8)), wide);
+    return fromHalf(arith::ShLIOp::create(builder, loc, word, integer(i16, 8)),
+                    wide);
   }
 
   Value widenE4M3(FloatType wide) {
@@ -90,20 +90,19 @@ private:
     // The sign is extended over the upper byte: a shift leaves it in its place.
     Value word =
         arith::ExtSIOp::create(builder, loc, likeType(type, i16), bits);
-    Value shifted =
-        arith::ShLIOp::create(builder, loc, word, integer(i16, 7));
+    Value shifted = arith::ShLIOp::create(builder, loc, word, integer(i16, 7));
     Value half = arith::AndIOp::create(builder, loc, shifted,
                                        integer(i16, int16_t(0xBF80)));
-    Value number = arith::MulFOp::create(
-        builder, loc, fromHalf(half, wide),
-        constant(builder.getFloatAttr(wide, 256.0)));
-    Value magnitude = arith::AndIOp::create(
-        builder, loc, bits, integer(builder.getI8Type(), 0x7F));
-    Value isNaN = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        magnitude,
-                                        integer(builder.getI8Type(), 0x7F));
-    Value nan = constant(builder.getFloatAttr(
-        wide, APFloat::getNaN(wide.getFloatSemantics())));
+    Value number =
+        arith::MulFOp::create(builder, loc, fromHalf(half, wide),
+                              constant(builder.getFloatAttr(wide, 256.0)));
+    Value magnitude = arith::AndIOp::create(builder, loc, bits,
+                                            integer(builder.getI8Type(), 0x7F));
+    Value isNaN =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, magnitude,
+                              integer(builder.getI8Type(), 0x7F));
+    Value nan = constant(
+        builder.getFloatAttr(wide, APFloat::getNaN(wide.getFloatSemantics())));
     return arith::SelectOp::create(builder, loc, isNaN, nan, number);
   }
 

@@ -63,8 +63,9 @@ SmallVector<Value> PtxBlock::create(bool hasSideEffects) {
   Type type = LLVM::LLVMStructType::getLiteral(
       builder.getContext(), SmallVector<Type>(numResults, resultType));
   auto block = LLVM::InlineAsmOp::create(
-      builder, loc, numResults ? TypeRange(type) : TypeRange(), llvm::to_vector(llvm::make_first_range(operands)),
-      "{\n" + text + "\t}", llvm::join(constraints, ","), hasSideEffects,
+      builder, loc, numResults ? TypeRange(type) : TypeRange(),
+      llvm::to_vector(llvm::make_first_range(operands)), "{\n" + text + "\t}",
+      llvm::join(constraints, ","), hasSideEffects,
       /*is_align_stack=*/false, LLVM::TailCallKind::None,
       /*asm_dialect=*/LLVM::AsmDialectAttr(),
       /*operand_attrs=*/ArrayAttr());

@@ -39,9 +39,8 @@ struct RolesLowering : TileOpLowering<RolesOp> {
                  NVVM::SetMaxRegisterAction::decrease);
     Block *producer = branch.elseBlock();
     if (!op.getAll())
-      producer =
-          scf::IfOp::create(rewriter, loc, electOne(rewriter, loc, warp))
-              .thenBlock();
+      producer = scf::IfOp::create(rewriter, loc, electOne(rewriter, loc, warp))
+                     .thenBlock();
     rewriter.inlineBlockBefore(&op.getProducer().front(),
                                producer->getTerminator());
     rewriter.eraseOp(op);

@@ -40,9 +40,9 @@ struct StoreTransposedLowering : TileOpLowering<StoreTransposedOp> {
     for (int64_t first = 0; first < chunks; first += kWarps) {
       OpBuilder::InsertionGuard guard(rewriter);
       if (first + kWarps > chunks) {
-        Value exists = arith::CmpIOp::create(
-            rewriter, loc, arith::CmpIPredicate::ult, warp,
-            index.i32(chunks - first));
+        Value exists =
+            arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult,
+                                  warp, index.i32(chunks - first));
         auto guarded = scf::IfOp::create(rewriter, loc, exists);
         rewriter.setInsertionPointToStart(guarded.thenBlock());
       }
@@ -55,8 +55,8 @@ struct StoreTransposedLowering : TileOpLowering<StoreTransposedOp> {
 
 private:
   /// All rows of column chunk `chunk`.
-  static void transposeChunk(StoreTransposedOp op, Adaptor adaptor,
-                             Value chunk, OpBuilder &builder) {
+  static void transposeChunk(StoreTransposedOp op, Adaptor adaptor, Value chunk,
+                             OpBuilder &builder) {
     IndexBuilder index(builder, op.getLoc());
     SharedType from = op.getSource().getType(), to = op.getTile().getType();
     Value lane = index.lane();

@@ -18,8 +18,8 @@ static constexpr int64_t kWideHeadRegisters = 4;
 /// wgmma kernel, calibrated in the same way.
 static constexpr int64_t kDropoutRegisters = 40;
 
-/// What each computing thread leaves to one of a producer that transposes tiles:
-/// with less, the latter spills (ptxas 13.0).
+/// What each computing thread leaves to one of a producer that transposes
+/// tiles: with less, the latter spills (ptxas 13.0).
 static constexpr int64_t kProducerShare = 8;
 
 /// What the registers of a computing thread are counted up to: ptxas needs the

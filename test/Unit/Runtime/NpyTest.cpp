@@ -49,9 +49,9 @@ static std::string readError(const std::string &content) {
 }
 
 TEST(NpyTest, RoundTripsEveryType) {
-  for (DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F64,
-                      DType::I1, DType::I8, DType::I32, DType::I64,
-                      DType::F8E4M3FN})
+  for (DType dtype :
+       {DType::F16, DType::BF16, DType::F32, DType::F64, DType::I1, DType::I8,
+        DType::I32, DType::I64, DType::F8E4M3FN})
     for (std::vector<int64_t> shape :
          {std::vector<int64_t>{}, {5}, {2, 3, 4}, {2, 0, 3}}) {
       HostTensor tensor(dtype, shape);

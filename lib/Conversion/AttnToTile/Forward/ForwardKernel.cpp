@@ -318,10 +318,9 @@ LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
     init = getFragments(loop.getInitArgs());
   } else {
     RowReductionInterface reduction = attention.normalize.getNormalization();
-    RunningState state =
-        buildInitialState(builder, loc, reduction,
-                          attention.schedule.getTileM(), attention.getTileDv(),
-                          getOutputLayout(attention.first));
+    RunningState state = buildInitialState(
+        builder, loc, reduction, attention.schedule.getTileM(),
+        attention.getTileDv(), getOutputLayout(attention.first));
     llvm::append_range(init, state.getValues());
     if (failed(getQuery()))
       return failure();
@@ -351,9 +350,9 @@ LogicalResult KernelBuilder::convertNormalize(NormalizeOp op) {
     return failure();
   RunningState state(op.getNormalization(),
                      getFragments(op.getState().getValues()));
-  auto [output, lse] = buildNormalize(
-      builder, op, ScoreUnits::get(attention.first), state, loadSink(),
-      *descale);
+  auto [output, lse] =
+      buildNormalize(builder, op, ScoreUnits::get(attention.first), state,
+                     loadSink(), *descale);
   values.map(op.getOutput(), output);
   if (op.getLse())
     values.map(op.getLse(), lse);
@@ -406,9 +405,9 @@ LogicalResult KernelBuilder::convertStores(scf::InParallelOp op) {
   }
   if (split) {
     OnlineAttentionOp step = attention.first;
-    RunningState whole =
-        buildWholeState(builder, attention.forall.getLoc(),
-                        ScoreUnits::get(step), RunningState(step.getNormalization(), tiles));
+    RunningState whole = buildWholeState(
+        builder, attention.forall.getLoc(), ScoreUnits::get(step),
+        RunningState(step.getNormalization(), tiles));
     tiles.assign(whole.getValues().begin(), whole.getValues().end());
   }
   for (auto [tile, tensor] : llvm::zip_equal(tiles, tensors))

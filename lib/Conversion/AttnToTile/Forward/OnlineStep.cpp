@@ -55,8 +55,8 @@ RunningState attn::buildInitialState(OpBuilder &builder, Location loc,
                                      RowReductionInterface reduction,
                                      int64_t rows, int64_t valueDim,
                                      tile::FragmentLayout layout) {
-  auto accType = tile::FragmentType::get(
-      builder.getContext(), {rows, valueDim}, builder.getF32Type(), layout);
+  auto accType = tile::FragmentType::get(builder.getContext(), {rows, valueDim},
+                                         builder.getF32Type(), layout);
   SmallVector<Value> values = {createFill(builder, loc, accType, 0.0f)};
   for (const RowValue &row : reduction.getRowValues())
     values.push_back(createFill(builder, loc, getRowType(builder, rows),
@@ -103,9 +103,9 @@ Value attn::buildExponentials(Fragments &fragments, const ShiftedScores &tile,
         fragments.map(elements, {tile.scores, tile.max}, [&](ValueRange args) {
           return fragments.sub(args[0], args[1]);
         });
-    Value none = fragments.map(
-        rows, tile.shift,
-        [&](ValueRange) { return fragments.constant(-tile.offset); });
+    Value none = fragments.map(rows, tile.shift, [&](ValueRange) {
+      return fragments.constant(-tile.offset);
+    });
     return {differences, none};
   };
   ValueRange relative =
@@ -146,10 +146,9 @@ static OnlineSoftmax buildSoftmax(Fragments &fragments, OpBuilder &builder,
   });
   Value shift = fragments.map(rowsType, safe, [&](ValueRange args) {
     Value unit = fragments.constant(units.exponent);
-    return units.offset == 0
-               ? fragments.mul(args[0], unit)
-               : fragments.fma(args[0], unit,
-                               fragments.constant(-units.offset));
+    return units.offset == 0 ? fragments.mul(args[0], unit)
+                             : fragments.fma(args[0], unit,
+                                             fragments.constant(-units.offset));
   });
   // Exactly 1 where the maximum stays.
   result.decay = fragments.map(rowsType, {before, safe}, [&](ValueRange args) {

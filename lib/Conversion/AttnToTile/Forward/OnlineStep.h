@@ -75,8 +75,8 @@ RunningState buildWholeState(mlir::OpBuilder &builder, mlir::Location loc,
                              const ScoreUnits &units, RunningState state);
 
 /// Output and LSE fragments of `normalize` from the final state; no LSE where
-/// its reduction has none. `sink` is a row fragment and `descale` an f32, null if
-/// there is none.
+/// its reduction has none. `sink` is a row fragment and `descale` an f32, null
+/// if there is none.
 std::pair<mlir::Value, mlir::Value>
 buildNormalize(mlir::OpBuilder &builder, NormalizeOp normalize,
                const ScoreUnits &units, RunningState state, mlir::Value sink,

@@ -317,8 +317,8 @@ FailureOr<Value> KernelScope::loadDescale() {
       index = constant(*getConstantIntValue(offset));
     if (failed(index))
       return failure();
-    at.push_back(arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                            *index));
+    at.push_back(
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), *index));
   }
   return Value(tile::ExtractOp::create(builder, loc, builder.getF32Type(),
                                        values.lookup(tensor), at));

@@ -310,81 +310,13 @@ static LogicalResult verifyLengths(Operation *op, StringRef name, Value lengths,
   return verifyEqual(op, {"query", "B", batch}, {name, "0", size});
 }
 
-/// attention_c20: one number, or one for each batch and key head.
-LogicalResult attn::verifyDescale(Operation *op, StringRef name, Type type,
-                                  int64_t batch, int64_t keyHeads) {
-  auto tensor = cast<ShapedType>(type);
-  if (tensor.getRank() == 1) {
-    if (int64_t size = tensor.getDimSize(0); size != 1)
-      return op->emitOpError()
-             << "expected " << name << " to be [1] or [B, Hkv], got a vector of "
-             << (ShapedType::isDynamic(size) ? "a dynamic size"
-                                             : std::to_string(size));
-    return success();
-  }
-  return failure(failed(verifyEqual(op, {"the inputs", "B", batch},
-                                    {name, "B", tensor.getDimSize(0)})) ||
-                 failed(verifyEqual(op, {"the inputs", "Hkv", keyHeads},
-                                    {name, "Hkv", tensor.getDimSize(1)})));
-}
-
-/// attention_c20.
-static LogicalResult verifyDescales(AttentionOp op, const AttentionDims &dims) {
-  OperandRange descales = op.getDescales();
-  if (descales.empty())
-    return success();
-  if (descales.size() != 3)
-    return op.emitOpError() << "expected descales of query, key and value, got "
-                            << descales.size();
-  if (!isFloat8(op.getQuery().getType()))
-    return op.emitOpError()
-           << "expected inputs of f8E4M3FN or f8E5M2 with descale, got "
-           << getElementTypeOrSelf(op.getQuery().getType());
-  if (op.getBias())
-    return op.emitOpError()
-           << "expected no bias with descale: add it in score_mod";
-  for (auto [name, descale] :
-       llvm::zip(ArrayRef<StringRef>{"the descale of query",
-                                     "the descale of key",
-                                     "the descale of value"},
-                 descales))
-    if (failed(verifyDescale(op, name, descale.getType(), dims.batch,
-                             dims.keyHeads)))
-      return failure();
-  return success();
-}
-
-/// attention_c21: rounded to 8 bits, weights need the range that exponentials
-/// below a maximum have.
-static LogicalResult verifyFloat8(AttentionOp op) {
-  if (!isFloat8(op.getQuery().getType()) ||
-      isa<SoftmaxAttr>(op.getNormalization()))
-    return success();
-  return op.emitOpError() << "expected normalization #attn.softmax with inputs "
-                             "of "
-                          << getElementTypeOrSelf(op.getQuery().getType())
-                          << ", got " << op.getNormalization();
-}
-
-/// attention_c7: the element type of the output.
-static LogicalResult verifyOutputType(AttentionOp op, ShapedType output,
-                                      Type element) {
-  if (!isFloat8(element))
-    return verifyElementType(op, "output", output, element, op.getScoreType());
-  Type actual = output.getElementType();
-  if (actual.isF16() || actual.isBF16() || actual.isF32())
-    return success();
-  return op.emitOpError() << "expected element type of output to be f16, bf16 "
-                             "or f32 with inputs of "
-                          << element << ", got " << actual;
-}
-
 LogicalResult AttentionOp::verify() {
   if (failed(verifyOperands(*this, AttentionOperands::get(*this))) ||
       failed(verifyNormalization(*this)) || failed(verifyFloat8(*this)))
     return failure();
   AttentionDims dims = AttentionDims::get(*this);
-  if (failed(verifyDescales(*this, dims)) || failed(
+  if (failed(verifyDescales(*this, dims)) ||
+      failed(
           verifyLengths(*this, "key lengths", getKeyLengths(), dims.batch)) ||
       failed(
           verifyLengths(*this, "query lengths", getQueryLengths(), dims.batch)))

@@ -62,8 +62,8 @@ static void convertToOnline(AttentionOp op) {
       dropout ? builder.getF64FloatAttr(dropout->getScale()) : FloatAttr();
   auto normalize = NormalizeOp::create(
       builder, loc, op->getResultTypes(), step.getAccResult(),
-      step.getRowResults(), op.getSink(), getValueDescale(op),
-      scale, op.getNormalizationAttr());
+      step.getRowResults(), op.getSink(), getValueDescale(op), scale,
+      op.getNormalizationAttr());
   op->replaceAllUsesWith(normalize);
   op.erase();
 }

@@ -262,8 +262,8 @@ AttentionOp GradBuilder::cloneForward() {
       builder, attention.getLoc(), output, lse, operand(attention.getQuery()),
       operand(attention.getKey()), operand(attention.getValue()),
       operand(attention.getBias()), operand(attention.getSink()),
-      /*descales=*/ValueRange(), /*keyLengths=*/Value(), /*queryLengths=*/Value(),
-      operand(attention.getDropoutSeed()),
+      /*descales=*/ValueRange(), /*keyLengths=*/Value(),
+      /*queryLengths=*/Value(), operand(attention.getDropoutSeed()),
       operand(attention.getDropoutOffset()), attention.getDropoutRateAttr(),
       attention.getScaleAttr(), attention.getNormalizationAttr(),
       attention.getScheduleAttr());

@@ -202,8 +202,7 @@ static void createRowTile(OpBuilder &builder, WholeAttention whole,
   auto normalize = NormalizeOp::create(
       builder, whole.normalize.getLoc(), types, state.front(),
       ArrayRef(state).drop_front(), sink, descale,
-      whole.normalize.getScaleAttr(),
-      whole.normalize.getNormalizationAttr());
+      whole.normalize.getScaleAttr(), whole.normalize.getNormalizationAttr());
   builder.setInsertionPointToEnd(forall.getTerminator().getBody());
   for (auto [tile, out] :
        llvm::zip_equal(normalize->getResults(), forall.getRegionIterArgs())) {

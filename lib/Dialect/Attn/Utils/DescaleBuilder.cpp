@@ -98,8 +98,7 @@ void attn::scaleScores(AttentionOp op) {
     factors[i] =
         readDescale(builder, loc, descales[i], mod.getArgument(1 + kLoopB),
                     mod.getArgument(1 + kLoopH), groups[i]);
-  Value factor =
-      arith::MulFOp::create(builder, loc, factors[0], factors[1]);
+  Value factor = arith::MulFOp::create(builder, loc, factors[0], factors[1]);
   auto scaled = arith::MulFOp::create(builder, loc, score, factor);
   score.replaceAllUsesExcept(scaled, scaled);
 }

@@ -315,17 +315,16 @@ static LogicalResult verifyTransposed(Operation *op, SharedType from,
     return op->emitOpError() << "expected tiles, got a ring";
   if (from.getElementBytes() != 1 ||
       from.getElementType() != to.getElementType())
-    return op->emitOpError() << "expected tiles of one 8-bit type, got "
-                             << from.getElementType() << " and "
-                             << to.getElementType();
+    return op->emitOpError()
+           << "expected tiles of one 8-bit type, got " << from.getElementType()
+           << " and " << to.getElementType();
   if (from.getRows() % 32 != 0)
-    return op->emitOpError() << "expected rows in multiples of 32, got "
-                             << from.getRows();
-  if (failed(verifyEqual(op, "rows of the result", from.getCols(),
-                         to.getRows())))
+    return op->emitOpError()
+           << "expected rows in multiples of 32, got " << from.getRows();
+  if (failed(
+          verifyEqual(op, "rows of the result", from.getCols(), to.getRows())))
     return failure();
-  return verifyEqual(op, "columns of the result", from.getRows(),
-                     to.getCols());
+  return verifyEqual(op, "columns of the result", from.getRows(), to.getCols());
 }
 
 LogicalResult TransposeBytesOp::verify() {

@@ -214,8 +214,7 @@ void Prover::access(unsigned process, const ProtocolEvent &event) {
   for (const SharedRange &memory : event.memory) {
     size_t use = findUse(memory);
     open[{process, event.number}].push_back({use, uses[use].accesses.size()});
-    uses[use].accesses.push_back(
-        {stamp(process, event), {}, event.isWrite});
+    uses[use].accesses.push_back({stamp(process, event), {}, event.isWrite});
   }
 }
 

@@ -12,13 +12,10 @@
 
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
-#include "KeyStream.h"
+#include "SpecializeWarps.h"
 #include "TensorMaps.h"
-#include "attn/Schedule/Family.h"
 
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/IRMapping.h"
 
 namespace attn::tile {
 #define GEN_PASS_DEF_SPECIALIZEWARPSPASS
@@ -29,118 +26,15 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::tile;
 
-namespace {
-
 /// Of every chip whose kernels have roles.
-constexpr int64_t kRegistersPerSm = 65536;
+static constexpr int64_t kRegistersPerSm = 65536;
 /// Tiles that are copied while another one is transposed, and that one
 /// (lib/Schedule/SharedMemoryModel.cpp counts them).
-constexpr int64_t kTransposeStages = 2;
-constexpr int64_t kLanes = 32;
+static constexpr int64_t kTransposeStages = 2;
 /// Loops after each other through which ptxas 13.0 sees that the lanes of a
 /// warp agree on the number of a key tile; through three only if their bounds
 /// are known to divide.
-constexpr size_t kFollowedLoops = 2;
-
-/// A vector that comes with each tile of a channel.
-struct VectorRing {
-  unsigned number; ///< among the loads of a loop
-  Value source, ring;
-};
-
-/// A tile, or a ring of stages, and its barriers.
-struct Buffer {
-  Value ring;
-  Value full;  ///< the tile and its vectors are there
-  Value empty; ///< all readers are done with it; null if loaded once
-  int64_t stages = 0;
-};
-
-/// A tile that is loaded, once or for each step of the key stream.
-struct Channel {
-  unsigned number; ///< among the loads of a loop
-  LoadOp load;     ///< of the first loop
-  Value map;
-  /// Where it is copied to, and where consumers read it: the same place, unless
-  /// the producer transposes it in between.
-  Buffer copied, read;
-  SmallVector<VectorRing> vectors;
-
-  bool isTransposed() const { return copied.ring != read.ring; }
-};
-
-/// A place in the key stream: the number of the tile says which stage it is in,
-/// and how often the ring has been filled before.
-struct Ring {
-  Value stage;
-  Value parity; ///< of the phases of its barriers
-};
-
-class Specializer {
-public:
-  Specializer(KernelOp kernel, KeyStream stream, const Schedule &schedule,
-              int64_t stages)
-      : kernel(kernel), stream(stream), builder(kernel.getContext()),
-        family(getFamily(schedule.mma)), stages(stages),
-        clusterCtas(schedule.clusterM), hasOutputTile(schedule.outputTile),
-        tiles(getTileLoop(kernel.getBody())) {}
-
-  void run();
-
-private:
-  void createChannels();
-  Channel createChannel(ArrayRef<LoadOp> loads, unsigned number, int64_t stages,
-                        int64_t ctas);
-  Buffer createBuffer(Location loc, SharedType tile, int64_t stages,
-                      int64_t writers, int64_t readers);
-  Value createRing(Location loc, SharedType tile, int64_t stages);
-  Value createBarrier(Location loc, int64_t stages, int64_t arrivals);
-  bool transposes() const {
-    return llvm::any_of(streamed, [](const Channel &channel) {
-      return channel.isTransposed();
-    });
-  }
-  RolesOp createRoles();
-  void buildProducer(RolesOp roles);
-  void copyOuter(Value round, IRMapping &mapping);
-  Value copyStream(Value number, IRMapping &mapping);
-  void copyTiles(Value number, Value count, IRMapping &mapping);
-  void transposeTiles(Value numberAfter);
-  void byOneThread(function_ref<void()> build);
-  void moveToConsumer(RolesOp roles);
-  void buildConsumer();
-  Value agree(Value value);
-  void agreeOnBounds();
-  void countTiles(Value &number, Value &round);
-  void useOuter(Channel &channel, Value round);
-  void convertLoop(scf::ForOp loop, Value &number);
-  void guardStage(const Channel &channel, ArrayRef<LoadOp> loads,
-                  const Ring &ring);
-  void convertMma(MmaOp op);
-  Ring locate(Value number, int64_t ringStages);
-  Value getParity(Value round);
-  Value getPhaseBefore(Value parity);
-  static SmallVector<Value> lookup(ValueRange values, IRMapping &mapping) {
-    return llvm::map_to_vector(
-        values, [&](Value value) { return mapping.lookupOrDefault(value); });
-  }
-  Value constant(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, kernel.getLoc(), value);
-  }
-
-  KernelOp kernel;
-  KeyStream stream;
-  IRRewriter builder;
-  const Family &family;
-  int64_t stages;
-  int64_t clusterCtas; ///< that share the key stream
-  bool hasOutputTile;
-  scf::ForOp tiles; ///< of a persistent kernel
-  SmallVector<Channel> outer, streamed;
-  Value warpgroup;
-};
-
-} // namespace
+static constexpr size_t kFollowedLoops = 2;
 
 //===----------------------------------------------------------------------===//
 // Rings and barriers
@@ -175,11 +69,11 @@ Value Specializer::createRing(Location loc, SharedType tile, int64_t stages) {
 
 Value Specializer::createBarrier(Location loc, int64_t stages,
                                  int64_t arrivals) {
-  return AllocMbarrierOp::create(
-      builder, loc,
-      MbarrierType::get(kernel.getContext(), std::max<int64_t>(stages, 1),
-                        arrivals),
-      /*offset=*/IntegerAttr());
+  return AllocMbarrierOp::create(builder, loc,
+                                 MbarrierType::get(kernel.getContext(),
+                                                   std::max<int64_t>(stages, 1),
+                                                   arrivals),
+                                 /*offset=*/IntegerAttr());
 }
 
 /// A ring that `writers` and `readers` arrive at; without readers it is written
@@ -257,8 +151,8 @@ void Specializer::createChannels() {
     ClusterBarrierOp::create(builder, kernel.getLoc());
 }
 
-/// The stage of tile number `number` in a ring, and the parity of the phase in which it
-/// becomes full.
+/// The stage of tile number `number` in a ring, and the parity of the phase in
+/// which it becomes full.
 Ring Specializer::locate(Value number, int64_t ringStages) {
   Location loc = kernel.getLoc();
   Value count = constant(ringStages);
@@ -294,163 +188,13 @@ RolesOp Specializer::createRoles() {
   return roles;
 }
 
-/// True for ops that only consumers run: those on tiles, and key loops.
-static bool isConsumerOp(Operation *op) {
-  auto isTile = [](Type type) { return isa<SharedType, FragmentType>(type); };
-  return llvm::any_of(op->getOperandTypes(), isTile) ||
-         llvm::any_of(op->getResultTypes(), isTile);
-}
-
-/// Starts the copies of the tiles outside the key loops. `round` counts the
-/// tiles of the CTA.
-void Specializer::copyOuter(Value round, IRMapping &mapping) {
-  Location loc = kernel.getLoc();
-  for (Channel &channel : outer) {
-    const Buffer &to = channel.copied;
-    if (to.empty)
-      MbarrierWaitOp::create(builder, loc, to.empty, constant(0),
-                             getPhaseBefore(getParity(round)));
-    CopyTmaOp::create(builder, loc, channel.map,
-                      lookup(channel.load.getIndices(), mapping), to.ring,
-                      to.full, constant(0),
-                      /*evict_first=*/true, /*evict_last=*/false, /*ctas=*/1);
-  }
-}
-
-/// Starts the copies of tile `number` of the key stream, which is at `count`,
-/// each as soon as its stage is free.
-void Specializer::copyTiles(Value number, Value count, IRMapping &mapping) {
-  Location loc = kernel.getLoc();
-  SmallVector<SmallVector<Value>> places =
-      stream.buildIndices(builder, count, mapping);
-  for (Channel &channel : streamed) {
-    const Buffer &to = channel.copied;
-    Ring ring = locate(number, to.stages);
-    MbarrierWaitOp::create(builder, loc, to.empty, ring.stage,
-                           getPhaseBefore(ring.parity));
-    Value tile = StageOp::create(builder, loc, to.ring, ring.stage);
-    CopyTmaOp::create(builder, loc, channel.map, places[channel.number], tile,
-                      to.full, ring.stage, /*evict_first=*/false,
-                      /*evict_last=*/true, clusterCtas);
-    for (const VectorRing &vector : channel.vectors)
-      CopyBulkOp::create(builder, loc, vector.source, places[vector.number],
-                         StageOp::create(builder, loc, vector.ring, ring.stage),
-                         to.full, ring.stage);
-  }
-}
-
-/// Transposes the tile before number `numberAfter`, by all warps of the
-/// producer.
-void Specializer::transposeTiles(Value numberAfter) {
-  Location loc = kernel.getLoc();
-  Value number =
-      arith::SubIOp::create(builder, loc, numberAfter, constant(1));
-  for (Channel &channel : streamed) {
-    if (!channel.isTransposed())
-      continue;
-    const Buffer &from = channel.copied, &to = channel.read;
-    Ring source = locate(number, from.stages);
-    Ring target = locate(number, to.stages);
-    MbarrierWaitOp::create(builder, loc, from.full, source.stage,
-                           source.parity);
-    MbarrierWaitOp::create(builder, loc, to.empty, target.stage,
-                           getPhaseBefore(target.parity));
-    StoreTransposedOp::create(
-        builder, loc, StageOp::create(builder, loc, from.ring, source.stage),
-        StageOp::create(builder, loc, to.ring, target.stage));
-    // One lane arrives for what all of them have read and written.
-    SyncWarpOp::create(builder, loc);
-    MbarrierArriveOp::create(builder, loc, from.empty, source.stage);
-    MbarrierArriveOp::create(builder, loc, to.full, target.stage);
-  }
-}
-
-/// The first of the producer's threads runs what `build` builds, if all of them
-/// run the role.
-void Specializer::byOneThread(function_ref<void()> build) {
-  if (!transposes())
-    return build();
-  Location loc = kernel.getLoc();
-  Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
-  Value isFirst =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, thread,
-                            constant(kLanes * kernel.getWarps()));
-  auto guarded = scf::IfOp::create(builder, loc, isFirst);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(guarded.thenBlock());
-    build();
-  }
-  SyncWarpOp::create(builder, loc);
-}
-
-/// Brings the key stream from tile `number` on; returns the number of the tile
-/// after the last one. A tile is transposed when the copies of the next one are
-/// on their way.
-Value Specializer::copyStream(Value number, IRMapping &mapping) {
-  Location loc = kernel.getLoc();
-  OpBuilder::InsertionGuard guard(builder);
-  Value lower = mapping.lookupOrDefault(stream.lowerBound());
-  Value upper = mapping.lookupOrDefault(stream.upperBound());
-  auto loop = scf::ForOp::create(builder, loc, lower, upper,
-                                 mapping.lookupOrDefault(stream.step()),
-                                 number);
-  builder.setInsertionPointToStart(loop.getBody());
-  Value current = loop.getRegionIterArg(0), count = loop.getInductionVar();
-  byOneThread([&] { copyTiles(current, count, mapping); });
-  auto transposeIf = [&](Value before, Value last, Value numberAfter) {
-    Value exists = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::slt, before, last);
-    OpBuilder::InsertionGuard inner(builder);
-    auto guarded = scf::IfOp::create(builder, loc, exists);
-    builder.setInsertionPointToStart(guarded.thenBlock());
-    transposeTiles(numberAfter);
-  };
-  if (transposes())
-    transposeIf(lower, count, current);
-  Value next = arith::AddIOp::create(builder, loc, current, constant(1));
-  scf::YieldOp::create(builder, loc, next);
-  builder.setInsertionPointAfter(loop);
-  if (transposes())
-    transposeIf(lower, upper, loop.getResult(0));
-  return loop.getResult(0);
-}
-
-/// In a persistent kernel the producer has a loop over the tiles of its own,
-/// and runs ahead of the consumers into the next tile.
-void Specializer::buildProducer(RolesOp roles) {
-  Location loc = kernel.getLoc();
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&roles.getProducer().front());
-  IRMapping mapping;
-  Value zero = constant(0);
-  if (!tiles) {
-    byOneThread([&] { copyOuter(zero, mapping); });
-    copyStream(zero, mapping);
-    return;
-  }
-  auto loop = scf::ForOp::create(builder, loc, tiles.getLowerBound(),
-                                 tiles.getUpperBound(), tiles.getStep(),
-                                 ValueRange{zero, zero});
-  builder.setInsertionPointToStart(loop.getBody());
-  mapping.map(tiles.getInductionVar(), loop.getInductionVar());
-  for (Operation &op : tiles.getBody()->without_terminator())
-    if (!isConsumerOp(&op))
-      builder.clone(op, mapping);
-  Value round = loop.getRegionIterArg(1);
-  byOneThread([&] { copyOuter(round, mapping); });
-  Value number = copyStream(loop.getRegionIterArg(0), mapping);
-  Value next = arith::AddIOp::create(builder, loc, round, constant(1));
-  scf::YieldOp::create(builder, loc, ValueRange{number, next});
-}
-
 /// Scalar code stays before the roles, for both, but that of a loop over tiles.
 void Specializer::moveToConsumer(RolesOp roles) {
   Block &consumer = roles.getConsumer().front();
   if (tiles)
     return tiles->moveBefore(&consumer, consumer.end());
   for (Operation &op : llvm::make_early_inc_range(kernel.getBody().front()))
-    if (!isa<AllocOp>(op) && isConsumerOp(&op))
+    if (!isa<AllocOp>(op) && isOfConsumers(&op))
       op.moveBefore(&consumer, consumer.end());
 }
 

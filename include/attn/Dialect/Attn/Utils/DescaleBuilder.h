@@ -25,12 +25,13 @@ void scaleScores(AttentionOp op);
 /// The descale of the value of `op`, null if there is none.
 mlir::Value getValueDescale(AttentionOp op);
 
-/// Query heads of a key head, an index; null if `descale` is [1], and needs none.
+/// Query heads of a key head, an index; null if `descale` is [1], and needs
+/// none.
 mlir::Value getGroupSize(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value descale, mlir::OpFoldResult queryHeads);
 
-/// The element of `descale`, [1] or [B, Hkv], for a batch and a query head (both
-/// index); `group` as getGroupSize gives it.
+/// The element of `descale`, [1] or [B, Hkv], for a batch and a query head
+/// (both index); `group` as getGroupSize gives it.
 mlir::Value readDescale(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value descale, mlir::Value batch,
                         mlir::Value queryHead, mlir::Value group);
