@@ -20,6 +20,19 @@ using namespace attn;
 // attn.attention
 //===----------------------------------------------------------------------===//
 
+/// attention_c20, where sizes are dynamic.
+static LogicalResult checkDescale(Operation *op,
+                                  const reference::Tensor &descale,
+                                  const reference::Tensor &query,
+                                  const reference::Tensor &key) {
+  std::vector<int64_t> heads = {query.getDim(kBatch), key.getDim(kHead)};
+  if (descale.getRank() == 1 || descale.getShape() == heads)
+    return success();
+  return op->emitOpError() << "expected a descale of "
+                           << reference::formatShape(heads) << ", got "
+                           << reference::formatShape(descale.getShape());
+}
+
 static LogicalResult evaluateAttention(Operation *op,
                                        Environment &environment) {
   auto attention = cast<AttentionOp>(op);
@@ -45,6 +58,17 @@ static LogicalResult evaluateAttention(Operation *op,
   if (attention.getSink())
     mods.options.sink =
         &sink.emplace(getOperand(attention.getSink(), environment));
+  std::vector<reference::Tensor> descales;
+  for (Value descale : attention.getDescales()) {
+    descales.push_back(getOperand(descale, environment));
+    if (failed(checkDescale(op, descales.back(), query, key)))
+      return failure();
+  }
+  if (!descales.empty()) {
+    mods.options.queryDescale = &descales[0];
+    mods.options.keyDescale = &descales[1];
+    mods.options.valueDescale = &descales[2];
+  }
   mods.options.outputType = getResultType(attention.getOutput(), environment);
   bool isOracle = environment.precision == EvaluationPrecision::Float64;
   Result<reference::AttentionResult> result =
@@ -105,6 +129,16 @@ static RowEnd getPlainEnd(RowReductionInterface reduction, double sum) {
   return RowEnd(divisor == 0 ? 0 : 1 / divisor);
 }
 
+/// The element of a descale, [1] or [B, Hkv], for a row of `acc`.
+static double getDescaleOfRow(const reference::Tensor &descale,
+                              const reference::Tensor &acc, int64_t row) {
+  if (descale.getRank() == 1)
+    return descale[0];
+  int64_t heads = acc.getDim(kHead), keyHeads = descale.getDim(1);
+  int64_t head = row / acc.getDim(kSequence);
+  return descale[head / heads * keyHeads + head % heads / (heads / keyHeads)];
+}
+
 static LogicalResult evaluateNormalize(Operation *op,
                                        Environment &environment) {
   auto normalize = cast<NormalizeOp>(op);
@@ -113,6 +147,9 @@ static LogicalResult evaluateNormalize(Operation *op,
   std::optional<reference::Tensor> sink, max, sum;
   if (normalize.getSink())
     sink = getOperand(normalize.getSink(), environment);
+  std::optional<reference::Tensor> descale;
+  if (normalize.getDescale())
+    descale = getOperand(normalize.getDescale(), environment);
   RunningState state = normalize.getState();
   for (auto [role, tensor] :
        {std::pair{RowRole::Maximum, &max}, {RowRole::Sum, &sum}}) {
@@ -137,8 +174,10 @@ static LogicalResult evaluateNormalize(Operation *op,
     double rowSum = sum ? (*sum)[row] : 0;
     RowEnd end =
         max ? RowEnd((*max)[row], rowSum, own) : getPlainEnd(reduction, rowSum);
+    double factor = normalize.getScaleValue() *
+                    (descale ? getDescaleOfRow(*descale, acc, row) : 1);
     for (int64_t i = row * width; i < (row + 1) * width; ++i)
-      output.set(i, normalize.getScaleValue() * acc[i] * end.factor);
+      output.set(i, factor * acc[i] * end.factor);
     if (lse)
       lse->set(row, end.lse);
   }

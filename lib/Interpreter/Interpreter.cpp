@@ -38,6 +38,10 @@ const Scalar *TensorValue::find(ArrayRef<int64_t> index) const {
 }
 
 ElementType attn::toElementType(Type type) {
+  if (isa<Float8E4M3FNType>(type))
+    return ElementType::F8E4M3FN;
+  if (isa<Float8E5M2Type>(type))
+    return ElementType::F8E5M2;
   if (type.isF16())
     return ElementType::F16;
   if (type.isBF16())

@@ -73,6 +73,7 @@ static void buildBufferizeStage(OpPassManager &pm) {
 }
 
 void attn::buildScalarStage(OpPassManager &pm) {
+  pm.addPass(createExpandFloat8());
   pm.addPass(math::createMathExtendToSupportedTypes());
   arith::ArithEmulateUnsupportedFloatsOptions arithmetic;
   arithmetic.sourceTypeStrs = {"bf16", "f16"};

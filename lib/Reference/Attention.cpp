@@ -57,11 +57,22 @@ public:
   }
 
 private:
+  /// Of head h: 1 where there is none.
+  Real getDescale(const Tensor *descale, int64_t b, int64_t h) const {
+    if (!descale)
+      return 1;
+    bool isWhole = descale->getRank() == 1;
+    int64_t position = isWhole ? 0 : b * dims.kvHeads + dims.getKvHead(h);
+    return static_cast<Real>((*descale)[position]);
+  }
+
   Real computeScore(int64_t b, int64_t h, int64_t i, int64_t j) const {
     const double *q = &query.getValues()[query.offset(b, h, i, 0)];
     const double *k = &key.getValues()[key.offset(b, dims.getKvHead(h), j, 0)];
+    Real factor = scale * getDescale(options.queryDescale, b, h) *
+                  getDescale(options.keyDescale, b, h);
     return detail::changeScore<Real>(
-        scale * detail::dot<Real>(q, k, dims.headDim), options, {b, h, i, j});
+        factor * detail::dot<Real>(q, k, dims.headDim), options, {b, h, i, j});
   }
 
   void computeScores(int64_t b, int64_t h, int64_t i, std::vector<Real> &scores,
@@ -131,10 +142,13 @@ private:
     }
   }
 
+  /// 8-bit types are small: 2^8 P is in their range, and keeps what is above
+  /// 2^-17 of the largest.
   Real roundProbability(double p) const {
-    return static_cast<Real>(options.tf32Products
-                                 ? roundToTf32(p)
-                                 : roundToElement(p, probabilityType));
+    if (options.tf32Products)
+      return static_cast<Real>(roundToTf32(p));
+    double unit = getSizeBytes(probabilityType) == 1 ? 256 : 1;
+    return static_cast<Real>(roundToElement(unit * p, probabilityType) / unit);
   }
 
   void computeOutput(int64_t b, int64_t h, int64_t i,
@@ -150,8 +164,9 @@ private:
       for (int64_t d = 0; d < dims.valueDim; ++d)
         row[d] += p * static_cast<Real>(v[d]);
     }
+    Real factor = getDescale(options.valueDescale, b, h);
     for (int64_t d = 0; d < dims.valueDim; ++d)
-      result.output.set(result.output.offset(b, h, i, d), row[d]);
+      result.output.set(result.output.offset(b, h, i, d), factor * row[d]);
   }
 
   const Tensor &query, &key, &value;

@@ -25,6 +25,8 @@ using nlohmann::json;
 
 unsigned attn::runtime::byteSize(DType dtype) {
   switch (dtype) {
+  case DType::F8E4M3FN:
+  case DType::F8E5M2:
   case DType::I1:
   case DType::I8:
     return 1;

@@ -22,10 +22,16 @@ struct EnumName {
   const char *text;
 };
 
-inline constexpr EnumName<DType> dtypeNames[] = {
-    {DType::F16, "f16"}, {DType::BF16, "bf16"}, {DType::F32, "f32"},
-    {DType::F64, "f64"}, {DType::I1, "i1"},     {DType::I8, "i8"},
-    {DType::I32, "i32"}, {DType::I64, "i64"}};
+inline constexpr EnumName<DType> dtypeNames[] = {{DType::F8E4M3FN, "f8E4M3FN"},
+                                                 {DType::F8E5M2, "f8E5M2"},
+                                                 {DType::F16, "f16"},
+                                                 {DType::BF16, "bf16"},
+                                                 {DType::F32, "f32"},
+                                                 {DType::F64, "f64"},
+                                                 {DType::I1, "i1"},
+                                                 {DType::I8, "i8"},
+                                                 {DType::I32, "i32"},
+                                                 {DType::I64, "i64"}};
 
 inline constexpr EnumName<OperandRole> roleNames[] = {
     {OperandRole::Input, "input"},

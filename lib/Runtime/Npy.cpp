@@ -38,12 +38,15 @@ struct Header {
 };
 } // namespace
 
-/// The first entry of a type is the one that is written.
+/// The first entry of a type is the one that is written, the first of a
+/// description what it is read as: files of 8-bit floats say no more than their
+/// size, and whoever reads them knows which (`reinterpretFloat8`).
 static constexpr DescrEntry descrTable[] = {
-    {"<f2", DType::F16}, {"<f4", DType::F32},  {"<f8", DType::F64},
-    {"|b1", DType::I1},  {"|i1", DType::I8},   {"<i4", DType::I32},
-    {"<i8", DType::I64}, {"<V2", DType::BF16}, {"|V2", DType::BF16},
-    {"<u2", DType::BF16}};
+    {"<f2", DType::F16},      {"<f4", DType::F32},      {"<f8", DType::F64},
+    {"|b1", DType::I1},       {"|i1", DType::I8},       {"<i4", DType::I32},
+    {"<i8", DType::I64},      {"<V2", DType::BF16},     {"|V2", DType::BF16},
+    {"<u2", DType::BF16},     {"<V1", DType::F8E4M3FN}, {"<V1", DType::F8E5M2},
+    {"|V1", DType::F8E4M3FN}, {"|u1", DType::F8E4M3FN}, {"<f1", DType::F8E5M2}};
 
 //===----------------------------------------------------------------------===//
 // Reading
@@ -190,6 +193,11 @@ Result<HostTensor> attn::runtime::readNpy(const std::string &path) {
   else
     std::copy_n(data, bytes, tensor.data.begin());
   return tensor;
+}
+
+void attn::runtime::reinterpretFloat8(HostTensor &tensor, DType expected) {
+  if (tensor.dtype == DType::F8E4M3FN && expected == DType::F8E5M2)
+    tensor.dtype = expected;
 }
 
 //===----------------------------------------------------------------------===//

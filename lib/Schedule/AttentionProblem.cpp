@@ -133,6 +133,9 @@ Status AttentionProblem::verify() const {
   for (ElementType type : {elementType, outputType})
     if (type == ElementType::I1)
       return Error{"expected a floating-point element type, got i1"};
+  if (getSizeBytes(outputType) == 1)
+    return Error{"expected out of 16 bits or more, got out=" +
+                 std::string(getName(outputType))};
   if (!hasSoftmax() && hasLse)
     return Error{"expected lse=0 without softmax, got lse=1"};
   if (allowTf32 && elementType != ElementType::F32)
@@ -148,7 +151,10 @@ std::string AttentionProblem::print() const {
       " N=" + std::to_string(kvLength) + " D=" + std::to_string(headDim) +
       " Dv=" + std::to_string(valueDim) +
       " dtype=" + std::string(getName(elementType)) + " mask=" + mask.print();
-  if (outputType != elementType)
+  bool isDefault =
+      outputType ==
+      (getSizeBytes(elementType) == 1 ? ElementType::BF16 : elementType);
+  if (!isDefault)
     text += " out=" + std::string(getName(outputType));
   if (pass == AttentionPass::Backward)
     text += " pass=backward";
@@ -264,7 +270,9 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
   problem.queryHeads = heads.value_or(1);
   problem.kvHeads = kvHeads.value_or(problem.queryHeads);
   problem.valueDim = valueDim.value_or(problem.headDim);
-  problem.outputType = outputType.value_or(problem.elementType);
+  bool isByte = getSizeBytes(problem.elementType) == 1;
+  problem.outputType =
+      outputType.value_or(isByte ? ElementType::BF16 : problem.elementType);
   if (Status status = problem.verify(); !status)
     return Error{status.error()};
   return problem;

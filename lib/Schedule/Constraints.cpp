@@ -70,6 +70,7 @@ private:
   void checkHeadDims();
   void checkKind();
   void checkWeights();
+  void checkRange();
   void checkSharedStream();
   void checkClusters();
   void checkWholeGroups();
@@ -191,6 +192,7 @@ void Checker::checkKind() {
   }
   if (!problem.hasSoftmax())
     checkWeights();
+  checkRange();
   requireValue("fused", schedule.fused, 0, "in a forward");
   if (schedule.packGqa && problem.getGroupSize() == 1)
     reject("pack-gqa", "pack_gqa=1 needs several query heads for each K/V "
@@ -198,6 +200,18 @@ void Checker::checkKind() {
                            std::to_string(problem.queryHeads));
   if (problem.pass == AttentionPass::Backward)
     reject("pass", "schedules of the backward pass are not supported");
+}
+
+/// Weights below a maximum are multiplied by 2^offset before they are rounded
+/// to 8 bits, and grow by as much as the maximum may lag behind: what is larger
+/// than the type would be cut off in the products, but not in the sums.
+void Checker::checkRange() {
+  int64_t most = getMostRescaleThreshold(problem.elementType);
+  if (schedule.rescaleThreshold > most)
+    reject("fp8-range",
+           "expected rescale_threshold of at most " + std::to_string(most) +
+               " with weights of " + std::string(getName(problem.elementType)) +
+               ", got " + std::to_string(schedule.rescaleThreshold));
 }
 
 /// Without softmax there is no maximum, no rescaling and no exponential.
@@ -340,6 +354,14 @@ void Checker::checkResources() {
                             std::to_string(threads) + " threads");
 }
 
+int64_t getMostRescaleThreshold(ElementType type) {
+  constexpr int64_t kMost = 12;
+  // log2 of the largest numbers: 8.8 and 15.8.
+  if (type == ElementType::F8E4M3FN)
+    return 8 - kWeightOffset;
+  return type == ElementType::F8E5M2 ? 15 - kWeightOffset : kMost;
+}
+
 GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
                                        const TargetInfo &target) {
   bool isGpu = target.kind == TargetKind::Gpu;
@@ -350,11 +372,13 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   features.packedChunks = false;
   features.dvSplit = isGpu;
   features.splitKv = isGpu;
-  features.smallCache = !isGpu || !isF32;
+  bool isByte = getSizeBytes(problem.elementType) == 1;
+  // Between the phases of a small-cache kernel P is of 16 bits.
+  features.smallCache = !isGpu || (!isF32 && !isByte);
   features.smallCacheDensity = false;
   features.spillScores = !isGpu;
   features.spillProbabilities = isGpu;
-  // wgmma kernels take 16-bit inputs.
+  // wgmma kernels take inputs of 16 and 8 bits.
   features.wgmma = target.hasMma(MmaFamily::Wgmma) && !isF32;
   features.sharedRows = false;
   features.wgmmaSlices = false;
@@ -362,7 +386,9 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   // A mask may show the row tiles of a cluster different keys, and give the
   // CTAs of a persistent grid more and less to do.
   bool hasMask = problem.mask.isBand() || problem.mask.density < 1;
-  features.clusters = features.uniformRows = !hasMask;
+  features.uniformRows = !hasMask;
+  // Nor do CTAs share tiles that each transposes for itself.
+  features.clusters = !hasMask && !isByte;
   return features;
 }
 

@@ -246,7 +246,11 @@ std::vector<int64_t> Space::getChunks(const Schedule &schedule) const {
 void Space::expandRoles() {
   derive("rescale_threshold", &Schedule::rescaleThreshold,
          [&](const Schedule &) {
-           return problem.hasSoftmax() ? kRescaleThreshold : 0;
+           return problem.hasSoftmax()
+                      ? std::min<int64_t>(
+                            kRescaleThreshold,
+                            getMostRescaleThreshold(problem.elementType))
+                      : 0;
          });
   derive("persistent_ctas", &Schedule::persistentCtas,
          [&](const Schedule &s) { return getPersistentCtas(s); });
@@ -275,7 +279,14 @@ std::vector<Schedule> Space::takeLargeCache() {
       return std::vector<int64_t>{0, 1};
     });
   expandRows(/*fewestWarps=*/1);
-  expandKeys(family.getKeyTiles());
+  std::vector<int64_t> keyTiles = family.getKeyTiles();
+  // P V sums over keys.
+  if (int64_t depth = Family::getDepth(problem.elementType); isGpu)
+    keyTiles.erase(
+        std::remove_if(keyTiles.begin(), keyTiles.end(),
+                       [&](int64_t keys) { return keys % depth != 0; }),
+        keyTiles.end());
+  expandKeys(keyTiles);
   if (hasRoles)
     expandClusters();
   derive("tile_d", &Schedule::tileD, [&](const Schedule &s) {

@@ -26,6 +26,9 @@ int64_t getPaddedValueDim(const AttentionProblem &problem) {
   return alignUp(problem.valueDim, getPadding(problem));
 }
 
+/// Tiles of V that the producer transposes, while others arrive.
+static constexpr int64_t kTransposeStages = 2;
+
 /// Warpgroups that share the rows of a wgmma tile, each with a part of dv.
 static int64_t getWarpgroupsPerRow(const Schedule &schedule) {
   return std::max<int64_t>(schedule.warps * 16 / schedule.tileM, 1);
@@ -46,6 +49,9 @@ static SharedMemoryUse getLargeCacheUse(const AttentionProblem &problem,
 
   if (getFamily(schedule.mma).hasRoles()) {
     use.barriers = 1024;
+    // 8-bit values on their way into the order in which they are multiplied.
+    if (elementBytes == 1)
+      use.value += kTransposeStages * schedule.tileN * schedule.tileDv;
     int64_t tileScores = schedule.tileM * schedule.tileN;
     if (getWarpgroupsPerRow(schedule) > 1 || schedule.clusterD > 1)
       use.scores += tileScores * 2;

@@ -12,7 +12,7 @@ IR = ["Dialect/Attn/IR", "Dialect/Attn/Utils", "Dialect/PTX/IR", "Dialect/Tile/I
 DATA = ["Support", "TargetInfo", "Schedule"]
 PASSES = IR + DATA + ["Analysis"]
 CONVERSIONS = ["Conversion", "Conversion/TosaToAttn", "Conversion/LinalgToAttn", "Conversion/AttnToLinalg",
-               "Conversion/AttnToVector", "Conversion/AttnToTile", "Conversion/GraphToBufferizable",
+               "Conversion/AttnToVector", "Conversion/AttnToTile", "Conversion/ExpandFloat8", "Conversion/GraphToBufferizable",
                "Conversion/PromoteToF64", "Conversion/TileToNVVM"]
 TRANSFORMS = ["Dialect/Attn/Transforms", "Dialect/Tile/Transforms"]
 TARGETS = ["Target/Manifest", "Target/PTX", "Target/CPU", "Target/Header"]
@@ -44,6 +44,7 @@ MAY_INCLUDE = {
     "Conversion/AttnToLinalg": PASSES + ["Conversion"],
     "Conversion/AttnToVector": PASSES + ["Conversion"],
     "Conversion/AttnToTile": PASSES + ["Conversion"],
+    "Conversion/ExpandFloat8": PASSES + ["Conversion"],
     "Conversion/GraphToBufferizable": PASSES + ["Conversion"],
     "Conversion/PromoteToF64": PASSES + ["Conversion"],
     "Conversion/TileToNVVM": PASSES + ["Conversion"],

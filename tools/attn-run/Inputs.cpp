@@ -43,7 +43,8 @@ std::optional<std::vector<DType>> attn::run::getDTypes(func::FuncOp function) {
     std::optional<DType> dtype =
         getDType(tensor ? tensor.getElementType() : type);
     if (!dtype) {
-      reportError("expected a ranked tensor of f16, bf16, f32, f64, i1, i8, "
+      reportError("expected a ranked tensor of f8E4M3FN, f8E5M2, f16, bf16, "
+                  "f32, f64, i1, i8, "
                   "i32, i64 or index, got " +
                   describeArgument(function, i));
       return std::nullopt;
@@ -76,6 +77,7 @@ readFiles(func::FuncOp function, const std::vector<DType> &dtypes,
       reportError(tensor.error());
       return std::nullopt;
     }
+    runtime::reinterpretFloat8(*tensor, dtypes[argument]);
     if (tensor->dtype != dtypes[argument]) {
       reportError("--input " + text + ": expected " + name(dtypes[argument]) +
                   " for " + describeArgument(function, argument) + ", got " +
@@ -97,6 +99,10 @@ static const std::vector<std::string> fillNames = {
 /// Nothing for integers.
 static std::optional<ElementType> getFloatType(DType dtype) {
   switch (dtype) {
+  case DType::F8E4M3FN:
+    return ElementType::F8E4M3FN;
+  case DType::F8E5M2:
+    return ElementType::F8E5M2;
   case DType::F16:
     return ElementType::F16;
   case DType::BF16:

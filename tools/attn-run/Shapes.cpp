@@ -391,6 +391,11 @@ std::optional<Shapes> ShapeResolver::run(
     if (auto attention = dyn_cast<AttentionOp>(op)) {
       nameByAttention(attention, suffix);
       tie(attention.getSink(), 0, "Hq" + suffix);
+      for (Value descale : attention.getDescales())
+        if (cast<ShapedType>(descale.getType()).getRank() == 2) {
+          tie(descale, kBatch, "B" + suffix);
+          tie(descale, kHead, "Hkv" + suffix);
+        }
       for (Value lengths :
            {attention.getQueryLengths(), attention.getKeyLengths()})
         tie(lengths, kBatch, "B" + suffix);

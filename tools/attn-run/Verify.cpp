@@ -63,6 +63,8 @@ HostTensor attn::run::toHostTensor(const reference::Tensor &tensor) {
 /// Floats widened to f64, other tensors as they are.
 static HostTensor promote(const HostTensor &tensor) {
   switch (tensor.dtype) {
+  case DType::F8E4M3FN:
+  case DType::F8E5M2:
   case DType::F16:
   case DType::BF16:
   case DType::F32: {

@@ -270,15 +270,6 @@ static int runSelection(const TargetInfo &target,
   return 0;
 }
 
-/// Schedules of what has no kernel yet are predictions, and say so.
-static void warnOfBytes() {
-  Result<AttentionProblem> problem = AttentionProblem::parse(problemText);
-  if (problem && getSizeBytes(problem->elementType) == 1)
-    llvm::errs() << "attn-schedule: warning: no kernel of attention takes "
-                 << getName(problem->elementType)
-                 << " yet: this predicts one\n";
-}
-
 static int runRanks(const TargetInfo &target) {
   if (!scheduleText.empty() || !sweepText.empty())
     return reportError("expected --ranks without --schedule and --sweep");
@@ -338,7 +329,6 @@ int main(int argc, char **argv) {
   Result<TargetInfo> target = getTarget();
   if (!target)
     return reportError(target.error());
-  warnOfBytes();
   Result<bool> isForRanks = hasRanks();
   if (!isForRanks)
     return reportError(isForRanks.error());

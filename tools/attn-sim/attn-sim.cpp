@@ -226,6 +226,7 @@ static Result<Operands> readInputs(const CommandLine &flags,
     auto array = runtime::readNpy(flags.inputs[next++]);
     if (!array)
       return Error{"operand " + operand.name + ": " + array.error()};
+    runtime::reinterpretFloat8(*array, operand.dtype);
     if (array->dtype != operand.dtype)
       return Error{"operand " + operand.name + ": expected dtype " +
                    runtime::name(operand.dtype) + ", got " +

@@ -354,6 +354,31 @@ def ConvertAttnToTile : Pass<"convert-attn-to-tile", "::mlir::ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// ExpandFloat8
+//===----------------------------------------------------------------------===//
+
+def ExpandFloat8 : Pass<"attn-expand-float8"> {
+  let summary = "arith.extf of 8-bit floats by integer ops";
+  let description = [{
+    LLVM has no 8-bit floats: `arith.extf` from f8E4M3FN and f8E5M2 becomes shifts
+    of the bits to those of an f16, which any host widens. All of their values are
+    exact in f16; NaN stays NaN.
+
+    Requires: nothing. Ensures: no `arith.extf` of these types is left.
+
+    Example:
+    ```mlir
+    // attn-opt --attn-expand-float8
+    func.func @widen(%x: f8E5M2) -> f32 {
+      %y = arith.extf %x : f8E5M2 to f32
+      return %y : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+//===----------------------------------------------------------------------===//
 // TileToNVVM
 //===----------------------------------------------------------------------===//
 

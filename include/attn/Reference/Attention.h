@@ -49,6 +49,7 @@ enum class Normalization { Softmax, None, Sum };
 /// What changes the scores, in the order in which it is applied:
 ///
 ///   s = scale * dot(query row, key row)
+///   s = s * queryDescale * keyDescale       where they are set
 ///   s = softCap * tanh(s / softCap)         where softCap is set
 ///   s = s + bias[b, h, i, j]                where bias is set
 ///   s = scoreMod(s, b, h, i, j)             where scoreMod is set
@@ -64,6 +65,9 @@ struct AttentionOptions {
   const Tensor *bias = nullptr;
   /// [Hq]: one more score in each row of a head, of a key without a value.
   const Tensor *sink = nullptr;
+  /// What Q, K and V are stored divided by, [1] or [B, Hkv].
+  const Tensor *queryDescale = nullptr, *keyDescale = nullptr,
+               *valueDescale = nullptr;
   ScoreMod scoreMod;
   /// Needed by attentionBackward where scoreMod is set.
   ScoreModDerivative scoreModDerivative;
@@ -110,8 +114,8 @@ Result<AttentionResult> attention(const Tensor &query, const Tensor &key,
 /// The same function as an unfused implementation computes it at the precision
 /// of the inputs, which is the yardstick for kernels (see ErrorBound.h):
 /// S accumulated in f32, softmax in f32, P rounded to the type of `value` (kept
-/// in f32 for wider types), O accumulated in f32 and rounded to the output
-/// type. LSE is f32.
+/// in f32 for wider types; 2^8 P to 8-bit ones), O accumulated in f32 and
+/// rounded to the output type. LSE is f32.
 Result<AttentionResult> unfusedAttention(const Tensor &query, const Tensor &key,
                                          const Tensor &value,
                                          const AttentionOptions &options = {});

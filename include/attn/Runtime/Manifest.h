@@ -34,7 +34,7 @@ inline constexpr const char *manifestSchema = "attn-mlir/manifest/1";
 // The file's content
 //===----------------------------------------------------------------------===//
 
-enum class DType { F16, BF16, F32, F64, I1, I8, I32, I64 };
+enum class DType { F8E4M3FN, F8E5M2, F16, BF16, F32, F64, I1, I8, I32, I64 };
 enum class OperandRole { Input, Output, InOut };
 enum class WorkspaceFill { None, Zero };
 enum class TensorMapFill { Zero, NaN };

@@ -30,6 +30,10 @@ namespace attn::runtime {
 /// the path: "q.npy: expected magic \x93NUMPY, got ...".
 Result<HostTensor> readNpy(const std::string &path);
 
+/// Gives an 8-bit float tensor whose file does not name its type (read as
+/// f8E4M3FN) the type `expected`, if that is another 8-bit float.
+void reinterpretFloat8(HostTensor &tensor, DType expected);
+
 /// Adds a file of version 1.0. Returns the error, if any.
 std::optional<Error> addNpy(OutputFiles &files, const std::string &path,
                             const HostTensor &tensor);

@@ -104,8 +104,8 @@ struct AttentionProblem {
   std::string print() const;
 
   /// Parses what print writes, in any order. Needed: M, N, D. Defaults: B = 1,
-  /// Hq = 1, Hkv = Hq, Dv = D, dtype = bf16, out = dtype, mask = full. H sets
-  /// Hq and Hkv. The result is verified.
+  /// Hq = 1, Hkv = Hq, Dv = D, dtype = bf16, out = dtype, or bf16 where that
+  /// has 8 bits, mask = full. H sets Hq and Hkv. The result is verified.
   static Result<AttentionProblem> parse(std::string_view text);
 };
 

@@ -50,6 +50,15 @@ struct GeneratorFeatures {
   bool uniformRows = true;
 };
 
+/// What 8-bit weights are multiplied by before they are rounded, a power of
+/// two: nearly all of the numbers of f8E4M3FN are then below the largest weight
+/// (FlashAttention-3).
+inline constexpr int64_t kWeightOffset = 8;
+
+/// The most by which a maximum may lag behind, as a power of two, with weights
+/// of this type.
+int64_t getMostRescaleThreshold(ElementType type);
+
 /// What the compiler's code generators have for a problem on a target.
 GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
                                        const TargetInfo &target);

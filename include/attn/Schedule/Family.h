@@ -77,10 +77,10 @@ public:
   virtual int64_t getRegisterLimit(const Schedule &schedule,
                                    const TargetInfo &target) const = 0;
   /// What a producer thread needs, and what that leaves for each computing one
-  /// of a CTA of `units` units, of `registers` of an SM. Of families whose
-  /// warps have roles.
-  virtual RegisterSplit splitRegisters(int64_t /*units*/,
-                                       int64_t /*registers*/) const {
+  /// of a CTA of `units` units, of `registers` of an SM; more for a producer
+  /// that computes, too. Of families whose warps have roles.
+  virtual RegisterSplit splitRegisters(int64_t /*units*/, int64_t /*registers*/,
+                                       bool /*producerComputes*/) const {
     return {0, 0};
   }
 

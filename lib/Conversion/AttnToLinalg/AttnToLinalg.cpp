@@ -17,6 +17,7 @@
 #include "Paged.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 #include "attn/Dialect/Attn/Utils/LengthBuilder.h"
 #include "attn/Dialect/Attn/Utils/ScatterBuilder.h"
 #include "attn/Dialect/Attn/Utils/SinkBuilder.h"
@@ -149,6 +150,26 @@ static RunningState takeSink(OpBuilder &builder, Location loc,
                   }));
   state.set(RowRole::Maximum, map(&RowState::max));
   state.set(RowRole::Sum, map(&RowState::sum));
+  return state;
+}
+
+/// The state, whose accumulator is the sum of values that are stored divided
+/// by `descale`.
+static RunningState applyDescale(OpBuilder &builder, Location loc,
+                                 RunningState state, Value descale) {
+  Value acc = state.getAcc();
+  Value group =
+      getGroupSize(builder, loc, descale, getDim(builder, loc, acc, kHead));
+  state.setAcc(elementwise(
+      builder, loc, {acc}, cast<RankedTensorType>(acc.getType()),
+      [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+        Value batch = linalg::IndexOp::create(b, l, kBatch);
+        Value head = linalg::IndexOp::create(b, l, kHead);
+        Value factor = readDescale(b, l, descale, batch, head, group);
+        return arith::MulFOp::create(
+            b, l, args[0],
+            convertFloat(b, l, factor, cast<FloatType>(args[0].getType())));
+      }));
   return state;
 }
 
@@ -301,6 +322,7 @@ struct ConvertAttention : OpRewritePattern<AttentionOp> {
     // The step asks its mask before it takes anything of a key.
     rewriter.modifyOpInPlace(op, [&] {
       resolveLengths(rewriter, op);
+      scaleScores(op);
       if (Value lengths = op.getQueryLengths())
         hideBehind(rewriter, op.getLoc(), op.getMaskMod(), Sequence::query,
                    lengths);
@@ -311,6 +333,8 @@ struct ConvertAttention : OpRewritePattern<AttentionOp> {
     ScoreInputs inputs = ScoreInputs::get(op);
     RunningState state =
         emitOnlineStep(rewriter, op.getLoc(), inputs, std::nullopt);
+    if (Value descale = getValueDescale(op))
+      state = applyDescale(rewriter, op.getLoc(), state, descale);
     replaceByNormalized(rewriter, op, op.getNormalization(), state,
                         op.getSink(),
                         inputs.dropout ? inputs.dropout->getScale() : 1);
@@ -360,7 +384,10 @@ struct ConvertNormalize : OpRewritePattern<NormalizeOp> {
 
   LogicalResult matchAndRewrite(NormalizeOp op,
                                 PatternRewriter &rewriter) const override {
-    replaceByNormalized(rewriter, op, op.getNormalization(), op.getState(),
+    RunningState state = op.getState();
+    if (Value descale = op.getDescale())
+      state = applyDescale(rewriter, op.getLoc(), state, descale);
+    replaceByNormalized(rewriter, op, op.getNormalization(), state,
                         op.getSink(), op.getScaleValue());
     return success();
   }

@@ -15,6 +15,7 @@
 #include "VectorMath.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 #include "attn/Dialect/Attn/Utils/NormalForm.h"
 #include "attn/Dialect/Attn/Utils/SinkBuilder.h"
 
@@ -375,6 +376,8 @@ static RowEnd emitRowEnd(ImplicitLocOpBuilder &b, NormalizeOp op,
   end.factor = arith::SelectOp::create(b, isEmpty, none, inverse);
   if (decay)
     end.factor = arith::MulFOp::create(b, end.factor, decay);
+  if (op.getDescale())
+    end.factor = arith::MulFOp::create(b, end.factor, readDescale(b, op));
   if (!op.getLse())
     return end;
   Value lse =
@@ -474,7 +477,7 @@ private:
       auto tensor = dyn_cast<RankedTensorType>(type);
       if (!tensor)
         continue;
-      // [batch, head, ...], or a sink [head].
+      // [batch, head, ...], a sink [head], or a descale [1].
       auto isOne = [](int64_t size) { return size == 1; };
       if (tensor.hasStaticShape() &&
           llvm::all_of(tensor.getShape().take_front(2), isOne))

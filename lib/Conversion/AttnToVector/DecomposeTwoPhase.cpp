@@ -15,6 +15,7 @@
 
 #include "TileEmitter.h"
 #include "VectorMath.h"
+#include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 #include "attn/Dialect/Attn/Utils/KeyLoops.h"
 #include "attn/Dialect/Attn/Utils/SinkBuilder.h"
 
@@ -346,6 +347,11 @@ Value RowTileEmitter::emitSlice(Value result, Value first, int64_t count) {
   auto emitColumns = [&](Columns part, ValueRange written) -> Values {
     Value sums = vector::LoadOp::create(b, vectorOf(part.width), output,
                                         ValueRange{row, part.begin});
+    if (normalize.getDescale())
+      sums = arith::MulFOp::create(
+          b, sums,
+          vector::BroadcastOp::create(b, sums.getType(),
+                                      readDescale(b, normalize)));
     if (element != scoreType)
       sums = arith::TruncFOp::create(b, VectorType::get({part.width}, element),
                                      sums);

@@ -231,6 +231,8 @@ void populateStMatrixPatterns(mlir::TypeConverter &converter,
                               mlir::RewritePatternSet &patterns);
 void populateTmaPatterns(mlir::TypeConverter &converter,
                          mlir::RewritePatternSet &patterns);
+void populateTransposePatterns(mlir::TypeConverter &converter,
+                               mlir::RewritePatternSet &patterns);
 void populateWgmmaPatterns(mlir::TypeConverter &converter,
                            mlir::RewritePatternSet &patterns);
 /// Expands math ops on f32 scalars that no unit computes.

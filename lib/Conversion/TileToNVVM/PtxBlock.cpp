@@ -60,11 +60,12 @@ SmallVector<Value> PtxBlock::create(bool hasSideEffects) {
                                        "=&" + registerLetter(resultType));
   for (auto [operand, number] : operands)
     constraints.push_back(registerLetter(operand.getType()));
-  auto type = LLVM::LLVMStructType::getLiteral(
+  Type type = LLVM::LLVMStructType::getLiteral(
       builder.getContext(), SmallVector<Type>(numResults, resultType));
   auto block = LLVM::InlineAsmOp::create(
-      builder, loc, type, llvm::to_vector(llvm::make_first_range(operands)),
-      "{\n" + text + "\t}", llvm::join(constraints, ","), hasSideEffects,
+      builder, loc, numResults ? TypeRange(type) : TypeRange(),
+      llvm::to_vector(llvm::make_first_range(operands)), "{\n" + text + "\t}",
+      llvm::join(constraints, ","), hasSideEffects,
       /*is_align_stack=*/false, LLVM::TailCallKind::None,
       /*asm_dialect=*/LLVM::AsmDialectAttr(),
       /*operand_attrs=*/ArrayAttr());

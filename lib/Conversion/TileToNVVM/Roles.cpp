@@ -37,10 +37,12 @@ struct RolesLowering : TileOpLowering<RolesOp> {
     rewriter.setInsertionPointToStart(branch.elseBlock());
     setRegisters(rewriter, loc, op.getProducerRegisters(),
                  NVVM::SetMaxRegisterAction::decrease);
-    auto elected =
-        scf::IfOp::create(rewriter, loc, electOne(rewriter, loc, warp));
+    Block *producer = branch.elseBlock();
+    if (!op.getAll())
+      producer = scf::IfOp::create(rewriter, loc, electOne(rewriter, loc, warp))
+                     .thenBlock();
     rewriter.inlineBlockBefore(&op.getProducer().front(),
-                               elected.thenBlock()->getTerminator());
+                               producer->getTerminator());
     rewriter.eraseOp(op);
     return success();
   }

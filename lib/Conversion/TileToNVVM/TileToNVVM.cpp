@@ -96,6 +96,7 @@ private:
     populateRolesPatterns(converter, patterns);
     populateStMatrixPatterns(converter, patterns);
     populateTmaPatterns(converter, patterns);
+    populateTransposePatterns(converter, patterns);
     populateWgmmaPatterns(converter, patterns);
     populateMathToNVVMPatterns(patterns);
 

@@ -62,7 +62,8 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
         LLVM::LLVMPointerType::get(getContext(), kClusterSpace);
     for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
       coordinates[0] = index.i32(col);
-      Value to = index.offset(tile, col * type.getRows() * 2);
+      Value to =
+          index.offset(tile, col * type.getRows() * type.getElementBytes());
       to = LLVM::AddrSpaceCastOp::create(rewriter, loc, clusterPointer, to);
       NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
           rewriter, loc, to, adaptor.getSource().front(), coordinates, barrier,
@@ -169,7 +170,8 @@ private:
       coordinates[0] = index.i32(col);
       NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
           rewriter, loc, adaptor.getDestination().front(),
-          index.offset(from, col * type.getRows() * 2), coordinates,
+          index.offset(from, col * type.getRows() * type.getElementBytes()),
+          coordinates,
           /*l2CacheHint=*/Value(),
           NVVM::TMAStoreModeAttr::get(context, NVVM::TMAStoreMode::TILE),
           /*predicate=*/Value());

@@ -22,11 +22,13 @@ using namespace attn::tile;
 
 namespace {
 
-/// Rows of a warpgroup's product, and products that one instruction sums.
-constexpr int64_t kWgmmaM = 64, kWgmmaK = 16;
+/// Rows of a warpgroup's product.
+constexpr int64_t kWgmmaM = 64;
 /// Rows after which the pattern of a swizzle repeats.
 constexpr int64_t kSwizzleRows = 8;
-constexpr int64_t kElementBytes = 2;
+
+/// Products that one instruction sums: 32 bytes of them.
+int64_t getDepth(SharedType type) { return 32 / type.getElementBytes(); }
 
 //===----------------------------------------------------------------------===//
 // Matrix descriptors
@@ -70,11 +72,13 @@ Value buildDescriptor(OpBuilder &builder, Location loc, SharedType type,
 
 /// Bytes from the start of a tile to the operand of product `k`.
 int64_t productOffset(SharedType type, bool isMnMajor, int64_t k) {
+  int64_t first = k * getDepth(type);
   if (isMnMajor)
-    return k * kWgmmaK * type.getSwizzle();
-  int64_t panel = k * kWgmmaK / type.getPanelCols();
-  int64_t inPanel = k * kWgmmaK % type.getPanelCols();
-  return panel * type.getRows() * type.getSwizzle() + inPanel * kElementBytes;
+    return first * type.getSwizzle();
+  int64_t panel = first / type.getPanelCols();
+  int64_t inPanel = first % type.getPanelCols();
+  return panel * type.getRows() * type.getSwizzle() +
+         inPanel * type.getElementBytes();
 }
 
 /// The descriptors of `products` products, from that of the tile.
@@ -143,7 +147,7 @@ struct MmaAsyncLowering : TileOpLowering<MmaAsyncOp> {
       return rewriter.notifyMatchFailure(op, "not 64 rows for each warpgroup");
     SharedType bType = op.getB().getType();
     int64_t depth = op.getTransposeB() ? bType.getCols() : bType.getRows();
-    int64_t products = depth / kWgmmaK;
+    int64_t products = depth / getDepth(bType);
 
     SmallVector<Value> descriptorsA, registersA;
     if (auto aType = dyn_cast<SharedType>(op.getA().getType()))

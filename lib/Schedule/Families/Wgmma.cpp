@@ -18,6 +18,10 @@ static constexpr int64_t kWideHeadRegisters = 4;
 /// wgmma kernel, calibrated in the same way.
 static constexpr int64_t kDropoutRegisters = 40;
 
+/// What each computing thread leaves to one of a producer that transposes
+/// tiles: with less, the latter spills (ptxas 13.0).
+static constexpr int64_t kProducerShare = 8;
+
 /// What the registers of a computing thread are counted up to: ptxas needs the
 /// others where setmaxnreg could give more.
 static constexpr int64_t kMostRegisters = 240;
@@ -43,7 +47,8 @@ public:
                              const Schedule &schedule) const override;
   int64_t getRegisterLimit(const Schedule &schedule,
                            const TargetInfo &target) const override;
-  RegisterSplit splitRegisters(int64_t units, int64_t registers) const override;
+  RegisterSplit splitRegisters(int64_t units, int64_t registers,
+                               bool producerComputes) const override;
 
   double getRate(ElementType type, const TargetInfo &target) const override {
     return getDenseRate(type, target) * target.wgmmaShare;
@@ -59,9 +64,12 @@ public:
 };
 } // namespace
 
-void Wgmma::checkMapping(const AttentionProblem & /*problem*/,
+void Wgmma::checkMapping(const AttentionProblem &problem,
                          const Schedule &schedule,
                          std::vector<Violation> &violations) const {
+  // P V sums over keys.
+  if (int64_t depth = getDepth(problem.elementType); depth > 16)
+    requireMultiple(violations, "tile_n", schedule.tileN, depth);
   requireMultiple(violations, "tile_m", schedule.tileM, facts.unitRows);
   requireMultiple(violations, "warps", schedule.warps, facts.unitWarps);
   requireValue(violations, "producer_warps", schedule.producerWarps,
@@ -89,8 +97,11 @@ void Wgmma::checkMapping(const AttentionProblem & /*problem*/,
 
 /// All threads start with an equal share, in units of 8; setmaxnreg divides the
 /// registers that the CTA then has anew, again in units of 8.
-RegisterSplit Wgmma::splitRegisters(int64_t units, int64_t registers) const {
+RegisterSplit Wgmma::splitRegisters(int64_t units, int64_t registers,
+                                    bool producerComputes) const {
   int64_t producer = units == 1 ? 56 : units == 2 ? 24 : 32;
+  if (producerComputes && units > 1)
+    producer += kProducerShare * units;
   int64_t warpgroups = units + 1;
   int64_t all = alignDown(registers / (128 * warpgroups), 8) * warpgroups;
   int64_t consumer = std::max<int64_t>(all - producer, 0) / units;
@@ -100,7 +111,8 @@ RegisterSplit Wgmma::splitRegisters(int64_t units, int64_t registers) const {
 int64_t Wgmma::getRegisterLimit(const Schedule &schedule,
                                 const TargetInfo &target) const {
   int64_t units = std::max<int64_t>(schedule.warps / facts.unitWarps, 1);
-  RegisterSplit split = splitRegisters(units, target.registersPerSm);
+  RegisterSplit split = splitRegisters(units, target.registersPerSm,
+                                       /*producerComputes=*/false);
   return std::min(
       {target.maxRegistersPerThread, split.consumer, kMostRegisters});
 }
@@ -122,7 +134,8 @@ RegisterUse Wgmma::getRegisterUse(const AttentionProblem &problem,
   int64_t sharing = std::max<int64_t>(schedule.warps * 16 / schedule.tileM, 1);
   RegisterUse use;
   use.other = kOtherRegisters + (problem.hasDropout ? kDropoutRegisters : 0) +
-              (schedule.tileD > 128 ? kWideHeadRegisters : 0);
+              (schedule.tileD > 128 ? kWideHeadRegisters : 0) +
+              (getSizeBytes(problem.elementType) == 1 ? kProducerShare : 0);
   if (schedule.kind == ScheduleKind::SmallCache) {
     use.output = std::max(schedule.tileN, schedule.tileDv) / (2 * sharing);
     return use;
@@ -131,7 +144,7 @@ RegisterUse Wgmma::getRegisterUse(const AttentionProblem &problem,
   use.scores = schedule.tileN / (2 * sharing);
   use.other += getBiasRegisters(problem, schedule.tileN / sharing);
   if (sharing == 1 && schedule.clusterD == 1)
-    use.scores += schedule.tileN / 4;
+    use.scores += schedule.tileN * getSizeBytes(problem.elementType) / 8;
   return use;
 }
 

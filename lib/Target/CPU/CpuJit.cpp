@@ -39,6 +39,10 @@ static_assert(sizeof(void *) == sizeof(Word), "expected a 64-bit host");
 //===----------------------------------------------------------------------===//
 
 std::optional<DType> attn::getDType(Type type) {
+  if (isa<Float8E4M3FNType>(type))
+    return DType::F8E4M3FN;
+  if (isa<Float8E5M2Type>(type))
+    return DType::F8E5M2;
   if (type.isF16())
     return DType::F16;
   if (type.isBF16())
@@ -61,6 +65,10 @@ std::optional<DType> attn::getDType(Type type) {
 Type attn::getElementType(MLIRContext *context, DType dtype) {
   Builder builder(context);
   switch (dtype) {
+  case DType::F8E4M3FN:
+    return builder.getType<Float8E4M3FNType>();
+  case DType::F8E5M2:
+    return builder.getType<Float8E5M2Type>();
   case DType::F16:
     return builder.getF16Type();
   case DType::BF16:

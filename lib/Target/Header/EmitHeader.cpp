@@ -121,6 +121,8 @@ static const char *tensorMapType(DType dtype) {
     return "CU_TENSOR_MAP_DATA_TYPE_INT32";
   case DType::I64:
     return "CU_TENSOR_MAP_DATA_TYPE_INT64";
+  case DType::F8E4M3FN:
+  case DType::F8E5M2:
   case DType::I1:
   case DType::I8:
     return "CU_TENSOR_MAP_DATA_TYPE_UINT8";

@@ -1,7 +1,7 @@
 // RUN: attn-opt %s --attn-to-tiled --cse --convert-attn-to-tile=allow-tf32 --split-input-file --verify-diagnostics
 
 func.func @f64(%q: tensor<1x1x64x64xf64>) -> tensor<1x1x64x64xf64> {
-  // expected-error @below {{expected f16, bf16 or f32 (computed as tf32) inputs on the GPU, got 'f64'}}
+  // expected-error @below {{expected f8E4M3FN, f8E5M2, f16, bf16 or f32 (computed as tf32) inputs on the GPU, got 'f64'}}
   %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
       : tensor<1x1x64x64xf64>, tensor<1x1x64x64xf64>, tensor<1x1x64x64xf64> -> tensor<1x1x64x64xf64>
   return %o : tensor<1x1x64x64xf64>
@@ -37,7 +37,7 @@ func.func @slices(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
 // -----
 
 func.func @small_f32(%q: tensor<1x1x64x64xf32>) -> tensor<1x1x64x64xf32> {
-  // expected-error @below {{expected f16 or bf16 inputs with kind = "small_cache" on the GPU, got f32}}
+  // expected-error @below {{expected f16 or bf16 inputs with kind = "small_cache" on the GPU, got 'f32'}}
   %o = attn.attention %q, %q, %q {schedule = #attn.schedule<kind = "small_cache", tile_m = 64, tile_n = 64, tile_d = 32, tile_dv = 64, warps = 4, stages = 2, chunk_rows = 64>}
       : tensor<1x1x64x64xf32>, tensor<1x1x64x64xf32>, tensor<1x1x64x64xf32> -> tensor<1x1x64x64xf32>
   return %o : tensor<1x1x64x64xf32>

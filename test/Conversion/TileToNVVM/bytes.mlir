@@ -43,3 +43,21 @@ attn_tile.kernel @e5m2() warps(1) {
   %p = attn_tile.to_operand %s : !attn_tile.fragment<32x32xf32, accumulator> -> !attn_tile.fragment<32x32xf8E5M2, operand_a>
   attn_tile.return
 }
+
+// The producer's four warps have a chunk of 16 columns each; ldmatrix and stmatrix have 32 rows at a time.
+// CHECK-LABEL: llvm.func @transposed
+attn_tile.kernel @transposed() warps(4) attributes {producer_warps = 4 : i64} {
+  %v = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<64x64xf8E5M2, swizzle = 64>
+  %vt = attn_tile.alloc {offset = 4096 : i64} : !attn_tile.shared<64x64xf8E5M2, swizzle = 64>
+  // CHECK: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%row0, %row1, %row2, %row3}, [$0+0];
+  // CHECK-SAME: prmt.b32 %col0, %row0, %row1, 0x6420;
+  // CHECK-SAME: prmt.b32 %col1, %row0, %row1, 0x7531;
+  // CHECK-SAME: prmt.b32 %col2, %row2, %row3, 0x6420;
+  // CHECK-SAME: prmt.b32 %col3, %row2, %row3, 0x7531;
+  // CHECK-SAME: stmatrix.sync.aligned.m8n8.x4.shared.b16 [$1+0], {%col0, %col1, %col2, %col3};
+  // CHECK-SAME: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%row0, %row1, %row2, %row3}, [$0+2048];
+  // CHECK-NOT: ldmatrix
+  // CHECK: nvvm.fence.proxy
+  attn_tile.store_transposed %v to %vt : !attn_tile.shared<64x64xf8E5M2, swizzle = 64> to !attn_tile.shared<64x64xf8E5M2, swizzle = 64>
+  attn_tile.return
+}

@@ -9,6 +9,9 @@ import struct
 # Opcodes by what the budget tests ask for; the third hex digit tells operand forms apart.
 OPCODES = {
     "HGMMA": {0x9F0, 0xDF0},
+    "QGMMA": {0x9F3, 0xDF3},
+    "HMMA": {0x23C},
+    "QMMA": {0x27A},
     "MUFU": {0x308},
     "FMNMX": {0x209, 0x809},
     "FFMA": {0x223, 0x823, 0xC23, 0xA23, 0x423},

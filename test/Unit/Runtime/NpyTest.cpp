@@ -49,8 +49,9 @@ static std::string readError(const std::string &content) {
 }
 
 TEST(NpyTest, RoundTripsEveryType) {
-  for (DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F64,
-                      DType::I1, DType::I8, DType::I32, DType::I64})
+  for (DType dtype :
+       {DType::F16, DType::BF16, DType::F32, DType::F64, DType::I1, DType::I8,
+        DType::I32, DType::I64, DType::F8E4M3FN})
     for (std::vector<int64_t> shape :
          {std::vector<int64_t>{}, {5}, {2, 3, 4}, {2, 0, 3}}) {
       HostTensor tensor(dtype, shape);
@@ -64,6 +65,20 @@ TEST(NpyTest, RoundTripsEveryType) {
       EXPECT_EQ(read->shape, shape);
       EXPECT_EQ(read->data, tensor.data);
     }
+}
+
+/// Files of 8-bit floats do not say which.
+TEST(NpyTest, ReinterpretsFloat8) {
+  ScratchFile file;
+  ASSERT_FALSE(writeNpy(file.path, HostTensor(DType::F8E5M2, {3})));
+  Result<HostTensor> read = readNpy(file.path);
+  ASSERT_TRUE(bool(read)) << read.error();
+  reinterpretFloat8(*read, DType::F16);
+  EXPECT_EQ(read->dtype, DType::F8E4M3FN);
+  reinterpretFloat8(*read, DType::F8E5M2);
+  EXPECT_EQ(read->dtype, DType::F8E5M2);
+  reinterpretFloat8(*read, DType::F8E4M3FN);
+  EXPECT_EQ(read->dtype, DType::F8E5M2);
 }
 
 TEST(NpyTest, DataBeginAtMultipleOf64Bytes) {

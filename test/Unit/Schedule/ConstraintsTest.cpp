@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Schedule/Constraints.h"
+#include "attn/Schedule/ScheduleSelector.h"
 
 #include "gtest/gtest.h"
 
@@ -55,6 +56,38 @@ TEST_F(Constraints, instructionsMustExist) {
   target = *lookupTarget("cpu");
   EXPECT_EQ(getMessages(),
             "mma: expected mma=none on a CPU, got mma=tcgen05\n");
+}
+
+/// 2^8 P may grow no further than the type's largest number.
+TEST_F(Constraints, weightsOf8BitsHaveTheirRange) {
+  EXPECT_EQ(getMostRescaleThreshold(ElementType::F8E4M3FN), 0);
+  EXPECT_EQ(getMostRescaleThreshold(ElementType::F8E5M2), 7);
+  EXPECT_EQ(getMostRescaleThreshold(ElementType::BF16), 12);
+  target = *lookupTarget("sm_89");
+  problem.elementType = ElementType::F8E4M3FN;
+  EXPECT_EQ(getMessages(), "");
+  set("rescale_threshold=1");
+  EXPECT_EQ(getMessages(), "fp8-range: expected rescale_threshold of at most 0 "
+                           "with weights of f8E4M3FN, got 1\n");
+  problem.elementType = ElementType::F8E5M2;
+  set("rescale_threshold=7");
+  EXPECT_EQ(getMessages(), "");
+}
+
+/// P V sums over keys, 32 at a time; small problems too.
+TEST_F(Constraints, keyTilesOf8BitsAreWholeInstructions) {
+  problem.elementType = ElementType::F8E4M3FN;
+  problem.kvLength = 1;
+  for (const char *name : {"sm_89", "sm_90a", "sm_120"}) {
+    target = *lookupTarget(name);
+    features = getGeneratorFeatures(problem, target);
+    for (const Schedule &candidate :
+         enumerateSchedules(problem, target, {}, features))
+      if (candidate.kind != ScheduleKind::SmallCache)
+        EXPECT_EQ(candidate.tileN % 32, 0);
+    EXPECT_FALSE(features.smallCache);
+    EXPECT_FALSE(features.clusters);
+  }
 }
 
 TEST_F(Constraints, f32NeedsTf32) {

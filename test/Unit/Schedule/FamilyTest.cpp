@@ -31,10 +31,15 @@ TEST(Family, targetsHaveTheBestOneFirst) {
 TEST(Family, registersOfRolesFit) {
   const Family &wgmma = getFamily(MmaFamily::Wgmma);
   for (int64_t units = 1; units <= wgmma.facts.maxUnits; ++units) {
-    RegisterSplit split = wgmma.splitRegisters(units, 65536);
     int64_t start = alignDown(65536 / (128 * (units + 1)), 8) * (units + 1);
-    EXPECT_LE(split.producer + units * split.consumer, start);
-    EXPECT_EQ(split.producer % 8 + split.consumer % 8, 0);
+    for (bool producerComputes : {false, true}) {
+      RegisterSplit split =
+          wgmma.splitRegisters(units, 65536, producerComputes);
+      EXPECT_LE(split.producer + units * split.consumer, start);
+      EXPECT_EQ(split.producer % 8 + split.consumer % 8, 0);
+      EXPECT_GE(split.producer, producerComputes ? 40 : 24);
+    }
+    RegisterSplit split = wgmma.splitRegisters(units, 65536, false);
     Schedule schedule;
     schedule.mma = MmaFamily::Wgmma;
     schedule.warps = 4 * units;

@@ -48,6 +48,7 @@ private:
   void takePart(Value part, Value max, MutableArrayRef<Value> totals);
   SmallVector<Value> takeParts(Value max);
   RowState takeSink(Value max, Value sum);
+  Value readDescale();
   Value getFactor(const RowState &end);
   void store(Value number, Value tensor, ValueRange indices);
   void storeColumns(ArrayRef<Value> columns, Value factor);
@@ -177,9 +178,31 @@ RowState CombineKernelBuilder::takeSink(Value max, Value sum) {
   return buildSink(builder, loc, max, sum, sink);
 }
 
+/// That of the value, for the row's head; null if there is none.
+Value CombineKernelBuilder::readDescale() {
+  Value tensor = attention.getDescale();
+  if (!tensor)
+    return Value();
+  Value source = values.lookup(tensor);
+  SmallVector<Value> at = {constant(0)};
+  if (cast<RankedTensorType>(tensor.getType()).getRank() == 2) {
+    OnlineAttentionOp step = attention.first;
+    Value query = values.lookup(
+        step.getQuery().getDefiningOp<tensor::ExtractSliceOp>().getSource());
+    Value heads = tile::DimOp::create(builder, loc, query, kHead);
+    Value keyHeads = tile::DimOp::create(builder, loc, source, kHead);
+    Value group = create<arith::DivUIOp>(heads, keyHeads);
+    at = {row[kBatch], create<arith::DivUIOp>(row[kHead], group)};
+  }
+  return tile::ExtractOp::create(builder, loc, builder.getF32Type(), source,
+                                 toI64(at));
+}
+
 /// By what the accumulator is multiplied: 0 where its divisor is 0.
 Value CombineKernelBuilder::getFactor(const RowState &end) {
   Value scale = fragments.constant(attention.normalize.getScaleValue());
+  if (Value descale = readDescale())
+    scale = fragments.mul(scale, descale);
   SmallVector<Value> rows;
   for (const RowValue &kind : reduction.getRowValues())
     rows.push_back(kind.role == RowRole::Maximum ? end.max : end.sum);

@@ -51,7 +51,7 @@ private:
   LogicalResult convertStep(OnlineAttentionOp step);
   FailureOr<Value> loadKeys(Value slice, int64_t cols, Value column,
                             Value keysInTile);
-  void convertNormalize(NormalizeOp op);
+  LogicalResult convertNormalize(NormalizeOp op);
   FailureOr<SmallVector<Value>> getPlace();
   void storeTile(Value tile, Value tensor, SmallVector<Value> place);
   LogicalResult convertStores(scf::InParallelOp op);
@@ -318,9 +318,9 @@ LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
     init = getFragments(loop.getInitArgs());
   } else {
     RowReductionInterface reduction = attention.normalize.getNormalization();
-    RunningState state =
-        buildInitialState(builder, loc, reduction,
-                          attention.schedule.getTileM(), attention.getTileDv());
+    RunningState state = buildInitialState(
+        builder, loc, reduction, attention.schedule.getTileM(),
+        attention.getTileDv(), getOutputLayout(attention.first));
     llvm::append_range(init, state.getValues());
     if (failed(getQuery()))
       return failure();
@@ -344,14 +344,19 @@ LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
 // The end
 //===----------------------------------------------------------------------===//
 
-void KernelBuilder::convertNormalize(NormalizeOp op) {
+LogicalResult KernelBuilder::convertNormalize(NormalizeOp op) {
+  FailureOr<Value> descale = loadDescale();
+  if (failed(descale))
+    return failure();
   RunningState state(op.getNormalization(),
                      getFragments(op.getState().getValues()));
-  auto [output, lse] = buildNormalize(
-      builder, op, ScoreUnits::get(attention.first), state, loadSink());
+  auto [output, lse] =
+      buildNormalize(builder, op, ScoreUnits::get(attention.first), state,
+                     loadSink(), *descale);
   values.map(op.getOutput(), output);
   if (op.getLse())
     values.map(op.getLse(), lse);
+  return success();
 }
 
 /// Where the CTA's rows are in an output, or in a workspace of states, whose
@@ -400,9 +405,9 @@ LogicalResult KernelBuilder::convertStores(scf::InParallelOp op) {
   }
   if (split) {
     OnlineAttentionOp step = attention.first;
-    RunningState whole =
-        buildWholeState(builder, attention.forall.getLoc(),
-                        RunningState(step.getNormalization(), tiles));
+    RunningState whole = buildWholeState(
+        builder, attention.forall.getLoc(), ScoreUnits::get(step),
+        RunningState(step.getNormalization(), tiles));
     tiles.assign(whole.getValues().begin(), whole.getValues().end());
   }
   for (auto [tile, tensor] : llvm::zip_equal(tiles, tensors))
@@ -416,10 +421,7 @@ LogicalResult KernelBuilder::convertBlock(Block &block) {
         TypeSwitch<Operation *, LogicalResult>(&op)
             .Case([&](scf::ForOp loop) { return convertLoop(loop); })
             .Case([&](OnlineAttentionOp step) { return convertStep(step); })
-            .Case([&](NormalizeOp end) {
-              convertNormalize(end);
-              return success();
-            })
+            .Case([&](NormalizeOp end) { return convertNormalize(end); })
             .Case(
                 [&](scf::InParallelOp stores) { return convertStores(stores); })
             // Slices are loaded where they are used; the initial state is
@@ -461,6 +463,12 @@ LogicalResult KernelBuilder::build(StringRef name) {
            << "expected no mask_mod with cluster_m="
            << attention.getClusterCtas()
            << ": the CTAs of a cluster read the same keys";
+  if (attention.getClusterCtas() > 1 && transposesValue(attention.first))
+    return attention.first.emitOpError()
+           << "expected cluster_m=1 with inputs of "
+           << getElementTypeOrSelf(attention.first.getQuery().getType())
+           << ", got " << attention.getClusterCtas()
+           << ": each CTA transposes its tiles of V";
   Schedule schedule = getSchedule(attention.schedule);
   int64_t rows = 16 * schedule.warps;
   if (rows < 16 || schedule.tileM % rows != 0)

@@ -8,8 +8,11 @@
 
 #include "Kernel/Fragments.h"
 
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/Utils/SinkBuilder.h"
+#include "attn/Schedule/Constraints.h"
+#include "attn/Schedule/Family.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -23,13 +26,25 @@ static constexpr double kLargeShift = 256;
 
 ScoreUnits ScoreUnits::get(OnlineAttentionOp step) {
   double scale = step.getScaleValue();
+  double offset = isFloat8(step.getQuery().getType()) ? kWeightOffset : 0;
   // Without a maximum there is no exponential that could take a factor.
   if (!step.getState().get(RowRole::Maximum))
     return {scale, 1.0, 1.0};
   // The running maximum is over scores: the factor must keep their order.
   if (!ModToMap::changesScores(step) && scale > 0)
-    return {1.0, scale * kLog2e, scale};
-  return {scale, kLog2e, 1.0};
+    return {1.0, scale * kLog2e, scale, offset};
+  return {scale, kLog2e, 1.0, offset};
+}
+
+bool attn::transposesValue(OnlineAttentionOp step) {
+  ScheduleAttr schedule = step.getScheduleAttr();
+  return isFloat8(step.getValue().getType()) && schedule &&
+         getFamily(getSchedule(schedule).mma).hasRoles();
+}
+
+tile::FragmentLayout attn::getOutputLayout(OnlineAttentionOp step) {
+  return tile::FragmentType::getProductLayout(
+      getElementTypeOrSelf(step.getValue().getType()), transposesValue(step));
 }
 
 //===----------------------------------------------------------------------===//
@@ -38,9 +53,11 @@ ScoreUnits ScoreUnits::get(OnlineAttentionOp step) {
 
 RunningState attn::buildInitialState(OpBuilder &builder, Location loc,
                                      RowReductionInterface reduction,
-                                     int64_t rows, int64_t valueDim) {
-  SmallVector<Value> values = {createFill(
-      builder, loc, getAccumulatorType(builder, rows, valueDim), 0.0f)};
+                                     int64_t rows, int64_t valueDim,
+                                     tile::FragmentLayout layout) {
+  auto accType = tile::FragmentType::get(builder.getContext(), {rows, valueDim},
+                                         builder.getF32Type(), layout);
+  SmallVector<Value> values = {createFill(builder, loc, accType, 0.0f)};
   for (const RowValue &row : reduction.getRowValues())
     values.push_back(createFill(builder, loc, getRowType(builder, rows),
                                 static_cast<float>(row.neutral)));
@@ -86,8 +103,9 @@ Value attn::buildExponentials(Fragments &fragments, const ShiftedScores &tile,
         fragments.map(elements, {tile.scores, tile.max}, [&](ValueRange args) {
           return fragments.sub(args[0], args[1]);
         });
-    Value none = fragments.map(
-        rows, tile.shift, [&](ValueRange) { return fragments.constant(0.0); });
+    Value none = fragments.map(rows, tile.shift, [&](ValueRange) {
+      return fragments.constant(-tile.offset);
+    });
     return {differences, none};
   };
   ValueRange relative =
@@ -127,15 +145,18 @@ static OnlineSoftmax buildSoftmax(Fragments &fragments, OpBuilder &builder,
                                  args[0]);
   });
   Value shift = fragments.map(rowsType, safe, [&](ValueRange args) {
-    return fragments.mul(args[0], fragments.constant(units.exponent));
+    Value unit = fragments.constant(units.exponent);
+    return units.offset == 0 ? fragments.mul(args[0], unit)
+                             : fragments.fma(args[0], unit,
+                                             fragments.constant(-units.offset));
   });
   // Exactly 1 where the maximum stays.
   result.decay = fragments.map(rowsType, {before, safe}, [&](ValueRange args) {
     return fragments.exp2(fragments.mul(fragments.sub(args[0], args[1]),
                                         fragments.constant(units.exponent)));
   });
-  result.p =
-      buildExponentials(fragments, {scores, safe, shift}, units.exponent);
+  result.p = buildExponentials(fragments, {scores, safe, shift, units.offset},
+                               units.exponent);
   if (auto schedule = step.getScheduleAttr())
     result.p.getDefiningOp<tile::MapOp>().setExp2OnFma(
         getSchedule(schedule).exp2OnFma);
@@ -185,23 +206,36 @@ FailureOr<RunningState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
   // The sum has what is dropped, too.
   Value kept = mods.applyDropout(step, weights);
   Value operand = tile::ToOperandOp::create(builder, loc, operandType, kept);
-  state.setAcc(tile::MmaOp::create(builder, loc, operand, value,
-                                   /*transposeB=*/false, acc));
+  bool transposed = transposesValue(step);
+  if (transposed)
+    value = tile::TransposeBytesOp::create(builder, loc, value);
+  state.setAcc(
+      tile::MmaOp::create(builder, loc, operand, value, transposed, acc));
   return state;
 }
 
 RunningState attn::buildWholeState(OpBuilder &builder, Location loc,
+                                   const ScoreUnits &units,
                                    RunningState state) {
-  if (Value sum = state.get(RowRole::Sum))
-    state.set(RowRole::Sum,
-              tile::RowAllReduceOp::create(builder, loc, sum.getType(),
-                                           tile::Reduction::sum, sum));
+  Value sum = state.get(RowRole::Sum);
+  if (!sum)
+    return state;
+  sum = tile::RowAllReduceOp::create(builder, loc, sum.getType(),
+                                     tile::Reduction::sum, sum);
+  if (units.offset != 0) {
+    Fragments fragments(builder, loc);
+    double factor = std::exp2(-units.offset);
+    sum = fragments.multiply(sum, factor);
+    state.setAcc(fragments.multiply(state.getAcc(), factor));
+  }
+  state.set(RowRole::Sum, sum);
   return state;
 }
 
 /// The accumulator, divided as the reduction of `normalize` says.
 static Value buildOutput(Fragments &fragments, OpBuilder &builder,
-                         NormalizeOp normalize, const RunningState &state) {
+                         NormalizeOp normalize, const RunningState &state,
+                         Value descale) {
   Location loc = normalize.getLoc();
   double scale = normalize.getScaleValue();
   ValueRange rows = state.getRows();
@@ -213,6 +247,8 @@ static Value buildOutput(Fragments &fragments, OpBuilder &builder,
   Value inverse = fragments.map(rowType, rows, [&](ValueRange args) {
     Value divisor = reduction.buildDivisor(builder, loc, args);
     Value quotient = fragments.divide(fragments.constant(scale), divisor);
+    if (descale)
+      quotient = fragments.mul(quotient, descale);
     return fragments.selectEqual(divisor, 0.0, fragments.constant(0.0),
                                  quotient);
   });
@@ -253,16 +289,17 @@ static RunningState takeSink(Fragments &fragments, OpBuilder &builder,
 std::pair<Value, Value> attn::buildNormalize(OpBuilder &builder,
                                              NormalizeOp normalize,
                                              const ScoreUnits &units,
-                                             RunningState state, Value sink) {
+                                             RunningState state, Value sink,
+                                             Value descale) {
   Location loc = normalize.getLoc();
   Fragments fragments(builder, loc);
-  state = buildWholeState(builder, loc, state);
+  state = buildWholeState(builder, loc, units, state);
   double lseUnit = units.lse;
   if (sink) {
     state = takeSink(fragments, builder, loc, lseUnit, state, sink);
     lseUnit = 1.0;
   }
-  Value output = buildOutput(fragments, builder, normalize, state);
+  Value output = buildOutput(fragments, builder, normalize, state, descale);
   bool hasLse = normalize.getNormalization().hasLse();
   return {output, hasLse ? buildLse(fragments, lseUnit, state) : Value()};
 }

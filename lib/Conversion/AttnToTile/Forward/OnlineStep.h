@@ -24,8 +24,11 @@ namespace attn {
 /// Q K^T is left unscaled and the scale is folded into the exponent.
 struct ScoreUnits {
   double beforeMods; ///< factor applied to Q K^T before bias and score_mod
-  double exponent;   ///< P = exp2(exponent * (S - max))
-  double lse;        ///< LSE = lse * max + log(sum)
+  double exponent;   ///< P = exp2(exponent * (S - max) + offset)
+  double lse;        ///< LSE = lse * max + log(sum), of a whole state
+  /// P is rounded to 8 bits, whose range is mostly above 1: it, sum and
+  /// accumulator are 2^offset as large as those of a whole state.
+  double offset = 0;
 
   static ScoreUnits get(OnlineAttentionOp step);
 };
@@ -34,7 +37,8 @@ struct ScoreUnits {
 struct ShiftedScores {
   mlir::Value scores;
   mlir::Value max;   ///< of the scores so far; finite
-  mlir::Value shift; ///< max in the exponent's units
+  mlir::Value shift; ///< max in the exponent's units, less `offset`
+  double offset = 0;
 };
 
 /// 2^(unit * score - shift), one fma for each score. A large shift is rounded
@@ -44,10 +48,18 @@ struct ShiftedScores {
 mlir::Value buildExponentials(Fragments &fragments, const ShiftedScores &tile,
                               double unit);
 
+/// True if tiles of V are transposed before they are multiplied: wgmma takes
+/// 8-bit operands K-major only.
+bool transposesValue(OnlineAttentionOp step);
+
+/// The layout of the product with V.
+tile::FragmentLayout getOutputLayout(OnlineAttentionOp step);
+
 /// The state before the first key.
-RunningState buildInitialState(mlir::OpBuilder &builder, mlir::Location loc,
-                               RowReductionInterface reduction, int64_t rows,
-                               int64_t valueDim);
+RunningState buildInitialState(
+    mlir::OpBuilder &builder, mlir::Location loc,
+    RowReductionInterface reduction, int64_t rows, int64_t valueDim,
+    tile::FragmentLayout layout = tile::FragmentLayout::Accumulator);
 
 /// One step over the key and value tiles, both in shared memory. `query` is a
 /// shared tile or an operand_a fragment; `keysInTile` as in ModToMap::apply.
@@ -57,15 +69,18 @@ mlir::FailureOr<RunningState> buildStep(ModToMap &mods, OnlineAttentionOp step,
                                         mlir::Value keysInTile,
                                         RunningState state);
 
-/// The state as other CTAs take it: every lane has the sum of its whole rows.
+/// The state as other CTAs take it: every lane has the sum of its whole rows,
+/// and weights are as large as they are.
 RunningState buildWholeState(mlir::OpBuilder &builder, mlir::Location loc,
-                             RunningState state);
+                             const ScoreUnits &units, RunningState state);
 
 /// Output and LSE fragments of `normalize` from the final state; no LSE where
-/// its reduction has none. `sink` is a row fragment, null if there is none.
+/// its reduction has none. `sink` is a row fragment and `descale` an f32, null
+/// if there is none.
 std::pair<mlir::Value, mlir::Value>
 buildNormalize(mlir::OpBuilder &builder, NormalizeOp normalize,
-               const ScoreUnits &units, RunningState state, mlir::Value sink);
+               const ScoreUnits &units, RunningState state, mlir::Value sink,
+               mlir::Value descale = mlir::Value());
 
 } // namespace attn
 

@@ -12,6 +12,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
+#include "attn/Schedule/Constraints.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -45,6 +46,11 @@ Value TiledAttention::getSink() const {
   return op.getSink() ? sourceOf(op.getSink()) : Value();
 }
 
+Value TiledAttention::getDescale() const {
+  NormalizeOp op = normalize;
+  return op.getDescale() ? sourceOf(op.getDescale()) : Value();
+}
+
 Value TiledAttention::getOutput(StringRef name) const {
   for (const KernelOperand &operand : operands)
     if (operand.isOutput && operand.name == name)
@@ -52,12 +58,17 @@ Value TiledAttention::getOutput(StringRef name) const {
   return Value();
 }
 
+int64_t TiledAttention::getPadding() const {
+  OnlineAttentionOp op = first;
+  return isFloat8(op.getQuery().getType()) ? 32 : 16;
+}
+
 int64_t TiledAttention::getPaddedHeadDim() const {
-  return llvm::alignTo(AttentionDims::get(first).headDim, 16);
+  return llvm::alignTo(AttentionDims::get(first).headDim, getPadding());
 }
 
 int64_t TiledAttention::getPaddedValueDim() const {
-  return llvm::alignTo(AttentionDims::get(first).valueDim, 16);
+  return llvm::alignTo(AttentionDims::get(first).valueDim, getPadding());
 }
 
 int64_t TiledAttention::getTileHeads() const {
@@ -236,14 +247,22 @@ static LogicalResult checkSmallCache(TiledAttention &attention) {
              << "expected tile_d and tile_dv to be positive multiples of 16, "
                 "got "
              << schedule;
-  if (getElementTypeOrSelf(attention.first.getQuery().getType()).isF32())
+  Type element = getElementTypeOrSelf(attention.first.getQuery().getType());
+  if (!element.isF16() && !element.isBF16())
     return attention.first.emitOpError()
            << "expected f16 or bf16 inputs with kind = \"small_cache\" on the "
-              "GPU, got f32";
+              "GPU, got "
+           << element;
   if (!schedule.getSpill().empty() && schedule.getSpill() != "probabilities")
     return attention.first.emitOpError()
            << "expected spill = \"probabilities\" on the GPU, got " << schedule;
   return success();
+}
+
+/// Of 8-bit floats.
+static ElementType toElementType(Type type) {
+  return isa<Float8E4M3FNType>(type) ? ElementType::F8E4M3FN
+                                     : ElementType::F8E5M2;
 }
 
 /// What this target computes: types of tensor cores and head dims of whole
@@ -251,11 +270,11 @@ static LogicalResult checkSmallCache(TiledAttention &attention) {
 static LogicalResult checkSupported(TiledAttention &attention, bool allowTf32) {
   OnlineAttentionOp op = attention.first;
   Type element = getElementTypeOrSelf(op.getQuery().getType());
-  if (!element.isF16() && !element.isBF16() && !element.isF32())
-    return op.emitOpError()
-           << "expected f16, bf16 or f32 (computed as tf32) inputs on the GPU, "
-              "got "
-           << element;
+  if (!isFloat8(element) && !element.isF16() && !element.isBF16() &&
+      !element.isF32())
+    return op.emitOpError() << "expected f8E4M3FN, f8E5M2, f16, bf16 or f32 "
+                               "(computed as tf32) inputs on the GPU, got "
+                            << element;
   if (element.isF32() && !allowTf32)
     return op.emitOpError()
            << "expected f16 or bf16 inputs on a GPU, got f32; products rounded "
@@ -269,12 +288,23 @@ static LogicalResult checkSupported(TiledAttention &attention, bool allowTf32) {
   AttentionDims dims = AttentionDims::get(op);
   std::pair<StringRef, int64_t> headDims[] = {{"D", dims.headDim},
                                               {"Dv", dims.valueDim}};
+  int64_t chunk = isFloat8(element) ? 16 : 8;
   for (auto [name, size] : headDims)
-    if (size % 8 != 0)
-      return op.emitOpError()
-             << "expected " << name << " to be a multiple of 8, got " << size;
+    if (size % chunk != 0)
+      return op.emitOpError() << "expected " << name << " to be a multiple of "
+                              << chunk << ", got " << size;
   int64_t rowsPerWarp =
       attention.schedule.getTileM() / attention.schedule.getWarps();
+  if (isFloat8(element) && attention.schedule.getTileN() % 32 != 0)
+    return op.emitOpError()
+           << "expected tile_n to be a multiple of 32 with inputs of "
+           << element << ", got " << attention.schedule;
+  if (isFloat8(element) && getSchedule(attention.schedule).rescaleThreshold >
+                               getMostRescaleThreshold(toElementType(element)))
+    return op.emitOpError()
+           << "expected rescale_threshold of at most "
+           << getMostRescaleThreshold(toElementType(element))
+           << " with inputs of " << element << ", got " << attention.schedule;
   if (rowsPerWarp % 16 != 0 || attention.schedule.getTileN() % 16 != 0)
     return op.emitOpError() << "expected tile_m to be a multiple of 16 * warps "
                                "and tile_n of 16, "
@@ -322,6 +352,8 @@ static LogicalResult addOperands(TiledAttention &attention,
     addInput(attention, "bias", sourceOf(op.getBias()), 1);
   if (Value sink = attention.getSink())
     addInput(attention, "sink", sink, 1);
+  if (Value descale = attention.getDescale())
+    addInput(attention, "descale_value", descale, 1);
   for (auto [name, slice] :
        {std::pair<StringRef, Value>{"key_table", op.getKey()},
         {"value_table", op.getValue()}})

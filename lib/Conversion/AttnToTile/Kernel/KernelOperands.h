@@ -85,6 +85,8 @@ struct TiledAttention {
   mlir::RankedTensorType getKeyType() const;
   /// The whole tensor of sinks, null if there is none.
   mlir::Value getSink() const;
+  /// The whole tensor of the value's descales, null if there is none.
+  mlir::Value getDescale() const;
   /// Ranges of keys that CTAs of their own take; with `combine` only.
   mlir::OpFoldResult getSplits() const {
     return mlir::scf::ForallOp(forall).getMixedUpperBound().back();
@@ -92,7 +94,9 @@ struct TiledAttention {
   /// The output called `name`, null if there is none.
   mlir::Value getOutput(llvm::StringRef name) const;
 
-  /// Head dimensions as the matrix instructions see them: multiples of 16.
+  /// Head dimensions as the matrix instructions see them: multiples of 16, of
+  /// 8-bit types 32.
+  int64_t getPadding() const;
   int64_t getPaddedHeadDim() const;
   int64_t getPaddedValueDim() const;
   /// Columns of V and O that a CTA takes at once: all, or a slice of the

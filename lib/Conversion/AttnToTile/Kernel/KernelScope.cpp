@@ -296,6 +296,33 @@ Value KernelScope::loadSink() {
   });
 }
 
+FailureOr<Value> KernelScope::loadDescale() {
+  Value tensor = attention.getDescale();
+  if (!tensor)
+    return Value();
+  Location loc = attention.normalize.getLoc();
+  SmallVector<OpFoldResult> position(
+      cast<RankedTensorType>(tensor.getType()).getRank(),
+      builder.getIndexAttr(0));
+  if (auto slice = attention.normalize.getDescale()
+                       .getDefiningOp<tensor::ExtractSliceOp>())
+    position = slice.getMixedOffsets();
+  SmallVector<Value> at;
+  for (OpFoldResult offset : position) {
+    FailureOr<Value> index;
+    if (auto value = dyn_cast<Value>(offset))
+      index = materialize(value);
+    else
+      index = constant(*getConstantIntValue(offset));
+    if (failed(index))
+      return failure();
+    at.push_back(
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), *index));
+  }
+  return Value(tile::ExtractOp::create(builder, loc, builder.getF32Type(),
+                                       values.lookup(tensor), at));
+}
+
 FailureOr<Value> KernelScope::getKeysInTile(OnlineAttentionOp step) {
   auto slice = step.getKey().getDefiningOp<tensor::ExtractSliceOp>();
   OpFoldResult keys = slice.getMixedSizes()[kSequence];

@@ -83,6 +83,8 @@ protected:
                                          mlir::Value column = mlir::Value());
   /// The sink of each row's head as a row fragment; null if there is none.
   mlir::Value loadSink();
+  /// The descale of the value, an f32 of the kernel; null if there is none.
+  mlir::FailureOr<mlir::Value> loadDescale();
   /// The keys of `step`'s tile that exist, null if all `tile_n` do.
   mlir::FailureOr<mlir::Value> getKeysInTile(OnlineAttentionOp step);
 

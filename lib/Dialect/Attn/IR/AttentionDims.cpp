@@ -55,6 +55,10 @@ FloatType attn::getScoreType(Value query) {
                          : FloatType(Float32Type::get(query.getContext()));
 }
 
+bool attn::isFloat8(Type type) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(getElementTypeOrSelf(type));
+}
+
 double attn::getScaleValue(std::optional<APFloat> scale, Value query) {
   if (scale)
     return scale->convertToDouble();

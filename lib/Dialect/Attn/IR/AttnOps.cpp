@@ -34,7 +34,8 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state,
                         std::optional<double> scale) {
   FloatAttr scaleAttr = scale ? builder.getF64FloatAttr(*scale) : FloatAttr();
   build(builder, state, outputType, lseType, query, key, value, bias, sink,
-        /*keyLengths=*/Value(), /*queryLengths=*/Value(),
+        /*descales=*/ValueRange(), /*keyLengths=*/Value(),
+        /*queryLengths=*/Value(),
         /*dropoutSeed=*/Value(), /*dropoutOffset=*/Value(),
         /*dropoutRate=*/FloatAttr(), scaleAttr,
         /*normalization=*/RowReductionInterface(), /*schedule=*/ScheduleAttr());

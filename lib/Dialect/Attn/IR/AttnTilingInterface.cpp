@@ -210,7 +210,8 @@ AttentionOp::getTiledImplementation(OpBuilder &builder,
                                     ArrayRef<OpFoldResult> sizes) {
   // The regions and dropout see global coordinates, which only the whole
   // attention and attn.online_attention have.
-  if (hasScoreMod() || hasMaskMod() || getDropoutSeed())
+  if (hasScoreMod() || hasMaskMod() || getDropoutSeed() ||
+      !getDescales().empty())
     return failure();
   SmallVector<TileRange> tile = zipRanges(offsets, sizes);
   if (getQueryLengths() && !isWholeRange(tile[kLoopM], getQuery(), kSequence))
@@ -362,6 +363,9 @@ NormalizeOp::getTiledImplementation(OpBuilder &builder,
   if (getSink())
     operands.push_back(
         slice(builder, getLoc(), getSink(), {tile[kLoopH]}, slices));
+  // How many rows share a key head is not known here.
+  if (getDescale())
+    return failure();
   SmallVector<Type> types;
   for (Type type : getResultTypes())
     types.push_back(tileType(type, sizes));

@@ -43,6 +43,8 @@ LogicalResult attn::verifyElementType(Operation *op, StringRef name, Type type,
   Type actual = getElementTypeOrSelf(type);
   if (actual == element || actual == score)
     return success();
+  if (element == score)
+    return verifyElementType(op, name, type, score);
   return op->emitOpError() << "expected element type of " << name << " to be "
                            << element << " or " << score << ", got " << actual;
 }
@@ -310,10 +312,11 @@ static LogicalResult verifyLengths(Operation *op, StringRef name, Value lengths,
 
 LogicalResult AttentionOp::verify() {
   if (failed(verifyOperands(*this, AttentionOperands::get(*this))) ||
-      failed(verifyNormalization(*this)))
+      failed(verifyNormalization(*this)) || failed(verifyFloat8(*this)))
     return failure();
   AttentionDims dims = AttentionDims::get(*this);
-  if (failed(
+  if (failed(verifyDescales(*this, dims)) ||
+      failed(
           verifyLengths(*this, "key lengths", getKeyLengths(), dims.batch)) ||
       failed(
           verifyLengths(*this, "query lengths", getQueryLengths(), dims.batch)))
@@ -326,14 +329,13 @@ LogicalResult AttentionOp::verify() {
   // attention_c16
   if (Value sink = getSink()) {
     auto type = cast<ShapedType>(sink.getType());
-    if (failed(
-            verifyElementType(*this, "sink", type, element, getScoreType())) ||
+    Type own = isFloat8(element) ? getScoreType() : element;
+    if (failed(verifyElementType(*this, "sink", type, own, getScoreType())) ||
         failed(verifySinkSize(*this, type, {"query", "Hq", dims.queryHeads})))
       return failure();
   }
   // attention_c7
-  if (failed(verifyElementType(*this, "output", output, element,
-                               getScoreType())) ||
+  if (failed(verifyOutputType(*this, output, element)) ||
       failed(verifyResultShape(*this, "output", output, dims)))
     return failure();
   // attention_c8
@@ -413,6 +415,11 @@ LogicalResult NormalizeOp::verify() {
   if (getSink() &&
       failed(verifySinkSize(*this, cast<ShapedType>(getSink().getType()),
                             {"acc", "1", acc.getDimSize(kHead)})))
+    return failure();
+  // normalize_c7
+  if (getDescale() &&
+      failed(verifyDescale(*this, "descale", getDescale().getType(),
+                           acc.getDimSize(kBatch), ShapedType::kDynamic)))
     return failure();
   // normalize_c6
   if (!reduction.hasLse() && (getLse() || getSink()))

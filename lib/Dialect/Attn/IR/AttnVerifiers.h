@@ -71,6 +71,21 @@ struct AttentionOperands {
 mlir::LogicalResult verifyOperands(mlir::Operation *op,
                                    const AttentionOperands &operands);
 
+/// attention_c20: `type` is [1] or [B, Hkv]; sizes may be dynamic.
+mlir::LogicalResult verifyDescale(mlir::Operation *op, llvm::StringRef name,
+                                  mlir::Type type, int64_t batch,
+                                  int64_t keyHeads);
+
+/// attention_c20: the descales of `op`, if there are any.
+mlir::LogicalResult verifyDescales(AttentionOp op, const AttentionDims &dims);
+
+/// attention_c21.
+mlir::LogicalResult verifyFloat8(AttentionOp op);
+
+/// attention_c7: the element type of the output, of inputs of `element`.
+mlir::LogicalResult verifyOutputType(AttentionOp op, mlir::ShapedType output,
+                                     mlir::Type element);
+
 /// attention_c17: the parts of a dropout clause, any of which may be null.
 mlir::LogicalResult verifyDropout(mlir::Operation *op, mlir::Value seed,
                                   mlir::Value offset, mlir::FloatAttr rate);

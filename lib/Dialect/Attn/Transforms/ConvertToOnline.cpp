@@ -11,6 +11,7 @@
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 #include "attn/Dialect/Attn/Utils/DropoutBuilder.h"
 #include "attn/Dialect/Attn/Utils/LengthBuilder.h"
 #include "attn/Dialect/Attn/Utils/NormalForm.h"
@@ -34,6 +35,7 @@ static void convertToOnline(AttentionOp op) {
   resolveLengths(builder, op);
   if (Value lengths = op.getQueryLengths())
     hideBehind(builder, loc, op.getMaskMod(), Sequence::query, lengths);
+  scaleScores(op);
   for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
     replaceLengths(builder, *region, op.getQuery(), op.getKey());
 
@@ -60,7 +62,8 @@ static void convertToOnline(AttentionOp op) {
       dropout ? builder.getF64FloatAttr(dropout->getScale()) : FloatAttr();
   auto normalize = NormalizeOp::create(
       builder, loc, op->getResultTypes(), step.getAccResult(),
-      step.getRowResults(), op.getSink(), scale, op.getNormalizationAttr());
+      step.getRowResults(), op.getSink(), getValueDescale(op), scale,
+      op.getNormalizationAttr());
   op->replaceAllUsesWith(normalize);
   op.erase();
 }

@@ -146,6 +146,10 @@ LogicalResult GradBuilder::checkSource(Value value, StringRef role) {
 }
 
 LogicalResult GradBuilder::checkOperands() {
+  if (isFloat8(attention.getQuery().getType()))
+    return attention.emitOpError()
+           << "expected inputs of at least 16 bits for a backward, got "
+           << getElementTypeOrSelf(attention.getQuery().getType());
   std::pair<StringRef, Value> inputs[] = {{"query", attention.getQuery()},
                                           {"key", attention.getKey()},
                                           {"value", attention.getValue()}};
@@ -258,8 +262,8 @@ AttentionOp GradBuilder::cloneForward() {
       builder, attention.getLoc(), output, lse, operand(attention.getQuery()),
       operand(attention.getKey()), operand(attention.getValue()),
       operand(attention.getBias()), operand(attention.getSink()),
-      /*keyLengths=*/Value(), /*queryLengths=*/Value(),
-      operand(attention.getDropoutSeed()),
+      /*descales=*/ValueRange(), /*keyLengths=*/Value(),
+      /*queryLengths=*/Value(), operand(attention.getDropoutSeed()),
       operand(attention.getDropoutOffset()), attention.getDropoutRateAttr(),
       attention.getScaleAttr(), attention.getNormalizationAttr(),
       attention.getScheduleAttr());

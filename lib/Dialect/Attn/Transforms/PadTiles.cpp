@@ -130,7 +130,7 @@ static bool padAttention(NormalizeOp normalize) {
   }
   auto padded = NormalizeOp::create(
       builder, loc, types, state.front(), ArrayRef(state).drop_front(),
-      normalize.getSink(), normalize.getScaleAttr(),
+      normalize.getSink(), normalize.getDescale(), normalize.getScaleAttr(),
       normalize.getNormalizationAttr());
   for (auto [result, whole] :
        llvm::zip_equal(normalize->getResults(), padded->getResults())) {

@@ -126,7 +126,7 @@ private:
 static std::optional<ElementType> getElementType(Type tensor) {
   std::string name;
   llvm::raw_string_ostream(name) << getElementTypeOrSelf(tensor);
-  return parseElementType(StringRef(name).lower());
+  return parseElementType(name);
 }
 
 /// What forward and backward have in common.
@@ -321,8 +321,9 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   if (repairsRows(op))
     options.features.dvSplit = false;
   // A mask that is no band the model knows may differ by rows all the same.
-  options.features.clusters = options.features.uniformRows =
-      !op.hasMaskMod() && !op.hasLengths();
+  bool isUniform = !op.hasMaskMod() && !op.hasLengths();
+  options.features.uniformRows = isUniform;
+  options.features.clusters &= isUniform;
   std::optional<MaskDensity> density;
   if (problem.mask.density < 1) {
     density.emplace(op.getMaskMod(), problem);

@@ -12,6 +12,7 @@
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 #include "attn/Dialect/Attn/Utils/LengthBuilder.h"
 #include "attn/Dialect/Attn/Utils/NormalForm.h"
 
@@ -192,10 +193,16 @@ static void createRowTile(OpBuilder &builder, WholeAttention whole,
     sink = tensor::ExtractSliceOp::create(
         builder, loc, sink, rows.offsets[kHead], rows.sizes[kHead],
         OpFoldResult(builder.getIndexAttr(1)));
+  Value descale = whole.normalize.getDescale();
+  if (descale)
+    descale = sliceDescale(
+        builder, loc, descale, rows.offsets[kBatch], rows.offsets[kHead],
+        getGroupSize(builder, loc, descale,
+                     getDim(builder, loc, whole.step.getQuery(), kHead)));
   auto normalize = NormalizeOp::create(
       builder, whole.normalize.getLoc(), types, state.front(),
-      ArrayRef(state).drop_front(), sink, whole.normalize.getScaleAttr(),
-      whole.normalize.getNormalizationAttr());
+      ArrayRef(state).drop_front(), sink, descale,
+      whole.normalize.getScaleAttr(), whole.normalize.getNormalizationAttr());
   builder.setInsertionPointToEnd(forall.getTerminator().getBody());
   for (auto [tile, out] :
        llvm::zip_equal(normalize->getResults(), forall.getRegionIterArgs())) {

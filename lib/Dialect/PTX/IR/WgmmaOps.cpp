@@ -10,6 +10,8 @@
 
 #include "attn/Dialect/PTX/IR/PTX.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace attn::ptx;
 
@@ -29,6 +31,20 @@ static LogicalResult verifyAccumulator(Operation *op, Type type) {
                            << type;
 }
 
+/// A type as wgmma spells it; empty if there is no product of it.
+static StringRef getTypeName(Type element) {
+  return llvm::TypeSwitch<Type, StringRef>(element)
+      .Case([](Float16Type) { return "f16"; })
+      .Case([](BFloat16Type) { return "bf16"; })
+      .Case([](Float8E4M3FNType) { return "e4m3"; })
+      .Case([](Float8E5M2Type) { return "e5m2"; })
+      .Default(StringRef());
+}
+
+static bool isByte(Type element) {
+  return element.getIntOrFloatBitWidth() == 8;
+}
+
 //===----------------------------------------------------------------------===//
 // WgmmaOp
 //===----------------------------------------------------------------------===//
@@ -43,8 +59,11 @@ LogicalResult WgmmaOp::verify() {
   if (getAcc() && getAcc().getType() != getResult().getType())
     return emitOpError() << "expected acc to be of the result's type, got "
                          << getAcc().getType();
-  if (!getElement().isF16() && !getElement().isBF16())
-    return emitOpError() << "expected f16 or bf16, got " << getElement();
+  if (getTypeName(getElement()).empty())
+    return emitOpError() << "expected f8E4M3FN, f8E5M2, f16 or bf16, got "
+                         << getElement();
+  if (isByte(getElement()) && (getAMnMajor() || getBMnMajor()))
+    return emitOpError() << "expected K-major operands of " << getElement();
   size_t products = getB().size(), registers = getARegisters().size();
   if (getAMnMajor() && registers != 0)
     return emitOpError() << "expected a in shared memory with a_mn_major, got "
@@ -91,8 +110,10 @@ std::string WgmmaOp::getPtx() {
   bool inRegisters = !getARegisters().empty();
   unsigned firstA = numAcc * (getAcc() ? 2 : 1);
   unsigned firstB = firstA + (inRegisters ? kOperandRegisters : 1) * products;
-  std::string element = getElement().isF16() ? "f16" : "bf16";
-  std::string shape = ".m64n" + std::to_string(2 * numAcc) + "k16.f32.";
+  std::string element = getTypeName(getElement()).str();
+  bool canTranspose = !isByte(getElement());
+  std::string shape = ".m64n" + std::to_string(2 * numAcc) +
+                      (canTranspose ? "k16.f32." : "k32.f32.");
   shape += element + "." + element + " ";
   std::string text = "{ .reg .pred add, set; setp.ne.b32 add, 1, 0; "
                      "setp.ne.b32 set, 0, 0; wgmma.fence.sync.aligned; ";
@@ -105,11 +126,13 @@ std::string WgmmaOp::getPtx() {
     text += ", $" + std::to_string(firstB + k);
     text += k == 0 && !getAcc() ? ", set" : ", add";
     // Signs of A and B, then which of them is transposed: a register operand
-    // cannot be.
+    // cannot be, nor one of 8 bits.
     text += ", 1, 1";
-    if (!inRegisters)
+    if (canTranspose && !inRegisters)
       text += getAMnMajor() ? ", 1" : ", 0";
-    text += getBMnMajor() ? ", 1; " : ", 0; ";
+    if (canTranspose)
+      text += getBMnMajor() ? ", 1" : ", 0";
+    text += "; ";
   }
   return text + "}";
 }

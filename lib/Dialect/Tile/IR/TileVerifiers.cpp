@@ -299,6 +299,42 @@ static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
                      transposed ? b.getRows() : b.getCols(), acc.getShape()[1]);
 }
 
+void TransposeBytesOp::build(OpBuilder &, OperationState &state, Value tile) {
+  auto type = cast<SharedType>(tile.getType());
+  int64_t rows = type.getCols(), cols = type.getRows();
+  state.addOperands(tile);
+  state.addTypes(SharedType::get(
+      type.getContext(), {rows, cols}, type.getElementType(),
+      SharedType::getSwizzleFor(cols * type.getElementBytes())));
+}
+
+/// `to` is the transposed tile of `from`, in blocks of 32 rows and 16 columns.
+static LogicalResult verifyTransposed(Operation *op, SharedType from,
+                                      SharedType to) {
+  if (from.isRing() || to.isRing())
+    return op->emitOpError() << "expected tiles, got a ring";
+  if (from.getElementBytes() != 1 ||
+      from.getElementType() != to.getElementType())
+    return op->emitOpError()
+           << "expected tiles of one 8-bit type, got " << from.getElementType()
+           << " and " << to.getElementType();
+  if (from.getRows() % 32 != 0)
+    return op->emitOpError()
+           << "expected rows in multiples of 32, got " << from.getRows();
+  if (failed(
+          verifyEqual(op, "rows of the result", from.getCols(), to.getRows())))
+    return failure();
+  return verifyEqual(op, "columns of the result", from.getRows(), to.getCols());
+}
+
+LogicalResult TransposeBytesOp::verify() {
+  return verifyTransposed(*this, getTile().getType(), getResult().getType());
+}
+
+LogicalResult StoreTransposedOp::verify() {
+  return verifyTransposed(*this, getSource().getType(), getTile().getType());
+}
+
 LogicalResult MmaOp::verify() {
   return verifyProduct(*this, getA().getType(), getTransposeA(),
                        getB().getType(), getTransposeB(), getAcc().getType());
@@ -306,9 +342,14 @@ LogicalResult MmaOp::verify() {
 
 LogicalResult MmaAsyncOp::verify() {
   FragmentType result = getResult().getType();
-  if (getB().getType().getElementBytes() != 2)
-    return emitOpError() << "expected operands of f16 or bf16, got "
-                         << getB().getType();
+  SharedType b = getB().getType();
+  if (b.getElementBytes() > 2)
+    return emitOpError() << "expected operands of f8E4M3FN, f8E5M2, f16 or "
+                            "bf16, got "
+                         << b;
+  if (b.getElementBytes() == 1 && (!getTransposeB() || getTransposeA()))
+    return emitOpError() << "expected 8-bit operands a [m, k] and b [n, k], "
+                            "which wgmma does not transpose";
   if (getAcc() && getAcc().getType() != result)
     return emitOpError() << "expected acc to be of type " << result << ", got "
                          << getAcc().getType();

@@ -57,6 +57,7 @@ struct CopyRecord {
 struct AccessRecord {
   Stamp begin;
   std::optional<Stamp> end;
+  bool isWrite;
 };
 
 /// What is done with one range of shared memory.
@@ -101,6 +102,7 @@ private:
   void checkWait(unsigned barrier, uint32_t k, const Stamp &wait);
   void checkPeers(unsigned barrier);
   size_t findUse(const SharedRange &memory);
+  void checkWrites(const MemoryUse &written, const MemoryUse &used);
   void checkOverlap(const MemoryUse &copied, const MemoryUse &used);
   void checkMemory();
 
@@ -212,7 +214,7 @@ void Prover::access(unsigned process, const ProtocolEvent &event) {
   for (const SharedRange &memory : event.memory) {
     size_t use = findUse(memory);
     open[{process, event.number}].push_back({use, uses[use].accesses.size()});
-    uses[use].accesses.push_back({stamp(process, event), {}});
+    uses[use].accesses.push_back({stamp(process, event), {}, event.isWrite});
   }
 }
 
@@ -345,6 +347,22 @@ void Prover::checkPeers(unsigned barrier) {
     }
 }
 
+/// What warps write beside what others read there: several may write parts of
+/// one tile.
+void Prover::checkWrites(const MemoryUse &written, const MemoryUse &used) {
+  for (const AccessRecord &write : written.accesses)
+    for (const AccessRecord &read : used.accesses) {
+      if (!write.isWrite || read.isWrite)
+        continue;
+      bool isOrdered = (read.end && isBefore(*read.end, write.begin)) ||
+                       (write.end && isBefore(*write.end, read.begin));
+      if (!isOrdered)
+        fail(write.begin.op, "a warp may write what " +
+                                 protocol.processes[read.begin.process].name +
+                                 " still uses, or uses before it is there");
+    }
+}
+
 /// Copies to one range beside what is done with one that overlaps it.
 void Prover::checkOverlap(const MemoryUse &copied, const MemoryUse &used) {
   size_t processes = protocol.processes.size();
@@ -369,8 +387,10 @@ void Prover::checkOverlap(const MemoryUse &copied, const MemoryUse &used) {
 void Prover::checkMemory() {
   for (const MemoryUse &copied : uses)
     for (const MemoryUse &used : uses)
-      if (!failure && copied.memory.overlaps(used.memory))
+      if (!failure && copied.memory.overlaps(used.memory)) {
         checkOverlap(copied, used);
+        checkWrites(copied, used);
+      }
 }
 
 std::optional<ProofFailure> Prover::run() {

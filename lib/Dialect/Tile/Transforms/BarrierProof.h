@@ -62,6 +62,7 @@ struct ProtocolEvent {
   int64_t parity = 0;
   std::vector<SharedRange> memory; ///< of a copy: one for each barrier
   unsigned number = 0;
+  bool isWrite = false; ///< an access that writes its memory
 };
 
 struct Protocol {

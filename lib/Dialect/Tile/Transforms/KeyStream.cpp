@@ -49,12 +49,14 @@ void attn::tile::separateLoads(KernelOp kernel) {
   for (auto loop : getTileBlock(kernel.getBody()).getOps<scf::ForOp>()) {
     SmallPtrSet<Operation *, 4> taken;
     for (MmaOp op : loop.getOps<MmaOp>()) {
-      auto load = op.getB().getDefiningOp<LoadOp>();
+      auto transposed = op.getB().getDefiningOp<TransposeBytesOp>();
+      OpOperand &tile =
+          transposed ? transposed.getTileMutable() : op.getBMutable();
+      auto load = tile.get().getDefiningOp<LoadOp>();
       if (!load || taken.insert(load).second)
         continue;
       OpBuilder builder(load);
-      auto copy = cast<LoadOp>(builder.clone(*load));
-      op.getBMutable().set(copy.getTile());
+      tile.set(cast<LoadOp>(builder.clone(*load)).getTile());
     }
   }
 }

@@ -20,6 +20,7 @@ using namespace attn::tile;
 using Kind = ProtocolEvent::Kind;
 
 static constexpr unsigned kWarpsPerGroup = 4;
+static constexpr int64_t kLanes = 32;
 
 namespace {
 
@@ -48,6 +49,7 @@ private:
   void addMeet(Operation *op, const std::string &name, int64_t arrivals);
   void addPassTurn(PassTurnOp op);
   void addUses(Operation *op, bool isOver);
+  void addAccess(Operation *op, Value tile, bool isWrite);
   void endUses(Operation *op, std::deque<unsigned> &numbers, size_t left);
 
   std::optional<int64_t> lookUp(Value value) const;
@@ -77,6 +79,8 @@ private:
   DenseMap<Value, Attribute> values;
   std::vector<ProtocolEvent> events;    ///< of the role
   std::vector<ProtocolEvent> beginning; ///< of all roles
+  /// Of warps of which one starts copies; none where it does not matter.
+  std::optional<int64_t> thread;
   unsigned cta = 0, nextUse = 0;
   std::deque<unsigned> products, stores; ///< uses that are not over
 };
@@ -149,6 +153,11 @@ void RoleTracer::evaluate(Operation *op) {
   if (auto id = dyn_cast<gpu::BlockIdOp>(op))
     return set(id,
                id.getDimension() == gpu::Dimension::x ? launch.block + cta : 0);
+  if (auto id = dyn_cast<gpu::ThreadIdOp>(op)) {
+    if (thread)
+      set(id, *thread);
+    return;
+  }
   if (auto size = dyn_cast<gpu::GridDimOp>(op))
     return set(size, size.getDimension() == gpu::Dimension::x ? ctas : 1);
   if (auto uniform = dyn_cast<UniformOp>(op)) {
@@ -298,6 +307,15 @@ void RoleTracer::addUses(Operation *op, bool isOver) {
     add({Kind::Done, op, {}, 0, {}, event.number});
 }
 
+/// The op reads or writes a tile, and is done.
+void RoleTracer::addAccess(Operation *op, Value tile, bool isWrite) {
+  ProtocolEvent event{Kind::Access, op, {}, 0, {}, nextUse++, isWrite};
+  if (auto range = getRange(tile))
+    event.memory.push_back(*range);
+  add(event);
+  add({Kind::Done, op, {}, 0, {}, event.number});
+}
+
 /// All but the last `left` uses are over: they end in order.
 void RoleTracer::endUses(Operation *op, std::deque<unsigned> &numbers,
                          size_t left) {
@@ -317,7 +335,7 @@ static bool hasEvents(Operation *op) {
             isa<MbarrierWaitOp, MbarrierTestOp, MbarrierArriveOp, CopyTmaOp,
                 CopyBulkOp, MmaAsyncOp, MmaWaitOp, TakeTurnOp, PassTurnOp,
                 SyncConsumersOp, ClusterBarrierOp, StoreTmaOp, StoreSharedOp,
-                WaitStoresOp>(inner);
+                StoreTransposedOp, WaitStoresOp>(inner);
         return isEvent ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
@@ -406,6 +424,11 @@ LogicalResult RoleTracer::visit(Operation &op) {
         add({Kind::Meet, op, {getCluster("the end")}, 0, {}, 0});
         return success();
       })
+      .Case([&](StoreTransposedOp op) {
+        addAccess(op, op.getSource(), /*isWrite=*/false);
+        addAccess(op, op.getTile(), /*isWrite=*/true);
+        return success();
+      })
       .Case([&](MmaAsyncOp op) {
         products.push_back(nextUse);
         addUses(op, /*isOver=*/false);
@@ -447,8 +470,22 @@ LogicalResult RoleTracer::traceRole(Region &role, const std::string &name,
   return success();
 }
 
-/// The producer, which has arrived at the last cluster barrier when it ends.
+/// The producer, which has arrived at the last cluster barrier when it ends; or
+/// each of its warps by its first thread.
 LogicalResult RoleTracer::traceProducer(RolesOp roles) {
+  if (roles.getAll()) {
+    DenseMap<Value, Attribute> before = values;
+    int64_t warps = kernel.getProducerWarps().value_or(0);
+    for (int64_t warp = 0; warp < warps; ++warp) {
+      values = before;
+      thread = kLanes * (kernel.getWarps() + warp);
+      if (failed(traceRole(roles.getProducer(),
+                           "producer warp " + std::to_string(warp), 1)))
+        return failure();
+    }
+    thread.reset();
+    return success();
+  }
   if (failed(traceRole(roles.getProducer(), "the producer", 1)))
     return failure();
   if (!roles.getConsumer().getOps<ClusterBarrierOp>().empty())

@@ -12,12 +12,10 @@
 
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
-#include "KeyStream.h"
+#include "SpecializeWarps.h"
 #include "TensorMaps.h"
-#include "attn/Schedule/Family.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/IRMapping.h"
 
 namespace attn::tile {
 #define GEN_PASS_DEF_SPECIALIZEWARPSPASS
@@ -28,109 +26,67 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::tile;
 
-namespace {
-
 /// Of every chip whose kernels have roles.
-constexpr int64_t kRegistersPerSm = 65536;
+static constexpr int64_t kRegistersPerSm = 65536;
+/// Tiles that are copied while another one is transposed, and that one
+/// (lib/Schedule/SharedMemoryModel.cpp counts them).
+static constexpr int64_t kTransposeStages = 2;
 /// Loops after each other through which ptxas 13.0 sees that the lanes of a
 /// warp agree on the number of a key tile; through three only if their bounds
 /// are known to divide.
-constexpr size_t kFollowedLoops = 2;
-
-/// A vector that comes with each tile of a channel.
-struct VectorRing {
-  unsigned number; ///< among the loads of a loop
-  Value source, ring;
-};
-
-/// A tile that is loaded, once or for each step of the key stream.
-struct Channel {
-  unsigned number; ///< among the loads of a loop
-  LoadOp load;     ///< of the first loop
-  Value map;
-  Value ring;  ///< the tile, or a ring of stages
-  Value full;  ///< the tile and its vectors are there
-  Value empty; ///< all consumers are done with it; null if loaded once
-  SmallVector<VectorRing> vectors;
-};
-
-/// A place in the key stream: the number of the tile says which stage it is in,
-/// and how often the ring has been filled before.
-struct Ring {
-  Value stage;
-  Value parity; ///< of the phases of its barriers
-};
-
-class Specializer {
-public:
-  Specializer(KernelOp kernel, KeyStream stream, const Schedule &schedule,
-              int64_t stages)
-      : kernel(kernel), stream(stream), builder(kernel.getContext()),
-        family(getFamily(schedule.mma)), stages(stages),
-        clusterCtas(schedule.clusterM), hasOutputTile(schedule.outputTile),
-        tiles(getTileLoop(kernel.getBody())) {}
-
-  void run();
-
-private:
-  void createChannels();
-  Channel createChannel(ArrayRef<LoadOp> loads, unsigned number, int64_t stages,
-                        int64_t ctas);
-  Value createRing(LoadOp load, int64_t stages);
-  RolesOp createRoles();
-  void buildProducer(RolesOp roles);
-  void copyOuter(Value round, IRMapping &mapping);
-  Value copyStream(Value number, IRMapping &mapping);
-  void moveToConsumer(RolesOp roles);
-  void buildConsumer();
-  Value agree(Value value);
-  void agreeOnBounds();
-  void countTiles(Value &number, Value &round);
-  void useOuter(Channel &channel, Value round);
-  void convertLoop(scf::ForOp loop, Value &number);
-  void guardStage(const Channel &channel, ArrayRef<LoadOp> loads,
-                  const Ring &ring);
-  void convertMma(MmaOp op);
-  Ring locate(Value number);
-  Value getParity(Value round);
-  Value getPhaseBefore(Value parity);
-  static SmallVector<Value> lookup(ValueRange values, IRMapping &mapping) {
-    return llvm::map_to_vector(
-        values, [&](Value value) { return mapping.lookupOrDefault(value); });
-  }
-  Value constant(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, kernel.getLoc(), value);
-  }
-
-  KernelOp kernel;
-  KeyStream stream;
-  IRRewriter builder;
-  const Family &family;
-  int64_t stages;
-  int64_t clusterCtas; ///< that share the key stream
-  bool hasOutputTile;
-  scf::ForOp tiles; ///< of a persistent kernel
-  SmallVector<Channel> outer, streamed;
-  Value warpgroup;
-};
-
-} // namespace
+static constexpr size_t kFollowedLoops = 2;
 
 //===----------------------------------------------------------------------===//
 // Rings and barriers
 //===----------------------------------------------------------------------===//
 
+/// The transposition of a loaded tile, which then has no other reader; null if
+/// there is none.
+static TransposeBytesOp getTransposition(LoadOp load) {
+  for (Operation *user : load->getUsers())
+    if (auto transposition = dyn_cast<TransposeBytesOp>(user))
+      return transposition;
+  return {};
+}
+
+/// What consumers read of a load.
+static Value getReadTile(LoadOp load) {
+  TransposeBytesOp transposition = getTransposition(load);
+  return transposition ? transposition.getResult() : load.getTile();
+}
+
 /// A ring of `stages` stages, or with 0 a single tile.
-Value Specializer::createRing(LoadOp load, int64_t stages) {
-  SharedType tile = load.getTile().getType();
+Value Specializer::createRing(Location loc, SharedType tile, int64_t stages) {
   SmallVector<int64_t> shape(tile.getShape());
   if (stages > 0)
     shape.insert(shape.begin(), stages);
-  return AllocOp::create(builder, load.getLoc(),
+  return AllocOp::create(builder, loc,
                          SharedType::get(kernel.getContext(), shape,
                                          tile.getElementType(),
                                          tile.getSwizzle()),
                          /*offset=*/IntegerAttr());
+}
+
+Value Specializer::createBarrier(Location loc, int64_t stages,
+                                 int64_t arrivals) {
+  return AllocMbarrierOp::create(builder, loc,
+                                 MbarrierType::get(kernel.getContext(),
+                                                   std::max<int64_t>(stages, 1),
+                                                   arrivals),
+                                 /*offset=*/IntegerAttr());
+}
+
+/// A ring that `writers` and `readers` arrive at; without readers it is written
+/// once.
+Buffer Specializer::createBuffer(Location loc, SharedType tile, int64_t stages,
+                                 int64_t writers, int64_t readers) {
+  Buffer buffer;
+  buffer.stages = stages;
+  buffer.ring = createRing(loc, tile, stages);
+  buffer.full = createBarrier(loc, stages, writers);
+  if (readers > 0)
+    buffer.empty = createBarrier(loc, stages, readers);
+  return buffer;
 }
 
 /// The channel of load `number`, and of the vectors that are loaded after it,
@@ -139,30 +95,33 @@ Channel Specializer::createChannel(ArrayRef<LoadOp> loads, unsigned number,
                                    int64_t stages, int64_t ctas) {
   LoadOp load = loads[number];
   Location loc = load.getLoc();
-  MLIRContext *context = kernel.getContext();
   SharedType tile = load.getTile().getType();
   Channel channel;
   channel.number = number;
   channel.load = load;
   channel.map = addTensorMap(kernel, load.getSource(), tile,
                              tile.getRows() / ctas, load.getHeads());
-  channel.ring = createRing(load, stages);
   for (unsigned i = number + 1; i < loads.size(); ++i) {
     LoadOp vector = loads[i];
-    if (!vector.getTile().getType().isVector())
+    SharedType type = vector.getTile().getType();
+    if (!type.isVector())
       break;
     channel.vectors.push_back(
-        {i, vector.getSource(), createRing(vector, stages)});
+        {i, vector.getSource(), createRing(vector.getLoc(), type, stages)});
   }
-  auto createBarrier = [&](int64_t arrivals) -> Value {
-    return AllocMbarrierOp::create(
-        builder, loc,
-        MbarrierType::get(context, std::max<int64_t>(stages, 1), arrivals),
-        /*offset=*/IntegerAttr());
-  };
-  channel.full = createBarrier(1 + channel.vectors.size());
-  if (stages > 0 || tiles)
-    channel.empty = createBarrier(kernel.getWarps() * ctas);
+  int64_t writers = 1 + channel.vectors.size();
+  int64_t readers = stages > 0 || tiles ? kernel.getWarps() * ctas : 0;
+  auto transposition = getTransposition(load);
+  if (!transposition) {
+    channel.read = channel.copied =
+        createBuffer(loc, tile, stages, writers, readers);
+    return channel;
+  }
+  // The warps of the producer read what is copied, and write what is read.
+  int64_t warps = family.facts.producerWarps;
+  channel.copied = createBuffer(loc, tile, kTransposeStages, writers, warps);
+  channel.read = createBuffer(loc, transposition.getResult().getType(), stages,
+                              warps, readers);
   return channel;
 }
 
@@ -177,21 +136,26 @@ void Specializer::createChannels() {
       streamed.push_back(
           createChannel(stream.loads, number, stages, clusterCtas));
   SmallVector<Value> barriers;
+  auto add = [&](const Buffer &buffer) {
+    barriers.push_back(buffer.full);
+    if (buffer.empty)
+      barriers.push_back(buffer.empty);
+  };
   for (Channel &channel : llvm::concat<Channel>(outer, streamed)) {
-    barriers.push_back(channel.full);
-    if (channel.empty)
-      barriers.push_back(channel.empty);
+    add(channel.copied);
+    if (channel.isTransposed())
+      add(channel.read);
   }
   InitMbarriersOp::create(builder, kernel.getLoc(), barriers);
   if (clusterCtas > 1)
     ClusterBarrierOp::create(builder, kernel.getLoc());
 }
 
-/// The stage of tile number `number`, and the parity of the phase in which it
-/// becomes full.
-Ring Specializer::locate(Value number) {
+/// The stage of tile number `number` in a ring, and the parity of the phase in
+/// which it becomes full.
+Ring Specializer::locate(Value number, int64_t ringStages) {
   Location loc = kernel.getLoc();
-  Value count = constant(stages);
+  Value count = constant(ringStages);
   Value stage = builder.createOrFold<arith::RemUIOp>(loc, number, count);
   Value round = builder.createOrFold<arith::DivUIOp>(loc, number, count);
   return {stage, getParity(round)};
@@ -214,93 +178,14 @@ Value Specializer::getPhaseBefore(Value parity) {
 
 RolesOp Specializer::createRoles() {
   auto [producer, consumer] = family.splitRegisters(
-      kernel.getWarps() / family.facts.unitWarps, kRegistersPerSm);
-  auto roles = RolesOp::create(builder, kernel.getLoc(), producer, consumer);
+      kernel.getWarps() / family.facts.unitWarps, kRegistersPerSm,
+      /*producerComputes=*/transposes());
+  auto roles = RolesOp::create(builder, kernel.getLoc(), producer,
+                               /*all=*/transposes(), consumer);
   roles.getProducer().emplaceBlock();
   Block &block = roles.getConsumer().emplaceBlock();
   warpgroup = block.addArgument(builder.getIndexType(), kernel.getLoc());
   return roles;
-}
-
-/// True for ops that only consumers run: those on tiles, and key loops.
-static bool isConsumerOp(Operation *op) {
-  auto isTile = [](Type type) { return isa<SharedType, FragmentType>(type); };
-  return llvm::any_of(op->getOperandTypes(), isTile) ||
-         llvm::any_of(op->getResultTypes(), isTile);
-}
-
-/// Starts the copies of the tiles outside the key loops. `round` counts the
-/// tiles of the CTA.
-void Specializer::copyOuter(Value round, IRMapping &mapping) {
-  Location loc = kernel.getLoc();
-  for (Channel &channel : outer) {
-    if (channel.empty)
-      MbarrierWaitOp::create(builder, loc, channel.empty, constant(0),
-                             getPhaseBefore(getParity(round)));
-    CopyTmaOp::create(builder, loc, channel.map,
-                      lookup(channel.load.getIndices(), mapping), channel.ring,
-                      channel.full, constant(0),
-                      /*evict_first=*/true, /*evict_last=*/false, /*ctas=*/1);
-  }
-}
-
-/// Starts the copies of the key stream from tile `number` on, each as soon as
-/// its stage is free; returns the number of the tile after the last one.
-Value Specializer::copyStream(Value number, IRMapping &mapping) {
-  Location loc = kernel.getLoc();
-  OpBuilder::InsertionGuard guard(builder);
-  auto loop = scf::ForOp::create(
-      builder, loc, mapping.lookupOrDefault(stream.lowerBound()),
-      mapping.lookupOrDefault(stream.upperBound()),
-      mapping.lookupOrDefault(stream.step()), number);
-  builder.setInsertionPointToStart(loop.getBody());
-  number = loop.getRegionIterArg(0);
-  Ring ring = locate(number);
-  SmallVector<SmallVector<Value>> places =
-      stream.buildIndices(builder, loop.getInductionVar(), mapping);
-  for (Channel &channel : streamed) {
-    MbarrierWaitOp::create(builder, loc, channel.empty, ring.stage,
-                           getPhaseBefore(ring.parity));
-    Value tile = StageOp::create(builder, loc, channel.ring, ring.stage);
-    CopyTmaOp::create(builder, loc, channel.map, places[channel.number], tile,
-                      channel.full, ring.stage, /*evict_first=*/false,
-                      /*evict_last=*/true, clusterCtas);
-    for (const VectorRing &vector : channel.vectors)
-      CopyBulkOp::create(builder, loc, vector.source, places[vector.number],
-                         StageOp::create(builder, loc, vector.ring, ring.stage),
-                         channel.full, ring.stage);
-  }
-  Value next = arith::AddIOp::create(builder, loc, number, constant(1));
-  scf::YieldOp::create(builder, loc, next);
-  return loop.getResult(0);
-}
-
-/// In a persistent kernel the producer has a loop over the tiles of its own,
-/// and runs ahead of the consumers into the next tile.
-void Specializer::buildProducer(RolesOp roles) {
-  Location loc = kernel.getLoc();
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&roles.getProducer().front());
-  IRMapping mapping;
-  Value zero = constant(0);
-  if (!tiles) {
-    copyOuter(zero, mapping);
-    copyStream(zero, mapping);
-    return;
-  }
-  auto loop = scf::ForOp::create(builder, loc, tiles.getLowerBound(),
-                                 tiles.getUpperBound(), tiles.getStep(),
-                                 ValueRange{zero, zero});
-  builder.setInsertionPointToStart(loop.getBody());
-  mapping.map(tiles.getInductionVar(), loop.getInductionVar());
-  for (Operation &op : tiles.getBody()->without_terminator())
-    if (!isConsumerOp(&op))
-      builder.clone(op, mapping);
-  Value round = loop.getRegionIterArg(1);
-  copyOuter(round, mapping);
-  Value number = copyStream(loop.getRegionIterArg(0), mapping);
-  Value next = arith::AddIOp::create(builder, loc, round, constant(1));
-  scf::YieldOp::create(builder, loc, ValueRange{number, next});
 }
 
 /// Scalar code stays before the roles, for both, but that of a loop over tiles.
@@ -309,7 +194,7 @@ void Specializer::moveToConsumer(RolesOp roles) {
   if (tiles)
     return tiles->moveBefore(&consumer, consumer.end());
   for (Operation &op : llvm::make_early_inc_range(kernel.getBody().front()))
-    if (!isa<AllocOp>(op) && isConsumerOp(&op))
+    if (!isa<AllocOp>(op) && isOfConsumers(&op))
       op.moveBefore(&consumer, consumer.end());
 }
 
@@ -328,7 +213,8 @@ void Specializer::guardStage(const Channel &channel, ArrayRef<LoadOp> loads,
                              const Ring &ring) {
   Location loc = kernel.getLoc();
   OpBuilder::InsertionGuard guard(builder);
-  SmallVector<Operation *> readers(loads[channel.number]->getUsers());
+  SmallVector<Operation *> readers(
+      getReadTile(loads[channel.number]).getUsers());
   for (const VectorRing &vector : channel.vectors)
     llvm::append_range(readers, loads[vector.number]->getUsers());
   auto isBefore = [](Operation *a, Operation *b) {
@@ -337,21 +223,23 @@ void Specializer::guardStage(const Channel &channel, ArrayRef<LoadOp> loads,
   auto [first, last] =
       std::minmax_element(readers.begin(), readers.end(), isBefore);
   builder.setInsertionPoint(*first);
-  MbarrierWaitOp::create(builder, loc, channel.full, ring.stage, ring.parity);
+  MbarrierWaitOp::create(builder, loc, channel.read.full, ring.stage,
+                         ring.parity);
   // The lanes of a warp read vectors each for itself, one of them gives the
   // stage back.
   builder.setInsertionPointAfter(*last);
   if (!channel.vectors.empty())
     SyncWarpOp::create(builder, loc);
-  MbarrierArriveOp::create(builder, loc, channel.empty, ring.stage,
+  MbarrierArriveOp::create(builder, loc, channel.read.empty, ring.stage,
                            clusterCtas);
   auto useStage = [&](LoadOp load, Value loadRing) {
-    for (OpOperand &use : llvm::make_early_inc_range(load->getUses())) {
+    for (OpOperand &use :
+         llvm::make_early_inc_range(getReadTile(load).getUses())) {
       builder.setInsertionPoint(use.getOwner());
       use.set(StageOp::create(builder, loc, loadRing, ring.stage));
     }
   };
-  useStage(loads[channel.number], channel.ring);
+  useStage(loads[channel.number], channel.read.ring);
   for (const VectorRing &vector : channel.vectors)
     useStage(loads[vector.number], vector.ring);
 }
@@ -384,7 +272,7 @@ void Specializer::convertLoop(scf::ForOp loop, Value &number) {
       builder, number, /*replaceInitOperandUsesInLoop=*/false, increment));
   number = counting.getResults().back();
   builder.setInsertionPointToStart(counting.getBody());
-  Ring ring = locate(counting.getRegionIterArgs().back());
+  Ring ring = locate(counting.getRegionIterArgs().back(), stages);
   // ptxas loses sight of a number that comes from another loop.
   if (tiles || stream.loops.size() > kFollowedLoops)
     ring.stage = agree(ring.stage);
@@ -394,8 +282,11 @@ void Specializer::convertLoop(scf::ForOp loop, Value &number) {
     guardStage(channel, loads, ring);
   for (MmaOp op : llvm::make_early_inc_range(counting.getOps<MmaOp>()))
     convertMma(op);
-  for (LoadOp load : loads)
+  for (LoadOp load : loads) {
+    if (auto transposition = getTransposition(load))
+      transposition.erase();
     load.erase();
+  }
 }
 
 /// Gives the loop over tiles the number of the next key tile and the count of
@@ -442,7 +333,7 @@ void Specializer::agreeOnBounds() {
 /// back after them, or at the end if the output goes through its place.
 void Specializer::useOuter(Channel &channel, Value round) {
   Location loc = kernel.getLoc();
-  MbarrierWaitOp::create(builder, loc, channel.full, constant(0),
+  MbarrierWaitOp::create(builder, loc, channel.copied.full, constant(0),
                          getParity(round));
   // wgmma reads A from shared memory as fast as from registers.
   for (Operation *user : llvm::make_early_inc_range(channel.load->getUsers()))
@@ -450,18 +341,18 @@ void Specializer::useOuter(Channel &channel, Value round) {
       operand.getOperand().replaceAllUsesWith(operand.getTile());
       operand.erase();
     }
-  channel.load.getTile().replaceAllUsesWith(channel.ring);
+  channel.load.getTile().replaceAllUsesWith(channel.copied.ring);
   if (builder.getInsertionPoint() == channel.load->getIterator())
     builder.setInsertionPointAfter(channel.load);
   channel.load.erase();
-  if (!channel.empty)
+  if (!channel.copied.empty)
     return;
   OpBuilder::InsertionGuard guard(builder);
   if (hasOutputTile)
     builder.setInsertionPointAfter(stream.loops.back());
   else
     builder.setInsertionPoint(tiles.getBody()->getTerminator());
-  MbarrierArriveOp::create(builder, loc, channel.empty, constant(0));
+  MbarrierArriveOp::create(builder, loc, channel.copied.empty, constant(0));
 }
 
 void Specializer::buildConsumer() {

@@ -114,7 +114,7 @@ func.func @f(%q: tensor<1x2x4x8xf32>, %k: tensor<1x2x6x8xf32>, %v: tensor<1x2x6x
 
 // attention_c7
 func.func @f(%q: tensor<1x2x4x8xf32>, %k: tensor<1x2x6x8xf32>, %v: tensor<1x2x6x8xf32>) {
-  // expected-error @+1 {{expected element type of output to be 'f32' or 'f32', got 'f16'}}
+  // expected-error @+1 {{expected element type of output to be 'f32', got 'f16'}}
   %o = attn.attention %q, %k, %v
       : tensor<1x2x4x8xf32>, tensor<1x2x6x8xf32>, tensor<1x2x6x8xf32> -> tensor<1x2x4x8xf16>
   return

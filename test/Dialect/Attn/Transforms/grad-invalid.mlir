@@ -147,3 +147,12 @@ func.func @lengths(%q: tensor<1x2x4x8xf32>, %n: tensor<1xi32>) -> tensor<1x2x4x8
 // expected-error @+1 {{expected a public function with an attn.attention}}
 module {
 }
+
+// -----
+
+// no gradients of 8-bit inputs
+func.func @f(%q: tensor<1x2x4x32xf8E4M3FN>) -> (tensor<1x2x4x32xf32>, tensor<1x2x4xf32>) {
+  // expected-error @+1 {{expected inputs of at least 16 bits for a backward, got 'f8E4M3FN'}}
+  %o, %lse = attn.attention %q, %q, %q : tensor<1x2x4x32xf8E4M3FN>, tensor<1x2x4x32xf8E4M3FN>, tensor<1x2x4x32xf8E4M3FN> -> tensor<1x2x4x32xf32>, tensor<1x2x4xf32>
+  return %o, %lse : tensor<1x2x4x32xf32>, tensor<1x2x4xf32>
+}

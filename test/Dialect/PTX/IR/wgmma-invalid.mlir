@@ -2,7 +2,7 @@
 
 !acc = !llvm.struct<(f32, f32, f32, f32)>
 llvm.func @element(%a: i64, %b: i64) {
-  // expected-error @+1 {{expected f16 or bf16, got 'f32'}}
+  // expected-error @+1 {{expected f8E4M3FN, f8E5M2, f16 or bf16, got 'f32'}}
   %d = attn_ptx.wgmma f32 a_descriptors(%a) b(%b) : !acc
   llvm.return
 }
@@ -67,5 +67,14 @@ llvm.func @nothing() {
 llvm.func @registers_transposed(%a: i32, %b: i64) {
   // expected-error @+1 {{expected a in shared memory with a_mn_major, got registers}}
   %d = attn_ptx.wgmma f16 a_mn_major a_registers(%a, %a, %a, %a) b(%b) : !acc
+  llvm.return
+}
+
+// -----
+
+!acc = !llvm.struct<(f32, f32, f32, f32)>
+llvm.func @bytes_transposed(%a: i64, %b: i64) {
+  // expected-error @+1 {{expected K-major operands of 'f8E5M2'}}
+  %d = attn_ptx.wgmma f8E5M2 a_descriptors(%a) b(%b) b_mn_major : !acc
   llvm.return
 }

@@ -49,8 +49,8 @@ attn_tile.kernel @depth() warps(4) {
 
 attn_tile.kernel @wgmma(%a: !attn_tile.fragment<64x64xf8E4M3FN, operand_a>) warps(4) {
   %b = attn_tile.alloc : !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64>
-  // expected-error @below {{expected operands of f16 or bf16, got '!attn_tile.shared<64x64xf8E4M3FN, swizzle = 64>'}}
-  %s = attn_tile.mma_async %a, %b transpose_b : !attn_tile.fragment<64x64xf8E4M3FN, operand_a>, !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64> -> !attn_tile.fragment<64x64xf32, accumulator>
+  // expected-error @below {{expected 8-bit operands a [m, k] and b [n, k], which wgmma does not transpose}}
+  %s = attn_tile.mma_async %a, %b : !attn_tile.fragment<64x64xf8E4M3FN, operand_a>, !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64> -> !attn_tile.fragment<64x64xf32, quads>
   attn_tile.return
 }
 
@@ -88,5 +88,72 @@ attn_tile.kernel @staged(%a: !attn_tile.fragment<16x32xf32, accumulator>) warps(
   %t = attn_tile.alloc : !attn_tile.shared<16x32xf8E5M2, swizzle = 32>
   // expected-error @below {{expected elements of 16 bits or more, got 'f8E5M2'}}
   attn_tile.store_shared %a to %t : !attn_tile.fragment<16x32xf32, accumulator> to !attn_tile.shared<16x32xf8E5M2, swizzle = 32>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @wide(%a: !attn_tile.fragment<64x64xf32, operand_a>) warps(4) {
+  %b = attn_tile.alloc : !attn_tile.shared<64x64xf32, swizzle = 128>
+  // expected-error @below {{expected operands of f8E4M3FN, f8E5M2, f16 or bf16, got '!attn_tile.shared<64x64xf32, swizzle = 128>'}}
+  %s = attn_tile.mma_async %a, %b transpose_b : !attn_tile.fragment<64x64xf32, operand_a>, !attn_tile.shared<64x64xf32, swizzle = 128> -> !attn_tile.fragment<64x64xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @pairs() warps(4) {
+  %v = attn_tile.alloc : !attn_tile.shared<64x128xf16, swizzle = 128>
+  // expected-error @below {{expected tiles of one 8-bit type, got 'f16' and 'f16'}}
+  %vt = attn_tile.transpose_bytes %v : !attn_tile.shared<64x128xf16, swizzle = 128> -> !attn_tile.shared<128x64xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @ragged() warps(4) {
+  %v = attn_tile.alloc : !attn_tile.shared<48x64xf8E5M2, swizzle = 64>
+  // expected-error @below {{expected rows in multiples of 32, got 48}}
+  %vt = attn_tile.transpose_bytes %v : !attn_tile.shared<48x64xf8E5M2, swizzle = 64> -> !attn_tile.shared<64x64xf8E5M2, swizzle = 64>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @types() warps(4) {
+  %v = attn_tile.alloc : !attn_tile.shared<64x128xf8E5M2, swizzle = 128>
+  %vt = attn_tile.alloc : !attn_tile.shared<128x64xf8E4M3FN, swizzle = 64>
+  // expected-error @below {{expected tiles of one 8-bit type, got 'f8E5M2' and 'f8E4M3FN'}}
+  attn_tile.store_transposed %v to %vt : !attn_tile.shared<64x128xf8E5M2, swizzle = 128> to !attn_tile.shared<128x64xf8E4M3FN, swizzle = 64>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @rows() warps(4) {
+  %v = attn_tile.alloc : !attn_tile.shared<64x128xf8E5M2, swizzle = 128>
+  %vt = attn_tile.alloc : !attn_tile.shared<64x64xf8E5M2, swizzle = 64>
+  // expected-error @below {{expected rows of the result to be 128, got 64}}
+  attn_tile.store_transposed %v to %vt : !attn_tile.shared<64x128xf8E5M2, swizzle = 128> to !attn_tile.shared<64x64xf8E5M2, swizzle = 64>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @columns() warps(4) {
+  %v = attn_tile.alloc : !attn_tile.shared<64x128xf8E5M2, swizzle = 128>
+  %vt = attn_tile.alloc : !attn_tile.shared<128x32xf8E5M2, swizzle = 32>
+  // expected-error @below {{expected columns of the result to be 64, got 32}}
+  attn_tile.store_transposed %v to %vt : !attn_tile.shared<64x128xf8E5M2, swizzle = 128> to !attn_tile.shared<128x32xf8E5M2, swizzle = 32>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @ring() warps(4) {
+  %v = attn_tile.alloc : !attn_tile.shared<2x64x128xf8E5M2, swizzle = 128>
+  %vt = attn_tile.alloc : !attn_tile.shared<128x64xf8E5M2, swizzle = 64>
+  // expected-error @below {{expected tiles, got a ring}}
+  attn_tile.store_transposed %v to %vt : !attn_tile.shared<2x64x128xf8E5M2, swizzle = 128> to !attn_tile.shared<128x64xf8E5M2, swizzle = 64>
   attn_tile.return
 }

@@ -56,6 +56,9 @@ mlir::OpFoldResult getDim(mlir::OpBuilder &builder, mlir::Location loc,
 /// inputs, else f32.
 mlir::FloatType getScoreType(mlir::Value query);
 
+/// True for tensors, and elements, of f8E4M3FN and f8E5M2.
+bool isFloat8(mlir::Type type);
+
 /// `scale`, or 1/sqrt(D) of `query` (attention_c13).
 double getScaleValue(std::optional<llvm::APFloat> scale, mlir::Value query);
 

@@ -45,6 +45,10 @@ def AttentionOp : Attn_Op<"attention", [
     by Philox 4x32-10 (Salmon et al. 2011; docs/Spec.md, "Dropout"), whatever the
     schedule and the target.
 
+    `descale(%dq, %dk, %dv)` says what Q, K and V were divided by when they were
+    rounded to 8 bits: Q, K and V stand for descale * Q, descale * K and
+    descale * V. Each is [1], for the whole tensor, or [B, Hkv].
+
     A row whose every key is masked gives O = 0 and LSE = -inf (with a sink,
     LSE = sink), never NaN.
 
@@ -87,6 +91,10 @@ def AttentionOp : Attn_Op<"attention", [
         }
         : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
         -> tensor<?x32x?x64xbf16>
+    %e = attn.attention %q8, %k8, %v8
+        descale(%dq, %dk, %dv : tensor<1xf32>, tensor<1xf32>, tensor<?x8xf32>)
+        : tensor<?x32x?x64xf8E4M3FN>, tensor<?x8x?x64xf8E4M3FN>, tensor<?x8x?x64xf8E4M3FN>
+        -> tensor<?x32x?x64xbf16>
     %c = attn.attention %q, %k, %v
         lengths(key %lengths : tensor<?xi32>) mask_mod causal(bottom_right)
         : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
@@ -105,11 +113,12 @@ def AttentionOp : Attn_Op<"attention", [
     ```
   }];
   let arguments = (ins
-    Attn_Tensor<Attn_Float, 4>:$query,
-    Attn_Tensor<Attn_Float, 4>:$key,
-    Attn_Tensor<Attn_Float, 4>:$value,
+    Attn_Tensor<Attn_Input, 4>:$query,
+    Attn_Tensor<Attn_Input, 4>:$key,
+    Attn_Tensor<Attn_Input, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
     Optional<Attn_Tensor<Attn_Float, 1>>:$sink,
+    Variadic<Attn_Descale>:$descales,
     Optional<Attn_Tensor<Attn_Int, 1>>:$keyLengths,
     Optional<Attn_Tensor<Attn_Int, 1>>:$queryLengths,
     Optional<I64>:$dropoutSeed,
@@ -125,6 +134,7 @@ def AttentionOp : Attn_Op<"attention", [
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
     (`sink` `(` $sink^ `:` type($sink) `)`)?
+    (`descale` `(` $descales^ `:` type($descales) `)`)?
     (custom<Lengths>($keyLengths, type($keyLengths), $queryLengths, type($queryLengths))^)?
     (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
     (custom<Scale>($scale)^)? (`normalization` `(` $normalization^ `)`)?
@@ -144,7 +154,8 @@ def AttentionOp : Attn_Op<"attention", [
     ::mlir::FloatType getScoreType();
   }];
   let builders = [
-    // `bias` and `sink` may be null; no lengths, no dropout; fills no region.
+    // `bias` and `sink` may be null; no descales, no lengths, no dropout; fills
+    // no region.
     OpBuilder<(ins "::mlir::Type":$outputType, "::mlir::Type":$lseType,
       "::mlir::Value":$query, "::mlir::Value":$key, "::mlir::Value":$value,
       "::mlir::Value":$bias, "::mlir::Value":$sink,
@@ -211,9 +222,9 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
     ```
   }];
   let arguments = (ins
-    Attn_Tensor<Attn_Float, 4>:$query,
-    Attn_Tensor<Attn_Float, 4>:$key,
-    Attn_Tensor<Attn_Float, 4>:$value,
+    Attn_Tensor<Attn_Input, 4>:$query,
+    Attn_Tensor<Attn_Input, 4>:$key,
+    Attn_Tensor<Attn_Input, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
     Optional<Attn_Tensor<Attn_Int, 1>>:$keyLengths,
     Variadic<Index>:$offsets,
@@ -273,6 +284,9 @@ def NormalizeOp : Attn_Op<"normalize", [
     sum' = a * sum + exp(sink[h] - max')        acc' = a * acc
     ```
 
+    `descale`, [1] or one for each batch and key head of the rows, is a further
+    factor of the output.
+
     Example:
     ```mlir
     %o, %lse = attn.normalize %acc, %max, %sum sink(%s : tensor<1xf32>)
@@ -284,6 +298,7 @@ def NormalizeOp : Attn_Op<"normalize", [
     Attn_Tensor<Attn_Acc, 4>:$acc,
     Variadic<Attn_Tensor<Attn_Acc, 3>>:$rows,
     Optional<Attn_Tensor<Attn_Float, 1>>:$sink,
+    Optional<Attn_Descale>:$descale,
     OptionalAttr<F64Attr>:$scale,
     Attn_Normalization:$normalization);
   let results = (outs
@@ -291,6 +306,7 @@ def NormalizeOp : Attn_Op<"normalize", [
     Optional<Attn_Tensor<Attn_Acc, 3>>:$lse);
   let assemblyFormat = [{
     $acc (`,` $rows^)? (`sink` `(` $sink^ `:` type($sink) `)`)?
+    (`descale` `(` $descale^ `:` type($descale) `)`)?
     (custom<Scale>($scale)^)? (`normalization` `(` $normalization^ `)`)? attr-dict
     `:` type($acc) `` custom<RowType>(ref($rows), type($rows))
     `->` type($output) (`,` type($lse)^)?

@@ -34,14 +34,14 @@ def WgmmaOp : AttnPTX_Op<"wgmma", [AttrSizedOperandSegments]> {
   let summary = "a run of wgmma.mma_async into one accumulator";
   let description = [{
     D (+)= A[0] * B[0] + A[1] * B[1] + ..., each product of shape m64nNk16 on
-    16-bit inputs with f32 accumulation, by one warpgroup (PTX ISA,
+    16-bit inputs, or m64nNk32 on 8-bit ones, with f32 accumulation, by one warpgroup (PTX ISA,
     "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation"). N is
     twice the number of elements of the accumulator. Without `acc` the first
     product overwrites D.
 
     A is in shared memory, one descriptor for each product, or in registers, four
     for each product: nvvm.wgmma.mma_async takes descriptors only. B is K-major,
-    or MN-major with `b_mn_major`. The run is one piece of inline PTX: apart, its
+    or MN-major with `b_mn_major`, which 8-bit operands are not. The run is one piece of inline PTX: apart, its
     products would make the backend carry the accumulator from one to the next.
     It begins with wgmma.fence, after which nobody may write the registers: as an
     instruction of its own the backend would write constants into them behind it.

@@ -15,7 +15,7 @@ def RolesOp : AttnTile_Op<"roles", [NoTerminator, SingleBlock,
   let description = [{
     The first `warps` warps of the kernel run `consumer`, whose argument is the
     number of the warpgroup, the same in all its threads; one thread of the
-    others runs `producer`. The numbers are registers a thread, which the roles
+    others runs `producer`, or with `all` each of them. The numbers are registers a thread, which the roles
     divide anew (PTX ISA, setmaxnreg).
 
     Example:
@@ -28,11 +28,11 @@ def RolesOp : AttnTile_Op<"roles", [NoTerminator, SingleBlock,
     }
     ```
   }];
-  let arguments = (ins I64Attr:$producer_registers,
+  let arguments = (ins I64Attr:$producer_registers, UnitAttr:$all,
                        I64Attr:$consumer_registers);
   let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
   let assemblyFormat = [{
-    `producer` `(` $producer_registers `)` $producer
+    `producer` `(` $producer_registers `)` (`all` $all^)? $producer
     `consumer` `(` $consumer_registers `)` $consumer attr-dict
   }];
   let hasVerifier = 1;

@@ -206,6 +206,7 @@ def WaitGroupOp : AttnTile_Op<"wait_group", [
 include "attn/Dialect/Tile/IR/TileAsyncOps.td"
 // Random numbers.
 include "attn/Dialect/Tile/IR/TileDropoutOps.td"
+include "attn/Dialect/Tile/IR/TileTransposeOps.td"
 
 include "attn/Dialect/Tile/IR/TileStoreOps.td"
 

@@ -1,0 +1,50 @@
+//===- DescaleBuilder.h - What stored numbers stand for ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Descales never touch a tile: those of query and key are a factor of the
+// scores, that of the value a factor of the output.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_UTILS_DESCALEBUILDER_H
+#define ATTN_DIALECT_ATTN_UTILS_DESCALEBUILDER_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace attn {
+
+/// Multiplies what score_mod takes by the descales of query and key, of which
+/// it gets one if it has none.
+void scaleScores(AttentionOp op);
+
+/// The descale of the value of `op`, null if there is none.
+mlir::Value getValueDescale(AttentionOp op);
+
+/// Query heads of a key head, an index; null if `descale` is [1], and needs
+/// none.
+mlir::Value getGroupSize(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value descale, mlir::OpFoldResult queryHeads);
+
+/// The element of `descale`, [1] or [B, Hkv], for a batch and a query head
+/// (both index); `group` as getGroupSize gives it.
+mlir::Value readDescale(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value descale, mlir::Value batch,
+                        mlir::Value queryHead, mlir::Value group);
+
+/// The descale of an attn.normalize whose rows are of one batch and key head.
+mlir::Value readDescale(mlir::OpBuilder &builder, NormalizeOp normalize);
+
+/// The part of `descale` for a tile of one batch and heads of one key head, of
+/// which `queryHead` is the first: [1] or [1, 1].
+mlir::Value sliceDescale(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value descale, mlir::OpFoldResult batch,
+                         mlir::OpFoldResult queryHead, mlir::Value group);
+
+} // namespace attn
+
+#endif // ATTN_DIALECT_ATTN_UTILS_DESCALEBUILDER_H

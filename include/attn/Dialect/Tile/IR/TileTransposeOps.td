@@ -1,0 +1,60 @@
+//===- TileTransposeOps.td - 8-bit operands K-major -------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// wgmma takes 8-bit operands K-major only, and ldmatrix transposes pairs of
+// bytes: a tile of V is rewritten before it is multiplied.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_TILE_IR_TILETRANSPOSEOPS_TD
+#define ATTN_DIALECT_TILE_IR_TILETRANSPOSEOPS_TD
+
+include "attn/Dialect/Tile/IR/TileOpBase.td"
+
+def TransposeBytesOp : AttnTile_Op<"transpose_bytes", [MemoryEffects<[MemRead]>]> {
+  let summary = "an 8-bit tile [k, n] as an operand [n, k]";
+  let description = [{
+    The k of a row are in the order in which `attn_tile.to_operand` gives an 8-bit
+    operand: of each 16, place 4t + e has k = 2t, 2t + 1, 8 + 2t, 9 + 2t for e = 0
+    to 3. A product sums over k, whatever the order, if both operands have it. How
+    the tile is rewritten is decided by `--attn-tile-specialize-warps`, which
+    removes this op.
+
+    Example:
+    ```mlir
+    %vt = attn_tile.transpose_bytes %v : !attn_tile.shared<64x128xf8E4M3FN, swizzle = 128>
+        -> !attn_tile.shared<128x64xf8E4M3FN, swizzle = 64>
+    ```
+  }];
+  let arguments = (ins AttnTile_Shared:$tile);
+  let results = (outs AttnTile_Shared:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$tile)>];
+  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def StoreTransposedOp : AttnTile_Op<"store_transposed", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "rewrite an 8-bit tile [k, n] as an operand [n, k]";
+  let description = [{
+    As `attn_tile.transpose_bytes` has it, by the four warps of the producer, each a
+    part of n. What a warp writes wgmma may read once it has seen an arrival of
+    that warp behind this op (PTX ISA, "fence.proxy").
+
+    Example:
+    ```mlir
+    attn_tile.store_transposed %v to %vt : !attn_tile.shared<64x128xf8E4M3FN, swizzle = 128>
+        to !attn_tile.shared<128x64xf8E4M3FN, swizzle = 64>
+    ```
+  }];
+  let arguments = (ins AttnTile_Shared:$source, AttnTile_Shared:$tile);
+  let assemblyFormat = [{
+    $source `to` $tile attr-dict `:` type($source) `to` type($tile)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // ATTN_DIALECT_TILE_IR_TILETRANSPOSEOPS_TD

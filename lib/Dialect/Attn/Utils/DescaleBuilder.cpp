@@ -1,0 +1,104 @@
+//===- DescaleBuilder.cpp - What stored numbers stand for -------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/NamedMods.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace attn;
+
+static bool isOfHeads(Value descale) {
+  return cast<ShapedType>(descale.getType()).getRank() == 2;
+}
+
+Value attn::getGroupSize(OpBuilder &builder, Location loc, Value descale,
+                         OpFoldResult queryHeads) {
+  if (!isOfHeads(descale))
+    return Value();
+  OpFoldResult keyHeads = tensor::getMixedSize(builder, loc, descale, kHead);
+  std::optional<int64_t> all = getConstantIntValue(queryHeads),
+                         keys = getConstantIntValue(keyHeads);
+  if (all && keys && *keys > 0)
+    return arith::ConstantIndexOp::create(builder, loc, *all / *keys);
+  // A tensor without key heads has no query heads either; 0 / 0 would trap.
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value divisor = arith::MaxUIOp::create(
+      builder, loc, getValueOrCreateConstantIndexOp(builder, loc, keyHeads),
+      one);
+  return arith::DivUIOp::create(
+      builder, loc, getValueOrCreateConstantIndexOp(builder, loc, queryHeads),
+      divisor);
+}
+
+Value attn::readDescale(OpBuilder &builder, Location loc, Value descale,
+                        Value batch, Value queryHead, Value group) {
+  if (!group) {
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    return tensor::ExtractOp::create(builder, loc, descale, zero);
+  }
+  Value keyHead = arith::DivUIOp::create(builder, loc, queryHead, group);
+  return tensor::ExtractOp::create(builder, loc, descale,
+                                   ValueRange{batch, keyHead});
+}
+
+Value attn::readDescale(OpBuilder &builder, NormalizeOp normalize) {
+  Location loc = normalize.getLoc();
+  Value descale = normalize.getDescale();
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  SmallVector<Value> indices(isOfHeads(descale) ? 2 : 1, zero);
+  return tensor::ExtractOp::create(builder, loc, descale, indices);
+}
+
+Value attn::sliceDescale(OpBuilder &builder, Location loc, Value descale,
+                         OpFoldResult batch, OpFoldResult queryHead,
+                         Value group) {
+  if (!group)
+    return descale;
+  OpFoldResult one = builder.getIndexAttr(1);
+  Value keyHead = arith::DivUIOp::create(
+      builder, loc, getValueOrCreateConstantIndexOp(builder, loc, queryHead),
+      group);
+  return tensor::ExtractSliceOp::create(
+      builder, loc, descale, ArrayRef<OpFoldResult>{batch, keyHead},
+      ArrayRef<OpFoldResult>{one, one}, ArrayRef<OpFoldResult>{one, one});
+}
+
+Value attn::getValueDescale(AttentionOp op) {
+  return op.getDescales().empty() ? Value() : op.getDescales()[2];
+}
+
+void attn::scaleScores(AttentionOp op) {
+  if (op.getDescales().empty())
+    return;
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  // Regions compute scalars of what is known outside.
+  OpFoldResult queryHeads = getDim(builder, loc, op.getQuery(), kHead);
+  OperandRange descales = op.getDescales();
+  Value groups[] = {getGroupSize(builder, loc, descales[0], queryHeads),
+                    getGroupSize(builder, loc, descales[1], queryHeads)};
+  Region &mod = op.getScoreMod();
+  if (mod.empty()) {
+    addScoreModBlock(builder, loc, mod, op.getScoreType());
+    YieldOp::create(builder, loc, mod.getArgument(0));
+  }
+  builder.setInsertionPointToStart(&mod.front());
+  BlockArgument score = mod.getArgument(0);
+  Value factors[2];
+  for (unsigned i : {0, 1})
+    factors[i] =
+        readDescale(builder, loc, descales[i], mod.getArgument(1 + kLoopB),
+                    mod.getArgument(1 + kLoopH), groups[i]);
+  Value factor = arith::MulFOp::create(builder, loc, factors[0], factors[1]);
+  auto scaled = arith::MulFOp::create(builder, loc, score, factor);
+  score.replaceAllUsesExcept(scaled, scaled);
+}

@@ -1,0 +1,117 @@
+// RUN: attn-opt %s --split-input-file --verify-diagnostics
+
+!q = tensor<2x4x8x32xf8E4M3FN>
+!k = tensor<2x2x8x32xf8E4M3FN>
+func.func @mixed(%q: !q, %k: tensor<2x2x8x32xf8E5M2>) {
+  // expected-error @+1 {{expected element type of key to be 'f8E4M3FN', got 'f8E5M2'}}
+  %o = attn.attention %q, %k, %k : !q, tensor<2x2x8x32xf8E5M2>, tensor<2x2x8x32xf8E5M2> -> tensor<2x4x8x32xf32>
+  return
+}
+
+// -----
+
+!q = tensor<2x4x8x32xf8E4M3FN>
+func.func @output(%q: !q) {
+  // expected-error @+1 {{expected element type of output to be f16, bf16 or f32 with inputs of 'f8E4M3FN', got 'f64'}}
+  %o = attn.attention %q, %q, %q : !q, !q, !q -> tensor<2x4x8x32xf64>
+  return
+}
+
+// -----
+
+!q = tensor<2x4x8x32xf8E4M3FN>
+func.func @bytes_out(%q: !q) {
+  // expected-error @+1 {{result #0 must be 4D tensor of f16, bf16, f32 or f64 values}}
+  %o = attn.attention %q, %q, %q : !q, !q, !q -> !q
+  return
+}
+
+// -----
+
+!q = tensor<2x4x8x32xf8E4M3FNUZ>
+func.func @other_format(%q: !q) {
+  // expected-error @+1 {{operand #0 must be 4D tensor of f8E4M3FN, f8E5M2, f16, bf16, f32 or f64 values}}
+  %o = attn.attention %q, %q, %q : !q, !q, !q -> tensor<2x4x8x32xf32>
+  return
+}
+
+// -----
+
+!q = tensor<2x4x8x32xf8E4M3FN>
+func.func @sink(%q: !q, %s: tensor<4xbf16>) {
+  // expected-error @+1 {{expected element type of sink to be 'f32', got 'bf16'}}
+  %o = attn.attention %q, %q, %q sink(%s : tensor<4xbf16>) : !q, !q, !q -> tensor<2x4x8x32xf32>
+  return
+}
+
+// -----
+
+!q = tensor<2x4x8x32xf8E4M3FN>
+func.func @weights(%q: !q) {
+  // expected-error @+1 {{expected normalization #attn.softmax with inputs of 'f8E4M3FN', got #attn.none}}
+  %o = attn.attention %q, %q, %q normalization(#attn.none) : !q, !q, !q -> tensor<2x4x8x32xf32>
+  return
+}
+
+// -----
+
+!q = tensor<2x4x8x32xf8E4M3FN>
+func.func @two(%q: !q, %d: tensor<1xf32>) {
+  // expected-error @+1 {{expected descales of query, key and value, got 2}}
+  %o = attn.attention %q, %q, %q descale(%d, %d : tensor<1xf32>, tensor<1xf32>) : !q, !q, !q -> tensor<2x4x8x32xf32>
+  return
+}
+
+// -----
+
+!q = tensor<2x4x8x32xf16>
+func.func @wide(%q: !q, %d: tensor<1xf32>) {
+  // expected-error @+1 {{expected inputs of f8E4M3FN or f8E5M2 with descale, got 'f16'}}
+  %o = attn.attention %q, %q, %q descale(%d, %d, %d : tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) : !q, !q, !q -> !q
+  return
+}
+
+// -----
+
+!q = tensor<2x4x8x32xf8E4M3FN>
+func.func @bias(%q: !q, %d: tensor<1xf32>, %b: tensor<1x1x8x8xf32>) {
+  // expected-error @+1 {{expected no bias with descale: add it in score_mod}}
+  %o = attn.attention %q, %q, %q bias(%b : tensor<1x1x8x8xf32>) descale(%d, %d, %d : tensor<1xf32>, tensor<1xf32>, tensor<1xf32>)
+      : !q, !q, !q -> tensor<2x4x8x32xf32>
+  return
+}
+
+// -----
+
+!q = tensor<2x4x8x32xf8E4M3FN>
+func.func @vector(%q: !q, %d: tensor<1xf32>, %h: tensor<4xf32>) {
+  // expected-error @+1 {{expected the descale of key to be [1] or [B, Hkv], got a vector of 4}}
+  %o = attn.attention %q, %q, %q descale(%d, %h, %d : tensor<1xf32>, tensor<4xf32>, tensor<1xf32>) : !q, !q, !q -> tensor<2x4x8x32xf32>
+  return
+}
+
+// -----
+
+!q = tensor<2x4x8x32xf8E4M3FN>
+func.func @heads(%q: !q, %d: tensor<1xf32>, %h: tensor<2x2xf32>) {
+  // expected-error @+1 {{expected the descale of value dimension Hkv to be 4 as in the inputs, got 2}}
+  %o = attn.attention %q, %q, %q descale(%d, %d, %h : tensor<1xf32>, tensor<1xf32>, tensor<2x2xf32>) : !q, !q, !q -> tensor<2x4x8x32xf32>
+  return
+}
+
+// -----
+
+!q = tensor<2x4x8x32xf8E4M3FN>
+func.func @type(%q: !q, %d: tensor<1xf16>) {
+  // expected-error @+1 {{must be variadic of tensor of f32 of rank 1 or 2}}
+  %o = attn.attention %q, %q, %q descale(%d, %d, %d : tensor<1xf16>, tensor<1xf16>, tensor<1xf16>) : !q, !q, !q -> tensor<2x4x8x32xf32>
+  return
+}
+
+// -----
+
+func.func @normalize(%acc: tensor<1x4x8x16xf32>, %row: tensor<1x4x8xf32>, %d: tensor<?xf32>) {
+  // expected-error @+1 {{expected descale to be [1] or [B, Hkv], got a vector of a dynamic size}}
+  %o = attn.normalize %acc, %row, %row descale(%d : tensor<?xf32>) : tensor<1x4x8x16xf32>, tensor<1x4x8xf32> -> tensor<1x4x8x16xf16>
+  return
+}

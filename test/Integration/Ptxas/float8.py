@@ -1,0 +1,57 @@
+"""Assembles 8-bit kernels: no spills, no serialised wgmma (C75xx), and the matrix instructions that they are to have.
+
+usage: float8.py PTXAS
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+
+import cubin
+
+MODULE = """func.func @attention(%q: {q}, %k: {k}, %v: {v}, %x: tensor<1xf32>, %y: tensor<?x?xf32>) -> {o} {{
+  %o = attn.attention %q, %k, %v {clause} : {q}, {k}, {v} -> {o}
+  return %o : {o}
+}}
+"""
+DESCALE = "descale(%x, %x, %y : tensor<1xf32>, tensor<1xf32>, tensor<?x?xf32>)"
+CLAUSES = ("", "mask_mod causal(bottom_right)", f"{DESCALE} mask_mod causal(bottom_right)")
+
+
+def assemble(ptxas, target, dtype, dims, clause, folder):
+    d, dv = dims
+    text = MODULE.format(
+        q=f"tensor<?x?x?x{d}x{dtype}>", k=f"tensor<?x?x?x{d}x{dtype}>", v=f"tensor<?x?x?x{dv}x{dtype}>", o=f"tensor<?x?x?x{dv}xbf16>", clause=clause
+    )
+    name = f"{target} {dtype} {dims} {clause}"
+    with open(f"{folder}/k.mlir", "w") as f:
+        f.write(text)
+    subprocess.run(["attn-opt", f"{folder}/k.mlir", f"--target={target}", "--emit=ptx", "-o", f"{folder}/k"], check=True)
+    command = [ptxas, "-v", f"-arch={target}", f"{folder}/k.ptx", "-o", f"{folder}/k.cubin"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    report = result.stdout + result.stderr
+    if result.returncode or "C75" in report:
+        sys.exit(f"{name}: {report}")
+    spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", report)
+    if not spills or any(pair != ("0", "0") for pair in spills):
+        sys.exit(f"{name}: expected no spills, got {spills}")
+    return name, f"{folder}/k.cubin"
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for dtype in ("f8E4M3FN", "f8E5M2"):
+            for dims in ((64, 64), (128, 128), (192, 128), (256, 256)):
+                for clause in CLAUSES if dtype == "f8E4M3FN" or dims == (128, 128) else ():
+                    for target, opcode, others in (("sm_89", "QMMA", "HMMA"), ("sm_90a", "QGMMA", "HGMMA")):
+                        if target == "sm_89" and clause != CLAUSES[1]:
+                            continue
+                        name, path = assemble(sys.argv[1], target, dtype, dims, clause, folder)
+                        counts = cubin.counts(cubin.read_kernel(path))
+                        if not counts[opcode] or counts[others]:
+                            sys.exit(f"{name}: expected {opcode} and no {others}, got {counts}")
+    print("PASS")
+
+
+main()
