@@ -17,20 +17,12 @@ using namespace attn;
 using runtime::CallInput;
 using runtime::ProgramCall;
 
-SmallVector<Operation *> attn::findAttentions(ModuleOp module) {
-  SmallVector<Operation *> attentions;
-  module.walk([&](Operation *op) {
-    if (isAttention(op))
-      attentions.push_back(op);
-  });
-  return attentions;
-}
-
-std::string attn::getProgramName(Operation *attention) {
-  auto parent = attention->getParentOfType<SymbolOpInterface>();
+std::string attn::getProgramName(Operation *op) {
+  auto parent = op->getParentOfType<SymbolOpInterface>();
+  StringRef kind = isAttention(op) ? "attention" : "append";
   // The module itself may have a name, which says less than none.
   bool isNamed = parent && !isa<ModuleOp>(parent) && parent.getNameAttr();
-  return isNamed ? (parent.getName() + "_attention").str() : "attention";
+  return isNamed ? (parent.getName() + "_" + kind).str() : kind.str();
 }
 
 std::string attn::getProgramKey(ExtractedAttention &extracted) {
@@ -50,13 +42,6 @@ bool attn::needsPrograms(ModuleOp module) {
   return function && (attentions.front()->getParentOp() != function ||
                       function->getParentOp() != module ||
                       !function.getBody().hasOneBlock());
-}
-
-SmallVector<Operation *> attn::findPrograms(ModuleOp module) {
-  SmallVector<Operation *> found = findAttentions(module);
-  if (found.empty())
-    module.walk([&](AppendOp append) { found.push_back(append); });
-  return found;
 }
 
 void attn::dropOtherFunctions(ModuleOp module) {

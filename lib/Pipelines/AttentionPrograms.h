@@ -17,14 +17,8 @@
 
 namespace attn {
 
-/// Every attention and backward of the module, in its order.
-llvm::SmallVector<mlir::Operation *> findAttentions(mlir::ModuleOp module);
-
-/// These, or where there is none every append to a cache.
-llvm::SmallVector<mlir::Operation *> findPrograms(mlir::ModuleOp module);
-
-/// "f_attention" for an attention in @f.
-std::string getProgramName(mlir::Operation *attention);
+/// "f_attention" for an attention in @f, "f_append" for an append.
+std::string getProgramName(mlir::Operation *op);
 
 /// The same text for attentions that one program can serve: the module without
 /// its function's name and without locations.

@@ -22,7 +22,8 @@ static constexpr Remedy remedies[] = {
      "torch-mlir leaves tm_tensor for scans, sorts and scatters: bufferize and "
      "lower them by torch-mlir-opt --tm-tensor-bufferize "
      "--tm-tensor-to-loops, or export without them (transformers computes a "
-     "cumulative sum of positions where no attention mask is given)"},
+     "cumulative sum of positions where no attention mask is given; index_copy "
+     "of a row of a cache is a slice_scatter)"},
     {"torch", "lower it by torch-mlir-opt "
               "--torch-backend-to-linalg-on-tensors-backend-pipeline, or "
               "export with output_type=\"linalg-on-tensors\" or \"tosa\""},

@@ -229,7 +229,7 @@ LogicalResult Outline::outline(Operation *attention) {
 
 void Outline::runOnOperation() {
   kernels.clear();
-  for (Operation *attention : findAttentions(getOperation()))
-    if (failed(outline(attention)))
+  for (Operation *program : findPrograms(getOperation()))
+    if (failed(outline(program)))
       return signalPassFailure();
 }

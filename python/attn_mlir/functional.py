@@ -125,12 +125,13 @@ def decode(
     out: Any = None,
     target: Optional[str] = None,
     device: Optional[str] = None,
+    allow_tf32: bool = False,
     cache: Optional[Cache] = None,
 ) -> Any:
     """Attention of new tokens over keys and values in the pages of a cache.
 
     Arguments:
-      query: [B, Hq, M, D], f16 or bf16 (on the CPU f32 too): the last M tokens of each sequence, one or some that were guessed,
+      query: [B, Hq, M, D], f16, bf16 or f32: the last M tokens of each sequence, one or some that were guessed,
         or a chunk of a prompt.
       k_pool, v_pool: [pages, Hkv, page size, D or Dv]; Hkv divides Hq. Any strides with a contiguous head dim: a cache in NHD
         layout, [pages, page size, Hkv, D], is passed as its transposed view. Any page size.
@@ -143,7 +144,7 @@ def decode(
       causal: token i of M sees the keys up to its own position, length - M + i; False: all keys.
       window: as of `attention`, around that position. Pages that it has left behind may be used again; their entries stay pages,
         with finite values.
-      sink, soft_cap, scale, return_lse, result_dtype, out, target, device, cache: as of `attention`.
+      sink, soft_cap, scale, return_lse, result_dtype, out, target, device, allow_tf32, cache: as of `attention`.
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library; tokens that see no key give 0 and -inf. A kernel serves
     all lengths, tables and numbers of pages, so that a launch that a CUDA graph holds stays right when they change. Raises as
@@ -160,9 +161,9 @@ def decode(
     fields += call.result_field(result_dtype)
     check_pages(call.named)
     if "append" not in fields or (target or default_target(call.views[0], device)) != "cpu":
-        return call.run((), fields, target, device, {}, cache, out)
+        return call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
     # A kernel for the CPU gives the pools back.
-    *results, keys, values = call.run((), fields, target, device, {}, cache, None)
+    *results, keys, values = call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, None)
     update((k_pool, v_pool), (keys, values))
     if out is not None:
         given = list(out) if isinstance(out, (tuple, list)) else [out]

@@ -53,13 +53,17 @@ def compile(
     whose gradients are the same bits in every run; `device_asserts` adds
     kernels that check, before each launch, the block lists and sequence offsets that masks read. `assume_visible_rows` takes it
     that every query sees at least one key, so that finite mask values mean -inf; values at or below `mask_threshold` hide keys
-    (0: at or below half of the lowest number of the score's type). `mask` and `score` are functions or masks of
-    attn_mlir.mask for an AttentionProblem; the kernel keeps the arrays that they read. Raises CompileError with the compiler's
-    diagnostics. What was compiled before, by any process, comes from `cache` (the default one is on disk: cache.py).
+    (0: at or below half of the lowest number of the score's type). `schedule`, `strict` and `device_asserts` are for a GPU.
+    `mask` and `score` are functions or masks of attn_mlir.mask for an AttentionProblem; the kernel keeps the arrays that they
+    read. Raises CompileError with the compiler's diagnostics. What was compiled before, by any process, comes from `cache` (the
+    default one is on disk: cache.py).
     """
     source, captured = with_regions(source, mask, score)
     text, name = source_text(source)
     if target == "cpu":
+        for option, is_given in (("schedule", schedule), ("strict", strict), ("device_asserts", device_asserts)):
+            if is_given:
+                raise CompileError(f"option {option}: expected a GPU, got target cpu")
         finite_masks = ["--assume-visible-rows"] if assume_visible_rows else []
         finite_masks += [f"--mask-threshold={mask_threshold!r}"] if mask_threshold else []
         return CpuKernel(text, captured, finite_masks)

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
@@ -53,6 +54,25 @@ def find_tool(name: str) -> str:
         if found:
             return found
     raise AttnError(f"expected {name} on PATH or in the folder that ATTN_BIN names, got neither")
+
+
+def run_with_progress(name: str, arguments: Sequence[Any]) -> tuple[int, str]:
+    """Runs a tool that may take long: what it says of its progress, in lines that begin with a carriage return, goes to
+    sys.stderr at once. Returns its status and what else it printed there."""
+    command = [find_tool(name), *map(str, arguments)]
+    diagnostics, in_progress = "", False
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        assert process.stderr
+        for chunk in iter(lambda: os.read(process.stderr.fileno(), 1 << 16), b""):  # type: ignore[union-attr]
+            for part in re.split(r"(?=\r)|(?<=\n)", chunk.decode(errors="replace")):
+                in_progress = in_progress or part.startswith("\r")
+                if in_progress and sys.stderr:
+                    sys.stderr.write(part)
+                    sys.stderr.flush()
+                elif not in_progress:
+                    diagnostics += part
+                in_progress = in_progress and not part.endswith("\n")
+    return process.returncode, diagnostics
 
 
 def run_tool(

@@ -5,7 +5,7 @@
 Drawn are sizes (static and dynamic, none at all too), element types, heads, head dims, layouts, biases, lengths of keys (behind which
 attn-run writes NaN) and of queries, keys and values in pages, new rows that are appended to them before, regions of a mask_mod
 and a score_mod over positions, data and constants from the ends of their ranges, and sums of them that wrap around in 64 or 32 bits, the
-schedule's kind, linear attention, loops and branches around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
+schedule's kind, linear attention, appends alone, loops and branches around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
 always the same. With --gradients each problem's backward is run, its forward before it. Gradients in f32 of problems in f16
 or bf16, those of biases and captured tensors, are sums of what rounding of the output has changed: they may miss the rule, and are
 counted, as long as the relative error is below a hundredth. More than a tenth of such, or a quarter of refusals, fails a search of a
@@ -249,20 +249,20 @@ def write_linear(rng, folder):
 
 class Append:
     """Rows that are written to the pools of keys and values (names -> types) before an attention reads them: `lines`, further
-    `arguments`, the names of what is read in place of the pools, what is `returned`, and names of sizes."""
+    `arguments` and their dimensions, the names of what is read in place of the pools, `results` and what of them is `returned`, and
+    names of sizes."""
 
     def __init__(self, rng, pools, sizes, size):
         tokens = rng.choice([("tokens",), ("Bnew", "Mnew")])
         sizes.update({name: rng.choice([0, 1, 2, 3, 9]) for name in tokens})
-        self.lines, self.names, self.reads, self.returned = "", tokens, {}, []
+        self.lines, self.names, self.reads = "", tokens, {}
         slots = f"tensor<{'x'.join(map(size, tokens))}x{rng.choice(['i32', 'i64'])}>"
-        self.arguments = [f"%slots: {slots}"]
+        self.arguments, self.dims = [f"%slots: {slots}"], [tokens]
         appended = rng.choice([["k", "v"], ["v", "k"], ["k"], ["v"]])
         rows = {}
         for name in appended:
-            columns = pools[name].split("x")[-2]
-            shape = [size(tokens[0]), size("Hkv"), *map(size, tokens[1:]), columns]
-            rows[name] = f"tensor<{'x'.join(shape)}x{rng.choice(['f16', 'bf16', 'f32'])}>"
+            self.dims.append((tokens[0], "Hkv", *tokens[1:], "Dv" if name == "v" else "D"))
+            rows[name] = f"tensor<{'x'.join(map(size, self.dims[-1]))}x{rng.choice(['f16', 'bf16', 'f32'])}>"
             self.arguments.append(f"%{name}_new: {rows[name]}")
         for group in rng.choice([[appended], [[name] for name in appended]]):
             news, olds, afters = ([f"%{name}_{kind}" for name in group] for kind in ("new", "pool", "after"))
@@ -272,15 +272,31 @@ class Append:
             # The CPU may read a pool as it was.
             is_new = name in appended and rng.random() < 0.95
             self.reads[name] = f"%{name}_{'after' if is_new else 'pool'}"
-            if name in appended and rng.random() < 0.8:
-                self.returned.append((f"%{name}_after", pools[name]))
-        rng.shuffle(self.returned)
+        self.results = [(f"%{name}_after", pools[name]) for name in appended]
+        self.returned = [result for result in self.results if rng.random() < 0.8]
+
+
+def write_append(rng, folder):
+    """An append without an attention: the module's path, and arguments of attn-run."""
+    sizes, is_static = {**draw_sizes(rng), "P": rng.choice([0, 1, 2, 5]), "page": rng.choice([1, 3, 16, 64])}, rng.random() < 0.3
+    size = lambda dim: str(sizes[dim]) if is_static or dim in ("D", "Dv") else "?"  # noqa: E731
+    dims = {"k": ("P", "Hkv", "page", "D"), "v": ("P", "Hkv", "page", "Dv")}
+    pools = {name: f"tensor<{'x'.join(map(size, dims[name]))}x{rng.choice(['f16', 'bf16', 'f32'])}>" for name in dims}
+    append = Append(rng, pools, sizes, size)
+    names, types = (", ".join(parts) for parts in zip(*(append.returned or append.results)))
+    arguments = ", ".join([f"%{name}_pool: {pools[name]}" for name in pools] + append.arguments)
+    path = Path(folder, "case.mlir")
+    path.write_text(f"func.func @append({arguments}) -> ({types}) {{\n{append.lines}  return {names} : {types}\n}}\n")
+    shapes = ",".join(f"arg{i}={'x'.join(str(sizes[dim]) for dim in shape)}" for i, shape in enumerate([*dims.values(), *append.dims]))
+    return path, [f"--random={rng.randrange(100)}", *([] if is_static else ["--shape", shapes])]
 
 
 def write_case(rng, folder, gradients=False):
     """The module's path, and arguments of attn-run."""
     if not gradients and rng.random() < 0.08:
         return write_linear(rng, folder)
+    if not gradients and rng.random() < 0.03:
+        return write_append(rng, folder)
     sizes = draw_sizes(rng)
     if gradients:  # of a key or two they are next to zero, and of one row a few roundings decide
         sizes["M"], sizes["N"] = max(sizes["M"], 3), max(sizes["N"], 16)
@@ -291,7 +307,7 @@ def write_case(rng, folder, gradients=False):
         sizes["N"], sizes["P"] = sizes["T"] * page, sizes["B"] * sizes["T"] + 1
     dtype = rng.choice(["f16", "bf16"] if gradients else ["f16", "bf16", "f32"])
     is_static = rng.random() < 0.3
-    size = lambda dim: str(sizes[dim]) if is_static else "?"  # noqa: E731
+    size = lambda dim: str(sizes[dim]) if is_static or dim in ("D", "Dv") else "?"  # noqa: E731
     types = {name: f"tensor<{size('B')}x{size(heads)}x{size(rows)}x{sizes[columns]}x{dtype}>" for name, heads, rows, columns in (
         ("q", "Hq", "M", "D"), ("k", "Hkv", "N", "D"), ("v", "Hkv", "N", "Dv"), ("o", "Hq", "M", "Dv"))}  # fmt: skip
     mask, score = Region(rng, "m"), Region(rng, "s", gradients)

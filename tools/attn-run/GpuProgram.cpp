@@ -73,11 +73,7 @@ static func::FuncOp getKernel(func::CallOp call) {
 /// Each function that stands for kernels, with what it computes: the calls are
 /// where the attentions were in `original`, in the same order.
 LogicalResult GpuProgram::readKernels(ModuleOp outlined, ModuleOp original) {
-  SmallVector<Operation *> attentions;
-  original.walk([&](Operation *op) {
-    if (isAttention(op))
-      attentions.push_back(op);
-  });
+  SmallVector<Operation *> programs = findPrograms(original);
   SmallVector<func::FuncOp> called;
   outlined.walk([&](func::CallOp call) {
     if (func::FuncOp kernel = getKernel(call))
@@ -85,7 +81,7 @@ LogicalResult GpuProgram::readKernels(ModuleOp outlined, ModuleOp original) {
   });
   numCalls = called.size();
   llvm::StringSet<> known;
-  for (auto [attention, function] : llvm::zip_equal(attentions, called)) {
+  for (auto [op, function] : llvm::zip_equal(programs, called)) {
     if (!known.insert(function.getName()).second)
       continue;
     auto files = function->getAttrOfType<DictionaryAttr>(kernelAttrName);
@@ -95,7 +91,7 @@ LogicalResult GpuProgram::readKernels(ModuleOp outlined, ModuleOp original) {
       return failure(reportError(manifest.error()));
     kernels.push_back(std::make_unique<AttentionKernel>(AttentionKernel{
         std::move(*manifest), files.getAs<StringAttr>("ptx").getValue().str(),
-        extractAttention(attention, function.getName(), /*appends=*/true)}));
+        extractAttention(op, function.getName(), /*appends=*/true)}));
   }
   return success();
 }
@@ -166,7 +162,8 @@ GpuProgram::compile(func::FuncOp function, const Options &options) {
     return fail();
   if (program->kernels.empty()) {
     function.emitError()
-        << "expected an attention whose results are used, got none";
+        << "expected an attention or an append whose results are used, got "
+           "none";
     return fail();
   }
   auto host = module->lookupSymbol<func::FuncOp>(function.getName());

@@ -17,6 +17,7 @@
 #include "attn/Pipelines/InitAll.h"
 #include "attn/Runtime/Npy.h"
 #include "attn/Support/Format.h"
+#include "attn/Support/Progress.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -124,6 +125,7 @@ struct Program {
                                     const Options &options) {
     Program program;
     if (options.device == Device::Cpu) {
+      Progress progress("compiling for the CPU");
       auto jit = compileForCpu(function, CpuPath::Device, options);
       if (failed(jit))
         return failure();
@@ -138,7 +140,10 @@ struct Program {
   }
   std::optional<std::vector<HostTensor>>
   run(const std::vector<HostTensor> &inputs, const Options &options) {
-    return cpu ? cpu->run(inputs) : gpu->run(inputs, options);
+    if (gpu) // The simulator says how far it is.
+      return gpu->run(inputs, options);
+    Progress progress("running on the CPU");
+    return cpu->run(inputs);
   }
   /// Calls it options.repeat times and prints how long that took.
   bool benchmark(const std::vector<HostTensor> &inputs,
@@ -237,6 +242,7 @@ bool Runner::runInputs(const Options &own, bool isFirst, Verifier &verifier) {
   // First the reference, which checks sizes with better messages.
   std::optional<Expectation> expectation;
   if (own.verify) {
+    Progress progress(std::string("reference: ") + oracle.describe());
     expectation = oracle.expect(*inputs);
     if (!expectation)
       return false;

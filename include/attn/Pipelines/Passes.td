@@ -27,6 +27,9 @@ def OutlinePass : Pass<"attn-outline", "::mlir::ModuleOp"> {
     compiler writes NAME.ptx, NAME.json and NAME.h there instead, and the
     dictionary has the names of the files.
 
+    In a module without an attention each `attn.append` becomes a call, of
+    `@f_append` in `@f`.
+
     An attention that cannot be compiled is an error; with the option
     `fallback`, it becomes linalg ops where it stands, with a warning that has
     the reason.

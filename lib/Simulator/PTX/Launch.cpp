@@ -15,10 +15,10 @@
 #include "Module.h"
 #include "Tracer.h"
 
+#include "attn/Support/Progress.h"
+
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <cstdio>
 #include <deque>
 #include <mutex>
 #include <thread>
@@ -188,55 +188,6 @@ void workerMain(LaunchContext &launch, Worker &worker) {
   launch.failed = true;
 }
 
-/// Prints how far the launch is, until it stops.
-class Progress {
-public:
-  Progress(LaunchContext &launch, Clock::time_point start)
-      : launch(launch), start(start) {
-    if (launch.options->progressSeconds > 0)
-      thread = std::thread([this] { run(); });
-  }
-  ~Progress() {
-    if (!thread.joinable())
-      return;
-    {
-      std::lock_guard<std::mutex> lock(mutex);
-      done = true;
-    }
-    changed.notify_one(); // A launch need not wait for the next look.
-    thread.join();
-    if (printed)
-      std::fputc('\n', stderr);
-  }
-
-private:
-  void run() {
-    std::unique_lock<std::mutex> lock(mutex);
-    auto isDone = [this] { return done; };
-    while (!changed.wait_for(lock, std::chrono::milliseconds(50), isDone)) {
-      double seconds = secondsSince(start);
-      if (seconds < launch.options->progressSeconds || seconds < next)
-        continue;
-      next = seconds + 0.5;
-      printed = true;
-      std::fprintf(stderr, "\r%s: %llu of %llu clusters, %.1f s",
-                   launch.program->name.c_str(),
-                   (unsigned long long)launch.finishedClusters.load(),
-                   (unsigned long long)launch.totalClusters, seconds);
-      std::fflush(stderr);
-    }
-  }
-
-  LaunchContext &launch;
-  Clock::time_point start;
-  std::thread thread;
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool done = false;
-  double next = 0;
-  bool printed = false;
-};
-
 //===----------------------------------------------------------------------===//
 // Counters
 //===----------------------------------------------------------------------===//
@@ -374,7 +325,11 @@ LaunchReport attn::sim::runLaunch(DeviceMemory &memory, u32 smCount,
     launch.tracers.push_back(std::make_unique<Tracer>());
   std::vector<Worker> workers = makeWorkers(launch);
   {
-    Progress progress(launch, start);
+    Progress progress(options.progressSeconds, [&launch] {
+      return launch.program->name + ": " +
+             std::to_string(launch.finishedClusters.load()) + " of " +
+             std::to_string(launch.totalClusters) + " clusters";
+    });
     std::vector<std::thread> threads;
     for (size_t k = 1; k < workers.size(); ++k)
       threads.emplace_back([&, k] { workerMain(launch, workers[k]); });

@@ -275,14 +275,16 @@ class Importer:
         mask = self.types.get("attn_mask")
         if mask is not None and not isinstance(mask.shape[-1], int):
             self.dim("%attn_mask", self.argument_type("attn_mask"), len(mask.shape) - 1, "%attn_mask_columns")
+        if self.is_bias():
+            clauses.append(self.bias())
+        if "nonpad_kv_seqlen" in self.types:
+            clauses.append(f"lengths(key %nonpad_kv_seqlen : {self.argument_type('nonpad_kv_seqlen').mlir})")
         if self.scale is not None:
             clauses.append(f"scale({float_text(self.scale)})")
-        if self.is_bias():
-            clauses.insert(0, self.bias())
         score = self.score()
         if score:
             clauses.append("score_mod " + self.region(Score(score)))
-        conditions = self.conditions()
+        conditions = self.conditions(has_lengths=True)
         if len(conditions) == 1 and self.is_top_left():
             clauses.append("mask_mod causal(top_left)")
         elif conditions:
@@ -343,10 +345,10 @@ class Importer:
 
         return change
 
-    def conditions(self) -> list[Callable]:
-        """What a key must fulfil to be seen: functions of (b, h, i, j)."""
+    def conditions(self, has_lengths: bool = False) -> list[Callable]:
+        """What a key must fulfil to be seen: functions of (b, h, i, j). In an attention nonpad_kv_seqlen is the lengths of its keys."""
         result: list[Callable] = []
-        offset = self.offset()
+        offset = self.offset(has_lengths)
         left, right = (self.attributes.get(f"{side}_window_size", -1) for side in ("left", "right"))
         if self.attributes.get("is_causal"):
             result.append(lambda b, h, i, j: j <= i + offset(b))
@@ -354,7 +356,7 @@ class Importer:
             result.append(lambda b, h, i, j: j >= i + offset(b) - left)
         if right >= 0:
             result.append(lambda b, h, i, j: j <= i + offset(b) + right)
-        if "nonpad_kv_seqlen" in self.types:
+        if "nonpad_kv_seqlen" in self.types and not has_lengths:
             result.append(lambda b, h, i, j: j < self.valid_keys(b))
         mask = self.types.get("attn_mask")
         if mask is not None and mask.dtype == "i1":
@@ -366,10 +368,10 @@ class Importer:
     def valid_keys(self, b):
         return Placeholder("nonpad_kv_seqlen", self.types["nonpad_kv_seqlen"].dtype, 1)[b]
 
-    def offset(self) -> Callable:
+    def offset(self, has_lengths: bool) -> Callable:
         """The position of query 0 among the keys, for batch b."""
         if "nonpad_kv_seqlen" in self.types:
-            return lambda b: self.valid_keys(b) - query_length()
+            return lambda b: (key_length() if has_lengths else self.valid_keys(b)) - query_length()
         if "past_key" not in self.types:
             return lambda b: 0
         if self.is_bottom_right():

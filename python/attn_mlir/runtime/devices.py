@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Mapping, Optional, Sequence, Union
 
 from ..errors import BindingError, DeviceError, ManifestError
-from ..tools import run_tool
+from ..tools import run_with_progress
 from .binding import BoundProblem, TensorLayout
 from .cuda import Context, Memory, Module, Pointer, PreparedLaunch
 from .host_array import HostArray, read_npy, strided_elements, write_npy
@@ -98,9 +98,9 @@ class SimulatorDevice:
                 command += ["--output", base / f"{operand.name}.npy"]
             for name, values in strides.items():
                 command += ["--strides", f"{name}={','.join(map(str, values))}"]
-            result = run_tool("attn-sim", command)
-            if result.returncode != 0:
-                raise DeviceError(result.stderr.strip() or f"attn-sim ended with status {result.returncode}")
+            status, diagnostics = run_with_progress("attn-sim", command)
+            if status != 0:
+                raise DeviceError(diagnostics.strip() or f"attn-sim ended with status {status}")
             return [read_npy(base / f"{operand.name}.npy") for operand in outputs]
 
 

@@ -8,6 +8,8 @@
 // RUN: attn-run %s --function=cast --shape B=3,N=50,Bnew=4,Mnew=2 --device=sim:sm_80 --random=5 --verify | FileCheck %s
 // RUN: attn-run %s --function=cast --shape B=3,N=50,Bnew=4,Mnew=2 --device=sim:sm_90a --random=6 --verify | FileCheck %s
 // RUN: attn-run %s --function=whole --device=sim:sm_90a --random=7 --verify 2>/dev/null | FileCheck %s
+// RUN: attn-run %s --function=alone --shape tokens=9,Pnew=3 --random=8 --verify | FileCheck %s
+// RUN: attn-run %s --function=alone --shape tokens=9,Pnew=3 --device=sim:sm_80 --random=9 --verify --device-asserts | FileCheck %s
 // CHECK: verify: PASS
 
 // One token of some sequences, G = 4.
@@ -40,4 +42,12 @@ func.func @whole(%q: tensor<2x2x64x64xf16>, %k: tensor<6x1x64xf16>, %v: tensor<6
   %v1 = attn.append %v into %vc slots(%s : tensor<6xi32>) : tensor<6x1x64xf16> into tensor<2x1x96x64xf16>
   %o = attn.attention %q, %k1, %v1 : tensor<2x2x64x64xf16>, tensor<2x1x96x64xf16>, tensor<2x1x96x64xf16> -> tensor<2x2x64x64xf16>
   return %o, %v1 : tensor<2x2x64x64xf16>, tensor<2x1x96x64xf16>
+}
+
+// Without an attention, a program of its own.
+func.func @alone(%k: tensor<?x2x40xf32>, %v: tensor<?x2x64xbf16>, %kp: tensor<?x2x5x40xf16>, %vp: tensor<?x2x5x64xf32>, %s: tensor<?xi64>)
+    -> (tensor<?x2x5x64xf32>, tensor<?x2x5x40xf16>) {
+  %0:2 = attn.append %k, %v into %kp, %vp slots(%s : tensor<?xi64>)
+      : tensor<?x2x40xf32>, tensor<?x2x64xbf16> into tensor<?x2x5x40xf16>, tensor<?x2x5x64xf32>
+  return %0#1, %0#0 : tensor<?x2x5x64xf32>, tensor<?x2x5x40xf16>
 }

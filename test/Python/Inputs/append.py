@@ -46,6 +46,14 @@ class Append(unittest.TestCase):
             pools = [pool_of(values) for values in old]
             attn_mlir.append(*rows, *pools, slots, **where)
             self.assertEqual([pool.data for pool in pools], [pool.data for pool in after])
+        # In f32, on a GPU where that may be rounded.
+        wide = [HostArray.of("f32", pool.shape, [0.0 if math.isnan(x) else x for x in pool.values()]) for pool in after]
+        query = HostArray.of("f32", q.shape, q.values())
+        exact = attn_mlir.decode(query, *wide, table, lengths, target="cpu").values()
+        rounded = attn_mlir.decode(query, *wide, table, lengths, device="sim", allow_tf32=True).values()
+        self.assertLess(max(abs(x - y) for x, y in zip(exact, rounded)), 2e-3)
+        with self.assertRaisesRegex(attn_mlir.CompileError, "allow_tf32"):
+            attn_mlir.decode(query, *wide, table, lengths, device="sim")
         # Rows of batches, and an array for the output.
         pools, out = [pool_of(values) for values in old], HostArray.of("f16", q.shape, [0.0] * math.prod(q.shape))
         batched = [HostArray("f32", (3, heads, 1, dim), new.data) for new in rows]

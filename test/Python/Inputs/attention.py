@@ -421,6 +421,8 @@ class Messages(unittest.TestCase):
             "products rounded to tf32 need the option allow_tf32": {"target": "sm_80"},
             "option mask_threshold: expected a number of at most 0, got 3": {"target": "sm_80", "mask_threshold": 3.0},
             "error: schedule: ": {"target": "sm_80", "schedule": "tile=x"},
+            "option device_asserts: expected a GPU, got target cpu": {"target": "cpu", "device_asserts": True},
+            "option schedule: expected a GPU, got target cpu": {"target": "cpu", "schedule": "tile_m=64"},
         }.items():
             self.refuses(attn_mlir.CompileError, message, lambda: attn_mlir.compile(problem, **options))
 

@@ -1,5 +1,6 @@
 """Modules for ONNX's Attention from types alone, without the package onnx: each form is verified by attn-opt."""
 
+import math
 import subprocess
 import sys
 import tempfile
@@ -9,7 +10,9 @@ from unittest import mock
 
 from attn_mlir import onnx
 from attn_mlir.errors import AttnError
+from attn_mlir.kernel import run_module
 from attn_mlir.onnx import TensorType, import_attention
+from attn_mlir.runtime.host_array import HostArray
 
 Q, K, V = (TensorType("f16", shape) for shape in ((2, 9, 4, 32), (2, 3, 6, 32), (2, 3, 6, 48)))
 PAST = (TensorType("f16", (2, 3, 12, 32)), TensorType("f16", (2, 3, 12, 48)))
@@ -76,6 +79,26 @@ class Forms(unittest.TestCase):
         self.assertIn("scale(0.4082482904638630", text)
         self.assertIn("tensor.extract_slice", text)
 
+    def test_lengths(self):
+        """nonpad_kv_seqlen says which keys exist: NaN behind it, of keys and values, has no influence."""
+        lengths = TensorType("i64", (2,))
+        text = recognised([Q, K, V, None, None, None, lengths], {"is_causal": 1})
+        self.assertIn("lengths(key %arg3 : tensor<?xi64>) mask_mod", text)
+        self.assertIn("attn.length key", text)
+        self.assertNotIn("tensor.extract", text)
+        self.assertNotIn("mask_mod", recognised([Q, K, V, None, None, None, lengths]))
+        exists = [j < n for n in (4, 0) for _ in range(3) for j in range(6)]
+        arrays = [HostArray.of("f16", Q.shape, [((7 * k) % 11 - 5) / 8 for k in range(2 * 9 * 4 * 32)])]
+        for shape in (K.shape, V.shape):
+            rows = ([((5 * k + j) % 13 - 6) / 8 for j in range(shape[3])] if there else [math.nan] * shape[3] for k, there in enumerate(exists))
+            arrays.append(HostArray.of("f16", shape, [x for row in rows for x in row]))
+        arrays.append(HostArray.of("i64", (2,), [4, 0]))
+        module = import_attention([Q, K, V, None, None, None, lengths])
+        for device in ("cpu", "sim:sm_80", "sim:sm_90a"):
+            output = run_module(module, arrays, device)[0].values()
+            half = len(output) // 2
+            self.assertTrue(all(math.isfinite(x) for x in output) and any(output[:half]), device)
+            self.assertEqual(set(output[half:]), {0.0})
 
     def test_matrix_of_scores(self):
         """By ops of linalg behind the attention, with the LSE of the kernel where these are probabilities."""

@@ -8,11 +8,13 @@
 #include "attn/Support/Format.h"
 #include "attn/Support/MathExtras.h"
 #include "attn/Support/Parallel.h"
+#include "attn/Support/Progress.h"
 #include "attn/Support/Result.h"
 
 #include "gtest/gtest.h"
 
 #include <atomic>
+#include <future>
 #include <limits>
 
 using namespace attn;
@@ -125,6 +127,27 @@ TEST(Result, holdsValueOrError) {
   EXPECT_EQ(error.error(), "expected 1, got 2");
   EXPECT_TRUE(Status());
   EXPECT_FALSE(Status(Error{"no"}));
+}
+
+TEST(Progress, saysWhatTakesLongerThanItsPatience) {
+  testing::internal::CaptureStderr();
+  std::promise<void> asked;
+  {
+    Progress silent(0, [] { return std::string("silent"); });
+    Progress patient(1e9, [] { return std::string("patient"); });
+    Progress progress(1e-3, [&, calls = 0]() mutable {
+      if (++calls == 2)
+        asked.set_value();
+      return "step " + std::to_string(calls);
+    });
+    asked.get_future().wait();
+  }
+  std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(said.find("\rstep 1, "), 0u) << said;
+  EXPECT_NE(said.find(" s\rstep 2, "), std::string::npos) << said;
+  EXPECT_EQ(said.back(), '\n');
+  EXPECT_EQ(said.find("silent"), std::string::npos);
+  EXPECT_EQ(said.find("patient"), std::string::npos);
 }
 
 TEST(Parallel, visitsEachIndexOnce) {

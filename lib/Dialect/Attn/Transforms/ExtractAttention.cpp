@@ -22,6 +22,22 @@ bool attn::isAttention(Operation *op) {
   return isa<AttentionOp, AttentionBackwardOp, LinearAttentionOp>(op);
 }
 
+SmallVector<Operation *> attn::findAttentions(ModuleOp module) {
+  SmallVector<Operation *> attentions;
+  module.walk([&](Operation *op) {
+    if (isAttention(op))
+      attentions.push_back(op);
+  });
+  return attentions;
+}
+
+SmallVector<Operation *> attn::findPrograms(ModuleOp module) {
+  SmallVector<Operation *> found = findAttentions(module);
+  if (found.empty())
+    module.walk([&](AppendOp append) { found.push_back(append); });
+  return found;
+}
+
 /// Everything that the attention reads: operands, and what its regions
 /// capture.
 static SetVector<Value> getReadValues(Operation *attention) {

@@ -16,7 +16,14 @@ namespace attn {
 /// backward.
 bool isAttention(mlir::Operation *op);
 
-/// A copy of an attention, or of a backward, as a function of its own.
+/// Every attention and backward of the module, in its order.
+llvm::SmallVector<mlir::Operation *> findAttentions(mlir::ModuleOp module);
+
+/// These, or where there is none every append to a cache.
+llvm::SmallVector<mlir::Operation *> findPrograms(mlir::ModuleOp module);
+
+/// A copy of an attention, of a backward or of an append, as a function of its
+/// own.
 struct ExtractedAttention {
   /// With the attributes of the attention's module, and the function in it.
   mlir::OwningOpRef<mlir::ModuleOp> module;
