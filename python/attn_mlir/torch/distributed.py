@@ -6,10 +6,13 @@
     hidden = plan.part(hidden, rank, axis=1)           # each rank has the tokens that the plan gives it,
     positions = plan.positions(rank)                   # which are there in the whole sequence
     output = context_parallel.attention(query, key, value, plan=plan)
+
+and linear attention, which needs no plan.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Optional, Sequence, Union
 
 import torch
@@ -17,15 +20,17 @@ import torch.distributed as dist
 from torch import Tensor
 
 from ..distributed.communicator import Communicator, Wait
+from ..distributed import linear
 from ..distributed.executor import Executor, Saved
 from ..distributed.plan import Plan, PlanError, make_plan
 from ..errors import BindingError, DeviceError
 from ..functional import check_scale
 from ..mask import trace_score
 from ..mask.tracing import Traced
+from .linear import linear_attention as linear_attention_of_rank
 from .ops import check_tensors, readable
 
-__all__ = ["GroupCommunicator", "Plan", "PlanError", "attention", "make_plan"]
+__all__ = ["GroupCommunicator", "Plan", "PlanError", "attention", "linear_attention", "make_plan"]
 
 #: Bytes of what ranks compare; longer texts are cut.
 AGREEMENT = 512
@@ -168,3 +173,64 @@ def executor_of(plan: Plan, group: Optional[dist.ProcessGroup], tensors: Sequenc
 
 _executors: dict[tuple, Executor] = {}
 MAX_EXECUTORS = 64
+
+
+class Gather(torch.autograd.Function):
+    """The flat tensors of all ranks, [ranks, n]. All ranks call its backward, too."""
+
+    @staticmethod
+    def forward(ctx, flat: Tensor, communicator: GroupCommunicator):
+        ctx.communicator = communicator
+        return torch.stack(list(linear.send_to_all(communicator, flat)))
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, d_gathered: Tensor):
+        counts = [d_gathered.shape[1]] * d_gathered.shape[0]
+        received = ctx.communicator.exchange(list(d_gathered.contiguous()), counts)()
+        return functools.reduce(torch.add, received), None
+
+
+class Join(torch.autograd.Function):
+    """`output`, whose backward reaches `gathered` on ranks that have not used it: others wait for what they send."""
+
+    @staticmethod
+    def forward(ctx, output: Tensor, gathered: Tensor):
+        ctx.save_for_backward(gathered)
+        return output.view_as(output)
+
+    @staticmethod
+    def backward(ctx, d_output: Tensor):
+        (gathered,) = ctx.saved_tensors
+        return d_output, torch.zeros_like(gathered)
+
+
+def linear_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    group: Optional[dist.ProcessGroup] = None,
+    decay: Optional[Tensor] = None,
+    state: Optional[Tensor] = None,
+    scale: Optional[float] = None,
+    return_state: bool = False,
+) -> Union[Tensor, tuple[Tensor, Tensor]]:
+    """attn_mlir.distributed.linear_attention on the ranks of `group`, with gradients: those of state, and of a decay of heads, are
+    the part of this rank's tokens, as of all weights. All ranks call it, and the backward of what it returns, as often as each
+    other; forward and backward send the same bytes.
+    """
+    check_tensors(query=query, key=key, value=value, decay=decay, state=state)
+    communicator = GroupCommunicator(group, query.device)
+    gathered: list[Tensor] = []
+
+    def gather(flat: Tensor) -> Sequence[Tensor]:
+        gathered.append(Gather.apply(flat, communicator))
+        return gathered[0].unbind()
+
+    result = linear.linear_attention(
+        query, key, value, communicator=communicator, decay=decay, state=state, scale=scale, return_state=True, gather=gather,
+        attend=linear_attention_of_rank,
+    )  # fmt: skip
+    output = Join.apply(result[0], gathered[0])
+    return (output, result[1]) if return_state else output

@@ -102,6 +102,63 @@ def test_masks():
     Case(20, 4, 1, torch.arange(20) <= torch.arange(20)[:, None]).check(plan_of(20, 4, 1, causal=True, scheme="group-cast"))
 
 
+def whole_linear(q, k, v, decay, state, scale):
+    """Outputs and the last state in float64, differentiable."""
+    group, outputs = q.shape[1] // k.shape[1], []
+    k, v = (t.repeat_interleave(group, 1) for t in (k, v))
+    for i in range(q.shape[2]):
+        factor = 1 if decay is None else decay[:, :, i].exp()[..., None, None]
+        state = factor * state + k[:, :, i, :, None] * v[:, :, i, None, :]
+        outputs.append(scale * torch.einsum("bhd,bhde->bhe", q[:, :, i], state))
+    return torch.stack(outputs, 2), state
+
+
+def test_linear():
+    """Linear attention of consecutive tokens: results and gradients; ranks without tokens, a loss of the last state alone."""
+    generator = torch.Generator().manual_seed(5)
+    draw = lambda *shape: torch.randn(shape, generator=generator, dtype=torch.float64)
+    rank, bounds, scale = dist.get_rank(), [0, 20, 20, 33, 70], 0.5
+    for dtype, has_decay, has_state in ((torch.float64, True, True), (torch.float32, False, False), (torch.float32, True, False)):
+        q, k, v, d_output = draw(1, 4, 70, 16), draw(1, 2, 70, 16), draw(1, 2, 70, 8), draw(1, 4, 70, 8)
+        decay, state, d_last = -draw(1, 4, 70).abs() / 8, draw(1, 4, 16, 8), draw(1, 4, 16, 8)
+        q, k, v, d_output, decay, state, d_last = (t.to(dtype) for t in (q, k, v, d_output, decay, state, d_last))
+        names = ["query", "key", "value", *(["decay"] if has_decay else []), *(["state"] if has_state else [])]
+        wide = {name: t.double().requires_grad_() for name, t in dict(query=q, key=k, value=v, decay=decay, state=state).items()}
+        output, last = whole_linear(
+            wide["query"], wide["key"], wide["value"], wide["decay"] if has_decay else None,
+            wide["state"] if has_state else torch.zeros_like(wide["state"]), scale,
+        )  # fmt: skip
+        for weight in (0, 1):
+            # Each rank has the last state: of the loss that ranks sum, a quarter each.
+            loss = weight * (output * d_output.double()).sum() + (last * d_last.double()).sum()
+            wanted = torch.autograd.grad(loss, [wide[name] for name in names], retain_graph=True, allow_unused=True)
+            own = slice(bounds[rank], bounds[rank + 1])
+            whole = dict(query=q, key=k, value=v, decay=decay, state=state)
+            mine = {n: (whole[n] if n == "state" else whole[n][:, :, own]).detach().clone().requires_grad_() for n in names}
+            got, got_last = context_parallel.linear_attention(**mine, scale=scale, return_state=True)
+            own_loss = weight * (got * d_output[:, :, own]).sum() + (got_last * d_last).sum() / RANKS
+            gradients = torch.autograd.grad(own_loss, list(mine.values()), allow_unused=True)
+            results = [("output", got, output[:, :, own]), ("state", got_last, last)]
+            for name, gradient, want in zip(names, gradients, wanted):
+                if name == "state":
+                    gradient = gradient.clone()
+                    dist.all_reduce(gradient)
+                elif want is not None:
+                    want = want[:, :, own]
+                if gradient is None or want is None:
+                    check(gradient is None or not gradient.any(), f"{name}: expected no gradient")
+                    check(want is None or not want.any(), f"{name}: expected a gradient")
+                    continue
+                results.append(("d_" + name, gradient, want))
+            for name, result, want in results:
+                check(result.shape == want.shape, f"{name}: {result.shape} {want.shape}")
+                if result.numel():
+                    worst = (result.detach().double() - want.detach()).abs().max() / max(1.0, float(want.detach().abs().max()))
+                    check(worst < TOLERANCE[dtype], f"linear attention, {name}: {worst}")
+    sent = context_parallel.linear_attention(q[:, :, own], k[:, :, own], v[:, :, own].requires_grad_())
+    sent.sum().backward()
+
+
 def test_learned():
     """A gradient that would be lost is refused."""
     plan = plan_of(64, 2, 2, causal=True)
@@ -197,7 +254,7 @@ def test_death():
         check(False, "expected an error")
 
 
-TESTS = (test_schemes, test_masks, test_learned, test_sink, test_bits, test_disagreement, test_death)
+TESTS = (test_linear, test_schemes, test_masks, test_learned, test_sink, test_bits, test_disagreement, test_death)
 
 
 def work(rank, store, names):
