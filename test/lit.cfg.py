@@ -62,6 +62,7 @@ def add_python_package(name):
 
 
 add_python_package("jax")
+add_python_package("ml_dtypes")
 add_python_package("mypy")
 add_python_package("numpy")
 add_python_package("onnx")

@@ -19,7 +19,7 @@ from .runtime.binding import row_major_strides
 from .runtime.host_array import HostArray, elements_before, strided_elements
 from .runtime.manifest import DTYPE_BYTES
 
-#: typestr of the array interfaces, without the byte order. ml_dtypes.bfloat16 is a V2.
+#: typestr of the array interfaces, without the byte order. Of ml_dtypes bfloat16 is a V2, float8_e4m3fn a V1, as others are.
 INTERFACE_DTYPES = {
     "f2": "f16",
     "f4": "f32",
@@ -29,6 +29,8 @@ INTERFACE_DTYPES = {
     "i4": "i32",
     "i8": "i64",
     "V2": "bf16",
+    "V1": "f8E4M3FN",
+    "f1": "f8E5M2",
 }
 #: (DLDataTypeCode, bits)
 DLPACK_DTYPES = {
@@ -37,7 +39,7 @@ DLPACK_DTYPES = {
 }  # fmt: skip
 TORCH_DTYPES = {
     "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
-    "bool": "i1", "int8": "i8", "int32": "i32", "int64": "i64", "uint8": "i8",
+    "float8_e4m3fn": "f8E4M3FN", "float8_e5m2": "f8E5M2", "bool": "i1", "int8": "i8", "int32": "i32", "int64": "i64", "uint8": "i8",
 }  # fmt: skip
 DLPACK_CPU, DLPACK_CUDA, DLPACK_CUDA_HOST, DLPACK_MANAGED = 1, 2, 3, 13
 
@@ -221,6 +223,9 @@ def interface_of(array: Any, attribute: str) -> Optional[dict]:
 def view_of_interface(array: Any, interface: dict, device: str, name: str) -> ArrayView:
     typestr = interface["typestr"]
     dtype = INTERFACE_DTYPES.get(typestr[1:])
+    spelling = getattr(getattr(array, "dtype", None), "name", "")
+    if dtype == "f8E4M3FN" and spelling not in ("", "void8", "float8_e4m3fn"):
+        raise BindingError(f"{name}: expected dtype {', '.join(INTERFACE_DTYPES.values())}, got {spelling}")
     if dtype is None or typestr[0] == ">":
         raise BindingError(f"{name}: expected dtype {', '.join(INTERFACE_DTYPES.values())}, got '{typestr}'")
     if interface.get("mask") is not None:
@@ -301,11 +306,21 @@ def empty_like(array: Any, shape: Sequence[int], dtype: str) -> Any:
     if module in ("cupy", "numpy"):
         library = sys.modules[module]
         kinds = {"f16": "float16", "f32": "float32", "f64": "float64"}
-        return library.empty(tuple(shape), dtype=array.dtype if dtype == "bf16" else kinds[dtype])
+        is_own = dtype == "bf16" and view_of(array).dtype == "bf16"
+        kind = array.dtype if is_own else bfloat16_of_numpy() if dtype == "bf16" else kinds[dtype]
+        return library.empty(tuple(shape), dtype=kind)
     if isinstance(array, HostArray):
         return HostArray(dtype, tuple(shape), bytearray(math.prod(shape) * DTYPE_BYTES[dtype]))
     hint = ": use attn_mlir.jax.attention" if module == "jax" else ""
     raise BindingError(f"expected out= for results beside arrays of {type(array).__name__}, got none{hint}")
+
+
+def bfloat16_of_numpy() -> Any:
+    """The type that ml_dtypes adds."""
+    try:
+        return importlib.import_module("ml_dtypes").bfloat16
+    except ImportError:
+        raise BindingError("expected ml_dtypes for a bf16 result, got none: give out=, or another result_dtype") from None
 
 
 def finished(array: Any, result: Any) -> Any:

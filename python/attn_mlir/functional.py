@@ -50,13 +50,17 @@ def attention(
     device: Optional[str] = None,
     allow_tf32: bool = False,
     result_dtype: Optional[str] = None,
+    descale: Optional[Sequence[Any]] = None,
     cache: Optional[Cache] = None,
 ) -> Any:
     """softmax(scale * query key^T + bias, masked) value.
 
     Arguments:
-      query: [B, Hq, M, D], f16, bf16 or f32; key: [B, Hkv, N, D]; value: [B, Hkv, N, Dv]; Hkv divides Hq. Any strides
-        with a contiguous head dim: of arrays [B, M, H, D], pass the transposed view.
+      query: [B, Hq, M, D], f16, bf16 or f32, or 8 bits (f8E4M3FN, f8E5M2: ml_dtypes.float8_e4m3fn, torch.float8_e5m2, ...);
+        key: [B, Hkv, N, D]; value: [B, Hkv, N, Dv]; Hkv divides Hq. Any strides with a contiguous head dim: of arrays
+        [B, M, H, D], pass the transposed view.
+      descale: of 8-bit query, key and value, what they stand for divided by what they are: three arrays of f32 where query is,
+        each [1] or [B, Hkv]. With it there is no bias.
       causal: True or "bottom_right" (row i sees keys up to i + N - M, as FlashAttention and decoding do), "top_left" (up
         to i, as torch does), or False.
       window: (left, right): row i sees the keys i - left to i + right; a number is (left, 0).
@@ -83,6 +87,7 @@ def attention(
       device: as for a kernel's call: "cuda" runs arrays in host memory on the GPU, "sim" a GPU's kernel in the simulator.
       allow_tf32: f32 on a GPU, where the factors of products are rounded to 10 bits of fraction; without it an error.
       result_dtype: of output: query's by default, or "f32" ("f64" of f64), the type of scores, of partial results to be merged.
+        Of 8-bit inputs "bf16" by default, "f16" or "f32".
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library. Rows without keys are 0. Results
     carry no gradients, and tensors of torch that require them are an error while torch records them: attn_mlir.torch
@@ -94,7 +99,8 @@ def attention(
     """
     check_no_gradients(query=query, key=key, value=value, bias=bias, sink=sink)
     mask_mod = with_blocks(mask_mod, block_mask)
-    more = {"key_lengths": key_lengths, "query_lengths": query_lengths, **dropout_arrays(query, dropout, seed, offset)}
+    more = {**descale_arrays(descale), "key_lengths": key_lengths, "query_lengths": query_lengths}
+    more.update(dropout_arrays(query, dropout, seed, offset))
     call = Call(query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named)
     text = normalization_text(normalization)
@@ -313,6 +319,7 @@ def attention_backward(
     random = dropout_arrays(query, dropout, seed, offset)
     call = Call(query, key, value, bias, None, random, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named)
+    check_wide(call.views[0], "of a backward")
     text = normalization_text(normalization)
     if text.startswith("sum"):
         raise BindingError(f"expected normalization 'softmax' or 'none' of a backward, got {normalization!r}")
@@ -363,6 +370,15 @@ def dropout_arrays(query: Any, rate: Any, seed: Any, offset: Any) -> dict[str, A
     return {name: scalar_like(query, int(x)) if isinstance(x, Integral) else x for name, x in given.items()}
 
 
+def descale_arrays(descale: Optional[Sequence[Any]]) -> dict[str, Any]:
+    """As arguments of a kernel."""
+    if descale is None:
+        return {}
+    if not isinstance(descale, (tuple, list)) or len(descale) != 3:
+        raise BindingError(f"expected descale to be three arrays, of query, key and value, got {descale!r}")
+    return dict(zip(DESCALES, descale))
+
+
 def with_blocks(mask_mod: Any, block_mask: Any) -> Any:
     """Both conditions; either may be None."""
     if block_mask is None:
@@ -386,6 +402,10 @@ class Call:
     def result_field(self, dtype: Optional[str]) -> tuple:
         """Of an AttentionProblem; none for the default."""
         own = self.views[0].dtype
+        if own in FLOAT8:
+            if dtype not in (None, "f16", "bf16", "f32"):
+                raise BindingError(f"expected result_dtype f16, bf16 or f32 of inputs of {own}, got {dtype!r}")
+            return "result_dtype", dtype or "bf16"
         if dtype in (None, own):
             return ()
         scores = "f64" if own == "f64" else "f32"
@@ -430,9 +450,10 @@ class Call:
         sink_dtype = sink.dtype if sink else None
         pages = (self.views[1].shape[2], self.named["key_table"].dtype) if "key_table" in self.named else None
         lengths = tuple((name, self.named[name].dtype) for name in LENGTHS if name in self.named)
+        descales = tuple(len(self.named[name].shape) for name in DESCALES if name in self.named)
         check_scale(scale)
         sizes = () if "gradient" in fields else self.sizes_of_decoding(target)
-        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, self.options, fields, sizes, target, flags, cache)
+        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, descales, self.options, fields, sizes, target, flags, cache)
         is_traced = all(part is None or (isinstance(part, Traced) and not part.is_recorded) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
         if known is not None:
@@ -441,7 +462,7 @@ class Call:
         problem = AttentionProblem(
             query.dtype, query.shape[3], value.shape[3], mask.region if mask else None, score.region if score else None,
             **(dict(zip(("bias_shape", "bias_dtype"), bias)) if bias else {}), sink_dtype=sink_dtype, pages=pages, lengths=lengths,
-            scale=scale,
+            descales=descales, scale=scale,
             **dict(zip(fields[::2], fields[1::2])),
         )  # fmt: skip
         if problem.capture_gradients and not problem.learned:
@@ -475,7 +496,9 @@ MAX_KERNELS = 256
 #: Rows up to which an attention has a kernel of its own for their number: a token, or some that were guessed.
 MOST_ROWS_OF_DECODING = 16
 LENGTHS = ("key_lengths", "query_lengths")
+DESCALES = ("query_descale", "key_descale", "value_descale")
 FLOATS = ("f16", "bf16", "f32", "f64")
+FLOAT8 = ("f8E4M3FN", "f8E5M2")
 
 
 def check_arrays(named: Mapping[str, ArrayView]):
@@ -486,8 +509,8 @@ def check_arrays(named: Mapping[str, ArrayView]):
             raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {len(view.shape)}")
         if view.dtype != query.dtype:
             raise BindingError(f"{name}: expected dtype {query.dtype}, that of query, got {view.dtype}")
-    if query.dtype not in FLOATS:
-        raise BindingError(f"query: expected dtype {', '.join(FLOATS)}, got {query.dtype}")
+    if query.dtype not in FLOATS + FLOAT8:
+        raise BindingError(f"query: expected dtype {', '.join(FLOAT8 + FLOATS)}, got {query.dtype}")
     batch, heads, _, dim = query.shape
     key_heads, keys = key.shape[1], key.shape[2]
     check_sizes("key", key.shape, (batch, key_heads, keys, dim))
@@ -506,13 +529,36 @@ def check_arrays(named: Mapping[str, ArrayView]):
     if sink := named.get("sink"):
         if sink.shape != (heads,):
             raise BindingError(f"sink: expected shape ({heads},), one for each query head, got {tuple(sink.shape)}")
-        if sink.dtype not in (query.dtype, "f32"):
-            raise BindingError(f"sink: expected dtype {query.dtype} or f32, got {sink.dtype}")
+        own = "f32" if query.dtype in FLOAT8 else query.dtype
+        if sink.dtype not in (own, "f32"):
+            raise BindingError(f"sink: expected dtype {' or '.join(dict.fromkeys((own, 'f32')))}, got {sink.dtype}")
+    check_descales(named)
     check_lengths(named)
     for name in ("seed", "offset"):
         number = named.get(name)
         if number is not None and (number.dtype, tuple(number.shape)) != ("i64", ()):
             raise BindingError(f"{name}: expected a number or an i64 array of rank 0, got {number.dtype} of {tuple(number.shape)}")
+
+
+def check_descales(named: Mapping[str, ArrayView]):
+    query, key = named["query"], named["key"]
+    for name in DESCALES:
+        descale = named.get(name)
+        if descale is None:
+            continue
+        if query.dtype not in FLOAT8:
+            raise BindingError(f"expected inputs of {' or '.join(FLOAT8)} with descale, got {query.dtype}")
+        if "bias" in named:
+            raise BindingError("expected no bias with descale, got one: add it in score_mod")
+        heads = (query.shape[0], key.shape[1])
+        if descale.dtype != "f32" or tuple(descale.shape) not in ((1,), heads):
+            raise BindingError(f"{name}: expected f32 of (1,) or {heads}, got {descale.dtype} of {tuple(descale.shape)}")
+
+
+def check_wide(query: ArrayView, what: str):
+    """Raises where there is nothing for 8-bit inputs."""
+    if query.dtype in FLOAT8:
+        raise BindingError(f"query: expected dtype {', '.join(FLOATS)} {what}, got {query.dtype}")
 
 
 def check_lengths(named: Mapping[str, ArrayView]):
@@ -534,6 +580,7 @@ def number_of_keys(named: Mapping[str, ArrayView]) -> int:
 def check_pages(named: Mapping[str, ArrayView]):
     """Types and shapes of query, pools, table, lengths and sink."""
     query, key, table = (named[name] for name in ("query", "key", "key_table"))
+    check_wide(query, "with pages")
     if table.dtype not in ("i32", "i64") or len(table.shape) != 2 or table.shape[0] != query.shape[0]:
         raise BindingError(
             f"table: expected [{query.shape[0]}, columns] of i32 or i64, got {table.dtype} of {tuple(table.shape)}"

@@ -35,7 +35,7 @@ class AttentionProblem:
     """output [B, Hq, M, value_dim] = softmax(score_mod(scale * query key^T + bias), under mask_mod) value.
 
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
-    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `dropout` is its rate, with which
+    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `descales` are the ranks of those of 8-bit query, key and value: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `dropout` is its rate, with which
     seed and offset (i64, rank 0) are arguments; `normalization` is the row reduction as `#attn.` spells it: softmax, none
     or sum<epsilon>, of which the first alone has an LSE and a sink; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm); `result_dtype`
     is the type of output, or of d_query, d_key and d_value: `dtype` by default, or that of lse.
@@ -54,6 +54,7 @@ class AttentionProblem:
     sink_dtype: Optional[str] = None
     pages: Optional[tuple[int, str]] = None
     append: Optional[tuple[int, str, str]] = None
+    descales: tuple[int, ...] = ()
     lengths: tuple[tuple[str, str], ...] = ()
     dropout: float = 0.0
     scale: Optional[float] = None
@@ -99,6 +100,11 @@ class AttentionProblem:
         if self.sink_dtype is not None:
             arguments["sink"] = tensor(("Hq",), self.sink_dtype)
             clauses.append(f"sink(%sink : {arguments['sink']})")
+        if self.descales:
+            descales = dict(zip(("query", "key", "value"), self.descales))
+            types = {f"{n}_descale": tensor(("B", "Hkv") if rank == 2 else (1,), "f32") for n, rank in descales.items()}
+            arguments.update(types)
+            clauses.append(f"descale({', '.join(f'%{n}' for n in types)} : {', '.join(types.values())})")
         views, names = [], "%query, %key, %value"
         pools: list[str] = []
         if self.pages:

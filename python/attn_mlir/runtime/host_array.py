@@ -16,6 +16,8 @@ from .binding import row_major_strides
 from .manifest import DTYPE_BYTES
 
 NPY_DESCR = {
+    "f8E4M3FN": "<V1",  # as for ml_dtypes.float8_e4m3fn; a file does not say which of the 8-bit floats it has
+    "f8E5M2": "<V1",
     "f16": "<f2",
     "bf16": "<V2",  # what numpy.save writes for ml_dtypes.bfloat16
     "f32": "<f4",
@@ -26,6 +28,9 @@ NPY_DESCR = {
     "i64": "<i8",
 }
 NPY_DTYPE = {**{descr: dtype for dtype, descr in NPY_DESCR.items()}, "|V2": "bf16", "<u2": "bf16"}
+NPY_DTYPE.update({"<V1": "f8E4M3FN", "|V1": "f8E4M3FN", "|u1": "f8E4M3FN", "<f1": "f8E5M2"})
+#: Bits of fraction and bias of the exponent (OCP 8-bit Floating Point Specification, section 5).
+FLOAT8 = {"f8E4M3FN": (3, 7), "f8E5M2": (2, 15)}
 STRUCT = {"f16": "e", "f32": "f", "f64": "d", "i1": "?", "i8": "b", "i32": "i", "i64": "q"}
 
 
@@ -38,6 +43,19 @@ def round_to(x: float, dtype: str) -> float:
     bits = struct.unpack("<I", struct.pack("<f", x))[0]
     bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
     return struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0]
+
+
+def decode_float8(code: int, dtype: str) -> float:
+    """The number of a byte."""
+    bits, bias = FLOAT8[dtype]
+    exponent, fraction = (code & 127) >> bits, code & ((1 << bits) - 1)
+    if dtype == "f8E5M2" and exponent == 31:
+        number = math.nan if fraction else math.inf
+    elif dtype == "f8E4M3FN" and code & 127 == 127:
+        number = math.nan
+    else:
+        number = math.ldexp(fraction + (1 << bits if exponent else 0), max(exponent, 1) - bias - bits)
+    return -number if code & 128 else number
 
 
 @dataclasses.dataclass
@@ -61,6 +79,8 @@ class HostArray:
 
     def values(self) -> list[float]:
         count = math.prod(self.shape)
+        if self.dtype in FLOAT8:
+            return [decode_float8(code, self.dtype) for code in self.data]
         if self.dtype == "bf16":
             words = array.array("H", bytes(self.data))
             return list(struct.unpack(f"<{count}f", struct.pack(f"<{count}I", *(w << 16 for w in words))))

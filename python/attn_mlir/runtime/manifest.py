@@ -17,7 +17,7 @@ from ..errors import ManifestError
 from .library import Handle, call, library
 
 #: Bytes of an element in memory; an i1 takes a whole byte.
-DTYPE_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i1": 1, "i8": 1, "i32": 4, "i64": 8}
+DTYPE_BYTES = {"f8E4M3FN": 1, "f8E5M2": 1, "f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i1": 1, "i8": 1, "i32": 4, "i64": 8}
 
 
 @dataclasses.dataclass(frozen=True)

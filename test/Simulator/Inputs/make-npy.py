@@ -6,12 +6,27 @@ Without a seed, element i of the flattened array is ((7 i + i // SHAPE[-1]) mod 
 are normal with deviation 1.
 """
 
+import math
 import random
 import struct
 import sys
 
 
+#: Bits of fraction, bias.
+FLOAT8 = {"f8E4M3FN": (3, 7), "f8E5M2": (2, 15)}
+
+
+def encode_byte(value, fraction_bits, bias):
+    """The f8E4M3FN or f8E5M2 nearest to a number that is in its range."""
+    exponent = max(math.frexp(value)[1] - 1, 1 - bias)
+    significand = round(abs(value) * 2.0 ** (fraction_bits - exponent))
+    magnitude = (exponent + bias - 1 << fraction_bits) + significand  # a carry raises the exponent
+    return bytes([magnitude | (128 if value < 0 else 0)])
+
+
 def encode(value, dtype):
+    if dtype in FLOAT8:
+        return encode_byte(value, *FLOAT8[dtype])
     if dtype == "bf16":
         return struct.pack("<f", value)[2:]
     code = {"f16": "<e", "f32": "<f", "f64": "<d", "i32": "<i", "i64": "<q"}[dtype]
@@ -24,7 +39,7 @@ def main():
     count = 1
     for size in shape:
         count *= size
-    descr = {"bf16": "<u2", "f16": "<f2", "f32": "<f4", "f64": "<f8", "i32": "<i4", "i64": "<i8"}[dtype]
+    descr = {"f8E4M3FN": "|u1", "f8E5M2": "|u1", "bf16": "<u2", "f16": "<f2", "f32": "<f4", "f64": "<f8", "i32": "<i4", "i64": "<i8"}[dtype]
     header = "{'descr': '%s', 'fortran_order': False, 'shape': %r, }" % (descr, shape)
     header += " " * (63 - (10 + len(header)) % 64) + "\n"
     with open(path, "wb") as out:

@@ -1,0 +1,73 @@
+"""8-bit arrays of NumPy (ml_dtypes) against float64, on the CPU and by kernels in the simulator; and what is refused."""
+
+import ml_dtypes
+import numpy as np
+
+import attn_mlir
+from attn_mlir.errors import BindingError
+
+E4M3, E5M2 = ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
+
+
+def reference(q, k, v, descales=None):
+    q, k, v = (x.astype(np.float64) for x in (q, k, v))
+    if descales:
+        dq, dk, dv = (np.broadcast_to(d if d.ndim == 2 else d[None], k.shape[:2])[..., None, None] for d in descales)
+        k, v = k * dq * dk, v * dv
+    k, v = (np.repeat(x, q.shape[1] // k.shape[1], axis=1) for x in (k, v))
+    s = np.einsum("bhid,bhjd->bhij", q, k) / np.sqrt(q.shape[3])
+    s = np.where(np.tri(*s.shape[2:], s.shape[3] - s.shape[2], dtype=bool), s, -np.inf)
+    p = np.exp(s - s.max(-1, keepdims=True))
+    return np.einsum("bhij,bhjd->bhid", p / p.sum(-1, keepdims=True), v)
+
+
+def arrays(dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(2, heads, rows, 64)).astype(dtype) for heads, rows in ((4, 70), (2, 90), (2, 90))]
+
+
+def check(name, got, expected, limit):
+    error = np.sqrt(np.mean((np.asarray(got, np.float64) - expected) ** 2)) / np.sqrt(np.mean(expected**2))
+    assert error < limit, f"{name}: {error}"
+
+
+def expect_error(text, call):
+    try:
+        call()
+    except BindingError as error:
+        assert text in str(error), str(error)
+    else:
+        raise AssertionError(f"expected an error: {text}")
+
+
+def main():
+    descales = (np.float32([0.5]), np.float32([[1, 2], [0.25, 1.5]]), np.float32([[3, 0.1], [1, 2]]))
+    for device in ("cpu", "sim"):
+        for dtype, limit in ((E4M3, 3e-2), (E5M2, 6e-2)):
+            q, k, v = arrays(dtype)
+            o = attn_mlir.attention(q, k, v, causal=True, device=device)
+            assert o.dtype == ml_dtypes.bfloat16
+            check(f"{device} {dtype}", o, reference(q, k, v), limit)
+            o, lse = attn_mlir.attention(q, k, v, causal=True, device=device, descale=descales, result_dtype="f32", return_lse=True)
+            assert o.dtype == lse.dtype == np.float32
+            check(f"{device} {dtype} descale", o, reference(q, k, v, descales), limit)
+    q, k, v = arrays(E4M3)
+    # Strides of the caller: [B, M, H, D].
+    rows = [np.ascontiguousarray(x.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3) for x in (q, k, v)]
+    o = attn_mlir.attention(*rows, causal=True, device="sim", result_dtype="f16")
+    assert o.dtype == np.float16
+    check("strides", o, reference(q, k, v), 3e-2)
+
+    attention = attn_mlir.attention
+    expect_error("expected descale to be three arrays", lambda: attention(q, k, v, descale=descales[:2]))
+    expect_error("expected inputs of f8E4M3FN or f8E5M2 with descale, got f32", lambda: attention(*(x.astype(np.float32) for x in (q, k, v)), descale=descales))
+    expect_error("key_descale: expected f32 of (1,) or (2, 2), got f32 of (4,)", lambda: attention(q, k, v, descale=(descales[0], np.ones(4, np.float32), descales[0])))
+    expect_error("expected no bias with descale", lambda: attention(q, k, v, descale=descales, bias=np.zeros((1, 1, 70, 90), np.float32)))
+    expect_error("expected result_dtype f16, bf16 or f32 of inputs of f8E4M3FN, got 'f64'", lambda: attention(q, k, v, result_dtype="f64"))
+    expect_error("sink: expected dtype f32, got bf16", lambda: attention(q, k, v, sink=np.zeros(4, ml_dtypes.bfloat16)))
+    expect_error("got float8_e4m3fnuz", lambda: attention(*(x.astype(ml_dtypes.float8_e4m3fnuz) for x in (q, k, v))))
+    expect_error("of a backward, got f8E4M3FN", lambda: attn_mlir.attention_backward(q, k, v, q, np.zeros((2, 4, 70), np.float32), q))
+    print("PASS")
+
+
+main()
