@@ -67,17 +67,17 @@ class Linear(unittest.TestCase):
     def test_gradients(self):
         positions, heads = -jnp.abs(randn(B, HQ, M)), -jnp.abs(randn(HQ))
         for decay, options in (
-            (None, {}), (heads, {}), (positions, {}), (positions, {"reverse": True}), (heads, {"reverse": True}), (None, {"full": True}),
+            (heads, {}), (positions, {}), (positions, {"reverse": True}), (None, {"full": True}),
         ):  # fmt: skip
             arrays, mine, theirs = self.losses(decay, **options)
-            self.near(*(jax.value_and_grad(f)(arrays) for f in (mine, theirs)))
-            self.near(jax.jit(jax.grad(mine))(arrays), jax.grad(theirs)(arrays))
+            self.near(*(jax.jit(jax.value_and_grad(f))(arrays) for f in (mine, theirs)))
+        self.near(jax.grad(mine)(arrays), jax.jit(jax.grad(mine))(arrays))
 
     def test_second_derivatives(self):
         arrays, mine, theirs = self.losses(-jnp.abs(randn(B, HQ, M)))
         for f in (mine, theirs):
             f.squares = lambda a, f=f: sum((g**2).sum() for g in jax.grad(f)(a))
-        self.near(*(jax.grad(f.squares)(arrays) for f in (mine, theirs)), 1e-8)
+        self.near(*(jax.jit(jax.grad(f.squares))(arrays) for f in (mine, theirs)), 1e-8)
 
     def test_vmap(self):
         expected = linear_attention(self.q, self.k, self.v)
