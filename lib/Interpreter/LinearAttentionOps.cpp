@@ -21,6 +21,8 @@ LogicalResult attn::evaluateLinearAttention(Operation *op,
   reference::Tensor value = getOperand(linear.getValue(), environment);
   reference::LinearAttentionOptions options;
   options.scale = linear.getScaleValue();
+  options.reverse = linear.getReverse();
+  options.full = linear.getFull();
   std::optional<reference::Tensor> decay, state;
   for (Value given : {linear.getDecay(), linear.getSlope()})
     if (given)

@@ -39,14 +39,14 @@
 using namespace mlir;
 using namespace attn;
 
-void attn::buildGraphToLinalgStage(OpPassManager &pm) {
+void attn::buildGraphToLinalgStage(OpPassManager &pm, bool roundFactors) {
   tosa::addTosaToLinalgPasses(pm, TosaToLinalgOptions(),
                               TosaToLinalgNamedOptions(),
                               /*validationOptions=*/std::nullopt);
   pm.addNestedPass<func::FuncOp>(createTosaToArithPass());
   pm.addNestedPass<func::FuncOp>(createTosaToTensorPass());
   pm.addNestedPass<func::FuncOp>(createTosaToSCFPass());
-  pm.addPass(createConvertAttnToLinalg());
+  pm.addPass(createConvertAttnToLinalg({roundFactors}));
 }
 
 /// linalg on tensors to loops over memrefs.
@@ -107,7 +107,7 @@ void attn::buildFinalizeToLLVMStage(OpPassManager &pm) {
 
 void attn::buildReferencePipeline(OpPassManager &pm,
                                   const ReferencePipelineOptions &options) {
-  buildGraphToLinalgStage(pm);
+  buildGraphToLinalgStage(pm, /*roundFactors=*/!options.promote);
   if (options.promote)
     pm.addPass(createPromoteToF64());
   buildLinalgToLLVMStage(pm);

@@ -12,6 +12,7 @@
 #include "attn/Reference/Element.h"
 #include "attn/Support/Parallel.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace attn {
@@ -32,66 +33,121 @@ public:
 
   /// The recurrence.
   void recur(int64_t b, int64_t h) const {
-    std::vector<Real> state = getFirstState(b, h);
-    for (int64_t i = 0; i < dims.queryLength; ++i) {
-      const double *k = keyRow(b, h, i), *v = valueRow(b, h, i);
-      Real decay = getDecay(b, h, i);
-      for (int64_t d = 0; d < dims.headDim; ++d)
-        for (int64_t e = 0; e < dims.valueDim; ++e) {
-          Real &s = state[d * dims.valueDim + e];
-          s = decay * s + static_cast<Real>(k[d]) * static_cast<Real>(v[e]);
-        }
-      writeRow(b, h, i,
-               multiply(query.getRow(query.offset(b, h, i, 0)), state));
+    State state = getFirstState(b, h);
+    if (options.full) {
+      for (int64_t j = 0; j < dims.kvLength; ++j)
+        addKey(b, h, j, state);
+      for (int64_t i = 0; i < dims.queryLength; ++i)
+        writeRow(b, h, i, multiply(queryRow(b, h, i), state));
+      return writeState(b, h, state);
     }
+    for (int64_t step = 0; step < dims.queryLength; ++step) {
+      int64_t i = getPosition(step);
+      decay(state, getDecayBefore(b, h, step));
+      addKey(b, h, i, state);
+      writeRow(b, h, i, multiply(queryRow(b, h, i), state));
+    }
+    decay(state, getLastDecay(b, h));
     writeState(b, h, state);
   }
 
-  /// The last state as a product of the keys, which with their decays are
-  /// rounded to their type, and the values.
-  void multiplyKeys(int64_t b, int64_t h) const {
-    std::vector<Real> state(static_cast<size_t>(dims.headDim * dims.valueDim));
-    Real factor = 1;
-    for (int64_t i = dims.queryLength - 1; i >= 0; --i) {
-      const double *k = keyRow(b, h, i), *v = valueRow(b, h, i);
-      for (int64_t d = 0; d < dims.headDim; ++d) {
-        auto decayed = static_cast<Real>(
-            roundToElement(static_cast<Real>(k[d]) * factor, key.getType()));
-        for (int64_t e = 0; e < dims.valueDim; ++e)
-          state[d * dims.valueDim + e] += decayed * static_cast<Real>(v[e]);
-      }
-      factor *= getDecay(b, h, i);
+  /// By chunks, whose factors are rounded.
+  void multiplyChunks(int64_t b, int64_t h) const {
+    State state = getFirstState(b, h);
+    for (int64_t first = 0; first < dims.kvLength; first += kChunk) {
+      int64_t end = std::min(first + kChunk, dims.kvLength);
+      if (!options.full)
+        writeChunk(b, h, first, end, state);
+      addChunk(b, h, first, end, state);
     }
-    std::vector<Real> first = getFirstState(b, h);
-    for (size_t i = 0; i < state.size(); ++i)
-      state[i] += factor * first[i];
+    State factor = roundTo(query.getType(), state);
+    for (int64_t i = 0; options.full && i < dims.queryLength; ++i)
+      writeRow(b, h, i, multiply(queryRow(b, h, i), factor));
     writeState(b, h, state);
   }
 
-  /// The quadratic form of the outputs, with weights rounded to the type of V.
-  void multiplyQuadratic(int64_t b, int64_t h) const {
-    std::vector<Real> first = getFirstState(b, h);
-    for (int64_t i = 0; i < dims.queryLength; ++i) {
-      const double *q = query.getRow(query.offset(b, h, i, 0));
+private:
+  using State = std::vector<Real>; ///< [D, Dv]
+  static constexpr int64_t kChunk = 64;
+
+  /// The outputs of steps [first, end), before which the state is `state`.
+  void writeChunk(int64_t b, int64_t h, int64_t first, int64_t end,
+                  const State &state) const {
+    State stateFactor = roundTo(query.getType(), state);
+    for (int64_t step = first; step < end; ++step) {
+      const double *q = queryRow(b, h, getPosition(step));
       std::vector<Real> row(static_cast<size_t>(dims.valueDim));
       Real factor = 1;
-      for (int64_t j = i; j >= 0; --j) {
+      for (int64_t other = step; other >= first; --other) {
+        int64_t j = getPosition(other);
         Real weight =
             factor * detail::dot<Real>(q, keyRow(b, h, j), dims.headDim);
         weight = static_cast<Real>(roundToElement(weight, value.getType()));
         const double *v = valueRow(b, h, j);
         for (int64_t e = 0; e < dims.valueDim; ++e)
           row[e] += weight * static_cast<Real>(v[e]);
-        factor *= getDecay(b, h, j);
+        factor *= getDecayBefore(b, h, other);
       }
-      std::vector<Real> before = multiply(q, first);
+      std::vector<Real> before = multiply(q, stateFactor);
       for (int64_t e = 0; e < dims.valueDim; ++e)
         row[e] += factor * before[e];
-      writeRow(b, h, i, row);
+      writeRow(b, h, getPosition(step), row);
     }
   }
 
-private:
+  /// The state after steps [first, end).
+  void addChunk(int64_t b, int64_t h, int64_t first, int64_t end,
+                State &state) const {
+    std::vector<Real> factors(static_cast<size_t>(end - first));
+    Real all = end == dims.kvLength ? getLastDecay(b, h) : Real(1);
+    for (int64_t step = end - 1; step >= first; --step) {
+      factors[step - first] = all;
+      all *= getDecayBefore(b, h, step);
+    }
+    decay(state, all);
+    for (int64_t step = first; step < end; ++step)
+      addKey(b, h, getPosition(step), state, factors[step - first]);
+  }
+
+  static State roundTo(ElementType type, State state) {
+    for (Real &s : state)
+      s = static_cast<Real>(roundToElement(s, type));
+    return state;
+  }
+  static void decay(State &state, Real factor) {
+    for (Real &s : state)
+      s *= factor;
+  }
+  /// Adds (K[j] * factor)^T V[j]; the yardstick rounds what is in brackets.
+  void addKey(int64_t b, int64_t h, int64_t j, State &state,
+              Real factor = 1) const {
+    const double *k = keyRow(b, h, j), *v = valueRow(b, h, j);
+    for (int64_t d = 0; d < dims.headDim; ++d) {
+      Real decayed = static_cast<Real>(k[d]) * factor;
+      if (!std::is_same_v<Real, double>)
+        decayed = static_cast<Real>(roundToElement(decayed, key.getType()));
+      for (int64_t e = 0; e < dims.valueDim; ++e)
+        state[d * dims.valueDim + e] += decayed * static_cast<Real>(v[e]);
+    }
+  }
+  /// The position that a step takes.
+  int64_t getPosition(int64_t step) const {
+    return options.reverse ? dims.kvLength - 1 - step : step;
+  }
+  /// The decay between the step before and this one: that of the later position
+  /// of the two.
+  Real getDecayBefore(int64_t b, int64_t h, int64_t step) const {
+    if (!options.reverse)
+      return getDecay(b, h, step);
+    return step == 0 ? Real(1) : getDecay(b, h, getPosition(step) + 1);
+  }
+  /// The decay behind the last step.
+  Real getLastDecay(int64_t b, int64_t h) const {
+    return options.reverse && dims.kvLength > 0 ? getDecay(b, h, 0) : Real(1);
+  }
+  const double *queryRow(int64_t b, int64_t h, int64_t i) const {
+    return query.getRow(query.offset(b, h, i, 0));
+  }
   const double *keyRow(int64_t b, int64_t h, int64_t i) const {
     return key.getRow(key.offset(b, dims.getKvHead(h), i, 0));
   }
@@ -105,8 +161,8 @@ private:
     return std::exp(
         static_cast<Real>(decay.getRank() == 1 ? decay[h] : decay.at(b, h, i)));
   }
-  std::vector<Real> getFirstState(int64_t b, int64_t h) const {
-    std::vector<Real> state(static_cast<size_t>(dims.headDim * dims.valueDim));
+  State getFirstState(int64_t b, int64_t h) const {
+    State state(static_cast<size_t>(dims.headDim * dims.valueDim));
     if (options.state) {
       const double *given =
           options.state->getRow(options.state->offset(b, h, 0, 0));
@@ -114,8 +170,7 @@ private:
     }
     return state;
   }
-  std::vector<Real> multiply(const double *q,
-                             const std::vector<Real> &state) const {
+  std::vector<Real> multiply(const double *q, const State &state) const {
     std::vector<Real> row(static_cast<size_t>(dims.valueDim));
     for (int64_t d = 0; d < dims.headDim; ++d)
       for (int64_t e = 0; e < dims.valueDim; ++e)
@@ -128,7 +183,7 @@ private:
       result.output.set(result.output.offset(b, h, i, e), scale * row[e]);
   }
 
-  void writeState(int64_t b, int64_t h, const std::vector<Real> &state) const {
+  void writeState(int64_t b, int64_t h, const State &state) const {
     std::copy(state.begin(), state.end(),
               result.state.getRow(result.state.offset(b, h, 0, 0)));
   }
@@ -144,7 +199,10 @@ private:
 /// Shapes and signs of what linear attention has of its own.
 static Status check(const detail::AttentionDims &dims,
                     const LinearAttentionOptions &options) {
-  if (dims.queryLength != dims.kvLength)
+  if (options.full && (options.reverse || options.decay))
+    return Error{"expected no reverse and no decays of a full linear "
+                 "attention"};
+  if (!options.full && dims.queryLength != dims.kvLength)
     return Error{"expected as many keys as queries, got " +
                  std::to_string(dims.kvLength) + " and " +
                  std::to_string(dims.queryLength)};
@@ -186,12 +244,10 @@ compute(const Tensor &query, const Tensor &key, const Tensor &value,
   LinearHead<Real> heads(query, key, value, options, *dims, result);
   parallelFor(dims->batch * dims->queryHeads, [&](int64_t head) {
     int64_t b = head / dims->queryHeads, h = head % dims->queryHeads;
-    if (isOracle) {
+    if (isOracle)
       heads.recur(b, h);
-    } else {
-      heads.multiplyQuadratic(b, h);
-      heads.multiplyKeys(b, h);
-    }
+    else
+      heads.multiplyChunks(b, h);
   });
   return result;
 }

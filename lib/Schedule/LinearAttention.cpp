@@ -55,13 +55,6 @@ static Status checkProblem(const LinearProblem &problem) {
     return Error{"expected f16 or bf16 inputs of a linear attention on a GPU, "
                  "got " +
                  std::string(getName(problem.elementType))};
-  // The state is rounded as a factor of Q S, which shows in more bits.
-  if (problem.outputType != problem.elementType)
-    return Error{
-        "expected the output of a linear attention on a GPU to be of " +
-        std::string(getName(problem.elementType)) +
-        ", the type of its inputs, got " +
-        std::string(getName(problem.outputType))};
   if (Status status = expectMultiple("D", problem.headDim, 8); !status)
     return status;
   return expectMultiple("Dv", problem.valueDim, 8);
@@ -97,22 +90,33 @@ Status checkLinearSchedule(const LinearProblem &problem,
 // Resources
 //===----------------------------------------------------------------------===//
 
-/// Rings of Q, K and V, and the state as an operand.
+/// Rings of Q, K and V, and the state as an operand. Where all rows see all
+/// keys, those of K and V in one kernel, of Q and the state in the other.
 static int64_t getSharedBytes(const LinearProblem &problem,
                               const Schedule &schedule) {
   int64_t rows = getStateRows(problem, schedule);
+  if (problem.full) {
+    int64_t queries = schedule.stages * schedule.tileM * rows;
+    return detail::kInputBytes *
+           (queries +
+            std::max(schedule.stages * schedule.tileM, rows) * schedule.tileDv);
+  }
   int64_t stage = schedule.tileM * (2 * rows + schedule.tileDv);
   return detail::kInputBytes *
          (schedule.stages * stage + rows * schedule.tileDv);
 }
 
 /// Registers of a thread: the state, beside the scores, as f32 and as an
-/// operand, and O; or beside K as an operand; and decays of columns.
+/// operand, and O; or beside K as an operand; and decays of columns. Where all
+/// rows see all keys, the state or O beside the other factor.
 static int64_t getFragments(const LinearProblem &problem,
                             const Schedule &schedule) {
   int64_t rows = getStateRows(problem, schedule), chunk = schedule.tileM;
   int64_t threads = schedule.getNumThreads();
   int64_t state = rows * schedule.tileDv / threads;
+  if (problem.full)
+    return std::max(state, chunk * schedule.tileDv / threads) +
+           rows * chunk / 2 / threads;
   int64_t inner = chunk * (chunk + chunk / 2 + schedule.tileDv) / threads;
   int64_t key = rows * chunk / 2 / threads;
   return state + std::max(inner, key) + chunk / 4;
@@ -138,16 +142,19 @@ static LinearBytes getBytes(const LinearProblem &problem,
                             const Schedule &schedule) {
   int64_t heads = problem.batch * problem.queryHeads;
   int64_t slices = getSlices(problem, schedule);
-  int64_t rows = heads * problem.length;
+  int64_t rows = heads * problem.length, keys = heads * problem.keyLength;
   int64_t inBytes = getSizeBytes(problem.elementType);
   int64_t state =
       heads * problem.headDim * problem.valueDim * detail::kFloatBytes;
   LinearBytes bytes;
-  bytes.query = bytes.key = rows * problem.headDim * slices * inBytes;
-  bytes.value = rows * problem.valueDim * inBytes;
+  bytes.query = rows * problem.headDim * slices * inBytes;
+  bytes.key = keys * problem.headDim * slices * inBytes;
+  bytes.value = keys * problem.valueDim * inBytes;
   bytes.output = rows * problem.valueDim * getSizeBytes(problem.outputType);
   bytes.state = problem.hasState ? state : 0;
   bytes.finalState = problem.hasFinalState ? state : 0;
+  if (problem.full)
+    bytes.factor = heads * problem.headDim * problem.valueDim * inBytes;
   if (problem.decay == LinearProblem::Decay::None)
     return bytes;
   int64_t padded = heads * alignUp(problem.length, schedule.tileM);
@@ -158,12 +165,23 @@ static LinearBytes getBytes(const LinearProblem &problem,
   return bytes;
 }
 
-/// Of a chunk of one CTA: Q S and K^T V, Q K^T, and the scores by V.
+/// The chunks that a CTA takes, where all rows see all keys those of both
+/// kernels.
+static int64_t getChunks(const LinearProblem &problem,
+                         const Schedule &schedule) {
+  int64_t keys = problem.full ? ceilDiv(problem.keyLength, schedule.tileM) : 0;
+  return keys + ceilDiv(problem.length, schedule.tileM);
+}
+
+/// Of a chunk of one CTA: Q S and K^T V, Q K^T, and the scores by V; where all
+/// rows see all keys one of the first two.
 static double getChunkFlops(const LinearProblem &problem,
                             const Schedule &schedule) {
   auto rows = static_cast<double>(getStateRows(problem, schedule));
   auto chunk = static_cast<double>(schedule.tileM),
        columns = static_cast<double>(schedule.tileDv);
+  if (problem.full)
+    return 2 * chunk * rows * columns;
   return 2 * chunk * (2 * rows * columns + chunk * (rows + columns));
 }
 
@@ -173,7 +191,7 @@ static double getSeconds(const LinearProblem &problem, const Schedule &schedule,
                          const TargetInfo &target, const LinearCost &cost) {
   double clock = target.clockGHz * 1e9;
   auto sms = static_cast<double>(target.smCount);
-  auto chunks = static_cast<double>(ceilDiv(problem.length, schedule.tileM));
+  auto chunks = static_cast<double>(getChunks(problem, schedule));
   auto ctas = static_cast<double>(cost.ctas);
   auto resident = static_cast<double>(cost.ctasPerSm);
   double rounds = std::ceil(ctas / (sms * resident));
@@ -185,10 +203,11 @@ static double getSeconds(const LinearProblem &problem, const Schedule &schedule,
   double loads = schedule.stages > 1 ? 0 : target.loadClocks / clock;
   auto bytes =
       static_cast<double>(cost.bytes.getRead() + cost.bytes.getWritten());
-  double kernels = problem.decay == LinearProblem::Decay::None ? 1 : 2;
+  bool isOneKernel =
+      problem.decay == LinearProblem::Decay::None && !problem.full;
   return std::max({mma, latency + rounds * chunks * loads,
                    bytes / (target.l2GBps * 1e9)}) +
-         kernels * detail::getLaunchSeconds(target);
+         (isOneKernel ? 1 : 2) * detail::getLaunchSeconds(target);
 }
 
 Result<LinearCost> getLinearCost(const LinearProblem &problem,
@@ -214,9 +233,8 @@ Result<LinearCost> getLinearCost(const LinearProblem &problem,
       std::min(fragments + kRegistersBeside, kMostRegisters);
   cost.ctasPerSm = getCtasPerSm(cost, schedule, target);
   cost.ctas = problem.batch * problem.queryHeads * getSlices(problem, schedule);
-  cost.flops =
-      static_cast<double>(cost.ctas * ceilDiv(problem.length, schedule.tileM)) *
-      getChunkFlops(problem, schedule);
+  cost.flops = static_cast<double>(cost.ctas * getChunks(problem, schedule)) *
+               getChunkFlops(problem, schedule);
   cost.seconds = getSeconds(problem, schedule, target, cost);
   return cost;
 }

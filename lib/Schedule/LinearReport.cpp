@@ -28,7 +28,7 @@ static const std::pair<const char *, LinearProblem::Decay> kDecays[] = {
 std::string LinearProblem::print() const {
   std::string text =
       "B=" + std::to_string(batch) + " Hq=" + std::to_string(queryHeads) +
-      " Hkv=" + std::to_string(kvHeads) + " N=" + std::to_string(length) +
+      " Hkv=" + std::to_string(kvHeads) + " N=" + std::to_string(keyLength) +
       " D=" + std::to_string(headDim) + " Dv=" + std::to_string(valueDim) +
       " dtype=" + std::string(getName(elementType));
   for (const auto &[name, value] : kDecays)
@@ -40,6 +40,8 @@ std::string LinearProblem::print() const {
     text += " state=1";
   if (hasFinalState)
     text += " final_state=1";
+  if (full)
+    text += " M=" + std::to_string(length) + " full=1";
   return text;
 }
 
@@ -48,12 +50,14 @@ AttentionProblem LinearProblem::getSoftmax() const {
   problem.batch = batch;
   problem.queryHeads = queryHeads;
   problem.kvHeads = kvHeads;
-  problem.queryLength = problem.kvLength = length;
+  problem.queryLength = length;
+  problem.kvLength = keyLength;
   problem.headDim = headDim;
   problem.valueDim = valueDim;
   problem.elementType = elementType;
   problem.outputType = outputType;
-  problem.mask = MaskPattern::causal();
+  if (!full)
+    problem.mask = MaskPattern::causal();
   return problem;
 }
 
@@ -81,7 +85,7 @@ Result<LinearProblem> LinearProblem::parse(std::string_view text) {
   if (!fields)
     return Error{fields.error()};
   LinearProblem problem;
-  std::optional<int64_t> heads, kvHeads, valueDim;
+  std::optional<int64_t> heads, kvHeads, valueDim, rows;
   std::optional<ElementType> type, outputType;
   auto set = [](auto setter, auto &target) {
     return [setter, &target](const KeyValue &field) {
@@ -97,20 +101,28 @@ Result<LinearProblem> LinearProblem::parse(std::string_view text) {
        {"H", set(setSize, heads)},
        {"Hq", set(setSize, heads)},
        {"Hkv", set(setSize, kvHeads)},
-       {"N", set(setSize, problem.length)},
+       {"N", set(setSize, problem.keyLength)},
+       {"M", set(setSize, rows)},
        {"D", set(setSize, problem.headDim)},
        {"Dv", set(setSize, valueDim)},
        {"dtype", set(setType, type)},
        {"out", set(setType, outputType)},
        {"decay", set(setDecay, problem.decay)},
        {"state", set(setBool, problem.hasState)},
-       {"final_state", set(setBool, problem.hasFinalState)}};
+       {"final_state", set(setBool, problem.hasFinalState)},
+       {"full", set(setBool, problem.full)}};
   if (Status status = applyKeyValues(*fields, setters, "problem"); !status)
     return Error{status.error()};
   for (const char *name : {"N", "D"})
     if (!hasKey(*fields, name))
       return Error{std::string("expected problem field ") + name +
                    " (N and D have no default)"};
+  problem.length = rows.value_or(problem.keyLength);
+  if (!problem.full && problem.length != problem.keyLength)
+    return Error{"expected M = N = " + std::to_string(problem.keyLength) +
+                 " without full=1, got " + std::to_string(problem.length)};
+  if (problem.full && problem.decay != LinearProblem::Decay::None)
+    return Error{"expected decay=none with full=1"};
   problem.queryHeads = heads.value_or(1);
   problem.kvHeads = kvHeads.value_or(problem.queryHeads);
   problem.valueDim = valueDim.value_or(problem.headDim);
@@ -129,7 +141,7 @@ Result<LinearProblem> LinearProblem::parse(std::string_view text) {
 static Result<bool> isFaster(LinearProblem problem, int64_t length,
                              const TargetInfo &target,
                              const ScheduleOverrides &given) {
-  problem.length = length;
+  problem.length = problem.keyLength = length;
   Result<LinearSelection> linear = selectLinearSchedule(problem, target, given);
   if (!linear)
     return Error{linear.error()};
@@ -188,7 +200,8 @@ static std::vector<NamedBytes> getNamedBytes(const LinearBytes &bytes) {
           {"output", 0, bytes.output},
           {"state", bytes.state, 0},
           {"final_state", 0, bytes.finalState},
-          {"decay", bytes.decayRead, bytes.decayWritten}};
+          {"decay", bytes.decayRead, bytes.decayWritten},
+          {"factor", bytes.factor, bytes.factor}};
 }
 
 std::string printLinearReport(const LinearProblem &problem,
@@ -211,10 +224,12 @@ std::string printLinearReport(const LinearProblem &problem,
       table.addRow({bytes.name, std::to_string(bytes.read),
                     std::to_string(bytes.written)});
   text += table.print() + "\n";
+  std::string softmax =
+      problem.full ? "softmax attention" : "causal softmax attention";
   if (!crossover)
-    return text + "causal softmax attention is faster up to N = 2^20\n";
-  return text + "faster than causal softmax attention from N = " +
-         std::to_string(*crossover) + " on\n";
+    return text + softmax + " is faster up to N = 2^20\n";
+  return text + "faster than " + softmax +
+         " from N = " + std::to_string(*crossover) + " on\n";
 }
 
 Json getLinearReportJson(const LinearProblem &problem, const TargetInfo &target,

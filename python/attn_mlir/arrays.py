@@ -159,8 +159,9 @@ class StreamArray:
         return self.view.shape
 
 
-def check_results(results: Sequence[ArrayView], arguments: Sequence[ArrayView]):
-    """Raises a BindingError unless the results have memory of their own that may be written."""
+def check_results(results: Sequence[ArrayView], arguments: Sequence[ArrayView], in_place: frozenset[tuple[int, int]] = frozenset()):
+    """Raises a BindingError unless the results have memory of their own that may be written; result r of a pair (r, a) in `in_place`
+    may be argument a."""
     for i, result in enumerate(results):
         if not result.is_writable:
             raise BindingError(f"result {i}: expected a writable array, got a read-only one")
@@ -170,6 +171,9 @@ def check_results(results: Sequence[ArrayView], arguments: Sequence[ArrayView]):
             )
         for name, others in (("argument", arguments), ("result", results[:i])):
             for k, other in enumerate(others):
+                is_same = (result.address, result.shape, result.strides) == (other.address, other.shape, other.strides)
+                if name == "argument" and is_same and (i, k) in in_place:
+                    continue
                 if result.overlaps(other):
                     raise BindingError(f"result {i}: expected memory of its own, got some of {name} {k}")
 

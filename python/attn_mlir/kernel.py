@@ -141,6 +141,8 @@ class Kernel:
     diagnostics: str = ""
     #: Arrays that the mask and the score read: passed after the arguments of a call.
     captured: Sequence[Any] = ()
+    #: Pairs of a result and the argument in whose place it may be written.
+    in_place: frozenset[tuple[int, int]] = frozenset()
 
     def __call__(self, *arguments: Any, out: Any = None, device: Optional[str] = None) -> Any:
         """Runs on arrays in the function's order, which become those of `run`, and returns what that does."""
@@ -225,7 +227,7 @@ class GpuKernel(Kernel):
         device = device or ("cuda" if has_cuda() else "sim")
         if device not in ("cuda", "sim"):
             raise DeviceError(f"expected device cuda or sim, got '{device}'")
-        check_results(results, views)
+        check_results(results, views, self.in_place)
         where = cuda_device(0) if device == "cuda" else SimulatorDevice()
         inputs = [views[position].to_host() for is_output, position in self.positions if not is_output]
         # Arguments that are written, caches to which the kernels append, are so in place.
@@ -281,7 +283,7 @@ class CheckedCall:
         try:
             prepared = self.prepared.get(addresses)
             if prepared is None:
-                check_results(results, views)
+                check_results(results, views, self.kernel.in_place)
                 prepared = self.prepare(addresses)
             prepared.run(current_stream(first))
         finally:
@@ -344,7 +346,7 @@ class CpuKernel(Kernel):
                 raise BindingError(f"result {i}: expected an array in host memory, got one on a GPU")
             if (view.dtype, view.shape) != (tensor.dtype, tensor.shape):
                 raise BindingError(f"result {i}: expected {tensor.dtype} {tensor.shape}, got {view.dtype} {view.shape}")
-        check_results(result_views, views)
+        check_results(result_views, views, self.in_place)
         for view, tensor in zip(result_views, tensors):
             copy_array(view, tensor)
         return results if out is not None else [finished(arguments[0], result) for result in results]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from .arrays import ArrayView, view_of
 from .cache import Cache
@@ -22,10 +22,13 @@ def linear_attention(
     decay: Any = None,
     state: Any = None,
     scale: Optional[float] = None,
+    reverse: bool = False,
+    full: bool = False,
     return_state: bool = False,
     out: Any = None,
     target: Optional[str] = None,
     device: Optional[str] = None,
+    result_dtype: Optional[str] = None,
     cache: Optional[Cache] = None,
 ) -> Any:
     """scale * query S of each position, with S = exp(decay) * (S of the position before) + key^T value.
@@ -38,10 +41,15 @@ def linear_attention(
       state: [B, Hq, D, Dv], f32 (f64): S before the first position, None for 0. With what `return_state` gave of the positions before, a
         sequence is continued.
       scale: 1/sqrt(D) by default.
-      return_state: also S after the last position.
-      out, target, device, cache: as of `attention`.
+      reverse: from the last position to the first, with the same decay between two positions: a position sees itself and those behind
+        it, and `state` is what is behind the last.
+      full: all positions see all keys, of which there may be another number: S = state + the sum of all key^T value, without decay.
+      return_state: also S after the last position; in reverse, before the first, decayed by that one's.
+      out, target, device, result_dtype, cache: as of `attention`; as a second result in `out`, state may be the one that is given: a
+        decoding step updates it in place.
 
-    Returns output [B, Hq, M, Dv], or (output, state), of query's library, without gradients. Raises as `attention` does.
+    Returns output [B, Hq, M, Dv], or (output, state), of query's library, without gradients: attn_mlir.torch and attn_mlir.jax have
+    functions that differentiate. Raises as `attention` does.
     """
     arrays = {"query": query, "key": key, "value": value, "decay": decay, "state": state}
     arrays = {name: array for name, array in arrays.items() if array is not None}
@@ -49,21 +57,39 @@ def linear_attention(
     check_scale(scale)
     views = {name: view_of(array, name) for name, array in arrays.items()}
     check_arrays({name: views[name] for name in ("query", "key", "value")})
-    check_recurrence(views)
+    check_recurrence(views, reverse, full)
+    query_view, value_view = views["query"], views["value"]
     text = module_text(
-        views["query"].dtype, views["query"].shape[3], views["value"].shape[3], len(views["decay"].shape) if decay is not None else 0,
-        state is not None, None if scale is None else float(scale), return_state,
+        Form(query_view.dtype, query_view.shape[3], value_view.shape[3], result_type(query_view, result_dtype)),
+        len(views["decay"].shape) if decay is not None else 0, state is not None, None if scale is None else float(scale),
+        "reverse" if reverse else "full" if full else "", return_state,
     )  # fmt: skip
     kernel = compiled(text, target or default_target(views["query"], device), cache)
+    if state is not None:
+        # Each element of the state is read before the CTA that reads it writes that of the final state.
+        kernel.in_place = frozenset({(1, len(arrays) - 1)})
     return kernel.run(tuple(arrays.values()), list(views.values()), out, device)
 
 
-def check_recurrence(views: dict[str, ArrayView]):
-    """As many keys as queries; shapes and types of decays and of the state."""
+def number_type(query: ArrayView) -> str:
+    """Of decays and states."""
+    return "f64" if query.dtype == "f64" else "f32"
+
+
+def result_type(query: ArrayView, dtype: Optional[str]) -> str:
+    if dtype not in (None, query.dtype, number_type(query)):
+        raise BindingError(f"expected result_dtype {query.dtype} or {number_type(query)}, got {dtype!r}")
+    return dtype or query.dtype
+
+
+def check_recurrence(views: dict[str, ArrayView], reverse: bool, full: bool):
+    """As many keys as queries, unless full; shapes and types of decays and of the state."""
     batch, heads, rows, dim = views["query"].shape
-    if views["key"].shape[2] != rows:
+    if full and (reverse or "decay" in views):
+        raise BindingError(f"expected no {'reverse' if reverse else 'decay'} with full, where no position is before another")
+    if not full and views["key"].shape[2] != rows:
         raise BindingError(f"key: expected {rows} positions, those of query, got {views['key'].shape[2]}")
-    number = "f64" if views["query"].dtype == "f64" else "f32"
+    number = number_type(views["query"])
     for name in ("decay", "state"):
         if name in views and views[name].dtype != number:
             raise BindingError(f"{name}: expected dtype {number}, got {views[name].dtype}")
@@ -76,21 +102,31 @@ def check_recurrence(views: dict[str, ArrayView]):
         check_sizes("state", state.shape, (batch, heads, dim, views["value"].shape[3]))
 
 
-def module_text(dtype: str, d: int, dv: int, decay_rank: int, has_state: bool, scale: Optional[float], returns_state: bool) -> str:
-    """The module; batches, heads and lengths are dynamic. A decay of rank 1 is of heads, of rank 3 of positions, of rank 0 none."""
-    number = "f64" if dtype == "f64" else "f32"
-    q, v = f"tensor<?x?x?x{d}x{dtype}>", f"tensor<?x?x?x{dv}x{dtype}>"
+class Form(NamedTuple):
+    """Types of query, key and value and of the output; D and Dv."""
+
+    dtype: str
+    dim: int
+    value_dim: int
+    result: str
+
+
+def module_text(form: Form, decay_rank: int, has_state: bool, scale: Optional[float], walk: str, returns_state: bool) -> str:
+    """The module; batches, heads and lengths are dynamic. A decay of rank 1 is of heads, of rank 3 of positions, of rank 0 none; `walk` is
+    "", "reverse" or "full"."""
+    number = "f64" if form.dtype == "f64" else "f32"
+    q, v, o = (f"tensor<?x?x?x{d}x{t}>" for d, t in ((form.dim, form.dtype), (form.value_dim, form.dtype), (form.value_dim, form.result)))
     types = {"q": q, "k": q, "v": v}
-    clauses = ""
+    clauses = f" {walk}"
     if decay_rank:
         types["g"] = f"tensor<{'?x' * decay_rank}{number}>"
         clauses += f" {'slope' if decay_rank == 1 else 'decay'}(%g : {types['g']})"
     if has_state:
-        types["s"] = f"tensor<?x?x{d}x{dv}x{number}>"
+        types["s"] = f"tensor<?x?x{form.dim}x{form.value_dim}x{number}>"
         clauses += f" state(%s : {types['s']})"
     if scale is not None:
         clauses += f" scale({float_text(scale)})"
-    results = [v] + ([f"tensor<?x?x{d}x{dv}x{number}>"] if returns_state else [])
+    results = [o] + ([f"tensor<?x?x{form.dim}x{form.value_dim}x{number}>"] if returns_state else [])
     names = ", ".join(("%o", "%e")[: len(results)])
     arguments = ", ".join(f"%{name}: {kind}" for name, kind in types.items())
     listed = ", ".join(results)

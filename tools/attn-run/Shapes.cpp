@@ -171,7 +171,8 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
 /// The results of the forward have its query's rows.
 void ShapeResolver::nameByLinear(LinearAttentionOp linear,
                                  const std::string &suffix) {
-  const char *rows[] = {"B", "Hq", "M"}, *keys[] = {"B", "Hkv", "M"};
+  const char *rows[] = {"B", "Hq", "M"},
+             *keys[] = {"B", "Hkv", linear.getFull() ? "N" : "M"};
   for (unsigned dim = 0; dim < 3; ++dim) {
     tie(linear.getQuery(), dim, rows[dim] + suffix);
     tie(linear.getKey(), dim, keys[dim] + suffix);

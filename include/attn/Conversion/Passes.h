@@ -16,7 +16,8 @@ namespace attn {
 
 /// Patterns that replace attn.attention, attn.online_attention, attn.normalize
 /// and attn.merge by linalg ops on tensors.
-void populateAttnToLinalgPatterns(mlir::RewritePatternSet &patterns);
+void populateAttnToLinalgPatterns(mlir::RewritePatternSet &patterns,
+                                  bool roundFactors = false);
 
 #define GEN_PASS_REGISTRATION
 #include "attn/Conversion/Passes.h.inc"

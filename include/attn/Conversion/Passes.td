@@ -48,6 +48,11 @@ def ConvertAttnToLinalg : Pass<"convert-attn-to-linalg"> {
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
   ];
+  let options = [
+    Option<"roundFactors", "round-factors", "bool", "false",
+           "Round what attn.linear_attention multiplies its operands by to "
+           "their types, as a graph in these does">
+  ];
   let statistics = [
     Statistic<"numConverted", "ops-converted", "attn ops converted">
   ];

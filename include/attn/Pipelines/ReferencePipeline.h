@@ -26,8 +26,10 @@ struct ReferencePipelineOptions
       llvm::cl::init(true)};
 };
 
-/// TOSA and attn ops to linalg, arith, math and tensor ops.
-void buildGraphToLinalgStage(mlir::OpPassManager &pm);
+/// TOSA and attn ops to linalg, arith, math and tensor ops; `roundFactors`:
+/// as --convert-attn-to-linalg has it.
+void buildGraphToLinalgStage(mlir::OpPassManager &pm,
+                             bool roundFactors = false);
 
 /// linalg on tensors to the LLVM dialect: bufferization, buffer deallocation,
 /// loops. Public functions get a C interface; they do not write to their

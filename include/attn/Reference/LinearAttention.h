@@ -19,6 +19,8 @@ namespace reference {
 ///
 ///   S[i] = exp(g[i]) * S[i-1] + K[i]^T V[i]
 ///   O[i] = scale * Q[i] S[i]
+///
+/// and with `reverse` or `full` as docs/Spec.md has it.
 struct LinearAttentionOptions {
   /// Default: 1 / sqrt(D).
   std::optional<double> scale;
@@ -26,6 +28,10 @@ struct LinearAttentionOptions {
   const Tensor *decay = nullptr;
   /// S[-1]: [B, Hq, D, Dv]; null: 0.
   const Tensor *state = nullptr;
+  /// From the last position to the first.
+  bool reverse = false;
+  /// One state of all keys, for all rows; without decays.
+  bool full = false;
   /// Default: that of the query.
   std::optional<ElementType> outputType;
 };
@@ -35,17 +41,19 @@ struct LinearAttentionResult {
   Tensor state;  ///< [B, Hq, D, Dv]: S after the last position
 };
 
-/// The recurrence in float64. query [B, Hq, M, D], key [B, Hkv, M, D], value
-/// [B, Hkv, M, Dv]; query head h has the key head h / (Hq / Hkv). Output and
-/// state are f64. Fails where the shapes do not fit or a log decay is above 0
-/// or NaN.
+/// The recurrence in float64. query [B, Hq, M, D], key [B, Hkv, N, D], value
+/// [B, Hkv, N, Dv], N = M unless full; query head h has the key head h / (Hq /
+/// Hkv). Output and state are f64. Fails where the shapes do not fit or a log
+/// decay is above 0 or NaN.
 Result<LinearAttentionResult>
 linearAttention(const Tensor &query, const Tensor &key, const Tensor &value,
                 const LinearAttentionOptions &options = {});
 
-/// The yardstick: (Q K^T * decays) V in f32, whose weights are rounded to the
-/// type of `value` as those of unfusedAttention are; and (K * decays)^T V in
-/// f32, whose first factor is rounded to the type of `key`.
+/// The yardstick, as a graph in the type of the inputs computes chunks of 64
+/// positions: with L the decays between two of them, O = (Q K^T * L) V + Q S
+/// and S' = S + (K * L)^T V in f32, where the weights Q K^T * L, the factor S
+/// and the factor K * L are rounded to the types of value, query and key. The
+/// state itself stays in f32.
 Result<LinearAttentionResult>
 unfusedLinearAttention(const Tensor &query, const Tensor &key,
                        const Tensor &value,

@@ -19,14 +19,16 @@
 
 namespace attn {
 
-/// One linear attention: query [B, Hq, N, D], key [B, Hkv, N, D], value [B,
-/// Hkv, N, Dv].
+/// One linear attention: query [B, Hq, M, D], key [B, Hkv, N, D], value [B,
+/// Hkv, N, Dv], where M = N unless all rows see all keys.
 struct LinearProblem {
   /// Of a position, of a head, or none.
   enum class Decay { None, Position, Head };
 
   int64_t batch = 1, queryHeads = 1, kvHeads = 1;
-  int64_t length = 1; ///< N
+  int64_t length = 1;    ///< M
+  int64_t keyLength = 1; ///< N
+  bool full = false;     ///< all rows see all keys
   int64_t headDim = 64, valueDim = 64;
   ElementType elementType = ElementType::BF16;
   ElementType outputType = ElementType::BF16;
@@ -34,13 +36,13 @@ struct LinearProblem {
   bool hasState = false;      ///< is read
   bool hasFinalState = false; ///< is written
 
-  /// "B=1 Hq=32 Hkv=8 N=8192 D=128 Dv=128 dtype=bf16 decay=head"; states and an
-  /// output type of its own where there are.
+  /// "B=1 Hq=32 Hkv=8 N=8192 D=128 Dv=128 dtype=bf16 decay=head"; states, an
+  /// output type of its own and "M=64 full=1" where there are.
   std::string print() const;
   /// Parses what print writes, in any order, and algorithm=linear. Needed: N
   /// and D. Defaults as those of AttentionProblem, and decay = none.
   static Result<LinearProblem> parse(std::string_view text);
-  /// Causal softmax attention on the same tensors.
+  /// Softmax attention on the same tensors, with the same rows for each key.
   AttentionProblem getSoftmax() const;
 };
 
@@ -50,9 +52,15 @@ struct LinearBytes {
   int64_t state = 0, finalState = 0;
   /// Log decays and their sums within chunks, which a kernel before writes.
   int64_t decayRead = 0, decayWritten = 0;
+  /// The state as a factor, which one kernel writes and another one reads.
+  int64_t factor = 0;
 
-  int64_t getRead() const { return query + key + value + state + decayRead; }
-  int64_t getWritten() const { return output + finalState + decayWritten; }
+  int64_t getRead() const {
+    return query + key + value + state + decayRead + factor;
+  }
+  int64_t getWritten() const {
+    return output + finalState + decayWritten + factor;
+  }
 };
 
 struct LinearCost {

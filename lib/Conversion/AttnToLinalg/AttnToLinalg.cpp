@@ -377,7 +377,19 @@ using ConvertBackwardDelta = ConvertTo<BackwardDeltaOp, emitBackwardDelta>;
 using ConvertBackwardScatter = ConvertTo<BackwardScatterOp, buildScatter>;
 using ConvertBackwardStep = ConvertTo<BackwardStepOp, emitBackwardStep>;
 using ConvertBackwardSum = ConvertTo<BackwardSumOp, emitBackwardSum>;
-using ConvertLinear = ConvertTo<LinearAttentionOp, emitLinearAttention>;
+
+struct ConvertLinear : OpRewritePattern<LinearAttentionOp> {
+  ConvertLinear(MLIRContext *context, bool roundFactors)
+      : OpRewritePattern(context), roundFactors(roundFactors) {}
+
+  LogicalResult matchAndRewrite(LinearAttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, emitLinearAttention(rewriter, op, roundFactors));
+    return success();
+  }
+
+  bool roundFactors;
+};
 
 struct ConvertNormalize : OpRewritePattern<NormalizeOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -444,11 +456,13 @@ struct ConvertMerge : OpRewritePattern<MergeOp> {
 };
 } // namespace
 
-void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns) {
+void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns,
+                                        bool roundFactors) {
+  patterns.add<ConvertLinear>(patterns.getContext(), roundFactors);
   patterns.add<ConvertAttention, ConvertOnlineAttention, ConvertBackward,
                ConvertBackwardDelta, ConvertBackwardScatter,
                ConvertBackwardStep, ConvertBackwardSum, ConvertNormalize,
-               ConvertRepair, ConvertCombine, ConvertLinear, ConvertMerge,
+               ConvertRepair, ConvertCombine, ConvertMerge,
                ConvertTo<PagedOp, emitPaged>, ConvertTo<AppendOp, emitAppend>>(
       patterns.getContext());
 }
@@ -460,6 +474,8 @@ void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns) {
 namespace {
 struct ConvertAttnToLinalgPass
     : public attn::impl::ConvertAttnToLinalgBase<ConvertAttnToLinalgPass> {
+  using ConvertAttnToLinalgBase::ConvertAttnToLinalgBase;
+
   void runOnOperation() override {
     getOperation()->walk([&](Operation *op) {
       if (isa<AttentionOp, OnlineAttentionOp, AttentionBackwardOp,
@@ -469,7 +485,7 @@ struct ConvertAttnToLinalgPass
         ++numConverted;
     });
     RewritePatternSet patterns(&getContext());
-    populateAttnToLinalgPatterns(patterns);
+    populateAttnToLinalgPatterns(patterns, roundFactors);
     walkAndApplyPatterns(getOperation(), std::move(patterns));
   }
 };

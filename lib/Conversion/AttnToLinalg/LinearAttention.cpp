@@ -13,6 +13,9 @@
 //   O  = scale ((Q * e) S + (Q K^T * L) V)
 //   S' = e[C-1] S + (K * L[C-1,:])^T V
 //
+// In reverse L is transposed, and e and L[C-1,:] change places. Where all rows
+// see all keys a first loop computes the state, a second one the rows.
+//
 // Products of decays, which are at most 1, neither overflow nor take a
 // difference of infinities.
 //
@@ -42,8 +45,9 @@ using Values = SmallVector<Value>;
 
 class LinearEmitter {
 public:
-  LinearEmitter(OpBuilder &builder, LinearAttentionOp op)
-      : b(op.getLoc(), builder), op(op), type(op.getScoreType()) {}
+  LinearEmitter(OpBuilder &builder, LinearAttentionOp op, bool roundFactors)
+      : b(op.getLoc(), builder), op(op), type(op.getScoreType()),
+        roundFactors(roundFactors) {}
 
   Values emit();
 
@@ -53,7 +57,13 @@ private:
   struct Decays {
     Value between; ///< L [C, C]
     Value before;  ///< e [C]
+    Value after;   ///< L[C - 1,:]
     Value all;     ///< e[C - 1]
+  };
+  /// The positions [first, first + count) of head (b, h).
+  struct Chunk {
+    ValueRange at;
+    Value first, count;
   };
 
   Value index(int64_t number) {
@@ -77,13 +87,25 @@ private:
   /// init = body(operands, init) over loops, each operand at those it names.
   Value generic(ValueRange operands, ArrayRef<SmallVector<unsigned, 2>> loops,
                 Value init, ArrayRef<unsigned> initLoops, Body body);
+  Value round(Value factor);
+  Value addProduct(ValueRange args);
   Value emitDecay(ValueRange at, Value position);
-  Decays emitDecays(ValueRange at, Value first, Value count);
-  Values emitChunk(ValueRange at, Value first, ValueRange carried);
+  Decays emitDecays(const Chunk &chunk);
+  Chunk getChunk(ValueRange at, Value first, Value rows);
+  Value sliceKeys(Value tensor, const Chunk &chunk);
+  Value multiplyState(Value query, Value factors, Value state);
+  Value addWithin(const Chunk &chunk, Value query, const Decays &decays,
+                  Value acc);
+  Value insertOutput(const Chunk &chunk, Value acc, Value output);
+  Value emitNextState(const Chunk &chunk, Value factors, Value state);
+  Values emitChunk(const Chunk &chunk, ValueRange carried);
+  Values emitChunks(ValueRange at, ValueRange carried);
+  Values emitFull(ValueRange at, ValueRange carried);
 
   ImplicitLocOpBuilder b;
   LinearAttentionOp op;
   FloatType type;
+  bool roundFactors;
 };
 } // namespace
 
@@ -152,13 +174,14 @@ Value LinearEmitter::emitDecay(ValueRange at, Value position) {
   return math::ExpOp::create(b, log);
 }
 
-LinearEmitter::Decays LinearEmitter::emitDecays(ValueRange at, Value first,
-                                                Value count) {
+LinearEmitter::Decays LinearEmitter::emitDecays(const Chunk &chunk) {
+  Value count = chunk.count;
   Value one = constantFloat(b, b.getLoc(), type, 1);
   Value between = zeros({count, count}), before = zeros({count});
   Values ends =
       loop(count, 1, {between, before, one}, [&](Value i, ValueRange state) {
-        Value decay = emitDecay(at, arith::AddIOp::create(b, first, i));
+        Value decay =
+            emitDecay(chunk.at, arith::AddIOp::create(b, chunk.first, i));
         Value previous = arith::SubIOp::create(b, i, index(1));
         Values row = loop(i, 1, state[0], [&](Value j, ValueRange inner) {
           Value above =
@@ -171,67 +194,170 @@ LinearEmitter::Decays LinearEmitter::emitDecays(ValueRange at, Value first,
             tensor::InsertOp::create(b, one, row[0], ValueRange{i, i}),
             tensor::InsertOp::create(b, all, state[1], ValueRange{i}), all};
       });
-  return {ends[0], ends[1], ends[2]};
-}
-
-/// Output rows and state after the chunk that begins at `first`.
-Values LinearEmitter::emitChunk(ValueRange at, Value first,
-                                ValueRange carried) {
-  Value rows = size(op.getQuery(), kSequence);
-  Value count = arith::MinSIOp::create(b, index(kChunk),
-                                       arith::SubIOp::create(b, rows, first));
-  Value group = arith::DivUIOp::create(b, size(op.getQuery(), kHead),
-                                       size(op.getKey(), kHead));
-  Value keyAt[] = {at[0], arith::DivUIOp::create(b, at[1], group)};
-  Value query = slice(op.getQuery(), at, first, count);
-  Value key = slice(op.getKey(), keyAt, first, count);
-  Value value = slice(op.getValue(), keyAt, first, count);
-  Value state = carried[1];
-  Decays decays = emitDecays(at, first, count);
-  OpFoldResult width = getDim(b, b.getLoc(), op.getValue(), kHeadDim);
-
-  auto addProduct = [&](ValueRange args) -> Value {
-    Value product = widen(args[0]);
-    for (Value factor : args.drop_front().drop_back())
-      product = mul(product, widen(factor));
-    return arith::AddFOp::create(b, args.back(), product);
-  };
-  Value scores = generic({query, key}, {{0, 2}, {1, 2}}, zeros({count, count}),
-                         {0, 1}, addProduct);
-  Value acc = generic({query, decays.before, state}, {{0, 1}, {0}, {1, 2}},
-                      zeros({count, width}), {0, 2}, addProduct);
-  acc = generic(
-      {scores, decays.between, value}, {{0, 1}, {0, 1}, {1, 2}}, acc, {0, 2},
-      [&](ValueRange args) -> Value {
-        // Rows do not see what comes after them, NaN or not.
-        Value sees = arith::CmpIOp::create(b, arith::CmpIPredicate::ule,
-                                           linalg::IndexOp::create(b, 1),
-                                           linalg::IndexOp::create(b, 0));
-        return arith::SelectOp::create(b, sees, addProduct(args), args.back());
-      });
-  auto element = cast<FloatType>(getElementTypeOrSelf(op.getOutput()));
-  Value scale = constantFloat(b, b.getLoc(), type, op.getScaleValue());
-  Value output = generic(
-      acc, {{0, 1}}, tensor::EmptyOp::create(b, Sizes{count, width}, element),
-      {0, 1}, [&](ValueRange args) {
-        return convertFloat(b, b.getLoc(), mul(args[0], scale), element);
-      });
-  output = tensor::InsertSliceOp::create(
-      b, output, carried[0], Sizes{first, b.getIndexAttr(0)},
-      Sizes{count, width}, Sizes(2, b.getIndexAttr(1)));
-
   Value last = arith::SubIOp::create(b, count, index(1));
-  Value toEnd = tensor::ExtractSliceOp::create(
-      b, RankedTensorType::get({ShapedType::kDynamic}, type), decays.between,
+  Value after = tensor::ExtractSliceOp::create(
+      b, RankedTensorType::get({ShapedType::kDynamic}, type), ends[0],
       Sizes{last, b.getIndexAttr(0)}, Sizes{b.getIndexAttr(1), count},
       Sizes(2, b.getIndexAttr(1)));
-  Sizes stateSizes = tensor::getMixedSizes(b, b.getLoc(), state);
-  Value next = generic(
-      state, {{0, 1}}, tensor::EmptyOp::create(b, stateSizes, type), {0, 1},
-      [&](ValueRange args) { return mul(args[0], decays.all); });
-  next = generic({key, toEnd, value}, {{0, 1}, {0}, {0, 2}}, next, {1, 2},
-                 addProduct);
-  return {output, next};
+  return {ends[0], ends[1], after, ends[2]};
+}
+
+//===----------------------------------------------------------------------===//
+// A chunk
+//===----------------------------------------------------------------------===//
+
+/// The chunk that begins at `first` of so many rows.
+LinearEmitter::Chunk LinearEmitter::getChunk(ValueRange at, Value first,
+                                             Value rows) {
+  Value left = arith::SubIOp::create(b, rows, first);
+  return {at, first, arith::MinSIOp::create(b, index(kChunk), left)};
+}
+
+/// The rows of `tensor`, keys or values, of the head's group.
+Value LinearEmitter::sliceKeys(Value tensor, const Chunk &chunk) {
+  Value group = arith::DivUIOp::create(b, size(op.getQuery(), kHead),
+                                       size(op.getKey(), kHead));
+  Value head = arith::DivUIOp::create(b, chunk.at[1], group);
+  return slice(tensor, Values{chunk.at[0], head}, chunk.first, chunk.count);
+}
+
+/// `factor`, if factors are rounded, as a number of the inputs' type.
+Value LinearEmitter::round(Value factor) {
+  auto element = cast<FloatType>(getElementTypeOrSelf(op.getQuery()));
+  if (!roundFactors || element == type)
+    return factor;
+  return widen(convertFloat(b, b.getLoc(), factor, element));
+}
+
+/// The last argument plus the product of two or three others, of which all but
+/// the last are one factor.
+Value LinearEmitter::addProduct(ValueRange args) {
+  ValueRange factors = args.drop_back();
+  Value product = widen(factors[0]);
+  if (factors.size() == 3)
+    product = round(mul(product, widen(factors[1])));
+  return arith::AddFOp::create(b, args.back(),
+                               mul(product, widen(factors.back())));
+}
+
+/// (Q * factors) S; `factors` may be null.
+Value LinearEmitter::multiplyState(Value query, Value factors, Value state) {
+  auto add = [&](ValueRange args) -> Value {
+    Value product = mul(widen(args[0]), round(args[args.size() - 2]));
+    if (factors)
+      product = mul(product, args[1]);
+    return arith::AddFOp::create(b, args.back(), product);
+  };
+  OpFoldResult width = getDim(b, b.getLoc(), op.getValue(), kHeadDim),
+               count = getDim(b, b.getLoc(), query, 0);
+  Value init = zeros({count, width});
+  if (!factors)
+    return generic({query, state}, {{0, 1}, {1, 2}}, init, {0, 2}, add);
+  return generic({query, factors, state}, {{0, 1}, {0}, {1, 2}}, init, {0, 2},
+                 add);
+}
+
+/// `acc` and what the chunk itself gives to its rows.
+Value LinearEmitter::addWithin(const Chunk &chunk, Value query,
+                               const Decays &decays, Value acc) {
+  Value key = sliceKeys(op.getKey(), chunk),
+        value = sliceKeys(op.getValue(), chunk);
+  Value scores =
+      generic({query, key}, {{0, 2}, {1, 2}}, zeros({chunk.count, chunk.count}),
+              {0, 1}, [&](ValueRange args) { return addProduct(args); });
+  SmallVector<unsigned, 2> between = {0, 1};
+  if (op.getReverse())
+    between = {1, 0};
+  return generic(
+      {scores, decays.between, value}, {{0, 1}, between, {1, 2}}, acc, {0, 2},
+      [&](ValueRange args) -> Value {
+        // What rows do not see has no influence, NaN or not.
+        Value row = linalg::IndexOp::create(b, 0),
+              column = linalg::IndexOp::create(b, 1);
+        if (op.getReverse())
+          std::swap(row, column);
+        Value sees =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::ule, column, row);
+        return arith::SelectOp::create(b, sees, addProduct(args), args.back());
+      });
+}
+
+Value LinearEmitter::insertOutput(const Chunk &chunk, Value acc, Value output) {
+  OpFoldResult width = getDim(b, b.getLoc(), op.getValue(), kHeadDim);
+  auto element = cast<FloatType>(getElementTypeOrSelf(op.getOutput()));
+  Value scale = constantFloat(b, b.getLoc(), type, op.getScaleValue());
+  Value rows = generic(
+      acc, {{0, 1}},
+      tensor::EmptyOp::create(b, Sizes{chunk.count, width}, element), {0, 1},
+      [&](ValueRange args) {
+        return convertFloat(b, b.getLoc(), mul(args[0], scale), element);
+      });
+  return tensor::InsertSliceOp::create(
+      b, rows, output, Sizes{chunk.first, b.getIndexAttr(0)},
+      Sizes{chunk.count, width}, Sizes(2, b.getIndexAttr(1)));
+}
+
+/// `state` and (K * factors)^T V; `factors` may be null.
+Value LinearEmitter::emitNextState(const Chunk &chunk, Value factors,
+                                   Value state) {
+  Value key = sliceKeys(op.getKey(), chunk),
+        value = sliceKeys(op.getValue(), chunk);
+  auto add = [&](ValueRange args) { return addProduct(args); };
+  if (!factors)
+    return generic({key, value}, {{0, 1}, {0, 2}}, state, {1, 2}, add);
+  return generic({key, factors, value}, {{0, 1}, {0}, {0, 2}}, state, {1, 2},
+                 add);
+}
+
+/// Outputs and state after the chunk.
+Values LinearEmitter::emitChunk(const Chunk &chunk, ValueRange carried) {
+  Value query = slice(op.getQuery(), chunk.at, chunk.first, chunk.count);
+  Value state = carried[1];
+  Decays decays = emitDecays(chunk);
+  if (op.getReverse())
+    std::swap(decays.before, decays.after);
+  Value acc = multiplyState(query, decays.before, state);
+  acc = addWithin(chunk, query, decays, acc);
+  Value output = insertOutput(chunk, acc, carried[0]);
+  Sizes sizes = tensor::getMixedSizes(b, b.getLoc(), state);
+  Value decayed =
+      generic(state, {{0, 1}}, tensor::EmptyOp::create(b, sizes, type), {0, 1},
+              [&](ValueRange args) { return mul(args[0], decays.all); });
+  return {output, emitNextState(chunk, decays.after, decayed)};
+}
+
+//===----------------------------------------------------------------------===//
+// A head
+//===----------------------------------------------------------------------===//
+
+Values LinearEmitter::emitChunks(ValueRange at, ValueRange carried) {
+  Value rows = size(op.getQuery(), kSequence);
+  Value chunks = arith::CeilDivUIOp::create(b, rows, index(kChunk));
+  Value last = arith::MulIOp::create(
+      b, arith::SubIOp::create(b, chunks, index(1)), index(kChunk));
+  return loop(rows, kChunk, carried, [&](Value first, ValueRange state) {
+    if (op.getReverse())
+      first = arith::SubIOp::create(b, last, first);
+    return emitChunk(getChunk(at, first, rows), state);
+  });
+}
+
+Values LinearEmitter::emitFull(ValueRange at, ValueRange carried) {
+  Value keys = size(op.getKey(), kSequence);
+  Values state =
+      loop(keys, kChunk, carried[1], [&](Value first, ValueRange state) {
+        return Values{emitNextState(getChunk(at, first, keys),
+                                    /*factors=*/Value(), state[0])};
+      });
+  Value rows = size(op.getQuery(), kSequence);
+  Values output =
+      loop(rows, kChunk, carried[0], [&](Value first, ValueRange output) {
+        Chunk chunk = getChunk(at, first, rows);
+        Value query = slice(op.getQuery(), at, first, chunk.count);
+        Value acc = multiplyState(query, /*factors=*/Value(), state[0]);
+        return Values{insertOutput(chunk, acc, output[0])};
+      });
+  return {output[0], state[0]};
 }
 
 Values LinearEmitter::emit() {
@@ -255,7 +381,6 @@ Values LinearEmitter::emit() {
     b.setInsertionPoint(forall.getTerminator());
     Values at = forall.getInductionVars();
     ValueRange shared = forall.getRegionIterArgs();
-    Value count = size(query, kSequence);
     Values head = {
         slice(shared[0], at, index(0), rows),
         tensor::ExtractSliceOp::create(
@@ -267,9 +392,7 @@ Values LinearEmitter::emit() {
                 type),
             shared[1], Sizes{at[0], at[1], zero, zero},
             Sizes{one, one, headDim, width}, Sizes(4, one))};
-    head = loop(count, kChunk, head, [&](Value first, ValueRange carried) {
-      return emitChunk(at, first, carried);
-    });
+    head = op.getFull() ? emitFull(at, head) : emitChunks(at, head);
     b.setInsertionPointToEnd(forall.getTerminator().getBody());
     for (auto [part, whole, length] :
          {std::tuple{head[0], shared[0], rows}, {head[1], shared[1], headDim}})
@@ -285,6 +408,7 @@ Values LinearEmitter::emit() {
 }
 
 SmallVector<Value> attn::emitLinearAttention(OpBuilder &builder,
-                                             LinearAttentionOp op) {
-  return LinearEmitter(builder, op).emit();
+                                             LinearAttentionOp op,
+                                             bool roundFactors) {
+  return LinearEmitter(builder, op, roundFactors).emit();
 }

@@ -12,9 +12,12 @@
 
 namespace attn {
 
-/// Emits what replaces the results of the op: chunks of it in linalg.
+/// Emits what replaces the results of the op: chunks of it in linalg. With
+/// `roundFactors` what an operand is multiplied by, Q K^T with its decays, S
+/// and K with its decays, is rounded to the operand's type.
 llvm::SmallVector<mlir::Value> emitLinearAttention(mlir::OpBuilder &builder,
-                                                   LinearAttentionOp op);
+                                                   LinearAttentionOp op,
+                                                   bool roundFactors);
 
 } // namespace attn
 

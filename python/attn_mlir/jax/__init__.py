@@ -5,7 +5,8 @@
     output = jax.jit(attention)(query, key, value)                      # [B, Hq, M, Dv]
     output = attention(query, key, value, mask_mod=lambda b, h, i, j: j <= i, score_mod=lambda s, b, h, i, j: s + slopes[h] * (j - i))
 
-`dot_product_attention` takes the arguments of jax.nn's, of arrays [B, rows, heads, head dim].
+`dot_product_attention` takes the arguments of jax.nn's, of arrays [B, rows, heads, head dim]; `linear_attention` is
+that with decays and states, with gradients.
 
     module = lower(function, *arguments)                                # its jaxpr as linalg
     print(module.attentions())                                          # what the compiler recognises in it
@@ -13,6 +14,7 @@
 """
 
 from .attention import attention, dot_product_attention
+from .linear import linear_attention
 from .lowering import Lowered, lower
 
-__all__ = ["Lowered", "attention", "dot_product_attention", "lower"]
+__all__ = ["Lowered", "attention", "dot_product_attention", "linear_attention", "lower"]

@@ -1,4 +1,4 @@
-// Linear attention by chunks against the recurrence in float64: a decay of each position or head or none, states in and out,
+// Linear attention by chunks against the recurrence in float64, forwards, in reverse and of all keys: a decay of each position or head or none, states in and out,
 // grouped heads, ragged, short and empty sequences, several types.
 
 // RUN: sed s/TYPE/f32/g %s > %t.f32.mlir
@@ -13,6 +13,10 @@
 // RUN: attn-run %t.f32.mlir --function slope --shape B=1,M=200 --random 7 --verify
 // RUN: attn-run %t.bf16.mlir --function slope --shape B=1,M=100 --random 8 --verify
 // RUN: attn-run %t.f32.mlir --function continued --shape B=1,M=70,B1=1,M1=33 --random 9 --verify
+// RUN: attn-run %t.f32.mlir --function reverse --shape "B=2,M=150; B=1,M=1; B=1,M=0" --random 11 --verify
+// RUN: attn-run %t.f16.mlir --function reverse --shape B=1,M=65 --random 12 --verify
+// RUN: attn-run %t.f32.mlir --function full --shape "B=2,M=70,N=130; B=1,M=3,N=0; B=1,M=0,N=3" --random 13 --verify
+// RUN: attn-run %t.bf16.mlir --function full --shape B=1,M=65,N=64 --random 14 --verify
 
 // RUN: attn-run %t.f32.mlir --function static --random 10 --verify
 
@@ -42,6 +46,17 @@ func.func @slope(%q: !q, %k: !k, %v: !v) -> (!o, !s) {
   // The last head forgets at each position.
   %a = arith.constant dense<[0.0, -0.004, -0.25, 0xFF800000]> : tensor<4xf32>
   %o, %s = attn.linear_attention %q, %k, %v slope(%a : tensor<4xf32>) : !q, !k, !v -> !o, !s
+  return %o, %s : !o, !s
+}
+
+func.func @reverse(%q: !q, %k: !k, %v: !v, %s0: !s) -> (!o, !s) {
+  %a = arith.constant dense<[0.0, -0.004, -0.25, 0xFF800000]> : tensor<4xf32>
+  %o, %s = attn.linear_attention %q, %k, %v reverse slope(%a : tensor<4xf32>) state(%s0 : !s) : !q, !k, !v -> !o, !s
+  return %o, %s : !o, !s
+}
+
+func.func @full(%q: !q, %k: !k, %v: !v, %s0: !s) -> (!o, !s) {
+  %o, %s = attn.linear_attention %q, %k, %v full state(%s0 : !s) : !q, !k, !v -> !o, !s
   return %o, %s : !o, !s
 }
 

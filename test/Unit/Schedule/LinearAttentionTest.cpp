@@ -46,7 +46,8 @@ TEST(LinearAttention, PrintsWhatItParses) {
   for (const char *text :
        {"B=1 Hq=8 Hkv=2 N=100 D=64 Dv=64 dtype=bf16 decay=none",
         "B=2 Hq=4 Hkv=4 N=7 D=64 Dv=128 dtype=f16 decay=position out=f32 "
-        "state=1 final_state=1"})
+        "state=1 final_state=1",
+        "B=1 Hq=1 Hkv=1 N=7 D=64 Dv=64 dtype=bf16 decay=none M=9 full=1"})
     EXPECT_EQ(parse(text).print(), text);
 }
 

@@ -5,7 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // attn.linear_attention has no tiled form: its one kernel walks the chunks of a
-// head, and one before it sums up the log decays.
+// head, and one before it sums up the log decays. Where all rows see all keys
+// one kernel adds up the state, and another one multiplies the rows by it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,22 +30,31 @@ struct LinearKernels {
   LinearAttentionOp op;
   Schedule schedule;
   llvm::SmallVector<KernelOperand> operands;
-  /// log2(e) times the sum of the log decays of a chunk up to a position: [B,
-  /// Hq, M up to a whole chunk]. Nothing without decays.
-  std::optional<WorkspaceView> decays;
+  /// What one kernel writes for the next one: log2(e) times the sum of the log
+  /// decays of a chunk up to a position, [B, Hq, M up to a whole chunk], or,
+  /// where all rows see all keys, the state as a factor, [B, Hq, D, Dv].
+  std::optional<WorkspaceView> workspace;
   int64_t stateRows; ///< D as the kernel holds it
 
   int64_t getChunk() const { return schedule.tileM; }
   int64_t getColumns() const { return schedule.tileDv; }
   int64_t getSlices() const;
 
-  /// Makes a kernel of `warps` with the operands and the decays as parameters,
-  /// to which `values` maps them, and sets the builder to its body. Returns the
-  /// decays.
+  /// Makes a kernel of `warps` with the operands and the workspace as
+  /// parameters, to which `values` maps them, and sets the builder to its body.
+  /// Returns the workspace, null without one.
   mlir::Value beginKernel(mlir::OpBuilder &builder, llvm::StringRef name,
                           int64_t warps, mlir::IRMapping &values) const;
 };
 
+/// The kernel that walks the chunks.
+void buildChunkKernel(mlir::OpBuilder &builder, const LinearKernels &kernels,
+                      llvm::StringRef name);
+/// The kernel of the state of all keys, and that of all rows.
+void buildStateKernel(mlir::OpBuilder &builder, const LinearKernels &kernels,
+                      llvm::StringRef name);
+void buildRowKernel(mlir::OpBuilder &builder, const LinearKernels &kernels,
+                    llvm::StringRef name);
 /// The sums of log decays.
 void buildDecayKernel(mlir::OpBuilder &builder, const LinearKernels &kernels,
                       llvm::StringRef name);

@@ -67,8 +67,8 @@ LogicalResult LinearAttentionOp::verify() {
                                     scale})))
     return failure();
   // linear_attention_c2
-  if (failed(verifyEqual(*this, {"query", "M", dims.queryRows},
-                         {"key", "N", dims.keyRows})))
+  if (!getFull() && failed(verifyEqual(*this, {"query", "M", dims.queryRows},
+                                       {"key", "N", dims.keyRows})))
     return failure();
   // linear_attention_c3
   if (failed(verifyElementType(*this, "output", getOutput().getType(),
@@ -92,6 +92,10 @@ LogicalResult LinearAttentionOp::verify() {
                                            {"Dv", dims.valueDim}};
   if (failed(verifyTensor(*this, "state", getState(), score, state)))
     return failure();
+  // linear_attention_c6
+  if (getFull() && (getReverse() || getDecay() || getSlope()))
+    return emitOpError() << "expected no reverse, decay or slope with full, "
+                            "where no position is before another";
   return verifyTensor(*this, "the final state", getFinalState(), score, state);
 }
 
@@ -113,6 +117,8 @@ LinearProblem attn::getProblem(LinearAttentionOp op) {
   problem.kvHeads = known(dims.keyHeads, known(dims.queryHeads, 8));
   problem.queryHeads = known(dims.queryHeads, problem.kvHeads);
   problem.length = known(dims.queryRows, 4096);
+  problem.keyLength = known(dims.keyRows, problem.length);
+  problem.full = op.getFull();
   problem.headDim = dims.headDim;
   problem.valueDim = dims.valueDim;
   problem.elementType = getElement(op.getQuery());

@@ -8,12 +8,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "GradScope.h"
+
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace attn {
@@ -24,55 +23,39 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-static bool isFloatTensor(Value value) {
-  auto tensor = dyn_cast<RankedTensorType>(value.getType());
-  return tensor && isa<FloatType>(tensor.getElementType());
-}
-
 namespace {
 /// Builds the backward function of one forward function.
-class GradBuilder {
+class GradBuilder : GradScope {
 public:
   GradBuilder(func::FuncOp forward, AttentionOp attention, bool recompute,
               bool lseGradient)
-      : forward(forward), attention(attention),
+      : GradScope(forward, attention), attention(attention),
         recompute(recompute || !attention.getNormalization().hasLse()),
-        lseGradient(lseGradient), builder(forward.getContext()) {}
+        lseGradient(lseGradient) {}
 
   LogicalResult run();
 
 private:
-  bool isArgument(Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return argument && argument.getOwner() == &forward.getBody().front();
-  }
   LogicalResult checkResults();
   LogicalResult checkOperands();
-  LogicalResult checkSource(Value value, StringRef role);
   LogicalResult findCaptures();
 
   void createFunction();
-  Value cloneValue(Value value);
   template <typename OpTy>
   void cloneMods(OpTy copy);
   AttentionOp cloneForward();
   AttentionBackwardOp createBackward();
-  Value createGradient(AttentionBackwardOp backward, BlockArgument argument);
+  void returnGradients(AttentionBackwardOp backward);
 
-  func::FuncOp forward;
   AttentionOp attention;
   bool recompute; ///< takes no results of the forward
   bool lseGradient;
-  OpBuilder builder;
 
   /// The values that the attention uses, and whose gradient is asked for.
   SetVector<Value> uses;
   SmallVector<Value> captures;
   bool wantsBias = false;
 
-  func::FuncOp backwardFunction;
-  /// From the forward function to the backward function.
-  IRMapping mapping;
   Value dOutput, dLse;
 };
 } // namespace
@@ -122,29 +105,6 @@ LogicalResult GradBuilder::checkResults() {
   return success();
 }
 
-/// Fails if `value`, which is no argument, depends on a float tensor that is
-/// one: its gradient would be lost.
-LogicalResult GradBuilder::checkSource(Value value, StringRef role) {
-  if (isArgument(value))
-    return success();
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getNumRegions() != 0)
-    return attention.emitOpError()
-           << "expected " << role << " to be an argument of @"
-           << forward.getName();
-  for (Value operand : op->getOperands()) {
-    if (isa<tensor::DimOp>(op))
-      continue;
-    if (isFloatTensor(operand))
-      return op->emitOpError()
-             << "cannot be differentiated: expected " << role
-             << " to be an argument of @" << forward.getName();
-    if (failed(checkSource(operand, role)))
-      return failure();
-  }
-  return success();
-}
-
 LogicalResult GradBuilder::checkOperands() {
   if (isFloat8(attention.getQuery().getType()))
     return attention.emitOpError()
@@ -154,10 +114,8 @@ LogicalResult GradBuilder::checkOperands() {
                                           {"key", attention.getKey()},
                                           {"value", attention.getValue()}};
   for (auto [name, value] : inputs)
-    if (!isArgument(value))
-      return attention.emitOpError()
-             << "expected " << name << " to be an argument of @"
-             << forward.getName();
+    if (failed(checkArgument(value, name)))
+      return failure();
   uses.insert_range(attention->getOperands());
   for (Region &region : attention->getRegions())
     getUsedValuesDefinedAbove(region, uses);
@@ -199,45 +157,24 @@ LogicalResult GradBuilder::findCaptures() {
 // The backward function
 //===----------------------------------------------------------------------===//
 
-/// `value` of the forward function in the backward function.
-Value GradBuilder::cloneValue(Value value) {
-  if (mapping.contains(value))
-    return mapping.lookup(value);
-  Operation *op = value.getDefiningOp();
-  for (Value operand : op->getOperands())
-    cloneValue(operand);
-  builder.clone(*op, mapping);
-  return mapping.lookup(value);
-}
-
 void GradBuilder::createFunction() {
-  Location loc = forward.getLoc();
-  Type outputType = attention.getOutput().getType();
-  SmallVector<Type> inputs(forward.getArgumentTypes()), results;
+  SmallVector<Type> more;
   if (!recompute)
-    llvm::append_range(inputs, forward.getResultTypes());
-  inputs.push_back(outputType);
+    llvm::append_range(more, forward.getResultTypes());
+  more.push_back(attention.getOutput().getType());
   if (lseGradient)
-    inputs.push_back(attention.getLse().getType());
-  for (BlockArgument argument : forward.getArguments())
-    if (isFloatTensor(argument))
-      results.push_back(argument.getType());
-  builder.setInsertionPointAfter(forward);
-  backwardFunction =
-      func::FuncOp::create(builder, loc, (forward.getName() + "_grad").str(),
-                           builder.getFunctionType(inputs, results));
-  Block *body = backwardFunction.addEntryBlock();
-  builder.setInsertionPointToStart(body);
-  size_t next = forward.getNumArguments();
-  mapping.map(forward.getArguments(), body->getArguments().take_front(next));
+    more.push_back(attention.getLse().getType());
+  ValueRange arguments = GradScope::createFunction(more);
   auto returns =
       cast<func::ReturnOp>(forward.getBody().front().getTerminator());
-  if (!recompute)
-    for (Value result : returns.getOperands())
-      mapping.map(result, body->getArgument(next++));
-  dOutput = body->getArgument(next++);
+  if (!recompute) {
+    mapping.map(returns.getOperands(),
+                arguments.take_front(returns.getNumOperands()));
+    arguments = arguments.drop_front(returns.getNumOperands());
+  }
+  dOutput = arguments[0];
   if (lseGradient)
-    dLse = body->getArgument(next++);
+    dLse = arguments[1];
   for (Value value : uses)
     cloneValue(value);
 }
@@ -308,37 +245,17 @@ AttentionBackwardOp GradBuilder::createBackward() {
   return backward;
 }
 
-/// The sum of the gradients of all that `argument` is to the attention.
-Value GradBuilder::createGradient(AttentionBackwardOp backward,
-                                  BlockArgument argument) {
-  Location loc = backward.getLoc();
-  Value self = mapping.lookup(argument), sum;
-  auto init = [&]() -> Value {
-    return tensor::EmptyOp::create(builder, loc,
-                                   tensor::getMixedSizes(builder, loc, self),
-                                   getElementTypeOrSelf(self.getType()));
-  };
-  auto add = [&](Value operand, Value gradient) {
-    if (operand != self || !gradient)
-      return;
-    sum = sum ? linalg::AddOp::create(builder, loc, ValueRange{sum, gradient},
-                                      ValueRange(init()))
-                    .getResult(0)
-              : gradient;
-  };
-  add(backward.getQuery(), backward.getDQuery());
-  add(backward.getKey(), backward.getDKey());
-  add(backward.getValue(), backward.getDValue());
-  add(backward.getBias(), backward.getDBias());
-  add(backward.getSink(), backward.getDSink());
+void GradBuilder::returnGradients(AttentionBackwardOp backward) {
+  SmallVector<std::pair<Value, Value>> uses = {
+      {backward.getQuery(), backward.getDQuery()},
+      {backward.getKey(), backward.getDKey()},
+      {backward.getValue(), backward.getDValue()},
+      {backward.getBias(), backward.getDBias()},
+      {backward.getSink(), backward.getDSink()}};
   for (auto [capture, gradient] :
        llvm::zip_equal(backward.getCaptures(), backward.getDCaptures()))
-    add(capture, gradient);
-  if (sum)
-    return sum;
-  Value zero = arith::ConstantOp::create(
-      builder, loc, builder.getZeroAttr(getElementTypeOrSelf(self.getType())));
-  return linalg::FillOp::create(builder, loc, zero, init()).getResult(0);
+    uses.push_back({capture, gradient});
+  GradScope::returnGradients(uses);
 }
 
 LogicalResult GradBuilder::run() {
@@ -354,12 +271,7 @@ LogicalResult GradBuilder::run() {
       return failure();
   }
   createFunction();
-  AttentionBackwardOp backward = createBackward();
-  SmallVector<Value> gradients;
-  for (BlockArgument argument : forward.getArguments())
-    if (isFloatTensor(argument))
-      gradients.push_back(createGradient(backward, argument));
-  func::ReturnOp::create(builder, forward.getLoc(), gradients);
+  returnGradients(createBackward());
   return success();
 }
 
@@ -372,10 +284,13 @@ struct Grad : public attn::impl::GradPassBase<Grad> {
   using Base::Base;
 
   void runOnOperation() override {
-    SmallVector<std::pair<func::FuncOp, AttentionOp>> functions;
+    SmallVector<std::pair<func::FuncOp, Operation *>> functions;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      SmallVector<AttentionOp> found;
-      function.walk([&](AttentionOp op) { found.push_back(op); });
+      SmallVector<Operation *> found;
+      function.walk([&](Operation *op) {
+        if (isa<AttentionOp, LinearAttentionOp>(op))
+          found.push_back(op);
+      });
       if (function.isPrivate() || found.empty())
         continue;
       if (failed(checkFunction(function, found)))
@@ -383,36 +298,47 @@ struct Grad : public attn::impl::GradPassBase<Grad> {
       functions.push_back({function, found.front()});
     }
     if (functions.empty()) {
-      getOperation().emitError()
-          << "expected a public function with an attn.attention";
+      getOperation().emitError() << "expected a public function with an "
+                                    "attn.attention or attn.linear_attention";
       return signalPassFailure();
     }
     for (auto [function, attention] : functions) {
-      if (failed(
-              GradBuilder(function, attention, recompute, lseGradient).run()))
+      if (failed(build(function, attention)))
         return signalPassFailure();
       ++numFunctions;
     }
   }
 
 private:
+  LogicalResult build(func::FuncOp function, Operation *op) {
+    auto attention = dyn_cast<AttentionOp>(op);
+    if (attention)
+      return GradBuilder(function, attention, recompute, lseGradient).run();
+    if (lseGradient)
+      return op->emitOpError()
+             << "expected no option lse-gradient with a linear attention, "
+                "which has no LSE";
+    return buildLinearGrad(function, cast<LinearAttentionOp>(op));
+  }
+
   LogicalResult checkFunction(func::FuncOp function,
-                              ArrayRef<AttentionOp> found) {
+                              ArrayRef<Operation *> found) {
     if (found.size() != 1) {
       InFlightDiagnostic diag = function.emitOpError()
                                 << "expected one attention in @"
                                 << function.getName() << ", got "
                                 << found.size();
-      for (AttentionOp op : found)
-        diag.attachNote(op.getLoc()) << "an attention";
+      for (Operation *op : found)
+        diag.attachNote(op->getLoc()) << "an attention";
       return diag;
     }
-    if (found.front()->getParentOp() != function)
-      return AttentionOp(found.front()).emitOpError()
+    Operation *op = found.front();
+    if (op->getParentOp() != function)
+      return op->emitOpError()
              << "expected to be at the top level of @" << function.getName();
-    AttentionOp attention = found.front();
-    if (attention.hasLengths())
-      return attention.emitOpError()
+    auto attention = dyn_cast<AttentionOp>(op);
+    if (attention && attention.hasLengths())
+      return op->emitOpError()
              << "expected no lengths, with which there is no backward";
     std::string name = (function.getName() + "_grad").str();
     if (getOperation().lookupSymbol(name))

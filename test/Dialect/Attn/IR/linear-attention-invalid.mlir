@@ -97,3 +97,23 @@ func.func @f(%q: tensor<2x4x8x32xf16>, %k: tensor<2x2x8x32xf16>, %v: tensor<2x2x
       : tensor<2x4x8x32xf16>, tensor<2x2x8x32xf16>, tensor<2x2x8x24xf16> -> tensor<2x4x8x24xf16>, tensor<2x4x24x24xf32>
   return
 }
+
+// -----
+
+// linear_attention_c6
+func.func @f(%q: tensor<2x4x8x32xf16>, %k: tensor<2x2x9x32xf16>, %v: tensor<2x2x9x24xf16>, %a: tensor<4xf32>) {
+  // expected-error @+1 {{expected no reverse, decay or slope with full, where no position is before another}}
+  %o = attn.linear_attention %q, %k, %v reverse full
+      : tensor<2x4x8x32xf16>, tensor<2x2x9x32xf16>, tensor<2x2x9x24xf16> -> tensor<2x4x8x24xf16>
+  return
+}
+
+// -----
+
+// linear_attention_c6
+func.func @f(%q: tensor<2x4x8x32xf16>, %k: tensor<2x2x9x32xf16>, %v: tensor<2x2x9x24xf16>, %a: tensor<4xf32>) {
+  // expected-error @+1 {{expected no reverse, decay or slope with full, where no position is before another}}
+  %o = attn.linear_attention %q, %k, %v full slope(%a : tensor<4xf32>)
+      : tensor<2x4x8x32xf16>, tensor<2x2x9x32xf16>, tensor<2x2x9x24xf16> -> tensor<2x4x8x24xf16>
+  return
+}

@@ -17,3 +17,14 @@ func.func @all(%q: tensor<?x4x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x
       : tensor<?x4x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x24xf16> -> tensor<?x4x?x24xf32>, tensor<?x4x32x24xf32>
   return %o, %t : tensor<?x4x?x24xf32>, tensor<?x4x32x24xf32>
 }
+
+// CHECK-LABEL: @walks
+// CHECK: attn.linear_attention %{{.*}}, %{{.*}}, %{{.*}} reverse slope(
+// CHECK: attn.linear_attention %{{.*}}, %{{.*}}, %{{.*}} full scale(1.000000e+00) : tensor<1x4x8x32xf16>, tensor<1x2x9x32xf16>
+func.func @walks(%q: tensor<1x4x8x32xf16>, %k: tensor<1x2x9x32xf16>, %slope: tensor<4xf32>) -> (tensor<1x4x8x32xf16>, tensor<1x4x8x32xf16>) {
+  %r = attn.linear_attention %q, %q, %q reverse slope(%slope : tensor<4xf32>)
+      : tensor<1x4x8x32xf16>, tensor<1x4x8x32xf16>, tensor<1x4x8x32xf16> -> tensor<1x4x8x32xf16>
+  %f = attn.linear_attention %q, %k, %k full scale(1.0)
+      : tensor<1x4x8x32xf16>, tensor<1x2x9x32xf16>, tensor<1x2x9x32xf16> -> tensor<1x4x8x32xf16>
+  return %r, %f : tensor<1x4x8x32xf16>, tensor<1x4x8x32xf16>
+}

@@ -8,14 +8,6 @@ func.func @type(%q: tensor<1x1x64x64xf32>) -> tensor<1x1x64x64xf32> {
 
 // -----
 
-func.func @output(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf32> {
-  // expected-error @below {{expected the output of a linear attention on a GPU to be of f16, the type of its inputs, got f32}}
-  %o = attn.linear_attention %q, %q, %q : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf32>
-  return %o : tensor<1x1x64x64xf32>
-}
-
-// -----
-
 func.func @head_dim(%q: tensor<1x1x64x20xf16>) -> tensor<1x1x64x20xf16> {
   // expected-error @below {{expected D to be a multiple of 8, got 20}}
   %o = attn.linear_attention %q, %q, %q : tensor<1x1x64x20xf16>, tensor<1x1x64x20xf16>, tensor<1x1x64x20xf16> -> tensor<1x1x64x20xf16>

@@ -13,7 +13,7 @@ def LinearAttentionOp : Attn_Op<"linear_attention", [
     Pure, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
       ["reifyResultShapes"]>]> {
-  let summary = "causal attention by a recurrence, with decay";
+  let summary = "attention by a recurrence, with decay";
   let description = [{
     For each batch and query head a state [D, Dv] is carried over the positions
     (docs/Spec.md, `linear_attention_*`):
@@ -27,11 +27,26 @@ def LinearAttentionOp : Attn_Op<"linear_attention", [
     each head, [Hq]; without both it is 0. Log decays are at most 0; -inf
     forgets what was before. `state` is S before the first position, 0 if it is
     left out; the second result, if there is one, is S after the last. Thus a
-    sequence may be continued. Grouped heads are as in `attn.attention`, with a
-    state for each query head. Feature maps are ops on query and key in front.
-    `scale` defaults to 1/sqrt(D). `schedule` is chosen by
-    `--attn-select-schedule` for a GPU: `tile_m` rows are a chunk, `tile_dv`
-    columns of the state are those of a CTA.
+    sequence may be continued.
+
+    `reverse` walks from the last position to the first, with the same decay
+    between two positions: a row sees itself and those behind it, `state` is
+    what is behind the last, and the second result what leaves the first.
+    `full` has one state of all keys, of which there may be another number than
+    of queries, for all rows, and no decay:
+
+    ```
+    reverse: S[i] = exp(g[i+1]) * S[i+1] + K[i]^T V[i]   (of the last: state)
+             final state = exp(g[0]) * S[0]
+    full:    S    = state + sum over j of K[j]^T V[j]
+    ```
+
+    With these the gradients are linear attentions, too (`--attn-grad`).
+
+    Grouped heads are as in `attn.attention`, with a state for each query head.
+    Feature maps are ops on query and key in front. `scale` defaults to
+    1/sqrt(D). `schedule` is chosen by `--attn-select-schedule` for a GPU:
+    `tile_m` rows are a chunk, `tile_dv` columns of the state are those of a CTA.
 
     Example:
     ```mlir
@@ -48,13 +63,16 @@ def LinearAttentionOp : Attn_Op<"linear_attention", [
     Optional<Attn_Tensor<Attn_Acc, 3>>:$decay,
     Optional<Attn_Tensor<Attn_Acc, 1>>:$slope,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$state,
+    UnitAttr:$reverse,
+    UnitAttr:$full,
     OptionalAttr<F64Attr>:$scale,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs
     Attn_Tensor<Attn_Float, 4>:$output,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$finalState);
   let assemblyFormat = [{
-    $query `,` $key `,` $value (`decay` `(` $decay^ `:` type($decay) `)`)?
+    $query `,` $key `,` $value (`reverse` $reverse^)? (`full` $full^)?
+    (`decay` `(` $decay^ `:` type($decay) `)`)?
     (`slope` `(` $slope^ `:` type($slope) `)`)?
     (`state` `(` $state^ `:` type($state) `)`)? (custom<Scale>($scale)^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value)

@@ -64,6 +64,11 @@ def GradPass : Pass<"attn-grad", "::mlir::ModuleOp"> {
     the LSE: `@f_grad` computes the forward again, and takes the arguments of
     `@f` and the gradients only.
 
+    An `attn.linear_attention` has linear attentions as gradients, of query, key,
+    value, state and decay or slope: `@f` returns its output, or that and its
+    final state, and `@f_grad` takes the arguments of `@f` and the gradients of
+    its results only. A gradient of the output is rounded to the type of query.
+
     Requires: `tensor`. Ensures: `tensor`.
 
     Example:
@@ -82,7 +87,7 @@ def GradPass : Pass<"attn-grad", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::attn::AttnDialect", "::mlir::arith::ArithDialect",
     "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::tensor::TensorDialect"
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
   ];
   let options = [
     Option<"recompute", "recompute", "bool", "false",

@@ -1,0 +1,114 @@
+//===- GradScope.cpp - A backward function in the making --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GradScope.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace attn;
+
+bool attn::isFloatTensor(Value value) {
+  auto tensor = dyn_cast<RankedTensorType>(value.getType());
+  return tensor && isa<FloatType>(tensor.getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// What can be differentiated
+//===----------------------------------------------------------------------===//
+
+bool GradScope::isArgument(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && argument.getOwner() == &forward.getBody().front();
+}
+
+LogicalResult GradScope::checkArgument(Value value, StringRef role) {
+  if (isArgument(value))
+    return success();
+  return attention->emitOpError()
+         << "expected " << role << " to be an argument of @"
+         << forward.getName();
+}
+
+LogicalResult GradScope::checkSource(Value value, StringRef role) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumRegions() != 0)
+    return checkArgument(value, role);
+  for (Value operand : op->getOperands()) {
+    if (isa<tensor::DimOp>(op))
+      continue;
+    if (isFloatTensor(operand))
+      return op->emitOpError()
+             << "cannot be differentiated: expected " << role
+             << " to be an argument of @" << forward.getName();
+    if (failed(checkSource(operand, role)))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The backward function
+//===----------------------------------------------------------------------===//
+
+ValueRange GradScope::createFunction(TypeRange more) {
+  SmallVector<Type> inputs(forward.getArgumentTypes()), results;
+  llvm::append_range(inputs, more);
+  for (BlockArgument argument : forward.getArguments())
+    if (isFloatTensor(argument))
+      results.push_back(argument.getType());
+  builder.setInsertionPointAfter(forward);
+  auto backward = func::FuncOp::create(
+      builder, forward.getLoc(), (forward.getName() + "_grad").str(),
+      builder.getFunctionType(inputs, results));
+  Block *body = backward.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+  ValueRange arguments = body->getArguments();
+  mapping.map(forward.getArguments(),
+              arguments.take_front(forward.getNumArguments()));
+  return arguments.drop_front(forward.getNumArguments());
+}
+
+Value GradScope::cloneValue(Value value) {
+  if (mapping.contains(value))
+    return mapping.lookup(value);
+  Operation *op = value.getDefiningOp();
+  for (Value operand : op->getOperands())
+    cloneValue(operand);
+  builder.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+void GradScope::returnGradients(ArrayRef<std::pair<Value, Value>> uses) {
+  Location loc = attention->getLoc();
+  SmallVector<Value> gradients;
+  for (BlockArgument argument : forward.getArguments()) {
+    if (!isFloatTensor(argument))
+      continue;
+    Value self = mapping.lookup(argument), sum;
+    Type element = getElementTypeOrSelf(self.getType());
+    auto init = [&]() -> Value {
+      return tensor::EmptyOp::create(
+          builder, loc, tensor::getMixedSizes(builder, loc, self), element);
+    };
+    for (auto [use, gradient] : uses) {
+      if (use != self || !gradient)
+        continue;
+      sum = sum ? linalg::AddOp::create(builder, loc, ValueRange{sum, gradient},
+                                        ValueRange(init()))
+                      .getResult(0)
+                : gradient;
+    }
+    if (!sum) {
+      Value zero =
+          arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+      sum = linalg::FillOp::create(builder, loc, zero, init()).getResult(0);
+    }
+    gradients.push_back(sum);
+  }
+  func::ReturnOp::create(builder, forward.getLoc(), gradients);
+}
