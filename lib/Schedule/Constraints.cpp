@@ -354,8 +354,8 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   features.smallCacheDensity = false;
   features.spillScores = !isGpu;
   features.spillProbabilities = isGpu;
-  // wgmma kernels take 16-bit inputs.
-  features.wgmma = target.hasMma(MmaFamily::Wgmma) && !isF32;
+  // Kernels whose warps have roles take 16-bit inputs.
+  features.wgmma = getFamilies(target).front()->hasRoles() && !isF32;
   features.sharedRows = false;
   features.wgmmaSlices = false;
   features.wgmmaWideOutputs = false;

@@ -139,8 +139,8 @@ private:
   llvm::SmallDenseMap<int64_t, mlir::Value> byChunk;
 };
 
-/// A run of PTX instructions as one operation, with results that the run writes
-/// to. Apart, the registers that pass from one to the next would each be an
+/// A run of PTX instructions as one operation, with results, if any, that the run
+/// writes to. Apart, the registers that pass from one to the next would each be an
 /// operation or more in MLIR and in LLVM, which move none of them anyway.
 class PtxBlock {
 public:
@@ -182,6 +182,10 @@ mlir::Value mbarrierAddress(IndexBuilder &index, mlir::Value ring,
 void syncWarpgroup(mlir::OpBuilder &builder, mlir::Location loc,
                    mlir::Value warpgroup);
 
+/// A barrier of the threads of the `warps` consumer warps.
+void syncConsumers(mlir::OpBuilder &builder, mlir::Location loc,
+                   int64_t warps);
+
 /// Lets TMA and wgmma see what this thread has written to shared memory, once a
 /// barrier has been passed.
 void fenceSharedWrites(mlir::OpBuilder &builder, mlir::Location loc);
@@ -200,6 +204,9 @@ mlir::Value buildExp2OnFma(mlir::OpBuilder &builder, mlir::Location loc,
 
 /// Declares the CTA's dynamic shared memory, which attn_tile.alloc refers to.
 void declareSharedMemory(mlir::ModuleOp module);
+/// The address of a place in it.
+mlir::Value addressOfShared(mlir::OpBuilder &builder, mlir::Location loc,
+                            int64_t offset);
 
 void populateAccumulatePatterns(mlir::TypeConverter &converter,
                                 mlir::RewritePatternSet &patterns);
@@ -225,6 +232,8 @@ void populateRolesPatterns(mlir::TypeConverter &converter,
                            mlir::RewritePatternSet &patterns);
 void populateStMatrixPatterns(mlir::TypeConverter &converter,
                               mlir::RewritePatternSet &patterns);
+void populateTcgen05Patterns(mlir::TypeConverter &converter,
+                             mlir::RewritePatternSet &patterns);
 void populateTmaPatterns(mlir::TypeConverter &converter,
                          mlir::RewritePatternSet &patterns);
 void populateWgmmaPatterns(mlir::TypeConverter &converter,

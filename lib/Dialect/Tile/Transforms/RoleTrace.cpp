@@ -422,6 +422,9 @@ LogicalResult RoleTracer::visit(Operation &op) {
         return success();
       })
       .Case([&](WaitStoresOp op) { return endUses(op, stores, 0), success(); })
+      .Case([&](MmaTensorOp op) {
+        return refuse(op, "products in tensor memory");
+      })
       .Default([&](Operation *op) -> LogicalResult {
         if (op->getNumRegions() && hasEvents(op))
           return refuse(op, "control flow around barriers");

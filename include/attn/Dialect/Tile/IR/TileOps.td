@@ -209,6 +209,8 @@ include "attn/Dialect/Tile/IR/TileDropoutOps.td"
 
 include "attn/Dialect/Tile/IR/TileStoreOps.td"
 
+include "attn/Dialect/Tile/IR/TileTensorOps.td"
+
 //===----------------------------------------------------------------------===//
 // Fragments
 //===----------------------------------------------------------------------===//
