@@ -139,9 +139,10 @@ private:
   llvm::SmallDenseMap<int64_t, mlir::Value> byChunk;
 };
 
-/// A run of PTX instructions as one operation, with results, if any, that the run
-/// writes to. Apart, the registers that pass from one to the next would each be an
-/// operation or more in MLIR and in LLVM, which move none of them anyway.
+/// A run of PTX instructions as one operation, with results, if any, that the
+/// run writes to. Apart, the registers that pass from one to the next would
+/// each be an operation or more in MLIR and in LLVM, which move none of them
+/// anyway.
 class PtxBlock {
 public:
   PtxBlock(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type resultType,
@@ -183,8 +184,7 @@ void syncWarpgroup(mlir::OpBuilder &builder, mlir::Location loc,
                    mlir::Value warpgroup);
 
 /// A barrier of the threads of the `warps` consumer warps.
-void syncConsumers(mlir::OpBuilder &builder, mlir::Location loc,
-                   int64_t warps);
+void syncConsumers(mlir::OpBuilder &builder, mlir::Location loc, int64_t warps);
 
 /// Lets TMA and wgmma see what this thread has written to shared memory, once a
 /// barrier has been passed.

@@ -64,13 +64,11 @@ void fence(OpBuilder &builder, Location loc, NVVM::Tcgen05FenceKind kind) {
 //===----------------------------------------------------------------------===//
 
 /// Runs `build` in the first warp of the CTA.
-void inFirstWarp(OpBuilder &builder, Location loc,
-                 function_ref<void()> build) {
+void inFirstWarp(OpBuilder &builder, Location loc, function_ref<void()> build) {
   OpBuilder::InsertionGuard guard(builder);
   IndexBuilder index(builder, loc);
-  Value isFirst =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                            index.warp(), index.i32(0));
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        index.warp(), index.i32(0));
   auto branch = scf::IfOp::create(builder, loc, isFirst);
   builder.setInsertionPointToStart(branch.thenBlock());
   build();
@@ -116,11 +114,9 @@ struct FreeTensorsLowering : TileOpLowering<FreeTensorsOp> {
   matchAndRewrite(FreeTensorsOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    fence(rewriter, loc, NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
     syncConsumers(rewriter, loc, getWarps());
     inFirstWarp(rewriter, loc, [&] {
       IndexBuilder index(rewriter, loc);
-      fence(rewriter, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
       Value columns =
           index.i32(TensorTileType::getAllocation(op.getTiles().getTypes()));
       NVVM::Tcgen05DeallocOp::create(
@@ -156,11 +152,13 @@ struct MmaTensorLowering : TileOpLowering<MmaTensorOp> {
     TensorTileType type = op.getTile().getType();
     Value tile =
         addressOfGroup(index, type, adaptor.getTile().front(), warpgroup);
-    fence(rewriter, loc, NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
-    syncWarpgroup(rewriter, loc, warpgroup);
-    Value isFirst = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::eq,
-        index.bitAnd(index.warp(), 3), index.i32(0));
+    if (op.getMeet()) {
+      fence(rewriter, loc, NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
+      syncWarpgroup(rewriter, loc, warpgroup);
+    }
+    Value isFirst =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                              index.bitAnd(index.warp(), 3), index.i32(0));
     auto branch = scf::IfOp::create(rewriter, loc, isFirst);
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(branch.thenBlock());
@@ -170,7 +168,8 @@ struct MmaTensorLowering : TileOpLowering<MmaTensorOp> {
                                   /*membermask=*/Value());
     auto issue = scf::IfOp::create(rewriter, loc, elected);
     rewriter.setInsertionPointToStart(issue.thenBlock());
-    fence(rewriter, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
+    if (op.getMeet())
+      fence(rewriter, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
     multiply(rewriter, op, adaptor, tile);
     rewriter.eraseOp(op);
     return success();
@@ -207,8 +206,7 @@ private:
     for (int64_t product = 0; product < products; ++product) {
       if (product == 1)
         block.add("mov.pred adds, -1");
-      std::string from =
-          isStored ? "[" + left[product] + "]" : left[product];
+      std::string from = isStored ? "[" + left[product] + "]" : left[product];
       block.add("tcgen05.mma.cta_group::1.kind::f16 " + to + ", " + from +
                 ", " + right[product] + ", " + descriptor + ", adds");
     }
@@ -317,12 +315,10 @@ struct LoadTensorLowering : TileOpLowering<LoadTensorOp> {
     for (int64_t row = 0; row < 2; ++row)
       for (int64_t column = 0; column < type.getCols();) {
         int64_t columns = columnsAtOnce(type.getCols() - column);
-        for (Value value :
-             load(rewriter, loc, address, row, column, columns)) {
+        for (Value value : load(rewriter, loc, address, row, column, columns)) {
           if (op.getAcc())
-            value = arith::AddFOp::create(rewriter, loc,
-                                          adaptor.getAcc()[registers.size()],
-                                          value);
+            value = arith::AddFOp::create(
+                rewriter, loc, adaptor.getAcc()[registers.size()], value);
           registers.push_back(value);
         }
         column += columns;

@@ -6,8 +6,8 @@
 //
 // The pass: lowers each kernel with the patterns of this folder. A kernel's ops
 // say which instructions it is made of: cp.async and mma.sync (sm_80), or TMA,
-// mbarriers and wgmma (sm_90a) or tcgen05 (sm_100a). Scalar code stays in arith and scf, which
-// upstream's conversions lower.
+// mbarriers and wgmma (sm_90a) or tcgen05 (sm_100a). Scalar code stays in arith
+// and scf, which upstream's conversions lower.
 //
 //===----------------------------------------------------------------------===//
 

@@ -11,9 +11,13 @@
 using namespace attn;
 using namespace attn::detail;
 
-/// What setmaxnreg gives at most to a kernel of one unit; ptxas needs the
-/// others.
-static constexpr int64_t kMostRegisters = 240;
+/// What the registers of a computing thread are counted up to, and the most
+/// that setmaxnreg takes.
+static constexpr int64_t kMostRegisters = 240, kMostSet = 256;
+
+/// Descriptors of rows of Q and K beyond 128 columns, calibrated like
+/// kOtherRegisters.
+static constexpr int64_t kWideHeadRegisters = 20;
 
 namespace {
 class Tcgen05 final : public Family {
@@ -45,8 +49,7 @@ public:
 
 std::string Tcgen05::findObstacle(const AttentionProblem &problem,
                                   const TargetInfo &target) const {
-  if (std::string missing =
-          findMissingInstruction(facts.id, problem, target);
+  if (std::string missing = findMissingInstruction(facts.id, problem, target);
       !missing.empty())
     return missing;
   if (problem.pass == AttentionPass::Backward)
@@ -69,7 +72,8 @@ void Tcgen05::checkMapping(const AttentionProblem & /*problem*/,
   requireMultiple(violations, "tile_m", schedule.tileM, facts.unitRows);
   requireMultiple(violations, "warps", schedule.warps, facts.unitWarps);
   requireValue(violations, "producer_warps", schedule.producerWarps,
-               facts.producerWarps, "with mma=tcgen05 (one producer warpgroup)");
+               facts.producerWarps,
+               "with mma=tcgen05 (one producer warpgroup)");
   requireValue(violations, "query_in_registers", schedule.queryInRegisters, 0,
                "with mma=tcgen05");
   requireValue(violations, "output_tile", schedule.outputTile, 0,
@@ -112,21 +116,22 @@ RegisterSplit Tcgen05::splitRegisters(int64_t units, int64_t registers) const {
   int64_t warpgroups = units + 1;
   int64_t all = alignDown(registers / (128 * warpgroups), 8) * warpgroups;
   int64_t consumer = std::max<int64_t>(all - producer, 0) / units;
-  return {producer, std::min(alignDown(consumer, 8), kMostRegisters)};
+  return {producer, std::min(alignDown(consumer, 8), kMostSet)};
 }
 
 int64_t Tcgen05::getRegisterLimit(const Schedule &schedule,
                                   const TargetInfo &target) const {
   int64_t units = std::max<int64_t>(schedule.warps / facts.unitWarps, 1);
-  return std::min(target.maxRegistersPerThread,
-                  splitRegisters(units, target.registersPerSm).consumer);
+  RegisterSplit split = splitRegisters(units, target.registersPerSm);
+  return std::min(
+      {target.maxRegistersPerThread, split.consumer, kMostRegisters});
 }
 
 /// 128 threads hold 128 rows of O and of S.
 RegisterUse Tcgen05::getRegisterUse(const AttentionProblem &problem,
                                     const Schedule &schedule) const {
   RegisterUse use;
-  use.other = kOtherRegisters;
+  use.other = kOtherRegisters + (schedule.tileD > 128 ? kWideHeadRegisters : 0);
   if (problem.hasBias)
     use.other += schedule.tileN;
   use.output = schedule.tileDv;

@@ -29,17 +29,20 @@ TEST(Family, targetsHaveTheBestOneFirst) {
 
 /// What setmaxnreg hands out is no more than the CTA starts with.
 TEST(Family, registersOfRolesFit) {
-  const Family &wgmma = getFamily(MmaFamily::Wgmma);
-  for (int64_t units = 1; units <= wgmma.facts.maxUnits; ++units) {
-    RegisterSplit split = wgmma.splitRegisters(units, 65536);
-    int64_t start = alignDown(65536 / (128 * (units + 1)), 8) * (units + 1);
-    EXPECT_LE(split.producer + units * split.consumer, start);
-    EXPECT_EQ(split.producer % 8 + split.consumer % 8, 0);
-    Schedule schedule;
-    schedule.mma = MmaFamily::Wgmma;
-    schedule.warps = 4 * units;
-    EXPECT_LE(getRegisterLimit(schedule, *lookupTarget("sm_90a")),
-              split.consumer);
+  for (auto [id, target] : {std::pair(MmaFamily::Wgmma, "sm_90a"),
+                            std::pair(MmaFamily::Tcgen05, "sm_100a")}) {
+    const Family &family = getFamily(id);
+    for (int64_t units = 1; units <= family.facts.maxUnits; ++units) {
+      RegisterSplit split = family.splitRegisters(units, 65536);
+      int64_t start = alignDown(65536 / (128 * (units + 1)), 8) * (units + 1);
+      EXPECT_LE(split.producer + units * split.consumer, start);
+      EXPECT_EQ(split.producer % 8 + split.consumer % 8, 0);
+      Schedule schedule;
+      schedule.mma = id;
+      schedule.warps = 4 * units;
+      EXPECT_LE(getRegisterLimit(schedule, *lookupTarget(target)),
+                split.consumer);
+    }
   }
 }
 

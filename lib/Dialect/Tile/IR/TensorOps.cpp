@@ -16,8 +16,9 @@ using namespace attn::tile;
 // TensorTileType
 //===----------------------------------------------------------------------===//
 
-LogicalResult TensorTileType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 ArrayRef<int64_t> shape, Type element) {
+LogicalResult
+TensorTileType::verify(function_ref<InFlightDiagnostic()> emitError,
+                       ArrayRef<int64_t> shape, Type element) {
   if (shape.size() != 2 || llvm::any_of(shape, ShapedType::isDynamic))
     return emitError() << "expected 2 static dimensions, got " << shape.size();
   if (!element.isF32() && !element.isF16() && !element.isBF16())

@@ -168,8 +168,8 @@ Channel Specializer::createChannel(ArrayRef<LoadOp> loads, unsigned number,
   return channel;
 }
 
-/// One channel for each tile that is loaded, and tensor memory for the products;
-/// then all threads may use them.
+/// One channel for each tile that is loaded, and tensor memory for the
+/// products; then all threads may use them.
 LogicalResult Specializer::createChannels() {
   for (LoadOp load : llvm::make_early_inc_range(
            getTileBlock(kernel.getBody()).getOps<LoadOp>()))
@@ -577,7 +577,8 @@ struct SpecializeWarpsPass
       return signalPassFailure();
     std::string obstacle = findObstacle(kernel, getFamily(schedule.mma));
     if (!obstacle.empty()) {
-      kernel.emitOpError() << "cannot be made of " << attn::getName(schedule.mma)
+      kernel.emitOpError() << "cannot be made of "
+                           << attn::getName(schedule.mma)
                            << " and TMA: " << obstacle;
       return signalPassFailure();
     }

@@ -23,7 +23,7 @@ LogicalResult TensorProducts::create(OpBuilder &builder, KernelOp kernel,
   Location loc = kernel.getLoc();
   auto getTile = [](FragmentType type) -> Type {
     return TensorTileType::get(type.getContext(), type.getShape(),
-                           type.getElementType());
+                               type.getElementType());
   };
   SmallVector<Type> types;
   for (MmaOp op : loop.getOps<MmaOp>()) {
@@ -51,7 +51,18 @@ LogicalResult TensorProducts::create(OpBuilder &builder, KernelOp kernel,
     barriers.push_back(product.barrier);
     products.push_back(product);
   }
+  chooseMeetings();
   return success();
+}
+
+/// The warps meet before a product of what they have stored. That is once in
+/// each step, between what they read of a product and the next one of its tile:
+/// the others need no meeting of their own.
+void TensorProducts::chooseMeetings() {
+  for (Product &product : products)
+    product.meets = static_cast<bool>(product.operand);
+  if (llvm::none_of(products, [](const Product &p) { return p.meets; }))
+    products.front().meets = true;
 }
 
 static bool isZero(Value fragment) {
@@ -73,7 +84,7 @@ void TensorProducts::convert(OpBuilder &builder, MmaOp op,
     a = product.operand;
   }
   MmaTensorOp::create(builder, loc, a, op.getB(), op.getTransposeB(),
-                      product.tile, warpgroup, product.barrier);
+                      product.tile, warpgroup, product.barrier, product.meets);
   MbarrierWaitOp::create(builder, loc, product.barrier, warpgroup, parity);
   Value result = LoadTensorOp::create(
       builder, loc, op.getResult().getType(), product.tile, warpgroup,

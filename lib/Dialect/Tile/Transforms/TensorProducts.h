@@ -21,9 +21,9 @@ namespace attn::tile {
 
 class TensorProducts {
 public:
-  /// Makes tiles and barriers for the products of `loop`, which all loops of the
-  /// kernel have in this order; appends the barriers. Fails where tensor memory
-  /// is too small.
+  /// Makes tiles and barriers for the products of `loop`, which all loops of
+  /// the kernel have in this order; appends the barriers. Fails where tensor
+  /// memory is too small.
   mlir::LogicalResult create(mlir::OpBuilder &builder, KernelOp kernel,
                              mlir::scf::ForOp loop,
                              mlir::SmallVectorImpl<mlir::Value> &barriers);
@@ -38,7 +38,9 @@ private:
   struct Product {
     mlir::Value operand; ///< where A goes; null if it is in shared memory
     mlir::Value tile, barrier;
+    bool meets = false; ///< the warps meet before it
   };
+  void chooseMeetings();
   void convert(mlir::OpBuilder &builder, MmaOp op, const Product &product,
                mlir::Value warpgroup, mlir::Value parity);
 

@@ -109,15 +109,16 @@ def StoreTensorOp : AttnTile_TensorOp<"store_tensor"> {
 def MmaTensorOp : AttnTile_TensorOp<"mma_tensor"> {
   let summary = "start tile = a * b on tensor cores";
   let description = [{
-    The warps of the warpgroup meet, so that what they have read and written in
-    tensor memory comes before; then one thread starts the product of its 128 rows
-    of `a`, which is in shared or tensor memory, and `b`, which is [k, n] in shared
-    memory or with `transpose_b` [n, k]. When it is complete, it arrives at the
-    barrier of the warpgroup (PTX ISA, tcgen05.mma, tcgen05.commit).
+    One thread of the warpgroup starts the product of its 128 rows of `a`, which is
+    in shared or tensor memory, and `b`, which is [k, n] in shared memory or with
+    `transpose_b` [n, k]. When it is complete, it arrives at the barrier of the
+    warpgroup (PTX ISA, tcgen05.mma, tcgen05.commit). With `meet` the warps of the
+    warpgroup meet before, so that what they have read and written in tensor memory
+    comes first: without, they have met since.
 
     Example:
     ```mlir
-    attn_tile.mma_tensor %q, %kt transpose_b into %s[%warpgroup], %done
+    attn_tile.mma_tensor %q, %kt transpose_b into %s[%warpgroup], %done meet
         : !attn_tile.shared<256x64xf16, swizzle = 128>,
           !attn_tile.shared<64x64xf16, swizzle = 128>
           into !attn_tile.tensor<256x64xf32>, !attn_tile.mbarrier<2, arrivals = 1>
@@ -126,10 +127,10 @@ def MmaTensorOp : AttnTile_TensorOp<"mma_tensor"> {
   let arguments = (ins AnyTypeOf<[AttnTile_Shared, AttnTile_Tensor]>:$a,
                        AttnTile_Shared:$b, UnitAttr:$transpose_b,
                        AttnTile_Tensor:$tile, Index:$warpgroup,
-                       AttnTile_Mbarrier:$barrier);
+                       AttnTile_Mbarrier:$barrier, UnitAttr:$meet);
   let assemblyFormat = [{
     $a `,` $b (`transpose_b` $transpose_b^)? `into` $tile `[` $warpgroup `]` `,` $barrier
-    attr-dict `:` type($a) `,` type($b) `into` type($tile) `,` type($barrier)
+    (`meet` $meet^)? attr-dict `:` type($a) `,` type($b) `into` type($tile) `,` type($barrier)
   }];
   let hasVerifier = 1;
 }
