@@ -423,7 +423,9 @@ LogicalResult RoleTracer::visit(Operation &op) {
       })
       .Case([&](WaitStoresOp op) { return endUses(op, stores, 0), success(); })
       .Case([&](MmaTensorOp op) {
-        return refuse(op, "products in tensor memory");
+        return op.emitError()
+               << "expected products that end in registers, got one in tensor "
+                  "memory, whose commit is not followed";
       })
       .Default([&](Operation *op) -> LogicalResult {
         if (op->getNumRegions() && hasEvents(op))
