@@ -378,8 +378,8 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   features.smallCacheDensity = false;
   features.spillScores = !isGpu;
   features.spillProbabilities = isGpu;
-  // wgmma kernels take inputs of 16 and 8 bits.
-  features.wgmma = target.hasMma(MmaFamily::Wgmma) && !isF32;
+  // Kernels whose warps have roles take inputs of 16 and 8 bits.
+  features.wgmma = getFamilies(target).front()->hasRoles() && !isF32;
   features.sharedRows = false;
   features.wgmmaSlices = false;
   features.wgmmaWideOutputs = false;

@@ -162,7 +162,8 @@ void Space::expandClusters() {
     expand("cluster_d", &Schedule::clusterD, [](const Schedule &) {
       return std::vector<int64_t>{1, 2, 4, 8};
     });
-  if (features.clusters && isUniform())
+  if (features.clusters && isUniform() &&
+      !getFamily(schedules.front().mma).facts.tensorColumns)
     expand("cluster_m", &Schedule::clusterM, [](const Schedule &) {
       return std::vector<int64_t>{1, 2};
     });
@@ -191,6 +192,7 @@ int64_t Space::getPersistentCtas(const Schedule &schedule) const {
 bool Space::getOutputTile(Schedule schedule) const {
   schedule.outputTile = true;
   return schedule.persistentCtas > 0 &&
+         !getFamily(schedule.mma).facts.tensorColumns &&
          getSharedMemoryUse(problem, schedule).total <=
              target.sharedMemoryPerCtaBytes;
 }
@@ -260,7 +262,8 @@ void Space::expandRoles() {
   // cores busy for as long as its softmax takes: a turn costs more than it
   // gives.
   derive("turns", &Schedule::turns, [](const Schedule &s) {
-    bool takesTurns = s.warps > 4 && s.tileDv <= kLongestTurn;
+    bool takesTurns = s.warps > 4 && s.tileDv <= kLongestTurn &&
+                      !getFamily(s.mma).facts.tensorColumns;
     return static_cast<int64_t>(takesTurns ? Turns::Products : Turns::None);
   });
   // The exponential units limit short head dims only.

@@ -84,6 +84,10 @@ struct CommandLine {
   cl::opt<std::string> noCheck{"no-check", cl::value_desc("list"),
                                cl::cat(category),
                                cl::desc("Switch checks off")};
+  cl::opt<bool> strictTensorOrder{
+      "tensor-order", cl::cat(category),
+      cl::desc("Order products into tensor memory only where the PTX ISA says "
+               "so, not by the pipe alone")};
   cl::opt<bool> keepGoing{"keep-going", cl::cat(category),
                           cl::desc("Report all findings, not only the first")};
   cl::opt<bool> stats{"stats", cl::cat(category),
@@ -168,6 +172,7 @@ static Result<sim::RunOptions> makeRunOptions(const CommandLine &flags) {
     if (!unknown.empty())
       return Error{"unknown check '" + unknown + "'"};
   options.keepGoing = flags.keepGoing;
+  options.strictTensorOrder = flags.strictTensorOrder;
   options.seed = flags.seed;
   options.slice = std::max(1u, flags.slice.getValue());
   options.threads = flags.threads;

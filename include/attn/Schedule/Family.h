@@ -47,6 +47,8 @@ public:
     /// while others are computed, and products run beside the softmax of
     /// another tile.
     int64_t producerWarps;
+    /// Columns of tensor memory, where products go; 0 if they go to registers.
+    int64_t tensorColumns;
     /// The family is a better one than those of a lower rank, on a chip that
     /// has both.
     int rank;

@@ -36,6 +36,7 @@ enum class InstructionClass : uint8_t {
   Tma,
   Mma,
   Wgmma,
+  Tcgen05, // products, and accesses of tensor memory
   LdMatrix,
   Shuffle,
   Barrier,

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// A functional simulator of PTX for sm_80 to sm_90a: a `Device` owns memory
+/// A functional simulator of PTX for sm_80 to sm_100a: a `Device` owns memory
 /// and modules and launches kernels. It is strict about asynchrony: the result
 /// of an asynchronous operation appears only at the wait that PTX prescribes.
 /// docs/Simulator.md describes model, checks and counters.
@@ -69,6 +69,10 @@ struct Options {
   bool deferAsync = true;
   /// Record findings instead of stopping at the first.
   bool keepGoing = false;
+  /// Products into tensor memory are ordered only where the PTX ISA says so
+  /// (9.7.16.6.2): not one that overwrites what an earlier one with another
+  /// accumulator reads or writes.
+  bool strictTensorOrder = false;
   /// Initial byte of shared memory.
   uint8_t sharedFill = 0xFF;
   /// Host threads; clusters are spread over them. 0: one per core.

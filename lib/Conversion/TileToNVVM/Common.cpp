@@ -30,6 +30,10 @@ TileTypeConverter::TileTypeConverter(int64_t warps, bool hasClusters)
   addConversion([](MbarrierType type) -> Type {
     return LLVM::LLVMPointerType::get(type.getContext(), kSharedSpace);
   });
+  // Bits 16 to 31: lane, 0 to 15: column.
+  addConversion([](TensorTileType type) -> Type {
+    return IntegerType::get(type.getContext(), 32);
+  });
   addConversion([](TensorMapType type) -> Type {
     return attn::launch::getParameterTypes(type).front();
   });

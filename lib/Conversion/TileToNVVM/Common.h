@@ -139,9 +139,10 @@ private:
   llvm::SmallDenseMap<int64_t, mlir::Value> byChunk;
 };
 
-/// A run of PTX instructions as one operation, with results that the run writes
-/// to. Apart, the registers that pass from one to the next would each be an
-/// operation or more in MLIR and in LLVM, which move none of them anyway.
+/// A run of PTX instructions as one operation, with results, if any, that the
+/// run writes to. Apart, the registers that pass from one to the next would
+/// each be an operation or more in MLIR and in LLVM, which move none of them
+/// anyway.
 class PtxBlock {
 public:
   PtxBlock(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type resultType,
@@ -182,6 +183,9 @@ mlir::Value mbarrierAddress(IndexBuilder &index, mlir::Value ring,
 void syncWarpgroup(mlir::OpBuilder &builder, mlir::Location loc,
                    mlir::Value warpgroup);
 
+/// A barrier of the threads of the `warps` consumer warps.
+void syncConsumers(mlir::OpBuilder &builder, mlir::Location loc, int64_t warps);
+
 /// Lets TMA and wgmma see what this thread has written to shared memory, once a
 /// barrier has been passed.
 void fenceSharedWrites(mlir::OpBuilder &builder, mlir::Location loc);
@@ -204,6 +208,9 @@ void lowerFloatArith(mlir::FunctionOpInterface function);
 
 /// Declares the CTA's dynamic shared memory, which attn_tile.alloc refers to.
 void declareSharedMemory(mlir::ModuleOp module);
+/// The address of a place in it.
+mlir::Value addressOfShared(mlir::OpBuilder &builder, mlir::Location loc,
+                            int64_t offset);
 
 void populateAccumulatePatterns(mlir::TypeConverter &converter,
                                 mlir::RewritePatternSet &patterns);
@@ -229,6 +236,8 @@ void populateRolesPatterns(mlir::TypeConverter &converter,
                            mlir::RewritePatternSet &patterns);
 void populateStMatrixPatterns(mlir::TypeConverter &converter,
                               mlir::RewritePatternSet &patterns);
+void populateTcgen05Patterns(mlir::TypeConverter &converter,
+                             mlir::RewritePatternSet &patterns);
 void populateTmaPatterns(mlir::TypeConverter &converter,
                          mlir::RewritePatternSet &patterns);
 void populateTransposePatterns(mlir::TypeConverter &converter,

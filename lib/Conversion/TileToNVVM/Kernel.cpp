@@ -133,14 +133,8 @@ struct AllocLowering : TileOpLowering<OpTy> {
                   ConversionPatternRewriter &rewriter) const override {
     if (!op.getOffset())
       return rewriter.notifyMatchFailure(op, "shared memory is not allocated");
-    Location loc = op.getLoc();
-    MLIRContext *context = op.getContext();
-    auto pointer = LLVM::LLVMPointerType::get(context, kSharedSpace);
-    Value base = LLVM::AddressOfOp::create(
-        rewriter, loc, pointer,
-        FlatSymbolRefAttr::get(context, kSharedMemoryName));
-    rewriter.replaceOp(
-        op, IndexBuilder(rewriter, loc).offset(base, *op.getOffset()));
+    rewriter.replaceOp(op,
+                       addressOfShared(rewriter, op.getLoc(), *op.getOffset()));
     return success();
   }
 };
@@ -247,6 +241,15 @@ struct SubgroupReduceLowering
 };
 
 } // namespace
+
+Value attn::tile::addressOfShared(OpBuilder &builder, Location loc,
+                                  int64_t offset) {
+  MLIRContext *context = builder.getContext();
+  Value base = LLVM::AddressOfOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(context, kSharedSpace),
+      FlatSymbolRefAttr::get(context, kSharedMemoryName));
+  return IndexBuilder(builder, loc).offset(base, offset);
+}
 
 void attn::tile::declareSharedMemory(ModuleOp module) {
   if (module.lookupSymbol(kSharedMemoryName))

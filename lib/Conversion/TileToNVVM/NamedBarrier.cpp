@@ -33,6 +33,11 @@ void attn::tile::syncWarpgroup(OpBuilder &builder, Location loc,
        kWarpgroupThreads);
 }
 
+void attn::tile::syncConsumers(OpBuilder &builder, Location loc,
+                               int64_t warps) {
+  sync(builder, loc, IndexBuilder(builder, loc).i32(kConsumers), 32 * warps);
+}
+
 void attn::tile::fenceSharedWrites(OpBuilder &builder, Location loc) {
   MLIRContext *context = builder.getContext();
   NVVM::FenceProxyOp::create(
@@ -89,8 +94,7 @@ struct SyncConsumersLowering : TileOpLowering<SyncConsumersOp> {
   matchAndRewrite(SyncConsumersOp op, Adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     fenceSharedWrites(rewriter, op.getLoc());
-    sync(rewriter, op.getLoc(),
-         IndexBuilder(rewriter, op.getLoc()).i32(kConsumers), 32 * getWarps());
+    syncConsumers(rewriter, op.getLoc(), getWarps());
     rewriter.eraseOp(op);
     return success();
   }

@@ -56,16 +56,19 @@ static std::string registerLetter(Type type) {
 
 SmallVector<Value> PtxBlock::create(bool hasSideEffects) {
   // A result may be written before all operands are read.
-  SmallVector<std::string> constraints(numResults,
-                                       "=&" + registerLetter(resultType));
+  SmallVector<std::string> constraints;
+  if (numResults)
+    constraints.assign(numResults, "=&" + registerLetter(resultType));
   for (auto [operand, number] : operands)
     constraints.push_back(registerLetter(operand.getType()));
-  Type type = LLVM::LLVMStructType::getLiteral(
-      builder.getContext(), SmallVector<Type>(numResults, resultType));
+  SmallVector<Type> types;
+  if (numResults)
+    types.push_back(LLVM::LLVMStructType::getLiteral(
+        builder.getContext(), SmallVector<Type>(numResults, resultType)));
   auto block = LLVM::InlineAsmOp::create(
-      builder, loc, numResults ? TypeRange(type) : TypeRange(),
-      llvm::to_vector(llvm::make_first_range(operands)), "{\n" + text + "\t}",
-      llvm::join(constraints, ","), hasSideEffects,
+      builder, loc, TypeRange(types),
+      ValueRange(llvm::to_vector(llvm::make_first_range(operands))),
+      "{\n" + text + "\t}", llvm::join(constraints, ","), hasSideEffects,
       /*is_align_stack=*/false, LLVM::TailCallKind::None,
       /*asm_dialect=*/LLVM::AsmDialectAttr(),
       /*operand_attrs=*/ArrayAttr());

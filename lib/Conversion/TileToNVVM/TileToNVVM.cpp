@@ -6,8 +6,8 @@
 //
 // The pass: lowers each kernel with the patterns of this folder. A kernel's ops
 // say which instructions it is made of: cp.async and mma.sync (sm_80), or TMA,
-// mbarriers and wgmma (sm_90a). Scalar code but arithmetic of f32 stays in
-// arith and scf, which upstream's conversions lower.
+// mbarriers and wgmma (sm_90a) or tcgen05 (sm_100a). Scalar code but arithmetic
+// of f32 stays in arith and scf, which upstream's conversions lower.
 //
 //===----------------------------------------------------------------------===//
 
@@ -95,6 +95,7 @@ private:
     populateNamedBarrierPatterns(converter, patterns);
     populateRolesPatterns(converter, patterns);
     populateStMatrixPatterns(converter, patterns);
+    populateTcgen05Patterns(converter, patterns);
     populateTmaPatterns(converter, patterns);
     populateTransposePatterns(converter, patterns);
     populateWgmmaPatterns(converter, patterns);

@@ -24,7 +24,7 @@ namespace {
 
 /// Warps that share a tile; rows (four matrices of eight) and columns (a chunk)
 /// of a block.
-constexpr int64_t kWarps = 4, kBlockRows = 32, kBlockCols = 16;
+constexpr int64_t kTransposers = 4, kBlockRows = 32, kBlockCols = 16;
 
 struct StoreTransposedLowering : TileOpLowering<StoreTransposedOp> {
   using TileOpLowering::TileOpLowering;
@@ -37,9 +37,9 @@ struct StoreTransposedLowering : TileOpLowering<StoreTransposedOp> {
     IndexBuilder index(rewriter, loc);
     Value warp = index.add(index.warp(), -getWarps());
     int64_t chunks = op.getSource().getType().getCols() / kBlockCols;
-    for (int64_t first = 0; first < chunks; first += kWarps) {
+    for (int64_t first = 0; first < chunks; first += kTransposers) {
       OpBuilder::InsertionGuard guard(rewriter);
-      if (first + kWarps > chunks) {
+      if (first + kTransposers > chunks) {
         Value exists =
             arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult,
                                   warp, index.i32(chunks - first));

@@ -15,7 +15,7 @@ public:
   MmaSync()
       : Family({MmaFamily::MmaSync, /*unitWarps=*/1, /*unitRows=*/16,
                 /*unitShare=*/0.25, /*maxUnits=*/0, /*maxColumns=*/0,
-                /*producerWarps=*/0, /*rank=*/1}) {}
+                /*producerWarps=*/0, /*tensorColumns=*/0, /*rank=*/1}) {}
 
   std::string findObstacle(const AttentionProblem &problem,
                            const TargetInfo &target) const override {

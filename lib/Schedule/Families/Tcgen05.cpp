@@ -6,47 +6,141 @@
 
 #include "Families.h"
 
+#include <algorithm>
+
 using namespace attn;
 using namespace attn::detail;
 
+/// What the registers of a computing thread are counted up to, and the most
+/// that setmaxnreg takes.
+static constexpr int64_t kMostRegisters = 240, kMostSet = 256;
+
+/// Descriptors of rows of Q and K beyond 128 columns, calibrated like
+/// kOtherRegisters.
+static constexpr int64_t kWideHeadRegisters = 20;
+
 namespace {
-/// No kernel of it is emitted yet: every schedule is refused, and what runs on
-/// a chip that has it says that it falls back.
 class Tcgen05 final : public Family {
 public:
   Tcgen05()
       : Family({MmaFamily::Tcgen05, /*unitWarps=*/4, /*unitRows=*/128,
                 /*unitShare=*/1, /*maxUnits=*/2, /*maxColumns=*/256,
-                /*producerWarps=*/4, /*rank=*/3}) {}
+                /*producerWarps=*/4, /*tensorColumns=*/512, /*rank=*/3}) {}
 
-  std::string findObstacle(const AttentionProblem & /*problem*/,
-                           const TargetInfo & /*target*/) const override {
-    return "mma=tcgen05 is not supported";
-  }
-
-  void checkMapping(const AttentionProblem & /*problem*/,
-                    const Schedule & /*schedule*/,
-                    std::vector<Violation> & /*violations*/) const override {}
-
-  RegisterUse getRegisterUse(const AttentionProblem & /*problem*/,
-                             const Schedule & /*schedule*/) const override {
-    return {};
-  }
-
-  int64_t getRegisterLimit(const Schedule & /*schedule*/,
-                           const TargetInfo &target) const override {
-    return target.maxRegistersPerThread;
-  }
+  std::string findObstacle(const AttentionProblem &problem,
+                           const TargetInfo &target) const override;
+  void checkMapping(const AttentionProblem &problem, const Schedule &schedule,
+                    std::vector<Violation> &violations) const override;
+  RegisterUse getRegisterUse(const AttentionProblem &problem,
+                             const Schedule &schedule) const override;
+  int64_t getRegisterLimit(const Schedule &schedule,
+                           const TargetInfo &target) const override;
+  RegisterSplit splitRegisters(int64_t units, int64_t registers,
+                               bool producerComputes) const override;
 
   double getRate(ElementType type, const TargetInfo &target) const override {
     return getDenseRate(type, target);
   }
 
-  std::vector<int64_t> getKeyTiles() const override { return {64, 128}; }
+  std::vector<int64_t> getKeyTiles() const override { return {32, 64, 128}; }
 
-  std::vector<int64_t> getStages() const override { return {2}; }
+  std::vector<int64_t> getStages() const override { return {2, 4}; }
 };
 } // namespace
+
+std::string Tcgen05::findObstacle(const AttentionProblem &problem,
+                                  const TargetInfo &target) const {
+  if (std::string missing = findMissingInstruction(facts.id, problem, target);
+      !missing.empty())
+    return missing;
+  if (problem.pass == AttentionPass::Backward)
+    return "mma=tcgen05 is not supported in a backward";
+  if (getSizeBytes(problem.elementType) != 2)
+    return "mma=tcgen05 is supported for f16 and bf16 only, got " +
+           std::string(getName(problem.elementType));
+  return "";
+}
+
+/// Columns of tensor memory: for each unit S, P in 16 bits, and the product
+/// with V.
+static int64_t getTensorColumns(const Schedule &schedule, int64_t units) {
+  return units * (schedule.tileN + schedule.tileN / 2 + schedule.tileDv);
+}
+
+void Tcgen05::checkMapping(const AttentionProblem & /*problem*/,
+                           const Schedule &schedule,
+                           std::vector<Violation> &violations) const {
+  requireMultiple(violations, "tile_m", schedule.tileM, facts.unitRows);
+  requireMultiple(violations, "warps", schedule.warps, facts.unitWarps);
+  requireValue(violations, "producer_warps", schedule.producerWarps,
+               facts.producerWarps,
+               "with mma=tcgen05 (one producer warpgroup)");
+  requireValue(violations, "query_in_registers", schedule.queryInRegisters, 0,
+               "with mma=tcgen05");
+  requireValue(violations, "output_tile", schedule.outputTile, 0,
+               "with mma=tcgen05");
+  requireValue(violations, "cluster_m", schedule.clusterM, 1,
+               "with mma=tcgen05");
+  if (schedule.turns != Turns::None)
+    violations.push_back({"kind", "expected turns=none with mma=tcgen05, got "
+                                  "turns=" +
+                                      std::string(getName(schedule.turns))});
+  requireRange(violations, "tile_n", schedule.tileN, 16, facts.maxColumns);
+  requireRange(violations, "tile_dv", schedule.tileDv, 16, facts.maxColumns);
+  int64_t units = schedule.warps / facts.unitWarps;
+  if (schedule.tileM != units * facts.unitRows)
+    violations.push_back(
+        {"warps", "expected a warpgroup for each 128 rows of tile_m=" +
+                      std::to_string(schedule.tileM) + ", got " +
+                      std::to_string(units)});
+  else if (units > facts.maxUnits)
+    violations.push_back(
+        {"warps", "expected at most " + std::to_string(facts.maxUnits) +
+                      " computing warpgroups with mma=tcgen05, got " +
+                      std::to_string(units)});
+  int64_t columns = getTensorColumns(schedule, units);
+  if (columns > facts.tensorColumns)
+    violations.push_back(
+        {"tensor-memory",
+         "needs " + std::to_string(columns) + " columns of tensor memory for " +
+             std::to_string(units) + " warpgroups, there are " +
+             std::to_string(facts.tensorColumns)});
+  if (schedule.stages < 2)
+    violations.push_back(
+        {"stages", "expected stages of at least 2 with mma=tcgen05, got " +
+                       std::to_string(schedule.stages)});
+}
+
+/// As of wgmma: setmaxnreg divides what all threads start with.
+RegisterSplit Tcgen05::splitRegisters(int64_t units, int64_t registers,
+                                      bool /*producerComputes*/) const {
+  int64_t producer = units == 1 ? 56 : 24;
+  int64_t warpgroups = units + 1;
+  int64_t all = alignDown(registers / (128 * warpgroups), 8) * warpgroups;
+  int64_t consumer = std::max<int64_t>(all - producer, 0) / units;
+  return {producer, std::min(alignDown(consumer, 8), kMostSet)};
+}
+
+int64_t Tcgen05::getRegisterLimit(const Schedule &schedule,
+                                  const TargetInfo &target) const {
+  int64_t units = std::max<int64_t>(schedule.warps / facts.unitWarps, 1);
+  RegisterSplit split =
+      splitRegisters(units, target.registersPerSm, /*producerComputes=*/false);
+  return std::min(
+      {target.maxRegistersPerThread, split.consumer, kMostRegisters});
+}
+
+/// 128 threads hold 128 rows of O and of S.
+RegisterUse Tcgen05::getRegisterUse(const AttentionProblem &problem,
+                                    const Schedule &schedule) const {
+  RegisterUse use;
+  use.other = kOtherRegisters + (schedule.tileD > 128 ? kWideHeadRegisters : 0);
+  if (problem.hasBias)
+    use.other += schedule.tileN;
+  use.output = schedule.tileDv;
+  use.scores = schedule.tileN;
+  return use;
+}
 
 const Family &detail::getTcgen05Family() {
   static const Tcgen05 family;

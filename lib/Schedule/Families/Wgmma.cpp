@@ -34,7 +34,7 @@ public:
   Wgmma()
       : Family({MmaFamily::Wgmma, /*unitWarps=*/4, /*unitRows=*/64,
                 /*unitShare=*/1, /*maxUnits=*/3, /*maxColumns=*/256,
-                /*producerWarps=*/4, /*rank=*/2}) {}
+                /*producerWarps=*/4, /*tensorColumns=*/0, /*rank=*/2}) {}
 
   std::string findObstacle(const AttentionProblem &problem,
                            const TargetInfo &target) const override {

@@ -6,7 +6,8 @@
 ///
 /// \file
 /// What warps and CTAs remember of asynchronous operations between issue and
-/// completion: cp.async, bulk and tensor copies, wgmma.
+/// completion: cp.async, bulk and tensor copies, wgmma. Those of tensor memory
+/// are in TensorMemory.h.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -56,10 +57,11 @@ struct CpAsyncState {
 
 struct PendingCopy {
   enum class Kind : u8 {
-    Tensor,       // cp.async.bulk.tensor to shared memory
-    Bulk,         // cp.async.bulk to shared memory
-    Store,        // st.async, red.async, cp.reduce.async.bulk to shared memory
-    CpAsyncArrive // cp.async.mbarrier.arrive
+    Tensor,        // cp.async.bulk.tensor to shared memory
+    Bulk,          // cp.async.bulk to shared memory
+    Store,         // st.async, red.async, cp.reduce.async.bulk to shared memory
+    CpAsyncArrive, // cp.async.mbarrier.arrive
+    TensorCommit   // tcgen05.commit, which copies nothing
   };
   Kind kind = Kind::Bulk;
   const Instruction *instruction = nullptr;

@@ -20,8 +20,8 @@ const char *attn::sim::name(InstructionClass instructionClass) {
       "float_compare", "half",     "double",    "convert",   "move",
       "ex2",           "mufu",     "branch",    "load",      "store",
       "atomic",        "cp_async", "tma",       "mma",       "wgmma",
-      "ldmatrix",      "shuffle",  "barrier",   "mbarrier",  "fence",
-      "call"};
+      "tcgen05",       "ldmatrix", "shuffle",   "barrier",   "mbarrier",
+      "fence",         "call"};
   return names[size_t(instructionClass)];
 }
 
@@ -157,7 +157,8 @@ static json bufferToJson(const BufferTraffic &buffer) {
 
 const char *attn::sim::roleOf(const ClassCounts &counts) {
   auto count = [&](InstructionClass kind) { return counts[size_t(kind)]; };
-  if (count(InstructionClass::Mma) || count(InstructionClass::Wgmma))
+  if (count(InstructionClass::Mma) || count(InstructionClass::Wgmma) ||
+      count(InstructionClass::Tcgen05))
     return "consumer";
   if (count(InstructionClass::Tma) || count(InstructionClass::CpAsync))
     return "producer";

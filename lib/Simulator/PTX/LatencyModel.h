@@ -24,6 +24,8 @@ inline constexpr uint64_t copyLatency = 600;
 inline constexpr uint64_t copyBytesPerCycle = 24;
 /// Dense FLOPs of an SM's tensor cores per cycle (H100: 989 TFLOP/s of bf16).
 inline constexpr uint64_t tensorFlopsPerCycle = 4096;
+/// The same of a B200, for tcgen05.mma (2.25 PFLOP/s over 148 SMs at 1.85 GHz).
+inline constexpr uint64_t tcgen05FlopsPerCycle = 8192;
 /// Pipeline latency of the first result of a wgmma.
 inline constexpr uint64_t wgmmaLatency = 32;
 /// Warp instructions that an SM issues in a cycle, and lanes of special

@@ -19,6 +19,7 @@
 #include "Error.h"
 #include "Instruction.h"
 #include "RaceHistory.h"
+#include "TensorMemory.h"
 #include "attn/Simulator/Simulator.h"
 
 #include <array>
@@ -100,6 +101,7 @@ struct Warp {
   CpAsyncState cpAsync;
   BulkState bulk;
   WgmmaState wgmma;
+  TensorWarpState tensor;
   u32 clusterGeneration = 0;
   bool clusterArrived = false;
 
@@ -150,6 +152,7 @@ struct Cta {
   std::unordered_set<u32> mbarriers; // offsets of the initialised ones
   std::vector<PendingCopy> pendingCopies;
   WgmmaCtaState wgmma;
+  TensorMemory tensor;
 
   RaceHistory race;
   std::unordered_map<u32, MbarrierClocks> mbarrierClocks; // by offset

@@ -205,6 +205,9 @@ void attn::sim::completeCopy(PendingCopy &copy) {
     completeOnMbarrier(cta, copy.mbarrier, 0, countLanes(copy.mask),
                        copy.doneCycle);
     return;
+  case PendingCopy::Kind::TensorCommit:
+    completeOnMbarrier(cta, copy.mbarrier, 0, 1, copy.doneCycle);
+    return;
   case PendingCopy::Kind::Tensor:
     loadBox(copy.map, copy.coordinates, cta.shared.data(), copy.offset);
     break;

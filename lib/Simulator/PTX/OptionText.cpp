@@ -39,6 +39,8 @@ static bool setOption(Options &options, const std::string &key,
     options.deferAsync = value;
   else if (key == "keep-going")
     options.keepGoing = value;
+  else if (key == "tensor-order")
+    options.strictTensorOrder = value;
   else if (key == "shared-fill")
     options.sharedFill = value;
   else if (key == "threads")

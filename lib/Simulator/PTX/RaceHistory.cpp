@@ -160,6 +160,9 @@ private:
              "buffer";
     case Agent::Kind::Mbarrier:
       return "wait for the copy's mbarrier first";
+    case Agent::Kind::TensorProduct:
+      return "release a stage only after the mbarrier of the tcgen05.commit "
+             "behind its reads";
     default:
       return "order the two accesses by a barrier or an mbarrier";
     }

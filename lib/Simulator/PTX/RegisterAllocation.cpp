@@ -7,12 +7,14 @@
 /// \file
 /// Linear scan (Poletto and Sarkar, 1999) over live intervals from a data-flow
 /// analysis. Accumulators of a wgmma in flight stay live up to a wait_group 0,
-/// because the simulator writes them there.
+/// and registers of a tcgen05.ld up to its wait, because the simulator writes
+/// them there.
 ///
 //===----------------------------------------------------------------------===//
 
 #include "Instruction.h"
 #include "isa/ControlFlow.h"
+#include "isa/Tcgen05.h"
 #include "isa/Wgmma.h"
 
 #include <algorithm>
@@ -66,7 +68,7 @@ public:
     findWidths();
     findBlocks();
     findAccesses();
-    if (usesWgmma)
+    if (hasInFlight)
       findInFlight();
     findLiveness();
     findIntervals();
@@ -153,7 +155,7 @@ private:
     writes.resize(numInstructions);
     for (u32 i = 0; i < numInstructions; ++i) {
       Instruction &instruction = program.code[i];
-      usesWgmma |= isWgmma(instruction);
+      hasInFlight |= isWgmma(instruction) || isTensorLoad(instruction);
       instruction.forEachOperand([&](Operand &operand, bool write, bool read) {
         if (!operand.isRegister())
           return;
@@ -165,14 +167,19 @@ private:
     }
   }
 
-  /// The effect of one instruction on the set of accumulators in flight. A move
-  /// of such a register is executed late too.
+  static bool endsInFlight(const Instruction &instruction) {
+    return isWgmmaWaitAll(instruction) || isTensorLoadWait(instruction);
+  }
+
+  /// The effect of one instruction on the set of registers in flight. A move of
+  /// an accumulator is executed late too. No kernel has both wgmma and
+  /// tcgen05.ld.
   void stepInFlight(BitSet &inFlight, u32 i) {
     const Instruction &instruction = program.code[i];
-    if (isWgmma(instruction)) {
+    if (isWgmma(instruction) || isTensorLoad(instruction)) {
       for (s32 slot : writes[i])
         inFlight.set(slot);
-    } else if (isWgmmaWaitAll(instruction)) {
+    } else if (endsInFlight(instruction)) {
       inFlight.clear();
     } else if (instruction.instructionClass == InstructionClass::Move &&
                writes[i].size() == 1) {
@@ -246,9 +253,9 @@ private:
           touch(slot, 2 * i);
           touch(slot, 2 * i + 1);
         }
-        if (!usesWgmma)
+        if (!hasInFlight)
           continue;
-        if (isWgmmaWaitAll(program.code[i]))
+        if (endsInFlight(program.code[i]))
           for (u32 slot = 0; slot < numSlots; ++slot)
             if (inFlight.test(slot))
               touch(slot, 2 * i + 1);
@@ -325,7 +332,7 @@ private:
   std::vector<u32> first, last;
   std::vector<s32> mapped;
   u32 nextSlot = 0;
-  bool usesWgmma = false;
+  bool hasInFlight = false;
 };
 
 } // namespace

@@ -44,6 +44,14 @@ std::string attn::sim::describeAgent(const Cluster &cluster, u32 index) {
   case Agent::Kind::Barrier:
     text = format("barrier %u", agent.id);
     break;
+  case Agent::Kind::TensorAccess:
+  case Agent::Kind::TensorFence:
+    text = format("a tcgen05.ld or st of warp %u", agent.id);
+    break;
+  case Agent::Kind::TensorProduct:
+    text = format("a tcgen05.mma of warp %u that has not been waited for",
+                  agent.id);
+    break;
   }
   if (cluster.ctas.size() > 1)
     text += format(" (CTA rank %u)", agent.rank);

@@ -74,7 +74,17 @@ inline void join(SyncClock &into, const SyncClock &from) {
 //===----------------------------------------------------------------------===//
 
 struct Agent {
-  enum class Kind : u8 { Warp, Wgmma, BulkStore, Mbarrier, Barrier };
+  enum class Kind : u8 {
+    Warp,
+    Wgmma,
+    BulkStore,
+    Mbarrier,
+    Barrier,
+    // TensorMemory.h
+    TensorAccess,
+    TensorFence,
+    TensorProduct
+  };
   Kind kind = Kind::Warp;
   u32 rank = 0; // CTA
   u32 id = 0;   // warp, first warp of a warpgroup, offset or barrier

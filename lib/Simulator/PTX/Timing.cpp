@@ -92,7 +92,11 @@ static std::vector<UnitTiming> getUnits(const Counters &counters) {
       special += count * 32 / specialFunctionsPerCycle;
   }
   double copied = double(counters.cpAsyncBytes + counters.tmaLoadBytes);
-  return {{"tensor cores", double(counters.mmaFlops) / tensorFlopsPerCycle},
+  bool usesTensorMemory =
+      counters.warpInstructions[size_t(InstructionClass::Tcgen05)];
+  double tensorFlops =
+      usesTensorMemory ? tcgen05FlopsPerCycle : tensorFlopsPerCycle;
+  return {{"tensor cores", double(counters.mmaFlops) / tensorFlops},
           {"special functions", special},
           {"issue", schedulers},
           {"copies", copied / copyBytesPerCycle}};

@@ -53,6 +53,8 @@ const char *activity(InstructionClass instructionClass) {
   switch (instructionClass) {
   case InstructionClass::Wgmma:
     return "issue wgmma";
+  case InstructionClass::Tcgen05:
+    return "tensor memory";
   case InstructionClass::Mma:
     return "mma";
   case InstructionClass::Tma:
@@ -168,6 +170,16 @@ u64 Tracer::onWgmma(Warp &warp, const Instruction &instruction) {
   u64 cycles = std::max<u64>(instruction.flops / tensorFlopsPerCycle, 1);
   unit.tensorFree = begin + cycles;
   emit(warp, tensorTrack, begin, unit.tensorFree, "wgmma", "mma",
+       instruction.line);
+  return unit.tensorFree + wgmmaLatency;
+}
+
+u64 Tracer::onTensorProduct(Warp &warp, const Instruction &instruction,
+                            u64 flops) {
+  Units &unit = units[warp.cta];
+  u64 begin = std::max(warp.cycle, unit.tensorFree);
+  unit.tensorFree = begin + std::max<u64>(flops / tcgen05FlopsPerCycle, 1);
+  emit(warp, tensorTrack, begin, unit.tensorFree, "tcgen05.mma", "mma",
        instruction.line);
   return unit.tensorFree + wgmmaLatency;
 }

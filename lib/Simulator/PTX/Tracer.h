@@ -34,6 +34,9 @@ public:
   u64 onCopy(Warp &warp, const Instruction &instruction, u64 bytes);
   /// A wgmma starts; returns the cycle at which it is complete.
   u64 onWgmma(Warp &warp, const Instruction &instruction);
+  /// A tcgen05.mma of `flops` starts; returns the cycle at which it is
+  /// complete.
+  u64 onTensorProduct(Warp &warp, const Instruction &instruction, u64 flops);
 
   /// Ends open spans; call while the cluster still exists.
   void finish(Cluster &cluster);
@@ -67,6 +70,11 @@ inline u64 traceCopy(Warp &warp, const Instruction &instruction, u64 bytes) {
 inline u64 traceWgmma(Warp &warp, const Instruction &instruction) {
   Tracer *tracer = warp.cta->cluster->tracer;
   return tracer ? tracer->onWgmma(warp, instruction) : 0;
+}
+inline u64 traceTensorProduct(Warp &warp, const Instruction &instruction,
+                              u64 flops) {
+  Tracer *tracer = warp.cta->cluster->tracer;
+  return tracer ? tracer->onTensorProduct(warp, instruction, flops) : 0;
 }
 /// The warp waits until `cycle`; kept even when there is no tracer.
 inline void traceWaitUntil(Warp &warp, u64 cycle) {

@@ -15,6 +15,7 @@
 #include "Machine.h"
 #include "MbarrierState.h"
 #include "Tracer.h"
+#include "isa/Tcgen05.h"
 #include "isa/Wgmma.h"
 
 using namespace attn::sim;
@@ -238,6 +239,8 @@ void execute(Warp &warp, const Instruction &i, bool checksRegisters) {
   }
   if (checksRegisters && !warp.definedSlots.empty())
     checkDefined(warp, i);
+  if (__builtin_expect(!warp.tensor.loads.empty(), 0))
+    checkTensorLoads(warp, i);
   const u64 before = warp.cycle;
   Step step;
   if (__builtin_expect(warp.wgmma.pending != 0, 0) &&

@@ -1,4 +1,4 @@
-"""Checks that D = A B^T exactly: check-product.py A.npy B.npy D.npy (bf16, bf16, f32)."""
+"""Checks that D = A B^T exactly: check-product.py A.npy B.npy D.npy (bf16 or f16, the same, f32)."""
 
 import ast
 import struct
@@ -14,7 +14,8 @@ def read(path):
         words = struct.unpack("<%dH" % (len(body) // 2), body)
         values = struct.unpack("<%df" % len(words), struct.pack("<%dI" % len(words), *[w << 16 for w in words]))
     else:
-        values = struct.unpack("<%df" % (len(body) // 4), body)
+        code = {"<f2": "e", "<f4": "f"}[header["descr"]]
+        values = struct.unpack("<%d%s" % (len(body) // struct.calcsize(code), code), body)
     return header["shape"], values
 
 

@@ -51,7 +51,7 @@ TEST_F(Constraints, instructionsMustExist) {
   EXPECT_EQ(getMessages(),
             "mma: expected matrix instructions on a GPU, got mma=none\n");
   set("mma=tcgen05");
-  EXPECT_EQ(getMessages(), "mma: mma=tcgen05 is not supported\n");
+  EXPECT_EQ(getMessages(), "mma: target sm_80 has no tcgen05 for bf16\n");
   set("warps=1");
   target = *lookupTarget("cpu");
   EXPECT_EQ(getMessages(),
@@ -82,12 +82,57 @@ TEST_F(Constraints, keyTilesOf8BitsAreWholeInstructions) {
     target = *lookupTarget(name);
     features = getGeneratorFeatures(problem, target);
     for (const Schedule &candidate :
-         enumerateSchedules(problem, target, {}, features))
+         enumerateSchedules(problem, target, {}, features)) {
       if (candidate.kind != ScheduleKind::SmallCache)
         EXPECT_EQ(candidate.tileN % 32, 0);
+    }
     EXPECT_FALSE(features.smallCache);
     EXPECT_FALSE(features.clusters);
   }
+}
+
+/// Products of 128 rows into 512 columns of tensor memory.
+TEST_F(Constraints, tensorMemory) {
+  target = *lookupTarget("sm_100a");
+  problem.headDim = problem.valueDim = 128;
+  set("mma=tcgen05 tile_m=256 tile_n=64 tile_d=128 tile_dv=128 warps=8 "
+      "producer_warps=4 stages=2 query_in_registers=0");
+  EXPECT_EQ(getMessages(), "");
+  set("tile_n=128");
+  EXPECT_EQ(getMessages(),
+            "tensor-memory: needs 640 columns of tensor memory for 2 "
+            "warpgroups, there are 512\n");
+  set("tile_n=64 tile_m=128");
+  EXPECT_EQ(getMessages(), "warps: expected a warpgroup for each 128 rows of "
+                           "tile_m=128, got 2\n");
+  set("tile_m=384 warps=12 tile_n=32");
+  EXPECT_EQ(getMessages(),
+            "warps: expected at most 2 computing warpgroups with mma=tcgen05, "
+            "got 3\ntensor-memory: needs 528 columns of tensor memory for 3 "
+            "warpgroups, there are 512\n");
+  set("tile_m=256 warps=8 stages=1");
+  EXPECT_EQ(getMessages(), "stages: expected stages of at least 2 with "
+                           "mma=tcgen05, got 1\n");
+  set("stages=2 turns=products");
+  EXPECT_EQ(getMessages(),
+            "kind: expected turns=none with mma=tcgen05, got turns=products\n");
+  set("turns=none producer_warps=1");
+  EXPECT_EQ(getMessages(), "kind: expected producer_warps=4 with mma=tcgen05 "
+                           "(one producer warpgroup), got 1\n");
+  set("producer_warps=4 persistent_ctas=2 output_tile=1");
+  EXPECT_EQ(getMessages(),
+            "kind: expected output_tile=0 with mma=tcgen05, got 1\n");
+  set("persistent_ctas=0 output_tile=0 cluster_m=2");
+  EXPECT_EQ(getMessages(),
+            "kind: expected cluster_m=1 with mma=tcgen05, got 2\n");
+  set("cluster_m=1");
+  problem.elementType = ElementType::F8E4M3FN;
+  EXPECT_EQ(getMessages(), "mma: mma=tcgen05 is supported for f16 and bf16 "
+                           "only, got f8E4M3FN\n");
+  problem.elementType = ElementType::BF16;
+  problem.pass = AttentionPass::Backward;
+  EXPECT_NE(getMessages().find("mma=tcgen05 is not supported in a backward"),
+            std::string::npos);
 }
 
 TEST_F(Constraints, f32NeedsTf32) {

@@ -29,22 +29,27 @@ TEST(Family, targetsHaveTheBestOneFirst) {
 
 /// What setmaxnreg hands out is no more than the CTA starts with.
 TEST(Family, registersOfRolesFit) {
-  const Family &wgmma = getFamily(MmaFamily::Wgmma);
-  for (int64_t units = 1; units <= wgmma.facts.maxUnits; ++units) {
-    int64_t start = alignDown(65536 / (128 * (units + 1)), 8) * (units + 1);
-    for (bool producerComputes : {false, true}) {
-      RegisterSplit split =
-          wgmma.splitRegisters(units, 65536, producerComputes);
-      EXPECT_LE(split.producer + units * split.consumer, start);
-      EXPECT_EQ(split.producer % 8 + split.consumer % 8, 0);
-      EXPECT_GE(split.producer, producerComputes ? 40 : 24);
+  for (auto [id, target] : {std::pair(MmaFamily::Wgmma, "sm_90a"),
+                            std::pair(MmaFamily::Tcgen05, "sm_100a")}) {
+    const Family &family = getFamily(id);
+    for (int64_t units = 1; units <= family.facts.maxUnits; ++units) {
+      int64_t start = alignDown(65536 / (128 * (units + 1)), 8) * (units + 1);
+      for (bool producerComputes : {false, true}) {
+        if (producerComputes && id != MmaFamily::Wgmma)
+          continue;
+        RegisterSplit split =
+            family.splitRegisters(units, 65536, producerComputes);
+        EXPECT_LE(split.producer + units * split.consumer, start);
+        EXPECT_EQ(split.producer % 8 + split.consumer % 8, 0);
+        EXPECT_GE(split.producer, producerComputes ? 40 : 24);
+      }
+      RegisterSplit split = family.splitRegisters(units, 65536, false);
+      Schedule schedule;
+      schedule.mma = id;
+      schedule.warps = 4 * units;
+      EXPECT_LE(getRegisterLimit(schedule, *lookupTarget(target)),
+                split.consumer);
     }
-    RegisterSplit split = wgmma.splitRegisters(units, 65536, false);
-    Schedule schedule;
-    schedule.mma = MmaFamily::Wgmma;
-    schedule.warps = 4 * units;
-    EXPECT_LE(getRegisterLimit(schedule, *lookupTarget("sm_90a")),
-              split.consumer);
   }
 }
 

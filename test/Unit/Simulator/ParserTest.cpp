@@ -39,8 +39,9 @@ TEST(Parser, UnknownModifiersAreErrors) {
 TEST(Parser, UnknownInstructionIsLocated) {
   EXPECT_EQ(bodyError("frobnicate.b32 %r1, %r2;"),
             "test.ptx:11: error: frobnicate.b32: unsupported instruction");
-  EXPECT_EQ(bodyError("tcgen05.alloc.b32 [%r1], 32;"),
-            "test.ptx:11: error: tcgen05.alloc.b32: unsupported instruction");
+  EXPECT_EQ(bodyError("clusterlaunchcontrol.b32 [%r1], 32;"),
+            "test.ptx:11: error: clusterlaunchcontrol.b32: unsupported "
+            "instruction");
 }
 
 TEST(Parser, OperandErrors) {

@@ -17,6 +17,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
+#include "attn/Schedule/Family.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -475,13 +476,14 @@ LogicalResult KernelBuilder::build(StringRef name) {
     return attention.first.emitOpError()
            << "expected tile_m to be a multiple of 16 rows for each of "
            << schedule.warps << " warps, got " << schedule.tileM;
-  if (schedule.mma == MmaFamily::Wgmma && readsByRow(attention.first))
+  bool hasRoles = getFamily(schedule.mma).hasRoles();
+  if (hasRoles && readsByRow(attention.first))
     return attention.first.emitOpError()
            << "expected mma = \"mma_sync\" with lengths or pages of the keys, "
               "got "
            << attention.schedule << ": TMA reads whole tiles";
   bool isPersistent = schedule.persistentCtas > 0;
-  if (isPersistent && schedule.mma != MmaFamily::Wgmma)
+  if (isPersistent && !hasRoles)
     return attention.first.emitOpError()
            << "expected mma=wgmma with persistent_ctas="
            << schedule.persistentCtas

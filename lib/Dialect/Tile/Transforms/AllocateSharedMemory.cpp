@@ -50,6 +50,10 @@ struct AllocateSharedMemoryPass
       alloc.setOffset(bytes);
       bytes += alloc.getBarrier().getType().getBytes();
     });
+    kernel.walk([&](AllocTensorsOp alloc) {
+      alloc.setOffset(bytes);
+      bytes += AllocTensorsOp::kBytes;
+    });
     if (bytes > limit) {
       kernel.emitOpError() << "expected at most " << limit.getValue()
                            << " bytes of shared memory, got " << bytes

@@ -322,6 +322,11 @@ void Overlapper::run() {
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// Products there complete in their loop step.
+static bool hasTensorMemory(KernelOp kernel) {
+  return !kernel.getBody().front().getOps<AllocTensorsOp>().empty();
+}
+
 namespace {
 struct OverlapSoftmaxPass
     : public attn::tile::impl::OverlapSoftmaxPassBase<OverlapSoftmaxPass> {
@@ -331,7 +336,7 @@ struct OverlapSoftmaxPass
     FailureOr<Turns> turns = getTurns();
     if (failed(turns))
       return signalPassFailure();
-    if (!getOperation().getForward())
+    if (!getOperation().getForward() || hasTensorMemory(getOperation()))
       return;
     getOperation().walk([&](RolesOp roles) {
       std::vector<ForwardStep> steps;

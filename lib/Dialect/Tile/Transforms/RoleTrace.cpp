@@ -445,6 +445,11 @@ LogicalResult RoleTracer::visit(Operation &op) {
         return success();
       })
       .Case([&](WaitStoresOp op) { return endUses(op, stores, 0), success(); })
+      .Case([&](MmaTensorOp op) {
+        return op.emitError()
+               << "expected products that end in registers, got one in tensor "
+                  "memory, whose commit is not followed";
+      })
       .Default([&](Operation *op) -> LogicalResult {
         if (op->getNumRegions() && hasEvents(op))
           return refuse(op, "control flow around barriers");

@@ -6,7 +6,7 @@
 //
 // Implements --attn-tile-specialize-warps: loads become TMA copies of a
 // producer warpgroup, which runs ahead of the consumers by the stages of rings
-// with full and empty barriers; products become wgmma.
+// with full and empty barriers; products become wgmma, or tcgen05.mma.
 //
 //===----------------------------------------------------------------------===//
 
@@ -125,8 +125,9 @@ Channel Specializer::createChannel(ArrayRef<LoadOp> loads, unsigned number,
   return channel;
 }
 
-/// One channel for each tile that is loaded; then all threads may use them.
-void Specializer::createChannels() {
+/// One channel for each tile that is loaded, and tensor memory for the
+/// products; then all threads may use them.
+LogicalResult Specializer::createChannels() {
   for (LoadOp load : llvm::make_early_inc_range(
            getTileBlock(kernel.getBody()).getOps<LoadOp>()))
     outer.push_back(
@@ -146,9 +147,13 @@ void Specializer::createChannels() {
     if (channel.isTransposed())
       add(channel.read);
   }
+  if (family.facts.tensorColumns &&
+      failed(products.create(builder, kernel, stream.loops.front(), barriers)))
+    return failure();
   InitMbarriersOp::create(builder, kernel.getLoc(), barriers);
   if (clusterCtas > 1)
     ClusterBarrierOp::create(builder, kernel.getLoc());
+  return success();
 }
 
 /// The stage of tile number `number` in a ring, and the parity of the phase in
@@ -280,6 +285,10 @@ void Specializer::convertLoop(scf::ForOp loop, Value &number) {
   SmallVector<LoadOp> loads(counting.getOps<LoadOp>());
   for (const Channel &channel : streamed)
     guardStage(channel, loads, ring);
+  if (family.facts.tensorColumns) {
+    Value step = counting.getRegionIterArgs().back();
+    products.convert(builder, counting, warpgroup, getParity(step));
+  }
   for (MmaOp op : llvm::make_early_inc_range(counting.getOps<MmaOp>()))
     convertMma(op);
   for (LoadOp load : loads) {
@@ -368,6 +377,10 @@ void Specializer::buildConsumer() {
     convertLoop(loop, number);
   if (tiles)
     tiles.getBody()->getTerminator()->setOperand(0, number);
+  if (family.facts.tensorColumns) {
+    builder.setInsertionPointToEnd(warpgroup.getParentBlock());
+    products.free(builder, kernel.getLoc());
+  }
   if (clusterCtas > 1) {
     // Until here others may arrive at the barriers of this CTA.
     builder.setInsertionPointToEnd(warpgroup.getParentBlock());
@@ -375,39 +388,44 @@ void Specializer::buildConsumer() {
   }
 }
 
-void Specializer::run() {
+LogicalResult Specializer::run() {
   kernel.setProducerWarps(family.facts.producerWarps);
   if (clusterCtas > 1)
     kernel.setClusterCtas(clusterCtas);
   builder.setInsertionPoint(tiles ? tiles
                                   : kernel.getBody().front().getTerminator());
-  createChannels();
+  if (failed(createChannels()))
+    return failure();
   RolesOp roles = createRoles();
   buildProducer(roles);
   moveToConsumer(roles);
   buildConsumer();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Why the kernel cannot be made of wgmma and TMA, or empty if it can.
+/// Why the kernel cannot be made of the family's products and TMA, or empty if
+/// it can.
 static std::string findObstacle(KernelOp kernel, const Family &family) {
   std::string reason;
   llvm::raw_string_ostream text(reason);
   int64_t warps = kernel.getWarps();
   const Family::Facts &facts = family.facts;
   if (warps % facts.unitWarps != 0 || warps > facts.maxUnits * facts.unitWarps)
-    text << "expected 4, 8 or 12 warps, got " << warps;
+    text << "expected warps to be " << facts.unitWarps << " for each of up to "
+         << facts.maxUnits << " warpgroups, got " << warps;
   kernel.walk([&](Operation *op) {
     if (!reason.empty())
       return WalkResult::interrupt();
     if (auto mma = dyn_cast<MmaOp>(op)) {
       FragmentType acc = mma.getAcc().getType();
-      if (acc.getRows() != 16 * warps)
-        text << "expected 64 rows for each 4 warps, got " << acc.getRows()
-             << " for " << warps;
+      if (acc.getRows() * facts.unitWarps != warps * facts.unitRows)
+        text << "expected " << facts.unitRows << " rows for each "
+             << facts.unitWarps << " warps, got " << acc.getRows() << " for "
+             << warps;
       else if (acc.getShape()[1] > facts.maxColumns)
         text << "expected at most 256 columns in a product, got "
              << acc.getShape()[1];
@@ -448,7 +466,9 @@ struct SpecializeWarpsPass
       return signalPassFailure();
     std::string obstacle = findObstacle(kernel, getFamily(schedule.mma));
     if (!obstacle.empty()) {
-      kernel.emitOpError() << "cannot be made of wgmma and TMA: " << obstacle;
+      kernel.emitOpError() << "cannot be made of "
+                           << attn::getName(schedule.mma)
+                           << " and TMA: " << obstacle;
       return signalPassFailure();
     }
     int64_t count = stages ? stages : schedule.stages;
@@ -456,7 +476,8 @@ struct SpecializeWarpsPass
       kernel.emitOpError() << "expected at least 1 stage, got " << count;
       return signalPassFailure();
     }
-    Specializer(kernel, *stream, schedule, count).run();
+    if (failed(Specializer(kernel, *stream, schedule, count).run()))
+      return signalPassFailure();
     ++numKernels;
   }
 };

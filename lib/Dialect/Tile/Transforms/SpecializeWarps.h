@@ -13,6 +13,7 @@
 #define LIB_DIALECT_TILE_TRANSFORMS_SPECIALIZEWARPS_H
 
 #include "KeyStream.h"
+#include "TensorProducts.h"
 #include "attn/Schedule/Family.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -67,10 +68,10 @@ public:
         clusterCtas(schedule.clusterM), hasOutputTile(schedule.outputTile),
         tiles(getTileLoop(kernel.getBody())) {}
 
-  void run();
+  mlir::LogicalResult run();
 
 private:
-  void createChannels();
+  mlir::LogicalResult createChannels();
   Channel createChannel(llvm::ArrayRef<LoadOp> loads, unsigned number,
                         int64_t stages, int64_t ctas);
   Buffer createBuffer(mlir::Location loc, SharedType tile, int64_t stages,
@@ -124,6 +125,7 @@ private:
   bool hasOutputTile;
   mlir::scf::ForOp tiles; ///< of a persistent kernel
   llvm::SmallVector<Channel> outer, streamed;
+  TensorProducts products; ///< of a family with tensor memory
   mlir::Value warpgroup;
 };
 

@@ -60,8 +60,10 @@ void finishWarp(Warp &warp, const Instruction &i) {
   warp.done = true;
   ++warp.cta->doneWarps;
   noteExit(warp);
-  if (warp.cta->liveLanes == 0)
+  if (warp.cta->liveLanes == 0) {
     checkCtaExit(warp, i);
+    checkTensorExit(warp, i);
+  }
   completeAllBulkStores(warp);
   completeAllCpAsync(warp);
   completeAllWgmma(warp);

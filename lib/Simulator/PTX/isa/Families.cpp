@@ -36,4 +36,5 @@ void attn::sim::registerAllFamilies(OpcodeTable &table) {
   registerMmaSync(table);
   registerWgmma(table);
   registerWmma(table);
+  registerTcgen05(table);
 }

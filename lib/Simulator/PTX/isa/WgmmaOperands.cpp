@@ -41,12 +41,13 @@ u32 MatrixDescriptor::chunkKMajor(u32 mn, u32 kBytes) const {
   return swizzled(row * 16 + group * strideOffset + chunk * leadingOffset);
 }
 
-u32 MatrixDescriptor::chunkMNMajor(u32 mn, u32 k) const {
-  u32 row = k % 8, group = k / 8;
+u32 MatrixDescriptor::chunkMNMajor(u32 mn, u32 k, u32 bytes) const {
+  u32 row = k % 8, group = k / 8, perChunk = 16 / bytes;
   if (!swizzleBytes)
-    return swizzled(row * 16 + mn / 8 * strideOffset + group * leadingOffset);
-  u32 perRow = swizzleBytes / 2; // elements of two bytes
-  return swizzled(mn % perRow / 8 * 16 + mn / perRow * leadingOffset +
+    return swizzled(row * 16 + mn / perChunk * strideOffset +
+                    group * leadingOffset);
+  u32 perRow = swizzleBytes / bytes;
+  return swizzled(mn % perRow / perChunk * 16 + mn / perRow * leadingOffset +
                   row * swizzleBytes + group * strideOffset);
 }
 

@@ -37,12 +37,15 @@ struct MatrixDescriptor {
   u32 baseOffset = 0;
   u32 swizzleBytes = 0; // 0, 32, 64, 128
 
+  MatrixDescriptor() = default;
+  /// A descriptor of wgmma.
   explicit MatrixDescriptor(u64 bits);
   /// The shared offset of the 16-byte chunk that holds element (mn, 0) from
   /// byte `kBytes` on of a K-major matrix.
   u32 chunkKMajor(u32 mn, u32 kBytes) const;
-  /// The same of eight elements from (mn, k) on of an MN-major matrix.
-  u32 chunkMNMajor(u32 mn, u32 k) const;
+  /// The same of neighbouring elements of `bytes` from (mn, k) on of an
+  /// MN-major matrix.
+  u32 chunkMNMajor(u32 mn, u32 k, u32 bytes = 2) const;
 
 private:
   u32 swizzled(u32 offset) const;

@@ -139,3 +139,25 @@ attn_tile.kernel @halves(%map: !attn_tile.tensor_map<32x64xf16, swizzle = 128>) 
   }
   attn_tile.return
 }
+
+// -----
+
+!query = !attn_tile.shared<128x64xf16, swizzle = 128>
+!keys = !attn_tile.shared<64x64xf16, swizzle = 128>
+!done = !attn_tile.mbarrier<1, arrivals = 1>
+
+attn_tile.kernel @tensor_memory() warps(4) attributes {producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %q = attn_tile.alloc {offset = 0 : i64} : !query
+  %k = attn_tile.alloc {offset = 16384 : i64} : !keys
+  %done = attn_tile.alloc_mbarrier {offset = 24576 : i64} : !done
+  %s = attn_tile.alloc_tensors {offset = 24584 : i64} : !attn_tile.tensor<128x64xf32>
+  attn_tile.roles producer(56) {
+  } consumer(256) {
+  ^bb0(%group: index):
+    // expected-error @+1 {{expected products that end in registers, got one in tensor memory, whose commit is not followed}}
+    attn_tile.mma_tensor %q, %k transpose_b into %s[%group], %done : !query, !keys into !attn_tile.tensor<128x64xf32>, !done
+    attn_tile.mbarrier_wait %done[%c0], %c0 : !done
+  }
+  attn_tile.return
+}

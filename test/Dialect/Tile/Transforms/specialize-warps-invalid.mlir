@@ -8,7 +8,7 @@ attn_tile.kernel @nothing() warps(4) attributes {schedule = #attn.schedule<mma =
 
 // -----
 
-// expected-error @below {{cannot be made of wgmma and TMA: expected 4, 8 or 12 warps, got 2}}
+// expected-error @below {{cannot be made of wgmma and TMA: expected warps to be 4 for each of up to 3 warpgroups, got 2}}
 attn_tile.kernel @warps(%k: !attn_tile.global<?x?x?x64xf16>) warps(2) attributes {schedule = #attn.schedule<mma = "wgmma">} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index

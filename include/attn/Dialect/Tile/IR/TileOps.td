@@ -210,6 +210,8 @@ include "attn/Dialect/Tile/IR/TileTransposeOps.td"
 
 include "attn/Dialect/Tile/IR/TileStoreOps.td"
 
+include "attn/Dialect/Tile/IR/TileTensorOps.td"
+
 //===----------------------------------------------------------------------===//
 // Fragments
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,160 @@
+//===- TileTensorOps.td - Tensor memory and products there --*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_TILE_IR_TILETENSOROPS_TD
+#define ATTN_DIALECT_TILE_IR_TILETENSOROPS_TD
+
+include "attn/Dialect/Tile/IR/TileOpBase.td"
+
+def AttnTile_Tensor : AttnTile_Type<"TensorTile", "tensor"> {
+  let summary = "a tile in tensor memory";
+  let description = [{
+    `rows x cols`. Tensor memory (PTX ISA, tcgen05) has 128 lanes of 512 cells of
+    32 bits. Warpgroup g of the kernel has rows [128 g, 128 (g + 1)) in its own
+    columns of all lanes: row r in lane r mod 128, an f32 in a cell, or two 16-bit
+    elements of neighbouring columns. A warp reaches the 32 lanes of its number in
+    the warpgroup, the rows of its fragments.
+
+    Example: `!attn_tile.tensor<256x64xf32>`.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` custom<TileShape>($shape, $elementType) `>`";
+  let extraClassDeclaration = [{
+    static constexpr int64_t kLanes = 128, kMostColumns = 512;
+    int64_t getRows() const { return getShape().front(); }
+    int64_t getCols() const { return getShape().back(); }
+    int64_t getWarpgroups() const { return getRows() / kLanes; }
+    /// Columns of tensor memory that a warpgroup has.
+    int64_t getGroupColumns() const {
+      return getCols() * getElementType().getIntOrFloatBitWidth() / 32;
+    }
+    /// Columns of all warpgroups.
+    int64_t getColumns() const { return getWarpgroups() * getGroupColumns(); }
+    /// What is allocated for tiles of `types`, a power of two; may be more than
+    /// there is.
+    static int64_t getAllocation(::mlir::TypeRange types);
+  }];
+}
+
+class AttnTile_TensorOp<string mnemonic, list<Trait> traits = []> :
+    AttnTile_Op<mnemonic,
+                traits # [MemoryEffects<[MemRead, MemWrite]>]>;
+
+def AllocTensorsOp : AttnTile_TensorOp<"alloc_tensors"> {
+  let summary = "room for tiles in tensor memory";
+  let description = [{
+    All threads of the CTA meet. The tiles lie one after the other. Another CTA of
+    the SM that wants more than there is waits until this one has freed them.
+    `offset` is the place in shared memory where the address is handed over, as in
+    `attn_tile.alloc`.
+
+    Example:
+    ```mlir
+    %s, %o = attn_tile.alloc_tensors
+        : !attn_tile.tensor<256x64xf32>, !attn_tile.tensor<256x128xf32>
+    ```
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs Variadic<AttnTile_Tensor>:$tiles);
+  let assemblyFormat = "attr-dict `:` type($tiles)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Bytes of the place in shared memory.
+    static constexpr int64_t kBytes = 8;
+  }];
+}
+
+def FreeTensorsOp : AttnTile_TensorOp<"free_tensors"> {
+  let summary = "give tiles of tensor memory back";
+  let description = [{
+    All tiles of an `alloc_tensors`, when the consumers have met and all products
+    have been waited for.
+
+    Example:
+    ```mlir
+    attn_tile.free_tensors %s, %o
+        : !attn_tile.tensor<256x64xf32>, !attn_tile.tensor<256x128xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AttnTile_Tensor>:$tiles);
+  let assemblyFormat = "$tiles attr-dict `:` type($tiles)";
+  let hasVerifier = 1;
+}
+
+def StoreTensorOp : AttnTile_TensorOp<"store_tensor"> {
+  let summary = "write an operand to tensor memory";
+  let description = [{
+    Each warp writes its rows; they are there when the op is done. A product of the
+    warpgroup may read them.
+
+    Example:
+    ```mlir
+    attn_tile.store_tensor %p to %t[%warpgroup]
+        : !attn_tile.fragment<256x64xf16, operand_a> to !attn_tile.tensor<256x64xf16>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source, AttnTile_Tensor:$tile,
+                       Index:$warpgroup);
+  let assemblyFormat = [{
+    $source `to` $tile `[` $warpgroup `]` attr-dict
+    `:` type($source) `to` type($tile)
+  }];
+  let hasVerifier = 1;
+}
+
+def MmaTensorOp : AttnTile_TensorOp<"mma_tensor"> {
+  let summary = "start tile = a * b on tensor cores";
+  let description = [{
+    One thread of the warpgroup starts the product of its 128 rows of `a`, which is
+    in shared or tensor memory, and `b`, which is [k, n] in shared memory or with
+    `transpose_b` [n, k]. When it is complete, it arrives at the barrier of the
+    warpgroup (PTX ISA, tcgen05.mma, tcgen05.commit). With `meet` the warps of the
+    warpgroup meet before, so that what they have read and written in tensor memory
+    comes first: without, they have met since.
+
+    Example:
+    ```mlir
+    attn_tile.mma_tensor %q, %kt transpose_b into %s[%warpgroup], %done meet
+        : !attn_tile.shared<256x64xf16, swizzle = 128>,
+          !attn_tile.shared<64x64xf16, swizzle = 128>
+          into !attn_tile.tensor<256x64xf32>, !attn_tile.mbarrier<2, arrivals = 1>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[AttnTile_Shared, AttnTile_Tensor]>:$a,
+                       AttnTile_Shared:$b, UnitAttr:$transpose_b,
+                       AttnTile_Tensor:$tile, Index:$warpgroup,
+                       AttnTile_Mbarrier:$barrier, UnitAttr:$meet);
+  let assemblyFormat = [{
+    $a `,` $b (`transpose_b` $transpose_b^)? `into` $tile `[` $warpgroup `]` `,` $barrier
+    (`meet` $meet^)? attr-dict `:` type($a) `,` type($b) `into` type($tile) `,` type($barrier)
+  }];
+  let hasVerifier = 1;
+}
+
+def LoadTensorOp : AttnTile_TensorOp<"load_tensor"> {
+  let summary = "read a product from tensor memory";
+  let description = [{
+    `result` is the tile, or `acc` plus the tile: each warp reads its rows. The
+    barrier of the product has been waited for.
+
+    Example:
+    ```mlir
+    %o1 = attn_tile.load_tensor %t[%warpgroup] acc(%o : !attn_tile.fragment<256x64xf32, accumulator>)
+        : !attn_tile.tensor<256x64xf32> -> !attn_tile.fragment<256x64xf32, accumulator>
+    ```
+  }];
+  let arguments = (ins AttnTile_Tensor:$tile, Index:$warpgroup,
+                       Optional<AttnTile_Fragment>:$acc);
+  let results = (outs AttnTile_Fragment:$result);
+  let assemblyFormat = [{
+    $tile `[` $warpgroup `]` (`acc` `(` $acc^ `:` type($acc) `)`)? attr-dict
+    `:` type($tile) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // ATTN_DIALECT_TILE_IR_TILETENSOROPS_TD

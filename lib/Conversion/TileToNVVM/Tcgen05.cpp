@@ -1,0 +1,357 @@
+//===- Tcgen05.cpp - Tensor core operations of sm_100a -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// tcgen05.mma into tensor memory, and what brings fragments there and back (PTX
+// ISA, "TensorCore 5th Generation Family Instructions"). A product of 128 rows
+// has row r in lane r, and a warp reaches 32 lanes: two blocks of 16 rows,
+// which .16x256b reads as the accumulator of mma.m16n8 (TileTypes.td draws it),
+// and .16x128b writes as its operand.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Common.h"
+#include "MatrixDescriptors.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+namespace {
+
+constexpr unsigned kTensorSpace = 6;
+/// Rows of a block of a fragment, and of a product.
+constexpr int64_t kFragmentRows = 16, kProductRows = TensorTileType::kLanes;
+/// Columns of tensor memory that one instruction reads of A: 32 bytes of a row.
+constexpr int64_t kProductColumns = 8;
+/// Registers that one load brings at most: more would not fit beside the sums
+/// that they are added to.
+constexpr int64_t kRegistersAtOnce = 32;
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+/// The address of the warpgroup's part of a tile, an i32.
+Value addressOfGroup(IndexBuilder &index, TensorTileType type, Value tile,
+                     Value warpgroup) {
+  return index.add(tile,
+                   index.mul(index.toI32(warpgroup), type.getGroupColumns()));
+}
+
+/// The same with the first of the lanes that the warp reaches, in bits 16 to
+/// 31.
+Value addressOfWarp(IndexBuilder &index, TensorTileType type, Value tile,
+                    Value warpgroup) {
+  Value lanes = index.mul(index.bitAnd(index.warp(), 3), int64_t(32) << 16);
+  return index.add(addressOfGroup(index, type, tile, warpgroup), lanes);
+}
+
+Value toPointer(OpBuilder &builder, Location loc, Value address) {
+  auto type = LLVM::LLVMPointerType::get(builder.getContext(), kTensorSpace);
+  return LLVM::IntToPtrOp::create(builder, loc, type, address);
+}
+
+void fence(OpBuilder &builder, Location loc, NVVM::Tcgen05FenceKind kind) {
+  NVVM::Tcgen05FenceOp::create(
+      builder, loc,
+      NVVM::Tcgen05FenceKindAttr::get(builder.getContext(), kind));
+}
+
+//===----------------------------------------------------------------------===//
+// Allocation
+//===----------------------------------------------------------------------===//
+
+/// Runs `build` in the first warp of the CTA.
+void inFirstWarp(OpBuilder &builder, Location loc, function_ref<void()> build) {
+  OpBuilder::InsertionGuard guard(builder);
+  IndexBuilder index(builder, loc);
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        index.warp(), index.i32(0));
+  auto branch = scf::IfOp::create(builder, loc, isFirst);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  build();
+}
+
+struct AllocTensorsLowering : TileOpLowering<AllocTensorsOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(AllocTensorsOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!op.getOffset())
+      return rewriter.notifyMatchFailure(op, "shared memory is not allocated");
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    Value place = addressOfShared(rewriter, loc, *op.getOffset());
+    inFirstWarp(rewriter, loc, [&] {
+      Value columns =
+          index.i32(TensorTileType::getAllocation(op.getTiles().getTypes()));
+      NVVM::Tcgen05AllocOp::create(rewriter, loc, place, columns,
+                                   NVVM::CTAGroupKind::CTA_1);
+      NVVM::Tcgen05RelinquishAllocPermitOp::create(rewriter, loc,
+                                                   NVVM::CTAGroupKind::CTA_1);
+    });
+    NVVM::Barrier0Op::create(rewriter, loc);
+    Value address =
+        LLVM::LoadOp::create(rewriter, loc, rewriter.getI32Type(), place);
+    SmallVector<Value> tiles;
+    for (Value tile : op.getTiles()) {
+      tiles.push_back(address);
+      address =
+          index.add(address, cast<TensorTileType>(tile.getType()).getColumns());
+    }
+    rewriter.replaceOp(op, tiles);
+    return success();
+  }
+};
+
+struct FreeTensorsLowering : TileOpLowering<FreeTensorsOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(FreeTensorsOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    syncConsumers(rewriter, loc, getWarps());
+    inFirstWarp(rewriter, loc, [&] {
+      IndexBuilder index(rewriter, loc);
+      Value columns =
+          index.i32(TensorTileType::getAllocation(op.getTiles().getTypes()));
+      NVVM::Tcgen05DeallocOp::create(
+          rewriter, loc,
+          toPointer(rewriter, loc, adaptor.getTiles().front().front()), columns,
+          NVVM::CTAGroupKind::CTA_1);
+    });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// PTX ISA, "Instruction descriptor": sums in f32, 128 rows.
+int64_t instructionDescriptor(Type element, int64_t columns, bool isMnMajorB) {
+  int64_t type = element.isBF16() ? 1 : 0;
+  return int64_t(1) << 4 | type << 7 | type << 10 | int64_t(isMnMajorB) << 16 |
+         columns / 8 << 17 | kProductRows / 16 << 24;
+}
+
+struct MmaTensorLowering : TileOpLowering<MmaTensorOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(MmaTensorOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    Value warpgroup = adaptor.getWarpgroup().front();
+    TensorTileType type = op.getTile().getType();
+    Value tile =
+        addressOfGroup(index, type, adaptor.getTile().front(), warpgroup);
+    if (op.getMeet()) {
+      fence(rewriter, loc, NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
+      syncWarpgroup(rewriter, loc, warpgroup);
+    }
+    Value isFirst =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                              index.bitAnd(index.warp(), 3), index.i32(0));
+    auto branch = scf::IfOp::create(rewriter, loc, isFirst);
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(branch.thenBlock());
+    // Of several lanes that a loop could take one by one, ptxas makes one.
+    Value elected =
+        NVVM::ElectSyncOp::create(rewriter, loc, rewriter.getI1Type(),
+                                  /*membermask=*/Value());
+    auto issue = scf::IfOp::create(rewriter, loc, elected);
+    rewriter.setInsertionPointToStart(issue.thenBlock());
+    if (op.getMeet())
+      fence(rewriter, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
+    multiply(rewriter, op, adaptor, tile);
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  /// As text: LLVM 22 would fold the sums that make descriptors into operands
+  /// "%rd+2", which PTX does not have.
+  void multiply(ConversionPatternRewriter &rewriter, MmaTensorOp op,
+                Adaptor adaptor, Value tile) const {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    SharedType type = op.getB().getType();
+    bool isMnMajor = !op.getTransposeB();
+    int64_t columns = isMnMajor ? type.getCols() : type.getRows();
+    int64_t depth = isMnMajor ? type.getRows() : type.getCols();
+    int64_t products = depth / getProductDepth(type);
+    SmallVector<Value> a = leftOperands(rewriter, op, adaptor, products);
+    SmallVector<Value> b =
+        MatrixDescriptors(rewriter, loc, DescriptorFormat::Tcgen05, op.getB(),
+                          isMnMajor, hasClusters())
+            .getWhole(products);
+    PtxBlock block(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
+    std::string to = "[" + block.use(tile).front() + "]";
+    std::string descriptor =
+        block
+            .use(index.i32(instructionDescriptor(type.getElementType(), columns,
+                                                 isMnMajor)))
+            .front();
+    SmallVector<std::string> left = block.use(a), right = block.use(b);
+    bool isStored = isa<TensorTileType>(op.getA().getType());
+    block.add(".reg .pred adds");
+    block.add("mov.pred adds, 0");
+    for (int64_t product = 0; product < products; ++product) {
+      if (product == 1)
+        block.add("mov.pred adds, -1");
+      std::string from = isStored ? "[" + left[product] + "]" : left[product];
+      block.add("tcgen05.mma.cta_group::1.kind::f16 " + to + ", " + from +
+                ", " + right[product] + ", " + descriptor + ", adds");
+    }
+    Value barrier = LLVM::PtrToIntOp::create(
+        rewriter, loc, rewriter.getI32Type(),
+        mbarrierAddress(index, adaptor.getBarrier().front(),
+                        adaptor.getWarpgroup().front()));
+    block.add("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::"
+              "cluster.b64 [" +
+              block.use(barrier).front() + "]");
+    block.create();
+  }
+
+  /// Descriptors, or addresses in tensor memory: the warpgroup's rows.
+  SmallVector<Value> leftOperands(ConversionPatternRewriter &rewriter,
+                                  MmaTensorOp op, Adaptor adaptor,
+                                  int64_t products) const {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    Value warpgroup = adaptor.getWarpgroup().front();
+    if (auto shared = dyn_cast<TypedValue<SharedType>>(op.getA()))
+      return MatrixDescriptors(rewriter, loc, DescriptorFormat::Tcgen05, shared,
+                               /*isMnMajor=*/false, hasClusters())
+          .getRows(warpgroup, kProductRows, products);
+    auto type = cast<TensorTileType>(op.getA().getType());
+    Value first =
+        addressOfGroup(index, type, adaptor.getA().front(), warpgroup);
+    SmallVector<Value> addresses;
+    for (int64_t product = 0; product < products; ++product)
+      addresses.push_back(index.add(first, product * kProductColumns));
+    return addresses;
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Fragments
+//===----------------------------------------------------------------------===//
+
+/// An address as PTX takes it: a register and a constant.
+std::string bracket(const std::string &name, int64_t block, int64_t column) {
+  return "[" + name + "+" +
+         std::to_string((block * kFragmentRows << 16) + column) + "]";
+}
+
+/// Of the `left` columns of a tile, a power of two.
+int64_t columnsAtOnce(int64_t left) {
+  int64_t columns = 2 * kRegistersAtOnce;
+  while (columns > left)
+    columns /= 2;
+  return columns;
+}
+
+struct StoreTensorLowering : TileOpLowering<StoreTensorOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(StoreTensorOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    TensorTileType type = op.getTile().getType();
+    if (type.getRows() * 4 != getWarps() * TensorTileType::kLanes)
+      return rewriter.notifyMatchFailure(op, "not 128 rows for a warpgroup");
+    IndexBuilder index(rewriter, loc);
+    PtxBlock block(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
+    std::string address =
+        block
+            .use(addressOfWarp(index, type, adaptor.getTile().front(),
+                               adaptor.getWarpgroup().front()))
+            .front();
+    ValueRange registers = adaptor.getSource();
+    size_t next = 0;
+    for (int64_t row = 0; row < 2; ++row)
+      for (int64_t column = 0; column < type.getCols();) {
+        int64_t columns = columnsAtOnce(type.getCols() - column);
+        int64_t count = columns / 4; // pairs of two rows
+        block.add("tcgen05.st.sync.aligned.16x128b.x" +
+                  std::to_string(columns / 8) + ".b32 " +
+                  bracket(address, row, column / 2) + ", " +
+                  PtxBlock::list(block.use(registers.slice(next, count))));
+        next += count;
+        column += columns;
+      }
+    block.add("tcgen05.wait::st.sync.aligned");
+    block.create();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// A few columns at a time, each added before the next ones come.
+struct LoadTensorLowering : TileOpLowering<LoadTensorOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(LoadTensorOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    TensorTileType type = op.getTile().getType();
+    if (type.getRows() * 4 != getWarps() * TensorTileType::kLanes)
+      return rewriter.notifyMatchFailure(op, "not 128 rows for a warpgroup");
+    IndexBuilder index(rewriter, loc);
+    Value address = addressOfWarp(index, type, adaptor.getTile().front(),
+                                  adaptor.getWarpgroup().front());
+    fence(rewriter, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
+    SmallVector<Value> registers;
+    for (int64_t row = 0; row < 2; ++row)
+      for (int64_t column = 0; column < type.getCols();) {
+        int64_t columns = columnsAtOnce(type.getCols() - column);
+        for (Value value : load(rewriter, loc, address, row, column, columns)) {
+          if (op.getAcc())
+            value = arith::AddFOp::create(
+                rewriter, loc, adaptor.getAcc()[registers.size()], value);
+          registers.push_back(value);
+        }
+        column += columns;
+      }
+    rewriter.replaceOpWithMultiple(op, {registers});
+    return success();
+  }
+
+private:
+  static SmallVector<Value> load(OpBuilder &builder, Location loc,
+                                 Value address, int64_t row, int64_t column,
+                                 int64_t columns) {
+    int64_t count = columns / 2; // of two rows
+    PtxBlock block(builder, loc, builder.getF32Type(), count);
+    std::string from = bracket(block.use(address).front(), row, column);
+    SmallVector<std::string> bits = block.declare("bits", count);
+    block.add("tcgen05.ld.sync.aligned.16x256b.x" +
+              std::to_string(columns / 8) + ".b32 " + PtxBlock::list(bits) +
+              ", " + from);
+    block.add("tcgen05.wait::ld.sync.aligned");
+    for (auto [to, value] : llvm::zip_equal(block.results(0, count), bits))
+      block.add("mov.b32 " + to + ", " + value);
+    return block.create();
+  }
+};
+
+} // namespace
+
+void attn::tile::populateTcgen05Patterns(TypeConverter &converter,
+                                         RewritePatternSet &patterns) {
+  patterns.add<AllocTensorsLowering, FreeTensorsLowering, StoreTensorLowering,
+               MmaTensorLowering, LoadTensorLowering>(converter,
+                                                      patterns.getContext());
+}

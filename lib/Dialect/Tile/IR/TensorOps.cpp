@@ -1,0 +1,135 @@
+//===- TensorOps.cpp - Types and verifiers of tensor memory -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Tile/IR/Tile.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+//===----------------------------------------------------------------------===//
+// TensorTileType
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+TensorTileType::verify(function_ref<InFlightDiagnostic()> emitError,
+                       ArrayRef<int64_t> shape, Type element) {
+  if (shape.size() != 2 || llvm::any_of(shape, ShapedType::isDynamic))
+    return emitError() << "expected 2 static dimensions, got " << shape.size();
+  if (!element.isF32() && !element.isF16() && !element.isBF16())
+    return emitError() << "expected f32, f16 or bf16 elements, got " << element;
+  if (shape[0] < kLanes || shape[0] > 4 * kLanes || shape[0] % kLanes != 0)
+    return emitError() << "expected 128 rows for each of up to 4 warpgroups, "
+                          "got "
+                       << shape[0];
+  if (shape[1] < 16 || shape[1] > 256 || shape[1] % 16 != 0)
+    return emitError() << "expected 16 to 256 columns by 16, got " << shape[1];
+  return success();
+}
+
+int64_t TensorTileType::getAllocation(TypeRange types) {
+  int64_t columns = 0;
+  for (Type type : types)
+    columns += cast<TensorTileType>(type).getColumns();
+  return std::max<int64_t>(llvm::PowerOf2Ceil(columns), 32);
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+LogicalResult AllocTensorsOp::verify() {
+  if (getTiles().empty())
+    return emitOpError() << "expected at least one tile, got none";
+  int64_t columns = TensorTileType::getAllocation(getTiles().getTypes());
+  if (columns > TensorTileType::kMostColumns)
+    return emitOpError() << "expected at most " << TensorTileType::kMostColumns
+                         << " columns of tensor memory, got tiles that need "
+                         << columns;
+  return success();
+}
+
+LogicalResult FreeTensorsOp::verify() {
+  auto alloc = getTiles().empty()
+                   ? AllocTensorsOp()
+                   : getTiles().front().getDefiningOp<AllocTensorsOp>();
+  if (!alloc || !llvm::equal(getTiles(), alloc.getTiles()))
+    return emitOpError() << "expected all tiles of one alloc_tensors, in order";
+  return success();
+}
+
+/// Rows are dealt out to warps alike in registers and in tensor memory.
+static LogicalResult verifyFragment(Operation *op, const char *name,
+                                    FragmentType fragment, TensorTileType tile,
+                                    FragmentLayout layout) {
+  if (fragment.getLayout() == layout &&
+      fragment.getShape() == tile.getShape() &&
+      fragment.getElementType() == tile.getElementType())
+    return success();
+  return op->emitOpError() << "expected " << name << " to be "
+                           << FragmentType::get(tile.getContext(),
+                                                tile.getShape(),
+                                                tile.getElementType(), layout)
+                           << ", got " << fragment;
+}
+
+LogicalResult StoreTensorOp::verify() {
+  TensorTileType tile = getTile().getType();
+  if (tile.getElementType().isF32())
+    return emitOpError() << "expected a tile of f16 or bf16, got " << tile;
+  return verifyFragment(*this, "the source", getSource().getType(), tile,
+                        FragmentLayout::OperandA);
+}
+
+LogicalResult LoadTensorOp::verify() {
+  TensorTileType tile = getTile().getType();
+  if (!tile.getElementType().isF32())
+    return emitOpError() << "expected a tile of f32, got " << tile;
+  if (getAcc() && getAcc().getType() != getResult().getType())
+    return emitOpError() << "expected acc to be of type "
+                         << getResult().getType() << ", got "
+                         << getAcc().getType();
+  return verifyFragment(*this, "the result", getResult().getType(), tile,
+                        FragmentLayout::Accumulator);
+}
+
+LogicalResult MmaTensorOp::verify() {
+  TensorTileType tile = getTile().getType();
+  SharedType b = getB().getType();
+  Type element = b.getElementType();
+  if (!element.isF16() && !element.isBF16())
+    return emitOpError() << "expected operands of f16 or bf16, got " << b;
+  if (!tile.getElementType().isF32())
+    return emitOpError() << "expected a tile of f32, got " << tile;
+  std::tuple<int64_t, int64_t, Type> sizes =
+      llvm::TypeSwitch<Type, std::tuple<int64_t, int64_t, Type>>(
+          getA().getType())
+          .Case<SharedType, TensorTileType>([](auto a) {
+            return std::tuple(a.getRows(), a.getCols(), a.getElementType());
+          });
+  auto [rows, depth, elementOfA] = sizes;
+  if (elementOfA != element)
+    return emitOpError() << "expected a and b of one element type, got "
+                         << elementOfA << " and " << element;
+  auto [columns, depthOfB] = getTransposeB()
+                                 ? std::pair(b.getRows(), b.getCols())
+                                 : std::pair(b.getCols(), b.getRows());
+  if (rows != tile.getRows() || columns != tile.getCols())
+    return emitOpError() << "expected a tile of " << rows << " x " << columns
+                         << ", got " << tile;
+  if (depth != depthOfB || depth % 16 != 0)
+    return emitOpError() << "expected a and b to have one depth, a multiple of "
+                            "16, got "
+                         << depth << " and " << depthOfB;
+  if (MbarrierType barrier = getBarrier().getType();
+      barrier.getStages() != tile.getWarpgroups() || barrier.getArrivals() != 1)
+    return emitOpError() << "expected a barrier of one arrival for each of "
+                         << tile.getWarpgroups() << " warpgroups, got "
+                         << barrier;
+  return success();
+}
