@@ -38,15 +38,16 @@ struct Header {
 };
 } // namespace
 
-/// The first entry of a type is the one that is written, the first of a
-/// description what it is read as: files of 8-bit floats say no more than their
-/// size, and whoever reads them knows which (`reinterpretFloat8`).
+/// The first entry of a type is the one that is written. A V1 may be any 8-bit
+/// float: whoever reads it knows which (`reinterpretFloat8`).
 static constexpr DescrEntry descrTable[] = {
-    {"<f2", DType::F16},      {"<f4", DType::F32},      {"<f8", DType::F64},
-    {"|b1", DType::I1},       {"|i1", DType::I8},       {"<i4", DType::I32},
-    {"<i8", DType::I64},      {"<V2", DType::BF16},     {"|V2", DType::BF16},
-    {"<u2", DType::BF16},     {"<V1", DType::F8E4M3FN}, {"<V1", DType::F8E5M2},
-    {"|V1", DType::F8E4M3FN}, {"|u1", DType::F8E4M3FN}, {"<f1", DType::F8E5M2}};
+    {"<f2", DType::F16},      {"<f4", DType::F32},
+    {"<f8", DType::F64},      {"|b1", DType::I1},
+    {"|i1", DType::I8},       {"<i4", DType::I32},
+    {"<i8", DType::I64},      {"<V2", DType::BF16},
+    {"|V2", DType::BF16},     {"<u2", DType::BF16},
+    {"<V1", DType::F8E4M3FN}, {"|V1", DType::F8E4M3FN},
+    {"|u1", DType::F8E4M3FN}, {"<f1", DType::F8E5M2}};
 
 //===----------------------------------------------------------------------===//
 // Reading
@@ -205,9 +206,12 @@ void attn::runtime::reinterpretFloat8(HostTensor &tensor, DType expected) {
 //===----------------------------------------------------------------------===//
 
 static std::string makeHeader(const HostTensor &tensor) {
+  // Without ml_dtypes, NumPy reads no <f1.
+  DType written =
+      tensor.dtype == DType::F8E5M2 ? DType::F8E4M3FN : tensor.dtype;
   std::string descr;
   for (const DescrEntry &entry : descrTable)
-    if (descr.empty() && entry.dtype == tensor.dtype)
+    if (descr.empty() && entry.dtype == written)
       descr = entry.descr;
   std::string shape;
   for (int64_t size : tensor.shape)

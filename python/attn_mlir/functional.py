@@ -102,7 +102,7 @@ def attention(
     more = {**descale_arrays(descale), "key_lengths": key_lengths, "query_lengths": query_lengths}
     more.update(dropout_arrays(query, dropout, seed, offset))
     call = Call(query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod)
-    check_arrays(call.named)
+    check_arrays(call.named, FLOAT8 + FLOATS)
     text = normalization_text(normalization)
     for name, is_given in (("return_lse", return_lse), ("sink", sink is not None)):
         if is_given and text != "softmax":
@@ -319,7 +319,6 @@ def attention_backward(
     random = dropout_arrays(query, dropout, seed, offset)
     call = Call(query, key, value, bias, None, random, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named)
-    check_wide(call.views[0], "of a backward")
     text = normalization_text(normalization)
     if text.startswith("sum"):
         raise BindingError(f"expected normalization 'softmax' or 'none' of a backward, got {normalization!r}")
@@ -501,7 +500,7 @@ FLOATS = ("f16", "bf16", "f32", "f64")
 FLOAT8 = ("f8E4M3FN", "f8E5M2")
 
 
-def check_arrays(named: Mapping[str, ArrayView]):
+def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS):
     """Types and shapes of query, key and value, and of what there is of bias, sink, lengths, seed and offset, in the words of a manifest's binding."""
     query, key, value = (named[name] for name in ("query", "key", "value"))
     for name, view in (("query", query), ("key", key), ("value", value)):
@@ -509,8 +508,8 @@ def check_arrays(named: Mapping[str, ArrayView]):
             raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {len(view.shape)}")
         if view.dtype != query.dtype:
             raise BindingError(f"{name}: expected dtype {query.dtype}, that of query, got {view.dtype}")
-    if query.dtype not in FLOATS + FLOAT8:
-        raise BindingError(f"query: expected dtype {', '.join(FLOAT8 + FLOATS)}, got {query.dtype}")
+    if query.dtype not in dtypes:
+        raise BindingError(f"query: expected dtype {', '.join(dtypes)}, got {query.dtype}")
     batch, heads, _, dim = query.shape
     key_heads, keys = key.shape[1], key.shape[2]
     check_sizes("key", key.shape, (batch, key_heads, keys, dim))
@@ -555,12 +554,6 @@ def check_descales(named: Mapping[str, ArrayView]):
             raise BindingError(f"{name}: expected f32 of (1,) or {heads}, got {descale.dtype} of {tuple(descale.shape)}")
 
 
-def check_wide(query: ArrayView, what: str):
-    """Raises where there is nothing for 8-bit inputs."""
-    if query.dtype in FLOAT8:
-        raise BindingError(f"query: expected dtype {', '.join(FLOATS)} {what}, got {query.dtype}")
-
-
 def check_lengths(named: Mapping[str, ArrayView]):
     batch = named["query"].shape[0]
     for name in LENGTHS:
@@ -580,7 +573,6 @@ def number_of_keys(named: Mapping[str, ArrayView]) -> int:
 def check_pages(named: Mapping[str, ArrayView]):
     """Types and shapes of query, pools, table, lengths and sink."""
     query, key, table = (named[name] for name in ("query", "key", "key_table"))
-    check_wide(query, "with pages")
     if table.dtype not in ("i32", "i64") or len(table.shape) != 2 or table.shape[0] != query.shape[0]:
         raise BindingError(
             f"table: expected [{query.shape[0]}, columns] of i32 or i64, got {table.dtype} of {tuple(table.shape)}"

@@ -101,10 +101,10 @@ class AttentionProblem:
             arguments["sink"] = tensor(("Hq",), self.sink_dtype)
             clauses.append(f"sink(%sink : {arguments['sink']})")
         if self.descales:
-            descales = dict(zip(("query", "key", "value"), self.descales))
-            types = {f"{n}_descale": tensor(("B", "Hkv") if rank == 2 else (1,), "f32") for n, rank in descales.items()}
-            arguments.update(types)
-            clauses.append(f"descale({', '.join(f'%{n}' for n in types)} : {', '.join(types.values())})")
+            ranks = zip(("query", "key", "value"), self.descales)
+            scales = {f"{n}_descale": tensor(("B", "Hkv") if rank == 2 else (1,), "f32") for n, rank in ranks}
+            arguments.update(scales)
+            clauses.append(f"descale({', '.join(f'%{n}' for n in scales)} : {', '.join(scales.values())})")
         views, names = [], "%query, %key, %value"
         pools: list[str] = []
         if self.pages:

@@ -12,6 +12,8 @@ OPCODES = {
     "QGMMA": {0x9F3, 0xDF3},
     "HMMA": {0x23C},
     "QMMA": {0x27A},
+    "PRMT": {0x416, 0x816, 0x216, 0xC16},
+    "SHFL": {0x389, 0x589, 0x989, 0xF89},
     "MUFU": {0x308},
     "FMNMX": {0x209, 0x809},
     "FFMA": {0x223, 0x823, 0xC23, 0xA23, 0x423},
@@ -64,13 +66,13 @@ def read_kernel(path, name=""):
     raise ValueError(f"{path} has no kernel")
 
 
-def main_loops(code, products):
-    """The innermost loops with `products` HGMMA, in the order of the code."""
+def main_loops(code, products, name="HGMMA"):
+    """The innermost loops with `products` instructions called `name`, in the order of the code."""
     ranges = []
     for end, instruction in enumerate(code):
         if instruction.name() == "BRA":
             start = instruction.branch_target(end)
-            if 0 <= start <= end and sum(i.name() == "HGMMA" for i in code[start : end + 1]) == products:
+            if 0 <= start <= end and sum(i.name() == name for i in code[start : end + 1]) == products:
                 ranges.append((start, end + 1))
     ranges.sort(key=lambda r: r[1] - r[0])
     chosen = []

@@ -169,6 +169,8 @@ SIZES = {
     "larger": (1, 1, 1, 64, 96, 256, 256),
     "mixed": (1, 2, 1, 70, 90, 192, 128),
     "padded": (1, 2, 2, 33, 65, 80, 48),
+    "sliced": (1, 2, 1, 20, 40, 64, 288),
+    "decode": (1, 8, 2, 3, 700, 64, 64),
 }
 
 
@@ -228,6 +230,7 @@ def check_nan(device):
 
 #: By instructions: split keys, packed heads, CTAs with several tiles, rings, tiles of every swizzle.
 SCHEDULES = {
+    "none": ('kind = "small_cache"', "tile_m = 32, tile_n = 16"),
     "mma_sync": (
         "tile_m = 64, tile_n = 32, warps = 4, stages = 1",
         "tile_m = 32, tile_n = 64, warps = 1, stages = 3, query_in_registers = true",
@@ -249,7 +252,7 @@ SCHEDULES = {
 
 def check_schedules(device):
     for family, schedules in SCHEDULES.items():
-        if device == "cpu" or (family == "wgmma" and device != "sim:sm_90a"):
+        if (family == "none") != (device == "cpu") or (family == "wgmma" and device != "sim:sm_90a"):
             continue
         for number, schedule in enumerate(schedules):
             case = {"dtype": list(FORMATS)[number % 2], "sizes": (2, 4, 2, 140, 300, 64, 64), "descale": True}

@@ -66,7 +66,7 @@ def main():
     expect_error("expected result_dtype f16, bf16 or f32 of inputs of f8E4M3FN, got 'f64'", lambda: attention(q, k, v, result_dtype="f64"))
     expect_error("sink: expected dtype f32, got bf16", lambda: attention(q, k, v, sink=np.zeros(4, ml_dtypes.bfloat16)))
     expect_error("got float8_e4m3fnuz", lambda: attention(*(x.astype(ml_dtypes.float8_e4m3fnuz) for x in (q, k, v))))
-    expect_error("of a backward, got f8E4M3FN", lambda: attn_mlir.attention_backward(q, k, v, q, np.zeros((2, 4, 70), np.float32), q))
+    expect_error("query: expected dtype f16, bf16, f32, f64, got f8E4M3FN", lambda: attn_mlir.attention_backward(q, k, v, q, np.zeros((2, 4, 70), np.float32), q))
     print("PASS")
 
 

@@ -176,6 +176,43 @@ TEST(Attention, unfusedRoundsProbabilitiesToTheValueType) {
   EXPECT_EQ(unfusedAttention(query, key, value, options)->output[0], 1);
 }
 
+/// 2^8 P has room: 256 / 3 is 88 in f8E4M3FN, whose numbers are 8 apart there.
+TEST(Attention, unfusedRoundsProbabilitiesOf8BitsInTheirRange) {
+  Tensor query = Tensor({1, 1, 1, 1}, ElementType::F8E4M3FN);
+  Tensor key = Tensor({1, 1, 3, 1}, ElementType::F8E4M3FN);
+  Tensor value =
+      makeTensor({1, 1, 3, 1}, {0, 0, 3}).convertTo(ElementType::F8E4M3FN);
+  AttentionOptions options;
+  options.outputType = ElementType::F32;
+  EXPECT_EQ(unfusedAttention(query, key, value, options)->output[0],
+            3 * 88.0 / 256);
+}
+
+TEST(Attention, descalesAreOfTheWholeTensorOrOfAHead) {
+  // Scores of head 0 are 0 and 2 * 0.5 * log 3, of head 1 0 and log 3 / 2.
+  Tensor query = makeTensor({1, 2, 1, 1}, {1, 1});
+  Tensor key = makeTensor({1, 2, 2, 1}, {0, std::log(3.0), 0, std::log(3.0)});
+  Tensor value = makeTensor({1, 2, 2, 1}, {4, 8, 4, 8});
+  Tensor queryDescale({1}, ElementType::F64),
+      keyDescale({1, 2}, ElementType::F64),
+      valueDescale({1, 2}, ElementType::F64);
+  queryDescale.set(0, 2);
+  keyDescale.set(0, 0.5);
+  keyDescale.set(1, 0.25);
+  valueDescale.set(0, 1);
+  valueDescale.set(1, 10);
+  AttentionOptions options;
+  options.scale = 1;
+  options.queryDescale = &queryDescale;
+  options.keyDescale = &keyDescale;
+  options.valueDescale = &valueDescale;
+  AttentionResult result = *attention(query, key, value, options);
+  EXPECT_NEAR(result.output[0], 7, 1e-14);
+  double p = std::sqrt(3.0) / (1 + std::sqrt(3.0));
+  EXPECT_NEAR(result.output[1], 10 * (4 + 4 * p), 1e-13);
+  EXPECT_NEAR(result.lse[1], std::log(1 + std::sqrt(3.0)), 1e-14);
+}
+
 TEST(Attention, unfusedAgreesWithTheOracle) {
   Tensor query = makeRandomTensor({2, 4, 33, 16}, ElementType::F16, 1);
   Tensor key = makeRandomTensor({2, 2, 47, 16}, ElementType::F16, 2);

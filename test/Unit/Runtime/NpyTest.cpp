@@ -113,7 +113,7 @@ TEST(NpyTest, RejectsBadFiles) {
                                "'shape': (1,), }\n",
                                "0000")),
             "expected an element type among <f2, <f4, <f8, |b1, |i1, <i4, "
-            "<i8, <V2, |V2, <u2, got >f4");
+            "<i8, <V2, |V2, <u2, <V1, |V1, |u1, <f1, got >f4");
   EXPECT_EQ(readError(makeFile("{'fortran_order': False, 'shape': (1,), }\n",
                                "0000")),
             "expected a plain element type in 'descr'");

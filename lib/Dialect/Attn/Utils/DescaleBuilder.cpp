@@ -98,7 +98,13 @@ void attn::scaleScores(AttentionOp op) {
     factors[i] =
         readDescale(builder, loc, descales[i], mod.getArgument(1 + kLoopB),
                     mod.getArgument(1 + kLoopH), groups[i]);
+  // The scale is part of the factor, so that scores are multiplied once.
   Value factor = arith::MulFOp::create(builder, loc, factors[0], factors[1]);
+  Value scale = arith::ConstantOp::create(
+      builder, loc,
+      builder.getFloatAttr(op.getScoreType(), op.getScaleValue()));
+  factor = arith::MulFOp::create(builder, loc, factor, scale);
+  op.setScaleAttr(builder.getF64FloatAttr(1.0));
   auto scaled = arith::MulFOp::create(builder, loc, score, factor);
   score.replaceAllUsesExcept(scaled, scaled);
 }

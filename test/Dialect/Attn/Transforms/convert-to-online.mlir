@@ -35,3 +35,21 @@ func.func @f64(%q: tensor<1x2x7x8xf64>, %k: tensor<1x2x9x8xf64>,
       -> tensor<1x2x7x8xf64>
   return %o : tensor<1x2x7x8xf64>
 }
+
+// Descales of query and key are a factor of the score, with the scale; that of the value is one of the output.
+// CHECK-LABEL: @descale
+// CHECK-SAME: %[[DQ:[a-z0-9]*]]: tensor<1xf32>, %[[DK:[a-z0-9]*]]: tensor<1x2xf32>
+// CHECK: attn.online_attention {{.*}} scale(1.000000e+00) {{.*}} score_mod (%[[S:.*]]: f32, %[[B:.*]]: index, %[[H:.*]]: index, %{{.*}}: index, %{{.*}}: index)
+// CHECK: %[[D0:.*]] = tensor.extract %[[DQ]][%{{.*}}] : tensor<1xf32>
+// CHECK: %[[KV:.*]] = arith.divui %[[H]], %{{.*}} : index
+// CHECK: %[[D1:.*]] = tensor.extract %[[DK]][%[[B]], %[[KV]]] : tensor<1x2xf32>
+// CHECK: %[[D:.*]] = arith.mulf %[[D0]], %[[D1]] : f32
+// CHECK: %[[F:.*]] = arith.mulf %[[D]], %cst{{.*}} : f32
+// CHECK: %[[T:.*]] = arith.mulf %[[S]], %[[F]] : f32
+// CHECK: math.tanh
+// CHECK: attn.normalize {{.*}} descale(%[[DK]] : tensor<1x2xf32>)
+func.func @descale(%q: tensor<1x4x7x32xf8E4M3FN>, %k: tensor<1x2x9x32xf8E4M3FN>, %dq: tensor<1xf32>, %dk: tensor<1x2xf32>) -> tensor<1x4x7x32xf16> {
+  %o = attn.attention %q, %k, %k descale(%dq, %dk, %dk : tensor<1xf32>, tensor<1x2xf32>, tensor<1x2xf32>) scale(0.5) score_mod soft_cap(30.0)
+      : tensor<1x4x7x32xf8E4M3FN>, tensor<1x2x9x32xf8E4M3FN>, tensor<1x2x9x32xf8E4M3FN> -> tensor<1x4x7x32xf16>
+  return %o : tensor<1x4x7x32xf16>
+}

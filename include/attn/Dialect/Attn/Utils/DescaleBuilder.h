@@ -18,8 +18,8 @@
 
 namespace attn {
 
-/// Multiplies what score_mod takes by the descales of query and key, of which
-/// it gets one if it has none.
+/// Multiplies what score_mod takes by the descales of query and key, and by the
+/// scale, which is 1 then; `op` gets a score_mod if it has none.
 void scaleScores(AttentionOp op);
 
 /// The descale of the value of `op`, null if there is none.
