@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence, Union
 
 from ..errors import AttnError
-from .importer import DTYPES, TensorType, import_attention
+from .importer import DTYPES, TensorType, Update, import_attention
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +34,7 @@ def import_model(model: Any, head_multiple: int = 1) -> list[ImportedNode]:
         except Exception as error:  # protobuf's errors have no base class of their own
             raise AttnError(f"{model}: cannot read the model: {error}") from None
     graph = onnx.shape_inference.infer_shapes(model).graph
-    types = known_types(graph)
+    types, makers = known_types(graph), {value: node for node in graph.node for value in node.output}
     nodes = [node for node in graph.node if node.op_type == "Attention" and node.domain in ("", "ai.onnx")]
     if not nodes:
         raise AttnError(f"expected a graph with an Attention (opset 23 or later), got {summary(graph)}")
@@ -42,16 +42,22 @@ def import_model(model: Any, head_multiple: int = 1) -> list[ImportedNode]:
     for i, node in enumerate(nodes):
         name = re.sub(r"\W", "_", node.name) or f"attention_{i}"
         try:
-            result.append(ImportedNode(name, import_node(node, types, name, head_multiple)))
+            updates = tuple(makers.get(value) for value in node.input[1:3])
+            result.append(ImportedNode(name, import_node(node, types, name, head_multiple, updates)))
         except AttnError as error:
             raise AttnError(f"node '{node.name or name}': {error}") from None
     return result
 
 
 def import_node(
-    node: Any, types: Mapping[str, TensorType], name: str = "attention", head_multiple: int = 1
+    node: Any,
+    types: Mapping[str, TensorType],
+    name: str = "attention",
+    head_multiple: int = 1,
+    updates: Sequence[Optional[Any]] = (),
 ) -> str:
-    """The module for an onnx.NodeProto; `types` by the names of the graph's values."""
+    """The module for an onnx.NodeProto; `types` by the names of the graph's values. `updates` are the nodes that make K and V,
+    which are part of it where both are TensorScatter of the same rows."""
     from onnx import helper
 
     inputs = []
@@ -60,7 +66,27 @@ def import_node(
             raise AttnError(f"expected a known type of '{value}', got none: give the model's value_info")
         inputs.append(types[value] if value else None)
     attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-    return import_attention(inputs, attributes, [bool(value) for value in node.output], name, head_multiple)
+    update = update_of(updates, types)
+    return import_attention(inputs, attributes, [bool(value) for value in node.output], name, head_multiple, update)
+
+
+def update_of(nodes: Sequence[Optional[Any]], types: Mapping[str, TensorType]) -> Optional[Update]:
+    """Of caches [B, H, S, D] of keys and values, if the nodes are that."""
+    from onnx import helper
+
+    if len(nodes) != 2 or not all(node is not None and node.op_type == "TensorScatter" for node in nodes):
+        return None
+    places = []
+    for node in nodes:
+        attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+        names = [*node.input, ""][:3]
+        new, indices = types.get(names[1]), types.get(names[2])
+        is_known = new is not None and len(new.shape) == 4 and isinstance(new.shape[3], int) and bool(indices) == bool(names[2])
+        if not is_known or attributes.get("axis", -2) not in (-2, 2):
+            return None
+        places.append((new, indices, names[2], attributes.get("mode", b"linear")))
+    (key, indices, *place), (value, _, *other) = places
+    return Update(key, value, indices, place[1] == b"circular") if place == other else None
 
 
 def known_types(graph: Any) -> dict[str, TensorType]:
