@@ -74,19 +74,22 @@ def update_of(nodes: Sequence[Optional[Any]], types: Mapping[str, TensorType]) -
     """Of caches [B, H, S, D] of keys and values, if the nodes are that."""
     from onnx import helper
 
-    if len(nodes) != 2 or not all(node is not None and node.op_type == "TensorScatter" for node in nodes):
+    scatters = [node for node in nodes if node is not None and node.op_type == "TensorScatter"]
+    if len(scatters) != 2:
         return None
-    places = []
-    for node in nodes:
+    rows, places = [], []
+    for node in scatters:
         attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-        names = [*node.input, ""][:3]
-        new, indices = types.get(names[1]), types.get(names[2])
-        is_known = new is not None and len(new.shape) == 4 and isinstance(new.shape[3], int) and bool(indices) == bool(names[2])
-        if not is_known or attributes.get("axis", -2) not in (-2, 2):
+        _, new, at = [*node.input, ""][:3]
+        type, indices = types.get(new), types.get(at)
+        if type is None or len(type.shape) != 4 or not isinstance(type.shape[3], int):
             return None
-        places.append((new, indices, names[2], attributes.get("mode", b"linear")))
-    (key, indices, *place), (value, _, *other) = places
-    return Update(key, value, indices, place[1] == b"circular") if place == other else None
+        if bool(indices) != bool(at) or attributes.get("axis", -2) not in (-2, 2):
+            return None
+        rows.append(type)
+        places.append((at, indices, attributes.get("mode", b"linear")))
+    (_, indices, mode), other = places
+    return Update(*rows, indices, mode == b"circular") if places[0] == other else None
 
 
 def known_types(graph: Any) -> dict[str, TensorType]:
