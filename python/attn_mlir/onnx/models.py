@@ -89,7 +89,7 @@ def update_of(nodes: Sequence[Optional[Any]], types: Mapping[str, TensorType]) -
         rows.append(type)
         places.append((at, indices, attributes.get("mode", b"linear")))
     (_, indices, mode), other = places
-    return Update(*rows, indices, mode == b"circular") if places[0] == other else None
+    return Update(rows[0], rows[1], indices, mode == b"circular") if places[0] == other else None
 
 
 def known_types(graph: Any) -> dict[str, TensorType]:
