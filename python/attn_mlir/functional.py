@@ -245,12 +245,18 @@ def check_new_rows(k_new: Any, v_new: Any, slots: Any, k_pool: Any, v_pool: Any)
             raise BindingError(f"{pool_name}: expected [pages, heads, page size, head dim], got {tuple(cache.shape)}")
         if cache.shape[:3] != (like := view_of(k_pool, "k_pool").shape)[:3]:
             raise BindingError(f"{pool_name}: expected pages, heads and page size {tuple(like[:3])}, as of k_pool, got {tuple(cache.shape[:3])}")
+        if not cache.is_writable:
+            raise BindingError(f"{pool_name}: expected a writable array, got a read-only one")
+        if cache.spare_elements < 0:
+            raise BindingError(f"{pool_name}: expected elements that do not overlap, got strides {cache.strides}")
         if rows.dtype not in FLOATS or rows.dtype != view_of(k_new, "k_new").dtype:
             raise BindingError(f"{name}: expected one dtype of {', '.join(FLOATS)} for k_new and v_new, got {rows.dtype}")
         leading, trailing = tuple(places.shape[:1]), tuple(places.shape[1:])
         wanted = (*leading, cache.shape[1], *trailing, cache.shape[3])
         if tuple(rows.shape) != wanted:
             raise BindingError(f"{name}: expected shape {wanted}, a row for each slot and head, got {tuple(rows.shape)}")
+    if view_of(v_pool, "v_pool").overlaps(view_of(k_pool, "k_pool")):
+        raise BindingError("v_pool: expected memory of its own, got some of k_pool")
     if places.device == "cpu":
         check_slots(places, view_of(k_pool, "k_pool"))
     return arrays
