@@ -8,9 +8,12 @@
 
 #include <chrono>
 #include <cstdio>
+#include <unistd.h>
 #include <utility>
 
 namespace attn {
+
+double Progress::getPatience() { return isatty(STDERR_FILENO) ? 2 : 0; }
 
 Progress::Progress(double patience, std::function<std::string()> describe)
     : describe(std::move(describe)) {

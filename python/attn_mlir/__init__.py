@@ -17,10 +17,11 @@ from .errors import AttnError, BindingError, CompileError, DeviceError, Manifest
 
 if TYPE_CHECKING:
     from . import mask
-    from .functional import append, attention, attention_backward, decode
+    from .functional import attention, attention_backward
     from .cache import Cache
     from .kernel import Kernel, compile
     from .linear import linear_attention
+    from .paged import append, decode
     from .problem import AttentionProblem
 
 __version__ = "0.1.0"
@@ -31,10 +32,10 @@ __all__ = [
 
 #: Loaded when they are asked for: `python -m attn_mlir.plot` needs none of them.
 _HOMES = {
-    "append": "functional",
+    "append": "paged",
     "attention": "functional",
     "attention_backward": "functional",
-    "decode": "functional",
+    "decode": "paged",
     "linear_attention": "linear",
     "compile": "kernel",
     "Kernel": "kernel",

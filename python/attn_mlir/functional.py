@@ -9,7 +9,7 @@ import sys
 from numbers import Integral, Real
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from .arrays import ArrayView, copy_array, scalar_like, view_of
+from .arrays import ArrayView, scalar_like, view_of
 from .cache import Cache
 from .errors import BindingError, DeviceError
 from .kernel import Kernel, compile, cuda_device
@@ -109,169 +109,6 @@ def attention(
             raise BindingError(f"expected no {name} with normalization {normalization!r}")
     fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text, *call.result_field(result_dtype))
     return call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
-
-
-def decode(
-    query: Any,
-    k_pool: Any,
-    v_pool: Any,
-    table: Any,
-    lengths: Any,
-    *,
-    k_new: Any = None,
-    v_new: Any = None,
-    slots: Any = None,
-    causal: bool = True,
-    window: Window = None,
-    sink: Any = None,
-    soft_cap: Optional[float] = None,
-    scale: Optional[float] = None,
-    return_lse: bool = False,
-    result_dtype: Optional[str] = None,
-    out: Any = None,
-    target: Optional[str] = None,
-    device: Optional[str] = None,
-    allow_tf32: bool = False,
-    cache: Optional[Cache] = None,
-) -> Any:
-    """Attention of new tokens over keys and values in the pages of a cache.
-
-    Arguments:
-      query: [B, Hq, M, D], f16, bf16 or f32: the last M tokens of each sequence, one or some that were guessed,
-        or a chunk of a prompt.
-      k_pool, v_pool: [pages, Hkv, page size, D or Dv]; Hkv divides Hq. Any strides with a contiguous head dim: a cache in NHD
-        layout, [pages, page size, Hkv, D], is passed as its transposed view. Any page size.
-      table: [B, columns], i32 or i64: key j of sequence b is row j % page size of page table[b, j // page size] (FlashAttention's
-        page_table, vLLM's block_table). Entries of pages without a key are not read.
-      lengths: [B], i32 or i64: how many keys a sequence has, those of the new tokens among them (FlashAttention's cache_seqlens
-        after its append). What lies behind them in the pages has no influence.
-      k_new, v_new, slots: new rows that `append` writes to the pools, in place, before the attention, which sees them: on a GPU
-        by a kernel of the same launch. None: the pools have them.
-      causal: token i of M sees the keys up to its own position, length - M + i; False: all keys.
-      window: as of `attention`, around that position. Pages that it has left behind may be used again; their entries stay pages,
-        with finite values.
-      sink, soft_cap, scale, return_lse, result_dtype, out, target, device, allow_tf32, cache: as of `attention`.
-
-    Returns output [B, Hq, M, Dv], or (output, lse), of query's library; tokens that see no key give 0 and -inf. A kernel serves
-    all lengths, tables and numbers of pages, so that a launch that a CUDA graph holds stays right when they change. Raises as
-    `attention` does. An entry that is read must be a page of the pool: none is looked at on the host.
-    """
-    check_no_gradients(query=query, key=k_pool, value=v_pool, sink=sink)
-    more = {"key_table": table, "key_lengths": lengths}
-    fields: tuple = ("lse", return_lse)
-    if any(array is not None for array in (k_new, v_new, slots)):
-        more.update(check_new_rows(k_new, v_new, slots, k_pool, v_pool))
-        new = view_of(k_new, "k_new")
-        fields += ("append", (len(new.shape), new.dtype, view_of(slots, "slots").dtype))
-    call = Call(query, k_pool, v_pool, None, sink, more, causal, window, soft_cap, scale, None, None)
-    fields += call.result_field(result_dtype)
-    check_pages(call.named)
-    if "append" not in fields or (target or default_target(call.views[0], device)) != "cpu":
-        return call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
-    # A kernel for the CPU gives the pools back.
-    *results, keys, values = call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, None)
-    update((k_pool, v_pool), (keys, values))
-    if out is not None:
-        given = list(out) if isinstance(out, (tuple, list)) else [out]
-        if len(given) != len(results):
-            raise BindingError(f"expected {len(results)} results in out, got {len(given)}")
-        update(given, results)
-        results = given
-    return results[0] if len(results) == 1 else tuple(results)
-
-
-def append(
-    k_new: Any,
-    v_new: Any,
-    k_pool: Any,
-    v_pool: Any,
-    slots: Any,
-    *,
-    target: Optional[str] = None,
-    device: Optional[str] = None,
-    cache: Optional[Cache] = None,
-):
-    """Writes new keys and values to a paged cache, in place.
-
-    Arguments:
-      k_new, v_new: [tokens, Hkv, D or Dv] with slots [tokens], or [B, Hkv, M, D or Dv] with slots [B, M]; rounded to the type of
-        the pools.
-      k_pool, v_pool: [pages, Hkv, page size, D or Dv], as of `decode`, alike but for the last dimension.
-      slots: i32 or i64: token t goes to row slots[t] % page size of page slots[t] // page size (vLLM's slot_mapping); -1 is
-        skipped. Slots differ.
-      target, device, cache: as of `attention`.
-
-    `decode` does it in the launch of its attention: pass it k_new, v_new and slots. Raises BindingError for arrays that do not fit.
-    """
-    arrays = {**check_new_rows(k_new, v_new, slots, k_pool, v_pool), "k_pool": k_pool, "v_pool": v_pool}
-    views = {name: view_of(array, name) for name, array in arrays.items()}
-    target = target or default_target(views["k_pool"], device)
-    kernel = append_kernel(tuple(type_of_append(name, view) for name, view in views.items()), target, cache)
-    results = kernel.run(tuple(arrays.values()), list(views.values()), None, device)
-    if target == "cpu":  # a kernel for the CPU gives the pools back
-        update((k_pool, v_pool), results)
-
-
-def type_of_append(name: str, view: ArrayView) -> str:
-    """Of an argument: columns of a pool are as many as the kernel is made for."""
-    last = view.shape[-1:] if name.endswith("pool") else ("?",)
-    return f"tensor<{'?x' * (len(view.shape) - 1)}{last[0]}x{view.dtype}>"
-
-
-@functools.lru_cache(maxsize=256)
-def append_kernel(types: tuple[str, ...], target: str, cache: Optional[Cache]) -> Kernel:
-    """Of k_new, v_new, slots, k_pool, v_pool."""
-    k_new, v_new, slots, k_pool, v_pool = types
-    parameters = ", ".join(f"%a{i}: {type}" for i, type in enumerate(types))
-    text = f"""func.func @append({parameters}) -> ({k_pool}, {v_pool}) {{
-  %0, %1 = attn.append %a0, %a1 into %a3, %a4 slots(%a2 : {slots}) : {k_new}, {v_new} into {k_pool}, {v_pool}
-  return %0, %1 : {k_pool}, {v_pool}
-}}
-"""
-    return compile(text, target=target, cache=cache)
-
-
-def update(arrays: Sequence[Any], values: Sequence[Any]):
-    """Copies values into arrays of their types and shapes."""
-    for array, value in zip(arrays, values):
-        copy_array(view_of(array), view_of(value))
-
-
-def check_new_rows(k_new: Any, v_new: Any, slots: Any, k_pool: Any, v_pool: Any) -> dict[str, Any]:
-    """The arguments of an append by name, if they fit; slots are looked at, where they are in host memory."""
-    arrays = {"k_new": k_new, "v_new": v_new, "slots": slots}
-    for name, array in arrays.items():
-        if array is None:
-            raise BindingError(f"expected k_new, v_new and slots together, got no {name}")
-    check_no_gradients(**arrays)
-    places = view_of(slots, "slots")
-    if places.dtype not in ("i32", "i64") or len(places.shape) not in (1, 2):
-        raise BindingError(f"slots: expected [tokens] or [B, M] of i32 or i64, got {places.dtype} of {tuple(places.shape)}")
-    for name, pool_name, pool in (("k_new", "k_pool", k_pool), ("v_new", "v_pool", v_pool)):
-        rows, cache = view_of(arrays[name], name), view_of(pool, pool_name)
-        if len(cache.shape) != 4 or cache.shape[2] < 1:
-            raise BindingError(f"{pool_name}: expected [pages, heads, page size, head dim], got {tuple(cache.shape)}")
-        if cache.shape[:3] != (like := view_of(k_pool, "k_pool").shape)[:3]:
-            raise BindingError(f"{pool_name}: expected pages, heads and page size {tuple(like[:3])}, as of k_pool, got {tuple(cache.shape[:3])}")
-        if rows.dtype not in FLOATS or rows.dtype != view_of(k_new, "k_new").dtype:
-            raise BindingError(f"{name}: expected one dtype of {', '.join(FLOATS)} for k_new and v_new, got {rows.dtype}")
-        leading, trailing = tuple(places.shape[:1]), tuple(places.shape[1:])
-        wanted = (*leading, cache.shape[1], *trailing, cache.shape[3])
-        if tuple(rows.shape) != wanted:
-            raise BindingError(f"{name}: expected shape {wanted}, a row for each slot and head, got {tuple(rows.shape)}")
-    if places.device == "cpu":
-        check_slots(places, view_of(k_pool, "k_pool"))
-    return arrays
-
-
-def check_slots(slots: ArrayView, pool: ArrayView):
-    rows, seen = pool.shape[0] * pool.shape[2], set()
-    for token, slot in enumerate(slots.to_host().values()):
-        if not -1 <= slot < rows:
-            raise BindingError(f"slots: expected -1 or one of the {rows} rows of the pool, got {slot} of token {token}")
-        if slot >= 0 and slot in seen:
-            raise BindingError(f"slots: expected slots that differ, got {slot} again of token {token}")
-        seen.add(slot)
 
 
 def attention_backward(
@@ -568,21 +405,6 @@ def number_of_keys(named: Mapping[str, ArrayView]) -> int:
     """N: of pages those that the table has columns for."""
     rows = named["key"].shape[2]
     return rows * named["key_table"].shape[1] if "key_table" in named else rows
-
-
-def check_pages(named: Mapping[str, ArrayView]):
-    """Types and shapes of query, pools, table, lengths and sink."""
-    query, key, table = (named[name] for name in ("query", "key", "key_table"))
-    if table.dtype not in ("i32", "i64") or len(table.shape) != 2 or table.shape[0] != query.shape[0]:
-        raise BindingError(
-            f"table: expected [{query.shape[0]}, columns] of i32 or i64, got {table.dtype} of {tuple(table.shape)}"
-        )
-    for name, pool in (("k_pool", key), ("v_pool", named["value"])):
-        if len(pool.shape) != 4 or pool.shape[2] < 1:
-            raise BindingError(f"{name}: expected [pages, heads, page size, head dim], got {tuple(pool.shape)}")
-    # As of keys and values of as many batches: what a pool shares with them.
-    keys, values = (named[name]._replace(shape=(query.shape[0], *named[name].shape[1:])) for name in ("key", "value"))
-    check_arrays({**named, "key": keys, "value": values})
 
 
 def check_sizes(name: str, got: Sequence[int], expected: Sequence[int]):

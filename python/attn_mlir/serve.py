@@ -18,7 +18,7 @@ from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
 
-from .functional import decode
+from .paged import decode
 
 Array = Any  # of numpy
 #: (layer, q [B, Hq, M, D], k and v [B, Hkv, M, D]) to [B, Hq, M, D].

@@ -7,6 +7,7 @@
 #include "SimKernel.h"
 
 #include "attn/Simulator/ManifestRunner.h"
+#include "attn/Support/Progress.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -18,7 +19,7 @@ static sim::RunOptions makeRunOptions(const Options &options) {
   run.simulator.checks = sim::Checks::all();
   run.simulator.seed = options.scheduleSeed;
   run.simulator.threads = static_cast<unsigned>(options.threads);
-  run.simulator.progressSeconds = 2;
+  run.simulator.progressSeconds = Progress::getPatience();
   run.simulator.countBankConflicts = !options.report.empty();
   run.simulator.traceClusters = options.trace.empty() ? 0 : 1;
   // Short turns let random schedules differ more.

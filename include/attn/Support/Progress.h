@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace attn {
 
@@ -21,11 +22,13 @@ namespace attn {
 /// of its own. With a `patience` of 0 nothing is said.
 class Progress {
 public:
-  static constexpr double kPatience = 2;
+  /// Where standard error is a terminal, 2; else 0: what takes the output of a
+  /// program takes the same however long it ran.
+  static double getPatience();
 
   Progress(double patience, std::function<std::string()> describe);
   explicit Progress(std::string what)
-      : Progress(kPatience, [what = std::move(what)] { return what; }) {}
+      : Progress(getPatience(), [what = std::move(what)] { return what; }) {}
   ~Progress();
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;

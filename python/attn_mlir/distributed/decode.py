@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from .. import functional
+from .. import paged
 from ..arrays import type_of
 from ..errors import BindingError
 from .communicator import Communicator, agree_on
@@ -44,7 +44,7 @@ def decode(
     """
     agree_on(communicator, lambda: facts(query, k_pool, v_pool, {"sink": sink is not None, "soft_cap": soft_cap, "scale": scale}))
     library = Library(query)
-    part = functional.decode(
+    part = paged.decode(
         query, k_pool, v_pool, table, lengths, causal=False, sink=sink if communicator.rank == 0 else None, soft_cap=soft_cap,
         scale=scale, return_lse=True, result_dtype=score_type(query), **options,
     )  # fmt: skip

@@ -8,11 +8,12 @@
     python -m attn_mlir.onnx decoder.onnx -o FOLDER          # FOLDER/<node>.mlir for every Attention in the graph
 
 A node becomes a function that takes what the node takes and gives what it gives, in their order; absent ones are left
-out. Batch, lengths and, in the 4-d form, head counts are dynamic. Semantics: onnx.ai/onnx/operators/onnx__Attention.html.
+out; with the TensorScatter of keys and values that come before it, if there are such. Batch, lengths and, in the 4-d form, head
+counts are dynamic. Semantics: onnx.ai/onnx/operators/onnx__Attention.html.
 Needs the package onnx only to read files. A node that cannot be imported is an AttnError that says why.
 """
 
-from .importer import TensorType, import_attention
+from .importer import TensorType, Update, import_attention
 from .models import ImportedNode, import_model, import_node, main
 
-__all__ = ["ImportedNode", "TensorType", "import_attention", "import_model", "import_node", "main"]
+__all__ = ["ImportedNode", "TensorType", "Update", "import_attention", "import_model", "import_node", "main"]

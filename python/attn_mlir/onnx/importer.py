@@ -43,26 +43,41 @@ class TensorType:
         return f"tensor<{dims}{self.dtype}>"
 
 
+@dataclasses.dataclass(frozen=True)
+class Update:
+    """Nodes TensorScatter, one of which makes K and one V, from caches of their types: types of the new rows and of write_indices
+    (None: absent)."""
+
+    key: TensorType
+    value: TensorType
+    indices: Optional[TensorType]
+    is_circular: bool = False
+
+
 def import_attention(
     inputs: Sequence[Optional[TensorType]],
     attributes: Mapping[str, Any] = {},
     outputs: Sequence[bool] = (True,),
     name: str = "attention",
     head_multiple: int = 1,
+    update: Optional[Update] = None,
 ) -> str:
     """The module for one node: types of its inputs (None: absent), its attributes, and which outputs are asked for.
 
     Head dims are padded by zeros to a multiple of `head_multiple`, in copies that are made before the attention: GPUs need
-    one of 8.
+    one of 8. With an `update` of K and V these arguments are the caches, the new rows and write_indices follow the others, and
+    the caches with the new rows the results.
     """
-    return Importer(inputs, attributes, outputs, head_multiple).module(name)
+    return Importer(inputs, attributes, outputs, head_multiple, update).module(name)
 
 
 class Importer:
     """One node. `lines` are the ops of the function so far."""
 
-    def __init__(self, inputs, attributes: Mapping[str, Any], outputs: Sequence[bool], head_multiple: int = 1):
-        self.head_multiple = head_multiple
+    def __init__(
+        self, inputs, attributes: Mapping[str, Any], outputs: Sequence[bool], head_multiple: int = 1, update: Optional[Update] = None
+    ):
+        self.head_multiple, self.update = head_multiple, update
         self.types = {name: t for name, t in zip(INPUTS, inputs) if t is not None}
         self.attributes = dict(attributes)
         self.outputs = [name for name, wanted in zip(OUTPUTS, outputs) if wanted]
@@ -98,6 +113,7 @@ class Importer:
             raise AttnError(f"softmax_precision {DTYPES.get(precision, precision)}: the softmax is computed in f32")
 
     def module(self, name: str) -> str:
+        more, caches = self.append(self.update) if self.update else ([], [])
         query, key, value = (self.heads(n, a) for n, a in (("Q", "q"), ("K", "kv"), ("V", "kv")))
         present_key, present_value = self.with_past("key", key), self.with_past("value", value)
         dim = query[1].shape[3]
@@ -119,11 +135,51 @@ class Importer:
         results = {"Y": self.merged(output_heads), "present_key": present_key, "present_value": present_value}
         if "qk_matmul_output" in self.outputs:
             results["qk_matmul_output"] = self.score_matrix(query, present_key, {"%lse": lse.mlir} if has_lse else {})
-        returned = [results[name] for name in self.outputs]
+        returned = [results[name] for name in self.outputs] + caches
         names, result_types = (", ".join(part) for part in zip(*((n, t.mlir) for n, t in returned)))
-        arguments = ", ".join(f"%{n}: {self.argument_type(n).mlir}" for n in self.types)
+        cached = "_cache" if self.update else ""
+        arguments = ", ".join([f"%{n}{cached * (n in 'KV')}: {self.argument_type(n).mlir}" for n in self.types] + more)
         body = "\n".join("  " + line for line in self.lines)
         return f"func.func @{name}({arguments}) -> ({result_types}) {{\n{body}\n  return {names} : {result_types}\n}}\n"
+
+    def append(self, update: Update) -> tuple[list[str], list[tuple[str, TensorType]]]:
+        """The caches with the new rows of each batch, from its index on, as %K and %V: further arguments, and results."""
+        if self.split:
+            raise AttnError("expected Q, K and V of rank 4 beside TensorScatter, got rank 3")
+        key, value = self.argument_type("K"), self.argument_type("V")
+        new = [TensorType(t.dtype, (None, None, None, t.shape[3])) for t in (update.key, update.value)]
+        slots = self.slots(update, new[0], key)
+        self.lines.append(
+            f"%K, %V = attn.append %K_new, %V_new into %K_cache, %V_cache slots(%slots : {slots.mlir})\n"
+            f"      : {new[0].mlir}, {new[1].mlir} into {key.mlir}, {value.mlir}"
+        )
+        more = [f"%{name}_new: {t.mlir}" for name, t in zip("KV", new)]
+        more += ["%write_indices: tensor<?xi64>"] if update.indices else []
+        return more, [("%K", key), ("%V", value)]
+
+    def slots(self, update: Update, new: TensorType, cache: TensorType) -> TensorType:
+        """Of row t of batch b: a cache is a pool with a page for each batch."""
+        slots, rows = TensorType("i64", (None, None)), f"{self.dim('%K_new', new, 0)}, {self.dim('%K_new', new, 2)}"
+        maps, inputs, begin = "affine_map<(b, t) -> (b, t)>", "", "%zero"
+        if update.indices:
+            maps, inputs, begin = f"affine_map<(b, t) -> (b)>, {maps}", " ins(%write_indices : tensor<?xi64>)", "%begin"
+        place = "arith.remui %sum, %room" if update.is_circular else "arith.addi %sum, %zero"
+        body = (
+            "%b_index = linalg.index 0 : index", "%t_index = linalg.index 1 : index",
+            "%b = arith.index_cast %b_index : index to i64", "%t = arith.index_cast %t_index : index to i64",
+            f"%sum = arith.addi {begin}, %t : i64", f"%place = {place} : i64",
+            "%first = arith.muli %b, %room : i64", "%slot = arith.addi %first, %place : i64", "linalg.yield %slot : i64",
+        )  # fmt: skip
+        self.lines += [
+            f"%room = arith.index_cast {self.dim('%K_cache', cache, 2)} : index to i64",
+            "%zero = arith.constant 0 : i64",
+            f"%slots_init = tensor.empty({rows}) : {slots.mlir}",
+            f"%slots = linalg.generic {{indexing_maps = [{maps}], iterator_types = [\"parallel\", \"parallel\"]}}{inputs}\n"
+            f"      outs(%slots_init : {slots.mlir}) {{\n  ^bb0({'%begin: i64, ' if inputs else ''}%out: i64):",
+            *("  " + line for line in body),
+            f"}} -> {slots.mlir}",
+        ]
+        return slots
 
     def argument_type(self, name: str) -> TensorType:
         """Head dims and hidden sizes are fixed, the rest as far as it can be is dynamic."""

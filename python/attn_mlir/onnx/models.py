@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence, Union
 
 from ..errors import AttnError
-from .importer import DTYPES, TensorType, import_attention
+from .importer import DTYPES, TensorType, Update, import_attention
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +34,7 @@ def import_model(model: Any, head_multiple: int = 1) -> list[ImportedNode]:
         except Exception as error:  # protobuf's errors have no base class of their own
             raise AttnError(f"{model}: cannot read the model: {error}") from None
     graph = onnx.shape_inference.infer_shapes(model).graph
-    types = known_types(graph)
+    types, makers = known_types(graph), {value: node for node in graph.node for value in node.output}
     nodes = [node for node in graph.node if node.op_type == "Attention" and node.domain in ("", "ai.onnx")]
     if not nodes:
         raise AttnError(f"expected a graph with an Attention (opset 23 or later), got {summary(graph)}")
@@ -42,16 +42,22 @@ def import_model(model: Any, head_multiple: int = 1) -> list[ImportedNode]:
     for i, node in enumerate(nodes):
         name = re.sub(r"\W", "_", node.name) or f"attention_{i}"
         try:
-            result.append(ImportedNode(name, import_node(node, types, name, head_multiple)))
+            updates = tuple(makers.get(value) for value in node.input[1:3])
+            result.append(ImportedNode(name, import_node(node, types, name, head_multiple, updates)))
         except AttnError as error:
             raise AttnError(f"node '{node.name or name}': {error}") from None
     return result
 
 
 def import_node(
-    node: Any, types: Mapping[str, TensorType], name: str = "attention", head_multiple: int = 1
+    node: Any,
+    types: Mapping[str, TensorType],
+    name: str = "attention",
+    head_multiple: int = 1,
+    updates: Sequence[Optional[Any]] = (),
 ) -> str:
-    """The module for an onnx.NodeProto; `types` by the names of the graph's values."""
+    """The module for an onnx.NodeProto; `types` by the names of the graph's values. `updates` are the nodes that make K and V,
+    which are part of it where both are TensorScatter of the same rows."""
     from onnx import helper
 
     inputs = []
@@ -60,7 +66,30 @@ def import_node(
             raise AttnError(f"expected a known type of '{value}', got none: give the model's value_info")
         inputs.append(types[value] if value else None)
     attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-    return import_attention(inputs, attributes, [bool(value) for value in node.output], name, head_multiple)
+    update = update_of(updates, types)
+    return import_attention(inputs, attributes, [bool(value) for value in node.output], name, head_multiple, update)
+
+
+def update_of(nodes: Sequence[Optional[Any]], types: Mapping[str, TensorType]) -> Optional[Update]:
+    """Of caches [B, H, S, D] of keys and values, if the nodes are that."""
+    from onnx import helper
+
+    scatters = [node for node in nodes if node is not None and node.op_type == "TensorScatter"]
+    if len(scatters) != 2:
+        return None
+    rows, places = [], []
+    for node in scatters:
+        attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+        _, new, at = [*node.input, ""][:3]
+        type, indices = types.get(new), types.get(at)
+        if type is None or len(type.shape) != 4 or not isinstance(type.shape[3], int):
+            return None
+        if bool(indices) != bool(at) or attributes.get("axis", -2) not in (-2, 2):
+            return None
+        rows.append(type)
+        places.append((at, indices, attributes.get("mode", b"linear")))
+    (_, indices, mode), other = places
+    return Update(rows[0], rows[1], indices, mode == b"circular") if places[0] == other else None
 
 
 def known_types(graph: Any) -> dict[str, TensorType]:

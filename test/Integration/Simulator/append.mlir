@@ -10,6 +10,7 @@
 // RUN: attn-run %s --function=whole --device=sim:sm_90a --random=7 --verify 2>/dev/null | FileCheck %s
 // RUN: attn-run %s --function=alone --shape tokens=9,Pnew=3 --random=8 --verify | FileCheck %s
 // RUN: attn-run %s --function=alone --shape tokens=9,Pnew=3 --device=sim:sm_80 --random=9 --verify --device-asserts | FileCheck %s
+// RUN: attn-run %s --function=branch --random=10 --verify | FileCheck %s
 // CHECK: verify: PASS
 
 // One token of some sequences, G = 4.
@@ -50,4 +51,20 @@ func.func @alone(%k: tensor<?x2x40xf32>, %v: tensor<?x2x64xbf16>, %kp: tensor<?x
   %0:2 = attn.append %k, %v into %kp, %vp slots(%s : tensor<?xi64>)
       : tensor<?x2x40xf32>, tensor<?x2x64xbf16> into tensor<?x2x5x40xf16>, tensor<?x2x5x64xf32>
   return %0#1, %0#0 : tensor<?x2x5x64xf32>, tensor<?x2x5x40xf16>
+}
+
+// Which block returns, and whether rows are appended, depends on the data: nothing is known of the results bit for bit.
+func.func @branch(%q: tensor<1x1x2x16xf16>, %new: tensor<3x1x16xf16>, %c: tensor<1x1x32x16xf16>, %s: tensor<3xi32>, %flag: tensor<1xi32>)
+    -> (tensor<1x1x2x16xf16>, tensor<1x1x2xf32>, tensor<1x1x32x16xf16>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i32
+  %number = tensor.extract %flag[%c0] : tensor<1xi32>
+  %test = arith.cmpi sgt, %number, %zero : i32
+  %o:2 = attn.attention %q, %c, %c : tensor<1x1x2x16xf16>, tensor<1x1x32x16xf16>, tensor<1x1x32x16xf16> -> tensor<1x1x2x16xf16>, tensor<1x1x2xf32>
+  cf.cond_br %test, ^appends, ^end(%c : tensor<1x1x32x16xf16>)
+^appends:
+  %1 = attn.append %new into %c slots(%s : tensor<3xi32>) : tensor<3x1x16xf16> into tensor<1x1x32x16xf16>
+  cf.br ^end(%1 : tensor<1x1x32x16xf16>)
+^end(%pool: tensor<1x1x32x16xf16>):
+  return %o#0, %o#1, %pool : tensor<1x1x2x16xf16>, tensor<1x1x2xf32>, tensor<1x1x32x16xf16>
 }

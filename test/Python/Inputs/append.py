@@ -67,6 +67,7 @@ class Append(unittest.TestCase):
             "slots: expected -1 or one of the 20 rows of the pool, got 20 of token 2": (*rows, *pools, HostArray.of("i32", (3,), [1, 2, 20])),
             "slots: expected slots that differ, got 2 again of token 2": (*rows, *pools, HostArray.of("i32", (3,), [-1, 2, 2])),
             r"slots: expected \[tokens\] or \[B, M\] of i32 or i64, got f32": (*rows, *pools, HostArray.of("f32", (3,), [1, 2, 3])),
+            "v_pool: expected memory of its own, got some of k_pool": (*rows, pools[0], pools[0], slots),
             r"v_pool: expected pages, heads and page size \(5, 2, 4\), as of k_pool, got \(2, 4, 1\)": (*rows, pools[0], q, slots),
             r"k_pool: expected \[pages, heads, page size, head dim\]": (*rows, rows[0], pools[1], slots),
             "v_new: expected one dtype of f16, bf16, f32, f64 for k_new and v_new, got f16": (rows[0], q, *pools, slots),

@@ -11,7 +11,7 @@ from unittest import mock
 from attn_mlir import onnx
 from attn_mlir.errors import AttnError
 from attn_mlir.kernel import run_module
-from attn_mlir.onnx import TensorType, import_attention
+from attn_mlir.onnx import TensorType, Update, import_attention
 from attn_mlir.runtime.host_array import HostArray
 
 Q, K, V = (TensorType("f16", shape) for shape in ((2, 9, 4, 32), (2, 3, 6, 32), (2, 3, 6, 48)))
@@ -99,6 +99,18 @@ class Forms(unittest.TestCase):
             half = len(output) // 2
             self.assertTrue(all(math.isfinite(x) for x in output) and any(output[:half]), device)
             self.assertEqual(set(output[half:]), {0.0})
+
+    def test_update(self):
+        """K and V that TensorScatter makes: the caches are arguments and results."""
+        rows = [TensorType("f16", (2, 3, 1, size)) for size in (32, 48)]
+        for circular, indices in ((False, TensorType("i64", (2,))), (True, None)):
+            text = recognised([Q, K, V], update=Update(*rows, indices, circular))
+            self.assertEqual("arith.remui" in text, circular)
+            self.assertIn("-> (tensor<?x?x?x48xf16>, tensor<?x?x?x32xf16>, tensor<?x?x?x48xf16>)", text)
+            self.assertRegex(text, r"attn.append %arg3, %arg4 into %arg1, %arg2 slots\(%\d+ : tensor<\?x\?xi64>\)")
+        flat = [TensorType("f16", (2, 4, 96))] * 3
+        with self.assertRaisesRegex(AttnError, "expected Q, K and V of rank 4 beside TensorScatter, got rank 3"):
+            import_attention(flat, {"q_num_heads": 3, "kv_num_heads": 3}, update=Update(*rows, None))
 
     def test_matrix_of_scores(self):
         """By ops of linalg behind the attention, with the LSE of the kernel where these are probabilities."""

@@ -82,6 +82,22 @@ class Refused(unittest.TestCase):
         expected = attn_mlir.attention(shifted.copy(), self.k, self.v, device="sim")
         np.testing.assert_array_equal(attn_mlir.attention(shifted, self.k, self.v, device="sim"), expected)
 
+    def test_pools_of_their_own(self):
+        """Rows are appended in place, to memory that may be written, once for each element."""
+        new, pool, slots = normal(1, 2, 48), normal(3, 2, 4, 48), np.array([5])
+        read_only = pool.copy()
+        read_only.flags.writeable = False
+        repeated = np.lib.stride_tricks.as_strided(pool, pool.shape, (0, *pool.strides[1:]))
+        for message, pools in {
+            "v_pool: expected a writable array, got a read-only one": (pool, read_only),
+            "k_pool: expected elements that do not overlap, got strides (0, 192, 48, 1)": (repeated, pool),
+            "v_pool: expected memory of its own, got some of k_pool": (pool, pool),
+        }.items():
+            for device in ("cpu", "sim"):
+                with self.assertRaises(attn_mlir.BindingError) as caught:
+                    attn_mlir.append(new, new, *pools, slots, device=device)
+                self.assertEqual(str(caught.exception), message)
+
     def test_results_of_their_own(self):
         """Written by nobody else: in memory that may be written, once for each element, and that nothing else has."""
         read_only, shared = normal(2, 4, 9, 48), np.zeros(20000, np.uint8)

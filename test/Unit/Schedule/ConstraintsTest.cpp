@@ -83,8 +83,9 @@ TEST_F(Constraints, keyTilesOf8BitsAreWholeInstructions) {
     features = getGeneratorFeatures(problem, target);
     for (const Schedule &candidate :
          enumerateSchedules(problem, target, {}, features)) {
-      if (candidate.kind != ScheduleKind::SmallCache)
+      if (candidate.kind != ScheduleKind::SmallCache) {
         EXPECT_EQ(candidate.tileN % 32, 0);
+      }
     }
     EXPECT_FALSE(features.smallCache);
     EXPECT_FALSE(features.clusters);

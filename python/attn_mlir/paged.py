@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`decode` and `append`: attention over keys and values in the pages of a cache, and new rows in it."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, Mapping, Optional, Sequence
+
+from .arrays import ArrayView, copy_array, view_of
+from .cache import Cache
+from .errors import BindingError, DeviceError
+from .functional import FLOATS, Call, Window, check_arrays, check_no_gradients, default_target
+from .kernel import Kernel, compile
+from .runtime.host_array import HostArray
+from .runtime.manifest import DTYPE_BYTES
+
+
+def decode(
+    query: Any,
+    k_pool: Any,
+    v_pool: Any,
+    table: Any,
+    lengths: Any,
+    *,
+    k_new: Any = None,
+    v_new: Any = None,
+    slots: Any = None,
+    causal: bool = True,
+    window: Window = None,
+    sink: Any = None,
+    soft_cap: Optional[float] = None,
+    scale: Optional[float] = None,
+    return_lse: bool = False,
+    result_dtype: Optional[str] = None,
+    out: Any = None,
+    target: Optional[str] = None,
+    device: Optional[str] = None,
+    allow_tf32: bool = False,
+    cache: Optional[Cache] = None,
+) -> Any:
+    """Attention of new tokens over keys and values in the pages of a cache.
+
+    Arguments:
+      query: [B, Hq, M, D], f16, bf16 or f32: the last M tokens of each sequence, one or some that were guessed,
+        or a chunk of a prompt.
+      k_pool, v_pool: [pages, Hkv, page size, D or Dv]; Hkv divides Hq. Any strides with a contiguous head dim: a cache in NHD
+        layout, [pages, page size, Hkv, D], is passed as its transposed view. Any page size.
+      table: [B, columns], i32 or i64: key j of sequence b is row j % page size of page table[b, j // page size] (FlashAttention's
+        page_table, vLLM's block_table). Entries of pages without a key are not read.
+      lengths: [B], i32 or i64: how many keys a sequence has, those of the new tokens among them (FlashAttention's cache_seqlens
+        after its append). What lies behind them in the pages has no influence.
+      k_new, v_new, slots: new rows that `append` writes to the pools, in place, before the attention, which sees them: on a GPU
+        by a kernel of the same launch. None: the pools have them.
+      causal: token i of M sees the keys up to its own position, length - M + i; False: all keys.
+      window: as of `attention`, around that position. Pages that it has left behind may be used again; their entries stay pages,
+        with finite values.
+      sink, soft_cap, scale, return_lse, result_dtype, out, target, device, allow_tf32, cache: as of `attention`.
+
+    Returns output [B, Hq, M, Dv], or (output, lse), of query's library; tokens that see no key give 0 and -inf. A kernel serves
+    all lengths, tables and numbers of pages, so that a launch that a CUDA graph holds stays right when they change. Raises as
+    `attention` does. An entry that is read must be a page of the pool: none is looked at on the host.
+    """
+    check_no_gradients(query=query, key=k_pool, value=v_pool, sink=sink)
+    more = {"key_table": table, "key_lengths": lengths}
+    fields: tuple = ("lse", return_lse)
+    target = target or default_target(view_of(query, "query"), device)
+    rows = {}
+    if any(array is not None for array in (k_new, v_new, slots)):
+        rows = check_new_rows(k_new, v_new, slots, k_pool, v_pool)
+    if rows and target != "cpu":
+        more.update(rows)
+        new = view_of(k_new, "k_new")
+        fields += ("append", (len(new.shape), new.dtype, view_of(slots, "slots").dtype))
+    call = Call(query, k_pool, v_pool, None, sink, more, causal, window, soft_cap, scale, None, None)
+    fields += call.result_field(result_dtype)
+    check_pages(call.named)
+    if rows and target == "cpu":  # a kernel for the CPU would give copies of the pools back
+        append_on_host({"k_pool": k_pool, "v_pool": v_pool, **rows}, device)
+    return call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
+
+
+def append(
+    k_new: Any,
+    v_new: Any,
+    k_pool: Any,
+    v_pool: Any,
+    slots: Any,
+    *,
+    target: Optional[str] = None,
+    device: Optional[str] = None,
+    cache: Optional[Cache] = None,
+):
+    """Writes new keys and values to a paged cache, in place.
+
+    Arguments:
+      k_new, v_new: [tokens, Hkv, D or Dv] with slots [tokens], or [B, Hkv, M, D or Dv] with slots [B, M]; rounded to the type of
+        the pools.
+      k_pool, v_pool: [pages, Hkv, page size, D or Dv], as of `decode`, alike but for the last dimension.
+      slots: i32 or i64: token t goes to row slots[t] % page size of page slots[t] // page size (vLLM's slot_mapping); -1 is
+        skipped. Slots differ.
+      target, device, cache: as of `attention`.
+
+    `decode` does it in the launch of its attention: pass it k_new, v_new and slots. Raises BindingError for arrays that do not fit.
+    """
+    arrays = {**check_new_rows(k_new, v_new, slots, k_pool, v_pool), "k_pool": k_pool, "v_pool": v_pool}
+    views = {name: view_of(array, name) for name, array in arrays.items()}
+    target = target or default_target(views["k_pool"], device)
+    if target == "cpu":
+        return append_on_host(arrays, device)
+    kernel = append_kernel(tuple(type_of_append(name, view) for name, view in views.items()), target, cache)
+    kernel.run(tuple(arrays.values()), list(views.values()), None, device)
+
+
+def type_of_append(name: str, view: ArrayView) -> str:
+    """Of an argument: columns of a pool are as many as the kernel is made for."""
+    last = view.shape[-1:] if name.endswith("pool") else ("?",)
+    return f"tensor<{'?x' * (len(view.shape) - 1)}{last[0]}x{view.dtype}>"
+
+
+@functools.lru_cache(maxsize=256)
+def append_kernel(types: tuple[str, ...], target: str, cache: Optional[Cache]) -> Kernel:
+    """Of k_new, v_new, slots, k_pool, v_pool."""
+    k_new, v_new, slots, k_pool, v_pool = types
+    parameters = ", ".join(f"%a{i}: {type}" for i, type in enumerate(types))
+    text = f"""func.func @append({parameters}) -> ({k_pool}, {v_pool}) {{
+  %0, %1 = attn.append %a0, %a1 into %a3, %a4 slots(%a2 : {slots}) : {k_new}, {v_new} into {k_pool}, {v_pool}
+  return %0, %1 : {k_pool}, {v_pool}
+}}
+"""
+    return compile(text, target=target, cache=cache)
+
+
+def append_on_host(arrays: Mapping[str, Any], device: Optional[str]):
+    """Of arrays by name: each row is copied to its place, rounded before by a kernel where types differ."""
+    if device not in (None, "cpu"):
+        raise DeviceError(f"expected device cpu for target cpu, got '{device}'")
+    views = {name: view_of(array, name) for name, array in arrays.items()}
+    if any(view.device != "cpu" for view in views.values()):
+        raise BindingError("expected arrays in host memory, got one on a GPU")
+    pools, rows = ([views[f"{name}_{kind}"] for name in "kv"] for kind in ("pool", "new"))
+    if any(new.dtype != pool.dtype for new, pool in zip(rows, pools)):
+        rows = rounded(rows, [pool.dtype for pool in pools], views["slots"].shape)
+    for pool, new in zip(pools, rows):
+        together = new.shape[2] if len(new.shape) == 4 else 1
+        for token, slot in enumerate(views["slots"].to_host().values()):
+            if slot >= 0:
+                source = {0: token // together, 2: token % together} if len(new.shape) == 4 else {0: token}
+                place = {0: int(slot) // pool.shape[2], 2: int(slot) % pool.shape[2]}
+                copy_array(part_of(pool, place), part_of(new, source))
+
+
+def rounded(rows: Sequence[ArrayView], dtypes: Sequence[str], shape: Sequence[int]) -> list[ArrayView]:
+    """Keys and values of slots of a shape, as [tokens, Hkv, 1, D]: each in a page of its own."""
+    pools = []
+    for new, dtype in zip(rows, dtypes):
+        sizes = (math.prod(shape), new.shape[1], 1, new.shape[-1])
+        pools.append(HostArray(dtype, sizes, bytearray(math.prod(sizes) * DTYPE_BYTES[dtype])))
+    views = [*rows, view_of(HostArray.of("i64", shape, range(math.prod(shape)))), *map(view_of, pools)]
+    types = [type_of_append(name, view) for name, view in zip(("k_new", "v_new", "slots", "k_pool", "v_pool"), views)]
+    return [view_of(result) for result in append_kernel(tuple(types), "cpu", None).run(pools, views, None, None)]
+
+
+def part_of(view: ArrayView, at: Mapping[int, int]) -> ArrayView:
+    """The elements at positions of some dimensions."""
+    offset = sum(view.strides[dim] * position for dim, position in at.items())
+    rest = [dim for dim in range(len(view.shape)) if dim not in at]
+    shape, strides = (tuple(sizes[dim] for dim in rest) for sizes in (view.shape, view.strides))
+    return view._replace(shape=shape, strides=strides, address=view.address + offset * DTYPE_BYTES[view.dtype])
+
+
+def check_new_rows(k_new: Any, v_new: Any, slots: Any, k_pool: Any, v_pool: Any) -> dict[str, Any]:
+    """The arguments of an append by name, if they fit; slots are looked at, where they are in host memory."""
+    arrays = {"k_new": k_new, "v_new": v_new, "slots": slots}
+    for name, array in arrays.items():
+        if array is None:
+            raise BindingError(f"expected k_new, v_new and slots together, got no {name}")
+    check_no_gradients(**arrays)
+    places = view_of(slots, "slots")
+    if places.dtype not in ("i32", "i64") or len(places.shape) not in (1, 2):
+        raise BindingError(f"slots: expected [tokens] or [B, M] of i32 or i64, got {places.dtype} of {tuple(places.shape)}")
+    for name, pool_name, pool in (("k_new", "k_pool", k_pool), ("v_new", "v_pool", v_pool)):
+        rows, cache = view_of(arrays[name], name), view_of(pool, pool_name)
+        if len(cache.shape) != 4 or cache.shape[2] < 1:
+            raise BindingError(f"{pool_name}: expected [pages, heads, page size, head dim], got {tuple(cache.shape)}")
+        if cache.shape[:3] != (like := view_of(k_pool, "k_pool").shape)[:3]:
+            raise BindingError(f"{pool_name}: expected pages, heads and page size {tuple(like[:3])}, as of k_pool, got {tuple(cache.shape[:3])}")
+        if not cache.is_writable:
+            raise BindingError(f"{pool_name}: expected a writable array, got a read-only one")
+        if cache.spare_elements < 0:
+            raise BindingError(f"{pool_name}: expected elements that do not overlap, got strides {cache.strides}")
+        if rows.dtype not in FLOATS or rows.dtype != view_of(k_new, "k_new").dtype:
+            raise BindingError(f"{name}: expected one dtype of {', '.join(FLOATS)} for k_new and v_new, got {rows.dtype}")
+        leading, trailing = tuple(places.shape[:1]), tuple(places.shape[1:])
+        wanted = (*leading, cache.shape[1], *trailing, cache.shape[3])
+        if tuple(rows.shape) != wanted:
+            raise BindingError(f"{name}: expected shape {wanted}, a row for each slot and head, got {tuple(rows.shape)}")
+    if view_of(v_pool, "v_pool").overlaps(view_of(k_pool, "k_pool")):
+        raise BindingError("v_pool: expected memory of its own, got some of k_pool")
+    if places.device == "cpu":
+        check_slots(places, view_of(k_pool, "k_pool"))
+    return arrays
+
+
+def check_slots(slots: ArrayView, pool: ArrayView):
+    rows, seen = pool.shape[0] * pool.shape[2], set()
+    for token, slot in enumerate(slots.to_host().values()):
+        if not -1 <= slot < rows:
+            raise BindingError(f"slots: expected -1 or one of the {rows} rows of the pool, got {slot} of token {token}")
+        if slot >= 0 and slot in seen:
+            raise BindingError(f"slots: expected slots that differ, got {slot} again of token {token}")
+        seen.add(slot)
+
+
+def check_pages(named: Mapping[str, ArrayView]):
+    """Types and shapes of query, pools, table, lengths and sink."""
+    query, key, table = (named[name] for name in ("query", "key", "key_table"))
+    if table.dtype not in ("i32", "i64") or len(table.shape) != 2 or table.shape[0] != query.shape[0]:
+        raise BindingError(
+            f"table: expected [{query.shape[0]}, columns] of i32 or i64, got {table.dtype} of {tuple(table.shape)}"
+        )
+    for name, pool in (("k_pool", key), ("v_pool", named["value"])):
+        if len(pool.shape) != 4 or pool.shape[2] < 1:
+            raise BindingError(f"{name}: expected [pages, heads, page size, head dim], got {tuple(pool.shape)}")
+    # As of keys and values of as many batches: what a pool shares with them.
+    keys, values = (named[name]._replace(shape=(query.shape[0], *named[name].shape[1:])) for name in ("key", "value"))
+    check_arrays({**named, "key": keys, "value": values})
