@@ -30,6 +30,8 @@ LogicalResult attn::evaluateLinearAttention(Operation *op,
   if (linear.getState())
     options.state = &state.emplace(getOperand(linear.getState(), environment));
   options.outputType = getResultType(linear.getOutput(), environment);
+  options.roundFactors =
+      environment.precision != EvaluationPrecision::UnfusedOnCpu;
   bool isOracle = environment.precision == EvaluationPrecision::Float64;
   Result<reference::LinearAttentionResult> result =
       isOracle ? reference::linearAttention(query, key, value, options)

@@ -107,7 +107,7 @@ void attn::buildFinalizeToLLVMStage(OpPassManager &pm) {
 
 void attn::buildReferencePipeline(OpPassManager &pm,
                                   const ReferencePipelineOptions &options) {
-  buildGraphToLinalgStage(pm, /*roundFactors=*/!options.promote);
+  buildGraphToLinalgStage(pm, options.roundFactors);
   if (options.promote)
     pm.addPass(createPromoteToF64());
   buildLinalgToLLVMStage(pm);

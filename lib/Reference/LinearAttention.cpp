@@ -60,7 +60,7 @@ public:
         writeChunk(b, h, first, end, state);
       addChunk(b, h, first, end, state);
     }
-    State factor = roundTo(query.getType(), state);
+    State factor = roundFactors(query.getType(), state);
     for (int64_t i = 0; options.full && i < dims.queryLength; ++i)
       writeRow(b, h, i, multiply(queryRow(b, h, i), factor));
     writeState(b, h, state);
@@ -73,7 +73,7 @@ private:
   /// The outputs of steps [first, end), before which the state is `state`.
   void writeChunk(int64_t b, int64_t h, int64_t first, int64_t end,
                   const State &state) const {
-    State stateFactor = roundTo(query.getType(), state);
+    State stateFactor = roundFactors(query.getType(), state);
     for (int64_t step = first; step < end; ++step) {
       const double *q = queryRow(b, h, getPosition(step));
       std::vector<Real> row(static_cast<size_t>(dims.valueDim));
@@ -82,7 +82,7 @@ private:
         int64_t j = getPosition(other);
         Real weight =
             factor * detail::dot<Real>(q, keyRow(b, h, j), dims.headDim);
-        weight = static_cast<Real>(roundToElement(weight, value.getType()));
+        weight = roundFactor(value.getType(), weight);
         const double *v = valueRow(b, h, j);
         for (int64_t e = 0; e < dims.valueDim; ++e)
           row[e] += weight * static_cast<Real>(v[e]);
@@ -109,23 +109,28 @@ private:
       addKey(b, h, getPosition(step), state, factors[step - first]);
   }
 
-  static State roundTo(ElementType type, State state) {
+  /// The oracle rounds nothing.
+  Real roundFactor(ElementType type, Real factor) const {
+    if (std::is_same_v<Real, double> || !options.roundFactors)
+      return factor;
+    return static_cast<Real>(roundToElement(factor, type));
+  }
+  State roundFactors(ElementType type, State state) const {
     for (Real &s : state)
-      s = static_cast<Real>(roundToElement(s, type));
+      s = roundFactor(type, s);
     return state;
   }
   static void decay(State &state, Real factor) {
     for (Real &s : state)
       s *= factor;
   }
-  /// Adds (K[j] * factor)^T V[j]; the yardstick rounds what is in brackets.
+  /// Adds (K[j] * factor)^T V[j].
   void addKey(int64_t b, int64_t h, int64_t j, State &state,
               Real factor = 1) const {
     const double *k = keyRow(b, h, j), *v = valueRow(b, h, j);
     for (int64_t d = 0; d < dims.headDim; ++d) {
-      Real decayed = static_cast<Real>(k[d]) * factor;
-      if (!std::is_same_v<Real, double>)
-        decayed = static_cast<Real>(roundToElement(decayed, key.getType()));
+      Real decayed =
+          roundFactor(key.getType(), static_cast<Real>(k[d]) * factor);
       for (int64_t e = 0; e < dims.valueDim; ++e)
         state[d * dims.valueDim + e] += decayed * static_cast<Real>(v[e]);
     }

@@ -173,13 +173,13 @@ def attention_backward(
     return call.run(tuple(more.values()), fields, target, device, flags, cache, out)
 
 
-def check_no_gradients(**arrays: Any):
-    """Raises a BindingError where torch would record a gradient, which results do not carry."""
+def check_no_gradients(*, instead: str = "attention", **arrays: Any):
+    """Raises a BindingError where torch would record a gradient, which results do not carry; `instead`: what of attn_mlir.torch has them."""
     for name, array in arrays.items():
         if getattr(array, "requires_grad", False) is True and sys.modules["torch"].is_grad_enabled():
             raise BindingError(
                 f"operand {name}: expected a tensor that requires no gradient, which this function does not record, got "
-                f"one that does: call attn_mlir.torch.attention, or pass {name}.detach()"
+                f"one that does: call attn_mlir.torch.{instead}, or pass {name}.detach()"
             )
 
 

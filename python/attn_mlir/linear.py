@@ -53,7 +53,7 @@ def linear_attention(
     """
     arrays = {"query": query, "key": key, "value": value, "decay": decay, "state": state}
     arrays = {name: array for name, array in arrays.items() if array is not None}
-    check_no_gradients(**arrays)
+    check_no_gradients(instead="linear_attention", **arrays)
     check_scale(scale)
     views = {name: view_of(array, name) for name, array in arrays.items()}
     check_arrays({name: views[name] for name in ("query", "key", "value")})

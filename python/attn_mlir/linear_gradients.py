@@ -42,6 +42,7 @@ def gradients(
     """Of query, key and value, and of decay and state where asked for; `d_output` has the type of query, `d_state` is that of the final
     state or None."""
     query, key, value, state = inputs.query, inputs.key, inputs.value, inputs.state
+    d_first: Any = None
     if d_state is not None and inputs.scale == 0:
         raise BindingError("expected a scale other than 0, by which the gradient of the final state is divided")
     last = None if d_state is None else d_state / inputs.scale
@@ -52,13 +53,14 @@ def gradients(
     d_query, end = attend(d_output, value, key, turned(state), False, decay_gradient, ends_here)
     d_key, _ = attend(values, d_output, query, turned(last), True, decay_gradient or grouped, False)
     d_value, begin = attend(keys, query, d_output, last, True, grouped, state_gradient or begins_here)
-    d_first = begin * inputs.scale if state_gradient or begins_here else None
+    if state_gradient or begins_here:
+        d_first = begin * inputs.scale
     d_decay = None
     if decay_gradient:
         at_end = None
         if ends_here:
             at_end = (turned(end) * d_state).sum((2, 3))
-        elif begins_here:
+        elif state is not None and begins_here:
             at_end = (state * d_first).sum((2, 3))
         d_decay = decays(library, inputs, (query * d_query).sum(3) - (keys * d_key).sum(3), at_end)
     return (
@@ -78,8 +80,8 @@ def decays(library: Library, inputs: Inputs, terms: Any, at_end: Optional[Any]) 
     return sums.sum((0, 2)) if inputs.decay.ndim == 1 else sums
 
 
-def turned(state: Optional[Any]) -> Optional[Any]:
-    """[B, H, D, Dv] as [B, H, Dv, D]."""
+def turned(state: Any) -> Any:
+    """[B, H, D, Dv] as [B, H, Dv, D]; None stays None."""
     return None if state is None else state.swapaxes(2, 3)
 
 

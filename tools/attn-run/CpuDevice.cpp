@@ -92,6 +92,8 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
   } else {
     ReferencePipelineOptions pipeline;
     pipeline.promote = path == CpuPath::Float64;
+    pipeline.roundFactors =
+        path == CpuPath::Unfused && options.device != Device::Cpu;
     buildReferencePipeline(pm, pipeline);
   }
   if (failed(pm.run(*module)))

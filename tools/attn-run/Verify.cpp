@@ -126,9 +126,12 @@ Oracle::expect(const std::vector<HostTensor> &inputs) {
                               : runOnCpu(float64, CpuPath::Float64, inputs);
   if (!oracle)
     return std::nullopt;
-  auto yardstick = isInterpreted && !usesF64(function)
-                       ? interpret(inputs, EvaluationPrecision::Unfused)
-                       : runOnCpu(unfused, CpuPath::Unfused, inputs);
+  auto yardstick =
+      isInterpreted && !usesF64(function)
+          ? interpret(inputs, options.device == Device::Cpu
+                                  ? EvaluationPrecision::UnfusedOnCpu
+                                  : EvaluationPrecision::Unfused)
+          : runOnCpu(unfused, CpuPath::Unfused, inputs);
   if (!yardstick)
     return std::nullopt;
   return Expectation{std::move(*oracle), std::move(*yardstick),

@@ -37,6 +37,8 @@ enum class EvaluationPrecision {
   Unfused,
   /// The same, with the products of f32 attention in tf32.
   UnfusedTf32,
+  /// As Unfused for a CPU, whose code rounds no factor of a linear attention.
+  UnfusedOnCpu,
 };
 
 /// The first op of `function` that interpret() does not understand; null if it

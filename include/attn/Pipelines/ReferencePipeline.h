@@ -24,6 +24,11 @@ struct ReferencePipelineOptions
       *this, "promote",
       llvm::cl::desc("Compute in f64, function signatures included"),
       llvm::cl::init(true)};
+  Option<bool> roundFactors{
+      *this, "round-factors",
+      llvm::cl::desc("Round factors of linear attentions to the types of "
+                     "their inputs, as a GPU does"),
+      llvm::cl::init(false)};
 };
 
 /// TOSA and attn ops to linalg, arith, math and tensor ops; `roundFactors`:

@@ -32,6 +32,8 @@ struct LinearAttentionOptions {
   bool reverse = false;
   /// One state of all keys, for all rows; without decays.
   bool full = false;
+  /// Of the yardstick: whether factors are rounded.
+  bool roundFactors = true;
   /// Default: that of the query.
   std::optional<ElementType> outputType;
 };
@@ -52,8 +54,8 @@ linearAttention(const Tensor &query, const Tensor &key, const Tensor &value,
 /// The yardstick, as a graph in the type of the inputs computes chunks of 64
 /// positions: with L the decays between two of them, O = (Q K^T * L) V + Q S
 /// and S' = S + (K * L)^T V in f32, where the weights Q K^T * L, the factor S
-/// and the factor K * L are rounded to the types of value, query and key. The
-/// state itself stays in f32.
+/// and the factor K * L are, with roundFactors, rounded to the types of value,
+/// query and key. The state itself stays in f32.
 Result<LinearAttentionResult>
 unfusedLinearAttention(const Tensor &query, const Tensor &key,
                        const Tensor &value,

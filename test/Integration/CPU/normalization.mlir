@@ -14,6 +14,8 @@
 // RUN: attn-run %t.f16.mlir --function relu_squared_grad --shape B=1,M=40,N=64 --random 8 --verify
 // RUN: attn-run %t.f32.mlir --function silu --shape B=1,M=40,N=64 --random 9 --verify
 // RUN: attn-run %t.f16.mlir --function silu_grad --shape B=1,M=17,N=64 --random 10 --verify
+// RUN: attn-run %t.f32.mlir --function sum_grad --shape B=1,M=40,N=33,arg2=1x2x33x24,arg3=1x4x40x24 --random 11 --verify
+// RUN: attn-run %t.f16.mlir --function sum_grad --shape B=2,M=17,N=64,arg2=2x2x64x24,arg3=2x4x17x24 --random 12 --verify
 
 !q = tensor<?x4x?x32xTYPE>
 !k = tensor<?x2x?x32xTYPE>
@@ -78,5 +80,15 @@ func.func @silu(%q: !q, %k: !k, %v: !v, %slopes: tensor<4xf32>) -> !o {
         %r = arith.divf %x, %d : f32
         attn.yield %r : f32
       } : !q, !k, !v -> !o
+  return %o : !o
+}
+
+// Divided by their sum; rows with more queries than keys see none.
+func.func @sum(%q: !q, %k: !k, %v: !v) -> !o {
+  %o = attn.attention %q, %k, %v scale(0.5) normalization(#attn.sum<0.25>)
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %r = arith.mulf %s, %s : f32
+        attn.yield %r : f32
+      } mask_mod causal(bottom_right) : !q, !k, !v -> !o
   return %o : !o
 }

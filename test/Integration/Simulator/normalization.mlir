@@ -14,6 +14,8 @@
 // RUN: attn-run %t.f16.mlir --function gelu_grad --device=sim:sm_90a --shape B=1,M=33,N=70 --random 10 --verify | FileCheck %s
 // RUN: attn-run %t.bf16.mlir --function silu_grad --device=sim:sm_90a --shape B=1,M=33,N=70 --random 11 --verify | FileCheck %s
 // RUN: attn-run %t.f16.mlir --function relu_squared_grad --device=sim:sm_90a --shape B=1,M=90,N=90 --random 12 --verify | FileCheck %s
+// RUN: attn-run %t.f16.mlir --function sum_grad --device=sim:sm_80 --shape B=1,M=70,N=50,arg2=1x2x50x24,arg3=1x4x70x24 --random 15 --verify | FileCheck %s
+// RUN: attn-run %t.bf16.mlir --function sum_grad --device=sim:sm_90a --shape B=1,M=33,N=70,arg2=1x2x70x24,arg3=1x4x33x24 --random 16 --verify | FileCheck %s
 // RUN: sed 's/ : !q, !k, !v -> !o/ {schedule = #attn.schedule<mma = "wgmma">}&/' %s > %t.wgmma.mlir
 // RUN: sed s/TYPE/f16/g %t.wgmma.mlir > %t.wgmma.f16.mlir
 // RUN: attn-run %t.wgmma.f16.mlir --function sigmoid --device=sim:sm_90a --shape B=1,M=200,N=230 --random 13 --verify | FileCheck %s
@@ -83,5 +85,15 @@ func.func @silu(%q: !q, %k: !k, %v: !v, %slopes: tensor<4xf32>) -> !o {
         %r = arith.divf %x, %d : f32
         attn.yield %r : f32
       } : !q, !k, !v -> !o
+  return %o : !o
+}
+
+// Divided by their sum; rows with more queries than keys see none.
+func.func @sum(%q: !q, %k: !k, %v: !v) -> !o {
+  %o = attn.attention %q, %k, %v scale(0.5) normalization(#attn.sum<0.25>)
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %r = arith.mulf %s, %s : f32
+        attn.yield %r : f32
+      } mask_mod causal(bottom_right) : !q, !k, !v -> !o
   return %o : !o
 }

@@ -6,6 +6,7 @@ import unittest
 
 import torch
 
+import attn_mlir
 from attn_mlir import BindingError
 from attn_mlir.torch import linear_attention, linear_attention_op
 
@@ -134,6 +135,8 @@ class Linear(unittest.TestCase):
         ):
             with self.assertRaisesRegex(BindingError, message):
                 linear_attention(*tensors, **options)
+        with self.assertRaisesRegex(BindingError, "query: expected a tensor that requires no gradient.*call attn_mlir.torch.linear_attention"):
+            attn_mlir.linear_attention(q, k, v)
         with self.assertRaisesRegex(BindingError, "expected a scale other than 0, by which the gradient of the final state is divided"):
             linear_attention(q, k, v, scale=0.0, return_state=True)[1].sum().backward()
 

@@ -13,6 +13,8 @@
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace attn {
@@ -43,6 +45,7 @@ private:
   void createFunction();
   template <typename OpTy>
   void cloneMods(OpTy copy);
+  Value sumWeights(Value value);
   AttentionOp cloneForward();
   AttentionBackwardOp createBackward();
   void returnGradients(AttentionBackwardOp backward);
@@ -82,11 +85,11 @@ LogicalResult GradBuilder::checkResults() {
   if (!hasOutput)
     return returns.emitOpError() << "expected @" << forward.getName()
                                  << " to return the output of its attention";
-  if (isa<SumAttr>(attention.getNormalization()))
-    return attention.emitOpError()
-           << "expected normalization #attn.softmax or #attn.none, got "
-           << attention.getNormalization()
-           << ", whose gradients are not derived";
+  if (isa<SumAttr>(attention.getNormalization()) &&
+      attention.getDropoutRateAttr())
+    return attention.emitOpError() << "expected no dropout with normalization "
+                                   << attention.getNormalization()
+                                   << ", whose gradients are not derived";
   if (!attention.getNormalization().hasLse()) {
     if (!lseGradient)
       return success();
@@ -187,6 +190,27 @@ void GradBuilder::cloneMods(OpTy copy) {
   attention.getMaskMod().cloneInto(&copy.getMaskMod(), inner);
 }
 
+/// The forward again of `value`, without normalization, in the score type.
+Value GradBuilder::sumWeights(Value value) {
+  SmallVector<int64_t> shape(
+      cast<ShapedType>(attention.getOutput().getType()).getShape());
+  shape.back() = cast<ShapedType>(value.getType()).getShape().back();
+  auto operand = [&](Value value) {
+    return value ? mapping.lookup(value) : value;
+  };
+  auto copy = AttentionOp::create(
+      builder, attention.getLoc(),
+      RankedTensorType::get(shape, attention.getScoreType()), /*lse=*/Type(),
+      operand(attention.getQuery()), operand(attention.getKey()), value,
+      operand(attention.getBias()), /*sink=*/Value(), /*keyLengths=*/Value(),
+      /*queryLengths=*/Value(), /*dropoutSeed=*/Value(),
+      /*dropoutOffset=*/Value(), /*dropoutRate=*/FloatAttr(),
+      attention.getScaleAttr(), NoneAttr::get(builder.getContext()),
+      /*schedule=*/ScheduleAttr());
+  cloneMods(copy);
+  return copy.getOutput();
+}
+
 /// The forward again, with its LSE.
 AttentionOp GradBuilder::cloneForward() {
   auto output = cast<RankedTensorType>(attention.getOutput().getType());
@@ -225,8 +249,17 @@ AttentionBackwardOp GradBuilder::createBackward() {
   };
   Value query = operand(attention.getQuery()),
         key = operand(attention.getKey()),
-        value = operand(attention.getValue()),
+        value = operand(attention.getValue()), gradient = dOutput,
         bias = operand(attention.getBias());
+  RowReductionInterface normalization = attention.getNormalization();
+  if (auto sum = dyn_cast<SumAttr>(normalization)) {
+    Location loc = attention.getLoc();
+    value = appendOne(builder, loc, value);
+    gradient = differentiateQuotient(builder, loc, sumWeights(value), dOutput,
+                                     sum.getEpsilon().getValueAsDouble(),
+                                     getElementTypeOrSelf(query));
+    normalization = NoneAttr::get(builder.getContext());
+  }
   SmallVector<Value> read = llvm::map_to_vector(captures, operand);
   SmallVector<Type> readTypes =
       llvm::map_to_vector(read, [](Value v) { return v.getType(); });
@@ -237,19 +270,23 @@ AttentionBackwardOp GradBuilder::createBackward() {
       builder, attention.getLoc(), query.getType(), key.getType(),
       value.getType(), wantsBias ? bias.getType() : Type(), readTypes,
       sink ? sink.getType() : Type(), query, key, value, bias, output, lse,
-      dOutput, dLse, sink, read, operand(attention.getDropoutSeed()),
+      gradient, dLse, sink, read, operand(attention.getDropoutSeed()),
       operand(attention.getDropoutOffset()), attention.getDropoutRateAttr(),
-      attention.getScaleAttr(), attention.getNormalizationAttr(),
+      attention.getScaleAttr(), normalization,
       /*schedule=*/ScheduleAttr());
   cloneMods(backward);
   return backward;
 }
 
 void GradBuilder::returnGradients(AttentionBackwardOp backward) {
+  Value value = mapping.lookup(attention.getValue()),
+        dValue = backward.getDValue();
+  if (isa<SumAttr>(attention.getNormalization()))
+    dValue = takeColumns(builder, attention.getLoc(), dValue, value);
   SmallVector<std::pair<Value, Value>> uses = {
       {backward.getQuery(), backward.getDQuery()},
       {backward.getKey(), backward.getDKey()},
-      {backward.getValue(), backward.getDValue()},
+      {value, dValue},
       {backward.getBias(), backward.getDBias()},
       {backward.getSink(), backward.getDSink()}};
   for (auto [capture, gradient] :

@@ -48,6 +48,25 @@ protected:
   mlir::IRMapping mapping;
 };
 
+/// Weights that are divided by their sum give a quotient of two attentions
+/// without normalization, of values [V, 1] (Dv + 8 columns, of which the last
+/// are 0):
+///
+///   O = acc / l,   l = (weights 1) + epsilon
+///   d[acc, l] = [dO / l, -rowsum(dO * O) / l], 0 where l is 0
+
+/// [V, 1, 0].
+mlir::Value appendOne(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::Value value);
+/// The gradient of `sums`, [acc, l - epsilon, 0] in the score type, in the type
+/// `element` of the inputs.
+mlir::Value differentiateQuotient(mlir::OpBuilder &builder, mlir::Location loc,
+                                  mlir::Value sums, mlir::Value dOutput,
+                                  double epsilon, mlir::Type element);
+/// The columns of `tensor` that `like` has.
+mlir::Value takeColumns(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value tensor, mlir::Value like);
+
 /// Adds the backward function of `forward` with this attention, or says why
 /// there is none.
 mlir::LogicalResult buildLinearGrad(mlir::func::FuncOp forward,

@@ -32,6 +32,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace attn;
 

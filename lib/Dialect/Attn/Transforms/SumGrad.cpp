@@ -1,0 +1,150 @@
+//===- SumGrad.cpp - Gradients of weights divided by their sum --*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GradScope.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// Kernels copy rows in 16 bytes.
+static constexpr int64_t kMoreColumns = 8;
+
+static Value makeNumber(ImplicitLocOpBuilder &b, Type type, double value) {
+  return arith::ConstantOp::create(b, b.getFloatAttr(type, value));
+}
+
+static Value widen(ImplicitLocOpBuilder &b, Value value, Type type) {
+  return value.getType() == type
+             ? value
+             : arith::ExtFOp::create(b, type, value).getResult();
+}
+
+/// The tensor [.., Dv + 8] of elements body(indices, the column's place among
+/// those of `like`, "is in them", "is the first behind them").
+static Value
+fillColumns(ImplicitLocOpBuilder &b, Value like, Type element,
+            llvm::function_ref<Value(SmallVector<Value>, Value, Value)> body) {
+  auto type = cast<RankedTensorType>(like.getType());
+  int64_t columns = type.getDimSize(kHeadDim);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), like);
+  sizes[kHeadDim] = b.getIndexAttr(columns + kMoreColumns);
+  Value init = tensor::EmptyOp::create(b, sizes, element);
+  auto map = AffineMap::getMultiDimIdentityMap(4, b.getContext());
+  SmallVector<utils::IteratorType> loops(4, utils::IteratorType::parallel);
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, value);
+  };
+  auto made = linalg::GenericOp::create(
+      b, TypeRange(init.getType()), ValueRange(), ValueRange(init),
+      ArrayRef(map), loops, [&](OpBuilder &inner, Location, ValueRange) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToEnd(inner.getInsertionBlock());
+        SmallVector<Value> at;
+        for (unsigned dim = 0; dim < 4; ++dim)
+          at.push_back(linalg::IndexOp::create(b, dim));
+        Value column = at[kHeadDim];
+        Value isOwn = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                                            column, index(columns));
+        Value isNext = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                             column, index(columns));
+        at[kHeadDim] = arith::MinUIOp::create(b, column, index(columns - 1));
+        linalg::YieldOp::create(b, body(at, isOwn, isNext));
+      });
+  return made.getResult(0);
+}
+
+Value attn::appendOne(OpBuilder &builder, Location loc, Value value) {
+  ImplicitLocOpBuilder b(loc, builder);
+  Type element = getElementTypeOrSelf(value);
+  Value one = makeNumber(b, element, 1), zero = makeNumber(b, element, 0);
+  return fillColumns(
+      b, value, element,
+      [&](const SmallVector<Value> &at, Value isOwn, Value isNext) -> Value {
+        Value own = tensor::ExtractOp::create(b, value, at);
+        Value more = arith::SelectOp::create(b, isNext, one, zero);
+        return arith::SelectOp::create(b, isOwn, own, more);
+      });
+}
+
+/// [B, Hq, M]: the dot products of the rows of dO and acc.
+static Value multiplyRows(ImplicitLocOpBuilder &b, Value dOutput, Value sums) {
+  Type type = getElementTypeOrSelf(sums);
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(b, b.getLoc(), dOutput);
+  sizes.pop_back();
+  Value zero = makeNumber(b, type, 0);
+  Value init = linalg::FillOp::create(
+                   b, zero, tensor::EmptyOp::create(b, sizes, type).getResult())
+                   .getResult(0);
+  auto all = AffineMap::getMultiDimIdentityMap(4, b.getContext());
+  SmallVector<utils::IteratorType> loops(4, utils::IteratorType::parallel);
+  loops[kHeadDim] = utils::IteratorType::reduction;
+  auto made = linalg::GenericOp::create(
+      b, TypeRange(init.getType()), ValueRange(dOutput), ValueRange(init),
+      ArrayRef({all, all.dropResult(kHeadDim)}), loops,
+      [&](OpBuilder &inner, Location, ValueRange args) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToEnd(inner.getInsertionBlock());
+        SmallVector<Value> at;
+        for (unsigned dim = 0; dim < 4; ++dim)
+          at.push_back(linalg::IndexOp::create(b, dim));
+        Value acc = tensor::ExtractOp::create(b, sums, at);
+        Value product = arith::MulFOp::create(b, widen(b, args[0], type), acc);
+        linalg::YieldOp::create(
+            b, arith::AddFOp::create(b, args[1], product).getResult());
+      });
+  return made.getResult(0);
+}
+
+Value attn::differentiateQuotient(OpBuilder &builder, Location loc, Value sums,
+                                  Value dOutput, double epsilon, Type element) {
+  ImplicitLocOpBuilder b(loc, builder);
+  Type type = getElementTypeOrSelf(sums);
+  int64_t columns = cast<ShapedType>(dOutput.getType()).getDimSize(kHeadDim);
+  Value dots = multiplyRows(b, dOutput, sums);
+  Value zero = makeNumber(b, type, 0), one = makeNumber(b, type, 1);
+  Value least = makeNumber(b, type, epsilon);
+  Value sumColumn = arith::ConstantIndexOp::create(b, columns);
+  return fillColumns(
+      b, dOutput, element,
+      [&](SmallVector<Value> at, Value isOwn, Value isNext) -> Value {
+        Value gradient =
+            widen(b, tensor::ExtractOp::create(b, dOutput, at), type);
+        Value dot =
+            tensor::ExtractOp::create(b, dots, ValueRange(at).drop_back());
+        at[kHeadDim] = sumColumn;
+        Value sum = arith::AddFOp::create(
+            b, tensor::ExtractOp::create(b, sums, at), least);
+        Value isZero =
+            arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, zero);
+        Value inverse = arith::SelectOp::create(
+            b, isZero, zero, arith::DivFOp::create(b, one, sum));
+        Value ofAcc = arith::MulFOp::create(b, gradient, inverse);
+        Value delta = arith::MulFOp::create(b, dot, inverse);
+        Value ofSum =
+            arith::NegFOp::create(b, arith::MulFOp::create(b, delta, inverse));
+        Value more = arith::SelectOp::create(b, isNext, ofSum, zero);
+        Value made = arith::SelectOp::create(b, isOwn, ofAcc, more);
+        return element == type
+                   ? made
+                   : arith::TruncFOp::create(b, element, made).getResult();
+      });
+}
+
+Value attn::takeColumns(OpBuilder &builder, Location loc, Value tensor,
+                        Value like) {
+  SmallVector<OpFoldResult> offsets(4, builder.getIndexAttr(0)),
+      strides(4, builder.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(
+      builder, loc, cast<RankedTensorType>(like.getType()), tensor, offsets,
+      tensor::getMixedSizes(builder, loc, like), strides);
+}
