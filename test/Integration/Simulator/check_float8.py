@@ -121,7 +121,8 @@ def rms(x):
 
 
 def make_case(case, seed=0):
-    """Codes and descales; `data`: normal, outliers (channels that are 30 times as large), spread (logits of deviation 4)."""
+    """Codes and descales; `data`: normal, outliers (channels that are 30 times as large), spread (logits of deviation 4), steep (of 60,
+    where a maximum is subtracted first)."""
     rng = np.random.default_rng(seed)
     b, hq, hkv, m, n, d, dv = case["sizes"]
     arrays = [rng.normal(size=s) for s in ((b, hq, m, d), (b, hkv, n, d), (b, hkv, n, dv))]
@@ -129,8 +130,7 @@ def make_case(case, seed=0):
         for x in arrays:
             x[..., :: x.shape[3] // 4] *= 30
         arrays[0] /= 60
-    if case.get("data") == "spread":
-        arrays[0] *= 4
+    arrays[0] *= {"spread": 4, "steep": 60}.get(case.get("data"), 1)
     codes = [encode(x, case["dtype"]) for x in arrays]
     descales = [np.ones(1, np.float32) for _ in codes]
     if case.get("descale"):
@@ -181,7 +181,7 @@ def check_shapes(device):
 
 
 def check_data(device):
-    for dtype, data in itertools.product(FORMATS, ("outliers", "spread")):
+    for dtype, data in itertools.product(FORMATS, ("outliers", "spread", "steep")):
         check(device, {"dtype": dtype, "sizes": SIZES["wide"], "data": data, "out": "f32"})
         check(device, {"dtype": dtype, "sizes": SIZES["odd"], "data": data, "mask": "causal"})
 
