@@ -192,7 +192,6 @@ int64_t Space::getPersistentCtas(const Schedule &schedule) const {
 bool Space::getOutputTile(Schedule schedule) const {
   schedule.outputTile = true;
   return schedule.persistentCtas > 0 &&
-         !getFamily(schedule.mma).facts.tensorColumns &&
          getSharedMemoryUse(problem, schedule).total <=
              target.sharedMemoryPerCtaBytes;
 }

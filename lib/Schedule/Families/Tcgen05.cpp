@@ -77,8 +77,6 @@ void Tcgen05::checkMapping(const AttentionProblem & /*problem*/,
                "with mma=tcgen05 (one producer warpgroup)");
   requireValue(violations, "query_in_registers", schedule.queryInRegisters, 0,
                "with mma=tcgen05");
-  requireValue(violations, "output_tile", schedule.outputTile, 0,
-               "with mma=tcgen05");
   requireValue(violations, "cluster_m", schedule.clusterM, 1,
                "with mma=tcgen05");
   if (schedule.turns != Turns::None)

@@ -120,10 +120,7 @@ TEST_F(Constraints, tensorMemory) {
   set("turns=none producer_warps=1");
   EXPECT_EQ(getMessages(), "kind: expected producer_warps=4 with mma=tcgen05 "
                            "(one producer warpgroup), got 1\n");
-  set("producer_warps=4 persistent_ctas=2 output_tile=1");
-  EXPECT_EQ(getMessages(),
-            "kind: expected output_tile=0 with mma=tcgen05, got 1\n");
-  set("persistent_ctas=0 output_tile=0 cluster_m=2");
+  set("producer_warps=4 cluster_m=2");
   EXPECT_EQ(getMessages(),
             "kind: expected cluster_m=1 with mma=tcgen05, got 2\n");
   set("cluster_m=1");

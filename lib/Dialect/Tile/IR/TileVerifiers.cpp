@@ -562,10 +562,13 @@ LogicalResult StoreTmaOp::verify() {
   if (failed(verifyHeads(*this, getHeads(), getTile().getType().getRows(),
                          getIndices().size())))
     return failure();
-  auto expected = TensorMapType::getFor(getTile().getType(), kWarpgroupRows);
+  int64_t rows = getDestination().getType().getRows();
+  auto expected = TensorMapType::getFor(
+      getTile().getType(),
+      rows == TensorTileType::kLanes ? rows : kWarpgroupRows);
   if (getDestination().getType() != expected)
-    return emitOpError() << "expected a tensor map of 64 rows of the tile's "
-                            "panels, "
+    return emitOpError() << "expected a tensor map of 64 or 128 rows of the "
+                            "tile's panels, "
                          << expected << ", got " << getDestination().getType();
   return verifyEqual(*this, "the number of indices", 3, getIndices().size());
 }

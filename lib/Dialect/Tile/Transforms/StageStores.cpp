@@ -25,9 +25,6 @@ namespace attn::tile {
 using namespace mlir;
 using namespace attn::tile;
 
-/// Rows that a warpgroup stores for itself.
-static constexpr int64_t kWarpgroupRows = 64;
-
 /// The tile that `store` would fill; null if TMA cannot write it.
 static SharedType getStagedType(StoreOp store) {
   FragmentType source = store.getSource().getType();
@@ -45,6 +42,8 @@ static SharedType getStagedType(StoreOp store) {
 /// True if a product of some warpgroup reads the rows of all of them.
 static bool isReadByAll(AllocOp tile) {
   return llvm::any_of(tile->getUsers(), [&](Operation *user) {
+    if (auto mma = dyn_cast<MmaTensorOp>(user))
+      return mma.getB() == tile.getBuffer();
     auto mma = dyn_cast<MmaAsyncOp>(user);
     return mma && (mma.getB() == tile.getBuffer() || mma.getTransposeA());
   });
@@ -55,7 +54,7 @@ static AllocOp findFreeTile(KernelOp kernel, SharedType type) {
   for (auto alloc : kernel.getBody().front().getOps<AllocOp>())
     if (alloc.getBuffer().getType() == type &&
         llvm::all_of(alloc->getUsers(), [](Operation *user) {
-          return isa<CopyTmaOp, MmaAsyncOp>(user);
+          return isa<CopyTmaOp, MmaAsyncOp, MmaTensorOp>(user);
         }))
       return alloc;
   return {};
@@ -93,10 +92,10 @@ private:
     if (!tile)
       return false;
     // A warpgroup's rows are of as many heads as they hold.
+    int64_t rows = type.getRows() * 4 / static_cast<int64_t>(kernel.getWarps());
     int64_t positions = type.getRows() / store.getHeads();
-    int64_t heads = std::max<int64_t>(kWarpgroupRows / positions, 1);
-    Value map = addTensorMap(kernel, store.getDestination(), type,
-                             kWarpgroupRows, heads);
+    int64_t heads = std::max<int64_t>(rows / positions, 1);
+    Value map = addTensorMap(kernel, store.getDestination(), type, rows, heads);
     Location loc = store.getLoc();
     OpBuilder builder(store);
     if (!hasOutputTile && isReadByAll(tile))

@@ -69,9 +69,10 @@ def StoreSharedOp : AttnTile_Op<"store_shared", [MemoryEffects<[MemWrite]>]> {
 def StoreTmaOp : AttnTile_Op<"store_tma", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "write a shared tile to global memory by TMA";
   let description = [{
-    Each warpgroup meets, then one of its threads copies its 64 rows of the tile
-    to those from `row + 64 * warpgroup` of the matrix at the leading `indices`;
-    rows past the end are not written. With `heads` = G > 1 the tile has the same
+    Each warpgroup meets, then one of its threads copies its rows of the tile (64,
+    or 128 where a product has as many: those of the map) to those from
+    `row + rows * warpgroup` of the matrix at the leading `indices`; rows past the
+    end are not written. With `heads` = G > 1 the tile has the same
     rows / G rows of each of G matrices. When the op is done the tile has been
     read, though the writes may be under way; with `async`, it is read until the
     next `wait_stores`.

@@ -76,6 +76,8 @@ def FreeTensorsOp : AttnTile_TensorOp<"free_tensors"> {
 
     Example:
     ```mlir
+    %s, %o = attn_tile.alloc_tensors
+        : !attn_tile.tensor<256x64xf32>, !attn_tile.tensor<256x128xf32>
     attn_tile.free_tensors %s, %o
         : !attn_tile.tensor<256x64xf32>, !attn_tile.tensor<256x128xf32>
     ```
