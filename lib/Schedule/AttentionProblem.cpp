@@ -6,6 +6,8 @@
 
 #include "attn/Schedule/AttentionProblem.h"
 
+#include "ProblemFields.h"
+
 #include "attn/Support/Format.h"
 #include "attn/Support/KeyValue.h"
 
@@ -186,7 +188,7 @@ static Status setElementType(ElementType &type, const KeyValue &field) {
   return {};
 }
 
-static Status setPass(AttentionPass &pass, const KeyValue &field) {
+Status detail::setPass(AttentionPass &pass, const KeyValue &field) {
   if (field.value != "forward" && field.value != "backward")
     return Error{"expected pass=forward or pass=backward, got '" + field.value +
                  "'"};
@@ -251,7 +253,7 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
          return setElementType(outputType.emplace(), f);
        }},
       {"mask", by(setMask, problem.mask)},
-      {"pass", by(setPass, problem.pass)},
+      {"pass", by(detail::setPass, problem.pass)},
       {"normalization", by(setNormalization, problem.normalization)},
       {"lse", flag(problem.hasLse)},
       {"bias", flag(problem.hasBias)},

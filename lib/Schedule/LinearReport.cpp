@@ -6,6 +6,8 @@
 
 #include "attn/Schedule/LinearReport.h"
 
+#include "ProblemFields.h"
+
 #include "attn/Schedule/ScheduleSelector.h"
 #include "attn/Support/Format.h"
 #include "attn/Support/KeyValue.h"
@@ -42,6 +44,8 @@ std::string LinearProblem::print() const {
     text += " final_state=1";
   if (full)
     text += " M=" + std::to_string(length) + " full=1";
+  if (pass == AttentionPass::Backward)
+    text += " pass=backward";
   return text;
 }
 
@@ -59,6 +63,30 @@ AttentionProblem LinearProblem::getSoftmax() const {
   if (!full)
     problem.mask = MaskPattern::causal();
   return problem;
+}
+
+std::array<LinearProblem, 3> LinearProblem::getGradients() const {
+  LinearProblem dQuery = *this;
+  dQuery.pass = AttentionPass::Forward;
+  dQuery.hasFinalState = false;
+  // Of the other way: rows are keys, each of a query head, and the state comes
+  // from the last position.
+  LinearProblem dValue = dQuery;
+  dValue.kvHeads = queryHeads;
+  std::swap(dValue.length, dValue.keyLength);
+  dValue.hasState = hasFinalState;
+  dValue.hasFinalState = hasState;
+  LinearProblem dKey = dValue;
+  dKey.hasFinalState = false;
+  for (LinearProblem *problem : {&dQuery, &dKey})
+    std::swap(problem->headDim, problem->valueDim);
+  if (kvHeads != queryHeads)
+    dKey.outputType = dValue.outputType = ElementType::F32;
+  if (decay == Decay::Position) {
+    dQuery.outputType = dKey.outputType = ElementType::F32;
+    dQuery.hasFinalState = hasFinalState;
+  }
+  return {dQuery, dKey, dValue};
 }
 
 static Status setDecay(LinearProblem::Decay &decay, const KeyValue &field) {
@@ -110,7 +138,8 @@ Result<LinearProblem> LinearProblem::parse(std::string_view text) {
        {"decay", set(setDecay, problem.decay)},
        {"state", set(setBool, problem.hasState)},
        {"final_state", set(setBool, problem.hasFinalState)},
-       {"full", set(setBool, problem.full)}};
+       {"full", set(setBool, problem.full)},
+       {"pass", set(detail::setPass, problem.pass)}};
   if (Status status = applyKeyValues(*fields, setters, "problem"); !status)
     return Error{status.error()};
   for (const char *name : {"N", "D"})
@@ -204,10 +233,9 @@ static std::vector<NamedBytes> getNamedBytes(const LinearBytes &bytes) {
           {"factor", bytes.factor, bytes.factor}};
 }
 
-std::string printLinearReport(const LinearProblem &problem,
-                              const TargetInfo &target,
-                              const LinearSelection &selection,
-                              std::optional<int64_t> crossover) {
+static std::string printSelection(const LinearProblem &problem,
+                                  const TargetInfo &target,
+                                  const LinearSelection &selection) {
   const LinearCost &cost = selection.cost;
   std::string text =
       "problem  " + problem.print() + "\ntarget   " + target.name + " (" +
@@ -223,7 +251,14 @@ std::string printLinearReport(const LinearProblem &problem,
     if (bytes.read || bytes.written)
       table.addRow({bytes.name, std::to_string(bytes.read),
                     std::to_string(bytes.written)});
-  text += table.print() + "\n";
+  return text + table.print() + "\n";
+}
+
+std::string printLinearReport(const LinearProblem &problem,
+                              const TargetInfo &target,
+                              const LinearSelection &selection,
+                              std::optional<int64_t> crossover) {
+  std::string text = printSelection(problem, target, selection);
   std::string softmax =
       problem.full ? "softmax attention" : "causal softmax attention";
   if (!crossover)
@@ -232,9 +267,9 @@ std::string printLinearReport(const LinearProblem &problem,
          " from N = " + std::to_string(*crossover) + " on\n";
 }
 
-Json getLinearReportJson(const LinearProblem &problem, const TargetInfo &target,
-                         const LinearSelection &selection,
-                         std::optional<int64_t> crossover) {
+static Json getSelectionJson(const LinearProblem &problem,
+                             const TargetInfo &target,
+                             const LinearSelection &selection) {
   const LinearCost &cost = selection.cost;
   Json operands = Json::object();
   for (const NamedBytes &bytes : getNamedBytes(cost.bytes))
@@ -251,8 +286,71 @@ Json getLinearReportJson(const LinearProblem &problem, const TargetInfo &target,
           {"ctas", cost.ctas},
           {"shared_memory_bytes", cost.sharedMemoryBytes},
           {"registers_per_thread", cost.registersPerThread},
-          {"operands", operands},
-          {"crossover", crossover ? Json(*crossover) : Json()}};
+          {"operands", operands}};
+}
+
+Json getLinearReportJson(const LinearProblem &problem, const TargetInfo &target,
+                         const LinearSelection &selection,
+                         std::optional<int64_t> crossover) {
+  Json report = getSelectionJson(problem, target, selection);
+  report["crossover"] = crossover ? Json(*crossover) : Json();
+  return report;
+}
+
+//===----------------------------------------------------------------------===//
+// The backward
+//===----------------------------------------------------------------------===//
+
+static constexpr const char *kGradients[] = {"query", "key", "value"};
+
+Result<LinearBackward> selectLinearBackward(const LinearProblem &problem,
+                                            const TargetInfo &target,
+                                            const ScheduleOverrides &given) {
+  LinearBackward selections;
+  std::array<LinearProblem, 3> gradients = problem.getGradients();
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    Result<LinearSelection> selection =
+        selectLinearSchedule(gradients[i], target, given);
+    if (!selection)
+      return Error{selection.error()};
+    selections[i] = *selection;
+  }
+  return selections;
+}
+
+static double addSeconds(const LinearBackward &selections) {
+  double seconds = 0;
+  for (const LinearSelection &selection : selections)
+    seconds += selection.cost.seconds;
+  return seconds;
+}
+
+std::string printLinearBackward(const LinearProblem &problem,
+                                const TargetInfo &target,
+                                const LinearBackward &selections) {
+  std::string text;
+  std::array<LinearProblem, 3> gradients = problem.getGradients();
+  for (size_t i = 0; i < gradients.size(); ++i)
+    text += std::string("gradient ") + kGradients[i] + "\n" +
+            printSelection(gradients[i], target, selections[i]) + "\n";
+  return text + "predicted " + formatSeconds(addSeconds(selections)) +
+         ", without the sums over groups of heads and decays\n";
+}
+
+Json getLinearBackwardJson(const LinearProblem &problem,
+                           const TargetInfo &target,
+                           const LinearBackward &selections) {
+  Json parts = Json::object();
+  std::array<LinearProblem, 3> gradients = problem.getGradients();
+  for (size_t i = 0; i < gradients.size(); ++i)
+    parts[kGradients[i]] =
+        getSelectionJson(gradients[i], target, selections[i]);
+  return {{"schema_version", 1},
+          {"algorithm", "linear"},
+          {"problem", problem.print()},
+          {"target", target.name},
+          {"seconds", addSeconds(selections)},
+          {"gradients", parts}};
 }
 
 } // namespace attn

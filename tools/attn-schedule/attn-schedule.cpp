@@ -39,15 +39,16 @@ static cl::OptionCategory outputOptions("Output");
 
 static cl::opt<std::string> problemText(
     "problem", cl::cat(inputOptions), cl::value_desc("fields"),
-    cl::desc("What to compute, e.g. 'B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 "
-             "dtype=bf16 mask=causal'.\nFields: B, H (or Hq, Hkv), M, N, D, "
-             "Dv, dtype, out, mask, pass, normalization, lse, bias, score_mod, "
-             "dropout, shared_kv, tf32.\nMasks: "
-             "full, causal, window:SIZE, local:LEFT,RIGHT; then *DENSITY, "
-             "@top_left.\nOf a linear attention: 'algorithm=linear B=1 Hq=32 "
-             "N=8192 D=128 decay=head', with decay\nnone, position or head, "
-             "state and final_state; with the length from which on it is\n"
-             "faster than softmax"));
+    cl::desc(
+        "What to compute, e.g. 'B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 "
+        "dtype=bf16 mask=causal'.\nFields: B, H (or Hq, Hkv), M, N, D, "
+        "Dv, dtype, out, mask, pass, normalization, lse, bias, score_mod, "
+        "dropout, shared_kv, tf32.\nMasks: "
+        "full, causal, window:SIZE, local:LEFT,RIGHT; then *DENSITY, "
+        "@top_left.\nOf a linear attention: 'algorithm=linear B=1 Hq=32 "
+        "N=8192 D=128 decay=head', with decay\nnone, position or head, "
+        "state, final_state, full and pass; with the length from which on\n"
+        "it is faster than softmax"));
 static cl::opt<std::string>
     targetName("target", cl::cat(inputOptions), cl::value_desc("name"),
                cl::init("sm_90a"),
@@ -224,6 +225,21 @@ static Result<bool> isLinear() {
   return false;
 }
 
+static int runLinearBackward(const LinearProblem &problem,
+                             const TargetInfo &target,
+                             const ScheduleOverrides &overrides) {
+  Result<LinearBackward> selections =
+      selectLinearBackward(problem, target, overrides);
+  if (!selections)
+    return reportError(selections.error());
+  if (json)
+    llvm::outs() << getLinearBackwardJson(problem, target, *selections).dump(2)
+                 << "\n";
+  else
+    llvm::outs() << printLinearBackward(problem, target, *selections);
+  return 0;
+}
+
 static int runLinear(const TargetInfo &target,
                      const ScheduleOverrides &overrides) {
   if (!sweepText.empty())
@@ -231,6 +247,8 @@ static int runLinear(const TargetInfo &target,
   Result<LinearProblem> problem = LinearProblem::parse(problemText);
   if (!problem)
     return reportError(problem.error());
+  if (problem->pass == AttentionPass::Backward)
+    return runLinearBackward(*problem, target, overrides);
   Result<LinearSelection> selection =
       selectLinearSchedule(*problem, target, overrides);
   if (!selection)

@@ -17,6 +17,8 @@
 #include "attn/Schedule/Schedule.h"
 #include "attn/TargetInfo/TargetInfo.h"
 
+#include <array>
+
 namespace attn {
 
 /// One linear attention: query [B, Hq, M, D], key [B, Hkv, N, D], value [B,
@@ -29,6 +31,7 @@ struct LinearProblem {
   int64_t length = 1;    ///< M
   int64_t keyLength = 1; ///< N
   bool full = false;     ///< all rows see all keys
+  AttentionPass pass = AttentionPass::Forward;
   int64_t headDim = 64, valueDim = 64;
   ElementType elementType = ElementType::BF16;
   ElementType outputType = ElementType::BF16;
@@ -37,11 +40,14 @@ struct LinearProblem {
   bool hasFinalState = false; ///< is written
 
   /// "B=1 Hq=32 Hkv=8 N=8192 D=128 Dv=128 dtype=bf16 decay=head"; states, an
-  /// output type of its own and "M=64 full=1" where there are.
+  /// output type of its own, "M=64 full=1" and "pass=backward" where there are.
   std::string print() const;
   /// Parses what print writes, in any order, and algorithm=linear. Needed: N
   /// and D. Defaults as those of AttentionProblem, and decay = none.
   static Result<LinearProblem> parse(std::string_view text);
+  /// The linear attentions that are the gradients of query, key and value
+  /// (--attn-grad); a decay of positions has a gradient, too, of a head none.
+  std::array<LinearProblem, 3> getGradients() const;
   /// Softmax attention on the same tensors, with the same rows for each key.
   AttentionProblem getSoftmax() const;
 };

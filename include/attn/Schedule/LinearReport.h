@@ -30,6 +30,18 @@ std::string printLinearReport(const LinearProblem &problem,
                               const LinearSelection &selection,
                               std::optional<int64_t> crossover);
 
+/// Of the gradients of query, key and value.
+using LinearBackward = std::array<LinearSelection, 3>;
+Result<LinearBackward> selectLinearBackward(const LinearProblem &problem,
+                                            const TargetInfo &target,
+                                            const ScheduleOverrides &given);
+std::string printLinearBackward(const LinearProblem &problem,
+                                const TargetInfo &target,
+                                const LinearBackward &selections);
+nlohmann::ordered_json getLinearBackwardJson(const LinearProblem &problem,
+                                             const TargetInfo &target,
+                                             const LinearBackward &selections);
+
 nlohmann::ordered_json getLinearReportJson(const LinearProblem &problem,
                                            const TargetInfo &target,
                                            const LinearSelection &selection,
