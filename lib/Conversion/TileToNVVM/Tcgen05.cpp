@@ -209,8 +209,9 @@ private:
       if (product == 1)
         block.add("mov.pred adds, -1");
       std::string from = isStored ? "[" + left[product] + "]" : left[product];
-      block.add("tcgen05.mma.cta_group::1.kind::f16 " + to + ", " + from +
-                ", " + right[product] + ", " + descriptor + ", adds");
+      block.add(("tcgen05.mma.cta_group::1.kind::f16 " + Twine(to) + ", " +
+                 from + ", " + right[product] + ", " + descriptor + ", adds")
+                    .str());
     }
     Value barrier = LLVM::PtrToIntOp::create(
         rewriter, loc, rewriter.getI32Type(),
@@ -342,7 +343,7 @@ private:
               ", " + from);
     block.add("tcgen05.wait::ld.sync.aligned");
     for (auto [to, value] : llvm::zip_equal(block.results(0, count), bits))
-      block.add("mov.b32 " + to + ", " + value);
+      block.add(("mov.b32 " + Twine(to) + ", " + value).str());
     return block.create();
   }
 };

@@ -9,9 +9,6 @@
 using namespace mlir;
 using namespace attn::tile;
 
-/// Rows of a product that one warpgroup computes.
-static constexpr int64_t kWarpgroupRows = 64;
-
 /// Fails unless `actual == expected`.
 static LogicalResult verifyEqual(Operation *op, const Twine &what,
                                  int64_t expected, int64_t actual) {
@@ -562,13 +559,14 @@ LogicalResult StoreTmaOp::verify() {
   if (failed(verifyHeads(*this, getHeads(), getTile().getType().getRows(),
                          getIndices().size())))
     return failure();
-  int64_t rows = getDestination().getType().getRows();
-  auto expected = TensorMapType::getFor(
-      getTile().getType(),
-      rows == TensorTileType::kLanes ? rows : kWarpgroupRows);
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  int64_t warpgroups = kernel ? static_cast<int64_t>(kernel.getWarps()) / 4 : 1;
+  int64_t rows =
+      getTile().getType().getRows() / std::max<int64_t>(warpgroups, 1);
+  auto expected = TensorMapType::getFor(getTile().getType(), rows);
   if (getDestination().getType() != expected)
-    return emitOpError() << "expected a tensor map of 64 or 128 rows of the "
-                            "tile's panels, "
-                         << expected << ", got " << getDestination().getType();
+    return emitOpError() << "expected a tensor map of " << rows
+                         << " rows of the tile's panels, " << expected
+                         << ", got " << getDestination().getType();
   return verifyEqual(*this, "the number of indices", 3, getIndices().size());
 }

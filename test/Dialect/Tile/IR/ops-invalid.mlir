@@ -320,7 +320,7 @@ attn_tile.kernel @store_shared_layout() warps(4) {
 attn_tile.kernel @store_tma(%map: !attn_tile.tensor_map<128x64xf16, swizzle = 128>) warps(8) {
   %c0 = arith.constant 0 : index
   %q = attn_tile.alloc : !attn_tile.shared<128x64xf16, swizzle = 128>
-  // expected-error @below {{expected a tensor map of 64 or 128 rows of the tile's panels, '!attn_tile.tensor_map<64x64xf16, swizzle = 128>'}}
+  // expected-error @below {{expected a tensor map of 64 rows of the tile's panels, '!attn_tile.tensor_map<64x64xf16, swizzle = 128>'}}
   attn_tile.store_tma %q[%c0] to %map[%c0, %c0, %c0] : !attn_tile.shared<128x64xf16, swizzle = 128> to !attn_tile.tensor_map<128x64xf16, swizzle = 128>
   attn_tile.return
 }

@@ -80,7 +80,7 @@ def StoreTmaOp : AttnTile_Op<"store_tma", [MemoryEffects<[MemRead, MemWrite]>]> 
     Example:
     ```mlir
     attn_tile.store_tma %tile[%warpgroup] to %o[%b, %h, %m]
-        : !attn_tile.shared<128x64xf16, swizzle = 128>
+        : !attn_tile.shared<64x64xf16, swizzle = 128>
           to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
     ```
   }];

@@ -64,7 +64,7 @@ def PipelinePass : Pass<"attn-tile-pipeline", "::attn::tile::KernelOp"> {
 
 def SpecializeWarpsPass
     : Pass<"attn-tile-specialize-warps", "::attn::tile::KernelOp"> {
-  let summary = "A producer warpgroup loads by TMA, consumers multiply by wgmma";
+  let summary = "A producer warpgroup loads by TMA, consumers multiply by wgmma or tcgen05";
   let description = [{
     For sm_90a what `--attn-tile-pipeline` is for sm_80. Each `attn_tile.load` gets
     a tensor map (a parameter of the kernel), a shared
@@ -84,11 +84,14 @@ def SpecializeWarpsPass
     `--attn-tile-overlap-softmax` moves the waits apart. With `cluster_m` = C, the
     CTAs of a cluster of C have the same key stream: each loads 1/C of the rows of
     a tile into all of them, when the consumers of all have given the stage back.
+    With `mma` = `tcgen05` each product of a step has a tile in tensor memory and a
+    barrier: `attn_tile.mma_tensor`, the wait for it and `attn_tile.load_tensor`,
+    after `attn_tile.store_tensor` of an operand that was computed.
     A kernel whose schedule has
-    another `mma` than `wgmma` is left to `--attn-tile-pipeline`.
+    another `mma` than these is left to `--attn-tile-pipeline`.
 
     Requires: `attn_tile.load`s in a chain of scf.for with one step; 64 rows for
-    each warpgroup. Ensures: no `attn_tile.load` is left.
+    each warpgroup, with tcgen05 128. Ensures: no `attn_tile.load` is left.
 
     Example: a kernel with a producer and one consumer warpgroup.
     ```mlir
