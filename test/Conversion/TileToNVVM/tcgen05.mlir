@@ -77,7 +77,7 @@ attn_tile.kernel @kernel(%o: !attn_tile.global<?x8x?x64xbf16>) warps(8) attribut
     attn_tile.mma_tensor %p, %kt into %t[%g], %done meet : !weights, !keys into !scores, !done
     attn_tile.mbarrier_wait %done[%g], %parity : !done
     // CHECK: tcgen05.ld.sync.aligned.16x256b.x8.b32
-    // CHECK: arith.addf
+    // CHECK: llvm.fadd
     %sum = attn_tile.load_tensor %t[%g] acc(%f : !attn_tile.fragment<256x64xf32, accumulator>)
         : !scores -> !attn_tile.fragment<256x64xf32, accumulator>
     attn_tile.store %sum, %o[%c0, %c0, %c0] : !attn_tile.fragment<256x64xf32, accumulator>, !attn_tile.global<?x8x?x64xbf16>
