@@ -120,6 +120,15 @@ class DropIn(unittest.TestCase):
         self.assertEqual((type(output), output.dtype, lse.dtype), (torch.Tensor, torch.bfloat16, torch.float32))
         self.assertLess((output - reference(q, q, q, is_causal=True)).abs().max().item(), 2e-2)
 
+    def test_float8(self):
+        """Weights of 8 bits on the simulator, none on the CPU."""
+        q, k, v = (torch.randn(1, 2, 40, 64).to(torch.float8_e4m3fn) for _ in range(3))
+        wanted = torch.nn.functional.scaled_dot_product_attention(*(t.double() for t in (q, k, v)), is_causal=True)
+        for device, bound in (("cpu", 3e-3), ("sim", 3e-2)):
+            output = attn_mlir.attention(q, k, v, causal=True, device=device)
+            self.assertEqual(output.dtype, torch.bfloat16)
+            self.assertLess((output.double() - wanted).norm() / wanted.norm(), bound)
+
     def test_refused(self):
         q = self.q
         for message, function in {
@@ -145,7 +154,7 @@ class DropIn(unittest.TestCase):
             "key: expected a tensor on cpu, as query, got one on meta": lambda: attention(q, q.to("meta"), q),
             "value: expected a strided tensor, got torch.sparse": lambda: attention(q, q, q.to_sparse()),
             "query: expected dtype f16, .*, got torch.complex": lambda: attention(q + 0j, q, q),
-            "query: expected dtype f16, bf16, f32, f64, got i32": lambda: attention(*(t.int() for t in (q, q, q))),
+            "query: expected dtype f8E4M3FN, f8E5M2, f16, bf16, f32, f64, got i32": lambda: attention(*(t.int() for t in (q, q, q))),
             "mask: expected dtype bool, got torch.float32": lambda: attention(q, q, q, mask=torch.ones(1, 1, 33, 33)),
             r"expected dim 3 of mask to be 1 or 33 \(N\), got 9": lambda: attention(
                 q, q, q, mask=torch.ones(1, 1, 33, 9, dtype=torch.bool)
