@@ -10,6 +10,7 @@
 
 #include "GradScope.h"
 
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
