@@ -34,6 +34,24 @@ void requireValue(std::vector<Violation> &violations, const char *name,
 void requireRange(std::vector<Violation> &violations, const char *name,
                   int64_t value, int64_t low, int64_t high);
 
+/// What holds of warps with roles in every family: whole units of warps and
+/// rows, one producer warpgroup, Q in shared memory, keys of one instruction
+/// and stages to fill while others are read.
+void checkRoles(const Family &family, const Schedule &schedule,
+                std::vector<Violation> &violations);
+/// Adds a violation if there are more computing units than the family has.
+void requireFewUnits(const Family &family, int64_t units,
+                     std::vector<Violation> &violations);
+/// What is left of `registers` for each thread of `units` warpgroups beside a
+/// producer warpgroup with `producer` each. All threads start with an equal
+/// share, in units of 8; setmaxnreg divides the registers that the CTA then has
+/// anew, again in units of 8.
+RegisterSplit shareRegisters(int64_t producer, int64_t units,
+                             int64_t registers);
+/// Most registers of a computing thread of a family whose warps have roles.
+int64_t getConsumerLimit(const Family &family, const Schedule &schedule,
+                         const TargetInfo &target);
+
 /// Why a target does not multiply operands of the problem's type with
 /// instructions of `family`.
 std::string findMissingInstruction(MmaFamily family,

@@ -90,6 +90,57 @@ void detail::requireRange(std::vector<Violation> &violations, const char *name,
                                        std::to_string(value)});
 }
 
+void detail::checkRoles(const Family &family, const Schedule &schedule,
+                        std::vector<Violation> &violations) {
+  const Family::Facts &facts = family.facts;
+  std::string mma = "mma=" + std::string(getName(facts.id));
+  requireMultiple(violations, "tile_m", schedule.tileM, facts.unitRows);
+  requireMultiple(violations, "warps", schedule.warps, facts.unitWarps);
+  requireValue(violations, "producer_warps", schedule.producerWarps,
+               facts.producerWarps,
+               ("with " + mma + " (one producer warpgroup)").c_str());
+  requireValue(violations, "query_in_registers", schedule.queryInRegisters, 0,
+               ("with " + mma).c_str());
+  requireRange(violations, "tile_n", schedule.tileN, 16, facts.maxColumns);
+  if (schedule.stages < 2)
+    violations.push_back({"stages", "expected stages of at least 2 with " +
+                                        mma + ", got " +
+                                        std::to_string(schedule.stages)});
+}
+
+void detail::requireFewUnits(const Family &family, int64_t units,
+                             std::vector<Violation> &violations) {
+  if (units > family.facts.maxUnits)
+    violations.push_back({"warps", "expected at most " +
+                                       std::to_string(family.facts.maxUnits) +
+                                       " computing warpgroups with mma=" +
+                                       std::string(getName(family.facts.id)) +
+                                       ", got " + std::to_string(units)});
+}
+
+/// The most that setmaxnreg takes.
+static constexpr int64_t kMostSet = 256;
+/// What the registers of a computing thread are counted up to: ptxas needs the
+/// others where setmaxnreg could give more.
+static constexpr int64_t kMostRegisters = 240;
+
+RegisterSplit detail::shareRegisters(int64_t producer, int64_t units,
+                                     int64_t registers) {
+  int64_t warpgroups = units + 1;
+  int64_t all = alignDown(registers / (128 * warpgroups), 8) * warpgroups;
+  int64_t consumer = std::max<int64_t>(all - producer, 0) / units;
+  return {producer, std::min(alignDown(consumer, 8), kMostSet)};
+}
+
+int64_t detail::getConsumerLimit(const Family &family, const Schedule &schedule,
+                                 const TargetInfo &target) {
+  int64_t units = std::max<int64_t>(schedule.warps / family.facts.unitWarps, 1);
+  RegisterSplit split = family.splitRegisters(units, target.registersPerSm,
+                                              /*producerComputes=*/false);
+  return std::min(
+      {target.maxRegistersPerThread, split.consumer, kMostRegisters});
+}
+
 std::string detail::findMissingInstruction(MmaFamily family,
                                            const AttentionProblem &problem,
                                            const TargetInfo &target) {

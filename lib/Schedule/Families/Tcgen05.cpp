@@ -6,14 +6,8 @@
 
 #include "Families.h"
 
-#include <algorithm>
-
 using namespace attn;
 using namespace attn::detail;
-
-/// What the registers of a computing thread are counted up to, and the most
-/// that setmaxnreg takes.
-static constexpr int64_t kMostRegisters = 240, kMostSet = 256;
 
 /// Descriptors of rows of Q and K beyond 128 columns, calibrated like
 /// kOtherRegisters.
@@ -34,7 +28,9 @@ public:
   RegisterUse getRegisterUse(const AttentionProblem &problem,
                              const Schedule &schedule) const override;
   int64_t getRegisterLimit(const Schedule &schedule,
-                           const TargetInfo &target) const override;
+                           const TargetInfo &target) const override {
+    return getConsumerLimit(*this, schedule, target);
+  }
   RegisterSplit splitRegisters(int64_t units, int64_t registers,
                                bool producerComputes) const override;
 
@@ -70,20 +66,13 @@ static int64_t getTensorColumns(const Schedule &schedule, int64_t units) {
 void Tcgen05::checkMapping(const AttentionProblem & /*problem*/,
                            const Schedule &schedule,
                            std::vector<Violation> &violations) const {
-  requireMultiple(violations, "tile_m", schedule.tileM, facts.unitRows);
-  requireMultiple(violations, "warps", schedule.warps, facts.unitWarps);
-  requireValue(violations, "producer_warps", schedule.producerWarps,
-               facts.producerWarps,
-               "with mma=tcgen05 (one producer warpgroup)");
-  requireValue(violations, "query_in_registers", schedule.queryInRegisters, 0,
-               "with mma=tcgen05");
+  checkRoles(*this, schedule, violations);
   requireValue(violations, "cluster_m", schedule.clusterM, 1,
                "with mma=tcgen05");
   if (schedule.turns != Turns::None)
     violations.push_back({"kind", "expected turns=none with mma=tcgen05, got "
                                   "turns=" +
                                       std::string(getName(schedule.turns))});
-  requireRange(violations, "tile_n", schedule.tileN, 16, facts.maxColumns);
   requireRange(violations, "tile_dv", schedule.tileDv, 16, facts.maxColumns);
   int64_t units = schedule.warps / facts.unitWarps;
   if (schedule.tileM != units * facts.unitRows)
@@ -91,11 +80,8 @@ void Tcgen05::checkMapping(const AttentionProblem & /*problem*/,
         {"warps", "expected a warpgroup for each 128 rows of tile_m=" +
                       std::to_string(schedule.tileM) + ", got " +
                       std::to_string(units)});
-  else if (units > facts.maxUnits)
-    violations.push_back(
-        {"warps", "expected at most " + std::to_string(facts.maxUnits) +
-                      " computing warpgroups with mma=tcgen05, got " +
-                      std::to_string(units)});
+  else
+    requireFewUnits(*this, units, violations);
   int64_t columns = getTensorColumns(schedule, units);
   if (columns > facts.tensorColumns)
     violations.push_back(
@@ -103,29 +89,11 @@ void Tcgen05::checkMapping(const AttentionProblem & /*problem*/,
          "needs " + std::to_string(columns) + " columns of tensor memory for " +
              std::to_string(units) + " warpgroups, there are " +
              std::to_string(facts.tensorColumns)});
-  if (schedule.stages < 2)
-    violations.push_back(
-        {"stages", "expected stages of at least 2 with mma=tcgen05, got " +
-                       std::to_string(schedule.stages)});
 }
 
-/// As of wgmma: setmaxnreg divides what all threads start with.
 RegisterSplit Tcgen05::splitRegisters(int64_t units, int64_t registers,
                                       bool /*producerComputes*/) const {
-  int64_t producer = units == 1 ? 56 : 24;
-  int64_t warpgroups = units + 1;
-  int64_t all = alignDown(registers / (128 * warpgroups), 8) * warpgroups;
-  int64_t consumer = std::max<int64_t>(all - producer, 0) / units;
-  return {producer, std::min(alignDown(consumer, 8), kMostSet)};
-}
-
-int64_t Tcgen05::getRegisterLimit(const Schedule &schedule,
-                                  const TargetInfo &target) const {
-  int64_t units = std::max<int64_t>(schedule.warps / facts.unitWarps, 1);
-  RegisterSplit split =
-      splitRegisters(units, target.registersPerSm, /*producerComputes=*/false);
-  return std::min(
-      {target.maxRegistersPerThread, split.consumer, kMostRegisters});
+  return shareRegisters(/*producer=*/units == 1 ? 56 : 24, units, registers);
 }
 
 /// 128 threads hold 128 rows of O and of S.

@@ -22,12 +22,6 @@ static constexpr int64_t kDropoutRegisters = 40;
 /// tiles: with less, the latter spills (ptxas 13.0).
 static constexpr int64_t kProducerShare = 8;
 
-/// What the registers of a computing thread are counted up to: ptxas needs the
-/// others where setmaxnreg could give more.
-static constexpr int64_t kMostRegisters = 240;
-/// The most that setmaxnreg takes.
-static constexpr int64_t kMostSet = 256;
-
 namespace {
 class Wgmma final : public Family {
 public:
@@ -46,7 +40,9 @@ public:
   RegisterUse getRegisterUse(const AttentionProblem &problem,
                              const Schedule &schedule) const override;
   int64_t getRegisterLimit(const Schedule &schedule,
-                           const TargetInfo &target) const override;
+                           const TargetInfo &target) const override {
+    return getConsumerLimit(*this, schedule, target);
+  }
   RegisterSplit splitRegisters(int64_t units, int64_t registers,
                                bool producerComputes) const override;
 
@@ -70,13 +66,7 @@ void Wgmma::checkMapping(const AttentionProblem &problem,
   // P V sums over keys.
   if (int64_t depth = getDepth(problem.elementType); depth > 16)
     requireMultiple(violations, "tile_n", schedule.tileN, depth);
-  requireMultiple(violations, "tile_m", schedule.tileM, facts.unitRows);
-  requireMultiple(violations, "warps", schedule.warps, facts.unitWarps);
-  requireValue(violations, "producer_warps", schedule.producerWarps,
-               facts.producerWarps, "with mma=wgmma (one producer warpgroup)");
-  requireValue(violations, "query_in_registers", schedule.queryInRegisters, 0,
-               "with mma=wgmma");
-  requireRange(violations, "tile_n", schedule.tileN, 16, facts.maxColumns);
+  checkRoles(*this, schedule, violations);
   int64_t units = schedule.warps / facts.unitWarps;
   int64_t rowGroups = schedule.tileM / facts.unitRows;
   if (units != rowGroups && units != 2 * rowGroups)
@@ -84,37 +74,16 @@ void Wgmma::checkMapping(const AttentionProblem &problem,
         {"warps", "expected one or two warpgroups for each 64 rows of tile_m=" +
                       std::to_string(schedule.tileM) + ", got " +
                       std::to_string(units)});
-  else if (units > facts.maxUnits)
-    violations.push_back(
-        {"warps", "expected at most " + std::to_string(facts.maxUnits) +
-                      " computing warpgroups with mma=wgmma, got " +
-                      std::to_string(units)});
-  if (schedule.stages < 2)
-    violations.push_back(
-        {"stages", "expected stages of at least 2 with mma=wgmma, got " +
-                       std::to_string(schedule.stages)});
+  else
+    requireFewUnits(*this, units, violations);
 }
 
-/// All threads start with an equal share, in units of 8; setmaxnreg divides the
-/// registers that the CTA then has anew, again in units of 8.
 RegisterSplit Wgmma::splitRegisters(int64_t units, int64_t registers,
                                     bool producerComputes) const {
   int64_t producer = units == 1 ? 56 : units == 2 ? 24 : 32;
   if (producerComputes && units > 1)
     producer += kProducerShare * units;
-  int64_t warpgroups = units + 1;
-  int64_t all = alignDown(registers / (128 * warpgroups), 8) * warpgroups;
-  int64_t consumer = std::max<int64_t>(all - producer, 0) / units;
-  return {producer, std::min(alignDown(consumer, 8), kMostSet)};
-}
-
-int64_t Wgmma::getRegisterLimit(const Schedule &schedule,
-                                const TargetInfo &target) const {
-  int64_t units = std::max<int64_t>(schedule.warps / facts.unitWarps, 1);
-  RegisterSplit split = splitRegisters(units, target.registersPerSm,
-                                       /*producerComputes=*/false);
-  return std::min(
-      {target.maxRegistersPerThread, split.consumer, kMostRegisters});
+  return shareRegisters(producer, units, registers);
 }
 
 /// Elements of a bias that are on their way while others are added, of a wgmma
