@@ -1,5 +1,4 @@
-//===- LinearAttention.cpp - attn.linear_attention by chunks ---- -*- C++
-//-*-===//
+//===- LinearAttention.cpp - Linear attention by chunks ---------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -27,6 +26,7 @@
 #include "ScoreEmitter.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Utils/GenericBuilder.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -52,7 +52,6 @@ public:
   Values emit();
 
 private:
-  using Body = llvm::function_ref<Value(ValueRange)>;
   /// The decays of a chunk.
   struct Decays {
     Value between; ///< L [C, C]
@@ -84,9 +83,6 @@ private:
               llvm::function_ref<Values(Value, ValueRange)> body);
   /// Rows [first, first + count) of head (b, h) of a rank-4 tensor.
   Value slice(Value tensor, ValueRange at, Value first, OpFoldResult count);
-  /// init = body(operands, init) over loops, each operand at those it names.
-  Value generic(ValueRange operands, ArrayRef<SmallVector<unsigned, 2>> loops,
-                Value init, ArrayRef<unsigned> initLoops, Body body);
   Value round(Value factor);
   Value addProduct(ValueRange args);
   Value emitDecay(ValueRange at, Value position);
@@ -131,34 +127,6 @@ Value LinearEmitter::slice(Value tensor, ValueRange at, Value first,
                  b.getIndexAttr(width)};
   return tensor::ExtractSliceOp::create(b, made, tensor, offsets, sizes,
                                         Sizes(4, b.getIndexAttr(1)));
-}
-
-Value LinearEmitter::generic(ValueRange operands,
-                             ArrayRef<SmallVector<unsigned, 2>> loops,
-                             Value init, ArrayRef<unsigned> initLoops,
-                             Body body) {
-  unsigned count = 0;
-  for (ArrayRef<unsigned> own : loops)
-    for (unsigned loop : own)
-      count = std::max(count, loop + 1);
-  SmallVector<AffineMap> maps;
-  for (ArrayRef<unsigned> own : loops)
-    maps.push_back(
-        AffineMap::getMultiDimMapWithTargets(count, own, b.getContext()));
-  maps.push_back(
-      AffineMap::getMultiDimMapWithTargets(count, initLoops, b.getContext()));
-  SmallVector<utils::IteratorType> iterators(count,
-                                             utils::IteratorType::reduction);
-  for (unsigned loop : initLoops)
-    iterators[loop] = utils::IteratorType::parallel;
-  auto made = linalg::GenericOp::create(
-      b, TypeRange(init.getType()), operands, ValueRange(init), maps, iterators,
-      [&](OpBuilder &builder, Location, ValueRange args) {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToEnd(builder.getInsertionBlock());
-        linalg::YieldOp::create(b, body(args));
-      });
-  return made.getResult(0);
 }
 
 /// exp of the log decay of a position; null without decays.
@@ -252,9 +220,9 @@ Value LinearEmitter::multiplyState(Value query, Value factors, Value state) {
                count = getDim(b, b.getLoc(), query, 0);
   Value init = zeros({count, width});
   if (!factors)
-    return generic({query, state}, {{0, 1}, {1, 2}}, init, {0, 2}, add);
-  return generic({query, factors, state}, {{0, 1}, {0}, {1, 2}}, init, {0, 2},
-                 add);
+    return buildGeneric(b, {query, state}, {{0, 1}, {1, 2}}, init, {0, 2}, add);
+  return buildGeneric(b, {query, factors, state}, {{0, 1}, {0}, {1, 2}}, init,
+                      {0, 2}, add);
 }
 
 /// `acc` and what the chunk itself gives to its rows.
@@ -262,15 +230,15 @@ Value LinearEmitter::addWithin(const Chunk &chunk, Value query,
                                const Decays &decays, Value acc) {
   Value key = sliceKeys(op.getKey(), chunk),
         value = sliceKeys(op.getValue(), chunk);
-  Value scores =
-      generic({query, key}, {{0, 2}, {1, 2}}, zeros({chunk.count, chunk.count}),
-              {0, 1}, [&](ValueRange args) { return addProduct(args); });
-  SmallVector<unsigned, 2> between = {0, 1};
+  Value scores = buildGeneric(
+      b, {query, key}, {{0, 2}, {1, 2}}, zeros({chunk.count, chunk.count}),
+      {0, 1}, [&](ValueRange args) { return addProduct(args); });
+  LoopsOfDims between = {0, 1};
   if (op.getReverse())
     between = {1, 0};
-  return generic(
-      {scores, decays.between, value}, {{0, 1}, between, {1, 2}}, acc, {0, 2},
-      [&](ValueRange args) -> Value {
+  return buildGeneric(
+      b, {scores, decays.between, value}, {{0, 1}, between, {1, 2}}, acc,
+      {0, 2}, [&](ValueRange args) -> Value {
         // What rows do not see has no influence, NaN or not.
         Value row = linalg::IndexOp::create(b, 0),
               column = linalg::IndexOp::create(b, 1);
@@ -286,8 +254,8 @@ Value LinearEmitter::insertOutput(const Chunk &chunk, Value acc, Value output) {
   OpFoldResult width = getDim(b, b.getLoc(), op.getValue(), kHeadDim);
   auto element = cast<FloatType>(getElementTypeOrSelf(op.getOutput()));
   Value scale = constantFloat(b, b.getLoc(), type, op.getScaleValue());
-  Value rows = generic(
-      acc, {{0, 1}},
+  Value rows = buildGeneric(
+      b, acc, {{0, 1}},
       tensor::EmptyOp::create(b, Sizes{chunk.count, width}, element), {0, 1},
       [&](ValueRange args) {
         return convertFloat(b, b.getLoc(), mul(args[0], scale), element);
@@ -304,9 +272,9 @@ Value LinearEmitter::emitNextState(const Chunk &chunk, Value factors,
         value = sliceKeys(op.getValue(), chunk);
   auto add = [&](ValueRange args) { return addProduct(args); };
   if (!factors)
-    return generic({key, value}, {{0, 1}, {0, 2}}, state, {1, 2}, add);
-  return generic({key, factors, value}, {{0, 1}, {0}, {0, 2}}, state, {1, 2},
-                 add);
+    return buildGeneric(b, {key, value}, {{0, 1}, {0, 2}}, state, {1, 2}, add);
+  return buildGeneric(b, {key, factors, value}, {{0, 1}, {0}, {0, 2}}, state,
+                      {1, 2}, add);
 }
 
 /// Outputs and state after the chunk.
@@ -320,9 +288,9 @@ Values LinearEmitter::emitChunk(const Chunk &chunk, ValueRange carried) {
   acc = addWithin(chunk, query, decays, acc);
   Value output = insertOutput(chunk, acc, carried[0]);
   Sizes sizes = tensor::getMixedSizes(b, b.getLoc(), state);
-  Value decayed =
-      generic(state, {{0, 1}}, tensor::EmptyOp::create(b, sizes, type), {0, 1},
-              [&](ValueRange args) { return mul(args[0], decays.all); });
+  Value decayed = buildGeneric(
+      b, state, {{0, 1}}, tensor::EmptyOp::create(b, sizes, type), {0, 1},
+      [&](ValueRange args) { return mul(args[0], decays.all); });
   return {output, emitNextState(chunk, decays.after, decayed)};
 }
 

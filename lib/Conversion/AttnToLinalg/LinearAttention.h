@@ -1,5 +1,4 @@
-//===- LinearAttention.h - attn.linear_attention by chunks ------ -*- C++
-//-*-===//
+//===- LinearAttention.h - Linear attention by chunks -----------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -25,6 +25,7 @@
 #include "GradScope.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Utils/GenericBuilder.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -68,9 +69,6 @@ private:
   Value get(Value value) { return value ? mapping.lookup(value) : value; }
   bool needsGradient(Value value) { return value && isArgument(value); }
 
-  Value generic(ValueRange operands, ArrayRef<SmallVector<unsigned, 4>> loops,
-                Value init, ArrayRef<unsigned> initLoops,
-                llvm::function_ref<Value(ValueRange)> body);
   Value empty(const Sizes &sizes, Type element) {
     return tensor::EmptyOp::create(b, sizes, element);
   }
@@ -146,35 +144,6 @@ void LinearGradBuilder::createFunction() {
 // Elements
 //===----------------------------------------------------------------------===//
 
-/// init = body(operands, init) over loops, each operand at those it names.
-Value LinearGradBuilder::generic(ValueRange operands,
-                                 ArrayRef<SmallVector<unsigned, 4>> loops,
-                                 Value init, ArrayRef<unsigned> initLoops,
-                                 llvm::function_ref<Value(ValueRange)> body) {
-  unsigned count = initLoops.size();
-  for (ArrayRef<unsigned> own : loops)
-    for (unsigned loop : own)
-      count = std::max(count, loop + 1);
-  SmallVector<AffineMap> maps;
-  for (ArrayRef<unsigned> own : loops)
-    maps.push_back(
-        AffineMap::getMultiDimMapWithTargets(count, own, b.getContext()));
-  maps.push_back(
-      AffineMap::getMultiDimMapWithTargets(count, initLoops, b.getContext()));
-  SmallVector<utils::IteratorType> iterators(count,
-                                             utils::IteratorType::reduction);
-  for (unsigned loop : initLoops)
-    iterators[loop] = utils::IteratorType::parallel;
-  auto made = linalg::GenericOp::create(
-      b, TypeRange(init.getType()), operands, ValueRange(init), maps, iterators,
-      [&](OpBuilder &inner, Location, ValueRange args) {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToEnd(inner.getInsertionBlock());
-        linalg::YieldOp::create(b, body(args));
-      });
-  return made.getResult(0);
-}
-
 Value LinearGradBuilder::zeros(const Sizes &sizes) {
   return linalg::FillOp::create(b, number(0), empty(sizes, type)).getResult(0);
 }
@@ -198,8 +167,8 @@ Value LinearGradBuilder::mapElements(Value tensor, Type element,
   auto loops =
       llvm::to_vector_of<unsigned, 4>(llvm::seq<unsigned>(0, given.getRank()));
   Sizes sizes = tensor::getMixedSizes(b, b.getLoc(), tensor);
-  return generic(
-      tensor, {loops}, empty(sizes, element), loops,
+  return buildGeneric(
+      b, tensor, {loops}, empty(sizes, element), loops,
       [&](ValueRange args) -> Value {
         Value made = convert(args[0], element);
         return factor == 1
@@ -236,14 +205,14 @@ Value LinearGradBuilder::expandHeads(Value tensor) {
       arith::DivUIOp::create(b, size(query, kHead), size(tensor, kHead));
   Sizes sizes = tensor::getMixedSizes(b, b.getLoc(), tensor);
   sizes[kHead] = getDim(b, b.getLoc(), query, kHead);
-  return generic({}, {}, empty(sizes, getElementTypeOrSelf(tensor)),
-                 {0, 1, 2, 3}, [&](ValueRange) -> Value {
-                   Values at;
-                   for (unsigned dim = 0; dim < 4; ++dim)
-                     at.push_back(linalg::IndexOp::create(b, dim));
-                   at[kHead] = arith::DivUIOp::create(b, at[kHead], group);
-                   return tensor::ExtractOp::create(b, tensor, at);
-                 });
+  return buildGeneric(b, {}, {}, empty(sizes, getElementTypeOrSelf(tensor)),
+                      {0, 1, 2, 3}, [&](ValueRange) -> Value {
+                        Values at;
+                        for (unsigned dim = 0; dim < 4; ++dim)
+                          at.push_back(linalg::IndexOp::create(b, dim));
+                        at[kHead] = arith::DivUIOp::create(b, at[kHead], group);
+                        return tensor::ExtractOp::create(b, tensor, at);
+                      });
 }
 
 /// The sum of the gradients of a key head's query heads, in the type of `like`.
@@ -259,18 +228,18 @@ Value LinearGradBuilder::sumHeads(Value gradient, Value like) {
                              getValueOrCreateConstantIndexOp(b, loc, keyHeads));
   // A tensor that gives the loop over the group its length.
   Value members = empty({OpFoldResult(group)}, type);
-  Value sum =
-      generic(members, {{4}}, zeros(tensor::getMixedSizes(b, loc, like)),
-              {0, 1, 2, 3}, [&](ValueRange args) -> Value {
-                Values at;
-                for (unsigned dim = 0; dim < 4; ++dim)
-                  at.push_back(linalg::IndexOp::create(b, dim));
-                Value first = arith::MulIOp::create(b, at[kHead], group);
-                at[kHead] = arith::AddIOp::create(
-                    b, first, linalg::IndexOp::create(b, 4));
-                Value part = tensor::ExtractOp::create(b, gradient, at);
-                return arith::AddFOp::create(b, args[1], part);
-              });
+  Value sum = buildGeneric(
+      b, members, {{4}}, zeros(tensor::getMixedSizes(b, loc, like)),
+      {0, 1, 2, 3}, [&](ValueRange args) -> Value {
+        Values at;
+        for (unsigned dim = 0; dim < 4; ++dim)
+          at.push_back(linalg::IndexOp::create(b, dim));
+        Value first = arith::MulIOp::create(b, at[kHead], group);
+        at[kHead] =
+            arith::AddIOp::create(b, first, linalg::IndexOp::create(b, 4));
+        Value part = tensor::ExtractOp::create(b, gradient, at);
+        return arith::AddFOp::create(b, args[1], part);
+      });
   return mapElements(sum, element, 1);
 }
 
@@ -308,23 +277,24 @@ LinearGradBuilder::Linear LinearGradBuilder::attend(const Request &request) {
 Value LinearGradBuilder::multiplyRows(Value x, Value y) {
   Sizes sizes = tensor::getMixedSizes(b, b.getLoc(), x);
   sizes.pop_back();
-  return generic({x, y}, {{0, 1, 2, 3}, {0, 1, 2, 3}}, zeros(sizes), {0, 1, 2},
-                 [&](ValueRange args) -> Value {
-                   Value product = arith::MulFOp::create(
-                       b, convert(args[0], type), convert(args[1], type));
-                   return arith::AddFOp::create(b, args[2], product);
-                 });
+  return buildGeneric(b, {x, y}, {{0, 1, 2, 3}, {0, 1, 2, 3}}, zeros(sizes),
+                      {0, 1, 2}, [&](ValueRange args) -> Value {
+                        Value product = arith::MulFOp::create(
+                            b, convert(args[0], type), convert(args[1], type));
+                        return arith::AddFOp::create(b, args[2], product);
+                      });
 }
 
 /// [B, Hq]: the sums of products of states.
 Value LinearGradBuilder::multiplyStates(Value state, Value gradient) {
   Sizes sizes = tensor::getMixedSizes(b, b.getLoc(), state);
   sizes.truncate(2);
-  return generic({state, gradient}, {{0, 1, 2, 3}, {0, 1, 2, 3}}, zeros(sizes),
-                 {0, 1}, [&](ValueRange args) -> Value {
-                   Value product = arith::MulFOp::create(b, args[0], args[1]);
-                   return arith::AddFOp::create(b, args[2], product);
-                 });
+  return buildGeneric(b, {state, gradient}, {{0, 1, 2, 3}, {0, 1, 2, 3}},
+                      zeros(sizes), {0, 1}, [&](ValueRange args) -> Value {
+                        Value product =
+                            arith::MulFOp::create(b, args[0], args[1]);
+                        return arith::AddFOp::create(b, args[2], product);
+                      });
 }
 
 /// [B, Hq, M]: the sums of the terms from a position on, and `end`, [B, Hq],
@@ -370,11 +340,11 @@ Value LinearGradBuilder::sumFromEnd(Value terms, Value end) {
 
 /// [Hq]: the gradients of a head's decay at all positions.
 Value LinearGradBuilder::sumBatches(Value terms, Value slope) {
-  return generic(terms, {{1, 0, 2}},
-                 zeros(tensor::getMixedSizes(b, b.getLoc(), slope)), {0},
-                 [&](ValueRange args) -> Value {
-                   return arith::AddFOp::create(b, args[1], args[0]);
-                 });
+  return buildGeneric(b, terms, {{1, 0, 2}},
+                      zeros(tensor::getMixedSizes(b, b.getLoc(), slope)), {0},
+                      [&](ValueRange args) -> Value {
+                        return arith::AddFOp::create(b, args[1], args[0]);
+                      });
 }
 
 /// The gradient of the decays, of positions or heads.
@@ -390,25 +360,25 @@ Value LinearGradBuilder::emitDecayGradient(const Linear &dQuery,
   else if (!op.getReverse() && dFinalState)
     end = multiplyStates(transposeState(dQuery.state), dFinalState);
   Sizes sizes = tensor::getMixedSizes(b, b.getLoc(), rows);
-  Value terms =
-      generic({rows, columns}, {{0, 1, 2}, {0, 1, 2}}, empty(sizes, type),
-              {0, 1, 2}, [&](ValueRange args) -> Value {
-                return arith::SubFOp::create(b, args[0], args[1]);
-              });
+  Value terms = buildGeneric(
+      b, {rows, columns}, {{0, 1, 2}, {0, 1, 2}}, empty(sizes, type), {0, 1, 2},
+      [&](ValueRange args) -> Value {
+        return arith::SubFOp::create(b, args[0], args[1]);
+      });
   Value sums = sumFromEnd(terms, end);
   Value decay = get(op.getDecay() ? op.getDecay() : op.getSlope());
   // Nothing crosses a decay of 0.
   SmallVector<unsigned, 4> of = {0, 1, 2};
   if (op.getSlope())
     of = {1};
-  sums =
-      generic({sums, decay}, {{0, 1, 2}, of}, empty(sizes, type), {0, 1, 2},
-              [&](ValueRange args) -> Value {
-                Value least = number(-INFINITY);
-                Value forgets = arith::CmpFOp::create(
-                    b, arith::CmpFPredicate::OEQ, args[1], least);
-                return arith::SelectOp::create(b, forgets, number(0), args[0]);
-              });
+  sums = buildGeneric(
+      b, {sums, decay}, {{0, 1, 2}, of}, empty(sizes, type), {0, 1, 2},
+      [&](ValueRange args) -> Value {
+        Value least = number(-INFINITY);
+        Value forgets =
+            arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, args[1], least);
+        return arith::SelectOp::create(b, forgets, number(0), args[0]);
+      });
   return op.getSlope() ? sumBatches(sums, decay) : sums;
 }
 

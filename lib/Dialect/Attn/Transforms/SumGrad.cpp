@@ -7,6 +7,7 @@
 #include "GradScope.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Utils/GenericBuilder.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -28,6 +29,13 @@ static Value widen(ImplicitLocOpBuilder &b, Value value, Type type) {
              : arith::ExtFOp::create(b, type, value).getResult();
 }
 
+/// Of an element of a tensor of rank 4.
+static SmallVector<Value> getIndices(ImplicitLocOpBuilder &b) {
+  return llvm::map_to_vector(
+      llvm::seq<int64_t>(0, 4),
+      [&](int64_t dim) -> Value { return linalg::IndexOp::create(b, dim); });
+}
+
 /// The tensor [.., Dv + 8] of elements body(indices, the column's place among
 /// those of `like`, "is in them", "is the first behind them").
 static Value
@@ -38,28 +46,19 @@ fillColumns(ImplicitLocOpBuilder &b, Value like, Type element,
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), like);
   sizes[kHeadDim] = b.getIndexAttr(columns + kMoreColumns);
   Value init = tensor::EmptyOp::create(b, sizes, element);
-  auto map = AffineMap::getMultiDimIdentityMap(4, b.getContext());
-  SmallVector<utils::IteratorType> loops(4, utils::IteratorType::parallel);
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, value);
   };
-  auto made = linalg::GenericOp::create(
-      b, TypeRange(init.getType()), ValueRange(), ValueRange(init),
-      ArrayRef(map), loops, [&](OpBuilder &inner, Location, ValueRange) {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToEnd(inner.getInsertionBlock());
-        SmallVector<Value> at;
-        for (unsigned dim = 0; dim < 4; ++dim)
-          at.push_back(linalg::IndexOp::create(b, dim));
-        Value column = at[kHeadDim];
-        Value isOwn = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
-                                            column, index(columns));
-        Value isNext = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                             column, index(columns));
-        at[kHeadDim] = arith::MinUIOp::create(b, column, index(columns - 1));
-        linalg::YieldOp::create(b, body(at, isOwn, isNext));
-      });
-  return made.getResult(0);
+  return buildGeneric(b, {}, {}, init, {0, 1, 2, 3}, [&](ValueRange) {
+    SmallVector<Value> at = getIndices(b);
+    Value column = at[kHeadDim];
+    Value isOwn = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, column,
+                                        index(columns));
+    Value isNext = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, column,
+                                         index(columns));
+    at[kHeadDim] = arith::MinUIOp::create(b, column, index(columns - 1));
+    return body(at, isOwn, isNext);
+  });
 }
 
 Value attn::appendOne(OpBuilder &builder, Location loc, Value value) {
@@ -85,24 +84,12 @@ static Value multiplyRows(ImplicitLocOpBuilder &b, Value dOutput, Value sums) {
   Value init = linalg::FillOp::create(
                    b, zero, tensor::EmptyOp::create(b, sizes, type).getResult())
                    .getResult(0);
-  auto all = AffineMap::getMultiDimIdentityMap(4, b.getContext());
-  SmallVector<utils::IteratorType> loops(4, utils::IteratorType::parallel);
-  loops[kHeadDim] = utils::IteratorType::reduction;
-  auto made = linalg::GenericOp::create(
-      b, TypeRange(init.getType()), ValueRange(dOutput), ValueRange(init),
-      ArrayRef({all, all.dropResult(kHeadDim)}), loops,
-      [&](OpBuilder &inner, Location, ValueRange args) {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToEnd(inner.getInsertionBlock());
-        SmallVector<Value> at;
-        for (unsigned dim = 0; dim < 4; ++dim)
-          at.push_back(linalg::IndexOp::create(b, dim));
-        Value acc = tensor::ExtractOp::create(b, sums, at);
+  return buildGeneric(
+      b, dOutput, {{0, 1, 2, 3}}, init, {0, 1, 2}, [&](ValueRange args) {
+        Value acc = tensor::ExtractOp::create(b, sums, getIndices(b));
         Value product = arith::MulFOp::create(b, widen(b, args[0], type), acc);
-        linalg::YieldOp::create(
-            b, arith::AddFOp::create(b, args[1], product).getResult());
+        return arith::AddFOp::create(b, args[1], product).getResult();
       });
-  return made.getResult(0);
 }
 
 Value attn::differentiateQuotient(OpBuilder &builder, Location loc, Value sums,
