@@ -151,8 +151,6 @@ class Distributed(unittest.TestCase):
         """It is in one part of each row, also where a rank computes none."""
         q, k, v, d_output, d_lse = arrays_of(96, 4, 2)
         sink = np.array([0.5, -1, 2, 0], np.float32)
-        i, j = np.indices((96, 96))
-        sees = (j <= i) & (j > 3)
         options = {"mask_mod": lambda b, h, i, j: j > 3, "causal": True, "return_lse": True}
         output, lse = attn_mlir.attention(q, k, v, sink=sink, **options)
         del options["return_lse"]
