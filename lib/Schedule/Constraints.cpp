@@ -217,8 +217,6 @@ void Checker::checkRange() {
 /// Without softmax there is no maximum, no rescaling and no exponential.
 void Checker::checkWeights() {
   const char *why = "(only softmax has it)";
-  if (schedule.kind == ScheduleKind::SmallCache)
-    reject("kind", "small-cache kernels have softmax only");
   requireValue("rescale_threshold", schedule.rescaleThreshold, 0, why);
   requireValue("exp2_on_fma", schedule.exp2OnFma, 0, why);
   if (schedule.turns == Turns::Softmax)

@@ -248,8 +248,8 @@ PhaseWork TimeModel::getScorePhase() const {
   phase.ctas = static_cast<double>(cost.ctas);
   phase.launches = chunks;
   phase.flops = 2 * work.scores * headDim;
-  phase.exponentials = work.scores;
-  phase.instructions = work.scores * kInstructionsPerScore;
+  phase.exponentials = work.scores * getExponentials();
+  phase.instructions = work.scores * getScoreInstructions();
   phase.sharedMemoryBytes =
       keyTiles * elementBytes * headDim * (2 * tileM + (1 + readers) * tileN);
   phase.l2Bytes = getBytes(Operand::Query, true, false) +

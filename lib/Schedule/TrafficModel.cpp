@@ -20,25 +20,6 @@ static int64_t getDvSlices(const AttentionProblem &problem,
                  schedule.tileDv * schedule.clusterD);
 }
 
-/// Small-cache traffic of one head (or packed group). The kernels keep no LSE
-/// between the phases: phase 2 has it from the statistics of the score tiles,
-/// of which there are two, a maximum and a sum (lib/Conversion/AttnToTile/
-/// TwoPhaseStep.h).
-static Traffic getTwoPhaseTraffic(const AttentionProblem &problem,
-                                  const Schedule &schedule,
-                                  const HeadShape &head) {
-  Traffic traffic = countSmallCacheForward(
-      head, {schedule.tileM, schedule.tileN, schedule.tileM, schedule.tileDv},
-      schedule.spill == SpillFormat::Probabilities);
-  auto statistics = static_cast<size_t>(Operand::Statistics);
-  traffic.reads[statistics] *= 2;
-  traffic.writes[statistics] *= 2;
-  auto lse = static_cast<size_t>(Operand::Lse);
-  traffic.reads[lse] = 0;
-  traffic.writes[lse] = problem.hasLse ? head.rows : 0;
-  return traffic;
-}
-
 /// Numbers that a row's state has beside the accumulator.
 static int64_t getRowValueCount(const AttentionProblem &problem) {
   switch (problem.normalization) {
@@ -50,6 +31,25 @@ static int64_t getRowValueCount(const AttentionProblem &problem) {
     return 0;
   }
   return 0;
+}
+
+/// Small-cache traffic of one head (or packed group). The kernels keep no LSE
+/// between the phases: phase 2 has it from the statistics of the score tiles,
+/// one for each row value (lib/Conversion/AttnToTile/SmallCache/
+/// TwoPhaseStep.h).
+static Traffic getTwoPhaseTraffic(const AttentionProblem &problem,
+                                  const Schedule &schedule,
+                                  const HeadShape &head) {
+  Traffic traffic = countSmallCacheForward(
+      head, {schedule.tileM, schedule.tileN, schedule.tileM, schedule.tileDv},
+      schedule.spill == SpillFormat::Probabilities);
+  auto statistics = static_cast<size_t>(Operand::Statistics);
+  traffic.reads[statistics] *= getRowValueCount(problem);
+  traffic.writes[statistics] *= getRowValueCount(problem);
+  auto lse = static_cast<size_t>(Operand::Lse);
+  traffic.reads[lse] = 0;
+  traffic.writes[lse] = problem.hasLse ? head.rows : 0;
+  return traffic;
 }
 
 /// Large-cache or split-KV traffic of one head (or packed group).
@@ -171,7 +171,8 @@ static int64_t getWorkspaceBytes(const AttentionProblem &problem,
     return 0;
   int64_t scoreBytes = getElementBytes(problem, schedule, Operand::Scores);
   int64_t statistics = schedule.spill == SpillFormat::Probabilities
-                           ? 2 * ceilDiv(problem.kvLength, schedule.tileN)
+                           ? getRowValueCount(problem) *
+                                 ceilDiv(problem.kvLength, schedule.tileN)
                            : 0;
   // Rows of the spill start at multiples of 16 bytes.
   int64_t rowBytes = alignUp(problem.kvLength * scoreBytes, 16);

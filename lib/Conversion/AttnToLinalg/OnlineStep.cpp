@@ -7,15 +7,16 @@
 #include "OnlineStep.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Utils/StepEmitter.h"
 
 using namespace mlir;
 using namespace attn;
 
 namespace {
 /// Emits one step; holds what its parts share.
-class StepEmitter : ScoreEmitter {
+class OnlineStepEmitter : ScoreEmitter, StepEmitter {
 public:
-  StepEmitter(OpBuilder &builder, Location loc, const ScoreInputs &inputs)
+  OnlineStepEmitter(OpBuilder &builder, Location loc, const ScoreInputs &inputs)
       : ScoreEmitter(builder, loc, inputs) {}
 
   RunningState emit(std::optional<RunningState> state);
@@ -23,17 +24,22 @@ public:
 private:
   RunningState createInitialState();
   Value emitMaskedScores();
-  Value emitMax(Value scores, Value init);
-  Value emitExponentials(Value scores, Value max);
-  Value emitSum(Value weights, Value init);
-  Value emitKept(Value weights);
-  Value emitAccumulation(Value weights, Value init);
-  Value rescale(Value state, Value oldMax, Value newMax);
+  Value emitKept();
+
+  Value emitMaximum(Value before) override;
+  Value emitShift(Value max) override;
+  Value emitDecay(Value before, Value shift) override;
+  void emitExponentials(Value shift) override;
+  Value emitSum(Value init) override;
+  Value emitRescaled(Value value, Value decay) override;
+  Value emitProduct(Value acc, Value decay) override;
+
+  Value weights; ///< the scores, until they are weights
 };
 } // namespace
 
 /// Q K^T, then scale, bias, score_mod and mask_mod, in this order.
-Value StepEmitter::emitMaskedScores() {
+Value OnlineStepEmitter::emitMaskedScores() {
   return emitScores(
       emitProducts(query, inputs.key),
       [&](OpBuilder &b, Location l, ValueRange args) -> Value {
@@ -48,44 +54,58 @@ Value StepEmitter::emitMaskedScores() {
       });
 }
 
-/// max(init, row maximum); NaN propagates.
-Value StepEmitter::emitMax(Value scores, Value init) {
-  SmallVector<unsigned> rows = rowLoops(), loops = rowLoops();
-  loops.push_back(loopJ);
-  return generic({scores}, {map(loops), map(rows)}, init, loops, {loopJ},
+/// NaN propagates.
+Value OnlineStepEmitter::emitMaximum(Value before) {
+  SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
+  return generic({weights}, {map(loops), map(rowLoops())}, before, loops,
+                 {loopJ},
                  [&](OpBuilder &b, Location l, ValueRange args) -> Value {
                    return arith::MaximumFOp::create(b, l, args[1], args[0]);
                  });
 }
 
-/// exp(score - max), and 0 in rows that see nothing: -inf - -inf is NaN.
-Value StepEmitter::emitExponentials(Value scores, Value max) {
-  SmallVector<unsigned> rows = rowLoops(), loops = rowLoops();
-  loops.push_back(loopJ);
-  return generic(
-      {max}, {map(rows), map(loops)}, scores, loops, {},
-      [&](OpBuilder &b, Location l, ValueRange args) -> Value {
-        Value shifted = arith::SubFOp::create(b, l, args[1], args[0]);
-        Value p = math::ExpOp::create(b, l, shifted);
-        Value isEmpty =
-            arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, args[0],
-                                  negativeInfinity(b, l, type));
-        return arith::SelectOp::create(b, l, isEmpty,
-                                       constantFloat(b, l, type, 0), p);
-      });
+Value OnlineStepEmitter::emitShift(Value max) {
+  SmallVector<unsigned> rows = rowLoops();
+  Value init = tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, max), type);
+  return generic({max}, {map(rows), map(rows)}, init, rows, {},
+                 [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+                   Value isEmpty = arith::CmpFOp::create(
+                       b, l, arith::CmpFPredicate::OEQ, args[0],
+                       negativeInfinity(b, l, type));
+                   return arith::SelectOp::create(
+                       b, l, isEmpty, constantFloat(b, l, type, 0), args[0]);
+                 });
 }
 
-Value StepEmitter::emitSum(Value weights, Value init) {
-  SmallVector<unsigned> rows = rowLoops(), loops = rowLoops();
-  loops.push_back(loopJ);
-  return generic({weights}, {map(loops), map(rows)}, init, loops, {loopJ},
+/// exp(args[1] - args[0])
+static Value emitExponential(OpBuilder &b, Location l, ValueRange args) {
+  return math::ExpOp::create(b, l,
+                             arith::SubFOp::create(b, l, args[1], args[0]));
+}
+
+Value OnlineStepEmitter::emitDecay(Value before, Value shift) {
+  SmallVector<unsigned> rows = rowLoops();
+  return generic({shift}, {map(rows), map(rows)}, before, rows, {},
+                 emitExponential);
+}
+
+void OnlineStepEmitter::emitExponentials(Value shift) {
+  SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
+  weights = generic({shift}, {map(rowLoops()), map(loops)}, weights, loops, {},
+                    emitExponential);
+}
+
+Value OnlineStepEmitter::emitSum(Value init) {
+  SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
+  return generic({weights}, {map(loops), map(rowLoops())}, init, loops, {loopJ},
                  [&](OpBuilder &b, Location l, ValueRange args) -> Value {
                    return arith::AddFOp::create(b, l, args[1], args[0]);
                  });
 }
 
 /// The weights that dropout keeps; all of them without it.
-Value StepEmitter::emitKept(Value weights) {
+Value OnlineStepEmitter::emitKept() {
   if (!inputs.dropout)
     return weights;
   SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
@@ -97,48 +117,43 @@ Value StepEmitter::emitKept(Value weights) {
                  });
 }
 
-/// init + weights V. The mask is asked again, because 0 times an infinite or
-/// NaN value of a masked key would be NaN.
-Value StepEmitter::emitAccumulation(Value weights, Value init) {
-  SmallVector<unsigned> scoreLoops = rowLoops(), accLoops = rowLoops();
-  scoreLoops.push_back(loopJ);
-  accLoops.push_back(loopD);
-  SmallVector<unsigned> loops = scoreLoops;
-  loops.push_back(loopD);
-  return generic(
-      {weights, inputs.value},
-      {map(scoreLoops), map({loopB, loopH, loopJ, loopD}), map(accLoops)}, init,
-      loops, {loopJ}, [&](OpBuilder &b, Location l, ValueRange args) -> Value {
-        Value v = convertFloat(b, l, args[1], type);
-        Value product = arith::MulFOp::create(b, l, args[0], v);
-        Value sum = arith::AddFOp::create(b, l, args[2], product);
-        if (inputs.maskMod->empty())
-          return sum;
-        Value visible = inlineMod(b, *inputs.maskMod, coordinates(b, l));
-        return arith::SelectOp::create(b, l, visible, sum, args[2]);
-      });
-}
-
-/// state * exp(oldMax - newMax); the state as it is where newMax is -inf.
-Value StepEmitter::rescale(Value state, Value oldMax, Value newMax) {
-  SmallVector<unsigned> rows = rowLoops(), loops = rowLoops();
-  if (cast<ShapedType>(state.getType()).getRank() >
+/// Of row values or of an accumulator.
+Value OnlineStepEmitter::emitRescaled(Value value, Value decay) {
+  SmallVector<unsigned> rows = rowLoops(), loops = rows;
+  if (cast<ShapedType>(value.getType()).getRank() >
       static_cast<int64_t>(rows.size()))
     loops.push_back(loopD);
-  return generic(
-      {oldMax, newMax}, {map(rows), map(rows), map(loops)}, state, loops, {},
-      [&](OpBuilder &b, Location l, ValueRange args) -> Value {
-        Value shift = arith::SubFOp::create(b, l, args[0], args[1]);
-        Value factor = math::ExpOp::create(b, l, shift);
-        Value scaled = arith::MulFOp::create(b, l, args[2], factor);
-        Value isEmpty =
-            arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, args[1],
-                                  negativeInfinity(b, l, type));
-        return arith::SelectOp::create(b, l, isEmpty, args[2], scaled);
-      });
+  return generic({decay}, {map(rows), map(loops)}, value, loops, {},
+                 [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+                   return arith::MulFOp::create(b, l, args[1], args[0]);
+                 });
 }
 
-RunningState StepEmitter::createInitialState() {
+/// The mask is asked again, because 0 times an infinite or NaN value of a
+/// masked key would be NaN.
+Value OnlineStepEmitter::emitProduct(Value acc, Value decay) {
+  Value kept = emitKept();
+  if (decay)
+    acc = emitRescaled(acc, decay);
+  SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
+  loops.push_back(loopD);
+  return generic({kept, inputs.value},
+                 {map(rowLoopsAnd(loopJ)), map({loopB, loopH, loopJ, loopD}),
+                  map(rowLoopsAnd(loopD))},
+                 acc, loops, {loopJ},
+                 [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+                   Value v = convertFloat(b, l, args[1], type);
+                   Value product = arith::MulFOp::create(b, l, args[0], v);
+                   Value sum = arith::AddFOp::create(b, l, args[2], product);
+                   if (inputs.maskMod->empty())
+                     return sum;
+                   Value visible =
+                       inlineMod(b, *inputs.maskMod, coordinates(b, l));
+                   return arith::SelectOp::create(b, l, visible, sum, args[2]);
+                 });
+}
+
+RunningState OnlineStepEmitter::createInitialState() {
   Sizes sizes = rowSizes(), accSizes = sizes;
   accSizes.push_back(getDim(builder, loc, inputs.value, kHeadDim));
   auto fill = [&](ArrayRef<OpFoldResult> of, double number) {
@@ -150,7 +165,7 @@ RunningState StepEmitter::createInitialState() {
   return RunningState(inputs.normalization, values);
 }
 
-RunningState StepEmitter::emit(std::optional<RunningState> before) {
+RunningState OnlineStepEmitter::emit(std::optional<RunningState> before) {
   RunningState state;
   if (before)
     state =
@@ -160,21 +175,8 @@ RunningState StepEmitter::emit(std::optional<RunningState> before) {
                      }));
   else
     state = createInitialState();
-  Value weights = emitMaskedScores();
-  Value acc = state.getAcc(), sum = state.get(RowRole::Sum);
-  if (Value oldMax = state.get(RowRole::Maximum)) {
-    Value max = emitMax(weights, oldMax);
-    weights = emitExponentials(weights, max);
-    // What is empty need not be rescaled.
-    if (before && sum)
-      sum = rescale(sum, oldMax, max);
-    if (before)
-      acc = rescale(acc, oldMax, max);
-    state.set(RowRole::Maximum, max);
-  }
-  if (sum)
-    state.set(RowRole::Sum, emitSum(weights, sum));
-  state.setAcc(emitAccumulation(emitKept(weights), acc));
+  weights = emitMaskedScores();
+  state = emitStep(state, /*isFirst=*/!before);
   SmallVector<Value> after;
   for (auto [i, value] : llvm::enumerate(state.getValues()))
     after.push_back(collapseHeads(
@@ -185,5 +187,5 @@ RunningState StepEmitter::emit(std::optional<RunningState> before) {
 RunningState attn::emitOnlineStep(OpBuilder &builder, Location loc,
                                   const ScoreInputs &inputs,
                                   std::optional<RunningState> state) {
-  return StepEmitter(builder, loc, inputs).emit(state);
+  return OnlineStepEmitter(builder, loc, inputs).emit(state);
 }

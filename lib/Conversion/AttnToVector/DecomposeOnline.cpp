@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DecomposeTwoPhase.h"
-#include "TileEmitter.h"
+#include "RowEmitter.h"
 #include "VectorMath.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -37,22 +37,17 @@ using Values = SmallVector<Value>;
 
 namespace {
 /// Emits the code of one attn.online_attention on static tiles.
-class StepEmitter : TileEmitter {
+class TileStepEmitter : RowEmitter {
 public:
   /// `hasBf16Dot`: the processor has AVX-512 BF16.
-  StepEmitter(OnlineAttentionOp step, TileBuffers &buffers, bool hasBf16Dot)
-      : TileEmitter(step, buffers, step), step(step),
+  TileStepEmitter(OnlineAttentionOp step, TileBuffers &buffers, bool hasBf16Dot)
+      : RowEmitter(step, buffers, step), step(step),
         usesDots(hasBf16Dot && fitsDots()) {}
 
   /// The state after the step, at the place of the op.
   Values emit();
 
 private:
-  /// A row in its block, and in the tile.
-  struct RowPlace {
-    Value inBlock, position;
-  };
-
   bool fitsDots();
   void packOperands();
   Values emitDots(int64_t count, ValueRange init,
@@ -60,11 +55,10 @@ private:
                   llvm::function_ref<Value(int64_t)> row);
   Values emitRowBlock(RowBlock rows, ValueRange state);
   void emitScores(RowBlock rows, Columns keys);
-  Value loadScores(const RowPlace &row, Columns keys);
-  Value emitMaximum(const RowPlace &row, Value before);
-  Value emitWeights(const RowPlace &row, Columns keys, Value shift);
   Values emitRow(RowBlock rows, Value inBlock, ValueRange before);
-  Value emitProduct(RowBlock rows, Columns columns, Value acc);
+  Value emitBlockProduct(RowBlock rows, Columns columns, Value acc);
+  Value emitWeights(Columns keys) override;
+  Value emitProduct(Value acc, Value rowDecay) override;
 
   OnlineAttentionOp step;
   /// Products of pairs of bf16, added up in f32.
@@ -79,19 +73,17 @@ private:
 };
 } // namespace
 
-static constexpr double kMinusInf = -std::numeric_limits<double>::infinity();
-
 /// Lanes of a dot's result.
 static constexpr int64_t kDotLanes = 16;
 
 /// True if the sizes are made up of pairs, and of results of dots.
-bool StepEmitter::fitsDots() {
+bool TileStepEmitter::fitsDots() {
   return getElementTypeOrSelf(step.getQuery().getType()).isBF16() &&
          scoreType.isF32() && dims.headDim % 2 == 0 &&
          dims.keyRows % kDotLanes == 0 && dims.valueDim % kDotLanes == 0;
 }
 
-void StepEmitter::packOperands() {
+void TileStepEmitter::packOperands() {
   FloatType bf16 = b.getBF16Type();
   if (usesDots) {
     query = buffers.pack(b, step.getQuery(), bf16, 1);
@@ -112,10 +104,10 @@ void StepEmitter::packOperands() {
 /// As emitMultiplyAdds, for `count` products of pairs: `load(k)` gives a row of
 /// pairs as i32, and elements 2 k and 2 k + 1 of row `row(i)` of `scalars` are
 /// the pair that it is multiplied with.
-Values StepEmitter::emitDots(int64_t count, ValueRange init,
-                             llvm::function_ref<Value(Value)> load,
-                             Value scalars,
-                             llvm::function_ref<Value(int64_t)> row) {
+Values TileStepEmitter::emitDots(int64_t count, ValueRange init,
+                                 llvm::function_ref<Value(Value)> load,
+                                 Value scalars,
+                                 llvm::function_ref<Value(int64_t)> row) {
   auto loop = scf::ForOp::create(b, index(0), index(count), index(1), init);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -152,7 +144,7 @@ Values StepEmitter::emitDots(int64_t count, ValueRange init,
 }
 
 /// scores = Q K^T of a row block and a block of keys.
-void StepEmitter::emitScores(RowBlock rows, Columns keys) {
+void TileStepEmitter::emitScores(RowBlock rows, Columns keys) {
   Values sums(rows.count, createSplat(b, vectorOf(keys.width), 0.0));
   auto load = [&](Value d) -> Value {
     Type element = getElementTypeOrSelf(key.getType());
@@ -175,93 +167,43 @@ void StepEmitter::emitScores(RowBlock rows, Columns keys) {
     vector::StoreOp::create(b, sum, scores, ValueRange{index(i), keys.begin});
 }
 
-/// Bias, score_mod and mask_mod of a part of a row's scores.
-Value StepEmitter::loadScores(const RowPlace &row, Columns keys) {
-  return emitScoreMods(
-      vector::LoadOp::create(b, vectorOf(keys.width), scores,
-                             ValueRange{row.inBlock, keys.begin}),
-      row.position, keys);
-}
-
-/// The maximum of a row, which has been `before`. What the scores are after
-/// their mods is kept.
-Value StepEmitter::emitMaximum(const RowPlace &row, Value before) {
-  bool hasMods = bias || !scoreMod.empty() || !maskMod.empty();
-  Value ofTile = reduceColumns(
-      b, scoreType, dims.keyRows, kMinusInf, createMax, [&](Columns keys) {
-        Value part = loadScores(row, keys);
-        if (hasMods)
-          vector::StoreOp::create(b, part, scores,
-                                  ValueRange{row.inBlock, keys.begin});
-        return part;
-      });
-  return createMax(b, ofTile, before);
-}
-
-/// The weights of a part of a row: exponentials relative to `shift`, or without
-/// one what the mods make of the scores. What dropout keeps of them is stored.
-Value StepEmitter::emitWeights(const RowPlace &row, Columns keys, Value shift) {
-  Values at = {row.inBlock, keys.begin};
-  Value part;
-  if (shift) {
-    Value score = vector::LoadOp::create(b, vectorOf(keys.width), scores, at);
-    part = createExpOfNonPositive(
-        b, arith::SubFOp::create(b, score, broadcast(shift, keys.width)));
-  } else {
-    part = loadScores(row, keys);
-  }
-  // attn.normalize has the factor of what is kept.
+/// What dropout keeps of the weights is stored; attn.normalize has its factor.
+Value TileStepEmitter::emitWeights(Columns keys) {
+  Value part = RowEmitter::emitWeights(keys);
   Value kept = emitDropout(part, row.position, keys, 1);
   if (usesDots)
     kept = arith::TruncFOp::create(
         b, VectorType::get({keys.width}, b.getBF16Type()), kept);
-  vector::StoreOp::create(b, kept, weights, at);
+  vector::StoreOp::create(b, kept, weights,
+                          ValueRange{row.inBuffer, keys.begin});
   return part;
+}
+
+/// The decay is kept for the product of the row's block.
+Value TileStepEmitter::emitProduct(Value acc, Value rowDecay) {
+  if (rowDecay)
+    memref::StoreOp::create(b, rowDecay, decay, row.inBuffer);
+  return RowEmitter::emitProduct(acc, rowDecay);
 }
 
 /// Turns the scores of row `inBlock` of a block into weights; takes and gives
 /// the row values of the whole tile.
-Values StepEmitter::emitRow(RowBlock rows, Value inBlock, ValueRange before) {
+Values TileStepEmitter::emitRow(RowBlock rows, Value inBlock,
+                                ValueRange before) {
   Value zero = index(0);
-  RowPlace row = {inBlock, arith::AddIOp::create(b, rows.first, inBlock)};
-  Values at = {zero, zero, row.position}, tensors = {step.getAcc()};
-  llvm::append_range(tensors, before);
-  RunningState state(step.getNormalization(), tensors);
-  auto set = [&](RowRole role, Value value) {
-    state.set(role, tensor::InsertOp::create(b, value, state.get(role), at));
-  };
-  Value oldMax, shift;
-  if (Value max = state.get(RowRole::Maximum)) {
-    oldMax = tensor::ExtractOp::create(b, max, at);
-    Value newMax = emitMaximum(row, oldMax);
-    // A row that has seen no key yet: exp(-inf - 0) = 0 instead of NaN.
-    Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, newMax,
-                                          createSplat(b, scoreType, kMinusInf));
-    shift = arith::SelectOp::create(b, isEmpty, createSplat(b, scoreType, 0.0),
-                                    newMax);
-    set(RowRole::Maximum, newMax);
-  }
-  Value sum = state.get(RowRole::Sum), tileSum;
-  auto emit = [&](Columns keys) { return emitWeights(row, keys, shift); };
-  if (sum)
-    tileSum = reduceColumns(b, scoreType, dims.keyRows, 0.0, createSum, emit);
-  else
-    forColumns(dims.keyRows, [&](Columns keys) { emit(keys); });
-  Value oldSum = sum ? tensor::ExtractOp::create(b, sum, at) : Value();
-  if (shift) {
-    Value rowDecay =
-        createExpOfNonPositive(b, arith::SubFOp::create(b, oldMax, shift));
-    memref::StoreOp::create(b, rowDecay, decay, row.inBlock);
-    if (sum)
-      oldSum = arith::MulFOp::create(b, oldSum, rowDecay);
-  }
-  if (sum)
-    set(RowRole::Sum, arith::AddFOp::create(b, oldSum, tileSum));
-  return Values(state.getRows());
+  Value position = arith::AddIOp::create(b, rows.first, inBlock);
+  Values at = {zero, zero, position}, ofRow;
+  for (Value tensor : before)
+    ofRow.push_back(tensor::ExtractOp::create(b, tensor, at));
+  ofRow = emitRowStep({scores, inBlock, /*column=*/Value(), position}, ofRow);
+  for (auto [value, tensor] : llvm::zip_equal(ofRow, before))
+    value = tensor::InsertOp::create(b, value, tensor, at);
+  return ofRow;
 }
 
 /// acc = decay * acc + weights V of a row block and a block of columns of V.
-Value StepEmitter::emitProduct(RowBlock rows, Columns columns, Value acc) {
+Value TileStepEmitter::emitBlockProduct(RowBlock rows, Columns columns,
+                                        Value acc) {
   Value zero = index(0), column = columns.begin;
   Values init;
   for (int64_t i = 0; i < rows.count; ++i) {
@@ -293,7 +235,7 @@ Value StepEmitter::emitProduct(RowBlock rows, Columns columns, Value acc) {
 }
 
 /// Takes and gives the state of the whole tile.
-Values StepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
+Values TileStepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
   forColumns(dims.keyRows, [&](Columns keys) { emitScores(rows, keys); });
   auto loop = scf::ForOp::create(b, index(0), index(rows.count), index(1),
                                  state.drop_front());
@@ -308,8 +250,8 @@ Values StepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
   }
   Value acc = attn::forColumns(b, dims.valueDim, state.front(),
                                [&](Columns columns, ValueRange part) {
-                                 return Values{
-                                     emitProduct(rows, columns, part.front())};
+                                 return Values{emitBlockProduct(rows, columns,
+                                                                part.front())};
                                })
                   .front();
   Values after = {acc};
@@ -317,7 +259,7 @@ Values StepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
   return after;
 }
 
-Values StepEmitter::emit() {
+Values TileStepEmitter::emit() {
   packOperands();
   Values state(step.getState().getValues());
   int64_t wholeBlocks = dims.queryRows / kBlockRows * kBlockRows;
@@ -368,22 +310,13 @@ static RowEnd emitRowEnd(ImplicitLocOpBuilder &b, NormalizeOp op,
       end.factor = createSplat(b, scoreType, op.getScaleValue());
     return end;
   }
-  Value none = createSplat(b, scoreType, 0.0);
-  Value isEmpty =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, divisor, none);
-  Value inverse = arith::DivFOp::create(
-      b, createSplat(b, scoreType, op.getScaleValue()), divisor);
-  end.factor = arith::SelectOp::create(b, isEmpty, none, inverse);
+  end.factor = createInverse(b, divisor, op.getScaleValue());
   if (decay)
     end.factor = arith::MulFOp::create(b, end.factor, decay);
   if (op.getDescale())
     end.factor = arith::MulFOp::create(b, end.factor, readDescale(b, op));
-  if (!op.getLse())
-    return end;
-  Value lse =
-      arith::AddFOp::create(b, rows[0], math::LogOp::create(b, rows[1]));
-  end.lse = arith::SelectOp::create(b, isEmpty,
-                                    createSplat(b, scoreType, kMinusInf), lse);
+  if (op.getLse())
+    end.lse = createLse(b, rows);
   return end;
 }
 
@@ -440,8 +373,8 @@ struct DecomposeOnline
       if (!isa<OnlineAttentionOp, NormalizeOp>(op))
         return WalkResult::advance();
       ops.push_back(op);
-      return hasStaticTiles(op) && hasCode(op) ? WalkResult::advance()
-                                               : WalkResult::interrupt();
+      return hasStaticTiles(op) ? WalkResult::advance()
+                                : WalkResult::interrupt();
     });
     if (result.wasInterrupted())
       return signalPassFailure();
@@ -449,7 +382,7 @@ struct DecomposeOnline
     numDecomposed += decomposeTwoPhase(ops, buffers);
     for (Operation *op : ops) {
       auto step = dyn_cast<OnlineAttentionOp>(op);
-      Values results = step ? StepEmitter(step, buffers, bf16Dot).emit()
+      Values results = step ? TileStepEmitter(step, buffers, bf16Dot).emit()
                             : emitNormalize(cast<NormalizeOp>(op), buffers);
       op->replaceAllUsesWith(results);
       op->erase();
@@ -459,19 +392,6 @@ struct DecomposeOnline
   }
 
 private:
-  /// Both phases of a small cache are of a softmax.
-  static bool hasCode(Operation *op) {
-    auto step = dyn_cast<OnlineAttentionOp>(op);
-    bool isSmallCache = step && step.getSchedule() &&
-                        step.getSchedule()->getKind() == "small_cache";
-    if (!isSmallCache || isa<SoftmaxAttr>(step.getNormalization()))
-      return true;
-    step.emitOpError() << "expected normalization #attn.softmax with kind = "
-                          "\"small_cache\", got "
-                       << step.getNormalization();
-    return false;
-  }
-
   static bool hasStaticTiles(Operation *op) {
     for (Type type : op->getOperandTypes()) {
       auto tensor = dyn_cast<RankedTensorType>(type);

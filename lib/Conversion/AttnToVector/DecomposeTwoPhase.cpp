@@ -5,15 +5,15 @@
 //===----------------------------------------------------------------------===//
 //
 // A row tile keeps the scores of all its keys. Phase 1, for each key tile: S =
-// Q K^T over slices of tile_d columns, the changes of the step, the running
-// maximum and sum of each row. Then P = exp(S - max) / sum. Phase 2, for each
-// slice of tile_dv columns: O = P V over the key tiles.
+// Q K^T over slices of tile_d columns, the changes of the step, the row values.
+// Then the weights, normalised: P = exp(S - max) / sum of a softmax. Phase 2,
+// for each slice of tile_dv columns: O = P V over the key tiles.
 //
 //===----------------------------------------------------------------------===//
 
 #include "DecomposeTwoPhase.h"
 
-#include "TileEmitter.h"
+#include "RowEmitter.h"
 #include "VectorMath.h"
 #include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 #include "attn/Dialect/Attn/Utils/KeyLoops.h"
@@ -33,16 +33,26 @@ namespace {
 /// What the phases of a row tile share.
 struct RowTileBuffers {
   Value scores;   ///< memref<rows x keys>: S, then P
-  Value max, sum; ///< memref<rows>
+  Values values;  ///< memref<rows> of each row value
   Value firstKey; ///< of the first column of `scores`
+
+  Values load(OpBuilder &b, Location loc, Value row) const {
+    return llvm::map_to_vector(values, [&](Value buffer) -> Value {
+      return memref::LoadOp::create(b, loc, buffer, row);
+    });
+  }
+  void store(OpBuilder &b, Location loc, ValueRange ofRow, Value row) const {
+    for (auto [value, buffer] : llvm::zip_equal(ofRow, values))
+      memref::StoreOp::create(b, loc, value, buffer, row);
+  }
 };
 
 /// Emits one key tile of a phase, at a copy of its step.
-class KeyTileEmitter : public TileEmitter {
+class KeyTileEmitter : public RowEmitter {
 public:
   KeyTileEmitter(OnlineAttentionOp step, TileBuffers &buffers,
                  const RowTileBuffers &rowTile)
-      : TileEmitter(step, buffers, step), step(step), rowTile(rowTile),
+      : RowEmitter(step, buffers, step), step(step), rowTile(rowTile),
         schedule(*step.getSchedule()) {
     column =
         arith::SubIOp::create(b, step.getOffsets()[kLoopN], rowTile.firstKey);
@@ -57,15 +67,14 @@ public:
 
 private:
   void emitSlice(Value first, int64_t count);
-  void emitStatistics(Value row);
+  Value emitWeights(Columns keys) override;
+  ScoreRow getRow(Value row) { return {rowTile.scores, row, column, row}; }
   /// Adds lhs [rows, from `lhsColumn`] * rhs [count, columns] to `sums`, of
   /// which columns start at `sumColumn`.
   void emitProduct(Value lhs, Value lhsColumn, Value rhs, int64_t count,
                    Value sums, Value sumColumn, int64_t columns);
   void forRows(int64_t step, llvm::function_ref<void(Value)> body);
   Value plus(Value x, int64_t y) { return add(x, y); }
-  /// max of a row, or 0 if no key has been visible.
-  Value getSafeMax(Value max);
 
   OnlineAttentionOp step;
   const RowTileBuffers &rowTile;
@@ -131,45 +140,13 @@ void KeyTileEmitter::emitSlice(Value first, int64_t count) {
               dims.keyRows);
 }
 
-Value KeyTileEmitter::getSafeMax(Value max) {
-  Value minusInf =
-      createSplat(b, scoreType, -std::numeric_limits<double>::infinity());
-  Value isEmpty =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max, minusInf);
-  return arith::SelectOp::create(b, isEmpty, createSplat(b, scoreType, 0.0),
-                                 max);
-}
-
-/// Applies bias, score_mod and mask_mod to the scores of a row, and takes them
-/// into its maximum and sum.
-void KeyTileEmitter::emitStatistics(Value row) {
-  auto load = [&](Columns keys) -> Value {
-    return vector::LoadOp::create(b, vectorOf(keys.width), rowTile.scores,
-                                  ValueRange{row, add(column, keys.begin)});
-  };
-  constexpr double kMinusInf = -std::numeric_limits<double>::infinity();
-  Value tileMax = reduceColumns(
-      b, scoreType, dims.keyRows, kMinusInf, createMax, [&](Columns keys) {
-        Value part = emitScoreMods(load(keys), row, keys);
-        vector::StoreOp::create(b, part, rowTile.scores,
-                                ValueRange{row, add(column, keys.begin)});
-        return part;
-      });
-  Value oldMax = memref::LoadOp::create(b, rowTile.max, row);
-  Value newMax = createMax(b, tileMax, oldMax);
-  Value shift = getSafeMax(newMax);
-  Value tileSum = reduceColumns(
-      b, scoreType, dims.keyRows, 0.0, createSum, [&](Columns keys) {
-        return createExpOfNonPositive(
-            b,
-            arith::SubFOp::create(b, load(keys), broadcast(shift, keys.width)));
-      });
-  Value decay =
-      createExpOfNonPositive(b, arith::SubFOp::create(b, oldMax, shift));
-  Value sum = memref::LoadOp::create(b, rowTile.sum, row);
-  sum = arith::AddFOp::create(b, arith::MulFOp::create(b, sum, decay), tileSum);
-  memref::StoreOp::create(b, newMax, rowTile.max, row);
-  memref::StoreOp::create(b, sum, rowTile.sum, row);
+/// Exponentials are made again once the maximum is known; what the mods make of
+/// the scores is kept.
+Value KeyTileEmitter::emitWeights(Columns keys) {
+  Value part = RowEmitter::emitWeights(keys);
+  if (!shift)
+    storeScores(part, keys);
+  return part;
 }
 
 /// A loop over whole slices of `total` columns, and what is left.
@@ -199,28 +176,30 @@ void KeyTileEmitter::emitScores() {
   });
   forSlices(b, dims.headDim, schedule.getTileD(),
             [&](Value first, int64_t count) { emitSlice(first, count); });
-  forRows(1, [&](Value row) { emitStatistics(row); });
+  forRows(1, [&](Value row) {
+    Values before = rowTile.load(b, b.getLoc(), row);
+    rowTile.store(b, b.getLoc(), emitRowStep(getRow(row), before), row);
+  });
 }
 
 void KeyTileEmitter::emitProbabilities() {
-  forRows(1, [&](Value row) {
-    Value max = getSafeMax(memref::LoadOp::create(b, rowTile.max, row));
-    Value sum = memref::LoadOp::create(b, rowTile.sum, row);
-    Value none = createSplat(b, scoreType, 0.0);
-    Value isEmpty =
-        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, none);
-    Value inverse =
-        arith::DivFOp::create(b, createSplat(b, scoreType, 1.0), sum);
-    inverse = arith::SelectOp::create(b, isEmpty, none, inverse);
+  forRows(1, [&](Value at) {
+    row = getRow(at);
+    Values values = {Value()};
+    llvm::append_range(values, rowTile.load(b, b.getLoc(), at));
+    RunningState state(reduction, values);
+    Value max = state.get(RowRole::Maximum);
+    shift = max ? emitShift(max) : Value();
+    Value inverse = createInverse(
+        b, reduction.buildDivisor(b, b.getLoc(), state.getRows()), 1);
     forColumns(dims.keyRows, [&](Columns keys) {
-      Values at = {row, add(column, keys.begin)};
-      Value part =
-          vector::LoadOp::create(b, vectorOf(keys.width), rowTile.scores, at);
-      part = createExpOfNonPositive(
-          b, arith::SubFOp::create(b, part, broadcast(max, keys.width)));
-      part = arith::MulFOp::create(b, part, broadcast(inverse, keys.width));
-      part = emitDropout(part, row, keys, dropout ? dropout->getScale() : 1);
-      vector::StoreOp::create(b, part, rowTile.scores, at);
+      Value part = loadScores(keys);
+      if (shift)
+        part = emitExponential(part, keys);
+      if (inverse)
+        part = arith::MulFOp::create(b, part, broadcast(inverse, keys.width));
+      part = emitDropout(part, at, keys, dropout ? dropout->getScale() : 1);
+      storeScores(part, keys);
     });
   });
 }
@@ -277,17 +256,16 @@ void RowTileEmitter::createBuffers() {
       MemRefType::get({dims.queryRows, ShapedType::kDynamic}, scoreType);
   rowTile.scores = memref::AllocOp::create(b, type, ValueRange{columns},
                                            b.getI64IntegerAttr(64));
-  rowTile.max = buffers.createBuffer(b, {dims.queryRows}, scoreType);
-  rowTile.sum = buffers.createBuffer(b, {dims.queryRows}, scoreType);
-  Value minusInf =
-      createSplat(b, scoreType, -std::numeric_limits<double>::infinity());
-  Value zero = createSplat(b, scoreType, 0.0);
+  Values neutral;
+  for (const RowValue &kind : normalize.getNormalization().getRowValues()) {
+    rowTile.values.push_back(
+        buffers.createBuffer(b, {dims.queryRows}, scoreType));
+    neutral.push_back(createSplat(b, scoreType, kind.neutral));
+  }
   auto loop = scf::ForOp::create(b, index(0), index(dims.queryRows), index(1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  Value row = loop.getInductionVar();
-  memref::StoreOp::create(b, minusInf, rowTile.max, row);
-  memref::StoreOp::create(b, zero, rowTile.sum, row);
+  rowTile.store(b, b.getLoc(), neutral, loop.getInductionVar());
 }
 
 /// Takes the sink into the maxima and sums.
@@ -296,11 +274,10 @@ void RowTileEmitter::emitSink() {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value row = loop.getInductionVar();
-  RowState state = buildSink(
-      b, b.getLoc(), memref::LoadOp::create(b, rowTile.max, row),
-      memref::LoadOp::create(b, rowTile.sum, row), readSink(b, normalize));
-  memref::StoreOp::create(b, state.max, rowTile.max, row);
-  memref::StoreOp::create(b, state.sum, rowTile.sum, row);
+  Values before = rowTile.load(b, b.getLoc(), row);
+  RowState state =
+      buildSink(b, b.getLoc(), before[0], before[1], readSink(b, normalize));
+  rowTile.store(b, b.getLoc(), {state.max, state.sum}, row);
 }
 
 /// Copies of the key loops, without state, around what `body` emits.
@@ -392,15 +369,7 @@ Value RowTileEmitter::emitLse() {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(rows.getBody());
   Value zero = index(0), row = rows.getInductionVar();
-  Value max = memref::LoadOp::create(b, rowTile.max, row);
-  Value sum = memref::LoadOp::create(b, rowTile.sum, row);
-  Value none = createSplat(b, scoreType, 0.0);
-  Value isEmpty =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, none);
-  Value lse = arith::AddFOp::create(b, max, math::LogOp::create(b, sum));
-  Value minusInf =
-      createSplat(b, scoreType, -std::numeric_limits<double>::infinity());
-  lse = arith::SelectOp::create(b, isEmpty, minusInf, lse);
+  Value lse = createLse(b, rowTile.load(b, b.getLoc(), row));
   Value written = tensor::InsertOp::create(
       b, lse, rows.getRegionIterArgs().front(), ValueRange{zero, zero, row});
   scf::YieldOp::create(b, written);

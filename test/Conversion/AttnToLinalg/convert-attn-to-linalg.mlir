@@ -24,10 +24,11 @@
 // CHECK: arith.select %[[VISIBLE]], %{{.*}}, %[[NEGINF]] : f32
 // CHECK: %[[MAX:.+]] = linalg.generic {{.*}} ins(%[[SCORES]]
 // CHECK: arith.maximumf
-// CHECK: %[[EXP:.+]] = linalg.generic {{.*}} ins(%[[MAX]] {{.*}} outs(%[[SCORES]]
-// CHECK: math.exp
+// CHECK: %[[SHIFT:.+]] = linalg.generic {{.*}} ins(%[[MAX]]
 // CHECK: %[[EMPTY:.+]] = arith.cmpf oeq, %{{.*}}, %[[NEGINF]]
 // CHECK: arith.select %[[EMPTY]], %[[ZERO]]
+// CHECK: %[[EXP:.+]] = linalg.generic {{.*}} ins(%[[SHIFT]] {{.*}} outs(%[[SCORES]]
+// CHECK: math.exp
 // CHECK: %[[SUM:.+]] = linalg.generic {{.*}} ins(%[[EXP]]
 // CHECK: arith.addf
 // CHECK: %[[ACC:.+]] = linalg.generic {{.*}} ins(%[[EXP]], %[[VALUE]]

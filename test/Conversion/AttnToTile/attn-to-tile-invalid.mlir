@@ -159,15 +159,6 @@ func.func @rows(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
 
 // -----
 
-func.func @small_cache(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
-  // expected-error @below {{expected normalization #attn.softmax with kind = "small_cache", got #attn.none}}
-  %o = attn.attention %q, %q, %q normalization(#attn.none) {schedule = #attn.schedule<kind = "small_cache", tile_m = 64, tile_n = 64, tile_d = 64, tile_dv = 64, warps = 4, stages = 2, chunk_rows = 64>}
-      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
-  return %o : tensor<1x1x64x64xf16>
-}
-
-// -----
-
 func.func @small_cache_lengths(%q: tensor<1x1x64x64xf16>, %n: tensor<1xi32>) -> tensor<1x1x64x64xf16> {
   // expected-error @below {{expected neither lengths nor pages of the keys with kind = "small_cache" on the GPU}}
   %o = attn.attention %q, %q, %q lengths(key %n : tensor<1xi32>) {schedule = #attn.schedule<kind = "small_cache", tile_m = 64, tile_n = 64, tile_d = 64, tile_dv = 64, warps = 4, stages = 2, chunk_rows = 64>}

@@ -17,15 +17,3 @@ func.func @heads(%acc: tensor<1x2x4x8xf32>, %s: tensor<1x2x4xf32>)
       : tensor<1x2x4x8xf32>, tensor<1x2x4xf32> -> tensor<1x2x4x8xf32>
   return %o : tensor<1x2x4x8xf32>
 }
-
-// -----
-
-func.func @small_cache(%q: tensor<1x1x4x8xf32>, %i: index) -> tensor<1x1x4x8xf32> {
-  // expected-error @+1 {{expected normalization #attn.softmax with kind = "small_cache", got #attn.none}}
-  %acc = attn.online_attention %q, %q, %q offsets(%i, %i, %i, %i)
-      normalization(#attn.none) outs(%q)
-      {schedule = #attn.schedule<kind = "small_cache">}
-      : tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>
-      -> tensor<1x1x4x8xf32>
-  return %acc : tensor<1x1x4x8xf32>
-}

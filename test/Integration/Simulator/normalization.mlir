@@ -1,4 +1,4 @@
-// Weights without softmax on the GPU, forward and backward: large cache, packed heads, persistent CTAs, masks that skip
+// Weights without softmax on the GPU, forward and backward: large and small cache, packed heads, persistent CTAs, masks that skip
 // tiles, a bias, dropout, gradients of captures, rows without keys.
 // RUN: sed s/TYPE/f16/g %s | attn-opt --attn-grad -o %t.f16.mlir
 // RUN: sed s/TYPE/bf16/g %s | attn-opt --attn-grad -o %t.bf16.mlir
@@ -20,6 +20,17 @@
 // RUN: sed s/TYPE/f16/g %t.wgmma.mlir > %t.wgmma.f16.mlir
 // RUN: attn-run %t.wgmma.f16.mlir --function sigmoid --device=sim:sm_90a --shape B=1,M=200,N=230 --random 13 --verify | FileCheck %s
 // RUN: attn-run %t.wgmma.f16.mlir --function gelu --device=sim:sm_90a --shape B=1,M=70,N=200 --random 14 --verify | FileCheck %s
+// RUN: sed 's/ : !q, !k, !v -> !o/ {schedule = #attn.schedule<kind = "small_cache">}&/' %s > %t.small.mlir
+// RUN: sed s/TYPE/f16/g %t.small.mlir > %t.small.f16.mlir
+// RUN: sed s/TYPE/bf16/g %t.small.mlir > %t.small.bf16.mlir
+// RUN: attn-run %t.small.f16.mlir --function sigmoid --device=sim:sm_80 --shape B=1,M=70,N=130 --random 17 --verify | FileCheck %s
+// RUN: attn-run %t.small.bf16.mlir --function gelu --device=sim:sm_90a --shape B=2,M=5,N=100 --random 18 --verify | FileCheck %s
+// RUN: attn-run %t.small.f16.mlir --function sum --device=sim:sm_80 --shape B=1,M=70,N=50 --random 19 --verify | FileCheck %s
+// RUN: attn-run %t.small.bf16.mlir --function sum --device=sim:sm_90a --shape B=1,M=33,N=200 --random 20 --verify | FileCheck %s
+// RUN: attn-opt %t.small.f16.mlir --target=sm_80 --emit=ptx -o %t.small
+// RUN: FileCheck %s --check-prefix=SMALL --input-file %t.small.ptx
+// SMALL-DAG: .entry sigmoid_attention_scores
+// SMALL-DAG: .entry sum_attention_scores
 // CHECK: verify: PASS
 
 !q = tensor<?x4x?x32xTYPE>

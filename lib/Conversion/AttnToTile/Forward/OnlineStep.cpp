@@ -85,123 +85,124 @@ static Value buildRises(Fragments &fragments, Value before, Value after,
   return fragments.any(rises);
 }
 
-namespace {
-/// What the softmax of one tile gives.
-struct OnlineSoftmax {
-  Value max;   ///< of the scores so far
-  Value p;     ///< exponentials relative to it
-  Value decay; ///< by which the sum and the accumulator so far shrink
-  Value rises; ///< i1: some decay of the warp is not 1; null if not asked
-};
-} // namespace
-
-Value attn::buildExponentials(Fragments &fragments, const ShiftedScores &tile,
-                              double unit) {
-  Type rows = tile.shift.getType(), elements = tile.scores.getType();
-  auto subtractFirst = [&]() -> SmallVector<Value> {
-    Value differences =
-        fragments.map(elements, {tile.scores, tile.max}, [&](ValueRange args) {
-          return fragments.sub(args[0], args[1]);
-        });
-    Value none = fragments.map(rows, tile.shift, [&](ValueRange) {
-      return fragments.constant(-tile.offset);
-    });
-    return {differences, none};
-  };
-  ValueRange relative =
-      fragments.choose(fragments.anyLarger(tile.shift, kLargeShift),
-                       subtractFirst, {tile.scores, tile.shift});
-  return fragments.map(elements, relative, [&](ValueRange args) {
-    return fragments.exp2(fragments.fma(args[0], fragments.constant(unit),
-                                        fragments.negate(args[1])));
-  });
+Value ScoreTile::emitMaximum(Value before) {
+  Value max = tile::RowReduceOp::create(builder, loc, tile::Reduction::max,
+                                        weights, before);
+  return tile::RowAllReduceOp::create(builder, loc, before.getType(),
+                                      tile::Reduction::max, max);
 }
 
-static OnlineSoftmax buildSoftmax(Fragments &fragments, OpBuilder &builder,
-                                  OnlineAttentionOp step, Value scores,
-                                  Value before) {
-  Location loc = step.getLoc();
-  ScoreUnits units = ScoreUnits::get(step);
-  Type rowsType = before.getType();
-  OnlineSoftmax result;
-  Value max = tile::RowReduceOp::create(builder, loc, tile::Reduction::max,
-                                        scores, before);
-  max = tile::RowAllReduceOp::create(builder, loc, rowsType,
-                                     tile::Reduction::max, max);
-  if (double threshold = getRescaleThreshold(step)) {
-    result.rises =
-        buildRises(fragments, before, max, threshold / units.exponent);
-    max = fragments.map(rowsType, {max, before}, [&](ValueRange args) {
-      return arith::SelectOp::create(builder, loc, result.rises, args[0],
-                                     args[1])
-          .getResult();
-    });
-  }
-  result.max = max;
-  // A row that has seen no key yet has maximum -inf: with 0 instead, its
-  // exponentials are exp2(-inf - 0) = 0 and not NaN.
-  Value safe = fragments.map(rowsType, max, [&](ValueRange args) {
+Value ScoreTile::emitFinite(Value max) {
+  return fragments.map(max.getType(), max, [&](ValueRange args) {
     return fragments.selectEqual(args[0], kMinusInf, fragments.constant(0.0),
                                  args[0]);
   });
-  Value shift = fragments.map(rowsType, safe, [&](ValueRange args) {
+}
+
+Value ScoreTile::emitShift(Value max) {
+  Value finite = emitFinite(max);
+  shift = fragments.map(max.getType(), finite, [&](ValueRange args) {
     Value unit = fragments.constant(units.exponent);
     return units.offset == 0 ? fragments.mul(args[0], unit)
                              : fragments.fma(args[0], unit,
                                              fragments.constant(-units.offset));
   });
-  // Exactly 1 where the maximum stays.
-  result.decay = fragments.map(rowsType, {before, safe}, [&](ValueRange args) {
+  return finite;
+}
+
+/// Exactly 1 where the maximum stays.
+Value ScoreTile::emitDecay(Value before, Value max) {
+  return fragments.map(before.getType(), {before, max}, [&](ValueRange args) {
     return fragments.exp2(fragments.mul(fragments.sub(args[0], args[1]),
                                         fragments.constant(units.exponent)));
   });
-  result.p = buildExponentials(fragments, {scores, safe, shift, units.offset},
-                               units.exponent);
-  if (auto schedule = step.getScheduleAttr())
-    result.p.getDefiningOp<tile::MapOp>().setExp2OnFma(
-        getSchedule(schedule).exp2OnFma);
-  return result;
 }
 
-FailureOr<RunningState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
-                                        Value query, Value key, Value value,
-                                        Value keysInTile, RunningState state) {
-  OpBuilder &builder = mods.getBuilder();
-  Location loc = step.getLoc();
-  Fragments fragments(builder, loc);
-  auto keyType = cast<tile::SharedType>(key.getType());
-  int64_t rows = cast<tile::FragmentType>(state.getAcc().getType()).getRows();
-  auto scoreType = getAccumulatorType(builder, rows, keyType.getRows());
-
-  Value zero = createFill(builder, loc, scoreType, 0.0f);
-  Value product = tile::MmaOp::create(builder, loc, query, key,
-                                      /*transposeB=*/true, zero);
-  FailureOr<Value> scores =
-      mods.apply(step, product, ScoreUnits::get(step).beforeMods, keysInTile);
-  if (failed(scores))
-    return failure();
-  Value weights = *scores, sum = state.get(RowRole::Sum), acc = state.getAcc();
-  OnlineSoftmax softmax;
-  if (Value max = state.get(RowRole::Maximum)) {
-    softmax = buildSoftmax(fragments, builder, step, *scores, max);
-    weights = softmax.p;
-    state.set(RowRole::Maximum, softmax.max);
-    if (sum)
-      sum = fragments.scale(sum, softmax.decay);
-  }
-  if (sum)
-    state.set(RowRole::Sum,
-              tile::RowReduceOp::create(builder, loc, tile::Reduction::sum,
-                                        weights, sum));
-  auto rescale = [&]() -> SmallVector<Value> {
-    return {fragments.scale(acc, softmax.decay)};
+/// A large shift is rounded by more than an exponential forgives, or overflows
+/// (masks that add -1e9, or the lowest float): then the difference from the
+/// maximum is taken first, in a branch, since nearly no tile needs it.
+void ScoreTile::emitExponentials(Value max) {
+  Type elements = weights.getType();
+  auto subtractFirst = [&]() -> SmallVector<Value> {
+    Value differences =
+        fragments.map(elements, {weights, max}, [&](ValueRange args) {
+          return fragments.sub(args[0], args[1]);
+        });
+    Value none = fragments.map(shift.getType(), shift, [&](ValueRange) {
+      return fragments.constant(-units.offset);
+    });
+    return {differences, none};
   };
-  if (softmax.rises)
-    acc = fragments.choose(softmax.rises, rescale, acc).front();
-  else if (softmax.decay)
+  ValueRange relative = fragments.choose(
+      fragments.anyLarger(shift, kLargeShift), subtractFirst, {weights, shift});
+  weights = fragments.map(elements, relative, [&](ValueRange args) {
+    return fragments.exp2(fragments.fma(args[0],
+                                        fragments.constant(units.exponent),
+                                        fragments.negate(args[1])));
+  });
+}
+
+Value ScoreTile::emitSum(Value init) {
+  return tile::RowReduceOp::create(builder, loc, tile::Reduction::sum, weights,
+                                   init);
+}
+
+Value ScoreTile::emitRescaled(Value value, Value decay) {
+  return fragments.scale(value, decay);
+}
+
+namespace {
+/// The tile of a step, with its values.
+class OnlineTile : public ScoreTile {
+public:
+  OnlineTile(ModToMap &mods, OnlineAttentionOp step, Value scores, Value value)
+      : ScoreTile(mods.getBuilder(), step.getLoc(), ScoreUnits::get(step),
+                  scores),
+        mods(mods), step(step), value(value) {}
+
+private:
+  Value emitMaximum(Value before) override;
+  void emitExponentials(Value max) override;
+  Value emitProduct(Value acc, Value decay) override;
+
+  ModToMap &mods;
+  OnlineAttentionOp step;
+  Value value; ///< in shared memory
+  Value rises; ///< i1: some decay of the warp is not 1; null if not asked
+};
+} // namespace
+
+Value OnlineTile::emitMaximum(Value before) {
+  Value max = ScoreTile::emitMaximum(before);
+  double threshold = getRescaleThreshold(step);
+  if (threshold == 0)
+    return max;
+  rises = buildRises(fragments, before, max, threshold / units.exponent);
+  return fragments.map(max.getType(), {max, before}, [&](ValueRange args) {
+    return arith::SelectOp::create(builder, loc, rises, args[0], args[1])
+        .getResult();
+  });
+}
+
+void OnlineTile::emitExponentials(Value max) {
+  ScoreTile::emitExponentials(max);
+  if (auto schedule = step.getScheduleAttr())
+    weights.getDefiningOp<tile::MapOp>().setExp2OnFma(
+        getSchedule(schedule).exp2OnFma);
+}
+
+Value OnlineTile::emitProduct(Value acc, Value decay) {
+  auto rescale = [&]() -> SmallVector<Value> {
+    return {fragments.scale(acc, decay)};
+  };
+  if (rises)
+    acc = fragments.choose(rises, rescale, acc).front();
+  else if (decay)
     acc = rescale().front();
   auto operandType = tile::FragmentType::get(
-      builder.getContext(), {rows, keyType.getRows()}, keyType.getElementType(),
+      builder.getContext(),
+      cast<tile::FragmentType>(weights.getType()).getShape(),
+      cast<tile::SharedType>(value.getType()).getElementType(),
       tile::FragmentLayout::OperandA);
   // The sum has what is dropped, too.
   Value kept = mods.applyDropout(step, weights);
@@ -209,9 +210,25 @@ FailureOr<RunningState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
   bool transposed = transposesValue(step);
   if (transposed)
     value = tile::TransposeBytesOp::create(builder, loc, value);
-  state.setAcc(
-      tile::MmaOp::create(builder, loc, operand, value, transposed, acc));
-  return state;
+  return tile::MmaOp::create(builder, loc, operand, value, transposed, acc);
+}
+
+FailureOr<RunningState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
+                                        Value query, Value key, Value value,
+                                        Value keysInTile, RunningState state) {
+  OpBuilder &builder = mods.getBuilder();
+  Location loc = step.getLoc();
+  int64_t rows = cast<tile::FragmentType>(state.getAcc().getType()).getRows();
+  int64_t keys = cast<tile::SharedType>(key.getType()).getRows();
+  Value zero =
+      createFill(builder, loc, getAccumulatorType(builder, rows, keys), 0.0f);
+  Value product = tile::MmaOp::create(builder, loc, query, key,
+                                      /*transposeB=*/true, zero);
+  FailureOr<Value> scores =
+      mods.apply(step, product, ScoreUnits::get(step).beforeMods, keysInTile);
+  if (failed(scores))
+    return failure();
+  return OnlineTile(mods, step, *scores, value).emitStep(state);
 }
 
 RunningState attn::buildWholeState(OpBuilder &builder, Location loc,

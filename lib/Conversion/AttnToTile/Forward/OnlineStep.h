@@ -18,6 +18,8 @@
 #include "Kernel/Fragments.h"
 #include "Kernel/ModToMap.h"
 
+#include "attn/Dialect/Attn/Utils/StepEmitter.h"
+
 namespace attn {
 
 /// How the scores are kept. Where nothing but a mask changes them, the product
@@ -33,20 +35,39 @@ struct ScoreUnits {
   static ScoreUnits get(OnlineAttentionOp step);
 };
 
-/// A tile of scores, with row fragments.
-struct ShiftedScores {
-  mlir::Value scores;
-  mlir::Value max;   ///< of the scores so far; finite
-  mlir::Value shift; ///< max in the exponent's units, less `offset`
-  double offset = 0;
-};
+/// A tile of scores in fragments, as a step takes it. Exponentials are
+/// 2^(exponent * score - shift), one fma for each score, where the shift is in
+/// their units.
+class ScoreTile : public StepEmitter {
+public:
+  ScoreTile(mlir::OpBuilder &builder, mlir::Location loc,
+            const ScoreUnits &units, mlir::Value scores = mlir::Value())
+      : weights(scores), builder(builder), loc(loc), units(units),
+        fragments(builder, loc) {}
 
-/// 2^(unit * score - shift), one fma for each score. A large shift is rounded
-/// by more than an exponential forgives, or overflows (masks that add -1e9, or
-/// the lowest float): then 2^(unit * (score - max)), in a branch, since nearly
-/// no tile needs it.
-mlir::Value buildExponentials(Fragments &fragments, const ShiftedScores &tile,
-                              double unit);
+  /// `max`, and 0 where it is -inf.
+  mlir::Value emitFinite(mlir::Value max);
+  mlir::Value emitDecay(mlir::Value before, mlir::Value max) override;
+
+  mlir::Value weights; ///< the scores, until they are weights
+
+protected:
+  mlir::Value emitMaximum(mlir::Value before) override;
+  mlir::Value emitShift(mlir::Value max) override;
+  void emitExponentials(mlir::Value max) override;
+  mlir::Value emitSum(mlir::Value init) override;
+  mlir::Value emitRescaled(mlir::Value value, mlir::Value decay) override;
+  /// A tile without values has no product.
+  mlir::Value emitProduct(mlir::Value acc, mlir::Value) override { return acc; }
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  const ScoreUnits units;
+  Fragments fragments;
+
+private:
+  mlir::Value shift; ///< the maximum in the exponent's units, less the offset
+};
 
 /// True if tiles of V are transposed before they are multiplied: wgmma takes
 /// 8-bit operands K-major only.

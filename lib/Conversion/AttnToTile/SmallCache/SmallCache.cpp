@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Phase 1, a CTA for each row tile and key tile: S = Q K^T over slices of D,
-// its softmax (TwoPhaseStep.h), spill. Phase 2, a CTA for each row tile and
+// their weights (TwoPhaseStep.h), spill. Phase 2, a CTA for each row tile and
 // slice of Dv: O = P V over slices of the keys, normalisation, LSE.
 //
 //===----------------------------------------------------------------------===//
@@ -42,9 +42,11 @@ protected:
   }
   /// `n` in whole key tiles, rounded up.
   Value countKeyTiles(Value n);
-  /// Where the maxima of the rows' key tile are, and where the sums.
-  std::pair<SmallVector<Value>, SmallVector<Value>>
-  getStatisticsIndices(Value keyTile);
+  RowReductionInterface getReduction() {
+    return attention.first.getNormalization();
+  }
+  /// Where each row value of the rows is, over the keys of a tile.
+  SmallVector<SmallVector<Value>> getStatisticsIndices(Value keyTile);
   Value getKeys();
   /// Batch, head and first row of the CTA's row tile.
   SmallVector<Value> getRowIndices() {
@@ -56,7 +58,8 @@ protected:
   Location loc;
   ScheduleAttr schedule;
   SmallVector<scf::ForOp> keyLoops; ///< of the tiled form, in order
-  Value probabilities, statistics;  ///< workspaces
+  /// Workspaces; the second is null without row values.
+  Value probabilities, statistics;
 };
 
 class SmallCacheScoreBuilder : PhaseBuilder {
@@ -93,16 +96,18 @@ private:
   Value firstColumn; ///< of the CTA's slice of V and O; null if there is one
 };
 
-/// The state of the rows, and the weight behind it.
+/// The state of the rows, and the weight behind it if there is one.
 SmallVector<Value> toValues(const OutputState &state) {
   SmallVector<Value> values(state.row.getValues());
-  values.push_back(state.weight);
+  if (state.weight)
+    values.push_back(state.weight);
   return values;
 }
 
-OutputState toState(ValueRange values) {
-  auto softmax = SoftmaxAttr::get(values.front().getContext());
-  return {RunningState(softmax, values.drop_back()), values.back()};
+OutputState toState(RowReductionInterface reduction, ValueRange values) {
+  size_t count = reduction.getRowValues().size() + 1;
+  return {RunningState(reduction, values.take_front(count)),
+          values.size() > count ? values.back() : Value()};
 }
 
 } // namespace
@@ -117,7 +122,8 @@ LogicalResult PhaseBuilder::begin(StringRef name) {
     return failure();
   Block &body = kernel->getBody().front();
   probabilities = body.addArgument(program.getOwnViews()[0], loc);
-  statistics = body.addArgument(program.getOwnViews()[1], loc);
+  if (!getReduction().getRowValues().empty())
+    statistics = body.addArgument(program.getOwnViews()[1], loc);
   Value firstTile = body.addArgument(builder.getI32Type(), loc);
   mapRowTile(arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
                                         firstTile));
@@ -159,12 +165,19 @@ Value PhaseBuilder::countKeyTiles(Value n) {
                                 constant(schedule.getTileN()));
 }
 
-std::pair<SmallVector<Value>, SmallVector<Value>>
+SmallVector<SmallVector<Value>>
 PhaseBuilder::getStatisticsIndices(Value keyTile) {
   SmallVector<Value> at = getRowIndices();
-  Value first = arith::MulIOp::create(builder, loc, keyTile, constant(2));
-  Value second = arith::AddIOp::create(builder, loc, first, constant(1));
-  return {{at[0], at[1], first, at[2]}, {at[0], at[1], second, at[2]}};
+  auto count = static_cast<int64_t>(getReduction().getRowValues().size());
+  Value first = arith::MulIOp::create(builder, loc, keyTile, constant(count));
+  SmallVector<SmallVector<Value>> places;
+  for (int64_t i = 0; i < count; ++i) {
+    Value row = first;
+    if (i > 0)
+      row = arith::AddIOp::create(builder, loc, first, constant(i));
+    places.push_back({at[0], at[1], row, at[2]});
+  }
+  return places;
 }
 
 Value PhaseBuilder::getKeys() {
@@ -274,14 +287,13 @@ LogicalResult SmallCacheScoreBuilder::build(StringRef name) {
     FailureOr<Value> scores = buildScores(*product);
     if (failed(scores))
       return failure();
-    TileSoftmax softmax = buildTileSoftmax(
-        builder, loc, ScoreUnits::get(attention.first), *scores);
-    auto [ofMax, ofSum] = getStatisticsIndices(keyTile);
-    tile::StoreOp::create(builder, loc, softmax.rows.max, statistics, ofMax);
-    tile::StoreOp::create(builder, loc, softmax.rows.sum, statistics, ofSum);
+    TileWeights tile = buildTileWeights(builder, attention.first, *scores);
+    for (auto [rows, place] :
+         llvm::zip_equal(tile.rows, getStatisticsIndices(keyTile)))
+      tile::StoreOp::create(builder, loc, rows, statistics, place);
     SmallVector<Value> at = getRowIndices();
     at.push_back(firstKey);
-    Value kept = mods.applyDropout(attention.first, softmax.probabilities, at);
+    Value kept = mods.applyDropout(attention.first, tile.weights, at);
     tile::StoreOp::create(builder, loc, kept, probabilities, at);
   }
   tile::ReturnOp::create(builder, loc);
@@ -295,6 +307,8 @@ LogicalResult SmallCacheScoreBuilder::build(StringRef name) {
 /// At the first slice of a key tile: what its statistics make of the state.
 OutputState OutputKernelBuilder::buildTileStart(Value key,
                                                 const OutputState &state) {
+  if (!statistics)
+    return state;
   Value tileN = constant(schedule.getTileN());
   Value offset = arith::RemUIOp::create(builder, loc, key, tileN);
   Value starts = compare(arith::CmpIPredicate::eq, offset, constant(0));
@@ -306,17 +320,14 @@ OutputState OutputKernelBuilder::buildTileStart(Value key,
   scf::YieldOp::create(builder, loc, before);
   builder.setInsertionPointToStart(choice.thenBlock());
   Value keyTile = arith::DivUIOp::create(builder, loc, key, tileN);
-  auto load = [&](ValueRange at) -> Value {
-    return tile::LoadRowOp::create(
-        builder, loc, getRowType(builder, schedule.getTileM()), statistics, at);
-  };
-  auto [ofMax, ofSum] = getStatisticsIndices(keyTile);
-  RowStatistics tile = {load(ofMax), load(ofSum)};
-  ScoreUnits units = ScoreUnits::get(attention.first);
-  scf::YieldOp::create(
-      builder, loc,
-      toValues(buildRescale(builder, loc, units, tile, state.row)));
-  return toState(choice.getResults());
+  SmallVector<Value> rows;
+  for (ValueRange place : getStatisticsIndices(keyTile))
+    rows.push_back(tile::LoadRowOp::create(
+        builder, loc, getRowType(builder, schedule.getTileM()), statistics,
+        place));
+  OutputState after = buildRescale(builder, attention.first, rows, state.row);
+  scf::YieldOp::create(builder, loc, toValues(after));
+  return toState(getReduction(), choice.getResults());
 }
 
 /// One slice of keys: acc += weight * P V.
@@ -334,13 +345,15 @@ LogicalResult OutputKernelBuilder::buildLoopBody(scf::ForOp loop) {
       loadSlice(step.getValue(), slice, attention.getTileDv(), firstColumn);
   if (failed(value))
     return failure();
-  OutputState state = buildTileStart(key, toState(loop.getRegionIterArgs()));
+  OutputState state =
+      buildTileStart(key, toState(getReduction(), loop.getRegionIterArgs()));
   auto operandType = tile::FragmentType::get(
       builder.getContext(), {rows, slice},
       cast<tile::SharedType>(p.getType()).getElementType(),
       tile::FragmentLayout::OperandA);
   Value operand = tile::LoadOperandOp::create(builder, loc, operandType, p);
-  operand = tile::ScaleRowsOp::create(builder, loc, operand, state.weight);
+  if (state.weight)
+    operand = tile::ScaleRowsOp::create(builder, loc, operand, state.weight);
   state.row.setAcc(tile::MmaOp::create(builder, loc, operand, *value,
                                        /*transposeB=*/false,
                                        state.row.getAcc()));
@@ -351,8 +364,8 @@ LogicalResult OutputKernelBuilder::buildLoopBody(scf::ForOp loop) {
 /// The loop over all keys that some row of the tile sees, in whole key tiles.
 FailureOr<OutputState> OutputKernelBuilder::buildKeyLoop() {
   int64_t slice = std::gcd(schedule.getTileN(), schedule.getTileD());
-  OutputState init = buildInitialOutputState(builder, loc, schedule.getTileM(),
-                                             attention.getTileDv());
+  OutputState init = buildInitialOutputState(
+      builder, attention.first, schedule.getTileM(), attention.getTileDv());
   Value begin = values.lookup(keyLoops.front().getLowerBound());
   Value end = values.lookup(keyLoops.back().getUpperBound());
   end = arith::MulIOp::create(builder, loc, countKeyTiles(end),
@@ -363,7 +376,7 @@ FailureOr<OutputState> OutputKernelBuilder::buildKeyLoop() {
   OpBuilder::InsertionGuard guard(builder);
   if (failed(buildLoopBody(loop)))
     return failure();
-  return toState(loop.getResults());
+  return toState(getReduction(), loop.getResults());
 }
 
 void OutputKernelBuilder::buildStores(const OutputState &state) {

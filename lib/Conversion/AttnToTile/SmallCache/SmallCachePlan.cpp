@@ -23,7 +23,8 @@ using namespace attn;
 namespace {
 /// Sizes that all rounds have.
 struct SmallCacheSizes {
-  SmallCacheSizes(LaunchProgram &program, ScheduleAttr schedule)
+  SmallCacheSizes(LaunchProgram &program, ScheduleAttr schedule,
+                  int64_t rowValues)
       : tileM(schedule.getTileM()),
         chunkTiles(program.constant(schedule.getChunkRows() / tileM)),
         batches(program.dim("query", kBatch)),
@@ -32,7 +33,7 @@ struct SmallCacheSizes {
         keys(program.dim("key", kSequence)),
         tiles(batches * heads * rows.ceilDiv(tileM)),
         keyTiles(keys.ceilDiv(schedule.getTileN())),
-        statisticsRows(keyTiles * 2), paddedRows(rows.alignTo(tileM)),
+        statisticsRows(keyTiles * rowValues), paddedRows(rows.alignTo(tileM)),
         windowRows(chunkTiles.min(tiles) * tileM),
         // cp.async reads 16 bytes at a time.
         rowStride(keys.alignTo(8)) {}
@@ -42,7 +43,7 @@ struct SmallCacheSizes {
   Size batches, heads, rows, keys;
   Size tiles; ///< row tiles of all heads
   Size keyTiles;
-  Size statisticsRows; ///< two for each key tile
+  Size statisticsRows; ///< one for each row value and key tile
   Size paddedRows;     ///< of a head: whole tiles
   Size windowRows;     ///< rows that the workspace has room for
   Size rowStride;      ///< of the probabilities
@@ -65,16 +66,17 @@ static void addProbabilities(LaunchProgram &program, TiledAttention &attention,
       {e.heads * ofHead, ofHead, e.rowStride});
 }
 
-/// Maximum and sum [B, Hq, 2 key tiles, M]: two rows of the workspace for each
-/// key tile.
+/// Row values [B, Hq, key tiles * their number, M]: a row of the workspace for
+/// each, and for each key tile.
 static void addStatistics(LaunchProgram &program, TiledAttention &attention,
-                          const SmallCacheSizes &e, Size firstRow) {
+                          const SmallCacheSizes &e, Size firstRow,
+                          int64_t rowValues) {
   RankedTensorType query = attention.getQueryType();
   int64_t keys = attention.getKeyType().getDimSize(kSequence);
   int64_t rows =
       ShapedType::isDynamic(keys)
           ? keys
-          : 2 * llvm::divideCeil(keys, attention.schedule.getTileN());
+          : rowValues * llvm::divideCeil(keys, attention.schedule.getTileN());
   int64_t shape[] = {query.getDimSize(kBatch), query.getDimSize(kHead), rows,
                      query.getDimSize(kSequence)};
   MLIRContext *context = query.getContext();
@@ -90,14 +92,17 @@ LaunchProgram attn::getSmallCacheProgram(OpBuilder &builder,
                                          TiledAttention &attention,
                                          StringRef name) {
   LaunchProgram program(builder, attention);
-  SmallCacheSizes e(program, attention.schedule);
+  auto rowValues = static_cast<int64_t>(
+      attention.first.getNormalization().getRowValues().size());
+  SmallCacheSizes e(program, attention.schedule, rowValues);
   Size iteration = program.beginRounds(e.tiles.ceilDiv(e.chunkTiles));
   addPrologue(program, attention, name);
   Size firstTile = iteration * e.chunkTiles;
   Size roundTiles = e.chunkTiles.min(e.tiles - firstTile);
   Size firstRow = firstTile * e.tileM;
   addProbabilities(program, attention, e, firstRow);
-  addStatistics(program, attention, e, firstRow);
+  if (rowValues > 0)
+    addStatistics(program, attention, e, firstRow, rowValues);
   program.addKernel(name + "_scores", roundTiles, e.keyTiles,
                     program.constant(1));
   program.addKernel(name + "_output", roundTiles,

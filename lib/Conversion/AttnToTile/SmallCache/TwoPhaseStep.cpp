@@ -1,4 +1,4 @@
-//===- TwoPhaseStep.cpp - Softmax in two phases -*- C++ -*-===//
+//===- TwoPhaseStep.cpp - Row reductions in two phases -*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -11,67 +11,81 @@
 using namespace mlir;
 using namespace attn;
 
-TileSoftmax attn::buildTileSoftmax(OpBuilder &builder, Location loc,
-                                   const ScoreUnits &units, Value scores) {
-  Fragments fragments(builder, loc);
-  Value max = fragments.reduce(tile::Reduction::max, scores, kMinusInf);
-  Type rows = max.getType();
-  // Of a row without visible key the exponentials are 2^(-inf - 0) = 0.
-  Value safe = fragments.map(rows, max, [&](ValueRange args) {
-    return fragments.selectEqual(args[0], kMinusInf, fragments.constant(0.0),
-                                 args[0]);
-  });
-  Value shift = fragments.map(rows, safe, [&](ValueRange args) {
-    return fragments.mul(args[0], fragments.constant(units.exponent));
-  });
-  TileSoftmax softmax;
-  softmax.probabilities =
-      buildExponentials(fragments, {scores, safe, shift}, units.exponent);
-  softmax.rows.sum =
-      fragments.reduce(tile::Reduction::sum, softmax.probabilities, 0.0f);
-  softmax.rows.max = max;
-  return softmax;
+TileWeights attn::buildTileWeights(OpBuilder &builder, OnlineAttentionOp step,
+                                   Value scores) {
+  Location loc = step.getLoc();
+  SmallVector<Value> neutral = {Value()};
+  int64_t rows = cast<tile::FragmentType>(scores.getType()).getRows();
+  for (const RowValue &kind : step.getNormalization().getRowValues())
+    neutral.push_back(createFill(builder, loc, getRowType(builder, rows),
+                                 static_cast<float>(kind.neutral)));
+  ScoreTile tile(builder, loc, ScoreUnits::get(step), scores);
+  RunningState state = tile.emitStep(
+      RunningState(step.getNormalization(), neutral), /*isFirst=*/true);
+  if (Value sum = state.get(RowRole::Sum))
+    state.set(RowRole::Sum,
+              tile::RowAllReduceOp::create(builder, loc, sum.getType(),
+                                           tile::Reduction::sum, sum));
+  return {tile.weights, SmallVector<Value>(state.getRows())};
 }
 
-OutputState attn::buildInitialOutputState(OpBuilder &builder, Location loc,
-                                          int64_t rows, int64_t cols) {
-  auto softmax = SoftmaxAttr::get(builder.getContext());
-  return {buildInitialState(builder, loc, softmax, rows, cols),
-          createFill(builder, loc, getRowType(builder, rows), 0.0f)};
+OutputState attn::buildInitialOutputState(OpBuilder &builder,
+                                          OnlineAttentionOp step, int64_t rows,
+                                          int64_t cols) {
+  Location loc = step.getLoc();
+  RunningState state =
+      buildInitialState(builder, loc, step.getNormalization(), rows, cols);
+  // Without a maximum, what tiles weigh does not depend on each other.
+  if (!state.get(RowRole::Maximum))
+    return {state, Value()};
+  return {state, createFill(builder, loc, getRowType(builder, rows), 0.0f)};
 }
 
-OutputState attn::buildRescale(OpBuilder &builder, Location loc,
-                               const ScoreUnits &units,
-                               const RowStatistics &tile, RunningState state) {
+OutputState attn::buildRescale(OpBuilder &builder, OnlineAttentionOp step,
+                               ValueRange tileRows, RunningState state) {
+  Location loc = step.getLoc();
+  ScoreTile units(builder, loc, ScoreUnits::get(step));
   Fragments fragments(builder, loc);
-  Value oldMax = state.get(RowRole::Maximum), oldSum = state.get(RowRole::Sum);
-  Type rows = oldMax.getType();
+  SmallVector<Value> values = {Value()};
+  llvm::append_range(values, tileRows);
+  RunningState tile(step.getNormalization(), values);
   auto spread = [&](Value part) -> Value {
-    return tile::RowAllReduceOp::create(builder, loc, rows,
+    return tile::RowAllReduceOp::create(builder, loc, part.getType(),
                                         tile::Reduction::max, part);
   };
-  Value tileMax = spread(tile.max), tileSum = spread(tile.sum);
-  Value max = fragments.map(rows, {oldMax, tileMax}, [&](ValueRange args) {
-    return fragments.max(args[0], args[1]);
-  });
-  Value safe = fragments.map(rows, max, [&](ValueRange args) {
-    return fragments.selectEqual(args[0], kMinusInf, fragments.constant(0.0),
-                                 args[0]);
-  });
-  auto power = [&](ValueRange args) {
-    return fragments.exp2(fragments.mul(fragments.sub(args[0], args[1]),
-                                        fragments.constant(units.exponent)));
-  };
-  Value decay = fragments.map(rows, {oldMax, safe}, power);
-  Value weight = fragments.map(rows, {tileMax, safe}, power);
-  // In the lane that has loaded the row: its part of the sum.
-  Value part = fragments.map(rows, {tile.max, safe}, power);
-  Value added = fragments.scale(tileSum, part);
-  Value sum = fragments.map(rows, {oldSum, decay, added}, [&](ValueRange args) {
-    return fragments.fma(args[0], args[1], args[2]);
-  });
+  Value sum = state.get(RowRole::Sum), ofTile = tile.get(RowRole::Sum);
+  Value before = state.get(RowRole::Maximum);
+  if (!before) {
+    // Exact: a quarter in each lane of the quad.
+    if (sum)
+      state.set(RowRole::Sum,
+                fragments.map(sum.getType(), {sum, spread(ofTile)},
+                              [&](ValueRange args) {
+                                return fragments.fma(
+                                    args[1], fragments.constant(0.25), args[0]);
+                              }));
+    return {state, Value()};
+  }
+  Value ofLanes = tile.get(RowRole::Maximum), tileMax = spread(ofLanes);
+  if (sum)
+    ofTile = spread(ofTile);
+  Value max =
+      fragments.map(before.getType(), {before, tileMax}, [&](ValueRange args) {
+        return fragments.max(args[0], args[1]);
+      });
+  Value shift = units.emitFinite(max);
+  Value decay = units.emitDecay(before, shift);
+  Value weight = units.emitDecay(tileMax, shift);
+  if (sum) {
+    // In the lane that has loaded the row: its part of the sum.
+    Value added = fragments.scale(ofTile, units.emitDecay(ofLanes, shift));
+    sum =
+        fragments.map(sum.getType(), {sum, decay, added}, [&](ValueRange args) {
+          return fragments.fma(args[0], args[1], args[2]);
+        });
+    state.set(RowRole::Sum, sum);
+  }
   state.setAcc(fragments.scale(state.getAcc(), decay));
   state.set(RowRole::Maximum, max);
-  state.set(RowRole::Sum, sum);
   return {state, weight};
 }

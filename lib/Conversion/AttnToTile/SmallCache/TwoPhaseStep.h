@@ -1,11 +1,11 @@
-//===- TwoPhaseStep.h - Softmax in two phases -*- C++ -*-===//
+//===- TwoPhaseStep.h - Row reductions in two phases -*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The softmax of the small-cache schedule (docs/CostModel.md), in attn_tile
-// ops. Phase 1 takes the softmax of each tile of scores by itself:
+// The row reduction of the small-cache schedule (docs/CostModel.md), in
+// attn_tile ops. Phase 1 takes each tile of scores by itself; with softmax:
 //
 //   m_t = max S               of each row of tile t
 //   P   = 2^(c (S - m_t))     in [0, 1], the largest 1: 16 bits
@@ -19,7 +19,8 @@
 // The weight of P is rounded with it, but where the tile has the row's maximum:
 // a row of one key, or whose keys are in one tile, is as exact as an unfused
 // one. m_t and s_t are kept apart, since their product's logarithm has no room
-// for s_t beside the large scores of finite masks.
+// for s_t beside the large scores of finite masks. Without a maximum the powers
+// of two are 1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,36 +31,31 @@
 
 namespace attn {
 
-/// Of the rows of a tile, [tile_m].
-struct RowStatistics {
-  mlir::Value max; ///< m_t; -inf where no key is visible
-  mlir::Value sum; ///< s_t
-};
-
 /// What phase 1 spills of a tile of scores.
-struct TileSoftmax {
-  mlir::Value probabilities; ///< P, [tile_m, tile_n], f32
-  RowStatistics rows;
+struct TileWeights {
+  mlir::Value weights; ///< P, [tile_m, tile_n], f32
+  /// [tile_m] of each row value, over the tile's keys; in all lanes of a row.
+  llvm::SmallVector<mlir::Value> rows;
 };
 
-TileSoftmax buildTileSoftmax(mlir::OpBuilder &builder, mlir::Location loc,
-                             const ScoreUnits &units, mlir::Value scores);
+TileWeights buildTileWeights(mlir::OpBuilder &builder, OnlineAttentionOp step,
+                             mlir::Value scores);
 
 /// The state of phase 2 before a tile, and the factors of the tile's rows.
 struct OutputState {
   RunningState row;
-  mlir::Value weight; ///< 2^(c (m_t - m)) of the tile that is being added
+  /// 2^(c (m_t - m)) of the tile that is being added; null without a maximum.
+  mlir::Value weight;
 };
 
 OutputState buildInitialOutputState(mlir::OpBuilder &builder,
-                                    mlir::Location loc, int64_t rows,
+                                    OnlineAttentionOp step, int64_t rows,
                                     int64_t cols);
 
-/// Rescales the state for a tile with `tile`, of which each lane of a quad has
-/// a part (attn_tile.load_row), and gives the weight of its rows.
-OutputState buildRescale(mlir::OpBuilder &builder, mlir::Location loc,
-                         const ScoreUnits &units, const RowStatistics &tile,
-                         RunningState state);
+/// Rescales the state for a tile with row values `tile`, of which each lane of
+/// a quad has a part (attn_tile.load_row), and gives the weight of its rows.
+OutputState buildRescale(mlir::OpBuilder &builder, OnlineAttentionOp step,
+                         mlir::ValueRange tile, RunningState state);
 
 } // namespace attn
 

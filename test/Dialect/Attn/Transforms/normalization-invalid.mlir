@@ -2,16 +2,6 @@
 // RUN: attn-opt %s --attn-to-scheduled=target=sm_90a --split-input-file --verify-diagnostics
 
 !q = tensor<1x2x64x64xf16>
-func.func @small_cache(%q: !q) -> !q {
-  // expected-error @+1 {{small-cache kernels have softmax only}}
-  %o = attn.attention %q, %q, %q normalization(#attn.none)
-      {schedule = #attn.schedule<kind = "small_cache">} : !q, !q, !q -> !q
-  return %o : !q
-}
-
-// -----
-
-!q = tensor<1x2x64x64xf16>
 func.func @rescale(%q: !q) -> !q {
   // expected-error @+1 {{expected rescale_threshold=0 (only softmax has it), got 8}}
   %o = attn.attention %q, %q, %q normalization(#attn.sum<0.0>)
