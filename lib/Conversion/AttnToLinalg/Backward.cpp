@@ -9,6 +9,7 @@
 #include "ScoreEmitter.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
+#include "attn/Dialect/Attn/Utils/GradientBuilder.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -84,8 +85,7 @@ public:
 private:
   void emitScoreGradients(Value lse, Value delta);
   Value emitProbabilities(Value lse);
-  Value emitSoftmaxGradient(Value delta);
-  Value emitWeightGradient();
+  Value emitOuterGradient(Value delta);
   Value emitModGradient(ValueRange variables);
   /// P after dropout.
   Value emitDropped();
@@ -98,16 +98,6 @@ private:
   Value dOutput;
 };
 } // namespace
-
-/// 0 where `condition` is 0, else `value`: keys that take no part may hold
-/// anything.
-static Value zeroIfZero(OpBuilder &b, Location l, Value condition,
-                        Value value) {
-  Value zero = constantFloat(b, l, cast<FloatType>(value.getType()), 0);
-  Value isZero =
-      arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, condition, zero);
-  return arith::SelectOp::create(b, l, isZero, zero, value);
-}
 
 /// P = exp(score_mod(S1) - LSE), or score_mod(S1) without an LSE; 0 where
 /// masked and in rows without keys.
@@ -122,56 +112,47 @@ Value BackwardEmitter::emitProbabilities(Value lse) {
     maps.push_back(map(rowLoops()));
   }
   maps.push_back(map(loops));
-  return generic(operands, maps, init, loops, {},
-                 [&](OpBuilder &b, Location l, ValueRange args) -> Value {
-                   SmallVector<Value> at = coordinates(b, l);
-                   Value p = emitScoreMod(b, args[0], at);
-                   Value zero = constantFloat(b, l, type, 0);
-                   if (lse) {
-                     p = math::ExpOp::create(
-                         b, l, arith::SubFOp::create(b, l, p, args[1]));
-                     Value isEmpty = arith::CmpFOp::create(
-                         b, l, arith::CmpFPredicate::OEQ, args[1],
-                         negativeInfinity(b, l, type));
-                     p = arith::SelectOp::create(b, l, isEmpty, zero, p);
-                   }
-                   if (inputs.maskMod->empty())
-                     return p;
-                   Value visible = inlineMod(b, *inputs.maskMod, at);
-                   return arith::SelectOp::create(b, l, visible, p, zero);
-                 });
-}
-
-/// dS = P * (dP - delta)
-Value BackwardEmitter::emitSoftmaxGradient(Value delta) {
-  SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
   return generic(
-      {probabilities, delta}, {map(loops), map(rowLoops()), map(loops)},
-      emitProducts(dOutput, inputs.value), loops, {},
+      operands, maps, init, loops, {},
       [&](OpBuilder &b, Location l, ValueRange args) -> Value {
-        double factor = inputs.dropout ? inputs.dropout->getScale() : 1;
-        Value dP = emitDropout(b, l, args[2], factor);
-        Value shifted = arith::SubFOp::create(b, l, dP, args[1]);
-        Value product = arith::MulFOp::create(b, l, args[0], shifted);
-        return zeroIfZero(b, l, args[0], product);
+        SmallVector<Value> at = coordinates(b, l);
+        Value p = emitScoreMod(b, args[0], at);
+        if (lse) {
+          Value zero = constantFloat(b, l, type, 0);
+          p = math::ExpOp::create(b, l,
+                                  arith::SubFOp::create(b, l, p, args[1]));
+          Value isEmpty =
+              arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, args[1],
+                                    negativeInfinity(b, l, type));
+          p = arith::SelectOp::create(b, l, isEmpty, zero, p);
+        }
+        if (inputs.maskMod->empty())
+          return p;
+        return hideElement(b, l, inlineMod(b, *inputs.maskMod, at), p);
       });
 }
 
-/// dS = dP where a key is visible, else 0: weights are the scores.
-Value BackwardEmitter::emitWeightGradient() {
+/// dS, from P and dP; without delta, where weights are scores, from dP.
+Value BackwardEmitter::emitOuterGradient(Value delta) {
   SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
-  return generic({}, {map(loops)}, emitProducts(dOutput, inputs.value), loops,
-                 {}, [&](OpBuilder &b, Location l, ValueRange args) -> Value {
-                   double factor =
-                       inputs.dropout ? inputs.dropout->getScale() : 1;
-                   Value dP = emitDropout(b, l, args[0], factor);
-                   if (inputs.maskMod->empty())
-                     return dP;
-                   Value visible =
-                       inlineMod(b, *inputs.maskMod, coordinates(b, l));
-                   return arith::SelectOp::create(b, l, visible, dP,
-                                                  constantFloat(b, l, type, 0));
-                 });
+  SmallVector<Value> operands;
+  SmallVector<AffineMap> maps(1, map(loops));
+  if (delta) {
+    operands = {probabilities, delta};
+    maps = {map(loops), map(rowLoops()), map(loops)};
+  }
+  return generic(
+      operands, maps, emitProducts(dOutput, inputs.value), loops, {},
+      [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+        double factor = inputs.dropout ? inputs.dropout->getScale() : 1;
+        Value dP = emitDropout(b, l, args.back(), factor);
+        if (delta)
+          return buildScoreGradient(b, l, args[0], dP, args[1], Value());
+        Value visible;
+        if (!inputs.maskMod->empty())
+          visible = inlineMod(b, *inputs.maskMod, coordinates(b, l));
+        return buildScoreGradient(b, l, Value(), dP, Value(), visible);
+      });
 }
 
 /// dS1 = dS * score_mod'(variables)
@@ -190,8 +171,7 @@ Value BackwardEmitter::emitModGradient(ValueRange variables) {
                    SmallVector<Value> arguments = {args[0]};
                    llvm::append_range(arguments, coordinates(b, l));
                    Value factor = inlineMod(b, derivative, arguments);
-                   Value product = arith::MulFOp::create(b, l, args[1], factor);
-                   return zeroIfZero(b, l, args[1], product);
+                   return buildInnerGradient(b, l, args[1], factor);
                  });
 }
 
@@ -200,7 +180,7 @@ void BackwardEmitter::emitScoreGradients(Value lse, Value delta) {
       emitProducts(query, inputs.key),
       [](OpBuilder &, Location, ValueRange args) { return args[0]; });
   probabilities = emitProbabilities(lse);
-  dScores = lse ? emitSoftmaxGradient(delta) : emitWeightGradient();
+  dScores = emitOuterGradient(delta);
   dInner = inputs.scoreMod->empty()
                ? dScores
                : emitModGradient(inputs.scoreMod->getArgument(0));
@@ -336,8 +316,7 @@ Value BackwardEmitter::emitCaptureGradient(Value capture,
       Region derivative;
       (void)differentiateMod(*inputs.scoreMod, read.getResult(), derivative);
       Value factor = inlineMod(b, derivative, arguments);
-      Value term = zeroIfZero(b, l, gradient,
-                              arith::MulFOp::create(b, l, gradient, factor));
+      Value term = buildInnerGradient(b, l, gradient, factor);
       SmallVector<Value> place;
       for (Value index : read.getIndices())
         place.push_back(inlineMod(b, *inputs.scoreMod, arguments, index));

@@ -13,6 +13,7 @@
 #include "VectorMath.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
+#include "attn/Dialect/Attn/Utils/GradientBuilder.h"
 #include "attn/Dialect/Attn/Utils/ScatterBuilder.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -64,7 +65,6 @@ private:
                  llvm::function_ref<Value(Value, Value)> body);
   Value emitGradient(Value gradient, const Product &product);
   Value emitScoreSum(Value sum);
-  Value zeroIfZero(Value condition, Value value);
 
   BackwardStepOp step;
   /// Operands in the score type: scale * Q, dO, scale * K, and K^T and V^T.
@@ -114,15 +114,6 @@ void BackwardEmitter::emitProducts(Value left, Value right, int64_t depth,
   });
 }
 
-/// 0 where `condition` is 0, else `value`: keys that take no part may hold
-/// anything.
-Value BackwardEmitter::zeroIfZero(Value condition, Value value) {
-  Value zero = createSplat(b, value.getType(), 0.0);
-  Value isZero =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, condition, zero);
-  return arith::SelectOp::create(b, isZero, zero, value);
-}
-
 /// From S and dP of one row to P and the gradient before score_mod. `lse` is
 /// +inf in rows without keys; null, as delta, where weights are the scores.
 void BackwardEmitter::emitScoreRow(Value row, Value lse, Value delta) {
@@ -143,26 +134,17 @@ void BackwardEmitter::emitScoreRow(Value row, Value lse, Value delta) {
                                                  broadcast(lse, keys.width)))
                   : score;
     Value visible;
-    if (!maskMod.empty()) {
+    if (!maskMod.empty())
       visible = emitMaskMod(coordinates, keys);
-      p = arith::SelectOp::create(b, visible, p, createSplat(b, type, 0.0));
-    }
+    p = hideElement(b, b.getLoc(), visible, p);
     double factor = dropout ? dropout->getScale() : 1;
     Value dP = emitDropout(vector::LoadOp::create(b, type, dScores, at), row,
                            keys, factor);
-    Value gradient = dP;
-    if (delta) {
-      gradient = arith::MulFOp::create(
-          b, p, arith::SubFOp::create(b, dP, broadcast(delta, keys.width)));
-      gradient = zeroIfZero(p, gradient);
-    } else if (visible) {
-      gradient =
-          arith::SelectOp::create(b, visible, dP, createSplat(b, type, 0.0));
-    }
+    Value ofRow = delta ? broadcast(delta, keys.width) : Value();
+    Value gradient = buildScoreGradient(b, b.getLoc(), p, dP, ofRow, visible);
     if (!scoreMod.empty()) {
-      Value factor = emitScoreMod(derivative, inner, coordinates, keys);
-      gradient =
-          zeroIfZero(gradient, arith::MulFOp::create(b, gradient, factor));
+      Value slope = emitScoreMod(derivative, inner, coordinates, keys);
+      gradient = buildInnerGradient(b, b.getLoc(), gradient, slope);
     }
     vector::StoreOp::create(b, emitDropout(p, row, keys, factor), probabilities,
                             at);
