@@ -6,6 +6,7 @@
 
 #include "MaskChecks.h"
 #include "ModPrograms.h"
+#include "RaggedOps.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
@@ -445,5 +446,5 @@ OpEvaluator attn::findAttnEvaluator(Operation *op) {
     return evaluatePaged;
   if (isa<AppendOp>(op))
     return evaluateAppend;
-  return nullptr;
+  return findRaggedEvaluator(op);
 }

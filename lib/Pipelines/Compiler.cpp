@@ -216,8 +216,9 @@ static void remarkOtherResults(ModuleOp module) {
     for (OpOperand &result :
          function.getBody().front().getTerminator()->getOpOperands()) {
       Operation *producer = result.get().getDefiningOp();
-      bool isAppended = isa_and_present<AppendOp>(producer); // in place
-      if (producer && !isAttention(producer) && !isAppended)
+      // In place, or where a kernel writes its results.
+      bool isWritten = isa_and_present<AppendOp, PackOp>(producer);
+      if (producer && !isAttention(producer) && !isWritten)
         emitRemark(producer->getLoc())
             << "result " << result.getOperandNumber() << " of @"
             << function.getName() << " is of '" << producer->getName()

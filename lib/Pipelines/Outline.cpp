@@ -44,6 +44,9 @@ static SetVector<Operation *> getViews(Operation *attention) {
       views.insert(paged);
       operand = paged.getPool();
     }
+    if (Operation *view = operand.getDefiningOp();
+        isa_and_present<RaggedOp, SequenceLengthsOp>(view))
+      views.insert(view);
     if (auto append = operand.getDefiningOp<AppendOp>())
       appends.insert(append);
   }
@@ -62,6 +65,18 @@ static void replacePools(const ExtractedAttention &extracted,
       Value(old).replaceUsesWithIf(value, [&](OpOperand &use) {
         return dominance.properlyDominates(call, use.getOwner());
       });
+}
+
+/// Takes the results of `call` for those of `attention`, or for what packs them.
+static void replaceResults(Operation *attention,
+                           const ExtractedAttention &extracted,
+                           func::CallOp call) {
+  for (OpResult result : attention->getResults()) {
+    Value old = extracted.results[result.getResultNumber()];
+    old.replaceAllUsesWith(call.getResult(result.getResultNumber()));
+    if (auto pack = old.getDefiningOp<PackOp>())
+      pack.erase();
+  }
 }
 
 /// Replaces one attention, or a view, by linalg ops, and touches nothing else.
@@ -207,6 +222,9 @@ LogicalResult Outline::outline(Operation *attention) {
     attention->emitWarning() << "falls back from a kernel for " << target
                              << " to linalg: " << reason;
     SetVector<Operation *> views = getViews(attention);
+    for (Value result : attention->getResults())
+      if (PackOp pack = getPack(result))
+        views.insert(pack);
     convertToLinalg(attention);
     llvm::for_each(views, convertToLinalg);
     ++numFallbacks;
@@ -216,8 +234,7 @@ LogicalResult Outline::outline(Operation *attention) {
   auto call = func::CallOp::create(builder, attention->getLoc(), *kernel,
                                    extracted.arguments);
   SetVector<Operation *> views = getViews(attention);
-  attention->replaceAllUsesWith(
-      call.getResults().take_front(attention->getNumResults()));
+  replaceResults(attention, extracted, call);
   replacePools(extracted, call);
   attention->erase();
   for (Operation *view : views)

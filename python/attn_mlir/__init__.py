@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from .linear import linear_attention
     from .paged import append, decode
     from .problem import AttentionProblem
+    from .ragged import flash_attn_varlen_func, prefill, varlen
 
 __version__ = "0.1.0"
 __all__ = [
     "AttentionProblem", "AttnError", "BindingError", "Cache", "CompileError", "DeviceError", "Kernel", "ManifestError",
-    "append", "attention", "attention_backward", "compile", "decode", "linear_attention", "mask",
+    "append", "attention", "attention_backward", "compile", "decode", "flash_attn_varlen_func", "linear_attention", "mask", "prefill",
+    "varlen",
 ]  # fmt: skip
 
 #: Loaded when they are asked for: `python -m attn_mlir.plot` needs none of them.
@@ -36,6 +38,9 @@ _HOMES = {
     "attention": "functional",
     "attention_backward": "functional",
     "decode": "paged",
+    "flash_attn_varlen_func": "ragged",
+    "prefill": "ragged",
+    "varlen": "ragged",
     "linear_attention": "linear",
     "compile": "kernel",
     "Kernel": "kernel",

@@ -56,6 +56,15 @@ static AppendOp getAppendOf(BlockArgument argument) {
   return AppendOp();
 }
 
+/// The views whose offsets `argument` is.
+static SmallVector<RaggedOp> getSequencesOf(BlockArgument argument) {
+  SmallVector<RaggedOp> views;
+  for (OpOperand &use : argument.getUses())
+    if (auto ragged = dyn_cast<RaggedOp>(use.getOwner()))
+      views.push_back(ragged);
+  return views;
+}
+
 /// Lengths up to `capacity`: none, all, and between.
 static void fillLengths(HostTensor &tensor, int64_t capacity, uint64_t stream) {
   for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
@@ -105,6 +114,40 @@ static void fillSlots(HostTensor &tensor, ArrayRef<int64_t> pool,
       setElement(tensor, i, -1);
 }
 
+/// Offsets of sequences of `rows` rows together, of `room` each at most: some
+/// have none, some all that they can.
+static void fillOffsets(HostTensor &tensor, int64_t rows, int64_t room,
+                        uint64_t stream) {
+  int64_t sequences = tensor.numElements() - 1, offset = 0;
+  for (int64_t b = 0; b < sequences; ++b) {
+    setElement(tensor, b, static_cast<double>(offset));
+    uint64_t bits = reference::randomBits(stream, static_cast<uint64_t>(b));
+    int64_t left = rows - offset;
+    int64_t most = std::min(left, room);
+    int64_t least = std::min(most, std::max<int64_t>(
+                                       0, left - (sequences - 1 - b) * room));
+    int64_t share = std::min(most, 2 * (left / (sequences - b)) + 1);
+    int64_t any = static_cast<int64_t>(bits / 8 % uint64_t(share + 1));
+    int64_t length = bits % 8 == 0 ? 0 : b + 1 == sequences ? most : any;
+    offset += std::clamp(length, least, most);
+  }
+  setElement(tensor, sequences, static_cast<double>(offset));
+}
+
+/// Those of the views whose offsets an argument is.
+static void fillOffsets(HostTensor &tensor, ArrayRef<RaggedOp> views,
+                        const Shapes &shapes, uint64_t stream) {
+  int64_t rows = std::numeric_limits<int64_t>::max(), room = rows;
+  for (RaggedOp view : views) {
+    if (auto packed = dyn_cast<BlockArgument>(view.getPacked()))
+      rows = std::min(rows, shapes[packed.getArgNumber()][0]);
+    auto type = cast<RankedTensorType>(view.getResult().getType());
+    if (!type.isDynamicDim(kSequence))
+      room = std::min(room, type.getDimSize(kSequence));
+  }
+  fillOffsets(tensor, rows, std::min(rows, room), stream);
+}
+
 /// How many positions the sequence has room for that `lengths` measures; 0
 /// where it is no argument.
 static int64_t getCapacity(BlockArgument lengths, const Shapes &shapes) {
@@ -128,6 +171,9 @@ bool attn::run::fillSequences(HostTensor &tensor, BlockArgument argument,
                               const Shapes &shapes, uint64_t stream) {
   if (getMeasured(argument))
     fillLengths(tensor, getCapacity(argument, shapes), stream);
+  else if (SmallVector<RaggedOp> views = getSequencesOf(argument);
+           !views.empty() && tensor.numElements() > 0)
+    fillOffsets(tensor, views, shapes, stream);
   else if (getPagesOf(argument))
     fillTable(tensor, getNumPages(argument, shapes), stream);
   else if (AppendOp append = getAppendOf(argument);

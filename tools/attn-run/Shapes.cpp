@@ -49,6 +49,9 @@ private:
   void nameByAttention(OpTy attention, const std::string &suffix);
   void nameByLinear(LinearAttentionOp linear, const std::string &suffix);
   void nameByBackward(AttentionBackwardOp backward, const std::string &suffix);
+  void nameByRagged(RaggedOp ragged, const std::string &name,
+                    const std::string &heads, const std::string &suffix);
+  void countOffsets();
   void nameByAppend(AppendOp append, const std::string &suffix);
   void tie(Value operand, unsigned dim, const std::string &name);
   void suggestByReads(Region &mod, const std::string &suffix);
@@ -150,6 +153,11 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
     if (!paged)
       tie(operand, kSequence, "N" + suffix);
   }
+  for (auto [operand, name, heads] :
+       {std::tuple(query, "query_rows", "Hq"), std::tuple(key, "key_rows", "Hkv"),
+        std::tuple(value, "key_rows", "Hkv")})
+    if (auto ragged = operand.template getDefiningOp<RaggedOp>())
+      nameByRagged(ragged, name, heads, suffix);
   // The pages of a pool, and those that a batch has room for: of pages of
   // another size there are others for the values.
   auto keyPages = key.getDefiningOp<PagedOp>();
@@ -166,6 +174,36 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
   headPairs.push_back({"Hq" + suffix, "Hkv" + suffix});
   suggestByReads(attention.getScoreMod(), suffix);
   suggestByReads(attention.getMaskMod(), suffix);
+}
+
+/// The rows of all sequences have a name; of their offsets there is one more
+/// than batches.
+void ShapeResolver::nameByRagged(RaggedOp ragged, const std::string &name,
+                                 const std::string &heads,
+                                 const std::string &suffix) {
+  tie(ragged.getPacked(), 0, name + suffix);
+  tie(ragged.getPacked(), 1, heads + suffix);
+  tie(ragged.getOffsets(), 0, "offsets" + suffix);
+}
+
+/// The number of offsets from that of batches, where that is given alone, and
+/// the other way round.
+void ShapeResolver::countOffsets() {
+  for (const auto &[name, variable] : byName) {
+    if (StringRef(name).substr(0, 7) != "offsets")
+      continue;
+    auto batches = byName.find("B" + name.substr(7));
+    if (batches == byName.end())
+      continue;
+    Variable &offsets = variables[variable], &batch = variables[batches->second];
+    if (batch.size && !offsets.size) {
+      offsets.size = *batch.size + 1;
+      offsets.source = batch.source;
+    } else if (offsets.size && !batch.size) {
+      batch.size = *offsets.size - 1;
+      batch.source = offsets.source;
+    }
+  }
 }
 
 /// The results of the forward have its query's rows.
@@ -423,6 +461,7 @@ std::optional<Shapes> ShapeResolver::run(
   for (const std::string &shape : options.set.shapes)
     if (!assignOption(shape))
       return std::nullopt;
+  countOffsets();
   assignSuggestions();
   if (!checkComplete() || !checkHeads() || !checkReads())
     return std::nullopt;

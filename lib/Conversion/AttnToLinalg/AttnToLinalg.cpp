@@ -15,6 +15,7 @@
 #include "LinearAttention.h"
 #include "OnlineStep.h"
 #include "Paged.h"
+#include "Ragged.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
@@ -463,7 +464,9 @@ void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns,
                ConvertBackwardDelta, ConvertBackwardScatter,
                ConvertBackwardStep, ConvertBackwardSum, ConvertNormalize,
                ConvertRepair, ConvertCombine, ConvertMerge,
-               ConvertTo<PagedOp, emitPaged>, ConvertTo<AppendOp, emitAppend>>(
+               ConvertTo<PagedOp, emitPaged>, ConvertTo<AppendOp, emitAppend>,
+               ConvertTo<RaggedOp, emitRagged>, ConvertTo<PackOp, emitPack>,
+               ConvertTo<SequenceLengthsOp, emitSequenceLengths>>(
       patterns.getContext());
 }
 
@@ -481,7 +484,7 @@ struct ConvertAttnToLinalgPass
       if (isa<AttentionOp, OnlineAttentionOp, AttentionBackwardOp,
               BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,
               LinearAttentionOp, NormalizeOp, RepairOp, CombineOp, MergeOp,
-              PagedOp, AppendOp>(op))
+              PagedOp, AppendOp, RaggedOp, PackOp, SequenceLengthsOp>(op))
         ++numConverted;
     });
     RewritePatternSet patterns(&getContext());

@@ -234,6 +234,8 @@ void populateNamedBarrierPatterns(mlir::TypeConverter &converter,
                                   mlir::RewritePatternSet &patterns);
 void populateRolesPatterns(mlir::TypeConverter &converter,
                            mlir::RewritePatternSet &patterns);
+void populateSequencePatterns(mlir::TypeConverter &converter,
+                              mlir::RewritePatternSet &patterns);
 void populateStMatrixPatterns(mlir::TypeConverter &converter,
                               mlir::RewritePatternSet &patterns);
 void populateTcgen05Patterns(mlir::TypeConverter &converter,

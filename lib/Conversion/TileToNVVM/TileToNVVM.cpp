@@ -94,6 +94,7 @@ private:
     populateMmaSyncPatterns(converter, patterns);
     populateNamedBarrierPatterns(converter, patterns);
     populateRolesPatterns(converter, patterns);
+    populateSequencePatterns(converter, patterns);
     populateStMatrixPatterns(converter, patterns);
     populateTcgen05Patterns(converter, patterns);
     populateTmaPatterns(converter, patterns);

@@ -40,6 +40,8 @@ private:
   FailureOr<Value> takeSplit(Value number);
   void mapTile(Value tile, Value head, Value batch);
   void exitUnlessNeeded();
+  void takeSequences();
+  void exitBehind(Value rows);
   template <typename OpTy>
   Value create(Value a, Value b) {
     return OpTy::create(builder, attention.forall.getLoc(), a, b);
@@ -197,6 +199,54 @@ void KernelBuilder::exitUnlessNeeded() {
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, any,
                             arith::ConstantIntOp::create(builder, loc, 0, 32));
   tile::ExitOp::create(builder, loc, none);
+}
+
+/// Ends CTAs whose tile begins behind the `rows` of its sequence.
+void KernelBuilder::exitBehind(Value rows) {
+  Value row = values.lookup(attention.forall.getInductionVar(kLoopM));
+  tile::ExitOp::create(
+      builder, attention.forall.getLoc(),
+      arith::CmpIOp::create(builder, attention.forall.getLoc(),
+                            arith::CmpIPredicate::sge, row, rows));
+}
+
+/// Makes the sequence of the CTA's batch of each operand that has several, and
+/// ends CTAs that have no row of the query. Offsets that do not ascend, or lead
+/// out of the tensor, give fewer rows.
+void KernelBuilder::takeSequences() {
+  Location loc = attention.forall.getLoc();
+  Value batch = values.lookup(attention.forall.getInductionVar(kLoopB));
+  auto readOffset = [&](Value offsets, Value at) -> Value {
+    auto type = cast<tile::GlobalType>(offsets.getType()).getElementType();
+    at = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), at);
+    Value entry =
+        tile::ExtractOp::create(builder, loc, type, offsets, ValueRange{at});
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      entry);
+  };
+  for (const KernelOperand &operand : attention.operands) {
+    if (!operand.offsets)
+      continue;
+    Value packed = values.lookup(operand.tensor);
+    Value offsets = values.lookup(operand.offsets);
+    auto type = cast<tile::GlobalType>(packed.getType());
+    Value all = tile::DimOp::create(builder, loc, packed,
+                                    tile::SequenceOp::getRowDim(type));
+    Value first = create<arith::MaxSIOp>(readOffset(offsets, batch), constant(0));
+    Value end = readOffset(offsets, create<arith::AddIOp>(batch, constant(1)));
+    Value rows = create<arith::SubIOp>(create<arith::MinSIOp>(end, all), first);
+    int64_t room =
+        cast<ShapedType>(operand.batches.getType()).getDimSize(kSequence);
+    if (!ShapedType::isDynamic(room))
+      rows = create<arith::MinSIOp>(rows, constant(room));
+    values.map(operand.batches,
+               tile::SequenceOp::create(builder, loc,
+                                        tile::SequenceOp::getViewType(type),
+                                        packed, first, rows)
+                   .getResult());
+    if (operand.name == "query")
+      exitBehind(rows);
+  }
 }
 
 /// A persistent grid: the builder is set into a loop over the tiles of a CTA,
@@ -477,6 +527,11 @@ LogicalResult KernelBuilder::build(StringRef name) {
            << "expected tile_m to be a multiple of 16 rows for each of "
            << schedule.warps << " warps, got " << schedule.tileM;
   bool hasRoles = getFamily(schedule.mma).hasRoles();
+  if (hasRoles && getRagged(attention.first.getQuery()))
+    return attention.first.emitOpError()
+           << "expected mma = \"mma_sync\" with sequences behind each other, "
+              "got "
+           << attention.schedule << ": TMA reads whole tiles";
   if (hasRoles && readsByRow(attention.first))
     return attention.first.emitOpError()
            << "expected mma = \"mma_sync\" with lengths or pages of the keys, "
@@ -494,6 +549,7 @@ LogicalResult KernelBuilder::build(StringRef name) {
            << schedule.persistentCtas;
   if (failed(isPersistent ? mapPersistentGrid() : mapGrid()))
     return failure();
+  takeSequences();
   if (attention.onlyBelow)
     exitUnlessNeeded();
   if (failed(convertBlock(*attention.forall.getBody())))

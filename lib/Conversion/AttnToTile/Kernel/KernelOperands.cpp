@@ -8,6 +8,7 @@
 
 #include "Kernel/Appends.h"
 #include "Kernel/Prologue.h"
+#include "Kernel/Ragged.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
@@ -26,6 +27,8 @@ using namespace attn;
 static Value sourceOf(Value tile) {
   if (PagedOp pages = getPages(tile))
     return pages.getPool();
+  if (RaggedOp ragged = getRagged(tile))
+    return ragged.getPacked();
   if (auto slice = tile.getDefiningOp<tensor::ExtractSliceOp>())
     return slice.getSource();
   return tile;
@@ -174,6 +177,8 @@ static LogicalResult addOutputs(TiledAttention &attention) {
     operand.type = cast<RankedTensorType>(insert.getDest().getType());
     operand.isOutput = true;
     operand.vectorElements = i == 0 ? 2 : 1;
+    if (failed(packOutput(attention, operand)))
+      return failure();
     attention.operands.push_back(operand);
     if (i == 1)
       attention.lse = operand.tensor;
@@ -225,6 +230,9 @@ static LogicalResult checkSmallCache(TiledAttention &attention) {
     return attention.first.emitOpError()
            << "expected neither lengths nor pages of the keys with kind = "
               "\"small_cache\" on the GPU";
+  if (RaggedOp ragged = getRagged(attention.first.getQuery()))
+    return ragged.emitOpError() << "expected kind = \"large_cache\" on the GPU, "
+                                   "got \"small_cache\"";
   auto function = attention.forall->getParentOfType<FunctionOpInterface>();
   if (auto walk =
           function->walk([](AppendOp) { return WalkResult::interrupt(); });
@@ -280,6 +288,8 @@ static LogicalResult checkSupported(TiledAttention &attention, bool allowTf32) {
     if (PagedOp pages = operand ? getPages(operand) : PagedOp())
       return pages.emitOpError()
              << "expected pages of keys and values, got those of a " << name;
+  if (failed(checkRagged(attention)))
+    return failure();
   AttentionDims dims = AttentionDims::get(op);
   std::pair<StringRef, int64_t> headDims[] = {{"D", dims.headDim},
                                               {"Dv", dims.valueDim}};
@@ -354,7 +364,10 @@ static LogicalResult addOperands(TiledAttention &attention,
         {"value_table", op.getValue()}})
     if (PagedOp pages = getPages(slice))
       addInput(attention, name, pages.getTable(), 1);
-  if (op.getKeyLengths())
+  if (failed(addSequences(attention)))
+    return failure();
+  if (op.getKeyLengths() &&
+      !op.getKeyLengths().getDefiningOp<SequenceLengthsOp>())
     addInput(attention, "key_lengths", op.getKeyLengths(), 1);
   if (!nests.empty())
     findPrologue(attention, nests);

@@ -31,6 +31,10 @@ struct KernelOperand {
   /// strides are multiples of it and the address is aligned to it.
   int64_t vectorElements = 1;
   bool isPaged = false; ///< a pool of pages, [pages, Hkv, page, D or Dv]
+  /// Of sequences behind each other: where each begins; null for others.
+  mlir::Value offsets = {};
+  /// The tensor of batches that the attention reads or writes in their place.
+  mlir::Value batches = {};
   /// What the tensor is after an attn.append in place; null if there is none.
   mlir::Value appended = {};
 };

@@ -259,6 +259,7 @@ FailureOr<Value> KernelScope::loadSlice(Value slice, int64_t rows, int64_t cols,
     indices.push_back(column);
   int64_t heads = op.getType().getDimSize(kHead);
   PagedOp pages = getPages(slice);
+  // Sequences are views of the kernel already.
   Value source = pages ? pages.getPool() : op.getSource();
   Value tile = loadTile(values.lookup(source), indices, rows, cols, heads);
   if (pages)

@@ -89,6 +89,9 @@ static std::optional<int64_t> getResult(const KernelOperand &operand) {
     if (auto repair = dyn_cast<RepairOp>(use.getOwner()))
       result = repair->getResult(use.getOperandNumber());
   for (OpOperand &use : result.getUses())
+    if (auto pack = dyn_cast<PackOp>(use.getOwner()))
+      result = cast<OpResult>(pack.getResult());
+  for (OpOperand &use : result.getUses())
     if (use.getOwner()->hasTrait<OpTrait::ReturnLike>())
       return use.getOperandNumber();
   return std::nullopt;
@@ -133,6 +136,15 @@ getAppendDims(const KernelOperand &operand) {
   return std::nullopt;
 }
 
+/// Those of sequences behind each other.
+static SmallVector<std::string> getRaggedDims(StringRef name) {
+  if (name == "lse")
+    return {"Hq", "query_rows"};
+  bool isKey = name == "key" || name == "value";
+  return {isKey ? "key_rows" : "query_rows", isKey ? "Hkv" : "Hq",
+          name == "value" || name == "output" ? "Dv" : "D"};
+}
+
 /// The names of an operand's dimensions. Those of attention are of the
 /// dialect's documentation; a capture's are its own.
 static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
@@ -143,6 +155,10 @@ static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
   if (operand.isPaged)
     return {(name + "_pages").str(), "Hkv", (name + "_page").str(),
             name == "key" ? "D" : "Dv"};
+  if (operand.offsets)
+    return getRaggedDims(name);
+  if (name.ends_with("_offsets"))
+    return {"offsets"};
   if (name == "query")
     return {"B", "Hq", "M", "D"};
   if (name == "key")
@@ -214,6 +230,7 @@ LaunchProgram::LaunchProgram(OpBuilder &outside, const ProgramHeader &header)
     addConstraint(dim("query", 1).mod(dim("key", 1)),
                   "expected the number of query heads to be a multiple of the "
                   "number of key heads");
+  addOffsetConstraints();
   addReadConstraints(function);
 }
 
@@ -295,6 +312,34 @@ Size LaunchProgram::constant(int64_t number) {
   return {*builder, arith::ConstantIndexOp::create(*builder, number)};
 }
 
+StringRef LaunchProgram::getName(Value tensor) const {
+  for (const KernelOperand &operand : known)
+    if (operand.tensor == tensor)
+      return operand.name;
+  return "";
+}
+
+const KernelOperand *LaunchProgram::getRagged(StringRef name) const {
+  for (const KernelOperand &operand : known)
+    if (operand.name == name && operand.offsets)
+      return &operand;
+  return nullptr;
+}
+
+/// Of several operands that have a dimension of batches only some may be
+/// sequences behind each other.
+void LaunchProgram::addOffsetConstraints() {
+  if (!getRagged("query"))
+    return;
+  for (StringRef name : {"key_lengths", "key_table", "value_table"})
+    if (hasOperand(name))
+      addConstraint(dim("query", kBatch) - dim(name, 0),
+                    ("expected query_offsets to have an offset for each batch "
+                     "of " +
+                     name + ", and the end of the last")
+                        .str());
+}
+
 Size LaunchProgram::dim(StringRef operand, int64_t dim) {
   Value tensor = getOperand(operand);
   if (!tensor && operand == "key")
@@ -306,6 +351,14 @@ Size LaunchProgram::dim(StringRef operand, int64_t dim) {
   if (isPaged && operand == "key" && dim == kSequence) {
     int64_t page = cast<tile::GlobalType>(tensor.getType()).getShape()[dim];
     return this->dim("key_table", 1) * page;
+  }
+  if (const KernelOperand *ragged = getRagged(operand)) {
+    if (dim == kBatch)
+      return this->dim(getName(ragged->offsets), 0) - constant(1);
+    int64_t size = cast<ShapedType>(ragged->batches.getType()).getDimSize(dim);
+    if (!ShapedType::isDynamic(size))
+      return constant(size);
+    dim = dim == kSequence ? 0 : dim == kHead ? 1 : 2;
   }
   auto type = cast<tile::GlobalType>(tensor.getType());
   if (!type.isDynamicDim(dim))
@@ -331,6 +384,8 @@ std::optional<Size> LaunchProgram::getSize(AffineExpr expr, Value operand,
     return left->ceilDiv(number.getValue());
   if (pair.getKind() == AffineExprKind::Mul)
     return *left * number.getValue();
+  if (pair.getKind() == AffineExprKind::Add)
+    return *left + constant(number.getValue());
   return std::nullopt;
 }
 

@@ -128,6 +128,11 @@ public:
 
 private:
   mlir::Value getOperand(llvm::StringRef name) const;
+  /// The name of the operand that `tensor` is.
+  llvm::StringRef getName(mlir::Value tensor) const;
+  /// The operand of that name if it is of sequences behind each other, or null.
+  const KernelOperand *getRagged(llvm::StringRef name) const;
+  void addOffsetConstraints();
   mlir::Value skipClamp(mlir::Value index) const;
   void addReadConstraints(mlir::Operation *function);
   void addLaunch(const Kernel &kernel);

@@ -41,9 +41,10 @@ AttentionDims AttentionDims::get(ShapedType query, ShapedType key,
 OpFoldResult attn::getDim(OpBuilder &builder, Location loc, Value value,
                           unsigned dim) {
   // A view is not there to ask once it is folded into loads.
-  if (auto paged = value.getDefiningOp<PagedOp>()) {
+  if (auto view = value.getDefiningOp<ReifyRankedShapedTypeOpInterface>();
+      view && isa<PagedOp, RaggedOp>(view)) {
     ReifiedRankedShapedTypeDims shapes;
-    (void)paged.reifyResultShapes(builder, shapes);
+    (void)view.reifyResultShapes(builder, shapes);
     return shapes.front()[dim];
   }
   return tensor::getMixedSize(builder, loc, value, dim);

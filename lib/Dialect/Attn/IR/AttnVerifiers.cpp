@@ -319,7 +319,8 @@ LogicalResult AttentionOp::verify() {
       failed(
           verifyLengths(*this, "key lengths", getKeyLengths(), dims.batch)) ||
       failed(
-          verifyLengths(*this, "query lengths", getQueryLengths(), dims.batch)))
+          verifyLengths(*this, "query lengths", getQueryLengths(), dims.batch)) ||
+      failed(verifyRagged(*this)))
     return failure();
   auto output = cast<ShapedType>(getOutput().getType());
   Type element = getElementTypeOrSelf(getQuery().getType());

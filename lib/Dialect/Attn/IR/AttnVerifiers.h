@@ -41,6 +41,12 @@ mlir::LogicalResult verifyElementType(mlir::Operation *op, llvm::StringRef name,
                                       mlir::Type type, mlir::Type element,
                                       mlir::Type score);
 
+/// attention_c22: the lengths beside views of sequences behind each other.
+mlir::LogicalResult verifyRagged(AttentionOp op);
+
+/// attention_backward_c11: no operand is such a view.
+mlir::LogicalResult verifyNoRagged(AttentionBackwardOp op);
+
 /// `type` is [B, Hq, M(, Dv)] of the query and value.
 mlir::LogicalResult verifyResultShape(mlir::Operation *op, llvm::StringRef name,
                                       mlir::ShapedType type,

@@ -175,7 +175,7 @@ static LogicalResult verifySink(AttentionBackwardOp op) {
 LogicalResult AttentionBackwardOp::verify() {
   if (failed(verifyOperands(*this, AttentionOperands::get(*this))) ||
       failed(verifyDropout(*this)) || failed(verifyForwardResults(*this)) ||
-      failed(verifySink(*this)))
+      failed(verifySink(*this)) || failed(verifyNoRagged(*this)))
     return failure();
   // attention_backward_c3
   Type score = getScoreType();

@@ -11,10 +11,18 @@
 using namespace mlir;
 using namespace attn;
 
+/// The whole tensor that `tensor` is a slice of.
+static Value getWhole(Value tensor) {
+  auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
+  return slice ? slice.getSource() : tensor;
+}
+
 PagedOp attn::getPages(Value tensor) {
-  if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>())
-    tensor = slice.getSource();
-  return tensor.getDefiningOp<PagedOp>();
+  return getWhole(tensor).getDefiningOp<PagedOp>();
+}
+
+RaggedOp attn::getRagged(Value tensor) {
+  return getWhole(tensor).getDefiningOp<RaggedOp>();
 }
 
 Value attn::getStorage(Value pool) {

@@ -54,6 +54,15 @@ static bool isCache(Value value, Operation *attention) {
   return forward && (value == forward.getKey() || value == forward.getValue());
 }
 
+/// True if a kernel reads what `value` is computed of in its place.
+static bool isSequences(Value value) {
+  return isa_and_present<RaggedOp, SequenceLengthsOp>(value.getDefiningOp());
+}
+
+PackOp attn::getPack(Value result) {
+  return result.hasOneUse() ? dyn_cast<PackOp>(*result.user_begin()) : PackOp();
+}
+
 /// Adds to `ops` the view that `cache` is, through which the loads of a kernel
 /// read, and with `appends` what is appended to it before; to `inputs` what
 /// these take.
@@ -69,6 +78,13 @@ static void addCache(Value cache, bool appends, SetVector<Operation *> &ops,
   } else {
     inputs.insert(cache);
   }
+}
+
+/// Adds a view of sequences, or their lengths.
+static void addView(Operation *view, SetVector<Operation *> &ops,
+                    SetVector<Value> &inputs) {
+  inputs.insert_range(view->getOperands());
+  ops.insert(view);
 }
 
 /// Adds the scalar ops that compute `value` to `scalars`, operands first, and
@@ -89,17 +105,44 @@ static void addScalar(Value value, SetVector<Operation *> &scalars,
   scalars.insert(op);
 }
 
+/// The attn.pack of each result, where all of them have one.
+static SmallVector<PackOp> getPacks(Operation *attention) {
+  SmallVector<PackOp> packs;
+  for (Value result : attention->getResults())
+    if (PackOp pack = getPack(result);
+        pack && pack.getInit().getDefiningOp<tensor::EmptyOp>())
+      packs.push_back(pack);
+  if (packs.size() != attention->getNumResults())
+    packs.clear();
+  return packs;
+}
+
 ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
                                           bool appends) {
   SetVector<Operation *> scalars; // and views
   SetVector<Value> inputs;
   for (Value value : getReadValues(attention)) {
-    if (isCache(value, attention) && isa<RankedTensorType>(value.getType()))
+    if (isCache(value, attention) && isa<RankedTensorType>(value.getType()) &&
+        !isSequences(value))
       addCache(value, appends, scalars, inputs);
+    else if (isSequences(value))
+      addView(value.getDefiningOp(), scalars, inputs);
     else
       addScalar(value, scalars, inputs);
   }
   SmallVector<Value> results(attention->getResults());
+  SmallVector<PackOp> packs;
+  if (appends)
+    packs = getPacks(attention);
+  SmallVector<Operation *> ends; // Behind the attention.
+  for (auto [pack, result] : llvm::zip(packs, results)) {
+    Operation *empty = pack.getInit().getDefiningOp();
+    for (Value size : empty->getOperands())
+      addScalar(size, scalars, inputs);
+    addScalar(pack.getOffsets(), scalars, inputs);
+    llvm::append_values(ends, empty, pack.getOperation());
+    result = pack.getResult();
+  }
   for (Operation *op : scalars)
     if (isa<AppendOp>(op))
       llvm::append_range(results, op->getResults());
@@ -121,6 +164,8 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
   for (Operation *op : scalars)
     builder.clone(*op, map);
   builder.clone(*attention, map);
+  for (Operation *op : ends)
+    builder.clone(*op, map);
   func::ReturnOp::create(
       builder, attention->getLoc(),
       llvm::map_to_vector(results, [&](Value v) { return map.lookup(v); }));

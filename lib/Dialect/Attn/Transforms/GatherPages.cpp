@@ -11,6 +11,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Utils/LengthBuilder.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,18 +28,35 @@ using namespace attn;
 
 namespace {
 /// Copies the rows of one slice of a view.
+template <typename ViewOp>
 class RowGatherer {
 public:
-  RowGatherer(PagedOp view, tensor::ExtractSliceOp slice)
+  RowGatherer(ViewOp view, tensor::ExtractSliceOp slice)
       : view(view), slice(slice), builder(slice), loc(slice.getLoc()),
         offsets(slice.getMixedOffsets()), sizes(slice.getMixedSizes()) {}
 
   Value emit();
 
 private:
+  Value getStored() {
+    if constexpr (std::is_same_v<ViewOp, PagedOp>)
+      return view.getPool();
+    else
+      return view.getPacked();
+  }
   Value emitRow(OpBuilder &b, Value row);
+  Value toIndex(OpBuilder &b, OpFoldResult size) {
+    return getValueOrCreateConstantIndexOp(b, loc, size);
+  }
+  /// `entry`, or the nearest one among the first entries of `tensor`.
+  Value clamp(OpBuilder &b, Value entry, Value tensor) {
+    Value size = toIndex(b, getDim(b, loc, tensor, 0));
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    Value last = arith::SubIOp::create(b, loc, size, one);
+    return arith::MinUIOp::create(b, loc, entry, last);
+  }
 
-  PagedOp view;
+  ViewOp view;
   tensor::ExtractSliceOp slice;
   OpBuilder builder;
   Location loc;
@@ -48,24 +66,20 @@ private:
 
 /// Row `row` of the slice, [1, 1, 1, columns]. An entry that is no page counts
 /// as the nearest one.
-Value RowGatherer::emitRow(OpBuilder &b, Value row) {
+template <>
+Value RowGatherer<PagedOp>::emitRow(OpBuilder &b, Value row) {
   AffineExpr j = b.getAffineSymbolExpr(0) + b.getAffineSymbolExpr(1);
   int64_t page = view.getPageSize();
   auto apply = [&](AffineExpr expr) {
     return affine::makeComposedFoldedAffineApply(b, loc, expr,
                                                  {offsets[kSequence], row});
   };
-  auto index = [&](OpFoldResult size) {
-    return getValueOrCreateConstantIndexOp(b, loc, size);
-  };
   Value entry = tensor::ExtractOp::create(
       b, loc, view.getTable(),
-      ValueRange{index(offsets[kBatch]), index(apply(j.floorDiv(page)))});
+      ValueRange{toIndex(b, offsets[kBatch]),
+                 toIndex(b, apply(j.floorDiv(page)))});
   entry = arith::IndexCastOp::create(b, loc, b.getIndexType(), entry);
-  Value pages = index(getDim(b, loc, view.getPool(), 0));
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  Value last = arith::SubIOp::create(b, loc, pages, one);
-  entry = arith::MinUIOp::create(b, loc, entry, last);
+  entry = clamp(b, entry, view.getPool());
   SmallVector<OpFoldResult> at = {entry, offsets[kHead], apply(j % page),
                                   offsets[kHeadDim]};
   SmallVector<OpFoldResult> ones(4, b.getIndexAttr(1));
@@ -75,17 +89,37 @@ Value RowGatherer::emitRow(OpBuilder &b, Value row) {
                                         ones);
 }
 
-Value RowGatherer::emit() {
+/// Row `row` of the slice, [columns]. One behind the tensor counts as the last.
+template <>
+Value RowGatherer<RaggedOp>::emitRow(OpBuilder &b, Value row) {
+  Value begin = readOffset(b, loc, view.getOffsets(),
+                           toIndex(b, offsets[kBatch]), 0);
+  Value inSequence =
+      arith::AddIOp::create(b, loc, toIndex(b, offsets[kSequence]), row);
+  Value at = arith::AddIOp::create(b, loc, begin, inSequence);
+  at = clamp(b, at, view.getPacked());
+  OpFoldResult one = b.getIndexAttr(1);
+  auto type = RankedTensorType::get(
+      {getConstantIntValue(sizes[kHeadDim]).value_or(ShapedType::kDynamic)},
+      slice.getType().getElementType());
+  return tensor::ExtractSliceOp::create(
+      b, loc, type, view.getPacked(),
+      ArrayRef<OpFoldResult>{at, offsets[kHead], offsets[kHeadDim]},
+      ArrayRef<OpFoldResult>{one, one, sizes[kHeadDim]},
+      ArrayRef<OpFoldResult>{one, one, one});
+}
+
+template <typename ViewOp>
+Value RowGatherer<ViewOp>::emit() {
   Value tile = tensor::EmptyOp::create(builder, loc, sizes,
                                        slice.getType().getElementType());
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value count = getValueOrCreateConstantIndexOp(builder, loc, sizes[kSequence]);
-  // Of a pool without pages nothing can be read.
-  Value pages = getValueOrCreateConstantIndexOp(
-      builder, loc, getDim(builder, loc, view.getPool(), 0));
+  // Of a pool without pages, or no rows, nothing can be read.
+  Value stored = toIndex(builder, getDim(builder, loc, getStored(), 0));
   Value isEmpty = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        pages, zero);
+                                        stored, zero);
   count = arith::SelectOp::create(builder, loc, isEmpty, zero, count);
   auto rows = scf::ForOp::create(builder, loc, zero, count, one, tile);
   // The body is built in place: affine ops look at the loops around them.
@@ -113,29 +147,48 @@ static bool isTile(tensor::ExtractSliceOp slice) {
          isConstantIntValue(slice.getMixedSizes()[kHead], 1);
 }
 
+/// Gathers each tile of `view`; fails where something else reads it.
+template <typename ViewOp>
+static FailureOr<unsigned> gatherTiles(ViewOp view) {
+  unsigned count = 0;
+  for (Operation *user : llvm::make_early_inc_range(view->getUsers())) {
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+    if (!isTile(slice)) {
+      InFlightDiagnostic diag =
+          view.emitOpError()
+          << "expected only attentions to read the view, tile by tile";
+      diag.attachNote(user->getLoc()) << "read here";
+      return failure();
+    }
+    slice.replaceAllUsesWith(RowGatherer<ViewOp>(view, slice).emit());
+    slice.erase();
+    ++count;
+  }
+  view.erase();
+  return count;
+}
+
 namespace {
 struct GatherPages : public attn::impl::GatherPagesPassBase<GatherPages> {
   using Base::Base;
 
   void runOnOperation() override {
-    SmallVector<PagedOp> views;
-    getOperation().walk([&](PagedOp view) { views.push_back(view); });
-    for (PagedOp view : views) {
-      for (Operation *user : llvm::make_early_inc_range(view->getUsers())) {
-        auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
-        if (!isTile(slice)) {
-          InFlightDiagnostic diag =
-              view.emitOpError()
-              << "expected only attentions to read the view, tile by tile";
-          diag.attachNote(user->getLoc()) << "read here";
-          return signalPassFailure();
-        }
-        slice.replaceAllUsesWith(RowGatherer(view, slice).emit());
-        slice.erase();
-        ++numGathered;
-      }
-      view.erase();
+    if (failed(gatherAll<PagedOp>()) || failed(gatherAll<RaggedOp>()))
+      signalPassFailure();
+  }
+
+private:
+  template <typename ViewOp>
+  LogicalResult gatherAll() {
+    SmallVector<ViewOp> views;
+    getOperation().walk([&](ViewOp view) { views.push_back(view); });
+    for (ViewOp view : views) {
+      FailureOr<unsigned> count = gatherTiles(view);
+      if (failed(count))
+        return failure();
+      numGathered += *count;
     }
+    return success();
   }
 };
 } // namespace

@@ -11,6 +11,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Utils/LengthBuilder.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -59,6 +60,9 @@ public:
 
   /// Entries, of pages with keys that exist, that are pages of the pool.
   int64_t checkTable(PagedOp paged, Value lengths);
+
+  /// Offsets that ascend, of sequences that `view` has room for.
+  int64_t checkSequences(RaggedOp view);
 
   /// Slots that are -1 or rows of the pools, and no two of them one row.
   int64_t checkSlots(AppendOp append);
@@ -135,8 +139,8 @@ std::optional<unsigned> AssertBuilder::getLoop(Value position) {
 
 int64_t AssertBuilder::checkLengths(Value lengths, Value source,
                                     StringRef name) {
-  if (!lengths)
-    return 0;
+  if (!lengths || lengths.getDefiningOp<SequenceLengthsOp>())
+    return 0; // Of sequences the offsets are checked.
   Value capacity = getSize(source, kSequence);
   expect(builder.getLoc(), getSize(lengths, 0),
          "expected " + name + " lengths from 0 to the number of positions",
@@ -155,11 +159,31 @@ int64_t AssertBuilder::checkTable(PagedOp paged, Value lengths) {
              return isPage;
            Value first = arith::MulIOp::create(builder, point[1],
                                                constant(paged.getPageSize()));
-           Value isBehind =
-               compare(Predicate::sge, first, read(lengths, point[0]));
+           Value isBehind = compare(
+               Predicate::sge, first,
+               readLength(builder, builder.getLoc(), lengths, point[0]));
            return either(isBehind, isPage);
          });
   return 1;
+}
+
+int64_t AssertBuilder::checkSequences(RaggedOp view) {
+  Value offsets = view.getOffsets(), rows = getSize(view.getPacked(), 0);
+  Value room = getSize(view.getResult(), kSequence);
+  expect(view.getLoc(), getSize(offsets, 0),
+         "expected offsets from 0 to the number of rows",
+         [&](ValueRange point) {
+           return compare(Predicate::ule, read(offsets, point), rows);
+         });
+  expect(view.getLoc(), minus(getSize(offsets, 0), 1),
+         "expected ascending offsets, of sequences with room in the view",
+         [&](ValueRange point) {
+           Value next = arith::AddIOp::create(builder, point[0], constant(1));
+           Value length = arith::SubIOp::create(builder, read(offsets, next),
+                                                read(offsets, point));
+           return compare(Predicate::ule, length, room);
+         });
+  return 2;
 }
 
 int64_t AssertBuilder::checkSlots(AppendOp append) {
@@ -336,6 +360,11 @@ struct InsertDeviceAsserts
       for (Value operand : {op.getKey(), op.getValue()})
         if (auto paged = operand.getDefiningOp<PagedOp>())
           numAsserts += builder.checkTable(paged, op.getKeyLengths());
+      llvm::SmallPtrSet<Operation *, 3> views;
+      for (Value operand : {op.getQuery(), op.getKey(), op.getValue()})
+        if (auto view = operand.getDefiningOp<RaggedOp>();
+            view && views.insert(view).second)
+          numAsserts += builder.checkSequences(view);
       check(op);
     });
     getOperation().walk(

@@ -314,6 +314,10 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   // TMA reads whole tiles, and the kernels of small caches whole panels.
   if (readsByRow(op) && target.kind == TargetKind::Gpu)
     options.features.wgmma = options.features.smallCache = false;
+  // A CTA has rows of one sequence, and writes them where they are packed.
+  if (getRagged(op.getQuery()) && target.kind == TargetKind::Gpu)
+    options.features.wgmma = options.features.smallCache =
+        options.features.splitKv = false;
   // Nor does anything go before them.
   if (appendsFirst(op))
     options.features.smallCache = false;

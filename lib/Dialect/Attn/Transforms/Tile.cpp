@@ -11,6 +11,7 @@
 
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 #include "attn/Dialect/Attn/Utils/LengthBuilder.h"
@@ -242,6 +243,24 @@ static LogicalResult checkPacking(OnlineAttentionOp step) {
                                "of a group";
 }
 
+/// `keys`, or none where the tile of `forall` has no row of its sequence: most
+/// tiles, since the query has room for the longest.
+static Value leaveOutTiles(OpBuilder &builder, OnlineAttentionOp step,
+                           scf::ForallOp forall, Value keys) {
+  RaggedOp query = getRagged(step.getQuery());
+  if (!query)
+    return keys;
+  Location loc = step.getLoc();
+  Value batch = forall.getInductionVar(kLoopB);
+  Value end = readOffset(builder, loc, query.getOffsets(), batch, 1);
+  Value begin = readOffset(builder, loc, query.getOffsets(), batch, 0);
+  Value rows = arith::SubIOp::create(builder, loc, end, begin);
+  Value hasRows = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                        forall.getInductionVar(kLoopM), rows);
+  Value none = arith::ConstantIndexOp::create(builder, loc, 0);
+  return arith::SelectOp::create(builder, loc, hasRows, keys, none);
+}
+
 static void tile(WholeAttention whole) {
   OpBuilder builder(whole.normalize);
   Location loc = whole.step.getLoc();
@@ -281,6 +300,7 @@ static void tile(WholeAttention whole) {
     Value capacity = getValueOrCreateConstantIndexOp(builder, loc, keys);
     Value length = buildLength(builder, loc, lengths,
                                forall.getInductionVar(kLoopB), capacity);
+    length = leaveOutTiles(builder, whole.step, forall, length);
     ranges = getKeyRanges(builder, whole.step, length);
   }
   QueryTile tile;

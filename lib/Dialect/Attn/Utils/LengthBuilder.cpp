@@ -14,11 +14,31 @@
 using namespace mlir;
 using namespace attn;
 
+Value attn::readOffset(OpBuilder &builder, Location loc, Value offsets,
+                       Value batch, int64_t next) {
+  if (next != 0) {
+    Value step = arith::ConstantIndexOp::create(builder, loc, next);
+    batch = arith::AddIOp::create(builder, loc, batch, step);
+  }
+  Value entry = tensor::ExtractOp::create(builder, loc, offsets, batch);
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    entry);
+}
+
+Value attn::readLength(OpBuilder &builder, Location loc, Value lengths,
+                       Value batch) {
+  auto sequences = lengths.getDefiningOp<SequenceLengthsOp>();
+  if (!sequences)
+    return readOffset(builder, loc, lengths, batch, 0);
+  Value offsets = sequences.getOffsets();
+  Value end = readOffset(builder, loc, offsets, batch, 1);
+  Value begin = readOffset(builder, loc, offsets, batch, 0);
+  return arith::SubIOp::create(builder, loc, end, begin);
+}
+
 Value attn::buildLength(OpBuilder &builder, Location loc, Value lengths,
                         Value batch, Value capacity) {
-  Value entry = tensor::ExtractOp::create(builder, loc, lengths, batch);
-  Value length =
-      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), entry);
+  Value length = readLength(builder, loc, lengths, batch);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   length = arith::MaxSIOp::create(builder, loc, length, zero);
   return arith::MinSIOp::create(builder, loc, length, capacity);
@@ -66,10 +86,8 @@ void attn::hideBehind(OpBuilder &builder, Location loc, Region &maskMod,
   }
   auto yield = cast<YieldOp>(maskMod.front().getTerminator());
   builder.setInsertionPoint(yield);
-  Value entry = tensor::ExtractOp::create(builder, loc, lengths,
-                                          maskMod.getArgument(kLoopB));
   Value length =
-      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), entry);
+      readLength(builder, loc, lengths, maskMod.getArgument(kLoopB));
   unsigned loop = sequence == Sequence::query ? kLoopM : kLoopN;
   Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
                                        maskMod.getArgument(loop), length);

@@ -192,6 +192,26 @@ LogicalResult CopyAsyncOp::verify() {
                       getIndices());
 }
 
+GlobalType SequenceOp::getViewType(GlobalType packed) {
+  ArrayRef<int64_t> shape = packed.getShape();
+  unsigned rowDim = getRowDim(packed);
+  SmallVector<int64_t> view = {1, shape[1 - rowDim], ShapedType::kDynamic};
+  llvm::append_range(view, shape.drop_front(2));
+  return GlobalType::get(packed.getContext(), view, packed.getElementType());
+}
+
+LogicalResult SequenceOp::verify() {
+  GlobalType packed = getPacked().getType();
+  if (packed.getRank() != 2 && packed.getRank() != 3)
+    return emitOpError() << "expected a tensor [rows, H, D] or [H, rows], got "
+                         << packed;
+  GlobalType view = getViewType(packed);
+  if (getView().getType() != view)
+    return emitOpError() << "expected a view of type " << view << ", got "
+                         << getView().getType();
+  return success();
+}
+
 LogicalResult CopyBulkOp::verify() {
   return verifyVectorOf(*this, getSource().getType(), getTile().getType(),
                         getIndices());

@@ -494,6 +494,9 @@ def LengthOp : Attn_Op<"length", [Pure]> {
 // Views of a cache.
 include "attn/Dialect/Attn/IR/CacheOps.td"
 
+// Sequences behind each other.
+include "attn/Dialect/Attn/IR/RaggedOps.td"
+
 // Masks that read data.
 include "attn/Dialect/Attn/IR/MaskOps.td"
 

@@ -15,6 +15,10 @@ namespace attn {
 /// null if it is none.
 PagedOp getPages(mlir::Value tensor);
 
+/// The sequences behind each other that `tensor`, or the tensor that it is a
+/// slice of, is a view of; null if it is none.
+RaggedOp getRagged(mlir::Value tensor);
+
 /// `pool` before what has been appended to it: what it is a version of.
 mlir::Value getStorage(mlir::Value pool);
 

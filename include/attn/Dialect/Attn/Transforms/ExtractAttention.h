@@ -7,6 +7,8 @@
 #ifndef ATTN_DIALECT_ATTN_TRANSFORMS_EXTRACTATTENTION_H
 #define ATTN_DIALECT_ATTN_TRANSFORMS_EXTRACTATTENTION_H
 
+#include "attn/Dialect/Attn/IR/Attn.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -30,16 +32,21 @@ struct ExtractedAttention {
   mlir::func::FuncOp function;
   /// What the function's arguments are around the attention.
   llvm::SmallVector<mlir::Value> arguments;
-  /// What its results are: those of the attention, then pools to which it
-  /// appends.
+  /// What its results are: those of the attention, or what packs them, then
+  /// pools to which it appends.
   llvm::SmallVector<mlir::Value> results;
 };
+
+/// The attn.pack of a result of an attention, where that alone uses it; null if
+/// there is none. On a GPU a kernel writes its results there.
+PackOp getPack(mlir::Value result);
 
 /// Copies `attention` to a function `name`. Its arguments are the tensors that
 /// the attention reads, the captures of its regions included; scalars are
 /// computed in the function, as far as they follow from tensors and constants.
-/// With `appends` what is appended to its keys and values before is, too: on a
-/// GPU kernels of its own program append.
+/// With `appends` what is appended to its keys and values before is, too, and
+/// results are packed as those of `attention` are: on a GPU kernels of its own
+/// program do both.
 ExtractedAttention extractAttention(mlir::Operation *attention,
                                     llvm::StringRef name, bool appends);
 

@@ -248,13 +248,14 @@ def RaiseAppendPass : Pass<"attn-raise-append", "::mlir::ModuleOp"> {
 }
 
 def GatherPagesPass : Pass<"attn-gather-pages", "::mlir::ModuleOp"> {
-  let summary = "copy tiles of paged keys and values out of their pages";
+  let summary = "copy tiles out of pages, and of sequences behind each other";
   let description = [{
     Each tile of an `attn.paged` becomes a loop over its rows, which looks each
-    row's page up in the table and copies the row. For a CPU: on a GPU the loads of
-    a kernel do it. A view that anything but a tile reads is an error.
+    row's page up in the table and copies the row; each tile of an `attn.ragged`
+    one over the rows of its sequence. For a CPU: on a GPU the loads of a kernel do
+    it. A view that anything but a tile reads is an error.
 
-    Requires: `tiled`. Ensures: `tiled`, without `attn.paged`.
+    Requires: `tiled`. Ensures: `tiled`, without `attn.paged` and `attn.ragged`.
 
     Example:
     ```mlir

@@ -16,6 +16,15 @@
 
 namespace attn {
 
+/// Entry `batch + next` of `offsets`, as an index.
+mlir::Value readOffset(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value offsets, mlir::Value batch, int64_t next);
+
+/// The entry of `lengths` of a batch, as an index: of an attn.sequence_lengths
+/// from the offsets.
+mlir::Value readLength(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value lengths, mlir::Value batch);
+
 /// How many of `capacity` positions of `batch` exist: its entry of `lengths`,
 /// but at least 0 and at most `capacity`. All are of type index.
 mlir::Value buildLength(mlir::OpBuilder &builder, mlir::Location loc,

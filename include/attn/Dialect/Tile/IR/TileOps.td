@@ -207,6 +207,7 @@ include "attn/Dialect/Tile/IR/TileAsyncOps.td"
 // Random numbers.
 include "attn/Dialect/Tile/IR/TileDropoutOps.td"
 include "attn/Dialect/Tile/IR/TileTransposeOps.td"
+include "attn/Dialect/Tile/IR/TileSequenceOps.td"
 
 include "attn/Dialect/Tile/IR/TileStoreOps.td"
 

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`varlen` and `prefill`: attention over sequences that are packed behind each other, and over a paged cache of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, Mapping, Optional
+
+from .arrays import ArrayView, view_of
+from .cache import Cache
+from .errors import BindingError
+from .functional import FLOATS, MOST_ROWS_OF_DECODING, Causal, Window, check_no_gradients, check_options, default_target, make_mask, make_score
+from .kernel import Kernel, compile
+from .mask import Mask, Score
+from .problem import float_text
+
+
+def varlen(
+    query: Any,
+    key: Any,
+    value: Any,
+    cu_seqlens_q: Any,
+    cu_seqlens_k: Any,
+    max_seqlen_q: Optional[int] = None,
+    *,
+    causal: Causal = False,
+    window: Window = None,
+    sink: Any = None,
+    soft_cap: Optional[float] = None,
+    scale: Optional[float] = None,
+    return_lse: bool = False,
+    out: Any = None,
+    target: Optional[str] = None,
+    device: Optional[str] = None,
+    allow_tf32: bool = False,
+    cache: Optional[Cache] = None,
+) -> Any:
+    """Attention of each of several sequences that lie behind each other, without padding.
+
+    Arguments:
+      query: [rows, Hq, D], f16, bf16 or f32; key: [key rows, Hkv, D]; value: [key rows, Hkv, Dv]; Hkv divides Hq. Any strides with a
+        contiguous head dim. No row is copied to a padded tensor.
+      cu_seqlens_q, cu_seqlens_k: [B + 1], i32 or i64: sequence b has the rows [cu_seqlens[b], cu_seqlens[b + 1]) (FlashInfer's qo_indptr
+        and kv_indptr). A sequence may be empty. Arrays in host memory are checked.
+      max_seqlen_q: as many rows as a sequence has at most, from which a GPU's grid follows; rows of a sequence past it are left out. Its
+        next power of two counts, so that there are few kernels. None: all rows, so that most CTAs of a batch find nothing to do.
+      causal, window: as of `attention`, aligned by sequence: row i of M sees the keys up to i + N - M.
+      sink, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache: as of `attention`.
+
+    Returns output [rows, Hq, Dv], or (output, lse) with lse [Hq, rows] f32 (FlashAttention's softmax_lse of varlen, natural logarithm), of
+    query's library. Rows of no sequence are not written. A kernel serves all offsets and numbers of rows.
+    """
+    more = {"query_offsets": cu_seqlens_q, "key_offsets": cu_seqlens_k}
+    return run({"query": query, "key": key, "value": value, "sink": sink, **more}, max_seqlen_q, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache)  # fmt: skip
+
+
+def prefill(
+    query: Any,
+    k_pool: Any,
+    v_pool: Any,
+    table: Any,
+    lengths: Any,
+    cu_seqlens_q: Any,
+    max_seqlen_q: Optional[int] = None,
+    *,
+    causal: Causal = True,
+    window: Window = None,
+    sink: Any = None,
+    soft_cap: Optional[float] = None,
+    scale: Optional[float] = None,
+    return_lse: bool = False,
+    out: Any = None,
+    target: Optional[str] = None,
+    device: Optional[str] = None,
+    allow_tf32: bool = False,
+    cache: Optional[Cache] = None,
+) -> Any:
+    """Attention of new rows of several sequences, behind each other, over keys and values in the pages of a cache: chunks of prompts,
+    and decoded tokens beside them.
+
+    Arguments:
+      query: [rows, Hq, D]: the last rows of each sequence, whose keys and values the cache has already (`append`).
+      k_pool, v_pool, table, lengths: as of `decode`: lengths are all keys of a sequence, those of the new rows among them.
+      cu_seqlens_q, max_seqlen_q and the others: as of `varlen`.
+
+    Returns what `varlen` does.
+    """
+    more = {"query_offsets": cu_seqlens_q, "key_table": table, "key_lengths": lengths}
+    return run({"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}, max_seqlen_q, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache)  # fmt: skip
+
+
+def flash_attn_varlen_func(
+    q: Any,
+    k: Any,
+    v: Any,
+    cu_seqlens_q: Any,
+    cu_seqlens_k: Any,
+    max_seqlen_q: Optional[int] = None,
+    max_seqlen_k: Optional[int] = None,
+    dropout_p: float = 0.0,
+    softmax_scale: Optional[float] = None,
+    causal: bool = False,
+    window_size: tuple[int, int] = (-1, -1),
+    softcap: float = 0.0,
+    alibi_slopes: Any = None,
+    deterministic: bool = False,
+    return_attn_probs: bool = False,
+    block_table: Any = None,
+    **options: Any,
+) -> Any:
+    """`varlen` by the names, order and defaults of FlashAttention's function: -1 in window_size is no limit, softcap 0 none.
+
+    With return_attn_probs (output, softmax_lse, None) are returned: there are no probabilities. Dropout, alibi_slopes and block_table (see
+    `prefill`) are errors; `deterministic` is so in any case; max_seqlen_k is not needed. `options` are those of `varlen` alone: target,
+    device, out, cache, allow_tf32.
+    """
+    for name, given in (("dropout_p", dropout_p != 0), ("alibi_slopes", alibi_slopes is not None), ("block_table", block_table is not None)):
+        if given:
+            hint = "attn_mlir.prefill takes pages" if name == "block_table" else "it is not supported over packed sequences"
+            raise BindingError(f"expected no {name}: {hint}")
+    left, right = window_size
+    far = 1 << 30
+    window = None if (left, right) == (-1, -1) else (far if left < 0 else left, far if right < 0 else right)
+    result = varlen(
+        q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, causal=causal, window=window, soft_cap=softcap or None, scale=softmax_scale,
+        return_lse=return_attn_probs, **options,
+    )  # fmt: skip
+    return (*result, None) if return_attn_probs else result
+
+
+@dataclasses.dataclass(frozen=True)
+class RaggedProblem:
+    """What a kernel is made for. `room`: rows of a sequence at most, None for all; `page`: rows of a page of keys, None for keys behind
+    each other; `types` are those of sink, offsets, table and lengths, by name; `heads`: (Hq, Hkv) where they are fixed."""
+
+    dtype: str
+    head_dim: int
+    value_dim: int
+    room: Optional[int]
+    page: Optional[int]
+    types: tuple[tuple[str, str], ...]
+    mask: str
+    score: str
+    scale: Optional[float]
+    lse: bool
+    heads: Optional[tuple[int, int]]
+
+    def mlir(self) -> str:
+        """The module."""
+        hq, hkv = self.heads or ("?", "?")
+        own = dict(self.types)
+        name = self.dtype
+        lse = "f64" if name == "f64" else "f32"
+        packed = {"query": f"?x{hq}x{self.head_dim}", "key": f"?x{hkv}x{self.head_dim}", "value": f"?x{hkv}x{self.value_dim}"}
+        if self.page:
+            packed.update(key=f"?x{hkv}x{self.page}x{self.head_dim}", value=f"?x{hkv}x{self.page}x{self.value_dim}")
+        rows = "?" if self.room is None else str(self.room)
+        views = {"query": f"tensor<?x{hq}x{rows}x{self.head_dim}x{name}>"}
+        views.update((k, f"tensor<?x{hkv}x?x{dim}x{name}>") for k, dim in (("key", self.head_dim), ("value", self.value_dim)))
+        output, row_values = (f"tensor<?x{hq}x{rows}x{dim}>" for dim in (f"{self.value_dim}x{name}", lse))
+        results = [f"tensor<?x{hq}x{self.value_dim}x{name}>"] + [f"tensor<{hq}x?x{lse}>"] * self.lse
+        arguments = {key: f"tensor<{shape}x{name}>" for key, shape in packed.items()}
+        arguments.update((key, f"tensor<{'?x?' if key == 'key_table' else hq if key == 'sink' else '?'}x{type}>") for key, type in self.types)
+        of_keys = "key_table" if self.page else "key_offsets"
+        where = {"query": "query_offsets", "key": of_keys, "value": of_keys}
+        lines = [
+            f"  %{key}_rows = attn.{'paged' if self.page and key != 'query' else 'ragged'} %{key}[%{by}] : {arguments[key]}[{arguments[by]}] -> {views[key]}"
+            for key, by in where.items()
+        ]
+        lengths = {}
+        for key in ("key", "query"):
+            offsets, type = f"{key}_offsets", f"{key}_offsets" if f"{key}_offsets" in own else f"{key}_lengths"
+            if offsets in own:
+                lines.append(f"  %{key}_lengths = attn.sequence_lengths %{offsets} : {arguments[offsets]} -> tensor<?x{own[offsets]}>")
+            lengths[key] = f"{key} %{key}_lengths : tensor<?x{own[type]}>"
+        clauses = [f"sink(%sink : {arguments['sink']})"] * ("sink" in own) + [f"lengths({lengths['key']}, {lengths['query']})"]
+        clauses += [f"scale({float_text(self.scale)})"] * (self.scale is not None)
+        clauses += [f"score_mod {self.score}"] * bool(self.score) + [f"mask_mod {self.mask}"] * bool(self.mask)
+        lines.append(f"  %output{', %lse' * self.lse} = attn.attention %query_rows, %key_rows, %value_rows {' '.join(clauses)}")
+        lines.append(f"      : {', '.join(views.values())} -> {output}{f', {row_values}' * self.lse}")
+        lines += [f"  %c{i} = arith.constant {i} : index\n  %d{i} = tensor.dim %query, %c{i} : {arguments['query']}" for i in (0, 1)]
+        for result, batches, type, sizes in (("output", output, results[0], "%d0, %d1"), ("lse", row_values, results[-1], "%d1, %d0")):
+            if result == "output" or self.lse:
+                sizes = sizes if self.heads is None else "%d0"
+                lines.append(f"  %{result}_empty = tensor.empty({sizes}) : {type}")
+                by = arguments["query_offsets"]
+                lines.append(f"  %{result}_packed = attn.pack %{result}[%query_offsets] into %{result}_empty : {batches}[{by}] into {type}")
+        returned = "%output_packed" + ", %lse_packed" * self.lse
+        parameters = ", ".join(f"%{key}: {type}" for key, type in arguments.items())
+        body = "\n".join(lines)
+        types = ", ".join(results)
+        return f"func.func @ragged({parameters}) -> ({types}) {{\n{body}\n  return {returned} : {types}\n}}\n"
+
+
+def run(arrays, max_rows, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache) -> Any:
+    """Of arrays by the names of a RaggedProblem's arguments, in their order."""
+    check_no_gradients(query=arrays["query"], key=arrays["key"], value=arrays["value"], sink=arrays["sink"])
+    check_options(causal, window, soft_cap, scale)
+    arrays = {name: array for name, array in arrays.items() if array is not None or name in ("query", "key", "value")}
+    views = {name: view_of(array, name) for name, array in arrays.items()}
+    check(views, max_rows)
+    query, key, value = (views[name] for name in ("query", "key", "value"))
+    target = target or default_target(query, device)
+    mask, score = make_mask(causal, window, None), make_score(soft_cap, None)
+    room = None if max_rows is None else 1 << max(0, max_rows - 1).bit_length()
+    is_decoding = target != "cpu" and room is not None and room <= MOST_ROWS_OF_DECODING
+    problem = RaggedProblem(
+        query.dtype, query.shape[2], value.shape[-1], room, key.shape[2] if "key_table" in views else None,
+        tuple((name, view.dtype) for name, view in views.items() if name not in ("query", "key", "value")),
+        text_of(mask), text_of(score), scale, return_lse, (query.shape[1], key.shape[1]) if is_decoding else None,
+    )  # fmt: skip
+    kernel = compiled(problem, target, (("allow_tf32", allow_tf32),), cache)
+    return kernel.run(tuple(arrays.values()), list(views.values()), out, device)
+
+
+def text_of(part: Optional[Mask | Score]) -> str:
+    return part.region.text if part else ""
+
+
+@functools.lru_cache(maxsize=256)
+def compiled(problem: RaggedProblem, target: str, flags: tuple, cache: Optional[Cache]) -> Kernel:
+    return compile(problem.mlir(), target=target, cache=cache, **dict(flags))
+
+
+def check(views: Mapping[str, ArrayView], max_rows: Optional[int]):
+    """Types and shapes, and what offsets and lengths in host memory say."""
+    query, key, value, offsets = (views[name] for name in ("query", "key", "value", "query_offsets"))
+    is_paged = "key_table" in views
+    rows_of_keys = "[pages, heads, page size, head dim]" if is_paged else "[rows, heads, head dim]"
+    for name, view, wanted in (("query", query, "[rows, heads, head dim]"), ("key", key, rows_of_keys), ("value", value, rows_of_keys)):
+        if len(view.shape) != wanted.count(",") + 1:
+            raise BindingError(f"{name}: expected {wanted}, got {tuple(view.shape)}")
+        if view.dtype not in FLOATS or view.dtype != query.dtype:
+            raise BindingError(f"{name}: expected one dtype of {', '.join(FLOATS)} for query, key and value, got {view.dtype}")
+    if is_paged and key.shape[2] < 1:
+        raise BindingError(f"key: expected a page size of 1 or more, got {key.shape[2]}")
+    if key.shape[-1] != query.shape[2]:
+        raise BindingError(f"key: expected head dim {query.shape[2]}, that of query, got {key.shape[-1]}")
+    like = (1, 2) if is_paged else (0, 1)
+    if any(key.shape[dim] != value.shape[dim] for dim in like):
+        raise BindingError(f"value: expected rows and heads of key, {tuple(key.shape)}, got {tuple(value.shape)}")
+    if key.shape[1] < 1 or query.shape[1] % key.shape[1]:
+        raise BindingError(f"expected the number of query heads to be a multiple of the number of key heads, got {query.shape[1]} and {key.shape[1]}")
+    for name in ("query_offsets", "key_offsets", "key_lengths", "key_table"):
+        view = views.get(name)
+        if view is not None and (view.dtype not in ("i32", "i64") or len(view.shape) != 1 + (name == "key_table")):
+            raise BindingError(f"{name}: expected {'[B, columns]' if name == 'key_table' else 'a vector'} of i32 or i64, got {view.dtype} of {tuple(view.shape)}")
+    if offsets.shape[0] < 1:
+        raise BindingError("query_offsets: expected an offset for each sequence and the end of the last, got none")
+    for name in ("key_offsets", "key_lengths", "key_table"):
+        wanted = offsets.shape[0] - (name != "key_offsets")
+        if name in views and views[name].shape[0] != wanted:
+            raise BindingError(f"{name}: expected {wanted} entries for {offsets.shape[0] - 1} sequences, got {views[name].shape[0]}")
+    if (sink := views.get("sink")) is not None and (sink.shape != (query.shape[1],) or sink.dtype not in (query.dtype, "f32")):
+        raise BindingError(f"sink: expected {query.shape[1]} numbers of {query.dtype} or f32, got {sink.dtype} of {tuple(sink.shape)}")
+    if max_rows is not None and max_rows < 1:
+        raise BindingError(f"max_seqlen_q: expected 1 or more, got {max_rows}")
+    check_offsets("cu_seqlens_q", offsets, query.shape[0], max_rows)
+    if not is_paged:
+        check_offsets("cu_seqlens_k", views["key_offsets"], key.shape[0], None)
+
+
+def check_offsets(name: str, offsets: ArrayView, rows: int, most: Optional[int]):
+    """Of an array in host memory: no other is looked at."""
+    if offsets.device != "cpu":
+        return
+    before = 0
+    for number, offset in enumerate(offsets.to_host().values()):
+        if not before <= offset <= rows:
+            raise BindingError(f"{name}: expected ascending offsets from 0 to {rows}, got {offset} at position {number}")
+        if number and most is not None and offset - before > most:
+            raise BindingError(f"{name}: expected at most max_seqlen_q = {most} rows of a sequence, got {offset - before} of sequence {number - 1}")
+        before = offset
