@@ -169,7 +169,7 @@ def test_learned():
     lengths, i = torch.tensor([90, 40], dtype=torch.int32), torch.arange(tokens)
     sees = (i <= i[:, None]) & (torch.maximum(i, i[:, None]) < lengths[:, None, None, None])
     for scheme, shape in (("group-cast", (2, 4, 90, 90)), ("ring", (1, 4, 1, 90)), ("all-to-all", None)):
-        bias = None if shape is None else torch.randn(shape, generator=generator, dtype=torch.float64)
+        bias = None if shape is None else torch.randn(shape, generator=generator)
         wide = [t.double().requires_grad_() for t in (q, k, v, slopes, *([] if bias is None else [bias]))]
         output, _ = whole_attention(
             *wide[:3], sees, lambda s: s + wide[3][:, None, None] * (i - i[:, None]) * 0.1 + (0 if bias is None else wide[4])  # noqa: B023
