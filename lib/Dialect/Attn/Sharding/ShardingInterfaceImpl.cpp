@@ -61,8 +61,8 @@ static LogicalResult checkSizes(Operation *op, GridOp grid, Dim dim,
     int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(dim);
     if (!ShapedType::isDynamic(size) && size % devices != 0)
       return op->emitOpError("expected ")
-             << (dim == kBatch ? "batches" : "query and key heads")
-             << " that " << devices << " devices share out, got " << size;
+             << (dim == kBatch ? "batches" : "query and key heads") << " that "
+             << devices << " devices share out, got " << size;
   }
   return success();
 }
@@ -108,16 +108,15 @@ static FailureOr<SmallVector<Axes>> getAxes(Operation *op, const LoopNest &nest,
       found[loop] = axes;
     }
   }
-  return llvm::map_to_vector(found,
-                             [](const auto &axes) { return axes.value_or(Axes()); });
+  return llvm::map_to_vector(
+      found, [](const auto &axes) { return axes.value_or(Axes()); });
 }
 
 /// The first of the device's positions along a dimension of which it has
 /// `size`; axes are from major to minor.
 static Value buildFirst(ImplicitLocOpBuilder &b, GridOp grid, const Axes &axes,
                         OpFoldResult size) {
-  auto indices =
-      shard::ProcessMultiIndexOp::create(b, grid.getSymName(), axes);
+  auto indices = shard::ProcessMultiIndexOp::create(b, grid.getSymName(), axes);
   Value linear;
   for (auto [axis, index] : llvm::zip_equal(axes, indices.getResults())) {
     if (!linear) {
@@ -125,8 +124,8 @@ static Value buildFirst(ImplicitLocOpBuilder &b, GridOp grid, const Axes &axes,
       continue;
     }
     Value extent = arith::ConstantIndexOp::create(b, grid.getShape()[axis]);
-    linear = arith::AddIOp::create(
-        b, arith::MulIOp::create(b, linear, extent), index);
+    linear = arith::AddIOp::create(b, arith::MulIOp::create(b, linear, extent),
+                                   index);
   }
   return arith::MulIOp::create(
       b, linear, getValueOrCreateConstantIndexOp(b, b.getLoc(), size));
@@ -142,8 +141,7 @@ static void shiftArgument(Region &region, Loop loop, Value first) {
   if (argument.use_empty())
     return;
   OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
-  auto sum =
-      arith::AddIOp::create(builder, argument.getLoc(), argument, first);
+  auto sum = arith::AddIOp::create(builder, argument.getLoc(), argument, first);
   argument.replaceAllUsesExcept(sum, sum);
 }
 
@@ -269,12 +267,12 @@ struct AttentionSharding
 } // namespace
 
 void attn::registerShardingInterfaceExternalModels(DialectRegistry &registry) {
-  registry.addExtension(
-      +[](MLIRContext *context, AttnDialect *, shard::ShardDialect *) {
-        AttentionOp::attachInterface<AttentionSharding<AttentionOp>>(*context);
-        AttentionBackwardOp::attachInterface<
-            AttentionSharding<AttentionBackwardOp>>(*context);
-        LinearAttentionOp::attachInterface<
-            AttentionSharding<LinearAttentionOp>>(*context);
-      });
+  registry.addExtension(+[](MLIRContext *context, AttnDialect *,
+                            shard::ShardDialect *) {
+    AttentionOp::attachInterface<AttentionSharding<AttentionOp>>(*context);
+    AttentionBackwardOp::attachInterface<
+        AttentionSharding<AttentionBackwardOp>>(*context);
+    LinearAttentionOp::attachInterface<AttentionSharding<LinearAttentionOp>>(
+        *context);
+  });
 }
