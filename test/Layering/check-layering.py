@@ -36,6 +36,7 @@ MAY_INCLUDE = {
     "Analysis": IR + DATA,
     "Analysis/Elements": [],  # of tensors, whatever they are for
     "Interpreter": ["Support", "Reference", "Runtime", "Dialect/Attn/IR", "Dialect/Attn/Utils"],
+    "Dialect/Attn/Sharding": ["Dialect/Attn/IR"],  # MLIR's shard dialect, for those who register it
     "Dialect/Attn/Transforms": PASSES,
     "Dialect/Tile/Transforms": PASSES,
     "Conversion": [],  # Passes.h, which declares them all

@@ -12,6 +12,7 @@
 #include "CompileMode.h"
 #include "CrashGuard.h"
 
+#include "attn/Dialect/Attn/Sharding/ShardingInterfaceImpl.h"
 #include "attn/Pipelines/InitAll.h"
 
 #include "mlir/InitAllDialects.h"
@@ -25,6 +26,7 @@ static mlir::LogicalResult runTool(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   attn::registerAllAttnDialects(registry);
+  attn::registerShardingInterfaceExternalModels(registry);
 
   attn::CompileMode compiler;
   if (attn::CompileMode::isRequested(argc, argv))

@@ -42,13 +42,31 @@ class Heads(NamedTuple):
 
 @dataclasses.dataclass
 class Saved:
-    """What the backward needs: query, key, value of the tokens that the rank holds, output and LSE, of its heads."""
+    """What the backward needs: query, key, value of the tokens that the rank holds, output and LSE, of its heads, the bias
+    of its tokens, and the lengths."""
 
     query: Any
     key: Any
     value: Any
     output: Any
     lse: Any
+    bias: Any = None
+    lengths: Any = None
+
+
+class Gradients(NamedTuple):
+    """Of the rank's tokens. Those of the bias and of `reads`, the arrays of floats that score_mod reads, are None and none unless
+    they are asked for."""
+
+    query: Any
+    key: Any
+    value: Any
+    bias: Any
+    reads: list[Any]
+
+
+#: What of attn_mlir.attention a plan can be carried out with, beside arrays.
+OPTIONS = ("mask_mod", "score_mod", "soft_cap", "scale", "target", "device", "allow_tf32", "cache")
 
 
 class Executor:
@@ -56,17 +74,24 @@ class Executor:
     plan's own mask holds beside mask_mod."""
 
     def __init__(self, plan: Plan, communicator: Communicator, options: Mapping[str, Any]):
+        check_options(options)
         self.plan, self.communicator, self.rank = plan, communicator, communicator.rank
         self.mine = plan.ranks[min(self.rank, plan.size - 1)]
         self.options = dict(options)
         self.mask_mod, self.score_mod = self.options.pop("mask_mod", None), self.options.pop("score_mod", None)
         #: By call: the mask and the score of these rows and keys. Arrays are of one library and on one device.
         self.parts: dict[Call, dict[str, Any]] = {}
+        self.lengths: Any = None
+        self.behind: Any = None
 
-    def forward(self, query: Any, key: Any, value: Any, sink: Any = None) -> tuple[Any, Saved]:
-        """The output of the rank's tokens, from their query, key and value; `sink` [Hq] as of attn_mlir.attention."""
-        self.agree(query, key, value, sink)
+    def forward(self, query: Any, key: Any, value: Any, sink: Any = None, bias: Any = None, lengths: Any = None) -> tuple[Any, Saved]:
+        """The output of the rank's tokens, from their query, key and value; `sink` [Hq] as of attn_mlir.attention. `bias` is that of
+        the rank's rows and of all keys, [B, Hq, tokens of the rank, tokens of the plan] with any dimension 1; `lengths` [B], i32: how
+        many tokens of each batch exist."""
+        self.agree(query, key, value, sink, bias, lengths)
         library, heads = Library(query), self.heads(self.rank)
+        self.set_lengths(lengths)
+        query, key, value = (self.cut(array) for array in (query, key, value))
         held = self.spread((query, key, value))
         shape = (*held[0].shape[:3], value.shape[3])
         output: Any = None
@@ -78,41 +103,73 @@ class Executor:
         for call, keys, values in self.calls(held[1], held[2]):
             # The sink is in one part of a row, the first.
             more: dict[str, Any] = {"sink": sink if output is None else None, "result_dtype": self.score_dtype if has_parts else None}
+            more["bias"] = columns(library, bias, call.keys)
             part, part_lse = attention(held[0], keys, values, return_lse=True, **more, **self.at(call, library), **self.options)
             if output is None:
                 output, lse = part, part_lse
             else:
                 output, lse = merge(library, (output, lse), (part, part_lse))
         output = library.full(shape, 0.0, query.dtype) if output is None else library.convert(output, query.dtype)
-        return self.gather_rows(output, heads), Saved(held[0], held[1], held[2], output, lse)
+        return self.gather_rows(output, heads), Saved(held[0], held[1], held[2], output, lse, bias, lengths)
 
     def lse(self, saved: Saved) -> Any:
         """[B, Hq, tokens], of the rank's tokens. The bytes that it takes to get it from other ranks are in no plan."""
         return self.gather_rows(saved.lse[..., None], self.heads(self.rank))[..., 0]
 
-    def backward(self, saved: Saved, d_output: Any, d_lse: Any = None) -> tuple[Any, Any, Any]:
-        """The gradients of the rank's query, key and value, from that of its output, and of its LSE if that was used."""
+    def backward(
+        self, saved: Saved, d_output: Any, d_lse: Any = None, *, bias_gradient: bool = False, capture_gradients: bool = False
+    ) -> Gradients:
+        """The gradients of the rank's query, key and value, from that of its output, and of its LSE if that was used. Those of
+        what score_mod reads, and of a bias of which ranks share rows, are the part of the rank's tokens: that of the whole is the
+        sum over ranks, as of all weights."""
         library, dtype = Library(d_output), self.score_dtype
+        self.set_lengths(saved.lengths)
+        d_output, d_lse = self.cut(d_output), self.cut(d_lse)
         (d_output,) = self.spread_rows((d_output,))
         more = {}
         if d_lse is not None:
             more["d_lse"] = self.spread_rows((d_lse[..., None],))[0][..., 0]
         wide = library.dtype(dtype)
         d_query = library.full(saved.query.shape, 0.0, wide)
+        d_bias = library.full(saved.bias.shape, 0.0, wide) if bias_gradient else None
+        learned = self.learned() if capture_gradients else []
+        d_reads = [library.full(array.shape, 0.0, wide) for array in learned]
+        more.update(bias_gradient=bias_gradient, capture_gradients=bool(learned))
         sums = Store(library)
         for call, keys, values in self.calls(saved.key, saved.value):
-            part, d_key, d_value = attention_backward(
-                saved.query, keys, values, saved.output, saved.lse, d_output, deterministic=True, result_dtype=dtype, **more,
-                **self.at(call, library), **self.options,
+            part, d_key, d_value, *others = attention_backward(
+                saved.query, keys, values, saved.output, saved.lse, d_output, deterministic=True, result_dtype=dtype,
+                bias=columns(library, saved.bias, call.keys), **more, **self.at(call, library), **self.options,
             )  # fmt: skip
             d_query += part
             sums.add(call.keys, (d_key, d_value))
+            if bias_gradient:
+                add_columns(d_bias, others.pop(0), call.keys)
+            for total, gradient in zip(d_reads, others):
+                total += gradient
         d_key, d_value = self.reduce(sums, saved, library)
-        return self.gather_gradients(d_query, d_key, d_value, saved)
+        d_query, d_key, d_value = self.gather_gradients(d_query, d_key, d_value, saved)
+        d_bias = library.convert(d_bias, saved.bias.dtype) if bias_gradient else None
+        return Gradients(d_query, d_key, d_value, d_bias, [library.convert(d, a.dtype) for d, a in zip(d_reads, learned)])
+
+    def learned(self) -> list[Any]:
+        """The arrays of floats that score_mod reads, in the order of its reads."""
+        if self.score_mod is None:
+            return []
+        return [array for array in masks.trace_score(self.score_mod).arrays if type_of(array, "array")[0] in FLOATS]
+
+    def sum_over_ranks(self, array: Any) -> Any:
+        """Of what all ranks have a part of, in ascending order of ranks."""
+        library = Library(array)
+        flat = library.flatten([array])
+        received = self.communicator.exchange([flat] * self.plan.size, [len(flat)] * self.plan.size)()
+        return functools.reduce(operator.add, received).reshape(array.shape)
 
     def sink_gradient(self, sink: Any, saved: Saved, d_output: Any, d_lse: Any = None) -> Any:
         """[Hq], of the rank's tokens alone: that of the whole is the sum over ranks, as of all weights. Moves what `backward` does."""
         library, heads = Library(d_output), self.heads(self.rank)
+        self.set_lengths(saved.lengths)
+        d_output, d_lse = self.cut(d_output), self.cut(d_lse)
         (d_output,) = self.spread_rows((d_output,))
         delta = (library.convert(d_output, saved.lse.dtype) * library.convert(saved.output, saved.lse.dtype)).sum(-1)
         if d_lse is not None:
@@ -123,13 +180,33 @@ class Executor:
         result[heads.rows] = -(share * delta).sum((0, 2))
         return library.convert(result, sink.dtype)
 
-    def agree(self, query: Any, key: Any, value: Any, sink: Any):
+    def set_lengths(self, lengths: Any):
+        """Those of the attention that follows; masks of calls read them."""
+        if lengths is not self.lengths:
+            self.parts = {}
+        self.lengths, self.behind = lengths, None
+        if lengths is not None and self.mine.rows:
+            places = Library(self.nothing).positions(self.mine.rows)
+            self.behind = places[None, :] >= lengths[:, None]
+
+    def cut(self, array: Any) -> Any:
+        """[B, H, the rank's tokens, ...] with zeros behind the lengths, where anything may be."""
+        if array is None or self.behind is None:
+            return array
+        library = Library(array)
+        behind = self.behind.reshape(self.behind.shape[0], 1, -1, *(1,) * (len(array.shape) - 3))
+        return library.module.where(behind, library.full((), 0.0, array.dtype), array)
+
+    def agree(self, query: Any, key: Any, value: Any, sink: Any, bias: Any, lengths: Any):
         """Raises an error on all ranks where arrays do not fit on one of them, or plans, types or options differ."""
 
         def facts() -> str:
             self.check(query, key, value)
+            self.check_bias(bias)
+            self.check_lengths(lengths)
             given = {name: value for name, value in self.options.items() if value is not None}
-            given.update({"sink": True} if sink is not None else {})
+            given.update({name: True for name, array in (("sink", sink), ("bias", bias)) if array is not None})
+            given.update({"lengths": [int(n) for n in lengths]} if lengths is not None else {})
             mods = [trace(mod).record for trace, mod in ((masks.trace_mask, self.mask_mod), (masks.trace_score, self.score_mod)) if mod]
             given.update({"mods": hashlib.sha256("".join(mods).encode()).hexdigest()[:16]} if mods else {})
             return f"plan {self.plan.digest[:16]} {self.dtypes[0]} {list(self.sizes)} {sorted(given.items())}"
@@ -178,6 +255,9 @@ class Executor:
         whole = library.integers((self.plan.tokens, *first))
         at = Positions(rows, keys, whole, self.plan.tokens, self.sizes[1])
         conditions = [*self.plan_masks(library), *([self.mask_mod] if self.mask_mod is not None else [])]
+        if self.lengths is not None:
+            lengths = masks.tensor(self.lengths)
+            conditions.append(lambda b, h, i, j: (i < lengths[b]) & (j < lengths[b]))
         part: dict[str, Any] = {}
         if conditions:
             part["mask_mod"] = at.mask(lambda *p: functools.reduce(operator.and_, (condition(*p) for condition in conditions)))
@@ -336,6 +416,26 @@ class Executor:
         self.sizes = (batch, heads, key_heads, dim, value_dim)
         self.nothing = query.reshape(-1)[:0]
 
+    def check_bias(self, bias: Any):
+        if bias is None:
+            return
+        if self.plan.head_shards > 1:
+            raise PlanError(
+                f"expected a plan that moves keys, with head_shards 1, for a bias, whose rows do not travel, got head_shards {self.plan.head_shards}"
+            )
+        batch, heads = self.sizes[:2]
+        wanted = (batch, heads, count(self.mine.rows), self.plan.tokens)
+        got = type_of(bias, "bias")[1]
+        if len(got) != 4 or any(a not in (1, b) for a, b in zip(got, wanted)):
+            raise BindingError(f"bias: expected {list(wanted)}, or 1 in place of a size, on rank {self.rank} of the plan, got {list(got)}")
+
+    def check_lengths(self, lengths: Any):
+        if lengths is None:
+            return
+        if type_of(lengths, "lengths") != ("i32", (self.sizes[0],)):
+            dtype, shape = type_of(lengths, "lengths")
+            raise BindingError(f"lengths: expected {self.sizes[0]} of i32, one for each batch, got {dtype} of {list(shape)}")
+
     def key_shape(self, tokens: int, which: int) -> tuple[int, ...]:
         """Of keys (0) or values (1) of the rank's heads."""
         batch, _, _, dim, value_dim = self.sizes
@@ -367,6 +467,49 @@ class Executor:
     @property
     def group(self) -> range:
         return self.plan.group(self.rank)
+
+
+#: Element types of what has gradients.
+FLOATS = ("f16", "bf16", "f32", "f64")
+#: Why an option of attn_mlir.attention is not one of a plan.
+REFUSED = {
+    "causal": "the plan has it: pass it to make_plan",
+    "window": "the plan has it: pass it to make_plan",
+    "dropout": "what it drops follows from the row and the key of a kernel, which are not those of the whole",
+    "seed": "there is no dropout",
+    "offset": "there is no dropout",
+    "normalization": "partial results are merged by their LSE, which softmax alone has",
+    "key_lengths": "rows and keys are the same tokens: pass lengths",
+    "query_lengths": "rows and keys are the same tokens: pass lengths",
+    "block_mask": "its blocks are of the whole: pass a mask_mod to make_plan",
+    "descale": "8-bit inputs have no plan",
+}
+
+
+def check_options(options: Mapping[str, Any]):
+    """Raises a BindingError for one that would mean another thing on a part than on the whole."""
+    for name, value in options.items():
+        if name not in OPTIONS and value is not None:
+            reason = REFUSED.get(name, f"there are {', '.join(OPTIONS)}")
+            raise BindingError(f"expected no {name} on several ranks, got {value!r}: {reason}")
+
+
+def columns(library: Library, bias: Any, keys: Ranges) -> Any:
+    """Those of some keys, of a bias of all."""
+    if bias is None or bias.shape[3] == 1:
+        return bias
+    return library.concatenate([bias[..., begin:end] for begin, end in keys], 3)
+
+
+def add_columns(total: Any, part: Any, keys: Ranges):
+    """Adds the gradient of some keys' columns to that of all."""
+    if total.shape[3] == 1:
+        total += part
+        return
+    at = 0
+    for begin, end in keys:
+        total[..., begin:end] += part[..., at : at + end - begin]
+        at += end - begin
 
 
 def merge(library: Library, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:

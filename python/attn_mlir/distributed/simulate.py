@@ -25,6 +25,8 @@ class Simulated(NamedTuple):
     d_key: Any
     d_value: Any
     d_sink: Any
+    d_bias: Any
+    d_reads: list[Any]
     forward_bytes: list[int]
     backward_bytes: list[int]
 
@@ -34,31 +36,36 @@ class RankResult(NamedTuple):
 
     arrays: list[Any]
     d_sink: Any
+    d_bias: Any
+    d_reads: list[Any]
     forward_bytes: int
     backward_bytes: int
 
 
 def simulate(
-    plan: Plan, query: Any, key: Any, value: Any, *, sink: Any = None, d_output: Any = None, d_lse: Any = None,
-    timeout: float = 60.0, **options: Any,
+    plan: Plan, query: Any, key: Any, value: Any, *, sink: Any = None, bias: Any = None, lengths: Any = None, d_output: Any = None,
+    d_lse: Any = None, timeout: float = 60.0, **options: Any,
 ) -> Simulated:  # fmt: skip
     """attention(query, key, value) of arrays [B, H, tokens, D] in host memory, as the ranks of `plan` compute it.
 
-    `sink` is [Hq]; `options` are mask_mod and score_mod of the whole attention, soft_cap, scale, target, device and allow_tf32 of
-    attn_mlir.attention; the plan's mask holds beside mask_mod. With d_output, and d_lse, gradients too. Raises what a rank
+    `sink` is [Hq]; `bias` broadcasts to [B, Hq, tokens, tokens]; `lengths` [B], i32: how many tokens of each batch exist; `options` are mask_mod and score_mod of the whole attention, soft_cap, scale, target, device and allow_tf32 of
+    attn_mlir.attention; the plan's mask holds beside mask_mod. With d_output, and d_lse, gradients too, also of what
+    score_mod reads (`d_reads`, in the order of its reads). Raises what a rank
     raises; `timeout`: seconds that ranks wait for each other.
     """
     for name, array in (("query", query), ("key", key), ("value", value)):
         if array.shape[AXIS] != plan.tokens:
             raise BindingError(f"{name}: expected {plan.tokens} tokens, as the plan has, got {array.shape[AXIS]}")
-    inputs, gradients = (query, key, value, sink), (d_output, d_lse)
+    inputs, gradients = (query, key, value, sink, bias, lengths), (d_output, d_lse)
     done = on_threads(plan.size, lambda communicator: run_rank(plan, communicator, inputs, gradients, options), timeout)
     arrays = [assemble(plan, Library(query), parts) for parts in zip(*(result.arrays for result in done))]
     padded: list[Any] = arrays + [None] * (5 - len(arrays))
     output, lse, d_query, d_key, d_value = padded
     sinks = [result.d_sink for result in done if result.d_sink is not None]
+    d_reads = [sum(parts) for parts in zip(*(result.d_reads for result in done))]
     forward, backward = [result.forward_bytes for result in done], [result.backward_bytes for result in done]
-    return Simulated(output, lse, d_query, d_key, d_value, sum(sinks) if sinks else None, forward, backward)
+    d_bias = assemble_bias(plan, bias, [result.d_bias for result in done]) if bias is not None and d_output is not None else None
+    return Simulated(output, lse, d_query, d_key, d_value, sum(sinks) if sinks else None, d_bias, d_reads, forward, backward)
 
 
 def on_threads(size: int, work: Callable[[ThreadCommunicator], Result], timeout: float = 60.0) -> list[Result]:
@@ -91,18 +98,28 @@ def run_rank(
     rank = communicator.rank
     executor = Executor(plan, communicator, options)
     query, key, value = (plan.part(array, rank) for array in inputs[:3])
-    sink = inputs[3]
-    output, saved = executor.forward(query, key, value, sink)
+    sink, bias, lengths = inputs[3:]
+    if bias is not None and bias.shape[AXIS] > 1:
+        bias = plan.part(bias, rank)
+    output, saved = executor.forward(query, key, value, sink, bias, lengths)
     forward_bytes = communicator.sent_bytes
     arrays = [output, executor.lse(saved)]
     before = communicator.sent_bytes
+    d_bias, d_reads = None, []
     if gradients[0] is not None:
         d_output, d_lse = (None if array is None else plan.part(array, rank) for array in gradients)
-        arrays += executor.backward(saved, d_output, d_lse)
+        found = executor.backward(saved, d_output, d_lse, bias_gradient=bias is not None, capture_gradients=True)
+        arrays += found[:3]
+        d_bias, d_reads = found.bias, found.reads
     backward_bytes = communicator.sent_bytes - before
     has_sink = sink is not None and gradients[0] is not None
     d_sink = executor.sink_gradient(sink, saved, d_output, d_lse) if has_sink else None
-    return RankResult(arrays, d_sink, forward_bytes, backward_bytes)
+    return RankResult(arrays, d_sink, d_bias, d_reads, forward_bytes, backward_bytes)
+
+
+def assemble_bias(plan: Plan, bias: Any, parts: Sequence[Any]) -> Any:
+    """The gradient of the whole bias: of rows, or the sum where all rows share one."""
+    return assemble(plan, Library(bias), parts) if bias.shape[AXIS] > 1 else sum(parts)
 
 
 def assemble(plan: Plan, library: Library, parts: Sequence[Any]) -> Any:

@@ -22,6 +22,7 @@ from ..problem import bias_shape
 from ..runtime.binding import row_major_strides
 from . import ffi
 from .lowering import DTYPES
+from .partitioning import Tensors, partitioned
 from .tracing import ArrayOfJax, trace_function
 
 
@@ -238,23 +239,49 @@ ffi.register(FORWARD, run_forward)
 ffi.register(BACKWARD, run_backward)
 
 
-def call(name: str, results: Any, options: Options, score_reads, mask_reads, **arrays: Optional[Array]) -> Any:
-    """A call with the arrays that there are."""
+def call(name: str, results: Sequence[str], options: Options, score_reads, mask_reads, **arrays: Optional[Array]) -> Any:
+    """A call with the arrays that there are; `results` are "output" and "lse", or names of the arguments whose gradients they are."""
     given = {key: array for key, array in arrays.items() if array is not None}
     for kind, reads in (("score", score_reads), ("mask", mask_reads)):
         given.update((f"{kind}_{k}", array) for k, array in enumerate(reads))
-    return ffi.call(name, results, *given.values(), options={"names": list(given), "options": dataclasses.asdict(options)})
+    names, shapes = tuple(given), tuple(array.shape for array in given.values())
+    run = runner(name, tuple(results), dataclasses.replace(options, score="", mask=""))
+    records = (options.score, options.mask)
+    has_sizes = all(isinstance(size, int) for shape in shapes for size in shape)
+    if jax.device_count() == 1 or not has_sizes:
+        return run(names, records, tuple(given.values()))
+    tensors = Tensors(names, shapes, tuple(results), options.heads_inside)
+    return partitioned(run, tensors, records)(*given.values())
+
+
+@functools.lru_cache(maxsize=256)
+def runner(name: str, results: tuple[str, ...], options: Options) -> Callable[..., Any]:
+    """What makes the custom call for arrays of any size, with the records of score and mask."""
+
+    def run(names: Sequence[str], records: Sequence[str], arrays: Sequence[Array]) -> Any:
+        given = dict(zip(names, arrays))
+        specs = tuple(result_of(result, given, options.heads_inside) for result in results)
+        own = dataclasses.asdict(dataclasses.replace(options, score=records[0], mask=records[1]))
+        return ffi.call(name, specs, *arrays, options={"names": list(names), "options": own})
+
+    return run
+
+
+def result_of(name: str, given: dict[str, Array], heads_inside: bool) -> jax.ShapeDtypeStruct:
+    """Shape and type of output, of LSE, or of the gradient of an argument."""
+    query, value = given["query"], given["value"]
+    if name == "output" and "output" not in given:
+        return jax.ShapeDtypeStruct((*query.shape[:3], value.shape[3]), query.dtype)
+    if name == "lse" and "lse" not in given:
+        batch, *middle, _ = query.shape
+        rows = (batch, *(middle[::-1] if heads_inside else middle))
+        return jax.ShapeDtypeStruct(rows, "float64" if query.dtype == np.float64 else "float32")
+    return jax.ShapeDtypeStruct(given[name].shape, given[name].dtype)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(6,))
 def differentiable(query, key, value, bias, score_reads, mask_reads, options: Options):
-    lse_dtype = "float64" if query.dtype == np.float64 else "float32"
-    batch, *middle, _ = query.shape
-    rows = (batch, *(middle[::-1] if options.heads_inside else middle))
-    results = (
-        jax.ShapeDtypeStruct((*query.shape[:3], value.shape[3]), query.dtype), jax.ShapeDtypeStruct(rows, lse_dtype)
-    )  # fmt: skip
-    return call(FORWARD, results, options, score_reads, mask_reads, query=query, key=key, value=value, bias=bias)
+    return call(FORWARD, ("output", "lse"), options, score_reads, mask_reads, query=query, key=key, value=value, bias=bias)
 
 
 def forward(query, key, value, bias, score_reads, mask_reads, options: Options):
@@ -265,15 +292,14 @@ def forward(query, key, value, bias, score_reads, mask_reads, options: Options):
 def backward(options: Options, saved, gradients):
     query, key, value, bias, score_reads, mask_reads, output, lse = saved
     d_output, d_lse = gradients
-    learned = [array for array in score_reads if is_float(array)]
-    wanted = [query, key, value, *([] if bias is None else [bias]), *learned]
-    results = tuple(jax.ShapeDtypeStruct(array.shape, array.dtype) for array in wanted)
+    learned = [f"score_{k}" for k, array in enumerate(score_reads) if is_float(array)]
+    results = ["query", "key", "value", *([] if bias is None else ["bias"]), *learned]
     found = call(
         BACKWARD, results, options, score_reads, mask_reads, query=query, key=key, value=value, output=output, lse=lse,
         d_output=d_output, d_lse=d_lse, bias=bias,
     )  # fmt: skip
     d_bias = found[3] if bias is not None else None
-    rest = iter(found[len(wanted) - len(learned) :])
+    rest = iter(found[len(results) - len(learned) :])
     d_reads = tuple(next(rest) if is_float(array) else no_gradient(array) for array in score_reads)
     return *found[:3], d_bias, d_reads, tuple(map(no_gradient_of_mask, mask_reads))
 

@@ -13,7 +13,7 @@ and linear attention, which needs no plan.
 from __future__ import annotations
 
 import functools
-from typing import Any, Optional, Sequence, Union
+from typing import Any, NamedTuple, Optional, Sequence, Union
 
 import torch
 import torch.distributed as dist
@@ -25,7 +25,6 @@ from ..distributed.executor import Executor, Saved
 from ..distributed.plan import Plan, PlanError, make_plan
 from ..errors import BindingError, DeviceError
 from ..functional import check_scale
-from ..mask import trace_score
 from ..mask.tracing import Traced
 from .linear import linear_attention as linear_attention_of_rank
 from .ops import check_tensors, readable
@@ -75,17 +74,25 @@ class GroupCommunicator(Communicator):
             raise DeviceError(f"rank {self.rank}: expected all ranks to communicate, got: {error}") from None
 
 
+class Run(NamedTuple):
+    """What an attention is beside tensors. `reduces`: gradients that ranks have parts of are summed."""
+
+    executor: Executor
+    has_lse: bool
+    reduces: bool
+
+
 class Attention(torch.autograd.Function):
-    """Of a rank's tokens; `has_lse` asks for the LSE too."""
+    """Of a rank's tokens; `reads` are the tensors of floats that score_mod reads."""
 
     @staticmethod
-    def forward(ctx, query: Tensor, key: Tensor, value: Tensor, sink: Optional[Tensor], executor: Executor, has_lse: bool):
-        own = None if sink is None else sink.detach().contiguous()
+    def forward(ctx, query: Tensor, key: Tensor, value: Tensor, sink, bias, lengths, run: Run, *reads: Tensor):
+        own, offsets = (None if t is None else t.detach().contiguous() for t in (sink, bias))
         query, key, value = (readable(t.detach()) for t in (query, key, value))
-        output, saved = executor.forward(query, key, value, own)
-        lse = executor.lse(saved) if has_lse else None
-        ctx.executor, ctx.sizes = executor, output.shape
-        ctx.save_for_backward(sink, saved.query, saved.key, saved.value, saved.output, saved.lse)
+        output, saved = run.executor.forward(query, key, value, own, offsets, lengths)
+        lse = run.executor.lse(saved) if run.has_lse else None
+        ctx.run, ctx.sizes = run, output.shape
+        ctx.save_for_backward(sink, saved.query, saved.key, saved.value, saved.output, saved.lse, saved.bias, lengths)
         ctx.set_materialize_grads(False)
         return output, lse
 
@@ -93,12 +100,18 @@ class Attention(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx, d_output: Optional[Tensor], d_lse: Optional[Tensor]):
         sink, *tensors = ctx.saved_tensors
-        saved = Saved(*tensors)
+        executor, saved = ctx.run.executor, Saved(*tensors)
         d_output = saved.query.new_zeros(ctx.sizes) if d_output is None else readable(d_output)
         d_lse = d_lse.contiguous() if d_lse is not None else None
-        gradients = ctx.executor.backward(saved, d_output, d_lse)
-        d_sink = ctx.executor.sink_gradient(sink, saved, d_output, d_lse) if ctx.needs_input_grad[3] else None
-        return (*gradients, d_sink, None, None)
+        wants = ctx.needs_input_grad
+        found = executor.backward(saved, d_output, d_lse, bias_gradient=wants[4], capture_gradients=any(wants[7:]))
+        d_sink = executor.sink_gradient(sink, saved, d_output, d_lse) if wants[3] else None
+        shared = [d_sink, found.bias if wants[4] and saved.bias.shape[2] == 1 else None, *found.reads]
+        if ctx.run.reduces:
+            shared = [None if part is None else executor.sum_over_ranks(part) for part in shared]
+        d_sink, d_bias, *d_reads = shared
+        d_bias = found.bias if d_bias is None else d_bias
+        return (*found[:3], d_sink, d_bias, None, None, *(d_reads or [None] * len(wants[7:])))
 
 
 def attention(
@@ -109,11 +122,14 @@ def attention(
     plan: Plan,
     group: Optional[dist.ProcessGroup] = None,
     sink: Optional[Tensor] = None,
+    bias: Optional[Tensor] = None,
+    lengths: Optional[Tensor] = None,
     mask_mod: Any = None,
     score_mod: Any = None,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
     return_lse: bool = False,
+    reduce_gradients: bool = False,
 ) -> Union[Tensor, tuple[Tensor, Tensor]]:
     """The rank's tokens' part of attention over all tokens, with gradients. All ranks of `group` call it, and the backward of
     what it returns, as often as each other.
@@ -125,34 +141,29 @@ def attention(
       group: of torch.distributed; the default group.
       sink: [Hq], as of attn_mlir.attention, the same on all ranks. Its gradient is the part of this rank's tokens, as of all
         weights: that of the whole is the sum over ranks.
+      bias: of the rank's rows and of all keys, [B, Hq, the rank's tokens, tokens of the plan] with any dimension 1, with a
+        gradient; not with a plan that exchanges heads.
+      lengths: [B], i32: how many tokens of each batch exist, the same on all ranks. Rows behind them are 0.
       mask_mod, score_mod: as of attn_mlir.attention, by positions and heads of the whole; mask_mod holds beside the plan's mask.
-        Arrays that they read are the same on all ranks, and have no gradients here.
+        Arrays that they read are the same on all ranks; those of floats that score_mod reads have gradients.
       soft_cap, scale, return_lse: as of attn_mlir.attention. f32 on a GPU needs torch.backends.cuda.matmul.allow_tf32.
+
+      reduce_gradients: of the sink, of what score_mod reads and of a bias that rows share, all ranks get the gradient of the
+        whole, where it is otherwise, as of all weights, the part of the rank's tokens.
 
     dK and dV are added in f32, in the order of ranks. Raises a PlanError on all ranks where arrays do not fit on one, or plans,
     types or options differ; a DeviceError where a rank does not come within the group's timeout.
     """
-    check_tensors(query=query, key=key, value=value, sink=sink)
+    check_tensors(query=query, key=key, value=value, sink=sink, bias=bias, lengths=lengths)
     check_scale(scale)
-    check_no_capture_gradients(score_mod)
     executor = executor_of(plan, group, (query, key, value), {
         "mask_mod": mask_mod, "score_mod": score_mod, "soft_cap": soft_cap, "scale": scale,
         "allow_tf32": query.is_cuda and torch.backends.cuda.matmul.allow_tf32,
     })  # fmt: skip
-    output, lse = Attention.apply(query, key, value, sink, executor, return_lse)
+    run = Run(executor, return_lse, reduce_gradients)
+    reads = executor.learned() if torch.is_grad_enabled() else []
+    output, lse = Attention.apply(query, key, value, sink, bias, lengths, run, *reads)
     return (output, lse) if return_lse else output
-
-
-def check_no_capture_gradients(score_mod: Any):
-    """Raises a BindingError where a gradient would be lost: ranks do not add up those of what score_mod reads."""
-    if score_mod is None or not torch.is_grad_enabled():
-        return
-    for array in trace_score(score_mod).arrays:
-        if isinstance(array, Tensor) and array.requires_grad:
-            raise BindingError(
-                "score_mod: expected tensors that require no gradient, which ranks do not add up, got one of shape "
-                f"{list(array.shape)} that does: pass tensor.detach()"
-            )
 
 
 def executor_of(plan: Plan, group: Optional[dist.ProcessGroup], tensors: Sequence[Tensor], options: dict[str, Any]) -> Executor:

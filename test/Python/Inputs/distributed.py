@@ -163,6 +163,90 @@ class Distributed(unittest.TestCase):
             for a, b in zip((got.output, got.lse, got.d_query, got.d_key, got.d_value, got.d_sink), (output, lse, *wanted, d_sink)):
                 self.assertLess(np.abs(a - b).max(), 1e-5, scheme)
 
+    def test_captures(self):
+        """Gradients of what score_mod reads are summed over ranks: those of one process in float64, and finite differences."""
+        arrays = arrays_of(90, 4, 2)
+        q, k, v, d_output, d_lse = arrays
+        generator = np.random.default_rng(4)
+        slopes, table = generator.standard_normal(4), generator.standard_normal((4, 179))
+
+        def mod(slopes, table):
+            slope, offset = (mask.tensor(array.astype(np.float32)) for array in (slopes, table))
+            return lambda s, b, h, i, j: s + slope[h] * (j - i) * 0.1 + offset[h, i - j + 89]
+
+        i, j = np.indices((90, 90))
+
+        def loss(slopes, table):
+            change = slopes[:, None, None] * (j - i) * 0.1 + table[np.arange(4)[:, None, None], i - j + 89]
+            want = Whole(*arrays, j <= i, lambda s: (s + change, np.ones_like(s)))
+            return (want.output * d_output).sum() + (want.lse * d_lse).sum()
+
+        step = 1e-5
+        for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring"):
+            plan = self.plan(90, 4, 2, 4, causal=True, scheme=scheme)
+            got = simulate(plan, q, k, v, d_output=d_output, d_lse=d_lse, score_mod=mod(slopes, table))
+            self.assertEqual([d.shape for d in got.d_reads], [(4,), (4, 179)])
+            for which, place in ((0, (1,)), (0, (3,)), (1, (0, 89)), (1, (2, 95)), (1, (3, 170))):
+                at = [np.zeros(4), np.zeros((4, 179))]
+                at[which][place] = step
+                slope = (loss(slopes + at[0], table + at[1]) - loss(slopes - at[0], table - at[1])) / (2 * step)
+                self.assertLess(abs(got.d_reads[which][place] - slope), 2e-5 * max(1, abs(slope)), scheme)
+
+    def test_bias(self):
+        """Each rank has the bias of its rows; keys that do not see each other have no gradient."""
+        arrays = arrays_of(90, 4, 2, batch=2)
+        q, k, v, d_output, d_lse = arrays
+        generator = np.random.default_rng(6)
+        for scheme in ("group-cast", "group-cast, own first", "ring"):
+            plan = self.plan(90, 4, 2, 4, batch=2, causal=True, scheme=scheme)
+            for shape in ((2, 4, 90, 90), (1, 4, 90, 90), (2, 1, 90, 1), (1, 4, 1, 90)):
+                bias = generator.standard_normal(shape).astype(np.float32)
+                got = self.check(plan, arrays, band(90, None, 0), lambda s: (s + bias, np.ones_like(s)), bias=bias)  # noqa: B023
+                wide = [array.astype(np.float64) for array in (*arrays, bias)]
+                output, lse = attn_mlir.attention(*wide[:3], bias=wide[5], causal=True, return_lse=True)
+                *_, d_bias = attn_mlir.attention_backward(
+                    *wide[:3], output, lse, wide[3], d_lse=wide[4], bias=wide[5], causal=True, bias_gradient=True
+                )  # fmt: skip
+                self.assertEqual(got.d_bias.shape, shape)
+                self.assertLess(np.abs(got.d_bias - d_bias).max(), 1e-5 * max(1, np.abs(d_bias).max()), f"{scheme}, {shape}")
+
+    def test_lengths(self):
+        """Sequences of a batch end where they like, also before a rank's first token; what is behind is not read."""
+        arrays = arrays_of(90, 4, 2, batch=3)
+        lengths = np.array([90, 17, 0], np.int32)
+        i, j = np.indices((90, 90))
+        exists = np.maximum(i, j) < lengths[:, None, None, None]
+        for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring"):
+            plan = self.plan(90, 4, 2, 4, batch=3, causal=True, scheme=scheme)
+            self.check(plan, arrays, (j <= i) & exists, lengths=lengths)
+            torn = [array.copy() for array in arrays]
+            for array in torn:
+                for b, length in enumerate(lengths):
+                    array[b, :, length:] = np.nan
+            a, b = (simulate(plan, *t[:3], d_output=t[3], d_lse=t[4], lengths=lengths) for t in (arrays, torn))
+            for name in ("output", "d_query", "d_key", "d_value"):
+                for batch, length in enumerate(lengths):
+                    self.assertEqual(getattr(a, name)[batch, :, :length].tobytes(), getattr(b, name)[batch, :, :length].tobytes(), name)
+                    self.assertFalse(getattr(b, name)[batch, :, length:].any(), name)
+
+    def test_options(self):
+        """What means another thing on a part than on the whole is refused on all ranks."""
+        q, k, v, _, _ = arrays_of(64, 4, 2)
+        plan = self.plan(64, 4, 2, 2, causal=True)
+        for options, message in (
+            ({"dropout": 0.1, "seed": 1}, "expected no dropout on several ranks, got 0.1: what it drops follows from the row and the key"),
+            ({"causal": True}, "expected no causal on several ranks, got True: the plan has it"),
+            ({"key_lengths": np.array([3], np.int32)}, "expected no key_lengths on several ranks, .*: pass lengths"),
+            ({"windw": 3}, "expected no windw on several ranks, got 3: there are mask_mod, score_mod"),
+            ({"bias": q[..., :1]}, r"bias: expected \[1, 4, 32, 64\], or 1 in place of a size, on rank . of the plan, got \[1, 2, "),
+            ({"lengths": np.array([3], np.int64)}, r"lengths: expected 1 of i32, one for each batch, got i64 of \[1\]"),
+        ):
+            options = {**options, "bias": k[..., :1]} if "bias" in options else options
+            with self.assertRaisesRegex(attn_mlir.AttnError, message):
+                simulate(plan, q, k, v, **options)
+        with self.assertRaisesRegex(PlanError, "expected a plan that moves keys, with head_shards 1, for a bias"):
+            simulate(self.plan(64, 4, 2, 2, scheme="all-to-all"), q, k, v, bias=q[..., :1])
+
     def test_bits(self):
         """Output, LSE and dQ of deterministic plans are those of one rank; gradients are the same in every run."""
         for mask_options in ({"causal": True}, {"window": (200, 100)}, {"causal": True, "documents": (300, 723)}):

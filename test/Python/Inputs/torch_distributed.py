@@ -116,7 +116,7 @@ def whole_linear(q, k, v, decay, state, scale):
 def test_linear():
     """Linear attention of consecutive tokens: results and gradients; ranks without tokens, a loss of the last state alone."""
     generator = torch.Generator().manual_seed(5)
-    draw = lambda *shape: torch.randn(shape, generator=generator, dtype=torch.float64)
+    draw = lambda *shape: torch.randn(shape, generator=generator)
     rank, bounds, scale = dist.get_rank(), [0, 20, 20, 33, 70], 0.5
     for dtype, has_decay, has_state in ((torch.float64, True, True), (torch.float32, False, False), (torch.float32, True, False)):
         q, k, v, d_output = draw(1, 4, 70, 16), draw(1, 2, 70, 16), draw(1, 2, 70, 8), draw(1, 4, 70, 8)
@@ -160,18 +160,43 @@ def test_linear():
 
 
 def test_learned():
-    """A gradient that would be lost is refused."""
-    plan = plan_of(64, 2, 2, causal=True)
-    parts = [plan.part(torch.randn(1, 2, 64, 16), dist.get_rank()) for _ in range(3)]
-    slope = mask.tensor(torch.ones(2, requires_grad=True))
-    try:
-        context_parallel.attention(*parts, plan=plan, score_mod=lambda s, b, h, i, j: s + slope[h])
-    except attn_mlir.AttnError as error:
-        check("score_mod: expected tensors that require no gradient" in str(error), str(error))
-    else:
-        check(False, "expected an error")
-    with torch.no_grad():
-        context_parallel.attention(*parts, plan=plan, score_mod=lambda s, b, h, i, j: s + slope[h])
+    """Gradients of what score_mod reads, of the bias and with lengths, beside float64 of the whole; a rank has its tokens' part, or on
+    request the sum."""
+    rank, tokens = dist.get_rank(), 90
+    generator = torch.Generator().manual_seed(8)
+    q, k, v = (torch.randn(2, h, tokens, 16, generator=generator) for h in (4, 2, 2))
+    slopes = torch.randn(4, generator=generator)
+    lengths, i = torch.tensor([90, 40], dtype=torch.int32), torch.arange(tokens)
+    sees = (i <= i[:, None]) & (torch.maximum(i, i[:, None]) < lengths[:, None, None, None])
+    for scheme, shape in (("group-cast", (2, 4, 90, 90)), ("ring", (1, 4, 1, 90)), ("all-to-all", None)):
+        bias = None if shape is None else torch.randn(shape, generator=generator)
+        wide = [t.double().requires_grad_() for t in (q, k, v, slopes, *([] if bias is None else [bias]))]
+        output, _ = whole_attention(
+            *wide[:3], sees, lambda s: s + wide[3][:, None, None] * (i - i[:, None]) * 0.1 + (0 if bias is None else wide[4])  # noqa: B023
+        )
+        wanted = torch.autograd.grad(output.square().sum(), wide)
+        plan = plan_of(tokens, 4, 2, causal=True, scheme=scheme)
+        for reduces in (False, True):
+            parts = [plan.part(t, rank).requires_grad_() for t in (q, k, v)]
+            learned = slopes.clone().requires_grad_()
+            own = None if bias is None else (plan.part(bias, rank) if bias.shape[2] > 1 else bias.clone()).requires_grad_()
+            slope = mask.tensor(learned)
+            result = context_parallel.attention(
+                *parts, plan=plan, bias=own, lengths=lengths, score_mod=lambda s, b, h, i, j: s + slope[h] * (j - i) * 0.1,  # noqa: B023
+                reduce_gradients=reduces,
+            )  # fmt: skip
+            result.square().sum().backward()
+            is_shared = bias is not None and bias.shape[2] == 1
+            if not reduces:
+                dist.all_reduce(learned.grad)
+                if is_shared:
+                    dist.all_reduce(own.grad)
+            got = [result, *(t.grad for t in parts), learned.grad, *([] if own is None else [own.grad])]
+            want = [plan.part(output, rank), *(plan.part(t, rank) for t in wanted[:3]), wanted[3]]
+            want += [] if bias is None else [wanted[4] if is_shared else plan.part(wanted[4], rank)]
+            for a, b in zip(got, want):
+                worst = (a - b).abs().max() / max(1.0, float(b.abs().max()))
+                check(a.shape == b.shape and worst < TOLERANCE[torch.float32], f"learned, {scheme}, {reduces}")
 
 
 def test_sink():

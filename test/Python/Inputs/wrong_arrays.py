@@ -121,6 +121,8 @@ class Refused(unittest.TestCase):
         self.refuses("expected a score or a function of (score, b, h, i, j), got int", *arrays, score_mod=3)
         said = "bias: expected dtype f16, bf16, f32, f64, got i1; a bool mask is a mask_mod"
         self.refuses(said, *arrays, bias=np.ones((1, 1, 9, 11), bool))
+        said = "bias: expected dtype f16, bf16 or f32, which scores of f32 have room for, got f64"
+        self.refuses(said, *arrays, bias=np.ones((1, 1, 9, 11), np.float64))
 
     def test_calls_of_kernels(self):
         problem = attn_mlir.AttentionProblem("f16", 32, 32, mask=attn_mlir.mask.document(np.zeros(11, np.int32)).region)

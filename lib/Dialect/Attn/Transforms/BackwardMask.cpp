@@ -34,8 +34,10 @@ static void exchangePositions(Block &mask) {
     use->set(key);
 }
 
-VisitedTiles::VisitedTiles(Region &maskMod, unsigned streamed, bool asBand)
-    : asBand(asBand), region(std::make_unique<Region>()) {
+VisitedTiles::VisitedTiles(Region &maskMod, unsigned streamed, bool asBand,
+                           OpFoldResult batches, OpFoldResult heads)
+    : asBand(asBand), batches(batches), heads(heads),
+      region(std::make_unique<Region>()) {
   if (maskMod.empty())
     return;
   auto copyInto = [&](Region &copy) {
@@ -225,11 +227,10 @@ SmallVector<TileRange> VisitedTiles::get(OpBuilder &builder, Location loc,
   auto forall = builder.getInsertionBlock()
                     ->getParent()
                     ->getParentOfType<scf::ForallOp>();
-  SmallVector<OpFoldResult> extents = forall.getMixedUpperBound();
   MaskedTile tile{
       loc,
       forall,
-      {extents[kLoopB], extents[kLoopH], grid.rows},
+      {batches, heads, grid.rows},
       *region,
       {batch, head, getValueOrCreateConstantIndexOp(builder, loc, stay.first)},
       grid.tileM,

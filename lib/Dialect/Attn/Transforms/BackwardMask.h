@@ -40,8 +40,10 @@ class VisitedTiles {
 public:
   /// Reads `maskMod`, in which `streamed` (kLoopM or kLoopN) are the positions
   /// that stream. Keeps what it needs of the region. With `asBand` the tiles
-  /// are those of one range, and positions are their own counts.
-  VisitedTiles(mlir::Region &maskMod, unsigned streamed, bool asBand);
+  /// are those of one range, and positions are their own counts. `heads` are
+  /// the query heads.
+  VisitedTiles(mlir::Region &maskMod, unsigned streamed, bool asBand,
+               mlir::OpFoldResult batches, mlir::OpFoldResult heads);
 
   /// True if the mask is not the same for all heads.
   bool differsByHead() const;
@@ -61,6 +63,7 @@ private:
   std::optional<ListedBlocks> getLists(const MaskedTile &tile);
 
   bool asBand;
+  mlir::OpFoldResult batches, heads;
   /// A copy of the mask, whose keys are what streams; empty without a mask.
   std::unique_ptr<mlir::Region> region;
   /// The mask as it was, if rows stream; else null.

@@ -38,8 +38,10 @@ void BackwardTiler::readSizes() {
 void BackwardTiler::prepareRegions() {
   for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
     replaceLengths(builder, *region, op.getQuery(), op.getKey());
-  visitedKeys.emplace(op.getMaskMod(), kLoopN, isSmallCache(op));
-  visitedRows.emplace(op.getMaskMod(), kLoopM, isSmallCache(op));
+  visitedKeys.emplace(op.getMaskMod(), kLoopN, isSmallCache(op), batch,
+                      queryHeads);
+  visitedRows.emplace(op.getMaskMod(), kLoopM, isSmallCache(op), batch,
+                      queryHeads);
   bool padsRows = false, padsKeys = false;
   for (const TileSizes &sizes :
        {queryTiles, keyTiles, valueTiles, scoreTiles}) {

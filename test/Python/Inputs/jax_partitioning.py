@@ -1,0 +1,87 @@
+"""XLA shares out batches and heads of attention over 8 devices of the host: results and gradients beside those of the formula, and
+nothing is gathered for it."""
+
+import os
+import unittest
+
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
+
+from attn_mlir.jax import attention
+
+SLOPES = jnp.linspace(0.1, 1, 8)
+
+
+def formula(q, k, v, bias, slopes, groups=4):
+    k, v = (jnp.repeat(t, q.shape[1] // t.shape[1], 1) for t in (k, v))
+    b, h, i, j = (jnp.arange(n).reshape([-1 if d == axis else 1 for d in range(4)]) for axis, n in enumerate((*q.shape[:3], k.shape[2])))
+    scores = jnp.einsum("bhid,bhjd->bhij", q, k) / np.sqrt(q.shape[-1]) + bias + slopes[None, :, None, None] * (j - i)
+    return jax.nn.softmax(jnp.where((j <= i + b) & ((i + j + h) % 5 != 1) | (j == 0), scores, -jnp.inf), -1) @ v
+
+
+def ours(q, k, v, bias, slopes):
+    return attention(
+        q, k, v, bias=bias, mask_mod=lambda b, h, i, j: (j <= i + b) & ((i + j + h) % 5 != 1) | (j == 0),
+        score_mod=lambda s, b, h, i, j: s + slopes[h] * (j - i),
+    )  # fmt: skip
+
+
+class Partitioning(unittest.TestCase):
+    def check(self, axes, spec, key_spec, bias_shape):
+        """One shape of the mesh, by which query and key are shared out."""
+        generator = np.random.default_rng(3)
+        shapes = [(4, 8, 40, 16), (4, 4, 40, 16), (4, 4, 40, 16), bias_shape]
+        arrays = [jnp.asarray(generator.standard_normal(s), jnp.float32) for s in shapes] + [SLOPES]
+        weights = jnp.asarray(generator.standard_normal((4, 8, 40, 16)), jnp.float32)
+        mesh = jax.make_mesh(tuple(axes.values()), tuple(axes), axis_types=(jax.sharding.AxisType.Auto,) * len(axes))
+        query, key = (NamedSharding(mesh, PartitionSpec(*s)) for s in (spec, key_spec))
+        given = [jax.device_put(a, s) for a, s in zip(arrays[:3], (query, key, key))] + arrays[3:]
+
+        def both(function, weights):
+            def loss(*t):
+                output = function(*t)
+                return (output * weights).sum(), output
+
+            return jax.value_and_grad(loss, (0, 1, 2, 3, 4), has_aux=True)
+
+        run = jax.jit(both(ours, jax.device_put(weights, query)))
+        (_, output), gradients = run(*given)
+        (_, wanted), wanted_gradients = both(formula, weights)(*arrays)
+        for got, want in zip((output, *gradients), (wanted, *wanted_gradients)):
+            self.assertLess(float(jnp.abs(got - want).max()), 3e-5 * max(1, float(jnp.abs(want).max())), f"{axes} {spec}")
+        return run.lower(*given).compile().as_text(), output, gradients, query, key
+
+    def test_batches_and_heads(self):
+        for axes, spec, key_spec in (
+            ({"x": 4}, ("x",), ("x",)),
+            ({"x": 4}, (None, "x"), (None, "x")),
+            ({"x": 2, "y": 4}, ("x", "y"), ("x", "y")),
+        ):
+            with self.subTest(axes=axes, spec=spec):
+                text, output, gradients, query, key = self.check(axes, spec, key_spec, (1, 1, 40, 40))
+                self.assertNotIn("all-gather", text)
+                self.assertNotIn("all-to-all", text)
+                self.assertTrue(output.sharding.is_equivalent_to(query, 4), output.sharding)
+                for gradient, sharding in zip(gradients, (query, key, key)):
+                    self.assertTrue(gradient.sharding.is_equivalent_to(sharding, 4), gradient.sharding)
+
+    def test_groups(self):
+        """More devices than key heads, and others than divide heads or what rows are shared out to: right, with what has to move."""
+        self.check({"x": 4, "y": 2}, (None, ("x", "y")), (None, "x"), (4, 8, 40, 40))
+        self.check({"x": 8}, (None, "x"), (), (4, 8, 1, 40))
+        self.check({"x": 8}, (None, None, "x"), (None, None, "x"), (1, 8, 40, 40))
+
+    def test_vmap(self):
+        q = jnp.asarray(np.random.default_rng(1).standard_normal((2, 4, 8, 12, 16)), jnp.float32)
+        bias = jnp.zeros((1, 1, 12, 12))
+        got = jax.jit(jax.vmap(lambda t: ours(t, t, t, bias, SLOPES)))(q)
+        want = jax.vmap(lambda t: formula(t, t, t, bias, SLOPES))(q)
+        self.assertLess(float(jnp.abs(got - want).max()), 3e-5)
+
+
+if __name__ == "__main__":
+    unittest.main()
