@@ -43,6 +43,11 @@ struct Checks {
   bool wgmmaFence = true;
   /// The async proxy reads generic-proxy writes without fence.proxy.async.
   bool proxyFence = true;
+  /// Accesses of tensor memory by several warps need tcgen05.fence, not only
+  /// the barrier or mbarrier between them.
+  bool tensorFence = true;
+  /// tcgen05.ld and st are over at tcgen05.wait; off, when they are issued.
+  bool tensorWait = true;
   /// Shared accesses of different warps, or of a warp and what works beside
   /// it, that no synchronisation orders.
   bool race = true;

@@ -42,6 +42,9 @@ struct CpAsyncOp {
   u64 sequence = 0;
   std::array<u32, warpSize> destination{}, sourceBytes{}, group{};
   std::array<u64, warpSize> source{};
+  /// The warp's clock at the first cp.async.mbarrier.arrive behind the copy; 0:
+  /// none. Who has waited on that mbarrier may read.
+  u32 arrival = 0;
   u64 doneCycle = 0; // trace
 };
 

@@ -153,6 +153,22 @@ void attn::sim::noteCopy(Warp &warp, const Instruction &instruction, Cta &cta,
     advance(cta.remoteAccesses, clocks.agent, clocks.phases + 1);
 }
 
+/// The arrival comes with the end of the products, as the tensor pipe makes it:
+/// who has waited for a later commit of the thread may exit. By the ISA only
+/// who has waited on this mbarrier.
+void attn::sim::noteCommit(Warp &warp, const Instruction &instruction, Cta &cta,
+                           u32 offset, u32 agent, u32 time) {
+  if (options(warp).strictTensorOrder || !cta.cluster->keepsClocks()) {
+    noteCopy(warp, instruction, cta, offset);
+  } else {
+    arriveInPhase(warp, instruction, cta.mbarrierClocks[offset],
+                  /*isCopy=*/true);
+    advance(cta.remoteAccesses, agent, time);
+  }
+  if (cta.cluster->keepsClocks())
+    advance(cta.mbarrierClocks[offset].arriving.vector, agent, time);
+}
+
 void attn::sim::completeOnMbarrier(Cta &cta, u32 offset, u32 bytes,
                                    u32 arrivals, u64 cycle) {
   MbarrierState state = readMbarrier(cta, offset);

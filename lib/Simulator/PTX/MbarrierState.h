@@ -57,6 +57,10 @@ void addMbarrierTx(Warp &warp, const Instruction &instruction, Cta &cta,
                    u32 offset, s64 tx);
 /// A warp issues a copy that completes on the mbarrier.
 void noteCopy(Warp &warp, const Instruction &instruction, Cta &cta, u32 offset);
+/// A warp issues a tcgen05.commit: an arrival when the products of `agent` up
+/// to `time` are complete.
+void noteCommit(Warp &warp, const Instruction &instruction, Cta &cta,
+                u32 offset, u32 agent, u32 time);
 /// What a finished copy does: `bytes` complete and `arrivals` arrive.
 void completeOnMbarrier(Cta &cta, u32 offset, u32 bytes, u32 arrivals,
                         u64 cycle);

@@ -19,6 +19,8 @@ bool attn::sim::setCheck(Checks &checks, const std::string &name, bool on) {
       {"uninit-shared", &Checks::uninitializedShared},
       {"uninit-register", &Checks::uninitializedRegister},
       {"wgmma-fence", &Checks::wgmmaFence},
+      {"tensor-fence", &Checks::tensorFence},
+      {"tensor-wait", &Checks::tensorWait},
       {"proxy", &Checks::proxyFence},
       {"race", &Checks::race},
       {"phase", &Checks::barrierPhase},

@@ -87,12 +87,14 @@ public:
       if (access.kind == Kind::Product && access.agent == before.agent)
         return !options(warp).strictTensorOrder ||
                access.accumulator == before.accumulator ||
-               timeIn(warp.tensor.seen, before.agent) >= before.time;
-      return timeIn(warp.tensor.seen, before.agent) >= before.time;
+               isSeen(before.agent, before);
+      return isSeen(before.agent, before);
     }
     if (before.warp == clusterWarpIndex(warp))
       return before.time <= completedOf(before.kind);
-    return timeIn(warp.tensor.seen, fenceAgentOf(before)) >= before.time;
+    return isSeen(checks(warp).tensorFence ? fenceAgentOf(before)
+                                           : before.agent,
+                  before);
   }
 
   /// What is missing, and what mends it.
@@ -129,6 +131,13 @@ public:
   }
 
 private:
+  /// Whether what the warp knows behind its last fence::after_thread_sync, or
+  /// by barriers alone where fences are not asked for, includes an access.
+  bool isSeen(u32 agent, const TensorAccess &before) const {
+    const VectorClock &seen =
+        checks(warp).tensorFence ? warp.tensor.seen : now;
+    return timeIn(seen, agent) >= before.time;
+  }
   /// Accesses and fences of a warp become agents together.
   u32 fenceAgentOf(const TensorAccess &before) const {
     const Cluster &cluster = *warp.cta->cluster;

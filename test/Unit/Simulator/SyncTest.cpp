@@ -175,6 +175,44 @@ TEST(CpAsync, OtherWarpsNeedABarrierAfterTheWait) {
   }
 }
 
+/// Warp 0 copies twice, with an mbarrier for each. Warp 1 waits for the second
+/// copy, which brings the first one's data too; warp 2 for the first alone.
+TEST(CpAsync, EachMbarrierOrdersWhatIsBeforeIt) {
+  const std::string two = ".shared .align 128 .b8 s[1024];\n"
+                          ".shared .align 8 .b64 bars[2];\n";
+  auto body = [](const std::string &secondRead) {
+    return "mov.u32 %r1, bars; mov.u32 %r2, s; setp.eq.u32 %p1, %r0, 0;"
+           "@%p1 mbarrier.init.shared::cta.b64 [%r1], 32;"
+           "@%p1 mbarrier.init.shared::cta.b64 [%r1+8], 32; bar.sync 0;"
+           "shl.b32 %r3, %r0, 2; and.b32 %r3, %r3, 127; add.u32 %r4, %r2, %r3;"
+           "cvt.u64.u32 %rd1, %r3; add.s64 %rd1, %rd0, %rd1;"
+           "setp.ge.u32 %p3, %r0, 64; @%p3 bra THIRD;"
+           "setp.ge.u32 %p3, %r0, 32; @%p3 bra SECOND;"
+           "cp.async.ca.shared.global [%r4], [%rd1], 4;"
+           "cp.async.mbarrier.arrive.shared::cta.b64 [%r1];"
+           "mbarrier.arrive.shared::cta.b64 _, [%r1];"
+           "cp.async.ca.shared.global [%r4+128], [%rd1], 4;"
+           "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%r1+8];"
+           "bra JOIN;"
+           "SECOND: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1+8], 0;"
+           "@!%p2 bra SECOND; ld.shared.u32 %r5, [%r4+128]; bra JOIN;"
+           "THIRD: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1], 0;"
+           "@!%p2 bra THIRD;" +
+           secondRead + "JOIN: bar.sync 0;";
+  };
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    Options options = allChecks();
+    options.seed = seed;
+    options.slice = 5;
+    EXPECT_EQ(finding(kernel(body("ld.shared.u32 %r5, [%r4];"), two), options,
+                      {96}),
+              "");
+    EXPECT_NE(finding(kernel(body("ld.shared.u32 %r5, [%r4+128];"), two),
+                      options, {96}),
+              "");
+  }
+}
+
 TEST(CpAsync, ZeroFill) {
   auto buffer =
       run("mov.u32 %r2, s; shl.b32 %r3, %r0, 4; add.u32 %r4, %r2, %r3;"

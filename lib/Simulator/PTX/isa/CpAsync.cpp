@@ -53,12 +53,15 @@ void checkSource(Warp &warp, const Instruction &i, u64 address, u32 bytes,
   warp.worker->countTraffic(GlobalPath::CpAsync, false, bytes);
 }
 
-/// The data of these lanes arrive, written as of `time` of the warp's clock.
+/// The data of these lanes arrive, written as of `time` of the warp's clock, or
+/// of the copy's arrival on an mbarrier before that.
 void completeLanes(Warp &warp, CpAsyncOp &op, u32 lanes, u32 time) {
   lanes &= op.mask;
   if (!lanes)
     return;
   Cta &cta = *warp.cta;
+  if (op.arrival)
+    time = std::min(time, op.arrival);
   ATTN_FOR_LANES(lanes, lane) {
     u32 offset = op.destination[lane] & sharedOffsetMask;
     u32 bytes = op.sourceBytes[lane];
@@ -174,8 +177,11 @@ bool mergeWithLast(Cta &cta, const PendingCopy &copy) {
 
 Step runMbarrierArrive(Warp &warp, const Instruction &i) {
   u64 doneCycle = 0;
-  for (const CpAsyncOp &op : warp.cpAsync.ops)
+  for (CpAsyncOp &op : warp.cpAsync.ops) {
     doneCycle = std::max(doneCycle, op.doneCycle);
+    if (!op.arrival)
+      op.arrival = timeOf(warp);
+  }
   ATTN_FOR_LANES(warp.active, lane) {
     auto [cta, offset] =
         sharedLocation(warp, i, laneAddress(warp, i.address, lane));

@@ -11,6 +11,7 @@
 void attn::sim::registerAllFamilies(OpcodeTable &table) {
   registerHalf(table);
   registerFloat(table);
+  registerPackedFloat(table);
   registerFloatProperties(table);
   registerExtendedPrecision(table);
   registerInteger(table);

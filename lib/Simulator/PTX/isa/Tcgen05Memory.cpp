@@ -123,6 +123,26 @@ void forEachCell(Warp &warp, const Shape &shape, u32 registers,
 // ld, st, wait
 //===----------------------------------------------------------------------===//
 
+/// What the warp has loaded arrives in its registers.
+void completeLoads(Warp &warp) {
+  TensorWarpState &state = warp.tensor;
+  for (const TensorLoad &load : state.loads)
+    for (size_t r = 0; r < load.slots.size(); ++r) {
+      std::copy_n(&load.values[r * warpSize], warpSize,
+                  warp.registers + size_t(load.slots[r]) * warpSize);
+      --state.inFlight[load.slots[r]];
+    }
+  state.loads.clear();
+  state.pendingLoad = 0;
+  learn(warp, tensorAccessAgent(warp), state.completed());
+}
+
+/// The warp's stores are over.
+void completeStores(Warp &warp) {
+  warp.tensor.pendingStore = 0;
+  learn(warp, tensorAccessAgent(warp), warp.tensor.completed());
+}
+
 Step runLoad(Warp &warp, const Instruction &i) {
   if (!convergesFully(warp, i))
     return Step::Block;
@@ -146,6 +166,8 @@ Step runLoad(Warp &warp, const Instruction &i) {
     std::fill_n(dest32(warp, operand), warpSize, ~0u);
   }
   state.loads.push_back(std::move(load));
+  if (!checks(warp).tensorWait)
+    completeLoads(warp);
   return Step::Next;
 }
 
@@ -160,30 +182,22 @@ Step runStore(Warp &warp, const Instruction &i) {
               [&](u32 r, u32 thread, u32 &cell) {
                 cell = laneValue32(warp, i.values[r], thread);
               });
+  if (!checks(warp).tensorWait)
+    completeStores(warp);
   return Step::Next;
 }
 
 Step runWaitLoad(Warp &warp, const Instruction &i) {
   if (!convergesFully(warp, i))
     return Step::Block;
-  TensorWarpState &state = warp.tensor;
-  for (const TensorLoad &load : state.loads)
-    for (size_t r = 0; r < load.slots.size(); ++r) {
-      std::copy_n(&load.values[r * warpSize], warpSize,
-                  warp.registers + size_t(load.slots[r]) * warpSize);
-      --state.inFlight[load.slots[r]];
-    }
-  state.loads.clear();
-  state.pendingLoad = 0;
-  learn(warp, tensorAccessAgent(warp), state.completed());
+  completeLoads(warp);
   return Step::Next;
 }
 
 Step runWaitStore(Warp &warp, const Instruction &i) {
   if (!convergesFully(warp, i))
     return Step::Block;
-  warp.tensor.pendingStore = 0;
-  learn(warp, tensorAccessAgent(warp), warp.tensor.completed());
+  completeStores(warp);
   return Step::Next;
 }
 

@@ -237,10 +237,7 @@ Step runCommit(Warp &warp, const Instruction &i) {
     checkMbarrier(warp, i, *cta, offset);
     fenceTensorBefore(warp);
     const TensorMemory::Issuer &issuer = tensorIssuer(warp, lane);
-    noteCopy(warp, i, *cta, offset);
-    if (cta->cluster->keepsClocks())
-      advance(cta->mbarrierClocks[offset].arriving.vector, issuer.agent,
-              issuer.issued);
+    noteCommit(warp, i, *cta, offset, issuer.agent, issuer.issued);
     PendingCopy copy;
     copy.kind = PendingCopy::Kind::TensorCommit;
     copy.instruction = &i;
