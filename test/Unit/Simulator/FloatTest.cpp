@@ -42,6 +42,37 @@ TEST(Float, FmaRoundsOnce) {
   EXPECT_NE(std::fma(a, a, -1.f), a * a - 1.f);
 }
 
+/// Stores both halves of `op` on the pairs (a, b), (c, d), (e, f).
+std::vector<float> evaluatePair(const std::string &op,
+                                const std::vector<float> &values) {
+  std::vector<uint32_t> buffer(8);
+  for (size_t k = 0; k < 6; ++k)
+    buffer[k] = f32(values[k]);
+  std::string ptx = kernel("ld.global.u64 %rd1, [%rd0];"
+                           "ld.global.u64 %rd2, [%rd0+8];"
+                           "ld.global.u64 %rd3, [%rd0+16];" +
+                           op + "st.global.u64 [%rd0+24], %rd4;");
+  attn::sim::LaunchReport report = runOn(buffer, ptx, {}, {1});
+  EXPECT_TRUE(report.clean());
+  return {toFloat(buffer[6]), toFloat(buffer[7])};
+}
+
+TEST(Float, Pairs) {
+  float tie = std::ldexp(1.f, -24), up = std::nextafter(1.f, 2.f);
+  std::vector<float> v = {1, -3, tie, 5, 7, 0.5f};
+  using Pair = std::vector<float>;
+  EXPECT_EQ(evaluatePair("add.rn.f32x2 %rd4, %rd1, %rd2;", v), (Pair{1, 2}));
+  EXPECT_EQ(evaluatePair("add.rp.f32x2 %rd4, %rd1, %rd2;", v), (Pair{up, 2}));
+  EXPECT_EQ(evaluatePair("sub.f32x2 %rd4, %rd3, %rd1;", v), (Pair{6, 3.5f}));
+  EXPECT_EQ(evaluatePair("mul.rn.f32x2 %rd4, %rd1, %rd3;", v),
+            (Pair{7, -1.5f}));
+  EXPECT_EQ(evaluatePair("fma.rn.f32x2 %rd4, %rd1, %rd2, %rd3;", v),
+            (Pair{std::fma(1.f, tie, 7.f), -14.5f}));
+  v[0] = std::ldexp(1.f, -140);
+  EXPECT_EQ(evaluatePair("mul.ftz.f32x2 %rd4, %rd1, %rd3;", v),
+            (Pair{0, -1.5f}));
+}
+
 TEST(Float, SubnormalsAndFlush) {
   EXPECT_EQ(evaluateFloat("add.f32 %f3, %f1, %f2;", subnormal, subnormal), 2u);
   EXPECT_EQ(evaluateFloat("add.ftz.f32 %f3, %f1, %f2;", subnormal, subnormal),

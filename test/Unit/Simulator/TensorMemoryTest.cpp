@@ -199,6 +199,32 @@ TEST(TensorMemory, LoadsBeforeUses) {
   EXPECT_EQ(buffer[128], ~0u);
 }
 
+/// Kernels that do without fences or waits run when these are not asked for;
+/// what no barrier orders is found all the same.
+TEST(TensorMemory, WithoutFencesAndWaits) {
+  const std::string fences[] = {
+      "tcgen05.fence::before_thread_sync;\n",
+      "tcgen05.fence::after_thread_sync; // of the product\n",
+      "tcgen05.fence::after_thread_sync;\n"};
+  std::string body = whole;
+  for (const std::string &fence : fences)
+    body = replaced(body, fence, "");
+  Options options;
+  EXPECT_NE(findingOf(tensorKernel(body, 32, 512, 4), options), "");
+  options.checks.tensorFence = false;
+  EXPECT_EQ(findingOf(tensorKernel(body, 32, 512, 4), options), "");
+  EXPECT_NE(findingOf(tensorKernel(replaced(body, "bar.sync 0; // stored\n", ""),
+                                   32, 512, 4),
+                      options),
+            "");
+  for (const char *wait : {"tcgen05.wait::st.sync.aligned;\n",
+                           "tcgen05.wait::ld.sync.aligned;\n"})
+    body = replaced(body, wait, "");
+  EXPECT_NE(findingOf(tensorKernel(body, 32, 512, 4), options), "");
+  options.checks.tensorWait = false;
+  EXPECT_EQ(findingOf(tensorKernel(body, 32, 512, 4), options), "");
+}
+
 TEST(TensorMemory, AccessesBeforeOverwrites) {
   std::string again = "tcgen05.st.sync.aligned.32x32b.x1.b32 [%r6+16], {%c0};\n"
                       "tcgen05.wait::st.sync.aligned;\n";
