@@ -92,9 +92,8 @@ public:
     }
     if (before.warp == clusterWarpIndex(warp))
       return before.time <= completedOf(before.kind);
-    return isSeen(checks(warp).tensorFence ? fenceAgentOf(before)
-                                           : before.agent,
-                  before);
+    return isSeen(
+        checks(warp).tensorFence ? fenceAgentOf(before) : before.agent, before);
   }
 
   /// What is missing, and what mends it.
@@ -134,8 +133,7 @@ private:
   /// Whether what the warp knows behind its last fence::after_thread_sync, or
   /// by barriers alone where fences are not asked for, includes an access.
   bool isSeen(u32 agent, const TensorAccess &before) const {
-    const VectorClock &seen =
-        checks(warp).tensorFence ? warp.tensor.seen : now;
+    const VectorClock &seen = checks(warp).tensorFence ? warp.tensor.seen : now;
     return timeIn(seen, agent) >= before.time;
   }
   /// Accesses and fences of a warp become agents together.

@@ -204,9 +204,9 @@ TEST(CpAsync, EachMbarrierOrdersWhatIsBeforeIt) {
     Options options = allChecks();
     options.seed = seed;
     options.slice = 5;
-    EXPECT_EQ(finding(kernel(body("ld.shared.u32 %r5, [%r4];"), two), options,
-                      {96}),
-              "");
+    EXPECT_EQ(
+        finding(kernel(body("ld.shared.u32 %r5, [%r4];"), two), options, {96}),
+        "");
     EXPECT_NE(finding(kernel(body("ld.shared.u32 %r5, [%r4+128];"), two),
                       options, {96}),
               "");

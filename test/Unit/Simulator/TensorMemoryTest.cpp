@@ -213,12 +213,13 @@ TEST(TensorMemory, WithoutFencesAndWaits) {
   EXPECT_NE(findingOf(tensorKernel(body, 32, 512, 4), options), "");
   options.checks.tensorFence = false;
   EXPECT_EQ(findingOf(tensorKernel(body, 32, 512, 4), options), "");
-  EXPECT_NE(findingOf(tensorKernel(replaced(body, "bar.sync 0; // stored\n", ""),
-                                   32, 512, 4),
-                      options),
-            "");
-  for (const char *wait : {"tcgen05.wait::st.sync.aligned;\n",
-                           "tcgen05.wait::ld.sync.aligned;\n"})
+  EXPECT_NE(
+      findingOf(tensorKernel(replaced(body, "bar.sync 0; // stored\n", ""), 32,
+                             512, 4),
+                options),
+      "");
+  for (const char *wait :
+       {"tcgen05.wait::st.sync.aligned;\n", "tcgen05.wait::ld.sync.aligned;\n"})
     body = replaced(body, wait, "");
   EXPECT_NE(findingOf(tensorKernel(body, 32, 512, 4), options), "");
   options.checks.tensorWait = false;

@@ -24,8 +24,8 @@ u32 applySingle(const Instruction &i, u32 a, u32 b, u32 c) {
   auto in = [&](u32 bits) {
     return asFloat(i.flushSubnormals ? flushSubnormal<true>(bits) : bits);
   };
-  float result = roundedOp(ArithmeticOp(i.operation), in(a), in(b), in(c),
-                           i.rounding);
+  float result =
+      roundedOp(ArithmeticOp(i.operation), in(a), in(b), in(c), i.rounding);
   if (isNaN(result))
     return canonicalNaN32;
   return i.flushSubnormals ? flushSubnormal<true>(asBits(result))
@@ -59,11 +59,10 @@ bool decodePacked(Decoder &decoder) {
   }
   i.operation = u32(op);
   decodeOperands(decoder, 8, numSources);
-  decoder.setHandler(runPacked, op == ArithmeticOp::Fma
-                                    ? InstructionClass::FloatFma
-                                : op == ArithmeticOp::Mul
-                                    ? InstructionClass::FloatMul
-                                    : InstructionClass::FloatAdd);
+  decoder.setHandler(runPacked,
+                     op == ArithmeticOp::Fma   ? InstructionClass::FloatFma
+                     : op == ArithmeticOp::Mul ? InstructionClass::FloatMul
+                                               : InstructionClass::FloatAdd);
   return true;
 }
 
