@@ -71,8 +71,8 @@ private:
   ScoreRow getRow(Value row) { return {rowTile.scores, row, column, row}; }
   /// Adds lhs [rows, from `lhsColumn`] * rhs [count, columns] to `sums`, of
   /// which columns start at `sumColumn`.
-  void emitProduct(Value lhs, Value lhsColumn, Value rhs, int64_t count,
-                   Value sums, Value sumColumn, int64_t columns);
+  void addProduct(Value lhs, Value lhsColumn, Value rhs, int64_t count,
+                  Value sums, Value sumColumn, int64_t columns);
   void forRows(int64_t step, llvm::function_ref<void(Value)> body);
   Value plus(Value x, int64_t y) { return add(x, y); }
 
@@ -97,9 +97,9 @@ void KeyTileEmitter::forRows(int64_t step,
   body(loop.getInductionVar());
 }
 
-void KeyTileEmitter::emitProduct(Value lhs, Value lhsColumn, Value rhs,
-                                 int64_t count, Value sums, Value sumColumn,
-                                 int64_t columns) {
+void KeyTileEmitter::addProduct(Value lhs, Value lhsColumn, Value rhs,
+                                int64_t count, Value sums, Value sumColumn,
+                                int64_t columns) {
   auto emitBlock = [&](RowBlock rows) {
     forColumns(columns, [&](Columns part) {
       Value at = add(sumColumn, part.begin);
@@ -136,8 +136,7 @@ void KeyTileEmitter::emitSlice(Value first, int64_t count) {
                                     step.getScaleValue());
   Value key =
       buffers.packTransposedColumns(b, step.getKey(), scoreType, first, count);
-  emitProduct(query, index(0), key, count, rowTile.scores, column,
-              dims.keyRows);
+  addProduct(query, index(0), key, count, rowTile.scores, column, dims.keyRows);
 }
 
 /// Exponentials are made again once the maximum is known; what the mods make of
@@ -207,8 +206,8 @@ void KeyTileEmitter::emitProbabilities() {
 void KeyTileEmitter::emitOutput(Value output, Value first, int64_t count) {
   Value value = buffers.packColumns(b, step.getValue(), scoreType, first, count,
                                     /*scale=*/1.0);
-  emitProduct(rowTile.scores, column, value, dims.keyRows, output, index(0),
-              count);
+  addProduct(rowTile.scores, column, value, dims.keyRows, output, index(0),
+             count);
 }
 
 //===----------------------------------------------------------------------===//

@@ -245,8 +245,15 @@ TEST_F(Constraints, weightsWithoutSoftmax) {
         "expected turns=none or turns=products without softmax, got "
         "turns=softmax"})
     EXPECT_NE(messages.find(part), std::string::npos) << messages;
-  set("kind=small_cache");
-  EXPECT_EQ(getMessages(), "");
+}
+
+TEST_F(Constraints, smallCacheWithoutSoftmax) {
+  for (Normalization normalization :
+       {Normalization::None, Normalization::Sum}) {
+    problem.normalization = normalization;
+    set("kind=small_cache chunk_rows=64");
+    EXPECT_EQ(getMessages(), "");
+  }
 }
 
 TEST_F(Constraints, packingNeedsAGroup) {
