@@ -67,15 +67,29 @@ static void replacePools(const ExtractedAttention &extracted,
       });
 }
 
-/// Takes the results of `call` for those of `attention`, or for what packs them.
+/// Erases `op` and what it alone used, if nothing needs them.
+static void eraseDead(Operation *op) {
+  if (!op || !isOpTriviallyDead(op))
+    return;
+  SmallVector<Value> operands(op->getOperands());
+  op->erase();
+  for (Value operand : operands)
+    eraseDead(operand.getDefiningOp());
+}
+
+/// Takes the results of `call` for those of `attention`, or for what packs
+/// them.
 static void replaceResults(Operation *attention,
                            const ExtractedAttention &extracted,
                            func::CallOp call) {
   for (OpResult result : attention->getResults()) {
     Value old = extracted.results[result.getResultNumber()];
     old.replaceAllUsesWith(call.getResult(result.getResultNumber()));
-    if (auto pack = old.getDefiningOp<PackOp>())
+    if (auto pack = old.getDefiningOp<PackOp>()) {
+      Operation *empty = pack.getInit().getDefiningOp();
       pack.erase();
+      eraseDead(empty);
+    }
   }
 }
 

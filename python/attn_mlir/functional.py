@@ -67,7 +67,7 @@ def attention(
       bias: [B, Hq, M, N] with any dimension 1, added to the scores.
       sink: [Hq], of query's type or f32: one more score in each row of a head, of a key without a value (attention sinks).
       key_lengths, query_lengths: [B], i32 or i64: how many keys and rows of each batch exist, from 0 to N and M. What is stored
-        behind a length has no influence, whatever it is; rows behind it are 0. causal and window are aligned by sequence.
+        behind a length has no influence, whatever it is; rows behind it are 0. causal is aligned by sequence; window is around row i.
       dropout: the rate in [0, 1) at which probabilities are dropped as factors of value; what is kept is divided by 1 - rate.
         What is dropped is a function of seed, offset and the element's place alone (docs/Spec.md, "Dropout"): the same in the
         backward, on every target, in every run.
@@ -428,6 +428,11 @@ def make_mask(causal: Causal, window: Window, mask_mod) -> Optional[Mask]:
     if mask_mod is not None:
         parts.append(trace_mask(mask_mod))
     return functools.reduce(lambda a, b: a & b, parts) if parts else None
+
+
+def window_of(window: Window) -> Optional[Mask]:
+    """Around the position of a row among the keys of its sequence."""
+    return None if window is None else masks.sliding_window(*sides_of(window), alignment="bottom_right")
 
 
 def sides_of(window: Any) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional, Sequence
 from .arrays import ArrayView, copy_array, view_of
 from .cache import Cache
 from .errors import BindingError, DeviceError
-from .functional import FLOATS, Call, Window, check_arrays, check_no_gradients, default_target
+from .functional import FLOATS, Call, Window, check_arrays, check_no_gradients, default_target, window_of
 from .kernel import Kernel, compile
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
@@ -72,7 +72,7 @@ def decode(
         more.update(rows)
         new = view_of(k_new, "k_new")
         fields += ("append", (len(new.shape), new.dtype, view_of(slots, "slots").dtype))
-    call = Call(query, k_pool, v_pool, None, sink, more, causal, window, soft_cap, scale, None, None)
+    call = Call(query, k_pool, v_pool, None, sink, more, causal, None, soft_cap, scale, window_of(window), None)
     fields += call.result_field(result_dtype)
     check_pages(call.named)
     if rows and target == "cpu":  # a kernel for the CPU would give copies of the pools back

@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional
 from .arrays import ArrayView, view_of
 from .cache import Cache
 from .errors import BindingError
-from .functional import FLOATS, MOST_ROWS_OF_DECODING, Causal, Window, check_no_gradients, check_options, default_target, make_mask, make_score
+from .functional import FLOATS, MOST_ROWS_OF_DECODING, Causal, Window, check_no_gradients, check_options, default_target, make_mask, make_score, window_of
 from .kernel import Kernel, compile
 from .mask import Mask, Score
 from .problem import float_text
@@ -45,7 +45,7 @@ def varlen(
         and kv_indptr). A sequence may be empty. Arrays in host memory are checked.
       max_seqlen_q: as many rows as a sequence has at most, from which a GPU's grid follows; rows of a sequence past it are left out. Its
         next power of two counts, so that there are few kernels. None: all rows, so that most CTAs of a batch find nothing to do.
-      causal, window: as of `attention`, aligned by sequence: row i of M sees the keys up to i + N - M.
+      causal, window: as of `attention`, aligned by sequence: row i of M is at position i + N - M among the keys.
       sink, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache: as of `attention`.
 
     Returns output [rows, Hq, Dv], or (output, lse) with lse [Hq, rows] f32 (FlashAttention's softmax_lse of varlen, natural logarithm), of
@@ -146,51 +146,59 @@ class RaggedProblem:
     lse: bool
     heads: Optional[tuple[int, int]]
 
+    def tensor(self, *dims: Any, dtype: Optional[str] = None) -> str:
+        return f"tensor<{'x'.join([*map(str, dims), dtype or self.dtype])}>"
+
+    def arguments(self) -> dict[str, str]:
+        """Types by name."""
+        hq, hkv = self.heads or ("?", "?")
+        page = [self.page] * bool(self.page)
+        found = {"query": self.tensor("?", hq, self.head_dim)}
+        found.update((name, self.tensor("?", hkv, *page, dim)) for name, dim in (("key", self.head_dim), ("value", self.value_dim)))
+        ranks = {"key_table": ("?", "?"), "sink": (hq,)}
+        found.update((name, self.tensor(*ranks.get(name, "?"), dtype=dtype)) for name, dtype in self.types)
+        return found
+
     def mlir(self) -> str:
         """The module."""
         hq, hkv = self.heads or ("?", "?")
-        own = dict(self.types)
-        name = self.dtype
-        lse = "f64" if name == "f64" else "f32"
-        packed = {"query": f"?x{hq}x{self.head_dim}", "key": f"?x{hkv}x{self.head_dim}", "value": f"?x{hkv}x{self.value_dim}"}
-        if self.page:
-            packed.update(key=f"?x{hkv}x{self.page}x{self.head_dim}", value=f"?x{hkv}x{self.page}x{self.value_dim}")
-        rows = "?" if self.room is None else str(self.room)
-        views = {"query": f"tensor<?x{hq}x{rows}x{self.head_dim}x{name}>"}
-        views.update((k, f"tensor<?x{hkv}x?x{dim}x{name}>") for k, dim in (("key", self.head_dim), ("value", self.value_dim)))
-        output, row_values = (f"tensor<?x{hq}x{rows}x{dim}>" for dim in (f"{self.value_dim}x{name}", lse))
-        results = [f"tensor<?x{hq}x{self.value_dim}x{name}>"] + [f"tensor<{hq}x?x{lse}>"] * self.lse
-        arguments = {key: f"tensor<{shape}x{name}>" for key, shape in packed.items()}
-        arguments.update((key, f"tensor<{'?x?' if key == 'key_table' else hq if key == 'sink' else '?'}x{type}>") for key, type in self.types)
+        room = "?" if self.room is None else self.room
+        arguments = self.arguments()
+        views = {"query": self.tensor("?", hq, room, self.head_dim)}
+        views.update((name, self.tensor("?", hkv, "?", dim)) for name, dim in (("key", self.head_dim), ("value", self.value_dim)))
         of_keys = "key_table" if self.page else "key_offsets"
-        where = {"query": "query_offsets", "key": of_keys, "value": of_keys}
-        lines = [
-            f"  %{key}_rows = attn.{'paged' if self.page and key != 'query' else 'ragged'} %{key}[%{by}] : {arguments[key]}[{arguments[by]}] -> {views[key]}"
-            for key, by in where.items()
-        ]
-        lengths = {}
-        for key in ("key", "query"):
-            offsets, type = f"{key}_offsets", f"{key}_offsets" if f"{key}_offsets" in own else f"{key}_lengths"
-            if offsets in own:
-                lines.append(f"  %{key}_lengths = attn.sequence_lengths %{offsets} : {arguments[offsets]} -> tensor<?x{own[offsets]}>")
-            lengths[key] = f"{key} %{key}_lengths : tensor<?x{own[type]}>"
-        clauses = [f"sink(%sink : {arguments['sink']})"] * ("sink" in own) + [f"lengths({lengths['key']}, {lengths['query']})"]
-        clauses += [f"scale({float_text(self.scale)})"] * (self.scale is not None)
-        clauses += [f"score_mod {self.score}"] * bool(self.score) + [f"mask_mod {self.mask}"] * bool(self.mask)
-        lines.append(f"  %output{', %lse' * self.lse} = attn.attention %query_rows, %key_rows, %value_rows {' '.join(clauses)}")
-        lines.append(f"      : {', '.join(views.values())} -> {output}{f', {row_values}' * self.lse}")
-        lines += [f"  %c{i} = arith.constant {i} : index\n  %d{i} = tensor.dim %query, %c{i} : {arguments['query']}" for i in (0, 1)]
-        for result, batches, type, sizes in (("output", output, results[0], "%d0, %d1"), ("lse", row_values, results[-1], "%d1, %d0")):
-            if result == "output" or self.lse:
-                sizes = sizes if self.heads is None else "%d0"
-                lines.append(f"  %{result}_empty = tensor.empty({sizes}) : {type}")
-                by = arguments["query_offsets"]
-                lines.append(f"  %{result}_packed = attn.pack %{result}[%query_offsets] into %{result}_empty : {batches}[{by}] into {type}")
-        returned = "%output_packed" + ", %lse_packed" * self.lse
-        parameters = ", ".join(f"%{key}: {type}" for key, type in arguments.items())
-        body = "\n".join(lines)
-        types = ", ".join(results)
-        return f"func.func @ragged({parameters}) -> ({types}) {{\n{body}\n  return {returned} : {types}\n}}\n"
+        lines = []
+        for name, by in (("query", "query_offsets"), ("key", of_keys), ("value", of_keys)):
+            op = "paged" if by == "key_table" else "ragged"
+            lines.append(f"%{name}_rows = attn.{op} %{name}[%{by}] : {arguments[name]}[{arguments[by]}] -> {views[name]}")
+        lengths = []
+        for name in ("key", "query"):
+            offsets = arguments.get(f"{name}_offsets")
+            if offsets:
+                lines.append(f"%{name}_lengths = attn.sequence_lengths %{name}_offsets : {offsets} -> {offsets}")
+            lengths.append(f"{name} %{name}_lengths : {offsets or arguments['key_lengths']}")
+        clauses = [f"sink(%sink : {arguments['sink']})"] if "sink" in arguments else []
+        clauses.append(f"lengths({', '.join(lengths)})")
+        clauses += [f"scale({float_text(self.scale)})"] if self.scale is not None else []
+        clauses += [f"score_mod {self.score}"] if self.score else []
+        clauses += [f"mask_mod {self.mask}"] if self.mask else []
+        statistic = "f64" if self.dtype == "f64" else "f32"
+        results = {"output": (self.tensor("?", hq, room, self.value_dim), self.tensor("?", hq, self.value_dim), ("rows", "heads"))}
+        if self.lse:
+            results["lse"] = (self.tensor("?", hq, room, dtype=statistic), self.tensor(hq, "?", dtype=statistic), ("heads", "rows"))
+        lines.append(f"{', '.join('%' + name for name in results)} = attn.attention %query_rows, %key_rows, %value_rows {' '.join(clauses)}")
+        lines[-1] += f"\n      : {', '.join(views.values())} -> {', '.join(batches for batches, _, _ in results.values())}"
+        for i, name in enumerate(("rows", "heads")):
+            lines += [f"%c{i} = arith.constant {i} : index", f"%{name} = tensor.dim %query, %c{i} : {arguments['query']}"]
+        for name, (batches, packed, sizes) in results.items():
+            dynamic = [f"%{size}" for size in sizes if size == "rows" or self.heads is None]
+            lines.append(f"%{name}_empty = tensor.empty({', '.join(dynamic)}) : {packed}")
+            lines.append(f"%{name}_packed = attn.pack %{name}[%query_offsets] into %{name}_empty : {batches}[{arguments['query_offsets']}] into {packed}")
+        types = ", ".join(packed for _, packed, _ in results.values())
+        lines.append(f"return {', '.join(f'%{name}_packed' for name in results)} : {types}")
+        parameters = ", ".join(f"%{name}: {type}" for name, type in arguments.items())
+        body = "".join(f"  {line}\n" for line in lines)
+        return f"func.func @ragged({parameters}) -> ({types}) {{\n{body}}}\n"
 
 
 def run(arrays, max_rows, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache) -> Any:
@@ -202,7 +210,7 @@ def run(arrays, max_rows, causal, window, soft_cap, scale, return_lse, out, targ
     check(views, max_rows)
     query, key, value = (views[name] for name in ("query", "key", "value"))
     target = target or default_target(query, device)
-    mask, score = make_mask(causal, window, None), make_score(soft_cap, None)
+    mask, score = make_mask(causal, None, window_of(window)), make_score(soft_cap, None)
     room = None if max_rows is None else 1 << max(0, max_rows - 1).bit_length()
     is_decoding = target != "cpu" and room is not None and room <= MOST_ROWS_OF_DECODING
     problem = RaggedProblem(

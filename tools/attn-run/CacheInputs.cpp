@@ -124,8 +124,8 @@ static void fillOffsets(HostTensor &tensor, int64_t rows, int64_t room,
     uint64_t bits = reference::randomBits(stream, static_cast<uint64_t>(b));
     int64_t left = rows - offset;
     int64_t most = std::min(left, room);
-    int64_t least = std::min(most, std::max<int64_t>(
-                                       0, left - (sequences - 1 - b) * room));
+    int64_t least =
+        std::min(most, std::max<int64_t>(0, left - (sequences - 1 - b) * room));
     int64_t share = std::min(most, 2 * (left / (sequences - b)) + 1);
     int64_t any = static_cast<int64_t>(bits / 8 % uint64_t(share + 1));
     int64_t length = bits % 8 == 0 ? 0 : b + 1 == sequences ? most : any;

@@ -153,9 +153,9 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
     if (!paged)
       tie(operand, kSequence, "N" + suffix);
   }
-  for (auto [operand, name, heads] :
-       {std::tuple(query, "query_rows", "Hq"), std::tuple(key, "key_rows", "Hkv"),
-        std::tuple(value, "key_rows", "Hkv")})
+  for (auto [operand, name, heads] : {std::tuple(query, "query_rows", "Hq"),
+                                      std::tuple(key, "key_rows", "Hkv"),
+                                      std::tuple(value, "key_rows", "Hkv")})
     if (auto ragged = operand.template getDefiningOp<RaggedOp>())
       nameByRagged(ragged, name, heads, suffix);
   // The pages of a pool, and those that a batch has room for: of pages of
@@ -195,7 +195,8 @@ void ShapeResolver::countOffsets() {
     auto batches = byName.find("B" + name.substr(7));
     if (batches == byName.end())
       continue;
-    Variable &offsets = variables[variable], &batch = variables[batches->second];
+    Variable &offsets = variables[variable],
+             &batch = variables[batches->second];
     if (batch.size && !offsets.size) {
       offsets.size = *batch.size + 1;
       offsets.source = batch.source;

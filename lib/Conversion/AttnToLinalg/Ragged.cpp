@@ -35,13 +35,12 @@ emitElements(OpBuilder &builder, Location loc, RankedTensorType type,
       at.push_back(linalg::IndexOp::create(b, l, loop));
     body(b, l, at);
   };
-  Value result =
-      linalg::GenericOp::create(
-          builder, loc, TypeRange(init.getType()), ValueRange(),
-          ValueRange(init),
-          ArrayRef<AffineMap>{builder.getMultiDimIdentityMap(rank)}, loops,
-          emit)
-          .getResult(0);
+  Value result = linalg::GenericOp::create(
+                     builder, loc, TypeRange(init.getType()), ValueRange(),
+                     ValueRange(init),
+                     ArrayRef<AffineMap>{builder.getMultiDimIdentityMap(rank)},
+                     loops, emit)
+                     .getResult(0);
   if (result.getType() != type)
     result = tensor::CastOp::create(builder, loc, type, result);
   return result;
@@ -88,8 +87,8 @@ static Value emitRow(OpBuilder &b, PackOp op, Value into, Value batch,
   auto type = cast<RankedTensorType>(op.getSource().getType());
   OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
   SmallVector<OpFoldResult> at = {batch, zero, row};
-  SmallVector<OpFoldResult> sizes = {
-      one, getDim(b, loc, op.getSource(), kHead), one};
+  SmallVector<OpFoldResult> sizes = {one, getDim(b, loc, op.getSource(), kHead),
+                                     one};
   SmallVector<int64_t> shape = {type.getDimSize(kHead)};
   SmallVector<OpFoldResult> place = {zero, zero}, extents = {sizes[kHead], one};
   place[op.getRowDim()] = to;

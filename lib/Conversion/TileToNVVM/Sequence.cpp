@@ -29,8 +29,7 @@ struct SequenceLowering : TileOpLowering<SequenceOp> {
     parts.push_back(index.toI32(adaptor.getRows().front()));
     if (type.getRank() == 3 && type.isDynamicDim(2))
       parts.push_back(packed.size(index, 2));
-    llvm::append_values(parts, index.i64(0),
-                        packed.stride(index, 1 - rowDim));
+    llvm::append_values(parts, index.i64(0), packed.stride(index, 1 - rowDim));
     if (type.getRank() == 3)
       parts.push_back(packed.stride(index, rowDim));
     rewriter.replaceOpWithMultiple(op, {parts});

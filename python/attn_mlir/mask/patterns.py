@@ -9,6 +9,7 @@ al. 2025), ALiBi (Press et al. 2022). Of weights without softmax: sigmoid (Ramap
 
 from __future__ import annotations
 
+import functools
 import math
 from numbers import Real
 from typing import Any, Optional, Sequence
@@ -37,10 +38,25 @@ def causal(alignment: str = "bottom_right") -> Mask:
     return Mask(sees, f"causal({alignment})")
 
 
-def sliding_window(left: int, right: int = 0) -> Mask:
-    """i - left <= j <= i + right."""
+def sliding_window(left: int, right: int = 0, alignment: str = "top_left") -> Mask:
+    """i - left <= j <= i + right, or with "bottom_right" around i + N - M, the position of row i among the keys, in place of i."""
     at_least(left, 0, "left"), at_least(right, 0, "right")
+    if alignment not in ("top_left", "bottom_right"):
+        raise AttnError(f"expected alignment top_left or bottom_right, got {alignment!r}")
+    if alignment == "bottom_right":
+        return window_by_position(left, right)
     return Mask(lambda b, h, i, j: (j >= i - left) & (j <= i + right), f"sliding_window({left}, {right})")
+
+
+@functools.lru_cache(maxsize=256)
+def window_by_position(left: int, right: int) -> Mask:
+    """One mask for equal windows, so that a kernel is found again by it."""
+
+    def sees(b, h, i, j):
+        position = i + (key_length() - query_length())
+        return (j >= position - left) & (j <= position + right)
+
+    return Mask(sees)
 
 
 def prefix_lm(prefix: int) -> Mask:

@@ -204,10 +204,10 @@ void KernelBuilder::exitUnlessNeeded() {
 /// Ends CTAs whose tile begins behind the `rows` of its sequence.
 void KernelBuilder::exitBehind(Value rows) {
   Value row = values.lookup(attention.forall.getInductionVar(kLoopM));
-  tile::ExitOp::create(
-      builder, attention.forall.getLoc(),
-      arith::CmpIOp::create(builder, attention.forall.getLoc(),
-                            arith::CmpIPredicate::sge, row, rows));
+  tile::ExitOp::create(builder, attention.forall.getLoc(),
+                       arith::CmpIOp::create(builder, attention.forall.getLoc(),
+                                             arith::CmpIPredicate::sge, row,
+                                             rows));
 }
 
 /// Makes the sequence of the CTA's batch of each operand that has several, and
@@ -232,7 +232,8 @@ void KernelBuilder::takeSequences() {
     auto type = cast<tile::GlobalType>(packed.getType());
     Value all = tile::DimOp::create(builder, loc, packed,
                                     tile::SequenceOp::getRowDim(type));
-    Value first = create<arith::MaxSIOp>(readOffset(offsets, batch), constant(0));
+    Value first =
+        create<arith::MaxSIOp>(readOffset(offsets, batch), constant(0));
     Value end = readOffset(offsets, create<arith::AddIOp>(batch, constant(1)));
     Value rows = create<arith::SubIOp>(create<arith::MinSIOp>(end, all), first);
     int64_t room =

@@ -318,8 +318,8 @@ LogicalResult AttentionOp::verify() {
   if (failed(verifyDescales(*this, dims)) ||
       failed(
           verifyLengths(*this, "key lengths", getKeyLengths(), dims.batch)) ||
-      failed(
-          verifyLengths(*this, "query lengths", getQueryLengths(), dims.batch)) ||
+      failed(verifyLengths(*this, "query lengths", getQueryLengths(),
+                           dims.batch)) ||
       failed(verifyRagged(*this)))
     return failure();
   auto output = cast<ShapedType>(getOutput().getType());

@@ -55,9 +55,9 @@ LogicalResult RaggedOp::verify() {
                          {"the packed tensor", "2", packed.getDimSize(2)}};
   unsigned dims[] = {kBatch, kHead, kHeadDim};
   for (auto [source, dim] : llvm::zip_equal(expected, dims))
-    if (failed(verifyEqual(
-            *this, source,
-            {"result", Twine(dim).str(), result.getDimSize(dim)})))
+    if (failed(
+            verifyEqual(*this, source,
+                        {"result", Twine(dim).str(), result.getDimSize(dim)})))
       return failure();
   return success();
 }
@@ -96,9 +96,9 @@ LogicalResult PackOp::verify() {
                          {"source", "0", source.getDimSize(kBatch)})))
     return failure();
   unsigned heads = 1 - getRowDim();
-  if (failed(verifyEqual(*this, {"source", "1", source.getDimSize(kHead)},
-                         {"destination", Twine(heads).str(),
-                          init.getDimSize(heads)})))
+  if (failed(verifyEqual(
+          *this, {"source", "1", source.getDimSize(kHead)},
+          {"destination", Twine(heads).str(), init.getDimSize(heads)})))
     return failure();
   if (init.getRank() == 2)
     return success();
@@ -123,8 +123,7 @@ LogicalResult SequenceLengthsOp::verify() {
   if (failed(verifyElementType(*this, "lengths", lengths, entry)) ||
       failed(verifyOffsets(*this, getOffsets())))
     return failure();
-  return verifyEqual(*this,
-                     {"the sequences", "", countSequences(getOffsets())},
+  return verifyEqual(*this, {"the sequences", "", countSequences(getOffsets())},
                      {"lengths", "0", lengths.getDimSize(0)});
 }
 
@@ -159,8 +158,8 @@ static LogicalResult verifySequences(AttentionOp op, StringRef name,
 }
 
 LogicalResult attn::verifyRagged(AttentionOp op) {
-  if (failed(verifySequences(op, "query", op.getQuery(),
-                             op.getQueryLengths())) ||
+  if (failed(
+          verifySequences(op, "query", op.getQuery(), op.getQueryLengths())) ||
       failed(verifySequences(op, "key", op.getKey(), op.getKeyLengths())))
     return failure();
   return verifySequences(op, "key", op.getValue(), op.getKeyLengths());
@@ -169,9 +168,9 @@ LogicalResult attn::verifyRagged(AttentionOp op) {
 LogicalResult attn::verifyNoRagged(AttentionBackwardOp op) {
   for (Value operand : op->getOperands())
     if (RaggedOp ragged = getRagged(operand)) {
-      InFlightDiagnostic diag =
-          op.emitOpError() << "expected no view of sequences behind each "
-                              "other: a backward has no lengths";
+      InFlightDiagnostic diag = op.emitOpError()
+                                << "expected no view of sequences behind each "
+                                   "other: a backward has no lengths";
       diag.attachNote(ragged.getLoc()) << "view here";
       return diag;
     }

@@ -92,8 +92,8 @@ Value RowGatherer<PagedOp>::emitRow(OpBuilder &b, Value row) {
 /// Row `row` of the slice, [columns]. One behind the tensor counts as the last.
 template <>
 Value RowGatherer<RaggedOp>::emitRow(OpBuilder &b, Value row) {
-  Value begin = readOffset(b, loc, view.getOffsets(),
-                           toIndex(b, offsets[kBatch]), 0);
+  Value begin =
+      readOffset(b, loc, view.getOffsets(), toIndex(b, offsets[kBatch]), 0);
   Value inSequence =
       arith::AddIOp::create(b, loc, toIndex(b, offsets[kSequence]), row);
   Value at = arith::AddIOp::create(b, loc, begin, inSequence);

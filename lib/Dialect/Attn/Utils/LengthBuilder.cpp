@@ -86,8 +86,7 @@ void attn::hideBehind(OpBuilder &builder, Location loc, Region &maskMod,
   }
   auto yield = cast<YieldOp>(maskMod.front().getTerminator());
   builder.setInsertionPoint(yield);
-  Value length =
-      readLength(builder, loc, lengths, maskMod.getArgument(kLoopB));
+  Value length = readLength(builder, loc, lengths, maskMod.getArgument(kLoopB));
   unsigned loop = sequence == Sequence::query ? kLoopM : kLoopN;
   Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
                                        maskMod.getArgument(loop), length);

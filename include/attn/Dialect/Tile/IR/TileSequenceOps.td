@@ -20,7 +20,7 @@ def SequenceOp : AttnTile_Op<"sequence", [Pure]> {
     Example:
     ```mlir
     %q = attn_tile.sequence %packed[%first] rows(%rows)
-        : !attn_tile.global<?x8x64xf16> -> !attn_tile.global<1x8x?x64xf16>
+        : <?x8x64xf16> -> <1x8x?x64xf16>
     ```
   }];
   let arguments = (ins AttnTile_Global:$packed, Index:$first, Index:$rows);
