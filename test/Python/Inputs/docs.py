@@ -67,6 +67,9 @@ def arrays():
     pages = [3, 0, 4, 1, 2]
     names["table"] = HostArray.of("i32", (1, 5), pages)
     names["slots"] = HostArray.of("i32", (1, 20), [4 * pages[i // 4] + i % 4 for i in range(20)])
+    names.update((name, normal("bf16", 20, 2, 64)) for name in ("queries", "keys", "values"))
+    names.update((name, HostArray.of("i32", (2,), [0, 20])) for name in ("cu_seqlens_q", "cu_seqlens_k"))
+    names["max_seqlen_q"] = 20
     names["alibi_slopes"] = HostArray.of("f32", (2,), [0.5, 0.25])
     if importlib.util.find_spec("torch"):
         import torch
