@@ -362,7 +362,7 @@ def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS)
         if bias.dtype not in FLOATS:
             raise BindingError(f"bias: expected dtype {', '.join(FLOATS)}, got {bias.dtype}; a bool mask is a mask_mod")
         if bias.dtype == "f64" and query.dtype != "f64":
-            raise BindingError(f"bias: expected dtype f16, bf16 or f32, which scores of {query.dtype} have room for, got f64")
+            raise BindingError("bias: expected dtype f16, bf16 or f32, which scores of f32 have room for, got f64")
         bias_shape(bias.shape, (*query.shape[:3], keys))
     if sink := named.get("sink"):
         if sink.shape != (heads,):
