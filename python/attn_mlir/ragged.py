@@ -251,15 +251,15 @@ def check(views: Mapping[str, ArrayView], max_rows: Optional[int]):
     if key.shape[1] < 1 or query.shape[1] % key.shape[1]:
         raise BindingError(f"expected the number of query heads to be a multiple of the number of key heads, got {query.shape[1]} and {key.shape[1]}")
     for name in ("query_offsets", "key_offsets", "key_lengths", "key_table"):
-        view = views.get(name)
-        if view is not None and (view.dtype not in ("i32", "i64") or len(view.shape) != 1 + (name == "key_table")):
-            raise BindingError(f"{name}: expected {'[B, columns]' if name == 'key_table' else 'a vector'} of i32 or i64, got {view.dtype} of {tuple(view.shape)}")
+        whole = views.get(name)
+        if whole is not None and (whole.dtype not in ("i32", "i64") or len(whole.shape) != 1 + (name == "key_table")):
+            raise BindingError(f"{name}: expected {'[B, columns]' if name == 'key_table' else 'a vector'} of i32 or i64, got {whole.dtype} of {tuple(whole.shape)}")
     if offsets.shape[0] < 1:
         raise BindingError("query_offsets: expected an offset for each sequence and the end of the last, got none")
     for name in ("key_offsets", "key_lengths", "key_table"):
-        wanted = offsets.shape[0] - (name != "key_offsets")
-        if name in views and views[name].shape[0] != wanted:
-            raise BindingError(f"{name}: expected {wanted} entries for {offsets.shape[0] - 1} sequences, got {views[name].shape[0]}")
+        entries = offsets.shape[0] - (name != "key_offsets")
+        if name in views and views[name].shape[0] != entries:
+            raise BindingError(f"{name}: expected {entries} entries for {offsets.shape[0] - 1} sequences, got {views[name].shape[0]}")
     if (sink := views.get("sink")) is not None and (sink.shape != (query.shape[1],) or sink.dtype not in (query.dtype, "f32")):
         raise BindingError(f"sink: expected {query.shape[1]} numbers of {query.dtype} or f32, got {sink.dtype} of {tuple(sink.shape)}")
     if max_rows is not None and max_rows < 1:
@@ -273,7 +273,7 @@ def check_offsets(name: str, offsets: ArrayView, rows: int, most: Optional[int])
     """Of an array in host memory: no other is looked at."""
     if offsets.device != "cpu":
         return
-    before = 0
+    before: float = 0
     for number, offset in enumerate(offsets.to_host().values()):
         if not before <= offset <= rows:
             raise BindingError(f"{name}: expected ascending offsets from 0 to {rows}, got {offset} at position {number}")
