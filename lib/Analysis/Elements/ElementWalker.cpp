@@ -178,9 +178,14 @@ ScalarRef ElementWalker::gather(Value tensor, ArrayRef<ScalarRef> indices) {
 ScalarRef ElementWalker::scalarOfOp(OpResult value,
                                     llvm::DenseMap<Value, ScalarRef> &inner) {
   Operation *op = value.getOwner();
-  if (auto dim = dyn_cast<tensor::DimOp>(op))
-    if (std::optional<int64_t> position = dim.getConstantIndex())
-      return graph.index(getSize(dim.getSource(), *position));
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    // To ask for a dimension that is not there is undefined, but legal.
+    auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
+    std::optional<int64_t> position = dim.getConstantIndex();
+    if (!type || !position || *position < 0 || *position >= type.getRank())
+      return nullptr;
+    return graph.index(getSize(dim.getSource(), *position));
+  }
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
     SmallVector<AffineExpr> dims, symbols;
     for (auto [position, operand] : llvm::enumerate(apply.getMapOperands())) {
