@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Command line of the benchmark kit: `bundle` compiles, `run` proves and times, `prove` proves one kernel again, `once` is for
-a profiler, `report` prints results again, `fit` fits the time model to them, `published` holds it to measurements of others,
+a profiler, `silicon` holds the simulator to the GPU, `report` prints results again, `fit` fits the time model to them, `published` holds it to measurements of others,
 `compile` times the compiler on this machine."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..errors import AttnError
 from .peers import PEER_NAMES
 from .suites import SUITES, TIMED_PARTS
 
-PARTS = ("smoke", "numerics", *TIMED_PARTS, "tune", "slow")
+PARTS = ("smoke", "numerics", *TIMED_PARTS, "tune", "silicon", "slow")
 
 
 def parse_arguments(argv):
@@ -74,6 +74,11 @@ def parse_arguments(argv):
     once.add_argument("--peer", choices=[p for p in PEER_NAMES if p != "jax-mosaic"], default="attn-mlir")
     once.add_argument("--calls", type=int, default=3)
     once.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    silicon = commands.add_parser("silicon", help="hold the simulator's results and counters to the GPU's")
+    silicon.add_argument("bundle", type=Path, metavar="BUNDLE")
+    silicon.add_argument("--filter", default="", metavar="TEXT", help="only cases whose name contains TEXT")
+    silicon.add_argument("--device", choices=["cuda", "sim"], default="cuda")
+    silicon.add_argument("--no-counters", action="store_true", help="the bits alone, without ncu and the C++ program")
     fit = commands.add_parser("fit", help="fit the rates of the time model to the schedules that were tuned over")
     fit.add_argument("results", type=Path, nargs="+", help="results.json of runs on one kind of GPU")
     fit.add_argument("-o", "--output", type=Path, metavar="FILE", help="a target file for attn-opt --target-file")
@@ -164,6 +169,28 @@ def once(arguments) -> int:
     return 0
 
 
+def silicon(arguments) -> int:
+    """The bits of cases in this process; where counters are wanted, as the part of a run."""
+    from .silicon import CaseFiles, compare, describe
+    from .worker import Worker
+
+    if not arguments.no_counters:
+        return main(["run", str(arguments.bundle), "--parts", "silicon", "--device", arguments.device,
+                     "--arrays", "plain", "--filter", arguments.filter])  # fmt: skip
+    arguments.arrays = "plain"
+    worker, failed = Worker(arguments), 0
+    compiled = [e for e in worker.bundle.index["silicon"] if "failed" not in e]
+    named = [e for e in compiled if e["name"] == arguments.filter]
+    entries = named or [e for e in compiled if arguments.filter in e["name"]]
+    if not entries:
+        raise AttnError(f"expected a case whose name contains '{arguments.filter}', got none")
+    for entry in entries:
+        result = compare(CaseFiles(worker.bundle.archive, entry["kernel"]), worker.open(), entry["is_exact"])
+        failed += result["status"] != "passed"
+        print(f"{result['status']}: {entry['name']}: {describe(result)}")
+    return 1 if failed else 0
+
+
 def main(argv=None) -> int:
     arguments = parse_arguments(argv)
     try:
@@ -176,6 +203,8 @@ def main(argv=None) -> int:
             return once(arguments)
         if arguments.command == "prove":
             return prove(arguments)
+        if arguments.command == "silicon":
+            return silicon(arguments)
         if arguments.command == "fit":
             from .fit import fit
 

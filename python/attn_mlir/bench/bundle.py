@@ -2,7 +2,8 @@
 """Makes the folder that a GPU machine needs: PTX and manifests of a suite, this package, and an index.
 
     BUNDLE/index.json           what is compiled, and the problems to run (see `Bundle`)
-    BUNDLE/kernels.zip          KEY.ptx, its manifest KEY.json and, where ptxas was there, KEY.cubin for each kernel
+    BUNDLE/kernels.zip          KEY.ptx, its manifest KEY.json and, where ptxas was there, KEY.cubin for each kernel; in silicon/
+                                those of silicon.py with their arrays and headers
     BUNDLE/python/attn_mlir     so that nothing needs to be installed
     BUNDLE/run.sh               python -m attn_mlir.bench run BUNDLE
 
@@ -32,9 +33,10 @@ from ..runtime.manifest import Manifest
 from ..tools import find_library, run_tool
 from .configurations import Attention, Problem
 from .peers import OURS
+from .silicon import FOLDER, make_case
 from .suites import SUITES, TARGETS, TIMED_PARTS, Suite, is_for_slow_peers, proof_problem, static_sizes
 
-SCHEMA = "attn-mlir/bench-bundle/3"
+SCHEMA = "attn-mlir/bench-bundle/4"
 KERNELS = "kernels.zip"
 MAX_BYTES = 40 << 20
 #: Tries of a wait in a kernel that is proven (attn-opt --bounded-waits): about two seconds.
@@ -49,10 +51,10 @@ NEIGHBOURS = 2
 
 RUN_SCRIPT = """#!/bin/sh
 # Proves and times the kernels of this folder: docs/benchmarks/README.md.
-#   run.sh [OPTION...]   run.sh prove KEY [OPTION...]   run.sh once [OPTION...]
+#   run.sh [OPTION...]   run.sh prove KEY [OPTION...]   run.sh once [OPTION...]   run.sh silicon [OPTION...]
 here=$(cd "$(dirname "$0")" && pwd)
 case ${1-} in
-prove | once) command=$1 && shift ;;
+prove | once | silicon) command=$1 && shift ;;
 *) command=run ;;
 esac
 PYTHONPATH="$here/python" exec "${PYTHON:-python3}" -m attn_mlir.bench "$command" "$here" "$@"
@@ -119,6 +121,8 @@ class Bundler:
             for p in suite.numerics[t]
         ]
         self.compile_all()
+        self.log("simulating what is compared bit by bit")
+        index["silicon"] = [make_case(case, self.compiled / FOLDER) for case in suite.silicon]
         self.pack()
         index["compile_ms"] = self.compile_milliseconds()
         index["kernels"] = {
@@ -276,8 +280,8 @@ class Bundler:
     def pack(self):
         """Takes all kernels into the archive: PTX shrinks to a seventh."""
         with zipfile.ZipFile(self.folder / KERNELS, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-            for path in sorted(self.compiled.iterdir()):
-                archive.write(path, path.name)
+            for path in sorted(self.compiled.rglob("*.*")):
+                archive.write(path, path.relative_to(self.compiled))
         shutil.rmtree(self.compiled)
 
     @staticmethod
@@ -366,7 +370,7 @@ def make_bundle(
     for key in failed:
         log(f"not compiled: {key}: {reason_of(index['kernels'][key]['failed'])}")
     size = folder_bytes(folder)
-    counts = ", ".join(f"{len(index[part])} {part}" for part in ("smoke", "numerics", *TIMED_PARTS, "tune"))
+    counts = ", ".join(f"{len(index[part])} {part}" for part in ("smoke", "numerics", *TIMED_PARTS, "tune", "silicon"))
     log(
         f"{folder}: {len(index['kernels']) - len(failed)} kernels ({len(failed)} refused), {counts}, {size / 2**20:.1f} MiB"
     )
@@ -396,6 +400,10 @@ class Bundle:
         """Why the compiler refused a kernel, if it did."""
         failed = self.index["kernels"][key].get("failed")
         return failed and reason_of(failed)
+
+    def silicon(self, name: str) -> dict:
+        """The case of a name."""
+        return next(entry for entry in self.index["silicon"] if entry["name"] == name)
 
     def program(self, key: str) -> Program:
         try:

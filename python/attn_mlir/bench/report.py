@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Sequence
 
 from ..errors import AttnError
+from . import silicon
 from .configurations import Problem
 from .masks import visible_pairs, visited_share
 from .peers import DETERMINISTIC, OURS, PEER_DESCRIPTIONS
@@ -218,6 +219,23 @@ def tune_tables(results: dict[str, Any]) -> list[str]:
     return sections
 
 
+def silicon_tables(results: dict[str, Any]) -> list[str]:
+    """The simulator beside the device: bits of every case, then what both count."""
+    found = results.get("silicon", [])
+    if not found:
+        return []
+    lines = [f"{r['status']}: {r['name']}: {silicon.describe(r)}" for r in found]
+    sections = ["== the simulator's results beside the device's\n\n" + "\n".join(lines)]
+    measured = [r for r in found if r.get("measured")]
+    if measured:
+        rows = [["counter", "simulator", "GPU", "GPU / simulator"]]
+        for r in measured:
+            rows += [[r["name"], "", "", ""], *silicon.counter_rows(r)]
+        sections.append(table(rows))
+    reasons = dict.fromkeys(r["not_measured"] for r in found if "not_measured" in r)
+    return sections + [f"counters not measured: {reason}" for reason in reasons]
+
+
 def clocks_text(results: dict[str, Any]) -> str:
     """The clocks while peers were timed, and what held them down."""
     clocks = [c for c in results.get("clocks", {}).values() if "clocks.sm" in c]
@@ -236,7 +254,7 @@ def report_text(results: dict[str, Any]) -> str:
     sections = [environment, numerics_text(results), compiler, clocks_text(results)]
     for part in (*TIMED_PARTS, "slow"):
         sections += part_sections(results, part) if results.get(part) else []
-    sections += tune_tables(results)
+    sections += tune_tables(results) + silicon_tables(results)
     for part, count in results.get("not_run", {}).items():
         sections.append(f"{part}: {count} problems not run, out of time")
     return "\n\n".join(section for section in sections if section)

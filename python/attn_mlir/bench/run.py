@@ -24,6 +24,7 @@ from .configurations import Problem
 from .failures import archive
 from .peers import OURS, is_contestant, peer_flops
 from .plot_speed import write_plot
+from .silicon import describe, measure_counters
 from .proofs import NOT_PASSED, START_SECONDS, Proofs
 from .report import report_text, speed_line
 from .statistics_of import rank_correlation, summary
@@ -31,6 +32,7 @@ from .suites import TIMED_PARTS
 from .worker_process import WorkerLost, WorkerProcess
 
 SCHEMA = "attn-mlir/bench-results/2"
+SILICON_SECONDS = 180
 PREPARE_SECONDS, SLOW_PREPARE_SECONDS, SAMPLE_SECONDS = 30, 150, 15
 #: Of a problem with all its peers: those whose turn comes later are left out.
 PROBLEM_SECONDS = 60
@@ -39,7 +41,7 @@ MIN_ROUNDS = 3
 #: Peers that compile for seconds at every length: they come last, where the bundle says so (suites.is_for_slow_peers).
 SLOW_TO_COMPILE = ("flex", "jax-mosaic")
 #: What parts weigh against each other in the time that is left when one begins; those that were not asked for weigh nothing.
-WEIGHTS = {"smoke": 2, "numerics": 4, "speed": 5, "backward": 4, "masks": 3, "tune": 3, "slow": 4}
+WEIGHTS = {"smoke": 2, "numerics": 4, "speed": 5, "backward": 4, "masks": 3, "tune": 3, "silicon": 1, "slow": 4}
 #: Errors after which a process can do nothing more on the GPU.
 FAULT = re.compile(r"CUDA error|error 7\d\d \(|illegal memory|launch failure|misaligned address", re.IGNORECASE)
 NOT_MEASURED = "not measured: the simulator has no clock"
@@ -93,7 +95,7 @@ class Run:
         kept = archive(self.output, self.results, self.bundle, self.worker.log)
         written = ", ".join(["results.json", "report.txt", *plots, *kept])
         print(f"{self.output}: {written}; {time.monotonic() - self.began:.0f} s")
-        failed = any(r["status"] in NOT_PASSED for part in ("smoke", "numerics") for r in self.results[part])
+        failed = any(r["status"] in NOT_PASSED for part in ("smoke", "numerics", "silicon") for r in self.results[part])
         return 1 if failed else 0
 
     # ---- what is common to the parts
@@ -314,6 +316,39 @@ class Run:
             results[name].setdefault("samples", []).append(reply["seconds"])
         else:
             raise WorkerLost(reply.get("error") or reply.get("unavailable"))
+
+    # ---- the simulator beside the device
+
+    def silicon(self):
+        if self.arguments.device == "cpu":
+            return self.log("silicon: not run, device cpu has only the peers")
+        entries = self.entries("silicon")
+        for done, entry in enumerate(entries):
+            if self.out_of_time("silicon", len(entries) - done):
+                break
+            result = self.on_silicon(entry)
+            self.results["silicon"].append(result)
+            self.log(f"silicon {done + 1}/{len(entries)} {result['status']}: {result['name']}: {describe(result)}")
+            self.save()
+
+    def on_silicon(self, entry: dict) -> dict[str, Any]:
+        """A case's bits and counters."""
+        if "failed" in entry:
+            return {**entry, "status": "refused", "reason": entry["failed"]}
+        try:
+            reply = self.worker.request(SILICON_SECONDS, do="silicon", name=entry["name"])
+        except WorkerLost as error:
+            return {**entry, "status": "lost", "reason": str(error)}
+        if not reply.pop("ok"):
+            self.worker.stop()
+            return {**entry, "status": "error", "reason": reply.get("error") or reply.get("unavailable")}
+        result = {**entry, **reply}
+        if self.arguments.device == "cuda":
+            try:
+                result["measured"] = measure_counters(self.arguments.bundle, entry["name"], entry["entries"])
+            except AttnError as error:
+                result["not_measured"] = str(error)
+        return result
 
     # ---- tune
 

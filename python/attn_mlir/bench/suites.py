@@ -8,6 +8,7 @@ from typing import Any, Iterator
 
 from .configurations import Attention, Problem
 from .masks import document_lengths, mask_of
+from .silicon import Case, full_cases
 
 TARGETS = ("sm_90a", "sm_80")
 #: (D, Dv) that the kit covers.
@@ -21,12 +22,13 @@ TIMED_PARTS = ("speed", "backward", "masks")
 @dataclasses.dataclass(frozen=True)
 class Suite:
     """What a bundle holds: problems to begin with, as (target, problem, schedule), to prove on each target, to time, by part,
-    and to tune over `candidates` schedules each."""
+    and to tune over `candidates` schedules each; and what holds the simulator to the device."""
 
     smoke: tuple[tuple[str, Problem, str], ...]
     numerics: dict[str, tuple[Problem, ...]]
     timed: dict[str, tuple[Problem, ...]]
     tune: tuple[Problem, ...]
+    silicon: tuple[Case, ...]
     candidates: int = 5
 
 
@@ -224,7 +226,7 @@ def tune_problems() -> Iterator[Problem]:
 def full_suite() -> Suite:
     numerics = {target: tuple(numerics_problems(target)) for target in TARGETS}
     timed = zip(TIMED_PARTS, map(tuple, (speed_problems(), backward_problems(), masked_problems())))
-    return Suite(tuple(smoke_problems()), numerics, dict(timed), tuple(tune_problems()))
+    return Suite(tuple(smoke_problems()), numerics, dict(timed), tuple(tune_problems()), tuple(full_cases()))
 
 
 # ---- for tests
@@ -266,7 +268,8 @@ def tiny_suite() -> Suite:
         ("sm_90a", Problem(Attention(lse=True), M=20, N=30), "persistent_ctas=0 cluster_m=2"),
         ("sm_90a", numerics[5], "fused=1"),
     )
-    return Suite(smoke, {target: numerics for target in TARGETS}, timed, timed["speed"], candidates=2)
+    silicon = tuple(dataclasses.replace(case, M=70, N=90) for case in full_cases() if case.problem.mask)[:3]
+    return Suite(smoke, {target: numerics for target in TARGETS}, timed, timed["speed"], silicon, candidates=2)
 
 
 SUITES = {"full": full_suite, "tiny": tiny_suite}

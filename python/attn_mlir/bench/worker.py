@@ -18,6 +18,7 @@ from typing import Any, Optional
 
 from ..errors import AttnError
 from ..runtime.devices import Program, open_device
+from . import silicon
 from .bundle import Bundle
 from .configurations import Problem
 from .peers import OURS, Unavailable
@@ -88,6 +89,17 @@ class Worker:
         kept = Path(folder) if folder else None
         result = numerics.check(Problem.from_json(problem), self.program, self.open(), self.arrays, seed, kept)
         return result if result["status"] == "passed" else {**result, "jit_log": log}
+
+    def do_silicon(self, name: str) -> dict[str, Any]:
+        """Runs a case of silicon.py; of the one that has it, the C++ program too."""
+        entry = self.bundle.silicon(name)
+        files = silicon.CaseFiles(self.bundle.archive, entry["kernel"])
+        result = silicon.compare(files, self.open(), entry["is_exact"])
+        if entry["has_program"] and self.arguments.device == "cuda":
+            from .header_program import check_header_program
+
+            result |= check_header_program(files)
+        return result
 
     def lost_wait(self) -> str:
         """What a kernel reported before it ended (attn-opt --bounded-waits)."""

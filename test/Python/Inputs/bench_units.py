@@ -1,6 +1,7 @@
 """Parts of the benchmark kit that need no device: areas, verdicts, workers that are lost, reports."""
 
 import contextlib
+import dataclasses
 import io
 import json
 import math
@@ -24,10 +25,11 @@ from attn_mlir.bench.plot_speed import plot_svg
 from attn_mlir.bench.proofs import Proofs
 from attn_mlir.bench.report import clocks_text, report_text
 from attn_mlir.bench.run import Run, share_of
+from attn_mlir.bench.silicon import difference, full_cases, make_case, metric_totals
 from attn_mlir.bench.statistics_of import rank_correlation, summary
 from attn_mlir.bench.suites import full_suite, proof_problem, static_sizes
 from attn_mlir.bench.worker_process import WorkerLost, WorkerProcess
-from attn_mlir.runtime.host_array import read_npy
+from attn_mlir.runtime.host_array import HostArray, read_npy, round_to
 
 
 class Masks(unittest.TestCase):
@@ -196,6 +198,41 @@ class Failures(unittest.TestCase):
         self.assertEqual(sizes_text(least), "B=1,Hq=4,Hkv=1,M=1,N=125")
         documents = Problem(Attention(mask="documents"), M=8, N=8, lengths=(4, 4))
         self.assertEqual(shrink(documents, lambda p: True), documents)
+
+
+class Silicon(unittest.TestCase):
+    def test_exact_cases(self):
+        """Their arithmetic, done with integers, gives the bits that the cases expect of any machine."""
+        case = next(c for c in full_cases() if c.is_exact and not c.problem.gradient)
+        case = dataclasses.replace(case, M=30, N=50)
+        with tempfile.TemporaryDirectory() as folder:
+            entry = make_case(case, Path(folder))
+            arrays = {name: read_npy(Path(folder, f"{entry['kernel']}.{name}.npy")) for name in ("query", "key", "value", "output")}
+        q, k, v, o = ([list(map(int, row)) for row in rows_of(t)] for t in arrays.values())
+        dot = lambda x, y: sum(a * b for a, b in zip(x, y))  # noqa: E731
+        expected = []
+        for h in range(2):
+            for i in range(30):
+                weights = [max(dot(q[h * 30 + i], k[j]), 0) if j - i <= 20 else 0 for j in range(50)]
+                expected += [round_to(sum(w * row[d] for w, row in zip(weights, v)) / 8, "bf16") for d in range(64)]
+        self.assertEqual(arrays["output"].values(), expected)
+        self.assertGreater(len(set(expected)), 40)
+
+    def test_difference(self):
+        a = HostArray.of("bf16", (4,), [1.0, -1.0, 0.0, 2.0])
+        b = HostArray.of("bf16", (4,), [1.0, -1.0078125, -0.0, 1.9921875])
+        self.assertEqual(difference(a, b), {"elements": 4, "different": 3, "ulps": 1})
+        self.assertEqual(difference(a, a), {"elements": 4, "different": 0, "ulps": 0})
+
+    def test_metric_totals(self):
+        text = '==PROF== x\n"ID","Name","a__b.sum","c__d.sum"\n"","","inst",""\n"0","f","1,234","n/a"\n"1","g","2e3","7"\n'
+        self.assertEqual(metric_totals(text), {"a__b.sum": 3234.0, "c__d.sum": 7.0})
+        self.assertEqual(metric_totals("==ERROR== no permission\n"), {})
+
+
+def rows_of(tensor):
+    values, width = tensor.values(), tensor.shape[-1]
+    return [values[k : k + width] for k in range(0, len(values), width)]
 
 
 class Budget(unittest.TestCase):

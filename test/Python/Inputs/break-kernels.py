@@ -1,4 +1,5 @@
-"""Breaks kernels of a bundle, KEY=HOW each: `wrong` changes a constant, `hang` leaves out an arrival, `fault` stores to address 0."""
+"""Breaks kernels of a bundle, KEY=HOW each: `wrong` changes a constant, `hang` leaves out an arrival, `fault` stores to address 0;
+of an array, `bit` changes the last one."""
 
 import json
 import re
@@ -29,15 +30,18 @@ BREAKS = {
 def main():
     archive_path = Path(sys.argv[1], "kernels.zip")
     with zipfile.ZipFile(archive_path) as archive:
-        files = {name: archive.read(name).decode() for name in archive.namelist()}
+        files = {name: archive.read(name) for name in archive.namelist()}
     for argument in sys.argv[2:]:
         key, how = argument.split("=")
+        if how == "bit":
+            files[key] = files[key][:-1] + bytes([files[key][-1] ^ 1])
+            continue
         name = f"{key}.ptx"
-        broken = BREAKS[how](files[name])
+        broken = BREAKS[how](files[name].decode()).encode()
         assert broken != files[name], f"{name}: {how} changes nothing"
         manifest = json.loads(files[f"{key}.json"])
         del manifest["ptx_digest"]  # which would give the change away
-        files |= {name: broken, f"{key}.json": json.dumps(manifest)}
+        files |= {name: broken, f"{key}.json": json.dumps(manifest).encode()}
     with zipfile.ZipFile(archive_path, "w") as archive:
         for name, text in files.items():
             archive.writestr(name, text)
