@@ -55,6 +55,7 @@ struct PhaseWork {
   double exponentials = 0;
   double instructions = 0;      ///< lanes, besides exponentials
   double sharedMemoryBytes = 0; ///< in and out, all SMs
+  double tensorMemoryBytes = 0; ///< to registers and back, all SMs
   double l2Bytes = 0;
   double dramBytes = 0;
   double dsmemBytes = 0;
@@ -114,6 +115,9 @@ private:
   double readers, readerRows, unitShare;
   double exp2OnFma;       ///< share of the exponentials
   double smBytesPerClock; ///< L2 bandwidth of one SM
+  /// Producer warps rewrite each tile of V, 8-bit numbers of which shared
+  /// memory must hold transposed.
+  bool transposesV;
 };
 } // namespace
 
@@ -145,6 +149,7 @@ TimeModel::TimeModel(Cost &cost, const AttentionProblem &problem,
         ceilDiv(work.rowTiles * schedule.tileM, schedule.chunkRows));
   exp2OnFma = static_cast<double>(schedule.exp2OnFma) / 16;
   smBytesPerClock = target.l2GBps * 1e9 / clocksPerSecond / sms;
+  transposesV = family.hasRoles() && elementBytes == 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,6 +217,15 @@ PhaseWork TimeModel::getOnePass() const {
       ctaTiles * static_cast<double>(32 * schedule.warps) *
           kInstructionsPerTile;
   phase.sharedMemoryBytes = ctaTiles * ((1 + readers) * tileBytes + queryBytes);
+  if (transposesV)
+    phase.sharedMemoryBytes += ctaTiles * 2 * tileN *
+                               static_cast<double>(schedule.tileDv) *
+                               elementBytes;
+  // S in f32, P in the type of V, and what V adds to the output in f32.
+  if (family.facts.tensorColumns)
+    phase.tensorMemoryBytes =
+        ctaTiles * tileM *
+        (tileN * (4 + elementBytes) + static_cast<double>(schedule.tileDv) * 4);
   phase.l2Bytes = static_cast<double>(cost.getL2Bytes());
   phase.dramBytes = static_cast<double>(cost.dramBytes);
   // f32 partial scores are reduced and 16-bit P is gathered.
@@ -327,6 +341,10 @@ void TimeModel::addPhase(const PhaseWork &phase) {
       {"issue", phase.instructions / target.lanesPerClock * smSeconds},
       {"shared_memory",
        phase.sharedMemoryBytes / target.sharedMemoryBytesPerClock * smSeconds},
+      {"tensor_memory", phase.tensorMemoryBytes > 0
+                            ? phase.tensorMemoryBytes /
+                                  target.tensorMemoryBytesPerClock * smSeconds
+                            : 0},
       {"l2", phase.l2Bytes / (target.l2GBps * 1e9)},
       {"dram", phase.dramBytes / (target.dramGBps * 1e9)},
       {"dsmem",
@@ -345,7 +363,7 @@ void TimeModel::addPhase(const PhaseWork &phase) {
 }
 
 void TimeModel::run() {
-  cost.terms.reserve(10);
+  cost.terms.reserve(11);
   double kernels = schedule.kind == ScheduleKind::SplitKV ? 2 : 1;
   if (schedule.kind == ScheduleKind::SmallCache) {
     addPhase(getScorePhase());

@@ -150,10 +150,12 @@ static TargetInfo makeB200() {
   target.smCount = 148;
   target.l2Bytes = 126 * MiB;
   // assumed: the clock that gives f16TFlops at 8192 operations per clock and
-  // SM; an L2 that DRAM does not saturate; Hopper's DSMEM per SM and clock.
+  // SM; an L2 that DRAM does not saturate; Hopper's DSMEM per SM and clock; a
+  // cell for each of the 128 lanes of tensor memory in a clock.
   target.clockGHz = 1.85;
   target.l2GBps = 10000;
   target.dsmemGBps = 3900;
+  target.tensorMemoryBytesPerClock = 512;
   target.mmaSyncShare = 0.46; // assumed: as Hopper
   return target;
 }

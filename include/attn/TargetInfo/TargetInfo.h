@@ -89,6 +89,8 @@ struct TargetInfo {
   double lanesPerClock = 128;
   /// In and out of the shared memory of one SM: 32 banks of 4 bytes.
   double sharedMemoryBytesPerClock = 128;
+  /// Between the registers and the tensor memory of one SM; 0 without.
+  double tensorMemoryBytesPerClock = 0;
   /// From L2 into one SM while the others read little: its port.
   double fillBytesPerClock = 64;
   /// What wgmma and mma.sync sustain of the matrix rates.

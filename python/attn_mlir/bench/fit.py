@@ -16,12 +16,12 @@ from ..errors import AttnError
 from .report import load_results, table
 from .statistics_of import rank_correlation
 
-OVERLAPPING = ("mma", "exp", "issue", "shared_memory", "l2", "dram", "dsmem", "latency")
+OVERLAPPING = ("mma", "exp", "issue", "shared_memory", "tensor_memory", "l2", "dram", "dsmem", "latency")
 ADDED = ("exposed", "launch")
 #: The numbers of a target (attn-opt --set-target) that a term follows: rates are divided by its factor, times multiplied.
 FIELDS = {
     "mma": ("f16-tflops", -1), "exp": ("ex2-per-clock", -1), "issue": ("lanes-per-clock", -1),
-    "shared_memory": ("smem-bytes-per-clock", -1), "l2": ("l2-gbps", -1), "dram": ("dram-gbps", -1),
+    "shared_memory": ("smem-bytes-per-clock", -1), "tensor_memory": ("tmem-bytes-per-clock", -1), "l2": ("l2-gbps", -1), "dram": ("dram-gbps", -1),
     "dsmem": ("dsmem-gbps", -1), "latency": ("iteration-clocks", 1), "exposed": ("load-clocks", 1), "launch": ("launch-us", 1),
 }  # fmt: skip
 #: Of the squared logarithm of a factor, beside the errors.

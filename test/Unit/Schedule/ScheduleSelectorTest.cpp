@@ -121,6 +121,34 @@ TEST(CostModel, ratesPerScoreOfHopper) {
   EXPECT_EQ(cost.limiter, "mma");
 }
 
+/// Four row tiles of an SM, 64 key tiles of 64 each: S in f32, P in 16 bits and
+/// what V adds in f32, at 512 bytes a clock.
+TEST(CostModel, tensorMemoryOfBlackwell) {
+  AttentionProblem problem =
+      *AttentionProblem::parse("H=16 M=9472 N=4096 D=128");
+  Schedule schedule = *Schedule::parse(
+      "mma=tcgen05 tile_m=256 tile_n=64 tile_d=128 tile_dv=128 stages=4 "
+      "warps=8 producer_warps=4");
+  TargetInfo target = *lookupTarget("sm_100a");
+  Cost cost = getCost(problem, schedule, target);
+  EXPECT_NEAR(cost.getTerm("tensor_memory") * target.clockGHz * 1e9,
+              4 * 64 * 256 * (64 * 6 + 128 * 4) / 512.0, 1);
+}
+
+/// Into shared memory come K, V and V transposed; each of two warpgroups reads
+/// K and V, one of them has the query tile, and the producer reads V.
+TEST(CostModel, transpositionOfBytes) {
+  AttentionProblem problem =
+      *AttentionProblem::parse("H=1 M=16896 N=4096 D=128 dtype=f8E4M3FN");
+  Schedule schedule = *Schedule::parse(
+      "mma=wgmma tile_m=128 tile_n=128 tile_d=128 tile_dv=128 stages=2 "
+      "warps=8 producer_warps=4");
+  TargetInfo target = *lookupTarget("sm_90a");
+  Cost cost = getCost(problem, schedule, target);
+  EXPECT_NEAR(cost.getTerm("shared_memory") * target.clockGHz * 1e9,
+              32 * (128 * 128) * (3 + 2 * 2 + 1 + 1) / 128.0, 1);
+}
+
 TEST(CostModel, weightsWithoutSoftmaxAreCheaper) {
   Schedule schedule = *Schedule::parse(
       "mma=wgmma tile_m=128 tile_n=128 tile_d=64 tile_dv=64 stages=2 warps=8 "
