@@ -57,6 +57,7 @@ void RegionProgram::addLength(Value value, const SequenceLengths &length,
     return Scalar::ofInteger(length.get(a[0].integer));
   };
   instruction.operands = {slotOf.at(batch)};
+  mostOperands = std::max<size_t>(mostOperands, 1);
   instruction.result = slotOf.at(value);
   instructions.push_back(std::move(instruction));
 }
@@ -137,6 +138,7 @@ void RegionProgram::addOp(Operation &op, const Environment &environment) {
   }
   for (Value operand : operands)
     instruction.operands.push_back(getSlot(operand, environment));
+  mostOperands = std::max(mostOperands, operands.size());
   if (instruction.function && operands.empty()) {
     addConstant(op.getResult(0), evaluateScalar(instruction.function,
                                                 instruction.info, nullptr));
@@ -161,11 +163,11 @@ Scalar RegionProgram::read(const Instruction &instruction,
 Scalar RegionProgram::run(ArrayRef<Scalar> arguments) const {
   SmallVector<Scalar, 32> slots(initialSlots.begin(), initialSlots.end());
   llvm::copy(arguments, slots.begin());
-  SmallVector<Scalar, 4> operands;
+  SmallVector<Scalar, 4> operands(mostOperands);
   for (const Instruction &instruction : instructions) {
-    operands.clear();
+    Scalar *next = operands.data();
     for (unsigned slot : instruction.operands)
-      operands.push_back(slots[slot]);
+      *next++ = slots[slot];
     slots[instruction.result] =
         instruction.function ? evaluateScalar(instruction.function,
                                               instruction.info, operands.data())

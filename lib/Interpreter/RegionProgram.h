@@ -72,6 +72,7 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> slotOf;
   std::vector<Scalar> initialSlots;
   std::vector<Instruction> instructions;
+  size_t mostOperands = 0; ///< of one instruction
   unsigned result = 0;
   mutable std::atomic<mlir::Operation *> faultyRead{nullptr};
 };

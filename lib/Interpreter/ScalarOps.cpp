@@ -65,8 +65,10 @@ static ScalarFunction real2(double (*f)(double, double)) {
   };
 }
 
-/// Of signed operands; the result wraps.
-static ScalarFunction signed2(int64_t (*f)(int64_t, int64_t)) {
+/// Of signed operands; the result wraps. `f` is a lambda, which is inlined:
+/// masks are evaluated for each score.
+template <typename Function>
+static ScalarFunction signed2(Function f) {
   return [f](const ScalarOpInfo &info, const Scalar *a) {
     unsigned bits = info.operandBits;
     int64_t value =
@@ -76,7 +78,8 @@ static ScalarFunction signed2(int64_t (*f)(int64_t, int64_t)) {
 }
 
 /// Of unsigned operands; the result wraps.
-static ScalarFunction unsigned2(uint64_t (*f)(uint64_t, uint64_t)) {
+template <typename Function>
+static ScalarFunction unsigned2(Function f) {
   return [f](const ScalarOpInfo &info, const Scalar *a) {
     unsigned bits = info.operandBits;
     uint64_t value =
@@ -243,10 +246,10 @@ static void addIntegerOps(Table &table) {
   table["arith.remui"] = unsigned2([](U a, U b) { return b ? a % b : U(0); });
   table["arith.ceildivui"] =
       unsigned2([](U a, U b) { return b ? a / b + (a % b != 0) : U(0); });
-  table["arith.divsi"] = signed2(truncDivide);
-  table["arith.remsi"] = signed2(takeRemainder);
-  table["arith.floordivsi"] = signed2(floorDivide);
-  table["arith.ceildivsi"] = signed2(ceilDivide);
+  table["arith.divsi"] = signed2([](S a, S b) { return truncDivide(a, b); });
+  table["arith.remsi"] = signed2([](S a, S b) { return takeRemainder(a, b); });
+  table["arith.floordivsi"] = signed2([](S a, S b) { return floorDivide(a, b); });
+  table["arith.ceildivsi"] = signed2([](S a, S b) { return ceilDivide(a, b); });
   table["arith.andi"] = unsigned2([](U a, U b) { return a & b; });
   table["arith.ori"] = unsigned2([](U a, U b) { return a | b; });
   table["arith.xori"] = unsigned2([](U a, U b) { return a ^ b; });
