@@ -35,17 +35,11 @@ static unsigned getBits(Type type) {
   return isa<IntegerType>(type) ? type.getIntOrFloatBitWidth() : 64;
 }
 
-int64_t attn::wrapInteger(uint64_t value, unsigned bits) {
-  if (bits == 1)
-    return static_cast<int64_t>(value & 1);
-  return llvm::SignExtend64(value, bits);
-}
-
-static uint64_t asUnsigned(int64_t value, unsigned bits) {
+static inline uint64_t asUnsigned(int64_t value, unsigned bits) {
   return static_cast<uint64_t>(value) & llvm::maskTrailingOnes<uint64_t>(bits);
 }
 
-static int64_t asSigned(int64_t value, unsigned bits) {
+static inline int64_t asSigned(int64_t value, unsigned bits) {
   return bits == 1 ? -value : value;
 }
 
@@ -115,31 +109,31 @@ static double maximum(double a, double b) {
 
 static double minimum(double a, double b) { return -maximum(-a, -b); }
 
-static int64_t floorDivide(int64_t a, int64_t b) {
+static inline int64_t floorDivide(int64_t a, int64_t b) {
   if (b == 0 || (a == std::numeric_limits<int64_t>::min() && b == -1))
     return 0;
   return llvm::divideFloorSigned(a, b);
 }
 
-static int64_t ceilDivide(int64_t a, int64_t b) {
+static inline int64_t ceilDivide(int64_t a, int64_t b) {
   if (b == 0 || (a == std::numeric_limits<int64_t>::min() && b == -1))
     return 0;
   return llvm::divideCeilSigned(a, b);
 }
 
-static int64_t truncDivide(int64_t a, int64_t b) {
+static inline int64_t truncDivide(int64_t a, int64_t b) {
   if (b == 0 || (a == std::numeric_limits<int64_t>::min() && b == -1))
     return 0;
   return a / b;
 }
 
-static int64_t takeRemainder(int64_t a, int64_t b) {
+static inline int64_t takeRemainder(int64_t a, int64_t b) {
   return b == 0 || b == -1 ? 0 : a % b;
 }
 
 /// Predicates come in the order less, at most, greater, at least.
 template <typename T>
-static bool isInOrder(uint64_t order, T left, T right) {
+static inline bool isInOrder(uint64_t order, T left, T right) {
   switch (order) {
   case 0:
     return left < right;
