@@ -44,17 +44,19 @@ function(attn_optimize name)
     $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O3>)
 endfunction()
 
-# attn_add_tool(NAME source... [HEADERS IR|NVVM] [SUPPORT_ONLY] [LINK library...]):
-# an executable in bin/ that links libMLIR.so and libLLVM.so, or with
-# ATTN_STATIC_LLVM what it uses of their archives, which starts 20 ms sooner.
+# attn_add_tool(NAME source... [HEADERS IR|NVVM] [SUPPORT_ONLY|STARTS_OFTEN]
+#               [LINK library...]):
+# an executable in bin/ that links libMLIR.so and libLLVM.so.
 # SUPPORT_ONLY: of LLVM it uses libLLVMSupport alone, always the archive.
+# STARTS_OFTEN: with ATTN_STATIC_LLVM it holds what it uses of LLVM and MLIR. NAME-shared
+# is then the same with their shared libraries, in shared/, for packages.
 function(attn_add_tool name)
-  cmake_parse_arguments(ARG "SUPPORT_ONLY" "HEADERS" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "SUPPORT_ONLY;STARTS_OFTEN" "HEADERS" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   if(ARG_SUPPORT_ONLY)
     attn_link_archives(${name} LLVMSupport LLVMDemangle)
-  elseif(ATTN_STATIC_LLVM)
+  elseif(ARG_STARTS_OFTEN AND ATTN_STATIC_LLVM)
     attn_link_archives(${name} MLIR* LLVM*)
   else()
     target_link_libraries(${name} PRIVATE MLIR LLVM)
@@ -63,6 +65,12 @@ function(attn_add_tool name)
   attn_speed_up_build(${name} ${ARG_HEADERS})
   set_property(GLOBAL APPEND PROPERTY ATTN_TEST_DEPENDS ${name})
   attn_install_targets(${name})
+  if(ARG_STARTS_OFTEN)
+    add_executable(${name}-shared EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${name}>)
+    target_link_libraries(${name}-shared PRIVATE ${ARG_LINK} MLIR LLVM Threads::Threads)
+    set_target_properties(${name}-shared PROPERTIES
+      OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/shared)
+  endif()
 endfunction()
 
 # attn_link_archives(NAME archive...): by patterns of their names. Archives by their
@@ -76,7 +84,7 @@ function(attn_link_archives name)
   endif()
   # The C API's archives hide symbols; tests register passes of their own.
   list(FILTER archives EXCLUDE REGEX "libMLIR(CAPI|.*Test)")
-  target_link_options(${name} PRIVATE -no-pie)
+  target_link_options(${name} PRIVATE -no-pie -Wl,--gc-sections)
   target_link_libraries(${name} PRIVATE -Wl,--start-group ${archives} -Wl,--end-group
     -Wl,--as-needed ${ATTN_ZSTD} z -Wl,--no-as-needed ${CMAKE_DL_LIBS})
 endfunction()

@@ -29,6 +29,8 @@ config.environment["PATH"] = os.path.pathsep.join(
 )
 # XLA optimises for minutes what JAX's tests compute once.
 config.environment["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
+# Threads that wait for small products burn time.
+config.environment["OPENBLAS_NUM_THREADS"] = config.environment["OMP_NUM_THREADS"] = "1"
 config.environment["PYTHONPATH"] = os.path.join(config.attn_source_dir, "python")
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%cxx", config.cxx))
@@ -55,19 +57,14 @@ def add_program(feature, path):
         lit_config.note(f"{feature} not found: tests that need it are unsupported")
 
 
-def add_python_package(name):
-    """Makes the lit feature available where Python has the package."""
-    if subprocess.run([config.python, "-c", f"import {name}"], capture_output=True).returncode == 0:
-        config.available_features.add(name)
+def add_python_packages(*names):
+    """Makes lit features of the packages that Python has."""
+    found = f"import importlib.util as i; print(*(n for n in {names} if i.find_spec(n)))"
+    output = subprocess.run([config.python, "-c", found], capture_output=True, text=True).stdout
+    config.available_features.update(output.split())
 
 
-add_python_package("jax")
-add_python_package("ml_dtypes")
-add_python_package("mypy")
-add_python_package("numpy")
-add_python_package("onnx")
-add_python_package("torch")
-add_python_package("wheel")
+add_python_packages("jax", "ml_dtypes", "mypy", "numpy", "onnx", "torch", "wheel")
 add_program("ptxas", config.ptxas)
 add_program("nvcc", config.nvcc)
 config.substitutions.append(("%cuda_include", os.path.join(os.path.dirname(config.nvcc), "..", "include")))

@@ -8,6 +8,9 @@
 
 #include "attn/Dialect/Attn/IR/Attn.h"
 
+#include <algorithm>
+#include <array>
+
 using namespace mlir;
 using namespace attn;
 
@@ -39,6 +42,9 @@ RegionProgram::RegionProgram(Region &region, const Environment &environment,
   if (!value)
     value = cast<YieldOp>(region.front().getTerminator()).getValue();
   result = getSlot(value, environment);
+  moveUniformFirst(region.getNumArguments());
+  static std::atomic<uint64_t> lastId{0};
+  id = ++lastId;
 }
 
 void RegionProgram::addConstant(Value value, Scalar constant) {
@@ -57,6 +63,7 @@ void RegionProgram::addLength(Value value, const SequenceLengths &length,
     return Scalar::ofInteger(length.get(a[0].integer));
   };
   instruction.operands = {slotOf.at(batch)};
+  mostOperands = std::max<size_t>(mostOperands, 1);
   instruction.result = slotOf.at(value);
   instructions.push_back(std::move(instruction));
 }
@@ -137,6 +144,7 @@ void RegionProgram::addOp(Operation &op, const Environment &environment) {
   }
   for (Value operand : operands)
     instruction.operands.push_back(getSlot(operand, environment));
+  mostOperands = std::max(mostOperands, operands.size());
   if (instruction.function && operands.empty()) {
     addConstant(op.getResult(0), evaluateScalar(instruction.function,
                                                 instruction.info, nullptr));
@@ -158,18 +166,66 @@ Scalar RegionProgram::read(const Instruction &instruction,
   return Scalar();
 }
 
-Scalar RegionProgram::run(ArrayRef<Scalar> arguments) const {
-  SmallVector<Scalar, 32> slots(initialSlots.begin(), initialSlots.end());
-  llvm::copy(arguments, slots.begin());
-  SmallVector<Scalar, 4> operands;
-  for (const Instruction &instruction : instructions) {
-    operands.clear();
+namespace {
+/// The slots of a program in a row of scores: what depends on neither the key
+/// nor the score is computed once for each row.
+struct Row {
+  uint64_t program = 0;
+  std::array<int64_t, 3> at; ///< batch, head, query
+  SmallVector<Scalar, 0> slots;
+};
+} // namespace
+
+/// The row that a program was last run for in this thread, if no other program
+/// has taken its place: a mask and a score_mod take turns.
+static Row &getLastRow(uint64_t program) {
+  thread_local std::array<Row, 8> rows;
+  return rows[program % rows.size()];
+}
+
+void RegionProgram::moveUniformFirst(unsigned numArguments) {
+  SmallVector<bool> varies(initialSlots.size(), false);
+  varies[numArguments - 1] = true;
+  if (numArguments > 4)
+    varies[0] = true;
+  for (const Instruction &instruction : instructions)
+    varies[instruction.result] = llvm::any_of(
+        instruction.operands, [&](unsigned slot) { return varies[slot]; });
+  auto first = std::stable_partition(
+      instructions.begin(), instructions.end(),
+      [&](const Instruction &i) { return !varies[i.result]; });
+  numUniform = first - instructions.begin();
+}
+
+void RegionProgram::runInstructions(ArrayRef<Instruction> some,
+                                    MutableArrayRef<Scalar> slots) const {
+  SmallVector<Scalar, 4> operands(mostOperands);
+  for (const Instruction &instruction : some) {
+    Scalar *next = operands.data();
     for (unsigned slot : instruction.operands)
-      operands.push_back(slots[slot]);
+      *next++ = slots[slot];
     slots[instruction.result] =
         instruction.function ? evaluateScalar(instruction.function,
                                               instruction.info, operands.data())
                              : read(instruction, operands.data());
   }
-  return slots[result];
+}
+
+Scalar RegionProgram::run(ArrayRef<Scalar> arguments) const {
+  size_t batch = arguments.size() - 4;
+  std::array<int64_t, 3> at = {arguments[batch].integer,
+                               arguments[batch + 1].integer,
+                               arguments[batch + 2].integer};
+  Row &row = getLastRow(id);
+  bool isNew = row.program != id || row.at != at;
+  if (row.program != id)
+    row.slots.assign(initialSlots.begin(), initialSlots.end());
+  llvm::copy(arguments, row.slots.begin());
+  ArrayRef<Instruction> all = instructions;
+  if (isNew)
+    runInstructions(all.take_front(numUniform), row.slots);
+  row.program = id;
+  row.at = at;
+  runInstructions(all.drop_front(numUniform), row.slots);
+  return row.slots[result];
 }

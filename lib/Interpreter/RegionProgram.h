@@ -45,7 +45,8 @@ public:
                 const AttentionLengths &lengths,
                 mlir::Value result = mlir::Value());
 
-  /// Runs the region; safe to call concurrently.
+  /// Runs the region for (b, h, i, j) or (score, b, h, i, j); safe to call
+  /// concurrently, fast where the keys of a row come one after the other.
   Scalar run(llvm::ArrayRef<Scalar> arguments) const;
 
   /// A read that left its tensor in some run, which then gave 0; null if none.
@@ -67,11 +68,18 @@ private:
   void addLength(mlir::Value value, const SequenceLengths &length,
                  mlir::Value batch);
   void addOp(mlir::Operation &op, const Environment &environment);
+  /// Those that depend on neither the key nor the score.
+  void moveUniformFirst(unsigned numArguments);
   Scalar read(const Instruction &instruction, const Scalar *slots) const;
+  void runInstructions(llvm::ArrayRef<Instruction> some,
+                       llvm::MutableArrayRef<Scalar> slots) const;
 
   llvm::DenseMap<mlir::Value, unsigned> slotOf;
   std::vector<Scalar> initialSlots;
   std::vector<Instruction> instructions;
+  size_t numUniform = 0;   ///< the first instructions
+  size_t mostOperands = 0; ///< of one instruction
+  uint64_t id;             ///< that no other program has had
   unsigned result = 0;
   mutable std::atomic<mlir::Operation *> faultyRead{nullptr};
 };

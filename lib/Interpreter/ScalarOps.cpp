@@ -35,17 +35,11 @@ static unsigned getBits(Type type) {
   return isa<IntegerType>(type) ? type.getIntOrFloatBitWidth() : 64;
 }
 
-int64_t attn::wrapInteger(uint64_t value, unsigned bits) {
-  if (bits == 1)
-    return static_cast<int64_t>(value & 1);
-  return llvm::SignExtend64(value, bits);
-}
-
-static uint64_t asUnsigned(int64_t value, unsigned bits) {
+static inline uint64_t asUnsigned(int64_t value, unsigned bits) {
   return static_cast<uint64_t>(value) & llvm::maskTrailingOnes<uint64_t>(bits);
 }
 
-static int64_t asSigned(int64_t value, unsigned bits) {
+static inline int64_t asSigned(int64_t value, unsigned bits) {
   return bits == 1 ? -value : value;
 }
 
@@ -65,8 +59,10 @@ static ScalarFunction real2(double (*f)(double, double)) {
   };
 }
 
-/// Of signed operands; the result wraps.
-static ScalarFunction signed2(int64_t (*f)(int64_t, int64_t)) {
+/// Of signed operands; the result wraps. `f` is a lambda, which is inlined:
+/// masks are evaluated for each score.
+template <typename Function>
+static ScalarFunction signed2(Function f) {
   return [f](const ScalarOpInfo &info, const Scalar *a) {
     unsigned bits = info.operandBits;
     int64_t value =
@@ -76,7 +72,8 @@ static ScalarFunction signed2(int64_t (*f)(int64_t, int64_t)) {
 }
 
 /// Of unsigned operands; the result wraps.
-static ScalarFunction unsigned2(uint64_t (*f)(uint64_t, uint64_t)) {
+template <typename Function>
+static ScalarFunction unsigned2(Function f) {
   return [f](const ScalarOpInfo &info, const Scalar *a) {
     unsigned bits = info.operandBits;
     uint64_t value =
@@ -112,31 +109,31 @@ static double maximum(double a, double b) {
 
 static double minimum(double a, double b) { return -maximum(-a, -b); }
 
-static int64_t floorDivide(int64_t a, int64_t b) {
+static inline int64_t floorDivide(int64_t a, int64_t b) {
   if (b == 0 || (a == std::numeric_limits<int64_t>::min() && b == -1))
     return 0;
   return llvm::divideFloorSigned(a, b);
 }
 
-static int64_t ceilDivide(int64_t a, int64_t b) {
+static inline int64_t ceilDivide(int64_t a, int64_t b) {
   if (b == 0 || (a == std::numeric_limits<int64_t>::min() && b == -1))
     return 0;
   return llvm::divideCeilSigned(a, b);
 }
 
-static int64_t truncDivide(int64_t a, int64_t b) {
+static inline int64_t truncDivide(int64_t a, int64_t b) {
   if (b == 0 || (a == std::numeric_limits<int64_t>::min() && b == -1))
     return 0;
   return a / b;
 }
 
-static int64_t takeRemainder(int64_t a, int64_t b) {
+static inline int64_t takeRemainder(int64_t a, int64_t b) {
   return b == 0 || b == -1 ? 0 : a % b;
 }
 
 /// Predicates come in the order less, at most, greater, at least.
 template <typename T>
-static bool isInOrder(uint64_t order, T left, T right) {
+static inline bool isInOrder(uint64_t order, T left, T right) {
   switch (order) {
   case 0:
     return left < right;
@@ -243,10 +240,10 @@ static void addIntegerOps(Table &table) {
   table["arith.remui"] = unsigned2([](U a, U b) { return b ? a % b : U(0); });
   table["arith.ceildivui"] =
       unsigned2([](U a, U b) { return b ? a / b + (a % b != 0) : U(0); });
-  table["arith.divsi"] = signed2(truncDivide);
-  table["arith.remsi"] = signed2(takeRemainder);
-  table["arith.floordivsi"] = signed2(floorDivide);
-  table["arith.ceildivsi"] = signed2(ceilDivide);
+  table["arith.divsi"] = signed2([](S a, S b) { return truncDivide(a, b); });
+  table["arith.remsi"] = signed2([](S a, S b) { return takeRemainder(a, b); });
+  table["arith.floordivsi"] = signed2([](S a, S b) { return floorDivide(a, b); });
+  table["arith.ceildivsi"] = signed2([](S a, S b) { return ceilDivide(a, b); });
   table["arith.andi"] = unsigned2([](U a, U b) { return a & b; });
   table["arith.ori"] = unsigned2([](U a, U b) { return a | b; });
   table["arith.xori"] = unsigned2([](U a, U b) { return a ^ b; });

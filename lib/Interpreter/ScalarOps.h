@@ -9,6 +9,8 @@
 
 #include "Values.h"
 
+#include "llvm/Support/MathExtras.h"
+
 namespace attn {
 
 /// What an op's function needs to know besides its operands.
@@ -37,7 +39,11 @@ Scalar evaluateScalar(const ScalarFunction &function, const ScalarOpInfo &info,
                       const Scalar *operands);
 
 /// `value` as an integer of that width is held.
-int64_t wrapInteger(uint64_t value, unsigned bits);
+inline int64_t wrapInteger(uint64_t value, unsigned bits) {
+  if (bits == 1)
+    return static_cast<int64_t>(value & 1);
+  return llvm::SignExtend64(value, bits);
+}
 
 } // namespace attn
 

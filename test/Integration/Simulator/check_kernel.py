@@ -1,52 +1,49 @@
-"""Compiles one attention for a GPU, executes its PTX in the simulator, and compares with float64.
+"""Compiles an attention for a GPU, executes its PTX in the simulator, and compares with float64.
+
+    check_kernel.py [OPTION...] [+ [OPTION...]]...     one attention after the other
 
 Knows nothing of the compiler but its command line: the kernel is run from PTX and manifest alone, and the reference is
-written out below in plain Python. The error rule: at most twice the error of the same attention computed unfused with
+written out below in NumPy. The error rule: at most twice the error of the same attention computed unfused with
 the scores in float64, P rounded to the type of the products and the output rounded; both against float64. Of f32, whose
-products are tf32, the unfused one rounds query, key and value too. Standard library only.
+products are tf32, the unfused one rounds query, key and value too.
 """
 
 import argparse
 import math
 import os
-import random
 import struct
 import subprocess
 import sys
 import tempfile
 
+import numpy as np
+
 
 def round_operand(x, dtype):
-    """The nearest f16 or bf16 to the float x, ties to even; of f32 the nearest tf32, ties away from zero."""
+    """The nearest f16 or bf16 to the floats x, ties to even; of f32 the nearest tf32, ties away from zero."""
+    x = np.asarray(x, np.float64)
     if dtype == "f16":
-        return struct.unpack("<e", struct.pack("<e", x))[0]
-    if dtype == "f32":
-        bits = struct.unpack("<I", struct.pack("<f", x))[0]
-        return struct.unpack("<f", struct.pack("<I", (bits + 0x1000) & 0xFFFFE000))[0]
-    bits = struct.unpack("<I", struct.pack("<f", x))[0]
-    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
-    return struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0]
+        return x.astype(np.float16).astype(np.float64)
+    bits = x.astype(np.float32).view(np.uint32)
+    bits = (bits + 0x1000) & 0xFFFFE000 if dtype == "f32" else (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+    return bits.astype(np.uint32).view(np.float32).astype(np.float64)
 
 
 def round_element(x, dtype):
     """The nearest element of a tensor."""
-    return struct.unpack("<f", struct.pack("<f", x))[0] if dtype == "f32" else round_operand(x, dtype)
+    return np.asarray(x, np.float32).astype(np.float64) if dtype == "f32" else round_operand(x, dtype)
 
 
 def encode(values, dtype):
-    if dtype == "f32":
-        return struct.pack(f"<{len(values)}f", *values)
-    if dtype == "f16":
-        return struct.pack(f"<{len(values)}e", *values)
-    return b"".join(struct.pack("<f", x)[2:] for x in values)  # already rounded
+    if dtype == "bf16":  # already rounded
+        return (np.asarray(values, "<f4").view("<u4") >> 16).astype("<u2").tobytes()
+    return np.asarray(values, NPY_TYPES[dtype]).tobytes()
 
 
 def decode(data, dtype):
-    if dtype == "f32":
-        return struct.unpack(f"<{len(data) // 4}f", data)
-    if dtype == "f16":
-        return struct.unpack(f"<{len(data) // 2}e", data)
-    return [struct.unpack("<f", b"\0\0" + data[i : i + 2])[0] for i in range(0, len(data), 2)]
+    if dtype == "bf16":
+        return (np.frombuffer(data, "<u2").astype("<u4") << 16).view("<f4").astype(np.float64)
+    return np.frombuffer(data, NPY_TYPES[dtype]).astype(np.float64)
 
 
 NPY_TYPES = {"f32": "<f4", "f16": "<f2", "bf16": "<V2"}
@@ -99,43 +96,43 @@ def strides_of(a, shape):
 
 def is_visible(a, i, j):
     if not a.mask:
-        return True
+        return i == i
     name, _, parameters = a.mask.rstrip(")").partition("(")
     if name == "causal":
         return j <= i + (a.N - a.M if parameters == "bottom_right" else 0)
     left, right = (int(x) for x in parameters.split(","))
-    return i - left <= j <= i + right
+    return (i - left <= j) & (j <= i + right)
 
 
 largest_logit = 0.0
 
 
-def attend(a, q, keys, values, i, bias):
-    """One query row: output, LSE and the output of the unfused 16-bit computation."""
+def attend(a, q, keys, values, bias=None, first=0):
+    """Rows of a head, from row `first` on: output, LSE and the output of the unfused 16-bit computation."""
     global largest_logit
-    scores = []
-    for j, k in enumerate(keys):
-        s = math.fsum(x * y for x, y in zip(q, k)) / math.sqrt(a.D)
-        if bias is not None:
-            s += bias[i * a.N + j]
-        if a.soft_cap:
-            s = a.soft_cap * math.tanh(s / a.soft_cap)
-        largest_logit = max(largest_logit, abs(s))
-        scores.append(s if is_visible(a, i, j) else -math.inf)
-    top = max(scores, default=-math.inf)
-    if top == -math.inf:
-        return [0.0] * a.Dv, -math.inf, [0.0] * a.Dv
-    p = [math.exp(s - top) for s in scores]
-    total = math.fsum(p)
-    exact = [x / total for x in p]
-    rounded = [round_operand(x, a.dtype) for x in exact]
-    out = [math.fsum(w * v[d] for w, v in zip(exact, values)) for d in range(a.Dv)]
-    unfused = [round_element(math.fsum(w * v[d] for w, v in zip(rounded, values)), a.dtype) for d in range(a.Dv)]
-    return out, top + math.log(total), unfused
+    q, keys, values = (np.asarray(x, np.float64) for x in (q, keys, values))
+    i, j = first + np.arange(len(q))[:, None], np.arange(len(keys))
+    s = np.einsum("id,jd->ij", q, keys) / math.sqrt(a.D)
+    if bias is not None:
+        s += bias
+    if a.soft_cap:
+        s = a.soft_cap * np.tanh(s / a.soft_cap)
+    largest_logit = max(largest_logit, np.abs(s).max(initial=0))
+    s = np.where(is_visible(a, i, j), s, -np.inf)
+    top = s.max(1, keepdims=True, initial=-np.inf)
+    shift = np.where(np.isinf(top), 0, top)
+    p = np.exp(s - shift)
+    total = p.sum(1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        lse = (shift + np.log(total))[:, 0]
+    exact = p / np.where(total == 0, 1, total)
+    weighted = (np.einsum("ij,jd->id", weights, values) for weights in (exact, round_operand(exact, a.dtype)))
+    output, unfused = weighted
+    return output, lse, round_element(unfused, a.dtype)
 
 
 def rows(flat, width):
-    return [flat[i : i + width] for i in range(0, len(flat), width)]
+    return np.reshape(flat, (-1, width))
 
 
 def reference(a, q, k, v, bias):
@@ -143,38 +140,26 @@ def reference(a, q, k, v, bias):
     outputs, lses, unfused = attend_all(a, q, k, v, bias)
     if a.dtype != "f32":
         return outputs, lses, unfused, lses
-    rounded = ([round_operand(x, "f32") for x in values] for values in (q, k, v))
+    rounded = (round_operand(x, "f32") for x in (q, k, v))
     _, unfused_lses, unfused = attend_all(a, *rounded, bias)
     return outputs, lses, unfused, unfused_lses
 
 
 def attend_all(a, q, k, v, bias):
-    outputs, lses, unfused = [], [], []
-    q, k, v = rows(q, a.D), rows(k, a.D), rows(v, a.Dv)
-    for b in range(a.B):
-        for h in range(a.Hq):
-            first = (b * a.Hkv + h // (a.Hq // a.Hkv)) * a.N
-            for i in range(a.M):
-                row = q[(b * a.Hq + h) * a.M + i]
-                o, lse, u = attend(a, row, k[first : first + a.N], v[first : first + a.N], i, bias)
-                outputs += o
-                lses.append(lse)
-                unfused += u
-    return outputs, lses, unfused
+    group = a.Hq // a.Hkv
+    heads = [attend(a, q[b, h], k[b, h // group], v[b, h // group], bias) for b in range(a.B) for h in range(a.Hq)]
+    return tuple(np.concatenate([part.ravel() for part in parts]) for parts in zip(*heads))
 
 
 def worst(actual, expected):
     """Largest difference; NaN or a wrong infinity counts as infinite."""
-    error = 0.0
-    for x, y in zip(actual, expected):
-        difference = 0.0 if x == y else abs(x - y)
-        error = max(error, math.inf if math.isnan(difference) else difference)
-    return error
+    with np.errstate(invalid="ignore"):
+        difference = np.where(actual == expected, 0, np.abs(actual - expected))
+    return np.where(np.isnan(difference), np.inf, difference).max(initial=0)
 
 
 def frobenius(actual, expected):
-    norm = math.sqrt(math.fsum(y * y for y in expected)) or 1.0
-    return math.sqrt(math.fsum((x - y) ** 2 for x, y in zip(actual, expected))) / norm
+    return np.linalg.norm(actual - expected) / (np.linalg.norm(expected) or 1.0)
 
 
 def check(a, folder):
@@ -186,16 +171,15 @@ def check(a, folder):
     subprocess.run(
         ["attn-opt", base + ".mlir", f"--target={a.target}", "--emit=ptx,manifest", "-o", base, *options], check=True
     )
-    generator = random.Random(a.seed)
+    generator = np.random.default_rng(a.seed)
     shapes = {"q": (a.B, a.Hq, a.M, a.D), "k": (a.B, a.Hkv, a.N, a.D), "v": (a.B, a.Hkv, a.N, a.Dv)}
     inputs = {}
     for name, shape in shapes.items():
-        draw = lambda: round_element(generator.gauss(0, a.magnitude if name != "v" else 1), a.dtype)
-        inputs[name] = [draw() for _ in range(math.prod(shape))]
+        inputs[name] = round_element(generator.normal(0, a.magnitude if name != "v" else 1, shape), a.dtype)
         write_npy(f"{base}.{name}.npy", shape, inputs[name], a.dtype)
     bias = None
     if a.bias:
-        bias = [struct.unpack("<f", struct.pack("<f", generator.gauss(0, 1)))[0] for _ in range(a.M * a.N)]
+        bias = round_element(generator.normal(0, 1, (a.M, a.N)), "f32")
         write_npy(base + ".bias.npy", (1, 1, a.M, a.N), bias, "f32")
     command = ["attn-sim", base + ".ptx", "--manifest", base + ".json", "--check"]
     for name in list(inputs) + (["bias"] if a.bias else []):
@@ -208,14 +192,14 @@ def check(a, folder):
     for seed in range(a.schedule_seed, a.schedule_seed + a.schedules):
         subprocess.run([*command, f"--seed={seed}"], check=True, stdout=subprocess.DEVNULL)
         runs.append((read_npy(base + ".o.npy", a.dtype), read_npy(base + ".lse.npy", "f32")))
-        if list(map(repr, runs[-1])) != list(map(repr, runs[0])):
+        if any(x.tobytes() != y.tobytes() for x, y in zip(runs[-1], runs[0])):
             return f"schedules {a.schedule_seed} and {seed} differ"
     output, lse = runs[0]
     expected, expected_lse, unfused, unfused_lse = reference(a, inputs["q"], inputs["k"], inputs["v"], bias)
     if len(output) != len(expected) or len(lse) != len(expected_lse):
         return f"expected {len(expected)} and {len(expected_lse)} results, got {len(output)} and {len(lse)}"
     epsilon = 2**-8 if a.dtype == "bf16" else 2**-11
-    largest = max((abs(x) for x in expected), default=0.0)
+    largest = np.abs(expected).max(initial=0)
     limits = {
         "output, largest error": (worst(output, expected), 2 * max(worst(unfused, expected), epsilon * largest)),
         "output, relative error": (frobenius(output, expected), 2 * max(frobenius(unfused, expected), epsilon / 2)),
@@ -225,7 +209,19 @@ def check(a, folder):
     return "; ".join(failures)
 
 
+def split(arguments):
+    """Those of each attention."""
+    cases = [[]]
+    for argument in arguments:
+        if argument == "+":
+            cases.append([])
+        else:
+            cases[-1].append(argument)
+    return cases
+
+
 def main():
+    global largest_logit
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, default in dict(B=1, Hq=2, Hkv=1, M=70, N=90, D=64, Dv=0, seed=0, schedule_seed=0, schedules=1).items():
         parser.add_argument("--" + name.replace("_", "-"), type=int, default=default)
@@ -237,13 +233,15 @@ def main():
     parser.add_argument("--layout", choices=["bhnd", "bnhd", "packed", "padded"], default="bhnd", help="in device memory")
     parser.add_argument("--target", default="sm_80")
     parser.add_argument("--schedule", default="", help="fields of the schedule that are given: 'kind=small_cache tile_m=32'")
-    a = parser.parse_args()
-    a.Dv = a.Dv or a.D
-    with tempfile.TemporaryDirectory() as folder:
-        failure = check(a, folder)
-    if failure:
-        sys.exit(f"FAIL {vars(a)}: {failure}")
-    print(f"PASS, largest logit {largest_logit:.0f}")
+    for case in split(sys.argv[1:]):
+        a = parser.parse_args(case)
+        a.Dv = a.Dv or a.D
+        largest_logit = 0.0
+        with tempfile.TemporaryDirectory() as folder:
+            failure = check(a, folder)
+        if failure:
+            sys.exit(f"FAIL {vars(a)}: {failure}")
+        print(f"PASS, largest logit {largest_logit:.0f}")
 
 
 if __name__ == "__main__":
