@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,6 +68,15 @@ typedef struct AttnCompileOptions {
   size_t numArtifacts;
   AttnDiagnosticHandler diagnosticHandler; /* NULL: diagnostics are dropped */
   void *userData;                          /* for the handler */
+  /* passes that run before all others, as mlir-opt's --pass-pipeline has them
+   * between "builtin.module(" and ")": "attn-grad" */
+  const char *passes;
+  /* prove that the warps of each kernel neither wait in vain nor use memory too
+   * early */
+  bool proveBarriers;
+  /* let a wait for an mbarrier fail after so many tries, 0.1 us apart; 0: none
+   * does */
+  uint32_t boundedWaits;
 } AttnCompileOptions;
 
 /* What a compilation wrote. */

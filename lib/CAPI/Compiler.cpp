@@ -17,7 +17,10 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -25,6 +28,7 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <mutex>
 #include <new>
 
 using namespace mlir;
@@ -120,6 +124,8 @@ getCompileOptions(const AttnCompileOptions &from) {
   options.strict = from.strict;
   options.assumeVisibleRows = from.assumeVisibleRows;
   options.maskThreshold = from.maskThreshold;
+  options.proveBarriers = from.proveBarriers;
+  options.boundedWaits = from.boundedWaits;
 
   if (Result<TargetInfo> target = lookupTarget(options.target); !target)
     return Error{"target: " + target.error()};
@@ -152,6 +158,30 @@ void capi::registerAllDialects(DialectRegistry &registry) {
   registerAllAttnDialects(registry);
 }
 
+/// Those of MLIR too, as attn-opt has them.
+static void registerPasses() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    registerAllPasses();
+    registerAllAttnPasses();
+  });
+}
+
+/// Runs the passes that the caller asks for; false after an error.
+static bool runPasses(ModuleOp module, const AttnCompileOptions &options) {
+  if (!options.passes)
+    return true;
+  registerPasses();
+  PassManager pm(module.getContext(), ModuleOp::getOperationName());
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (failed(parsePassPipeline(options.passes, pm, stream))) {
+    capi::reportError(options, "passes: " + StringRef(message).trim().str());
+    return false;
+  }
+  return succeeded(pm.run(module));
+}
+
 static AttnCompilation *compileChecked(MLIRContext &context,
                                        const AttnCompileOptions &options,
                                        function_ref<ModuleOp()> getModule) {
@@ -167,7 +197,7 @@ static AttnCompilation *compileChecked(MLIRContext &context,
   });
   ExporterDialectNotes notes(&context);
   ModuleOp module = getModule();
-  if (!module)
+  if (!module || !runPasses(module, options))
     return nullptr;
   FailureOr<CompileResult> result = compile(module, *known);
   if (failed(result))

@@ -51,6 +51,9 @@ class CompileOptions(ctypes.Structure):
         ("artifact_count", ctypes.c_size_t),
         ("handler", Handler),
         ("user_data", ctypes.c_void_p),
+        ("passes", ctypes.c_char_p),
+        ("prove_barriers", ctypes.c_bool),
+        ("bounded_waits", ctypes.c_uint32),
     ]
 
 

@@ -94,7 +94,7 @@ def attention(
     has functions that differentiate, attention_backward gives the gradients.
 
     A kernel is compiled once for each combination of types, head dims and options, and kept on disk; lengths, batch
-    sizes, head counts and strides need no other, but for up to 16 rows on a GPU: each number of rows and heads has its own. Raises BindingError for arrays that do not fit, CompileError with the
+    sizes, head counts and strides need no other, but for up to 16 rows: on a GPU each number of rows and heads has its own, on a CPU one row and more rows have. Raises BindingError for arrays that do not fit, CompileError with the
     compiler's diagnostics.
     """
     check_no_gradients(query=query, key=key, value=value, bias=bias, sink=sink)
@@ -288,7 +288,10 @@ class Call:
         lengths = tuple((name, self.named[name].dtype) for name in LENGTHS if name in self.named)
         descales = tuple(len(self.named[name].shape) for name in DESCALES if name in self.named)
         check_scale(scale)
-        sizes = () if "gradient" in fields else self.sizes_of_decoding(target)
+        sizes: tuple[tuple[str, int], ...] = ()
+        if "gradient" not in fields and self.is_decoding():
+            sizes = self.sizes_of_decoding(target)
+            fields += self.tile_of_decoding(target)
         key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, descales, self.options, fields, sizes, target, flags, cache)
         is_traced = all(part is None or (isinstance(part, Traced) and not part.is_recorded) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
@@ -311,12 +314,20 @@ class Call:
             _kernels[key] = result
         return result
 
+    def is_decoding(self) -> bool:
+        """Few rows over, as a rule, many keys."""
+        return 0 < self.views[0].shape[2] <= MOST_ROWS_OF_DECODING
+
     def sizes_of_decoding(self, target: str) -> tuple[tuple[str, int], ...]:
-        """Sizes that the kernel is made for: of few rows over many keys those of a query's heads, so that ranges of keys are
-        computed apart, and the heads of a group share them."""
+        """Sizes that a GPU's kernel is made for: those of a query's heads, so that ranges of keys are computed apart, and the heads
+        of a group share them."""
         _, heads, rows, _ = self.views[0].shape
-        is_decoding = target != "cpu" and 0 < rows <= MOST_ROWS_OF_DECODING
-        return (("Hq", heads), ("Hkv", self.views[1].shape[1]), ("M", rows)) if is_decoding else ()
+        return () if target == "cpu" else (("Hq", heads), ("Hkv", self.views[1].shape[1]), ("M", rows))
+
+    def tile_of_decoding(self, target: str) -> tuple:
+        """Of an AttentionProblem: on a CPU a tile is computed whole, however few rows there are, and those of the cost model, which
+        knows no M, are of 128."""
+        return ("tile_m", 1 if self.views[0].shape[2] == 1 else 8) if target == "cpu" else ()
 
     def bias(self) -> Optional[tuple]:
         """Its shape in sizes of the problem, and its type."""

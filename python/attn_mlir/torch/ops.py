@@ -188,9 +188,11 @@ def attention(
     query [B, Hq, M, D], key [B, Hkv, N, D], value [B, Hkv, N, Dv]; `causal`, `window`, `soft_cap` and `scale` as there;
     `bias` is added to the scores, `mask` (bool) says which keys are seen: both broadcast to [B, Hq, M, N] and have rank 4.
     `sink` [Hq] is one more score in each row of a head, of a key without a value. `dropout` is the rate at which
-    probabilities are dropped, with a seed and an offset that torch's generator of the device gives.
+    probabilities are dropped, with a seed and an offset that torch's generator of the device gives. Under torch.autocast
+    tensors are of its type.
     """
     check_tensors(query=query, key=key, value=value, bias=bias, mask=mask, sink=sink)
+    query, key, value, bias, sink = as_autocast(query, key, value, bias, sink)
     for name, t in (("query", query), ("key", key), ("value", value)):
         if t.dim() != 4:
             raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {t.dim()}")
@@ -223,29 +225,51 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """torch.nn.functional.scaled_dot_product_attention: query [..., Hq, M, D], key [..., Hkv, N, D], value [..., Hkv, N, Dv].
 
-    Leading dimensions broadcast, and a single key head serves all query heads. Under torch.autocast tensors are of its
+    Ranks may differ: batch dims broadcast, and without enable_gqa heads do too. Under torch.autocast tensors are of its
     type. is_causal is aligned to the top left. A row whose every key is masked gives 0, not NaN. What dropout drops
-    follows from torch's generator, though not as it does in torch.
+    follows from torch's generator, though not as it does in torch; a dropout_p of 1 drops all.
     """
     check_arguments(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa)
     query, key, value, attn_mask = as_autocast(query, key, value, attn_mask)
-    lead = torch.broadcast_shapes(*(t.shape[:-3] for t in (query, key, value)))
-    query, key, value = (t.expand(*lead, *t.shape[-3:]) if t.shape[:-3] != lead else t for t in (query, key, value))
-    if not enable_gqa and value.dim() > 2 and value.shape[-3] != key.shape[-3]:
-        value = value.expand(*lead, *key.shape[-3:-2], *value.shape[-2:])
-    if enable_gqa and value.dim() > 2 and value.shape[-3] != key.shape[-3]:
-        key, value = with_equal_heads(key, value)
+    query, key, value = broadcast(query, key, value, enable_gqa)
+    if dropout_p == 1 or 0 in query.shape[-3:-2]:
+        return nothing_of(query, key, value)
     q, k, v = (with_rank_4(t) for t in (query, key, value))
     bias = mask = None
     if attn_mask is not None:
         if attn_mask.dim() > 4:
-            attn_mask = attn_mask.expand(*lead, *attn_mask.shape[-3:])
+            attn_mask = attn_mask.expand(*query.shape[:-3], *attn_mask.shape[-3:])
         attn_mask = with_rank_4(attn_mask)
         bias, mask = (None, attn_mask) if attn_mask.dtype == torch.bool else (attn_mask, None)
     causal = "top_left" if is_causal else ""
     random = random_of(query, dropout_p)
     output, _ = call(Attention, attention_op, q, k, v, bias, mask, None, causal, [], 0.0, scale, dropout_p, random)
     return output.reshape(*query.shape[:-1], value.shape[-1])
+
+
+def broadcast(query: Tensor, key: Tensor, value: Tensor, gqa: bool) -> list[Tensor]:
+    """With equal ranks and batch dims. Query has all heads; key and value have as many as each other, and one serves all."""
+    rank = max(t.dim() for t in (query, key, value))
+    query, key, value = (t[(None,) * (rank - t.dim())] for t in (query, key, value))
+    if rank == 2:
+        return [query, key, value]
+    if gqa:
+        key, value = with_equal_heads(key, value) if key.shape[-3] != value.shape[-3] else (key, value)
+        heads = [t.shape[-3] for t in (query, key, value)]
+    else:
+        most = max(key.shape[-3], value.shape[-3])
+        heads = [max(most, query.shape[-3]), most, most]
+        if 0 in (query.shape[-3], most):
+            heads = [0, 0, 0]
+    lead = torch.broadcast_shapes(*(t.shape[:-3] for t in (query, key, value)))
+    shapes = [(*lead, h, *t.shape[-2:]) for h, t in zip(heads, (query, key, value))]
+    return [t if t.shape == shape else t.expand(shape) for t, shape in zip((query, key, value), shapes)]
+
+
+def nothing_of(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Zeros of the output's shape, with gradients that are zero."""
+    zeros = query.new_zeros(*query.shape[:-1], value.shape[-1])
+    return zeros + sum(torch.where(torch.tensor(False, device=t.device), t, 0).sum() for t in (query, key, value))
 
 
 def with_equal_heads(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -280,23 +304,37 @@ def check_tensors(**tensors: Any):
 
 
 def check_arguments(query: Tensor, key: Tensor, value: Tensor, attn_mask, dropout_p: float, is_causal: bool, gqa: bool):
-    if not 0 <= dropout_p < 1:
-        raise BindingError(f"expected dropout_p to be at least 0 and below 1, got {dropout_p}")
+    if not 0 <= dropout_p <= 1:
+        raise BindingError(f"expected dropout_p to be from 0 to 1, got {dropout_p}")
     if is_causal and attn_mask is not None:
         raise BindingError("expected is_causal or attn_mask, got both")
     check_tensors(query=query, key=key, value=value, attn_mask=attn_mask)
-    for name, t in (("query", query), ("key", key), ("value", value)):
-        if t.dim() != query.dim() or t.dim() < 2:
-            raise BindingError(f"{name}: expected rank {max(query.dim(), 2)}, got {t.dim()}")
-    batches = [tuple(t.shape[:-3]) for t in (query, key, value)]
-    wide = [[size for size in sizes if size != 1] for sizes in zip(*batches)]  # torch.compile's sizes have no hash
-    if any(size != sizes[0] for sizes in wide for size in sizes):
+    tensors = {"query": query, "key": key, "value": value}
+    for name, t in tensors.items():
+        if t.dim() < 2:
+            raise BindingError(f"{name}: expected a rank of at least 2, got {t.dim()}")
+    batches = [tuple(t.shape[:-3]) for t in tensors.values()]
+    if not do_broadcast(batches):
         raise BindingError(f"expected batch dims that broadcast, got {batches[0]}, {batches[1]} and {batches[2]}")
-    heads = [t.shape[-3] if t.dim() > 2 else 1 for t in (query, key, value)]
-    if not gqa and any(got not in (1, heads[0]) for got in heads):
-        raise BindingError(f"expected {heads[0]} key heads, or enable_gqa, got {heads[1]}")
-    if attn_mask is not None and attn_mask.dtype not in (torch.bool, *(t.dtype for t in (query,)), torch.float32):
-        raise BindingError(f"attn_mask: expected dtype bool, float32 or {query.dtype}, got {attn_mask.dtype}")
+    heads = [t.shape[-3] if t.dim() > 2 else 1 for t in tensors.values()]
+    if not gqa and not do_broadcast([(h,) for h in heads]):
+        raise BindingError(f"expected heads that broadcast, or enable_gqa, got {heads[0]}, {heads[1]} and {heads[2]}")
+    if attn_mask is None:
+        return
+    dtypes = {torch.bool: None, torch.float32: None, query.dtype: None}
+    if attn_mask.dtype not in dtypes:
+        raise BindingError(f"attn_mask: expected dtype {' or '.join(map(str, dtypes))}, got {attn_mask.dtype}")
+    rank = max(4, *(t.dim() for t in tensors.values()))
+    if attn_mask.dim() > rank:
+        raise BindingError(f"attn_mask: expected a rank of at most {rank}, got {attn_mask.dim()}")
+
+
+def do_broadcast(shapes: Sequence[Sequence[int]]) -> bool:
+    """torch.compile's sizes have no hash, and an error of torch.broadcast_shapes would be one of its graph."""
+    rank = max(map(len, shapes))
+    padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
+    wide = [[size for size in sizes if size != 1] for sizes in zip(*padded)]
+    return all(size == sizes[0] for sizes in wide for size in sizes)
 
 
 def with_rank_4(t: Tensor) -> Tensor:

@@ -12,6 +12,16 @@ from torch.autograd import forward_ad
 from ..errors import BindingError
 
 
+NO_TANGENT = (
+    "expected a tensor without a tangent, got one with: attention has no forward-mode derivatives (jvp, jacfwd), only gradients "
+    "(grad, vjp, jacrev)"
+)
+
+
+def refuse_tangents(ctx: Any, *tangents: Any) -> NoReturn:
+    raise BindingError(NO_TANGENT)
+
+
 def refuse_second_derivatives(ctx: Any, *gradients: Any) -> NoReturn:
     raise BindingError("expected first derivatives of attention, got a request for second ones, which it does not have")
 
@@ -25,10 +35,7 @@ def refuse_forward_mode(name: str, t: Tensor):
     if torch.compiler.is_compiling() or forward_ad._current_level < 0:
         return
     if forward_ad.unpack_dual(t).tangent is not None:
-        raise BindingError(
-            f"{name}: expected a tensor without a tangent, got one with: attention has no forward-mode derivatives (jvp, jacfwd), "
-            "only gradients (grad, vjp, jacrev)"
-        )
+        raise BindingError(f"{name}: {NO_TANGENT}")
 
 
 def has_transforms() -> bool:
@@ -43,7 +50,7 @@ def call(function: type[torch.autograd.Function], op: Callable[..., Any], *input
 
 def function_of(op: Callable[..., Any], setup_context: Callable[..., None], backward: Callable[..., Any]) -> Any:
     """The op with its gradients, as torch.func takes it."""
-    methods = {"forward": op, "setup_context": setup_context, "backward": backward}
+    methods = {"forward": op, "setup_context": setup_context, "backward": backward, "jvp": refuse_tangents}
     members = {name: staticmethod(method) for name, method in methods.items()}
     return type("Attention", (torch.autograd.Function,), {**members, "generate_vmap_rule": True})
 

@@ -72,6 +72,25 @@ static void compileSource(const char *source, size_t length) {
   attnCompilationDestroy(compilation);
 }
 
+/* Gradients of a function, whose kernels' waits end and are proven. */
+static void compileGradients(const char *source, size_t length) {
+  AttnCompileOptions options = getOptions("gradients");
+  options.passes = "attn-grad{recompute},symbol-dce";
+  options.proveBarriers = true;
+  options.boundedWaits = 1000;
+  AttnCompilation *compilation =
+      attnCompileSource(source, length, "in.mlir", &options);
+  assert(compilation);
+  const char *ptx =
+      attnCompilationGetArtifact(compilation, ATTN_ARTIFACT_PTX, NULL);
+  const char *manifest =
+      attnCompilationGetArtifact(compilation, ATTN_ARTIFACT_MANIFEST, NULL);
+  printf("waits end: %s, operand d_query: %s\n",
+         strstr(ptx, "attn_wait_report") ? "yes" : "no",
+         strstr(manifest, "\"d_query\"") ? "yes" : "no");
+  attnCompilationDestroy(compilation);
+}
+
 /* A module and pass manager of MLIR's C API. */
 static void compileModule(const char *source, size_t length) {
   MlirDialectRegistry registry = mlirDialectRegistryCreate();
@@ -123,6 +142,11 @@ static void fail(const char *source) {
   assert(!attnCompileSource(source, length, NULL, &options));
   options = getOptions("threshold");
   options.maskThreshold = 5;
+  assert(!attnCompileSource(source, length, "in.mlir", &options));
+  options = getOptions("passes");
+  options.passes = "attn-gradient";
+  assert(!attnCompileSource(source, length, "in.mlir", &options));
+  options.passes = "attn-grad{functions=f";
   assert(!attnCompileSource(source, length, "in.mlir", &options));
   /* Of an older header, of a newer one, and of none. */
   options = getOptions("older");
@@ -206,6 +230,7 @@ int main(int argc, char **argv) {
   printf("version %s\n", attnGetVersion());
   compileInThreads(source, length);
   compileSource(source, length);
+  compileGradients(source, length);
   compileModule(source, length);
   fail(source);
   free(source);

@@ -1,12 +1,14 @@
 """NumPy arrays: strided views, results of NumPy's kind, and what is refused."""
 
+import re
 import sys
 import unittest
+from unittest import mock
 
 import numpy as np
 
 import attn_mlir
-from attn_mlir import mask
+from attn_mlir import mask, server
 
 
 def unfused(q, k, v, visible):
@@ -42,6 +44,18 @@ class NumPy(unittest.TestCase):
         ids = np.repeat([0, 1, 2], 11).astype(np.int64)
         output = attn_mlir.attention(self.q, self.k, self.v, mask_mod=mask.document(ids), device="sim")
         self.assertLess(np.abs(output - unfused(self.q, self.k, self.v, ids[:, None] == ids)).max(), 4e-3)
+
+    def test_few_rows_on_the_cpu(self):
+        """Tiles have as few rows; one kernel serves 2 to 16 of them."""
+        texts = set()
+        for rows in (1, 2, 9, 16, 17):
+            query, seen = self.q[:, :, :rows], np.tri(rows, 33, 33 - rows, dtype=bool)
+            with mock.patch.object(server, "results_of", wraps=server.results_of) as called:
+                output = attn_mlir.attention(query, self.k, self.v, causal="bottom_right")
+            self.assertLess(np.abs(output - unfused(query, self.k, self.v, seen)).max(), 4e-3)
+            (text, *_), _ = called.call_args
+            texts.add((re.findall("tile_m = [0-9]+", text)[0] if "tile_m" in text else "", text))
+        self.assertEqual(sorted(tile for tile, _ in texts), ["", "tile_m = 1", "tile_m = 8"])
 
     def test_untraceable(self):
         ids = np.zeros(33, np.int32)

@@ -6,7 +6,7 @@ from unittest import mock
 
 import torch
 from torch.autograd import forward_ad
-from torch.func import grad, jacfwd, jacrev, jvp, vjp, vmap
+from torch.func import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
 from torch.nn.functional import scaled_dot_product_attention as reference
 
 import attn_mlir.torch as ours
@@ -91,6 +91,8 @@ class Transforms(unittest.TestCase):
             for call in (lambda: jvp(f, (q,), (q,)), lambda: jacfwd(f)(q)):
                 with self.assertRaisesRegex(BindingError, r"query: expected a tensor without a tangent, .*\(jvp, jacfwd\), only"):
                     call()
+            with self.assertRaisesRegex(BindingError, "expected a tensor without a tangent"):
+                hessian(lambda q: f(q).sum())(q)
             with forward_ad.dual_level(), self.assertRaisesRegex(BindingError, "query: expected a tensor without a tangent"):
                 f(forward_ad.make_dual(q, q))
         with self.assertRaisesRegex(BindingError, "tensor 0 that score_mod reads: expected a tensor without a tangent"):

@@ -67,6 +67,11 @@ class DropIn(unittest.TestCase):
         self.near(q, k[:, :1], v[:, :1])
         self.near(q, k, v[:, :1])
         self.near(q[:1], k, v, attn_mask=torch.rand(2, 1, 1, 33) > 0.3)
+        self.near(q[:, :1], k, v)
+        self.near(q[:1], k[:, :1], v)
+        self.near(q, k[0], v[0])
+        self.near(q[0], k, v, attn_mask=torch.rand(2, 1, 33, 33) > 0.3)
+        self.near(torch.stack((q, k)), k[0, :1], v)
         three = k[:1].expand(3, 4, 33, 32)
         for tensors, got in ((q, three, v), r"\(2,\), \(3,\) and \(2,\)"), ((q[:1], three, v), r"\(1,\), \(3,\) and \(2,\)"):
             with self.assertRaisesRegex(attn_mlir.BindingError, f"expected batch dims that broadcast, got {got}"):
@@ -81,6 +86,16 @@ class DropIn(unittest.TestCase):
             self.assertLess((mine - theirs).abs().max().item(), 3e-2)
         with torch.autocast("cpu", dtype=torch.bfloat16):
             self.near(*wide, attn_mask=torch.rand(33, 33) > 0.3, most=3e-2)
+            self.assertEqual(attention(*wide, bias=torch.randn(1, 1, 33, 33)).dtype, torch.bfloat16)
+
+    def test_nothing_is_left(self):
+        """All is dropped, or there are no heads: as torch's, with gradients that are zero."""
+        q, k, v = (t.float().requires_grad_() for t in (self.q, self.k, self.v))
+        for tensors, options in (((q, k, v), {"dropout_p": 1.0}), ((q[:, :0], k[:, :0], v[:, :0]), {})):
+            mine, theirs = scaled_dot_product_attention(*tensors, **options), reference(*tensors, **options)
+            self.assertTrue(torch.equal(mine, theirs))
+            mine.sum().backward()
+            self.assertEqual([t.grad.abs().max().item() for t in (q, k, v)], [0, 0, 0])
 
     def test_gradients_are_not_lost(self):
         q = self.q.clone().requires_grad_()
@@ -132,16 +147,19 @@ class DropIn(unittest.TestCase):
     def test_refused(self):
         q = self.q
         for message, function in {
-            "expected dropout_p to be at least 0 and below 1, got 1.0": lambda: scaled_dot_product_attention(
-                q, q, q, dropout_p=1.0
+            "expected dropout_p to be from 0 to 1, got 1.5": lambda: scaled_dot_product_attention(
+                q, q, q, dropout_p=1.5
             ),
-            "expected 4 key heads, or enable_gqa, got 2": lambda: scaled_dot_product_attention(q, q[:, :2], q[:, :2]),
+            "attn_mask: expected a rank of at most 4, got 5": lambda: scaled_dot_product_attention(
+                q, q, q, attn_mask=torch.ones(1, 1, 1, 33, 33)
+            ),
+            "expected heads that broadcast, or enable_gqa, got 4, 2 and 2": lambda: scaled_dot_product_attention(q, q[:, :2], q[:, :2]),
             "expected is_causal or attn_mask, got both": lambda: scaled_dot_product_attention(
                 q, q, q, attn_mask=torch.ones(33, 33), is_causal=True
             ),
-            "key: expected rank 4, got 3": lambda: scaled_dot_product_attention(q, q[0], q),
+            "key: expected a rank of at least 2, got 1": lambda: scaled_dot_product_attention(q, q[0, 0, 0], q),
             "key: expected a strided tensor, got torch.sparse": lambda: scaled_dot_product_attention(q, q.to_sparse(), q),
-            "attn_mask: expected dtype bool, float32 or torch.float16, got torch.int64": lambda: (
+            "attn_mask: expected dtype torch.bool or torch.float32 or torch.float16, got torch.int64": lambda: (
                 scaled_dot_product_attention(q, q, q, attn_mask=torch.ones(33, 33, dtype=torch.int64))
             ),
             "expected causal to be a bool, 'top_left' or 'bottom_right', got 'left'": lambda: attention(
