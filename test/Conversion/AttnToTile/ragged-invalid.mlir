@@ -70,3 +70,30 @@ func.func @f(%qp: tensor<?x4x64xf16>, %kp: tensor<?x4x64xf16>, %o: tensor<?xi32>
   %p = attn.pack %r[%o] into %e : tensor<?x4x?x64xf16>[tensor<?xi32>] into tensor<?x4x64xf16>
   return %p : tensor<?x4x64xf16>
 }
+
+// -----
+
+// Splits of the keys.
+func.func @f(%qp: tensor<?x4x64xf16>, %k: tensor<?x4x?x64xf16>, %o: tensor<?xi32>, %n: tensor<?xi32>) -> tensor<?x4x64xf16> {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{expected one split of the keys beside a view of the query on the GPU, got #attn.schedule<}}
+  %q = attn.ragged %qp[%o] : tensor<?x4x64xf16>[tensor<?xi32>] -> tensor<?x4x?x64xf16>
+  %m = attn.sequence_lengths %o : tensor<?xi32> -> tensor<?xi32>
+  %r = attn.attention %q, %k, %k lengths(key %n : tensor<?xi32>, query %m : tensor<?xi32>) {schedule = #attn.schedule<kind = "split_kv", splits = 2, tile_m = 64, tile_n = 32, warps = 4, stages = 2, pack_gqa = false>}
+      : tensor<?x4x?x64xf16>, tensor<?x4x?x64xf16>, tensor<?x4x?x64xf16> -> tensor<?x4x?x64xf16>
+  %d = tensor.dim %qp, %c0 : tensor<?x4x64xf16>
+  %e = tensor.empty(%d) : tensor<?x4x64xf16>
+  %p = attn.pack %r[%o] into %e : tensor<?x4x?x64xf16>[tensor<?xi32>] into tensor<?x4x64xf16>
+  return %p : tensor<?x4x64xf16>
+}
+
+// -----
+
+// A bias.
+func.func @f(%q: tensor<3x4x8x64xf16>, %k: tensor<3x4x32x64xf16>, %bp: tensor<?x4x32xf16>, %o: tensor<4xi32>, %n: tensor<3xi32>) -> tensor<3x4x8x64xf16> {
+  // expected-error @+1 {{expected sequences of query, keys and values, got those of a bias}}
+  %b = attn.ragged %bp[%o] : tensor<?x4x32xf16>[tensor<4xi32>] -> tensor<3x4x8x32xf16>
+  %r = attn.attention %q, %k, %k bias(%b : tensor<3x4x8x32xf16>) lengths(key %n : tensor<3xi32>) {schedule = #attn.schedule<tile_m = 64, tile_n = 32, warps = 4, stages = 2, pack_gqa = false>}
+      : tensor<3x4x8x64xf16>, tensor<3x4x32x64xf16>, tensor<3x4x32x64xf16> -> tensor<3x4x8x64xf16>
+  return %r : tensor<3x4x8x64xf16>
+}

@@ -528,11 +528,6 @@ LogicalResult KernelBuilder::build(StringRef name) {
            << "expected tile_m to be a multiple of 16 rows for each of "
            << schedule.warps << " warps, got " << schedule.tileM;
   bool hasRoles = getFamily(schedule.mma).hasRoles();
-  if (hasRoles && getRagged(attention.first.getQuery()))
-    return attention.first.emitOpError()
-           << "expected mma = \"mma_sync\" with sequences behind each other, "
-              "got "
-           << attention.schedule << ": TMA reads whole tiles";
   if (hasRoles && readsByRow(attention.first))
     return attention.first.emitOpError()
            << "expected mma = \"mma_sync\" with lengths or pages of the keys, "

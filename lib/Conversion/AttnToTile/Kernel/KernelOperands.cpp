@@ -230,10 +230,6 @@ static LogicalResult checkSmallCache(TiledAttention &attention) {
     return attention.first.emitOpError()
            << "expected neither lengths nor pages of the keys with kind = "
               "\"small_cache\" on the GPU";
-  if (RaggedOp ragged = getRagged(attention.first.getQuery()))
-    return ragged.emitOpError()
-           << "expected kind = \"large_cache\" on the GPU, "
-              "got \"small_cache\"";
   auto function = attention.forall->getParentOfType<FunctionOpInterface>();
   if (auto walk =
           function->walk([](AppendOp) { return WalkResult::interrupt(); });
