@@ -6,8 +6,6 @@
 
 #include "attn/Distributed/Plan.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 
 namespace attn {
@@ -18,6 +16,21 @@ int64_t RankPlan::countPairs() const {
     for (const Call &call : stage.calls)
       pairs += call.pairs;
   return pairs;
+}
+
+TokenRanges RankPlan::getKeys() const {
+  std::vector<TokenRange> keys;
+  for (const Stage &stage : stages)
+    for (const Call &call : stage.calls)
+      keys.insert(keys.end(), call.keys.begin(), call.keys.end());
+  return TokenRanges(std::move(keys));
+}
+
+TokenRanges Plan::getHeld(int64_t rank) const {
+  TokenRanges held;
+  for (int64_t member = 0; member < headShards; ++member)
+    held = held.unite(ranks[getFirstOfGroup(rank) + member].rows);
+  return held;
 }
 
 std::string Plan::printScheme() const {
@@ -199,59 +212,6 @@ Plan buildPlan(const Visibility &visibility, const Placement &placement,
   plan.chunk = chunk;
   PlanBuilder(visibility, placement, plan).run();
   return plan;
-}
-
-//===----------------------------------------------------------------------===//
-// JSON
-//===----------------------------------------------------------------------===//
-
-template <typename Ranges>
-static nlohmann::json getRangesJson(const Ranges &ranges) {
-  auto list = nlohmann::json::array();
-  for (const TokenRange &range : ranges)
-    list.push_back({range.begin, range.end});
-  return list;
-}
-
-static nlohmann::json getJson(const std::vector<Transfer> &transfers,
-                              const char *peer) {
-  auto list = nlohmann::json::array();
-  for (const Transfer &transfer : transfers)
-    list.push_back(
-        {{peer, transfer.peer}, {"keys", getRangesJson(transfer.tokens)}});
-  return list;
-}
-
-static nlohmann::json getJson(const Stage &stage) {
-  auto calls = nlohmann::json::array();
-  for (const Call &call : stage.calls)
-    calls.push_back({{"rows", getRangesJson(call.rows)},
-                     {"keys", getRangesJson(call.keys)},
-                     {"pairs", call.pairs}});
-  return {{"receive", getJson(stage.receive, "from")},
-          {"send", getJson(stage.send, "to")},
-          {"calls", std::move(calls)}};
-}
-
-nlohmann::json getPlanJson(const Plan &plan) {
-  auto ranks = nlohmann::json::array();
-  for (const RankPlan &rank : plan.ranks) {
-    auto stages = nlohmann::json::array();
-    for (const Stage &stage : rank.stages)
-      stages.push_back(getJson(stage));
-    ranks.push_back({{"rows", getRangesJson(rank.rows)},
-                     {"stages", std::move(stages)},
-                     {"pairs", rank.countPairs()}});
-  }
-  return {{"schema", "attn-mlir/plan/1"},
-          {"scheme", plan.printScheme()},
-          {"placement", plan.placement},
-          {"head_shards", plan.headShards},
-          {"mask", plan.mask},
-          {"documents", getRangesJson(plan.documents)},
-          {"tokens", plan.tokens},
-          {"chunk", plan.chunk},
-          {"ranks", std::move(ranks)}};
 }
 
 } // namespace attn
