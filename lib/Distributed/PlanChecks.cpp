@@ -73,9 +73,8 @@ private:
 };
 } // namespace
 
-static Error makeError(int64_t rank, size_t stage, const std::string &what) {
-  return {"rank " + print(rank) + ", stage " + print(stage) + ": expected " +
-          what};
+static std::string describe(int64_t rank, size_t stage) {
+  return "rank " + print(rank) + ", stage " + print(stage) + ": ";
 }
 
 Status TransferChecker::checkSends(int64_t rank, size_t stage,
@@ -87,12 +86,12 @@ Status TransferChecker::checkSends(int64_t rank, size_t stage,
                            rank)
             : nullptr;
     if (!received || !(*received == transfer.tokens))
-      return makeError(rank, stage,
-                       "rank " + print(transfer.peer) +
-                           " to receive what is sent to it");
+      return Error{describe(rank, stage) + "expected rank " +
+                   print(transfer.peer) + " to receive what is sent to it"};
     if (!before.contain(transfer.tokens))
-      return makeError(rank, stage,
-                       "to have what is sent to rank " + print(transfer.peer));
+      return Error{describe(rank, stage) +
+                   "expected to have what is sent to rank " +
+                   print(transfer.peer)};
   }
   return {};
 }
@@ -104,9 +103,8 @@ Status TransferChecker::checkReceives(int64_t rank, size_t stage) {
             ? findTransfer(plan.ranks[transfer.peer].stages[stage].send, rank)
             : nullptr;
     if (!sent || !(*sent == transfer.tokens))
-      return makeError(rank, stage,
-                       "rank " + print(transfer.peer) +
-                           " to send what is received from it");
+      return Error{describe(rank, stage) + "expected rank " +
+                   print(transfer.peer) + " to send what is received from it"};
     held[rank] = held[rank].unite(transfer.tokens);
   }
   return {};
@@ -115,9 +113,11 @@ Status TransferChecker::checkReceives(int64_t rank, size_t stage) {
 Status TransferChecker::checkCalls(int64_t rank, size_t stage) {
   for (const Call &call : plan.ranks[rank].stages[stage].calls) {
     if (!held[rank].contain(call.keys))
-      return makeError(rank, stage, "calls to use what has arrived");
+      return Error{describe(rank, stage) +
+                   "expected calls to use what has arrived"};
     if (!(call.rows == ofGroup[rank]))
-      return makeError(rank, stage, "calls of all rows that the rank has");
+      return Error{describe(rank, stage) +
+                   "expected calls of all rows that the rank has"};
   }
   return {};
 }

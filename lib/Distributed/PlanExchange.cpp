@@ -102,20 +102,22 @@ Wait PlanExchange::begin(const std::vector<Message> &send,
 static constexpr size_t kAgreementBytes = 512;
 static const std::string kFault = "error: ";
 
-static std::string compareFacts(const std::vector<std::string> &facts) {
+static Status compareFacts(const std::vector<std::string> &facts) {
   for (size_t rank = 0; rank < facts.size(); ++rank) {
-    std::string who = "rank " + std::to_string(rank) + ": ";
-    if (facts[rank].compare(0, kFault.size(), kFault) == 0)
-      return who + facts[rank].substr(kFault.size());
-    if (facts[rank] != facts[0])
-      return who + "expected what rank 0 has, " + facts[0] + ", got " +
-             facts[rank];
+    const std::string &other = facts[rank];
+    if (other.compare(0, kFault.size(), kFault) == 0)
+      return Error{"rank " + std::to_string(rank) + ": " +
+                   other.substr(kFault.size())};
+    if (other != facts[0])
+      return Error{"rank " + std::to_string(rank) +
+                   ": expected what rank 0 has, " + facts[0] + ", got " +
+                   other};
   }
-  return "";
+  return {};
 }
 
-Status PlanExchange::agree(const std::string &facts, const std::string &fault) {
-  std::string text = fault.empty() ? facts : kFault + fault;
+Status PlanExchange::agree(const std::string &facts, const Status &isReady) {
+  std::string text = isReady ? facts : kFault + isReady.error();
   text.resize(kAgreementBytes, ' ');
   // A batch of one head of one token for each rank: as arrays, in their memory.
   auto makeText = [&] {
@@ -132,19 +134,16 @@ Status PlanExchange::agree(const std::string &facts, const std::string &fault) {
   int64_t before = sentBytes;
   Status status = begin(send, receive, Arrival::Copy)();
   sentBytes = before;
-  if (!fault.empty())
-    return Error{fault};
+  if (!isReady)
+    return isReady;
   std::vector<std::string> all;
   for (const Message &message : receive) {
     memory.copy(text.data(), message[0].array.data, kAgreementBytes);
     all.push_back(text.substr(0, text.find_last_not_of(' ') + 1));
   }
-  if (status)
-    status = memory.getStatus();
-  if (!status)
-    return status;
-  std::string difference = compareFacts(all);
-  return difference.empty() ? Status() : Status(Error{difference});
+  if (!status || !memory.getStatus())
+    return status ? memory.getStatus() : status;
+  return compareFacts(all);
 }
 
 std::string printDigest(const Plan &plan) {

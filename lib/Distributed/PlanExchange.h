@@ -47,8 +47,8 @@ public:
   Wait begin(const std::vector<Message> &send,
              const std::vector<Message> &receive, Arrival arrival);
 
-  /// Fails on all ranks where `facts` differ, or a rank has a fault.
-  Status agree(const std::string &facts, const std::string &fault);
+  /// Fails on all ranks where `facts` differ, or a rank is not ready.
+  Status agree(const std::string &facts, const Status &isReady);
 
 private:
   /// An exchange under way.

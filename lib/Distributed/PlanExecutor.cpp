@@ -40,7 +40,7 @@ private:
   };
   using Visit = std::function<Status(const CallInputs &)>;
 
-  std::string findFault() const;
+  Status checkStart() const;
   std::string printFacts() const;
 
   Status computeCalls(const SavedAttention &saved);
@@ -78,25 +78,28 @@ private:
 // What ranks agree on
 //===----------------------------------------------------------------------===//
 
-/// Why this rank cannot begin; empty if it can.
-std::string PlanExecutor::Impl::findFault() const {
+/// Whether this rank can begin.
+Status PlanExecutor::Impl::checkStart() const {
   if (exchanger.getSize() != size())
-    return "expected a plan for " + std::to_string(exchanger.getSize()) +
-           " ranks, as there are, got one for " + std::to_string(size());
+    return Error{"expected a plan for " + std::to_string(exchanger.getSize()) +
+                 " ranks, as there are, got one for " + std::to_string(size())};
   for (int64_t value : {sizes.batch, sizes.heads, sizes.keyHeads, sizes.headDim,
                         sizes.valueDim, sizes.elementBytes})
     if (value < 1)
-      return "expected sizes of at least 1, got " + std::to_string(value);
+      return Error{"expected sizes of at least 1, got " +
+                   std::to_string(value)};
   if (sizes.heads % sizes.keyHeads)
-    return "expected key heads that divide the " + std::to_string(sizes.heads) +
-           " query heads, got " + std::to_string(sizes.keyHeads);
+    return Error{"expected key heads that divide the " +
+                 std::to_string(sizes.heads) + " query heads, got " +
+                 std::to_string(sizes.keyHeads)};
   int64_t shards = plan.headShards;
   if (sizes.heads % shards ||
       (sizes.keyHeads % shards && shards % sizes.keyHeads))
-    return "expected heads that " + std::to_string(shards) +
-           " ranks share out, got " + std::to_string(sizes.heads) +
-           " query heads and " + std::to_string(sizes.keyHeads) + " key heads";
-  return "";
+    return Error{"expected heads that " + std::to_string(shards) +
+                 " ranks share out, got " + std::to_string(sizes.heads) +
+                 " query heads and " + std::to_string(sizes.keyHeads) +
+                 " key heads"};
+  return {};
 }
 
 std::string PlanExecutor::Impl::printFacts() const {
@@ -306,7 +309,7 @@ Status PlanExecutor::Impl::returnSums(const std::vector<TokenArray> &held,
 Result<std::shared_ptr<const SavedAttention>>
 PlanExecutor::Impl::forward(const PlanInputs &inputs,
                             const CallResults &results) {
-  if (Status status = exchanger.agree(printFacts(), findFault()); !status)
+  if (Status status = exchanger.agree(printFacts(), checkStart()); !status)
     return Error{status.error()};
   size_t element = sizes.elementBytes;
   Shared query = share(inputs.query, sizes.headDim * element);

@@ -388,13 +388,14 @@ class Distributed(unittest.TestCase):
             "rank 0: expected each key in one call, got it in two": [
                 {"rows": [[0, 4]], "stages": [{"receive": [], "send": [], "calls": [{"rows": [[0, 4]], "keys": [[0, 3]]}] * 2}]},
             ],
-            "expected head_shards to divide 0 ranks, got 1": [],
             "rank 0, stage 0: expected calls of all rows that the rank has": [
                 {"rows": [[0, 4]], "stages": [{"receive": [], "send": [], "calls": [{"rows": [[0, 3]], "keys": [[0, 3]]}]}]},
             ],
         }.items():
             with self.assertRaisesRegex(PlanError, message):
                 Plan({**plan, "ranks": ranks})
+        with self.assertRaisesRegex(PlanError, "expected head_shards to divide 0 ranks, got 1"):
+            Plan({**plan, "tokens": 0, "ranks": []})
         with self.assertRaisesRegex(PlanError, "expected a plan of schema attn-mlir/plan/1, got 'x'"):
             Plan({"schema": "x"})
         with self.assertRaisesRegex(PlanError, "expected a scheme and a placement that there are for this problem, got 'rng' and ''"):
