@@ -55,7 +55,10 @@ class PlanBuilder {
 public:
   PlanBuilder(const Visibility &visibility, const Placement &placement,
               Plan &plan)
-      : visibility(visibility), groups(placement.rows), plan(plan) {}
+      : visibility(visibility), groups(placement.rows), plan(plan) {
+    for (const TokenRanges &rows : groups)
+      needed.push_back(visibility.getKeys(rows));
+  }
 
   void run();
 
@@ -75,6 +78,7 @@ private:
 
   const Visibility &visibility;
   const std::vector<TokenRanges> &groups;
+  std::vector<TokenRanges> needed; ///< the keys that each group sees
   Plan &plan;
   int64_t ringSteps = 0;
 };
@@ -98,12 +102,12 @@ TokenRanges PlanBuilder::getOwnPart(const TokenRanges &rows,
 /// As many as the farthest pair of groups one of which sees the other's keys.
 int64_t PlanBuilder::countRingSteps() const {
   int64_t steps = 0;
-  for (int64_t group = 0; group < count(); ++group) {
-    TokenRanges keys = visibility.getKeys(groups[group]);
+  for (int64_t group = 0; group < count(); ++group)
     for (int64_t step = count() - 1; step > steps; --step)
-      if (!keys.intersect(groups[(group + count() - step) % count()]).empty())
+      if (!needed[group]
+               .intersect(groups[(group + count() - step) % count()])
+               .empty())
         steps = step;
-  }
   return steps;
 }
 
@@ -117,14 +121,13 @@ PlanBuilder::getArrivals(int64_t group) const {
                            groups[(group + count() - step) % count()]}});
     return arrivals;
   }
-  TokenRanges needed = visibility.getKeys(groups[group]);
   arrivals.emplace_back();
   for (int64_t other = 0; other < count(); ++other) {
     if (other == group)
       continue;
     TokenRanges keys = plan.scheme == Scheme::AllGather
                            ? groups[other]
-                           : needed.intersect(groups[other]);
+                           : needed[group].intersect(groups[other]);
     if (!keys.empty())
       arrivals.front().push_back({other, std::move(keys)});
   }
@@ -133,7 +136,7 @@ PlanBuilder::getArrivals(int64_t group) const {
 
 void PlanBuilder::addCall(Stage &stage, int64_t group,
                           const TokenRanges &keys) {
-  TokenRanges seen = visibility.getKeys(groups[group]).intersect(keys);
+  TokenRanges seen = needed[group].intersect(keys);
   if (int64_t pairs = visibility.countPairs(groups[group], seen))
     stage.calls.push_back({groups[group], std::move(seen), pairs});
 }
@@ -143,17 +146,18 @@ void PlanBuilder::addStages(int64_t group) {
   bool isOneCall =
       plan.scheme == Scheme::AllGather ||
       (plan.scheme == Scheme::GroupCast && plan.order == KeyOrder::Ascending);
-  TokenRanges arrived = groups[group];
-  if (!isOneCall)
-    addCall(stages.back(), group, arrived);
+  if (isOneCall)
+    addCall(stages.back(), group, needed[group]);
+  else
+    addCall(stages.back(), group, groups[group]);
   for (std::vector<Transfer> &transfers : getArrivals(group)) {
-    if (!isOneCall)
+    if (!isOneCall) {
       stages.emplace_back();
-    TokenRanges keys;
-    for (const Transfer &transfer : transfers)
-      keys = keys.unite(transfer.tokens);
-    arrived = arrived.unite(keys);
-    addCall(stages.back(), group, isOneCall ? arrived : keys);
+      addCall(stages.back(), group,
+              plan.scheme == Scheme::Ring
+                  ? transfers.front().tokens
+                  : needed[group].subtract(groups[group]));
+    }
     stages.back().receive = std::move(transfers);
   }
   for (int64_t member = 0; member < plan.headShards; ++member) {
