@@ -41,6 +41,12 @@ config.substitutions.append(("%binary_dir", config.attn_binary_dir))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "Models")))
 config.substitutions.append(("%plugin", os.path.join(config.attn_binary_dir, "lib", "libattn-plugin.so")))
 
+# Four ranks on few cores, and by root in containers: Open MPI's settings, which
+# another MPI does not read.
+config.environment.update(
+    OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1"
+)
+
 # Tests that build projects of their own compile the same files each time.
 if shutil.which("ccache"):
     config.environment["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
@@ -69,4 +75,5 @@ add_program("ptxas", config.ptxas)
 add_program("nvcc", config.nvcc)
 config.substitutions.append(("%cuda_include", os.path.join(os.path.dirname(config.nvcc), "..", "include")))
 add_program("clangxx", shutil.which("clang++") or "clang++")
+add_program("mpi", shutil.which("mpirun") if shutil.which("mpicxx") else None)
 add_program("sim_cudart", os.path.join(config.attn_binary_dir, "lib", "libattn_sim_cudart.so"))

@@ -6,8 +6,6 @@
 
 #include "attn/Distributed/Plan.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 
 namespace attn {
@@ -18,6 +16,21 @@ int64_t RankPlan::countPairs() const {
     for (const Call &call : stage.calls)
       pairs += call.pairs;
   return pairs;
+}
+
+TokenRanges RankPlan::getKeys() const {
+  std::vector<TokenRange> keys;
+  for (const Stage &stage : stages)
+    for (const Call &call : stage.calls)
+      keys.insert(keys.end(), call.keys.begin(), call.keys.end());
+  return TokenRanges(std::move(keys));
+}
+
+TokenRanges Plan::getHeld(int64_t rank) const {
+  TokenRanges held;
+  for (int64_t member = 0; member < headShards; ++member)
+    held = held.unite(ranks[getFirstOfGroup(rank) + member].rows);
+  return held;
 }
 
 std::string Plan::printScheme() const {
@@ -42,7 +55,10 @@ class PlanBuilder {
 public:
   PlanBuilder(const Visibility &visibility, const Placement &placement,
               Plan &plan)
-      : visibility(visibility), groups(placement.rows), plan(plan) {}
+      : visibility(visibility), groups(placement.rows), plan(plan) {
+    for (const TokenRanges &rows : groups)
+      needed.push_back(visibility.getKeys(rows));
+  }
 
   void run();
 
@@ -62,6 +78,7 @@ private:
 
   const Visibility &visibility;
   const std::vector<TokenRanges> &groups;
+  std::vector<TokenRanges> needed; ///< the keys that each group sees
   Plan &plan;
   int64_t ringSteps = 0;
 };
@@ -85,12 +102,12 @@ TokenRanges PlanBuilder::getOwnPart(const TokenRanges &rows,
 /// As many as the farthest pair of groups one of which sees the other's keys.
 int64_t PlanBuilder::countRingSteps() const {
   int64_t steps = 0;
-  for (int64_t group = 0; group < count(); ++group) {
-    TokenRanges keys = visibility.getKeys(groups[group]);
+  for (int64_t group = 0; group < count(); ++group)
     for (int64_t step = count() - 1; step > steps; --step)
-      if (!keys.intersect(groups[(group + count() - step) % count()]).empty())
+      if (!needed[group]
+               .intersect(groups[(group + count() - step) % count()])
+               .empty())
         steps = step;
-  }
   return steps;
 }
 
@@ -104,14 +121,13 @@ PlanBuilder::getArrivals(int64_t group) const {
                            groups[(group + count() - step) % count()]}});
     return arrivals;
   }
-  TokenRanges needed = visibility.getKeys(groups[group]);
   arrivals.emplace_back();
   for (int64_t other = 0; other < count(); ++other) {
     if (other == group)
       continue;
     TokenRanges keys = plan.scheme == Scheme::AllGather
                            ? groups[other]
-                           : needed.intersect(groups[other]);
+                           : needed[group].intersect(groups[other]);
     if (!keys.empty())
       arrivals.front().push_back({other, std::move(keys)});
   }
@@ -120,7 +136,7 @@ PlanBuilder::getArrivals(int64_t group) const {
 
 void PlanBuilder::addCall(Stage &stage, int64_t group,
                           const TokenRanges &keys) {
-  TokenRanges seen = visibility.getKeys(groups[group]).intersect(keys);
+  TokenRanges seen = needed[group].intersect(keys);
   if (int64_t pairs = visibility.countPairs(groups[group], seen))
     stage.calls.push_back({groups[group], std::move(seen), pairs});
 }
@@ -130,17 +146,18 @@ void PlanBuilder::addStages(int64_t group) {
   bool isOneCall =
       plan.scheme == Scheme::AllGather ||
       (plan.scheme == Scheme::GroupCast && plan.order == KeyOrder::Ascending);
-  TokenRanges arrived = groups[group];
-  if (!isOneCall)
-    addCall(stages.back(), group, arrived);
+  if (isOneCall)
+    addCall(stages.back(), group, needed[group]);
+  else
+    addCall(stages.back(), group, groups[group]);
   for (std::vector<Transfer> &transfers : getArrivals(group)) {
-    if (!isOneCall)
+    if (!isOneCall) {
       stages.emplace_back();
-    TokenRanges keys;
-    for (const Transfer &transfer : transfers)
-      keys = keys.unite(transfer.tokens);
-    arrived = arrived.unite(keys);
-    addCall(stages.back(), group, isOneCall ? arrived : keys);
+      addCall(stages.back(), group,
+              plan.scheme == Scheme::Ring
+                  ? transfers.front().tokens
+                  : needed[group].subtract(groups[group]));
+    }
     stages.back().receive = std::move(transfers);
   }
   for (int64_t member = 0; member < plan.headShards; ++member) {
@@ -199,59 +216,6 @@ Plan buildPlan(const Visibility &visibility, const Placement &placement,
   plan.chunk = chunk;
   PlanBuilder(visibility, placement, plan).run();
   return plan;
-}
-
-//===----------------------------------------------------------------------===//
-// JSON
-//===----------------------------------------------------------------------===//
-
-template <typename Ranges>
-static nlohmann::json getRangesJson(const Ranges &ranges) {
-  auto list = nlohmann::json::array();
-  for (const TokenRange &range : ranges)
-    list.push_back({range.begin, range.end});
-  return list;
-}
-
-static nlohmann::json getJson(const std::vector<Transfer> &transfers,
-                              const char *peer) {
-  auto list = nlohmann::json::array();
-  for (const Transfer &transfer : transfers)
-    list.push_back(
-        {{peer, transfer.peer}, {"keys", getRangesJson(transfer.tokens)}});
-  return list;
-}
-
-static nlohmann::json getJson(const Stage &stage) {
-  auto calls = nlohmann::json::array();
-  for (const Call &call : stage.calls)
-    calls.push_back({{"rows", getRangesJson(call.rows)},
-                     {"keys", getRangesJson(call.keys)},
-                     {"pairs", call.pairs}});
-  return {{"receive", getJson(stage.receive, "from")},
-          {"send", getJson(stage.send, "to")},
-          {"calls", std::move(calls)}};
-}
-
-nlohmann::json getPlanJson(const Plan &plan) {
-  auto ranks = nlohmann::json::array();
-  for (const RankPlan &rank : plan.ranks) {
-    auto stages = nlohmann::json::array();
-    for (const Stage &stage : rank.stages)
-      stages.push_back(getJson(stage));
-    ranks.push_back({{"rows", getRangesJson(rank.rows)},
-                     {"stages", std::move(stages)},
-                     {"pairs", rank.countPairs()}});
-  }
-  return {{"schema", "attn-mlir/plan/1"},
-          {"scheme", plan.printScheme()},
-          {"placement", plan.placement},
-          {"head_shards", plan.headShards},
-          {"mask", plan.mask},
-          {"documents", getRangesJson(plan.documents)},
-          {"tokens", plan.tokens},
-          {"chunk", plan.chunk},
-          {"ranks", std::move(ranks)}};
 }
 
 } // namespace attn

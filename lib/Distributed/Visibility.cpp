@@ -22,21 +22,28 @@ TokenRanges Visibility::getKeys(const TokenRanges &rows) const {
   return TokenRanges(std::move(keys));
 }
 
+TokenRange Visibility::getKeySpan(TokenRange rows) const {
+  TokenRanges keys = getKeys(rows);
+  if (keys.empty())
+    return {};
+  return {keys.begin()->begin, std::prev(keys.end())->end};
+}
+
 int64_t Visibility::countPairs(const TokenRanges &rows,
                                const TokenRanges &keys) const {
   int64_t pairs = 0;
   for (const TokenRange &rowRange : rows) {
     // Of many ranges of keys, those between the first and the last that is
     // seen.
-    TokenRanges seen = getKeys(rowRange);
-    if (seen.empty())
-      continue;
-    int64_t first = seen.begin()->begin, past = std::prev(seen.end())->end;
+    TokenRange seen = getKeySpan(rowRange);
     auto key = std::partition_point(
         keys.begin(), keys.end(),
-        [&](const TokenRange &range) { return range.end <= first; });
-    for (; key != keys.end() && key->begin < past; ++key)
-      pairs += countPairs(rowRange, *key);
+        [&](const TokenRange &range) { return range.end <= seen.begin; });
+    TokenRange full = getFullKeys(rowRange);
+    for (; key != keys.end() && key->begin < seen.end; ++key)
+      pairs += full.begin <= key->begin && key->end <= full.end
+                   ? rowRange.size() * key->size()
+                   : countPairs(rowRange, *key);
   }
   return pairs;
 }
@@ -53,14 +60,23 @@ BandVisibility::BandVisibility(int64_t tokens, MaskPattern pattern)
       *side = std::clamp(**side, -tokens, tokens);
 }
 
-TokenRanges BandVisibility::getKeys(TokenRange rows) const {
+TokenRange BandVisibility::getKeySpan(TokenRange rows) const {
   if (rows.size() <= 0 ||
       (mask.left && mask.right && *mask.left + *mask.right < 0))
     return {};
   int64_t begin = mask.left ? std::max<int64_t>(rows.begin - *mask.left, 0) : 0;
   int64_t end =
       mask.right ? std::min(rows.end + *mask.right, getTokens()) : getTokens();
-  return {{begin, end}};
+  return {begin, end};
+}
+
+TokenRange BandVisibility::getFullKeys(TokenRange rows) const {
+  return {mask.left ? rows.end - 1 - *mask.left : 0,
+          mask.right ? rows.begin + *mask.right + 1 : getTokens()};
+}
+
+TokenRanges BandVisibility::getKeys(TokenRange rows) const {
+  return {getKeySpan(rows)};
 }
 
 /// The sum of min(max(y, 0), width) over all y <= x.

@@ -45,6 +45,8 @@ struct RankPlan {
   std::vector<Stage> stages;
 
   int64_t countPairs() const;
+  /// Those of all calls.
+  TokenRanges getKeys() const;
 };
 
 enum class Scheme {
@@ -76,6 +78,13 @@ struct Plan {
 
   /// "group-cast", "ring", "all-to-all", "all-to-all 2 x ring", ...
   std::string printScheme() const;
+
+  /// The first of the consecutive ranks that exchange heads with `rank`.
+  int64_t getFirstOfGroup(int64_t rank) const {
+    return rank - rank % headShards;
+  }
+  /// The tokens whose keys a rank has, of its own heads, before others' arrive.
+  TokenRanges getHeld(int64_t rank) const;
 };
 
 /// The plan of a scheme. `placement` is of ranks / headShards groups; the ranks
@@ -85,10 +94,15 @@ Plan buildPlan(const Visibility &visibility, const Placement &placement,
                int64_t chunk);
 
 /// Rows are a partition of the tokens; whatever is sent is received; calls use
-/// what is there; each visible pair is computed once, for each head.
+/// what is there, and each key once: what ranks rely on who carry a plan out.
+Status checkTransfers(const Plan &plan);
+/// That, and each visible pair is computed once, for each head.
 Status checkPlan(const Plan &plan, const Visibility &visibility);
 
 nlohmann::json getPlanJson(const Plan &plan);
+/// Reads what getPlanJson has, or what `attn-schedule --ranks --json` prints
+/// with it. Fails where `checkTransfers` does, too.
+Result<Plan> readPlan(const std::string &text);
 
 } // namespace attn
 

@@ -11,8 +11,10 @@
 #ifndef ATTN_DISTRIBUTED_TOKENRANGES_H
 #define ATTN_DISTRIBUTED_TOKENRANGES_H
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <vector>
 
 namespace attn {
@@ -29,7 +31,7 @@ struct TokenRange {
 };
 
 /// A set of tokens: ranges in ascending order, none empty, none next to
-/// another.
+/// another. Copies share them: a plan has the same sets at many places.
 class TokenRanges {
 public:
   TokenRanges() = default;
@@ -48,15 +50,21 @@ public:
 
   /// Number of tokens.
   int64_t count() const;
-  bool empty() const { return ranges.empty(); }
-  auto begin() const { return ranges.begin(); }
-  auto end() const { return ranges.end(); }
+  bool empty() const { return begin() == end(); }
+  const TokenRange *begin() const { return ranges ? ranges->data() : nullptr; }
+  const TokenRange *end() const {
+    return ranges ? ranges->data() + ranges->size() : nullptr;
+  }
   bool operator==(const TokenRanges &other) const {
-    return ranges == other.ranges;
+    return ranges == other.ranges ||
+           std::equal(begin(), end(), other.begin(), other.end());
   }
 
 private:
-  std::vector<TokenRange> ranges;
+  /// Of ranges that are a set already.
+  static TokenRanges share(std::vector<TokenRange> ranges);
+
+  std::shared_ptr<const std::vector<TokenRange>> ranges;
 };
 
 } // namespace attn

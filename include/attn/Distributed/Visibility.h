@@ -31,6 +31,10 @@ public:
   int64_t getTokens() const { return tokens; }
   /// The keys that some row of `rows` sees.
   virtual TokenRanges getKeys(TokenRange rows) const = 0;
+  /// From the first to the last of them; empty if there are none.
+  virtual TokenRange getKeySpan(TokenRange rows) const;
+  /// Keys that each of `rows` sees; those that are easy to say, or none.
+  virtual TokenRange getFullKeys(TokenRange rows) const { return {}; }
   /// How many pairs of `rows` and `keys` are visible.
   virtual int64_t countPairs(TokenRange rows, TokenRange keys) const = 0;
   /// Sequences that do not see each other; empty where that is not known.
@@ -51,6 +55,8 @@ public:
   using Visibility::countPairs;
   using Visibility::getKeys;
   TokenRanges getKeys(TokenRange rows) const override;
+  TokenRange getKeySpan(TokenRange rows) const override;
+  TokenRange getFullKeys(TokenRange rows) const override;
   int64_t countPairs(TokenRange rows, TokenRange keys) const override;
 
 private:

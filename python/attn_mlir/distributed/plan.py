@@ -147,8 +147,11 @@ def check(plan: Plan):
     """Raises a PlanError unless each token is on one rank, and what is sent or used is there by then."""
     rows = [r for rank in plan.ranks for r in rank.rows]
     if ranges_of(rows) != ranges_of([(0, plan.tokens)]) or count(tuple(rows)) != plan.tokens:
-        raise PlanError(f"expected each of {plan.tokens} tokens on one rank, got {count(tuple(rows))} on all ranks")
-    if plan.head_shards < 1 or plan.size % plan.head_shards:
+        distinct = count(ranges_of(rows))
+        raise PlanError(
+            f"expected each of {plan.tokens} tokens on one rank, got {count(tuple(rows))} on all ranks, {distinct} of them distinct"
+        )
+    if plan.head_shards < 1 or plan.size < 1 or plan.size % plan.head_shards:
         raise PlanError(f"expected head_shards to divide {plan.size} ranks, got {plan.head_shards}")
     for number, rank in enumerate(plan.ranks):
         if len(rank.stages) != plan.stage_count:
@@ -172,6 +175,10 @@ def check(plan: Plan):
                     raise PlanError(f"{where}: expected calls to use what has arrived")
                 if call.rows != plan.held(number):
                     raise PlanError(f"{where}: expected calls of all rows that the rank has")
+    for number, rank in enumerate(plan.ranks):
+        # A key in two calls would count twice.
+        if sum(count(call.keys) for stage in rank.stages for call in stage.calls) != count(rank.keys):
+            raise PlanError(f"rank {number}: expected each key in one call, got it in two")
 
 
 def make_plan(

@@ -371,7 +371,7 @@ class Distributed(unittest.TestCase):
     def test_refused(self):
         plan = {"schema": "attn-mlir/plan/1", "scheme": "group-cast", "placement": "contiguous", "head_shards": 1, "tokens": 4, "chunk": 2}
         for message, ranks in {
-            "expected each of 4 tokens on one rank, got 2 on all": [{"rows": [[0, 2]], "stages": []}],
+            "expected each of 4 tokens on one rank, got 2 on all ranks, 2 of them distinct": [{"rows": [[0, 2]], "stages": []}],
             "rank 0, stage 0: expected calls to use what has arrived": [
                 {"rows": [[0, 2]], "stages": [{"receive": [], "send": [], "calls": [{"rows": [[0, 2]], "keys": [[0, 3]]}]}]},
                 {"rows": [[2, 4]], "stages": [{"receive": [], "send": [], "calls": []}]},
@@ -385,12 +385,17 @@ class Distributed(unittest.TestCase):
                 {"rows": [[2, 4]], "stages": [{"receive": [], "send": [], "calls": []}]},
             ],
             "without a valid": [{"rows": [[0, 4]]}],
+            "rank 0: expected each key in one call, got it in two": [
+                {"rows": [[0, 4]], "stages": [{"receive": [], "send": [], "calls": [{"rows": [[0, 4]], "keys": [[0, 3]]}] * 2}]},
+            ],
             "rank 0, stage 0: expected calls of all rows that the rank has": [
                 {"rows": [[0, 4]], "stages": [{"receive": [], "send": [], "calls": [{"rows": [[0, 3]], "keys": [[0, 3]]}]}]},
             ],
         }.items():
             with self.assertRaisesRegex(PlanError, message):
                 Plan({**plan, "ranks": ranks})
+        with self.assertRaisesRegex(PlanError, "expected head_shards to divide 0 ranks, got 1"):
+            Plan({**plan, "tokens": 0, "ranks": []})
         with self.assertRaisesRegex(PlanError, "expected a plan of schema attn-mlir/plan/1, got 'x'"):
             Plan({"schema": "x"})
         with self.assertRaisesRegex(PlanError, "expected a scheme and a placement that there are for this problem, got 'rng' and ''"):

@@ -249,7 +249,7 @@ TEST(PlanChecks, RefusesBrokenPlans) {
   expectError([](Plan &p) { p.ranks[1].rows = p.ranks[0].rows; },
               "expected each of 256 tokens on one rank, got 256 on all ranks");
   expectError([](Plan &p) { p.ranks[1].stages[1].send.pop_back(); },
-              "to send what is received, got no such transfer");
+              "expected rank 1 to send what is received from it");
   expectError([](Plan &p) { p.ranks[1].stages[1].receive.pop_back(); },
               "expected");
   expectError(
@@ -264,7 +264,7 @@ TEST(PlanChecks, RefusesBrokenPlans) {
       },
       "expected each key in one call, got it in two");
   expectError([](Plan &p) { p.ranks[3].stages.pop_back(); },
-              "expected as many stages on each rank, got 2 and 1");
+              "rank 3: expected 2 stages, got 1");
 }
 
 //===----------------------------------------------------------------------===//
