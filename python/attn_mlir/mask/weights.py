@@ -29,6 +29,7 @@ def weight_of(score: Optional[Score], prob_mod: Callable[..., Any], lse: Any) ->
 
 
 def values_of_lse(key: Any, value: Any) -> Any:
-    """Of an attention of which only the LSE is used: a view of a few columns of the keys, or the values where these have no more."""
+    """Of an attention of which only the LSE is used: a view of a few columns of the keys, or the values where these have no more, or
+    keys have no views."""
     columns = min(UNREAD_COLUMNS, key.shape[-1])
-    return key[..., :columns] if value.shape[-1] > columns else value
+    return key[..., :columns] if value.shape[-1] > columns and hasattr(key, "__getitem__") else value
