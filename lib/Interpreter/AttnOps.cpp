@@ -40,8 +40,8 @@ static LogicalResult evaluateAttention(Operation *op,
   reference::Tensor query = getOperand(attention.getQuery(), environment);
   reference::Tensor key = getOperand(attention.getKey(), environment);
   reference::Tensor value = getOperand(attention.getValue(), environment);
-  for (Region *region : {&attention.getScoreMod(), &attention.getMaskMod()})
-    if (failed(checkMaskData(*region, environment, query, key)))
+  for (Region &region : attention->getRegions())
+    if (failed(checkMaskData(region, environment, query, key)))
       return failure();
   for (auto [name, lengths, source] :
        {std::tuple{"query", attention.getQueryLengths(), &query},
@@ -418,11 +418,11 @@ static LogicalResult evaluateAppend(Operation *op, Environment &environment) {
   return success();
 }
 
-/// True if both regions can be evaluated.
-template <typename OpTy>
-static bool hasEvaluableMods(OpTy op) {
-  return !findUnsupportedRegionOp(op.getScoreMod()) &&
-         !findUnsupportedRegionOp(op.getMaskMod());
+/// True if its regions can be evaluated.
+static bool hasEvaluableMods(Operation *op) {
+  return llvm::none_of(op->getRegions(), [](Region &region) {
+    return findUnsupportedRegionOp(region);
+  });
 }
 
 OpEvaluator attn::findAttnEvaluator(Operation *op) {

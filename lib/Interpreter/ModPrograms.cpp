@@ -78,6 +78,11 @@ ModPrograms::ModPrograms(AttentionOp op, const Environment &environment,
   if (Value ofBatches = op.getKeyLengths())
     lengths.key.ofBatches = environment.tensor(ofBatches);
   addMods(op, environment);
+  if (op.hasProbMod()) {
+    probMod =
+        std::make_unique<RegionProgram>(op.getProbMod(), environment, lengths);
+    options.probMod = makeScoreMod(*probMod);
+  }
   if (op.hasLengths())
     hideBehindLengths();
 }
@@ -155,7 +160,7 @@ void ModPrograms::addCaptureGradients(ArrayRef<Scalar> arguments,
 }
 
 LogicalResult ModPrograms::checkReads() const {
-  for (const RegionProgram *program : {scoreMod.get(), maskMod.get()})
+  for (const RegionProgram *program : {scoreMod.get(), maskMod.get(), probMod.get()})
     if (program && program->getFaultyRead())
       return program->getFaultyRead()->emitOpError() << "reads out of range";
   return success();

@@ -56,7 +56,7 @@ private:
 
   AttentionLengths lengths;
   std::optional<reference::Tensor> bias;
-  std::unique_ptr<RegionProgram> scoreMod, maskMod, scoreModDerivative;
+  std::unique_ptr<RegionProgram> scoreMod, maskMod, probMod, scoreModDerivative;
   std::vector<CaptureRead> reads;
   /// What the derivatives' programs point into.
   std::vector<std::unique_ptr<mlir::Region>> derivatives;

@@ -125,6 +125,7 @@ static void buildLoweringStage(OpPassManager &pm) {
 
 void attn::buildCpuPipeline(OpPassManager &pm,
                             const CpuPipelineOptions &options) {
+  pm.addPass(createDecomposeProbModPass());
   pm.addPass(createShareAttentionsPass());
   buildCpuTileStage(pm, options);
   buildGraphToLinalgStage(pm);

@@ -14,6 +14,7 @@
 #include "AttentionPrograms.h"
 
 #include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/Utils/ProbMod.h"
 #include "attn/Pipelines/Compiler.h"
 #include "attn/Pipelines/Pipelines.h"
 
@@ -260,6 +261,7 @@ LogicalResult Outline::outline(Operation *attention) {
 
 void Outline::runOnOperation() {
   kernels.clear();
+  decomposeProbMods(getOperation());
   for (Operation *program : findPrograms(getOperation()))
     if (failed(outline(program)))
       return signalPassFailure();

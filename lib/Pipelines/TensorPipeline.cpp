@@ -22,5 +22,6 @@ void attn::buildTensorPipeline(OpPassManager &pm,
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createRaiseAppendPass());
   pm.addPass(createCanonicalizerPass());
+  pm.addPass(createDecomposeProbModPass());
   pm.addPass(createVerifyNormalFormPass({"tensor"}));
 }

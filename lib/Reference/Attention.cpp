@@ -90,6 +90,13 @@ private:
                         : -std::numeric_limits<Real>::infinity();
   }
 
+  Real changeProbability(Real probability, const detail::ScoreIndex &at) const {
+    if (!options.probMod)
+      return probability;
+    return static_cast<Real>(
+        options.probMod(probability, at.b, at.h, at.i, at.j));
+  }
+
   /// Turns scores into the factors of V, which are probabilities after dropout,
   /// in place and returns the row's LSE.
   Real softmax(int64_t b, int64_t h, int64_t i, std::vector<Real> &scores,
@@ -113,12 +120,14 @@ private:
       sum += score;
     }
     for (int64_t j = 0; j < dims.kvLength; ++j) {
+      if (!visible[j]) {
+        scores[j] = 0;
+        continue;
+      }
       Real factor =
           static_cast<Real>(detail::getDropoutFactor(options, {b, h, i, j}));
-      scores[j] =
-          visible[j]
-              ? roundProbability(static_cast<double>(scores[j] / sum * factor))
-              : 0;
+      Real probability = changeProbability(scores[j] / sum, {b, h, i, j});
+      scores[j] = roundProbability(static_cast<double>(probability * factor));
     }
     return maximum + std::log(sum);
   }

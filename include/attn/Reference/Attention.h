@@ -29,6 +29,10 @@ using MaskMod = std::function<bool(int64_t b, int64_t h, int64_t i, int64_t j)>;
 using ScoreMod = std::function<double(double score, int64_t b, int64_t h,
                                       int64_t i, int64_t j)>;
 
+/// Maps a probability, which is after the softmax, to the factor of a value.
+using ProbMod = std::function<double(double probability, int64_t b, int64_t h,
+                                     int64_t i, int64_t j)>;
+
 /// The derivative of a ScoreMod with respect to the score, at the same
 /// arguments.
 using ScoreModDerivative = ScoreMod;
@@ -76,6 +80,9 @@ struct AttentionOptions {
   /// one thread.
   ScoreGradientSink scoreGradientSink;
   MaskMod maskMod;
+  /// Of the probabilities of visible keys in rows that see one, before dropout;
+  /// only with softmax, and not in attentionBackward.
+  ProbMod probMod;
   Normalization normalization = Normalization::Softmax;
   double epsilon = 0;
   /// Of the probabilities, as factors of V: what is kept is divided by 1 -

@@ -20,6 +20,7 @@
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 #include "attn/Dialect/Attn/Utils/LengthBuilder.h"
+#include "attn/Dialect/Attn/Utils/ProbMod.h"
 #include "attn/Dialect/Attn/Utils/ScatterBuilder.h"
 #include "attn/Dialect/Attn/Utils/SinkBuilder.h"
 
@@ -480,6 +481,7 @@ struct ConvertAttnToLinalgPass
   using ConvertAttnToLinalgBase::ConvertAttnToLinalgBase;
 
   void runOnOperation() override {
+    decomposeProbMods(getOperation());
     getOperation()->walk([&](Operation *op) {
       if (isa<AttentionOp, OnlineAttentionOp, AttentionBackwardOp,
               BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,

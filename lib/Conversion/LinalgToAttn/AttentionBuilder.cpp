@@ -33,6 +33,7 @@ private:
   FailureOr<AttentionOp> createOp();
   LogicalResult fillScoreMod(AttentionOp op);
   LogicalResult fillMaskMod(AttentionOp op);
+  LogicalResult fillProbMod(AttentionOp op);
   void bindCoordinates(ScalarEmitter &emitter, ValueRange coordinates);
   LogicalResult emitBody(ScalarEmitter &emitter, ScalarRef scalar);
   FailureOr<Value> createSink(Value query);
@@ -219,6 +220,17 @@ LogicalResult AttentionBuilder::fillMaskMod(AttentionOp op) {
   return emitBody(emitter, all);
 }
 
+LogicalResult AttentionBuilder::fillProbMod(AttentionOp op) {
+  if (!match.prob)
+    return success();
+  OpBuilder::InsertionGuard guard(rewriter);
+  Block *block = addScoreModBlock(rewriter, loc, op.getProbMod(), scoreType);
+  ScalarEmitter emitter(rewriter, loc, walker, scoreType);
+  bindCoordinates(emitter, block->getArguments().drop_front());
+  emitter.bind(match.probHole, block->getArgument(0));
+  return emitBody(emitter, match.prob);
+}
+
 //===----------------------------------------------------------------------===//
 // Around the op
 //===----------------------------------------------------------------------===//
@@ -255,7 +267,8 @@ LogicalResult AttentionBuilder::run() {
   FailureOr<AttentionOp> op = createOp();
   if (failed(op))
     return failure();
-  if (failed(fillScoreMod(*op)) || failed(fillMaskMod(*op))) {
+  if (failed(fillScoreMod(*op)) || failed(fillMaskMod(*op)) ||
+      failed(fillProbMod(*op))) {
     rewriter.eraseOp(*op);
     return failure();
   }

@@ -27,6 +27,7 @@ public:
   mlir::LogicalResult miss(MissedAttention::Progress progress,
                            mlir::Operation *op, const llvm::Twine &reason);
   const std::optional<MissedAttention> &get() const { return missed; }
+  mlir::Operation *getCandidate() const { return candidate; }
 
 private:
   mlir::Operation *candidate;
@@ -41,16 +42,34 @@ private:
 struct Softmax {
   ScalarRef score = nullptr;
   ScalarRef sink = nullptr;
+  /// Weights are set to 0 in rows that see no key.
+  bool isGuarded = false;
 };
 
 /// The op at which the walk from `weights` ended, if there is a softmax behind
 /// it; null if none is near.
 mlir::Operation *findHidingOp(ElementWalker &walker, ScalarRef weights);
 
+/// True if `weights` are sums over a softmax and something else, as where
+/// probabilities of several heads are mixed.
+bool mixSoftmax(ElementWalker &walker, ScalarRef weights);
+
 /// Matches `weights`, an expression in the key position `key`.
 mlir::FailureOr<Softmax> matchSoftmax(ElementWalker &walker, ScalarRef weights,
                                       mlir::AffineExpr key,
                                       MissRecorder &recorder);
+
+/// weights = prob(softmax), in terms of `hole`.
+struct ChangedSoftmax {
+  Softmax softmax;
+  ScalarRef prob = nullptr, hole = nullptr;
+};
+
+/// Matches weights that are a function of one softmax, element by element.
+mlir::FailureOr<ChangedSoftmax> matchChangedSoftmax(ElementWalker &walker,
+                                                    ScalarRef weights,
+                                                    mlir::AffineExpr key,
+                                                    MissRecorder &recorder);
 
 /// True if `weights` are made of scores one by one: without a reduction.
 bool areElementwise(ScalarRef weights);
@@ -193,10 +212,20 @@ struct AttentionMatch {
   Roles roles;
   Score score;
   ScalarRef sink = nullptr;
+  bool isGuarded = false; ///< as of Softmax
+  /// The weights in terms of `probHole`, a probability; null if they are it.
+  ScalarRef prob = nullptr, probHole = nullptr;
   bool hasSoftmax = true;
   Layout resultLayout; ///< of the result of `values`
   std::optional<OperandSource> bias;
 };
+
+/// Lets the function of the probabilities see hidden keys, by scores of -inf in
+/// place of masks, unless it gives 0 for them.
+mlir::LogicalResult showHiddenKeys(ElementWalker &walker,
+                                   const ScoreContext &context,
+                                   AttentionMatch &match,
+                                   MissRecorder &recorder);
 
 /// Matches the attention whose weights are operand 0 (lhs) or 1 (rhs) of the
 /// contraction. `splits` holds the factors of merged loops found so far; if

@@ -239,13 +239,22 @@ matchCandidate(ElementWalker &walker, Operation *op, MissRecorder &recorder) {
   return *contraction;
 }
 
-/// Takes the weights apart: a softmax of scores or, where keys differ from head
-/// to head or batch to batch, a function of each score.
+/// Takes the weights apart: a softmax of scores, a function of one or, where
+/// keys differ from head to head or batch to batch, a function of each score.
 static LogicalResult matchScores(ElementWalker &walker, ScalarRef weights,
                                  const ScoreContext &context, bool isBatched,
                                  AttentionMatch &match,
                                  MissRecorder &recorder) {
   auto softmax = matchSoftmax(walker, weights, context.key, recorder);
+  if (failed(softmax)) {
+    auto changed =
+        matchChangedSoftmax(walker, weights, context.key, recorder);
+    if (succeeded(changed)) {
+      softmax = changed->softmax;
+      match.prob = changed->prob;
+      match.probHole = changed->hole;
+    }
+  }
   match.hasSoftmax = succeeded(softmax);
   if (!match.hasSoftmax && (!isBatched || !areElementwise(weights)))
     return failure();
@@ -256,10 +265,13 @@ static LogicalResult matchScores(ElementWalker &walker, ScalarRef weights,
                    : matchWeights(walker, weights, context, quiet);
   if (failed(score))
     return failure();
-  if (match.hasSoftmax)
-    match.sink = softmax->sink;
   match.score = *score;
-  return success();
+  if (match.hasSoftmax) {
+    match.sink = softmax->sink;
+    match.isGuarded = softmax->isGuarded;
+  }
+  return success(!match.prob || succeeded(showHiddenKeys(
+                                    walker, context, match, recorder)));
 }
 
 /// A feed-forward layer has the same weights for all of the batch: fails where

@@ -73,3 +73,11 @@ Operation *attn::raise::findHidingOp(ElementWalker &walker, ScalarRef weights) {
   }
   return nullptr;
 }
+
+bool attn::raise::mixSoftmax(ElementWalker &walker, ScalarRef weights) {
+  return weights->kind == Scalar::Kind::Contract &&
+         llvm::any_of(weights->op->getOperands(), [&](Value operand) {
+           Operation *producer = operand.getDefiningOp();
+           return producer && hasSoftmaxBehind(walker, producer);
+         });
+}

@@ -215,6 +215,11 @@ static LogicalResult checkForSoftmax(ElementWalker &walker, ScalarRef weights,
                          "behind " +
                              hiding->getName().getStringRef() +
                              ", whose elements are not followed");
+  if (mixSoftmax(walker, weights))
+    return recorder.miss(Progress::Softmax, weights->op,
+                         "expected the weights of a head to be made of its own "
+                         "softmax, got a contraction that mixes several, as "
+                         "talking heads do");
   if (hasExponential(weights))
     return success();
   return recorder.miss(Progress::Contraction, weights->op,
@@ -260,7 +265,7 @@ FailureOr<Softmax> attn::raise::matchSoftmax(ElementWalker &walker,
                          "exponentials over the keys, got " +
                              describe(sum));
   // A graph may shift twice: once by itself, once in its softmax.
-  Softmax softmax{exponent, nullptr};
+  Softmax softmax{exponent};
   ScalarRef logit = sink && sink->is("math.exp") && !graph.dependsOn(sink, key)
                         ? sink->operands[0]
                         : nullptr;
@@ -284,5 +289,6 @@ FailureOr<Softmax> attn::raise::matchSoftmax(ElementWalker &walker,
                          "expected the weights to be set to 0 only in rows "
                          "whose every score is -inf, got " +
                              describe(guard));
+  softmax.isGuarded = static_cast<bool>(guard);
   return softmax;
 }

@@ -18,6 +18,7 @@ from ..errors import BindingError
 from ..mask import Mask, Score
 from ..mask.symbols import logic
 from ..mask.tracing import Traced
+from ..mask.weights import values_of_lse, weight_of
 from ..problem import bias_shape
 from ..runtime.binding import row_major_strides
 from . import ffi
@@ -38,6 +39,12 @@ class Options:
     mask: str = ""
     #: Query, key, value, the output and their gradients are [B, rows, heads, head dim].
     heads_inside: bool = False
+    normalization: str = "softmax"
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """Of the forward."""
+        return ("output", "lse") if self.normalization == "softmax" else ("output",)
 
 
 def attention(
@@ -53,6 +60,7 @@ def attention(
     scale: Optional[float] = None,
     mask_mod: Optional[Callable[..., Any]] = None,
     score_mod: Optional[Callable[..., Any]] = None,
+    prob_mod: Optional[Callable[..., Any]] = None,
     return_lse: bool = False,
     target: Optional[str] = None,
     allow_tf32: bool = False,
@@ -64,20 +72,39 @@ def attention(
     keys are seen: both have rank 4 and broadcast to [B, Hq, M, N]. mask_mod(b, h, i, j) and score_mod(score, b, h, i, j) are
     functions of jax.numpy on numbers: the batch, the query head, and the positions of query and key. They are traced, and may
     read arrays at positions, as in slopes[h] or table[h, i - j + M - 1]; those of floats that score_mod reads have gradients.
-    Masks of attn_mlir.mask do as well.
+    Masks of attn_mlir.mask do as well. prob_mod(probability, b, h, i, j), written as score_mod is, changes probabilities after the
+    softmax: by two kernels, one for the LSE, one for the output; what it reads has gradients.
     The other options are those of attn_mlir.attention and attention_backward, known while tracing. Returns output
     [B, Hq, M, Dv], or (output, lse). Works under jit, grad and vmap; of forward-mode derivatives (jvp) JAX says that there are
     none. Raises BindingError for arrays that do not fit, TraceError, with the line of the function, for what cannot be traced.
     """
     options = Options(scale, target, allow_tf32, deterministic)
-    output, lse = attend(query, key, value, bias, mask, causal, window, mask_mod, soft_cap, score_mod, options)
+    seen = (bias, mask, causal, window, mask_mod)
+    if prob_mod is None:
+        output, lse = attend(query, key, value, *seen, soft_cap, score_mod, options)
+    else:
+        output, lse = attend_changed(query, key, value, seen, soft_cap, score_mod, prob_mod, options)
     return (output, lse) if return_lse else output
+
+
+def attend_changed(query, key, value, seen: tuple, soft_cap, score_mod, prob_mod, options: Options) -> tuple[Array, Array]:
+    """Output and LSE, with probabilities as prob_mod changes them. JAX sees the LSE in the weights."""
+    if spec_of(query, "query").dtype == "f64":
+        raise BindingError("query: expected dtype float16, bfloat16 or float32 with prob_mod, got float64")
+    if not callable(prob_mod):
+        raise BindingError(f"expected a function of (probability, b, h, i, j) as prob_mod, got {type(prob_mod).__name__}")
+    _, lse = attend(query, key, values_of_lse(key, value), *seen, soft_cap, score_mod, options)
+    sizes = (*query.shape[:3], key.shape[2])
+    score = functional.make_score(soft_cap, None if score_mod is None else Score(traced(score_mod, sizes)))
+    weights = Score(weight_of(score, traced(prob_mod, sizes), ArrayOfJax(lse)))
+    output, _ = attend(query, key, value, *seen, None, weights, dataclasses.replace(options, normalization="none"))
+    return output, lse
 
 
 def attend(
     query, key, value, bias, mask, causal, window, mask_mod, soft_cap, score_mod, options: Options
-) -> tuple[Array, Array]:
-    """Output and LSE; `options` have no records yet."""
+) -> tuple[Array, Any]:
+    """Output and LSE, None without softmax; `options` have no records yet."""
     arrays = {"query": query, "key": key, "value": value, "bias": bias}
     specs = {name: spec_of(array, name) for name, array in arrays.items() if name != "bias" or array is not None}
     if options.heads_inside:
@@ -224,11 +251,12 @@ TURNED = ("query", "key", "value", "output", "d_output")
 def run_forward(arguments: Sequence[StreamArray], results: Sequence[StreamArray], call: dict[str, Any]):
     given = arguments_of(arguments, call)
     del given["deterministic"]
-    functional.attention(**given, out=[*by_heads(results[:1], call), results[1]], return_lse=True)
+    output, has_lse = by_heads(results[:1], call), len(results) > 1
+    functional.attention(**given, out=[*output, results[1]] if has_lse else output[0], return_lse=has_lse)
 
 
 def run_backward(arguments: Sequence[StreamArray], results: Sequence[StreamArray], call: dict[str, Any]):
-    given = arguments_of(arguments, call)
+    given = {"output": None, "lse": None, **arguments_of(arguments, call)}
     out = [*by_heads(results[:3], call), *results[3:]]
     learned = len(results) > 3 + ("bias" in given)
     functional.attention_backward(**given, out=out, bias_gradient="bias" in given, capture_gradients=learned)
@@ -281,7 +309,8 @@ def result_of(name: str, given: dict[str, Array], heads_inside: bool) -> jax.Sha
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(6,))
 def differentiable(query, key, value, bias, score_reads, mask_reads, options: Options):
-    return call(FORWARD, ("output", "lse"), options, score_reads, mask_reads, query=query, key=key, value=value, bias=bias)
+    found = call(FORWARD, options.results, options, score_reads, mask_reads, query=query, key=key, value=value, bias=bias)
+    return found[0], found[1] if len(found) > 1 else None
 
 
 def forward(query, key, value, bias, score_reads, mask_reads, options: Options):
@@ -290,7 +319,8 @@ def forward(query, key, value, bias, score_reads, mask_reads, options: Options):
 
 
 def backward(options: Options, saved, gradients):
-    query, key, value, bias, score_reads, mask_reads, output, lse = saved
+    query, key, value, bias, score_reads, mask_reads, *results_of_forward = saved
+    output, lse = results_of_forward if options.normalization == "softmax" else (None, None)
     d_output, d_lse = gradients
     learned = [f"score_{k}" for k, array in enumerate(score_reads) if is_float(array)]
     results = ["query", "key", "value", *([] if bias is None else ["bias"]), *learned]

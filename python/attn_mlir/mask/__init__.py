@@ -50,5 +50,5 @@ from .symbols import cos, erf, exp, exp2, log, log2, maximum, minimum, sin, sqrt
 from .tensors import tensor
 from .tracing import Mask, Score, trace_mask, trace_score
 
-MODULES = ("data", "functions", "patterns", "places", "positions", "ranges", "symbols", "tensors", "tracing")
+MODULES = ("data", "functions", "patterns", "places", "positions", "ranges", "symbols", "tensors", "tracing", "weights")
 __all__ = [name for name in dir() if not name.startswith("_") and name not in (*MODULES, "MODULES")]

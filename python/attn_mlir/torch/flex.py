@@ -14,6 +14,7 @@ from .. import functional
 from ..errors import BindingError
 from ..mask import Mask, Score, block_mask as blocks_of, trace_mask, trace_score
 from ..mask.tracing import Traced
+from ..mask.weights import values_of_lse, weight_of
 from .ops import as_autocast, check_tensors, lse_dtype, readable
 from .tracing import traced_as_torch, traced_subgraph
 from .transforms import function_of, has_transforms, refuse_forward_mode, refuse_second_derivatives, register_vmap, save_nothing
@@ -46,6 +47,7 @@ def flex_attention(
     kernel_options: Optional[dict[str, Any]] = None,
     *,
     return_aux: Any = None,
+    prob_mod: Optional[Callable[..., Any]] = None,
 ) -> Any:
     """torch.nn.attention.flex_attention.flex_attention: query [B, Hq, M, D], key [B, Hkv, N, D], value [B, Hkv, N, Dv].
 
@@ -54,6 +56,9 @@ def flex_attention(
     which the compiler finds the blocks itself. Gradients flow to query, key, value and the tensors of floats that score_mod
     reads. A key and value of one batch serve all. Rows that see no key are 0, with an LSE of -inf. Under torch.autocast
     query, key and value are of its type.
+
+    prob_mod(probability, b, h, q_idx, kv_idx), which torch's function has not, changes probabilities after the softmax, and is
+    traced as score_mod is: by two kernels, one for the LSE, one for the output. The tensors of floats that it reads have gradients.
 
     return_lse, or return_aux with lse: also the natural logarithm of each row's sum of exponentials, [B, Hq, M] f32.
     kernel_options are for torch's kernels: the schedule is chosen by the compiler, and they change nothing here.
@@ -67,7 +72,12 @@ def flex_attention(
     sizes = (*query.shape[:3], key.shape[2])
     check_function("score_mod", score_mod, "a function; a tensor is read in one, as in score + bias[b, h, q_idx, kv_idx]")
     score = None if score_mod is None else trace_score(traced_as_torch(score_mod, sizes))
-    output, lse = attend(query, key, value, score, mask_of(block_mask, sizes), scale)
+    check_function("prob_mod", prob_mod, "a function of (probability, b, h, q_idx, kv_idx)")
+    mask = mask_of(block_mask, sizes)
+    if prob_mod is None:
+        output, lse = attend(query, key, value, score, mask, scale)
+    else:
+        output, lse = attend_changed(query, key, value, score, mask, scale, traced_as_torch(prob_mod, sizes))
     if return_aux is not None:
         return output, type_of_aux()(lse=lse if return_aux.lse else None)
     return (output, lse) if return_lse else output
@@ -116,10 +126,24 @@ def mask_of(block_mask: Any, sizes: Sequence[int]) -> Optional[Mask]:
     )  # fmt: skip
 
 
-def attend(
-    query: Tensor, key: Tensor, value: Tensor, score: Optional[Score], mask: Optional[Mask], scale: Optional[float]
+def attend_changed(
+    query: Tensor, key: Tensor, value: Tensor, score: Optional[Score], mask: Optional[Mask], scale: Optional[float], prob_mod: Any
 ) -> tuple[Tensor, Tensor]:
-    """Output and LSE."""
+    """Output and LSE, with probabilities as `prob_mod`, of symbols, changes them. Autograd sees the LSE in the weights."""
+    query, key, value = as_autocast(query, key, value)
+    if query.dtype == torch.float64:
+        raise BindingError("query: expected dtype float16, bfloat16 or float32 with prob_mod, got torch.float64")
+    _, lse = attend(query, key, values_of_lse(key, value), score, mask, scale)
+    weights = Score(weight_of(score, prob_mod, lse))
+    output, _ = attend(query, key, value, weights, mask, scale, "none")
+    return output, lse
+
+
+def attend(
+    query: Tensor, key: Tensor, value: Tensor, score: Optional[Score], mask: Optional[Mask], scale: Optional[float],
+    normalization: str = "softmax",
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Output and LSE, which is empty without softmax."""
     query, key, value = as_autocast(query, key, value)
     key, value = (t.expand(query.shape[0], *t.shape[1:]) if t.shape[0] == 1 else t for t in (key, value))
     (score_text, score_reads), (mask_text, mask_reads) = recorded(score, query), recorded(mask, query)
@@ -128,8 +152,10 @@ def attend(
     if torch.is_grad_enabled() and any(t.requires_grad for t in score_reads):
         check_number_of_reads(score_text.count("tensor.extract"))
     if has_transforms():
-        return Flat.apply(query, key, value, score_text, mask_text, scale, len(score_reads), *score_reads, *mask_reads)
-    return flex_attention_op(query, key, value, score_text, score_reads, mask_text, mask_reads, scale)
+        return Flat.apply(
+            query, key, value, score_text, mask_text, scale, normalization, len(score_reads), *score_reads, *mask_reads
+        )
+    return flex_attention_op(query, key, value, score_text, score_reads, mask_text, mask_reads, scale, normalization)
 
 
 def check_number_of_reads(reads: int):
@@ -178,10 +204,12 @@ UNCHANGED, ALL_SEEN = Score(lambda s, *_: s), Mask(lambda *_: True)
 
 
 def options_of(
-    query: Tensor, score: str, score_reads: Sequence[Tensor], mask: str, mask_reads: Sequence[Tensor], scale: Optional[float]
-) -> dict[str, Any]:
+    query: Tensor, score: str, score_reads: Sequence[Tensor], mask: str, mask_reads: Sequence[Tensor], scale: Optional[float],
+    normalization: str,
+) -> dict[str, Any]:  # fmt: skip
     """The op's arguments as those of attn_mlir.attention."""
     return {
+        "normalization": normalization,
         "score_mod": Score.from_record(score, score_reads) if score else None,
         "mask_mod": Mask.from_record(mask, mask_reads) if mask else None,
         "scale": scale,
@@ -199,16 +227,21 @@ def flex_attention_op(
     mask: str,
     mask_reads: Sequence[Tensor],
     scale: Optional[float],
+    normalization: str,
 ) -> tuple[Tensor, Tensor]:
     """attn_mlir.attention as an op: (output [B, Hq, M, Dv], lse [B, Hq, M]). `score` and `mask` are records of a Score and a
-    Mask, or empty, and what follows each are the tensors that it reads."""
-    options = options_of(query, score, score_reads, mask, mask_reads, scale)
-    return functional.attention(*map(readable, (query, key, value)), return_lse=True, **options)
+    Mask, or empty, and what follows each are the tensors that it reads. The lse is empty with normalization "none"."""
+    options = options_of(query, score, score_reads, mask, mask_reads, scale, normalization)
+    arrays = map(readable, (query, key, value))
+    if normalization == "softmax":
+        return functional.attention(*arrays, return_lse=True, **options)
+    return functional.attention(*arrays, **options), query.new_empty(0, dtype=lse_dtype(query.dtype))
 
 
 @flex_attention_op.register_fake
-def _(query, key, value, score, score_reads, mask, mask_reads, scale):
-    lse = query.new_empty(query.shape[:3], dtype=lse_dtype(query.dtype))
+def _(query, key, value, score, score_reads, mask, mask_reads, scale, normalization):
+    rows = query.shape[:3] if normalization == "softmax" else (0,)
+    lse = query.new_empty(rows, dtype=lse_dtype(query.dtype))
     return query.new_empty((*query.shape[:3], value.shape[3])), lse
 
 
@@ -226,27 +259,31 @@ def flex_attention_backward_op(
     mask: str,
     mask_reads: Sequence[Tensor],
     scale: Optional[float],
+    normalization: str,
     capture_gradients: bool,
 ) -> list[Tensor]:
     """d_query, d_key, d_value and, if asked for, the gradients of those `score_reads` that have one, in their order."""
-    q, k, v, o = (readable(t) for t in (query, key, value, output))
+    q, k, v = (readable(t) for t in (query, key, value))
+    saved = (readable(output), lse.contiguous()) if normalization == "softmax" else (None, None)
     results = functional.attention_backward(
-        q, k, v, o, lse.contiguous(), readable(d_output),
-        d_lse=d_lse.to(lse.dtype).contiguous() if d_lse is not None else None, capture_gradients=capture_gradients,
-        deterministic=torch.are_deterministic_algorithms_enabled(),
-        **options_of(query, score, score_reads, mask, mask_reads, scale),
+        q, k, v, *saved, readable(d_output),
+        d_lse=d_lse.to(lse.dtype).contiguous() if d_lse is not None and saved[1] is not None else None,
+        capture_gradients=capture_gradients, deterministic=torch.are_deterministic_algorithms_enabled(),
+        **options_of(query, score, score_reads, mask, mask_reads, scale, normalization),
     )  # fmt: skip
     return list(results)
 
 
 @flex_attention_backward_op.register_fake
-def _(d_output, d_lse, query, key, value, output, lse, score, score_reads, mask, mask_reads, scale, capture_gradients):
+def _(
+    d_output, d_lse, query, key, value, output, lse, score, score_reads, mask, mask_reads, scale, normalization, capture_gradients,
+):  # fmt: skip
     learned = [t for t in score_reads if capture_gradients and t.dtype in DIFFERENTIABLE]
     return [t.new_empty(t.shape) for t in (query, key, value, *learned)]
 
 
 def setup_context(ctx, inputs, output):
-    query, key, value, ctx.score, score_reads, ctx.mask, mask_reads, ctx.scale = inputs
+    query, key, value, ctx.score, score_reads, ctx.mask, mask_reads, ctx.scale, ctx.normalization = inputs
     ctx.reads = len(score_reads), len(mask_reads)
     ctx.save_for_backward(query, key, value, *output, *score_reads, *mask_reads)
     ctx.set_materialize_grads(False)
@@ -255,7 +292,7 @@ def setup_context(ctx, inputs, output):
 def backward(ctx, d_output, d_lse):
     scores, masks = ctx.reads
     *gradients, d_reads = gradients_of(ctx, d_output, d_lse, ctx.needs_input_grad[4])
-    return *gradients, None, d_reads, None, [None] * masks, None
+    return *gradients, None, d_reads, None, [None] * masks, None, None
 
 
 def gradients_of(ctx, d_output, d_lse, is_needed: Sequence[bool]) -> tuple:
@@ -268,7 +305,7 @@ def gradients_of(ctx, d_output, d_lse, is_needed: Sequence[bool]) -> tuple:
     d_output = torch.zeros_like(output) if d_output is None else d_output
     is_learned = [t.dtype in DIFFERENTIABLE for t in score_reads]
     has_learned = any(needed and learned for needed, learned in zip(is_needed, is_learned))
-    fixed = (ctx.score, ctx.mask, ctx.scale, has_learned, scores)
+    fixed = (ctx.score, ctx.mask, ctx.scale, ctx.normalization, has_learned, scores)
     call_backward = FlatBackward.apply if has_transforms() else flat_backward
     results = call_backward(d_output, d_lse, query, key, value, output, lse, *fixed, *score_reads, *mask_reads)
     gradients = iter(results[3:])
@@ -281,25 +318,25 @@ register_vmap(flex_attention_op)
 register_vmap(flex_attention_backward_op)
 
 
-def flat_forward(query, key, value, score, mask, scale, scores, *reads):
+def flat_forward(query, key, value, score, mask, scale, normalization, scores, *reads):
     """The op with the tensors that are read, those of the score first, behind its other arguments."""
-    return flex_attention_op(query, key, value, score, reads[:scores], mask, reads[scores:], scale)
+    return flex_attention_op(query, key, value, score, reads[:scores], mask, reads[scores:], scale, normalization)
 
 
 def flat_setup_context(ctx, inputs, output):
-    query, key, value, score, mask, scale, scores, *reads = inputs
-    setup_context(ctx, (query, key, value, score, reads[:scores], mask, reads[scores:], scale), output)
+    query, key, value, score, mask, scale, normalization, scores, *reads = inputs
+    setup_context(ctx, (query, key, value, score, reads[:scores], mask, reads[scores:], scale, normalization), output)
 
 
 def flat_gradients(ctx, d_output, d_lse):
     scores, masks = ctx.reads
-    *gradients, d_reads = gradients_of(ctx, d_output, d_lse, ctx.needs_input_grad[7 : 7 + scores])
-    return *gradients, None, None, None, None, *d_reads, *[None] * masks
+    *gradients, d_reads = gradients_of(ctx, d_output, d_lse, ctx.needs_input_grad[8 : 8 + scores])
+    return *gradients, *[None] * 5, *d_reads, *[None] * masks
 
 
-def flat_backward(d_output, d_lse, query, key, value, output, lse, score, mask, scale, has_learned, scores, *reads):
+def flat_backward(d_output, d_lse, query, key, value, output, lse, score, mask, scale, normalization, has_learned, scores, *reads):
     return tuple(flex_attention_backward_op(
-        d_output, d_lse, query, key, value, output, lse, score, reads[:scores], mask, reads[scores:], scale, has_learned
+        d_output, d_lse, query, key, value, output, lse, score, reads[:scores], mask, reads[scores:], scale, normalization, has_learned
     ))  # fmt: skip
 
 

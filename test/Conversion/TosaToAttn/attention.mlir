@@ -26,6 +26,30 @@ func.func @boolean_mask(%q: tensor<6x10x16xf32>, %k: tensor<6x20x16xf32>, %v: te
 
 // -----
 
+// A scale of each head behind the softmax.
+
+// CHECK-LABEL: @head_scale
+// CHECK: attn.attention %{{.*}} scale(1.000000e+00) prob_mod (%[[P:.*]]: f32, %[[B:.*]]: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index)
+// CHECK: %[[F:.*]] = tensor.extract %arg3[%[[B]],
+// CHECK: arith.mulf %[[P]], %[[F]]
+func.func @head_scale(%q: tensor<6x10x16xf32>, %k: tensor<6x20x16xf32>, %v: tensor<6x20x8xf32>, %factors: tensor<6x1x1xf32>) -> tensor<6x10x8xf32> {
+  %zp = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %shift = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %kt = tosa.transpose %k {perms = array<i32: 0, 2, 1>} : (tensor<6x20x16xf32>) -> tensor<6x16x20xf32>
+  %s = tosa.matmul %q, %kt, %zp, %zp : (tensor<6x10x16xf32>, tensor<6x16x20xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<6x10x20xf32>
+  %m = tosa.reduce_max %s {axis = 2 : i32} : (tensor<6x10x20xf32>) -> tensor<6x10x1xf32>
+  %d = tosa.sub %s, %m : (tensor<6x10x20xf32>, tensor<6x10x1xf32>) -> tensor<6x10x20xf32>
+  %e = tosa.exp %d : (tensor<6x10x20xf32>) -> tensor<6x10x20xf32>
+  %l = tosa.reduce_sum %e {axis = 2 : i32} : (tensor<6x10x20xf32>) -> tensor<6x10x1xf32>
+  %r = tosa.reciprocal %l : (tensor<6x10x1xf32>) -> tensor<6x10x1xf32>
+  %p = tosa.mul %e, %r, %shift : (tensor<6x10x20xf32>, tensor<6x10x1xf32>, tensor<1xi8>) -> tensor<6x10x20xf32>
+  %w = tosa.mul %p, %factors, %shift : (tensor<6x10x20xf32>, tensor<6x1x1xf32>, tensor<1xi8>) -> tensor<6x10x20xf32>
+  %o = tosa.matmul %w, %v, %zp, %zp : (tensor<6x10x20xf32>, tensor<6x20x8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<6x10x8xf32>
+  return %o : tensor<6x10x8xf32>
+}
+
+// -----
+
 // Linear layers written as 1x1 convolutions, as TFLite exports them.
 
 // CHECK-LABEL: @convolution

@@ -109,7 +109,16 @@ MASKS = [bits, rounded, causal, window, document, prefix_by_head, dilated, clipp
 SCORES = [position_bias, functions, alibi, table, rows, soft_cap, chosen, taken]
 
 
-def dense(query, key, value, score_mod=None, mask_mod=None):
+def mix(p, b, h, i, j):
+    """With the identity, by a share of each head."""
+    return (1 - SLOPES[h]) * p + jnp.where(i == j, SLOPES[h], 0)
+
+
+def sharpened(p, b, h, i, j):
+    return jnp.where(h == 1, 0, p * p / (p + 0.1)) + TABLE[h, i - j + N] * p
+
+
+def dense(query, key, value, score_mod=None, mask_mod=None, prob_mod=None):
     """Output and LSE, of what the functions give for every element."""
     key, value = (jnp.repeat(t, query.shape[1] // t.shape[1], 1) for t in (key, value))
     scores = jnp.einsum("bhmd,bhnd->bhmn", query, key) / query.shape[-1] ** 0.5
@@ -118,7 +127,11 @@ def dense(query, key, value, score_mod=None, mask_mod=None):
         scores = jax.vmap(score_mod)(scores.flatten(), *at).reshape(scores.shape)
     if mask_mod:
         scores = jnp.where(jax.vmap(mask_mod)(*at).reshape(scores.shape), scores, -jnp.inf)
-    return jax.nn.softmax(scores, axis=-1) @ value, jax.nn.logsumexp(scores, axis=-1)
+    weights = jax.nn.softmax(scores, axis=-1)
+    if prob_mod:
+        changed = jax.vmap(prob_mod)(weights.flatten(), *at).reshape(scores.shape)
+        weights = jnp.where(jnp.isneginf(scores), 0, changed)
+    return weights @ value, jax.nn.logsumexp(scores, axis=-1)
 
 
 def results_and_gradients(function, leaves, weights):
@@ -161,6 +174,23 @@ class Mods(Near):
         for score_mod in SCORES:
             with self.subTest(score_mod.__name__):
                 self.check(score_mod=score_mod)
+
+    def test_probabilities(self):
+        self.check(prob_mod=mix, mask_mod=window)
+        self.check(prob_mod=sharpened, score_mod=alibi)
+
+    def test_gradients_of_what_prob_mod_reads(self):
+        def loss(function, shares):
+            change = lambda p, b, h, i, j: p * shares[h] + p**2  # noqa: E731
+            return jnp.sin(function(self.q, self.k, self.v, prob_mod=change, mask_mod=window)).sum()
+
+        shares = normal(3, H)
+        expected = jax.jit(jax.grad(lambda s: loss(lambda *a, **k: dense(*a, **k)[0], s)))(shares)
+        self.near(jax.jit(jax.grad(lambda s: loss(attention, s)))(shares), expected, 2e-4)
+
+    def test_prob_mod_that_is_none(self):
+        with self.assertRaisesRegex(attn_mlir.BindingError, r"expected a function of \(probability, b, h, i, j\) as prob_mod, got float"):
+            attention(self.q, self.k, self.v, prob_mod=0.5)
 
     def test_gradients_of_what_is_read(self):
         """Through operations of JAX on the arrays too, under jit; the temperature is a number of its own."""

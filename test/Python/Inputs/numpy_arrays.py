@@ -57,6 +57,17 @@ class NumPy(unittest.TestCase):
             texts.add((re.findall("tile_m = [0-9]+", text)[0] if "tile_m" in text else "", text))
         self.assertEqual(sorted(tile for tile, _ in texts), ["", "tile_m = 1", "tile_m = 8"])
 
+    def test_prob_mod(self):
+        """Keys have views, of which the attention for the LSE multiplies one."""
+        for options in ({}, {"device": "sim"}):
+            change = lambda p, b, h, i, j: mask.where(i == j, p, 0.0)  # noqa: E731
+            output, lse = attn_mlir.attention(self.q, self.k, self.v, causal=True, prob_mod=change, return_lse=True, **options)
+            scores = np.einsum("bhid,bhjd->bhij", self.q, self.k, dtype=np.float64) / np.sqrt(32)
+            expected = np.log(np.where(self.causal, np.exp(scores), 0).sum(-1))
+            self.assertLess(np.abs(lse - expected).max(), 1e-4)
+            own = np.exp(np.einsum("bhii->bhi", scores) - expected)[..., None] * self.v
+            self.assertLess(np.abs(output - own).max(), 4e-3)
+
     def test_untraceable(self):
         ids = np.zeros(33, np.int32)
         with self.assertRaisesRegex(mask.TraceError, "to read an array at it, wrap the array by attn_mlir.mask.tensor"):

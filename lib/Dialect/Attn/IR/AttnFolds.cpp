@@ -111,6 +111,22 @@ struct RemoveTrueMask : OpRewritePattern<AttentionOp> {
   }
 };
 
+/// A prob_mod that leaves probabilities as they are.
+struct RemoveIdentityProbMod : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasProbMod())
+      return rewriter.notifyMatchFailure(op, "no prob_mod");
+    Block &block = op.getProbMod().front();
+    if (cast<YieldOp>(block.getTerminator()).getValue() != block.getArgument(0))
+      return rewriter.notifyMatchFailure(op, "prob_mod is not the identity");
+    rewriter.modifyOpInPlace(op,
+                             [&] { removeRegion(rewriter, op.getProbMod()); });
+    return success();
+  }
+};
+
 /// A bias that is 0 everywhere.
 struct RemoveZeroBias : OpRewritePattern<AttentionOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -162,9 +178,9 @@ struct RemoveUnusedLse : OpRewritePattern<AttentionOp> {
 
 void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                               MLIRContext *context) {
-  patterns.add<FoldOperandScale, FoldScoreModScale, RemoveTrueMask,
-               RemoveUnusedLse, RemoveZeroBias, RemoveZeroDropout<AttentionOp>>(
-      context);
+  patterns.add<FoldOperandScale, FoldScoreModScale, RemoveIdentityProbMod,
+               RemoveTrueMask, RemoveUnusedLse, RemoveZeroBias,
+               RemoveZeroDropout<AttentionOp>>(context);
 }
 
 void AttentionBackwardOp::getCanonicalizationPatterns(

@@ -244,6 +244,20 @@ void attn::printMaskMod(OpAsmPrinter &printer, Operation *, Region &region) {
   printMod(printer, region, "mask_mod");
 }
 
+/// None has a name.
+OptionalParseResult attn::parseProbMod(OpAsmParser &parser, Region &region) {
+  if (failed(parser.parseOptionalKeyword("prob_mod")))
+    return std::nullopt;
+  return parseModRegion(parser, region);
+}
+
+void attn::printProbMod(OpAsmPrinter &printer, Operation *, Region &region) {
+  if (region.empty())
+    return;
+  printer << "prob_mod ";
+  printModRegion(printer, region);
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//

@@ -51,6 +51,12 @@ mlir::OptionalParseResult parseMaskMod(mlir::OpAsmParser &parser,
 void printMaskMod(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                   mlir::Region &region);
 
+/// `prob_mod (%p: f32, ...) { ... }`, or nothing.
+mlir::OptionalParseResult parseProbMod(mlir::OpAsmParser &parser,
+                                       mlir::Region &region);
+void printProbMod(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                  mlir::Region &region);
+
 /// `, tensor<...>`, one type for all row values; nothing if there are none.
 mlir::ParseResult
 parseRowType(mlir::OpAsmParser &parser,

@@ -210,7 +210,7 @@ AttentionOp::getTiledImplementation(OpBuilder &builder,
                                     ArrayRef<OpFoldResult> sizes) {
   // The regions and dropout see global coordinates, which only the whole
   // attention and attn.online_attention have.
-  if (hasScoreMod() || hasMaskMod() || getDropoutSeed() ||
+  if (hasScoreMod() || hasMaskMod() || hasProbMod() || getDropoutSeed() ||
       !getDescales().empty())
     return failure();
   SmallVector<TileRange> tile = zipRanges(offsets, sizes);

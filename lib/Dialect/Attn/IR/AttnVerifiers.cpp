@@ -231,29 +231,32 @@ static LogicalResult verifyReads(StringRef name, Region &region,
   return success();
 }
 
-LogicalResult attn::verifyMods(Operation *op, Region &scoreMod, Region &maskMod,
-                               Type scoreType, const AttentionDims &total) {
+LogicalResult attn::verifyMod(Operation *op, StringRef name, Region &region,
+                              Type changed, Type result,
+                              const AttentionDims &total) {
+  if (region.empty())
+    return success();
   Type index = IndexType::get(op->getContext());
   NamedDim coordinates[] = {{"query", "B", total.batch},
                             {"query", "Hq", total.queryHeads},
                             {"query", "M", total.queryRows},
                             {"key", "N", total.keyRows}};
-  if (!scoreMod.empty() &&
-      (failed(verifySignature(op, "score_mod", scoreMod,
-                              {scoreType, index, index, index, index},
-                              scoreType)) ||
-       failed(verifyPure("score_mod", scoreMod)) ||
-       failed(verifyReads("score_mod", scoreMod, coordinates)) ||
-       failed(verifyBlockLists(scoreMod, total))))
-    return failure();
-  if (maskMod.empty())
-    return success();
+  SmallVector<Type> arguments(4, index);
+  if (changed)
+    arguments.insert(arguments.begin(), changed);
+  return failure(failed(verifySignature(op, name, region, arguments, result)) ||
+                 failed(verifyPure(name, region)) ||
+                 failed(verifyReads(name, region, coordinates)) ||
+                 failed(verifyBlockLists(region, total)));
+}
+
+LogicalResult attn::verifyMods(Operation *op, Region &scoreMod, Region &maskMod,
+                               Type scoreType, const AttentionDims &total) {
   Type i1 = IntegerType::get(op->getContext(), 1);
-  return failure(failed(verifySignature(op, "mask_mod", maskMod,
-                                        {index, index, index, index}, i1)) ||
-                 failed(verifyPure("mask_mod", maskMod)) ||
-                 failed(verifyReads("mask_mod", maskMod, coordinates)) ||
-                 failed(verifyBlockLists(maskMod, total)));
+  return failure(failed(verifyMod(op, "score_mod", scoreMod, scoreType,
+                                  scoreType, total)) ||
+                 failed(verifyMod(op, "mask_mod", maskMod, /*changed=*/Type(),
+                                  i1, total)));
 }
 
 AttentionDims attn::getUnknownDims() {
@@ -349,8 +352,11 @@ LogicalResult AttentionOp::verify() {
 }
 
 LogicalResult AttentionOp::verifyRegions() {
-  return verifyMods(*this, getScoreMod(), getMaskMod(), getScoreType(),
-                    AttentionDims::get(*this));
+  AttentionDims dims = AttentionDims::get(*this);
+  if (failed(verifyMods(*this, getScoreMod(), getMaskMod(), getScoreType(),
+                        dims)))
+    return failure();
+  return verifyProbMod(*this, dims);
 }
 
 LogicalResult OnlineAttentionOp::verify() {

@@ -116,6 +116,16 @@ mlir::LogicalResult verifyPure(llvm::StringRef name, mlir::Region &region);
 mlir::LogicalResult verifyBlockLists(mlir::Region &region,
                                      const AttentionDims &total);
 
+/// attention_c10..c12, c14 and c15 for one region, which may be empty: it takes
+/// what it changes, if `changed` is not null, and the coordinates, which range
+/// over `total`.
+mlir::LogicalResult verifyMod(mlir::Operation *op, llvm::StringRef name,
+                              mlir::Region &region, mlir::Type changed,
+                              mlir::Type result, const AttentionDims &total);
+
+/// attention_c23 and c24.
+mlir::LogicalResult verifyProbMod(AttentionOp op, const AttentionDims &dims);
+
 /// attention_c10..c12, c14 and c15 for both regions, either of which may be
 /// empty; `total` holds the sizes that the coordinates range over.
 mlir::LogicalResult verifyMods(mlir::Operation *op, mlir::Region &scoreMod,

@@ -15,6 +15,7 @@
 #include "attn/Dialect/Attn/Utils/DropoutBuilder.h"
 #include "attn/Dialect/Attn/Utils/LengthBuilder.h"
 #include "attn/Dialect/Attn/Utils/NormalForm.h"
+#include "attn/Dialect/Attn/Utils/ProbMod.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -76,8 +77,11 @@ struct ConvertToOnline
   void runOnOperation() override {
     SmallVector<AttentionOp> ops;
     getOperation().walk([&](AttentionOp op) { ops.push_back(op); });
-    for (AttentionOp op : ops)
+    for (AttentionOp op : ops) {
+      if (failed(verifyNoProbMod(op)))
+        return signalPassFailure();
       convertToOnline(op);
+    }
     clearNormalForm(getOperation());
     numConverted += ops.size();
   }

@@ -41,7 +41,8 @@ public:
 private:
   LogicalResult checkResults();
   LogicalResult checkOperands();
-  LogicalResult findCaptures();
+  LogicalResult findCaptures(Region &mod, StringRef name);
+  LogicalResult checkDerivatives(Region &mod);
 
   void createFunction();
   template <typename OpTy>
@@ -50,6 +51,7 @@ private:
   AttentionOp cloneForward();
   AttentionBackwardOp createBackward();
   void returnGradients(AttentionBackwardOp backward);
+  void returnProbModGradients();
 
   AttentionOp attention;
   bool recompute; ///< takes no results of the forward
@@ -57,7 +59,7 @@ private:
 
   /// The values that the attention uses, and whose gradient is asked for.
   SetVector<Value> uses;
-  SmallVector<Value> captures;
+  SetVector<Value> captures;
   bool wantsBias = false;
 
   Value dOutput, dLse;
@@ -129,13 +131,9 @@ LogicalResult GradBuilder::checkOperands() {
   return success();
 }
 
-/// Captures are the arguments that score_mod reads. Reads through other ops
-/// would lose their gradient.
-LogicalResult GradBuilder::findCaptures() {
-  wantsBias = attention.getBias() && isArgument(attention.getBias());
-  if (!attention.hasScoreMod())
-    return success();
-  Region &mod = attention.getScoreMod();
+/// Captures are the arguments that score_mod and prob_mod read. Reads through
+/// other ops would lose their gradient.
+LogicalResult GradBuilder::findCaptures(Region &mod, StringRef name) {
   SetVector<Value> read;
   getUsedValuesDefinedAbove(mod, read);
   for (Value value : read) {
@@ -147,14 +145,25 @@ LogicalResult GradBuilder::findCaptures() {
         continue;
       if (!isa<tensor::ExtractOp>(user) || user->getParentRegion() != &mod)
         return user->emitOpError()
-               << "cannot be differentiated: expected score_mod to read "
-                  "arguments by tensor.extract";
+               << "cannot be differentiated: expected " << name
+               << " to read arguments by tensor.extract";
       isRead = true;
     }
     if (isRead)
-      captures.push_back(value);
+      captures.insert(value);
   }
   return success();
+}
+
+/// Fails at an op of `mod` without a derivative, by what is changed or read.
+LogicalResult GradBuilder::checkDerivatives(Region &mod) {
+  if (mod.empty())
+    return success();
+  SmallVector<Value> variables = {mod.getArgument(0)};
+  for (auto read : mod.getOps<tensor::ExtractOp>())
+    if (captures.contains(read.getTensor()))
+      variables.push_back(read);
+  return verifyDifferentiable(mod, variables);
 }
 
 //===----------------------------------------------------------------------===//
@@ -262,7 +271,8 @@ AttentionBackwardOp GradBuilder::createBackward() {
                                      getElementTypeOrSelf(query));
     normalization = NoneAttr::get(builder.getContext());
   }
-  SmallVector<Value> read = llvm::map_to_vector(captures, operand);
+  SmallVector<Value> read =
+      llvm::map_to_vector(captures.getArrayRef(), operand);
   SmallVector<Type> readTypes =
       llvm::map_to_vector(read, [](Value v) { return v.getType(); });
   // One that is no argument needs no gradient.
@@ -297,20 +307,66 @@ void GradBuilder::returnGradients(AttentionBackwardOp backward) {
   GradScope::returnGradients(uses);
 }
 
-LogicalResult GradBuilder::run() {
-  if (failed(checkResults()) || failed(checkOperands()) ||
-      failed(findCaptures()))
-    return failure();
-  if (attention.hasScoreMod()) {
-    SmallVector<Value> variables = {attention.getScoreMod().getArgument(0)};
-    for (auto read : attention.getScoreMod().getOps<tensor::ExtractOp>())
-      if (llvm::is_contained(captures, read.getTensor()))
-        variables.push_back(read);
-    if (failed(verifyDifferentiable(attention.getScoreMod(), variables)))
-      return failure();
+/// The chain of two backwards: of the weights, and of the LSE in them.
+void GradBuilder::returnProbModGradients() {
+  Location loc = attention.getLoc();
+  IRMapping inner = mapping;
+  auto copy = cast<AttentionOp>(builder.clone(*attention, inner));
+  Value lse =
+      recompute
+          ? buildLseAttention(builder, copy, getValueOfLse(builder, copy))
+                .getLse()
+          : mapping.lookup(attention.getLse());
+  SmallVector<Value> all, ofScores;
+  for (Value capture : captures) {
+    Value made = mapping.lookup(capture);
+    all.push_back(made);
+    if (llvm::any_of(made.getUsers(), [&](Operation *user) {
+          return copy.getScoreMod().isAncestor(user->getParentRegion());
+        }))
+      ofScores.push_back(made);
   }
+  AttentionBackwardOp weights =
+      buildWeightBackward(builder, copy, lse, dOutput, all, wantsBias);
+  Value ofLse = weights.getDCaptures().back();
+  if (dLse)
+    ofLse = addGradients(builder, loc, ofLse, dLse, lse);
+  bool wantsSink = attention.getSink() && isArgument(attention.getSink());
+  AttentionBackwardOp rows = buildLseBackward(builder, copy, lse, ofLse,
+                                              ofScores, wantsBias, wantsSink);
+  auto sum = [&](Value a, Value b, Value like) {
+    return addGradients(builder, loc, a, b, like);
+  };
+  SmallVector<std::pair<Value, Value>> uses = {
+      {weights.getQuery(),
+       sum(weights.getDQuery(), rows.getDQuery(), weights.getQuery())},
+      {weights.getKey(),
+       sum(weights.getDKey(), rows.getDKey(), weights.getKey())},
+      {weights.getValue(), weights.getDValue()},
+      {weights.getBias(),
+       sum(weights.getDBias(), rows.getDBias(), weights.getBias())},
+      {rows.getSink(), rows.getDSink()}};
+  for (AttentionBackwardOp part : {weights, rows})
+    for (auto [capture, gradient] :
+         llvm::zip_equal(part.getCaptures(), part.getDCaptures()))
+      uses.push_back({capture, gradient});
+  copy.erase();
+  GradScope::returnGradients(uses);
+}
+
+LogicalResult GradBuilder::run() {
+  wantsBias = attention.getBias() && isArgument(attention.getBias());
+  if (failed(checkResults()) || failed(checkOperands()) ||
+      failed(findCaptures(attention.getScoreMod(), "score_mod")) ||
+      failed(findCaptures(attention.getProbMod(), "prob_mod")) ||
+      failed(checkDerivatives(attention.getScoreMod())) ||
+      failed(checkDerivatives(attention.getProbMod())))
+    return failure();
   createFunction();
-  returnGradients(createBackward());
+  if (attention.hasProbMod())
+    returnProbModGradients();
+  else
+    returnGradients(createBackward());
   return success();
 }
 

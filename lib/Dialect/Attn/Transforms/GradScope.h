@@ -67,6 +67,28 @@ mlir::Value differentiateQuotient(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value takeColumns(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value tensor, mlir::Value like);
 
+/// An attention with a prob_mod has the gradients of the two that it is
+/// (--attn-decompose-prob-mod): with w(s, LSE) = prob_mod(exp(s - LSE)),
+///
+///   dS = dw/ds (dO V^T) + P dLSE,   dLSE = sum_j dw/dLSE (dO V^T)
+///
+/// `captures` are those that the scores of a part read; parts of dQ, dK and
+/// dBias are in the score type.
+
+/// The gradients through the weights of `op`; the last of a capture is dLSE.
+AttentionBackwardOp
+buildWeightBackward(mlir::OpBuilder &builder, AttentionOp op, mlir::Value lse,
+                    mlir::Value dOutput, mlir::ValueRange captures,
+                    bool wantsBias);
+/// The gradients through the LSE of `op`.
+AttentionBackwardOp buildLseBackward(mlir::OpBuilder &builder, AttentionOp op,
+                                     mlir::Value lse, mlir::Value dLse,
+                                     mlir::ValueRange captures, bool wantsBias,
+                                     bool wantsSink);
+/// a + b in the type of `like`; null if they are.
+mlir::Value addGradients(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value a, mlir::Value b, mlir::Value like);
+
 /// Adds the backward function of `forward` with this attention, or says why
 /// there is none.
 mlir::LogicalResult buildLinearGrad(mlir::func::FuncOp forward,

@@ -12,6 +12,7 @@
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/NormalFormInterface.h"
 #include "attn/Dialect/Attn/Transforms/VerifyNormalForm.h"
+#include "attn/Dialect/Attn/Utils/ProbMod.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -46,6 +47,15 @@ static LogicalResult verifyDialects(ModuleOp module, NormalForm form,
                           << stringifyNormalForm(form) << "'";
         return WalkResult::interrupt();
       });
+  return failure(result.wasInterrupted());
+}
+
+/// Before an attention has a schedule, it has no prob_mod.
+static LogicalResult verifyNoProbMods(ModuleOp module) {
+  WalkResult result = module.walk([](AttentionOp op) {
+    return failed(verifyNoProbMod(op)) ? WalkResult::interrupt()
+                                       : WalkResult::advance();
+  });
   return failure(result.wasInterrupted());
 }
 
@@ -87,9 +97,12 @@ static LogicalResult verifyTiled(ModuleOp module) {
 static LogicalResult verifyAttnForm(ModuleOp module, NormalForm form) {
   switch (form) {
   case NormalForm::Tensor:
-    return verifyNone<OnlineAttentionOp, NormalizeOp>(module, form);
-  case NormalForm::Scheduled:
     if (failed(verifyNone<OnlineAttentionOp, NormalizeOp>(module, form)))
+      return failure();
+    return verifyNoProbMods(module);
+  case NormalForm::Scheduled:
+    if (failed(verifyNone<OnlineAttentionOp, NormalizeOp>(module, form)) ||
+        failed(verifyNoProbMods(module)))
       return failure();
     return verifyScheduled(module);
   case NormalForm::Tiled:

@@ -121,7 +121,7 @@ func.func @f(%q: tensor<1x2x4x8xf32>, %k: tensor<1x2x6x8xf32>, %v: tensor<1x2x6x
 // attention_c13
 func.func @f(%q: tensor<1x2x4x8xf32>) {
   // expected-error @+1 {{expected scale to be finite, got INF}}
-  %o = "attn.attention"(%q, %q, %q) <{scale = 0x7FF0000000000000 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>}> ({}, {})
+  %o = "attn.attention"(%q, %q, %q) <{scale = 0x7FF0000000000000 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {})
       : (tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>)
       -> tensor<1x2x4x8xf32>
   return

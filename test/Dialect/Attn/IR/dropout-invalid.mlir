@@ -23,7 +23,7 @@ func.func @f(%q: tensor<1x2x4x8xf32>, %s: i64) {
 // attention_c17
 func.func @f(%q: tensor<1x2x4x8xf32>, %s: i64) {
   // expected-error @+1 {{expected dropout to have a seed, an offset and a rate}}
-  %o = "attn.attention"(%q, %q, %q, %s) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 0>}> ({}, {})
+  %o = "attn.attention"(%q, %q, %q, %s) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 0>}> ({}, {}, {})
       : (tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, i64) -> tensor<1x2x4x8xf32>
   return
 }

@@ -28,7 +28,7 @@ func.func @f(%q: tensor<1x2x4x8xf32>, %s: tensor<2xf32>) {
 // attention_c18: what is no row reduction.
 func.func @f(%q: tensor<1x2x4x8xf32>) {
   // expected-error @+1 {{Invalid attribute `normalization` in property conversion: 1 : i32}}
-  %o = "attn.attention"(%q, %q, %q) <{normalization = 1 : i32, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>}> ({}, {})
+  %o = "attn.attention"(%q, %q, %q) <{normalization = 1 : i32, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>}> ({}, {}, {})
       : (tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32>
   return
 }

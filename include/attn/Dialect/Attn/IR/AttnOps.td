@@ -65,8 +65,19 @@ def AttentionOp : Attn_Op<"attention", [
     #attn.none       P = S
     #attn.sum<eps>   P = S / (sum_j S + eps)
     ```
+
+    A `prob_mod` changes probabilities, after the softmax and before dropout:
+
+    ```
+    P'[b,h,i,j] = prob_mod(P[b,h,i,j], b, h, i, j)     O = sum_j P' V
+    ```
+
+    It is applied to what mask_mod leaves visible, in rows that see a key; LSE does
+    not see it. `--attn-decompose-prob-mod` makes two attentions of one: LSEs, then
+    weights prob_mod(exp(S - LSE)) without normalization.
+
     `scale` defaults to 1/sqrt(D). `B`, `Hq`, `Hkv`, `M`, `N` may be dynamic;
-    `D` and `Dv` are static. Both regions may capture values from above and
+    `D` and `Dv` are static. The regions may capture values from above and
     read tensors by `tensor.extract`; `attn.length` gives M and N inside them.
 
     Regions that have a name print and parse by it: `mask_mod causal(top_left)`,
@@ -110,6 +121,14 @@ def AttentionOp : Attn_Op<"attention", [
         }
         : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
         -> tensor<?x32x?x64xbf16>
+    %h = attn.attention %q, %k, %v
+        prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+          %factor = tensor.extract %factors[%h] : tensor<32xf32>
+          %scaled = arith.mulf %factor, %p : f32
+          attn.yield %scaled : f32
+        }
+        : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
+        -> tensor<?x32x?x64xbf16>
     ```
   }];
   let arguments = (ins
@@ -130,7 +149,8 @@ def AttentionOp : Attn_Op<"attention", [
   let results = (outs
     Attn_Tensor<Attn_Float, 4>:$output,
     Optional<Attn_Tensor<Attn_Acc, 3>>:$lse);
-  let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
+  let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod,
+    AnyRegion:$probMod);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
     (`sink` `(` $sink^ `:` type($sink) `)`)?
@@ -139,6 +159,7 @@ def AttentionOp : Attn_Op<"attention", [
     (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
     (custom<Scale>($scale)^)? (`normalization` `(` $normalization^ `)`)?
     (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
+    (custom<ProbMod>($probMod)^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value)
     `->` type($output) (`,` type($lse)^)?
   }];
@@ -148,6 +169,7 @@ def AttentionOp : Attn_Op<"attention", [
     /// True if there is a score_mod (mask_mod) region.
     bool hasScoreMod() { return !getScoreMod().empty(); }
     bool hasMaskMod() { return !getMaskMod().empty(); }
+    bool hasProbMod() { return !getProbMod().empty(); }
     /// True if not all of a batch's keys or query rows need exist.
     bool hasLengths() { return getKeyLengths() || getQueryLengths(); }
     /// f32, or f64 where the inputs are f64: the type of scores and statistics.

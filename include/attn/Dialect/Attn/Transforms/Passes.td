@@ -46,6 +46,53 @@ def ConvertToOnlinePass : Pass<"attn-convert-to-online", "::mlir::ModuleOp"> {
   ];
 }
 
+def DecomposeProbModPass
+    : Pass<"attn-decompose-prob-mod", "::mlir::ModuleOp"> {
+  let summary = "an attention with a prob_mod becomes two without";
+  let description = [{
+    Replaces each `attn.attention` with a `prob_mod` by one that gives the LSE of
+    its scores S, and one without normalization whose weights are
+    prob_mod(exp(S - LSE)): nothing behind this pass knows a prob_mod. The output
+    of the first has no use; where keys are no view, its values are their first
+    16 columns in place of V.
+
+    Requires: `tensor`, but for the regions that are replaced. Ensures: `tensor`.
+
+    Example:
+    ```mlir
+    %o = attn.attention %q, %k, %v
+        prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+          %r = arith.mulf %p, %p : f32
+          attn.yield %r : f32
+        }
+        : tensor<1x2x96x64xf16>, tensor<1x2x80x64xf16>, tensor<1x2x80x8xf16>
+        -> tensor<1x2x96x8xf16>
+    // becomes, but for rows whose lse is -inf
+    %unused, %lse = attn.attention %q, %k, %v
+        : tensor<1x2x96x64xf16>, tensor<1x2x80x64xf16>, tensor<1x2x80x8xf16>
+        -> tensor<1x2x96x8xf16>, tensor<1x2x96xf32>
+    %o = attn.attention %q, %k, %v normalization(#attn.none)
+        score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+          %l = tensor.extract %lse[%b, %h, %i] : tensor<1x2x96xf32>
+          %x = arith.subf %s, %l : f32
+          %p = math.exp %x : f32
+          %r = arith.mulf %p, %p : f32
+          attn.yield %r : f32
+        }
+        : tensor<1x2x96x64xf16>, tensor<1x2x80x64xf16>, tensor<1x2x80x8xf16>
+        -> tensor<1x2x96x8xf16>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numDecomposed", "num-decomposed",
+              "Number of attentions with a prob_mod">
+  ];
+}
+
 def GradPass : Pass<"attn-grad", "::mlir::ModuleOp"> {
   let summary = "build the backward function of each forward function";
   let description = [{
@@ -87,6 +134,7 @@ def GradPass : Pass<"attn-grad", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::attn::AttnDialect", "::mlir::arith::ArithDialect",
     "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
   ];
   let options = [

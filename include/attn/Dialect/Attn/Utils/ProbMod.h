@@ -1,0 +1,42 @@
+//===- ProbMod.h - An attention with a prob_mod as two ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A map of probabilities needs the sums of rows before it. Two attentions do
+// without a kernel of its own: one whose LSEs are used, and one without
+// normalization whose weights are prob_mod(exp(S - LSE)).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_UTILS_PROBMOD_H
+#define ATTN_DIALECT_ATTN_UTILS_PROBMOD_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+namespace attn {
+
+/// The values of an attention of which only the LSE [B, Hq, M] is used: a few
+/// columns of the key of `op`, or its value where that is narrow or the key is
+/// a view.
+mlir::Value getValueOfLse(mlir::OpBuilder &builder, AttentionOp op);
+
+/// The attention of the scores of `op` that computes their LSE.
+AttentionOp buildLseAttention(mlir::OpBuilder &builder, AttentionOp op,
+                              mlir::Value value);
+
+/// Fills `scoreMod` with the weights of `op`, without its dropout:
+/// prob_mod(exp(score_mod(s) - lse[b, h, i])).
+void buildWeightMod(AttentionOp op, mlir::Value lse, mlir::Region &scoreMod);
+
+/// Fails if `op` has a prob_mod, where there is none any more.
+mlir::LogicalResult verifyNoProbMod(AttentionOp op);
+
+/// Replaces each attention with a prob_mod in `root` by two without; returns
+/// how many there were.
+unsigned decomposeProbMods(mlir::Operation *root);
+
+} // namespace attn
+
+#endif // ATTN_DIALECT_ATTN_UTILS_PROBMOD_H

@@ -1,0 +1,43 @@
+//===- ProbModVerifier.cpp - What a prob_mod demands ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttnVerifiers.h"
+#include "attn/Dialect/Attn/IR/Views.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// attention_c24: weights are made of the LSE of rows that are where queries
+/// are, at the precision of these.
+static LogicalResult verifyProbabilities(AttentionOp op) {
+  if (!op.getNormalization().hasLse())
+    return op.emitOpError() << "expected no prob_mod with normalization "
+                            << op.getNormalization()
+                            << ": its score_mod gives the weights";
+  if (isFloat8(op.getQuery().getType()))
+    return op.emitOpError()
+           << "expected inputs of at least 16 bits with prob_mod, got "
+           << getElementTypeOrSelf(op.getQuery().getType());
+  for (Value operand : {op.getQuery(), op.getKey(), op.getValue()})
+    if (RaggedOp ragged = getRagged(operand)) {
+      InFlightDiagnostic diag =
+          op.emitOpError() << "expected no view of sequences behind each other "
+                              "with prob_mod";
+      diag.attachNote(ragged.getLoc()) << "view here";
+      return diag;
+    }
+  return success();
+}
+
+LogicalResult attn::verifyProbMod(AttentionOp op, const AttentionDims &dims) {
+  if (!op.hasProbMod())
+    return success();
+  if (failed(verifyProbabilities(op)))
+    return failure();
+  // attention_c23
+  Type type = op.getScoreType();
+  return verifyMod(op, "prob_mod", op.getProbMod(), type, type, dims);
+}

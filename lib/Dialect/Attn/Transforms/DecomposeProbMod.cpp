@@ -1,0 +1,30 @@
+//===- DecomposeProbMod.cpp - Maps of probabilities as weights ------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements --attn-decompose-prob-mod.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Utils/ProbMod.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace attn {
+#define GEN_PASS_DEF_DECOMPOSEPROBMODPASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+namespace {
+struct DecomposeProbMod
+    : public attn::impl::DecomposeProbModPassBase<DecomposeProbMod> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    numDecomposed += attn::decomposeProbMods(getOperation());
+  }
+};
+} // namespace

@@ -1,0 +1,77 @@
+// An attention with a prob_mod is one for its LSEs, of a few columns, and one without normalization; its gradients are those of the two.
+// RUN: split-file %s %t
+// RUN: attn-opt %t/two.mlir --attn-decompose-prob-mod | FileCheck %s
+// RUN: attn-opt %t/two.mlir --attn-decompose-prob-mod | FileCheck %s --check-prefix=NARROW
+// RUN: attn-opt %t/two.mlir --attn-grad=recompute=true | FileCheck %s --check-prefix=GRAD
+// RUN: not attn-opt %t/two.mlir --attn-convert-to-online 2>&1 | FileCheck %s --check-prefix=ONLINE
+// RUN: not attn-opt %t/two.mlir --attn-verify-normal-form=form=tensor 2>&1 | FileCheck %s --check-prefix=ONLINE
+// RUN: not attn-opt %t/bits.mlir --attn-grad=recompute=true 2>&1 | FileCheck %s --check-prefix=BITS
+
+// The LSE that the function returns is that of the softmax.
+// CHECK-LABEL: func.func @two
+// CHECK-SAME: (%[[Q:.*]]: tensor<1x4x?x64xf16>, %[[K:.*]]: tensor<1x2x?x64xf16>, %[[V:[^:]*]]: tensor<1x2x?x64xf16>
+// CHECK: %[[SLICE:.*]] = tensor.extract_slice %[[K]][0, 0, 0, 0] [1, 2, %{{.*}}, 16] [1, 1, 1, 1]
+// CHECK: %{{.*}}, %[[LSE:.*]] = attn.attention %[[Q]], %[[K]], %[[SLICE]] sink(%{{.*}}) mask_mod causal(bottom_right) : {{.*}} -> tensor<1x4x?x16xf16>, tensor<1x4x?xf32>
+// CHECK: %[[O:.*]] = attn.attention %[[Q]], %[[K]], %[[V]] dropout(%{{.*}}) rate(2.500000e-01) normalization(#attn.none) score_mod (%[[S:.*]]: f32, %[[B:.*]]: index, %[[H:.*]]: index, %[[I:.*]]: index, %{{.*}}: index) {
+// CHECK: %[[L:.*]] = tensor.extract %[[LSE]][%[[B]], %[[H]], %[[I]]]
+// CHECK: %[[X:.*]] = arith.subf %[[S]], %[[L]]
+// CHECK: %[[P:.*]] = math.exp %[[X]]
+// CHECK: %[[F:.*]] = tensor.extract %{{.*}}[%[[H]]]
+// CHECK: %[[W:.*]] = arith.mulf %[[F]], %[[P]]
+// CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[L]]
+// CHECK: %[[R:.*]] = arith.select %[[EMPTY]], %{{.*}}, %[[W]]
+// CHECK: attn.yield %[[R]]
+// CHECK: mask_mod causal(bottom_right)
+// CHECK: return %[[O]], %[[LSE]]
+
+// Values that have no more columns than that are taken as they are.
+// NARROW-LABEL: func.func @narrow
+// NARROW-SAME: (%[[Q:.*]]: tensor<1x2x4x8xf32>)
+// NARROW-NOT: extract_slice
+// NARROW: attn.attention %[[Q]], %[[Q]], %[[Q]] :
+
+// GRAD-LABEL: func.func @two_grad
+// GRAD: %{{.*}}, %[[LSE:.*]] = attn.attention %{{.*}} sink
+// GRAD: %dQuery, %dKey, %dValue, %[[W:.*]]:2 = attn.attention_backward {{.*}} captures(%{{.*}}, %[[LSE]] : tensor<4xf32>, tensor<1x4x?xf32>) dropout({{.*}} normalization(#attn.none)
+// GRAD: -> tensor<1x4x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf16> d_captures(tensor<4xf32>, tensor<1x4x?xf32>)
+// GRAD: %[[ZERO:.*]] = linalg.fill {{.*}} -> tensor<1x4x?x16xf16>
+// GRAD: attn.attention_backward {{.*}} output(%[[ZERO]] : {{.*}}) lse(%[[LSE]] : {{.*}}) d_output(%[[ZERO]] : {{.*}}) d_lse(%[[W]]#1 : {{.*}}) sink(
+
+// ONLINE: error: 'attn.attention' op expected no prob_mod behind --attn-decompose-prob-mod
+
+// BITS: error: 'arith.bitcast' op cannot be differentiated: expected a float op of arith or math on scalars where the result depends on the score
+
+//--- two.mlir
+!q = tensor<1x4x?x64xf16>
+!k = tensor<1x2x?x64xf16>
+!l = tensor<1x4x?xf32>
+func.func @two(%q: !q, %k: !k, %v: !k, %sink: tensor<4xf32>, %factors: tensor<4xf32>, %seed: i64) -> (!q, !l) {
+  %o, %lse = attn.attention %q, %k, %v sink(%sink : tensor<4xf32>) dropout(%seed, %seed) rate(0.25)
+      mask_mod causal(bottom_right)
+      prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+        %f = tensor.extract %factors[%h] : tensor<4xf32>
+        %r = arith.mulf %f, %p : f32
+        attn.yield %r : f32
+      } : !q, !k, !k -> !q, !l
+  return %o, %lse : !q, !l
+}
+func.func @narrow(%q: tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32> {
+  %o = attn.attention %q, %q, %q
+      prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+        %r = arith.mulf %p, %p : f32
+        attn.yield %r : f32
+      } : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32> -> tensor<1x2x4x8xf32>
+  return %o : tensor<1x2x4x8xf32>
+}
+
+//--- bits.mlir
+!q = tensor<1x2x4x8xf32>
+func.func @bits(%q: !q) -> !q {
+  %o = attn.attention %q, %q, %q
+      prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+        %x = arith.bitcast %p : f32 to i32
+        %r = arith.bitcast %x : i32 to f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q
+  return %o : !q
+}
