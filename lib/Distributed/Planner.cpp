@@ -86,7 +86,8 @@ Status Planner::check() const {
 
 void Planner::add(const Placement &placement, Scheme scheme, KeyOrder order,
                   int64_t headShards) {
-  if (!isAsked(placement))
+  if (!isAsked(placement) ||
+      (options.headShards && options.headShards != headShards))
     return;
   PlanChoice choice;
   ChunkVisibility chunks(visibility, chunk);
@@ -174,10 +175,13 @@ Result<PlanSelection> Planner::run() {
     return Error{status.error()};
   addTokenSchemes();
   addHeadSchemes();
+  std::string shards =
+      options.headShards ? std::to_string(options.headShards) : "any";
   if (selection.ranked.empty())
-    return Error{"expected a scheme and a placement that there are for this "
-                 "problem, got '" +
-                 options.scheme + "' and '" + options.placement + "'"};
+    return Error{"expected a scheme, a placement and head shards that there "
+                 "are for this problem, got '" +
+                 options.scheme + "', '" + options.placement + "' and " +
+                 shards};
   addBounds();
   std::stable_sort(selection.ranked.begin(), selection.ranked.end(),
                    [](const PlanChoice &a, const PlanChoice &b) {

@@ -104,6 +104,10 @@ static cl::opt<std::string> placementText(
     cl::desc(
         "Only plans that share out tokens so: contiguous, zigzag, striped, "
         "documents, heap"));
+static cl::opt<int64_t> headShards(
+    "head-shards", cl::cat(ranksOptions), cl::value_desc("N"), cl::init(0),
+    cl::desc("Only plans in which N ranks exchange rows for heads; 1: only "
+             "plans that move\nkeys"));
 static cl::opt<bool> json("json", cl::cat(outputOptions),
                           cl::desc("Print JSON instead of tables"));
 static cl::opt<int> top("top", cl::cat(outputOptions), cl::value_desc("N"),
@@ -296,7 +300,7 @@ static int runRanks(const TargetInfo &target) {
       linkText,
       documentsText,
       blocksFile,
-      {chunkTokens, deterministic, schemeText, placementText}};
+      {chunkTokens, deterministic, schemeText, placementText, headShards}};
   Result<RanksResult> result = planRanks(problemText, target, options);
   if (!result)
     return reportError(result.error());
@@ -316,7 +320,8 @@ static Result<bool> hasRanks() {
   for (cl::Option *option :
        {(cl::Option *)&linkText, (cl::Option *)&documentsText,
         (cl::Option *)&blocksFile, (cl::Option *)&chunkTokens,
-        (cl::Option *)&schemeText, (cl::Option *)&placementText})
+        (cl::Option *)&schemeText, (cl::Option *)&placementText,
+        (cl::Option *)&headShards})
     if (option->getNumOccurrences())
       return Error{"--" + option->ArgStr.str() +
                    ": expected --ranks, for which it is, got none"};

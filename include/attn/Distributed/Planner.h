@@ -59,6 +59,7 @@ struct PlannerOptions {
   bool deterministic = false;
   std::string scheme = {};    ///< as Plan::printScheme has it; empty: any
   std::string placement = {}; ///< empty: any
+  int64_t headShards = 0;     ///< as a Plan has it; 0: any
 };
 
 /// All plans for the attention `problem`, whose rows and keys are the tokens of

@@ -421,7 +421,7 @@ class Executor:
             return
         if self.plan.head_shards > 1:
             raise PlanError(
-                f"expected a plan that moves keys, with head_shards 1, for a bias, whose rows do not travel, got head_shards {self.plan.head_shards}"
+                f"expected a plan that moves keys, with head_shards 1, for a bias, whose rows do not travel, got head_shards {self.plan.head_shards}: pass head_shards=1 to make_plan"
             )
         batch, heads = self.sizes[:2]
         wanted = (batch, heads, count(self.mine.rows), self.plan.tokens)

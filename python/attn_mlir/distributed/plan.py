@@ -201,6 +201,7 @@ def make_plan(
     deterministic: bool = False,
     scheme: Optional[str] = None,
     placement: Optional[str] = None,
+    head_shards: Optional[int] = None,
     target: str = "sm_90a",
 ) -> Plan:
     """The plan with the least predicted time, by attn-schedule.
@@ -210,14 +211,15 @@ def make_plan(
     other; `mask_mod`: any other mask, of attn_mlir.mask, which the compiler looks at pair by pair, and which attention is to
     be given again; `backward`: of which pass the time is to be least; `link`: how ranks reach each other, as attn-schedule takes it;
     `chunk`: tokens that a rank has at least in a row; `deterministic`: only plans whose output has the bits of one rank;
-    `scheme` and `placement`: only such plans.
+    `scheme` and `placement`: only such plans; `head_shards`: only plans in which so many ranks exchange rows for heads, with 1
+    those that move keys, as a bias and JAX want them.
     """
     sizes = {"B": batch, "Hq": heads, "Hkv": key_heads or heads, "M": tokens, "N": tokens, "D": head_dim, "Dv": value_dim or head_dim}
     problem = [*(f"{name}={size}" for name, size in sizes.items()), f"dtype={dtype}", f"mask={mask_text(causal, window)}"]
     problem += ["pass=backward"] if backward else []
     problem += ["tf32=1"] if dtype == "f32" else []  # GPUs have no other products of f32
     options = [f"--ranks={ranks}", "--json", "--top=1", f"--target={target}", f"--problem={' '.join(problem)}"]
-    given = {"link": link, "chunk": chunk, "scheme": scheme, "placement": placement}
+    given = {"link": link, "chunk": chunk, "scheme": scheme, "placement": placement, "head-shards": head_shards}
     options += [f"--{name}={value}" for name, value in given.items() if value is not None]
     options += [f"--documents={','.join(map(str, documents))}"] if documents is not None else []
     options += ["--deterministic"] if deterministic else []

@@ -20,7 +20,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from ..distributed.plan import BLOCKS, Plan, PlanError, make_plan
+from ..distributed import plan as plans
+from ..distributed.plan import BLOCKS, Plan, PlanError
 from ..distributed.ranges import Ranges, count, intersect
 from ..errors import BindingError
 from ..mask.tracing import Traced
@@ -30,6 +31,11 @@ __all__ = ["Plan", "PlanError", "attention", "from_ranks", "make_plan", "to_rank
 
 #: Where there is no token.
 NONE = -1
+
+
+def make_plan(**arguments: Any) -> Plan:
+    """As attn_mlir.distributed.make_plan, among plans that move keys."""
+    return plans.make_plan(**{"head_shards": 1, **arguments})
 
 
 class Tables(NamedTuple):
@@ -54,7 +60,7 @@ def padded(lists: list[list[int]]) -> np.ndarray:
 @functools.lru_cache(maxsize=16)
 def tables_of(plan: Plan) -> Tables:
     if plan.head_shards > 1:
-        raise PlanError(f"expected a plan that moves keys, with head_shards 1, got head_shards {plan.head_shards}")
+        raise PlanError(f"expected a plan that moves keys, with head_shards 1, got head_shards {plan.head_shards}: pass head_shards=1 to make_plan")
     rows = [tokens_of(rank.rows) for rank in plan.ranks]
     places = [{token: place for place, token in enumerate(tokens)} for tokens in rows]
     moved = [

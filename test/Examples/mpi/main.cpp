@@ -3,7 +3,7 @@
 // by a plan of attn-schedule, and the largest difference from the attention of
 // the whole. `ranks PLAN LIMIT [DELAY]`: seconds that a rank waits for the
 // others, and that this one takes before it computes, to see what happens then.
-#include "Attention.h"
+#include "Loops.h"
 
 #include "attn/Distributed/MpiCommunicator.h"
 

@@ -398,7 +398,7 @@ class Distributed(unittest.TestCase):
             Plan({**plan, "tokens": 0, "ranks": []})
         with self.assertRaisesRegex(PlanError, "expected a plan of schema attn-mlir/plan/1, got 'x'"):
             Plan({"schema": "x"})
-        with self.assertRaisesRegex(PlanError, "expected a scheme and a placement that there are for this problem, got 'rng' and ''"):
+        with self.assertRaisesRegex(PlanError, "expected a scheme, a placement and head shards that there are for this problem, got 'rng', '' and any"):
             self.plan(64, 2, 2, 2, scheme="rng")
         q, k, v, _, _ = arrays_of(63, 2, 2)
         with self.assertRaisesRegex(attn_mlir.BindingError, "query: expected 64 tokens, as the plan has, got 63"):

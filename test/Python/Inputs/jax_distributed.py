@@ -69,7 +69,9 @@ class Distributed(unittest.TestCase):
 
     def test_refused(self):
         with self.assertRaisesRegex(PlanError, "expected a plan that moves keys, with head_shards 1, got head_shards 2"):
-            tables_of(self.plan(64, 2, scheme="all-to-all"))
+            tables_of(self.plan(64, 2, scheme="all-to-all", head_shards=None))
+        # The fastest exchanges heads, among all.
+        self.assertEqual(make_plan(ranks=8, tokens=1024, heads=8, key_heads=2, head_dim=32, causal=True).head_shards, 1)
         plan = self.plan(64, 2, causal=True, placement="contiguous", scheme="group-cast")
         ranks = functools.partial(jax.vmap, in_axes=2, out_axes=2, axis_name="ranks")
         x = jnp.zeros((1, 4, 2, 32, 16))

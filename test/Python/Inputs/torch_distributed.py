@@ -1,7 +1,7 @@
 """torch.distributed: plans on processes that talk by gloo, against float64 of the whole attention; bits, bytes, and ranks that
 disagree or die.
 
-torch_distributed.py [TEST...]
+torch_distributed.py [TEST...]: on four processes, or on ATTN_TEST_RANKS
 """
 
 import datetime
@@ -20,7 +20,8 @@ from attn_mlir import mask
 from attn_mlir.distributed import make_plan, simulate
 from attn_mlir.distributed.ranges import count
 
-RANKS = 4
+#: Processes that are started inherit it.
+RANKS = int(os.environ.get("ATTN_TEST_RANKS", "4"))
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 5e-6, torch.bfloat16: 2e-2}
 
 

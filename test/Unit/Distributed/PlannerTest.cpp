@@ -378,8 +378,16 @@ TEST(Planner, OnlyWhatIsAskedFor) {
   options.deterministic = true;
   EXPECT_EQ(
       selectPlan(problem, causal, makeTopology(4), {1e-12}, options).error(),
-      "expected a scheme and a placement that there are for this "
-      "problem, got 'ring' and 'striped'");
+      "expected a scheme, a placement and head shards that there are for this "
+      "problem, got 'ring', 'striped' and any");
+  for (int64_t shards : {1, 2, 4}) {
+    PlannerOptions heads;
+    heads.headShards = shards;
+    auto plans = selectPlan(problem, causal, makeTopology(4), {1e-12}, heads);
+    ASSERT_TRUE(plans);
+    for (const PlanChoice &choice : plans->ranked)
+      EXPECT_EQ(choice.plan.headShards, shards);
+  }
 }
 
 TEST(Topology, Parse) {

@@ -102,3 +102,19 @@ func.func @backward(%q: tensor<8x4x64x32xf32>, %l: tensor<8x4x64xf32>, %bias: te
   %db1 = shard.shard %db0 to %whole annotate_for_users : tensor<1x4x64x64xf32>
   return %dq1, %db1 : tensor<8x4x64x32xf32>, tensor<1x4x64x64xf32>
 }
+
+// -----
+
+// What nobody annotates is the same on all devices.
+
+shard.grid @grid(shape = 2)
+
+// CHECK-LABEL: @replicated(
+// CHECK: attn.attention
+// CHECK-SAME: -> tensor<2x4x64x32xf32>
+// CHECK-NOT: shard.
+func.func @replicated(%q: tensor<2x4x64x32xf32>) -> tensor<2x4x64x32xf32> {
+  %o = attn.attention %q, %q, %q
+      : tensor<2x4x64x32xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64x32xf32> -> tensor<2x4x64x32xf32>
+  return %o : tensor<2x4x64x32xf32>
+}
