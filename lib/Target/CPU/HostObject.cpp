@@ -118,9 +118,9 @@ attn::compileToObject(ModuleOp module, StringRef function, bool simplify) {
   return std::string(object.begin(), object.end());
 }
 
-/// Loads MLIR's libraries that the code calls. With them comes libLLVM.so, which
-/// takes as long as all the rest of a process's start: those that run kernels
-/// elsewhere have no such code.
+/// Loads MLIR's libraries that the code calls. With them comes libLLVM.so,
+/// which takes as long as all the rest of a process's start: those that run
+/// kernels elsewhere have no such code.
 static llvm::Error loadLibraries(StringRef object) {
   constexpr std::pair<const char *, const char *> libraries[] = {
       {"mlirAsyncRuntime", ATTN_ASYNC_RUNTIME},
@@ -130,8 +130,8 @@ static llvm::Error loadLibraries(StringRef object) {
     if (!object.contains(symbol) || dlopen(library, RTLD_LAZY | RTLD_GLOBAL))
       continue;
     const char *reason = dlerror();
-    return makeError(llvm::Twine("expected ") + library + ", got none: " +
-                     (reason ? reason : ""));
+    return makeError(llvm::Twine("expected ") + library +
+                     ", got none: " + (reason ? reason : ""));
   }
   return llvm::Error::success();
 }
