@@ -59,8 +59,11 @@ static LogicalResult verifyInputs(Operation *self,
     return NamedDim{operand, name, type.getDimSize(position)};
   };
   // attention_c2
-  if (failed(verifyElementType(self, "key", key, query.getElementType())) ||
-      failed(verifyElementType(self, "value", value, query.getElementType())))
+  Type element = query.getElementType();
+  if (isFloat8(key) && !isFloat8(query) && !element.isF64())
+    element = key.getElementType();
+  if (failed(verifyElementType(self, "key", key, element)) ||
+      failed(verifyElementType(self, "value", value, element)))
     return failure();
   // attention_c3..c5
   if (failed(verifyEqual(self, dim(query, "query", "B", kBatch),

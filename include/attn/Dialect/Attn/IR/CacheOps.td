@@ -30,9 +30,9 @@ def PagedOp : Attn_Op<"paged", [
         : tensor<?x8x16x128xbf16>[tensor<?x?xi32>] -> tensor<?x8x?x128xbf16>
     ```
   }];
-  let arguments = (ins Attn_Tensor<Attn_Float, 4>:$pool,
+  let arguments = (ins Attn_Tensor<Attn_Input, 4>:$pool,
                        Attn_Tensor<Attn_Int, 2>:$table);
-  let results = (outs Attn_Tensor<Attn_Float, 4>:$result);
+  let results = (outs Attn_Tensor<Attn_Input, 4>:$result);
   let assemblyFormat = [{
     $pool `[` $table `]` attr-dict
     `:` type($pool) `[` type($table) `]` `->` type($result)
