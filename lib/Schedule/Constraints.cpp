@@ -381,8 +381,7 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   features.spillScores = !isGpu;
   features.spillProbabilities = isGpu;
   // Kernels whose warps have roles take inputs of 16 and 8 bits.
-  features.wgmma =
-      getFamilies(target).front()->hasRoles() && !isF32 && !widens;
+  features.wgmma = getFamilies(target).front()->hasRoles() && !isF32 && !widens;
   features.sharedRows = false;
   features.wgmmaSlices = false;
   features.wgmmaWideOutputs = false;

@@ -102,8 +102,8 @@ struct AttentionProblem {
   Status verify() const;
 
   /// "B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 Dv=128 dtype=bf16 mask=causal";
-  /// fields at their default (cache, out, pass, normalization, lse, bias, dropout,
-  /// shared_kv, tf32) are left out.
+  /// fields at their default (cache, out, pass, normalization, lse, bias,
+  /// dropout, shared_kv, tf32) are left out.
   std::string print() const;
 
   /// Parses what print writes, in any order. Needed: M, N, D. Defaults: B = 1,

@@ -80,8 +80,8 @@ void declareWidened(PtxBlock &block) {
 /// `second` of a register, 8-bit floats. f8E5M2 is the upper byte of an f16.
 /// f8E4M3FN has a bit of exponent less and one of fraction more: shifted to the
 /// same places it is an f16 that is 2^8 too small, but for its one NaN (OCP
-/// 8-bit Floating Point Specification, section 5). All of it is exact; sm_80 has
-/// no conversion.
+/// 8-bit Floating Point Specification, section 5). All of it is exact; sm_80
+/// has no conversion.
 void widenBytes(PtxBlock &block, Type from, Type to, const std::string &result,
                 const std::string &bytes, int64_t first, int64_t second) {
   // Each byte above a byte of 0.
@@ -237,9 +237,8 @@ void RightOperand::loadWidened(PtxBlock &block, ArrayRef<std::string> names,
                /*transpose=*/!rowsAreN);
   for (int64_t half : {0, 1})
     for (int64_t i : {0, 1}) {
-      auto [from, first, second] =
-          rowsAreN ? std::tuple(half, 2 * i, 2 * i + 1)
-                   : std::tuple(i, half, half + 2);
+      auto [from, first, second] = rowsAreN ? std::tuple(half, 2 * i, 2 * i + 1)
+                                            : std::tuple(i, half, half + 2);
       widenBytes(block, type.getElementType(), element, names[2 * half + i],
                  bytes[from], first, second);
     }
@@ -427,8 +426,7 @@ struct MmaLowering : TileOpLowering<MmaOp> {
     if (auto aType = dyn_cast<SharedType>(op.getA().getType())) {
       Value firstRow = warpFirstRow(index, aType.getRows(), getWarps());
       auto addressOf = inByteOrder ? byteOrderAddress : operandAddress;
-      left.push_back(
-          addressOf(index, aType, adaptor.getA().front(), firstRow));
+      left.push_back(addressOf(index, aType, adaptor.getA().front(), firstRow));
     }
 
     ValueRange acc = adaptor.getAcc();

@@ -97,9 +97,9 @@ void attn::scaleScores(AttentionOp op) {
   BlockArgument score = mod.getArgument(0);
   SmallVector<Value> factors;
   for (auto [descale, group] : llvm::zip_equal(descales, groups))
-    factors.push_back(
-        readDescale(builder, loc, descale, mod.getArgument(1 + kLoopB),
-                    mod.getArgument(1 + kLoopH), group));
+    factors.push_back(readDescale(builder, loc, descale,
+                                  mod.getArgument(1 + kLoopB),
+                                  mod.getArgument(1 + kLoopH), group));
   // The scale is part of the factor, so that scores are multiplied once.
   factors.push_back(arith::ConstantOp::create(
       builder, loc,
