@@ -99,7 +99,7 @@ def append(
 
     Arguments:
       k_new, v_new: [tokens, Hkv, D or Dv] with slots [tokens], or [B, Hkv, M, D or Dv] with slots [B, M]; rounded to the type of
-        the pools.
+        the pools, but of 8 bits for pools of the same: quantise them before.
       k_pool, v_pool: [pages, Hkv, page size, D or Dv], as of `decode`, alike but for the last dimension.
       slots: i32 or i64: token t goes to row slots[t] % page size of page slots[t] // page size (vLLM's slot_mapping); -1 is
         skipped. Slots differ.
@@ -189,13 +189,14 @@ def check_new_rows(k_new: Any, v_new: Any, slots: Any, k_pool: Any, v_pool: Any)
             raise BindingError(f"{pool_name}: expected [pages, heads, page size, head dim], got {tuple(cache.shape)}")
         if cache.shape[:3] != (like := view_of(k_pool, "k_pool").shape)[:3]:
             raise BindingError(f"{pool_name}: expected pages, heads and page size {tuple(like[:3])}, as of k_pool, got {tuple(cache.shape[:3])}")
-        if cache.dtype in FLOAT8:
-            raise BindingError(f"{pool_name}: expected f16, bf16, f32 or f64, to which new rows are rounded, got {cache.dtype}: write the rows of such a pool before")
         if not cache.is_writable:
             raise BindingError(f"{pool_name}: expected a writable array, got a read-only one")
         if cache.spare_elements < 0:
             raise BindingError(f"{pool_name}: expected elements that do not overlap, got strides {cache.strides}")
-        if rows.dtype not in FLOATS or rows.dtype != view_of(k_new, "k_new").dtype:
+        if cache.dtype in FLOAT8:
+            if rows.dtype != cache.dtype:
+                raise BindingError(f"{name}: expected dtype {cache.dtype}, that of {pool_name}, since nothing is rounded to 8 bits, got {rows.dtype}")
+        elif rows.dtype not in FLOATS or rows.dtype != view_of(k_new, "k_new").dtype:
             raise BindingError(f"{name}: expected one dtype of {', '.join(FLOATS)} for k_new and v_new, got {rows.dtype}")
         leading, trailing = tuple(places.shape[:1]), tuple(places.shape[1:])
         wanted = (*leading, cache.shape[1], *trailing, cache.shape[3])

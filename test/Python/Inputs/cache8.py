@@ -68,6 +68,26 @@ class Cache8(unittest.TestCase):
                         sees = lambda j: j <= i + self.lengths[b] - tokens  # noqa: E731
                         self.check_row(row, got, log_sum, pools, scales, b, head, sees, 2e-3 if dtype == "f16" else 2e-2)
 
+    def test_append(self):
+        """Rows of bytes, which the attention sees: as if they had been there."""
+        slots = HostArray.of("i32", (3,), [self.page * 9 + 4, -1, self.page * 6 + 2])
+        table = HostArray.of("i32", (4, 4), [entry for row in self.table for entry in row])
+        lengths, query = HostArray.of("i32", (4,), self.lengths), normal("f16", 4, self.heads, 1, self.dim)
+        for where in DEVICES:
+            pools = self.pools("f8E5M2")
+            rows = [stored("f8E5M2", (3, self.key_heads, dim)) for dim in (self.dim, self.value_dim)]
+            after = [HostArray(pool.dtype, pool.shape, bytearray(pool.data)) for pool in pools]
+            for pool, new in zip(after, rows):
+                width = pool.shape[3]
+                for token, slot in ((0, 49), (2, 32)):
+                    for h in range(self.key_heads):
+                        at = ((slot // self.page * self.key_heads + h) * self.page + slot % self.page) * width
+                        pool.data[at : at + width] = new.data[(token * self.key_heads + h) * width :][:width]
+            plain = attn_mlir.decode(query, *after, table, lengths, v_scale=2.0, **where)
+            output = attn_mlir.decode(query, *pools, table, lengths, k_new=rows[0], v_new=rows[1], slots=slots, v_scale=2.0, **where)
+            self.assertEqual([bytes(pool.data) for pool in pools], [bytes(pool.data) for pool in after])
+            self.assertEqual(output.data, plain.data)
+
     def test_prefill(self):
         pools, offsets = self.pools("f8E4M3FN"), [0, 5, 20, 20, 22]
         query = normal("f16", 22, self.heads, self.dim)
@@ -117,7 +137,7 @@ class Cache8(unittest.TestCase):
         wrong = (
             (lambda: attn_mlir.decode(query, pools[0], other[1], table, lengths), "value: expected dtype f8E4M3FN, that of key, got f8E5M2"),
             (lambda: attn_mlir.decode(query, *pools, table, lengths, k_scale=three), r"key_descale: expected f32 of \(1,\) or \(4, 2\), got f32 of \(3,\)"),
-            (lambda: attn_mlir.append(*new, *pools, HostArray.of("i32", (1,), [0])), "k_pool: expected f16, .*, got f8E4M3FN: write the rows"),
+            (lambda: attn_mlir.append(*new, *pools, HostArray.of("i32", (1,), [0])), "k_new: expected dtype f8E4M3FN, that of k_pool, since nothing is rounded to 8 bits, got f16"),
             (lambda: attn_mlir.attention(query, query, query, descale=(three, three)), "expected inputs of f8E4M3FN or f8E5M2 with descale, got f16"),
             (lambda: attn_mlir.attention(query, contiguous, contiguous, descale=(one,) * 3), "beside a query of f16, got three"),
         )

@@ -580,6 +580,14 @@ static LogicalResult verifyNewRows(AppendOp op, unsigned number) {
     return op.emitOpError()
            << "expected " << name << " to have rank " << slots.getRank() + 2
            << " for slots of rank " << slots.getRank() << ", got " << rows;
+  // append_c4
+  if ((isFloat8(pool) || isFloat8(rows)) &&
+      rows.getElementType() != pool.getElementType())
+    return op.emitOpError()
+           << "expected " << name << " of " << pool.getElementType()
+           << ", that of its pool, since nothing is rounded to 8 bits or from "
+              "them, got "
+           << rows.getElementType();
   for (int64_t dim = 0; dim < slots.getRank(); ++dim) {
     unsigned of = AppendOp::getRowDim(dim);
     if (failed(verifyEqual(op, {name, Twine(of).str(), rows.getDimSize(of)},
