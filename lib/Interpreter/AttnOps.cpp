@@ -66,10 +66,11 @@ static LogicalResult evaluateAttention(Operation *op,
       return failure();
   }
   if (!descales.empty()) {
-    mods.options.queryDescale = &descales[0];
-    mods.options.keyDescale = &descales[1];
-    mods.options.valueDescale = &descales[2];
+    mods.options.valueDescale = &descales.back();
+    mods.options.keyDescale = &descales[descales.size() - 2];
   }
+  if (descales.size() == 3)
+    mods.options.queryDescale = &descales.front();
   mods.options.outputType = getResultType(attention.getOutput(), environment);
   bool isOracle = environment.precision == EvaluationPrecision::Float64;
   Result<reference::AttentionResult> result =

@@ -237,8 +237,9 @@ Result<AttentionResult> attention(const Tensor &query, const Tensor &key,
 Result<AttentionResult> unfusedAttention(const Tensor &query, const Tensor &key,
                                          const Tensor &value,
                                          const AttentionOptions &options) {
+  // Not that of the values, of which those of a cache may have fewer bits.
   ElementType probabilityType =
-      getSizeBytes(value.getType()) <= 2 ? value.getType() : ElementType::F32;
+      getSizeBytes(query.getType()) <= 2 ? query.getType() : ElementType::F32;
   Precision precision = {probabilityType,
                          options.outputType.value_or(query.getType()),
                          ElementType::F32};

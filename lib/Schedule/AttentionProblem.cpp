@@ -135,6 +135,11 @@ Status AttentionProblem::verify() const {
   for (ElementType type : {elementType, outputType})
     if (type == ElementType::I1)
       return Error{"expected a floating-point element type, got i1"};
+  if (cacheType &&
+      (getSizeBytes(*cacheType) != 1 || getSizeBytes(elementType) == 1))
+    return Error{"expected cache of 8 bits beside a dtype of more, got cache=" +
+                 std::string(getName(*cacheType)) +
+                 " dtype=" + std::string(getName(elementType))};
   if (getSizeBytes(outputType) == 1)
     return Error{"expected out of 16 bits or more, got out=" +
                  std::string(getName(outputType))};
@@ -153,6 +158,8 @@ std::string AttentionProblem::print() const {
       " N=" + std::to_string(kvLength) + " D=" + std::to_string(headDim) +
       " Dv=" + std::to_string(valueDim) +
       " dtype=" + std::string(getName(elementType)) + " mask=" + mask.print();
+  if (cacheType)
+    text += " cache=" + std::string(getName(*cacheType));
   bool isDefault =
       outputType ==
       (getSizeBytes(elementType) == 1 ? ElementType::BF16 : elementType);
@@ -248,6 +255,10 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
       {"D", size(problem.headDim)},
       {"Dv", size(valueDim)},
       {"dtype", by(setElementType, problem.elementType)},
+      {"cache",
+       [&](const KeyValue &f) {
+         return setElementType(problem.cacheType.emplace(), f);
+       }},
       {"out",
        [&](const KeyValue &f) {
          return setElementType(outputType.emplace(), f);

@@ -371,13 +371,17 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   features.dvSplit = isGpu;
   features.splitKv = isGpu;
   bool isByte = getSizeBytes(problem.elementType) == 1;
+  // mma_sync kernels widen the keys and values of a cache in registers, and
+  // read the query in an order that goes with it.
+  bool widens = isGpu && problem.cacheType;
+  features.queryInRegisters &= !widens;
   // Between the phases of a small-cache kernel P is of 16 bits.
-  features.smallCache = !isGpu || (!isF32 && !isByte);
+  features.smallCache = !isGpu || (!isF32 && !isByte && !widens);
   features.smallCacheDensity = false;
   features.spillScores = !isGpu;
   features.spillProbabilities = isGpu;
   // Kernels whose warps have roles take inputs of 16 and 8 bits.
-  features.wgmma = getFamilies(target).front()->hasRoles() && !isF32;
+  features.wgmma = getFamilies(target).front()->hasRoles() && !isF32 && !widens;
   features.sharedRows = false;
   features.wgmmaSlices = false;
   features.wgmmaWideOutputs = false;

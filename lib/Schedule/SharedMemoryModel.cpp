@@ -15,7 +15,7 @@ namespace attn {
 
 /// Whole instructions, and rows of a tile of 32 bytes at least.
 static int64_t getPadding(const AttentionProblem &problem) {
-  return std::max<int64_t>(Family::getDepth(problem.elementType), 16);
+  return std::max<int64_t>(Family::getDepth(problem.getKeyType()), 16);
 }
 
 int64_t getPaddedHeadDim(const AttentionProblem &problem) {
@@ -36,9 +36,10 @@ static int64_t getWarpgroupsPerRow(const Schedule &schedule) {
 
 static SharedMemoryUse getLargeCacheUse(const AttentionProblem &problem,
                                         const Schedule &schedule) {
-  int64_t elementBytes = getSizeBytes(problem.elementType);
+  int64_t elementBytes = getSizeBytes(problem.getKeyType());
   SharedMemoryUse use;
-  use.query = schedule.tileM * schedule.tileD * elementBytes;
+  use.query =
+      schedule.tileM * schedule.tileD * getSizeBytes(problem.elementType);
   int64_t keyColumns = schedule.tileD;
   if (problem.sharedKV)
     keyColumns = std::max(schedule.tileD, schedule.tileDv);

@@ -108,7 +108,7 @@ private:
   double sms, clocksPerSecond, residentCtas;
   double tileM, tileN, headDim, valueDim, dvSlices, keyTiles;
   double chunks = 1; ///< launches of each small-cache phase
-  double elementBytes, scoreBytes;
+  double elementBytes, keyBytes, scoreBytes;
   double mmaRate;
   /// Warps (warpgroups) that read a B operand from shared memory on their own,
   /// the rows of each, and its share of the SM's units.
@@ -136,6 +136,7 @@ TimeModel::TimeModel(Cost &cost, const AttentionProblem &problem,
       dvSlices(static_cast<double>(work.dvSlices)),
       keyTiles(static_cast<double>(work.keyTiles)),
       elementBytes(static_cast<double>(getSizeBytes(problem.elementType))),
+      keyBytes(static_cast<double>(getSizeBytes(problem.getKeyType()))),
       scoreBytes(static_cast<double>(
           getElementBytes(problem, schedule, Operand::Scores))),
       mmaRate(family.getRate(problem.elementType, target)) {
@@ -202,7 +203,7 @@ PhaseWork TimeModel::getOnePass() const {
       static_cast<double>(schedule.tileD + schedule.tileDv); // of a CTA
   double ctaTiles =
       keyTiles * dvSlices * static_cast<double>(schedule.clusterD);
-  double tileBytes = tileN * columns * elementBytes;
+  double tileBytes = tileN * columns * keyBytes;
   double queryBytes =
       schedule.queryInRegisters
           ? 0

@@ -103,9 +103,10 @@ Traffic getTraffic(const AttentionProblem &problem, const Schedule &schedule) {
 int64_t getElementBytes(const AttentionProblem &problem,
                         const Schedule &schedule, Operand operand) {
   switch (operand) {
-  case Operand::Query:
   case Operand::Key:
   case Operand::Value:
+    return getSizeBytes(problem.getKeyType());
+  case Operand::Query:
   case Operand::Bias:
     return getSizeBytes(problem.elementType);
   case Operand::Output:
@@ -141,8 +142,8 @@ static int64_t getDramBytes(const Cost &cost, const AttentionProblem &problem,
                             const TargetInfo &target) {
   int64_t elementBytes = getSizeBytes(problem.elementType);
   int64_t kvHeads = problem.getKvHeadCount();
-  int64_t kvBytes =
-      problem.kvLength * problem.getKvRowElements() * elementBytes;
+  int64_t kvBytes = problem.kvLength * problem.getKvRowElements() *
+                    getSizeBytes(problem.getKeyType());
   int64_t rows = kvHeads * problem.getPackedRows();
   int64_t bytes = kvHeads * kvBytes + rows * problem.headDim * elementBytes +
                   rows * problem.valueDim * getSizeBytes(problem.outputType);

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from .errors import AttnError, BindingError, CompileError, DeviceError, ManifestError
 
 if TYPE_CHECKING:
-    from . import mask
+    from . import mask, serving
     from .functional import attention, attention_backward
     from .cache import Cache
     from .kernel import Kernel, compile
@@ -29,10 +29,11 @@ __version__ = "0.1.0"
 __all__ = [
     "AttentionProblem", "AttnError", "BindingError", "Cache", "CompileError", "DeviceError", "Kernel", "ManifestError",
     "append", "attention", "attention_backward", "compile", "decode", "flash_attn_varlen_func", "linear_attention", "mask", "prefill",
-    "varlen",
+    "serving", "varlen",
 ]  # fmt: skip
 
 #: Loaded when they are asked for: `python -m attn_mlir.plot` needs none of them.
+_MODULES = ("mask", "serving")
 _HOMES = {
     "append": "paged",
     "attention": "functional",
@@ -50,8 +51,8 @@ _HOMES = {
 
 
 def __getattr__(name: str):
-    if name == "mask":
-        return importlib.import_module(".mask", __name__)
+    if name in _MODULES:
+        return importlib.import_module("." + name, __name__)
     if name in _HOMES:
         value = getattr(importlib.import_module("." + _HOMES[name], __name__), name)
         globals()[name] = value

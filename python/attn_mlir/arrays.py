@@ -346,6 +346,19 @@ def scalar_like(array: Any, number: int) -> Any:
     raise BindingError(f"expected seed and offset in arrays beside arrays of {type(array).__name__}, got {number}")
 
 
+def vector_like(array: Any, number: float) -> Any:
+    """`number` as f32 [1], of the library and on the device of `array`."""
+    module = library_of(array)
+    if module == "torch":
+        torch = sys.modules["torch"]
+        return torch.full((1,), number, dtype=torch.float32, device=array.device)
+    if module == "cupy":
+        return sys.modules[module].full((1,), number, dtype="float32")
+    if view_of(array).device == "cpu":
+        return HostArray.of("f32", (1,), [number])
+    raise BindingError(f"expected k_scale and v_scale in arrays beside arrays of {type(array).__name__}, got {number}")
+
+
 def current_stream(array: Any) -> int:
     """The CUstream that the array's library works on now; 0, the default stream, where it does not say."""
     if isinstance(array, StreamArray):

@@ -9,7 +9,7 @@ import sys
 from numbers import Integral, Real
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from .arrays import ArrayView, scalar_like, view_of
+from .arrays import ArrayView, scalar_like, vector_like, view_of
 from .cache import Cache
 from .errors import BindingError, DeviceError
 from .kernel import Kernel, compile, cuda_device
@@ -61,7 +61,7 @@ def attention(
       query: [B, Hq, M, D], f16, bf16 or f32, or 8 bits (f8E4M3FN, f8E5M2: ml_dtypes.float8_e4m3fn, torch.float8_e5m2, ...);
         key: [B, Hkv, N, D]; value: [B, Hkv, N, Dv]; Hkv divides Hq. Any strides with a contiguous head dim: of arrays
         [B, M, H, D], pass the transposed view.
-      descale: of 8-bit query, key and value, what they stand for divided by what they are: three arrays of f32 where query is,
+      descale: of 8-bit query, key and value, what they stand for divided by what they are: three arrays of f32 where query is, or those of key and value alone, where query has more bits,
         each [1] or [B, Hkv]. With it there is no bias.
       causal: True or "bottom_right" (row i sees keys up to i + N - M, as FlashAttention and decoding do), "top_left" (up
         to i, as torch does), or False.
@@ -120,7 +120,7 @@ def attention(
     more = {**descale_arrays(descale), "key_lengths": key_lengths, "query_lengths": query_lengths}
     more.update(dropout_arrays(query, dropout, seed, offset))
     call = Call(query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod)
-    check_arrays(call.named, FLOAT8 + FLOATS)
+    check_arrays(call.named, FLOAT8 + FLOATS, FLOAT8)
     text = normalization_text(normalization)
     for name, is_given in (("return_lse", return_lse), ("sink", sink is not None)):
         if is_given and text != "softmax":
@@ -238,9 +238,17 @@ def descale_arrays(descale: Optional[Sequence[Any]]) -> dict[str, Any]:
     """As arguments of a kernel."""
     if descale is None:
         return {}
-    if not isinstance(descale, (tuple, list)) or len(descale) != 3:
-        raise BindingError(f"expected descale to be three arrays, of query, key and value, got {descale!r}")
-    return dict(zip(DESCALES, descale))
+    if not isinstance(descale, (tuple, list)) or len(descale) not in (2, 3):
+        raise BindingError(f"expected descale to be three arrays, of query, key and value, or two, of 8-bit key and value, got {descale!r}")
+    return dict(zip(DESCALES[-len(descale) :], descale))
+
+
+def cache_scales(query: Any, k_scale: Any, v_scale: Any) -> dict[str, Any]:
+    """The descales of keys and values of a cache; a number, or one that is not given beside another, becomes an array."""
+    if k_scale is None and v_scale is None:
+        return {}
+    given = (1.0 if scale is None else scale for scale in (k_scale, v_scale))
+    return {name: vector_like(query, float(x)) if isinstance(x, Real) else x for name, x in zip(DESCALES[1:], given)}
 
 
 def with_blocks(mask_mod: Any, block_mask: Any) -> Any:
@@ -315,12 +323,13 @@ class Call:
         pages = (self.views[1].shape[2], self.named["key_table"].dtype) if "key_table" in self.named else None
         lengths = tuple((name, self.named[name].dtype) for name in LENGTHS if name in self.named)
         descales = tuple(len(self.named[name].shape) for name in DESCALES if name in self.named)
+        cache_dtype = value.dtype if value.dtype != query.dtype else None
         check_scale(scale)
         sizes: tuple[tuple[str, int], ...] = ()
         if "gradient" not in fields and self.is_decoding():
             sizes = self.sizes_of_decoding(target)
             fields += self.tile_of_decoding(target)
-        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, descales, self.options, fields, sizes, target, flags, cache)
+        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, cache_dtype, descales, self.options, fields, sizes, target, flags, cache)
         is_traced = all(part is None or (isinstance(part, Traced) and not part.is_recorded) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
         if known is not None:
@@ -329,7 +338,7 @@ class Call:
         problem = AttentionProblem(
             query.dtype, query.shape[3], value.shape[3], mask.region if mask else None, score.region if score else None,
             **(dict(zip(("bias_shape", "bias_dtype"), bias)) if bias else {}), sink_dtype=sink_dtype, pages=pages, lengths=lengths,
-            descales=descales, scale=scale,
+            cache_dtype=cache_dtype, descales=descales, scale=scale,
             **dict(zip(fields[::2], fields[1::2])),
         )  # fmt: skip
         if problem.capture_gradients and not problem.learned:
@@ -376,14 +385,16 @@ FLOATS = ("f16", "bf16", "f32", "f64")
 FLOAT8 = ("f8E4M3FN", "f8E5M2")
 
 
-def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS):
-    """Types and shapes of query, key and value, and of what there is of bias, sink, lengths, seed and offset, in the words of a manifest's binding."""
+def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS, cache_dtypes: Sequence[str] = ()):
+    """Types and shapes of query, key and value, and of what there is of bias, sink, lengths, seed and offset, in the words of a manifest's binding.
+    Key and value have the type of query, or one of `cache_dtypes`."""
     query, key, value = (named[name] for name in ("query", "key", "value"))
+    like = "key" if key.dtype in cache_dtypes and query.dtype in ("f16", "bf16", "f32") else "query"
     for name, view in (("query", query), ("key", key), ("value", value)):
         if len(view.shape) != 4:
             raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {len(view.shape)}")
-        if view.dtype != query.dtype:
-            raise BindingError(f"{name}: expected dtype {query.dtype}, that of query, got {view.dtype}")
+        if name != "query" and view.dtype != named[like].dtype:
+            raise BindingError(f"{name}: expected dtype {named[like].dtype}, that of {like}, got {view.dtype}")
     if query.dtype not in dtypes:
         raise BindingError(f"query: expected dtype {', '.join(dtypes)}, got {query.dtype}")
     batch, heads, _, dim = query.shape
@@ -409,7 +420,7 @@ def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS)
         own = "f32" if query.dtype in FLOAT8 else query.dtype
         if sink.dtype not in (own, "f32"):
             raise BindingError(f"sink: expected dtype {' or '.join(dict.fromkeys((own, 'f32')))}, got {sink.dtype}")
-    check_descales(named)
+    check_descales(named, batch)
     check_lengths(named)
     for name in ("seed", "offset"):
         number = named.get(name)
@@ -417,17 +428,21 @@ def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS)
             raise BindingError(f"{name}: expected a number or an i64 array of rank 0, got {number.dtype} of {tuple(number.shape)}")
 
 
-def check_descales(named: Mapping[str, ArrayView]):
+def check_descales(named: Mapping[str, ArrayView], batch: int):
     query, key = named["query"], named["key"]
     for name in DESCALES:
         descale = named.get(name)
         if descale is None:
             continue
-        if query.dtype not in FLOAT8:
-            raise BindingError(f"expected inputs of {' or '.join(FLOAT8)} with descale, got {query.dtype}")
+        if key.dtype not in FLOAT8:
+            raise BindingError(f"expected inputs of {' or '.join(FLOAT8)} with descale, got {key.dtype}")
+        if query.dtype in FLOAT8 and "query_descale" not in named:
+            raise BindingError("expected descale to be three arrays, of query, key and value, got two")
+        if query.dtype not in FLOAT8 and "query_descale" in named:
+            raise BindingError(f"expected descale to be two arrays, of key and value, beside a query of {query.dtype}, got three")
         if "bias" in named:
             raise BindingError("expected no bias with descale, got one: add it in score_mod")
-        heads = (query.shape[0], key.shape[1])
+        heads = (batch, key.shape[1])
         if descale.dtype != "f32" or tuple(descale.shape) not in ((1,), heads):
             raise BindingError(f"{name}: expected f32 of (1,) or {heads}, got {descale.dtype} of {tuple(descale.shape)}")
 

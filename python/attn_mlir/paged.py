@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional, Sequence
 from .arrays import ArrayView, copy_array, view_of
 from .cache import Cache
 from .errors import BindingError, DeviceError
-from .functional import FLOATS, Call, Window, check_arrays, check_no_gradients, default_target, window_of
+from .functional import FLOAT8, FLOATS, Call, Window, cache_scales, check_arrays, check_no_gradients, default_target, window_of
 from .kernel import Kernel, compile
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
@@ -28,6 +28,8 @@ def decode(
     slots: Any = None,
     causal: bool = True,
     window: Window = None,
+    k_scale: Any = None,
+    v_scale: Any = None,
     sink: Any = None,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
@@ -44,7 +46,7 @@ def decode(
     Arguments:
       query: [B, Hq, M, D], f16, bf16 or f32: the last M tokens of each sequence, one or some that were guessed,
         or a chunk of a prompt.
-      k_pool, v_pool: [pages, Hkv, page size, D or Dv]; Hkv divides Hq. Any strides with a contiguous head dim: a cache in NHD
+      k_pool, v_pool: [pages, Hkv, page size, D or Dv], of query's type or 8 bits; Hkv divides Hq. Any strides with a contiguous head dim: a cache in NHD
         layout, [pages, page size, Hkv, D], is passed as its transposed view. Any page size.
       table: [B, columns], i32 or i64: key j of sequence b is row j % page size of page table[b, j // page size] (FlashAttention's
         page_table, vLLM's block_table). Entries of pages without a key are not read.
@@ -55,6 +57,8 @@ def decode(
       causal: token i of M sees the keys up to its own position, length - M + i; False: all keys.
       window: as of `attention`, around that position. Pages that it has left behind may be used again; their entries stay pages,
         with finite values.
+      k_scale, v_scale: of pools of 8 bits (f8E4M3FN, f8E5M2), which stand for k_scale and v_scale times what they hold: a number, or f32
+        arrays [1] or [B, Hkv] (FlashInfer's and vLLM's names; FlashAttention's k_descale, v_descale). None: 1.
       sink, soft_cap, scale, return_lse, result_dtype, out, target, device, allow_tf32, cache: as of `attention`.
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library; tokens that see no key give 0 and -inf. A kernel serves
@@ -62,7 +66,7 @@ def decode(
     `attention` does. An entry that is read must be a page of the pool: none is looked at on the host.
     """
     check_no_gradients(query=query, key=k_pool, value=v_pool, sink=sink)
-    more = {"key_table": table, "key_lengths": lengths}
+    more = {**cache_scales(query, k_scale, v_scale), "key_table": table, "key_lengths": lengths}
     fields: tuple = ("lse", return_lse)
     target = target or default_target(view_of(query, "query"), device)
     rows = {}
@@ -95,7 +99,7 @@ def append(
 
     Arguments:
       k_new, v_new: [tokens, Hkv, D or Dv] with slots [tokens], or [B, Hkv, M, D or Dv] with slots [B, M]; rounded to the type of
-        the pools.
+        the pools, but of 8 bits for pools of the same: quantise them before.
       k_pool, v_pool: [pages, Hkv, page size, D or Dv], as of `decode`, alike but for the last dimension.
       slots: i32 or i64: token t goes to row slots[t] % page size of page slots[t] // page size (vLLM's slot_mapping); -1 is
         skipped. Slots differ.
@@ -189,7 +193,10 @@ def check_new_rows(k_new: Any, v_new: Any, slots: Any, k_pool: Any, v_pool: Any)
             raise BindingError(f"{pool_name}: expected a writable array, got a read-only one")
         if cache.spare_elements < 0:
             raise BindingError(f"{pool_name}: expected elements that do not overlap, got strides {cache.strides}")
-        if rows.dtype not in FLOATS or rows.dtype != view_of(k_new, "k_new").dtype:
+        if cache.dtype in FLOAT8:
+            if rows.dtype != cache.dtype:
+                raise BindingError(f"{name}: expected dtype {cache.dtype}, that of {pool_name}, since nothing is rounded to 8 bits, got {rows.dtype}")
+        elif rows.dtype not in FLOATS or rows.dtype != view_of(k_new, "k_new").dtype:
             raise BindingError(f"{name}: expected one dtype of {', '.join(FLOATS)} for k_new and v_new, got {rows.dtype}")
         leading, trailing = tuple(places.shape[:1]), tuple(places.shape[1:])
         wanted = (*leading, cache.shape[1], *trailing, cache.shape[3])
@@ -224,4 +231,4 @@ def check_pages(named: Mapping[str, ArrayView]):
             raise BindingError(f"{name}: expected [pages, heads, page size, head dim], got {tuple(pool.shape)}")
     # As of keys and values of as many batches: what a pool shares with them.
     keys, values = (named[name]._replace(shape=(query.shape[0], *named[name].shape[1:])) for name in ("key", "value"))
-    check_arrays({**named, "key": keys, "value": values})
+    check_arrays({**named, "key": keys, "value": values}, cache_dtypes=FLOAT8)

@@ -35,7 +35,7 @@ class AttentionProblem:
     """output [B, Hq, M, value_dim] = softmax(score_mod(scale * query key^T + bias), under mask_mod) value.
 
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
-    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `descales` are the ranks of those of 8-bit query, key and value: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `dropout` is its rate, with which
+    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `cache_dtype` is the type of key and value, if they have fewer bits than query; `descales` are the ranks of those of 8-bit query, key and value, or of the latter two: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `dropout` is its rate, with which
     seed and offset (i64, rank 0) are arguments; `normalization` is the row reduction as `#attn.` spells it: softmax, none
     or sum<epsilon>, of which the first alone has an LSE and a sink; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm); `result_dtype`
     is the type of output, or of d_query, d_key and d_value: `dtype` by default, or that of lse. `tile_m` is the number of rows that are computed
@@ -55,6 +55,7 @@ class AttentionProblem:
     sink_dtype: Optional[str] = None
     pages: Optional[tuple[int, str]] = None
     append: Optional[tuple[int, str, str]] = None
+    cache_dtype: Optional[str] = None
     descales: tuple[int, ...] = ()
     lengths: tuple[tuple[str, str], ...] = ()
     dropout: float = 0.0
@@ -87,8 +88,9 @@ class AttentionProblem:
             return f"tensor<{'x'.join([*extents, dtype])}>"
 
         rows = ("B", "Hq", "M")
-        query, key = (tensor((*dims, self.head_dim), self.dtype) for dims in (rows, ("B", "Hkv", "N")))
-        value = tensor(("B", "Hkv", "N", self.value_dim), self.dtype)
+        stored = self.cache_dtype or self.dtype
+        query = tensor((*rows, self.head_dim), self.dtype)
+        key, value = (tensor(("B", "Hkv", "N", dim), stored) for dim in (self.head_dim, self.value_dim))
         output, lse = tensor((*rows, self.value_dim), self.dtype), tensor(rows, "f64" if self.dtype == "f64" else "f32")
 
         def result(type: str) -> str:
@@ -103,7 +105,7 @@ class AttentionProblem:
             arguments["sink"] = tensor(("Hq",), self.sink_dtype)
             clauses.append(f"sink(%sink : {arguments['sink']})")
         if self.descales:
-            ranks = zip(("query", "key", "value"), self.descales)
+            ranks = zip(("query", "key", "value")[-len(self.descales) :], self.descales)
             scales = {f"{n}_descale": tensor(("B", "Hkv") if rank == 2 else (1,), "f32") for n, rank in ranks}
             arguments.update(scales)
             clauses.append(f"descale({', '.join(f'%{n}' for n in scales)} : {', '.join(scales.values())})")
@@ -112,7 +114,7 @@ class AttentionProblem:
         if self.pages:
             page, entry = self.pages
             arguments["key_table"] = table = tensor(("B", "T"), entry)
-            pools = [tensor(("P", "Hkv", page, dim), self.dtype) for dim in (self.head_dim, self.value_dim)]
+            pools = [tensor(("P", "Hkv", page, dim), stored) for dim in (self.head_dim, self.value_dim)]
             arguments.update(zip(("key", "value"), pools))
             for rows_of, view, pool in (("key", key, pools[0]), ("value", value, pools[1])):
                 cache = rows_of + "_cache" * bool(self.append)

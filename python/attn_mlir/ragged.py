@@ -10,7 +10,10 @@ from typing import Any, Mapping, Optional
 from .arrays import ArrayView, view_of
 from .cache import Cache
 from .errors import BindingError
-from .functional import FLOATS, MOST_ROWS_OF_DECODING, Causal, Window, check_no_gradients, check_options, default_target, make_mask, make_score, window_of
+from .functional import (
+    DESCALES, FLOAT8, FLOATS, MOST_ROWS_OF_DECODING, Causal, Window, cache_scales, check_descales, check_no_gradients, check_options,
+    default_target, make_mask, make_score, window_of,
+)  # fmt: skip
 from .kernel import Kernel, compile
 from .mask import Mask, Score
 from .problem import float_text
@@ -66,6 +69,8 @@ def prefill(
     *,
     causal: Causal = True,
     window: Window = None,
+    k_scale: Any = None,
+    v_scale: Any = None,
     sink: Any = None,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
@@ -81,12 +86,12 @@ def prefill(
 
     Arguments:
       query: [rows, Hq, D]: the last rows of each sequence, whose keys and values the cache has already (`append`).
-      k_pool, v_pool, table, lengths: as of `decode`: lengths are all keys of a sequence, those of the new rows among them.
+      k_pool, v_pool, k_scale, v_scale, table, lengths: as of `decode`: lengths are all keys of a sequence, those of the new rows among them.
       cu_seqlens_q, max_seqlen_q and the others: as of `varlen`.
 
     Returns what `varlen` does.
     """
-    more = {"query_offsets": cu_seqlens_q, "key_table": table, "key_lengths": lengths}
+    more = {"query_offsets": cu_seqlens_q, "key_table": table, "key_lengths": lengths, **cache_scales(query, k_scale, v_scale)}
     return run({"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}, max_seqlen_q, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache)  # fmt: skip
 
 
@@ -131,10 +136,12 @@ def flash_attn_varlen_func(
 
 @dataclasses.dataclass(frozen=True)
 class RaggedProblem:
-    """What a kernel is made for. `room`: rows of a sequence at most, None for all; `page`: rows of a page of keys, None for keys behind
-    each other; `types` are those of sink, offsets, table and lengths, by name; `heads`: (Hq, Hkv) where they are fixed."""
+    """What a kernel is made for. `dtype` is of the query, `cache_dtype` of key and value; `room`: rows of a sequence at most, None for all; `page`: rows of a page of keys, None for keys behind
+    each other; `types` are those of sink, offsets, table and lengths, by name; `descales` are the ranks of those of key and value, 1 or 2; `heads`: (Hq, Hkv) where they are fixed."""
 
     dtype: str
+    cache_dtype: str
+    descales: tuple[int, ...]
     head_dim: int
     value_dim: int
     room: Optional[int]
@@ -154,8 +161,9 @@ class RaggedProblem:
         hq, hkv = self.heads or ("?", "?")
         page = [self.page] * bool(self.page)
         found = {"query": self.tensor("?", hq, self.head_dim)}
-        found.update((name, self.tensor("?", hkv, *page, dim)) for name, dim in (("key", self.head_dim), ("value", self.value_dim)))
+        found.update((name, self.tensor("?", hkv, *page, dim, dtype=self.cache_dtype)) for name, dim in (("key", self.head_dim), ("value", self.value_dim)))
         ranks = {"key_table": ("?", "?"), "sink": (hq,)}
+        ranks.update((name, ("?", hkv) if rank == 2 else (1,)) for name, rank in zip(DESCALES[1:], self.descales))
         found.update((name, self.tensor(*ranks.get(name, "?"), dtype=dtype)) for name, dtype in self.types)
         return found
 
@@ -165,7 +173,7 @@ class RaggedProblem:
         room = "?" if self.room is None else self.room
         arguments = self.arguments()
         views = {"query": self.tensor("?", hq, room, self.head_dim)}
-        views.update((name, self.tensor("?", hkv, "?", dim)) for name, dim in (("key", self.head_dim), ("value", self.value_dim)))
+        views.update((name, self.tensor("?", hkv, "?", dim, dtype=self.cache_dtype)) for name, dim in (("key", self.head_dim), ("value", self.value_dim)))
         of_keys = "key_table" if self.page else "key_offsets"
         lines = []
         for name, by in (("query", "query_offsets"), ("key", of_keys), ("value", of_keys)):
@@ -178,6 +186,9 @@ class RaggedProblem:
                 lines.append(f"%{name}_lengths = attn.sequence_lengths %{name}_offsets : {offsets} -> {offsets}")
             lengths.append(f"{name} %{name}_lengths : {offsets or arguments['key_lengths']}")
         clauses = [f"sink(%sink : {arguments['sink']})"] if "sink" in arguments else []
+        if self.descales:
+            key_descale, value_descale = DESCALES[1:]
+            clauses.append(f"descale(%{key_descale}, %{value_descale} : {arguments[key_descale]}, {arguments[value_descale]})")
         clauses.append(f"lengths({', '.join(lengths)})")
         clauses += [f"scale({float_text(self.scale)})"] if self.scale is not None else []
         clauses += [f"score_mod {self.score}"] if self.score else []
@@ -214,7 +225,8 @@ def run(arrays, max_rows, causal, window, soft_cap, scale, return_lse, out, targ
     room = None if max_rows is None else 1 << max(0, max_rows - 1).bit_length()
     is_decoding = target != "cpu" and room is not None and room <= MOST_ROWS_OF_DECODING
     problem = RaggedProblem(
-        query.dtype, query.shape[2], value.shape[-1], room, key.shape[2] if "key_table" in views else None,
+        query.dtype, key.dtype, tuple(len(views[name].shape) for name in DESCALES if name in views), query.shape[2], value.shape[-1], room,
+        key.shape[2] if "key_table" in views else None,
         tuple((name, view.dtype) for name, view in views.items() if name not in ("query", "key", "value")),
         text_of(mask), text_of(score), scale, return_lse, (query.shape[1], key.shape[1]) if is_decoding else None,
     )  # fmt: skip
@@ -236,10 +248,14 @@ def check(views: Mapping[str, ArrayView], max_rows: Optional[int]):
     query, key, value, offsets = (views[name] for name in ("query", "key", "value", "query_offsets"))
     is_paged = "key_table" in views
     rows_of_keys = "[pages, heads, page size, head dim]" if is_paged else "[rows, heads, head dim]"
+    stores_bytes = is_paged and key.dtype in FLOAT8 and query.dtype in ("f16", "bf16", "f32")
     for name, view, wanted in (("query", query, "[rows, heads, head dim]"), ("key", key, rows_of_keys), ("value", value, rows_of_keys)):
         if len(view.shape) != wanted.count(",") + 1:
             raise BindingError(f"{name}: expected {wanted}, got {tuple(view.shape)}")
-        if view.dtype not in FLOATS or view.dtype != query.dtype:
+        if stores_bytes and name != "query":
+            if view.dtype != key.dtype:
+                raise BindingError(f"{name}: expected dtype {key.dtype}, that of key, got {view.dtype}")
+        elif view.dtype not in FLOATS or view.dtype != query.dtype:
             raise BindingError(f"{name}: expected one dtype of {', '.join(FLOATS)} for query, key and value, got {view.dtype}")
     if is_paged and key.shape[2] < 1:
         raise BindingError(f"key: expected a page size of 1 or more, got {key.shape[2]}")
@@ -262,6 +278,7 @@ def check(views: Mapping[str, ArrayView], max_rows: Optional[int]):
             raise BindingError(f"{name}: expected {entries} entries for {offsets.shape[0] - 1} sequences, got {views[name].shape[0]}")
     if (sink := views.get("sink")) is not None and (sink.shape != (query.shape[1],) or sink.dtype not in (query.dtype, "f32")):
         raise BindingError(f"sink: expected {query.shape[1]} numbers of {query.dtype} or f32, got {sink.dtype} of {tuple(sink.shape)}")
+    check_descales(views, offsets.shape[0] - 1)
     if max_rows is not None and max_rows < 1:
         raise BindingError(f"max_seqlen_q: expected 1 or more, got {max_rows}")
     check_offsets("cu_seqlens_q", offsets, query.shape[0], max_rows)

@@ -70,6 +70,7 @@ struct AttentionProblem {
   int64_t headDim = 64;                        ///< D
   int64_t valueDim = 64;                       ///< Dv
   ElementType elementType = ElementType::BF16; ///< of Q, K, V
+  std::optional<ElementType> cacheType; ///< of K, V, if they have fewer bits
   ElementType outputType = ElementType::BF16;
   MaskPattern mask;
   AttentionPass pass = AttentionPass::Forward;
@@ -88,6 +89,8 @@ struct AttentionProblem {
   int64_t getPackedRows() const { return queryLength * getGroupSize(); }
   /// Weights are exponentials.
   bool hasSoftmax() const { return normalization == Normalization::Softmax; }
+  /// Of K and V.
+  ElementType getKeyType() const { return cacheType.value_or(elementType); }
   /// Independent (batch, K/V head) pairs.
   int64_t getKvHeadCount() const { return batch * kvHeads; }
   /// Elements of a K row and a V row that are distinct in memory.
@@ -99,8 +102,8 @@ struct AttentionProblem {
   Status verify() const;
 
   /// "B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 Dv=128 dtype=bf16 mask=causal";
-  /// fields at their default (out, pass, normalization, lse, bias, dropout,
-  /// shared_kv, tf32) are left out.
+  /// fields at their default (cache, out, pass, normalization, lse, bias,
+  /// dropout, shared_kv, tf32) are left out.
   std::string print() const;
 
   /// Parses what print writes, in any order. Needed: M, N, D. Defaults: B = 1,

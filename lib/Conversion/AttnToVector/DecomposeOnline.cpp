@@ -79,6 +79,7 @@ static constexpr int64_t kDotLanes = 16;
 /// True if the sizes are made up of pairs, and of results of dots.
 bool TileStepEmitter::fitsDots() {
   return getElementTypeOrSelf(step.getQuery().getType()).isBF16() &&
+         getElementTypeOrSelf(step.getKey().getType()).isBF16() &&
          scoreType.isF32() && dims.headDim % 2 == 0 &&
          dims.keyRows % kDotLanes == 0 && dims.valueDim % kDotLanes == 0;
 }

@@ -20,6 +20,12 @@ using namespace attn::tile;
 TileTypeConverter::TileTypeConverter(int64_t warps, bool hasClusters)
     : warps(warps), inClusters(hasClusters) {
   addConversion([](Type type) { return type; });
+  // A number of 8 bits is moved, and nothing is computed of one.
+  addConversion([](FloatType type) -> Type {
+    return isa<Float8E4M3FNType, Float8E5M2Type>(type)
+               ? Type(IntegerType::get(type.getContext(), 8))
+               : Type(type);
+  });
   addConversion([](GlobalType type, SmallVectorImpl<Type> &types) {
     llvm::append_range(types, attn::launch::getParameterTypes(type));
     return success();

@@ -48,7 +48,7 @@ struct ExtractLowering : TileOpLowering<ExtractOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Value address = getAddress(rewriter, op, op.getSource().getType(),
                                adaptor.getSource(), adaptor.getIndices());
-    Type element = op.getElement().getType();
+    Type element = getTypeConverter()->convertType(op.getElement().getType());
     if (!element.isInteger(1)) {
       rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, element, address,
                                                 getAlignment(element));

@@ -25,7 +25,10 @@ constexpr int64_t kMmaM = 16, kMmaN = 8;
 /// It takes 32 bytes of products at a time, two 16-byte chunks, each of which
 /// is the row of an 8x8 matrix of ldmatrix: 16 products of 16-bit types, 8 of
 /// tf32, 32 of 8-bit types.
-int64_t getBlockK(SharedType type) { return 32 / type.getElementBytes(); }
+int64_t getBlockK(Type element) {
+  return 256 / element.getIntOrFloatBitWidth();
+}
+int64_t getBlockK(SharedType type) { return getBlockK(type.getElementType()); }
 
 /// The rounding of the register called `name` to the nearest tf32, ties away
 /// from zero: mma would cut the low bits off.
@@ -41,12 +44,12 @@ std::string addressText(PtxBlock &block, SwizzledAddress &address, int64_t row,
          (bytes ? "+" + std::to_string(bytes) : "") + "]";
 }
 
-/// Writes the load of four 8x8 matrices (of 16-bit types; 8x4 of f32, rounded
-/// to tf32) into the registers called `names`; the lanes give their rows'
-/// addresses.
+/// Writes the load of two or four 8x8 matrices (of 16-bit types; 8x4 of f32,
+/// rounded to tf32) into the registers called `names`; the lanes give their
+/// rows' addresses.
 void loadMatrices(PtxBlock &block, Type element, ArrayRef<std::string> names,
                   const std::string &address, bool transpose) {
-  block.add("ldmatrix.sync.aligned.m8n8.x4" +
+  block.add("ldmatrix.sync.aligned.m8n8.x" + std::to_string(names.size()) +
             std::string(transpose ? ".trans" : "") + ".shared.b16 " +
             PtxBlock::list(names) + ", " + address);
   if (element.isF32())
@@ -64,12 +67,58 @@ SwizzledAddress operandAddress(IndexBuilder &index, SharedType type, Value base,
   return SwizzledAddress(index, type, base, row, index.shiftRight(lane, 4));
 }
 
+/// Registers that `widenBytes` needs, and two of bytes.
+void declareWidened(PtxBlock &block) {
+  block.declare("%bytes", 2);
+  block.declare("%nan", 1);
+  block.declare("%sign", 1);
+  block.declare("%wide", 2);
+  block.declare("%half", 2, /*bits=*/16);
+}
+
+/// Writes what makes a pair of `to`, f16 or bf16, of the bytes `first` and
+/// `second` of a register, 8-bit floats. f8E5M2 is the upper byte of an f16.
+/// f8E4M3FN has a bit of exponent less and one of fraction more: shifted to the
+/// same places it is an f16 that is 2^8 too small, but for its one NaN (OCP
+/// 8-bit Floating Point Specification, section 5). All of it is exact; sm_80
+/// has no conversion.
+void widenBytes(PtxBlock &block, Type from, Type to, const std::string &result,
+                const std::string &bytes, int64_t first, int64_t second) {
+  // Each byte above a byte of 0.
+  block.add("prmt.b32 " + result + ", " + bytes + ", 0, 0x" +
+            std::to_string(second) + "4" + std::to_string(first) + "4");
+  if (isa<Float8E4M3FNType>(from)) {
+    block.add("and.b32 %nan0, " + result + ", 0x7F007F00");
+    block.add("and.b32 %sign0, " + result + ", 0x80008000");
+    block.add("shr.u32 " + result + ", %nan0, 1");
+    block.add("or.b32 " + result + ", " + result + ", %sign0");
+    // 2^8, an f16.
+    block.add("mov.b32 %sign0, 0x5C005C00");
+    block.add("mul.rn.f16x2 " + result + ", " + result + ", %sign0");
+    // The highest bit of an all-ones magnitude plus 1, spread to those of NaN.
+    block.add("add.u32 %nan0, %nan0, 0x01000100");
+    block.add("and.b32 %nan0, %nan0, 0x80008000");
+    block.add("shr.u32 %sign0, %nan0, 6");
+    block.add("sub.u32 %nan0, %nan0, %sign0");
+    block.add("or.b32 " + result + ", " + result + ", %nan0");
+  }
+  if (to.isF16())
+    return;
+  block.add("mov.b32 {%half0, %half1}, " + result);
+  for (const char *i : {"0", "1"})
+    block.add("cvt.f32.f16 %wide" + std::string(i) + ", %half" + i);
+  block.add("cvt.rn.bf16x2.f32 " + result + ", %wide1, %wide0");
+}
+
 /// The B operand, from shared memory.
 class RightOperand {
 public:
-  /// `b` is [n, k] if `rowsAreN`, else [k, n].
-  RightOperand(OpBuilder &builder, Location loc, SharedType type, Value base,
-               bool rowsAreN);
+  /// `b` is [n, k] if `rowsAreN`, else [k, n]. Its elements become `element`,
+  /// that of the other operand.
+  RightOperand(OpBuilder &builder, Location loc, SharedType type, Type element,
+               Value base, bool rowsAreN);
+  /// Registers that `load` needs.
+  void declare(PtxBlock &block) const;
 
   /// Writes the load of the column blocks 2 * pair and 2 * pair + 1, two
   /// registers each, of the k-th block of products.
@@ -82,22 +131,30 @@ private:
   void addressRows(Value base);
   void loadBytes(PtxBlock &block, ArrayRef<std::string> names, int64_t k,
                  int64_t pair);
+  void loadWidened(PtxBlock &block, ArrayRef<std::string> names, int64_t k,
+                   int64_t pair);
+  /// True if bytes become operands of 16 bits.
+  bool widens() const { return element != type.getElementType(); }
   /// True if the operand has to be transposed byte by byte.
   bool transposesBytes() const {
-    return type.getElementBytes() == 1 && !rowsAreN;
+    return type.getElementBytes() == 1 && !rowsAreN && !widens();
   }
 
   IndexBuilder index;
   SharedType type;
+  Type element;
   bool rowsAreN;
   /// One address for ldmatrix, or one for each of the two rows of a lane.
   SmallVector<SwizzledAddress, 2> addresses;
 };
 
 RightOperand::RightOperand(OpBuilder &builder, Location loc, SharedType type,
-                           Value base, bool rowsAreN)
-    : index(builder, loc), type(type), rowsAreN(rowsAreN) {
-  if (type.getElementType().isF32() && !rowsAreN)
+                           Type element, Value base, bool rowsAreN)
+    : index(builder, loc), type(type), element(element), rowsAreN(rowsAreN) {
+  if (widens())
+    addresses.emplace_back(index, type, base, index.bitAnd(index.lane(), 15),
+                           index.i32(0));
+  else if (type.getElementType().isF32() && !rowsAreN)
     addressElements(base);
   else if (transposesBytes())
     addressRows(base);
@@ -157,8 +214,40 @@ void RightOperand::loadBytes(PtxBlock &block, ArrayRef<std::string> names,
     block.add("mov.b32 " + names[half] + ", %even" + std::to_string(half));
 }
 
+void RightOperand::declare(PtxBlock &block) const {
+  if (widens())
+    declareWidened(block);
+  else if (transposesBytes())
+    block.declare("%even", 2);
+}
+
+/// Of [n, k] a lane 4g + t has the bytes 4t to 4t + 3 of row g of each of two
+/// matrices of 8 rows, a column block; two bytes are a register of the operand,
+/// in an order that `loadInByteOrder` gives the other one. Of [k, n], whose
+/// transposed matrices are halves of the rows, it has the columns 2g and 2g + 1
+/// of the rows 2t and 2t + 1: even columns are one block, odd ones the other,
+/// as of `loadBytes`.
+void RightOperand::loadWidened(PtxBlock &block, ArrayRef<std::string> names,
+                               int64_t k, int64_t pair) {
+  std::string bytes[] = {"%bytes0", "%bytes1"};
+  SwizzledAddress &address = addresses.front();
+  loadMatrices(block, type.getElementType(), bytes,
+               rowsAreN ? addressText(block, address, pair * 16, k)
+                        : addressText(block, address, k * 16, pair),
+               /*transpose=*/!rowsAreN);
+  for (int64_t half : {0, 1})
+    for (int64_t i : {0, 1}) {
+      auto [from, first, second] = rowsAreN ? std::tuple(half, 2 * i, 2 * i + 1)
+                                            : std::tuple(i, half, half + 2);
+      widenBytes(block, type.getElementType(), element, names[2 * half + i],
+                 bytes[from], first, second);
+    }
+}
+
 void RightOperand::load(PtxBlock &block, ArrayRef<std::string> names, int64_t k,
                         int64_t pair) {
+  if (widens())
+    return loadWidened(block, names, k, pair);
   if (transposesBytes())
     return loadBytes(block, names, k, pair);
   if (addresses.size() == 1) {
@@ -179,6 +268,25 @@ void RightOperand::load(PtxBlock &block, ArrayRef<std::string> names, int64_t k,
                             2 * (2 * pair + half)));
       block.add(roundToTF32(*name++));
     }
+}
+
+/// The A operand [m, k] beside bytes [n, k], whose lane 4g + t has the columns
+/// 4t to 4t + 3 of 16: of the rows g and g + 8.
+SwizzledAddress byteOrderAddress(IndexBuilder &index, SharedType type,
+                                 Value base, Value firstRow) {
+  Value g = index.shiftRight(index.lane(), 2);
+  Value t = index.bitAnd(index.lane(), 3);
+  Value inChunk = index.offset(base, index.mul(index.bitAnd(t, 1), 8));
+  return SwizzledAddress(index, type, inChunk, index.add(firstRow, g),
+                         index.shiftRight(t, 1));
+}
+
+void loadInByteOrder(PtxBlock &block, ArrayRef<std::string> names,
+                     SwizzledAddress &address, int64_t row, int64_t k) {
+  for (size_t half : {0, 1})
+    block.add("ld.shared.v2.b32 " +
+              PtxBlock::list({names[half], names[2 + half]}) + ", " +
+              addressText(block, address, row + 8 * half, 2 * k));
 }
 
 /// First row of the calling warp, of `rows` dealt out over `warps`.
@@ -272,11 +380,17 @@ StringRef getOperandName(Type element) {
       .Default(StringRef());
 }
 
-/// mma.sync with the shape and types of a product by `type`.
-std::string mmaName(SharedType type) {
-  std::string name = getOperandName(type.getElementType()).str();
-  return "mma.sync.aligned.m16n8k" + std::to_string(getBlockK(type)) +
+/// mma.sync with the shape and types of a product of `element`.
+std::string mmaName(Type element) {
+  std::string name = getOperandName(element).str();
+  return "mma.sync.aligned.m16n8k" + std::to_string(getBlockK(element)) +
          ".row.col.f32." + name + "." + name + ".f32 ";
+}
+
+Type getElementTypeOfOperand(Type type) {
+  if (auto fragment = dyn_cast<FragmentType>(type))
+    return fragment.getElementType();
+  return cast<SharedType>(type).getElementType();
 }
 
 /// One block of PTX. Walks k outermost, so that each accumulator block is
@@ -294,21 +408,26 @@ struct MmaLowering : TileOpLowering<MmaOp> {
     bool rowsAreN = op.getTransposeB();
     int64_t rowBlocks = accType.getRows() / getWarps() / kMmaM;
     int64_t colBlocks = accType.getShape()[1] / kMmaN;
+    Type element = getElementTypeOfOperand(op.getA().getType());
+    bool widens = element != bType.getElementType();
     int64_t kBlocks =
-        (rowsAreN ? bType.getCols() : bType.getRows()) / getBlockK(bType);
+        (rowsAreN ? bType.getCols() : bType.getRows()) / getBlockK(element);
     if (getOperandName(bType.getElementType()).empty())
       return rewriter.notifyMatchFailure(op, "no mma.sync of its elements");
     if (colBlocks % 2 != 0)
       return rewriter.notifyMatchFailure(op,
                                          "columns are not a multiple of 16");
 
-    RightOperand right(rewriter, loc, bType, adaptor.getB().front(), rowsAreN);
+    RightOperand right(rewriter, loc, bType, element, adaptor.getB().front(),
+                       rowsAreN);
     // Empty where A is in registers.
     SmallVector<SwizzledAddress, 1> left;
-    if (auto aType = dyn_cast<SharedType>(op.getA().getType()))
-      left.push_back(
-          operandAddress(index, aType, adaptor.getA().front(),
-                         warpFirstRow(index, aType.getRows(), getWarps())));
+    bool inByteOrder = widens && rowsAreN;
+    if (auto aType = dyn_cast<SharedType>(op.getA().getType())) {
+      Value firstRow = warpFirstRow(index, aType.getRows(), getWarps());
+      auto addressOf = inByteOrder ? byteOrderAddress : operandAddress;
+      left.push_back(addressOf(index, aType, adaptor.getA().front(), firstRow));
+    }
 
     ValueRange acc = adaptor.getAcc();
     PtxBlock block(rewriter, loc, rewriter.getF32Type(), acc.size());
@@ -317,12 +436,13 @@ struct MmaLowering : TileOpLowering<MmaOp> {
       for (auto [r, names] : llvm::enumerate(a))
         names = block.declare("%a" + std::to_string(r) + "_", 4);
     SmallVector<std::string> b = block.declare("%b", 4);
-    if (bType.getElementBytes() == 1 && !rowsAreN)
-      block.declare("%even", 2);
+    right.declare(block);
     for (int64_t k = 0; k < kBlocks; ++k) {
       for (int64_t r = 0; r < rowBlocks; ++r) {
-        if (!left.empty())
-          loadMatrices(block, bType.getElementType(), a[r],
+        if (!left.empty() && inByteOrder)
+          loadInByteOrder(block, a[r], left[0], r * kMmaM, k);
+        else if (!left.empty())
+          loadMatrices(block, element, a[r],
                        addressText(block, left[0], r * kMmaM, 2 * k), false);
         else
           a[r] = block.use(adaptor.getA().slice((r * kBlocks + k) * 4, 4));
@@ -334,7 +454,7 @@ struct MmaLowering : TileOpLowering<MmaOp> {
             int64_t first = 4 * (r * colBlocks + 2 * pair + half);
             SmallVector<std::string> sum = block.results(first, 4);
             block.add(
-                mmaName(bType) + PtxBlock::list(sum) + ", " +
+                mmaName(element) + PtxBlock::list(sum) + ", " +
                 PtxBlock::list(a[r]) + ", " +
                 PtxBlock::list(ArrayRef(b).slice(2 * half, 2)) + ", " +
                 PtxBlock::list(k == 0 ? block.use(acc.slice(first, 4)) : sum));

@@ -10,6 +10,9 @@
 // RUN: attn-run %s --function=whole --device=sim:sm_90a --random=7 --verify 2>/dev/null | FileCheck %s
 // RUN: attn-run %s --function=alone --shape tokens=9,Pnew=3 --random=8 --verify | FileCheck %s
 // RUN: attn-run %s --function=alone --shape tokens=9,Pnew=3 --device=sim:sm_80 --random=9 --verify --device-asserts | FileCheck %s
+// RUN: attn-run %s --function=bytes --shape B=4,T=10,P=41,tokens=9 --random=11 --verify | FileCheck %s
+// RUN: attn-run %s --function=bytes --shape B=4,T=10,P=41,tokens=9 --device=sim:sm_80 --random=12 --verify | FileCheck %s
+// RUN: attn-run %s --function=bytes --shape B=4,T=10,P=41,tokens=9 --device=sim:sm_90a --random=13 --verify | FileCheck %s
 // RUN: attn-run %s --function=branch --random=10 --verify | FileCheck %s
 // CHECK: verify: PASS
 
@@ -43,6 +46,18 @@ func.func @whole(%q: tensor<2x2x64x64xf16>, %k: tensor<6x1x64xf16>, %v: tensor<6
   %v1 = attn.append %v into %vc slots(%s : tensor<6xi32>) : tensor<6x1x64xf16> into tensor<2x1x96x64xf16>
   %o = attn.attention %q, %k1, %v1 : tensor<2x2x64x64xf16>, tensor<2x1x96x64xf16>, tensor<2x1x96x64xf16> -> tensor<2x2x64x64xf16>
   return %o, %v1 : tensor<2x2x64x64xf16>, tensor<2x1x96x64xf16>
+}
+
+// Of 8 bits: bytes are copied.
+func.func @bytes(%q: tensor<?x4x1x64xf16>, %k: tensor<?x1x64xf8E4M3FN>, %v: tensor<?x1x48xf8E4M3FN>, %kp: tensor<?x1x8x64xf8E4M3FN>, %vp: tensor<?x1x8x48xf8E4M3FN>,
+                 %s: tensor<?xi32>, %t: tensor<?x?xi32>, %n: tensor<?xi32>) -> (tensor<?x4x1x48xf16>, tensor<?x1x8x64xf8E4M3FN>, tensor<?x1x8x48xf8E4M3FN>) {
+  %k1, %v1 = attn.append %k, %v into %kp, %vp slots(%s : tensor<?xi32>)
+      : tensor<?x1x64xf8E4M3FN>, tensor<?x1x48xf8E4M3FN> into tensor<?x1x8x64xf8E4M3FN>, tensor<?x1x8x48xf8E4M3FN>
+  %kv = attn.paged %k1[%t] : tensor<?x1x8x64xf8E4M3FN>[tensor<?x?xi32>] -> tensor<?x1x?x64xf8E4M3FN>
+  %vv = attn.paged %v1[%t] : tensor<?x1x8x48xf8E4M3FN>[tensor<?x?xi32>] -> tensor<?x1x?x48xf8E4M3FN>
+  %o = attn.attention %q, %kv, %vv lengths(key %n : tensor<?xi32>)
+      : tensor<?x4x1x64xf16>, tensor<?x1x?x64xf8E4M3FN>, tensor<?x1x?x48xf8E4M3FN> -> tensor<?x4x1x48xf16>
+  return %o, %k1, %v1 : tensor<?x4x1x48xf16>, tensor<?x1x8x64xf8E4M3FN>, tensor<?x1x8x48xf8E4M3FN>
 }
 
 // Without an attention, a program of its own.

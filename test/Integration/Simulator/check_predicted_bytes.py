@@ -24,9 +24,9 @@ DOCUMENTS = """mask_mod (%b: index, %h: index, %i: index, %j: index) {
       }"""
 
 
-def module(sizes, mask, rows="", operand=""):
+def module(sizes, mask, rows="", operand="", stored="f16"):
     B, Hq, Hkv, M, N, D = sizes
-    q, k = f"tensor<{B}x{Hq}x{rows or M}x{D}xf16>", f"tensor<{B}x{Hkv}x{N}x{D}xf16>"
+    q, k = f"tensor<{B}x{Hq}x{rows or M}x{D}xf16>", f"tensor<{B}x{Hkv}x{N}x{D}x{stored}>"
     return f"""func.func @f(%q: {q}, %k: {k}, %v: {k}{operand}) -> ({q}, tensor<{B}x{Hq}x{rows or M}xf32>) {{
   %o, %l = attn.attention %q, %k, %v {mask} : {q}, {k}, {k} -> {q}, tensor<{B}x{Hq}x{rows or M}xf32>
   return %o, %l : {q}, tensor<{B}x{Hq}x{rows or M}xf32>
@@ -65,6 +65,7 @@ def main():
         folder = Path(name)
         problems = [(module(sizes, mask), (sizes, mask)) for sizes in SIZES for mask in MASKS]
         problems += [(module(sizes, f"{mask} {SPLIT}"), (sizes, mask, "split")) for sizes in SIZES[:2] for mask in MASKS]
+        problems += [(module(SIZES[0], mask, stored="f8E4M3FN"), "bytes") for mask in (MASKS[2], SPLIT)]
         problems.append((PACKED, "packed"))
         for (text, what), target in itertools.product(problems, ("sm_80", "sm_90a")):
             for operand in run(folder, text, target):

@@ -65,6 +65,10 @@ def arrays():
     names["lengths"] = HostArray.of("i32", (1,), [20])
     names["k_pool"], names["v_pool"] = normal("bf16", 5, 2, 4, 64), normal("bf16", 5, 2, 4, 64)
     pages = [3, 0, 4, 1, 2]
+    names.update((name, HostArray("f8E4M3FN", (5, 2, 4, 64), bytearray(range(32, 72)) * 64)) for name in ("k_pool8", "v_pool8"))
+    names["scales"] = HostArray.of("f32", (1, 2), [0.5, 0.25])
+    names["indptr"], names["indices"], names["last_page_len"] = (HostArray.of("i32", (len(x),), x) for x in ([0, 5], pages, [4]))
+    names["tokens"] = normal("bf16", 1, 2, 64)
     names["table"] = HostArray.of("i32", (1, 5), pages)
     names["slots"] = HostArray.of("i32", (1, 20), [4 * pages[i // 4] + i % 4 for i in range(20)])
     names.update((name, normal("bf16", 20, 2, 64)) for name in ("queries", "keys", "values"))

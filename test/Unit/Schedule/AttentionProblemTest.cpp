@@ -48,6 +48,8 @@ TEST(AttentionProblem, printReadsBack) {
        {"B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 Dv=128 dtype=bf16 mask=causal",
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=576 Dv=512 dtype=bf16 mask=full shared_kv=1",
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f32 mask=window:1024 tf32=1",
+        "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=full cache=f8E5M2 "
+        "out=f32",
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=local:256,inf*0.25",
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=full "
         "normalization=none",
@@ -81,11 +83,11 @@ TEST(AttentionProblem, reportsBadText) {
   EXPECT_EQ(getError("M=1 N=1 D=1 mask=diagonal"),
             "expected mask full, causal, window:SIZE or local:LEFT,RIGHT (then "
             "*DENSITY in [0, 1], @top_left), got 'diagonal'");
-  EXPECT_EQ(
-      getError("M=1 N=1 D=1 masks=full"),
-      "unknown problem field 'masks', expected one of B, D, Dv, H, Hkv, "
-      "Hq, M, N, bias, dropout, dtype, lse, mask, normalization, out, pass, "
-      "score_mod, shared_kv, tf32 (did you mean 'mask'?)");
+  EXPECT_EQ(getError("M=1 N=1 D=1 masks=full"),
+            "unknown problem field 'masks', expected one of B, D, Dv, H, Hkv, "
+            "Hq, M, N, bias, cache, dropout, dtype, lse, mask, normalization, "
+            "out, pass, "
+            "score_mod, shared_kv, tf32 (did you mean 'mask'?)");
 }
 
 TEST(AttentionProblem, reportsBadValues) {
@@ -96,6 +98,12 @@ TEST(AttentionProblem, reportsBadValues) {
             "expected Hkv that divides Hq = 6, got 4");
   EXPECT_EQ(getError("M=1 N=1 D=1 dtype=i1"),
             "expected a floating-point element type, got i1");
+  EXPECT_EQ(getError("M=1 N=1 D=1 cache=f16"),
+            "expected cache of 8 bits beside a dtype of more, got cache=f16 "
+            "dtype=bf16");
+  EXPECT_EQ(getError("M=1 N=1 D=1 dtype=f8E5M2 cache=f8E5M2"),
+            "expected cache of 8 bits beside a dtype of more, got "
+            "cache=f8E5M2 dtype=f8E5M2");
   EXPECT_EQ(getError("M=1 N=1 D=1 tf32=1"),
             "expected dtype=f32 with tf32=1, got dtype=bf16");
 }

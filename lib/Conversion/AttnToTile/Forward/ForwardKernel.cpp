@@ -503,6 +503,12 @@ void KernelBuilder::addWorkspaces(tile::KernelOp kernel) {
     values.map(out, body.addArgument(view.type, loc));
 }
 
+/// True if keys and values have fewer bits than the query.
+static bool widensKeys(OnlineAttentionOp step) {
+  return isFloat8(step.getKey().getType()) &&
+         !isFloat8(step.getQuery().getType());
+}
+
 LogicalResult KernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   FailureOr<tile::KernelOp> kernel = beginKernel(name);
@@ -533,6 +539,12 @@ LogicalResult KernelBuilder::build(StringRef name) {
            << "expected mma = \"mma_sync\" with lengths or pages of the keys, "
               "got "
            << attention.schedule << ": TMA reads whole tiles";
+  if (widensKeys(attention.first) && (hasRoles || schedule.queryInRegisters))
+    return attention.first.emitOpError()
+           << "expected mma = \"mma_sync\" and query_in_registers = false with "
+              "8-bit keys and values beside a query of "
+           << getElementTypeOrSelf(attention.first.getQuery().getType())
+           << ", got " << attention.schedule;
   bool isPersistent = schedule.persistentCtas > 0;
   if (isPersistent && !hasRoles)
     return attention.first.emitOpError()

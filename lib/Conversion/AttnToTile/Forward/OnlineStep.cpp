@@ -202,7 +202,7 @@ Value OnlineTile::emitProduct(Value acc, Value decay) {
   auto operandType = tile::FragmentType::get(
       builder.getContext(),
       cast<tile::FragmentType>(weights.getType()).getShape(),
-      cast<tile::SharedType>(value.getType()).getElementType(),
+      getElementTypeOrSelf(step.getQuery().getType()),
       tile::FragmentLayout::OperandA);
   // The sum has what is dropped, too.
   Value kept = mods.applyDropout(step, weights);

@@ -63,7 +63,7 @@ Value TiledAttention::getOutput(StringRef name) const {
 
 int64_t TiledAttention::getPadding() const {
   OnlineAttentionOp op = first;
-  return isFloat8(op.getQuery().getType()) ? 32 : 16;
+  return isFloat8(op.getKey().getType()) ? 32 : 16;
 }
 
 int64_t TiledAttention::getPaddedHeadDim() const {
@@ -248,6 +248,8 @@ static LogicalResult checkSmallCache(TiledAttention &attention) {
                 "got "
              << schedule;
   Type element = getElementTypeOrSelf(attention.first.getQuery().getType());
+  if (isFloat8(attention.first.getKey().getType()))
+    element = getElementTypeOrSelf(attention.first.getKey().getType());
   if (!element.isF16() && !element.isBF16())
     return attention.first.emitOpError()
            << "expected f16 or bf16 inputs with kind = \"small_cache\" on the "
@@ -290,7 +292,10 @@ static LogicalResult checkSupported(TiledAttention &attention, bool allowTf32) {
   AttentionDims dims = AttentionDims::get(op);
   std::pair<StringRef, int64_t> headDims[] = {{"D", dims.headDim},
                                               {"Dv", dims.valueDim}};
-  int64_t chunk = isFloat8(element) ? 16 : 8;
+  if (element.isF32() && isFloat8(op.getKey().getType()))
+    return op.emitOpError() << "expected a query of f16 or bf16 beside 8-bit "
+                               "keys and values on a GPU, got f32";
+  int64_t chunk = isFloat8(op.getKey().getType()) ? 16 : 8;
   for (auto [name, size] : headDims)
     if (size % chunk != 0)
       return op.emitOpError() << "expected " << name << " to be a multiple of "

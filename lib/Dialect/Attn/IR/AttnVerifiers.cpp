@@ -59,8 +59,11 @@ static LogicalResult verifyInputs(Operation *self,
     return NamedDim{operand, name, type.getDimSize(position)};
   };
   // attention_c2
-  if (failed(verifyElementType(self, "key", key, query.getElementType())) ||
-      failed(verifyElementType(self, "value", value, query.getElementType())))
+  Type element = query.getElementType();
+  if (isFloat8(key) && !isFloat8(query) && !element.isF64())
+    element = key.getElementType();
+  if (failed(verifyElementType(self, "key", key, element)) ||
+      failed(verifyElementType(self, "value", value, element)))
     return failure();
   // attention_c3..c5
   if (failed(verifyEqual(self, dim(query, "query", "B", kBatch),
@@ -583,6 +586,14 @@ static LogicalResult verifyNewRows(AppendOp op, unsigned number) {
     return op.emitOpError()
            << "expected " << name << " to have rank " << slots.getRank() + 2
            << " for slots of rank " << slots.getRank() << ", got " << rows;
+  // append_c4
+  if ((isFloat8(pool) || isFloat8(rows)) &&
+      rows.getElementType() != pool.getElementType())
+    return op.emitOpError()
+           << "expected " << name << " of " << pool.getElementType()
+           << ", that of its pool, since nothing is rounded to 8 bits or from "
+              "them, got "
+           << rows.getElementType();
   for (int64_t dim = 0; dim < slots.getRank(); ++dim) {
     unsigned of = AppendOp::getRowDim(dim);
     if (failed(verifyEqual(op, {name, Twine(of).str(), rows.getDimSize(of)},

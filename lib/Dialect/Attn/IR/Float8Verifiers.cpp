@@ -38,19 +38,26 @@ LogicalResult attn::verifyDescales(AttentionOp op, const AttentionDims &dims) {
   OperandRange descales = op.getDescales();
   if (descales.empty())
     return success();
-  if (descales.size() != 3)
-    return op.emitOpError() << "expected descales of query, key and value, got "
-                            << descales.size();
-  if (!isFloat8(op.getQuery().getType()))
+  if (!isFloat8(op.getKey().getType()))
     return op.emitOpError()
            << "expected inputs of f8E4M3FN or f8E5M2 with descale, got "
-           << getElementTypeOrSelf(op.getQuery().getType());
+           << getElementTypeOrSelf(op.getKey().getType());
+  bool scalesQuery = isFloat8(op.getQuery().getType());
+  if (scalesQuery && descales.size() != 3)
+    return op.emitOpError() << "expected descales of query, key and value, got "
+                            << descales.size();
+  if (!scalesQuery && descales.size() != 2)
+    return op.emitOpError() << "expected descales of key and value beside a "
+                               "query of "
+                            << getElementTypeOrSelf(op.getQuery().getType())
+                            << ", got " << descales.size();
   if (op.getBias())
     return op.emitOpError()
            << "expected no bias with descale: add it in score_mod";
   constexpr StringLiteral names[] = {
       "the descale of query", "the descale of key", "the descale of value"};
-  for (auto [name, descale] : llvm::zip_equal(names, descales))
+  for (auto [name, descale] :
+       llvm::zip_equal(ArrayRef(names).take_back(descales.size()), descales))
     if (failed(verifyDescale(op, name, descale.getType(), dims.batch,
                              dims.keyHeads)))
       return failure();

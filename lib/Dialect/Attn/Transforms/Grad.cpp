@@ -112,10 +112,10 @@ LogicalResult GradBuilder::checkResults() {
 }
 
 LogicalResult GradBuilder::checkOperands() {
-  if (isFloat8(attention.getQuery().getType()))
+  if (isFloat8(attention.getKey().getType()))
     return attention.emitOpError()
            << "expected inputs of at least 16 bits for a backward, got "
-           << getElementTypeOrSelf(attention.getQuery().getType());
+           << getElementTypeOrSelf(attention.getKey().getType());
   std::pair<StringRef, Value> inputs[] = {{"query", attention.getQuery()},
                                           {"key", attention.getKey()},
                                           {"value", attention.getValue()}};

@@ -147,6 +147,9 @@ static AttentionProblem getSizes(OpTy op) {
   problem.valueDim = known(dims.valueDim, problem.headDim);
   problem.elementType =
       getElementType(op.getQuery().getType()).value_or(ElementType::F32);
+  if (auto keyType = getElementType(op.getKey().getType());
+      keyType && *keyType != problem.elementType)
+    problem.cacheType = keyType;
   problem.outputType = problem.elementType;
   if (op.getOutput())
     problem.outputType =

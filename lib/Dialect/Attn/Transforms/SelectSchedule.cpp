@@ -73,6 +73,9 @@ static std::string explainFallback(AttentionOp op, const TargetInfo &target,
   if (std::string obstacle = family.findObstacle(getProblem(op), target);
       !obstacle.empty())
     return obstacle;
+  if (getProblem(op).cacheType)
+    return "8-bit keys and values are widened in registers, and wgmma reads "
+           "them from shared memory";
   if (readsByRow(op))
     return "TMA reads whole tiles, and keys end at their lengths, or are in "
            "pages";

@@ -73,7 +73,7 @@ Value attn::sliceDescale(OpBuilder &builder, Location loc, Value descale,
 }
 
 Value attn::getValueDescale(AttentionOp op) {
-  return op.getDescales().empty() ? Value() : op.getDescales()[2];
+  return op.getDescales().empty() ? Value() : op.getDescales().back();
 }
 
 void attn::scaleScores(AttentionOp op) {
@@ -83,9 +83,11 @@ void attn::scaleScores(AttentionOp op) {
   Location loc = op.getLoc();
   // Regions compute scalars of what is known outside.
   OpFoldResult queryHeads = getDim(builder, loc, op.getQuery(), kHead);
-  OperandRange descales = op.getDescales();
-  Value groups[] = {getGroupSize(builder, loc, descales[0], queryHeads),
-                    getGroupSize(builder, loc, descales[1], queryHeads)};
+  // Those of the query, if it has 8 bits, and of the key.
+  OperandRange descales = op.getDescales().drop_back();
+  SmallVector<Value> groups;
+  for (Value descale : descales)
+    groups.push_back(getGroupSize(builder, loc, descale, queryHeads));
   Region &mod = op.getScoreMod();
   if (mod.empty()) {
     addScoreModBlock(builder, loc, mod, op.getScoreType());
@@ -93,17 +95,18 @@ void attn::scaleScores(AttentionOp op) {
   }
   builder.setInsertionPointToStart(&mod.front());
   BlockArgument score = mod.getArgument(0);
-  Value factors[2];
-  for (unsigned i : {0, 1})
-    factors[i] =
-        readDescale(builder, loc, descales[i], mod.getArgument(1 + kLoopB),
-                    mod.getArgument(1 + kLoopH), groups[i]);
+  SmallVector<Value> factors;
+  for (auto [descale, group] : llvm::zip_equal(descales, groups))
+    factors.push_back(readDescale(builder, loc, descale,
+                                  mod.getArgument(1 + kLoopB),
+                                  mod.getArgument(1 + kLoopH), group));
   // The scale is part of the factor, so that scores are multiplied once.
-  Value factor = arith::MulFOp::create(builder, loc, factors[0], factors[1]);
-  Value scale = arith::ConstantOp::create(
+  factors.push_back(arith::ConstantOp::create(
       builder, loc,
-      builder.getFloatAttr(op.getScoreType(), op.getScaleValue()));
-  factor = arith::MulFOp::create(builder, loc, factor, scale);
+      builder.getFloatAttr(op.getScoreType(), op.getScaleValue())));
+  Value factor = factors.front();
+  for (Value next : ArrayRef(factors).drop_front())
+    factor = arith::MulFOp::create(builder, loc, factor, next);
   op.setScaleAttr(builder.getF64FloatAttr(1.0));
   auto scaled = arith::MulFOp::create(builder, loc, score, factor);
   score.replaceAllUsesExcept(scaled, scaled);

@@ -275,6 +275,11 @@ static Type getElementTypeOf(Type type) {
   return cast<SharedType>(type).getElementType();
 }
 
+/// True if an `a` of 16 bits is multiplied by a `b` of 8.
+static bool widens(Type a, SharedType b) {
+  return b.getElementBytes() == 1 && (a.isF16() || a.isBF16());
+}
+
 /// acc [m, n] = a [m, k] * b [k, n], or a [k, m], or b [n, k], if `transposed`.
 static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
                                    SharedType b, bool transposed,
@@ -294,8 +299,8 @@ static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
     if (aTransposed)
       std::swap(m, k);
   }
-  Type element = b.getElementType();
-  if (Type other = getElementTypeOf(aType); other != element)
+  Type element = b.getElementType(), other = getElementTypeOf(aType);
+  if (other != element && !widens(other, b))
     return op->emitOpError() << "expected a and b of one element type, got "
                              << other << " and " << element;
   if (acc.getLayout() != FragmentType::getProductLayout(element, transposed))
@@ -303,11 +308,11 @@ static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
            << "expected acc to be an accumulator, or quads of an 8-bit b [k, "
               "n], got "
            << acc;
-  if (int64_t depth = 32 / b.getElementBytes(); k % depth != 0)
+  if (int64_t depth = 256 / other.getIntOrFloatBitWidth(); k % depth != 0)
     return op->emitOpError() << "expected " << depth
                              << " products or a multiple, as one instruction "
                                 "sums of "
-                             << element << ", got " << k;
+                             << other << ", got " << k;
   if (failed(verifyEqual(op, "rows of acc", m, acc.getRows())) ||
       failed(verifyEqual(op, transposed ? "columns of b" : "rows of b", k,
                          transposed ? b.getCols() : b.getRows())))
@@ -353,6 +358,13 @@ LogicalResult StoreTransposedOp::verify() {
 }
 
 LogicalResult MmaOp::verify() {
+  // Its columns are read in the order in which bytes of b become operands.
+  Type a = getA().getType();
+  if (getTransposeB() && widens(getElementTypeOf(a), getB().getType()) &&
+      (!isa<SharedType>(a) || getTransposeA()))
+    return emitOpError() << "expected a [m, k] in shared memory beside an "
+                            "8-bit b [n, k], got "
+                         << a;
   return verifyProduct(*this, getA().getType(), getTransposeA(),
                        getB().getType(), getTransposeB(), getAcc().getType());
 }
@@ -364,6 +376,10 @@ LogicalResult MmaAsyncOp::verify() {
     return emitOpError() << "expected operands of f8E4M3FN, f8E5M2, f16 or "
                             "bf16, got "
                          << b;
+  if (widens(getElementTypeOf(getA().getType()), b))
+    return emitOpError() << "expected a and b of one element type, got "
+                         << getElementTypeOf(getA().getType()) << " and "
+                         << b.getElementType();
   if (b.getElementBytes() == 1 && (!getTransposeB() || getTransposeA()))
     return emitOpError() << "expected 8-bit operands a [m, k] and b [n, k], "
                             "which wgmma does not transpose";

@@ -11,7 +11,7 @@ func.func @none(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf16>, %vp: tensor<
 
 // append_c1
 func.func @integers(%k: tensor<4x2x64xi8>, %kp: tensor<8x2x16x64xi8>, %s: tensor<4xi32>) {
-  // expected-error @+1 {{'pools' must be variadic of 4D tensor of f16, bf16, f32 or f64 values, but got 'tensor<8x2x16x64xi8>'}}
+  // expected-error @+1 {{'pools' must be variadic of 4D tensor of f8E4M3FN, f8E5M2, f16, bf16, f32 or f64 values, but got 'tensor<8x2x16x64xi8>'}}
   %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) : tensor<4x2x64xi8> into tensor<8x2x16x64xi8>
   return
 }
@@ -68,5 +68,23 @@ func.func @pages(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf16>, %vp: tensor
   // expected-error @+1 {{expected pool #0 dimension 2 to be 8 as in pool #1, got 16}}
   %0:2 = attn.append %k, %k into %kp, %vp slots(%s : tensor<4xi32>)
       : tensor<4x2x64xf16>, tensor<4x2x64xf16> into tensor<8x2x16x64xf16>, tensor<8x2x8x64xf16>
+  return
+}
+
+// -----
+
+// append_c4
+func.func @quantise(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf8E4M3FN>, %s: tensor<4xi32>) {
+  // expected-error @+1 {{expected rows #0 of 'f8E4M3FN', that of its pool, since nothing is rounded to 8 bits or from them, got 'f16'}}
+  %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xf8E4M3FN>
+  return
+}
+
+// -----
+
+// append_c4
+func.func @other_bytes(%k: tensor<4x2x64xf8E5M2>, %kp: tensor<8x2x16x64xf8E4M3FN>, %s: tensor<4xi32>) {
+  // expected-error @+1 {{expected rows #0 of 'f8E4M3FN', that of its pool, since nothing is rounded to 8 bits or from them, got 'f8E5M2'}}
+  %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) : tensor<4x2x64xf8E5M2> into tensor<8x2x16x64xf8E4M3FN>
   return
 }

@@ -115,3 +115,53 @@ func.func @normalize(%acc: tensor<1x4x8x16xf32>, %row: tensor<1x4x8xf32>, %d: te
   %o = attn.normalize %acc, %row, %row descale(%d : tensor<?xf32>) : tensor<1x4x8x16xf32>, tensor<1x4x8xf32> -> tensor<1x4x8x16xf16>
   return
 }
+
+// -----
+
+!q = tensor<2x4x8x32xf16>
+!k = tensor<2x2x8x32xf8E4M3FN>
+func.func @cache(%q: !q, %k: !k, %d: tensor<1xf32>) {
+  // expected-error @+1 {{expected descales of key and value beside a query of 'f16', got 3}}
+  %o = attn.attention %q, %k, %k descale(%d, %d, %d : tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) : !q, !k, !k -> !q
+  return
+}
+
+// -----
+
+!q = tensor<2x4x8x32xf16>
+!k = tensor<2x2x8x32xf8E4M3FN>
+func.func @cache_types(%q: !q, %k: !k, %v: tensor<2x2x8x32xf8E5M2>) {
+  // expected-error @+1 {{expected element type of value to be 'f8E4M3FN', got 'f8E5M2'}}
+  %o = attn.attention %q, %k, %v : !q, !k, tensor<2x2x8x32xf8E5M2> -> !q
+  return
+}
+
+// -----
+
+!q = tensor<2x4x8x32xf64>
+!k = tensor<2x2x8x32xf8E4M3FN>
+func.func @cache_f64(%q: !q, %k: !k) {
+  // expected-error @+1 {{expected element type of key to be 'f64', got 'f8E4M3FN'}}
+  %o = attn.attention %q, %k, %k : !q, !k, !k -> !q
+  return
+}
+
+// -----
+
+!q = tensor<2x4x8x32xf16>
+!k = tensor<2x2x8x32xf16>
+func.func @cache_wide(%q: !q, %k: !k, %d: tensor<1xf32>) {
+  // expected-error @+1 {{expected inputs of f8E4M3FN or f8E5M2 with descale, got 'f16'}}
+  %o = attn.attention %q, %k, %k descale(%d, %d : tensor<1xf32>, tensor<1xf32>) : !q, !k, !k -> !q
+  return
+}
+
+// -----
+
+!q = tensor<2x4x8x32xf16>
+!k = tensor<2x2x8x32xf8E4M3FN>
+func.func @cache_descale(%q: !q, %k: !k, %d: tensor<1xf32>, %e: tensor<2x4xf32>) {
+  // expected-error @+1 {{the descale of value}}
+  %o = attn.attention %q, %k, %k descale(%d, %e : tensor<1xf32>, tensor<2x4xf32>) : !q, !k, !k -> !q
+  return
+}

@@ -157,3 +157,23 @@ attn_tile.kernel @ring() warps(4) {
   attn_tile.store_transposed %v to %vt : !attn_tile.shared<2x64x128xf8E5M2, swizzle = 128> to !attn_tile.shared<128x64xf8E5M2, swizzle = 64>
   attn_tile.return
 }
+
+// -----
+
+// A product of 16 and 8 bits reads columns of a in the order of bytes of b.
+attn_tile.kernel @widened(%a: !attn_tile.fragment<16x32xf16, operand_a>) warps(1) {
+  %k = attn_tile.alloc : !attn_tile.shared<16x32xf8E4M3FN, swizzle = 32>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x16xf32, accumulator>
+  // expected-error @below {{expected a [m, k] in shared memory beside an 8-bit b [n, k], got '!attn_tile.fragment<16x32xf16, operand_a>'}}
+  %s = attn_tile.mma %a, %k transpose_b, %zero : !attn_tile.fragment<16x32xf16, operand_a>, !attn_tile.shared<16x32xf8E4M3FN, swizzle = 32>, !attn_tile.fragment<16x16xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @wgmma_widened(%a: !attn_tile.fragment<64x64xbf16, operand_a>) warps(4) {
+  %b = attn_tile.alloc : !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64>
+  // expected-error @below {{expected a and b of one element type, got 'bf16' and 'f8E4M3FN'}}
+  %s = attn_tile.mma_async %a, %b transpose_b : !attn_tile.fragment<64x64xbf16, operand_a>, !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64> -> !attn_tile.fragment<64x64xf32, accumulator>
+  attn_tile.return
+}

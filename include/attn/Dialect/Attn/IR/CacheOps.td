@@ -30,9 +30,9 @@ def PagedOp : Attn_Op<"paged", [
         : tensor<?x8x16x128xbf16>[tensor<?x?xi32>] -> tensor<?x8x?x128xbf16>
     ```
   }];
-  let arguments = (ins Attn_Tensor<Attn_Float, 4>:$pool,
+  let arguments = (ins Attn_Tensor<Attn_Input, 4>:$pool,
                        Attn_Tensor<Attn_Int, 2>:$table);
-  let results = (outs Attn_Tensor<Attn_Float, 4>:$result);
+  let results = (outs Attn_Tensor<Attn_Input, 4>:$result);
   let assemblyFormat = [{
     $pool `[` $table `]` attr-dict
     `:` type($pool) `[` type($table) `]` `->` type($result)
@@ -56,7 +56,7 @@ def AppendOp : Attn_Op<"append", [
   let description = [{
     Row `t` of `rows`, of each head, goes to row `slots[t] mod page` of page
     `floor(slots[t] / page)` of the pool [pages, Hkv, page, D], rounded to the
-    pool's type; a slot of -1 is skipped. With slots [T] rows are [T, Hkv, D],
+    pool's type, of 8 bits to a pool of the same; a slot of -1 is skipped. With slots [T] rows are [T, Hkv, D],
     with slots [B, M] they are [B, Hkv, M, D]. Keys and values have slots, pages
     and heads in common. Results are the pools with the new rows; a cache
     [B, Hkv, N, D] is a pool with a page for each batch.
@@ -71,12 +71,12 @@ def AppendOp : Attn_Op<"append", [
           into tensor<?x8x16x128xbf16>, tensor<?x8x16x128xbf16>
     ```
   }];
-  let arguments = (ins Variadic<AnyTypeOf<[Attn_Tensor<Attn_Float, 3>,
-                                           Attn_Tensor<Attn_Float, 4>]>>:$rows,
-                       Variadic<Attn_Tensor<Attn_Float, 4>>:$pools,
+  let arguments = (ins Variadic<AnyTypeOf<[Attn_Tensor<Attn_Input, 3>,
+                                           Attn_Tensor<Attn_Input, 4>]>>:$rows,
+                       Variadic<Attn_Tensor<Attn_Input, 4>>:$pools,
                        AnyTypeOf<[Attn_Tensor<Attn_Int, 1>,
                                   Attn_Tensor<Attn_Int, 2>]>:$slots);
-  let results = (outs Variadic<Attn_Tensor<Attn_Float, 4>>:$results);
+  let results = (outs Variadic<Attn_Tensor<Attn_Input, 4>>:$results);
   let assemblyFormat = [{
     $rows `into` $pools `slots` `(` $slots `:` type($slots) `)` attr-dict
     `:` type($rows) `into` type($pools)

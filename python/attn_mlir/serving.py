@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Batches over a paged cache in the shape of FlashInfer's wrappers: `plan` takes the pages of each sequence, `run` the arrays of a layer."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Optional, Sequence
+
+from .arrays import library_of, view_of
+from .errors import BindingError
+from .functional import Causal
+from .paged import decode
+from .ragged import prefill
+from .runtime.host_array import HostArray
+
+#: A window without an end on one side.
+FAR = 1 << 30
+
+
+class BatchPaged:
+    """What decoding and prefill share. `kv_layout` is "NHD", [pages, page size, Hkv, D], or "HND", [pages, Hkv, page size, D]."""
+
+    def __init__(self, kv_layout: str = "NHD"):
+        if kv_layout not in ("NHD", "HND"):
+            raise BindingError(f"expected kv_layout NHD or HND, got {kv_layout!r}")
+        self.kv_layout = kv_layout
+        self.sizes: Optional[tuple[int, int, int, int]] = None
+
+    def plan_pages(self, indptr, indices, last_page_len, sizes, window_left, logits_soft_cap, sm_scale):
+        """Turns pages by sequence, `indices[indptr[b] : indptr[b + 1]]`, into a table with a row for each, and last_page_len into lengths."""
+        starts, pages, last = (integers(array, name) for array, name in ((indptr, "indptr"), (indices, "indices"), (last_page_len, "last_page_len")))
+        check_pages(starts, pages, last, sizes[3])
+        if window_left < -1:
+            raise BindingError(f"expected window_left from -1, no window, got {window_left}")
+        self.sizes, self.window_left = sizes, window_left
+        self.soft_cap, self.scale = logits_soft_cap or None, sm_scale
+        spans = list(zip(starts, starts[1:]))
+        columns = max((end - begin for begin, end in spans), default=0)
+        # Entries behind a sequence are not read.
+        self.table = [[*pages[begin:end], *[-1] * (columns - (end - begin))] for begin, end in spans]
+        self.lengths = [(end - begin - 1) * sizes[3] + n if end > begin else 0 for (begin, end), n in zip(spans, last)]
+        self.columns = columns
+        self.placed: dict[tuple[str, str], Any] = {}
+
+    def place(self, query: Any, vectors: Sequence[tuple[str, Sequence[int], Sequence[int]]]) -> list[Any]:
+        """Arrays of a shape and numbers, where `query` is; made once for each plan."""
+        device = view_of(query, "q").device
+        for name, shape, numbers in vectors:
+            if (name, device) not in self.placed:
+                self.placed[name, device] = integers_like(query, shape, numbers)
+        return [self.placed[name, device] for name, _, _ in vectors]
+
+    def arrays(self, query: Any, cache: Any) -> tuple[Any, Any]:
+        """Key and value pools [pages, Hkv, page size, D], if they and the query are those of the plan."""
+        if self.sizes is None:
+            raise BindingError("expected plan before run")
+        heads, key_heads, dim, page = self.sizes
+        shape = tuple(view_of(query, "q").shape)
+        if len(shape) != 3 or shape[1:] != (heads, dim):
+            raise BindingError(f"q: expected [.., {heads}, {dim}] as planned, got {shape}")
+        if isinstance(cache, (tuple, list)):
+            if len(cache) != 2:
+                raise BindingError(f"expected a cache of keys and values, got {len(cache)} arrays")
+            pools = tuple(cache)
+        else:
+            shape = tuple(view_of(cache, "paged_kv_cache").shape)
+            if len(shape) != 5 or shape[1] != 2:
+                raise BindingError(f"paged_kv_cache: expected two arrays, or one [pages, 2, ..], got {shape}")
+            pools = (cache[:, 0], cache[:, 1])
+        if self.kv_layout == "NHD":
+            pools = tuple(pool.swapaxes(1, 2) for pool in pools)
+        for name, pool in zip(("keys", "values"), pools):
+            if (shape := tuple(view_of(pool, name).shape))[1:3] != (key_heads, page):
+                raise BindingError(f"paged_kv_cache: expected {key_heads} heads and pages of {page} rows as planned, got {name} of {shape} (HND)")
+        return pools
+
+    def entries(self) -> list[tuple[str, Sequence[int], Sequence[int]]]:
+        sequences = len(self.lengths)
+        return [("table", (sequences, self.columns), [entry for row in self.table for entry in row]), ("lengths", (sequences,), self.lengths)]
+
+
+class BatchDecode(BatchPaged):
+    """A token of each sequence over its pages (FlashInfer's BatchDecodeWithPagedKVCacheWrapper)."""
+
+    def plan(
+        self, indptr: Any, indices: Any, last_page_len: Any, num_qo_heads: int, num_kv_heads: int, head_dim: int, page_size: int,
+        *, window_left: int = -1, logits_soft_cap: Optional[float] = None, sm_scale: Optional[float] = None,
+    ):  # fmt: skip
+        """Arguments, which are read on the host:
+          indptr: [B + 1]: sequence b has the pages indices[indptr[b] : indptr[b + 1]].
+          last_page_len: [B]: rows of its last page that exist, 1 to page_size; of a sequence without pages it is not looked at.
+          window_left: as many keys before its own a token sees; -1: all. logits_soft_cap, sm_scale: None for none, 1/sqrt(head_dim).
+
+        A plan serves all layers of a step, whose kernels are those of `decode`. Raises BindingError for arrays that do not fit."""
+        self.plan_pages(indptr, indices, last_page_len, (num_qo_heads, num_kv_heads, head_dim, page_size), window_left, logits_soft_cap, sm_scale)
+
+    def run(self, q: Any, paged_kv_cache: Any, *, k_scale: Any = None, v_scale: Any = None, sinks: Any = None, return_lse: bool = False, **options: Any) -> Any:
+        """Output [B, Hq, Dv] of q [B, Hq, D] over two pools, or one [pages, 2, ..]; or (output, lse) with lse [B, Hq], in natural logarithms,
+        where FlashInfer's are to base 2. k_scale, v_scale: of pools of 8 bits; `options` are those of `decode`: target, device, cache."""
+        pools = self.arrays(q, paged_kv_cache)
+        tokens, heads, dim = view_of(q, "q").shape
+        if tokens != len(self.lengths):
+            raise BindingError(f"q: expected {len(self.lengths)} tokens as planned, got {tokens}")
+        table, lengths = self.place(q, self.entries())
+        window = None if self.window_left < 0 else (self.window_left, 0)
+        result = decode(
+            reshaped(q, (tokens, heads, 1, dim)), *pools, table, lengths, window=window, sink=sinks, soft_cap=self.soft_cap, scale=self.scale,
+            k_scale=k_scale, v_scale=v_scale, return_lse=return_lse, **options,
+        )  # fmt: skip
+        without_row = [reshaped(x, [n for dim, n in enumerate(view_of(x, "result").shape) if dim != 2]) for x in (result if return_lse else [result])]
+        return tuple(without_row) if return_lse else without_row[0]
+
+
+class BatchPrefill(BatchPaged):
+    """New rows of each sequence, packed, over its pages (FlashInfer's BatchPrefillWithPagedKVCacheWrapper)."""
+
+    def plan(
+        self, qo_indptr: Any, indptr: Any, indices: Any, last_page_len: Any, num_qo_heads: int, num_kv_heads: int, head_dim: int, page_size: int,
+        *, causal: Causal = False, window_left: int = -1, logits_soft_cap: Optional[float] = None, sm_scale: Optional[float] = None,
+    ):  # fmt: skip
+        """As that of BatchDecode; the rows of sequence b are [qo_indptr[b], qo_indptr[b + 1]), and causal masks align its ends."""
+        self.plan_pages(indptr, indices, last_page_len, (num_qo_heads, num_kv_heads, head_dim, page_size), window_left, logits_soft_cap, sm_scale)
+        self.offsets, self.causal = integers(qo_indptr, "qo_indptr"), causal
+        if len(self.offsets) != len(self.lengths) + 1:
+            raise BindingError(f"qo_indptr: expected {len(self.lengths) + 1} offsets, as indptr has, got {len(self.offsets)}")
+        check_ascending("qo_indptr", self.offsets, None)
+
+    def run(self, q: Any, paged_kv_cache: Any, *, k_scale: Any = None, v_scale: Any = None, sinks: Any = None, return_lse: bool = False, **options: Any) -> Any:
+        """Output [rows, Hq, Dv] of q [rows, Hq, D]; or (output, lse) with lse [Hq, rows], natural. The others are as of BatchDecode."""
+        pools = self.arrays(q, paged_kv_cache)
+        table, lengths, offsets = self.place(q, [*self.entries(), ("offsets", (len(self.offsets),), self.offsets)])
+        most = max((end - begin for begin, end in zip(self.offsets, self.offsets[1:])), default=0)
+        window = None if self.window_left < 0 else (self.window_left, 0 if self.causal else FAR)
+        return prefill(
+            q, *pools, table, lengths, offsets, max(most, 1), causal=self.causal, window=window, sink=sinks, soft_cap=self.soft_cap, scale=self.scale,
+            k_scale=k_scale, v_scale=v_scale, return_lse=return_lse, **options,
+        )  # fmt: skip
+
+
+def integers(array: Any, name: str) -> list[int]:
+    """The numbers of a vector, copied to the host."""
+    view = view_of(array, name)
+    if view.dtype not in ("i32", "i64") or len(view.shape) != 1:
+        raise BindingError(f"{name}: expected a vector of i32 or i64, got {view.dtype} of {tuple(view.shape)}")
+    if view.device != "cpu":
+        return [int(x) for x in array.tolist()]
+    return [int(x) for x in view.to_host().values()]
+
+
+def reshaped(array: Any, shape: Sequence[int]) -> Any:
+    """With dimensions of size 1 put in or left out, which copies nothing."""
+    return HostArray(array.dtype, tuple(shape), array.data) if isinstance(array, HostArray) else array.reshape(tuple(shape))
+
+
+def integers_like(array: Any, shape: Sequence[int], numbers: Sequence[int]) -> Any:
+    """i32, of the library and on the device of `array`."""
+    module = library_of(array)
+    if module == "torch":
+        torch = sys.modules["torch"]
+        return torch.tensor(list(numbers), dtype=torch.int32, device=array.device).reshape(tuple(shape))
+    if module == "cupy":
+        return sys.modules[module].array(list(numbers), dtype="int32").reshape(tuple(shape))
+    return HostArray.of("i32", tuple(shape), numbers)
+
+
+def check_ascending(name: str, offsets: Sequence[int], end: Optional[int]):
+    """From 0, to `end` at most."""
+    if not offsets or offsets[0] != 0:
+        raise BindingError(f"{name}: expected offsets from 0, got {offsets[0] if offsets else 'none'}")
+    for number, (before, offset) in enumerate(zip(offsets, offsets[1:]), 1):
+        if offset < before or end is not None and offset > end:
+            limit = "" if end is None else f" to {end}, the number of indices,"
+            raise BindingError(f"{name}: expected ascending offsets from 0{limit or ','} got {offset} at position {number}")
+
+
+def check_pages(starts: Sequence[int], pages: Sequence[int], last: Sequence[int], page_size: int):
+    check_ascending("indptr", starts, len(pages))
+    if len(last) != len(starts) - 1:
+        raise BindingError(f"last_page_len: expected {len(starts) - 1} entries, one for each sequence, got {len(last)}")
+    for number, rows in enumerate(last):
+        if starts[number + 1] > starts[number] and not 1 <= rows <= page_size:
+            raise BindingError(f"last_page_len: expected 1 to {page_size}, got {rows} of sequence {number}")

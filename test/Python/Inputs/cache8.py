@@ -1,0 +1,150 @@
+"""`decode`, `prefill` and `attention` over keys and values of 8 bits, against float64 sums of what they stand for; every byte; messages."""
+
+import math
+import random
+import unittest
+
+import attn_mlir
+from attn_mlir.runtime.host_array import HostArray, decode_float8, round_to
+from ragged import DEVICES, attend, normal
+
+generator = random.Random(3)
+NAN = {"f8E4M3FN": 0x7F, "f8E5M2": 0x7E}
+
+
+def stored(dtype, shape, kept=None, width=1):
+    """Bytes of magnitudes around 1, subnormal ones among them; NaN in rows of `width` that `kept` does not hold."""
+    magnitudes = {"f8E4M3FN": (0, 0x48), "f8E5M2": (0, 0x44)}[dtype]
+    codes = [generator.choice((0, 128)) + generator.randrange(*magnitudes) for _ in range(math.prod(shape))]
+    codes = [code if kept is None or i // width in kept else NAN[dtype] for i, code in enumerate(codes)]
+    return HostArray(dtype, shape, bytearray(codes))
+
+
+class Cache8(unittest.TestCase):
+    heads, key_heads, dim, value_dim, page = 4, 2, 32, 48, 5
+    table = [[7, 0, 3, -1], [1, 9, 4, 2147480000], [5, -1, -1, -1], [2, 11, 6, 10]]
+    lengths = [13, 15, 0, 18]
+
+    def pools(self, dtype):
+        used = {self.table[b][j // self.page] * self.page + j % self.page for b in range(4) for j in range(self.lengths[b])}
+        rows = {(row // self.page * self.key_heads + h) * self.page + row % self.page for row in used for h in range(self.key_heads)}
+        return [stored(dtype, (12, self.key_heads, self.page, dim), rows, dim) for dim in (self.dim, self.value_dim)]
+
+    def rows_of(self, pool, scale, b, head):
+        """Rows of a sequence, dequantised."""
+        values, dim, rows = pool.values(), pool.shape[3], []
+        for j in range(self.lengths[b]):
+            start = ((self.table[b][j // self.page] * self.key_heads + head) * self.page + j % self.page) * dim
+            rows.append([scale(b, head) * x for x in values[start : start + dim]])
+        return rows
+
+    def check_row(self, row, got, lse, pools, scales, b, head, sees, tolerance):
+        kv = head * self.key_heads // self.heads
+        keys, values = (self.rows_of(pool, scale, b, kv) for pool, scale in zip(pools, scales))
+        wanted, log_sum = attend(row, keys, values, sees, self.dim**-0.5)
+        for x, y in zip(got, wanted or [0.0] * self.value_dim):
+            self.assertLess(abs(x - y), tolerance * max(1, abs(y)))
+        self.assertTrue(lse == log_sum or abs(lse - log_sum) < 1e-4 * max(1, abs(log_sum)), (lse, log_sum))
+
+    def test_decode(self):
+        k_heads = HostArray.of("f32", (4, 2), [round_to(generator.uniform(0.1, 1), "f32") for _ in range(8)])
+        v_heads = HostArray.of("f32", (4, 2), [round_to(generator.uniform(0.5, 3), "f32") for _ in range(8)])
+        of_heads = [lambda b, h, values=array.values(): values[2 * b + h] for array in (k_heads, v_heads)]
+        table = HostArray.of("i32", (4, 4), [entry for row in self.table for entry in row])
+        lengths = HostArray.of("i32", (4,), self.lengths)
+        given = (
+            ({}, [lambda b, h: 1.0] * 2),
+            ({"k_scale": 0.5}, [lambda b, h: 0.5, lambda b, h: 1.0]),
+            ({"k_scale": k_heads, "v_scale": v_heads}, of_heads),
+        )
+        for (dtype, kind), (options, scales), tokens in zip((("f16", "f8E4M3FN"), ("bf16", "f8E4M3FN"), ("f16", "f8E5M2"), ("bf16", "f8E5M2")), given[::-1] + given, (1, 3, 1, 2)):
+            pools, query = self.pools(kind), normal(dtype, 4, self.heads, tokens, self.dim)
+            for where in DEVICES:
+                with self.subTest(dtype=dtype, kind=kind, tokens=tokens, **where):
+                    output, lse = attn_mlir.decode(query, *pools, table, lengths, return_lse=True, **options, **where)
+                    for at, log_sum in enumerate(lse.values()):
+                        b, head, i = at // tokens // self.heads, at // tokens % self.heads, at % tokens
+                        row, got = query.values()[at * self.dim :][: self.dim], output.values()[at * self.value_dim :][: self.value_dim]
+                        sees = lambda j: j <= i + self.lengths[b] - tokens  # noqa: E731
+                        self.check_row(row, got, log_sum, pools, scales, b, head, sees, 2e-3 if dtype == "f16" else 2e-2)
+
+    def test_append(self):
+        """Rows of bytes, which the attention sees: as if they had been there."""
+        slots = HostArray.of("i32", (3,), [self.page * 9 + 4, -1, self.page * 6 + 2])
+        table = HostArray.of("i32", (4, 4), [entry for row in self.table for entry in row])
+        lengths, query = HostArray.of("i32", (4,), self.lengths), normal("f16", 4, self.heads, 1, self.dim)
+        for where in DEVICES:
+            pools = self.pools("f8E5M2")
+            rows = [stored("f8E5M2", (3, self.key_heads, dim)) for dim in (self.dim, self.value_dim)]
+            after = [HostArray(pool.dtype, pool.shape, bytearray(pool.data)) for pool in pools]
+            for pool, new in zip(after, rows):
+                width = pool.shape[3]
+                for token, slot in ((0, 49), (2, 32)):
+                    for h in range(self.key_heads):
+                        at = ((slot // self.page * self.key_heads + h) * self.page + slot % self.page) * width
+                        pool.data[at : at + width] = new.data[(token * self.key_heads + h) * width :][:width]
+            plain = attn_mlir.decode(query, *after, table, lengths, v_scale=2.0, **where)
+            output = attn_mlir.decode(query, *pools, table, lengths, k_new=rows[0], v_new=rows[1], slots=slots, v_scale=2.0, **where)
+            self.assertEqual([bytes(pool.data) for pool in pools], [bytes(pool.data) for pool in after])
+            self.assertEqual(output.data, plain.data)
+
+    def test_prefill(self):
+        pools, offsets = self.pools("f8E4M3FN"), [0, 5, 20, 20, 22]
+        query = normal("f16", 22, self.heads, self.dim)
+        table = HostArray.of("i32", (4, 4), [entry for row in self.table for entry in row])
+        lengths, cu = HostArray.of("i32", (4,), self.lengths), HostArray.of("i32", (5,), offsets)
+        scales = [lambda b, h: 0.25, lambda b, h: 3.0]
+        for where in DEVICES:
+            output, lse = attn_mlir.prefill(query, *pools, table, lengths, cu, 15, k_scale=0.25, v_scale=3.0, return_lse=True, **where)
+            for b, (first, end) in enumerate(zip(offsets, offsets[1:])):
+                for head in range(self.heads):
+                    for i in range(end - first):
+                        at = (first + i) * self.heads + head
+                        row, got = query.values()[at * self.dim :][: self.dim], output.values()[at * self.value_dim :][: self.value_dim]
+                        sees = lambda j: j <= i + self.lengths[b] - (end - first)  # noqa: E731
+                        with self.subTest(b=b, head=head, i=i, **where):
+                            self.check_row(row, got, lse.values()[head * 22 + first + i], pools, scales, b, head, sees, 2e-3)
+
+    def test_every_byte(self):
+        """Of one key the output is its value, exactly, NaN and infinities too, and the score of a one-hot query an element of it."""
+        dim = 256
+        identity = [1.0 if i == d else 0.0 for i in range(dim) for d in range(dim)]
+        for kind in NAN:
+            cache = HostArray(kind, (1, 1, 1, dim), bytearray(range(256)))
+            numbers = [decode_float8(code, kind) for code in range(256)]
+            zeros = HostArray(kind, (1, 1, 1, dim), bytearray(256))
+            for dtype in ("f16", "bf16"):
+                query, zero = HostArray.of(dtype, (1, 1, dim, dim), identity), HostArray.of(dtype, (1, 1, 1, dim), [0.0] * dim)
+                for where in DEVICES:
+                    with self.subTest(kind=kind, dtype=dtype, **where):
+                        output = attn_mlir.attention(zero, zeros, cache, **where)
+                        for got, wanted in zip(output.values(), numbers):
+                            self.assertTrue(got == wanted or math.isnan(got) and math.isnan(wanted), (got, wanted))
+                        finite = [x if math.isfinite(x) else 0.0 for x in numbers]
+                        codes = bytearray(code if math.isfinite(x) else 0 for code, x in enumerate(numbers))
+                        keys = HostArray(kind, (1, 1, 1, dim), codes)
+                        lse = attn_mlir.attention(query, keys, zeros, scale=1.0, return_lse=True, **where)[1]
+                        for got, wanted in zip(lse.values(), finite):  # kernels scale it by log2(e) and back, in f32
+                            self.assertLessEqual(abs(got - wanted), 2e-7 * abs(wanted))
+
+    def test_wrong_arrays(self):
+        pools, query = self.pools("f8E4M3FN"), normal("f16", 4, self.heads, 1, self.dim)
+        other = self.pools("f8E5M2")
+        table, lengths = HostArray.of("i32", (4, 1), [0] * 4), HostArray.of("i32", (4,), [1] * 4)
+        three, one = HostArray.of("f32", (3,), [1, 1, 1]), HostArray.of("f32", (1,), [1])
+        contiguous = stored("f8E4M3FN", (4, self.key_heads, 7, self.dim))
+        new = [normal("f16", 1, self.key_heads, dim) for dim in (self.dim, self.value_dim)]
+        wrong = (
+            (lambda: attn_mlir.decode(query, pools[0], other[1], table, lengths), "value: expected dtype f8E4M3FN, that of key, got f8E5M2"),
+            (lambda: attn_mlir.decode(query, *pools, table, lengths, k_scale=three), r"key_descale: expected f32 of \(1,\) or \(4, 2\), got f32 of \(3,\)"),
+            (lambda: attn_mlir.append(*new, *pools, HostArray.of("i32", (1,), [0])), "k_new: expected dtype f8E4M3FN, that of k_pool, since nothing is rounded to 8 bits, got f16"),
+            (lambda: attn_mlir.attention(query, query, query, descale=(three, three)), "expected inputs of f8E4M3FN or f8E5M2 with descale, got f16"),
+            (lambda: attn_mlir.attention(query, contiguous, contiguous, descale=(one,) * 3), "beside a query of f16, got three"),
+        )
+        for call, message in wrong:
+            with self.assertRaisesRegex(attn_mlir.BindingError, message):
+                call()
+
+
+if __name__ == "__main__":
+    unittest.main(argv=["cache8.py", "Cache8"])
