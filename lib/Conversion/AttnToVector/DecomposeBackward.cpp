@@ -370,8 +370,8 @@ private:
     return {emitDelta(cast<BackwardDeltaOp>(op), buffers)};
   }
 
-  /// The scatter in the same block that adds to the result of `op` and has tiles
-  /// of its sizes, or null.
+  /// The scatter in the same block that adds to the result of `op` and has
+  /// tiles of its sizes, or null.
   static BackwardScatterOp getNext(BackwardScatterOp op) {
     if (!op->hasOneUse())
       return {};
@@ -394,8 +394,7 @@ private:
       chain.push_back(previous);
     }
     OpBuilder builder(op);
-    Value sum =
-        buildScatters(builder, llvm::to_vector(llvm::reverse(chain)));
+    Value sum = buildScatters(builder, llvm::to_vector(llvm::reverse(chain)));
     op.getResult().replaceAllUsesWith(sum);
     for (BackwardScatterOp scatter : chain)
       scatter.erase();
