@@ -141,6 +141,8 @@ def main(arguments=None):
     parser.add_argument("--title", default="")
     a = parser.parse_args(arguments)
     try:
+        if not a.output.endswith(".svg"):
+            raise TraceError(f"expected --output to end in .svg, got {a.output}")
         names, spans = read_events(a.trace, a.cta)
         end = a.end if a.end is not None else max(stop for track in spans.values() for _, stop, _ in track)
         if not a.begin < end:

@@ -353,6 +353,10 @@ struct DecomposeBackward
       return signalPassFailure();
     TileBuffers buffers;
     for (Operation *op : ops) {
+      if (auto scatter = dyn_cast<BackwardScatterOp>(op)) {
+        decomposeScatters(scatter);
+        continue;
+      }
       op->replaceAllUsesWith(decompose(op, buffers));
       numDecomposed += isa<BackwardStepOp>(op) ? 1 : 0;
       op->erase();
@@ -363,11 +367,37 @@ private:
   static Values decompose(Operation *op, TileBuffers &buffers) {
     if (auto step = dyn_cast<BackwardStepOp>(op))
       return BackwardEmitter(step, buffers).emit();
-    if (auto scatter = dyn_cast<BackwardScatterOp>(op)) {
-      OpBuilder builder(op);
-      return {buildScatter(builder, scatter)};
-    }
     return {emitDelta(cast<BackwardDeltaOp>(op), buffers)};
+  }
+
+  /// The scatter in the same block that adds to the result of `op` and has
+  /// tiles of its sizes, or null.
+  static BackwardScatterOp getNext(BackwardScatterOp op) {
+    if (!op->hasOneUse())
+      return {};
+    auto next = dyn_cast<BackwardScatterOp>(*op->user_begin());
+    bool follows = next && next->getBlock() == op->getBlock() &&
+                   next.getInto() == op.getResult() &&
+                   next.getScores().getType() == op.getScores().getType();
+    return follows ? next : BackwardScatterOp();
+  }
+
+  /// Those up to `op`, unless another one follows.
+  static void decomposeScatters(BackwardScatterOp op) {
+    if (getNext(op))
+      return;
+    SmallVector<BackwardScatterOp> chain = {op};
+    while (auto previous =
+               chain.back().getInto().getDefiningOp<BackwardScatterOp>()) {
+      if (getNext(previous) != chain.back())
+        break;
+      chain.push_back(previous);
+    }
+    OpBuilder builder(op);
+    Value sum = buildScatters(builder, llvm::to_vector(llvm::reverse(chain)));
+    op.getResult().replaceAllUsesWith(sum);
+    for (BackwardScatterOp scatter : chain)
+      scatter.erase();
   }
 
   static bool isLargeCache(Operation *op) {

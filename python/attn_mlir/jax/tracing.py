@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import os
+import traceback
 from typing import Any, Callable, NoReturn, Optional, Sequence, Union
 
 import jax
@@ -70,13 +72,29 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
 def trace_function(function: Callable[..., Any], symbols: Sequence[Value], ranges: Sequence[Range]) -> Any:
     """function(*symbols): a symbol, or a number. Of the last symbols, the positions, `ranges` are known."""
     shapes = [jax.ShapeDtypeStruct((), np.float32 if s.type == FLOAT else np.int32) for s in symbols]
-    closed = jax.make_jaxpr(function)(*shapes)
+    closed = jaxpr_of(function, shapes)
     if len(closed.jaxpr.outvars) != 1:
         raise TraceError(f"expected one result of {getattr(function, '__name__', function)}, got {len(closed.jaxpr.outvars)}")
     for symbol, known in zip(symbols[len(symbols) - len(ranges) :], ranges):
         symbol.range = known
     (result,) = Evaluation().jaxpr(closed.jaxpr, closed.consts, symbols)
     return number_of(result)
+
+
+def jaxpr_of(function: Callable[..., Any], shapes: Sequence[Any]) -> Any:
+    """JAX's own trace; what needs a value that is not there yet is an error that says what to write."""
+    try:
+        return jax.make_jaxpr(function)(*shapes)
+    except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError) as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        package = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+        user = next((f for f in reversed(frames) if "site-packages" not in f.filename and not f.filename.startswith(package)), None)
+        place = f"{user.filename}:{user.lineno}: " if user else ""
+        line = f"\n    {user.line}" if user else ""
+        raise TraceError(
+            f"{place}expected no decision on a traced value: write jnp.where for if, & | ~ for and, or, not, jnp's functions for "
+            f"float(), int() and NumPy's{line}"
+        ) from None
 
 
 def number_of(x: Any) -> Any:

@@ -253,8 +253,14 @@ class Mods(Near):
         ):
             with self.assertRaisesRegex(TraceError, message):
                 attention(self.q, self.k, self.v, score_mod=function)
-        with self.assertRaises(jax.errors.TracerBoolConversionError):
-            attention(self.q, self.k, self.v, score_mod=lambda s, b, h, i, j: s if i > j else -s)
+        for function in (
+            lambda s, b, h, i, j: s if i > j else -s,
+            lambda s, b, h, i, j: s + float(i),
+            lambda s, b, h, i, j: s * np.tanh(j),
+            lambda s, b, h, i, j: s + [0.0, 1.0][h],
+        ):
+            with self.assertRaisesRegex(TraceError, r"jax_mods.py:\d+: expected no decision on a traced value: write jnp.where for if"):
+                attention(self.q, self.k, self.v, score_mod=function)
         with self.assertRaisesRegex(attn_mlir.BindingError, "expected soft_cap or score_mod, got both"):
             attention(self.q, self.k, self.v, score_mod=alibi, soft_cap=2.0)
 

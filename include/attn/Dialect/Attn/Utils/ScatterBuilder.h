@@ -17,6 +17,13 @@ namespace attn {
 /// order.
 mlir::Value buildScatter(mlir::OpBuilder &builder, BackwardScatterOp op);
 
+/// The same of several ops, each of which adds to the result of the one before
+/// what is in tiles of equal sizes, by one nest of loops: bufferization's
+/// analysis takes a time that is exponential in the number of nests behind each
+/// other.
+mlir::Value buildScatters(mlir::OpBuilder &builder,
+                          llvm::ArrayRef<BackwardScatterOp> scatters);
+
 } // namespace attn
 
 #endif // ATTN_DIALECT_ATTN_UTILS_SCATTERBUILDER_H
