@@ -69,6 +69,7 @@ struct PendingCopy {
   Kind kind = Kind::Bulk;
   const Instruction *instruction = nullptr;
   Cta *destination = nullptr;
+  Cta *signaled = nullptr; // the mbarrier's; null: that of the destination
   u32 mbarrier = 0, offset = 0, bytes = 0;
 
   TensorMap map; // Tensor

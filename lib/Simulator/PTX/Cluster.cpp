@@ -220,6 +220,11 @@ std::string describeWait(const Cluster &cluster, const Cta &cta,
                   cluster.liveLanes);
   case Wait::Kind::Wgmma:
     return "the other warps of its warpgroup to issue the same wgmma";
+  case Wait::Kind::TensorPeer: {
+    const Cta *peer = peerCta(warp);
+    return format("CTA rank %u, the peer, to execute the same%s", peer->rank,
+                  peer->liveLanes ? "" : "; it has exited");
+  }
   case Wait::Kind::Converge:
     return format("convergence of lanes %08x (live %08x)", wait.needed,
                   warp.live);

@@ -142,6 +142,7 @@ struct Program {
 
   u32 numSlots = 0, numPredicates = 0;
   bool usesWgmma = false;
+  u32 tensorCtaGroup = 0;     // of its tcgen05 instructions; 0: none has one
   u32 localBytes = localBase; // per lane
   std::vector<u32> constants; // rows of 32
   std::vector<SpecialRegister> specials;

@@ -54,7 +54,8 @@ struct Wait {
     Barrier,
     Mbarrier,
     Cluster,
-    Wgmma // the other warps of the warpgroup
+    Wgmma,     // the other warps of the warpgroup
+    TensorPeer // a warp of the peer CTA, in tcgen05.alloc or dealloc
   };
   Kind kind = Kind::None;
   bool parity = false;
@@ -149,8 +150,8 @@ struct Cta {
   std::vector<Warp> warps;
   u32 liveLanes = 0, doneWarps = 0;
   NamedBarrier barriers[16];
-  std::unordered_set<u32> mbarriers; // offsets of the initialised ones
-  std::vector<PendingCopy> pendingCopies;
+  std::unordered_set<u32> mbarriers;      // offsets of the initialised ones
+  std::vector<PendingCopy> pendingCopies; // onto its mbarriers
   WgmmaCtaState wgmma;
   TensorMemory tensor;
 

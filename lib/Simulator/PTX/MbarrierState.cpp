@@ -204,6 +204,11 @@ std::string attn::sim::describeMbarrier(const Cta &cta, u32 offset) {
 // Copies
 //===----------------------------------------------------------------------===//
 
+/// The CTA whose mbarrier a copy signals.
+static Cta &signaledCta(const PendingCopy &copy) {
+  return copy.signaled ? *copy.signaled : *copy.destination;
+}
+
 static void completeStore(PendingCopy &copy) {
   u8 *shared = &copy.destination->shared[copy.offset];
   if (copy.reduces)
@@ -239,7 +244,8 @@ void attn::sim::completeCopy(PendingCopy &copy) {
   }
   markWritten(cta, copy.offset, copy.bytes);
   ++cta.epoch;
-  completeOnMbarrier(cta, copy.mbarrier, copy.bytes, 0, copy.doneCycle);
+  completeOnMbarrier(signaledCta(copy), copy.mbarrier, copy.bytes, 0,
+                     copy.doneCycle);
 }
 
 bool attn::sim::completeCopiesOn(Cta &cta, u32 offset) {
@@ -260,7 +266,7 @@ bool attn::sim::completeCopiesOn(Cta &cta, u32 offset) {
 
 void attn::sim::issueCopy(Warp &warp, PendingCopy copy) {
   if (options(warp).deferAsync)
-    copy.destination->pendingCopies.push_back(std::move(copy));
+    signaledCta(copy).pendingCopies.push_back(std::move(copy));
   else
     completeCopy(copy);
 }

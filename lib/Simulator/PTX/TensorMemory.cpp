@@ -12,6 +12,40 @@ using namespace attn::sim;
 using Kind = TensorAccess::Kind;
 
 //===----------------------------------------------------------------------===//
+// Pairs
+//===----------------------------------------------------------------------===//
+
+Cta *attn::sim::peerCta(const Warp &warp) {
+  std::vector<Cta> &ctas = warp.cta->cluster->ctas;
+  u32 rank = warp.cta->rank ^ 1;
+  return rank < ctas.size() ? &ctas[rank] : nullptr;
+}
+
+CtaGroup::CtaGroup(Warp &warp, const Instruction &i, bool isPair) {
+  ctas[0] = warp.cta;
+  if (!isPair)
+    return;
+  Cta *peer = peerCta(warp);
+  if (!peer)
+    fault(
+        warp, i, Finding::Sync,
+        format("cta_group::2 in CTA rank %u of a cluster of %zu, which has no "
+               "peer",
+               warp.cta->rank, warp.cta->cluster->ctas.size()),
+        "launch clusters of an even number of CTAs");
+  count = 2;
+  ctas[1] = peer;
+  if (ctas[0]->rank > ctas[1]->rank)
+    std::swap(ctas[0], ctas[1]);
+  if (peer->liveLanes == 0)
+    fault(warp, i, Finding::Sync,
+          format("cta_group::2 in CTA rank %u, but its peer, CTA rank %u, has "
+                 "exited",
+                 warp.cta->rank, peer->rank),
+          "keep both CTAs of a pair alive with barrier.cluster");
+}
+
+//===----------------------------------------------------------------------===//
 // Agents
 //===----------------------------------------------------------------------===//
 
@@ -44,6 +78,17 @@ TensorAccess attn::sim::beginTensorAccess(Warp &warp, Kind kind) {
   return {kind, tensorAccessAgent(warp), state.time, clusterWarpIndex(warp)};
 }
 
+TensorAccess attn::sim::beginTensorProduct(Warp &warp, u32 lane, Kind kind) {
+  TensorMemory::Issuer &issuer = tensorIssuer(warp, lane);
+  return {kind, issuer.agent, ++issuer.issued, clusterWarpIndex(warp)};
+}
+
+void attn::sim::noteTensorReach(Warp &warp, Cta &cta,
+                                const TensorAccess &access) {
+  if (&cta != warp.cta && cta.cluster->keepsClocks())
+    advance(cta.remoteAccesses, access.agent, access.time);
+}
+
 void attn::sim::fenceTensorBefore(Warp &warp) {
   if (tensorAccessAgent(warp) != noAgent)
     learn(warp, warp.tensor.fenceAgent, warp.tensor.completed());
@@ -70,10 +115,26 @@ const char *verb(Kind kind) {
     return "a tcgen05.ld";
   case Kind::Store:
     return "a tcgen05.st";
+  case Kind::Copy:
+    return "a tcgen05.cp";
+  case Kind::Shift:
+    return "a tcgen05.shift";
   case Kind::Product:
     break;
   }
   return "a tcgen05.mma";
+}
+
+/// " of CTA rank 1" for another CTA than the warp's.
+std::string ownerOf(const Warp &warp, const Cta &cta) {
+  return &cta == warp.cta ? "" : " of CTA rank " + std::to_string(cta.rank);
+}
+
+/// The warp of an access, with its CTA if that is another one.
+std::string idOf(const Warp &warp, const TensorAccess &access) {
+  u32 warps = u32(warp.cta->warps.size());
+  return std::to_string(access.warp % warps) +
+         ownerOf(warp, warp.cta->cluster->ctas[access.warp / warps]);
 }
 
 /// Looks for what orders an access after an earlier one.
@@ -83,12 +144,11 @@ public:
       : warp(warp), access(access), now(clocksOf(warp).vector) {}
 
   bool isOrdered(const TensorAccess &before) const {
-    if (before.kind == Kind::Product) {
-      if (access.kind == Kind::Product && access.agent == before.agent)
-        return !options(warp).strictTensorOrder ||
-               access.accumulator == before.accumulator ||
-               isSeen(before.agent, before);
-      return isSeen(before.agent, before);
+    if (before.isPipe()) {
+      bool isPipelined =
+          access.isPipe() && access.agent == before.agent &&
+          (!options(warp).strictTensorOrder || isOrderedPair(before, access));
+      return isPipelined || isSeen(before.agent, before);
     }
     if (before.warp == clusterWarpIndex(warp))
       return before.time <= completedOf(before.kind);
@@ -100,17 +160,19 @@ public:
   std::pair<std::string, const char *> explain(const TensorAccess &before) {
     const char *wait =
         before.kind == Kind::Load ? "tcgen05.wait::ld" : "tcgen05.wait::st";
-    if (before.kind == Kind::Product) {
-      if (access.agent == before.agent)
-        return {"a tcgen05.mma with another accumulator, which only the order "
-                "of the pipe puts before it",
+    if (before.isPipe()) {
+      std::string who = verb(before.kind);
+      if (access.isPipe() && access.agent == before.agent)
+        return {who +
+                    (access.kind == before.kind ? " with another accumulator"
+                                                : "") +
+                    ", which only the order of the pipe puts before it",
                 "wait for the mbarrier of a tcgen05.commit first"};
-      if (now[before.agent] < before.time)
-        return {"a tcgen05.mma of warp " + idOf(before) +
-                    " that has not been waited for",
+      who += " of warp " + idOf(before);
+      if (timeIn(now, before.agent) < before.time)
+        return {who + " that has not been waited for",
                 "wait for the mbarrier of the tcgen05.commit behind it"};
-      return {"a tcgen05.mma of warp " + idOf(before) +
-                  ": no tcgen05.fence::after_thread_sync behind the wait",
+      return {who + ": no tcgen05.fence::after_thread_sync behind the wait",
               "execute tcgen05.fence::after_thread_sync behind the wait"};
     }
     std::string who =
@@ -130,6 +192,19 @@ public:
   }
 
 private:
+  /// What the ISA says of two operations of one thread (9.7.16.6.4, pipelined
+  /// instructions).
+  static bool isOrderedPair(const TensorAccess &before,
+                            const TensorAccess &access) {
+    if (access.time == before.time) // one that reads and writes
+      return true;
+    if (access.kind == Kind::Product)
+      return before.kind != Kind::Product ||
+             access.accumulator == before.accumulator;
+    if (access.kind == Kind::Shift)
+      return before.kind == Kind::Product;
+    return before.kind == Kind::Shift && access.isRowRefresh;
+  }
   /// Whether what the warp knows behind its last fence::after_thread_sync, or
   /// by barriers alone where fences are not asked for, includes an access.
   bool isSeen(u32 agent, const TensorAccess &before) const {
@@ -145,7 +220,7 @@ private:
         .tensor.fenceAgent;
   }
   std::string idOf(const TensorAccess &before) const {
-    return std::to_string(before.warp % u32(warp.cta->warps.size()));
+    return ::idOf(warp, before);
   }
   u32 completedOf(Kind kind) const {
     const TensorWarpState &state = warp.tensor;
@@ -160,41 +235,42 @@ private:
 
 /// Calls visit(history, lane, column) for each column of each lane group.
 template <typename Visit>
-void forEachHistory(Warp &warp, const TensorRange &range, Visit visit) {
+void forEachHistory(Cta &cta, const TensorRange &range, Visit visit) {
   for (u32 lane = range.lane; lane < range.lane + range.lanes;
        lane += tensorLaneGroup)
     for (u32 column = range.column; column < range.column + range.columns;
          ++column)
-      visit(warp.cta->tensor.historyOf(lane, column), lane, column);
+      visit(cta.tensor.historyOf(lane, column), lane, column);
 }
 
-void reportOrder(Warp &warp, const Instruction &i, OrderCheck &check,
-                 const TensorAccess &before, const char *hazard,
-                 const char *what, u32 lane, u32 column) {
+void reportOrder(Warp &warp, const Instruction &i, const Cta &cta,
+                 OrderCheck &check, const TensorAccess &before,
+                 const char *hazard, const char *what, u32 lane, u32 column) {
   if (!checks(warp).race)
     return;
   auto [missing, remedy] = check.explain(before);
   report(warp, i, Finding::Race,
-         format("%s hazard: %s of tensor memory, lanes %u to %u, column %u, is "
-                "not ordered after %s",
-                hazard, what, lane, lane + tensorLaneGroup - 1, column,
-                missing.c_str()),
+         format("%s hazard: %s of tensor memory%s, lanes %u to %u, column %u, "
+                "is not ordered after %s",
+                hazard, what, ownerOf(warp, cta).c_str(), lane,
+                lane + tensorLaneGroup - 1, column, missing.c_str()),
          remedy);
 }
 
 } // namespace
 
-bool attn::sim::readTensor(Warp &warp, const Instruction &i,
+bool attn::sim::readTensor(Warp &warp, const Instruction &i, Cta &cta,
                            const TensorRange &range, const TensorAccess &access,
                            const char *what) {
   bool keepsClocks = warp.cta->cluster->keepsClocks();
   bool isVisible = true;
-  forEachHistory(warp, range, [&](TensorHistory &cell, u32 lane, u32 column) {
+  forEachHistory(cta, range, [&](TensorHistory &cell, u32 lane, u32 column) {
     if (!cell.isWritten) {
       report(warp, i, Finding::Init,
-             format("%s reads uninitialized tensor memory, lanes %u to %u, "
+             format("%s reads uninitialized tensor memory%s, lanes %u to %u, "
                     "column %u",
-                    what, lane, lane + tensorLaneGroup - 1, column));
+                    what, ownerOf(warp, cta).c_str(), lane,
+                    lane + tensorLaneGroup - 1, column));
       cell.isWritten = true; // one finding per cell
       cell.write = access;
       return;
@@ -204,8 +280,8 @@ bool attn::sim::readTensor(Warp &warp, const Instruction &i,
     OrderCheck check(warp, access);
     if (!check.isOrdered(cell.write)) {
       isVisible = false;
-      reportOrder(warp, i, check, cell.write, "read-after-write", what, lane,
-                  column);
+      reportOrder(warp, i, cta, check, cell.write, "read-after-write", what,
+                  lane, column);
     }
     for (TensorAccess &read : cell.reads)
       if (read.agent == access.agent &&
@@ -218,19 +294,19 @@ bool attn::sim::readTensor(Warp &warp, const Instruction &i,
   return isVisible;
 }
 
-void attn::sim::writeTensor(Warp &warp, const Instruction &i,
+void attn::sim::writeTensor(Warp &warp, const Instruction &i, Cta &cta,
                             const TensorRange &range,
                             const TensorAccess &access, const char *what) {
   bool keepsClocks = warp.cta->cluster->keepsClocks();
-  forEachHistory(warp, range, [&](TensorHistory &cell, u32 lane, u32 column) {
+  forEachHistory(cta, range, [&](TensorHistory &cell, u32 lane, u32 column) {
     if (keepsClocks) {
       OrderCheck check(warp, access);
       if (cell.isWritten && !check.isOrdered(cell.write))
-        reportOrder(warp, i, check, cell.write, "write-after-write", what, lane,
-                    column);
+        reportOrder(warp, i, cta, check, cell.write, "write-after-write", what,
+                    lane, column);
       for (const TensorAccess &read : cell.reads)
         if (!check.isOrdered(read))
-          reportOrder(warp, i, check, read, "write-after-read", what, lane,
+          reportOrder(warp, i, cta, check, read, "write-after-read", what, lane,
                       column);
     }
     cell.reads.clear();
@@ -243,13 +319,13 @@ void attn::sim::writeTensor(Warp &warp, const Instruction &i,
 // Allocation
 //===----------------------------------------------------------------------===//
 
-void attn::sim::checkTensorRange(Warp &warp, const Instruction &i,
+void attn::sim::checkTensorRange(Warp &warp, const Instruction &i, Cta &cta,
                                  const TensorRange &range, const char *what) {
   if (range.lane + range.lanes > tensorLanes)
     fault(warp, i, Finding::Memory,
           format("%s of lanes %u to %u of tensor memory, which has %u", what,
                  range.lane, range.lane + range.lanes - 1, tensorLanes));
-  for (const TensorAllocation &allocation : warp.cta->tensor.allocations)
+  for (const TensorAllocation &allocation : cta.tensor.allocations)
     if (range.column >= allocation.column &&
         range.column + range.columns <= allocation.column + allocation.columns)
       return;
@@ -275,8 +351,9 @@ static s32 findFreeColumns(const TensorMemory &memory, u32 columns) {
   return -1;
 }
 
-u32 attn::sim::allocateTensor(Warp &warp, const Instruction &i, u32 columns) {
-  TensorMemory &memory = warp.cta->tensor;
+u32 attn::sim::allocateTensor(Warp &warp, const Instruction &i, Cta &cta,
+                              u32 columns) {
+  TensorMemory &memory = cta.tensor;
   if (columns < 32 || columns > tensorColumns || (columns & (columns - 1)))
     fault(warp, i, Finding::Memory,
           format("tcgen05.alloc of %u columns, expected a power of two from 32 "
@@ -301,7 +378,7 @@ u32 attn::sim::allocateTensor(Warp &warp, const Instruction &i, u32 columns) {
     memory.history.resize(tensorLanes / tensorLaneGroup * tensorColumns);
   }
   TensorRange range{0, tensorLanes, u32(column), columns};
-  forEachHistory(warp, range, [](TensorHistory &cell, u32, u32) { cell = {}; });
+  forEachHistory(cta, range, [](TensorHistory &cell, u32, u32) { cell = {}; });
   for (u32 lane = 0; lane < tensorLanes; ++lane)
     std::fill_n(memory.row(lane) + column, columns, ~0u);
   memory.lastColumns = columns;
@@ -311,23 +388,24 @@ u32 attn::sim::allocateTensor(Warp &warp, const Instruction &i, u32 columns) {
 
 /// All accesses must come before, by synchronisation of the threads alone:
 /// tcgen05.dealloc is no asynchronous operation.
-static void checkNotInUse(Warp &warp, const Instruction &i,
+static void checkNotInUse(Warp &warp, const Instruction &i, Cta &cta,
                           const TensorRange &range) {
   if (!warp.cta->cluster->keepsClocks() || !checks(warp).race)
     return;
   const VectorClock &now = clocksOf(warp).vector;
   auto check = [&](const TensorAccess &access, u32 column) {
-    if (access.agent == noAgent || now[access.agent] >= access.time)
+    if (access.agent == noAgent || timeIn(now, access.agent) >= access.time)
       return;
     report(
         warp, i, Finding::Race,
-        format("tcgen05.dealloc of column %u is not ordered after %s of warp "
-               "%zu",
-               column, verb(access.kind), access.warp % warp.cta->warps.size()),
+        format("tcgen05.dealloc of column %u%s is not ordered after %s of warp "
+               "%s",
+               column, ownerOf(warp, cta).c_str(), verb(access.kind),
+               idOf(warp, access).c_str()),
         "wait for all products and accesses, then for a barrier of the "
         "warps, before tcgen05.dealloc");
   };
-  forEachHistory(warp, range, [&](TensorHistory &cell, u32, u32 column) {
+  forEachHistory(cta, range, [&](TensorHistory &cell, u32, u32 column) {
     if (cell.isWritten)
       check(cell.write, column);
     for (const TensorAccess &read : cell.reads)
@@ -335,22 +413,28 @@ static void checkNotInUse(Warp &warp, const Instruction &i,
   });
 }
 
-void attn::sim::deallocateTensor(Warp &warp, const Instruction &i,
-                                 TensorAddress address, u32 columns) {
-  std::vector<TensorAllocation> &allocations = warp.cta->tensor.allocations;
-  auto found = std::find_if(
+void attn::sim::checkDeallocation(Warp &warp, const Instruction &i, Cta &cta,
+                                  TensorAddress address, u32 columns) {
+  const std::vector<TensorAllocation> &allocations = cta.tensor.allocations;
+  bool isAllocated = std::any_of(
       allocations.begin(), allocations.end(), [&](const auto &allocation) {
         return address.lane == 0 && allocation.column == address.column &&
                allocation.columns == columns;
       });
-  if (found == allocations.end())
+  if (!isAllocated)
     fault(warp, i, Finding::Memory,
           format("tcgen05.dealloc of %u columns from lane %u, column %u on, "
                  "which is no allocation",
                  columns, address.lane, address.column),
           "give the address and the size of the tcgen05.alloc");
-  checkNotInUse(warp, i, {0, tensorLanes, address.column, columns});
-  allocations.erase(found);
+  checkNotInUse(warp, i, cta, {0, tensorLanes, address.column, columns});
+}
+
+void attn::sim::deallocateTensor(Cta &cta, u32 column) {
+  std::vector<TensorAllocation> &allocations = cta.tensor.allocations;
+  allocations.erase(std::find_if(
+      allocations.begin(), allocations.end(),
+      [&](const auto &allocation) { return allocation.column == column; }));
 }
 
 void attn::sim::checkTensorExit(Warp &warp, const Instruction &i) {

@@ -28,6 +28,7 @@
 
 #include "SyncClock.h"
 
+#include <array>
 #include <map>
 #include <vector>
 
@@ -46,11 +47,15 @@ struct TensorAddress {
 
 /// Who accessed a cell.
 struct TensorAccess {
-  enum class Kind : u8 { Load, Store, Product };
+  /// Product, Copy and Shift are work of the tensor pipe.
+  enum class Kind : u8 { Load, Store, Product, Copy, Shift };
   Kind kind = Kind::Load;
   u32 agent = noAgent, time = 0;
-  u32 warp = 0;        // in the cluster
-  u64 accumulator = 0; // of a product: place, shape and types
+  u32 warp = 0;              // in the cluster
+  u64 accumulator = 0;       // of a product: place, shape and types
+  bool isRowRefresh = false; // tcgen05.cp of 4x256b
+
+  bool isPipe() const { return kind >= Kind::Product; }
 };
 
 /// The history of one column of a group of lanes since its last write.
@@ -64,8 +69,16 @@ struct TensorAllocation {
   u32 column = 0, columns = 0;
 };
 
+/// A warp in alloc, dealloc or relinquish_alloc_permit of cta_group::2, which
+/// waits for one of the peer CTA to execute the same.
+struct TensorRequest {
+  Warp *warp = nullptr; // null: none waits
+  const Instruction *instruction = nullptr;
+  TensorAllocation what;
+};
+
 struct TensorMemory {
-  /// The products of a thread.
+  /// The products, copies and shifts of a thread.
   struct Issuer {
     u32 agent = noAgent, issued = 0;
     u64 doneCycle = 0; // trace
@@ -77,6 +90,7 @@ struct TensorMemory {
   u32 lastColumns = tensorColumns; // of the last allocation
   bool isRelinquished = false;
   std::map<u32, Issuer> issuers; // by warp * 32 + lane
+  TensorRequest request;
 
   u32 *row(u32 lane) { return &cells[size_t(lane) * tensorColumns]; }
   TensorHistory &historyOf(u32 lane, u32 column) {
@@ -98,6 +112,7 @@ struct TensorWarpState {
   VectorClock seen;
   std::vector<TensorLoad> loads;
   std::vector<u8> inFlight; // by slot: loads that write it
+  u32 allocated = 0; // column that the peer's tcgen05.alloc found for the warp
 
   /// The last access of which it and all before are complete.
   u32 completed() const {
@@ -113,8 +128,27 @@ struct TensorRange {
   u32 lane = 0, lanes = 0, column = 0, columns = 0;
 };
 
-/// Fails unless the columns are allocated.
-void checkTensorRange(Warp &warp, const Instruction &instruction,
+/// The CTAs that an instruction works for: the warp's own, or the pair with the
+/// even rank first (cta_group::2; PTX ISA 9.7.16, "CTA Pair": ranks that differ
+/// in the last bit).
+class CtaGroup {
+public:
+  CtaGroup(Warp &warp, const Instruction &instruction, bool isPair);
+
+  u32 size() const { return count; }
+  Cta &operator[](u32 index) const { return *ctas[index]; }
+  Cta *const *begin() const { return ctas.data(); }
+  Cta *const *end() const { return ctas.data() + count; }
+
+private:
+  std::array<Cta *, 2> ctas{};
+  u32 count = 1;
+};
+/// The other CTA of the warp's pair; null where the cluster has none.
+Cta *peerCta(const Warp &warp);
+
+/// Fails unless the columns of the CTA's memory are allocated.
+void checkTensorRange(Warp &warp, const Instruction &instruction, Cta &cta,
                       const TensorRange &range, const char *what);
 
 /// The agent of the warp's accesses, made on first use.
@@ -124,13 +158,18 @@ TensorMemory::Issuer &tensorIssuer(Warp &warp, u32 lane);
 /// The next access of the warp, which is in flight from here on.
 TensorAccess beginTensorAccess(Warp &warp, TensorAccess::Kind kind);
 
+/// The next product, copy or shift of a lane's thread.
+TensorAccess beginTensorProduct(Warp &warp, u32 lane, TensorAccess::Kind kind);
+/// Remembers that it reaches into the CTA, which must not exit before its end.
+void noteTensorReach(Warp &warp, Cta &cta, const TensorAccess &access);
+
 /// Checks an access of a range against earlier ones and remembers it. `what`
 /// names it in findings. Returns false where a read is not ordered after the
 /// write of what it reads.
-bool readTensor(Warp &warp, const Instruction &instruction,
+bool readTensor(Warp &warp, const Instruction &instruction, Cta &cta,
                 const TensorRange &range, const TensorAccess &access,
                 const char *what);
-void writeTensor(Warp &warp, const Instruction &instruction,
+void writeTensor(Warp &warp, const Instruction &instruction, Cta &cta,
                  const TensorRange &range, const TensorAccess &access,
                  const char *what);
 
@@ -139,10 +178,15 @@ void writeTensor(Warp &warp, const Instruction &instruction,
 void fenceTensorBefore(Warp &warp);
 void fenceTensorAfter(Warp &warp);
 
-/// Allocation. `columns` is a power of two from 32 to 512.
-u32 allocateTensor(Warp &warp, const Instruction &instruction, u32 columns);
-void deallocateTensor(Warp &warp, const Instruction &instruction,
-                      TensorAddress address, u32 columns);
+/// Allocation in the memory of a CTA. `columns` is a power of two from 32 to
+/// 512. Returns the first one.
+u32 allocateTensor(Warp &warp, const Instruction &instruction, Cta &cta,
+                   u32 columns);
+/// Fails unless this is an allocation, and reports accesses that the warp does
+/// not know to be over.
+void checkDeallocation(Warp &warp, const Instruction &instruction, Cta &cta,
+                       TensorAddress address, u32 columns);
+void deallocateTensor(Cta &cta, u32 column);
 /// At the exit of the CTA's last warp.
 void checkTensorExit(Warp &warp, const Instruction &instruction);
 

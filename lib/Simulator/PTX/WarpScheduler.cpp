@@ -67,6 +67,8 @@ bool attn::sim::isReady(Warp &warp, Split &split) {
     return warp.cta->cluster->generation != wait.generation;
   case Wait::Kind::Wgmma:
     return isWgmmaReady(warp, wait);
+  case Wait::Kind::TensorPeer:
+    return warp.cta->tensor.request.warp != &warp;
   }
   return true;
 }

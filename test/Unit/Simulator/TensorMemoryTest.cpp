@@ -17,8 +17,8 @@ namespace {
 
 /// Stores rows by .32x32b, thread = row, cell = 100 * row + column, and loads
 /// `count` registers by another shape.
-std::vector<uint32_t> loadAs(const std::string &shape, int count,
-                             int firstLane) {
+std::vector<uint32_t> loadAs(const std::string &shape, int count, int firstLane,
+                             const std::string &split = "") {
   std::string body = "mul.lo.u32 %r7, %r0, 100;\n";
   for (int k = 0; k < 16; ++k)
     body +=
@@ -27,7 +27,7 @@ std::vector<uint32_t> loadAs(const std::string &shape, int count,
           registers("%c", 16) + ";\ntcgen05.wait::st.sync.aligned;\n" +
           "add.u32 %r8, %r6, " + std::to_string(firstLane << 16) + ";\n" +
           "tcgen05.ld.sync.aligned." + shape + ".b32 " +
-          registers("%a", count) + ", [%r8+16];\n" +
+          registers("%a", count) + ", [%r8+16]" + split + ";\n" +
           "tcgen05.wait::ld.sync.aligned;\n" + storeRow("%a", count);
   std::vector<uint32_t> buffer(16 + 128 * count);
   LaunchReport report =
@@ -69,6 +69,52 @@ TEST(TensorMemory, ShapeOfPackedOperands) {
         ASSERT_EQ(cells[thread * 8 + k], 100 * row + column);
       }
   }
+}
+
+/// Thread 4 g + c: lane g, or g + 8 for odd c, column c / 2.
+TEST(TensorMemory, ShapeOfTwoColumns) {
+  for (uint32_t first : {0, 16}) {
+    std::vector<uint32_t> cells = loadAs("16x64b.x8", 8, first);
+    for (uint32_t thread = 0; thread < 128; ++thread)
+      for (uint32_t k = 0; k < 8; ++k) {
+        uint32_t lane = thread % 32;
+        uint32_t row = thread / 32 * 32 + first + lane / 4 + lane % 2 * 8;
+        ASSERT_EQ(cells[thread * 8 + k], 100 * row + 2 * k + lane / 2 % 2);
+      }
+  }
+}
+
+/// The second half of the threads is 11 columns further on.
+TEST(TensorMemory, ShapeOfTwoHalves) {
+  for (uint32_t first : {0, 16}) {
+    std::vector<uint32_t> cells = loadAs("16x32bx2.x4", 4, first, ", 11");
+    for (uint32_t thread = 0; thread < 128; ++thread)
+      for (uint32_t k = 0; k < 4; ++k) {
+        uint32_t lane = thread % 32, row = thread / 32 * 32 + first + lane % 16;
+        ASSERT_EQ(cells[thread * 4 + k], 100 * row + k + lane / 16 * 11);
+      }
+  }
+}
+
+/// Stored by a shape, loaded by rows.
+TEST(TensorMemory, StoresOfHalves) {
+  std::string body =
+      "shl.b32 %c0, %r0, 1; add.u32 %c1, %c0, 1; add.u32 %r8, %r6, 1048576;\n"
+      "tcgen05.st.sync.aligned.16x32bx2.x2.b32 [%r6], 2, {%c0, %c1};\n"
+      "tcgen05.st.sync.aligned.16x32bx2.x2.b32 [%r8], 2, {%c0, %c1};\n"
+      "tcgen05.wait::st.sync.aligned;\n"
+      "tcgen05.ld.sync.aligned.32x32b.x4.b32 {%a0, %a1, %a2, %a3}, [%r6];\n"
+      "tcgen05.wait::ld.sync.aligned;\n" +
+      storeRow("%a", 4);
+  std::vector<uint32_t> buffer(16 + 128 * 4);
+  LaunchReport report =
+      runOn(buffer, tensorKernel(body, 32, 64, 16), {}, {128});
+  for (const Diagnostic &diagnostic : report.diagnostics)
+    ADD_FAILURE() << diagnostic.str();
+  for (uint32_t row = 0; row < 128; ++row)
+    for (uint32_t column = 0; column < 4; ++column)
+      ASSERT_EQ(buffer[16 + 4 * row + column],
+                2 * (row / 32 * 32 + row % 16 + column / 2 * 16) + column % 2);
 }
 
 //===----------------------------------------------------------------------===//
@@ -336,6 +382,8 @@ TEST(TensorMemory, Addresses) {
              "not inside one allocation");
   expectBody(replaced(whole, "[%r6+16]", "[%r6+32]"),
              "tcgen05.st of columns 512 to 519");
+  expectBody("tcgen05.st.sync.aligned.16x32bx2.x1.b32 [%r6], 32, {%r0};",
+             "tcgen05.st of columns 512 to 512 of tensor memory");
   expectBody(replaced(whole, "{%a0}, [%r6]", "{%a0}, [%r5]"),
              "tcgen05.ld of lanes 0 to 31 of tensor memory by warp ");
   expectBody(replaced(whole, "{%a0}, [%r6]", "{%a0}, [%r0]"),
@@ -405,10 +453,13 @@ TEST(TensorMemory, NotSupported) {
   };
   const std::string mma = " [%r5], %rd3, %rd3, %r7, %p4;";
   expect("tcgen05.mma.cta_group::2.kind::f16" + mma,
-         "pairs of CTAs (cta_group::2) are not supported");
-  expect("tcgen05.mma.kind::f16" + mma, "expected .cta_group::1");
-  expect("tcgen05.mma.cta_group::1.kind::i8" + mma,
-         "expected .kind::f16, .kind::tf32 or .kind::f8f6f4");
+         ".cta_group::2, but the kernel has instructions of .cta_group::1; all "
+         "must have the same");
+  expect("tcgen05.mma.kind::f16" + mma,
+         "expected .cta_group::1 or .cta_group::2");
+  expect("tcgen05.mma.cta_group::1.kind::mxf4" + mma,
+         "expected .kind::f16, .kind::tf32, .kind::f8f6f4 or .kind::i8; others "
+         "are not supported");
   expect("tcgen05.mma.ws.cta_group::1.kind::f16" + mma,
          ".sp, .ws and .block_scale are not supported");
   expect("tcgen05.mma.cta_group::1.kind::f16 [%r5], %rd3, %rd3, %r7, %p4, 1;",
@@ -416,15 +467,15 @@ TEST(TensorMemory, NotSupported) {
   expect("tcgen05.mma.cta_group::1.kind::f16 [%r5], %rd3, %rd3, %r7, {%r8, "
          "%r9}, %p4;",
          "expected 4 words of lanes, got 2");
-  expect("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster."
-         "multicast::cluster.b64 [%r2], %h1;",
-         ".multicast::cluster is not supported");
   expect("tcgen05.commit.cta_group::1.b64 [%r2];",
          "expected .mbarrier::arrive::one");
-  expect("tcgen05.cp.cta_group::1.128x256b [%r5], %rd3;",
-         "tcgen05.cp.cta_group::1.128x256b: not supported");
-  expect("tcgen05.ld.sync.aligned.16x64b.x1.b32 {%a0}, [%r6];",
-         "expected shape .32x32b, .16x128b or .16x256b");
+  expect("tcgen05.cp.cta_group::1.64x128b [%r5], %rd3;",
+         "expected shape .128x256b, .4x256b, .128x128b, ");
+  expect("tcgen05.cp.cta_group::1.128x256b.b8x16.b6x16_p32 [%r5], %rd3;",
+         "decompression (.b8x16) is not supported");
+  expect("tcgen05.shift.cta_group::1 [%r5];", "expected .down");
+  expect("tcgen05.ld.sync.aligned.8x32b.x1.b32 {%a0}, [%r6];",
+         "expected shape .32x32b, .16x32bx2, .16x64b, .16x128b or .16x256b");
   expect("tcgen05.ld.sync.aligned.32x32b.b32 {%a0}, [%r6];",
          "expected .x1 to .x128");
   expect("tcgen05.ld.sync.aligned.16x256b.x64.b32 {%a0}, [%r6];",

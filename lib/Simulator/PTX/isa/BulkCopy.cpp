@@ -31,11 +31,14 @@ CopyTarget attn::sim::copyTarget(Warp &warp, const Instruction &i, u32 lane) {
 
 static void checkOverlap(Warp &warp, const Instruction &i, const Cta &cta,
                          u32 offset, u32 bytes) {
-  for (const PendingCopy &other : cta.pendingCopies) {
-    bool overlaps = other.kind != PendingCopy::Kind::CpAsyncArrive &&
-                    other.offset < offset + bytes &&
-                    offset < other.offset + other.bytes;
-    if (!overlaps)
+  auto overlaps = [&](const PendingCopy &other) {
+    return other.destination == &cta &&
+           other.kind != PendingCopy::Kind::CpAsyncArrive &&
+           other.offset < offset + bytes && offset < other.offset + other.bytes;
+  };
+  for (const Cta &signaled : cta.cluster->ctas) {
+    const std::vector<PendingCopy> &copies = signaled.pendingCopies;
+    if (std::none_of(copies.begin(), copies.end(), overlaps))
       continue;
     report(warp, i, Finding::Async,
            format("bulk copy into shared offset %d overlaps another copy that "
@@ -48,28 +51,34 @@ static void checkOverlap(Warp &warp, const Instruction &i, const Cta &cta,
 }
 
 void attn::sim::issueToShared(Warp &warp, const Instruction &i,
-                              PendingCopy copy, Cta &cta, u32 offset,
-                              u32 mbarrier) {
+                              PendingCopy copy, const SharedLocation &data,
+                              const SharedLocation &mbarrier) {
+  Cta &cta = *data.cta;
+  const u32 offset = data.offset;
   if (offset < sharedBase || u64(offset) + copy.bytes > cta.sharedBytes)
     fault(warp, i, Finding::Memory,
           format("bulk copy of %u bytes to shared offset %d of CTA rank %u is "
                  "out of bounds (%u bytes)",
                  copy.bytes, printedOffset(offset), cta.rank,
                  cta.sharedBytes - sharedBase));
-  checkMbarrier(warp, i, cta, mbarrier);
+  checkMbarrier(warp, i, *mbarrier.cta, mbarrier.offset);
   if (cta.liveLanes == 0)
     report(warp, i, Finding::Memory,
            format("bulk copy into CTA rank %u, which has exited", cta.rank));
-  checkInitVisible(warp, i, cta, mbarrier);
-  noteCopy(warp, i, cta, mbarrier);
-  if (cta.cluster->keepsClocks())
+  checkInitVisible(warp, i, *mbarrier.cta, mbarrier.offset);
+  noteCopy(warp, i, *mbarrier.cta, mbarrier.offset);
+  if (cta.cluster->keepsClocks()) {
+    const MbarrierClocks &clocks =
+        mbarrier.cta->mbarrierClocks[mbarrier.offset];
     checkRace(warp, i, cta,
               {offset, copy.bytes, /*isWrite=*/true, /*isAsync=*/true,
-               cta.mbarrierClocks[mbarrier].agent,
-               cta.mbarrierClocks[mbarrier].phases + 1});
+               clocks.agent, clocks.phases + 1});
+    advance(cta.remoteAccesses, clocks.agent, clocks.phases + 1);
+  }
   copy.destination = &cta;
+  copy.signaled = mbarrier.cta;
   copy.offset = offset;
-  copy.mbarrier = mbarrier;
+  copy.mbarrier = mbarrier.offset;
   if (options(warp).deferAsync) {
     checkOverlap(warp, i, cta, offset, copy.bytes);
     std::memset(&cta.shared[offset], 0xFF, copy.bytes);
@@ -82,22 +91,31 @@ void attn::sim::issueToShared(Warp &warp, const Instruction &i,
 void attn::sim::issueMulticast(Warp &warp, const Instruction &i, u32 lane,
                                const Operand &mask, const PendingCopy &copy,
                                const CopyTarget &target) {
-  if (!mask) {
-    if (target.mbarrier.cta != target.data.cta)
-      fault(warp, i, Finding::Sync,
-            "destination and mbarrier are in different CTAs");
-    return issueToShared(warp, i, copy, *target.data.cta, target.data.offset,
-                         target.mbarrier.offset);
-  }
   std::vector<Cta> &ctas = warp.cta->cluster->ctas;
+  if (!mask) {
+    u32 other = target.mbarrier.cta->rank ^ target.data.cta->rank;
+    if (other > u32(target.isPair))
+      fault(warp, i, Finding::Sync,
+            target.isPair ? "destination and mbarrier are in CTAs that are no "
+                            "pair"
+                          : "destination and mbarrier are in different CTAs");
+    return issueToShared(warp, i, copy, target.data, target.mbarrier);
+  }
   u32 ranks = laneValue32(warp, mask, lane) & 0xFFFF;
   if (!ranks || ranks >> ctas.size())
     fault(warp, i, Finding::Memory,
           format("multicast mask %04x in a cluster of %zu CTAs", ranks,
                  ctas.size()));
   ATTN_FOR_LANES(ranks, rank) {
-    issueToShared(warp, i, copy, ctas[rank], target.data.offset,
-                  target.mbarrier.offset);
+    u32 signaled =
+        target.isPair ? (rank & ~1u) | (target.mbarrier.cta->rank & 1) : rank;
+    if (signaled >= ctas.size())
+      fault(warp, i, Finding::Memory,
+            format("the copy for CTA rank %u signals rank %u of a cluster of "
+                   "%zu",
+                   rank, signaled, ctas.size()));
+    issueToShared(warp, i, copy, {&ctas[rank], target.data.offset},
+                  {&ctas[signaled], target.mbarrier.offset});
   }
 }
 

@@ -16,14 +16,17 @@ namespace attn::sim {
 /// Where a copy to shared memory goes, per lane.
 struct CopyTarget {
   SharedLocation data, mbarrier;
+  bool isPair = false; // cta_group::2: the mbarrier may be the peer's
 };
 CopyTarget copyTarget(Warp &warp, const Instruction &instruction, u32 lane);
 
 /// Checks the destination, marks it as in flight and queues the copy.
 void issueToShared(Warp &warp, const Instruction &instruction, PendingCopy copy,
-                   Cta &cta, u32 offset, u32 mbarrier);
+                   const SharedLocation &data, const SharedLocation &mbarrier);
 /// The same for every CTA of a multicast mask (operand `mask`), or for the
-/// target's CTA without one.
+/// target's CTA without one. A CTA's copy signals the mbarrier of the same
+/// offset in that CTA; of a pair, in the CTA of the pair whose rank is even or
+/// odd like that of the target's mbarrier.
 void issueMulticast(Warp &warp, const Instruction &instruction, u32 lane,
                     const Operand &mask, const PendingCopy &copy,
                     const CopyTarget &target);

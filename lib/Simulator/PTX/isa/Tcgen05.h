@@ -19,15 +19,22 @@ bool isTensorLoadWait(const Instruction &instruction);
 /// registers.
 void checkTensorLoads(Warp &warp, const Instruction &instruction);
 
-/// Fails unless the instruction is for one CTA (cta_group::1).
+/// In the flags of an instruction of cta_group::2.
+inline constexpr u32 forPair = 1;
+
+/// Sets the flags. Fails unless all of the kernel have the same cta_group.
 void decodeCtaGroup(Decoder &decoder);
 /// The one tensor-memory address of the active lanes.
 TensorAddress uniformTensorAddress(Warp &warp, const Instruction &instruction,
                                    const Address &address);
 
-/// tcgen05.alloc, dealloc, relinquish_alloc_permit, ld, st, wait, fence; false
-/// for another instruction.
+/// tcgen05.alloc, dealloc, relinquish_alloc_permit; false for another
+/// instruction.
+bool decodeTensorAllocation(Decoder &decoder);
+/// tcgen05.ld, st, wait, fence; false for another instruction.
 bool decodeTensorMemory(Decoder &decoder);
+/// tcgen05.cp, shift; false for another instruction.
+bool decodeTensorCopy(Decoder &decoder);
 /// tcgen05.mma, commit.
 bool decodeTensorProduct(Decoder &decoder);
 

@@ -23,18 +23,25 @@ u32 bitsOf(u64 word, u32 first, u32 count) {
 class InstructionDecoder {
 public:
   InstructionDecoder(Warp &warp, const Instruction &instruction,
-                     TensorKind kind, u32 bits)
-      : warp(warp), instruction(instruction), kind(kind), bits(bits) {}
+                     const TensorForm &form, u32 bits)
+      : warp(warp), instruction(instruction), form(form), bits(bits) {}
 
   TensorInstruction run() {
     expect(0, 3, 0, "sparsity");
-    expect(3, 1, 0, "saturation");
-    expect(4, 2, 1, "the type of D (f32 is supported)");
+    bool isInteger = form.kind == TensorKind::I8;
+    if (!isInteger)
+      expect(3, 1, 0, "saturation");
+    expect(4, 2, isInteger ? 2 : 1,
+           isInteger ? "the type of D (s32)"
+                     : "the type of D (f32 is supported)");
     expect(6, 1, 0, "reserved");
     expect(23, 1, 0, "reserved");
     expect(29, 1, 0, "reserved");
     expect(30, 2, 0, "the maximum shift of .ws");
+    if (isInteger)
+      expect(13, 2, 0, "the signs of A and B");
     TensorInstruction result;
+    result.saturates = bitsOf(bits, 3, 1);
     result.kindA = elementKindOf(7, "A");
     result.kindB = elementKindOf(10, "B");
     result.negateA = bitsOf(bits, 13, 1);
@@ -50,24 +57,40 @@ public:
 
 private:
   void checkShape(const TensorInstruction &shape) {
+    form.ctas == 2 ? checkPairShape(shape) : checkSingleShape(shape);
+    bool isTransposed = shape.mnMajorA || shape.mnMajorB;
+    if (form.kind == TensorKind::TF32 && isTransposed)
+      fail("an MN-major operand of kind::tf32 is not supported");
+    bool hasBytes = elementBytes(shape.kindB) == 1;
+    if (hasBytes && shape.mnMajorB && shape.n % (16 * form.ctas))
+      fail(
+          format("N %u with an MN-major B of 8 bits, expected a multiple of %u",
+                 shape.n, 16 * form.ctas));
+  }
+
+  /// PTX ISA 9.7.16.2.1, cta_group::1.
+  void checkSingleShape(const TensorInstruction &shape) {
     u32 step = shape.m == 64 ? 8 : 16;
     if ((shape.m != 64 && shape.m != 128) || shape.n < step || shape.n > 256 ||
         shape.n % step)
       fail(format("M %u and N %u, expected M 64 with N 8 to 256 by 8, or M 128 "
                   "with N 16 to 256 by 16",
                   shape.m, shape.n));
-    bool isTransposed = shape.mnMajorA || shape.mnMajorB;
-    if (kind == TensorKind::TF32 && isTransposed)
-      fail("an MN-major operand of kind::tf32 is not supported");
-    if (kind == TensorKind::F8F6F4 && shape.mnMajorB && shape.n % 16)
-      fail(
-          format("N %u with an MN-major B of 8 bits, expected a multiple of 16",
-                 shape.n));
+  }
+
+  /// cta_group::2: M and N of both CTAs.
+  void checkPairShape(const TensorInstruction &shape) {
+    u32 step = form.isTensorA || form.kind == TensorKind::I8 ? 32 : 16;
+    if ((shape.m != 128 && shape.m != 256) || shape.n < step || shape.n > 256 ||
+        shape.n % step)
+      fail(format("M %u and N %u of a pair, expected M 128 or 256 with N %u to "
+                  "256 by %u",
+                  shape.m, shape.n, step, step));
   }
 
   ElementKind elementKindOf(u32 first, const char *operand) {
     u32 code = bitsOf(bits, first, 3);
-    switch (kind) {
+    switch (form.kind) {
     case TensorKind::F16:
       if (code <= 1)
         return code ? ElementKind::BF16 : ElementKind::F16;
@@ -80,12 +103,17 @@ private:
       if (code <= 1)
         return code ? ElementKind::E5M2 : ElementKind::E4M3;
       break;
+    case TensorKind::I8:
+      if (code <= 1)
+        return code ? ElementKind::S8 : ElementKind::U8;
+      break;
     }
     static constexpr const char *expected[] = {
         "0 (f16) or 1 (bf16)", "2 (tf32)",
-        "0 (e4m3) or 1 (e5m2); narrower types are not supported"};
+        "0 (e4m3) or 1 (e5m2); narrower types are not supported",
+        "0 (u8) or 1 (s8)"};
     fail(format("bits %u to %u, the type of %s: expected %s, got %u", first,
-                first + 2, operand, expected[size_t(kind)], code));
+                first + 2, operand, expected[size_t(form.kind)], code));
   }
 
   void expect(u32 first, u32 count, u32 expected, const char *what) {
@@ -102,7 +130,7 @@ private:
 
   Warp &warp;
   const Instruction &instruction;
-  TensorKind kind;
+  TensorForm form;
   u32 bits;
 };
 
@@ -110,9 +138,9 @@ private:
 
 TensorInstruction attn::sim::decodeTensorInstruction(Warp &warp,
                                                      const Instruction &i,
-                                                     TensorKind kind,
+                                                     const TensorForm &form,
                                                      u32 bits) {
-  return InstructionDecoder(warp, i, kind, bits).run();
+  return InstructionDecoder(warp, i, form, bits).run();
 }
 
 MatrixDescriptor attn::sim::decodeTensorMatrix(Warp &warp, const Instruction &i,

@@ -1,13 +1,13 @@
-//===- Tcgen05Memory.cpp - Allocation and accesses of tensor memory -------===//
+//===- Tcgen05Memory.cpp - Accesses of tensor memory ----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// PTX ISA 9.7.16.7, tcgen05.alloc, dealloc, relinquish_alloc_permit; 9.7.16.8,
-/// tcgen05.ld, st, wait; 9.7.16.11, tcgen05.fence. What a load brings appears
-/// in its registers at tcgen05.wait::ld; meanwhile they hold 0xFF bytes.
+/// PTX ISA 9.7.16.8, tcgen05.ld, st, wait; 9.7.16.11, tcgen05.fence. What a
+/// load brings appears in its registers at tcgen05.wait::ld; meanwhile they
+/// hold 0xFF bytes.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -18,45 +18,6 @@
 using namespace attn::sim;
 
 namespace {
-
-//===----------------------------------------------------------------------===//
-// Allocation
-//===----------------------------------------------------------------------===//
-
-u32 uniformColumns(Warp &warp, const Instruction &i) {
-  u32 columns = laneValue32(warp, i.a, 0);
-  for (u32 lane = 1; lane < warpSize; ++lane)
-    if (laneValue32(warp, i.a, lane) != columns)
-      fault(warp, i, Finding::Sync, "number of columns differs between lanes");
-  return columns;
-}
-
-/// `address`: where the result goes, `a`: columns.
-Step runAlloc(Warp &warp, const Instruction &i) {
-  if (!convergesFully(warp, i))
-    return Step::Block;
-  u32 column = allocateTensor(warp, i, uniformColumns(warp, i));
-  Access access{laneAddress(warp, i.address, 0), 4, /*isWrite=*/true, 0};
-  u8 *place = pointer(warp, i, i.space, access);
-  std::memcpy(place, &column, 4);
-  return Step::Next;
-}
-
-/// `b`: tensor-memory address, `a`: columns.
-Step runDealloc(Warp &warp, const Instruction &i) {
-  if (!convergesFully(warp, i))
-    return Step::Block;
-  deallocateTensor(warp, i, uniformTensorAddress(warp, i, i.address),
-                   uniformColumns(warp, i));
-  return Step::Next;
-}
-
-Step runRelinquish(Warp &warp, const Instruction &i) {
-  if (!convergesFully(warp, i))
-    return Step::Block;
-  warp.cta->tensor.isRelinquished = true;
-  return Step::Next;
-}
 
 //===----------------------------------------------------------------------===//
 // Shapes
@@ -80,10 +41,30 @@ constexpr Shape shapes[] = {
      [](u32 thread, u32) { return thread % 4; }},
     {"16x256b", 16, 8, 4, 32,
      [](u32 thread, u32 r) { return thread / 4 + 8 * (r / 2); },
-     [](u32 thread, u32 r) { return 2 * (thread % 4) + r % 2; }}};
+     [](u32 thread, u32 r) { return 2 * (thread % 4) + r % 2; }},
+    {"16x64b", 16, 2, 1, 128,
+     [](u32 thread, u32) { return thread / 4 + thread % 2 * 8; },
+     [](u32 thread, u32) { return thread / 2 % 2; }},
+    {"16x32bx2", 16, 1, 1, 128, [](u32 thread, u32) { return thread % 16; },
+     [](u32, u32) { return 0u; }}};
+/// Index of 16x32bx2: threads from 16 on access the same lanes, some columns
+/// further on.
+constexpr u32 splitShape = 4;
 
-/// `operation`: index of the shape, `immediate`: repetitions.
+/// `operation`: index of the shape, `immediate`: repetitions, `flags`: columns
+/// from the first to the second half of 16x32bx2.
 const Shape &shapeOf(const Instruction &i) { return shapes[i.operation]; }
+
+/// Calls visit(range) for what an access touches: a range and, of a split
+/// shape, its second half.
+template <typename Visit>
+void forEachHalf(const Instruction &i, TensorRange range, Visit visit) {
+  visit(range);
+  if (i.operation != splitShape)
+    return;
+  range.column += i.flags;
+  visit(range);
+}
 
 /// The cells that a warp accesses; it reaches a quarter of the lanes.
 TensorRange accessedRange(Warp &warp, const Instruction &i, const char *what) {
@@ -100,20 +81,24 @@ TensorRange accessedRange(Warp &warp, const Instruction &i, const char *what) {
           "add 32 times the warp's number in its warpgroup, in bits 16 to 31");
   TensorRange range{address.lane, shape.lanes, address.column,
                     shape.columns * u32(i.immediate)};
-  checkTensorRange(warp, i, range, what);
+  forEachHalf(i, range, [&](const TensorRange &half) {
+    checkTensorRange(warp, i, *warp.cta, half, what);
+  });
   return range;
 }
 
 /// Calls visit(register, thread, cell).
 template <typename Visit>
-void forEachCell(Warp &warp, const Shape &shape, u32 registers,
+void forEachCell(Warp &warp, const Instruction &i, u32 registers,
                  const TensorRange &range, Visit visit) {
+  const Shape &shape = shapeOf(i);
+  const u32 split = i.operation == splitShape ? i.flags : 0;
   for (u32 r = 0; r < registers; ++r) {
     u32 repetition = r / shape.registers, inShape = r % shape.registers;
     for (u32 thread = 0; thread < warpSize; ++thread) {
       u32 lane = range.lane + shape.lane(thread, inShape);
       u32 column = range.column + repetition * shape.columns +
-                   shape.column(thread, inShape);
+                   shape.column(thread, inShape) + thread / 16 * split;
       visit(r, thread, warp.cta->tensor.row(lane)[column]);
     }
   }
@@ -149,14 +134,16 @@ Step runLoad(Warp &warp, const Instruction &i) {
   const char *what = "tcgen05.ld";
   TensorRange range = accessedRange(warp, i, what);
   TensorAccess access = beginTensorAccess(warp, TensorAccess::Kind::Load);
-  bool isVisible = readTensor(warp, i, range, access, what);
+  bool isVisible = true;
+  forEachHalf(i, range, [&](const TensorRange &half) {
+    isVisible &= readTensor(warp, i, *warp.cta, half, access, what);
+  });
   u32 registers = u32(i.results.size());
   TensorLoad load;
   load.values.resize(size_t(registers) * warpSize);
-  forEachCell(
-      warp, shapeOf(i), registers, range, [&](u32 r, u32 thread, u32 cell) {
-        load.values[size_t(r) * warpSize + thread] = isVisible ? cell : ~0u;
-      });
+  forEachCell(warp, i, registers, range, [&](u32 r, u32 thread, u32 cell) {
+    load.values[size_t(r) * warpSize + thread] = isVisible ? cell : ~0u;
+  });
   TensorWarpState &state = warp.tensor;
   if (state.inFlight.empty())
     state.inFlight.assign(warp.program->numSlots, 0);
@@ -177,8 +164,10 @@ Step runStore(Warp &warp, const Instruction &i) {
   const char *what = "tcgen05.st";
   TensorRange range = accessedRange(warp, i, what);
   TensorAccess access = beginTensorAccess(warp, TensorAccess::Kind::Store);
-  writeTensor(warp, i, range, access, what);
-  forEachCell(warp, shapeOf(i), u32(i.values.size()), range,
+  forEachHalf(i, range, [&](const TensorRange &half) {
+    writeTensor(warp, i, *warp.cta, half, access, what);
+  });
+  forEachCell(warp, i, u32(i.values.size()), range,
               [&](u32 r, u32 thread, u32 &cell) {
                 cell = laneValue32(warp, i.values[r], thread);
               });
@@ -226,7 +215,8 @@ u32 decodeRepeat(const Decoder &decoder) {
   decoder.fail("expected .x1 to .x128");
 }
 
-/// tcgen05.ld.sync.aligned.SHAPE.xN.b32 registers, [address]; st the other way.
+/// tcgen05.ld.sync.aligned.SHAPE.xN.b32 registers, [address] {, split}; st the
+/// other way.
 void decodeAccess(Decoder &decoder, bool isLoad) {
   Instruction &i = decoder.instruction;
   if (decoder.has("pack::16b") || decoder.has("unpack::16b"))
@@ -238,15 +228,19 @@ void decodeAccess(Decoder &decoder, bool isLoad) {
     if (decoder.has(shapes[k].name))
       shape = int(k);
   if (shape < 0)
-    decoder.fail("expected shape .32x32b, .16x128b or .16x256b");
+    decoder.fail("expected shape .32x32b, .16x32bx2, .16x64b, .16x128b or "
+                 ".16x256b");
   i.operation = u32(shape);
   i.immediate = decodeRepeat(decoder);
   if (i.immediate > shapes[shape].maxRepeat)
     decoder.fail(format("expected at most .x%u", shapes[shape].maxRepeat));
   i.address = decoder.address(isLoad ? 1 : 0);
+  bool isSplit = i.operation == splitShape;
+  if (isSplit)
+    i.flags = u32(decoder.integer(isLoad ? 2 : 1));
   std::vector<Operand> &registers = isLoad ? i.results : i.values;
   registers = isLoad ? decoder.destinations(decoder.operand(0), 4)
-                     : decoder.sources(decoder.operand(1), 4);
+                     : decoder.sources(decoder.operand(isSplit ? 2 : 1), 4);
   u32 expected = shapes[shape].registers * u32(i.immediate);
   if (registers.size() != expected)
     decoder.fail(
@@ -257,22 +251,19 @@ void decodeAccess(Decoder &decoder, bool isLoad) {
   decoder.setHandler(isLoad ? runLoad : runStore, InstructionClass::Tcgen05);
 }
 
-void decodeAllocation(Decoder &decoder, Handler handler) {
-  Instruction &i = decoder.instruction;
-  decodeCtaGroup(decoder);
-  i.space = decoder.space();
-  i.address = decoder.address(0);
-  i.a = decoder.source(1, 4);
-  decoder.setHandler(handler, InstructionClass::Tcgen05);
-}
-
 } // namespace
 
 void attn::sim::decodeCtaGroup(Decoder &decoder) {
-  if (decoder.has("cta_group::2"))
-    decoder.fail("pairs of CTAs (cta_group::2) are not supported");
-  if (!decoder.has("cta_group::1"))
-    decoder.fail("expected .cta_group::1");
+  int pairs = decoder.oneOf({"cta_group::1", "cta_group::2"});
+  if (pairs < 0)
+    decoder.fail("expected .cta_group::1 or .cta_group::2");
+  u32 &ofKernel = decoder.program.tensorCtaGroup;
+  if (ofKernel && ofKernel != u32(pairs) + 1)
+    decoder.fail(format(".cta_group::%d, but the kernel has instructions of "
+                        ".cta_group::%u; all must have the same",
+                        pairs + 1, ofKernel));
+  ofKernel = u32(pairs) + 1;
+  decoder.instruction.flags = pairs ? forPair : 0;
 }
 
 TensorAddress attn::sim::uniformTensorAddress(Warp &warp, const Instruction &i,
@@ -311,14 +302,7 @@ void attn::sim::checkTensorLoads(Warp &warp, const Instruction &i) {
 }
 
 bool attn::sim::decodeTensorMemory(Decoder &decoder) {
-  if (decoder.has("alloc")) {
-    decodeAllocation(decoder, runAlloc);
-  } else if (decoder.has("dealloc")) {
-    decodeAllocation(decoder, runDealloc);
-  } else if (decoder.has("relinquish_alloc_permit")) {
-    decodeCtaGroup(decoder);
-    decoder.setHandler(runRelinquish, InstructionClass::Tcgen05);
-  } else if (decoder.has("ld")) {
+  if (decoder.has("ld")) {
     decodeAccess(decoder, /*isLoad=*/true);
   } else if (decoder.has("st")) {
     decodeAccess(decoder, /*isLoad=*/false);

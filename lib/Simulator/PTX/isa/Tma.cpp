@@ -23,6 +23,8 @@ using namespace attn::sim;
 namespace {
 
 constexpr u32 tensorMapBytes = 128;
+/// In the flags of a load of cta_group::2.
+constexpr u32 signalsPair = 1;
 
 //===----------------------------------------------------------------------===//
 // Tensor maps
@@ -112,7 +114,7 @@ void checkSharedAlignment(Warp &warp, const Instruction &i, const char *what,
 //===----------------------------------------------------------------------===//
 
 /// `address`: destination, `address2`: map, `address3`: mbarrier, `values`:
-/// coordinates, `a`: multicast mask.
+/// coordinates, `a`: multicast mask, `flags`: signalsPair.
 Step runLoad(Warp &warp, const Instruction &i) {
   ATTN_FOR_LANES(warp.active, lane) {
     PendingCopy copy;
@@ -122,6 +124,7 @@ Step runLoad(Warp &warp, const Instruction &i) {
     copy.coordinates = readCoordinates(warp, i, copy.map, lane);
     copy.bytes = copy.map.boxBytes();
     CopyTarget target = copyTarget(warp, i, lane);
+    target.isPair = i.flags & signalsPair;
     checkSharedAlignment(warp, i, "destination", target.data.offset);
     checkBox(warp, i, copy.map, copy.coordinates, /*isWrite=*/false, lane);
     warp.worker->counters.tmaLoadBytes += copy.bytes;
@@ -201,6 +204,8 @@ bool decodeTensor(Decoder &decoder) {
   i.address3 = decoder.address(2);
   if (decoder.has("multicast::cluster"))
     i.a = decoder.source(3, 2);
+  if (decoder.oneOf({"cta_group::1", "cta_group::2"}) == 1)
+    i.flags = signalsPair;
   decoder.setHandler(runLoad, InstructionClass::Tma);
   return true;
 }
