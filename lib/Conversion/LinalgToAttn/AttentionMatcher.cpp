@@ -247,8 +247,7 @@ static LogicalResult matchScores(ElementWalker &walker, ScalarRef weights,
                                  MissRecorder &recorder) {
   auto softmax = matchSoftmax(walker, weights, context.key, recorder);
   if (failed(softmax)) {
-    auto changed =
-        matchChangedSoftmax(walker, weights, context.key, recorder);
+    auto changed = matchChangedSoftmax(walker, weights, context.key, recorder);
     if (succeeded(changed)) {
       softmax = changed->softmax;
       match.prob = changed->prob;
@@ -270,8 +269,8 @@ static LogicalResult matchScores(ElementWalker &walker, ScalarRef weights,
     match.sink = softmax->sink;
     match.isGuarded = softmax->isGuarded;
   }
-  return success(!match.prob || succeeded(showHiddenKeys(
-                                    walker, context, match, recorder)));
+  return success(!match.prob ||
+                 succeeded(showHiddenKeys(walker, context, match, recorder)));
 }
 
 /// A feed-forward layer has the same weights for all of the batch: fails where

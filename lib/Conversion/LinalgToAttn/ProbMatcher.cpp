@@ -105,8 +105,7 @@ static bool isZeroWhereHidden(ScalarGraph &graph, ScalarRef scalar,
   if (scalar->is("arith.addf") || scalar->is("arith.subf"))
     return isZero(0) && isZero(1);
   return scalar->is("arith.select") && isZero(2) &&
-         (isZero(1) ||
-          impliesVisible(graph, scalar->operands[0], key, masks));
+         (isZero(1) || impliesVisible(graph, scalar->operands[0], key, masks));
 }
 
 LogicalResult attn::raise::showHiddenKeys(ElementWalker &walker,
