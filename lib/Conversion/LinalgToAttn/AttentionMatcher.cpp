@@ -310,11 +310,11 @@ static LogicalResult findResultLayout(ElementWalker &walker,
 }
 
 FailureOr<AttentionMatch>
-attn::raise::matchAttention(ElementWalker &walker, Operation *op,
-                            bool weightsAreLhs, LoopSplits &splits,
-                            const RaiseOptions &options,
+attn::raise::matchAttention(ElementWalker &walker, const Candidate &candidate,
+                            LoopSplits &splits, const RaiseOptions &options,
                             MissRecorder &softmaxRecorder) {
   IndexSpace &space = walker.getSpace();
+  const auto &[op, weightsAreLhs, summand] = candidate;
   auto contraction = matchCandidate(walker, op, softmaxRecorder);
   if (failed(contraction))
     return failure();
@@ -336,8 +336,14 @@ attn::raise::matchAttention(ElementWalker &walker, Operation *op,
   auto weightIndices = applyMap(space, weightsMap, loops.exprs);
   orderRows(weightIndices, loops);
   ScoreContext context{key, loops.rows, options};
+  ScalarRef weight = walker.element(weights, weightIndices);
+  if (summand) {
+    auto summands = splitWeights(walker.getGraph(), weight);
+    match.numSummands = summands.size();
+    weight = summands[*summand];
+  }
   LogicalResult isMatched =
-      matchScores(walker, walker.element(weights, weightIndices), context,
+      matchScores(walker, weight, context,
                   /*isBatched=*/!loops.batch.empty(), match, softmaxRecorder);
   if (failed(isMatched) || failed(checkSplits(space, loops, splits)))
     return failure();
