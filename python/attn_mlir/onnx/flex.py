@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One node FlexAttention (ai.onnx.preview) as a function of MLIR: its subgraphs, of tensors [B, Hq, M, N], become score_mod and prob_mod, which
-have an element at a time."""
+"""One node FlexAttention (ai.onnx.preview) as a function of MLIR: its subgraphs, of tensors [B, Hq, M, N], become score_mod and prob_mod,
+which have an element at a time."""
 
 from __future__ import annotations
 
