@@ -160,7 +160,8 @@ void ModPrograms::addCaptureGradients(ArrayRef<Scalar> arguments,
 }
 
 LogicalResult ModPrograms::checkReads() const {
-  for (const RegionProgram *program : {scoreMod.get(), maskMod.get(), probMod.get()})
+  for (const RegionProgram *program :
+       {scoreMod.get(), maskMod.get(), probMod.get()})
     if (program && program->getFaultyRead())
       return program->getFaultyRead()->emitOpError() << "reads out of range";
   return success();

@@ -17,7 +17,7 @@ from . import mask as masks
 from .mask import Mask, Score, trace_mask, trace_score
 from .mask.patterns import check_cap
 from .mask.tracing import Traced
-from .mask.weights import values_of_lse, weight_of
+from .probabilities import changed_attention
 from .problem import AttentionProblem, bias_shape, float_text
 
 Causal = Union[bool, str]
@@ -81,9 +81,8 @@ def attention(
         these are divided by their sum plus epsilon, and gradients are not derived. Only softmax has an LSE and a sink.
       mask_mod, score_mod: functions of (b, h, i, j) and (score, b, h, i, j), see attn_mlir.mask. A mask_mod holds beside
         `causal` and `window`; a score_mod takes the place of `soft_cap`.
-      prob_mod: a function of (probability, b, h, i, j), as a score_mod: what it gives for the probabilities of keys that are seen
-        are the factors of value, before dropout. Two kernels run: one for the LSE, which is that of the softmax, one for the
-        output. f16, bf16 and f32.
+      prob_mod: a function of (probability, b, h, i, j), as a score_mod: what it gives for keys that are seen are the factors of value, before
+        dropout. By two kernels, one for the LSE, which is that of the softmax; f16, bf16 and f32.
       block_mask: lists of blocks outside of which nothing is seen, as attn_mlir.mask.block_mask or FlexAttention's BlockMask;
         holds beside the other masks.
       return_lse: also the logarithm of each row's sum of exponentials, [B, Hq, M] f32; -inf (the sink) in rows without keys.
@@ -99,24 +98,18 @@ def attention(
     has functions that differentiate, attention_backward gives the gradients.
 
     A kernel is compiled once for each combination of types, head dims and options, and kept on disk; lengths, batch
-    sizes, head counts and strides need no other, but for up to 16 rows: on a GPU each number of rows and heads has its own, on a CPU one row and more rows have. Raises BindingError for arrays that do not fit, CompileError with the
+    sizes, head counts and strides need no other, but for up to 16 rows: on a GPU each number of rows and heads has its
+    own, on a CPU one row and more rows have. Raises BindingError for arrays that do not fit, CompileError with the
     compiler's diagnostics.
     """
     check_no_gradients(query=query, key=key, value=value, bias=bias, sink=sink)
     mask_mod = with_blocks(mask_mod, block_mask)
     if prob_mod is not None:
-        check_prob_mod(query, normalization, return_lse, out)
-        shared: dict[str, Any] = {
-            "causal": causal, "window": window, "bias": bias, "key_lengths": key_lengths, "query_lengths": query_lengths, "scale": scale,
-            "mask_mod": mask_mod, "target": target, "device": device, "allow_tf32": allow_tf32, "cache": cache,
-        }  # fmt: skip
-        score = make_score(soft_cap, score_mod)
-        _, lse = attention(query, key, values_of_lse(key, value), sink=sink, score_mod=score, return_lse=True, **shared)
-        output = attention(
-            query, key, value, dropout=dropout, seed=seed, offset=offset, normalization="none",
-            score_mod=weight_of(score, prob_mod, lse), out=out, result_dtype=result_dtype, **shared,
-        )  # fmt: skip
-        return (output, lse) if return_lse else output
+        own = {"dropout": dropout, "seed": seed, "offset": offset, "result_dtype": result_dtype, "out": out}
+        score, more = make_score(soft_cap, score_mod), {"bias": bias, "key_lengths": key_lengths, "query_lengths": query_lengths}
+        more.update(causal=causal, window=window, scale=scale, mask_mod=mask_mod, descale=descale)
+        more.update(target=target, device=device, allow_tf32=allow_tf32, cache=cache)
+        return changed_attention(attention, query, key, value, prob_mod, score, sink, normalization, return_lse, own, more)
     more = {**descale_arrays(descale), "key_lengths": key_lengths, "query_lengths": query_lengths}
     more.update(dropout_arrays(query, dropout, seed, offset))
     call = Call(query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod)
@@ -199,16 +192,6 @@ def check_no_gradients(*, instead: str = "attention", **arrays: Any):
                 f"operand {name}: expected a tensor that requires no gradient, which this function does not record, got "
                 f"one that does: call attn_mlir.torch.{instead}, or pass {name}.detach()"
             )
-
-
-def check_prob_mod(query: Any, normalization: Normalization, return_lse: bool, out: Any):
-    if normalization_text(normalization) != "softmax":
-        raise BindingError(f"expected no prob_mod with normalization {normalization!r}: its score_mod gives the weights")
-    dtype = view_of(query, "query").dtype
-    if dtype not in ("f16", "bf16", "f32"):
-        raise BindingError(f"query: expected dtype f16, bf16 or f32 with prob_mod, got {dtype}")
-    if return_lse and out is not None:
-        raise BindingError("expected out or return_lse with prob_mod, got both")
 
 
 def normalization_text(normalization: Any) -> str:

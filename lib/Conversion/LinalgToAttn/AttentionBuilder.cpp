@@ -27,7 +27,7 @@ public:
       : rewriter(rewriter), walker(walker), space(walker.getSpace()),
         match(match), recorder(recorder), loc(match.values.op->getLoc()) {}
 
-  LogicalResult run();
+  FailureOr<Value> run();
 
 private:
   FailureOr<AttentionOp> createOp();
@@ -37,7 +37,6 @@ private:
   void bindCoordinates(ScalarEmitter &emitter, ValueRange coordinates);
   LogicalResult emitBody(ScalarEmitter &emitter, ScalarRef scalar);
   FailureOr<Value> createSink(Value query);
-  Value castTo(Value tensor, Type elementType);
   LogicalResult missScalar(ScalarRef scalar);
 
   RewriterBase &rewriter;
@@ -140,7 +139,9 @@ FailureOr<AttentionOp> AttentionBuilder::createOp() {
                   : FloatType(rewriter.getF32Type());
   Type wanted = getElementTypeOrSelf(match.values.op->getResult(0).getType());
   Type elementType =
-      wanted == queryType.getElementType() ? wanted : Type(scoreType);
+      wanted == queryType.getElementType() && match.numSummands == 1
+          ? wanted
+          : Type(scoreType);
   SmallVector<int64_t> shape(queryType.getShape());
   shape.back() = valueType.getShape().back();
   auto outputType = RankedTensorType::get(shape, elementType);
@@ -236,7 +237,8 @@ LogicalResult AttentionBuilder::fillProbMod(AttentionOp op) {
 //===----------------------------------------------------------------------===//
 
 /// Rounds or widens the elements of `tensor`.
-Value AttentionBuilder::castTo(Value tensor, Type elementType) {
+static Value castTo(RewriterBase &rewriter, Location loc, Value tensor,
+                    Type elementType) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (type.getElementType() == elementType)
     return tensor;
@@ -262,7 +264,7 @@ Value AttentionBuilder::castTo(Value tensor, Type elementType) {
       .getResult(0);
 }
 
-LogicalResult AttentionBuilder::run() {
+FailureOr<Value> AttentionBuilder::run() {
   rewriter.setInsertionPoint(match.values.op);
   FailureOr<AttentionOp> op = createOp();
   if (failed(op))
@@ -274,18 +276,41 @@ LogicalResult AttentionBuilder::run() {
   }
   auto resultType =
       cast<RankedTensorType>(match.values.op->getResult(0).getType());
-  Value result = castTo(op->getOutput(), resultType.getElementType());
+  Value result = op->getOutput();
+  if (match.numSummands == 1)
+    result = castTo(rewriter, loc, result, resultType.getElementType());
+  else
+    resultType = RankedTensorType::get(resultType.getShape(), Type(scoreType));
   result = convertLayout(rewriter, loc, space, result,
                          match.roles.getResultLayout(), match.resultLayout);
   if (result.getType() != resultType)
     result = tensor::CastOp::create(rewriter, loc, resultType, result);
-  rewriter.replaceOp(match.values.op, result);
-  return success();
+  return result;
 }
 
-LogicalResult attn::raise::buildAttention(RewriterBase &rewriter,
-                                          ElementWalker &walker,
-                                          const AttentionMatch &match,
-                                          MissRecorder &recorder) {
+FailureOr<Value> attn::raise::buildAttention(RewriterBase &rewriter,
+                                             ElementWalker &walker,
+                                             const AttentionMatch &match,
+                                             MissRecorder &recorder) {
   return AttentionBuilder(rewriter, walker, match, recorder).run();
+}
+
+Value attn::raise::sumAttentions(RewriterBase &rewriter, Operation *contraction,
+                                 ArrayRef<Value> parts) {
+  Location loc = contraction->getLoc();
+  rewriter.setInsertionPoint(contraction);
+  Value sum = parts.front();
+  for (Value part : parts.drop_front()) {
+    Value empty = tensor::EmptyOp::create(
+        rewriter, loc, tensor::getMixedSizes(rewriter, loc, sum),
+        getElementTypeOrSelf(sum));
+    sum = linalg::AddOp::create(rewriter, loc, ValueRange{sum, part},
+                                ValueRange(empty))
+              .getResult(0);
+  }
+  auto type = cast<RankedTensorType>(contraction->getResult(0).getType());
+  Value result = castTo(rewriter, loc, sum, type.getElementType());
+  return result.getType() == type
+             ? result
+             : tensor::CastOp::create(rewriter, loc, type, result);
 }

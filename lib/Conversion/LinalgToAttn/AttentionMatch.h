@@ -71,6 +71,14 @@ mlir::FailureOr<ChangedSoftmax> matchChangedSoftmax(ElementWalker &walker,
                                                     mlir::AffineExpr key,
                                                     MissRecorder &recorder);
 
+/// The summands of `weights`, if each has sums of exponentials: softmaxes that
+/// are attentions of their own; else `weights`.
+llvm::SmallVector<ScalarRef> splitWeights(ScalarGraph &graph,
+                                          ScalarRef weights);
+
+/// True if a softmax may be in `scalar`: a sum of exponentials is.
+bool hasSumOfExponentials(ScalarGraph &graph, ScalarRef scalar);
+
 /// True if `weights` are made of scores one by one: without a reduction.
 bool areElementwise(ScalarRef weights);
 
@@ -216,7 +224,8 @@ struct AttentionMatch {
   /// The weights in terms of `probHole`, a probability; null if they are it.
   ScalarRef prob = nullptr, probHole = nullptr;
   bool hasSoftmax = true;
-  Layout resultLayout; ///< of the result of `values`
+  size_t numSummands = 1; ///< of the weights: this is the attention of one
+  Layout resultLayout;    ///< of the result of `values`
   std::optional<OperandSource> bias;
 };
 
@@ -227,13 +236,21 @@ mlir::LogicalResult showHiddenKeys(ElementWalker &walker,
                                    AttentionMatch &match,
                                    MissRecorder &recorder);
 
-/// Matches the attention whose weights are operand 0 (lhs) or 1 (rhs) of the
-/// contraction. `splits` holds the factors of merged loops found so far; if
-/// the match needs another, it fails and adds it.
-mlir::FailureOr<AttentionMatch>
-matchAttention(ElementWalker &walker, mlir::Operation *op, bool weightsAreLhs,
-               class LoopSplits &splits, const RaiseOptions &options,
-               MissRecorder &recorder);
+/// What may be an attention: the contraction, with the weights as operand 0
+/// (lhs) or 1 (rhs), and which of their summands (splitWeights), if not all.
+struct Candidate {
+  mlir::Operation *op;
+  bool weightsAreLhs;
+  std::optional<size_t> summand = std::nullopt;
+};
+
+/// Matches the attention that `candidate` is. `splits` holds the factors of
+/// merged loops found so far; if the match needs another, it fails and adds it.
+mlir::FailureOr<AttentionMatch> matchAttention(ElementWalker &walker,
+                                               const Candidate &candidate,
+                                               class LoopSplits &splits,
+                                               const RaiseOptions &options,
+                                               MissRecorder &recorder);
 
 /// Inner sizes by which loops of the candidate are divided: a loop with
 /// {2, 4} is (rest, 2, 4).
@@ -319,12 +336,17 @@ std::optional<NamedMod> nameMask(IndexSpace &space,
                                  llvm::ArrayRef<ScalarRef> masks,
                                  const Roles &roles);
 
-/// Builds the attention in front of the matched contraction and replaces its
-/// result.
-mlir::LogicalResult buildAttention(mlir::RewriterBase &rewriter,
-                                   ElementWalker &walker,
-                                   const AttentionMatch &match,
-                                   MissRecorder &recorder);
+/// Builds the attention in front of the matched contraction; returns what the
+/// contraction gives, of one of several summands in the type of scores.
+mlir::FailureOr<mlir::Value> buildAttention(mlir::RewriterBase &rewriter,
+                                            ElementWalker &walker,
+                                            const AttentionMatch &match,
+                                            MissRecorder &recorder);
+
+/// The sum of `parts` in the type of the contraction's result.
+mlir::Value sumAttentions(mlir::RewriterBase &rewriter,
+                          mlir::Operation *contraction,
+                          llvm::ArrayRef<mlir::Value> parts);
 
 } // namespace attn::raise
 

@@ -247,8 +247,7 @@ static LogicalResult matchScores(ElementWalker &walker, ScalarRef weights,
                                  MissRecorder &recorder) {
   auto softmax = matchSoftmax(walker, weights, context.key, recorder);
   if (failed(softmax)) {
-    auto changed =
-        matchChangedSoftmax(walker, weights, context.key, recorder);
+    auto changed = matchChangedSoftmax(walker, weights, context.key, recorder);
     if (succeeded(changed)) {
       softmax = changed->softmax;
       match.prob = changed->prob;
@@ -270,8 +269,8 @@ static LogicalResult matchScores(ElementWalker &walker, ScalarRef weights,
     match.sink = softmax->sink;
     match.isGuarded = softmax->isGuarded;
   }
-  return success(!match.prob || succeeded(showHiddenKeys(
-                                    walker, context, match, recorder)));
+  return success(!match.prob ||
+                 succeeded(showHiddenKeys(walker, context, match, recorder)));
 }
 
 /// A feed-forward layer has the same weights for all of the batch: fails where
@@ -311,11 +310,11 @@ static LogicalResult findResultLayout(ElementWalker &walker,
 }
 
 FailureOr<AttentionMatch>
-attn::raise::matchAttention(ElementWalker &walker, Operation *op,
-                            bool weightsAreLhs, LoopSplits &splits,
-                            const RaiseOptions &options,
+attn::raise::matchAttention(ElementWalker &walker, const Candidate &candidate,
+                            LoopSplits &splits, const RaiseOptions &options,
                             MissRecorder &softmaxRecorder) {
   IndexSpace &space = walker.getSpace();
+  const auto &[op, weightsAreLhs, summand] = candidate;
   auto contraction = matchCandidate(walker, op, softmaxRecorder);
   if (failed(contraction))
     return failure();
@@ -337,8 +336,14 @@ attn::raise::matchAttention(ElementWalker &walker, Operation *op,
   auto weightIndices = applyMap(space, weightsMap, loops.exprs);
   orderRows(weightIndices, loops);
   ScoreContext context{key, loops.rows, options};
+  ScalarRef weight = walker.element(weights, weightIndices);
+  if (summand) {
+    auto summands = splitWeights(walker.getGraph(), weight);
+    match.numSummands = summands.size();
+    weight = summands[*summand];
+  }
   LogicalResult isMatched =
-      matchScores(walker, walker.element(weights, weightIndices), context,
+      matchScores(walker, weight, context,
                   /*isBatched=*/!loops.batch.empty(), match, softmaxRecorder);
   if (failed(isMatched) || failed(checkSplits(space, loops, splits)))
     return failure();

@@ -58,11 +58,21 @@ static void remarkReachableMask(Operation *op, double value) {
       << value << " says that none does, so that hidden keys are skipped";
 }
 
-/// Tries one side of `op` as the weights. Merged loops are found on the way:
+namespace {
+/// What an attention gives, and of how many summands it is one.
+struct Part {
+  Value result;
+  size_t numSummands;
+};
+} // namespace
+
+/// Builds the attention that `candidate` is. Merged loops are found on the way:
 /// each try may ask for one more to be divided.
-static LogicalResult tryRaise(RewriterBase &rewriter, Operation *op,
-                              bool weightsAreLhs, const RaiseOptions &options,
-                              MissRecorder &recorder) {
+static FailureOr<Part> buildPart(RewriterBase &rewriter,
+                                 const Candidate &candidate,
+                                 const RaiseOptions &options,
+                                 MissRecorder &recorder) {
+  Operation *op = candidate.op;
   constexpr int kMaxTries = 8;
   LoopSplits splits;
   for (int attempt = 0; attempt < kMaxTries; ++attempt) {
@@ -70,8 +80,7 @@ static LogicalResult tryRaise(RewriterBase &rewriter, Operation *op,
     IndexSpace space(op->getContext());
     ScalarGraph graph(space);
     ElementWalker walker(graph);
-    auto match =
-        matchAttention(walker, op, weightsAreLhs, splits, options, recorder);
+    auto match = matchAttention(walker, candidate, splits, options, recorder);
     if (failed(match) && splits.changed)
       continue;
     if (failed(match))
@@ -80,10 +89,43 @@ static LogicalResult tryRaise(RewriterBase &rewriter, Operation *op,
       remarkFiniteMask(op, *match->score.finiteMask);
     if (match->score.reachableMask)
       remarkReachableMask(op, *match->score.reachableMask);
-    return buildAttention(rewriter, walker, *match, recorder);
+    FailureOr<Value> result =
+        buildAttention(rewriter, walker, *match, recorder);
+    if (failed(result))
+      return failure();
+    return Part{*result, match->numSummands};
   }
   return recorder.miss(Progress::Score, op,
                        "expected loops to be merged in one way only");
+}
+
+/// Tries one side of `op` as the weights: as a whole, then as a sum of weights,
+/// each of an attention of its own.
+static LogicalResult tryRaise(RewriterBase &rewriter, Operation *op,
+                              bool weightsAreLhs, const RaiseOptions &options,
+                              MissRecorder &recorder) {
+  auto whole = buildPart(rewriter, {op, weightsAreLhs}, options, recorder);
+  if (succeeded(whole)) {
+    rewriter.replaceOp(op, whole->result);
+    return success();
+  }
+  std::optional<MissedAttention> miss = recorder.get();
+  if (!miss || miss->progress < Progress::Exponential)
+    return failure();
+  SmallVector<Value> parts;
+  size_t numSummands = 1;
+  MissRecorder quiet(op);
+  for (size_t summand = 0; summand < numSummands; ++summand) {
+    auto part =
+        buildPart(rewriter, {op, weightsAreLhs, summand}, options, quiet);
+    // The parts before are dead.
+    if (failed(part) || part->numSummands == 1)
+      return failure();
+    numSummands = part->numSummands;
+    parts.push_back(part->result);
+  }
+  rewriter.replaceOp(op, sumAttentions(rewriter, op, parts));
+  return success();
 }
 
 /// Keeps whichever miss came further.

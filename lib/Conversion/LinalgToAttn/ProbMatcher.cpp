@@ -59,6 +59,32 @@ attn::raise::matchChangedSoftmax(ElementWalker &walker, ScalarRef weights,
   return failure();
 }
 
+static void addSummands(ScalarGraph &graph, ScalarRef scalar,
+                        SmallVectorImpl<ScalarRef> &summands) {
+  bool isDifference = scalar->is("arith.subf");
+  if (!isDifference && !scalar->is("arith.addf")) {
+    summands.push_back(scalar);
+    return;
+  }
+  addSummands(graph, scalar->operands[0], summands);
+  ScalarRef other = scalar->operands[1];
+  if (isDifference)
+    other = graph.mul(other, graph.constant(Number::Float, -1), scalar->op);
+  addSummands(graph, other, summands);
+}
+
+SmallVector<ScalarRef> attn::raise::splitWeights(ScalarGraph &graph,
+                                                 ScalarRef weights) {
+  SmallVector<ScalarRef> summands;
+  addSummands(graph, weights, summands);
+  bool areSoftmaxes = llvm::all_of(summands, [&](ScalarRef summand) {
+    return hasSumOfExponentials(graph, summand);
+  });
+  if (!areSoftmaxes)
+    summands.assign({weights});
+  return summands;
+}
+
 /// True if all `masks` hold where `condition` does, which places the key.
 static bool impliesVisible(ScalarGraph &graph, ScalarRef condition,
                            AffineExpr key, ArrayRef<ScalarRef> masks) {
@@ -105,8 +131,7 @@ static bool isZeroWhereHidden(ScalarGraph &graph, ScalarRef scalar,
   if (scalar->is("arith.addf") || scalar->is("arith.subf"))
     return isZero(0) && isZero(1);
   return scalar->is("arith.select") && isZero(2) &&
-         (isZero(1) ||
-          impliesVisible(graph, scalar->operands[0], key, masks));
+         (isZero(1) || impliesVisible(graph, scalar->operands[0], key, masks));
 }
 
 LogicalResult attn::raise::showHiddenKeys(ElementWalker &walker,

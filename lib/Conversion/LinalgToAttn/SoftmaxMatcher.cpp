@@ -153,7 +153,7 @@ static ScalarRef getExponent(ScalarGraph &graph, ScalarRef scalar) {
 
 /// A softmax has it. A gate (SwiGLU) or a modulation (adaLN) has exponentials
 /// only, and a norm of them sums what they are a part of.
-static bool hasSumOfExponentials(ScalarGraph &graph, ScalarRef scalar) {
+bool attn::raise::hasSumOfExponentials(ScalarGraph &graph, ScalarRef scalar) {
   return containsHere(scalar, [&](ScalarRef node) {
     return isReduction(node) && node->combiner == Combiner::Sum &&
            getExponent(graph, node->operands[0]);

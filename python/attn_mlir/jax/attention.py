@@ -79,25 +79,27 @@ def attention(
     none. Raises BindingError for arrays that do not fit, TraceError, with the line of the function, for what cannot be traced.
     """
     options = Options(scale, target, allow_tf32, deterministic)
-    seen = (bias, mask, causal, window, mask_mod)
     if prob_mod is None:
-        output, lse = attend(query, key, value, *seen, soft_cap, score_mod, options)
+        output, lse = attend(query, key, value, bias, mask, causal, window, mask_mod, soft_cap, score_mod, options)
     else:
-        output, lse = attend_changed(query, key, value, seen, soft_cap, score_mod, prob_mod, options)
+        conditions = (bias, mask, causal, window, mask_mod)
+        output, lse = attend_changed(query, key, value, conditions, soft_cap, score_mod, prob_mod, options)
     return (output, lse) if return_lse else output
 
 
-def attend_changed(query, key, value, seen: tuple, soft_cap, score_mod, prob_mod, options: Options) -> tuple[Array, Array]:
+def attend_changed(query, key, value, conditions: tuple, soft_cap, score_mod, prob_mod, options: Options) -> tuple[Array, Array]:
     """Output and LSE, with probabilities as prob_mod changes them. JAX sees the LSE in the weights."""
     if spec_of(query, "query").dtype == "f64":
         raise BindingError("query: expected dtype float16, bfloat16 or float32 with prob_mod, got float64")
     if not callable(prob_mod):
         raise BindingError(f"expected a function of (probability, b, h, i, j) as prob_mod, got {type(prob_mod).__name__}")
-    _, lse = attend(query, key, values_of_lse(key, value), *seen, soft_cap, score_mod, options)
+    bias, mask, causal, window, mask_mod = conditions
+    _, lse = attend(query, key, values_of_lse(key, value), bias, mask, causal, window, mask_mod, soft_cap, score_mod, options)
     sizes = (*query.shape[:3], key.shape[2])
     score = functional.make_score(soft_cap, None if score_mod is None else Score(traced(score_mod, sizes)))
     weights = Score(weight_of(score, traced(prob_mod, sizes), ArrayOfJax(lse)))
-    output, _ = attend(query, key, value, *seen, None, weights, dataclasses.replace(options, normalization="none"))
+    options = dataclasses.replace(options, normalization="none")
+    output, _ = attend(query, key, value, bias, mask, causal, window, mask_mod, None, weights, options)
     return output, lse
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The nodes Attention of an ONNX model, and the command that writes them."""
+"""The nodes Attention and FlexAttention of an ONNX model, and the command that writes them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence, Union
 
 from ..errors import AttnError
+from .flex import import_flex_attention
 from .importer import DTYPES, TensorType, Update, import_attention
+
+
+FLEX_ATTENTION = ("FlexAttention", "ai.onnx.preview")
+OPERATORS = (("Attention", ""), ("Attention", "ai.onnx"), FLEX_ATTENTION)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,7 +28,7 @@ class ImportedNode:
 
 
 def import_model(model: Any, head_multiple: int = 1) -> list[ImportedNode]:
-    """Every Attention of a graph: `model` is a path or an onnx.ModelProto. Needs the package onnx."""
+    """Every Attention and FlexAttention of a graph: `model` is a path or an onnx.ModelProto. Needs the package onnx."""
     try:
         import onnx
     except ImportError:
@@ -35,9 +40,9 @@ def import_model(model: Any, head_multiple: int = 1) -> list[ImportedNode]:
             raise AttnError(f"{model}: cannot read the model: {error}") from None
     graph = onnx.shape_inference.infer_shapes(model).graph
     types, makers = known_types(graph), {value: node for node in graph.node for value in node.output}
-    nodes = [node for node in graph.node if node.op_type == "Attention" and node.domain in ("", "ai.onnx")]
+    nodes = [node for node in graph.node if (node.op_type, node.domain) in OPERATORS]
     if not nodes:
-        raise AttnError(f"expected a graph with an Attention (opset 23 or later), got {summary(graph)}")
+        raise AttnError(f"expected a graph with an Attention (opset 23 or later) or FlexAttention, got {summary(graph)}")
     result = []
     for i, node in enumerate(nodes):
         name = re.sub(r"\W", "_", node.name) or f"attention_{i}"
@@ -66,6 +71,8 @@ def import_node(
             raise AttnError(f"expected a known type of '{value}', got none: give the model's value_info")
         inputs.append(types[value] if value else None)
     attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+    if (node.op_type, node.domain) == FLEX_ATTENTION:
+        return import_flex_attention(inputs, attributes, name, head_multiple)
     update = update_of(updates, types)
     return import_attention(inputs, attributes, [bool(value) for value in node.output], name, head_multiple, update)
 
@@ -116,7 +123,7 @@ def summary(graph: Any) -> str:
 
 
 def main(arguments: Optional[Sequence[str]] = None):
-    parser = argparse.ArgumentParser(prog="attn_mlir.onnx", description="Every Attention of an ONNX model as a module.")
+    parser = argparse.ArgumentParser(prog="attn_mlir.onnx", description="Every Attention and FlexAttention of an ONNX model as a module.")
     parser.add_argument("model")
     parser.add_argument("-o", "--output", required=True, help="folder for NAME.mlir of each node")
     parser.add_argument(

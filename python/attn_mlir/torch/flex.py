@@ -264,10 +264,10 @@ def flex_attention_backward_op(
 ) -> list[Tensor]:
     """d_query, d_key, d_value and, if asked for, the gradients of those `score_reads` that have one, in their order."""
     q, k, v = (readable(t) for t in (query, key, value))
-    saved = (readable(output), lse.contiguous()) if normalization == "softmax" else (None, None)
+    o, row_lse = (readable(output), lse.contiguous()) if normalization == "softmax" else (None, None)
     results = functional.attention_backward(
-        q, k, v, *saved, readable(d_output),
-        d_lse=d_lse.to(lse.dtype).contiguous() if d_lse is not None and saved[1] is not None else None,
+        q, k, v, o, row_lse, readable(d_output),
+        d_lse=d_lse.to(lse.dtype).contiguous() if d_lse is not None and row_lse is not None else None,
         capture_gradients=capture_gradients, deterministic=torch.are_deterministic_algorithms_enabled(),
         **options_of(query, score, score_reads, mask, mask_reads, scale, normalization),
     )  # fmt: skip

@@ -161,7 +161,7 @@ func.func @talking_heads(%q: tensor<2x3x10x16xf32>, %k: tensor<2x3x20x16xf32>, %
 
 // -----
 
-// The difference of two softmaxes in the weights.
+// The product of two softmaxes in the weights.
 
 #q = affine_map<(b, h, i, j, d) -> (b, h, i, d)>
 #k = affine_map<(b, h, i, j, d) -> (b, h, j, d)>
@@ -171,7 +171,7 @@ func.func @talking_heads(%q: tensor<2x3x10x16xf32>, %k: tensor<2x3x20x16xf32>, %
 #o = affine_map<(b, h, i, d, j) -> (b, h, i, d)>
 #id = affine_map<(b, h, i, j) -> (b, h, i, j)>
 // expected-error@below {{found no attention: looked for softmax(query * key^T) * value, a contraction (of linalg or TOSA) one of whose operands is a softmax over another contraction}}
-func.func @difference(%q: tensor<2x3x10x16xf32>, %k: tensor<2x3x20x16xf32>, %v: tensor<2x3x20x8xf32>) -> tensor<2x3x10x8xf32> {
+func.func @product_of_softmaxes(%q: tensor<2x3x10x16xf32>, %k: tensor<2x3x20x16xf32>, %v: tensor<2x3x20x8xf32>) -> tensor<2x3x10x8xf32> {
   %zero = arith.constant 0.0 : f32
   %inf = arith.constant 0xFF800000 : f32
   %es = tensor.empty() : tensor<2x3x10x20xf32>
@@ -192,7 +192,7 @@ func.func @difference(%q: tensor<2x3x10x16xf32>, %k: tensor<2x3x20x16xf32>, %v: 
   %y = linalg.mul ins(%x, %x : tensor<2x3x10x20xf32>, tensor<2x3x10x20xf32>) outs(%es : tensor<2x3x10x20xf32>) -> tensor<2x3x10x20xf32>
   %p1 = linalg.softmax dimension(3) ins(%y : tensor<2x3x10x20xf32>) outs(%es : tensor<2x3x10x20xf32>) -> tensor<2x3x10x20xf32>
   // expected-note@below {{the match broke here: expected weights of one softmax, element by element, got those of several or with a reduction behind it: each softmax is an attention of its own}}
-  %p = linalg.sub ins(%p0, %p1 : tensor<2x3x10x20xf32>, tensor<2x3x10x20xf32>) outs(%es : tensor<2x3x10x20xf32>) -> tensor<2x3x10x20xf32>
+  %p = linalg.mul ins(%p0, %p1 : tensor<2x3x10x20xf32>, tensor<2x3x10x20xf32>) outs(%es : tensor<2x3x10x20xf32>) -> tensor<2x3x10x20xf32>
   %eo = tensor.empty() : tensor<2x3x10x8xf32>
   %o0 = linalg.fill ins(%zero : f32) outs(%eo : tensor<2x3x10x8xf32>) -> tensor<2x3x10x8xf32>
   // expected-note@below {{nearest miss: this contraction as weights times values}}

@@ -1,9 +1,11 @@
-// Weights that are a function of a softmax: scales of heads, masks behind the softmax, mixes with the identity.
+// Weights that are a function of a softmax: scales of heads, mixes with the identity, a floor, differences.
 // RUN: attn-opt %s --attn-raise | FileCheck %s
 // RUN: attn-run %s --function head_scale --device=cpu --random 1 --verify | FileCheck %s --check-prefix=PASS
 // RUN: attn-run %s --function mix --device=sim:sm_80 --allow-tf32 --random 2 --verify | FileCheck %s --check-prefix=PASS
 // RUN: attn-run %s --function mix --device=cpu --random 3 --verify | FileCheck %s --check-prefix=PASS
 // RUN: attn-run %s --function floor --device=cpu --random 4 --verify | FileCheck %s --check-prefix=PASS
+// RUN: attn-run %s --function difference --device=cpu --random 5 --verify | FileCheck %s --check-prefix=PASS
+// RUN: attn-run %s --function difference --device=sim:sm_90a --allow-tf32 --random 6 --verify | FileCheck %s --check-prefix=PASS
 // PASS: verify: PASS
 
 #q = affine_map<(b, h, i, j, d) -> (b, h, i, d)>
@@ -135,6 +137,47 @@ func.func @floor(%q: !q, %k: !q, %v: !q) -> !q {
   ^bb0(%x: f32, %out: f32):
     %y = arith.maximumf %x, %least : f32
     linalg.yield %y : f32
+  } -> !s
+  %eo = tensor.empty() : !q
+  %o0 = linalg.fill ins(%zero : f32) outs(%eo : !q) -> !q
+  %o = linalg.generic {indexing_maps = [#p, #v, #o], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%w, %v : !s, !q) outs(%o0 : !q) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %m = arith.mulf %a, %b : f32
+    %r = arith.addf %acc, %m : f32
+    linalg.yield %r : f32
+  } -> !q
+  return %o : !q
+}
+
+// Differential attention: softmax(q1 k1) - lambda softmax(q2 k2), one attention for each.
+// CHECK-LABEL: @difference
+// CHECK: %[[A:.*]] = attn.attention %arg0, %arg1, %arg4 scale(1.000000e+00) : {{.*}} -> tensor<1x4x24x16xf32>
+// CHECK: %[[B:.*]] = attn.attention %arg2, %arg3, %arg4 scale(1.000000e+00) prob_mod
+// CHECK: arith.mulf
+// CHECK: linalg.add ins(%[[A]], %[[B]]
+func.func @difference(%q1: !q, %k1: !q, %q2: !q, %k2: !q, %v: !q, %lambda: tensor<4xf32>) -> !q {
+  %zero = arith.constant 0.0 : f32
+  %es = tensor.empty() : !s
+  %init = linalg.fill ins(%zero : f32) outs(%es : !s) -> !s
+  %s1 = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%q1, %k1 : !q, !q) outs(%init : !s) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %m = arith.mulf %a, %b : f32
+    %r = arith.addf %acc, %m : f32
+    linalg.yield %r : f32
+  } -> !s
+  %s2 = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%q2, %k2 : !q, !q) outs(%init : !s) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %m = arith.mulf %a, %b : f32
+    %r = arith.addf %acc, %m : f32
+    linalg.yield %r : f32
+  } -> !s
+  %p1 = linalg.softmax dimension(3) ins(%s1 : !s) outs(%es : !s) -> !s
+  %p2 = linalg.softmax dimension(3) ins(%s2 : !s) outs(%es : !s) -> !s
+  %w = linalg.generic {indexing_maps = [#id, #id, #h, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%p1, %p2, %lambda : !s, !s, tensor<4xf32>) outs(%es : !s) {
+  ^bb0(%x: f32, %y: f32, %l: f32, %out: f32):
+    %ly = arith.mulf %l, %y : f32
+    %d = arith.subf %x, %ly : f32
+    linalg.yield %d : f32
   } -> !s
   %eo = tensor.empty() : !q
   %o0 = linalg.fill ins(%zero : f32) outs(%eo : !q) -> !q

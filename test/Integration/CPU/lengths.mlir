@@ -7,6 +7,7 @@
 // RUN: attn-run %t.f32.mlir --function causal --shape B=6,M=40,N=70 --random 3 --verify
 // RUN: attn-run %t.bf16.mlir --function causal --shape B=6,M=70,N=40 --random 4 --verify
 // RUN: attn-run %t.f32.mlir --function small --shape B=6,M=33,N=70 --random 5 --verify
+// RUN: attn-run %t.bf16.mlir --function probabilities --shape B=6,M=40,N=50 --random 7 --verify
 // RUN: attn-run %t.f32.mlir --function weights --shape B=6,M=20,N=70 --random 6 --verify
 
 func.func @plain(%q: tensor<?x4x?x32xTYPE>, %k: tensor<?x2x?x32xTYPE>, %v: tensor<?x2x?x24xTYPE>, %sink: tensor<4xTYPE>, %n: tensor<?xi64>)
@@ -50,4 +51,15 @@ func.func @weights(%q: tensor<?x2x?x64xTYPE>, %k: tensor<?x2x?x64xTYPE>, %v: ten
       }
       : tensor<?x2x?x64xTYPE>, tensor<?x2x?x64xTYPE>, tensor<?x2x?x64xTYPE> -> tensor<?x2x?x64xTYPE>
   return %o : tensor<?x2x?x64xTYPE>
+}
+
+func.func @probabilities(%q: tensor<?x4x?x32xTYPE>, %k: tensor<?x2x?x32xTYPE>, %v: tensor<?x2x?x24xTYPE>, %n: tensor<?xi32>, %m: tensor<?xi32>) -> (tensor<?x4x?x24xTYPE>, tensor<?x4x?xf32>) {
+  %o, %lse = attn.attention %q, %k, %v lengths(key %n : tensor<?xi32>, query %m : tensor<?xi32>)
+      mask_mod causal(bottom_right)
+      prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+        %least = arith.constant 1.0e-2 : f32
+        %r = arith.maximumf %p, %least : f32
+        attn.yield %r : f32
+      } : tensor<?x4x?x32xTYPE>, tensor<?x2x?x32xTYPE>, tensor<?x2x?x24xTYPE> -> tensor<?x4x?x24xTYPE>, tensor<?x4x?xf32>
+  return %o, %lse : tensor<?x4x?x24xTYPE>, tensor<?x4x?xf32>
 }

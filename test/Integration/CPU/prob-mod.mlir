@@ -1,5 +1,5 @@
 // Maps of probabilities on the CPU against float64, which applies them in one attention by definition, forward and backward: scales of heads, a
-// mix with the identity, squares over a score_mod, a bias, a sink and dropout, rows without keys, ragged and empty sizes, lengths.
+// mix with the identity, squares over a score_mod, a bias, a sink and dropout, rows without keys, ragged and empty sizes.
 
 // RUN: sed s/TYPE/f32/g %s | attn-opt --attn-grad=recompute=true -o %t.f32.mlir
 // RUN: sed s/TYPE/f16/g %s | attn-opt --attn-grad=recompute=true -o %t.f16.mlir

@@ -1,4 +1,4 @@
-"""The cases of ONNX's own backend tests for Attention: `onnx_conformance.py DEVICE`, a device of attn-run.
+"""The cases of ONNX's own backend tests for Attention, or FlexAttention: `onnx_conformance.py DEVICE [OPERATOR]`, a device of attn-run.
 
 Results must be as near to ONNX's as its test suite asks. A case that cannot be imported must be one of docs/Python.md's.
 """
@@ -55,10 +55,10 @@ def run_case(case, device):
     return "passed", ""
 
 
-def main(device, only=""):
+def main(device, operator="Attention", only=""):
     """`only`: a part of the names of the cases to run."""
-    cases = collect_testcases("Attention")
-    cases = [c for c in cases if [n.op_type for n in c.model.graph.node] == ["Attention"] and only in c.name]
+    cases = collect_testcases(operator)
+    cases = [c for c in cases if [n.op_type for n in c.model.graph.node] == [operator] and only in c.name]
     # Sizes are dynamic: cases that differ in nothing else share a kernel while it is kept.
     cases.sort(key=lambda case: str(case.model.graph.node[0]))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

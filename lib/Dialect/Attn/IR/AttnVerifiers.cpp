@@ -356,8 +356,8 @@ LogicalResult AttentionOp::verify() {
 
 LogicalResult AttentionOp::verifyRegions() {
   AttentionDims dims = AttentionDims::get(*this);
-  if (failed(verifyMods(*this, getScoreMod(), getMaskMod(), getScoreType(),
-                        dims)))
+  if (failed(
+          verifyMods(*this, getScoreMod(), getMaskMod(), getScoreType(), dims)))
     return failure();
   return verifyProbMod(*this, dims);
 }

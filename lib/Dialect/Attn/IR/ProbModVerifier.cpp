@@ -14,9 +14,9 @@ using namespace attn;
 /// are, at the precision of these.
 static LogicalResult verifyProbabilities(AttentionOp op) {
   if (!op.getNormalization().hasLse())
-    return op.emitOpError() << "expected no prob_mod with normalization "
-                            << op.getNormalization()
-                            << ": its score_mod gives the weights";
+    return op.emitOpError()
+           << "expected no prob_mod with normalization "
+           << op.getNormalization() << ": its score_mod gives the weights";
   if (isFloat8(op.getQuery().getType()))
     return op.emitOpError()
            << "expected inputs of at least 16 bits with prob_mod, got "

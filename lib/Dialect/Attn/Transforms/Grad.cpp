@@ -313,10 +313,9 @@ void GradBuilder::returnProbModGradients() {
   IRMapping inner = mapping;
   auto copy = cast<AttentionOp>(builder.clone(*attention, inner));
   Value lse =
-      recompute
-          ? buildLseAttention(builder, copy, getValueOfLse(builder, copy))
-                .getLse()
-          : mapping.lookup(attention.getLse());
+      recompute ? buildLseAttention(builder, copy, getValueOfLse(builder, copy))
+                      .getLse()
+                : mapping.lookup(attention.getLse());
   SmallVector<Value> all, ofScores;
   for (Value capture : captures) {
     Value made = mapping.lookup(capture);

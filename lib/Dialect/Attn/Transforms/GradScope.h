@@ -76,10 +76,11 @@ mlir::Value takeColumns(mlir::OpBuilder &builder, mlir::Location loc,
 /// dBias are in the score type.
 
 /// The gradients through the weights of `op`; the last of a capture is dLSE.
-AttentionBackwardOp
-buildWeightBackward(mlir::OpBuilder &builder, AttentionOp op, mlir::Value lse,
-                    mlir::Value dOutput, mlir::ValueRange captures,
-                    bool wantsBias);
+AttentionBackwardOp buildWeightBackward(mlir::OpBuilder &builder,
+                                        AttentionOp op, mlir::Value lse,
+                                        mlir::Value dOutput,
+                                        mlir::ValueRange captures,
+                                        bool wantsBias);
 /// The gradients through the LSE of `op`.
 AttentionBackwardOp buildLseBackward(mlir::OpBuilder &builder, AttentionOp op,
                                      mlir::Value lse, mlir::Value dLse,

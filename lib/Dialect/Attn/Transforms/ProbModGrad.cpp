@@ -59,10 +59,10 @@ static Value buildZeros(OpBuilder &builder, Location loc, Value rows,
   return linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
 }
 
-AttentionBackwardOp
-attn::buildLseBackward(OpBuilder &builder, AttentionOp op, Value lse,
-                       Value dLse, ValueRange captures, bool wantsBias,
-                       bool wantsSink) {
+AttentionBackwardOp attn::buildLseBackward(OpBuilder &builder, AttentionOp op,
+                                           Value lse, Value dLse,
+                                           ValueRange captures, bool wantsBias,
+                                           bool wantsSink) {
   Location loc = op.getLoc();
   Value value = getValueOfLse(builder, op), bias = op.getBias();
   Value sink = wantsSink ? op.getSink() : Value();

@@ -43,8 +43,8 @@ AttentionOp attn::buildLseAttention(OpBuilder &builder, AttentionOp op,
                                     Value value) {
   auto output = cast<RankedTensorType>(op.getOutput().getType());
   SmallVector<int64_t> shape(output.getShape());
-  auto lse = RankedTensorType::get(ArrayRef(shape).drop_back(),
-                                   op.getScoreType());
+  auto lse =
+      RankedTensorType::get(ArrayRef(shape).drop_back(), op.getScoreType());
   shape[kHeadDim] = cast<ShapedType>(value.getType()).getDimSize(kHeadDim);
   auto made = AttentionOp::create(
       builder, op.getLoc(),
@@ -92,17 +92,15 @@ void attn::buildWeightMod(AttentionOp op, Value lse, Region &scoreMod) {
   llvm::append_range(arguments, at);
   Value weight = inlineMod(b, op.getProbMod(), arguments);
   // What is computed of such a row is NaN.
-  Value zero =
-      arith::ConstantOp::create(b, b.getZeroAttr(op.getScoreType()));
-  YieldOp::create(b, arith::SelectOp::create(b, buildIsEmpty(b, own), zero,
-                                             weight));
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(op.getScoreType()));
+  YieldOp::create(
+      b, arith::SelectOp::create(b, buildIsEmpty(b, own), zero, weight));
 }
 
 /// Replaces `op` by two attentions.
 static void decompose(AttentionOp op) {
   OpBuilder builder(op);
-  AttentionOp rows =
-      buildLseAttention(builder, op, getValueOfLse(builder, op));
+  AttentionOp rows = buildLseAttention(builder, op, getValueOfLse(builder, op));
   auto made = AttentionOp::create(
       builder, op.getLoc(), op.getOutput().getType(), /*lse=*/Type(),
       op.getQuery(), op.getKey(), op.getValue(), op.getBias(), /*sink=*/Value(),

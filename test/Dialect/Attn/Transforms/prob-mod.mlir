@@ -2,6 +2,7 @@
 // RUN: split-file %s %t
 // RUN: attn-opt %t/two.mlir --attn-decompose-prob-mod | FileCheck %s
 // RUN: attn-opt %t/two.mlir --attn-decompose-prob-mod | FileCheck %s --check-prefix=NARROW
+// RUN: attn-opt %t/pages.mlir --attn-decompose-prob-mod | FileCheck %s --check-prefix=PAGES
 // RUN: attn-opt %t/two.mlir --attn-grad=recompute=true | FileCheck %s --check-prefix=GRAD
 // RUN: not attn-opt %t/two.mlir --attn-convert-to-online 2>&1 | FileCheck %s --check-prefix=ONLINE
 // RUN: not attn-opt %t/two.mlir --attn-verify-normal-form=form=tensor 2>&1 | FileCheck %s --check-prefix=ONLINE
@@ -29,6 +30,10 @@
 // NARROW-SAME: (%[[Q:.*]]: tensor<1x2x4x8xf32>)
 // NARROW-NOT: extract_slice
 // NARROW: attn.attention %[[Q]], %[[Q]], %[[Q]] :
+
+// A view has no columns of its own.
+// PAGES: %[[K:.*]] = attn.paged
+// PAGES: %{{.*}}, %{{.*}} = attn.attention %{{.*}}, %[[K]], %arg3 :
 
 // GRAD-LABEL: func.func @two_grad
 // GRAD: %{{.*}}, %[[LSE:.*]] = attn.attention %{{.*}} sink
@@ -73,5 +78,19 @@ func.func @bits(%q: !q) -> !q {
         %r = arith.bitcast %x : i32 to f32
         attn.yield %r : f32
       } : !q, !q, !q -> !q
+  return %o : !q
+}
+
+//--- pages.mlir
+!q = tensor<1x2x1x64xf16>
+!pool = tensor<?x2x16x64xf16>
+!rows = tensor<1x2x?x64xf16>
+func.func @pages(%q: !q, %pool: !pool, %table: tensor<1x?xi32>, %v: !rows) -> !q {
+  %k = attn.paged %pool[%table] : !pool[tensor<1x?xi32>] -> !rows
+  %o = attn.attention %q, %k, %v
+      prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+        %r = arith.mulf %p, %p : f32
+        attn.yield %r : f32
+      } : !q, !rows, !rows -> !q
   return %o : !q
 }

@@ -122,9 +122,9 @@ def AttentionOp : Attn_Op<"attention", [
         : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
         -> tensor<?x32x?x64xbf16>
     %h = attn.attention %q, %k, %v
-        prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+        prob_mod (%x: f32, %b: index, %h: index, %i: index, %j: index) {
           %factor = tensor.extract %factors[%h] : tensor<32xf32>
-          %scaled = arith.mulf %factor, %p : f32
+          %scaled = arith.mulf %factor, %x : f32
           attn.yield %scaled : f32
         }
         : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
