@@ -9,7 +9,7 @@ import sys
 from numbers import Integral, Real
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from .arrays import ArrayView, scalar_like, vector_like, view_of
+from .arrays import ArrayView, scalar_like, view_of
 from .cache import Cache
 from .errors import BindingError, DeviceError
 from .kernel import Kernel, compile, cuda_device
@@ -224,14 +224,6 @@ def descale_arrays(descale: Optional[Sequence[Any]]) -> dict[str, Any]:
     if not isinstance(descale, (tuple, list)) or len(descale) not in (2, 3):
         raise BindingError(f"expected descale to be three arrays, of query, key and value, or two, of 8-bit key and value, got {descale!r}")
     return dict(zip(DESCALES[-len(descale) :], descale))
-
-
-def cache_scales(query: Any, k_scale: Any, v_scale: Any) -> dict[str, Any]:
-    """The descales of keys and values of a cache; a number, or one that is not given beside another, becomes an array."""
-    if k_scale is None and v_scale is None:
-        return {}
-    given = (1.0 if scale is None else scale for scale in (k_scale, v_scale))
-    return {name: vector_like(query, float(x)) if isinstance(x, Real) else x for name, x in zip(DESCALES[1:], given)}
 
 
 def with_blocks(mask_mod: Any, block_mask: Any) -> Any:

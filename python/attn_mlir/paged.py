@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import functools
 import math
+from numbers import Real
 from typing import Any, Mapping, Optional, Sequence
 
-from .arrays import ArrayView, copy_array, view_of
+from .arrays import ArrayView, copy_array, vector_like, view_of
 from .cache import Cache
 from .errors import BindingError, DeviceError
-from .functional import FLOAT8, FLOATS, Call, Window, cache_scales, check_arrays, check_no_gradients, default_target, window_of
+from .functional import DESCALES, FLOAT8, FLOATS, Call, Window, check_arrays, check_no_gradients, default_target, window_of
 from .kernel import Kernel, compile
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
@@ -82,6 +83,14 @@ def decode(
     if rows and target == "cpu":  # a kernel for the CPU would give copies of the pools back
         append_on_host({"k_pool": k_pool, "v_pool": v_pool, **rows}, device)
     return call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
+
+
+def cache_scales(query: Any, k_scale: Any, v_scale: Any) -> dict[str, Any]:
+    """The descales of keys and values of a cache; a number, or one that is not given beside another, becomes an array."""
+    if k_scale is None and v_scale is None:
+        return {}
+    given = (1.0 if scale is None else scale for scale in (k_scale, v_scale))
+    return {name: vector_like(query, float(x)) if isinstance(x, Real) else x for name, x in zip(DESCALES[1:], given)}
 
 
 def append(

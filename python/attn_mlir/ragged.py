@@ -11,11 +11,12 @@ from .arrays import ArrayView, view_of
 from .cache import Cache
 from .errors import BindingError
 from .functional import (
-    DESCALES, FLOAT8, FLOATS, MOST_ROWS_OF_DECODING, Causal, Window, cache_scales, check_descales, check_no_gradients, check_options,
+    DESCALES, FLOAT8, FLOATS, MOST_ROWS_OF_DECODING, Causal, Window, check_descales, check_no_gradients, check_options,
     default_target, make_mask, make_score, window_of,
 )  # fmt: skip
 from .kernel import Kernel, compile
 from .mask import Mask, Score
+from .paged import cache_scales
 from .problem import float_text
 
 
