@@ -2,7 +2,7 @@
 
     differential.py [--cases 40] [--seed 1] [--case I] [--devices cpu,sim:sm_80,sim:sm_90a] [--gradients] [--jobs 2]
 
-Drawn are sizes (static and dynamic, none at all too), element types, heads, head dims, layouts, biases, lengths of keys (behind which
+Drawn are sizes (static and dynamic, none at all too), element types, heads, head dims, layouts (transposed, columns of a wider tensor), biases (masks too), lengths of keys (behind which
 attn-run writes NaN) and of queries, keys and values in pages, new rows that are appended to them before, regions of a mask_mod
 and a score_mod over positions and lengths, by name too, sinks, dropout, other weights than softmax, 8-bit floats with descale, data and constants from the ends of their ranges, and sums of them that wrap around in 64 or 32 bits, the
 schedule's kind, linear attention in each direction, appends alone, merges, sequences behind each other, loops and branches around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
@@ -24,7 +24,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 from fuzz import is_watched_fault  # noqa: E402
-from operations import Append, add_gradients, draw_sizes, write_append, write_linear, write_merge, write_ragged  # noqa: E402
+from operations import Append, Layout, add_gradients, draw_sizes, write_append, write_linear, write_merge, write_ragged  # noqa: E402
 from regions import LENGTHS, LONG_LENGTHS, Region  # noqa: E402
 
 SECONDS = 300
@@ -179,6 +179,13 @@ def write_case(rng, folder, gradients=False):
     if page:
         for name in "kv":
             views += f"  %{name} = attn.paged {reads[name]}[%table] : {pools[name]}[tensor<{size('B')}x{size('T')}xi32>] -> {types[name]}\n"
+    layouts = {}
+    if not (gradients or page or appends) and rng.random() < 0.2:
+        for at, (name, dims) in enumerate((("q", ("B", "Hq", "M", "D")), ("k", ("B", "Hkv", "N", "D")), ("v", ("B", "Hkv", "N", "Dv")))):
+            if rng.random() < 0.7:
+                layouts[at] = Layout(rng, name, dims, types[name], sizes)
+                arguments[at] = f"%{name}_laid: {layouts[at].type}"
+                views += layouts[at].lines
     named_score, named_mask = (rng.random() < 0.1 for _ in range(2))
     if named_score and not normalization:
         regions += f" score_mod soft_cap({rng.choice(['1.0', '30.0'])})"
@@ -213,14 +220,24 @@ def write_case(rng, folder, gradients=False):
         add_gradients(path, "recompute=true", *["lse-gradient=true"] * (has_lse and rng.random() < 0.3))
     command = [f"--random={rng.randrange(100)}", "--function=" + ("attention_grad" if gradients else name.strip('"'))]
     first = 3 + has_bias
-    if not is_static and around == "alone":
+    if not is_static and around == "alone" and not layouts:
         command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", *(("T", "P") if page else ()), *(() if page and not has_bias else ("N",)), *(appends.names if appends else ())))]
-    elif not is_static:  # a loop's variable gives its dimensions no names
+    elif not is_static:  # a loop's variable, and what is made of an argument, give its dimensions no names
         dims = [("B", "Hq", "M", "D"), ("B", "Hkv", "N", "D"), ("B", "Hkv", "N", "Dv"), ("B", "Hq", "M", "N")][:first]
         if page:
             dims[1:3] = ("P", "Hkv", page, "D"), ("P", "Hkv", page, "Dv")
             command += ["--shape", f"arg{len(arguments) - 1}={sizes['B']}x{sizes['T']}"]
+        dims = [layouts[at].dims if at in layouts else shape for at, shape in enumerate(dims)]
+        if layouts:
+            others = {"query_lengths": "B", "key_lengths": "B", "sink": "Hq"}
+            for at, text in enumerate(arguments):
+                if (dim := others.get(text[1:].split(":")[0])):
+                    command += ["--shape", f"arg{at}={sizes[dim]}"]
+                elif text.startswith("%descale") and "?" in text:
+                    command += ["--shape", f"arg{at}={sizes['B']}x{sizes['Hkv']}"]
         command += ["--shape", ",".join(f"arg{i}={'x'.join(str(sizes.get(dim, dim)) for dim in shape)}" for i, shape in enumerate(dims))]
+    if has_bias and not gradients and rng.random() < 0.3:  # numbers to the lowest, too
+        command += [f"--fill=arg3={rng.choice(['additive-mask', 'zeros', 'normal'])}"]
     for i, (shape, kind) in enumerate(captures):
         command += [f"--input=arg{first + i}={write_data(rng, folder, sizes, shape, kind)}"]
     return path, command

@@ -65,6 +65,36 @@ def write_linear(rng, folder, gradients=False):
     return path, command
 
 
+class Layout:
+    """How an argument that an attention reads as [B, H, rows, D] lies: as it is, [B, rows, H, D], or columns of a wider tensor. Its `type`,
+    its dimensions, and `lines` that make `%name` of `%name_laid`."""
+
+    def __init__(self, rng, name, dims, type, sizes):
+        kind = rng.choice(["transposed", "slice"])
+        *extents, element = type[len("tensor<"):-1].split("x")
+        where = [axis for axis, extent in enumerate(extents) if extent == "?"]
+        if kind == "transposed":
+            order = rng.choice([(0, 2, 1, 3), (0, 1, 3, 2), (2, 0, 1, 3)])
+            self.dims = [dims[axis] for axis in order]
+            laid = [extents[axis] for axis in order]
+        else:
+            offset = rng.choice([0, 8, 1])
+            order, laid = (0, 1, 2, 3), extents[:3] + [str(sizes[dims[3]] + offset + rng.choice([0, 8, 3]))]
+            self.dims = [*dims[:3], int(laid[3])]
+        self.type = f"tensor<{'x'.join(laid)}x{element}>"
+        self.lines, laid_name = "", f"%{name}_laid"
+        for axis in where:
+            self.lines += f"  %{name}_at{axis} = arith.constant {order.index(axis)} : index\n  %{name}_dim{axis} = tensor.dim {laid_name}, %{name}_at{axis} : {self.type}\n"
+        values = [f"%{name}_dim{axis}" for axis in where]
+        if kind == "transposed":
+            permutation = ", ".join(str(order.index(axis)) for axis in range(4))
+            self.lines += f"  %{name}_empty = tensor.empty({', '.join(values)}) : {type}\n"
+            self.lines += f"  %{name} = linalg.transpose ins({laid_name} : {self.type}) outs(%{name}_empty : {type}) permutation = [{permutation}]\n"
+        else:
+            extents = [f"%{name}_dim{axis}" if axis in where else extent for axis, extent in enumerate(extents)]
+            self.lines += f"  %{name} = tensor.extract_slice {laid_name}[0, 0, 0, {offset}] [{', '.join(extents)}] [1, 1, 1, 1] : {self.type} to {type}\n"
+
+
 class Append:
     """Rows that are written to the pools of keys and values (names -> types) before an attention reads them: `lines`, further
     `arguments` and their dimensions, the names of what is read in place of the pools, `results` and what of them is `returned`, and
