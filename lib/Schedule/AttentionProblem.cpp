@@ -123,13 +123,13 @@ Result<MaskPattern> MaskPattern::parse(std::string_view text) {
 /// Products of the sizes that would overflow the 64-bit counts of elements and
 /// bytes; what is left takes a chip days.
 static Status checkProducts(const AttentionProblem &problem) {
-  double rows = static_cast<double>(problem.batch) *
-                static_cast<double>(problem.queryHeads) *
-                static_cast<double>(
-                    std::max(problem.queryLength, problem.kvLength)) *
-                static_cast<double>(std::max(problem.headDim, problem.valueDim));
-  double loads = rows * static_cast<double>(std::min(problem.queryLength,
-                                                     problem.kvLength));
+  double rows =
+      static_cast<double>(problem.batch) *
+      static_cast<double>(problem.queryHeads) *
+      static_cast<double>(std::max(problem.queryLength, problem.kvLength)) *
+      static_cast<double>(std::max(problem.headDim, problem.valueDim));
+  double loads = rows * static_cast<double>(
+                            std::min(problem.queryLength, problem.kvLength));
   const std::tuple<const char *, double, int> limits[] = {
       {"B * Hq * max(M, N) * max(D, Dv)", rows, 56},
       {"B * Hq * M * N * max(D, Dv)", loads, 62}};

@@ -143,14 +143,13 @@ static int64_t getCtasPerSm(const LinearCost &cost, const Schedule &schedule,
 static Status checkLoads(const LinearProblem &problem,
                          const Schedule &schedule) {
   constexpr double most = static_cast<double>(int64_t(1) << 56);
-  int64_t rows = std::max({problem.length + schedule.tileM, problem.keyLength,
-                           problem.headDim});
-  double elements = static_cast<double>(problem.batch) *
-                    static_cast<double>(problem.queryHeads) *
-                    static_cast<double>(rows) *
-                    static_cast<double>(
-                        std::max(problem.headDim, problem.valueDim)) *
-                    static_cast<double>(getSlices(problem, schedule));
+  int64_t rows = std::max(
+      {problem.length + schedule.tileM, problem.keyLength, problem.headDim});
+  double elements =
+      static_cast<double>(problem.batch) *
+      static_cast<double>(problem.queryHeads) * static_cast<double>(rows) *
+      static_cast<double>(std::max(problem.headDim, problem.valueDim)) *
+      static_cast<double>(getSlices(problem, schedule));
   if (elements <= most)
     return {};
   return Error{"expected at most 2^56 elements of each tensor that CTAs load, "
