@@ -5,7 +5,7 @@
 Drawn are sizes (static and dynamic, none at all too), element types, heads, head dims, layouts (transposed, columns of a wider tensor), biases (masks too), lengths of keys (behind which
 attn-run writes NaN) and of queries, keys and values in pages, new rows that are appended to them before, regions of a mask_mod
 and a score_mod over positions and lengths, by name too, sinks, dropout, other weights than softmax, 8-bit floats with descale, data and constants from the ends of their ranges, and sums of them that wrap around in 64 or 32 bits, the
-schedule's kind, linear attention in each direction, appends alone, merges, sequences behind each other, loops and branches around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
+schedule's kind, linear attention in each direction, appends alone, merges, sequences behind each other, loops, parallel ones too, and branches around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
 always the same. With --gradients each problem's backward is run, its forward before it. Gradients in f32 of problems in f16
 or bf16, those of biases and captured tensors, are sums of what rounding of the output has changed: they may miss the rule, and are
 counted, as long as the relative error is below a hundredth. More than a tenth of such, or a quarter of refusals, fails a search of a
@@ -52,13 +52,22 @@ BESIDE = {
     "": "",
     "declaration": "func.func private @beside(tensor<4xf32>) -> tensor<4xf32>\n",
     "callee": "func.func private @beside(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n",
+    "attention": "module @beside {\n  func.func @inner(%x: tensor<1x1x3x16xf16>) -> tensor<1x1x3x16xf16> {\n    %y = attn.attention %x, %x, %x : tensor<1x1x3x16xf16>, tensor<1x1x3x16xf16>, tensor<1x1x3x16xf16> -> tensor<1x1x3x16xf16>\n    return %y : tensor<1x1x3x16xf16>\n  }\n}\n",
     "module": "module @beside {\n  func.func @inner(%x: f32) -> f32 {\n    return %x : f32\n  }\n}\n",
 }  # fmt: skip
 NAMES = ["attention"] * 6 + ['"f \u00fc"', '"1abc"', '"a-b.c"', "ret", '"$"', '"%r1"']
 
 
+TRIPS = 2
+
+
+def get_trips(one):
+    """The type of what the trips of a parallel loop yield."""
+    return one.replace("tensor<", f"tensor<{TRIPS}x")
+
+
 def write_body(kind, attention, plain, results, pools=()):
-    """The function's body: `attention` alone, in a branch with the attention `plain` in the other, or in a loop over the query.
+    """The function's body: `attention` alone, in a branch with the attention `plain` in the other, in a loop over the query, or in a parallel loop.
 
     `results` are types; an attention is the text behind its name, with `%q` for the query, whose type is QUERY. `pools` are names
     and types that are returned behind.
@@ -73,6 +82,14 @@ def write_body(kind, attention, plain, results, pools=()):
         return (
             f"{bounds}{begin}scf.for %t = %c0 to %c2 step %c1 iter_args(%x = %q) -> {types} {{\n"
             f"    %y = {attention.replace('%q,', '%x,', 1)}    scf.yield %y : {types}\n  }}\n{end}"
+        )
+    if kind == "forall":  # of a static type
+        one, all_trips = results[0], get_trips(results[0])
+        *extents, _ = one[len("tensor<"):-1].split("x")
+        return (
+            f"  %e = tensor.empty() : {all_trips}\n{begin}scf.forall (%t) in ({TRIPS}) shared_outs(%x = %e) -> {all_trips} {{\n"
+            f"    %y = {attention}    scf.forall.in_parallel {{\n      tensor.parallel_insert_slice %y into %x[%t, 0, 0, 0, 0] "
+            f"[1, {', '.join(extents)}] [1, 1, 1, 1, 1] : {one} into {all_trips}\n    }}\n  }}\n  return %o : {all_trips}\n"
         )
     test = "  %c2 = arith.constant 2 : index\n  %dim = tensor.dim %q, %c2 : QUERY\n  %c5 = arith.constant 64 : index\n"
     test += "  %test = arith.cmpi slt, %dim, %c5 : index\n"
@@ -205,11 +222,13 @@ def write_case(rng, folder, gradients=False):
     results = [types["o"], *([lse[2:]] if has_lse else [])]
     name, beside, around = "attention", "", "alone"
     if not gradients:
-        loop = ["for"] * (results == [types["q"]])
+        loop = ["for"] * (results == [types["q"]]) + ["forall"] * (is_static and not has_lse)
         name, beside = rng.choice(NAMES), BESIDE[rng.choice(list(BESIDE))]
         around = "alone" if appends else rng.choice(["alone"] * 5 + ["if", "branch"] + loop)
     returned = appends.returned if appends else []
     body = write_body(around, attention, f"attn.attention %q, %k, %v{signature}", results, returned)
+    if around == "forall":
+        results = [get_trips(results[0])]
     results += [kind for _, kind in returned]
     text = f"{beside}func.func @{name}({', '.join(arguments)}) -> ({', '.join(results)}) {{\n{weights.before}{views}{body}}}\n".replace("QUERY", types["q"])
     for dim in sizes:
