@@ -308,6 +308,8 @@ LogicalResult Compilation::runStages() {
     if (failed(splitFiniteMasks()) || failed(noteSelections()))
       return failure();
   }
+  if (target.kind == TargetKind::Cpu)
+    eraseInnerModules(module);
   if (target.kind == TargetKind::Cpu &&
       failed(runPasses("attn-cpu-pipeline", [&](OpPassManager &pm) {
         CpuPipelineOptions cpuOptions;

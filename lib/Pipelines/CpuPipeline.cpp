@@ -35,6 +35,11 @@ using namespace attn;
 /// Bytes up to which the buffers of a tile go to a thread's stack.
 static constexpr unsigned kMaxStackBufferBytes = 1 << 20;
 
+void attn::eraseInnerModules(ModuleOp module) {
+  for (ModuleOp inner : llvm::make_early_inc_range(module.getOps<ModuleOp>()))
+    inner.erase();
+}
+
 void attn::buildCpuTileStage(OpPassManager &pm,
                              const CpuPipelineOptions &options) {
   pm.addPass(createTileBackwardPass());
@@ -76,6 +81,7 @@ static void buildBufferStage(OpPassManager &pm) {
   promote.maxAllocSizeInBytes = kMaxStackBufferBytes;
   pm.addNestedPass<func::FuncOp>(
       bufferization::createPromoteBuffersToStackPass(promote));
+  pm.addPass(createSerializeOuterLoopsPass());
   pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
   bufferization::buildBufferDeallocationPipeline(pm);
   pm.addPass(createConvertBufferizationToMemRefPass());

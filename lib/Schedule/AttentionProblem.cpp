@@ -12,8 +12,10 @@
 #include "attn/Support/KeyValue.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
+#include <tuple>
 
 namespace attn {
 
@@ -118,6 +120,27 @@ Result<MaskPattern> MaskPattern::parse(std::string_view text) {
 // AttentionProblem
 //===----------------------------------------------------------------------===//
 
+/// Products of the sizes that would overflow the 64-bit counts of elements and
+/// bytes; what is left takes a chip days.
+static Status checkProducts(const AttentionProblem &problem) {
+  double rows =
+      static_cast<double>(problem.batch) *
+      static_cast<double>(problem.queryHeads) *
+      static_cast<double>(std::max(problem.queryLength, problem.kvLength)) *
+      static_cast<double>(std::max(problem.headDim, problem.valueDim));
+  double loads = rows * static_cast<double>(
+                            std::min(problem.queryLength, problem.kvLength));
+  const std::tuple<const char *, double, int> limits[] = {
+      {"B * Hq * max(M, N) * max(D, Dv)", rows, 56},
+      {"B * Hq * M * N * max(D, Dv)", loads, 62}};
+  for (const auto &[name, value, exponent] : limits)
+    if (value > std::ldexp(1., exponent))
+      return Error{std::string("expected ") + name + " of at most 2^" +
+                   std::to_string(exponent) + ", got 2^" +
+                   formatFixed(std::log2(value), 1)};
+  return {};
+}
+
 Status AttentionProblem::verify() const {
   const std::pair<const char *, int64_t> sizes[] = {
       {"B", batch},    {"Hq", queryHeads}, {"Hkv", kvHeads}, {"M", queryLength},
@@ -128,6 +151,8 @@ Status AttentionProblem::verify() const {
     if (size < 1 || size > largest)
       return Error{std::string("expected ") + name + " from 1 to " +
                    std::to_string(largest) + ", got " + std::to_string(size)};
+  if (Status status = checkProducts(*this); !status)
+    return status;
   if (queryHeads % kvHeads != 0)
     return Error{
         "expected Hkv that divides Hq = " + std::to_string(queryHeads) +

@@ -8,6 +8,7 @@
 
 #include "Machine.h"
 
+#include "attn/Support/Format.h"
 #include "attn/Support/MathExtras.h"
 
 #include <algorithm>
@@ -50,6 +51,8 @@ static Status expectMultiple(const std::string &name, int64_t value,
 }
 
 static Status checkProblem(const LinearProblem &problem) {
+  if (Status status = problem.getSoftmax().verify(); !status)
+    return status;
   if (problem.elementType != ElementType::F16 &&
       problem.elementType != ElementType::BF16)
     return Error{"expected f16 or bf16 inputs of a linear attention on a GPU, "
@@ -136,6 +139,24 @@ static int64_t getCtasPerSm(const LinearCost &cost, const Schedule &schedule,
 // Bytes and time
 //===----------------------------------------------------------------------===//
 
+/// More than any chip moves in a year would overflow the counts of bytes.
+static Status checkLoads(const LinearProblem &problem,
+                         const Schedule &schedule) {
+  constexpr double most = static_cast<double>(int64_t(1) << 56);
+  int64_t rows = std::max(
+      {problem.length + schedule.tileM, problem.keyLength, problem.headDim});
+  double elements =
+      static_cast<double>(problem.batch) *
+      static_cast<double>(problem.queryHeads) * static_cast<double>(rows) *
+      static_cast<double>(std::max(problem.headDim, problem.valueDim)) *
+      static_cast<double>(getSlices(problem, schedule));
+  if (elements <= most)
+    return {};
+  return Error{"expected at most 2^56 elements of each tensor that CTAs load, "
+               "got 2^" +
+               formatFixed(std::log2(elements), 1)};
+}
+
 /// Rows and columns that do not exist are not moved. A thread that reads the
 /// sums of a chunk reads what the other warps read, too.
 static LinearBytes getBytes(const LinearProblem &problem,
@@ -216,7 +237,6 @@ Result<LinearCost> getLinearCost(const LinearProblem &problem,
   if (Status status = checkLinearSchedule(problem, schedule); !status)
     return Error{status.error()};
   LinearCost cost;
-  cost.bytes = getBytes(problem, schedule);
   cost.sharedMemoryBytes = getSharedBytes(problem, schedule);
   if (cost.sharedMemoryBytes > target.sharedMemoryPerCtaBytes)
     return Error{"expected at most " +
@@ -232,6 +252,9 @@ Result<LinearCost> getLinearCost(const LinearProblem &problem,
   cost.registersPerThread =
       std::min(fragments + kRegistersBeside, kMostRegisters);
   cost.ctasPerSm = getCtasPerSm(cost, schedule, target);
+  if (Status status = checkLoads(problem, schedule); !status)
+    return Error{status.error()};
+  cost.bytes = getBytes(problem, schedule);
   cost.ctas = problem.batch * problem.queryHeads * getSlices(problem, schedule);
   cost.flops = static_cast<double>(cost.ctas * getChunks(problem, schedule)) *
                getChunkFlops(problem, schedule);

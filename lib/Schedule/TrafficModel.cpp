@@ -118,6 +118,13 @@ int64_t getElementBytes(const AttentionProblem &problem,
   }
 }
 
+/// More bytes than this are no better: sums of such counts do not overflow.
+static constexpr int64_t kMostBytes = int64_t(1) << 59;
+
+static int64_t multiplyBytes(int64_t count, int64_t bytes) {
+  return bytes > 0 && count > kMostBytes / bytes ? kMostBytes : count * bytes;
+}
+
 /// Sets the operands and the totals between L2 and the SMs.
 static void setL2Traffic(Cost &cost, const AttentionProblem &problem,
                          const Schedule &schedule) {
@@ -125,8 +132,8 @@ static void setL2Traffic(Cost &cost, const AttentionProblem &problem,
   for (size_t i = 0; i < kNumOperands; ++i) {
     auto operand = static_cast<Operand>(i);
     int64_t bytes = getElementBytes(problem, schedule, operand);
-    OperandBytes moved = {operand, traffic.reads[i] * bytes,
-                          traffic.writes[i] * bytes};
+    OperandBytes moved = {operand, multiplyBytes(traffic.reads[i], bytes),
+                          multiplyBytes(traffic.writes[i], bytes)};
     cost.l2ReadBytes += moved.read;
     cost.l2WriteBytes += moved.written;
     if (moved.read || moved.written)
@@ -152,7 +159,8 @@ static int64_t getDramBytes(const Cost &cost, const AttentionProblem &problem,
   int64_t headsInFlight = std::min(kvHeads, ceilDiv(ctasInFlight, ctasPerHead));
   if (schedule.kind != ScheduleKind::SplitKV &&
       headsInFlight * kvBytes > target.l2Bytes / 2)
-    bytes += (ceilDiv(ctasPerHead, ctasInFlight) - 1) * kvHeads * kvBytes;
+    bytes += multiplyBytes(ceilDiv(ctasPerHead, ctasInFlight) - 1,
+                           kvHeads * kvBytes);
   for (const OperandBytes &moved : cost.operands)
     if ((moved.operand == Operand::Scores ||
          moved.operand == Operand::Partials) &&

@@ -2,11 +2,14 @@
 
     schedules.py [--cases 60] [--seed 1]
 
-Fields take values at and beyond the ends of their ranges, alone and in pairs, forward and backward, on every kind of target.
+Fields take values at and beyond the ends of their ranges, alone and in pairs, forward, backward and of linear attention, on every kind
+of target; sizes go up to the largest ones, whose products would overflow.
 """
 
 import argparse
 import random
+import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -31,7 +34,9 @@ SEQUENCES = [1, 2, 7, 64, 1000, 4096, 65536, 1 << 20, 1 << 24, (1 << 24) + 1, 1 
 MASKS = ["full", "causal", "window:1", "window:100", "local:0,7", f"local:{(1 << 63) - 1},{(1 << 63) - 1}", "causal@top_left", "full*0.5"]
 LINK_FIELDS = ["node", "gbps", "latency-us", "nic-gbps", "nic-latency-us"]
 TARGET_FIELDS = ["registers-per-sm", "smem-bytes", "sm-count", "dram-gbps"]
-SECONDS = 120  # a case takes a tenth of one
+SIZES = [1, 2, 7, 64, 100, 4096, 65536, 1 << 20, (1 << 24) - 1, 1 << 24]
+#: Of the processor, of which a case takes a tenth of one: other work on the machine does not count. The second is a last resort.
+SECONDS, TIMEOUT_SECONDS = 60, 3600
 
 
 def draw_documents(generator, tokens):
@@ -58,25 +63,49 @@ def draw_ranks(generator):
     return command + generator.choice([[], ["--json"], ["--top=1"], ["--deterministic"]])
 
 
+def draw_problem(generator):
+    """A problem of usual sizes, or of any up to the largest, whose products would overflow."""
+    if generator.random() < 0.7:
+        return generator.choice(PROBLEMS) + generator.choice(["", " pass=backward"])
+    heads = generator.choice([1, 8, *SIZES])
+    sizes = {"B": generator.choice([1, 2, *SIZES]), "Hq": heads * generator.choice([1, 4]), "Hkv": heads,
+             "M": generator.choice(SIZES), "N": generator.choice(SIZES), "D": generator.choice([16, 64, 128, *SIZES])}  # fmt: skip
+    return " ".join(f"{name}={size}" for name, size in sizes.items()) + generator.choice(["", " pass=backward", " mask=causal"])
+
+
+def draw_linear(generator):
+    sizes = {"B": generator.choice([1, 2, *SIZES]), "H": generator.choice([1, 8, *SIZES]), "N": generator.choice(SIZES), "D": generator.choice([16, 64, 128, *SIZES])}
+    problem = " ".join(f"{name}={size}" for name, size in sizes.items())
+    command = ["attn-schedule", "--problem", f"algorithm=linear {problem}", "--target=" + generator.choice(["sm_80", "sm_90a"])]
+    if generator.random() < 0.5:
+        fields = [f"{name}={generator.choice(NUMBERS)}" for name in generator.sample(["tile_m", "tile_n", "tile_dv", "warps"], generator.randint(1, 2))]
+        command += ["--schedule", " ".join(fields)]
+    return command
+
+
 def draw(generator):
     if generator.random() < 0.2:
         return draw_ranks(generator)
+    if generator.random() < 0.1:
+        return draw_linear(generator)
     fields = [f"{name}={generator.choice(NUMBERS)}" for name in generator.sample(FIELDS, generator.randint(1, 2))]
     fields += generator.sample(CHOICES, generator.choice([0, 0, 1, 2]))
-    problem = generator.choice(PROBLEMS) + generator.choice(["", " pass=backward"])
-    command = ["attn-schedule", "--problem", problem, "--schedule", " ".join(fields)]
+    command = ["attn-schedule", "--problem", draw_problem(generator), "--schedule", " ".join(fields)]
     command += ["--target=" + generator.choice(["sm_80", "sm_90a", "sm_100a", "cpu"])]
     if generator.random() < 0.2:
         command += ["--set-target", f"{generator.choice(TARGET_FIELDS)}={generator.choice(NUMBERS)}"]
     return command
 
 
+def set_limits():
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
+
+
 def find_fault(command):
     """What is wrong with how a run ended; None if nothing is."""
-    try:
-        result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        return f"no end in {SECONDS} s"
+    result = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, preexec_fn=set_limits)
+    if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return f"no end in {SECONDS} s of the processor"
     if result.returncode not in (0, 1) or "Stack dump" in result.stderr or is_watched_fault(result.stderr):
         return f"exit status {result.returncode}: {result.stderr[:500]}"
     if result.returncode == 1 and "error: " not in result.stderr and "for the --" not in result.stderr:
@@ -91,11 +120,13 @@ def main():
     a = parser.parse_args()
     generator = random.Random(a.seed)
     faults = 0
-    for _ in range(a.cases):
+    for case in range(a.cases):
+        if case and case % 1000 == 0:
+            print(f"{case} cases so far, {faults} faults", flush=True)
         command = draw(generator)
         if fault := find_fault(command):
             faults += 1
-            print(f"FAULT {fault}: {command}")
+            print(f"FAULT {fault}: {command}", flush=True)
     print(f"{a.cases} schedules with seed {a.seed}: {faults} faults")
     sys.exit(faults > 0)
 

@@ -60,7 +60,8 @@ static AppendOp getAppendOf(BlockArgument argument) {
 static SmallVector<RaggedOp> getSequencesOf(BlockArgument argument) {
   SmallVector<RaggedOp> views;
   for (OpOperand &use : argument.getUses())
-    if (auto ragged = dyn_cast<RaggedOp>(use.getOwner()))
+    if (auto ragged = dyn_cast<RaggedOp>(use.getOwner());
+        ragged && ragged.getOffsets() == argument)
       views.push_back(ragged);
   return views;
 }

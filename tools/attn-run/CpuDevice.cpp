@@ -48,6 +48,7 @@ static void addRaising(OpPassManager &pm, ModuleOp module,
 
 void attn::run::addIsolation(OpPassManager &pm, ModuleOp module,
                              StringRef function) {
+  eraseInnerModules(module);
   for (auto other : module.getOps<func::FuncOp>())
     if (other.getName() != function)
       other.setPrivate();

@@ -18,6 +18,7 @@
 #ifndef ATTN_PIPELINES_CPUPIPELINE_H
 #define ATTN_PIPELINES_CPUPIPELINE_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -44,6 +45,10 @@ struct CpuPipelineOptions
                      "where the processor has it"),
       llvm::cl::init(false)};
 };
+
+/// Erases modules within `module`, of which its functions can call nothing and
+/// host code has nothing.
+void eraseInnerModules(mlir::ModuleOp module);
 
 /// `tensor` form to tile-sized vector code, still on tensors.
 void buildCpuTileStage(mlir::OpPassManager &pm,

@@ -106,4 +106,34 @@ def ShareAttentionsPass : Pass<"attn-share-attentions", "::mlir::ModuleOp"> {
   ];
 }
 
+def SerializeOuterLoopsPass
+    : Pass<"attn-serialize-outer-loops", "::mlir::ModuleOp"> {
+  let summary = "parallel loops around others, or around calls, as loops";
+  let description = [{
+    A parallel loop that holds another, or a call of a function that may, becomes
+    a loop: of nested ones the inner, those of an attention's tiles, are the
+    parallel ones. On the CPU a task that waits for others holds a thread, and
+    were all threads to wait none would be left for what they wait for.
+
+    Requires: `scf.forall` on buffers. Ensures: no parallel loop runs within
+    another.
+
+    Example:
+    ```mlir
+    func.func @two(%m: memref<3x4xf32>, %x: f32) {
+      scf.forall (%i) in (3) {
+        scf.forall (%j) in (4) {
+          memref.store %x, %m[%i, %j] : memref<3x4xf32>
+        }
+      }
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"numLoops", "num-loops", "Number of parallel loops made loops">
+  ];
+}
+
 #endif // ATTN_PIPELINES_PASSES_TD

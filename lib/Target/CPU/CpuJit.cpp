@@ -203,6 +203,11 @@ CpuJit::~CpuJit() {
   retired->push_back(std::move(code));
 }
 
+static Location getLocation(ModuleOp module, StringRef function) {
+  Operation *op = module.lookupSymbol(function);
+  return op ? op->getLoc() : module.getLoc();
+}
+
 FailureOr<std::vector<CpuJit::TensorType>>
 CpuJit::getTensorTypes(ModuleOp module, StringRef function, TypeRange types) {
   std::vector<TensorType> known;
@@ -211,7 +216,7 @@ CpuJit::getTensorTypes(ModuleOp module, StringRef function, TypeRange types) {
     std::optional<DType> dtype =
         tensor ? getDType(tensor.getElementType()) : std::nullopt;
     if (!dtype)
-      return emitError(module.getLoc())
+      return emitError(getLocation(module, function))
              << "expected the results of @" << function
              << " to be ranked tensors of a type that the "
                 "host has, got "

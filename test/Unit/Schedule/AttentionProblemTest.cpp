@@ -92,6 +92,11 @@ TEST(AttentionProblem, reportsBadText) {
 
 TEST(AttentionProblem, reportsBadValues) {
   EXPECT_EQ(getError("M=0 N=1 D=1"), "expected M from 1 to 16777216, got 0");
+  EXPECT_EQ(getError("B=16777216 M=16777216 N=1 D=512"),
+            "expected B * Hq * max(M, N) * max(D, Dv) of at most 2^56, got "
+            "2^57.0");
+  EXPECT_EQ(getError("H=256 M=16777216 N=16777216 D=128"),
+            "expected B * Hq * M * N * max(D, Dv) of at most 2^62, got 2^63.0");
   EXPECT_EQ(getError("M=1 N=99999999999 D=1"),
             "expected N from 1 to 16777216, got 99999999999");
   EXPECT_EQ(getError("Hq=6 Hkv=4 M=1 N=1 D=1"),

@@ -73,6 +73,25 @@ TEST(Float, Pairs) {
             (Pair{0, -1.5f}));
 }
 
+/// Of f16 1.5 and bf16 -3 in %h1 and %h2, and of `c` in %f1.
+float evaluateMixed(const std::string &op, float c) {
+  return toFloat(evaluateOne("mov.b32 %f1, %r1; mov.b16 %h1, 0x3E00;"
+                             "mov.b16 %h2, 0xC040;" +
+                                 op + "mov.b32 %r3, %f3;",
+                             f32(c), 0));
+}
+
+TEST(Float, NarrowOperands) {
+  float up = std::nextafter(1.5f, 2.f), tiny = std::ldexp(1.f, -40);
+  EXPECT_EQ(evaluateMixed("add.f32.f16 %f3, %h1, %f1;", 0.25f), 1.75f);
+  EXPECT_EQ(evaluateMixed("add.rp.f32.f16 %f3, %h1, %f1;", tiny), up);
+  EXPECT_EQ(evaluateMixed("sub.rn.f32.bf16 %f3, %h2, %f1;", 0.5f), -3.5f);
+  EXPECT_EQ(evaluateMixed("sub.rn.sat.f32.bf16 %f3, %h2, %f1;", 0.5f), 0.f);
+  EXPECT_EQ(evaluateMixed("fma.rn.f32.bf16 %f3, %h2, %h2, %f1;", 0.5f), 9.5f);
+  EXPECT_EQ(evaluateMixed("fma.rm.f32.f16 %f3, %h1, %h1, %f1;", -tiny),
+            std::nextafter(2.25f, 2.f));
+}
+
 TEST(Float, SubnormalsAndFlush) {
   EXPECT_EQ(evaluateFloat("add.f32 %f3, %f1, %f2;", subnormal, subnormal), 2u);
   EXPECT_EQ(evaluateFloat("add.ftz.f32 %f3, %f1, %f2;", subnormal, subnormal),

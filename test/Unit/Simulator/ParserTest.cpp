@@ -76,6 +76,21 @@ TEST(Parser, VectorsAndFragments) {
             std::string::npos);
 }
 
+TEST(Parser, TypesOfArithmetic) {
+  EXPECT_EQ(bodyError("mul.f32.f16 %f1, %f2, %f3;"),
+            "test.ptx:11: error: mul.f32.f16: expected one type");
+  EXPECT_EQ(bodyError("fma.rn.f64.f32 %fd1, %fd1, %fd1, %fd1;"),
+            "test.ptx:11: error: fma.rn.f64.f32: expected one type");
+  EXPECT_EQ(bodyError("add.f32.s32 %f1, %r2, %f3;"),
+            "test.ptx:11: error: add.f32.s32: expected f16 or bf16 behind "
+            ".f32");
+  EXPECT_EQ(bodyError("fma.f32.f16 %f1, %h2, %h3, %f3;"),
+            "test.ptx:11: error: fma.f32.f16: expected a rounding mode");
+  EXPECT_EQ(bodyError("add.ftz.f32.f16 %f1, %h2, %f3;"),
+            "test.ptx:11: error: add.ftz.f32.f16: expected no .ftz in mixed "
+            "precision");
+}
+
 TEST(Parser, ModuleErrors) {
   EXPECT_EQ(finding(".version 8.0\n.target sm_80\n.address_size 32\n"),
             "test.ptx:3: error: expected 64-bit addresses, got 32");

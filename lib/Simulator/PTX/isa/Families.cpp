@@ -10,6 +10,7 @@
 /// first and passes on what is not its own.
 void attn::sim::registerAllFamilies(OpcodeTable &table) {
   registerHalf(table);
+  registerMixedFloat(table);
   registerFloat(table);
   registerPackedFloat(table);
   registerFloatProperties(table);

@@ -43,6 +43,7 @@ void registerLogic(OpcodeTable &table);
 void registerMbarrier(OpcodeTable &table);
 void registerMmaSync(OpcodeTable &table);
 void registerMove(OpcodeTable &table);
+void registerMixedFloat(OpcodeTable &table);
 void registerPackedFloat(OpcodeTable &table);
 void registerTcgen05(OpcodeTable &table);
 void registerTma(OpcodeTable &table);

@@ -291,7 +291,7 @@ bool decodeArithmetic(Decoder &decoder) {
   if (!isSingleOrDouble(i.type))
     return false;
   if (decoder.types().size() > 1)
-    decoder.fail("mixed-precision arithmetic is not supported");
+    decoder.fail("expected one type");
   if (decoder.opcode() == "add")
     decodeRounded(decoder, ArithmeticOp::Add, 2, pickBinary<Add>(i),
                   InstructionClass::FloatAdd);
@@ -309,6 +309,8 @@ bool decodeFma(Decoder &decoder) {
   Instruction &i = decoder.instruction;
   if (!isSingleOrDouble(i.type))
     return false;
+  if (decoder.types().size() > 1)
+    decoder.fail("expected one type");
   decodeRounded(decoder, ArithmeticOp::Fma, 3, pickTernary<Fma>(i),
                 InstructionClass::FloatFma);
   return true;

@@ -150,7 +150,7 @@ bool decodeHalf(Decoder &decoder, Operation operation, u32 numSources) {
   if (!isHalf(i.type))
     return false;
   if (decoder.types().size() > 1)
-    decoder.fail("mixed-precision arithmetic is not supported");
+    decoder.fail("expected one type");
   decodeOperands(decoder, byteSize(i.type), numSources);
   i.operation = operation;
   i.flags = (isBrainHalf(i.type) ? brain : 0) |

@@ -67,3 +67,12 @@ func.func @softmax(%q: !q) -> !q {
   %o = attn.attention %q, %q, %q {schedule = #attn.schedule<kind = "chunks">} : !q, !q, !q -> !q
   return %o : !q
 }
+
+// -----
+
+!q = tensor<1x1x64x4294967296xf16>
+func.func @size(%q: !q) -> !q {
+  // expected-error @below {{expected D from 1 to 16777216, got 4294967296}}
+  %o = attn.linear_attention %q, %q, %q : !q, !q, !q -> !q
+  return %o : !q
+}

@@ -1,0 +1,217 @@
+"""Random modules of other ops than attn.attention alone: linear attention, appends, merges, sequences behind each other."""
+
+import subprocess
+from pathlib import Path
+
+
+def draw_sizes(rng):
+    heads, group = rng.choice([1, 2]), rng.choice([1, 1, 2, 4])
+    head_dim = rng.choice([16, 32, 64, 64, 80, 96, 128])
+    return {
+        "B": rng.choice([1, 1, 2]), "Hq": heads * group, "Hkv": heads, "M": rng.choice([1, 3, 17, 64, 65, 100, 130, 200]),
+        "N": rng.choice([1, 2, 40, 64, 100, 128, 190, 257] * 4 + [0]), "D": head_dim, "Dv": rng.choice([head_dim, head_dim, 32]),
+    }  # fmt: skip
+
+
+def add_gradients(path, *options):
+    """The gradients of a module's functions beside them."""
+    subprocess.run(["attn-opt", f"--attn-grad={' '.join(options)}", path, "-o", path], check=True, capture_output=True, text=True)
+
+
+def write_linear(rng, folder, gradients=False):
+    """A linear attention, or its gradients: the module's path, and arguments of attn-run."""
+    sizes, score = draw_sizes(rng), "f32"
+    sizes["M"] = rng.choice([0, 1, 2, 63, 64, 65, 130, 200])
+    direction = rng.choice(["", "", " reverse", " full"])
+    keys = "N" if direction == " full" else "M"
+    is_static, dtype = rng.random() < 0.3, rng.choice(["f16", "bf16", "f16", "bf16", "f32"])
+    size = lambda dim: str(sizes[dim]) if is_static or dim in ("D", "Dv") else "?"  # noqa: E731
+    make = lambda dims, element: f"tensor<{'x'.join(map(size, dims))}x{element}>"  # noqa: E731
+    dims = [("B", "Hq", "M", "D"), ("B", "Hkv", keys, "D"), ("B", "Hkv", keys, "Dv")]
+    types = [make(shape, dtype) for shape in dims]
+    output = make(("B", "Hq", "M", "Dv"), rng.choice([dtype, score]))
+    state, clauses, before = make(("B", "Hq", "D", "Dv"), score), "", ""
+    arguments = [f"%{name}: {kind}" for name, kind in zip("qkv", types)]
+
+    def add_negative(name, shape):
+        """An argument of which the negative of the size is used."""
+        kind = make(shape, score)
+        arguments.append(f"%{name}_drawn: {kind}")
+        dims.append(shape)
+        return f"  %{name}_size = math.absf %{name}_drawn : {kind}\n  %{name} = arith.negf %{name}_size : {kind}\n", f" {name}(%{name} : {kind})"
+
+    decay = rng.choice(["", "decay", "slope"]) if keys == "M" else ""
+    if decay:
+        before, clauses = add_negative(decay, ("B", "Hq", "M") if decay == "decay" else ("Hq",))
+    if rng.random() < 0.4:
+        arguments.append(f"%state: {state}")
+        dims.append(("B", "Hq", "D", "Dv"))
+        clauses += f" state(%state : {state})"
+    if rng.random() < 0.3:
+        clauses += f" scale({rng.choice(['0.5', '-1.0', '0.0'])})"
+    has_final = rng.random() < 0.5
+    results = [output] + [state] * has_final
+    names = "%o#0, %o#1" if has_final else "%o"
+    text = f"func.func @attention({', '.join(arguments)}) -> ({', '.join(results)}) {{\n{before}  %o{':2' if has_final else ''} = attn.linear_attention %q, %k, %v{direction}"
+    text += f"{clauses} : {', '.join(types)} -> {', '.join(results)}\n  return {names} : {', '.join(results)}\n}}\n"
+    path = Path(folder, "case.mlir")
+    path.write_text(text)
+    command = [f"--random={rng.randrange(100)}", f"--function=attention{'_grad' if gradients else ''}"]
+    if gradients:
+        add_gradients(path)
+        dims += [("B", "Hq", "M", "Dv")] + [("B", "Hq", "D", "Dv")] * has_final
+    if not is_static:
+        command += ["--shape", ",".join(f"arg{i}={'x'.join(str(sizes[dim]) for dim in shape)}" for i, shape in enumerate(dims))]
+    return path, command
+
+
+class Layout:
+    """How an argument that an attention reads as [B, H, rows, D] lies: as it is, [B, rows, H, D], or columns of a wider tensor. Its `type`,
+    its dimensions, and `lines` that make `%name` of `%name_laid`."""
+
+    def __init__(self, rng, name, dims, type, sizes):
+        kind = rng.choice(["transposed", "slice"])
+        *extents, element = type[len("tensor<"):-1].split("x")
+        where = [axis for axis, extent in enumerate(extents) if extent == "?"]
+        if kind == "transposed":
+            order = rng.choice([(0, 2, 1, 3), (0, 1, 3, 2), (2, 0, 1, 3)])
+            self.dims = [dims[axis] for axis in order]
+            laid = [extents[axis] for axis in order]
+        else:
+            offset = rng.choice([0, 8, 1])
+            order, laid = (0, 1, 2, 3), extents[:3] + [str(sizes[dims[3]] + offset + rng.choice([0, 8, 3]))]
+            self.dims = [*dims[:3], int(laid[3])]
+        self.type = f"tensor<{'x'.join(laid)}x{element}>"
+        self.lines, laid_name = "", f"%{name}_laid"
+        for axis in where:
+            self.lines += f"  %{name}_at{axis} = arith.constant {order.index(axis)} : index\n  %{name}_dim{axis} = tensor.dim {laid_name}, %{name}_at{axis} : {self.type}\n"
+        values = [f"%{name}_dim{axis}" for axis in where]
+        if kind == "transposed":
+            permutation = ", ".join(str(order.index(axis)) for axis in range(4))
+            self.lines += f"  %{name}_empty = tensor.empty({', '.join(values)}) : {type}\n"
+            self.lines += f"  %{name} = linalg.transpose ins({laid_name} : {self.type}) outs(%{name}_empty : {type}) permutation = [{permutation}]\n"
+        else:
+            extents = [f"%{name}_dim{axis}" if axis in where else extent for axis, extent in enumerate(extents)]
+            self.lines += f"  %{name} = tensor.extract_slice {laid_name}[0, 0, 0, {offset}] [{', '.join(extents)}] [1, 1, 1, 1] : {self.type} to {type}\n"
+
+
+class Append:
+    """Rows that are written to the pools of keys and values (names -> types) before an attention reads them: `lines`, further
+    `arguments` and their dimensions, the names of what is read in place of the pools, `results` and what of them is `returned`, and
+    names of sizes."""
+
+    def __init__(self, rng, pools, sizes, size):
+        tokens = rng.choice([("tokens",), ("Bnew", "Mnew")])
+        sizes.update({name: rng.choice([0, 1, 2, 3, 9]) for name in tokens})
+        self.lines, self.names, self.reads = "", tokens, {}
+        slots = f"tensor<{'x'.join(map(size, tokens))}x{rng.choice(['i32', 'i64'])}>"
+        self.arguments, self.dims = [f"%slots: {slots}"], [tokens]
+        appended = rng.choice([["k", "v"], ["v", "k"], ["k"], ["v"]])
+        rows = {}
+        for name in appended:
+            self.dims.append((tokens[0], "Hkv", *tokens[1:], "Dv" if name == "v" else "D"))
+            rows[name] = f"tensor<{'x'.join(map(size, self.dims[-1]))}x{rng.choice(['f16', 'bf16', 'f32'])}>"
+            self.arguments.append(f"%{name}_new: {rows[name]}")
+        for group in rng.choice([[appended], [[name] for name in appended]]):
+            news, olds, afters = ([f"%{name}_{kind}" for name in group] for kind in ("new", "pool", "after"))
+            types = [", ".join(types[name] for name in group) for types in (rows, pools)]
+            self.lines += f"  {', '.join(afters)} = attn.append {', '.join(news)} into {', '.join(olds)} slots(%slots : {slots}) : {types[0]} into {types[1]}\n"
+        for name in pools:
+            # The CPU may read a pool as it was.
+            is_new = name in appended and rng.random() < 0.95
+            self.reads[name] = f"%{name}_{'after' if is_new else 'pool'}"
+        self.results = [(f"%{name}_after", pools[name]) for name in appended]
+        self.returned = [result for result in self.results if rng.random() < 0.8]
+
+
+def write_append(rng, folder):
+    """An append without an attention: the module's path, and arguments of attn-run."""
+    sizes, is_static = {**draw_sizes(rng), "P": rng.choice([0, 1, 2, 5]), "page": rng.choice([1, 3, 16, 64])}, rng.random() < 0.3
+    size = lambda dim: str(sizes[dim]) if is_static or dim in ("D", "Dv") else "?"  # noqa: E731
+    dims = {"k": ("P", "Hkv", "page", "D"), "v": ("P", "Hkv", "page", "Dv")}
+    pools = {name: f"tensor<{'x'.join(map(size, dims[name]))}x{rng.choice(['f16', 'bf16', 'f32'])}>" for name in dims}
+    append = Append(rng, pools, sizes, size)
+    names, types = (", ".join(parts) for parts in zip(*(append.returned or append.results)))
+    arguments = ", ".join([f"%{name}_pool: {pools[name]}" for name in pools] + append.arguments)
+    path = Path(folder, "case.mlir")
+    path.write_text(f"func.func @append({arguments}) -> ({types}) {{\n{append.lines}  return {names} : {types}\n}}\n")
+    shapes = ",".join(f"arg{i}={'x'.join(str(sizes[dim]) for dim in shape)}" for i, shape in enumerate([*dims.values(), *append.dims]))
+    return path, [f"--random={rng.randrange(100)}", *([] if is_static else ["--shape", shapes])]
+
+
+def write_merge(rng, folder):
+    """Parts of an attention over other keys, merged: the module's path, and arguments of attn-run."""
+    sizes, is_static, parts = draw_sizes(rng), rng.random() < 0.3, rng.choice([1, 2, 3, 5])
+    sizes["P"] = parts
+    size = lambda dim: str(sizes[dim]) if is_static or dim in ("P", "Dv") else "?"  # noqa: E731
+    make = lambda dims, element: f"tensor<{'x'.join(map(size, dims))}x{element}>"  # noqa: E731
+    element, output = rng.choice(["f16", "bf16", "f32"]), make(("B", "Hq", "M", "Dv"), rng.choice(["f16", "bf16", "f32"]))
+    lse = make(("B", "Hq", "M"), "f32")
+    if rng.random() < 0.5:
+        dims = [("P", "B", "Hq", "M", "Dv"), ("P", "B", "Hq", "M")]
+        types = [make(dims[0], element), make(dims[1], "f32")]
+        count = 1
+    else:
+        dims = [("B", "Hq", "M", "Dv")] * parts + [("B", "Hq", "M")] * parts
+        types = [make(dims[0], element)] * parts + [lse] * parts
+        count = parts
+    names = [f"%p{i}" for i in range(2 * count)]
+    arguments = [f"{name}: {kind}" for name, kind in zip(names, types)]
+    sink = ""
+    if rng.random() < 0.4:
+        kind = make(("Hq",), rng.choice([element, "f32"]))
+        arguments.append(f"%sink: {kind}")
+        dims.append(("Hq",))
+        sink = f" sink(%sink : {kind})"
+    lists = [f"{', '.join(names[at:at + count])} : {', '.join(types[at:at + count])}" for at in (0, count)]
+    path = Path(folder, "case.mlir")
+    path.write_text(
+        f"func.func @merge({', '.join(arguments)}) -> ({output}, {lse}) {{\n"
+        f"  %o, %l = attn.merge outputs({lists[0]}) lses({lists[1]}){sink} -> {output}, {lse}\n"
+        f"  return %o, %l : {output}, {lse}\n}}\n"
+    )
+    shapes = ",".join(f"arg{i}={'x'.join(str(sizes[dim]) for dim in shape)}" for i, shape in enumerate(dims))
+    return path, [f"--random={rng.randrange(100)}", *([] if is_static else ["--shape", shapes])]
+
+
+def write_ragged(rng, folder):
+    """Sequences behind each other, whose offsets attn-run draws: the module's path, and arguments of attn-run."""
+    sizes = draw_sizes(rng)
+    sizes.update(S=rng.choice([1, 2, 3, 6]), R=rng.choice([0, 1, 20, 100, 230]), C=rng.choice([1, 33, 150, 310]))
+    sizes["S1"] = sizes["S"] + 1
+    is_static, dtype = rng.random() < 0.3, rng.choice(["f16", "bf16", "f32"])
+    is_self, has_lse = rng.random() < 0.3, rng.random() < 0.5
+    rows = "R" if is_self else "C"
+    size = lambda dim: str(sizes[dim]) if is_static or dim in ("D", "Dv", "Hq", "Hkv") else "?"  # noqa: E731
+    make = lambda dims, element: f"tensor<{'x'.join(map(size, dims))}x{element}>"  # noqa: E731
+    packed = {"q": ("R", "Hq", "D"), "k": (rows, "Hkv", "D"), "v": (rows, "Hkv", "Dv")}
+    offsets = {"q": make(("S1",), rng.choice(["i32", "i64"]))}
+    if not is_self:
+        offsets["k"] = make(("S1",), rng.choice(["i32", "i64"]))
+    arguments = [f"%{name}p: {make(dims, dtype)}" for name, dims in packed.items()]
+    arguments += [f"%{name}o: {kind}" for name, kind in offsets.items()]
+    text, types = "  %c0 = arith.constant 0 : index\n", {}
+    for name, (_, heads, columns) in packed.items():
+        source = "q" if name == "q" or is_self else "k"
+        types[name] = f"tensor<{size('S')}x{size(heads)}x{size(packed[name][0])}x{size(columns)}x{dtype}>"
+        text += f"  %{name} = attn.ragged %{name}p[%{source}o] : {make(packed[name], dtype)}[{offsets[source]}] -> {types[name]}\n"
+    lengths = {name: f"tensor<{size('S')}x{kind[-4:-1]}>" for name, kind in offsets.items()}
+    for name, kind in lengths.items():
+        text += f"  %{name}n = attn.sequence_lengths %{name}o : {offsets[name]} -> {kind}\n"
+    key = "q" if is_self else "k"
+    output = f"tensor<{size('S')}x{size('Hq')}x{size('R')}x{size('Dv')}x{dtype}>"
+    lse = f"tensor<{size('S')}x{size('Hq')}x{size('R')}xf32>"
+    mask = rng.choice(["", " mask_mod causal(bottom_right)", " mask_mod causal(top_left)", f" mask_mod sliding_window({rng.choice([0, 7, 70])}, {rng.choice([0, 3])})"])
+    results = [("o", output, ("R", "Hq", "Dv"), dtype)] + [("l", lse, ("Hq", "R"), "f32")] * has_lse
+    text += f"  {', '.join('%' + name for name, *_ in results)} = attn.attention %q, %k, %v lengths(key %{key}n : {lengths[key]}, query %qn : {lengths['q']}){mask}\n"
+    text += f"      : {types['q']}, {types['k']}, {types['v']} -> {', '.join(kind for _, kind, *_ in results)}\n"
+    text += f"  %rows = tensor.dim %qp, %c0 : {make(packed['q'], dtype)}\n"
+    for name, kind, dims, element in results:
+        text += f"  %e{name} = tensor.empty({'' if is_static else '%rows'}) : {make(dims, element)}\n"
+        text += f"  %p{name} = attn.pack %{name}[%qo] into %e{name} : {kind}[{offsets['q']}] into {make(dims, element)}\n"
+    returned = [", ".join(parts) for parts in zip(*((f"%p{name}", make(dims, element)) for name, _, dims, element in results))]
+    path = Path(folder, "case.mlir")
+    path.write_text(f"func.func @ragged({', '.join(arguments)}) -> ({returned[1]}) {{\n{text}  return {returned[0]} : {returned[1]}\n}}\n")
+    dims = [*packed.values()] + [("S1",)] * len(offsets)
+    shapes = ",".join(f"arg{i}={'x'.join(str(sizes[dim]) for dim in shape)}" for i, shape in enumerate(dims))
+    return path, [f"--random={rng.randrange(100)}", *([] if is_static else ["--shape", shapes])]

@@ -1,0 +1,122 @@
+"""Random regions of score_mod and mask_mod: the last number of each op's name says which it is."""
+
+CONSTANTS = [0, 1, 2, 3, 7, 15, 16, 17, 63, 64, 65, 100, -1, -2, -64, (1 << 31) - 1, 1 << 31, -(1 << 31), (1 << 32) + 3, 1 << 62]
+LENGTHS = [0, 1, 5, 16, 33, 64, 100, (1 << 31) - 1, -1, -(1 << 31)]
+LONG_LENGTHS = LENGTHS + [(1 << 32) + 5, 1 << 32, 1 << 40, 1 << 62, (1 << 63) - 6, (1 << 63) - 1, -(1 << 62), 2 - (1 << 63), -(1 << 63)]
+PREDICATES = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
+
+
+class Region:
+    """Ops of a region, each of which names the last by a number."""
+
+    def __init__(self, rng, indent, gradients=False):
+        self.rng, self.lines, self.indent, self.captures = rng, [], indent, {}
+        # What all keys have in common has no gradient.
+        self.added = [("B", "N")] if gradients else [("Hq",), ("B", "N"), ("B", "M")]
+
+    def add(self, text):
+        name = f"%{self.indent}{len(self.lines)}"
+        self.lines.append(f"        {name} = {text}")
+        return name
+
+    def capture(self, shape, kind):
+        """A tensor that the region reads: [B], [B, N], [Hq], ..., by its dimensions' names."""
+        return self.captures.setdefault((shape, kind), f"%{'data_' + '_'.join(shape) + '_' + kind}")
+
+    def index(self, depth=2):
+        """An expression of type index."""
+        draw = self.rng.random()
+        if depth == 0 or draw < 0.35:
+            return self.rng.choice(["%i", "%j", "%i", "%j", "%h", "%b"]) if self.rng.random() < 0.9 else self.length()
+        if draw < 0.5:
+            return self.add(f"arith.constant {self.rng.choice(CONSTANTS)} : index")
+        if draw < 0.65:
+            return self.read(self.rng.choice([("B",), ("B", "N"), ("B", "M"), ("Hq",)]), self.rng.choice(["i32", "i32", "i64"]))
+        if draw < 0.8:
+            divisor = self.add(f"arith.constant {self.rng.choice([1, 2, 3, 8, 16, 64, 100])} : index")
+            op = self.rng.choice(["floordivsi", "divui", "remui", "remsi", "ceildivsi"])
+            return self.add(f"arith.{op} {self.index(depth - 1)}, {divisor} : index")
+        if draw < 0.87:
+            return self.wrapping()
+        op = self.rng.choice(["addi", "subi", "muli", "minsi", "maxsi", "addi", "subi"])
+        return self.add(f"arith.{op} {self.index(depth - 1)}, {self.index(depth - 1)} : index")
+
+    def length(self):
+        return self.add(f"attn.length {self.rng.choice(['key', 'query'])}")
+
+    def wrapping(self):
+        """A sum of i64 data and a position, or the negative of such data: from the ends of its range it wraps around."""
+        data = self.read(self.rng.choice([("B",), ("B", "N"), ("B", "M"), ("Hq",)]), "i64")
+        other = self.rng.choice(["%i", "%j", self.add("arith.constant 0 : index"), self.read(("Hq",), "i64")])
+        op, (a, b) = self.rng.choice(["addi", "subi", "subi"]), self.rng.sample([data, other], 2)
+        return self.add(f"arith.{op} {a}, {b} : index")
+
+    def compare_narrow(self):
+        """A comparison in i32, of a position and data or a constant, whose sum may wrap around there."""
+        at, other = (self.add(f"arith.index_cast {position} : index to i32") for position in self.rng.sample(["%i", "%j"], 2))
+        if self.rng.random() < 0.5:
+            term = self.add(f"arith.constant {self.rng.choice([1, 7, -64, (1 << 31) - 1, (1 << 31) - 50, -(1 << 31)])} : i32")
+        else:
+            tensor = self.capture(("Hq",), "i32")
+            term = self.add(f"tensor.extract {tensor}[%h] : tensor<SIZE_Hqxi32>")
+        total = self.add(f"arith.{self.rng.choice(['addi', 'subi'])} {at}, {term} : i32")
+        return self.add(f"arith.cmpi {self.rng.choice(PREDICATES)}, {total}, {other} : i32")
+
+    def read(self, shape, kind="i32"):
+        at = {"B": "%b", "Hq": "%h", "M": "%i", "N": "%j"}
+        tensor = self.capture(shape, kind)
+        dims = "x".join("SIZE_" + dim for dim in shape)
+        value = self.add(f"tensor.extract {tensor}[{', '.join(at[dim] for dim in shape)}] : tensor<{dims}x{kind}>")
+        return value if kind == "f32" else self.add(f"arith.index_cast {value} : {kind} to index")
+
+    def condition(self, depth=2):
+        if self.rng.random() < 0.03:
+            return self.add(f"arith.constant {self.rng.choice(['true', 'false'])}")
+        if self.rng.random() < 0.08:
+            return self.compare_narrow()
+        if depth == 0 or self.rng.random() < 0.4:
+            return self.add(f"arith.cmpi {self.rng.choice(PREDICATES)}, {self.index()}, {self.index()} : index")
+        op = self.rng.choice(["andi", "ori", "andi", "ori", "xori"])
+        return self.add(f"arith.{op} {self.condition(depth - 1)}, {self.condition(depth - 1)} : i1")
+
+    def score(self, score, depth=2):
+        """A change of the score that keeps it of the size of scores."""
+        kind = self.rng.choice(["slope", "read", "cap", "select", "scale", "distance"])
+        if kind == "slope":
+            slope = self.read(("Hq",), "f32")
+            distance = self.add("arith.subi %j, %i : index")
+            integer = self.add(f"arith.index_cast {distance} : index to i32")
+            number = self.add(f"arith.sitofp {integer} : i32 to f32")
+            term = self.add(f"arith.mulf {slope}, {number} : f32")
+            small = self.add(f"math.tanh {term} : f32")
+            score = self.add(f"arith.addf {score}, {small} : f32")
+        elif kind == "read":
+            term = self.read(self.rng.choice(self.added), "f32")
+            score = self.add(f"arith.addf {score}, {term} : f32")
+        elif kind == "cap":
+            cap = self.add(f"arith.constant {self.rng.choice(['5.0', '30.0'])} : f32")
+            inside = self.add(f"arith.divf {score}, {cap} : f32")
+            bent = self.add(f"math.tanh {inside} : f32")
+            score = self.add(f"arith.mulf {bent}, {cap} : f32")
+        elif kind == "select":
+            value = self.add(f"arith.constant {self.rng.choice(['-1.0e+9', '-3.40282347E+38', '-1.0e+4', '-65504.0', '1.5', '0xFF800000'])} : f32")
+            score = self.add(f"arith.select {self.condition(1)}, {score}, {value} : f32")
+        elif kind == "scale":
+            factor = self.add(f"arith.constant {self.rng.choice(['0.5', '-1.25', '2.0'])} : f32")
+            score = self.add(f"arith.mulf {score}, {factor} : f32")
+        else:
+            distance = self.add("arith.subi %i, %j : index")
+            integer = self.add(f"arith.index_cast {distance} : index to i32")
+            number = self.add(f"arith.sitofp {integer} : i32 to f32")
+            term = self.add(f"math.absf {number} : f32")
+            factor = self.add("arith.constant -0.03125 : f32")
+            product = self.add(f"arith.mulf {term}, {factor} : f32")
+            score = self.add(f"arith.addf {score}, {product} : f32")
+        return score if depth == 0 or self.rng.random() < 0.5 else self.score(score, depth - 1)
+
+    def weight(self, score):
+        """A weight without softmax, from 1/2 to 3/2 whatever the score."""
+        bent = self.add(f"math.tanh {score} : f32")
+        half, one = self.add("arith.constant 0.5 : f32"), self.add("arith.constant 1.0 : f32")
+        small = self.add(f"arith.mulf {bent}, {half} : f32")
+        return self.add(f"arith.addf {small}, {one} : f32")
