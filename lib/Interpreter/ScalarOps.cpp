@@ -242,7 +242,8 @@ static void addIntegerOps(Table &table) {
       unsigned2([](U a, U b) { return b ? a / b + (a % b != 0) : U(0); });
   table["arith.divsi"] = signed2([](S a, S b) { return truncDivide(a, b); });
   table["arith.remsi"] = signed2([](S a, S b) { return takeRemainder(a, b); });
-  table["arith.floordivsi"] = signed2([](S a, S b) { return floorDivide(a, b); });
+  table["arith.floordivsi"] =
+      signed2([](S a, S b) { return floorDivide(a, b); });
   table["arith.ceildivsi"] = signed2([](S a, S b) { return ceilDivide(a, b); });
   table["arith.andi"] = unsigned2([](U a, U b) { return a & b; });
   table["arith.ori"] = unsigned2([](U a, U b) { return a | b; });
