@@ -217,6 +217,7 @@ def mutate(rng, text):
 
 
 NPY_TYPES = {"f16": "<f2", "f32": "<f4", "f64": "<f8", "i1": "|b1", "i8": "|i1", "i32": "<i4", "i64": "<i8", "bf16": "<V2"}
+NPY_TYPES |= {"f8E4M3FN": "<V1", "f8E5M2": "<f1"}
 
 
 def make_npy(rng, dtype, shape):
