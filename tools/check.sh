@@ -50,7 +50,9 @@ build_sanitized() {
 
 # search NAME SCRIPT ARGUMENT...: a random search of test/Fuzz by those programs.
 search() {
+  # A sanitizer looks for libraries in its own place, not in the program's.
   check "$1" env PATH="$build-sanitize/bin:$PATH" ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0 \
+    LD_LIBRARY_PATH="$(dirname "$(tools/scripts/find-llvm-tool.sh FileCheck)")/../lib" \
     "$build/python/bin/python" "test/Fuzz/$2" --seed "$seed" "${@:3}"
 }
 

@@ -249,8 +249,8 @@ LogicalResult Outline::outline(Operation *attention) {
   auto call = func::CallOp::create(builder, attention->getLoc(), *kernel,
                                    extracted.arguments);
   SetVector<Operation *> views = getViews(attention);
+  replacePools(extracted, call); // while what packs the results is there
   replaceResults(attention, extracted, call);
-  replacePools(extracted, call);
   attention->erase();
   for (Operation *view : views)
     if (view->use_empty())

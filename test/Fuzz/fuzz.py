@@ -268,10 +268,11 @@ def set_limits(sanitized):
 
 def is_upstream(trace):
     """Whether a stack trace has only MLIR's frames up to its parser, or to the call into MLIR."""
+    ours = r"attn-(?:opt|run)\+0x|attn::|\(anonymous namespace\)::\w+::runOnOperation|\.cpp:[1-9]\d*:\d+$"
     for frame in re.findall(r"^ *#\d+ .*$", trace, re.MULTILINE):
-        if "mlir::detail::Parser::" in frame:
+        if re.search(r"mlir::detail::Parser::|::OperationParser::|::CustomOpAsmParser::", frame):
             return True
-        if re.search(r"attn-(?:opt|run)\+0x|attn::|\.cpp:\d+:\d+$", frame):
+        if re.search(ours, frame):
             return False
         if re.search(r"mlir::parse\w*SourceFile|mlir::PassManager::run|OpToOpPassAdaptor", frame):
             return True

@@ -29,7 +29,7 @@ static char *lowestOfStack;
 static std::string *overflowMessage;
 static struct sigaction otherFaults;
 
-static void handleFault(int signal, siginfo_t *info, void *context) {
+static void handleFault(int signal, siginfo_t *info, void * /*context*/) {
   constexpr ptrdiff_t around = 2 << 20; // the gap that the kernel leaves
   ptrdiff_t distance = static_cast<char *>(info->si_addr) - lowestOfStack;
   if (std::abs(distance) < around) {
@@ -38,12 +38,8 @@ static void handleFault(int signal, siginfo_t *info, void *context) {
     llvm::sys::RunInterruptHandlers(); // Removes temporary files.
     _exit(1);
   }
-  if (otherFaults.sa_flags & SA_SIGINFO)
-    otherFaults.sa_sigaction(signal, info, context);
-  else if (otherFaults.sa_handler != SIG_DFL)
-    otherFaults.sa_handler(signal);
-  else
-    std::signal(signal, SIG_DFL);
+  // The instruction faults again, before the one who handles other faults.
+  sigaction(signal, &otherFaults, nullptr);
 }
 
 /// A stack that overflows, by code of the input that calls itself without end,
