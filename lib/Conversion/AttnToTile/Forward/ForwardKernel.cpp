@@ -387,6 +387,11 @@ LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
   if (failed(convertBlock(*loop.getBody())))
     return failure();
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  for (Value state : yield.getOperands())
+    if (!values.contains(state))
+      return yield.emitOpError()
+             << "expected state of a step in its loop, got a value from "
+                "outside";
   scf::YieldOp::create(builder, loc, getFragments(yield.getOperands()));
   setState(loop.getResults(), copy.getResults());
   return success();
