@@ -297,6 +297,8 @@ selectLinearSchedule(const LinearProblem &problem, const TargetInfo &target,
     return Error{
         "expected a GPU for schedules of linear attention, got target " +
         target.name};
+  if (Status status = checkProblem(problem); !status)
+    return Error{status.error()};
   std::optional<LinearSelection> best;
   std::string reason;
   for (const Schedule &schedule : getCandidates(problem, overrides)) {

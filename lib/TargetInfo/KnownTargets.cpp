@@ -20,8 +20,8 @@
 
 namespace attn {
 
-static constexpr int64_t KiB = 1024;
-static constexpr int64_t MiB = 1024 * KiB;
+static constexpr int64_t kKiB = 1024;
+static constexpr int64_t kMiB = 1024 * kKiB;
 
 /// What [CC] states for a compute capability.
 static TargetInfo makeGpu(int64_t computeCapability, int64_t threadsPerSm,
@@ -31,9 +31,9 @@ static TargetInfo makeGpu(int64_t computeCapability, int64_t threadsPerSm,
   target.maxThreadsPerSm = threadsPerSm;
   target.maxCtasPerSm = ctasPerSm;
   // [CC]: 1 KiB of every CTA's share is reserved for the system.
-  target.sharedMemoryReservedBytes = 1 * KiB;
+  target.sharedMemoryReservedBytes = 1 * kKiB;
   target.sharedMemoryPerSmBytes = sharedMemoryPerSmBytes;
-  target.sharedMemoryPerCtaBytes = sharedMemoryPerSmBytes - 1 * KiB;
+  target.sharedMemoryPerCtaBytes = sharedMemoryPerSmBytes - 1 * kKiB;
   target.ex2PerClockPerSm = 16;
   target.hasCpAsync = true;
   target.hasTma = computeCapability >= 90;
@@ -43,13 +43,13 @@ static TargetInfo makeGpu(int64_t computeCapability, int64_t threadsPerSm,
 }
 
 static TargetInfo makeA100() {
-  TargetInfo target = makeGpu(80, 2048, 32, 164 * KiB);
+  TargetInfo target = makeGpu(80, 2048, 32, 164 * kKiB);
   target.name = "sm_80";
   target.product = "A100 SXM4 80 GB";
   // [WP] NVIDIA A100 Tensor Core GPU Architecture, table 5.
   target.smCount = 108;
   target.clockGHz = 1.41;
-  target.l2Bytes = 40 * MiB;
+  target.l2Bytes = 40 * kMiB;
   target.f16TFlops = 312;
   target.tf32TFlops = 156;
   target.f32TFlops = 19.5;
@@ -61,13 +61,13 @@ static TargetInfo makeA100() {
 }
 
 static TargetInfo makeRtx3090() {
-  TargetInfo target = makeGpu(86, 1536, 16, 100 * KiB);
+  TargetInfo target = makeGpu(86, 1536, 16, 100 * kKiB);
   target.name = "sm_86";
   target.product = "GeForce RTX 3090";
   // [WP] NVIDIA Ampere GA102 GPU Architecture, table 9.
   target.smCount = 82;
   target.clockGHz = 1.695;
-  target.l2Bytes = 6 * MiB;
+  target.l2Bytes = 6 * kMiB;
   target.dramGBps = 936;
   target.f16TFlops = 71;
   target.tf32TFlops = 35.6;
@@ -78,13 +78,13 @@ static TargetInfo makeRtx3090() {
 }
 
 static TargetInfo makeRtx4090() {
-  TargetInfo target = makeGpu(89, 1536, 24, 100 * KiB);
+  TargetInfo target = makeGpu(89, 1536, 24, 100 * kKiB);
   target.name = "sm_89";
   target.product = "GeForce RTX 4090";
   // [WP] NVIDIA Ada GPU Architecture, appendix A.
   target.smCount = 128;
   target.clockGHz = 2.52;
-  target.l2Bytes = 72 * MiB;
+  target.l2Bytes = 72 * kMiB;
   target.dramGBps = 1008;
   target.f16TFlops = 165.2;
   target.f8TFlops = 330.3;
@@ -97,11 +97,11 @@ static TargetInfo makeRtx4090() {
 
 /// What H100 and H200 share.
 static TargetInfo makeHopper() {
-  TargetInfo target = makeGpu(90, 2048, 32, 228 * KiB);
+  TargetInfo target = makeGpu(90, 2048, 32, 228 * kKiB);
   target.name = "sm_90a";
   // [WP] NVIDIA H100 Tensor Core GPU Architecture, table 3.
   target.smCount = 132;
-  target.l2Bytes = 50 * MiB;
+  target.l2Bytes = 50 * kMiB;
   target.f16TFlops = 990;
   target.f8TFlops = 1979;
   target.tf32TFlops = 495;
@@ -137,7 +137,7 @@ static TargetInfo makeH200() {
 }
 
 static TargetInfo makeB200() {
-  TargetInfo target = makeGpu(100, 2048, 32, 228 * KiB);
+  TargetInfo target = makeGpu(100, 2048, 32, 228 * kKiB);
   target.name = "sm_100a";
   target.product = "B200";
   // [DS] DGX B200 data sheet, one eighth: 36 PFLOPS dense f8, 64 TB/s.
@@ -148,7 +148,7 @@ static TargetInfo makeB200() {
   target.dramGBps = 8000;
   // As the driver reports them: 148 SMs and 126 MiB of L2.
   target.smCount = 148;
-  target.l2Bytes = 126 * MiB;
+  target.l2Bytes = 126 * kMiB;
   // assumed: the clock that gives f16TFlops at 8192 operations per clock and
   // SM; an L2 that DRAM does not saturate; Hopper's DSMEM per SM and clock; a
   // cell for each of the 128 lanes of tensor memory in a clock.
@@ -161,13 +161,13 @@ static TargetInfo makeB200() {
 }
 
 static TargetInfo makeRtx5090() {
-  TargetInfo target = makeGpu(120, 1536, 24, 100 * KiB);
+  TargetInfo target = makeGpu(120, 1536, 24, 100 * kKiB);
   target.name = "sm_120";
   target.product = "GeForce RTX 5090";
   // [WP] NVIDIA RTX Blackwell GPU Architecture, appendix A.
   target.smCount = 170;
   target.clockGHz = 2.407;
-  target.l2Bytes = 96 * MiB;
+  target.l2Bytes = 96 * kMiB;
   target.dramGBps = 1792;
   target.f16TFlops = 209.5;
   target.f8TFlops = 419;
@@ -193,7 +193,7 @@ static TargetInfo makeCpu() {
   target.maxCtasPerSm = 1;
   target.registersPerSm = 32 * 16;          // 32 vectors of 512 bits
   target.sharedMemoryPerCtaBytes = 1 * MiB; // a core's own L2
-  target.sharedMemoryPerSmBytes = 1 * MiB;
+  target.sharedMemoryPerSmBytes = 1 * kMiB;
   target.l2Bytes = 32 * MiB; // the shared last level
   target.dramGBps = 200;
   target.l2GBps = 800;

@@ -82,7 +82,7 @@ def attention(
       mask_mod, score_mod: functions of (b, h, i, j) and (score, b, h, i, j), see attn_mlir.mask. A mask_mod holds beside
         `causal` and `window`; a score_mod takes the place of `soft_cap`.
       prob_mod: a function of (probability, b, h, i, j), as a score_mod: what it gives for keys that are seen are the factors of value, before
-        dropout. By two kernels, one for the LSE, which is that of the softmax; f16, bf16 and f32.
+        dropout. By two kernels, one for the LSE, which is that of the softmax, or three with a bias or score_mod; f16, bf16 and f32.
       block_mask: lists of blocks outside of which nothing is seen, as attn_mlir.mask.block_mask or FlexAttention's BlockMask;
         holds beside the other masks.
       return_lse: also the logarithm of each row's sum of exponentials, [B, Hq, M] f32; -inf (the sink) in rows without keys.

@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 from .arrays import view_of
 from .errors import BindingError
 from .mask import Score
-from .mask.weights import values_of_lse, weight_of
+from .mask.weights import shifted, values_of_lse, weight_of
 
 
 def check_prob_mod(query: Any, normalization: Any, return_lse: bool, out: Any):
@@ -25,9 +25,13 @@ def changed_attention(
     attention: Callable[..., Any], query: Any, key: Any, value: Any, prob_mod: Any, score: Optional[Score], sink: Any,
     normalization: Any, return_lse: bool, own: dict[str, Any], shared: dict[str, Any],
 ) -> Any:  # fmt: skip
-    """What attn_mlir.attention returns, by two calls of `attention` with the arguments `shared`, the second, for the output, with `own` too."""
+    """What attn_mlir.attention returns, by calls of `attention` with the arguments `shared`, the last, for the output, with `own` too."""
     check_prob_mod(query, normalization, return_lse, own["out"])
-    _, lse = attention(query, key, values_of_lse(key, value), sink=sink, score_mod=score, return_lse=True, **shared)
-    weights = weight_of(score, prob_mod, lse)
+    unread = values_of_lse(key, value)
+    _, lse = left = attention(query, key, unread, sink=sink, score_mod=score, return_lse=True, **shared)
+    if sink is None and (score is not None or shared["bias"] is not None):
+        score = shifted(score, lse)
+        left = attention(query, key, unread, score_mod=score, return_lse=True, **shared)
+    weights = weight_of(score, prob_mod, left[1])
     output = attention(query, key, value, normalization="none", score_mod=weights, **own, **shared)
     return (output, lse) if return_lse else output

@@ -18,7 +18,7 @@ from ..errors import BindingError
 from ..mask import Mask, Score
 from ..mask.symbols import logic
 from ..mask.tracing import Traced
-from ..mask.weights import values_of_lse, weight_of
+from ..mask.weights import shifted, values_of_lse, weight_of
 from ..problem import bias_shape
 from ..runtime.binding import row_major_strides
 from . import ffi
@@ -73,7 +73,7 @@ def attention(
     functions of jax.numpy on numbers: the batch, the query head, and the positions of query and key. They are traced, and may
     read arrays at positions, as in slopes[h] or table[h, i - j + M - 1]; those of floats that score_mod reads have gradients.
     Masks of attn_mlir.mask do as well. prob_mod(probability, b, h, i, j), written as score_mod is, changes probabilities after the
-    softmax: by two kernels, one for the LSE, one for the output; what it reads has gradients.
+    softmax: by two kernels, one for the LSE, one for the output, or three with a bias or score_mod; what it reads has gradients.
     The other options are those of attn_mlir.attention and attention_backward, known while tracing. Returns output
     [B, Hq, M, Dv], or (output, lse). Works under jit, grad and vmap; of forward-mode derivatives (jvp) JAX says that there are
     none. Raises BindingError for arrays that do not fit, TraceError, with the line of the function, for what cannot be traced.
@@ -94,10 +94,14 @@ def attend_changed(query, key, value, conditions: tuple, soft_cap, score_mod, pr
     if not callable(prob_mod):
         raise BindingError(f"expected a function of (probability, b, h, i, j) as prob_mod, got {type(prob_mod).__name__}")
     bias, mask, causal, window, mask_mod = conditions
-    _, lse = attend(query, key, values_of_lse(key, value), bias, mask, causal, window, mask_mod, soft_cap, score_mod, options)
+    unread = values_of_lse(key, value)
+    _, lse = attend(query, key, unread, bias, mask, causal, window, mask_mod, soft_cap, score_mod, options)
     sizes = (*query.shape[:3], key.shape[2])
-    score = functional.make_score(soft_cap, None if score_mod is None else Score(traced(score_mod, sizes)))
-    weights = Score(weight_of(score, traced(prob_mod, sizes), ArrayOfJax(lse)))
+    score, left = functional.make_score(soft_cap, None if score_mod is None else Score(traced(score_mod, sizes))), lse
+    if score is not None or bias is not None:
+        score = shifted(score, ArrayOfJax(jax.lax.stop_gradient(lse)))
+        _, left = attend(query, key, unread, bias, mask, causal, window, mask_mod, None, score, options)
+    weights = Score(weight_of(score, traced(prob_mod, sizes), ArrayOfJax(left)))
     options = dataclasses.replace(options, normalization="none")
     output, _ = attend(query, key, value, bias, mask, causal, window, mask_mod, None, weights, options)
     return output, lse

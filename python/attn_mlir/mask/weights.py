@@ -14,6 +14,18 @@ from .tracing import Score
 UNREAD_COLUMNS = 16
 
 
+def shifted(score: Optional[Score], lse: Any) -> Score:
+    """The scores less lse[b, h, i]. In f32 an LSE has no room for the logarithm of a sum beside -1e9, the scores of a row that a finite
+    mask hides whole: the LSE of what is left, 0 but for that, is subtracted from these."""
+    rows = tensor(lse)
+
+    def shift(s, b, h, i, j):
+        own = rows[b, h, i]
+        return (s if score is None else score(s, b, h, i, j)) - where(own == -float("inf"), 0.0, own)
+
+    return Score(shift)
+
+
 def weight_of(score: Optional[Score], prob_mod: Callable[..., Any], lse: Any) -> Callable[..., Any]:
     """The function (s, b, h, i, j) of prob_mod(exp(score(s) - lse[b, h, i])), and of 0 in rows without keys; lse is the first of its reads."""
     if not callable(prob_mod):

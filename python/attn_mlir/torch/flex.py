@@ -14,7 +14,7 @@ from .. import functional
 from ..errors import BindingError
 from ..mask import Mask, Score, block_mask as blocks_of, trace_mask, trace_score
 from ..mask.tracing import Traced
-from ..mask.weights import values_of_lse, weight_of
+from ..mask.weights import shifted, values_of_lse, weight_of
 from .ops import as_autocast, check_tensors, lse_dtype, readable
 from .tracing import traced_as_torch, traced_subgraph
 from .transforms import function_of, has_transforms, refuse_forward_mode, refuse_second_derivatives, register_vmap, save_nothing
@@ -58,7 +58,7 @@ def flex_attention(
     query, key and value are of its type.
 
     prob_mod(probability, b, h, q_idx, kv_idx), which torch's function has not, changes probabilities after the softmax, and is
-    traced as score_mod is: by two kernels, one for the LSE, one for the output. The tensors of floats that it reads have gradients.
+    traced as score_mod is: by two kernels, one for the LSE, one for the output, or three with a score_mod. The tensors of floats that it reads have gradients.
 
     return_lse, or return_aux with lse: also the natural logarithm of each row's sum of exponentials, [B, Hq, M] f32.
     kernel_options are for torch's kernels: the schedule is chosen by the compiler, and they change nothing here.
@@ -133,8 +133,13 @@ def attend_changed(
     query, key, value = as_autocast(query, key, value)
     if query.dtype == torch.float64:
         raise BindingError("query: expected dtype float16, bfloat16 or float32 with prob_mod, got torch.float64")
-    _, lse = attend(query, key, values_of_lse(key, value), score, mask, scale)
-    weights = Score(weight_of(score, prob_mod, lse))
+    unread = values_of_lse(key, value)
+    _, lse = attend(query, key, unread, score, mask, scale)
+    left = lse
+    if score is not None:
+        score = shifted(score, lse.detach())
+        _, left = attend(query, key, unread, score, mask, scale)
+    weights = Score(weight_of(score, prob_mod, left))
     output, _ = attend(query, key, value, weights, mask, scale, "none")
     return output, lse
 

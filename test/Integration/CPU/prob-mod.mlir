@@ -10,6 +10,8 @@
 // RUN: attn-run %t.f32.mlir --function mix --shape B=2,M=33,N=20 --random 4 --verify
 // RUN: attn-run %t.f32.mlir --function square --shape B=1,M=33,N=70 --random 5 --verify
 // RUN: attn-run %t.bf16.mlir --function square --shape B=2,M=17,N=64 --random 6 --verify
+// RUN: attn-run %t.f32.mlir --function hidden --shape B=1,M=9,N=40 --random 7 --verify
+// RUN: attn-run %t.f32.mlir --function hidden_grad --shape B=1,M=9,N=40 --random 7 --verify
 // RUN: attn-run %t.f32.mlir --function head_scale_grad --shape B=1,M=40,N=33 --random 8 --verify
 // RUN: attn-run %t.f16.mlir --function mix_grad --shape B=1,M=40,N=40 --random 9 --verify
 // RUN: attn-run %t.f32.mlir --function square_grad --shape B=1,M=17,N=40 --random 10 --verify
@@ -66,6 +68,23 @@ func.func @square(%q: !q, %k: !k, %v: !v, %bias: tensor<1x4x1x?xTYPE>, %sink: te
         %x = arith.maximumf %p, %least : f32
         %y = arith.mulf %x, %x : f32
         %r = arith.addf %y, %slope : f32
+        attn.yield %r : f32
+      } : !q, !k, !v -> !o
+  return %o : !o
+}
+
+// Rows that a finite mask hides whole: all their scores are the lowest number, and 1/N their probabilities, which an LSE of f32 alone does not say.
+func.func @hidden(%q: !q, %k: !k, %v: !v) -> !o {
+  %o = attn.attention %q, %k, %v
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %lowest = arith.constant 0xFF7FFFFF : f32
+        %c3 = arith.constant 3 : index
+        %hidden = arith.cmpi slt, %i, %c3 : index
+        %r = arith.select %hidden, %lowest, %s : f32
+        attn.yield %r : f32
+      }
+      prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+        %r = arith.mulf %p, %p : f32
         attn.yield %r : f32
       } : !q, !k, !v -> !o
   return %o : !o

@@ -56,6 +56,17 @@ class ProbMod(unittest.TestCase):
     def test_floor(self):
         self.check(lambda p, b, h, i, j: mask.maximum(p - 0.05, 0.0), lambda p, h, i, j: max(p - 0.05, 0.0))
 
+    def test_rows_that_a_finite_mask_hides(self):
+        """All scores of a row are the lowest number, as left padding makes them: each probability is 1/N."""
+        lowest, (q, k, v) = -3.4028234663852886e38, self.arrays
+        bias = HostArray.of("f32", (1, 1, M, N), [lowest * (i == 4) for i in range(M) for _ in range(N)])
+        hide = lambda s, b, h, i, j: mask.where(i == 4, lowest, s)  # noqa: E731
+        columns = [sum(v.values()[e::DV]) / N / N for e in range(DV)]
+        for options in itertools.product(ON, ({"bias": bias}, {"score_mod": hide})):
+            output = attn_mlir.attention(q, k, v, prob_mod=lambda p, b, h, i, j: p * p * N, **{**options[0], **options[1]}).values()
+            for ours, theirs in zip(output[4 * DV : 5 * DV], (N * c for c in columns)):
+                self.assertAlmostEqual(ours, theirs, delta=4e-3, msg=str(options))
+
     def test_messages(self):
         keep = lambda p, b, h, i, j: p  # noqa: E731
         f64 = HostArray.of("f64", (1, 1, 2, 16), [0.0] * 32)

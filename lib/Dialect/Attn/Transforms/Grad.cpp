@@ -13,6 +13,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Utils/ProbMod.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -325,6 +326,8 @@ void GradBuilder::returnProbModGradients() {
         }))
       ofScores.push_back(made);
   }
+  // What is subtracted from scores and added to their LSE has no gradient.
+  lse = buildWeightLse(builder, copy, lse);
   AttentionBackwardOp weights =
       buildWeightBackward(builder, copy, lse, dOutput, all, wantsBias);
   Value ofLse = weights.getDCaptures().back();

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <limits>
 
@@ -76,6 +77,32 @@ static Value buildIsEmpty(ImplicitLocOpBuilder &b, Value lse) {
   return arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, lse, none);
 }
 
+/// Subtracts lse[b, h, i] from the scores of `op`, in rows with keys.
+static void shiftScores(AttentionOp op, Value lse) {
+  Region &mod = op.getScoreMod();
+  if (mod.empty()) {
+    OpBuilder builder(op.getContext());
+    Block *block =
+        addScoreModBlock(builder, op.getLoc(), mod, op.getScoreType());
+    auto b = ImplicitLocOpBuilder::atBlockEnd(op.getLoc(), block);
+    YieldOp::create(b, block->getArgument(0));
+  }
+  Operation *yield = mod.front().getTerminator();
+  ImplicitLocOpBuilder b(op.getLoc(), yield);
+  ValueRange at = mod.getArguments().drop_front();
+  Value own = tensor::ExtractOp::create(b, lse, at.drop_back());
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(op.getScoreType()));
+  Value shift = arith::SelectOp::create(b, buildIsEmpty(b, own), zero, own);
+  yield->setOperand(0, arith::SubFOp::create(b, yield->getOperand(0), shift));
+}
+
+Value attn::buildWeightLse(OpBuilder &builder, AttentionOp op, Value lse) {
+  if (op.getSink() || (!op.getBias() && !op.hasScoreMod()))
+    return lse;
+  shiftScores(op, lse);
+  return buildLseAttention(builder, op, getValueOfLse(builder, op)).getLse();
+}
+
 void attn::buildWeightMod(AttentionOp op, Value lse, Region &scoreMod) {
   OpBuilder builder(op.getContext());
   Block *block =
@@ -97,17 +124,18 @@ void attn::buildWeightMod(AttentionOp op, Value lse, Region &scoreMod) {
       b, arith::SelectOp::create(b, buildIsEmpty(b, own), zero, weight));
 }
 
-/// Replaces `op` by two attentions.
+/// Replaces `op` by attentions without a prob_mod.
 static void decompose(AttentionOp op) {
   OpBuilder builder(op);
   AttentionOp rows = buildLseAttention(builder, op, getValueOfLse(builder, op));
+  Value lse = buildWeightLse(builder, op, rows.getLse());
   auto made = AttentionOp::create(
       builder, op.getLoc(), op.getOutput().getType(), /*lse=*/Type(),
       op.getQuery(), op.getKey(), op.getValue(), op.getBias(), /*sink=*/Value(),
       op.getDescales(), op.getKeyLengths(), op.getQueryLengths(),
       op.getDropoutSeed(), op.getDropoutOffset(), op.getDropoutRateAttr(),
       op.getScaleAttr(), NoneAttr::get(op.getContext()), op.getScheduleAttr());
-  buildWeightMod(op, rows.getLse(), made.getScoreMod());
+  buildWeightMod(op, lse, made.getScoreMod());
   IRMapping mapping;
   op.getMaskMod().cloneInto(&made.getMaskMod(), mapping);
   op.getOutput().replaceAllUsesWith(made.getOutput());

@@ -2,6 +2,7 @@
 // RUN: split-file %s %t
 // RUN: attn-opt %t/two.mlir --attn-decompose-prob-mod | FileCheck %s
 // RUN: attn-opt %t/two.mlir --attn-decompose-prob-mod | FileCheck %s --check-prefix=NARROW
+// RUN: attn-opt %t/shifted.mlir --attn-decompose-prob-mod | FileCheck %s --check-prefix=SHIFT
 // RUN: attn-opt %t/pages.mlir --attn-decompose-prob-mod | FileCheck %s --check-prefix=PAGES
 // RUN: attn-opt %t/two.mlir --attn-grad=recompute=true | FileCheck %s --check-prefix=GRAD
 // RUN: not attn-opt %t/two.mlir --attn-convert-to-online 2>&1 | FileCheck %s --check-prefix=ONLINE
@@ -35,6 +36,19 @@
 // PAGES: %[[K:.*]] = attn.paged
 // PAGES: %{{.*}}, %{{.*}} = attn.attention %{{.*}}, %[[K]], %arg3 :
 
+// A score_mod may be a finite mask that hides a row whole: its scores are shifted by their LSE, whose rounding the next LSE is.
+// SHIFT-LABEL: func.func @shifted
+// SHIFT: %{{.*}}, %[[LSE:.*]] = attn.attention
+// SHIFT: %{{.*}}, %[[LEFT:.*]] = attn.attention
+// SHIFT: %[[OWN:.*]] = tensor.extract %[[LSE]]
+// SHIFT: %[[SHIFT:.*]] = arith.select %{{.*}}, %{{.*}}, %[[OWN]]
+// SHIFT: %[[SCORE:.*]] = arith.subf %{{.*}}, %[[SHIFT]]
+// SHIFT: attn.yield %[[SCORE]]
+// SHIFT: normalization(#attn.none)
+// SHIFT: tensor.extract %[[LSE]]
+// SHIFT: tensor.extract %[[LEFT]]
+// SHIFT: return %{{.*}}, %[[LSE]]
+
 // GRAD-LABEL: func.func @two_grad
 // GRAD: %{{.*}}, %[[LSE:.*]] = attn.attention %{{.*}} sink
 // GRAD: %dQuery, %dKey, %dValue, %[[W:.*]]:2 = attn.attention_backward {{.*}} captures(%{{.*}}, %[[LSE]] : tensor<4xf32>, tensor<1x4x?xf32>) dropout({{.*}} normalization(#attn.none)
@@ -67,6 +81,21 @@ func.func @narrow(%q: tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32> {
         attn.yield %r : f32
       } : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32> -> tensor<1x2x4x8xf32>
   return %o : tensor<1x2x4x8xf32>
+}
+
+//--- shifted.mlir
+!q = tensor<1x2x4x8xf32>
+func.func @shifted(%q: !q) -> (!q, tensor<1x2x4xf32>) {
+  %o, %lse = attn.attention %q, %q, %q
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %r = arith.addf %s, %s : f32
+        attn.yield %r : f32
+      }
+      prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+        %r = arith.mulf %p, %p : f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q, tensor<1x2x4xf32>
+  return %o, %lse : !q, tensor<1x2x4xf32>
 }
 
 //--- bits.mlir

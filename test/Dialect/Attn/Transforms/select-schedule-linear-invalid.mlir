@@ -76,3 +76,12 @@ func.func @size(%q: !q) -> !q {
   %o = attn.linear_attention %q, %q, %q : !q, !q, !q -> !q
   return %o : !q
 }
+
+// -----
+
+!q = tensor<1x1x64x9223372036854775807xf16>
+func.func @largest(%q: !q) -> !q {
+  // expected-error @below {{expected D from 1 to 16777216, got 9223372036854775807}}
+  %o = attn.linear_attention %q, %q, %q : !q, !q, !q -> !q
+  return %o : !q
+}

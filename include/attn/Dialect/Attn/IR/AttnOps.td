@@ -73,7 +73,7 @@ def AttentionOp : Attn_Op<"attention", [
     ```
 
     It is applied to what mask_mod leaves visible, in rows that see a key; LSE does
-    not see it. `--attn-decompose-prob-mod` makes two attentions of one: LSEs, then
+    not see it. `--attn-decompose-prob-mod` makes attentions of it: LSEs, then
     weights prob_mod(exp(S - LSE)) without normalization.
 
     `scale` defaults to 1/sqrt(D). `B`, `Hq`, `Hkv`, `M`, `N` may be dynamic;
