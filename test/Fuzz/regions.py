@@ -1,4 +1,4 @@
-"""Random regions of score_mod and mask_mod: the last number of each op's name says which it is."""
+"""Random regions of score_mod, mask_mod and prob_mod: the last number of each op's name says which it is."""
 
 CONSTANTS = [0, 1, 2, 3, 7, 15, 16, 17, 63, 64, 65, 100, -1, -2, -64, (1 << 31) - 1, 1 << 31, -(1 << 31), (1 << 32) + 3, 1 << 62]
 LENGTHS = [0, 1, 5, 16, 33, 64, 100, (1 << 31) - 1, -1, -(1 << 31)]
@@ -120,3 +120,16 @@ class Region:
         half, one = self.add("arith.constant 0.5 : f32"), self.add("arith.constant 1.0 : f32")
         small = self.add(f"arith.mulf {bent}, {half} : f32")
         return self.add(f"arith.addf {small}, {one} : f32")
+
+
+def write_prob_mod(rng):
+    """A change of the probability %p: its square, a floor, a mix with the identity, a constant beside it."""
+    constant = f"        %c = arith.constant {rng.choice(['0.25', '0.5', '0.0'])} : f32\n"
+    lines, result = rng.choice([
+        (["%r = arith.mulf %p, %p : f32"], "%r"),
+        (["%x = arith.subf %p, %c : f32", "%z = arith.constant 0.0 : f32", "%r = arith.maximumf %x, %z : f32"], "%r"),
+        (["%x = arith.mulf %p, %c : f32", "%y = arith.addf %x, %c : f32", "%e = arith.cmpi eq, %i, %j : index",
+          "%r = arith.select %e, %y, %x : f32"], "%r"),
+        (["%r = arith.addf %p, %c : f32"], "%r"),
+    ])  # fmt: skip
+    return constant + "".join(f"        {line}\n" for line in [*lines, f"attn.yield {result} : f32"])
