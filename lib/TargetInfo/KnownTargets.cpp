@@ -192,9 +192,9 @@ static TargetInfo makeCpu() {
   target.maxThreadsPerSm = 1;
   target.maxCtasPerSm = 1;
   target.registersPerSm = 32 * 16;          // 32 vectors of 512 bits
-  target.sharedMemoryPerCtaBytes = 1 * MiB; // a core's own L2
+  target.sharedMemoryPerCtaBytes = 1 * kMiB; // a core's own L2
   target.sharedMemoryPerSmBytes = 1 * kMiB;
-  target.l2Bytes = 32 * MiB; // the shared last level
+  target.l2Bytes = 32 * kMiB; // the shared last level
   target.dramGBps = 200;
   target.l2GBps = 800;
   target.f16TFlops = target.f8TFlops = 3;

@@ -5,7 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // One function per group of constraints; the labels are those of docs/Spec.md.
-// The ops of the backward pass are verified in BackwardOps.cpp.
+// The ops of the backward pass are verified in BackwardOps.cpp, those of caches
+// in CacheOps.cpp, merges in MergeOp.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -274,9 +275,8 @@ AttentionDims attn::getUnknownDims() {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// One element for each of `heads`.
-static LogicalResult verifySinkSize(Operation *op, ShapedType sink,
-                                    NamedDim heads) {
+LogicalResult attn::verifySinkSize(Operation *op, ShapedType sink,
+                                   NamedDim heads) {
   return verifyEqual(op, heads, {"sink", "0", sink.getDimSize(0)});
 }
 
@@ -480,154 +480,6 @@ LogicalResult CombineOp::verify() {
         return failure();
     if (failed(verifyElementType(*this, name, type, acc.getElementType())))
       return failure();
-  }
-  return success();
-}
-
-/// The shape of one part: that of `part`, or of an element of the stack.
-static ArrayRef<int64_t> getPartShape(Value part, bool isStacked) {
-  return cast<ShapedType>(part.getType()).getShape().drop_front(isStacked);
-}
-
-/// Of an lse that does not fit: where a stack was expected, says so.
-static StringRef getStackHint(Value lse, bool isStacked) {
-  return isStacked && cast<ShapedType>(lse.getType()).getRank() == 3
-             ? " in place of a stack"
-             : "";
-}
-
-/// merge_c1..c3
-static LogicalResult verifyParts(MergeOp op) {
-  if (op.getOutputs().empty())
-    return op.emitOpError() << "expected at least one partial result";
-  if (op.getOutputs().size() != op.getLses().size())
-    return op.emitOpError()
-           << "expected as many partial lses as outputs, got "
-           << op.getLses().size() << " and " << op.getOutputs().size();
-  auto output = cast<ShapedType>(op.getOutput().getType());
-  for (Value part : op.getOutputs())
-    if (getPartShape(part, op.isStacked()) != output.getShape())
-      return op.emitOpError() << "expected every partial output to have the "
-                                 "shape of "
-                              << output << ", got " << part.getType();
-  auto lse = cast<ShapedType>(op.getLse().getType());
-  for (Value part : op.getLses())
-    if (getPartShape(part, op.isStacked()) != lse.getShape() ||
-        getElementTypeOrSelf(part.getType()) != lse.getElementType())
-      return op.emitOpError()
-             << "expected every partial lse to be " << lse << ", got "
-             << part.getType() << getStackHint(part, op.isStacked());
-  auto getFirst = [](Value stack) {
-    return cast<ShapedType>(stack.getType()).getDimSize(0);
-  };
-  return verifyEqual(op, {"outputs", "0", getFirst(op.getOutputs().front())},
-                     {"lses", "0", getFirst(op.getLses().front())});
-}
-
-LogicalResult MergeOp::verify() {
-  if (failed(verifyParts(*this)))
-    return failure();
-  // merge_c4
-  auto output = cast<ShapedType>(getOutput().getType());
-  auto lse = cast<ShapedType>(getLse().getType());
-  for (unsigned i = 0; i < 3; ++i)
-    if (failed(verifyEqual(*this,
-                           {"output", Twine(i).str(), output.getDimSize(i)},
-                           {"lse", Twine(i).str(), lse.getDimSize(i)})))
-      return failure();
-  // merge_c5
-  if (!getSink())
-    return success();
-  return verifySinkSize(*this, cast<ShapedType>(getSink().getType()),
-                        {"output", "1", output.getDimSize(kHead)});
-}
-
-LogicalResult PagedOp::verify() {
-  auto pool = cast<ShapedType>(getPool().getType());
-  auto table = cast<ShapedType>(getTable().getType());
-  auto result = cast<ShapedType>(getResult().getType());
-  // paged_c1
-  if (failed(verifyElementType(*this, "result", result, pool.getElementType())))
-    return failure();
-  // paged_c2
-  int64_t page = pool.getDimSize(kSequence);
-  if (ShapedType::isDynamic(page) || page == 0)
-    return emitOpError() << "expected the page size, dimension 2 of the pool, "
-                            "to be static and positive, got "
-                         << (page == 0 ? "0" : "a dynamic size");
-  // paged_c3
-  int64_t columns = table.getDimSize(1);
-  int64_t capacity = ShapedType::isDynamic(columns) ? columns : columns * page;
-  NamedDim expected[] = {{"the table", "0", table.getDimSize(0)},
-                         {"the pool", "1", pool.getDimSize(kHead)},
-                         {"the pages of the table", "", capacity},
-                         {"the pool", "3", pool.getDimSize(kHeadDim)}};
-  for (auto [dim, size] : llvm::enumerate(expected))
-    if (failed(verifyEqual(
-            *this, size, {"result", Twine(dim).str(), result.getDimSize(dim)})))
-      return failure();
-  // paged_c4
-  auto view = getPool().getDefiningOp<PagedOp>();
-  if (!view)
-    return success();
-  InFlightDiagnostic diag = emitOpError() << "expected a pool, got pages of "
-                                             "another pool: compose the tables";
-  diag.attachNote(view.getLoc()) << "view here";
-  return diag;
-}
-
-/// append_c2 of rows [T, Hkv, D] or [B, Hkv, M, D]
-static LogicalResult verifyNewRows(AppendOp op, unsigned number) {
-  auto rows = cast<ShapedType>(op.getRows()[number].getType());
-  auto pool = cast<ShapedType>(op.getPools()[number].getType());
-  auto slots = cast<ShapedType>(op.getSlots().getType());
-  std::string name = ("rows #" + Twine(number)).str();
-  if (rows.getRank() != slots.getRank() + 2)
-    return op.emitOpError()
-           << "expected " << name << " to have rank " << slots.getRank() + 2
-           << " for slots of rank " << slots.getRank() << ", got " << rows;
-  // append_c4
-  if ((isFloat8(pool) || isFloat8(rows)) &&
-      rows.getElementType() != pool.getElementType())
-    return op.emitOpError()
-           << "expected " << name << " of " << pool.getElementType()
-           << ", that of its pool, since nothing is rounded to 8 bits or from "
-              "them, got "
-           << rows.getElementType();
-  for (int64_t dim = 0; dim < slots.getRank(); ++dim) {
-    unsigned of = AppendOp::getRowDim(dim);
-    if (failed(verifyEqual(op, {name, Twine(of).str(), rows.getDimSize(of)},
-                           {"slots", Twine(dim).str(), slots.getDimSize(dim)})))
-      return failure();
-  }
-  std::pair<int64_t, unsigned> same[] = {{AppendOp::kRowHead, kHead},
-                                         {rows.getRank() - 1, kHeadDim}};
-  for (auto [of, dim] : same)
-    if (failed(
-            verifyEqual(op, {name, Twine(of).str(), rows.getDimSize(of)},
-                        {"its pool", Twine(dim).str(), pool.getDimSize(dim)})))
-      return failure();
-  return success();
-}
-
-LogicalResult AppendOp::verify() {
-  // append_c1
-  if (getPools().empty() || getRows().size() != getPools().size())
-    return emitOpError() << "expected new rows for each of one or more pools, "
-                            "got "
-                         << getRows().size() << " for " << getPools().size();
-  auto first = cast<ShapedType>(getPools().front().getType());
-  for (auto [number, value] : llvm::enumerate(getPools())) {
-    if (failed(verifyNewRows(*this, number)))
-      return failure();
-    // append_c3
-    auto pool = cast<ShapedType>(value.getType());
-    std::string name = ("pool #" + Twine(number)).str();
-    for (unsigned dim : {kBatch, kHead, kSequence})
-      if (failed(verifyEqual(
-              *this, {name, Twine(dim).str(), pool.getDimSize(dim)},
-              {"pool #0", Twine(dim).str(), first.getDimSize(dim)})))
-        return failure();
   }
   return success();
 }

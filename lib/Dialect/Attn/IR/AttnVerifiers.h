@@ -32,6 +32,10 @@ struct NamedDim {
 /// Fails if both sizes are static and differ.
 mlir::LogicalResult verifyEqual(mlir::Operation *op, NamedDim a, NamedDim b);
 
+/// Fails unless there is one element of `sink` for each of `heads`.
+mlir::LogicalResult verifySinkSize(mlir::Operation *op, mlir::ShapedType sink,
+                                   NamedDim heads);
+
 /// Fails unless `type` has the element type `expected`.
 mlir::LogicalResult verifyElementType(mlir::Operation *op, llvm::StringRef name,
                                       mlir::Type type, mlir::Type expected);

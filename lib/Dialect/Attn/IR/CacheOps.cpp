@@ -1,0 +1,100 @@
+//===- CacheOps.cpp - Verifiers of pages and of what is appended ---------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttnVerifiers.h"
+
+using namespace mlir;
+using namespace attn;
+
+LogicalResult PagedOp::verify() {
+  auto pool = cast<ShapedType>(getPool().getType());
+  auto table = cast<ShapedType>(getTable().getType());
+  auto result = cast<ShapedType>(getResult().getType());
+  // paged_c1
+  if (failed(verifyElementType(*this, "result", result, pool.getElementType())))
+    return failure();
+  // paged_c2
+  int64_t page = pool.getDimSize(kSequence);
+  if (ShapedType::isDynamic(page) || page == 0)
+    return emitOpError() << "expected the page size, dimension 2 of the pool, "
+                            "to be static and positive, got "
+                         << (page == 0 ? "0" : "a dynamic size");
+  // paged_c3
+  int64_t columns = table.getDimSize(1);
+  int64_t capacity = ShapedType::isDynamic(columns) ? columns : columns * page;
+  NamedDim expected[] = {{"the table", "0", table.getDimSize(0)},
+                         {"the pool", "1", pool.getDimSize(kHead)},
+                         {"the pages of the table", "", capacity},
+                         {"the pool", "3", pool.getDimSize(kHeadDim)}};
+  for (auto [dim, size] : llvm::enumerate(expected))
+    if (failed(verifyEqual(
+            *this, size, {"result", Twine(dim).str(), result.getDimSize(dim)})))
+      return failure();
+  // paged_c4
+  auto view = getPool().getDefiningOp<PagedOp>();
+  if (!view)
+    return success();
+  InFlightDiagnostic diag = emitOpError() << "expected a pool, got pages of "
+                                             "another pool: compose the tables";
+  diag.attachNote(view.getLoc()) << "view here";
+  return diag;
+}
+
+/// append_c2 of rows [T, Hkv, D] or [B, Hkv, M, D]
+static LogicalResult verifyNewRows(AppendOp op, unsigned number) {
+  auto rows = cast<ShapedType>(op.getRows()[number].getType());
+  auto pool = cast<ShapedType>(op.getPools()[number].getType());
+  auto slots = cast<ShapedType>(op.getSlots().getType());
+  std::string name = ("rows #" + Twine(number)).str();
+  if (rows.getRank() != slots.getRank() + 2)
+    return op.emitOpError()
+           << "expected " << name << " to have rank " << slots.getRank() + 2
+           << " for slots of rank " << slots.getRank() << ", got " << rows;
+  // append_c4
+  if ((isFloat8(pool) || isFloat8(rows)) &&
+      rows.getElementType() != pool.getElementType())
+    return op.emitOpError()
+           << "expected " << name << " of " << pool.getElementType()
+           << ", that of its pool, since nothing is rounded to 8 bits or from "
+              "them, got "
+           << rows.getElementType();
+  for (int64_t dim = 0; dim < slots.getRank(); ++dim) {
+    unsigned of = AppendOp::getRowDim(dim);
+    if (failed(verifyEqual(op, {name, Twine(of).str(), rows.getDimSize(of)},
+                           {"slots", Twine(dim).str(), slots.getDimSize(dim)})))
+      return failure();
+  }
+  std::pair<int64_t, unsigned> same[] = {{AppendOp::kRowHead, kHead},
+                                         {rows.getRank() - 1, kHeadDim}};
+  for (auto [of, dim] : same)
+    if (failed(
+            verifyEqual(op, {name, Twine(of).str(), rows.getDimSize(of)},
+                        {"its pool", Twine(dim).str(), pool.getDimSize(dim)})))
+      return failure();
+  return success();
+}
+
+LogicalResult AppendOp::verify() {
+  // append_c1
+  if (getPools().empty() || getRows().size() != getPools().size())
+    return emitOpError() << "expected new rows for each of one or more pools, "
+                            "got "
+                         << getRows().size() << " for " << getPools().size();
+  auto first = cast<ShapedType>(getPools().front().getType());
+  for (auto [number, value] : llvm::enumerate(getPools())) {
+    if (failed(verifyNewRows(*this, number)))
+      return failure();
+    // append_c3
+    auto pool = cast<ShapedType>(value.getType());
+    std::string name = ("pool #" + Twine(number)).str();
+    for (unsigned dim : {kBatch, kHead, kSequence})
+      if (failed(verifyEqual(
+              *this, {name, Twine(dim).str(), pool.getDimSize(dim)},
+              {"pool #0", Twine(dim).str(), first.getDimSize(dim)})))
+        return failure();
+  }
+  return success();
+}
