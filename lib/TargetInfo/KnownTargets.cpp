@@ -191,7 +191,7 @@ static TargetInfo makeCpu() {
   target.maxThreadsPerCta = 1;
   target.maxThreadsPerSm = 1;
   target.maxCtasPerSm = 1;
-  target.registersPerSm = 32 * 16;          // 32 vectors of 512 bits
+  target.registersPerSm = 32 * 16;           // 32 vectors of 512 bits
   target.sharedMemoryPerCtaBytes = 1 * kMiB; // a core's own L2
   target.sharedMemoryPerSmBytes = 1 * kMiB;
   target.l2Bytes = 32 * kMiB; // the shared last level

@@ -26,11 +26,12 @@ mlir::Value getValueOfLse(mlir::OpBuilder &builder, AttentionOp op);
 AttentionOp buildLseAttention(mlir::OpBuilder &builder, AttentionOp op,
                               mlir::Value value);
 
-/// The LSE that the weights of `op` subtract, where `lse` is that of its scores.
-/// In f32 it has no room for the logarithm of a sum beside -1e9, the scores of a
-/// row that a finite mask hides whole. Where a bias or a score_mod may be such a
-/// mask, `lse` is subtracted from the scores of `op`, and this is the LSE of
-/// what is left: 0 but for the rounding of `lse`. With a sink it is `lse`.
+/// The LSE that the weights of `op` subtract, where `lse` is that of its
+/// scores. In f32 it has no room for the logarithm of a sum beside -1e9, the
+/// scores of a row that a finite mask hides whole. Where a bias or a score_mod
+/// may be such a mask, `lse` is subtracted from the scores of `op`, and this is
+/// the LSE of what is left: 0 but for the rounding of `lse`. With a sink it is
+/// `lse`.
 mlir::Value buildWeightLse(mlir::OpBuilder &builder, AttentionOp op,
                            mlir::Value lse);
 
