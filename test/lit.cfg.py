@@ -55,6 +55,8 @@ if shutil.which("ccache"):
     config.environment["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
     folder = subprocess.run(["ccache", "--get-config", "cache_dir"], capture_output=True, text=True)
     config.environment["CCACHE_DIR"] = folder.stdout.strip()
+if shutil.which("mold"):
+    config.environment["LDFLAGS"] = "-fuse-ld=mold"
 
 
 def add_program(feature, path):
