@@ -23,7 +23,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from fuzz import SANITIZER_OPTIONS, is_watched_fault, make_inputs  # noqa: E402
+from files import make_inputs  # noqa: E402
+from fuzz import SANITIZER_OPTIONS, is_watched_fault  # noqa: E402
 
 SECONDS = 600  # a case takes a tenth of one, if nothing else runs
 MODULE = """!q = tensor<1x2x?x32xf16>
