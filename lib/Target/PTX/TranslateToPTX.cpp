@@ -146,8 +146,39 @@ static std::string describe(const NVVM::NVVMCheckSMVersion &required) {
   return required.archAccelerated ? text : text + " or newer";
 }
 
+/// Checks that inline assembly names only operands that it has: `$N` or
+/// `${N:modifier}`, N below the number of its constraints, as LLVM's language
+/// reference has it ("Inline Asm template").
+static LogicalResult checkOperands(LLVM::InlineAsmOp op) {
+  SmallVector<StringRef> constraints;
+  op.getConstraints().split(constraints, ',', /*MaxSplit=*/-1,
+                            /*KeepEmpty=*/false);
+  // Clobbers ("~{memory}") are no operands.
+  unsigned count = llvm::count_if(
+      constraints, [](StringRef text) { return !text.starts_with("~"); });
+  StringRef text = op.getAsmString();
+  for (size_t at = text.find('$'); at != StringRef::npos; at = text.find('$')) {
+    StringRef reference = text.drop_front(at);
+    text = reference.drop_front();
+    if (text.consume_front("$"))
+      continue;
+    bool braced = text.consume_front("{");
+    unsigned number = 0;
+    bool named = !text.consumeInteger(10, number) && number < count &&
+                 (!braced || text.starts_with("}") || text.starts_with(":"));
+    if (!named)
+      return op.emitOpError("expected '$' to name one of ")
+             << count << " operands of the assembly, got '"
+             << reference.take_until([](char c) {
+                  return c == ',' || c == ';' || llvm::isSpace(c);
+                })
+             << "'";
+  }
+  return success();
+}
+
 /// Checks the facts of the nvvm form, and that the chip has what every
-/// operation needs: the backend would abort on both.
+/// operation needs: the backend would abort on all of it.
 static LogicalResult checkModule(ModuleOp module, const PTXOptions &options) {
   if (llvm::none_of(
           module.getOps<LLVM::LLVMFuncOp>(), [](LLVM::LLVMFuncOp func) {
@@ -167,6 +198,9 @@ static LogicalResult checkModule(ModuleOp module, const PTXOptions &options) {
               << op->getName() << "'";
           return WalkResult::interrupt();
         }
+        auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
+        if (assembly && failed(checkOperands(assembly)))
+          return WalkResult::interrupt();
         auto requirement = dyn_cast<NVVM::RequiresSMInterface>(op);
         if (!requirement)
           return WalkResult::advance();

@@ -4,6 +4,8 @@
 // RUN: not attn-opt %t/newer-chip.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=CHIP
 // RUN: not attn-opt %t/newer-chip.mlir --target=sm_90a -o - 2>&1 | FileCheck %s --check-prefix=ACCELERATED
 // RUN: not attn-opt %t/unsupported.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=BACKEND
+// RUN: not attn-opt %t/operand.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=OPERAND
+// RUN: not attn-opt %t/modifier.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=MODIFIER
 
 // NO-KERNEL: no-kernel.mlir:1:1: error: expected an llvm.func with nvvm.kernel, got a module without one
 
@@ -14,6 +16,10 @@
 // ACCELERATED: newer-chip.mlir:5:5: error: 'nvvm.tcgen05.relinquish_alloc_permit' op expected target sm_100a or sm_101a, got sm_90a
 
 // BACKEND: unsupported.mlir:2:3: error: NVPTX code generation failed: {{.*}}dynamic alloca
+
+// OPERAND: operand.mlir:4:10: error: 'llvm.inline_asm' op expected '$' to name one of 2 operands of the assembly, got '$2'
+
+// MODIFIER: modifier.mlir:4:10: error: 'llvm.inline_asm' op expected '$' to name one of 2 operands of the assembly, got '${1'
 
 //--- no-kernel.mlir
 module attributes {attn.normal_form = #attn.normal_form<nvvm>} {
@@ -46,6 +52,26 @@ module attributes {attn.normal_form = #attn.normal_form<nvvm>} {
     %p = llvm.alloca %n x i32 : (i32) -> !llvm.ptr
     %i = llvm.ptrtoint %p : !llvm.ptr to i64
     llvm.store %i, %out : i64, !llvm.ptr<1>
+    llvm.return
+  }
+}
+
+//--- operand.mlir
+module attributes {attn.normal_form = #attn.normal_form<nvvm>} {
+  llvm.func @f(%n: i32, %out: !llvm.ptr<1>) attributes {nvvm.kernel} {
+    // Two operands: a result and n.
+    %i = llvm.inline_asm "{ .reg .b32 %x; mov.b32 $0, $1; mov.b32 %x, $2; } // $$3", "=r,r,~{memory}" %n : (i32) -> i32
+    llvm.store %i, %out : i32, !llvm.ptr<1>
+    llvm.return
+  }
+}
+
+//--- modifier.mlir
+module attributes {attn.normal_form = #attn.normal_form<nvvm>} {
+  llvm.func @f(%n: i32, %out: !llvm.ptr<1>) attributes {nvvm.kernel} {
+    // Two operands: a result and n.
+    %i = llvm.inline_asm "mov.b32 $0, ${1", "=r,r,~{memory}" %n : (i32) -> i32
+    llvm.store %i, %out : i32, !llvm.ptr<1>
     llvm.return
   }
 }
