@@ -20,7 +20,6 @@
 #include "attn/Pipelines/Pipelines.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Support/FileUtilities.h"
@@ -54,19 +53,6 @@ static SetVector<Operation *> getViews(Operation *attention) {
   }
   views.insert_range(appends);
   return views;
-}
-
-/// Takes what a program returns besides the attention's results for what it
-/// stands for, where that is used after the call.
-static void replacePools(const ExtractedAttention &extracted,
-                         func::CallOp call) {
-  DominanceInfo dominance;
-  for (auto [old, value] :
-       llvm::zip_equal(extracted.results, call.getResults()))
-    if (old.getDefiningOp<AppendOp>())
-      Value(old).replaceUsesWithIf(value, [&](OpOperand &use) {
-        return dominance.properlyDominates(call, use.getOwner());
-      });
 }
 
 /// Erases `op` and what it alone used, if nothing needs them.

@@ -68,18 +68,17 @@ class Cache:
         """The files of an entry, or None. An entry that is damaged is removed."""
         entry = self.entry(key)
         try:
-            files = {path.name: path.read_text() for path in entry.iterdir()}
+            files = {path.name: read_plain(path) for path in entry.iterdir()}
             now = time.time()
             os.utime(entry, (now, now))  # used now, for `prune`
-        except (OSError, UnicodeDecodeError):
-            # Absent, or pruned by another process while we read; what is still there cannot be read.
-            if os.path.lexists(entry):
-                self.remove(entry)
-            return None
-        if files.pop(DIGEST, None) != content_digest(files):
+            if files.pop(DIGEST, None) == content_digest(files):
+                return files
+        except (OSError, UnicodeError):  # also of a file's name
+            pass
+        # Absent, or pruned by another process while we read; what is still there is damaged.
+        if os.path.lexists(entry):
             self.remove(entry)
-            return None
-        return files
+        return None
 
     def put(self, key: str, files: Files):
         """Inserts an entry; one that is there already stays. A folder that cannot be written is a warning."""
@@ -93,7 +92,7 @@ class Cache:
             temporary = Path(tempfile.mkdtemp(prefix="tmp-", dir=self.folder))
             try:
                 for name, text in {**files, DIGEST: content_digest(files)}.items():
-                    (temporary / name).write_text(text)
+                    (temporary / name).write_text(text, encoding="utf-8")
                 temporary.rename(entry)
             except OSError:
                 if not entry.is_dir():
@@ -136,6 +135,13 @@ class Cache:
         except OSError:
             return  # another process was first
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def read_plain(path: Path) -> str:
+    """The text of a file that `put` may have written: a pipe, or a link to a device, might not end."""
+    if path.is_symlink() or not path.is_file():
+        raise OSError(f"{path}: expected a plain file")
+    return path.read_text(encoding="utf-8")
 
 
 def content_digest(files: Files) -> str:

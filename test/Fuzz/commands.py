@@ -23,7 +23,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from fuzz import SANITIZER_OPTIONS, is_watched_fault, make_inputs  # noqa: E402
+from files import make_inputs  # noqa: E402
+from fuzz import SANITIZER_OPTIONS, is_watched_fault  # noqa: E402
 
 SECONDS = 600  # a case takes a tenth of one, if nothing else runs
 MODULE = """!q = tensor<1x2x?x32xf16>
@@ -44,9 +45,9 @@ TARGETS = ["sm_80", "sm_90a", "sm_86", "sm_100a", "a100", "cpu", "sm_7", "SM_80"
 SCHEDULES = ["tile_m=64", "tile_m=16 tile_n=16", "kind=small_cache", "stages=3 stages=2", "tile_m=0", "warps=4 mma=wgmma", "kind=", "=", "tile_m", "x=1"]
 TARGET_FIELDS = ["smem-bytes=16384", "sm-count=1", "l2-bytes=0", "dram-gbps=1e300", "registers-per-sm=17", "x=1", "=", "smem-bytes"]
 FLAGS = {"attn-opt": ["--allow-tf32", "--deterministic", "--device-asserts", "--assume-visible-rows", "--strict", "--time", "--canonicalize",
-                      "--attn-raise", "--mlir-print-ir-after-all", "--no-such-option", "--split-input-file"],
-         "attn-run": ["--verify", "--allow-tf32", "--deterministic", "--device-asserts", "--no-raise", "--raise", "--no-such-option"],
-         "attn-sim": ["--list", "--check", "--keep-going", "--profile", "--stats", "--no-such-option"],
+                      "--attn-raise", "--mlir-print-ir-after-all", "--no-such-option", "--split-input-file", "--prove-barriers", "--attn-share-attentions"],
+         "attn-run": ["--verify", "--allow-tf32", "--deterministic", "--device-asserts", "--no-raise", "--raise", "--no-such-option", "--benchmark", "--serve"],
+         "attn-sim": ["--list", "--check", "--keep-going", "--profile", "--stats", "--no-such-option", "--timing", "--tensor-order"],
          "attn-schedule": ["--json", "--deterministic", "--list-targets", "--no-such-option"]}  # fmt: skip
 
 
@@ -68,15 +69,18 @@ def draw_values(rng):
         "--sweep": rng.choice(["M=64:256:2", "M=0:4", "D=1:9223372036854775807", "x=1:2", "sm-count=1:3", "M=4:1", f"N=1:{number}"]), "--top": number,
         "--ranks": rng.choice(["2", "8", number]), "--chunk": rng.choice(["1", "16", number]),
         "--link": rng.choice(["", "node=2", f"gbps={number}", f"node={number} nic-latency-us={number}", "gbps=1e-300 latency-us=1e300", "node=1 node=2", "x=1", "="]),
+        "--bounded-waits": number, "--repeat": rng.choice(["1", "2", "0", "-1", "x"]), "--object": rng.choice(FILES[1:]), "--blocks": rng.choice(FILES),
+        "--head-shards": rng.choice(["1", "2", "0", number]), "--placement": rng.choice(["contiguous", "zigzag", "heap", "x", ""]),
+        "--scheme": rng.choice(["ring", "all-gather", "group-cast, own first", "x", ""]),
         "--documents": rng.choice(["64", "32,32", "63,1", f"{number},1", "64,", ",", ""]),
     }  # fmt: skip
 
 
 OPTIONS = {
-    "attn-opt": "--target --emit -o --schedule --set-target --smem-bytes --target-file --mask-threshold".split(),
-    "attn-run": "--device --shape --random --trials --threads --input --fill --output --report --trace --function --seed --schedules --mask-threshold".split(),
+    "attn-opt": "--target --emit -o --schedule --set-target --smem-bytes --target-file --mask-threshold --bounded-waits".split(),
+    "attn-run": "--device --shape --random --trials --threads --input --fill --output --report --trace --function --seed --schedules --mask-threshold --repeat --object".split(),
     "attn-sim": "--manifest --input --output --report --trace --strides --check --no-check --seed --slice --threads --max-instructions --sm-count --trace-clusters --program".split(),
-    "attn-schedule": "--problem --target --schedule --set-target --smem-bytes --target-file --sweep --top --ranks --chunk --link --documents".split(),
+    "attn-schedule": "--problem --target --schedule --set-target --smem-bytes --target-file --sweep --top --ranks --chunk --link --documents --blocks --head-shards --placement --scheme".split(),
 }  # fmt: skip
 #: What makes a run of the program, to which the drawn options are added.
 USES = {

@@ -2,8 +2,8 @@
 
     differential.py [--cases 40] [--seed 1] [--case I] [--devices cpu,sim:sm_80,sim:sm_90a] [--gradients] [--jobs 2]
 
-Drawn are sizes (static and dynamic, none at all too), element types, heads, head dims, layouts (transposed, columns of a wider tensor), biases (masks too), lengths of keys (behind which
-attn-run writes NaN) and of queries, keys and values in pages, new rows that are appended to them before, regions of a mask_mod
+Drawn are sizes (static and dynamic, none at all too), element types, heads, head dims, layouts (transposed, columns of a wider tensor), biases (masks too, and broadcast ones), documents, lengths of keys (behind which
+attn-run writes NaN) and of queries, keys and values in pages or of 8 bits beside a query of more, new rows that are appended to them before, regions of a mask_mod
 and a score_mod over positions and lengths, by name too, sinks, dropout, other weights than softmax, changed probabilities, 8-bit floats with descale, data and constants from the ends of their ranges, and sums of them that wrap around in 64 or 32 bits, the
 schedule's kind, linear attention in each direction, appends alone, merges, sequences behind each other, loops, parallel ones too, and branches around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
 always the same. With --gradients each problem's backward is run, its forward before it. Gradients in f32 of problems in f16
@@ -35,7 +35,10 @@ GPUS = ["sim:sm_80", "sim:sm_80", "sim:sm_90a", "sim:sm_90a", "sim:sm_100a", "si
 def write_data(rng, folder, sizes, shape, kind):
     """A captured tensor's .npy: lengths with extremes, ids, or small floats."""
     dims, random_data = [sizes[dim] for dim in shape], np.random.default_rng(rng.randrange(1 << 30))
-    if kind == "f32":
+    if shape == ("S1",):  # documents, of no rows too, that may leave the last ones out
+        data = np.sort(random_data.integers(0, max(sizes["M"], sizes["N"]) + 1, dims)).astype(np.int32)
+        data[0] = 0
+    elif kind == "f32":
         data = random_data.uniform(-2, 2, dims).astype(np.float32)
     elif rng.random() < 0.5:
         lengths = LENGTHS if kind == "i32" else LONG_LENGTHS
@@ -110,14 +113,15 @@ def write_body(kind, attention, plain, results, pools=()):
 class Weights:
     """What becomes of scores and operands beside regions: `arguments`, lines `before` the attention, and its `clauses`."""
 
-    def __init__(self, rng, dtype, size, has_softmax):
+    def __init__(self, rng, dtype, size, has_softmax, is_cache8):
         self.arguments, self.before, self.clauses = [], "", ""
         if has_softmax and rng.random() < 0.1:
             kind = f"tensor<{size('Hq')}x{rng.choice(['f32', dtype if not dtype.startswith('f8') else 'bf16'])}>"
             self.take("sink", [("sink", kind)])
-        if dtype.startswith("f8") and rng.random() < 0.8:
-            shapes = [rng.choice(["1", f"{size('B')}x{size('Hkv')}"]) for _ in "qkv"]
-            self.take("descale", [(f"descale_{name}", f"tensor<{shape}xf32>") for name, shape in zip("qkv", shapes)])
+        if (dtype.startswith("f8") or is_cache8) and rng.random() < 0.8:
+            scaled = "kv" if is_cache8 else "qkv"
+            shapes = [rng.choice(["1", f"{size('B')}x{size('Hkv')}"]) for _ in scaled]
+            self.take("descale", [(f"descale_{name}", f"tensor<{shape}xf32>") for name, shape in zip(scaled, shapes)])
 
     def take(self, clause, operands):
         self.arguments += [f"%{name}: {kind}" for name, kind in operands]
@@ -153,12 +157,17 @@ def write_case(rng, folder, gradients=False):
     is_float8 = not gradients and not page and not appends and rng.random() < 0.12
     if is_float8:
         dtype = rng.choice(["f8E4M3FN", "f8E4M3FN", "f8E5M2"])
+    is_cache8 = not gradients and not appends and not is_float8 and rng.random() < 0.06
+    sizes["S1"] = rng.choice([2, 3, 6])
     is_static = rng.random() < 0.3
     size = lambda dim: str(sizes[dim]) if is_static or dim in ("D", "Dv") else "?"  # noqa: E731
     types = {name: f"tensor<{size('B')}x{size(heads)}x{size(rows)}x{sizes[columns]}x{dtype}>" for name, heads, rows, columns in (
         ("q", "Hq", "M", "D"), ("k", "Hkv", "N", "D"), ("v", "Hkv", "N", "Dv"), ("o", "Hq", "M", "Dv"))}  # fmt: skip
     if is_float8:
         types["o"] = types["o"].replace(dtype, rng.choice(["f16", "bf16"]))
+    if is_cache8:
+        element = rng.choice(["f8E4M3FN", "f8E5M2"])
+        types.update({name: types[name].replace(dtype, element) for name in "kv"})
     mask, score = Region(rng, "m"), Region(rng, "s", gradients)
     shown = mask.condition() if rng.random() < 0.7 else None
     changed = score.score("%score") if rng.random() < 0.5 else None
@@ -169,16 +178,17 @@ def write_case(rng, folder, gradients=False):
         kinds = ["#attn.none"] if dtype == "f32" and 0 < sizes["N"] <= 30 else ["#attn.none", "#attn.sum<1.0e-6>", "#attn.sum<0.0>"]
         normalization = f" normalization({rng.choice(kinds)})"
     captures = {**mask.captures, **score.captures}
-    has_bias, has_lse = rng.random() < 0.2, rng.random() < 0.5 and not normalization
+    has_bias, has_lse = rng.random() < 0.2 and not is_cache8, rng.random() < 0.5 and not normalization
     if is_float8 and sizes["N"] == 1:  # of one key an unfused LSE has no error, ours 4e-7 (Float8.md)
         has_lse = False
     if has_bias:  # its lowest number, turned around, is infinite in f32 alone
         score.lines = [line.replace("constant -1.25", "constant 1.25") for line in score.lines]
-    bias = f"tensor<{size('B')}x{size('Hq')}x{size('M')}x{size('N')}x{rng.choice(['f32', 'bf16' if is_float8 else dtype])}>"
+    bias_dims = [dim if rng.random() < 0.75 else 1 for dim in ("B", "Hq", "M", "N")]
+    bias = f"tensor<{'x'.join('1' if dim == 1 else size(dim) for dim in bias_dims)}x{rng.choice(['f32', 'bf16' if is_float8 else dtype])}>"
     lse = f", tensor<{size('B')}x{size('Hq')}x{size('M')}xf32>" if has_lse else ""
     arguments = [f"%{name}: {types[name]}" for name in "qkv"] + ([f"%bias: {bias}"] if has_bias else [])
     arguments += [f"{name}: tensor<{'x'.join(map(size, shape))}x{kind}>" for (shape, kind), name in captures.items()]
-    weights = Weights(rng, dtype, size, not normalization)
+    weights = Weights(rng, dtype, size, not normalization, is_cache8)
     lengths = {kind: rng.choice(["i32", "i32", "i64"]) for kind in ("key", "query") if not gradients and rng.random() < 0.3}
     arguments += [f"%{kind}_lengths: tensor<{size('B')}x{element}>" for kind, element in lengths.items()]
     clause = ", ".join(f"{kind} %{kind}_lengths : tensor<{size('B')}x{element}>" for kind, element in lengths.items())
@@ -189,7 +199,7 @@ def write_case(rng, folder, gradients=False):
     pools = {name: types[name] for name in "kv"}
     if page:  # keys and values are pages of pools
         arguments.append(f"%table: tensor<{size('B')}x{size('T')}xi32>")
-        pools = {name: f"tensor<{size('P')}x{size('Hkv')}x{page}x{sizes[columns]}x{dtype}>" for name, columns in (("k", "D"), ("v", "Dv"))}
+        pools = {name: f"tensor<{size('P')}x{size('Hkv')}x{page}x{sizes[columns]}x{types[name].split('x')[-1]}" for name, columns in (("k", "D"), ("v", "Dv"))}
     appends = Append(rng, pools, sizes, size) if appends else None
     reads = appends.reads if appends else {name: f"%{name}_pool" for name in "kv"}
     if page or appends:
@@ -217,7 +227,7 @@ def write_case(rng, folder, gradients=False):
         regions += f" mask_mod {rng.choice(['causal(top_left)', 'causal(bottom_right)', window])}"
     elif shown:
         regions += f" mask_mod (%b: index, %h: index, %i: index, %j: index) {{\n{chr(10).join(mask.lines)}\n        attn.yield {shown} : i1\n      }}"
-    if not normalization and not is_float8 and rng.random() < 0.15:
+    if not normalization and not is_float8 and not is_cache8 and rng.random() < 0.15:
         regions += f" prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {{\n{write_prob_mod(rng)}      }}"
     kinds = ["", "", "", 'kind = "small_cache"'] if dtype in ("f16", "bf16") and not appends else ["", "", ""]
     kind = rng.choice(kinds + [f'kind = "split_kv", splits = {rng.choice([2, 3, 8])}'])
@@ -246,9 +256,9 @@ def write_case(rng, folder, gradients=False):
     command = [f"--random={rng.randrange(100)}", "--function=" + ("attention_grad" if gradients else name.strip('"'))]
     first = 3 + has_bias
     if not is_static and around == "alone" and not layouts:
-        command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", *(("T", "P") if page else ()), *(() if page and not has_bias else ("N",)), *(appends.names if appends else ())))]
+        command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", *(("T", "P") if page else ()), *(() if page and not (has_bias and bias_dims[3] == "N") else ("N",)), *(appends.names if appends else ())))]
     elif not is_static:  # a loop's variable, and what is made of an argument, give its dimensions no names
-        dims = [("B", "Hq", "M", "D"), ("B", "Hkv", "N", "D"), ("B", "Hkv", "N", "Dv"), ("B", "Hq", "M", "N")][:first]
+        dims = [("B", "Hq", "M", "D"), ("B", "Hkv", "N", "D"), ("B", "Hkv", "N", "Dv"), bias_dims][:first]
         if page:
             dims[1:3] = ("P", "Hkv", page, "D"), ("P", "Hkv", page, "Dv")
             command += ["--shape", f"arg{len(arguments) - 1}={sizes['B']}x{sizes['T']}"]

@@ -2,11 +2,11 @@
 
     fuzz.py --bin FOLDER [--seconds 20 | --cases N] [--seed N] [--case I] [--batch K]
 
-FOLDER has attn-opt, attn-run and attn-sim; with -DATTN_SANITIZE=ON also wrong reads and undefined behaviour end a
-program. Inputs are the .mlir files of the test suite, what attn-opt makes of them at each stage, and PTX with its
-manifest. Case I of seed N is always the same input and command. A failing input is kept beside the message, which has
+FOLDER has the programs; with -DATTN_SANITIZE=ON also wrong reads and undefined behaviour end a program. Inputs are the
+.mlir files of the test suite, what attn-opt makes of them at each stage, PTX with its manifest, and the other files
+that the programs read (files.py). Case I of seed N is always the same input and command. A failing input is kept beside the message, which has
 the command that repeats it. With --batch K, each case is K modules through one process of attn-opt, which is twenty
-times as fast: by the stages and the CPU pipeline only.
+times as fast: by the stages, passes in any order and the CPU pipeline only. Numbers of cases are then modules.
 
 attn-opt and attn-run turn a crash into exit code 70 and a stack trace. A crash inside MLIR with no code of this
 project between it and the parser or the pass manager is MLIR's own: it is counted, but fails nothing. Nor does a
@@ -16,19 +16,21 @@ simulation that does not end in time: a loop may be long.
 import argparse
 import functools
 import json
-import math
 import os
 import random
 import re
 import resource
+import shlex
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from files import damage_npy, draw_files, make_inputs  # noqa: E402
 
 TESTS = Path(__file__).resolve().parents[1]
 #: Of the processor: other work on the machine does not count. The second is a last resort.
@@ -42,9 +44,25 @@ SANITIZER_OPTIONS = "allow_user_poisoning=0:detect_leaks=0"
 
 GPUS = ["--target=sm_80", "--target=sm_90a", "--target=sm_86", "--target=sm_100a"]
 OPTIONS = ["--allow-tf32", "--deterministic", "--device-asserts", "--assume-visible-rows", "--mask-threshold=-1e4", "--strict",
-           "--set-target=smem-bytes=16384", "--set-target=l2-bytes=65536", "--schedule=kind=small_cache",
+           "--set-target=smem-bytes=16384", "--set-target=l2-bytes=65536", "--prove-barriers", "--bounded-waits=1000", "--bounded-waits=0",
+           "--schedule=kind=small_cache",
            "--schedule=tile_m=16 tile_n=16", "--schedule=kind=large_cache stages=3", "--attn-grad"]
 STAGES = ["--attn-raise", "--attn-to-tensor", "--attn-to-scheduled", "--attn-to-tiled", "--attn-to-tile", "--attn-to-nvvm"]
+#: With options of any numbers. What a pass does not know, it leaves or refuses.
+PASSES = """attn-convert-to-online attn-decompose-backward attn-decompose-masks attn-decompose-online attn-decompose-online=bf16-dot
+attn-decompose-prob-mod attn-expand-float8 attn-gather-pages attn-grad attn-grad=recompute attn-grad=recompute,lse-gradient attn-hoist-tile-buffers
+attn-insert-block-skipping attn-insert-device-asserts attn-outline=target=sm_90a,fallback attn-outline=target=sm_80,deterministic attn-pad-tiles
+attn-promote-to-f64 attn-raise attn-raise=allow-none,assume-visible-rows attn-raise=mask-threshold=N attn-raise-append attn-serialize-outer-loops
+attn-select-schedule=target=sm_80 attn-select-schedule=target=sm_90a attn-select-schedule=target=sm_100a,target-fields={smem-bytes=N}
+attn-select-schedule=target=cpu attn-share-attentions attn-split-finite-masks attn-split-finite-masks=mask-threshold=N attn-split-kv attn-tile
+attn-tile-allocate-shared-memory attn-tile-allocate-shared-memory=limit=N attn-tile-backward attn-tile-backward=tile-m=N,tile-n=N
+attn-tile-bound-waits=tries=N attn-tile-overlap-products attn-tile-overlap-softmax attn-tile-overlap-softmax=turns=products attn-tile-pipeline
+attn-tile-pipeline=stages=N attn-tile-prove-barriers attn-tile-specialize-warps attn-tile-specialize-warps=stages=N attn-tile-stage-fragments
+attn-tile-stage-stores attn-tile-widen-index attn-verify-normal-form=form=tensor attn-verify-normal-form=form=scheduled
+attn-verify-normal-form=form=tiled attn-verify-normal-form=form=tile convert-attn-tile-to-nvvm convert-attn-to-linalg
+convert-attn-to-linalg=round-factors convert-attn-to-tile attn-cpu-pipeline=threads=N attn-cpu-pipeline=bf16-dot attn-pipeline=target=sm_80
+attn-pipeline=target=sm_90a,prove-barriers attn-pipeline=target=sm_100a,bounded-waits=N attn-reference-pipeline attn-reference-pipeline=promote
+canonicalize cse inline""".split()
 SHAPES = ["", "B=2,Hq=4,Hkv=2,M=33,N=70", "B=1,Hq=1,Hkv=1,M=1,N=1", "M=0,N=17", "B=1,H=2,M=9223372036854775807"]
 
 
@@ -67,6 +85,12 @@ def draw_upstream(rng):
                                           ["--attn-share-attentions"], ["--attn-verify-normal-form"]])]
 
 
+def draw_passes(rng):
+    """Passes in an order of which most was never meant."""
+    passes = [name.replace("=N", f"={rng.choice(NUMBERS)}").replace(",", " ") for name in rng.sample(PASSES, rng.choice([1, 1, 2, 3]))]
+    return ["attn-opt", "-", *(f"--{name}" for name in passes)]
+
+
 def draw_run(rng):
     """What is run is small, or refused."""
     shape = rng.choice(SHAPES)
@@ -76,12 +100,12 @@ def draw_run(rng):
 
 def draw_pipeline(rng):
     """What a process does to many modules."""
-    return rng.choice([draw_stages, draw_stages, draw_upstream])(rng) if rng.randrange(4) else ["attn-opt", "-", "--attn-cpu-pipeline"]
+    return rng.choice([draw_stages, draw_stages, draw_passes, draw_upstream])(rng) if rng.randrange(5) else ["attn-opt", "-", "--attn-cpu-pipeline"]
 
 
 #: By kind of input. What reaches further is more frequent.
 COMMANDS = {
-    "mlir": [draw_compile] * 4 + [draw_cpu, draw_stages, draw_stages, draw_upstream, draw_run, draw_run],
+    "mlir": [draw_compile] * 4 + [draw_cpu, draw_stages, draw_stages, draw_passes, draw_upstream, draw_run, draw_run],
     "ptx": [lambda rng: ["attn-sim", "{}.ptx", "--max-instructions=20000", "--output={}.o.npy",
                          *rng.choice([[], ["--list"], ["--check"], ["--keep-going", "--report={}.report"]])]],
 }
@@ -216,38 +240,16 @@ def mutate(rng, text):
     return text
 
 
-NPY_TYPES = {"f16": "<f2", "f32": "<f4", "f64": "<f8", "i1": "|b1", "i8": "|i1", "i32": "<i4", "i64": "<i8", "bf16": "<V2"}
-NPY_TYPES |= {"f8E4M3FN": "<V1", "f8E5M2": "<f1"}
-
-
-def make_npy(rng, dtype, shape):
-    """A .npy file of small numbers."""
-    size = int(NPY_TYPES[dtype][2:])
-    header = f"{{'descr': '{NPY_TYPES[dtype]}', 'fortran_order': False, 'shape': ({''.join(f'{n}, ' for n in shape)}), }}"
-    header += " " * (63 - (10 + len(header)) % 64) + "\n"
-    data = rng.randbytes(math.prod(shape) * size)
-    if dtype in ("i32", "i64", "f64"):
-        data = b"".join(rng.randrange(4).to_bytes(size, "little") for _ in range(math.prod(shape)))
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
-
-
-def make_inputs(rng, manifest):
-    """Files of the operands that a kernel reads, by extension."""
-    sizes, files, program = {}, {}, json.loads(manifest)
-    for operand in program.get("programs", [program])[0]["operands"]:
-        shape = [extent if isinstance(extent, int) else sizes.setdefault(extent, rng.choice([1, 1, 2, 3, 17, 33])) for extent in operand["shape"]]
-        if operand["role"] != "output" and math.prod(shape) < 1 << 20:
-            files[f".{len(files)}.npy"] = make_npy(rng, operand["dtype"], shape)
-    return files
-
-
 def make_case(inputs, seed, case):
-    """The input's files by extension, and a command for them."""
+    """The input's files by extension, a command for them, and its standard input; `{}` stands for the files' name."""
     rng = random.Random(f"{seed}/{case}")
-    kind = rng.choice(["mlir"] * 7 + ["ptx"])
+    kind = rng.choice(["mlir"] * 14 + ["ptx"] * 2 + ["file"])
+    if kind == "file":
+        return draw_files(rng)
     command = rng.choice(COMMANDS[kind])(rng)
     if kind == "mlir":
-        return {".mlir": mutate(rng, rng.choice(inputs["mlir"]))}, command
+        text = mutate(rng, rng.choice(inputs["mlir"]))
+        return {".mlir": text}, command, text
     ptx, manifest = rng.choice(inputs["ptx"])
     change = rng.randrange(3)
     files = {".ptx": mutate(rng, ptx) if change else ptx, ".json": mutate(rng, manifest) if change != 1 else manifest}
@@ -255,7 +257,10 @@ def make_case(inputs, seed, case):
         files[".json"] = re.sub(r'"ptx_digest": *"[^"]*",?', "", files[".json"])
     files[".json"] = re.sub(r'"ptx": *"[^"]*"', '"ptx": "case.ptx"', files[".json"])
     tensors = make_inputs(rng, manifest)
-    return {**files, **tensors}, command + [f"--input={{}}{extension}" for extension in tensors]
+    if tensors and rng.random() < 0.1:
+        damaged = rng.choice(list(tensors))
+        tensors[damaged] = damage_npy(rng, tensors[damaged])
+    return {**files, **tensors}, command + [f"--input={{}}{extension}" for extension in tensors], ""
 
 
 def set_limits(sanitized):
@@ -333,26 +338,32 @@ def run_batch(folder, inputs, seed, case, count):
     return faults
 
 
+def encode(text):
+    return text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+
+
+def write_files(files, base):
+    for extension, text in files.items():
+        Path(f"{base}{extension}").write_bytes(encode(text))
+
+
 def run_case(folder, inputs, seed, case):
     """The fault, and what is printed of it."""
-    files, command = make_case(inputs, seed, case)
+    files, command, stdin = make_case(inputs, seed, case)
     with tempfile.TemporaryDirectory() as temporary:
         base = Path(temporary, "case")
-        for extension, text in files.items():
-            Path(f"{base}{extension}").write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
-        command = [f"{folder}/{command[0]}", *(argument.format(base) for argument in command[1:])]
-        fault, status = find_fault(command, files.get(".mlir", "").encode("utf-8", "replace"))
+        write_files(files, base)
+        words = [f"{folder}/{command[0]}", *command[1:]]
+        fault, status = find_fault([word.replace("{}", str(base)) for word in words], encode(stdin.replace('"{}.', f'"{base}.')))
         if fault is None and status != 0 and Path(f"{base}.o.npy").exists():
             fault = f"code {status}, but the output is there"
-        if fault in (None, "slow", "upstream"):
-            return fault, ""
-        kept = Path(tempfile.gettempdir(), f"attn-fuzz-{seed}-{case}")
-        for extension, text in files.items():
-            Path(f"{kept}{extension}").write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
-        words = [argument.replace(str(base), str(kept)) if argument != "-" else f"{kept}.mlir" for argument in command]
-        if "-o" in words:
-            words[words.index("-o") + 1] = "-"
-        return fault, f"case {case}: {' '.join(words)}\n{fault}"
+    if fault in (None, "slow", "upstream"):
+        return fault, ""
+    kept = Path(tempfile.gettempdir(), f"attn-fuzz-{seed}-{case}")
+    stdin = stdin.replace('"{}.', f'"{kept}.')
+    write_files({**files, ".stdin": stdin}, kept)
+    words = [word.replace("{}", str(kept)) for word in words]
+    return fault, f"case {case}: {shlex.join(words)} < {kept}.stdin\n{fault}"
 
 
 def main():

@@ -62,6 +62,12 @@ class Region:
         total = self.add(f"arith.{self.rng.choice(['addi', 'subi'])} {at}, {term} : i32")
         return self.add(f"arith.cmpi {self.rng.choice(PREDICATES)}, {total}, {other} : i32")
 
+    def compare_documents(self):
+        """Whether a row and a key are of one sequence of those that lie behind each other, or in which order theirs are."""
+        offsets = self.capture(("S1",), "i32")
+        row, key = (self.add(f"attn.segment {offsets} at {position} : tensor<SIZE_S1xi32>") for position in ("%i", "%j"))
+        return self.add(f"arith.cmpi {self.rng.choice(['eq', 'eq', 'sge', 'ne'])}, {row}, {key} : index")
+
     def read(self, shape, kind="i32"):
         at = {"B": "%b", "Hq": "%h", "M": "%i", "N": "%j"}
         tensor = self.capture(shape, kind)
@@ -74,6 +80,8 @@ class Region:
             return self.add(f"arith.constant {self.rng.choice(['true', 'false'])}")
         if self.rng.random() < 0.08:
             return self.compare_narrow()
+        if self.rng.random() < 0.05:
+            return self.compare_documents()
         if depth == 0 or self.rng.random() < 0.4:
             return self.add(f"arith.cmpi {self.rng.choice(PREDICATES)}, {self.index()}, {self.index()} : index")
         op = self.rng.choice(["andi", "ori", "andi", "ori", "xori"])

@@ -45,24 +45,33 @@ static std::string getDigest(func::FuncOp function, const Options &options) {
   return llvm::toHex(bytes, /*LowerCase=*/true);
 }
 
-/// The object of a file that begins with `head`; nothing if there is none.
+/// What stands before an object: what it was made from, and its own digest.
+static std::string getHead(StringRef origin, StringRef object) {
+  auto bytes = llvm::SHA256::hash(llvm::arrayRefFromStringRef(object));
+  return ("attn-run object " + origin + " " +
+          llvm::toHex(bytes, /*LowerCase=*/true) + "\n")
+      .str();
+}
+
+/// The object of a file that was written with `origin`; nothing if there is
+/// none, or another, or a part of it.
 static std::optional<std::string> readObject(const std::string &path,
-                                             StringRef head) {
+                                             StringRef origin) {
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     return std::nullopt;
-  StringRef bytes = (*buffer)->getBuffer();
-  if (!bytes.consume_front(head))
+  auto [head, object] = (*buffer)->getBuffer().split('\n');
+  if (head.str() + "\n" != getHead(origin, object))
     return std::nullopt;
-  return bytes.str();
+  return object.str();
 }
 
 /// Whole or not at all.
-static bool writeObject(const std::string &path, StringRef head,
+static bool writeObject(const std::string &path, StringRef origin,
                         StringRef object) {
   llvm::Error error =
       llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) -> llvm::Error {
-        stream << head << object;
+        stream << getHead(origin, object) << object;
         return llvm::Error::success();
       });
   return !error || reportError("--object " + path + ": cannot write: " +
@@ -73,13 +82,13 @@ FailureOr<std::unique_ptr<CpuJit>>
 attn::run::getCompiled(func::FuncOp function, const Options &options) {
   if (options.object.empty())
     return compileForCpu(function, CpuPath::Device, options);
-  std::string head = "attn-run object " + getDigest(function, options) + "\n";
-  if (auto object = readObject(options.object, head))
+  std::string origin = getDigest(function, options);
+  if (auto object = readObject(options.object, origin))
     return CpuJit::load(function->getParentOfType<ModuleOp>(),
                         function.getName(), function.getFunctionType(),
                         std::move(*object));
   auto jit = compileForCpu(function, CpuPath::Device, options);
-  if (failed(jit) || !writeObject(options.object, head, (*jit)->getObject()))
+  if (failed(jit) || !writeObject(options.object, origin, (*jit)->getObject()))
     return failure();
   return jit;
 }

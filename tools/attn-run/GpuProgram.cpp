@@ -70,6 +70,16 @@ static func::FuncOp getKernel(func::CallOp call) {
   return function && function->hasAttr(kernelAttrName) ? function : nullptr;
 }
 
+/// An op behind `op` with the results of the call that outlining left there.
+static Operation *standInForCall(Operation *op,
+                                 const ExtractedAttention &definition) {
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  return UnrealizedConversionCastOp::create(
+      builder, op->getLoc(), TypeRange(ValueRange(definition.results)),
+      ValueRange());
+}
+
 /// Each function that stands for kernels, with what it computes: the calls are
 /// where the attentions were in `original`, in the same order.
 LogicalResult GpuProgram::readKernels(ModuleOp outlined, ModuleOp original) {
@@ -82,6 +92,9 @@ LogicalResult GpuProgram::readKernels(ModuleOp outlined, ModuleOp original) {
   numCalls = called.size();
   llvm::StringSet<> known;
   for (auto [op, function] : llvm::zip_equal(programs, called)) {
+    ExtractedAttention definition =
+        extractAttention(op, function.getName(), /*appends=*/true);
+    replacePools(definition, standInForCall(op, definition));
     if (!known.insert(function.getName()).second)
       continue;
     auto files = function->getAttrOfType<DictionaryAttr>(kernelAttrName);
@@ -91,7 +104,7 @@ LogicalResult GpuProgram::readKernels(ModuleOp outlined, ModuleOp original) {
       return failure(reportError(manifest.error()));
     kernels.push_back(std::make_unique<AttentionKernel>(AttentionKernel{
         std::move(*manifest), files.getAs<StringAttr>("ptx").getValue().str(),
-        extractAttention(op, function.getName(), /*appends=*/true)}));
+        std::move(definition)}));
   }
   return success();
 }

@@ -29,7 +29,9 @@
 
 #include <fcntl.h>
 #include <iostream>
+#include <limits>
 #include <malloc.h>
+#include <stdexcept>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -152,6 +154,13 @@ checkArguments(func::FuncOp function, const Request &request,
                   describeArgument(function, i) + ", got " + place.dtype);
       return std::nullopt;
     }
+    for (int64_t extent : place.shape)
+      if (extent < 0) {
+        reportError("expected extents from 0 on for " +
+                    describeArgument(function, i) + ", got " +
+                    std::to_string(extent));
+        return std::nullopt;
+      }
     views.push_back({(*dtypes)[i], place.shape, nullptr});
     shapes.emplace_back(place.shape);
   }
@@ -183,6 +192,21 @@ static bool findArguments(std::vector<TensorView> &views,
   return true;
 }
 
+/// Where `bytes` of a result begin behind `end`, which becomes their end;
+/// nothing, after a message, where no file is that long.
+static std::optional<int64_t> placeResult(int64_t bytes, int64_t &end) {
+  uint64_t begin = llvm::alignTo(static_cast<uint64_t>(end), kAlignment);
+  constexpr auto kLongest =
+      static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  if (begin + static_cast<uint64_t>(bytes) > kLongest) {
+    reportError("expected results that end before byte 2^63, got " +
+                std::to_string(bytes) + " bytes at " + std::to_string(end));
+    return std::nullopt;
+  }
+  end = static_cast<int64_t>(begin) + bytes;
+  return static_cast<int64_t>(begin);
+}
+
 /// One call; the line that answers it, or nothing after a message.
 static std::optional<std::string> call(func::FuncOp function, CpuJit &jit,
                                        StringRef line, SharedMemory &memory,
@@ -201,14 +225,16 @@ static std::optional<std::string> call(func::FuncOp function, CpuJit &jit,
   bool fits = true;
   jit.run(*arguments, [&](DType dtype, const std::vector<int64_t> &shape) {
     auto bytes = static_cast<int64_t>(runtime::getByteSize(dtype, shape));
-    int64_t begin = llvm::alignTo(static_cast<uint64_t>(end), kAlignment);
-    end = begin + bytes;
-    results.push_back(llvm::json::Object{{"dtype", name(dtype)},
-                                         {"shape", llvm::json::Array(shape)},
-                                         {"offset", begin}});
-    fits = fits && memory.map(request->memory, end);
+    std::optional<int64_t> begin;
     if (fits)
-      return memory.at(begin);
+      begin = placeResult(bytes, end);
+    fits = begin && memory.map(request->memory, end);
+    if (fits) {
+      results.push_back(llvm::json::Object{{"dtype", name(dtype)},
+                                           {"shape", llvm::json::Array(shape)},
+                                           {"offset", *begin}});
+      return memory.at(*begin);
+    }
     spare.resize(static_cast<size_t>(bytes));
     return spare.data();
   });
@@ -217,6 +243,19 @@ static std::optional<std::string> call(func::FuncOp function, CpuJit &jit,
   return llvm::formatv("{0}", llvm::json::Value(llvm::json::Object{
                                   {"results", std::move(results)}}))
       .str();
+}
+
+/// `call`, where arguments of more bytes than there can be are an answer, too.
+static std::optional<std::string> tryCall(func::FuncOp function, CpuJit &jit,
+                                          StringRef line, SharedMemory &memory,
+                                          const Options &options) {
+  try {
+    return call(function, jit, line, memory, options);
+  } catch (const std::length_error &error) {
+    reportError(std::string("expected tensors that fit into memory, got a ") +
+                error.what());
+    return std::nullopt;
+  }
 }
 
 bool attn::run::serve(func::FuncOp function, const Options &options) {
@@ -231,7 +270,7 @@ bool attn::run::serve(func::FuncOp function, const Options &options) {
   SharedMemory memory;
   std::string line;
   while (std::getline(std::cin, line)) {
-    auto results = call(function, **jit, line, memory, options);
+    auto results = tryCall(function, **jit, line, memory, options);
     if (results)
       answer(*results);
     answer(results ? "ok" : "failed");

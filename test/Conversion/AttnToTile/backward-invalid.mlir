@@ -40,6 +40,26 @@ func.func @f(%q: tensor<1x2x64x64xf16>, %o: tensor<1x2x64x64xf16>, %lse: tensor<
 
 // -----
 
+// more warps than rows of a tile
+func.func @f(%q: tensor<1x2x64x64xf16>, %o: tensor<1x2x64x64xf16>, %lse: tensor<1x2x64xf32>, %do: tensor<1x2x64x64xf16>) -> tensor<1x2x64x64xf16> {
+  // expected-error @+1 {{expected tile_m to be a multiple of 16 for each of the 8 warps of a backward on the GPU, got 64}}
+  %d:3 = attn.attention_backward %q, %q, %q output(%o : tensor<1x2x64x64xf16>) lse(%lse : tensor<1x2x64xf32>) d_output(%do : tensor<1x2x64x64xf16>) {schedule = #attn.schedule<warps = 8>}
+      : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>
+  return %d#0 : tensor<1x2x64x64xf16>
+}
+
+// -----
+
+// and of keys
+func.func @f(%q: tensor<1x2x64x64xf16>, %o: tensor<1x2x64x64xf16>, %lse: tensor<1x2x64xf32>, %do: tensor<1x2x64x64xf16>) -> tensor<1x2x64x64xf16> {
+  // expected-error @+1 {{expected tile_n to be a multiple of 16 for each of the 4 warps of a backward on the GPU, got 32}}
+  %d:3 = attn.attention_backward %q, %q, %q output(%o : tensor<1x2x64x64xf16>) lse(%lse : tensor<1x2x64xf32>) d_output(%do : tensor<1x2x64x64xf16>) {schedule = #attn.schedule<tile_m = 64, tile_n = 32, warps = 4>}
+      : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>
+  return %d#0 : tensor<1x2x64x64xf16>
+}
+
+// -----
+
 // a captured tensor at an index that is computed from the score
 func.func @f(%q: tensor<1x2x64x64xf16>, %t: tensor<64xf32>, %lse: tensor<1x2x64xf32>) -> tensor<64xf32> {
   // expected-remark @+1 {{gradients of captured tensors are computed unfused, from whole score tensors}}

@@ -14,6 +14,9 @@
 // RUN: attn-run %s --function=bytes --shape B=4,T=10,P=41,tokens=9 --device=sim:sm_80 --random=12 --verify | FileCheck %s
 // RUN: attn-run %s --function=bytes --shape B=4,T=10,P=41,tokens=9 --device=sim:sm_90a --random=13 --verify | FileCheck %s
 // RUN: attn-run %s --function=branch --random=10 --verify | FileCheck %s
+// RUN: attn-run %s --function=twice --random=14 --verify | FileCheck %s
+// RUN: attn-run %s --function=twice --device=sim:sm_80 --random=15 --verify | FileCheck %s
+// RUN: attn-run %s --function=twice --device=sim:sm_90a --random=16 --verify 2>/dev/null | FileCheck %s
 // CHECK: verify: PASS
 
 // One token of some sequences, G = 4.
@@ -82,4 +85,16 @@ func.func @branch(%q: tensor<1x1x2x16xf16>, %new: tensor<3x1x16xf16>, %c: tensor
   cf.br ^end(%1 : tensor<1x1x32x16xf16>)
 ^end(%pool: tensor<1x1x32x16xf16>):
   return %o#0, %o#1, %pool : tensor<1x1x2x16xf16>, tensor<1x1x2xf32>, tensor<1x1x32x16xf16>
+}
+
+// One append, two attentions that read it: a prob_mod is two on a GPU. The second reads what the first one's program has written.
+func.func @twice(%q: tensor<1x1x3x64xf16>, %kp: tensor<1x1x8x64xf16>, %vp: tensor<1x1x8x64xf16>, %s: tensor<2xi32>, %kn: tensor<2x1x64xf16>)
+    -> (tensor<1x1x3x64xf16>, tensor<1x1x8x64xf16>) {
+  %k = attn.append %kn into %kp slots(%s : tensor<2xi32>) : tensor<2x1x64xf16> into tensor<1x1x8x64xf16>
+  %o = attn.attention %q, %k, %vp
+      prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+        %r = arith.mulf %p, %p : f32
+        attn.yield %r : f32
+      } : tensor<1x1x3x64xf16>, tensor<1x1x8x64xf16>, tensor<1x1x8x64xf16> -> tensor<1x1x3x64xf16>
+  return %o, %k : tensor<1x1x3x64xf16>, tensor<1x1x8x64xf16>
 }

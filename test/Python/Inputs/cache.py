@@ -76,6 +76,9 @@ class Disk(unittest.TestCase):
             lambda: (entry / "a").write_bytes(b"\xff\xfe"),
             lambda: (entry / "folder").mkdir(),
             lambda: (entry / "link").symlink_to("nowhere"),
+            lambda: (entry / "link").symlink_to("/dev/zero"),
+            lambda: os.mkfifo(entry / "pipe"),
+            lambda: open(os.fsencode(entry) + b"/\xff", "w").close(),
             lambda: replace(Path.touch),
             lambda: replace(lambda path: path.symlink_to("nowhere")),
         ]

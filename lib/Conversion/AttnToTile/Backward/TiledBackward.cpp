@@ -295,6 +295,14 @@ static LogicalResult checkTiles(TiledBackward &backward) {
       return nest.steps.front().emitOpError()
              << "expected tile_m and tile_n to be multiples of " << kRowsPerWarp
              << " in a backward on the GPU, got " << m << " and " << n;
+    int64_t warps = nest.attention.schedule.getWarps();
+    int64_t rows = nest.keysAreRows() ? n : m;
+    // Small-cache kernels have a check, and warps for the keys, of their own.
+    if (!nest.attention.isSmallCache() && rows % (warps * kRowsPerWarp) != 0)
+      return nest.steps.front().emitOpError()
+             << "expected " << (nest.keysAreRows() ? "tile_n" : "tile_m")
+             << " to be a multiple of " << kRowsPerWarp << " for each of the "
+             << warps << " warps of a backward on the GPU, got " << rows;
     if (firstM % m != 0)
       return nest.steps.front().emitOpError()
              << "expected the tile_m of dK and dV to divide that of dQ, "

@@ -10,6 +10,7 @@
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -172,4 +173,14 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
       llvm::map_to_vector(results, [&](Value v) { return map.lookup(v); }));
   return {OwningOpRef<ModuleOp>(module), function, inputs.takeVector(),
           results};
+}
+
+void attn::replacePools(const ExtractedAttention &extracted, Operation *call) {
+  DominanceInfo dominance;
+  for (auto [old, value] :
+       llvm::zip_equal(extracted.results, call->getResults()))
+    if (old.getDefiningOp<AppendOp>())
+      Value(old).replaceUsesWithIf(value, [&](OpOperand &use) {
+        return dominance.properlyDominates(call, use.getOwner());
+      });
 }

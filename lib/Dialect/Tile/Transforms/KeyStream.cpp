@@ -43,6 +43,14 @@ bool attn::tile::streamsNothing(KernelOp kernel) {
          (holds<StoreOp>(kernel) && !holds<LoadOp>(kernel));
 }
 
+FailureOr<int64_t> attn::tile::getStages(KernelOp kernel, int64_t given) {
+  int64_t stages = given ? given : getScheduleOf(kernel).stages;
+  auto emitError = [&] { return kernel.emitOpError(); };
+  if (failed(MbarrierType::verify(emitError, stages, /*arrivals=*/1)))
+    return failure();
+  return stages;
+}
+
 void attn::tile::separateLoads(KernelOp kernel) {
   if (!kernel.getForward())
     return;

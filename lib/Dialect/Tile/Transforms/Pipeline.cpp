@@ -302,12 +302,10 @@ struct PipelinePass : public attn::tile::impl::PipelinePassBase<PipelinePass> {
       return;
     if (kernel.getProducerWarps())
       return; // --attn-tile-specialize-warps has staged the loads.
-    int64_t count = stages ? stages : getScheduleOf(kernel).stages;
-    if (count < 1) {
-      kernel.emitOpError() << "expected at least 1 stage, got " << count;
+    FailureOr<int64_t> count = getStages(kernel, stages);
+    if (failed(count))
       return signalPassFailure();
-    }
-    Pipeliner pipeliner(kernel, count);
+    Pipeliner pipeliner(kernel, *count);
     if (failed(pipeliner.run()))
       return signalPassFailure();
     numLoads += pipeliner.getNumLoads();

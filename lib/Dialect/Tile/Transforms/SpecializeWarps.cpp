@@ -471,12 +471,9 @@ struct SpecializeWarpsPass
                            << " and TMA: " << obstacle;
       return signalPassFailure();
     }
-    int64_t count = stages ? stages : schedule.stages;
-    if (count < 1) {
-      kernel.emitOpError() << "expected at least 1 stage, got " << count;
-      return signalPassFailure();
-    }
-    if (failed(Specializer(kernel, *stream, schedule, count).run()))
+    FailureOr<int64_t> count = getStages(kernel, stages);
+    if (failed(count) ||
+        failed(Specializer(kernel, *stream, schedule, *count).run()))
       return signalPassFailure();
     ++numKernels;
   }

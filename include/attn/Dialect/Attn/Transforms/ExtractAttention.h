@@ -50,6 +50,11 @@ PackOp getPack(mlir::Value result);
 ExtractedAttention extractAttention(mlir::Operation *attention,
                                     llvm::StringRef name, bool appends);
 
+/// Takes the results of `call`, one for each of `extracted`, for the pools to
+/// which that appends, where they are used behind the call: what it has
+/// appended, the next attention reads.
+void replacePools(const ExtractedAttention &extracted, mlir::Operation *call);
+
 } // namespace attn
 
 #endif // ATTN_DIALECT_ATTN_TRANSFORMS_EXTRACTATTENTION_H
