@@ -9,8 +9,8 @@ from typing import Any, Optional
 from .. import paged
 from ..arrays import type_of
 from ..errors import BindingError
+from .calls import merge
 from .communicator import Communicator, agree_on
-from .executor import merge
 from .tokens import Library, size_of, split
 
 

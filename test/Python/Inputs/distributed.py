@@ -23,7 +23,7 @@ TOLERANCE = {np.float32: 3e-6, np.float16: 2e-3}
 class Whole:
     """An attention in float64, with gradients of what d_output and d_lse weigh."""
 
-    def __init__(self, q, k, v, d_output, d_lse, sees, score=None):
+    def __init__(self, q, k, v, d_output, d_lse, sees, score=None, kept=1.0):
         q, k, v, d_output, d_lse = (array.astype(np.float64) for array in (q, k, v, d_output, d_lse))
         group = q.shape[1] // k.shape[1]
         k_rows, v_rows = (np.repeat(array, group, axis=1) for array in (k, v))
@@ -37,15 +37,36 @@ class Whole:
         weights = np.where(sees, np.exp(scores - np.where(np.isinf(most), 0, most)), 0)
         total = weights.sum(-1, keepdims=True)
         p = weights / np.where(total, total, 1)
-        self.output = p @ v_rows
+        self.output = (p * kept) @ v_rows
         with np.errstate(divide="ignore"):
             self.lse = (np.where(np.isinf(most), 0, most) + np.log(total))[..., 0]
         delta = (d_output * self.output).sum(-1, keepdims=True) - d_lse[..., None]
-        d_scores = p * (d_output @ v_rows.swapaxes(2, 3) - delta) * slope * scale
+        d_scores = p * (kept * (d_output @ v_rows.swapaxes(2, 3)) - delta) * slope * scale
         by_group = (*k.shape[:2], group, -1)
         self.d_query = d_scores @ k_rows
         self.d_key = (d_scores.swapaxes(2, 3) @ q).reshape(*by_group, k.shape[3]).reshape(k.shape[0], k.shape[1], group, *k.shape[2:]).sum(2)
-        self.d_value = (p.swapaxes(2, 3) @ d_output).reshape(v.shape[0], v.shape[1], group, *v.shape[2:]).sum(2)
+        self.d_value = ((p * kept).swapaxes(2, 3) @ d_output).reshape(v.shape[0], v.shape[1], group, *v.shape[2:]).sum(2)
+
+
+def philox(counter, key):
+    """Philox 4x32-10 of docs/Spec.md, on arrays of u64 that hold 32 bits."""
+    word = np.uint64(2**32 - 1)
+    for _ in range(10):
+        a, c = (np.uint64(m) * counter[n] for m, n in ((0xD2511F53, 0), (0xCD9E8D57, 2)))
+        counter = [(c >> np.uint64(32)) ^ counter[1] ^ key[0], c & word, (a >> np.uint64(32)) ^ counter[3] ^ key[1], a & word]
+        key = [(k + np.uint64(n)) & word for k, n in zip(key, (0x9E3779B9, 0xBB67AE85))]
+    return counter
+
+
+def keeps(seed, offset, rate, shape):
+    """1 / (1 - rate) where dropout keeps an element of the whole, else 0."""
+    b, h, i, j = np.indices(shape).astype(np.uint64)
+    halves = lambda number: [np.uint64(number >> shift & 2**32 - 1) for shift in (0, 32)]
+    head = philox([*(half + 0 * b for half in halves(offset)), b, h], halves(seed))
+    eight = np.uint64(8)
+    words = philox([i & ~eight, j & ~eight, head[2], head[3]], head[:2])
+    number = np.where(i & eight > 0, np.where(j & eight > 0, words[3], words[2]), np.where(j & eight > 0, words[1], words[0]))
+    return np.where(number >= int(rate * 2**32), 1 / (1 - rate), 0)
 
 
 NAMES = ("output", "lse", "d_query", "d_key", "d_value")
@@ -64,10 +85,10 @@ def band(tokens, left, right):
 
 
 class Distributed(unittest.TestCase):
-    def check(self, plan, arrays, sees, score=None, **options):
+    def check(self, plan, arrays, sees, score=None, kept=1.0, **options):
         q, k, v, d_output, d_lse = arrays
         got = simulate(plan, q, k, v, d_output=d_output, d_lse=d_lse, **options)
-        want = Whole(*arrays, sees, score)
+        want = Whole(*arrays, sees, score, kept)
         for name in NAMES:
             a, b = getattr(got, name), getattr(want, name)
             self.assertEqual(a.shape, b.shape)
@@ -163,6 +184,19 @@ class Distributed(unittest.TestCase):
             for a, b in zip((got.output, got.lse, got.d_query, got.d_key, got.d_value, got.d_sink), (output, lse, *wanted, d_sink)):
                 self.assertLess(np.abs(a - b).max(), 1e-5, scheme)
 
+    def test_dropout(self):
+        """What one device drops: by the definition of docs/Spec.md, and by its kernels."""
+        arrays = arrays_of(75, 4, 2, batch=2)
+        number = {"dropout": 0.4, "seed": 2**63 + 41, "offset": 5 << 31}
+        kept = keeps(number["seed"], number["offset"], 0.4, (2, 4, 75, 75))
+        for scheme, shards in (("group-cast", 1), ("ring", 1), ("all-to-all 2 x ring", 2)):
+            plan = self.plan(75, 4, 2, 4, 8, batch=2, causal=True, scheme=scheme, placement="zigzag")
+            self.assertEqual(plan.head_shards, shards)
+            got = self.check(plan, arrays, band(75, None, 0), kept=kept, **number)
+        number["seed"] -= 2**64
+        output = attn_mlir.attention(*arrays[:3], causal=True, **number)
+        self.assertLess(np.abs(got.output - output).max(), 5e-6)
+
     def test_captures(self):
         """Gradients of what score_mod reads are summed over ranks: those of one process in float64, and finite differences."""
         arrays = arrays_of(90, 4, 2)
@@ -234,7 +268,8 @@ class Distributed(unittest.TestCase):
         q, k, v, _, _ = arrays_of(64, 4, 2)
         plan = self.plan(64, 4, 2, 2, causal=True)
         for options, message in (
-            ({"dropout": 0.1, "seed": 1}, "expected no dropout on several ranks, got 0.1: what it drops follows from the row and the key"),
+            ({"dropout": 0.1}, "expected a seed with dropout, got none"),
+            ({"dropout": 1.0, "seed": 1}, "expected dropout to be at least 0 and below 1, got 1.0"),
             ({"causal": True}, "expected no causal on several ranks, got True: the plan has it"),
             ({"key_lengths": np.array([3], np.int32)}, "expected no key_lengths on several ranks, .*: pass lengths"),
             ({"windw": 3}, "expected no windw on several ranks, got 3: there are mask_mod, score_mod"),
