@@ -203,7 +203,7 @@ def count_tokens(ranges):
 
 def describe_rank(number, rank, pairs):
     """Its share of the work, and the tokens that it receives."""
-    received = sum(count_tokens(t["keys"]) for stage in rank["stages"] for t in stage["receive"])
+    received = sum(count_tokens(t.get("keys") or t["rows"]) for stage in rank["stages"] for t in stage["receive"])
     return f"rank {number}: {rank['pairs'] / max(pairs, 1):.1%} of the work, {received} tokens received"
 
 

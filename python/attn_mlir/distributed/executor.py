@@ -19,6 +19,7 @@ from ..arrays import type_of
 from ..errors import BindingError
 from ..functional import dropout_arrays
 from ..mask.positions import Positions
+from . import queries
 from .calls import add_columns, attend, columns, differentiate, keeping, merge, random_words
 from .communicator import Communicator, agree_on
 from .options import FLOATS, check_options
@@ -97,6 +98,9 @@ class Executor:
         self.set_data(lengths, random)
         query, key, value = (self.cut(array) for array in (query, key, value))
         held = self.spread((query, key, value))
+        if self.plan.moves_queries:
+            output, lse = queries.forward(self, query, key, value, sink)
+            return output, Saved(query, key, value, output, lse, None, lengths, random)
         shape = (*held[0].shape[:3], value.shape[3])
         output: Any = None
         lse = library.full(shape[:3], float("-inf"), library.dtype(self.score_dtype))
@@ -134,6 +138,8 @@ class Executor:
         if d_lse is not None:
             more["d_lse"] = self.spread_rows((d_lse[..., None],))[0][..., 0]
         wide = library.dtype(dtype)
+        if self.plan.moves_queries:
+            return queries.backward(self, saved, d_output, d_lse, capture_gradients)
         d_query = library.full(saved.query.shape, 0.0, wide)
         d_bias = library.full(saved.bias.shape, 0.0, wide) if bias_gradient else None
         learned = self.learned() if capture_gradients else []
@@ -427,9 +433,9 @@ class Executor:
     def check_bias(self, bias: Any):
         if bias is None:
             return
-        if self.plan.head_shards > 1:
+        if self.plan.head_shards > 1 or self.plan.moves_queries:
             raise PlanError(
-                f"expected a plan that moves keys, with head_shards 1, for a bias, whose rows do not travel, got head_shards {self.plan.head_shards}: pass head_shards=1 to make_plan"
+                f"expected a plan that moves keys, with head_shards 1, for a bias, whose rows do not travel, got {self.plan.scheme}: pass head_shards=1 to make_plan"
             )
         batch, heads = self.sizes[:2]
         wanted = (batch, heads, count(self.mine.rows), self.plan.tokens)

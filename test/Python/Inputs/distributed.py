@@ -111,6 +111,7 @@ class Distributed(unittest.TestCase):
             "group-cast, own first": ("zigzag", "heap"),
             "all-gather": ("contiguous",),
             "ring": ("contiguous", "zigzag", "striped"),
+            "query-cast": ("contiguous", "zigzag"),
             "all-to-all": ("contiguous",),
             "all-to-all 2 x ring": ("contiguous", "zigzag"),
         }
@@ -178,7 +179,7 @@ class Distributed(unittest.TestCase):
         wanted = attn_mlir.attention_backward(q, k, v, output, lse, d_output, d_lse=d_lse, **options)
         delta = (d_output * output).sum(-1) - d_lse
         d_sink = -(np.exp(sink[:, None] - lse) * delta).sum((0, 2))
-        for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring"):
+        for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring", "query-cast"):
             plan = self.plan(96, 4, 2, 4, causal=True, scheme=scheme)
             got = simulate(plan, q, k, v, sink=sink, d_output=d_output, d_lse=d_lse, mask_mod=options["mask_mod"])
             for a, b in zip((got.output, got.lse, got.d_query, got.d_key, got.d_value, got.d_sink), (output, lse, *wanted, d_sink)):
@@ -189,7 +190,7 @@ class Distributed(unittest.TestCase):
         arrays = arrays_of(75, 4, 2, batch=2)
         number = {"dropout": 0.4, "seed": 2**63 + 41, "offset": 5 << 31}
         kept = keeps(number["seed"], number["offset"], 0.4, (2, 4, 75, 75))
-        for scheme, shards in (("group-cast", 1), ("ring", 1), ("all-to-all 2 x ring", 2)):
+        for scheme, shards in (("group-cast", 1), ("ring", 1), ("all-to-all 2 x ring", 2), ("query-cast", 1)):
             plan = self.plan(75, 4, 2, 4, 8, batch=2, causal=True, scheme=scheme, placement="zigzag")
             self.assertEqual(plan.head_shards, shards)
             got = self.check(plan, arrays, band(75, None, 0), kept=kept, **number)
@@ -216,7 +217,7 @@ class Distributed(unittest.TestCase):
             return (want.output * d_output).sum() + (want.lse * d_lse).sum()
 
         step = 1e-5
-        for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring"):
+        for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring", "query-cast"):
             plan = self.plan(90, 4, 2, 4, causal=True, scheme=scheme)
             got = simulate(plan, q, k, v, d_output=d_output, d_lse=d_lse, score_mod=mod(slopes, table))
             self.assertEqual([d.shape for d in got.d_reads], [(4,), (4, 179)])
@@ -250,7 +251,7 @@ class Distributed(unittest.TestCase):
         lengths = np.array([90, 17, 0], np.int32)
         i, j = np.indices((90, 90))
         exists = np.maximum(i, j) < lengths[:, None, None, None]
-        for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring"):
+        for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring", "query-cast"):
             plan = self.plan(90, 4, 2, 4, batch=3, causal=True, scheme=scheme)
             self.check(plan, arrays, (j <= i) & exists, lengths=lengths)
             torn = [array.copy() for array in arrays]
@@ -279,8 +280,9 @@ class Distributed(unittest.TestCase):
             options = {**options, "bias": k[..., :1]} if "bias" in options else options
             with self.assertRaisesRegex(attn_mlir.AttnError, message):
                 simulate(plan, q, k, v, **options)
-        with self.assertRaisesRegex(PlanError, "expected a plan that moves keys, with head_shards 1, for a bias"):
-            simulate(self.plan(64, 4, 2, 2, scheme="all-to-all"), q, k, v, bias=q[..., :1])
+        for scheme in ("all-to-all", "query-cast"):
+            with self.assertRaisesRegex(PlanError, f"expected a plan that moves keys, with head_shards 1, for a bias, .*, got {scheme}"):
+                simulate(self.plan(64, 4, 2, 2, scheme=scheme), q, k, v, bias=q[..., :1])
 
     def test_bits(self):
         """Output, LSE and dQ of deterministic plans are those of one rank; gradients are the same in every run."""
@@ -366,6 +368,17 @@ class Distributed(unittest.TestCase):
             if not options:
                 self.assertEqual(got.forward_bytes, [3 * 64 * element] * 4)
 
+    def test_bytes_of_queries(self):
+        """m Hq (d e + 4 dv + 4) for m rows both ways together, m Hq ((d + dv) e + 8) out and m Hq 4 d back: of f16, contiguous ranks
+        and a causal mask rank r sends its 16 rows to r others, and answers the rows of 3 - r."""
+        q, k, v, d_output, _ = arrays_of(64, 4, 2, 16, 16, dtype=np.float16)
+        plan = make_plan(ranks=4, tokens=64, heads=4, key_heads=2, head_dim=16, chunk=16, causal=True, scheme="query-cast", placement="contiguous")
+        got = self.check(plan, (q, k, v, d_output, np.zeros((1, 4, 64), np.float32)), band(64, None, 0))
+        for r in range(4):
+            out, back, heads = 16 * r, 16 * (3 - r), 4
+            self.assertEqual(got.forward_bytes[r], heads * (out * 16 * 2 + back * (4 * 16 + 4)))
+            self.assertEqual(got.backward_bytes[r], heads * (out * ((16 + 16) * 2 + 8) + back * 4 * 16))
+
     def test_simulated_gpu(self):
         """Kernels of both targets in the simulator."""
         arrays = arrays_of(128, 2, 1, 64, 64, dtype=np.float16)
@@ -429,6 +442,20 @@ class Distributed(unittest.TestCase):
         }.items():
             with self.assertRaisesRegex(PlanError, message):
                 Plan({**plan, "ranks": ranks})
+        moves = {**plan, "scheme": "query-cast"}
+        part = {"receive": [], "send": [], "calls": [{"rows": [[0, 2]], "keys": [[0, 2]]}]}
+        for message, change, ranks in (
+            ("expected head_shards 1 of a plan that moves queries, got 2", {"head_shards": 2}, [{"rows": [[0, 2]], "stages": []}, {"rows": [[2, 4]], "stages": []}]),
+            ("rank 0, stage 0: expected calls of rows that have arrived, over keys that the rank owns", {}, [
+                {"rows": [[0, 2]], "stages": [{**part, "calls": [{"rows": [[0, 3]], "keys": [[0, 2]]}]}]},
+                {"rows": [[2, 4]], "stages": [{**part, "calls": []}]},
+            ]),
+            ("rank 0: expected each row in one call, got it in two", {}, [
+                {"rows": [[0, 2]], "stages": [{**part, "calls": part["calls"] * 2}]}, {"rows": [[2, 4]], "stages": [{**part, "calls": []}]},
+            ]),
+        ):  # fmt: skip
+            with self.assertRaisesRegex(PlanError, message):
+                Plan({**moves, **change, "ranks": ranks})
         with self.assertRaisesRegex(PlanError, "expected head_shards to divide 0 ranks, got 1"):
             Plan({**plan, "tokens": 0, "ranks": []})
         with self.assertRaisesRegex(PlanError, "expected a plan of schema attn-mlir/plan/1, got 'x'"):
