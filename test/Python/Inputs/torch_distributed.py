@@ -82,7 +82,7 @@ def test_schemes():
         case = Case(250, 4, 2, j <= i, dtype)
         for scheme, placement in (
             ("group-cast", "zigzag"), ("group-cast, own first", "heap"), ("all-gather", "contiguous"), ("ring", "zigzag"),
-            ("all-to-all", None), ("all-to-all 2 x ring", "zigzag"),
+            ("all-to-all", None), ("all-to-all 2 x ring", "zigzag"), ("query-cast", "zigzag"),
         ):  # fmt: skip
             case.check(plan_of(250, 4, 2, causal=True, scheme=scheme, placement=placement))
     Case(250, 4, 2, j <= i, torch.bfloat16).check(plan_of(250, 4, 2, causal=True))
