@@ -99,8 +99,8 @@ class Executor:
         query, key, value = (self.cut(array) for array in (query, key, value))
         held = self.spread((query, key, value))
         if self.plan.moves_queries:
-            output, lse = queries.forward(self, query, key, value, sink)
-            return output, Saved(query, key, value, output, lse, None, lengths, random)
+            results = queries.forward(self, query, key, value, sink)
+            return results[0], Saved(query, key, value, *results, None, lengths, random)
         shape = (*held[0].shape[:3], value.shape[3])
         output: Any = None
         lse = library.full(shape[:3], float("-inf"), library.dtype(self.score_dtype))

@@ -43,7 +43,8 @@ def backward(executor: "Executor", saved: "Saved", d_output: Any, d_lse: Any, ca
     learned = executor.learned() if capture_gradients else []
     d_query, d_key, d_value = (library.full(array.shape, 0.0, wide) for array in (saved.query, saved.key, saved.value))
     d_reads = [library.full(array.shape, 0.0, wide) for array in learned]
-    answers, more = Store(library), {"capture_gradients": bool(learned), "deterministic": True, "result_dtype": executor.score_dtype}
+    answers = Store(library)
+    more: dict[str, Any] = {"capture_gradients": bool(learned), "deterministic": True, "result_dtype": executor.score_dtype}
     own = (saved.query, d_output, saved.lse[..., None], delta[..., None])
     for call, (rows, d_rows, lse, deltas), keys, values in calls(executor, own, saved.key, saved.value):
         nothing = library.full(d_rows.shape, 0.0, d_rows.dtype)
@@ -64,7 +65,8 @@ def backward(executor: "Executor", saved: "Saved", d_output: Any, d_lse: Any, ca
             d_query[:, :, mine] += part[:, :, theirs]
     dtype = saved.query.dtype
     reads = [library.convert(d, a.dtype) for d, a in zip(d_reads, learned)]
-    return Gradients(*(library.convert(d, dtype) for d in (d_query, d_key, d_value)), None, reads)
+    d_query, d_key, d_value = (library.convert(d, dtype) for d in (d_query, d_key, d_value))
+    return Gradients(d_query, d_key, d_value, None, reads)
 
 
 def split_gradients(gradients: Sequence[Any]) -> tuple[Any, Any, Any, Sequence[Any]]:
