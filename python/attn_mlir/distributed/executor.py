@@ -245,7 +245,7 @@ class Executor:
         if number >= self.plan.stage_count or self.plan.is_quiet(number):
             return lambda: None
         stage, library = self.mine.stages[number], store.library
-        parts = [library.flatten(store.take(stage.send[p])) if p in stage.send else self.nothing for p in self.everybody]
+        parts = [library.flatten(store.take(stage.send[p])) if stage.send.get(p) else self.nothing for p in self.everybody]
         shapes = [[self.key_shape(count(stage.receive.get(p, ())), which) for which in (0, 1)] for p in self.everybody]
         wait = self.exchange(parts, shapes)
 

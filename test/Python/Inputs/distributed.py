@@ -149,9 +149,10 @@ class Distributed(unittest.TestCase):
             self.check(self.plan(130, 4, 1, 2, causal=True), arrays, (j <= i) & (j > 9), mask_mod=lambda b, h, i, j: j > 9)
         with self.subTest("ranks without tokens"):
             few = arrays_of(40, 4, 1)
-            plan = self.plan(40, 4, 1, 8, causal=True, scheme="group-cast")
-            self.assertTrue(any(not rank.rows for rank in plan.ranks))
-            self.check(plan, few, band(40, None, 0))
+            for scheme in ("group-cast", "ring", "query-cast"):
+                plan = self.plan(40, 4, 1, 8, causal=True, scheme=scheme)
+                self.assertTrue(any(not rank.rows for rank in plan.ranks))
+                self.check(plan, few, band(40, None, 0))
 
     def test_heads(self):
         """More ranks than key heads have copies of them; mods see the heads of the whole."""
