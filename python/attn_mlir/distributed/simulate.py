@@ -48,8 +48,8 @@ def simulate(
 ) -> Simulated:  # fmt: skip
     """attention(query, key, value) of arrays [B, H, tokens, D] in host memory, as the ranks of `plan` compute it.
 
-    `sink` is [Hq]; `bias` broadcasts to [B, Hq, tokens, tokens]; `lengths` [B], i32: how many tokens of each batch exist; `options` are mask_mod and score_mod of the whole attention, soft_cap, scale, target, device and allow_tf32 of
-    attn_mlir.attention; the plan's mask holds beside mask_mod. With d_output, and d_lse, gradients too, also of what
+    `sink` is [Hq]; `bias` broadcasts to [B, Hq, tokens, tokens]; `lengths` [B], i32: how many tokens of each batch exist; `options` are mask_mod and score_mod of the whole attention, soft_cap, scale, dropout, seed, offset,
+    target, device and allow_tf32 of attn_mlir.attention; the plan's mask holds beside mask_mod. With d_output, and d_lse, gradients too, also of what
     score_mod reads (`d_reads`, in the order of its reads). Raises what a rank
     raises; `timeout`: seconds that ranks wait for each other.
     """
