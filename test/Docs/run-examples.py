@@ -31,7 +31,7 @@ PREVIOUS_USE = re.compile(r"definition of SSA value '(%[^']+)#0' has type 'none'
 
 def attn_opt(text, flags):
     command = ["attn-opt", "--allow-unregistered-dialect", "-", *flags]
-    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=600)
 
 
 def defined_values(code):

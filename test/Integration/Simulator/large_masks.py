@@ -75,7 +75,8 @@ def check(a, folder, dtype, d, cases):
     inputs = ";".join(f"arg3={folder}/{number}.npy" for number in range(len(cases)))
     for target in a.targets.split(","):
         command = ["attn-run", path, f"--device={'sim:' if target != 'cpu' else ''}{target}", "--verify"]
-        command += [f"--shape=B=2,Hq=2,Hkv=1,M={M},N={N}", f"--input={inputs}"]
+        heads = "Hq=2,Hkv=1" if a.backward else "Hq=1,Hkv=1"
+        command += [f"--shape=B=2,{heads},M={M},N={N}", f"--input={inputs}"]
         # The mask's own gradient has few elements: with other inputs chance may put it past the error rule.
         run(command + (["--function=attention_grad"] if a.backward else [f"--random={a.seed}"]), cases)
 

@@ -350,9 +350,11 @@ void Prover::checkPeers(unsigned barrier) {
 /// What warps write beside what others read there: several may write parts of
 /// one tile.
 void Prover::checkWrites(const MemoryUse &written, const MemoryUse &used) {
-  for (const AccessRecord &write : written.accesses)
+  for (const AccessRecord &write : written.accesses) {
+    if (!write.isWrite)
+      continue; // The many reads are not compared with each other.
     for (const AccessRecord &read : used.accesses) {
-      if (!write.isWrite || read.isWrite)
+      if (read.isWrite)
         continue;
       bool isOrdered = (read.end && isBefore(*read.end, write.begin)) ||
                        (write.end && isBefore(*write.end, read.begin));
@@ -361,6 +363,7 @@ void Prover::checkWrites(const MemoryUse &written, const MemoryUse &used) {
                                  protocol.processes[read.begin.process].name +
                                  " still uses, or uses before it is there");
     }
+  }
 }
 
 /// Copies to one range beside what is done with one that overlaps it.
