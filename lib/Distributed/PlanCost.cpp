@@ -21,6 +21,7 @@ public:
         element(getSizeBytes(problem.elementType)) {}
 
   PlanCost run();
+  RankTime traceRank(int64_t rank) const;
 
 private:
   struct Traffic {
@@ -33,16 +34,31 @@ private:
   /// Of one token, of the heads that another rank of the group computes: what
   /// goes there before a call, and comes back after it.
   int64_t getExchangeBytes(bool isBack) const;
+  /// Of one token, where queries move: what goes to the holder of keys, and
+  /// what comes back.
+  int64_t getQueryBytes(bool isBack) const;
+  int64_t getBytesThere(size_t stage) const {
+    return isExchange(stage)     ? getExchangeBytes(false)
+           : plan.movesQueries() ? getQueryBytes(false)
+                                 : getKeyBytes(element);
+  }
   bool isExchange(size_t stage) const {
     return plan.headShards > 1 && stage == 0;
   }
 
   Traffic price(int64_t rank, const std::vector<Transfer> &transfers,
                 int64_t bytesOfToken) const;
-  Traffic priceStage(int64_t rank, size_t stage, int64_t bytesOfToken) const;
+  /// `isBack`: what has been received is sent, to whom it came from.
+  Traffic priceStage(int64_t rank, size_t stage, int64_t bytesOfToken,
+                     bool isBack = false) const;
+  Traffic priceReturn(int64_t rank, size_t stage) const;
   double priceCalls(const RankPlan &rank, const Stage &stage) const;
+  /// Partial outputs of rows in f32, written and read again.
+  double priceMerge(int64_t rows) const {
+    return 2.0 * 4 * rows * problem.batch * problem.queryHeads /
+           plan.headShards * problem.valueDim / compute.memoryBytesPerSecond;
+  }
   int64_t countMemory(const RankPlan &rank) const;
-  void priceRank(int64_t rank, PlanCost &cost) const;
 
   const Plan &plan;
   const AttentionProblem &problem;
@@ -67,6 +83,16 @@ int64_t Pricer::getExchangeBytes(bool isBack) const {
   return isBack ? output : query + keys;
 }
 
+int64_t Pricer::getQueryBytes(bool isBack) const {
+  int64_t query = problem.headDim, output = problem.valueDim;
+  int64_t bytes = 0;
+  if (isBackward) // Q, dO, LSE and delta there; dQ back.
+    bytes = isBack ? query * 4 : (query + output) * element + 8;
+  else // O and LSE back.
+    bytes = isBack ? output * 4 + 4 : query * element;
+  return problem.batch * problem.queryHeads * bytes;
+}
+
 Pricer::Traffic Pricer::price(int64_t rank,
                               const std::vector<Transfer> &transfers,
                               int64_t bytesOfToken) const {
@@ -85,11 +111,22 @@ Pricer::Traffic Pricer::price(int64_t rank,
 
 /// Both directions at once; the bytes are those that are sent.
 Pricer::Traffic Pricer::priceStage(int64_t rank, size_t stage,
-                                   int64_t bytesOfToken) const {
+                                   int64_t bytesOfToken, bool isBack) const {
   const Stage &work = plan.ranks[rank].stages[stage];
   Traffic in = price(rank, work.receive, bytesOfToken);
   Traffic out = price(rank, work.send, bytesOfToken);
-  return {std::max(in.seconds, out.seconds), out.bytes};
+  return {std::max(in.seconds, out.seconds), isBack ? in.bytes : out.bytes};
+}
+
+/// What goes back to where it came from when all stages are done.
+Pricer::Traffic Pricer::priceReturn(int64_t rank, size_t stage) const {
+  if (isExchange(stage))
+    return priceStage(rank, stage, getExchangeBytes(true));
+  if (plan.movesQueries())
+    return priceStage(rank, stage, getQueryBytes(true), /*isBack=*/true);
+  if (isBackward && plan.scheme != Scheme::Ring)
+    return priceStage(rank, stage, getKeyBytes(4), /*isBack=*/true);
+  return {};
 }
 
 double Pricer::priceCalls(const RankPlan &rank, const Stage &stage) const {
@@ -100,12 +137,13 @@ double Pricer::priceCalls(const RankPlan &rank, const Stage &stage) const {
   for (const Call &call : stage.calls) {
     seconds += compute.launchSeconds +
                call.pairs * compute.secondsPerPair / plan.headShards;
-    // Partial outputs in f32, written and read again.
-    if (parts > 1)
-      seconds += 2.0 * 4 * call.rows.count() * problem.batch *
-                 problem.queryHeads / plan.headShards * problem.valueDim /
-                 compute.memoryBytesPerSecond;
+    if (parts > 1 || plan.movesQueries())
+      seconds += priceMerge(call.rows.count());
   }
+  // Others have computed parts of these.
+  if (plan.movesQueries())
+    for (const Transfer &transfer : stage.send)
+      seconds += priceMerge(transfer.tokens.count());
   return seconds;
 }
 
@@ -116,7 +154,9 @@ int64_t Pricer::countMemory(const RankPlan &rank) const {
     for (const Transfer &transfer : rank.stages[i].receive)
       tokens += transfer.tokens.count();
     int64_t bytes = isExchange(i) ? getExchangeBytes(false)
-                                  : getKeyBytes(element + 4 * isBackward);
+                    : plan.movesQueries()
+                        ? getQueryBytes(false) + getQueryBytes(true)
+                        : getKeyBytes(element + 4 * isBackward);
     arriving = std::max(arriving, tokens * bytes);
   }
   // A stage arrives while another one is computed, if there is more than one.
@@ -128,43 +168,48 @@ int64_t Pricer::countMemory(const RankPlan &rank) const {
   return own + arriving * (isRing ? 2 : 1);
 }
 
-void Pricer::priceRank(int64_t number, PlanCost &cost) const {
+RankTime Pricer::traceRank(int64_t number) const {
   const RankPlan &rank = plan.ranks[number];
-  double arrived = 0, done = 0, busy = 0, last = 0;
-  int64_t bytes = 0;
-  auto add = [&](double &time, Traffic traffic) {
-    time += traffic.seconds;
-    bytes += traffic.bytes;
-  };
+  RankTime time;
+  double arrived = 0, done = 0, last = 0;
   for (size_t i = 0; i < rank.stages.size(); ++i) {
-    bool isHeads = isExchange(i);
-    add(arrived,
-        priceStage(number, i,
-                   isHeads ? getExchangeBytes(false) : getKeyBytes(element)));
+    Traffic there = priceStage(number, i, getBytesThere(i));
+    arrived += there.seconds;
     double seconds = priceCalls(rank, rank.stages[i]);
-    done = std::max(done, arrived) + seconds;
-    busy += seconds;
-    if (isHeads)
-      add(last, priceStage(number, i, getExchangeBytes(true)));
-    else if (isBackward) // Sums follow the keys of a ring, or return at the
-                         // end.
-      add(plan.scheme == Scheme::Ring ? arrived : last,
-          priceStage(number, i, getKeyBytes(4)));
+    double begin = std::max(done, arrived);
+    done = begin + seconds;
+    time.stages.push_back({arrived, begin, done, there.bytes});
+    time.busy += seconds;
+    time.sentBytes += there.bytes;
+    Traffic back = priceReturn(number, i);
+    last += back.seconds;
+    // The sums of a ring follow its keys.
+    if (isBackward && plan.scheme == Scheme::Ring && !isExchange(i)) {
+      back = priceStage(number, i, getKeyBytes(4));
+      arrived += back.seconds;
+    }
+    time.sentBytes += back.bytes;
   }
-  // The sums of a ring take one hop more to come home.
-  if (isBackward && plan.scheme == Scheme::Ring && rank.stages.size() > 1)
-    add(last, priceStage(number, rank.stages.size() - 1, getKeyBytes(4)));
-  cost.seconds = std::max(cost.seconds, std::max(done, arrived) + last);
-  cost.computeSeconds = std::max(cost.computeSeconds, busy);
-  cost.sentBytes = std::max(cost.sentBytes, bytes);
-  cost.memoryBytes = std::max(cost.memoryBytes, countMemory(rank));
+  // They take one hop more to come home.
+  if (isBackward && plan.scheme == Scheme::Ring && rank.stages.size() > 1) {
+    Traffic home = priceStage(number, rank.stages.size() - 1, getKeyBytes(4));
+    last += home.seconds;
+    time.sentBytes += home.bytes;
+  }
+  time.end = std::max(done, arrived) + last;
+  return time;
 }
 
 PlanCost Pricer::run() {
   PlanCost cost;
   int64_t most = 0, sum = 0;
   for (size_t rank = 0; rank < plan.ranks.size(); ++rank) {
-    priceRank(rank, cost);
+    RankTime time = traceRank(rank);
+    cost.seconds = std::max(cost.seconds, time.end);
+    cost.computeSeconds = std::max(cost.computeSeconds, time.busy);
+    cost.sentBytes = std::max(cost.sentBytes, time.sentBytes);
+    cost.memoryBytes =
+        std::max(cost.memoryBytes, countMemory(plan.ranks[rank]));
     int64_t pairs = plan.ranks[rank].countPairs();
     most = std::max(most, pairs);
     sum += pairs;
@@ -177,6 +222,17 @@ PlanCost Pricer::run() {
 PlanCost pricePlan(const Plan &plan, const AttentionProblem &problem,
                    const Topology &topology, const ComputeModel &compute) {
   return Pricer(plan, problem, topology, compute).run();
+}
+
+std::vector<RankTime> tracePlan(const Plan &plan,
+                                const AttentionProblem &problem,
+                                const Topology &topology,
+                                const ComputeModel &compute) {
+  Pricer pricer(plan, problem, topology, compute);
+  std::vector<RankTime> times;
+  for (size_t rank = 0; rank < plan.ranks.size(); ++rank)
+    times.push_back(pricer.traceRank(rank));
+  return times;
 }
 
 } // namespace attn

@@ -4,82 +4,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Distributed/PlanExecutor.h"
-
-#include "PlanExchange.h"
-
-#include <limits>
+#include "PlanExecutorImpl.h"
 
 namespace attn {
-
-struct SavedAttention {
-  /// Of the rank's heads and of the tokens that it holds.
-  TokenArray query, key, value, output, lse;
-};
-
-class PlanExecutor::Impl {
-public:
-  Impl(Plan plan, PlanSizes sizes, PlanCommunicator communicator,
-       PlanKernels kernels, PlanMemory memory)
-      : plan(std::move(plan)), sizes(sizes), kernels(std::move(kernels)),
-        memory(std::move(memory)),
-        exchanger(std::move(communicator), this->memory) {}
-
-  Result<std::shared_ptr<const SavedAttention>>
-  forward(const PlanInputs &inputs, const CallResults &results);
-  Status backward(const SavedAttention &saved, const void *dOutput,
-                  const CallGradients &gradients);
-
-  int64_t getSentBytes() const { return exchanger.getSentBytes(); }
-
-private:
-  /// An array of the rank's tokens, and what the rank has of its heads.
-  struct Shared {
-    TokenArray own, held;
-    bool isOfKeys = false;
-  };
-  using Visit = std::function<Status(const CallInputs &)>;
-
-  Status checkStart() const;
-  std::string printFacts() const;
-
-  Status computeCalls(const SavedAttention &saved);
-  Status differentiateCalls(const SavedAttention &saved,
-                            const TokenArray &dOutput, const TokenArray &dQuery,
-                            const TokenArray &dKey, const TokenArray &dValue);
-  Status visitCalls(const SavedAttention &saved, const Visit &visit);
-  Wait sendKeys(size_t stage, const TokenArray &key, const TokenArray &value);
-  Status returnSums(const std::vector<TokenArray> &held,
-                    const std::vector<TokenArray> &sums);
-
-  Status spread(const std::vector<Shared> &arrays);
-  Status gather(const std::vector<Shared> &arrays, Arrival arrival);
-
-  Shared share(const void *data, size_t rowBytes, bool isOfKeys = false);
-  TokenArray allocate(const TokenArray &like, const TokenRanges &tokens) {
-    return memory.allocate(like.batch, like.heads, tokens, like.rowBytes);
-  }
-  HeadRange getHeads(int64_t rank, bool isOfKeys) const;
-  bool isInGroup(int64_t peer) const {
-    return plan.getFirstOfGroup(peer) == plan.getFirstOfGroup(rank());
-  }
-  int64_t rank() const { return exchanger.getRank(); }
-  int64_t size() const { return plan.ranks.size(); }
-  const RankPlan &mine() const { return plan.ranks[rank()]; }
-
-  Plan plan;
-  PlanSizes sizes;
-  PlanKernels kernels;
-  ArrayMemory memory;
-  PlanExchange exchanger;
-};
 
 //===----------------------------------------------------------------------===//
 // What ranks agree on
 //===----------------------------------------------------------------------===//
 
 /// Whether this rank can begin.
-Status PlanExecutor::Impl::checkStart() const {
+Status PlanExecutor::Impl::checkStart(const PlanInputs &inputs) const {
   if (exchanger.getSize() != size())
     return Error{"expected a plan for " + std::to_string(exchanger.getSize()) +
                  " ranks, as there are, got one for " + std::to_string(size())};
@@ -99,16 +33,24 @@ Status PlanExecutor::Impl::checkStart() const {
                  " ranks share out, got " + std::to_string(sizes.heads) +
                  " query heads and " + std::to_string(sizes.keyHeads) +
                  " key heads"};
+  if (inputs.bias && (shards > 1 || plan.movesQueries()))
+    return Error{"expected a plan that moves keys, with head_shards 1, for a "
+                 "bias, whose rows do not travel, got " +
+                 plan.printScheme()};
   return {};
 }
 
-std::string PlanExecutor::Impl::printFacts() const {
+std::string PlanExecutor::Impl::printFacts(const PlanInputs &inputs) const {
+  std::string more = inputs.sink ? " sink" : "";
+  more += inputs.bias ? " bias" : "";
+  for (int64_t b = 0; inputs.lengths && b < sizes.batch; ++b)
+    more += (b ? "," : " lengths ") + std::to_string(inputs.lengths[b]);
   return "plan " + printDigest(plan) + " [" + std::to_string(sizes.batch) +
          ", " + std::to_string(sizes.heads) + ", " +
          std::to_string(sizes.keyHeads) + ", " + std::to_string(sizes.headDim) +
          ", " + std::to_string(sizes.valueDim) + "] " +
          std::to_string(sizes.elementBytes) + " bytes an element " +
-         kernels.description;
+         kernels.description + more;
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,14 +114,37 @@ Status PlanExecutor::Impl::gather(const std::vector<Shared> &arrays,
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// Begins a stage's transfers into arrays of all keys that the rank ever has.
-Wait PlanExecutor::Impl::sendKeys(size_t number, const TokenArray &key,
-                                  const TokenArray &value) {
+/// Nobody sends anything in the stage, or there is none.
+bool PlanExecutor::Impl::isQuiet(size_t number) const {
   bool isQuiet = true;
   if (number < mine().stages.size())
     for (const RankPlan &other : plan.ranks)
       isQuiet &= other.stages[number].send.empty();
-  if (isQuiet)
+  return isQuiet;
+}
+
+/// These tokens of an array, which it has.
+TokenArray PlanExecutor::Impl::take(const TokenArray &array,
+                                    const TokenRanges &tokens) {
+  if (tokens == array.tokens)
+    return array;
+  TokenArray part = allocate(array, tokens);
+  memory.copy(part, array, array.heads, tokens);
+  return part;
+}
+
+CallInputs PlanExecutor::Impl::makeInputs(const SavedAttention &saved,
+                                          const Call &call, const void *query,
+                                          const TokenArray &keys,
+                                          const TokenArray &values) const {
+  return {call,      saved.query.heads, saved.key.heads, query,
+          keys.data, values.data,       nullptr,         saved.lengths};
+}
+
+/// Begins a stage's transfers into arrays of all keys that the rank ever has.
+Wait PlanExecutor::Impl::sendKeys(size_t number, const TokenArray &key,
+                                  const TokenArray &value) {
+  if (isQuiet(number))
     return [] { return Status(); };
   const Stage &stage = mine().stages[number];
   std::vector<Message> send(size()), receive(size());
@@ -204,13 +169,6 @@ Status PlanExecutor::Impl::visitCalls(const SavedAttention &saved,
   TokenArray value = allocate(saved.value, seen);
   memory.copy(key, saved.key, key.heads, saved.key.tokens);
   memory.copy(value, saved.value, value.heads, saved.value.tokens);
-  auto take = [&](const TokenArray &array, const TokenRanges &tokens) {
-    if (tokens == array.tokens)
-      return array;
-    TokenArray part = allocate(array, tokens);
-    memory.copy(part, array, array.heads, tokens);
-    return part;
-  };
   Wait wait = sendKeys(first, key, value);
   for (size_t i = first; i < mine().stages.size(); ++i) {
     if (Status status = wait(); !status)
@@ -218,10 +176,13 @@ Status PlanExecutor::Impl::visitCalls(const SavedAttention &saved,
     wait = sendKeys(i + 1, key, value);
     for (const Call &call : mine().stages[i].calls) {
       TokenArray keys = take(key, call.keys), values = take(value, call.keys);
+      TokenArray bias = takeBias(saved, call.keys);
+      CallInputs inputs =
+          makeInputs(saved, call, saved.query.data, keys, values);
+      inputs.bias = bias.getFloats();
       Status status = memory.getStatus();
       if (status)
-        status = visit({call, saved.query.heads, saved.key.heads,
-                        saved.query.data, keys.data, values.data});
+        status = visit(inputs);
       if (!status) {
         // The memory of what is under way is let go only when it has come.
         (void)wait();
@@ -234,9 +195,9 @@ Status PlanExecutor::Impl::visitCalls(const SavedAttention &saved,
 
 /// Output and LSE of the rank's heads, merged in the order of stages.
 Status PlanExecutor::Impl::computeCalls(const SavedAttention &saved) {
-  memory.fill(saved.output, 0);
-  memory.fill(saved.lse, -std::numeric_limits<float>::infinity());
-  bool isFirst = true;
+  fillWithoutKeys(saved);
+  // A sink is a part of its own.
+  bool isFirst = !saved.sink;
   CallResults results{saved.output.getFloats(), saved.lse.getFloats()};
   int64_t rows = saved.lse.getBytes() / sizeof(float);
   return visitCalls(saved, [&](const CallInputs &inputs) {
@@ -261,7 +222,8 @@ Status PlanExecutor::Impl::differentiateCalls(const SavedAttention &saved,
                                               const TokenArray &dOutput,
                                               const TokenArray &dQuery,
                                               const TokenArray &dKey,
-                                              const TokenArray &dValue) {
+                                              const TokenArray &dValue,
+                                              float *dBias) {
   memory.fill(dQuery, 0);
   CallResults results{saved.output.getFloats(), saved.lse.getFloats()};
   return visitCalls(saved, [&](const CallInputs &inputs) {
@@ -271,14 +233,21 @@ Status PlanExecutor::Impl::differentiateCalls(const SavedAttention &saved,
     TokenArray valuePart = allocate(dValue, keys);
     if (!memory.getStatus())
       return memory.getStatus();
+    TokenArray biasPart;
+    if (dBias && saved.bias)
+      biasPart =
+          memory.allocate(sizes.batch, saved.query.heads, saved.query.tokens,
+                          keys.count() * sizeof(float));
     CallGradients part{queryPart.getFloats(), keyPart.getFloats(),
-                       valuePart.getFloats()};
+                       valuePart.getFloats(), biasPart.getFloats()};
     if (Status status = kernels.backward(inputs, results, dOutput.data, part);
         !status)
       return status;
     memory.add(dQuery, queryPart, dQuery.heads, dQuery.tokens);
     memory.copy(dKey, keyPart, dKey.heads, keys);
     memory.copy(dValue, valuePart, dValue.heads, keys);
+    if (biasPart.data)
+      putBias(dBias, biasPart, keys);
     return memory.getStatus();
   });
 }
@@ -309,7 +278,8 @@ Status PlanExecutor::Impl::returnSums(const std::vector<TokenArray> &held,
 Result<std::shared_ptr<const SavedAttention>>
 PlanExecutor::Impl::forward(const PlanInputs &inputs,
                             const CallResults &results) {
-  if (Status status = exchanger.agree(printFacts(), checkStart()); !status)
+  if (Status status = exchanger.agree(printFacts(inputs), checkStart(inputs));
+      !status)
     return Error{status.error()};
   size_t element = sizes.elementBytes;
   Shared query = share(inputs.query, sizes.headDim * element);
@@ -321,10 +291,12 @@ PlanExecutor::Impl::forward(const PlanInputs &inputs,
   if (results.lse)
     computed.push_back(lse);
   auto saved = std::make_shared<SavedAttention>(
-      SavedAttention{query.held, key.held, value.held, output.held, lse.held});
+      SavedAttention{query.held, key.held, value.held, output.held, lse.held,
+                     inputs.sink, inputs.bias, inputs.lengths});
   Status status = spread({query, key, value});
   if (status)
-    status = computeCalls(*saved);
+    status =
+        plan.movesQueries() ? computeQueryCalls(*saved) : computeCalls(*saved);
   if (status)
     status = gather(computed, Arrival::Copy);
   if (!status)
@@ -347,12 +319,22 @@ Status PlanExecutor::Impl::backward(const SavedAttention &saved,
     memory.fill(shared.own, 0);
     memory.fill(shared.held, 0);
   }
+  if (plan.movesQueries())
+    return memory.getStatus()
+               ? differentiateQueryCalls(saved, rows.held, query.held, key.held,
+                                         value.held)
+               : memory.getStatus();
+  if (gradients.bias && saved.bias)
+    memory.fill({sizes.batch, saved.query.heads, saved.query.tokens,
+                 plan.tokens * sizeof(float),
+                 reinterpret_cast<char *>(gradients.bias)},
+                0);
   TokenArray keySums = allocate(key.held, mine().getKeys());
   TokenArray valueSums = allocate(value.held, mine().getKeys());
   Status status = spread({rows});
   if (status)
-    status =
-        differentiateCalls(saved, rows.held, query.held, keySums, valueSums);
+    status = differentiateCalls(saved, rows.held, query.held, keySums,
+                                valueSums, gradients.bias);
   if (status)
     status = returnSums({key.held, value.held}, {keySums, valueSums});
   if (status)

@@ -24,23 +24,28 @@ static nlohmann::json getRangesJson(const Ranges &ranges) {
   return list;
 }
 
+/// What transfers of a plan are of.
+static const char *getMoved(const Plan &plan) {
+  return plan.movesQueries() ? "rows" : "keys";
+}
+
 static nlohmann::json getJson(const std::vector<Transfer> &transfers,
-                              const char *peer) {
+                              const char *peer, const char *moved) {
   auto list = nlohmann::json::array();
   for (const Transfer &transfer : transfers)
     list.push_back(
-        {{peer, transfer.peer}, {"keys", getRangesJson(transfer.tokens)}});
+        {{peer, transfer.peer}, {moved, getRangesJson(transfer.tokens)}});
   return list;
 }
 
-static nlohmann::json getJson(const Stage &stage) {
+static nlohmann::json getJson(const Stage &stage, const char *moved) {
   auto calls = nlohmann::json::array();
   for (const Call &call : stage.calls)
     calls.push_back({{"rows", getRangesJson(call.rows)},
                      {"keys", getRangesJson(call.keys)},
                      {"pairs", call.pairs}});
-  return {{"receive", getJson(stage.receive, "from")},
-          {"send", getJson(stage.send, "to")},
+  return {{"receive", getJson(stage.receive, "from", moved)},
+          {"send", getJson(stage.send, "to", moved)},
           {"calls", std::move(calls)}};
 }
 
@@ -49,7 +54,7 @@ nlohmann::json getPlanJson(const Plan &plan) {
   for (const RankPlan &rank : plan.ranks) {
     auto stages = nlohmann::json::array();
     for (const Stage &stage : rank.stages)
-      stages.push_back(getJson(stage));
+      stages.push_back(getJson(stage, getMoved(plan)));
     ranks.push_back({{"rows", getRangesJson(rank.rows)},
                      {"stages", std::move(stages)},
                      {"pairs", rank.countPairs()}});
@@ -103,21 +108,22 @@ static TokenRanges readTokens(const json &object, const char *name) {
 }
 
 static std::vector<Transfer> readTransfers(const json &stage, const char *name,
-                                           const char *peer) {
+                                           const char *peer,
+                                           const char *moved) {
   std::vector<Transfer> transfers;
   for (const json &transfer : get<std::vector<json>>(stage, name))
     transfers.push_back(
-        {get<int64_t>(transfer, peer), readTokens(transfer, "keys")});
+        {get<int64_t>(transfer, peer), readTokens(transfer, moved)});
   return transfers;
 }
 
-static RankPlan readRank(const json &rank) {
+static RankPlan readRank(const json &rank, const char *moved) {
   RankPlan result;
   result.rows = readTokens(rank, "rows");
   for (const json &stage : get<std::vector<json>>(rank, "stages")) {
     Stage read;
-    read.receive = readTransfers(stage, "receive", "from");
-    read.send = readTransfers(stage, "send", "to");
+    read.receive = readTransfers(stage, "receive", "from", moved);
+    read.send = readTransfers(stage, "send", "to", moved);
     for (const json &call : get<std::vector<json>>(stage, "calls"))
       read.calls.push_back({readTokens(call, "rows"), readTokens(call, "keys"),
                             call.value("pairs", int64_t(0))});
@@ -136,6 +142,8 @@ static void readScheme(const std::string &text, Plan &plan) {
     plan.scheme = Scheme::Ring;
   else if (tokens == "all-gather")
     plan.scheme = Scheme::AllGather;
+  else if (tokens == "query-cast")
+    plan.scheme = Scheme::QueryCast;
   else if (tokens == "group-cast" || tokens == "group-cast, own first" ||
            tokens == "all-to-all")
     plan.scheme = Scheme::GroupCast;
@@ -154,7 +162,7 @@ static Plan readFields(const json &data) {
   if (data.contains("documents"))
     plan.documents = readRanges(data, "documents");
   for (const json &rank : get<std::vector<json>>(data, "ranks"))
-    plan.ranks.push_back(readRank(rank));
+    plan.ranks.push_back(readRank(rank, getMoved(plan)));
   return plan;
 }
 

@@ -18,6 +18,53 @@ static size_t countShown(const PlanSelection &selection, int64_t top) {
   return std::min<size_t>(selection.ranked.size(), top);
 }
 
+/// Of each placement, how far the rank with most work is from the mean.
+static std::string printBalance(const PlanSelection &selection) {
+  std::string text;
+  for (const char *name :
+       {"contiguous", "zigzag", "striped", "documents", "heap", "swapped"})
+    for (const auto &[plan, cost] : selection.ranked)
+      if (plan.placement == name && plan.headShards == 1 &&
+          !plan.movesQueries()) {
+        text += (text.empty() ? "" : ", ") + std::string(name) + " " +
+                formatFixed(cost.balance, 2);
+        break;
+      }
+  return text;
+}
+
+/// Ranks that a table has at most.
+static constexpr size_t kMostRanks = 16;
+
+/// What each rank does in the first plan, and how long it has nothing to do.
+static std::string printRanks(const PlanSelection &selection) {
+  const PlanChoice &best = selection.ranked.front();
+  Table table({"rank", "tokens", "received", "stages", "sent", "work", "idle"},
+              {Table::Right, Table::Right, Table::Right, Table::Right,
+               Table::Right, Table::Right, Table::Right});
+  size_t shown = std::min(kMostRanks, selection.times.size());
+  for (size_t r = 0; r < shown; ++r) {
+    const RankPlan &rank = best.plan.ranks[r];
+    const RankTime &time = selection.times[r];
+    int64_t received = 0;
+    size_t stages = 0;
+    for (const Stage &stage : rank.stages) {
+      stages += !stage.calls.empty();
+      for (const Transfer &transfer : stage.receive)
+        received += transfer.tokens.count();
+    }
+    table.addRow({std::to_string(r), std::to_string(rank.rows.count()),
+                  std::to_string(received), std::to_string(stages),
+                  formatBytes(time.sentBytes), formatSeconds(time.busy),
+                  formatSeconds(best.cost.seconds - time.busy)});
+  }
+  std::string text = table.print();
+  if (shown < selection.times.size())
+    text += "and " + std::to_string(selection.times.size() - shown) +
+            " ranks more\n";
+  return text;
+}
+
 std::string printPlanReport(const AttentionProblem &problem,
                             const Topology &topology,
                             const PlanSelection &selection, int64_t top) {
@@ -29,7 +76,10 @@ std::string printPlanReport(const AttentionProblem &problem,
       "\n" + "bounds    " + formatSeconds(selection.leastSeconds) +
       " of work for each rank; " + formatBytes(selection.leastBytes) +
       " of keys and values that a rank sees and does not own, "
-      "all ranks\n\n";
+      "all ranks\n";
+  if (std::string balance = printBalance(selection); !balance.empty())
+    text += "balance   most work of a rank / mean: " + balance + "\n";
+  text += "\n";
   Table table({"rank", "scheme", "placement", "time", "waiting", "sent",
                "memory", "max/mean work", "against rank 1"},
               {Table::Right, Table::Left, Table::Left, Table::Right,
@@ -46,13 +96,31 @@ std::string printPlanReport(const AttentionProblem &problem,
                   i == 0 ? "chosen" : formatFixed(slower, 2) + "x slower"});
   }
   text += table.print();
+  text += "\nThe first plan, in tokens:\n" + printRanks(selection);
   if (!selection.rejections.empty())
     text += "\nNot possible:\n";
   for (const std::string &rejection : selection.rejections)
     text += "  " + rejection + "\n";
   return text +
-         "\nOf the slowest rank each. Times are predicted, links assumed "
-         "unless they are given.\n";
+         "\nSchemes: of the slowest rank each. Times are predicted, links "
+         "assumed unless they are given.\n";
+}
+
+static nlohmann::json getTimesJson(const std::vector<RankTime> &times) {
+  auto list = nlohmann::json::array();
+  for (const RankTime &time : times) {
+    auto stages = nlohmann::json::array();
+    for (const StageTime &stage : time.stages)
+      stages.push_back({{"arrived", stage.arrived},
+                        {"begin", stage.begin},
+                        {"end", stage.end},
+                        {"sent_bytes", stage.sentBytes}});
+    list.push_back({{"stages", std::move(stages)},
+                    {"end", time.end},
+                    {"busy", time.busy},
+                    {"sent_bytes", time.sentBytes}});
+  }
+  return list;
 }
 
 nlohmann::json getPlanReportJson(const AttentionProblem &problem,
@@ -75,6 +143,7 @@ nlohmann::json getPlanReportJson(const AttentionProblem &problem,
           {"least_bytes", selection.leastBytes},
           {"ranked", std::move(ranked)},
           {"rejections", selection.rejections},
+          {"times", getTimesJson(selection.times)},
           {"plan", getPlanJson(selection.ranked.front().plan)}};
 }
 

@@ -25,6 +25,7 @@ public:
 
 private:
   int64_t getDefaultChunk() const;
+  double getPairsPerToken() const;
   bool isAsked(const Placement &placement) const;
   Status check() const;
   void add(const Placement &placement, Scheme scheme, KeyOrder order,
@@ -51,6 +52,19 @@ int64_t Planner::getDefaultChunk() const {
          visibility.getTokens() < 2 * topology.ranks * chunk)
     chunk /= 2;
   return chunk;
+}
+
+/// What it costs to receive a token's keys, by the slower link, in the time of
+/// pairs.
+double Planner::getPairsPerToken() const {
+  const Link &link =
+      topology.ranks > topology.nodeRanks ? topology.nic : topology.link;
+  int64_t element = getSizeBytes(problem.elementType);
+  if (problem.pass == AttentionPass::Backward)
+    element += 4;
+  double seconds = problem.batch * problem.kvHeads *
+                   problem.getKvRowElements() * element / (link.gbps * 1e9);
+  return seconds / std::max(compute.secondsPerPair, 1e-30);
 }
 
 /// Where the bits are not to depend on the ranks, tiles of rows are those of
@@ -104,10 +118,17 @@ void Planner::add(const Placement &placement, Scheme scheme, KeyOrder order,
 void Planner::addTokenSchemes() {
   if (options.deterministic)
     selection.rejections.push_back(
-        "ring; group-cast, own first: the order of keys depends on the ranks, "
-        "and deterministic plans have the bits of one GPU");
-  for (const Placement &placement :
-       getPlacements(visibility, topology.ranks, chunk)) {
+        "ring; group-cast, own first; query-cast: the order of keys depends on "
+        "the ranks, and deterministic plans have the bits of one GPU");
+  else if (options.headShards == 1 && options.scheme.empty())
+    selection.rejections.push_back(
+        "query-cast: queries move, and with 1 head shard rows are to stay");
+  std::vector<Placement> placements =
+      getPlacements(visibility, topology.ranks, chunk);
+  if (std::optional<Placement> better =
+          improvePlacement(visibility, placements, chunk, getPairsPerToken()))
+    placements.push_back(std::move(*better));
+  for (const Placement &placement : placements) {
     add(placement, Scheme::GroupCast, KeyOrder::Ascending);
     if (topology.ranks == 1)
       return;
@@ -116,8 +137,11 @@ void Planner::addTokenSchemes() {
       continue;
     add(placement, Scheme::GroupCast, KeyOrder::OwnFirst);
     // Stripes of a ring are equal work already; a heap's are no ring at all.
-    if (placement.name != "heap" && placement.name != "documents")
+    if (placement.name == "contiguous" || placement.name == "zigzag" ||
+        placement.name == "striped")
       add(placement, Scheme::Ring, KeyOrder::OwnFirst);
+    if (options.headShards != 1 || !options.scheme.empty())
+      add(placement, Scheme::QueryCast, KeyOrder::OwnFirst);
   }
 }
 
@@ -189,6 +213,8 @@ Result<PlanSelection> Planner::run() {
                                 ? a.cost.seconds < b.cost.seconds
                                 : a.cost.sentBytes < b.cost.sentBytes;
                    });
+  selection.times =
+      tracePlan(selection.ranked.front().plan, problem, topology, compute);
   return std::move(selection);
 }
 

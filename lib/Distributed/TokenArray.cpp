@@ -94,9 +94,14 @@ void ArrayMemory::fill(const TokenArray &to, float value) {
     status = table.fill(to.getFloats(), value, to.getBytes() / sizeof(float));
 }
 
+void ArrayMemory::copy(void *to, size_t toPitch, const void *from,
+                       size_t fromPitch, size_t width, size_t height) {
+  if (status && width && height)
+    status = table.copy(to, toPitch, from, fromPitch, width, height);
+}
+
 void ArrayMemory::copy(void *to, const void *from, size_t bytes) {
-  if (status && bytes)
-    status = table.copy(to, bytes, from, bytes, bytes, 1);
+  copy(to, bytes, from, bytes, bytes, 1);
 }
 
 namespace {

@@ -43,6 +43,8 @@ public:
                       size_t rowBytes);
   void fill(const TokenArray &to, float value);
   void copy(void *to, const void *from, size_t bytes);
+  void copy(void *to, size_t toPitch, const void *from, size_t fromPitch,
+            size_t width, size_t height);
 
   /// Heads and tokens that both arrays have.
   void copy(const TokenArray &to, const TokenArray &from, HeadRange heads,

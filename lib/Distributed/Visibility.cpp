@@ -22,6 +22,34 @@ TokenRanges Visibility::getKeys(const TokenRanges &rows) const {
   return TokenRanges(std::move(keys));
 }
 
+TokenRanges Visibility::getRows(const TokenRanges &keys) const {
+  std::vector<TokenRange> rows;
+  for (const TokenRange &range : keys)
+    for (const TokenRange &seeing : getRows(range))
+      rows.push_back(seeing);
+  return TokenRanges(std::move(rows));
+}
+
+/// Adds those of `rows` that see some key of `keys`.
+static void findRows(const Visibility &visibility, TokenRange rows,
+                     TokenRange keys, std::vector<TokenRange> &found) {
+  if (rows.size() <= 0 || !visibility.countPairs(rows, keys))
+    return;
+  if (rows.size() == 1) {
+    found.push_back(rows);
+    return;
+  }
+  int64_t middle = rows.begin + rows.size() / 2;
+  findRows(visibility, {rows.begin, middle}, keys, found);
+  findRows(visibility, {middle, rows.end}, keys, found);
+}
+
+TokenRanges Visibility::getRows(TokenRange keys) const {
+  std::vector<TokenRange> found;
+  findRows(*this, {0, getTokens()}, keys, found);
+  return TokenRanges(std::move(found));
+}
+
 TokenRange Visibility::getKeySpan(TokenRange rows) const {
   TokenRanges keys = getKeys(rows);
   if (keys.empty())
@@ -79,6 +107,17 @@ TokenRanges BandVisibility::getKeys(TokenRange rows) const {
   return {getKeySpan(rows)};
 }
 
+TokenRanges BandVisibility::getRows(TokenRange keys) const {
+  if (keys.size() <= 0 ||
+      (mask.left && mask.right && *mask.left + *mask.right < 0))
+    return {};
+  int64_t begin =
+      mask.right ? std::max<int64_t>(keys.begin - *mask.right, 0) : 0;
+  int64_t end =
+      mask.left ? std::min(keys.end + *mask.left, getTokens()) : getTokens();
+  return TokenRanges{{begin, end}};
+}
+
 /// The sum of min(max(y, 0), width) over all y <= x.
 static int64_t sumClamped(int64_t x, int64_t width) {
   if (x <= 0)
@@ -130,13 +169,25 @@ static auto findDocument(const std::vector<TokenRange> &documents,
       [&](const TokenRange &document) { return document.end <= token; });
 }
 
+template <typename Find>
+TokenRanges DocumentVisibility::findInDocuments(TokenRange tokens,
+                                                Find find) const {
+  std::vector<TokenRange> found;
+  for (auto document = findDocument(documents, tokens.begin);
+       document != documents.end() && document->begin < tokens.end; ++document)
+    for (const TokenRange &range : find(intersect(tokens, *document)))
+      found.push_back(intersect(range, *document));
+  return TokenRanges(std::move(found));
+}
+
 TokenRanges DocumentVisibility::getKeys(TokenRange rows) const {
-  std::vector<TokenRange> keys;
-  for (auto document = findDocument(documents, rows.begin);
-       document != documents.end() && document->begin < rows.end; ++document)
-    for (const TokenRange &seen : band.getKeys(intersect(rows, *document)))
-      keys.push_back(intersect(seen, *document));
-  return TokenRanges(std::move(keys));
+  return findInDocuments(rows,
+                         [&](TokenRange part) { return band.getKeys(part); });
+}
+
+TokenRanges DocumentVisibility::getRows(TokenRange keys) const {
+  return findInDocuments(keys,
+                         [&](TokenRange part) { return band.getRows(part); });
 }
 
 int64_t DocumentVisibility::countPairs(TokenRange rows, TokenRange keys) const {
@@ -199,6 +250,17 @@ TokenRanges BlockVisibility::getKeys(TokenRange rows) const {
       if (lines[row][key] != '.')
         keys.push_back(getBlock(key));
   return TokenRanges(std::move(keys));
+}
+
+TokenRanges BlockVisibility::getRows(TokenRange keys) const {
+  if (keys.size() <= 0)
+    return {};
+  std::vector<TokenRange> rows;
+  for (size_t row = 0; row < lines.size(); ++row)
+    for (int64_t key = keys.begin / block; key * block < keys.end; ++key)
+      if (lines[row][key] != '.')
+        rows.push_back(getBlock(row));
+  return TokenRanges(std::move(rows));
 }
 
 int64_t BlockVisibility::countPairs(TokenRange rows, TokenRange keys) const {

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "HeadOps.h"
 #include "MaskChecks.h"
 #include "ModPrograms.h"
 #include "RaggedOps.h"
@@ -447,5 +448,7 @@ OpEvaluator attn::findAttnEvaluator(Operation *op) {
     return evaluatePaged;
   if (isa<AppendOp>(op))
     return evaluateAppend;
+  if (OpEvaluator evaluator = findHeadEvaluator(op))
+    return evaluator;
   return findRaggedEvaluator(op);
 }

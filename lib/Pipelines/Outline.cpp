@@ -14,6 +14,7 @@
 #include "AttentionPrograms.h"
 
 #include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/Utils/ProbMod.h"
 #include "attn/Pipelines/Compiler.h"
 #include "attn/Pipelines/Pipelines.h"
@@ -45,7 +46,7 @@ static SetVector<Operation *> getViews(Operation *attention) {
       operand = paged.getPool();
     }
     if (Operation *view = operand.getDefiningOp();
-        isa_and_present<RaggedOp, SequenceLengthsOp>(view))
+        isa_and_present<RaggedOp, SequenceLengthsOp, SelectHeadsOp>(view))
       views.insert(view);
     if (auto append = operand.getDefiningOp<AppendOp>())
       appends.insert(append);

@@ -12,6 +12,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 from .arrays import ArrayView, scalar_like, view_of
 from .cache import Cache
 from .errors import BindingError, DeviceError
+from .heads import check_head_maps, head_map_arrays, map_types, sum_by_maps
 from .kernel import Kernel, compile, cuda_device
 from . import mask as masks
 from .mask import Mask, Score, trace_mask, trace_score
@@ -53,6 +54,7 @@ def attention(
     allow_tf32: bool = False,
     result_dtype: Optional[str] = None,
     descale: Optional[Sequence[Any]] = None,
+    head_map: Any = None,
     cache: Optional[Cache] = None,
 ) -> Any:
     """softmax(scale * query key^T + bias, masked) value.
@@ -63,6 +65,8 @@ def attention(
         [B, M, H, D], pass the transposed view.
       descale: of 8-bit query, key and value, what they stand for divided by what they are: three arrays of f32 where query is, or those of key and value alone, where query has more bits,
         each [1] or [B, Hkv]. With it there is no bias.
+      head_map: [Hq], i32 or i64: the head of key and value for each query head, in any order and groups; or a pair of such, of key and of value, which may then have
+        different numbers of heads. Read when the kernel runs; an entry that is no head counts as the last one.
       causal: True or "bottom_right" (row i sees keys up to i + N - M, as FlashAttention and decoding do), "top_left" (up
         to i, as torch does), or False.
       window: (left, right): row i sees the keys i - left to i + right; a number is (left, 0).
@@ -105,12 +109,15 @@ def attention(
     check_no_gradients(query=query, key=key, value=value, bias=bias, sink=sink)
     mask_mod = with_blocks(mask_mod, block_mask)
     if prob_mod is not None:
+        if head_map is not None:
+            raise BindingError("expected no head_map with prob_mod, got one: select the heads before")
         own = {"dropout": dropout, "seed": seed, "offset": offset, "result_dtype": result_dtype, "out": out}
         score, more = make_score(soft_cap, score_mod), {"bias": bias, "key_lengths": key_lengths, "query_lengths": query_lengths}
         more.update(causal=causal, window=window, scale=scale, mask_mod=mask_mod, descale=descale)
         more.update(target=target, device=device, allow_tf32=allow_tf32, cache=cache)
         return changed_attention(attention, query, key, value, prob_mod, score, sink, normalization, return_lse, own, more)
     more = {**descale_arrays(descale), "key_lengths": key_lengths, "query_lengths": query_lengths}
+    more.update(head_map_arrays(head_map))
     more.update(dropout_arrays(query, dropout, seed, offset))
     call = Call(query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named, FLOAT8 + FLOATS, FLOAT8)
@@ -151,6 +158,7 @@ def attention_backward(
     allow_tf32: bool = False,
     deterministic: bool = False,
     result_dtype: Optional[str] = None,
+    head_map: Any = None,
     cache: Optional[Cache] = None,
 ) -> tuple[Any, ...]:
     """The gradients (d_query, d_key, d_value), with bias_gradient d_bias too, of a function of `attention`'s results.
@@ -161,10 +169,13 @@ def attention_backward(
     Arguments: those of the forward, its `output` and `lse` (both None with normalization "none"), and the gradients d_output [B, Hq, M, Dv] and, if the function
     uses it, d_lse [B, Hq, M]. `result_dtype` is that of d_query, d_key and d_value. With `deterministic`, and on the CPU, they are the same bits in every run. A sink of the
     forward is in its lse; the sink's own gradient is the sum over B and M of -exp(sink - lse) * (rowsum(d_output * output) -
-    d_lse).
+    d_lse). With head_map kernels give d_key and d_value of each query head, and arrays of NumPy or torch are needed, in which they are summed in f32; not with `out`.
     """
     mask_mod = with_blocks(mask_mod, block_mask)
-    random = dropout_arrays(query, dropout, seed, offset)
+    maps = head_map_arrays(head_map)
+    if maps and out is not None:
+        raise BindingError("expected no out with head_map, got one: gradients of heads are summed in new arrays")
+    random = {**maps, **dropout_arrays(query, dropout, seed, offset)}
     call = Call(query, key, value, bias, None, random, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named)
     text = normalization_text(normalization)
@@ -181,7 +192,8 @@ def attention_backward(
         "d_lse", d_lse is not None, "normalization", text, *call.result_field(result_dtype),
     )  # fmt: skip
     flags = {"allow_tf32": allow_tf32, "deterministic": deterministic}
-    return call.run(tuple(more.values()), fields, target, device, flags, cache, out)
+    results = call.run(tuple(more.values()), fields, target, device, flags, cache, out)
+    return sum_by_maps(results, maps, key, value) if maps else results
 
 
 def check_no_gradients(*, instead: str = "attention", **arrays: Any):
@@ -298,13 +310,14 @@ class Call:
         pages = (self.views[1].shape[2], self.named["key_table"].dtype) if "key_table" in self.named else None
         lengths = tuple((name, self.named[name].dtype) for name in LENGTHS if name in self.named)
         descales = tuple(len(self.named[name].shape) for name in DESCALES if name in self.named)
+        maps = map_types(self.named)
         cache_dtype = value.dtype if value.dtype != query.dtype else None
         check_scale(scale)
         sizes: tuple[tuple[str, int], ...] = ()
         if "gradient" not in fields and self.is_decoding():
             sizes = self.sizes_of_decoding(target)
             fields += self.tile_of_decoding(target)
-        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, cache_dtype, descales, self.options, fields, sizes, target, flags, cache)
+        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, maps, cache_dtype, descales, self.options, fields, sizes, target, flags, cache)
         is_traced = all(part is None or (isinstance(part, Traced) and not part.is_recorded) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
         if known is not None:
@@ -313,7 +326,7 @@ class Call:
         problem = AttentionProblem(
             query.dtype, query.shape[3], value.shape[3], mask.region if mask else None, score.region if score else None,
             **(dict(zip(("bias_shape", "bias_dtype"), bias)) if bias else {}), sink_dtype=sink_dtype, pages=pages, lengths=lengths,
-            cache_dtype=cache_dtype, descales=descales, scale=scale,
+            head_maps=maps, cache_dtype=cache_dtype, descales=descales, scale=scale,
             **dict(zip(fields[::2], fields[1::2])),
         )  # fmt: skip
         if problem.capture_gradients and not problem.learned:
@@ -334,7 +347,8 @@ class Call:
         """Sizes that a GPU's kernel is made for: those of a query's heads, so that ranges of keys are computed apart, and the heads
         of a group share them."""
         _, heads, rows, _ = self.views[0].shape
-        return () if target == "cpu" else (("Hq", heads), ("Hkv", self.views[1].shape[1]), ("M", rows))
+        sizes = (("Hq", heads), ("Hkv", self.views[1].shape[1]), ("M", rows))
+        return () if target == "cpu" else sizes[:: 2 if map_types(self.named) else 1]
 
     def tile_of_decoding(self, target: str) -> tuple:
         """Of an AttentionProblem: on a CPU a tile is computed whole, however few rows there are, and those of the cost model, which
@@ -375,8 +389,10 @@ def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS,
     batch, heads, _, dim = query.shape
     key_heads, keys = key.shape[1], key.shape[2]
     check_sizes("key", key.shape, (batch, key_heads, keys, dim))
-    check_sizes("value", value.shape, (batch, key_heads, keys, value.shape[3]))
-    if heads != key_heads and (not key_heads or heads % key_heads):
+    value_heads = value.shape[1] if "value_head_map" in named else key_heads
+    check_sizes("value", value.shape, (batch, value_heads, keys, value.shape[3]))
+    check_head_maps(named)
+    if "key_head_map" not in named and heads != key_heads and (not key_heads or heads % key_heads):
         raise BindingError(
             f"expected the number of query heads to be a multiple of the number of key heads, got {heads} and {key_heads}"
         )

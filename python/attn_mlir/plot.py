@@ -4,6 +4,7 @@
     python -m attn_mlir.plot io --problem 'M=4096 N=4096 D=128' -o io.svg
     python -m attn_mlir.plot mask attention.report.json -o mask.svg
     python -m attn_mlir.plot ranks --problem 'M=4096 N=4096 D=128 mask=causal' --ranks 4 -o ranks.svg
+    python -m attn_mlir.plot rank-curves --ranks 64 --tokens 65536:4194304 -o curves.svg
 
 `io` draws, against the size of the fast memory, what the idealised large-cache
 and small-cache algorithms move, the lower bound, and the schedule that the
@@ -13,7 +14,9 @@ compiler chooses for a target with that much shared memory. The numbers come fro
 `mask` draws which tiles of the scores are empty, partial and full, as a report
 of `attn-opt --emit=report` has them.
 
-`ranks` draws which rank computes which rows and keys in the first plan of `attn-schedule --ranks`.
+`ranks` draws which rank computes which rows and keys in the first plan of `attn-schedule --ranks`, with `--stages` when each rank
+computes, waits and is idle. `rank-curves` draws predicted time, bytes and balance of plans for masks of long-context training,
+against tokens or ranks, beside those of the ring and of the exchange of heads (Ulysses).
 """
 
 import argparse
@@ -23,8 +26,9 @@ import shutil
 import subprocess
 import sys
 
-from . import tools
+from . import rank_curves, tools
 from .errors import AttnError
+from .rank_figures import draw_ranks, draw_stages
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -35,9 +39,6 @@ KIND_STYLES = {
     "small_cache": ("tab:orange", "s"),
 }
 
-
-# Of more, the legend would hide the figure.
-MOST_RANKS_OF_LEGEND = 16
 
 
 class PlotError(Exception):
@@ -197,53 +198,6 @@ def draw_mask(pyplot, mask, output):
     pyplot.close(figure)
 
 
-def count_tokens(ranges):
-    return sum(end - begin for begin, end in ranges)
-
-
-def describe_rank(number, rank, pairs):
-    """Its share of the work, and the tokens that it receives."""
-    received = sum(count_tokens(t["keys"]) for stage in rank["stages"] for t in stage["receive"])
-    return f"rank {number}: {rank['pairs'] / max(pairs, 1):.1%} of the work, {received} tokens received"
-
-
-def draw_ranks(pyplot, report, output):
-    plan, best = report["plan"], report["ranked"][0]
-    figure, axes = pyplot.subplots(figsize=(6, 7))
-    shades = pyplot.get_cmap("tab10")
-    pairs = sum(rank["pairs"] for rank in plan["ranks"])
-    handles = []
-    for number, rank in enumerate(plan["ranks"]):
-        color = shades(number % 10)
-        for k, stage in enumerate(rank["stages"]):
-            # What is computed later is paler.
-            alpha = 1 - 0.7 * k / len(rank["stages"])
-            for call in stage["calls"]:
-                for top, bottom in call["rows"]:
-                    for left, right in call["keys"]:
-                        axes.add_patch(
-                            pyplot.Rectangle(
-                                (left, top), right - left, bottom - top, color=color, alpha=alpha, linewidth=0, label=""
-                            )
-                        )
-        if number < MOST_RANKS_OF_LEGEND:
-            text = describe_rank(number, rank, pairs)
-            handles.append(pyplot.Rectangle((0, 0), 1, 1, color=color, label=text))
-    figure.legend(handles=handles, loc="lower center", frameon=False, fontsize="small")
-    axes.set(
-        xlim=(0, plan["tokens"]),
-        ylim=(plan["tokens"], 0),
-        xlabel="keys that a rank has at hand, paler where they come later",
-        ylabel="row",
-        title=f"{best['scheme']}, {best['placement']}: {best['seconds'] * 1e3:.3g} ms predicted,\n"
-        f"most work of a rank / mean {best['balance']:.2f}, {best['sent_bytes'] / 2**20:.1f} MiB sent",
-    )
-    figure.tight_layout(rect=(0, 0.03 + 0.022 * len(handles), 1, 1))
-    metadata = {"Date": None} if output.endswith(".svg") else None
-    figure.savefig(output, metadata=metadata)
-    pyplot.close(figure)
-
-
 def run_ranks(arguments):
     check_output(arguments.output)
     pyplot = import_pyplot()
@@ -251,7 +205,23 @@ def run_ranks(arguments):
     options += [f"--link={arguments.link}"] if arguments.link else []
     options += [f"--documents={arguments.documents}"] if arguments.documents else []
     tool = find_tool(arguments.tool)
-    draw_ranks(pyplot, run_schedule(tool, arguments.problem, arguments.target, *options), arguments.output)
+    draw = draw_stages if arguments.stages else draw_ranks
+    draw(pyplot, run_schedule(tool, arguments.problem, arguments.target, *options), arguments.output)
+
+
+def run_rank_curves(arguments):
+    check_output(arguments.output)
+    pyplot, tool = import_pyplot(), find_tool(arguments.tool)
+
+    def plan(problem, *options):
+        return run_schedule(tool, problem, arguments.target, *options)
+
+    try:
+        curves = rank_curves.make_curves(plan, arguments)
+    except ValueError as error:
+        raise PlotError(str(error)) from None
+    axis = "tokens" if ":" in arguments.tokens else "ranks"
+    rank_curves.draw_curves(pyplot, curves, axis, arguments.output)
 
 
 def run_mask(arguments):
@@ -296,10 +266,21 @@ def make_parser():
     ranks.add_argument("--ranks", required=True, help="how many GPUs")
     ranks.add_argument("--link", help="how they reach each other, as attn-schedule takes it")
     ranks.add_argument("--documents", help="lengths of packed sequences, with commas")
+    ranks.add_argument("--stages", action="store_true", help="draw ranks against time: work, waiting and bytes by stage")
     ranks.add_argument("--target", default="sm_90a", help="default sm_90a")
     ranks.add_argument("-o", "--output", required=True, help="a .png, .svg or .pdf file")
     ranks.add_argument("--tool", help="attn-schedule; default: the package's own, or the one on PATH")
     ranks.set_defaults(run=run_ranks)
+    curves = commands.add_parser("rank-curves", help="time, bytes and balance of plans against tokens or ranks")
+    curves.add_argument("--problem", default="Hq=64 Hkv=8 D=128", help="without M, N and mask; default %(default)s")
+    curves.add_argument("--ranks", default="64", help="a number, or FIRST:LAST in powers of two; default %(default)s")
+    curves.add_argument("--tokens", default="65536:4194304", help="as --ranks; one of the two is a range; default %(default)s")
+    curves.add_argument("--masks", default=",".join(rank_curves.MASKS), help="some of %(default)s")
+    curves.add_argument("--link", help="how ranks reach each other, as attn-schedule takes it")
+    curves.add_argument("--target", default="sm_90a", help="default sm_90a")
+    curves.add_argument("-o", "--output", required=True, help="a .png, .svg or .pdf file")
+    curves.add_argument("--tool", help="attn-schedule; default: the package's own, or the one on PATH")
+    curves.set_defaults(run=run_rank_curves)
     return parser
 
 

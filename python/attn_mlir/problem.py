@@ -9,6 +9,7 @@ import re
 from typing import Mapping, Optional, Sequence, Union
 
 from .errors import BindingError
+from .heads import HEAD_MAPS, select_heads
 
 #: What a dimension of a bias may be: its size in [B, Hq, M, N], or 1.
 BIAS_DIMS = ("B", "Hq", "M", "N")
@@ -35,7 +36,7 @@ class AttentionProblem:
     """output [B, Hq, M, value_dim] = softmax(score_mod(scale * query key^T + bias), under mask_mod) value.
 
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
-    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `cache_dtype` is the type of key and value, if they have fewer bits than query; `descales` are the ranks of those of 8-bit query, key and value, or of the latter two: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `dropout` is its rate, with which
+    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `cache_dtype` is the type of key and value, if they have fewer bits than query; `descales` are the ranks of those of 8-bit query, key and value, or of the latter two: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `head_maps` are the types of the entries of maps [Hq], one of the heads of key and value or one of each, with which Hkv need not divide Hq; `dropout` is its rate, with which
     seed and offset (i64, rank 0) are arguments; `normalization` is the row reduction as `#attn.` spells it: softmax, none
     or sum<epsilon>, of which the first alone has an LSE and a sink; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm); `result_dtype`
     is the type of output, or of d_query, d_key and d_value: `dtype` by default, or that of lse. `tile_m` is the number of rows that are computed
@@ -58,6 +59,7 @@ class AttentionProblem:
     cache_dtype: Optional[str] = None
     descales: tuple[int, ...] = ()
     lengths: tuple[tuple[str, str], ...] = ()
+    head_maps: tuple[str, ...] = ()
     dropout: float = 0.0
     scale: Optional[float] = None
     normalization: str = "softmax"
@@ -97,7 +99,7 @@ class AttentionProblem:
             return type.replace(f"x{self.dtype}>", f"x{self.result_dtype or self.dtype}>")
 
         arguments = {"query": query, "key": key, "value": value}
-        clauses = []
+        clauses: list[str] = []
         if self.bias_shape is not None:
             arguments["bias"] = tensor(self.bias_shape, self.bias_dtype)
             clauses.append(f"bias(%bias : {arguments['bias']})")
@@ -124,6 +126,13 @@ class AttentionProblem:
             arguments.update((name, tensor(("B",), dtype)) for name, dtype in self.lengths)
             parts = (f"{name.removesuffix('_lengths')} %{name} : {arguments[name]}" for name, _ in self.lengths)
             clauses.append(f"lengths({', '.join(parts)})")
+        if self.head_maps:
+            sources = ("Hkv", "Hv" if len(self.head_maps) == 2 else "Hkv")
+            arguments.update((n, tensor(("B", h, "N", d), stored)) for n, h, d in zip(("key", "value"), sources, (self.head_dim, self.value_dim)))
+            arguments.update((n, tensor(("Hq",), entry)) for n, entry in zip(HEAD_MAPS, self.head_maps))
+            key, value = (tensor(("B", "Hq", "N", dim), stored) for dim in (self.head_dim, self.value_dim))
+            selected, names = select_heads(self.head_maps, {**arguments, "key_rows": key, "value_rows": value})
+            views += selected
         if self.append:
             rank, dtype, entry = self.append
             batches, tokens = ((), ("tokens",)) if rank == 3 else (("Bnew",), ("Mnew",))

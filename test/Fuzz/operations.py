@@ -215,3 +215,46 @@ def write_ragged(rng, folder):
     dims = [*packed.values()] + [("S1",)] * len(offsets)
     shapes = ",".join(f"arg{i}={'x'.join(str(sizes[dim]) for dim in shape)}" for i, shape in enumerate(dims))
     return path, [f"--random={rng.randrange(100)}", *([] if is_static else ["--shape", shapes])]
+
+
+def write_mapped(rng, folder, gradients=False):
+    """Heads by maps that attn-run draws, or constant ones, in equal groups or not; or the gradients: the module's path, and arguments of
+    attn-run."""
+    sizes = draw_sizes(rng)
+    sizes.update(Hq=rng.choice([1, 2, 3, 5, 8]), Hkv=rng.choice([1, 2, 3, 7]), Hv=rng.choice([1, 2, 4]))
+    is_static, dtype = rng.random() < 0.4, rng.choice(["f16", "bf16"] if gradients else ["f16", "bf16", "f32"])
+    if gradients:  # of a key or two they are next to zero, and of one row a few roundings decide
+        sizes["M"], sizes["N"] = max(sizes["M"], 3), max(sizes["N"], 16)
+    is_shared, is_constant, has_lse = rng.random() < 0.4, is_static and rng.random() < 0.5, gradients or rng.random() < 0.5
+    size = lambda dim: str(sizes[dim]) if is_static or dim in ("D", "Dv") else "?"  # noqa: E731
+    make = lambda dims, element: f"tensor<{'x'.join(map(size, dims))}x{element}>"  # noqa: E731
+    heads = {"k": "Hkv", "v": "Hkv" if is_shared else "Hv"}
+    dims = [("B", "Hq", "M", "D"), ("B", heads["k"], "N", "D"), ("B", heads["v"], "N", "Dv")]
+    arguments = [f"%{name}: {make(shape, dtype)}" for name, shape in zip("qkv", dims)]
+    text, types = "", [make(dims[0], dtype)]
+    for name, shape in zip("kv", dims[1:]):
+        if name == "k" or not is_shared:
+            entry = rng.choice(["i32", "i64"])
+            kind, table = make(("Hq",), entry), f"%m{name}"
+            if is_constant:
+                group = max(1, sizes["Hq"] // sizes[heads[name]])
+                is_equal = rng.random() < 0.4
+                entries = [min(h // group, sizes[heads[name]] - 1) if is_equal else rng.randrange(sizes[heads[name]]) for h in range(sizes["Hq"])]
+                text += f"  {table} = arith.constant dense<{entries}> : {kind}\n"
+            else:
+                arguments.append(f"{table}: {kind}")
+                dims.append(("Hq",))
+        view = make((shape[0], "Hq", *shape[2:]), dtype)
+        text += f"  %{name}{name} = attn.select_heads %{name}[{table}] : {make(shape, dtype)}[{kind}] -> {view}\n"
+        types.append(view)
+    mask = rng.choice(["", " mask_mod causal(bottom_right)", " mask_mod causal(top_left)", f" mask_mod sliding_window({rng.choice([0, 7, 70])}, {rng.choice([0, 3])})"])
+    results = [make(("B", "Hq", "M", "Dv"), dtype)] + [make(("B", "Hq", "M"), "f32")] * has_lse
+    text += f"  {'%o, %l' if has_lse else '%o'} = attn.attention %q, %kk, %vv{mask} : {', '.join(types)} -> {', '.join(results)}\n"
+    path = Path(folder, "case.mlir")
+    path.write_text(f"func.func @mapped({', '.join(arguments)}) -> ({', '.join(results)}) {{\n{text}  return {'%o, %l' if has_lse else '%o'} : {', '.join(results)}\n}}\n")
+    if gradients:
+        add_gradients(path, "recompute")
+        dims.append(("B", "Hq", "M", "Dv"))
+    shapes = ",".join(f"arg{i}={'x'.join(str(sizes[dim]) for dim in shape)}" for i, shape in enumerate(dims))
+    command = [f"--random={rng.randrange(100)}", f"--function=mapped{'_grad' if gradients else ''}"]
+    return path, command + ([] if is_static else ["--shape", shapes])

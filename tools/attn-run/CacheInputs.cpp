@@ -9,7 +9,7 @@
 #include "Inputs.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Reference/Random.h"
 
@@ -56,6 +56,15 @@ static AppendOp getAppendOf(BlockArgument argument) {
   return AppendOp();
 }
 
+/// The source of a view whose head map `argument` is; null if it is none.
+static Value getMappedHeads(BlockArgument argument) {
+  for (OpOperand &use : argument.getUses())
+    if (auto select = dyn_cast<SelectHeadsOp>(use.getOwner());
+        select && select.getMap() == argument)
+      return select.getSource();
+  return Value();
+}
+
 /// The views whose offsets `argument` is.
 static SmallVector<RaggedOp> getSequencesOf(BlockArgument argument) {
   SmallVector<RaggedOp> views;
@@ -89,6 +98,15 @@ int64_t attn::run::getInteger(const HostTensor &tensor, int64_t position) {
   int32_t value;
   std::memcpy(&value, source, sizeof(value));
   return value;
+}
+
+/// Heads in any order: some of none, some of many.
+static void fillMap(HostTensor &tensor, int64_t heads, uint64_t stream) {
+  for (int64_t i = 0, e = tensor.numElements(); i < e && heads > 0; ++i)
+    setElement(tensor, i,
+               static_cast<double>(
+                   reference::randomBits(stream, static_cast<uint64_t>(i)) %
+                   static_cast<uint64_t>(heads)));
 }
 
 /// Pages in any order, each once as long as there are others.
@@ -175,6 +193,9 @@ bool attn::run::fillSequences(HostTensor &tensor, BlockArgument argument,
   else if (SmallVector<RaggedOp> views = getSequencesOf(argument);
            !views.empty() && tensor.numElements() > 0)
     fillOffsets(tensor, views, shapes, stream);
+  else if (auto mapped =
+               dyn_cast_or_null<BlockArgument>(getMappedHeads(argument)))
+    fillMap(tensor, shapes[mapped.getArgNumber()][kHead], stream);
   else if (getPagesOf(argument))
     fillTable(tensor, getNumPages(argument, shapes), stream);
   else if (AppendOp append = getAppendOf(argument);

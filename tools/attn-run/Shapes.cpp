@@ -15,6 +15,7 @@
 #include "Arguments.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Support/Format.h"
@@ -64,6 +65,7 @@ private:
   bool assignName(const std::string &item);
   bool checkComplete();
   bool checkHeads();
+  bool checkMaps();
   bool checkReads();
 
   func::FuncOp function;
@@ -76,6 +78,8 @@ private:
   std::vector<std::pair<size_t, std::string>> suggestions;
   /// Names of (Hq, Hkv) pairs.
   std::vector<std::pair<std::string, std::string>> headPairs;
+  /// Names of (Hq, Hkv) where a map has an entry for each query head.
+  std::vector<std::pair<std::string, std::string>> mappedHeads;
 };
 } // namespace
 
@@ -146,10 +150,21 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
   tie(query, kBatch, "B" + suffix);
   tie(query, kHead, "Hq" + suffix);
   tie(query, kSequence, "M" + suffix);
+  Value map;
   for (Value operand : {key, value}) {
+    const char *name = "Hkv";
+    if (auto heads = operand.getDefiningOp<SelectHeadsOp>()) {
+      // A map has an entry for each query head, of any number of heads; by one
+      // of their own there may be another number of the values.
+      tie(heads.getMap(), 0, "Hq" + suffix);
+      operand = heads.getSource();
+      name = map && map != heads.getMap() ? "Hv" : "Hkv";
+      map = heads.getMap();
+      mappedHeads.push_back({"Hq" + suffix, name + suffix});
+    }
     auto paged = operand.getDefiningOp<PagedOp>();
     tie(paged ? paged.getTable() : operand, kBatch, "B" + suffix);
-    tie(paged ? paged.getPool() : operand, kHead, "Hkv" + suffix);
+    tie(paged ? paged.getPool() : operand, kHead, name + suffix);
     if (!paged)
       tie(operand, kSequence, "N" + suffix);
   }
@@ -171,7 +186,8 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
   for (unsigned dim = 0; bias && dim < 4; ++dim)
     if (cast<ShapedType>(bias.getType()).getDimSize(dim) != 1)
       tie(bias, dim, names[dim] + suffix);
-  headPairs.push_back({"Hq" + suffix, "Hkv" + suffix});
+  if (!map)
+    headPairs.push_back({"Hq" + suffix, "Hkv" + suffix});
   suggestByReads(attention.getScoreMod(), suffix);
   suggestByReads(attention.getMaskMod(), suffix);
 }
@@ -403,6 +419,21 @@ bool ShapeResolver::checkHeads() {
   return true;
 }
 
+/// select_heads_c2 for sizes that are known only now.
+bool ShapeResolver::checkMaps() {
+  for (const auto &[queryName, keyName] : mappedHeads) {
+    auto query = byName.find(queryName), key = byName.find(keyName);
+    if (query == byName.end() || key == byName.end() ||
+        *variables[query->second].size == 0 ||
+        *variables[key->second].size != 0)
+      continue;
+    return reportError("expected at least one head, of which a map selects, "
+                       "got " +
+                       keyName + " = 0");
+  }
+  return true;
+}
+
 /// attention_c14 for sizes that are known only now.
 bool ShapeResolver::checkReads() {
   for (const auto &[variable, name] : suggestions) {
@@ -464,7 +495,7 @@ std::optional<Shapes> ShapeResolver::run(
       return std::nullopt;
   countOffsets();
   assignSuggestions();
-  if (!checkComplete() || !checkHeads() || !checkReads())
+  if (!checkComplete() || !checkHeads() || !checkMaps() || !checkReads())
     return std::nullopt;
   Shapes shapes;
   for (const std::vector<size_t> &dims : variableOf) {

@@ -300,7 +300,8 @@ static bool runTool(const Options &options) {
   registerAllDialects(registry);
   registerAllExtensions(registry);
   registerAllAttnDialects(registry);
-  MLIRContext context(registry);
+  // One function is compiled at a time: threads would only take turns.
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);

@@ -13,6 +13,7 @@
 
 #include "attn/Distributed/Visibility.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,16 @@ struct Placement {
 /// documents, are left out.
 std::vector<Placement> getPlacements(const Visibility &visibility,
                                      int64_t ranks, int64_t chunk);
+
+/// "swapped": one of `placements` after swaps of chunks between ranks, which
+/// make the largest sum of a rank less: its visible pairs, and `pairsPerToken`
+/// for each token whose keys it receives. A bounded number of swaps is tried,
+/// drawn with a fixed seed. None where that is no better than what there is, by
+/// a hundredth at least.
+std::optional<Placement>
+improvePlacement(const Visibility &visibility,
+                 const std::vector<Placement> &placements, int64_t chunk,
+                 double pairsPerToken);
 
 } // namespace attn
 

@@ -20,14 +20,15 @@
 
 namespace attn {
 
-/// Keys and values of `tokens`, from or to the rank `peer`.
+/// Keys and values of `tokens`, from or to the rank `peer`; or their queries,
+/// where a plan moves these.
 struct Transfer {
   int64_t peer;
   TokenRanges tokens;
 };
 
-/// One kernel: the attention of `rows` over `keys`, which are in ascending
-/// order.
+/// One kernel: the attention of `rows`, which are all that the rank has but
+/// where queries move, over `keys`, both in ascending order.
 struct Call {
   TokenRanges rows, keys;
   int64_t pairs; ///< visible, of one head
@@ -47,12 +48,16 @@ struct RankPlan {
   int64_t countPairs() const;
   /// Those of all calls.
   TokenRanges getKeys() const;
+  TokenRanges getRows() const;
 };
 
 enum class Scheme {
   GroupCast, ///< keys go to the ranks that see them, and nowhere else
   AllGather, ///< all keys go everywhere
   Ring,      ///< keys go round, a rank a step
+  /// Queries go to the ranks whose keys they see, and partial results return
+  /// to their owner, who merges them in ascending order of ranks.
+  QueryCast,
 };
 
 /// The order of a group-cast's keys: one call over all of them in ascending
@@ -78,6 +83,9 @@ struct Plan {
 
   /// "group-cast", "ring", "all-to-all", "all-to-all 2 x ring", ...
   std::string printScheme() const;
+
+  /// Transfers are of queries; keys stay where they are.
+  bool movesQueries() const { return scheme == Scheme::QueryCast; }
 
   /// The first of the consecutive ranks that exchange heads with `rank`.
   int64_t getFirstOfGroup(int64_t rank) const {

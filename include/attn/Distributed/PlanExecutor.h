@@ -78,6 +78,11 @@ struct CallInputs {
   const Call &call;
   HeadRange heads, keyHeads;
   const void *query, *key, *value;
+  /// Added to the scores, [batch, heads, rows, keys]; null for none.
+  const float *bias = nullptr;
+  /// As PlanInputs has them: rows and keys at positions behind them do not
+  /// exist, and what arrays hold there may be anything.
+  const int64_t *lengths = nullptr;
 };
 
 /// Results of f32.
@@ -88,6 +93,7 @@ struct CallResults {
 
 struct CallGradients {
   float *query, *key, *value; ///< shaped as what they are the gradients of
+  float *bias = nullptr;      ///< null where none is asked for
 };
 
 struct PlanKernels {
@@ -138,7 +144,23 @@ PlanMemory getHostMemory();
 /// Of the rank's tokens and all heads.
 struct PlanInputs {
   const void *query, *key, *value;
+  /// [heads], in the host's memory: one more score in each row of a head, of a
+  /// key without a value. The executor adds it to what kernels give, once.
+  const float *sink = nullptr;
+  /// [batch], in the host's memory: how many tokens of each batch exist.
+  const int64_t *lengths = nullptr;
+  /// Of the rank's rows and all keys, [batch, heads, tokens of the rank, tokens
+  /// of the plan]; for plans that move keys without an exchange of heads.
+  const float *bias = nullptr;
 };
+
+/// Writes the gradient of a sink, [heads], from a rank's tokens alone, of which
+/// that of the whole is the sum over ranks: -exp(sink - LSE) rowsum(dO O).
+/// Output, LSE and dOutput are [batch, heads, tokens, Dv] and [batch, heads,
+/// tokens], of f32 in the host's memory.
+void computeSinkGradient(const PlanSizes &sizes, int64_t tokens,
+                         const float *sink, const CallResults &results,
+                         const float *dOutput, float *dSink);
 
 /// What a backward needs of its forward: the memory of inputs and results stays
 /// until then.
@@ -157,7 +179,8 @@ public:
   Result<std::shared_ptr<const SavedAttention>>
   forward(const PlanInputs &inputs, const CallResults &results);
 
-  /// Writes the gradients, of f32, of the rank's tokens. Keys go once more, and
+  /// Writes the gradients, of f32, of the rank's tokens; with a bias also its
+  /// own, unless `gradients.bias` is null. Keys go once more, and
   /// their sums return to their owner, who adds them in ascending order of
   /// ranks: the bits are the same in every run.
   Status backward(const SavedAttention &saved, const void *dOutput,

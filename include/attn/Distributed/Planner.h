@@ -25,6 +25,19 @@ struct ComputeModel {
       1e12; ///< partial outputs are merged at this rate
 };
 
+/// When a rank has what it computes in a stage, and computes it; what it sends.
+struct StageTime {
+  double arrived = 0, begin = 0, end = 0; ///< seconds from the plan's begin
+  int64_t sentBytes = 0;
+};
+
+struct RankTime {
+  std::vector<StageTime> stages;
+  double end = 0;        ///< with what returns after the last stage
+  double busy = 0;       ///< of it, seconds in which the rank computes
+  int64_t sentBytes = 0; ///< of all stages, and what returns
+};
+
 struct PlanCost {
   double seconds = 0;        ///< of the slowest rank
   double computeSeconds = 0; ///< of the slowest rank, without waiting
@@ -35,9 +48,17 @@ struct PlanCost {
 
 /// Each rank is a pipeline: a stage is computed when it has arrived and the one
 /// before is done; bytes inside a node and between nodes go at the same time.
-/// Backward: dK and dV in f32 go the way of K and V back.
+/// Backward: dK and dV in f32 go the way of K and V back. Where queries move,
+/// output and LSE in f32 come back, and in the backward dO, LSE and delta go
+/// with them and dQ comes back.
 PlanCost pricePlan(const Plan &plan, const AttentionProblem &problem,
                    const Topology &topology, const ComputeModel &compute);
+
+/// The same by rank and stage.
+std::vector<RankTime> tracePlan(const Plan &plan,
+                                const AttentionProblem &problem,
+                                const Topology &topology,
+                                const ComputeModel &compute);
 
 struct PlanChoice {
   Plan plan;
@@ -50,6 +71,7 @@ struct PlanSelection {
   /// No plan is faster, and none that moves keys only sends less in all.
   double leastSeconds = 0;
   int64_t leastBytes = 0;
+  std::vector<RankTime> times; ///< of the fastest
 };
 
 struct PlannerOptions {
@@ -59,7 +81,9 @@ struct PlannerOptions {
   bool deterministic = false;
   std::string scheme = {};    ///< as Plan::printScheme has it; empty: any
   std::string placement = {}; ///< empty: any
-  int64_t headShards = 0;     ///< as a Plan has it; 0: any
+  /// As a Plan has it; 0: any. 1 is for who needs rows to stay: queries do not
+  /// move then, unless `scheme` says so.
+  int64_t headShards = 0;
 };
 
 /// All plans for the attention `problem`, whose rows and keys are the tokens of

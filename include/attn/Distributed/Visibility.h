@@ -35,12 +35,16 @@ public:
   virtual TokenRange getKeySpan(TokenRange rows) const;
   /// Keys that each of `rows` sees; those that are easy to say, or none.
   virtual TokenRange getFullKeys(TokenRange rows) const { return {}; }
+  /// The rows that see some key of `keys`. By default single rows are asked
+  /// for.
+  virtual TokenRanges getRows(TokenRange keys) const;
   /// How many pairs of `rows` and `keys` are visible.
   virtual int64_t countPairs(TokenRange rows, TokenRange keys) const = 0;
   /// Sequences that do not see each other; empty where that is not known.
   virtual std::vector<TokenRange> getDocuments() const { return {}; }
 
   TokenRanges getKeys(const TokenRanges &rows) const;
+  TokenRanges getRows(const TokenRanges &keys) const;
   int64_t countPairs(const TokenRanges &rows, const TokenRanges &keys) const;
 
 private:
@@ -54,8 +58,10 @@ public:
 
   using Visibility::countPairs;
   using Visibility::getKeys;
+  using Visibility::getRows;
   TokenRanges getKeys(TokenRange rows) const override;
   TokenRange getKeySpan(TokenRange rows) const override;
+  TokenRanges getRows(TokenRange keys) const override;
   TokenRange getFullKeys(TokenRange rows) const override;
   int64_t countPairs(TokenRange rows, TokenRange keys) const override;
 
@@ -70,11 +76,17 @@ public:
 
   using Visibility::countPairs;
   using Visibility::getKeys;
+  using Visibility::getRows;
   TokenRanges getKeys(TokenRange rows) const override;
+  TokenRanges getRows(TokenRange keys) const override;
   int64_t countPairs(TokenRange rows, TokenRange keys) const override;
   std::vector<TokenRange> getDocuments() const override { return documents; }
 
 private:
+  /// What `find` has of each document's part of `tokens`.
+  template <typename Find>
+  TokenRanges findInDocuments(TokenRange tokens, Find find) const;
+
   BandVisibility band;
   std::vector<TokenRange> documents;
 };
@@ -88,6 +100,7 @@ public:
 
   using Visibility::countPairs;
   using Visibility::getKeys;
+  using Visibility::getRows;
   TokenRanges getKeys(TokenRange rows) const override;
   int64_t countPairs(TokenRange rows, TokenRange keys) const override {
     return exact.countPairs(rows, keys);
@@ -111,7 +124,9 @@ public:
 
   using Visibility::countPairs;
   using Visibility::getKeys;
+  using Visibility::getRows;
   TokenRanges getKeys(TokenRange rows) const override;
+  TokenRanges getRows(TokenRange keys) const override;
   int64_t countPairs(TokenRange rows, TokenRange keys) const override;
 
 private:
@@ -132,6 +147,7 @@ public:
 
   using Visibility::countPairs;
   using Visibility::getKeys;
+  using Visibility::getRows;
   TokenRanges getKeys(TokenRange rows) const override;
   int64_t countPairs(TokenRange rows, TokenRange keys) const override;
 

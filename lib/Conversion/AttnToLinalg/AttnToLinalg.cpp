@@ -12,6 +12,7 @@
 
 #include "Append.h"
 #include "Backward.h"
+#include "Heads.h"
 #include "LinearAttention.h"
 #include "OnlineStep.h"
 #include "Paged.h"
@@ -466,6 +467,8 @@ void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns,
                ConvertBackwardStep, ConvertBackwardSum, ConvertNormalize,
                ConvertRepair, ConvertCombine, ConvertMerge,
                ConvertTo<PagedOp, emitPaged>, ConvertTo<AppendOp, emitAppend>,
+               ConvertTo<SelectHeadsOp, emitSelectHeads>,
+               ConvertTo<SumHeadsOp, emitSumHeads>,
                ConvertTo<RaggedOp, emitRagged>, ConvertTo<PackOp, emitPack>,
                ConvertTo<SequenceLengthsOp, emitSequenceLengths>>(
       patterns.getContext());
@@ -486,7 +489,8 @@ struct ConvertAttnToLinalgPass
       if (isa<AttentionOp, OnlineAttentionOp, AttentionBackwardOp,
               BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,
               LinearAttentionOp, NormalizeOp, RepairOp, CombineOp, MergeOp,
-              PagedOp, AppendOp, RaggedOp, PackOp, SequenceLengthsOp>(op))
+              PagedOp, AppendOp, RaggedOp, PackOp, SequenceLengthsOp,
+              SelectHeadsOp, SumHeadsOp>(op))
         ++numConverted;
     });
     RewritePatternSet patterns(&getContext());

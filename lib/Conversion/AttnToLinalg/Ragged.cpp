@@ -20,11 +20,10 @@ static Value getSize(OpBuilder &b, Location loc, Value tensor, unsigned dim) {
   return getValueOrCreateConstantIndexOp(b, loc, getDim(b, loc, tensor, dim));
 }
 
-/// A tensor of `type` and `sizes` whose elements `body` yields.
-static Value
-emitElements(OpBuilder &builder, Location loc, RankedTensorType type,
-             ArrayRef<OpFoldResult> sizes,
-             function_ref<void(OpBuilder &, Location, ValueRange)> body) {
+Value attn::emitElements(
+    OpBuilder &builder, Location loc, RankedTensorType type,
+    ArrayRef<OpFoldResult> sizes,
+    function_ref<void(OpBuilder &, Location, ValueRange)> body) {
   Value init =
       tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
   unsigned rank = type.getRank();

@@ -11,6 +11,16 @@
 
 namespace attn {
 
+/// A tensor of `type` and `sizes` whose elements `body` yields, by their
+/// indices.
+mlir::Value
+emitElements(mlir::OpBuilder &builder, mlir::Location loc,
+             mlir::RankedTensorType type,
+             llvm::ArrayRef<mlir::OpFoldResult> sizes,
+             llvm::function_ref<void(mlir::OpBuilder &, mlir::Location,
+                                     mlir::ValueRange)>
+                 body);
+
 /// A copy of what the view shows. A row behind the packed tensor counts as its
 /// last.
 mlir::Value emitRagged(mlir::OpBuilder &builder, RaggedOp op);

@@ -111,8 +111,10 @@ attn::compileToObject(ModuleOp module, StringRef function, bool simplify) {
   SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager codegen;
+  // The translation has verified the module.
   if ((*machine)->addPassesToEmitFile(codegen, stream, nullptr,
-                                      llvm::CodeGenFileType::ObjectFile))
+                                      llvm::CodeGenFileType::ObjectFile,
+                                      /*DisableVerify=*/true))
     return makeError("the host's code generator writes no object files");
   codegen.run(*code);
   return std::string(object.begin(), object.end());

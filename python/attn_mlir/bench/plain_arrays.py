@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import operator
 import random
 from typing import Any, Iterator, Sequence
 
@@ -84,12 +85,12 @@ class PlainArrays:
         for b, h, i in rows.positions():
             at, first = (b * problem.Hq + h) * problem.M + i, rows.first_key(b, h)
             lse, d_output = rows["lse"][at], rows["d_output"][at]
-            delta = math.fsum(x * y for x, y in zip(d_output, rows["output"][at]))
+            delta = dot(d_output, rows["output"][at])
             for j, s in enumerate(self.scores(problem, rows, b, h, i)):
                 if s == -math.inf:
                     continue
                 p = round_to(math.exp(round_to(s, step) - lse), step)
-                ds = p * (math.fsum(x * y for x, y in zip(d_output, rows["value"][first + j])) - delta)
+                ds = p * (dot(d_output, rows["value"][first + j]) - delta)
                 if a.soft_cap:
                     ds *= 1 - (s / a.soft_cap) ** 2
                 p, ds = round_to(p, dtype), round_to(ds, dtype) / math.sqrt(a.D)
@@ -104,7 +105,7 @@ class PlainArrays:
         query, (keys, _) = rows["query"][(b * problem.Hq + h) * problem.M + i], rows.of_keys(b, h)
         scores = [-math.inf] * len(keys)
         for j in (j for begin, end in visible_ranges(problem, i) for j in range(begin, end)):
-            s = math.fsum(x * y for x, y in zip(query, keys[j])) / math.sqrt(a.D)
+            s = dot(query, keys[j]) / math.sqrt(a.D)
             if problem.attention.bias:
                 s += rows["bias"][i][j]
             if a.soft_cap:
@@ -174,6 +175,10 @@ def split(flat: list[float], width: int) -> list[list[float]]:
     return [flat[i : i + width] for i in range(0, len(flat), width)]
 
 
+def dot(a: Sequence[float], b: Sequence[float]) -> float:
+    return math.fsum(map(operator.mul, a, b))
+
+
 def accumulate(sums: list[float], row: int, factor: float, source: list[float]):
     """sums[row] += factor * source, of rows as long as source."""
     first = row * len(source)
@@ -193,5 +198,6 @@ def attend(scores: list[float], values: list[list[float]], width: int, dtype: st
     total = round_to(math.fsum(weights), step)
     weights = [round_to(w / total, dtype) for w in weights]
     visible = [(w, v) for w, v in zip(weights, values) if w]
-    output = [round_to(math.fsum(w * v[d] for w, v in visible), dtype) for d in range(width)]
+    factors, columns = [w for w, _ in visible], zip(*(v for _, v in visible))
+    output = [round_to(dot(factors, column), dtype) for column in columns] or [0.0] * width
     return output, round_to(top + math.log(total), step)

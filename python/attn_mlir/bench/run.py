@@ -18,6 +18,7 @@ from typing import Any, Callable, Optional
 
 from ..errors import AttnError
 from ..runtime.binding import BoundProblem, TensorLayout
+from ..tools import find_tool
 from .bundle import Bundle
 from .clock_monitor import ClockMonitor
 from .configurations import Problem
@@ -124,6 +125,8 @@ class Run:
         return [entry for entry in self.bundle.index[part] if self.arguments.filter in entry["name"]]
 
     def environment(self):
+        if self.arguments.device == "sim":
+            find_tool("attn-sim")  # before minutes of references that nothing would be compared with
         info = {"host_python": platform.python_version(), "machine": platform.machine()}
         try:
             reply = self.worker.request(START_SECONDS, do="environment")

@@ -17,9 +17,12 @@ from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 from .. import mask as masks
 from ..arrays import type_of
 from ..errors import BindingError
-from ..functional import attention, attention_backward
+from ..functional import dropout_arrays
 from ..mask.positions import Positions
+from . import queries
+from .calls import add_columns, attend, columns, differentiate, keeping, merge, random_words
 from .communicator import Communicator, agree_on
+from .options import FLOATS, check_options
 from .plan import BLOCKS, Call, Plan, PlanError
 from .ranges import Ranges, count
 from .tokens import Library, Store, split
@@ -43,7 +46,7 @@ class Heads(NamedTuple):
 @dataclasses.dataclass
 class Saved:
     """What the backward needs: query, key, value of the tokens that the rank holds, output and LSE, of its heads, the bias
-    of its tokens, and the lengths."""
+    of its tokens, the lengths, and seed and offset of dropout."""
 
     query: Any
     key: Any
@@ -52,6 +55,7 @@ class Saved:
     lse: Any
     bias: Any = None
     lengths: Any = None
+    random: Any = None
 
 
 class Gradients(NamedTuple):
@@ -65,13 +69,9 @@ class Gradients(NamedTuple):
     reads: list[Any]
 
 
-#: What of attn_mlir.attention a plan can be carried out with, beside arrays.
-OPTIONS = ("mask_mod", "score_mod", "soft_cap", "scale", "target", "device", "allow_tf32", "cache")
-
-
 class Executor:
-    """`options` are of attn_mlir.attention: mask_mod and score_mod of the whole, soft_cap, scale, target, device, allow_tf32. The
-    plan's own mask holds beside mask_mod."""
+    """`options` are of attn_mlir.attention: mask_mod and score_mod of the whole, soft_cap, scale, dropout, seed, offset, target,
+    device, allow_tf32. The plan's own mask holds beside mask_mod; what dropout drops is what one device would."""
 
     def __init__(self, plan: Plan, communicator: Communicator, options: Mapping[str, Any]):
         check_options(options)
@@ -79,9 +79,13 @@ class Executor:
         self.mine = plan.ranks[min(self.rank, plan.size - 1)]
         self.options = dict(options)
         self.mask_mod, self.score_mod = self.options.pop("mask_mod", None), self.options.pop("score_mod", None)
+        self.rate = self.options.pop("dropout", None) or 0.0
+        #: Numbers of dropout, of the next forward; read in each.
+        self.seed, self.offset = self.options.pop("seed", None), self.options.pop("offset", None) or 0
         #: By call: the mask and the score of these rows and keys. Arrays are of one library and on one device.
         self.parts: dict[Call, dict[str, Any]] = {}
         self.lengths: Any = None
+        self.random: Any = None
         self.behind: Any = None
 
     def forward(self, query: Any, key: Any, value: Any, sink: Any = None, bias: Any = None, lengths: Any = None) -> tuple[Any, Saved]:
@@ -90,9 +94,13 @@ class Executor:
         many tokens of each batch exist."""
         self.agree(query, key, value, sink, bias, lengths)
         library, heads = Library(query), self.heads(self.rank)
-        self.set_lengths(lengths)
+        random = random_words(library, self.seed, self.offset) if self.rate else None
+        self.set_data(lengths, random)
         query, key, value = (self.cut(array) for array in (query, key, value))
         held = self.spread((query, key, value))
+        if self.plan.moves_queries:
+            results = queries.forward(self, query, key, value, sink)
+            return results[0], Saved(query, key, value, *results, None, lengths, random)
         shape = (*held[0].shape[:3], value.shape[3])
         output: Any = None
         lse = library.full(shape[:3], float("-inf"), library.dtype(self.score_dtype))
@@ -104,13 +112,13 @@ class Executor:
             # The sink is in one part of a row, the first.
             more: dict[str, Any] = {"sink": sink if output is None else None, "result_dtype": self.score_dtype if has_parts else None}
             more["bias"] = columns(library, bias, call.keys)
-            part, part_lse = attention(held[0], keys, values, return_lse=True, **more, **self.at(call, library), **self.options)
+            part, part_lse = attend(held[0], keys, values, **more, **self.at(call, library), **self.options)
             if output is None:
                 output, lse = part, part_lse
             else:
                 output, lse = merge(library, (output, lse), (part, part_lse))
         output = library.full(shape, 0.0, query.dtype) if output is None else library.convert(output, query.dtype)
-        return self.gather_rows(output, heads), Saved(held[0], held[1], held[2], output, lse, bias, lengths)
+        return self.gather_rows(output, heads), Saved(held[0], held[1], held[2], output, lse, bias, lengths, random)
 
     def lse(self, saved: Saved) -> Any:
         """[B, Hq, tokens], of the rank's tokens. The bytes that it takes to get it from other ranks are in no plan."""
@@ -123,13 +131,15 @@ class Executor:
         what score_mod reads, and of a bias of which ranks share rows, are the part of the rank's tokens: that of the whole is the
         sum over ranks, as of all weights."""
         library, dtype = Library(d_output), self.score_dtype
-        self.set_lengths(saved.lengths)
+        self.set_data(saved.lengths, saved.random)
         d_output, d_lse = self.cut(d_output), self.cut(d_lse)
         (d_output,) = self.spread_rows((d_output,))
         more = {}
         if d_lse is not None:
             more["d_lse"] = self.spread_rows((d_lse[..., None],))[0][..., 0]
         wide = library.dtype(dtype)
+        if self.plan.moves_queries:
+            return queries.backward(self, saved, d_output, d_lse, capture_gradients)
         d_query = library.full(saved.query.shape, 0.0, wide)
         d_bias = library.full(saved.bias.shape, 0.0, wide) if bias_gradient else None
         learned = self.learned() if capture_gradients else []
@@ -137,7 +147,7 @@ class Executor:
         more.update(bias_gradient=bias_gradient, capture_gradients=bool(learned))
         sums = Store(library)
         for call, keys, values in self.calls(saved.key, saved.value):
-            part, d_key, d_value, *others = attention_backward(
+            part, d_key, d_value, *others = differentiate(
                 saved.query, keys, values, saved.output, saved.lse, d_output, deterministic=True, result_dtype=dtype,
                 bias=columns(library, saved.bias, call.keys), **more, **self.at(call, library), **self.options,
             )  # fmt: skip
@@ -168,7 +178,7 @@ class Executor:
     def sink_gradient(self, sink: Any, saved: Saved, d_output: Any, d_lse: Any = None) -> Any:
         """[Hq], of the rank's tokens alone: that of the whole is the sum over ranks, as of all weights. Moves what `backward` does."""
         library, heads = Library(d_output), self.heads(self.rank)
-        self.set_lengths(saved.lengths)
+        self.set_data(saved.lengths, saved.random)
         d_output, d_lse = self.cut(d_output), self.cut(d_lse)
         (d_output,) = self.spread_rows((d_output,))
         delta = (library.convert(d_output, saved.lse.dtype) * library.convert(saved.output, saved.lse.dtype)).sum(-1)
@@ -180,11 +190,11 @@ class Executor:
         result[heads.rows] = -(share * delta).sum((0, 2))
         return library.convert(result, sink.dtype)
 
-    def set_lengths(self, lengths: Any):
-        """Those of the attention that follows; masks of calls read them."""
-        if lengths is not self.lengths:
+    def set_data(self, lengths: Any, random: Any):
+        """Those of the attention that follows; masks and scores of calls read them."""
+        if lengths is not self.lengths or random is not self.random:
             self.parts = {}
-        self.lengths, self.behind = lengths, None
+        self.lengths, self.random, self.behind = lengths, random, None
         if lengths is not None and self.mine.rows:
             places = Library(self.nothing).positions(self.mine.rows)
             self.behind = places[None, :] >= lengths[:, None]
@@ -204,8 +214,10 @@ class Executor:
             self.check(query, key, value)
             self.check_bias(bias)
             self.check_lengths(lengths)
+            dropout_arrays(query, self.rate, self.seed, self.offset)
             given = {name: value for name, value in self.options.items() if value is not None}
             given.update({name: True for name, array in (("sink", sink), ("bias", bias)) if array is not None})
+            given.update({"dropout": (self.rate, int(self.seed), int(self.offset))} if self.rate else {})
             given.update({"lengths": [int(n) for n in lengths]} if lengths is not None else {})
             mods = [trace(mod).record for trace, mod in ((masks.trace_mask, self.mask_mod), (masks.trace_score, self.score_mod)) if mod]
             given.update({"mods": hashlib.sha256("".join(mods).encode()).hexdigest()[:16]} if mods else {})
@@ -233,7 +245,7 @@ class Executor:
         if number >= self.plan.stage_count or self.plan.is_quiet(number):
             return lambda: None
         stage, library = self.mine.stages[number], store.library
-        parts = [library.flatten(store.take(stage.send[p])) if p in stage.send else self.nothing for p in self.everybody]
+        parts = [library.flatten(store.take(stage.send[p])) if stage.send.get(p) else self.nothing for p in self.everybody]
         shapes = [[self.key_shape(count(stage.receive.get(p, ())), which) for which in (0, 1)] for p in self.everybody]
         wait = self.exchange(parts, shapes)
 
@@ -263,6 +275,8 @@ class Executor:
             part["mask_mod"] = at.mask(lambda *p: functools.reduce(operator.and_, (condition(*p) for condition in conditions)))
         if self.score_mod is not None:
             part["score_mod"] = at.score(self.score_mod)
+        if self.rate:
+            part.update(rate=self.rate, kept_mod=at.score(keeping(self.score_mod, self.random, self.rate)))
         return part
 
     def places(self, tokens: Ranges, library: Library) -> Any:
@@ -419,9 +433,9 @@ class Executor:
     def check_bias(self, bias: Any):
         if bias is None:
             return
-        if self.plan.head_shards > 1:
+        if self.plan.head_shards > 1 or self.plan.moves_queries:
             raise PlanError(
-                f"expected a plan that moves keys, with head_shards 1, for a bias, whose rows do not travel, got head_shards {self.plan.head_shards}: pass head_shards=1 to make_plan"
+                f"expected a plan that moves keys, with head_shards 1, for a bias, whose rows do not travel, got {self.plan.scheme}: pass head_shards=1 to make_plan"
             )
         batch, heads = self.sizes[:2]
         wanted = (batch, heads, count(self.mine.rows), self.plan.tokens)
@@ -467,60 +481,3 @@ class Executor:
     @property
     def group(self) -> range:
         return self.plan.group(self.rank)
-
-
-#: Element types of what has gradients.
-FLOATS = ("f16", "bf16", "f32", "f64")
-#: Why an option of attn_mlir.attention is not one of a plan.
-REFUSED = {
-    "causal": "the plan has it: pass it to make_plan",
-    "window": "the plan has it: pass it to make_plan",
-    "dropout": "what it drops follows from the row and the key of a kernel, which are not those of the whole",
-    "seed": "there is no dropout",
-    "offset": "there is no dropout",
-    "normalization": "partial results are merged by their LSE, which softmax alone has",
-    "key_lengths": "rows and keys are the same tokens: pass lengths",
-    "query_lengths": "rows and keys are the same tokens: pass lengths",
-    "block_mask": "its blocks are of the whole: pass a mask_mod to make_plan",
-    "descale": "8-bit inputs have no plan",
-}
-
-
-def check_options(options: Mapping[str, Any]):
-    """Raises a BindingError for one that would mean another thing on a part than on the whole."""
-    for name, value in options.items():
-        if name not in OPTIONS and value is not None:
-            reason = REFUSED.get(name, f"there are {', '.join(OPTIONS)}")
-            raise BindingError(f"expected no {name} on several ranks, got {value!r}: {reason}")
-
-
-def columns(library: Library, bias: Any, keys: Ranges) -> Any:
-    """Those of some keys, of a bias of all."""
-    if bias is None or bias.shape[3] == 1:
-        return bias
-    return library.concatenate([bias[..., begin:end] for begin, end in keys], 3)
-
-
-def add_columns(total: Any, part: Any, keys: Ranges):
-    """Adds the gradient of some keys' columns to that of all."""
-    if total.shape[3] == 1:
-        total += part
-        return
-    at = 0
-    for begin, end in keys:
-        total[..., begin:end] += part[..., at : at + end - begin]
-        at += end - begin
-
-
-def merge(library: Library, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
-    """(output, LSE) over the keys of both, which share none: as attn.merge of Spec.md."""
-    module = library.module
-    most = module.maximum(a[1], b[1])
-    # Rows that neither sees: exp(-inf - 0) is 0.
-    most = module.where(module.isinf(most), module.zeros_like(most), most)
-    weights = [module.exp(part[1] - most) for part in (a, b)]
-    total = weights[0] + weights[1]
-    inverse = 1 / module.where(total > 0, total, module.ones_like(total))
-    output = sum(part[0] * (weight * inverse)[..., None] for part, weight in zip((a, b), weights))
-    lse = module.where(total > 0, most + module.log(module.where(total > 0, total, module.ones_like(total))), module.full_like(most, float("-inf")))
-    return output, lse

@@ -26,14 +26,14 @@ class PlanError(AttnError):
 
 
 class Call(NamedTuple):
-    """A kernel: rows that attend to keys."""
+    """A kernel: rows that attend to keys, all that a rank has but where queries move."""
 
     rows: Ranges
     keys: Ranges
 
 
 class Stage(NamedTuple):
-    """`receive` and `send` are tokens by the other rank."""
+    """`receive` and `send` are tokens by the other rank: their keys, or their queries where these move."""
 
     receive: dict[int, Ranges]
     send: dict[int, Ranges]
@@ -51,6 +51,11 @@ class RankPlan(NamedTuple):
         """Those of all calls."""
         return ranges_of(r for stage in self.stages for call in stage.calls for r in call.keys)
 
+    @property
+    def computed(self) -> Ranges:
+        """The rows of all calls."""
+        return ranges_of(r for stage in self.stages for call in stage.calls for r in call.rows)
+
 
 class Plan:
     """What `attn-schedule --ranks=P --json` prints (docs/Distributed.md); `make_plan` makes one, `load` reads one."""
@@ -63,7 +68,11 @@ class Plan:
             self.scheme, self.placement = str(data["scheme"]), str(data["placement"])
             self.tokens, self.chunk, self.head_shards = (int(data[name]) for name in ("tokens", "chunk", "head_shards"))
             self.mask_text, self.documents = str(data.get("mask", "full")), ranges_of_list(data.get("documents", []))
-            self.ranks = tuple(RankPlan(ranges_of(rank["rows"]), tuple(map(stage_of, rank["stages"]))) for rank in data["ranks"])
+            #: Transfers are of queries, and keys stay.
+            self.moves_queries = self.scheme == "query-cast"
+            self.ranks = tuple(
+                RankPlan(ranges_of(rank["rows"]), tuple(stage_of(stage, self.moves_queries) for stage in rank["stages"])) for rank in data["ranks"]
+            )
         except (KeyError, TypeError, ValueError) as error:
             raise PlanError(f"expected a plan of schema {SCHEMA}, got one without a valid {error}") from None
         self.band = band_of(self.mask_text)
@@ -113,10 +122,16 @@ class Plan:
         """The tokens of `holder` for whose keys `rank` computes parts of the gradients."""
         return intersect(self.ranks[rank].keys, self.held(holder))
 
+    def answered(self, rank: int, owner: int) -> Ranges:
+        """Where queries move, the rows of `owner` of which `rank` computes parts."""
+        return intersect(self.ranks[rank].computed, self.ranks[owner].rows)
 
-def stage_of(data: dict[str, Any]) -> Stage:
+
+def stage_of(data: dict[str, Any], moves_queries: bool) -> Stage:
+    moved = "rows" if moves_queries else "keys"
+
     def transfers(name: str, peer: str) -> dict[int, Ranges]:
-        return {int(transfer[peer]): ranges_of(transfer["keys"]) for transfer in data[name]}
+        return {int(transfer[peer]): ranges_of(transfer[moved]) for transfer in data[name]}
 
     calls = tuple(Call(ranges_of(call["rows"]), ranges_of(call["keys"])) for call in data["calls"])
     return Stage(transfers("receive", "from"), transfers("send", "to"), calls)
@@ -153,6 +168,8 @@ def check(plan: Plan):
         )
     if plan.head_shards < 1 or plan.size < 1 or plan.size % plan.head_shards:
         raise PlanError(f"expected head_shards to divide {plan.size} ranks, got {plan.head_shards}")
+    if plan.moves_queries and plan.head_shards != 1:
+        raise PlanError(f"expected head_shards 1 of a plan that moves queries, got {plan.head_shards}")
     for number, rank in enumerate(plan.ranks):
         if len(rank.stages) != plan.stage_count:
             raise PlanError(f"rank {number}: expected {plan.stage_count} stages, got {len(rank.stages)}")
@@ -171,13 +188,20 @@ def check(plan: Plan):
                     raise PlanError(f"{where}: expected to have what is sent to rank {peer}")
             held[number] = ranges_of(r for part in (held[number], *stage.receive.values()) for r in part)
             for call in stage.calls:
+                if plan.moves_queries:
+                    if not contains(held[number], call.rows) or not contains(rank.rows, call.keys):
+                        raise PlanError(f"{where}: expected calls of rows that have arrived, over keys that the rank owns")
+                    continue
                 if not contains(held[number], call.keys):
                     raise PlanError(f"{where}: expected calls to use what has arrived")
                 if call.rows != plan.held(number):
                     raise PlanError(f"{where}: expected calls of all rows that the rank has")
     for number, rank in enumerate(plan.ranks):
-        # A key in two calls would count twice.
-        if sum(count(call.keys) for stage in rank.stages for call in stage.calls) != count(rank.keys):
+        # A key in two calls would count twice; or a row, where keys stay.
+        calls = [call for stage in rank.stages for call in stage.calls]
+        if plan.moves_queries and sum(count(call.rows) for call in calls) != count(rank.computed):
+            raise PlanError(f"rank {number}: expected each row in one call, got it in two")
+        if not plan.moves_queries and sum(count(call.keys) for call in calls) != count(rank.keys):
             raise PlanError(f"rank {number}: expected each key in one call, got it in two")
 
 
@@ -212,7 +236,7 @@ def make_plan(
     be given again; `backward`: of which pass the time is to be least; `link`: how ranks reach each other, as attn-schedule takes it;
     `chunk`: tokens that a rank has at least in a row; `deterministic`: only plans whose output has the bits of one rank;
     `scheme` and `placement`: only such plans; `head_shards`: only plans in which so many ranks exchange rows for heads, with 1
-    those that move keys, as a bias and JAX want them.
+    those that move keys, as a bias and JAX want them, not queries.
     """
     sizes = {"B": batch, "Hq": heads, "Hkv": key_heads or heads, "M": tokens, "N": tokens, "D": head_dim, "Dv": value_dim or head_dim}
     problem = [*(f"{name}={size}" for name, size in sizes.items()), f"dtype={dtype}", f"mask={mask_text(causal, window)}"]

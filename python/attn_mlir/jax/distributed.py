@@ -59,8 +59,8 @@ def padded(lists: list[list[int]]) -> np.ndarray:
 
 @functools.lru_cache(maxsize=16)
 def tables_of(plan: Plan) -> Tables:
-    if plan.head_shards > 1:
-        raise PlanError(f"expected a plan that moves keys, with head_shards 1, got head_shards {plan.head_shards}: pass head_shards=1 to make_plan")
+    if plan.head_shards > 1 or plan.moves_queries:
+        raise PlanError(f"expected a plan that moves keys, with head_shards 1, got {plan.scheme}: pass head_shards=1 to make_plan")
     rows = [tokens_of(rank.rows) for rank in plan.ranks]
     places = [{token: place for place, token in enumerate(tokens)} for tokens in rows]
     moved = [

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import array
 import ast
 import dataclasses
 import math
@@ -82,8 +81,9 @@ class HostArray:
         if self.dtype in FLOAT8:
             return [decode_float8(code, self.dtype) for code in self.data]
         if self.dtype == "bf16":
-            words = array.array("H", bytes(self.data))
-            return list(struct.unpack(f"<{count}f", struct.pack(f"<{count}I", *(w << 16 for w in words))))
+            wide = bytearray(4 * count)  # of f32, whose upper halves they are
+            wide[2::4], wide[3::4] = self.data[::2], self.data[1::2]
+            return list(struct.unpack(f"<{count}f", wide))
         return list(struct.unpack(f"<{count}{STRUCT[self.dtype]}", self.data))
 
     def spread(self, strides: Sequence[int], fill: int = 0xFF) -> bytearray:

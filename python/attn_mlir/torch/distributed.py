@@ -92,7 +92,7 @@ class Attention(torch.autograd.Function):
         output, saved = run.executor.forward(query, key, value, own, offsets, lengths)
         lse = run.executor.lse(saved) if run.has_lse else None
         ctx.run, ctx.sizes = run, output.shape
-        ctx.save_for_backward(sink, saved.query, saved.key, saved.value, saved.output, saved.lse, saved.bias, lengths)
+        ctx.save_for_backward(sink, saved.query, saved.key, saved.value, saved.output, saved.lse, saved.bias, lengths, saved.random)
         ctx.set_materialize_grads(False)
         return output, lse
 
@@ -128,6 +128,9 @@ def attention(
     score_mod: Any = None,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
+    dropout: float = 0.0,
+    seed: Any = None,
+    offset: Any = 0,
     return_lse: bool = False,
     reduce_gradients: bool = False,
 ) -> Union[Tensor, tuple[Tensor, Tensor]]:
@@ -146,6 +149,8 @@ def attention(
       lengths: [B], i32: how many tokens of each batch exist, the same on all ranks. Rows behind them are 0.
       mask_mod, score_mod: as of attn_mlir.attention, by positions and heads of the whole; mask_mod holds beside the plan's mask.
         Arrays that they read are the same on all ranks; those of floats that score_mod reads have gradients.
+      dropout, seed, offset: as of attn_mlir.attention, the same numbers on all ranks, others in each call: what is dropped is what
+        one device would drop.
       soft_cap, scale, return_lse: as of attn_mlir.attention. f32 on a GPU needs torch.backends.cuda.matmul.allow_tf32.
 
       reduce_gradients: of the sink, of what score_mod reads and of a bias that rows share, all ranks get the gradient of the
@@ -157,9 +162,10 @@ def attention(
     check_tensors(query=query, key=key, value=value, sink=sink, bias=bias, lengths=lengths)
     check_scale(scale)
     executor = executor_of(plan, group, (query, key, value), {
-        "mask_mod": mask_mod, "score_mod": score_mod, "soft_cap": soft_cap, "scale": scale,
+        "mask_mod": mask_mod, "score_mod": score_mod, "soft_cap": soft_cap, "scale": scale, "dropout": dropout,
         "allow_tf32": query.is_cuda and torch.backends.cuda.matmul.allow_tf32,
     })  # fmt: skip
+    executor.seed, executor.offset = seed, offset
     run = Run(executor, return_lse, reduce_gradients)
     reads = executor.learned() if torch.is_grad_enabled() else []
     output, lse = Attention.apply(query, key, value, sink, bias, lengths, run, *reads)

@@ -70,8 +70,31 @@ class Lengths:
         return [f"--input=arg2={path}"]
 
 
+class Heads:
+    """Four query heads whose key heads, two, a map selects."""
+
+    rows, keys = 20, 70
+
+    def __init__(self, values):
+        self.tensor = Tensor([len(values)], values)
+
+    def module(self):
+        return """func.func @f(%q: tensor<1x4x?x32xf16>, %k: tensor<1x2x?x32xf16>, %m: tensor<4xi32>) -> tensor<1x4x?x32xf16> {
+  %key = attn.select_heads %k[%m] : tensor<1x2x?x32xf16>[tensor<4xi32>] -> tensor<1x4x?x32xf16>
+  %o = attn.attention %q, %key, %key : tensor<1x4x?x32xf16>, tensor<1x4x?x32xf16>, tensor<1x4x?x32xf16> -> tensor<1x4x?x32xf16>
+  return %o : tensor<1x4x?x32xf16>
+}
+"""
+
+    def write_inputs(self, folder):
+        path = os.path.join(folder, "map.npy")
+        self.tensor.write(path)
+        return [f"--input=arg2={path}"]
+
+
 GOOD = {
     "lengths": lambda: Lengths([0, 70]),
+    "heads": lambda: Heads([1, 0, 1, 1]),
     "packed": lambda: check_data_masks.packed(LENGTHS, LENGTHS, "top_left"),
     "blocks": lambda: blocks(lambda *lists: None),
     "blocks by head": lambda: check_data_masks.blocks(128, 128, 64, 64, 0.6, 3, per_head=True),
@@ -80,6 +103,8 @@ GOOD = {
 BAD = {
     "length": (lambda: Lengths([3, 71]), "expected key lengths from 0 to the number of positions", "attn.attention"),
     "negative length": (lambda: Lengths([-1, 70]), "expected key lengths from 0 to the number of positions", "attn.attention"),
+    "head": (lambda: Heads([0, 1, 2, 0]), "expected entries of the map that are heads of its source", "%key = attn.select_heads"),
+    "negative head": (lambda: Heads([0, -1, 1, 0]), "expected entries of the map that are heads of its source", "%key = attn.select_heads"),
     "first offset": (lambda: packed([1, 40, 40, 100]), "expected offsets[0] to be 0", "attn.segment"),
     "decrease": (lambda: packed([0, 60, 40, 100]), "expected offsets that do not decrease", "attn.segment"),
     "past the end": (lambda: packed([0, 40, 40, 101]), "expected offsets up to the number of query positions", "attn.segment"),

@@ -188,18 +188,21 @@ class Results(unittest.TestCase):
         rows, keys, dim = 7, 9, 32
         q, k, v, do = (normal("f16", 1, 1, length, dim) for length in (rows, keys, keys, rows))
 
-        def row_of(array, i):
-            return array.values()[i * dim :][:dim]
+        def rows_of(array):
+            values = array.values()
+            return [values[start : start + dim] for start in range(0, len(values), dim)]
+
+        query, key, value, d_output = map(rows_of, (q, k, v, do))
 
         def dot(a, b):
             return sum(map(operator.mul, a, b))
 
         def weigh(f):
-            scores = [[dot(row_of(q, i), row_of(k, j)) / dim**0.5 for j in range(keys)] for i in range(rows)]
+            scores = [[dot(query[i], key[j]) / dim**0.5 for j in range(keys)] for i in range(rows)]
             return [[f(s) if j <= i else 0.0 for j, s in enumerate(row)] for i, row in enumerate(scores)]
 
-        def mix(weights, array):
-            return [sum(w * row_of(array, j)[d] for j, w in enumerate(row)) for row in weights for d in range(dim)]
+        def mix(weights, vectors):
+            return [dot(row, column) for row in weights for column in zip(*vectors)]
 
         step, options = 1e-5, {"causal": "top_left", "normalization": "none"}
         weights = {
@@ -211,18 +214,18 @@ class Results(unittest.TestCase):
         for where in ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"}):
             for mod, f in weights.items():
                 output = attn_mlir.attention(q, k, v, score_mod=mod, **options, **where)
-                for ours, expected in zip(output.values(), mix(weigh(f), v)):
+                for ours, expected in zip(output.values(), mix(weigh(f), value)):
                     self.assertAlmostEqual(ours, expected, delta=6e-3 * max(1, abs(expected)))
                 dq, _, dv = attn_mlir.attention_backward(q, k, v, None, None, do, score_mod=mod, **options, **where)
-                for ours, expected in zip(dv.values(), mix([*zip(*weigh(f))], do)):
+                for ours, expected in zip(dv.values(), mix([*zip(*weigh(f))], d_output)):
                     self.assertAlmostEqual(ours, expected, delta=6e-3 * max(1, abs(expected)))
                 slopes = weigh(lambda s: (f(s + step) - f(s - step)) / (2 * step))
-                ds = [[w * dot(row_of(do, i), row_of(v, j)) / dim**0.5 for j, w in enumerate(row)] for i, row in enumerate(slopes)]
-                for ours, expected in zip(dq.values(), mix(ds, k)):
+                ds = [[w * dot(d_output[i], value[j]) / dim**0.5 for j, w in enumerate(row)] for i, row in enumerate(slopes)]
+                for ours, expected in zip(dq.values(), mix(ds, key)):
                     self.assertAlmostEqual(ours, expected, delta=1e-2 * max(1, abs(expected)))
         output = attn_mlir.attention(q, k, v, score_mod=mask.relu(), causal="top_left", normalization=("sum", 0.5), target="cpu")
         relu = weigh(lambda s: max(s, 0.0))
-        for ours, expected in zip(output.values(), mix([[w / (sum(row) + 0.5) for w in row] for row in relu], v)):
+        for ours, expected in zip(output.values(), mix([[w / (sum(row) + 0.5) for w in row] for row in relu], value)):
             self.assertAlmostEqual(ours, expected, delta=6e-3)
         one = HostArray.of("i32", (1,), [1])
         for message, call in {
@@ -277,8 +280,11 @@ class Results(unittest.TestCase):
         def mod(s, b, h, i, j):
             return s * ranks_read[tokens[j]] + table_read[h, i - j + keys]
 
+        decoded = {id(array): array.values() for array in (q, k, v, do)}
+
         def row_of(array, h, i):
-            return array.values()[(h * array.shape[2] + i) * 32 :][:32]
+            start = (h * array.shape[2] + i) * 32
+            return decoded[id(array)][start : start + 32]
 
         def dot(a, b):
             return sum(map(operator.mul, a, b))

@@ -23,7 +23,7 @@ TOLERANCE = {np.float32: 3e-6, np.float16: 2e-3}
 class Whole:
     """An attention in float64, with gradients of what d_output and d_lse weigh."""
 
-    def __init__(self, q, k, v, d_output, d_lse, sees, score=None):
+    def __init__(self, q, k, v, d_output, d_lse, sees, score=None, kept=1.0):
         q, k, v, d_output, d_lse = (array.astype(np.float64) for array in (q, k, v, d_output, d_lse))
         group = q.shape[1] // k.shape[1]
         k_rows, v_rows = (np.repeat(array, group, axis=1) for array in (k, v))
@@ -37,15 +37,36 @@ class Whole:
         weights = np.where(sees, np.exp(scores - np.where(np.isinf(most), 0, most)), 0)
         total = weights.sum(-1, keepdims=True)
         p = weights / np.where(total, total, 1)
-        self.output = p @ v_rows
+        self.output = (p * kept) @ v_rows
         with np.errstate(divide="ignore"):
             self.lse = (np.where(np.isinf(most), 0, most) + np.log(total))[..., 0]
         delta = (d_output * self.output).sum(-1, keepdims=True) - d_lse[..., None]
-        d_scores = p * (d_output @ v_rows.swapaxes(2, 3) - delta) * slope * scale
+        d_scores = p * (kept * (d_output @ v_rows.swapaxes(2, 3)) - delta) * slope * scale
         by_group = (*k.shape[:2], group, -1)
         self.d_query = d_scores @ k_rows
         self.d_key = (d_scores.swapaxes(2, 3) @ q).reshape(*by_group, k.shape[3]).reshape(k.shape[0], k.shape[1], group, *k.shape[2:]).sum(2)
-        self.d_value = (p.swapaxes(2, 3) @ d_output).reshape(v.shape[0], v.shape[1], group, *v.shape[2:]).sum(2)
+        self.d_value = ((p * kept).swapaxes(2, 3) @ d_output).reshape(v.shape[0], v.shape[1], group, *v.shape[2:]).sum(2)
+
+
+def philox(counter, key):
+    """Philox 4x32-10 of docs/Spec.md, on arrays of u64 that hold 32 bits."""
+    word = np.uint64(2**32 - 1)
+    for _ in range(10):
+        a, c = (np.uint64(m) * counter[n] for m, n in ((0xD2511F53, 0), (0xCD9E8D57, 2)))
+        counter = [(c >> np.uint64(32)) ^ counter[1] ^ key[0], c & word, (a >> np.uint64(32)) ^ counter[3] ^ key[1], a & word]
+        key = [(k + np.uint64(n)) & word for k, n in zip(key, (0x9E3779B9, 0xBB67AE85))]
+    return counter
+
+
+def keeps(seed, offset, rate, shape):
+    """1 / (1 - rate) where dropout keeps an element of the whole, else 0."""
+    b, h, i, j = np.indices(shape).astype(np.uint64)
+    halves = lambda number: [np.uint64(number >> shift & 2**32 - 1) for shift in (0, 32)]
+    head = philox([*(half + 0 * b for half in halves(offset)), b, h], halves(seed))
+    eight = np.uint64(8)
+    words = philox([i & ~eight, j & ~eight, head[2], head[3]], head[:2])
+    number = np.where(i & eight > 0, np.where(j & eight > 0, words[3], words[2]), np.where(j & eight > 0, words[1], words[0]))
+    return np.where(number >= int(rate * 2**32), 1 / (1 - rate), 0)
 
 
 NAMES = ("output", "lse", "d_query", "d_key", "d_value")
@@ -64,10 +85,10 @@ def band(tokens, left, right):
 
 
 class Distributed(unittest.TestCase):
-    def check(self, plan, arrays, sees, score=None, **options):
+    def check(self, plan, arrays, sees, score=None, kept=1.0, **options):
         q, k, v, d_output, d_lse = arrays
         got = simulate(plan, q, k, v, d_output=d_output, d_lse=d_lse, **options)
-        want = Whole(*arrays, sees, score)
+        want = Whole(*arrays, sees, score, kept)
         for name in NAMES:
             a, b = getattr(got, name), getattr(want, name)
             self.assertEqual(a.shape, b.shape)
@@ -90,6 +111,7 @@ class Distributed(unittest.TestCase):
             "group-cast, own first": ("zigzag", "heap"),
             "all-gather": ("contiguous",),
             "ring": ("contiguous", "zigzag", "striped"),
+            "query-cast": ("contiguous", "zigzag"),
             "all-to-all": ("contiguous",),
             "all-to-all 2 x ring": ("contiguous", "zigzag"),
         }
@@ -127,9 +149,10 @@ class Distributed(unittest.TestCase):
             self.check(self.plan(130, 4, 1, 2, causal=True), arrays, (j <= i) & (j > 9), mask_mod=lambda b, h, i, j: j > 9)
         with self.subTest("ranks without tokens"):
             few = arrays_of(40, 4, 1)
-            plan = self.plan(40, 4, 1, 8, causal=True, scheme="group-cast")
-            self.assertTrue(any(not rank.rows for rank in plan.ranks))
-            self.check(plan, few, band(40, None, 0))
+            for scheme in ("group-cast", "ring", "query-cast"):
+                plan = self.plan(40, 4, 1, 8, causal=True, scheme=scheme)
+                self.assertTrue(any(not rank.rows for rank in plan.ranks))
+                self.check(plan, few, band(40, None, 0))
 
     def test_heads(self):
         """More ranks than key heads have copies of them; mods see the heads of the whole."""
@@ -157,11 +180,24 @@ class Distributed(unittest.TestCase):
         wanted = attn_mlir.attention_backward(q, k, v, output, lse, d_output, d_lse=d_lse, **options)
         delta = (d_output * output).sum(-1) - d_lse
         d_sink = -(np.exp(sink[:, None] - lse) * delta).sum((0, 2))
-        for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring"):
+        for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring", "query-cast"):
             plan = self.plan(96, 4, 2, 4, causal=True, scheme=scheme)
             got = simulate(plan, q, k, v, sink=sink, d_output=d_output, d_lse=d_lse, mask_mod=options["mask_mod"])
             for a, b in zip((got.output, got.lse, got.d_query, got.d_key, got.d_value, got.d_sink), (output, lse, *wanted, d_sink)):
                 self.assertLess(np.abs(a - b).max(), 1e-5, scheme)
+
+    def test_dropout(self):
+        """What one device drops: by the definition of docs/Spec.md, and by its kernels."""
+        arrays = arrays_of(75, 4, 2, batch=2)
+        number = {"dropout": 0.4, "seed": 2**63 + 41, "offset": 5 << 31}
+        kept = keeps(number["seed"], number["offset"], 0.4, (2, 4, 75, 75))
+        for scheme, shards in (("group-cast", 1), ("ring", 1), ("all-to-all 2 x ring", 2), ("query-cast", 1)):
+            plan = self.plan(75, 4, 2, 4, 8, batch=2, causal=True, scheme=scheme, placement="zigzag")
+            self.assertEqual(plan.head_shards, shards)
+            got = self.check(plan, arrays, band(75, None, 0), kept=kept, **number)
+        number["seed"] -= 2**64
+        output = attn_mlir.attention(*arrays[:3], causal=True, **number)
+        self.assertLess(np.abs(got.output - output).max(), 5e-6)
 
     def test_captures(self):
         """Gradients of what score_mod reads are summed over ranks: those of one process in float64, and finite differences."""
@@ -182,7 +218,7 @@ class Distributed(unittest.TestCase):
             return (want.output * d_output).sum() + (want.lse * d_lse).sum()
 
         step = 1e-5
-        for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring"):
+        for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring", "query-cast"):
             plan = self.plan(90, 4, 2, 4, causal=True, scheme=scheme)
             got = simulate(plan, q, k, v, d_output=d_output, d_lse=d_lse, score_mod=mod(slopes, table))
             self.assertEqual([d.shape for d in got.d_reads], [(4,), (4, 179)])
@@ -216,7 +252,7 @@ class Distributed(unittest.TestCase):
         lengths = np.array([90, 17, 0], np.int32)
         i, j = np.indices((90, 90))
         exists = np.maximum(i, j) < lengths[:, None, None, None]
-        for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring"):
+        for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring", "query-cast"):
             plan = self.plan(90, 4, 2, 4, batch=3, causal=True, scheme=scheme)
             self.check(plan, arrays, (j <= i) & exists, lengths=lengths)
             torn = [array.copy() for array in arrays]
@@ -234,7 +270,8 @@ class Distributed(unittest.TestCase):
         q, k, v, _, _ = arrays_of(64, 4, 2)
         plan = self.plan(64, 4, 2, 2, causal=True)
         for options, message in (
-            ({"dropout": 0.1, "seed": 1}, "expected no dropout on several ranks, got 0.1: what it drops follows from the row and the key"),
+            ({"dropout": 0.1}, "expected a seed with dropout, got none"),
+            ({"dropout": 1.0, "seed": 1}, "expected dropout to be at least 0 and below 1, got 1.0"),
             ({"causal": True}, "expected no causal on several ranks, got True: the plan has it"),
             ({"key_lengths": np.array([3], np.int32)}, "expected no key_lengths on several ranks, .*: pass lengths"),
             ({"windw": 3}, "expected no windw on several ranks, got 3: there are mask_mod, score_mod"),
@@ -244,8 +281,9 @@ class Distributed(unittest.TestCase):
             options = {**options, "bias": k[..., :1]} if "bias" in options else options
             with self.assertRaisesRegex(attn_mlir.AttnError, message):
                 simulate(plan, q, k, v, **options)
-        with self.assertRaisesRegex(PlanError, "expected a plan that moves keys, with head_shards 1, for a bias"):
-            simulate(self.plan(64, 4, 2, 2, scheme="all-to-all"), q, k, v, bias=q[..., :1])
+        for scheme in ("all-to-all", "query-cast"):
+            with self.assertRaisesRegex(PlanError, f"expected a plan that moves keys, with head_shards 1, for a bias, .*, got {scheme}"):
+                simulate(self.plan(64, 4, 2, 2, scheme=scheme), q, k, v, bias=q[..., :1])
 
     def test_bits(self):
         """Output, LSE and dQ of deterministic plans are those of one rank; gradients are the same in every run."""
@@ -331,6 +369,17 @@ class Distributed(unittest.TestCase):
             if not options:
                 self.assertEqual(got.forward_bytes, [3 * 64 * element] * 4)
 
+    def test_bytes_of_queries(self):
+        """m Hq (d e + 4 dv + 4) for m rows both ways together, m Hq ((d + dv) e + 8) out and m Hq 4 d back: of f16, contiguous ranks
+        and a causal mask rank r sends its 16 rows to r others, and answers the rows of 3 - r."""
+        q, k, v, d_output, _ = arrays_of(64, 4, 2, 16, 16, dtype=np.float16)
+        plan = make_plan(ranks=4, tokens=64, heads=4, key_heads=2, head_dim=16, chunk=16, causal=True, scheme="query-cast", placement="contiguous")
+        got = self.check(plan, (q, k, v, d_output, np.zeros((1, 4, 64), np.float32)), band(64, None, 0))
+        for r in range(4):
+            out, back, heads = 16 * r, 16 * (3 - r), 4
+            self.assertEqual(got.forward_bytes[r], heads * (out * 16 * 2 + back * (4 * 16 + 4)))
+            self.assertEqual(got.backward_bytes[r], heads * (out * ((16 + 16) * 2 + 8) + back * 4 * 16))
+
     def test_simulated_gpu(self):
         """Kernels of both targets in the simulator."""
         arrays = arrays_of(128, 2, 1, 64, 64, dtype=np.float16)
@@ -394,6 +443,20 @@ class Distributed(unittest.TestCase):
         }.items():
             with self.assertRaisesRegex(PlanError, message):
                 Plan({**plan, "ranks": ranks})
+        moves = {**plan, "scheme": "query-cast"}
+        part = {"receive": [], "send": [], "calls": [{"rows": [[0, 2]], "keys": [[0, 2]]}]}
+        for message, change, ranks in (
+            ("expected head_shards 1 of a plan that moves queries, got 2", {"head_shards": 2}, [{"rows": [[0, 2]], "stages": []}, {"rows": [[2, 4]], "stages": []}]),
+            ("rank 0, stage 0: expected calls of rows that have arrived, over keys that the rank owns", {}, [
+                {"rows": [[0, 2]], "stages": [{**part, "calls": [{"rows": [[0, 3]], "keys": [[0, 2]]}]}]},
+                {"rows": [[2, 4]], "stages": [{**part, "calls": []}]},
+            ]),
+            ("rank 0: expected each row in one call, got it in two", {}, [
+                {"rows": [[0, 2]], "stages": [{**part, "calls": part["calls"] * 2}]}, {"rows": [[2, 4]], "stages": [{**part, "calls": []}]},
+            ]),
+        ):  # fmt: skip
+            with self.assertRaisesRegex(PlanError, message):
+                Plan({**moves, **change, "ranks": ranks})
         with self.assertRaisesRegex(PlanError, "expected head_shards to divide 0 ranks, got 1"):
             Plan({**plan, "tokens": 0, "ranks": []})
         with self.assertRaisesRegex(PlanError, "expected a plan of schema attn-mlir/plan/1, got 'x'"):

@@ -108,6 +108,21 @@ class States(unittest.TestCase):
                 self.assertEqual(output.tobytes(), results[0][0].tobytes())
                 self.assertEqual(lse.tobytes(), results[0][1].tobytes())
                 self.assertEqual(sent, 4 * (ranks - 1) * batch * heads * (dim + 1))
+            # Rank 0 has one sequence, rank 1 none and rank 2 three: the same results, where they are wanted.
+            begins, counts = (0, 1, 1), (1, 0, 3)
+
+            def work_on_own(communicator):
+                r = communicator.rank
+                own = q[begins[r] : begins[r] + counts[r]]
+                got = decode(own, *pools[r], tables[r], lengths[r], communicator=communicator, own_queries=True, sink=sinks, return_lse=True)  # noqa: B023
+                return *got, communicator.sent_bytes
+
+            for r, (output, lse, sent) in enumerate(on_threads(ranks, work_on_own)):
+                own = slice(begins[r], begins[r] + counts[r])
+                self.assertEqual(output.tobytes(), results[0][0][own].tobytes())
+                self.assertEqual(lse.tobytes(), results[0][1][own].tobytes())
+                # b Hq D e to each other rank, Hq (Dv + 1) of f32 for each sequence of others.
+                self.assertEqual(sent, 4 * heads * (2 * counts[r] * dim + (batch - counts[r]) * (dim + 1)))
 
     def test_refused(self):
         def arrays(tokens=4, heads=2, dim=16):
@@ -133,6 +148,8 @@ class States(unittest.TestCase):
         pool, table, lengths = np.zeros((1, 2, 4, 16), np.float32), np.zeros((1, 1), np.int32), np.ones(1, np.int32)
         with self.assertRaisesRegex(attn_mlir.BindingError, r"query: expected \[batch, heads, 1, head dim\], .* got \[1, 2, 4, 16\]"):
             on_threads(1, lambda c: decode(arrays()[0], pool, pool, table, lengths, communicator=c))
+        with self.assertRaisesRegex(PlanError, "table: expected 2 rows, as many as ranks have queries, got 1"):
+            on_threads(2, lambda c: decode(arrays(1)[0], pool, pool, table, lengths, communicator=c, own_queries=True))
 
 
 if __name__ == "__main__":

@@ -74,6 +74,7 @@ def arrays():
     names.update((name, normal("bf16", 20, 2, 64)) for name in ("queries", "keys", "values"))
     names.update((name, HostArray.of("i32", (2,), [0, 20])) for name in ("cu_seqlens_q", "cu_seqlens_k"))
     names["max_seqlen_q"] = 20
+    names["heads"] = names["value_heads"] = HostArray.of("i32", (2,), [1, 0])
     names["alibi_slopes"] = names["head_shares"] = HostArray.of("f32", (2,), [0.5, 0.25])
     if importlib.util.find_spec("torch"):
         import torch

@@ -68,8 +68,9 @@ class Distributed(unittest.TestCase):
         self.assertEqual(tables.keys.shape, (4, 64 + 31))
 
     def test_refused(self):
-        with self.assertRaisesRegex(PlanError, "expected a plan that moves keys, with head_shards 1, got head_shards 2"):
-            tables_of(self.plan(64, 2, scheme="all-to-all", head_shards=None))
+        for scheme in ("all-to-all", "query-cast"):
+            with self.assertRaisesRegex(PlanError, f"expected a plan that moves keys, with head_shards 1, got {scheme}"):
+                tables_of(self.plan(64, 2, scheme=scheme, head_shards=None))
         # The fastest exchanges heads, among all.
         self.assertEqual(make_plan(ranks=8, tokens=1024, heads=8, key_heads=2, head_dim=32, causal=True).head_shards, 1)
         plan = self.plan(64, 2, causal=True, placement="contiguous", scheme="group-cast")

@@ -1,6 +1,7 @@
 """`attn_mlir.varlen`, `prefill` and `flash_attn_varlen_func` on arrays without NumPy, against float64 sums by definition; messages."""
 
 import math
+import operator
 import random
 import unittest
 
@@ -22,34 +23,41 @@ def poisoned(array, kept, width):
 
 def attend(query, keys, values, sees, scale):
     """(output, LSE) of one row in float64, over the keys that it sees."""
-    scores = [scale * sum(a * b for a, b in zip(query, key)) for key in keys]
     seen = [j for j in range(len(keys)) if sees(j)]
     if not seen:
         return [0.0] * (len(values[0]) if values else 0), -math.inf
-    most = max(scores[j] for j in seen)
-    weights = {j: math.exp(scores[j] - most) for j in seen}
-    total = sum(weights.values())
-    return [sum(w * values[j][d] for j, w in weights.items()) / total for d in range(len(values[0]))], most + math.log(total)
+    scores = [scale * sum(map(operator.mul, query, keys[j])) for j in seen]
+    most = max(scores)
+    weights = [math.exp(score - most) for score in scores]
+    total = sum(weights)
+    return [sum(map(operator.mul, weights, column)) / total for column in zip(*(values[j] for j in seen))], most + math.log(total)
+
+
+def rows_of(array):
+    """Row `row` of head `head` of [rows, heads, dim], as a function: the array is decoded once."""
+    values, (_, heads, width) = array.values(), array.shape
+
+    def get(row, head):
+        start = (row * heads + head) * width
+        return values[start : start + width]
+
+    return get
 
 
 class Ragged(unittest.TestCase):
     heads, key_heads, dim, value_dim = 4, 2, 16, 24
 
-    def rows_of(self, array, row, head):
-        width = array.shape[2]
-        start = (row * array.shape[1] + head) * width
-        return array.values()[start : start + width]
-
     def check(self, output, lse, query, offsets, key_of, value_of, lengths, sees, tolerance=4e-3):
         """`key_of(b, j, head)`: key j of sequence b; `sees(i, j, rows, keys)`."""
         values, statistics, dv, total = output.values(), lse.values(), self.value_dim, query.shape[0]
+        row_of = rows_of(query)
         for b, (first, end) in enumerate(zip(offsets, offsets[1:])):
             for head in range(self.heads):
                 kv = head * self.key_heads // self.heads
                 keys = [key_of(b, j, kv) for j in range(lengths[b])]
                 vectors = [value_of(b, j, kv) for j in range(lengths[b])]
                 for i in range(end - first):
-                    row = self.rows_of(query, first + i, head)
+                    row = row_of(first + i, head)
                     wanted, log_sum = attend(row, keys, vectors, lambda j: sees(i, j, end - first, lengths[b]), self.dim**-0.5)
                     place = ((first + i) * self.heads + head) * dv
                     got = values[place : place + dv]
@@ -68,6 +76,7 @@ class Ragged(unittest.TestCase):
             query = poisoned(normal(dtype, 90, self.heads, self.dim), range(2, 85), self.heads * self.dim)
             key = poisoned(normal(dtype, 155, self.key_heads, self.dim), range(1, 149), self.key_heads * self.dim)
             value = poisoned(normal(dtype, 155, self.key_heads, self.value_dim), range(1, 149), self.key_heads * self.value_dim)
+            key_rows, value_rows = rows_of(key), rows_of(value)
             cu_q, cu_k = HostArray.of(kind, (5,), q_offsets), HostArray.of("i32", (5,), k_offsets)
             tolerance = 4e-3 if dtype == "f16" else 3e-2
             for causal, most, where in [(c, m, w) for c, m in ((False, None), (True, 69)) for w in DEVICES]:
@@ -76,8 +85,8 @@ class Ragged(unittest.TestCase):
                 attn_mlir.varlen(query, key, value, cu_q, cu_k, most, causal=causal, return_lse=True, out=(out, lse), **where)
                 self.check(
                     out, lse, query, q_offsets,
-                    lambda b, j, head: self.rows_of(key, k_offsets[b] + j, head),
-                    lambda b, j, head: self.rows_of(value, k_offsets[b] + j, head),
+                    lambda b, j, head: key_rows(k_offsets[b] + j, head),
+                    lambda b, j, head: value_rows(k_offsets[b] + j, head),
                     lengths, lambda i, j, m, n: not causal or j <= i + n - m, tolerance,
                 )  # fmt: skip
                 if where["target"] != "cpu":  # which writes results of its own, and copies them

@@ -9,7 +9,7 @@ import unittest
 
 import attn_mlir
 from attn_mlir.runtime.host_array import HostArray
-from ragged import DEVICES, Ragged, normal, poisoned
+from ragged import DEVICES, Ragged, normal, poisoned, rows_of
 
 FORMS = (
     [0, 0, 0],  # all empty
@@ -61,6 +61,7 @@ class RandomRagged(Ragged):
             query = self.rows_with_gaps(q_offsets, q_total, self.heads, self.dim)
             key = self.rows_with_gaps(k_offsets, k_total, self.key_heads, self.dim)
             value = self.rows_with_gaps(k_offsets, k_total, self.key_heads, self.value_dim)
+            key_rows, value_rows = rows_of(key), rows_of(value)
             cu = [HostArray.of("i32", (len(offsets),), offsets) for offsets in (q_offsets, k_offsets)]
             most = self.bound(rng, rows)
             for where in DEVICES:
@@ -68,8 +69,8 @@ class RandomRagged(Ragged):
                     output, lse = attn_mlir.varlen(query, key, value, *cu, most, causal=causal, window=window, return_lse=True, **where)
                     self.check(
                         output, lse, query, q_offsets,
-                        lambda b, j, head: self.rows_of(key, k_offsets[b] + j, head),
-                        lambda b, j, head: self.rows_of(value, k_offsets[b] + j, head),
+                        lambda b, j, head: key_rows(k_offsets[b] + j, head),
+                        lambda b, j, head: value_rows(k_offsets[b] + j, head),
                         keys, self.sees(causal, window),
                     )  # fmt: skip
 

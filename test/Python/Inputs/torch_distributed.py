@@ -19,6 +19,7 @@ import attn_mlir.torch.distributed as context_parallel
 from attn_mlir import mask
 from attn_mlir.distributed import make_plan, simulate
 from attn_mlir.distributed.ranges import count
+from distributed import keeps
 
 #: Processes that are started inherit it.
 RANKS = int(os.environ.get("ATTN_TEST_RANKS", "4"))
@@ -30,27 +31,27 @@ def check(condition, what):
         raise AssertionError(f"rank {dist.get_rank()}: {what}")
 
 
-def whole_attention(q, k, v, sees, change=None):
+def whole_attention(q, k, v, sees, change=None, kept=1.0):
     """Output and LSE in float64, differentiable."""
     group = q.shape[1] // k.shape[1]
     k, v = (t.repeat_interleave(group, 1) for t in (k, v))
     scores = q @ k.transpose(2, 3) / q.shape[-1] ** 0.5
     scores = change(scores) if change else scores
     scores = scores.masked_fill(~sees, float("-inf"))
-    return torch.nan_to_num(scores.softmax(-1)) @ v, scores.logsumexp(-1)
+    return torch.nan_to_num(scores.softmax(-1)) * kept @ v, scores.logsumexp(-1)
 
 
 class Case:
     """Tensors of the whole attention, the same on all ranks, and what the ranks' parts are to be."""
 
-    def __init__(self, tokens, heads, key_heads, sees, dtype=torch.float32, batch=1, dim=16, change=None):
+    def __init__(self, tokens, heads, key_heads, sees, dtype=torch.float32, batch=1, dim=16, change=None, kept=1.0):
         generator = torch.Generator().manual_seed(tokens)
         shapes = [(batch, n, tokens, dim) for n in (heads, key_heads, key_heads, heads)]
         self.q, self.k, self.v, self.d_output = (torch.randn(s, generator=generator, dtype=torch.float64).to(dtype) for s in shapes)
         self.d_lse = torch.randn((batch, heads, tokens), generator=generator, dtype=torch.float64)
         self.d_lse = self.d_lse.to(dtype if dtype == torch.float64 else torch.float32)
         wide = [t.double().requires_grad_() for t in (self.q, self.k, self.v)]
-        output, lse = whole_attention(*wide, sees, change)
+        output, lse = whole_attention(*wide, sees, change, kept)
         loss = (output * self.d_output.double()).sum() + (lse * self.d_lse.double()).sum()
         self.wanted = (output, lse, *torch.autograd.grad(loss, wide))
 
@@ -81,7 +82,7 @@ def test_schemes():
         case = Case(250, 4, 2, j <= i, dtype)
         for scheme, placement in (
             ("group-cast", "zigzag"), ("group-cast, own first", "heap"), ("all-gather", "contiguous"), ("ring", "zigzag"),
-            ("all-to-all", None), ("all-to-all 2 x ring", "zigzag"),
+            ("all-to-all", None), ("all-to-all 2 x ring", "zigzag"), ("query-cast", "zigzag"),
         ):  # fmt: skip
             case.check(plan_of(250, 4, 2, causal=True, scheme=scheme, placement=placement))
     Case(250, 4, 2, j <= i, torch.bfloat16).check(plan_of(250, 4, 2, causal=True))
@@ -101,6 +102,19 @@ def test_masks():
         mask_mod=lambda b, h, i, j: (i + j) % 7 != 3, score_mod=lambda s, b, h, i, j: s + slope[h] * (j - i),
     )  # fmt: skip
     Case(20, 4, 1, torch.arange(20) <= torch.arange(20)[:, None]).check(plan_of(20, 4, 1, causal=True, scheme="group-cast"))
+
+
+def test_dropout():
+    """What one device drops, behind a score_mod, forward and backward."""
+    i, j = torch.arange(130)[:, None], torch.arange(130)
+    slopes = torch.tensor([0.5, 0.25, 0.125, 0.0625])
+    kept = torch.from_numpy(keeps(9, 2**40 + 3, 0.3, (1, 4, 130, 130)))
+    case = Case(130, 4, 1, j <= i, change=lambda s: s + slopes.double()[:, None, None] * (j - i), kept=kept)
+    slope = mask.tensor(slopes)
+    case.check(
+        plan_of(130, 4, 1, causal=True, scheme="group-cast", placement="zigzag"), dropout=0.3, seed=9, offset=2**40 + 3,
+        score_mod=lambda s, b, h, i, j: s + slope[h] * (j - i),
+    )  # fmt: skip
 
 
 def whole_linear(q, k, v, decay, state, scale):
@@ -280,7 +294,7 @@ def test_death():
         check(False, "expected an error")
 
 
-TESTS = (test_linear, test_schemes, test_masks, test_learned, test_sink, test_bits, test_disagreement, test_death)
+TESTS = (test_linear, test_schemes, test_masks, test_dropout, test_learned, test_sink, test_bits, test_disagreement, test_death)
 
 
 def work(rank, store, names):

@@ -28,7 +28,7 @@ constexpr double kLimit = 20; ///< seconds that ranks wait for each other
 /// What a rank has of the whole, and what it got.
 struct RankRun {
   Status forward, backward;
-  std::vector<float> output, lse, dQuery, dKey, dValue;
+  std::vector<float> output, lse, dQuery, dKey, dValue, dBias, dSink;
   int64_t forwardBytes = 0, backwardBytes = 0;
 };
 
@@ -77,11 +77,20 @@ private:
     std::vector<float> query = take(whole.query, s.headDim),
                        key = take(whole.key, s.headDim),
                        value = take(whole.value, s.valueDim),
-                       dOutput = take(whole.dOutput, s.valueDim);
+                       dOutput = take(whole.dOutput, s.valueDim),
+                       bias = take(whole.bias, whole.tokens);
+    PlanInputs inputs{query.data(), key.data(), value.data()};
+    if (!whole.sink.empty())
+      inputs.sink = whole.sink.data();
+    if (!whole.lengths.empty())
+      inputs.lengths = whole.lengths.data();
+    if (!whole.bias.empty())
+      inputs.bias = bias.data();
+    run.dBias.resize(bias.size());
     PlanExecutor executor(std::move(plan), s, std::move(communicator),
                           makeKernels(rank), memory);
-    auto saved = executor.forward({query.data(), key.data(), value.data()},
-                                  {run.output.data(), run.lse.data()});
+    CallResults results{run.output.data(), run.lse.data()};
+    auto saved = executor.forward(inputs, results);
     run.forwardBytes = executor.getSentBytes();
     if (!saved) {
       run.forward = run.backward = Error{saved.error()};
@@ -89,7 +98,12 @@ private:
     }
     run.backward = executor.backward(
         **saved, dOutput.data(),
-        {run.dQuery.data(), run.dKey.data(), run.dValue.data()});
+        {run.dQuery.data(), run.dKey.data(), run.dValue.data(),
+         bias.empty() ? nullptr : run.dBias.data()});
+    run.dSink.resize(whole.sink.size());
+    if (inputs.sink)
+      computeSinkGradient(s, rows.count(), inputs.sink, results, dOutput.data(),
+                          run.dSink.data());
     run.backwardBytes = executor.getSentBytes() - run.forwardBytes;
     return run;
   }
@@ -138,6 +152,14 @@ std::vector<RankRun> expectRight(const WholeAttention &whole, const Plan &plan,
     compare(run.dQuery, expected.dQuery, whole.sizes.headDim, "dQuery");
     compare(run.dKey, expected.dKey, whole.sizes.headDim, "dKey");
     compare(run.dValue, expected.dValue, whole.sizes.valueDim, "dValue");
+    if (!whole.bias.empty())
+      compare(run.dBias, expected.dBias, whole.tokens, "dBias");
+  }
+  for (size_t head = 0; head < whole.sink.size(); ++head) {
+    double sum = 0;
+    for (const RankRun &run : runs)
+      sum += run.dSink[head];
+    EXPECT_NEAR(sum, expected.dSink[head], 2e-5) << name;
   }
   return runs;
 }
@@ -172,11 +194,13 @@ TEST(PlanExecutor, RandomMasksByAllSchemes) {
     for (int64_t shards : {1, 2, 4})
       for (const Placement &placement :
            getPlacements(visibility, ranks / shards, chunk))
-        for (Scheme scheme :
-             {Scheme::GroupCast, Scheme::AllGather, Scheme::Ring})
+        for (Scheme scheme : {Scheme::GroupCast, Scheme::AllGather,
+                              Scheme::Ring, Scheme::QueryCast})
           for (KeyOrder order : {KeyOrder::Ascending, KeyOrder::OwnFirst})
-            expectRight(whole, buildPlan(visibility, placement, scheme, order,
-                                         shards, chunk));
+            if (scheme != Scheme::QueryCast ||
+                (shards == 1 && order == KeyOrder::OwnFirst))
+              expectRight(whole, buildPlan(visibility, placement, scheme, order,
+                                           shards, chunk));
   }
 }
 
@@ -189,7 +213,8 @@ TEST(PlanExecutor, RanksWithoutWork) {
                 buildPlan(band, getPlacement(band, ranks, 4, "contiguous"),
                           Scheme::GroupCast, KeyOrder::OwnFirst, 1, 4));
   Placement idle{"idle", {{}, {{0, 4}, {12, 16}}, {}, {{4, 12}}}};
-  for (Scheme scheme : {Scheme::GroupCast, Scheme::AllGather, Scheme::Ring})
+  for (Scheme scheme :
+       {Scheme::GroupCast, Scheme::AllGather, Scheme::Ring, Scheme::QueryCast})
     expectRight(causal,
                 buildPlan(band, idle, scheme, KeyOrder::OwnFirst, 1, 4));
   DocumentVisibility documents({5, 20, 7}, MaskPattern::causal());
@@ -200,6 +225,45 @@ TEST(PlanExecutor, RanksWithoutWork) {
   for (const Placement &placement : getPlacements(documents, 3, 4))
     expectRight(whole, buildPlan(documents, placement, Scheme::GroupCast,
                                  KeyOrder::Ascending, 1, 4));
+}
+
+// Beside scores, in every way that rows and keys move: rows that see nothing
+// but the sink, batches that end before a rank begins.
+TEST(PlanExecutor, SinkLengthsAndBias) {
+  int64_t tokens = 40;
+  auto sees = [](int64_t i, int64_t j) { return j <= i && i != 5; };
+  PredicateVisibility visibility(tokens, sees);
+  WholeAttention whole(tokens, {2, 4, 2, 8, 6, 4}, sees, 6);
+  whole.sink = {0.5f, -1, 2, 0};
+  whole.lengths = {40, 13};
+  struct Way {
+    Scheme scheme;
+    int64_t shards;
+  };
+  auto makePlan = [&](Way way) {
+    return buildPlan(visibility,
+                     getPlacement(visibility, 4 / way.shards, 4, "zigzag"),
+                     way.scheme, KeyOrder::OwnFirst, way.shards, 4);
+  };
+  Way moving[] = {{Scheme::QueryCast, 1}, {Scheme::Ring, 2}};
+  for (Way way : moving)
+    expectRight(whole, makePlan(way));
+  std::mt19937 engine(8);
+  std::normal_distribution<float> normal;
+  whole.bias.resize(2 * 4 * tokens * tokens);
+  for (float &value : whole.bias)
+    value = normal(engine);
+  for (Scheme scheme : {Scheme::GroupCast, Scheme::AllGather, Scheme::Ring})
+    expectRight(whole, makePlan({scheme, 1}), getHiddenMemory());
+  for (Way way : moving) {
+    Plan plan = makePlan(way);
+    for (const RankRun &run :
+         Ranks(whole, 4).run([&](int64_t) { return plan; }))
+      EXPECT_EQ(run.forward.error(),
+                "expected a plan that moves keys, with head_shards 1, for a "
+                "bias, whose rows do not travel, got " +
+                    plan.printScheme());
+  }
 }
 
 // One call over keys in ascending order: bits do not depend on the ranks.
@@ -245,6 +309,19 @@ TEST(PlanExecutor, BytesAreThoseOfThePlan) {
     EXPECT_EQ(runs[rank].forwardBytes, behind * 16 * tokenBytes);
     EXPECT_EQ(runs[rank].backwardBytes, (behind + rank) * 16 * tokenBytes);
   }
+  // Its queries go to those before it, and results of rows behind it return.
+  Plan queries = buildPlan(band, getPlacement(band, ranks, 4, "contiguous"),
+                           Scheme::QueryCast, KeyOrder::OwnFirst, 1, 4);
+  runs = expectRight(whole, queries);
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    int64_t behind = 16 * (ranks - 1 - rank), before = 16 * rank, rows = 2 * 4;
+    int64_t query = 8 * 4, output = 6 * 4, lse = 4;
+    EXPECT_EQ(runs[rank].forwardBytes,
+              rows * (before * query + behind * (output + lse)));
+    // dO and O of f32 go with them, and dQ comes back.
+    EXPECT_EQ(runs[rank].backwardBytes,
+              rows * (before * (query + 2 * output + lse) + behind * query));
+  }
 }
 
 // Addresses that cannot be read but by the table: the executor touches nothing.
@@ -256,6 +333,10 @@ TEST(PlanExecutor, AnotherMemory) {
                 buildPlan(band, getPlacement(band, 4 / shards, 4, "contiguous"),
                           Scheme::Ring, KeyOrder::OwnFirst, shards, 4),
                 getHiddenMemory());
+  expectRight(whole,
+              buildPlan(band, getPlacement(band, 4, 4, "zigzag"),
+                        Scheme::QueryCast, KeyOrder::OwnFirst, 1, 4),
+              getHiddenMemory());
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <random>
 
 using namespace attn;
@@ -95,6 +96,58 @@ TEST(PlanCost, BytesOfSchemes) {
     EXPECT_EQ(getBytes(Scheme::Ring, 2, forward), c.twoByRing);
     EXPECT_EQ(getBytes(Scheme::Ring, 4, forward), c.fourByRing);
   }
+}
+
+// Where queries move: m Hq (d e + 4 dv + 4) both ways together, and in the
+// backward m Hq ((d + dv) e + 8) out and m Hq 4 d back.
+TEST(PlanCost, BytesOfQueries) {
+  int64_t tokens = 4096, ranks = 8, n = tokens / ranks, heads = 32, d = 128;
+  auto getBytes = [&](MaskPattern mask, AttentionPass pass) {
+    BandVisibility visibility(tokens, mask);
+    Plan plan = buildPlan(visibility,
+                          getPlacement(visibility, ranks, 256, "contiguous"),
+                          Scheme::QueryCast, KeyOrder::OwnFirst, 1, 256);
+    EXPECT_TRUE(checkPlan(plan, visibility))
+        << checkPlan(plan, visibility).error();
+    AttentionProblem problem = makeProblem(tokens, heads, 8, pass);
+    std::vector<int64_t> bytes;
+    for (const RankTime &time :
+         tracePlan(plan, problem, makeTopology(ranks), {1e-15}))
+      bytes.push_back(time.sentBytes);
+    EXPECT_EQ(pricePlan(plan, problem, makeTopology(ranks), {1e-15}).sentBytes,
+              *std::max_element(bytes.begin(), bytes.end()));
+    return bytes;
+  };
+  for (int64_t bytes : getBytes(MaskPattern::full(), AttentionPass::Forward))
+    EXPECT_EQ(bytes, 7 * n * heads * (d * 2 + 4 * d + 4));
+  for (int64_t bytes : getBytes(MaskPattern::full(), AttentionPass::Backward))
+    EXPECT_EQ(bytes, 7 * n * heads * (2 * d * 2 + 8 + 4 * d));
+  // Rank r sends its queries to r ranks, and answers 7 - r.
+  auto causal = getBytes(MaskPattern::causal(), AttentionPass::Forward);
+  for (int64_t r = 0; r < ranks; ++r)
+    EXPECT_EQ(causal[r], n * heads * (r * d * 2 + (7 - r) * (4 * d + 4)));
+}
+
+// Times of ranks are those of the cost, stages follow each other, and what
+// arrives late is waited for.
+TEST(PlanCost, TimesOfRanks) {
+  BandVisibility causal(65536, MaskPattern::causal());
+  AttentionProblem problem = makeProblem(65536, 32, 8);
+  Result<PlanSelection> selection =
+      selectPlan(problem, causal, makeTopology(8, 2), {1e-13});
+  ASSERT_TRUE(selection);
+  double end = 0;
+  for (const RankTime &time : selection->times) {
+    double before = 0;
+    for (const StageTime &stage : time.stages) {
+      EXPECT_EQ(stage.begin, std::max(before, stage.arrived));
+      EXPECT_GE(stage.end, stage.begin);
+      before = stage.end;
+    }
+    EXPECT_GE(time.end, before);
+    end = std::max(end, time.end);
+  }
+  EXPECT_EQ(end, selection->ranked.front().cost.seconds);
 }
 
 struct BalanceCase {
@@ -185,6 +238,24 @@ void expectExactNeeds(const Plan &plan,
   }
 }
 
+/// Of others, the rows that see a key of the rank, where queries move.
+void expectExactRows(const Plan &plan,
+                     const PredicateVisibility::Predicate &visible) {
+  for (const RankPlan &rank : plan.ranks) {
+    TokenRanges received;
+    for (const Stage &stage : rank.stages)
+      for (const Transfer &transfer : stage.receive)
+        received = received.unite(transfer.tokens);
+    std::vector<TokenRange> seeing;
+    for (int64_t i = 0; i < plan.tokens; ++i)
+      for (const TokenRange &keys : rank.rows)
+        for (int64_t j = keys.begin; j < keys.end; ++j)
+          if (visible(i, j))
+            seeing.push_back({i, i + 1});
+    EXPECT_EQ(received, TokenRanges(seeing).subtract(rank.rows));
+  }
+}
+
 TEST(Planner, AnyPredicate) {
   std::mt19937 random(4);
   auto below = [&](int64_t n) { return int64_t(random() % n); };
@@ -220,6 +291,8 @@ TEST(Planner, AnyPredicate) {
       }
       if (plan.scheme == Scheme::GroupCast)
         expectExactNeeds(plan, visible);
+      if (plan.movesQueries())
+        expectExactRows(plan, visible);
       EXPECT_GE(choice.cost.seconds, selection->leastSeconds * (1 - 1e-9));
       EXPECT_GE(choice.cost.seconds, selection->ranked.front().cost.seconds);
     }
@@ -265,6 +338,32 @@ TEST(PlanChecks, RefusesBrokenPlans) {
       "expected each key in one call, got it in two");
   expectError([](Plan &p) { p.ranks[3].stages.pop_back(); },
               "rank 3: expected 2 stages, got 1");
+  // Where queries move.
+  auto expectQueryError = [&](auto damage, const std::string &message) {
+    Plan plan = buildPlan(causal, getPlacement(causal, 4, 16, "zigzag"),
+                          Scheme::QueryCast, KeyOrder::OwnFirst, 1, 16);
+    ASSERT_TRUE(checkPlan(plan, causal));
+    damage(plan);
+    EXPECT_EQ(checkPlan(plan, causal).error(), message);
+  };
+  expectQueryError(
+      [](Plan &p) { p.headShards = 2; },
+      "expected head_shards 1 of a plan that moves queries, got 2");
+  const char *late = "rank 1, stage 0: expected calls of rows that have "
+                     "arrived, over keys that the rank owns";
+  expectQueryError(
+      [](Plan &p) {
+        p.ranks[1].stages[0].calls[0].rows = {{0, 256}};
+      },
+      late);
+  expectQueryError(
+      [](Plan &p) {
+        p.ranks[1].stages[0].calls[0].keys = {{0, 256}};
+      },
+      late);
+  expectQueryError(
+      [](Plan &p) { p.ranks[1].stages[1].calls[0].rows = p.ranks[1].rows; },
+      "rank 1: expected each row in one call, got it in two");
 }
 
 //===----------------------------------------------------------------------===//
@@ -285,6 +384,69 @@ TEST(Planner, KeepsWindowsLocalAndCausalWorkEven) {
       selectPlan(problem, causal, makeTopology(8), {1e-9});
   ASSERT_TRUE(even);
   EXPECT_NEAR(even->ranked.front().cost.balance, 1, 0.01);
+  EXPECT_NE(even->ranked.front().plan.placement, "swapped");
+}
+
+// 64 rows see all 4096 keys, the others their own block: their queries go to
+// the keys, of 1/8 of which each other way would move all to one rank.
+TEST(Planner, MovesQueriesOfFewRowsThatSeeAll) {
+  std::string picture;
+  for (int64_t row = 0; row < 64; ++row) {
+    std::string line(64, row ? '.' : '#');
+    line[row] = '#';
+    picture += (row ? "\n" : "") + line;
+  }
+  auto blocks = BlockVisibility::parse(picture, 4096, 64);
+  ASSERT_TRUE(blocks) << blocks.error();
+  PlannerOptions options;
+  options.chunk = 64;
+  AttentionProblem problem = makeProblem(4096, 8, 8);
+  auto selection =
+      selectPlan(problem, *blocks, makeTopology(8, 1), {1e-13}, options);
+  ASSERT_TRUE(selection);
+  EXPECT_EQ(selection->ranked.front().plan.printScheme(), "query-cast");
+  // Rows are to stay.
+  options.headShards = 1;
+  selection =
+      selectPlan(problem, *blocks, makeTopology(8, 1), {1e-13}, options);
+  ASSERT_TRUE(selection);
+  for (const PlanChoice &choice : selection->ranked)
+    EXPECT_FALSE(choice.plan.movesQueries());
+  EXPECT_EQ(selection->rejections.front(),
+            "query-cast: queries move, and with 1 head shard rows are to stay");
+}
+
+// Packed sequences of very different lengths: better balanced than parts and
+// more local than a heap; the same in each run.
+TEST(Placement, SwapsHelpPackedSequences) {
+  DocumentVisibility documents({320, 32, 64, 256, 96, 128, 128},
+                               MaskPattern::causal());
+  std::vector<Placement> placements = getPlacements(documents, 8, 16);
+  std::optional<Placement> swapped =
+      improvePlacement(documents, placements, 16, /*pairsPerToken=*/2);
+  ASSERT_TRUE(swapped);
+  EXPECT_EQ(swapped->rows,
+            improvePlacement(documents, placements, 16, 2)->rows);
+  placements.push_back(*swapped);
+  std::map<std::string, PlanCost> costs;
+  std::map<std::string, int64_t> sent;
+  for (const Placement &placement : placements) {
+    Plan plan = buildPlan(documents, placement, Scheme::GroupCast,
+                          KeyOrder::Ascending, 1, 16);
+    EXPECT_TRUE(checkPlan(plan, documents));
+    costs[placement.name] =
+        pricePlan(plan, makeProblem(1024, 8, 8), makeTopology(8), {1e-15});
+    sent[placement.name] = countSent(plan);
+    for (const RankPlan &rank : plan.ranks)
+      EXPECT_EQ(rank.rows.count(), 128) << placement.name;
+  }
+  EXPECT_LT(costs["swapped"].balance, 1.2);
+  EXPECT_LT(costs["swapped"].balance, costs["zigzag"].balance);
+  EXPECT_LT(costs["swapped"].balance, costs["contiguous"].balance);
+  EXPECT_LT(sent["swapped"], sent["heap"]);
+  // Equal work that stays where it is: nothing to gain.
+  DocumentVisibility equal(std::vector<int64_t>(8, 128), MaskPattern::full());
+  EXPECT_FALSE(improvePlacement(equal, getPlacements(equal, 8, 16), 16, 2));
 }
 
 TEST(Planner, SaysWhatCannotBe) {
@@ -318,6 +480,26 @@ TEST(Planner, DeterministicPlansAscend) {
         calls += stage.calls.size();
       EXPECT_LE(calls, 1u) << choice.plan.printScheme();
     }
+}
+
+TEST(Visibility, RowsThatSeeKeys) {
+  DocumentVisibility documents({5, 20, 7}, MaskPattern::local(6, 2));
+  BandVisibility band(32, MaskPattern::local(3, -1));
+  BandVisibility nothing(32, MaskPattern::local(-3, 1));
+  auto blocks = BlockVisibility::parse("#+.\n.#.\n#.#", 32, 12);
+  ASSERT_TRUE(blocks);
+  for (const Visibility *visibility : std::initializer_list<const Visibility *>{
+           &documents, &band, &nothing, &*blocks})
+    for (int64_t begin = 0; begin < 32; ++begin)
+      for (int64_t end = begin; end <= 32; ++end) {
+        std::vector<TokenRange> seeing;
+        for (int64_t row = 0; row < 32; ++row)
+          if (visibility->countPairs(TokenRange{row, row + 1},
+                                     TokenRange{begin, end}))
+            seeing.push_back({row, row + 1});
+        ASSERT_EQ(visibility->getRows(TokenRange{begin, end}),
+                  TokenRanges(seeing));
+      }
 }
 
 TEST(Visibility, Blocks) {

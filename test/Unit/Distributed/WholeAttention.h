@@ -30,10 +30,11 @@ std::vector<T> takeTokens(const std::vector<T> &all, const TokenRanges &tokens,
 }
 
 struct WholeResults {
-  std::vector<double> output, lse, dQuery, dKey, dValue;
+  std::vector<double> output, lse, dQuery, dKey, dValue, dBias, dSink;
 };
 
-/// A plain attention: scores scaled by 1 / sqrt(D), a predicate of positions.
+/// A plain attention: scores scaled by 1 / sqrt(D), a predicate of positions,
+/// and where they are not empty a sink, lengths and a bias.
 class WholeAttention {
 public:
   using Predicate = std::function<bool(int64_t row, int64_t key)>;
@@ -63,6 +64,9 @@ public:
   PlanSizes sizes;
   Predicate sees;
   std::vector<float> query, key, value, dOutput;
+  std::vector<float> sink;      ///< [heads]
+  std::vector<int64_t> lengths; ///< [batch]
+  std::vector<float> bias;      ///< [batch, heads, tokens, tokens]
 
 private:
   static std::vector<int64_t> getPositions(const TokenRanges &ranges) {
@@ -73,8 +77,9 @@ private:
     return positions;
   }
 
-  /// Calls visit(query row, key row, probability's logarithm + LSE, i, j), rows
-  /// being numbers among [batch, heads, tokens], for each visible pair.
+  /// Calls visit(query row, key row, probability's logarithm + LSE, place in
+  /// [batch, heads, rows, keys]), rows being numbers among [batch, heads,
+  /// tokens], for each visible pair.
   template <typename Visit>
   void forEachPair(const CallInputs &inputs, Visit visit) const {
     std::vector<int64_t> rows = getPositions(inputs.call.rows);
@@ -86,7 +91,9 @@ private:
       for (int64_t h = inputs.heads.begin; h < inputs.heads.end; ++h)
         for (size_t i = 0; i < rows.size(); ++i)
           for (size_t j = 0; j < keys.size(); ++j) {
-            if (!sees(rows[i], keys[j]))
+            if (!sees(rows[i], keys[j]) ||
+                (inputs.lengths &&
+                 std::max(rows[i], keys[j]) >= inputs.lengths[b]))
               continue;
             int64_t head = b * inputs.heads.size() + h - inputs.heads.begin;
             int64_t keyHead =
@@ -95,10 +102,13 @@ private:
             double score = 0;
             for (int64_t d = 0; d < dim; ++d)
               score += double(q[x * dim + d]) * k[y * dim + d];
-            visit(x, y, score / std::sqrt(double(dim)));
+            size_t pair = x * keys.size() + j;
+            double offset = inputs.bias ? reveal(inputs.bias)[pair] : 0;
+            visit(x, y, score / std::sqrt(double(dim)) + offset, pair);
           }
   }
 
+  void addSink(WholeResults &all) const;
   /// Of these pairs alone, where gradients take output and LSE of `all`.
   WholeResults computeForward(const CallInputs &inputs) const;
   void computeBackward(const CallInputs &inputs, const float *dOut,
@@ -112,7 +122,7 @@ WholeAttention::computeForward(const CallInputs &inputs) const {
   WholeResults result;
   std::vector<double> sums(rows);
   result.output.resize(rows * sizes.valueDim);
-  forEachPair(inputs, [&](int64_t x, int64_t y, double score) {
+  forEachPair(inputs, [&](int64_t x, int64_t y, double score, size_t) {
     double p = std::exp(score);
     sums[x] += p;
     for (int64_t d = 0; d < sizes.valueDim; ++d)
@@ -138,14 +148,16 @@ inline void WholeAttention::computeBackward(const CallInputs &inputs,
   all.dQuery.assign(all.lse.size() * dim, 0);
   all.dKey.assign(keys * dim, 0);
   all.dValue.assign(keys * valueDim, 0);
+  all.dBias.assign(all.lse.size() * inputs.call.keys.count(), 0);
   double scale = 1 / std::sqrt(double(dim));
-  forEachPair(inputs, [&](int64_t x, int64_t y, double score) {
+  forEachPair(inputs, [&](int64_t x, int64_t y, double score, size_t pair) {
     double p = std::exp(score - all.lse[x]), dp = 0;
     for (int64_t d = 0; d < valueDim; ++d) {
       double g = dOut[x * valueDim + d];
       all.dValue[y * valueDim + d] += p * g;
       dp += g * (v[y * valueDim + d] - all.output[x * valueDim + d]);
     }
+    all.dBias[pair] += p * dp;
     for (int64_t d = 0; d < dim; ++d) {
       all.dQuery[x * dim + d] += p * dp * scale * k[y * dim + d];
       all.dKey[y * dim + d] += p * dp * scale * q[x * dim + d];
@@ -153,12 +165,32 @@ inline void WholeAttention::computeBackward(const CallInputs &inputs,
   });
 }
 
+/// One more score in each row, and its gradient.
+inline void WholeAttention::addSink(WholeResults &all) const {
+  all.dSink.assign(sink.size(), 0);
+  for (size_t x = 0; !sink.empty() && x < all.lse.size(); ++x) {
+    size_t head = x / tokens % sink.size();
+    double whole = std::log(std::exp(all.lse[x]) + std::exp(sink[head]));
+    double delta = 0;
+    for (int64_t d = 0; d < sizes.valueDim; ++d) {
+      double &output = all.output[x * sizes.valueDim + d];
+      output *= std::exp(all.lse[x] - whole);
+      delta += output * dOutput[x * sizes.valueDim + d];
+    }
+    all.lse[x] = whole;
+    all.dSink[head] -= std::exp(sink[head] - whole) * delta;
+  }
+}
+
 inline WholeResults WholeAttention::compute() const {
   TokenRanges everything = {{0, tokens}};
   Call call{everything, everything, 0};
   CallInputs inputs{call,         {0, sizes.heads}, {0, sizes.keyHeads},
                     query.data(), key.data(),       value.data()};
+  inputs.bias = bias.empty() ? nullptr : bias.data();
+  inputs.lengths = lengths.empty() ? nullptr : lengths.data();
   WholeResults result = computeForward(inputs);
+  addSink(result);
   computeBackward(inputs, dOutput.data(), result);
   return result;
 }
@@ -182,6 +214,8 @@ inline PlanKernels WholeAttention::makeKernels() const {
     std::copy(all.dQuery.begin(), all.dQuery.end(), reveal(gradients.query));
     std::copy(all.dKey.begin(), all.dKey.end(), reveal(gradients.key));
     std::copy(all.dValue.begin(), all.dValue.end(), reveal(gradients.value));
+    if (gradients.bias)
+      std::copy(all.dBias.begin(), all.dBias.end(), reveal(gradients.bias));
     return Status();
   };
   return kernels;

@@ -10,6 +10,7 @@
 #include "Backward/BackwardScores.h"
 #include "Launch/PrologueKernels.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -43,6 +44,10 @@ static void addOperand(TiledAttention &attention, StringRef name, Value tensor,
                                 isOutput, vectorElements});
 }
 
+static bool isMapped(Value tile) {
+  return getHeadMap(getSlice(tile)) != nullptr;
+}
+
 static void addOperands(TiledBackward &backward) {
   TiledAttention attention;
   BackwardStepOp step = backward.nests.front().steps.front();
@@ -53,6 +58,8 @@ static void addOperands(TiledBackward &backward) {
                                            {"d_output", step.getDOutput()}};
   for (auto [name, tile] : factors)
     addOperand(attention, name, getSource(tile), 8);
+  for (Value tile : {step.getKey(), step.getValue()})
+    markMapped(attention, getSlice(tile));
   if (step.getBias())
     addOperand(attention, "bias", getSource(step.getBias()), 1);
   if (BackwardDeltaOp delta = backward.delta) {
@@ -88,11 +95,15 @@ static void addOperands(TiledBackward &backward) {
                  /*isOutput=*/true);
     if (!nest.keysAreRows())
       addOperand(attention, "d_query", outputs[0], 2, /*isOutput=*/true);
-    if (nest.hasDKey())
+    if (nest.hasDKey()) {
       addOperand(attention, "d_key", outputs[0], 2, /*isOutput=*/true);
-    if (nest.steps.front().getDValue())
+      attention.operands.back().isMapped = isMapped(step.getKey());
+    }
+    if (nest.steps.front().getDValue()) {
       addOperand(attention, "d_value", outputs[nest.hasDKey()], 2,
                  /*isOutput=*/true);
+      attention.operands.back().isMapped = isMapped(step.getValue());
+    }
   }
   addScoreOperands(attention, backward);
   for (BackwardNest &nest : backward.nests)
@@ -152,7 +163,9 @@ static void addNestKernel(LaunchProgram &program, BackwardNest &nest) {
   StringRef operand = nest.keysAreRows() ? "key" : "query";
   int64_t tile = nest.keysAreRows() ? nest.getTileN() : nest.getTileM();
   Size tiles = program.dim(operand, kSequence).ceilDiv(tile) * nest.getSlices();
-  program.addKernel(nest.entry, tiles, program.dim(operand, kHead),
+  program.addKernel(nest.entry, tiles,
+                    nest.keysAreRows() ? program.getKeyHeads()
+                                       : program.dim("query", kHead),
                     program.dim("query", kBatch));
 }
 

@@ -11,6 +11,7 @@
 #include "Kernel/Ragged.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Schedule/Constraints.h"
@@ -101,6 +102,13 @@ void attn::addInput(TiledAttention &attention, StringRef name, Value tensor,
   operand.type = cast<RankedTensorType>(tensor.getType());
   operand.vectorElements = vectorElements;
   attention.operands.push_back(operand);
+}
+
+void attn::markMapped(TiledAttention &attention, Value tile) {
+  if (!getHeadMap(tile))
+    return;
+  for (KernelOperand &operand : attention.operands)
+    operand.isMapped |= operand.tensor == sourceOf(tile);
 }
 
 /// The tensors that an op reads elements of.
@@ -351,6 +359,7 @@ static LogicalResult addOperands(TiledAttention &attention,
     addInput(attention, name, sourceOf(slice),
              128 / element.getIntOrFloatBitWidth());
     attention.operands.back().isPaged |= static_cast<bool>(getPages(slice));
+    markMapped(attention, slice);
   };
   addTiled("query", op.getQuery());
   addTiled("key", op.getKey());

@@ -31,6 +31,8 @@ struct KernelOperand {
   /// strides are multiples of it and the address is aligned to it.
   int64_t vectorElements = 1;
   bool isPaged = false; ///< a pool of pages, [pages, Hkv, page, D or Dv]
+  /// Query heads read its heads by a map; of a gradient: it has one for each.
+  bool isMapped = false;
   /// Of sequences behind each other: where each begins; null for others.
   mlir::Value offsets = {};
   /// The tensor of batches that the attention reads or writes in their place.
@@ -138,6 +140,9 @@ mlir::FailureOr<TiledForward> findTiledForward(mlir::Operation *function,
 /// Adds `tensor` to the operands unless it is there.
 void addInput(TiledAttention &attention, llvm::StringRef name,
               mlir::Value tensor, int64_t vectorElements);
+
+/// Marks the operand that `tile` is a slice of if its head is read by a map.
+void markMapped(TiledAttention &attention, mlir::Value tile);
 
 /// The tensors that an attention reads elements of, and what is computed before
 /// it, but for what they compute themselves, and constants that only loops

@@ -161,10 +161,14 @@ static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
     return {"offsets"};
   if (name == "query")
     return {"B", "Hq", "M", "D"};
+  // By maps of their own K and V may have different numbers of heads.
+  std::string heads = !operand.isMapped  ? "Hkv"
+                      : operand.isOutput ? "Hq"
+                                         : (name + "_heads").str();
   if (name == "key")
-    return {"B", "Hkv", "N", "D"};
+    return {"B", heads, "N", "D"};
   if (name == "value")
-    return {"B", "Hkv", "N", "Dv"};
+    return {"B", heads, "N", "Dv"};
   if (name == "bias")
     return {"B", "Hq", "M", "N"};
   if (name == "output")
@@ -226,10 +230,16 @@ LaunchProgram::LaunchProgram(OpBuilder &outside, const ProgramHeader &header)
     operands.push_back(createOperand(*builder, operand));
   // attention_c4, where the verifier could not check it. A key that is the
   // query itself is no operand of its own.
-  if (hasOperand("key"))
+  if (hasOperand("key") && !isMapped("key"))
     addConstraint(dim("query", 1).mod(dim("key", 1)),
                   "expected the number of query heads to be a multiple of the "
                   "number of key heads");
+  for (const KernelOperand &operand : known)
+    if (operand.isMapped && !operand.isOutput)
+      addConstraint((dim("query", kHead).min(1) - dim(operand.name, kHead))
+                        .max(constant(0)),
+                    "expected at least one head of " + operand.name +
+                        ", of which a map selects");
   addOffsetConstraints();
   addReadConstraints(function);
 }
@@ -338,6 +348,16 @@ void LaunchProgram::addOffsetConstraints() {
                      "of " +
                      name + ", and the end of the last")
                         .str());
+}
+
+bool LaunchProgram::isMapped(StringRef name) const {
+  return llvm::any_of(known, [&](const KernelOperand &operand) {
+    return operand.name == name && operand.isMapped;
+  });
+}
+
+Size LaunchProgram::getKeyHeads() {
+  return dim(isMapped("key") ? "query" : "key", kHead);
 }
 
 Size LaunchProgram::dim(StringRef operand, int64_t dim) {

@@ -87,6 +87,9 @@ public:
   /// The size of an operand's dimension; of the key, also where it is the query
   /// and no operand of its own.
   Size dim(llvm::StringRef operand, int64_t dim);
+  /// The heads of the keys as the attention sees them: by a map, one for each
+  /// query head.
+  Size getKeyHeads();
   /// A size that the tiled form computes of those of operands, which is
   /// `otherwise` where nothing is known of it.
   Size getSize(mlir::Value value, std::optional<Size> otherwise = {});
@@ -127,6 +130,7 @@ public:
   }
 
 private:
+  bool isMapped(llvm::StringRef name) const;
   mlir::Value getOperand(llvm::StringRef name) const;
   /// The name of the operand that `tensor` is.
   llvm::StringRef getName(mlir::Value tensor) const;

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Schedule/Schedule.h"
 
@@ -34,6 +35,10 @@ void AttnDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "attn/Dialect/Attn/IR/HeadOps.cpp.inc"
       >();
 }
 

@@ -6,7 +6,7 @@
 
 #include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
 
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 
 #include "mlir/IR/Builders.h"
@@ -56,8 +56,9 @@ static bool isCache(Value value, Operation *attention) {
 }
 
 /// True if a kernel reads what `value` is computed of in its place.
-static bool isSequences(Value value) {
-  return isa_and_present<RaggedOp, SequenceLengthsOp>(value.getDefiningOp());
+static bool isView(Value value) {
+  return isa_and_present<RaggedOp, SequenceLengthsOp, SelectHeadsOp>(
+      value.getDefiningOp());
 }
 
 PackOp attn::getPack(Value result) {
@@ -81,7 +82,7 @@ static void addCache(Value cache, bool appends, SetVector<Operation *> &ops,
   }
 }
 
-/// Adds a view of sequences, or their lengths.
+/// Adds a view of sequences or heads, or lengths.
 static void addView(Operation *view, SetVector<Operation *> &ops,
                     SetVector<Value> &inputs) {
   inputs.insert_range(view->getOperands());
@@ -124,9 +125,9 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
   SetVector<Value> inputs;
   for (Value value : getReadValues(attention)) {
     if (isCache(value, attention) && isa<RankedTensorType>(value.getType()) &&
-        !isSequences(value))
+        !isView(value))
       addCache(value, appends, scalars, inputs);
-    else if (isSequences(value))
+    else if (isView(value))
       addView(value.getDefiningOp(), scalars, inputs);
     else
       addScalar(value, scalars, inputs);

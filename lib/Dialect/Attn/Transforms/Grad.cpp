@@ -11,6 +11,7 @@
 #include "GradScope.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/ProbMod.h"
@@ -120,9 +121,11 @@ LogicalResult GradBuilder::checkOperands() {
   std::pair<StringRef, Value> inputs[] = {{"query", attention.getQuery()},
                                           {"key", attention.getKey()},
                                           {"value", attention.getValue()}};
-  for (auto [name, value] : inputs)
-    if (failed(checkArgument(value, name)))
+  for (auto [name, value] : inputs) {
+    auto view = value.getDefiningOp<SelectHeadsOp>();
+    if (failed(checkArgument(view ? view.getSource() : value, name)))
       return failure();
+  }
   uses.insert_range(attention->getOperands());
   for (Region &region : attention->getRegions())
     getUsedValuesDefinedAbove(region, uses);

@@ -6,6 +6,8 @@
 
 #include "GradScope.h"
 
+#include "attn/Dialect/Attn/IR/HeadOps.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -40,6 +42,9 @@ LogicalResult GradScope::checkSource(Value value, StringRef role) {
     return checkArgument(value, role);
   for (Value operand : op->getOperands()) {
     if (isa<tensor::DimOp>(op))
+      continue;
+    // The gradient of a view is summed into that of what it is of.
+    if (isa<SelectHeadsOp>(op) && isArgument(operand))
       continue;
     if (isFloatTensor(operand))
       return op->emitOpError()
@@ -83,8 +88,29 @@ Value GradScope::cloneValue(Value value) {
   return mapping.lookup(value);
 }
 
-void GradScope::returnGradients(ArrayRef<std::pair<Value, Value>> uses) {
+/// The gradient of what `view` is of, by that of the view.
+static Value sumHeads(OpBuilder &builder, SelectHeadsOp view, Value gradient) {
+  Value source = view.getSource();
+  Value init = tensor::EmptyOp::create(
+      builder, view.getLoc(),
+      tensor::getMixedSizes(builder, view.getLoc(), source),
+      getElementTypeOrSelf(source.getType()));
+  if (init.getType() != source.getType())
+    init =
+        tensor::CastOp::create(builder, view.getLoc(), source.getType(), init);
+  return SumHeadsOp::create(builder, view.getLoc(), init.getType(), gradient,
+                            view.getMap(), init);
+}
+
+void GradScope::returnGradients(ArrayRef<std::pair<Value, Value>> usesOfViews) {
   Location loc = attention->getLoc();
+  SmallVector<std::pair<Value, Value>> uses(usesOfViews);
+  for (auto &[use, gradient] : uses)
+    if (auto view =
+            gradient ? use.getDefiningOp<SelectHeadsOp>() : SelectHeadsOp()) {
+      gradient = sumHeads(builder, view, gradient);
+      use = view.getSource();
+    }
   SmallVector<Value> gradients;
   for (BlockArgument argument : forward.getArguments()) {
     if (!isFloatTensor(argument))

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/LengthBuilder.h"
 
@@ -63,6 +63,9 @@ public:
 
   /// Offsets that ascend, of sequences that `view` has room for.
   int64_t checkSequences(RaggedOp view);
+
+  /// Entries that are heads of the source.
+  int64_t checkHeads(SelectHeadsOp view);
 
   /// Slots that are -1 or rows of the pools, and no two of them one row.
   int64_t checkSlots(AppendOp append);
@@ -184,6 +187,17 @@ int64_t AssertBuilder::checkSequences(RaggedOp view) {
            return compare(Predicate::ule, length, room);
          });
   return 2;
+}
+
+int64_t AssertBuilder::checkHeads(SelectHeadsOp view) {
+  Value map = view.getMap();
+  Value heads = getSize(view.getSource(), kHead);
+  expect(view.getLoc(), getSizes(map),
+         "expected entries of the map that are heads of its source",
+         [&](ValueRange point) {
+           return compare(Predicate::ult, read(map, point), heads);
+         });
+  return 1;
 }
 
 int64_t AssertBuilder::checkSlots(AppendOp append) {
@@ -360,6 +374,7 @@ struct InsertDeviceAsserts
       for (Value operand : {op.getKey(), op.getValue()})
         if (auto paged = operand.getDefiningOp<PagedOp>())
           numAsserts += builder.checkTable(paged, op.getKeyLengths());
+      numAsserts += checkMaps(builder, op.getKey(), op.getValue());
       llvm::SmallPtrSet<Operation *, 3> views;
       for (Value operand : {op.getQuery(), op.getKey(), op.getValue()})
         if (auto view = operand.getDefiningOp<RaggedOp>();
@@ -369,7 +384,25 @@ struct InsertDeviceAsserts
     });
     getOperation().walk(
         [&](AppendOp op) { numAsserts += AssertBuilder(op).checkSlots(op); });
-    getOperation().walk([&](AttentionBackwardOp op) { check(op); });
+    getOperation().walk([&](AttentionBackwardOp op) {
+      AssertBuilder builder(op, op.getQuery(), op.getKey(), op.getMaskMod());
+      numAsserts += checkMaps(builder, op.getKey(), op.getValue());
+      check(op);
+    });
+  }
+
+private:
+  /// The head maps of keys and values, one that both have once.
+  static int64_t checkMaps(AssertBuilder &builder, Value key, Value value) {
+    int64_t count = 0;
+    Value checked;
+    for (Value operand : {key, value})
+      if (auto view = operand.getDefiningOp<SelectHeadsOp>();
+          view && view.getMap() != checked) {
+        count += builder.checkHeads(view);
+        checked = view.getMap();
+      }
+    return count;
   }
 };
 } // namespace

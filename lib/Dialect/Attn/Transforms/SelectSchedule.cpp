@@ -12,6 +12,7 @@
 #include "BackwardSchedules.h"
 #include "attn/Analysis/MaskAnalysis.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
@@ -141,6 +142,12 @@ static bool isOneBand(AttentionBackwardOp op) {
   return bands.size() == 1 && bands.front().isExact;
 }
 
+static bool selectsHeads(AttentionBackwardOp op) {
+  return llvm::any_of(ValueRange{op.getKey(), op.getValue()}, [](Value value) {
+    return value.getDefiningOp<SelectHeadsOp>() != nullptr;
+  });
+}
+
 namespace {
 struct SelectSchedule
     : public attn::impl::SelectSchedulePassBase<SelectSchedule> {
@@ -158,6 +165,7 @@ struct SelectSchedule
       module.emitError() << "option schedule: " << overrides.error();
       return signalPassFailure();
     }
+    foldEqualGroups(module);
     WalkResult result = module.walk([&](AttentionOp op) {
       return failed(choose(op, *info, *overrides)) ? WalkResult::interrupt()
                                                    : WalkResult::advance();
@@ -202,6 +210,18 @@ private:
     return success();
   }
 
+  /// A small cache walks the heads of a group together.
+  LogicalResult checkHeadMap(AttentionBackwardOp op,
+                             const BackwardOverrides &given) {
+    Schedule query;
+    given.query.apply(query);
+    if (!selectsHeads(op) || query.kind != ScheduleKind::SmallCache)
+      return success();
+    return op.emitOpError() << "expected a large-cache schedule beside heads "
+                               "that a map selects, got "
+                            << query.print();
+  }
+
   /// What cannot be a kernel is reported where kernels are made.
   LogicalResult chooseBackward(AttentionBackwardOp op, const TargetInfo &info,
                                const ScheduleOverrides &overrides) {
@@ -236,7 +256,9 @@ private:
     given.keys = keys ? mergeFields(keys, overrides) : given.query;
     if (failed(checkOtherGradients(op, given)))
       return failure();
-    if (!given.query.has("kind") && !isOneBand(op))
+    if (failed(checkHeadMap(op, given)))
+      return failure();
+    if (!given.query.has("kind") && (!isOneBand(op) || selectsHeads(op)))
       (void)given.query.set("kind", "large_cache");
     Result<BackwardSelection> selection =
         selectBackwardSchedules(problem, info, given);

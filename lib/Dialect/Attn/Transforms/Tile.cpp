@@ -11,6 +11,7 @@
 
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
@@ -334,6 +335,7 @@ struct Tile : public attn::impl::TilePassBase<Tile> {
       return signalPassFailure();
     for (WholeAttention whole : attentions)
       tile(whole);
+    foldSelectedHeads(getOperation());
     numTiled += attentions.size();
     setNormalForm(getOperation(), NormalForm::Tiled);
   }

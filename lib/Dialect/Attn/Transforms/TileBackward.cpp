@@ -12,6 +12,7 @@
 #include "BackwardTiler.h"
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 namespace attn {
@@ -87,6 +88,7 @@ struct TileBackward : public attn::impl::TileBackwardPassBase<TileBackward> {
       BackwardTiler(op, queryTiles, keyTiles, valueTiles).run();
       ++numTiled;
     }
+    foldSelectedHeads(getOperation());
   }
 
 private:

@@ -30,8 +30,8 @@ class Figure:
         pass
 
 
-def subplots(figsize):
-    return Figure(), Axes()
+def subplots(rows=1, columns=1, *, figsize, squeeze=True):
+    return Figure(), Axes() if squeeze else [[Axes() for _ in range(columns)] for _ in range(rows)]
 
 
 def close(figure):
