@@ -77,7 +77,7 @@ install_packages
 build_targets all
 install_python_packages
 run_tests
-# Always the same cases, which do not depend on how fast the machine is: about 20 s.
+# So many on any machine, about 20 s: the same cases as long as the tests, their inputs, are the same.
 check "fuzz" python3 test/Fuzz/fuzz.py --bin "$build/bin" --cases 1500
 check "random command lines" python3 test/Fuzz/commands.py --bin "$build/bin" --cases 40
 check "wheel" tools/make-wheel.sh --test

@@ -36,7 +36,7 @@ def write_data(rng, folder, sizes, shape, kind):
     """A captured tensor's .npy: lengths with extremes, ids, or small floats."""
     dims, random_data = [sizes[dim] for dim in shape], np.random.default_rng(rng.randrange(1 << 30))
     if shape == ("S1",):  # documents, of no rows too, that may leave the last ones out
-        data = np.sort(random_data.integers(0, max(sizes["M"], sizes["N"]) + 1, dims)).astype(np.int32)
+        data = np.sort(random_data.integers(0, min(sizes["M"], sizes["N"]) + 1, dims)).astype(np.int32)
         data[0] = 0
     elif kind == "f32":
         data = random_data.uniform(-2, 2, dims).astype(np.float32)

@@ -4,7 +4,7 @@
 
 FOLDER has the programs; with -DATTN_SANITIZE=ON also wrong reads and undefined behaviour end a program. Inputs are the
 .mlir files of the test suite, what attn-opt makes of them at each stage, PTX with its manifest, and the other files
-that the programs read (files.py). Case I of seed N is always the same input and command. A failing input is kept beside the message, which has
+that the programs read (files.py). Case I of seed N is always the same input and command, while the tests are the same. A failing input is kept beside the message, which has
 the command that repeats it. With --batch K, each case is K modules through one process of attn-opt, which is twenty
 times as fast: by the stages, passes in any order and the CPU pipeline only. Numbers of cases are then modules.
 

@@ -20,7 +20,8 @@ namespace attn {
 
 /// Ranges of integers and index values. Sizes, coordinates and what affine ops
 /// make of them are taken to be below kMaxSize; of what data or a caller gives,
-/// and of what is made of that, nothing is known but its type.
+/// and of what is made of that, nothing is known but its type. Values are known
+/// by their addresses: none may be erased while this is in use.
 class IndexRanges {
 public:
   /// A sum of a few sizes is below 2^31.

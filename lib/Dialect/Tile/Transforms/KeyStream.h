@@ -32,8 +32,8 @@ mlir::Block &getTileBlock(mlir::Region &region);
 /// numbers (attn_tile.insert, cf.assert), or stores what it computes of such.
 bool streamsNothing(KernelOp kernel);
 
-/// The stages of the rings of tiles: `given`, or with 0 the schedule's. Emits an
-/// error if no ring has so many (see MbarrierType).
+/// The stages of the rings of tiles: `given`, or with 0 the schedule's. Emits
+/// an error if no ring has so many (see MbarrierType).
 mlir::FailureOr<int64_t> getStages(KernelOp kernel, int64_t given);
 
 /// Gives each product of a softmax's loop a load of its own right operand.

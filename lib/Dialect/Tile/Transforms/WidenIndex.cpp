@@ -46,6 +46,9 @@ private:
   KernelOp kernel;
   OpBuilder builder;
   IndexRanges ranges;
+  /// What has been rewritten. It stays until the end: `ranges` knows values by
+  /// their addresses, which new ones would take over.
+  SmallVector<Operation *> replaced;
 };
 
 } // namespace
@@ -123,7 +126,7 @@ void IndexWidener::rewrite(Operation *op) {
     replacement = cut;
   }
   result.replaceAllUsesWith(replacement);
-  op->erase();
+  replaced.push_back(op);
 }
 
 int64_t IndexWidener::run() {
@@ -140,6 +143,8 @@ int64_t IndexWidener::run() {
       ++numOps;
     }
   }
+  for (Operation *op : llvm::reverse(replaced))
+    op->erase();
   return numOps;
 }
 
