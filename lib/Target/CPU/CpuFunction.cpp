@@ -17,8 +17,10 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/TargetParser/Host.h"
 
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <unistd.h>
 
 using namespace mlir;
 using namespace attn;
@@ -174,6 +176,22 @@ llvm::Error CpuFunction::check(ArrayRef<ArrayLayout> given) const {
   return llvm::Error::success();
 }
 
+/// In the child of a fork the destructor of MLIR's thread pool would wait for
+/// threads that are the parent's.
+static void endChild(int status, void *parent) {
+  if (getpid() == static_cast<pid_t>(reinterpret_cast<intptr_t>(parent)))
+    return;
+  std::fflush(nullptr);
+  _exit(status);
+}
+
+/// To be called when the pool is there, so that it runs before the destructor.
+static void registerEndOfChildren() {
+  static const int isRegistered = on_exit(
+      endChild, reinterpret_cast<void *>(static_cast<intptr_t>(getpid())));
+  (void)isRegistered;
+}
+
 static size_t getNumWords(size_t rank) { return 3 + 2 * rank; }
 
 CpuFunction::Results CpuFunction::call(ArrayRef<ArrayLayout> layouts,
@@ -200,6 +218,8 @@ CpuFunction::Results CpuFunction::call(ArrayRef<ArrayLayout> layouts,
     packed.push_back(static_cast<void *>(&descriptor));
   ThreadLimit limit(numThreads);
   entry(packed.data());
+  if (numThreads != 1)
+    registerEndOfChildren();
   return returned;
 }
 
