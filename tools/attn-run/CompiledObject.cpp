@@ -73,7 +73,8 @@ attn::run::getCompiled(func::FuncOp function, const Options &options) {
                         function.getName(), function.getFunctionType(),
                         std::move(*object));
   auto jit = compileForCpu(function, CpuPath::Device, options);
-  if (failed(jit) || !writeObject("--object", options.object, head, (*jit)->getObject()))
+  if (failed(jit) ||
+      !writeObject("--object", options.object, head, (*jit)->getObject()))
     return failure();
   return jit;
 }

@@ -77,11 +77,11 @@ static llvm::json::Array describeTypes(TypeRange types) {
 }
 
 std::string CpuFunction::write(FunctionType signature, StringRef object) {
-  llvm::json::Value head = llvm::json::Object{
-      {"version", kVersion},
-      {"host", describeHost()},
-      {"arguments", describeTypes(signature.getInputs())},
-      {"results", describeTypes(signature.getResults())}};
+  llvm::json::Value head =
+      llvm::json::Object{{"version", kVersion},
+                         {"host", describeHost()},
+                         {"arguments", describeTypes(signature.getInputs())},
+                         {"results", describeTypes(signature.getResults())}};
   return llvm::formatv("{0}\n{1}", head, object).str();
 }
 
@@ -96,8 +96,8 @@ llvm::Error CpuFunction::parseTypes(StringRef line) {
     return mismatch("expected a function of version " + kVersion);
   if (fields->getString("host") != describeHost())
     return mismatch("expected code for this processor, " + describeHost() +
-                     ", got code for " +
-                     fields->getString("host").value_or("none"));
+                    ", got code for " +
+                    fields->getString("host").value_or("none"));
   for (auto [name, types] :
        {std::pair("arguments", &arguments), std::pair("results", &results)}) {
     const llvm::json::Array *described = fields->getArray(name);
@@ -149,7 +149,7 @@ llvm::Expected<std::unique_ptr<CpuFunction>> CpuFunction::load(StringRef file) {
 llvm::Error CpuFunction::check(ArrayRef<ArrayLayout> given) const {
   if (given.size() != arguments.size())
     return mismatch("expected " + llvm::Twine(arguments.size()) +
-                     " arguments, got " + llvm::Twine(given.size()));
+                    " arguments, got " + llvm::Twine(given.size()));
   for (auto [i, type, layout] : llvm::enumerate(arguments, given)) {
     std::string where = "argument " + std::to_string(i) + ": expected ";
     auto report = [&](const llvm::Twine &expected, const llvm::Twine &got) {

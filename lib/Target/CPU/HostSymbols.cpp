@@ -21,7 +21,7 @@ using Word = int64_t;
 static_assert(sizeof(void *) == sizeof(Word), "expected a 64-bit host");
 
 void attn::forEachIndex(ArrayRef<int64_t> shape,
-                         function_ref<void(ArrayRef<int64_t>)> body) {
+                        function_ref<void(ArrayRef<int64_t>)> body) {
   int64_t count = 1;
   for (int64_t size : shape)
     count *= size;
@@ -128,8 +128,7 @@ static int64_t getNumWorkers() {
 }
 
 /// Symbols that compiled code may call besides the C library's.
-llvm::orc::SymbolMap
-attn::getHostSymbols(llvm::orc::MangleAndInterner intern) {
+llvm::orc::SymbolMap attn::getHostSymbols(llvm::orc::MangleAndInterner intern) {
   llvm::orc::SymbolMap symbols;
   auto add = [&](StringRef name, auto *function) {
     symbols[intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
@@ -142,4 +141,3 @@ attn::getHostSymbols(llvm::orc::MangleAndInterner intern) {
   add("mlirAsyncRuntimGetNumWorkerThreads", &getNumWorkers);
   return symbols;
 }
-
