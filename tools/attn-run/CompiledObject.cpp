@@ -16,7 +16,6 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SHA256.h"
 
@@ -79,6 +78,12 @@ attn::run::getCompiled(func::FuncOp function, const Options &options) {
   return jit;
 }
 
+static std::string describe(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
 bool attn::run::emitObject(func::FuncOp function, const Options &options) {
   for (ArrayRef<Type> types :
        {function.getArgumentTypes(), function.getResultTypes()})
@@ -87,7 +92,7 @@ bool attn::run::emitObject(func::FuncOp function, const Options &options) {
       if (!tensor || !getDType(tensor.getElementType()))
         return reportError("--emit-object: expected ranked tensors of a type "
                            "that the host has, got " +
-                           llvm::formatv("{0}", type).str());
+                           describe(type));
     }
   CpuFunction::setArgumentLayouts(function);
   auto jit = compileForCpu(function, CpuPath::Device, options);
