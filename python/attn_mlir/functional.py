@@ -11,6 +11,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 from .arrays import ArrayView, scalar_like, view_of
 from .cache import Cache
+from .cpu import DirectKernel
 from .errors import BindingError, DeviceError
 from .heads import check_head_maps, head_map_arrays, map_types, sum_by_maps
 from .kernel import Kernel, compile, cuda_device
@@ -332,7 +333,9 @@ class Call:
         if problem.capture_gradients and not problem.learned:
             raise BindingError("expected a score_mod that reads an array of floats, since capture_gradients are asked for")
         readers: list[Traced] = [part for part in (score, mask) if part]
-        result = compiled(problem, sizes, target, flags, cache), readers
+        is_direct = target == "cpu" and pages is None and all(part.reads_are_checked for part in readers)
+        make = direct if is_direct else compiled
+        result = make(problem, sizes, target, flags, cache), readers
         if is_traced:
             if len(_kernels) >= MAX_KERNELS:
                 _kernels.clear()
@@ -534,3 +537,9 @@ def target_of_gpu(ordinal: int) -> str:
 def compiled(problem: AttentionProblem, sizes: tuple, target: str, flags: tuple, cache: Optional[Cache]) -> Kernel:
     """The kernel, from this process, the cache or the compiler."""
     return compile(problem.mlir(dict(sizes)), target=target, cache=cache, **dict(flags))
+
+
+@functools.lru_cache(maxsize=256)
+def direct(problem: AttentionProblem, sizes: tuple, target: str, flags: tuple, cache: Optional[Cache]) -> Kernel:
+    """The same for the CPU, in this process."""
+    return DirectKernel(problem.mlir(dict(sizes)), cache)

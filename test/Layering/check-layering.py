@@ -54,7 +54,7 @@ MAY_INCLUDE = {
     "Target/Header": ["Support", "Runtime"],
     "Target/CPU": IR + ["Support", "TargetInfo", "Runtime"],
     "Pipelines": PASSES + TRANSFORMS + CONVERSIONS + TARGETS + ["Runtime"],
-    "CAPI": PASSES + ["Pipelines", "Runtime", "Interpreter"],
+    "CAPI": PASSES + ["Pipelines", "Runtime", "Interpreter", "Target/CPU"],
 }
 
 # Applications link these, or they must be able to contradict the compiler: no

@@ -12,11 +12,12 @@
 
 #include "CpuDevice.h"
 
+#include "attn/Target/CPU/CpuFunction.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SHA256.h"
-#include "llvm/TargetParser/Host.h"
 
 using namespace mlir;
 using namespace attn;
@@ -26,15 +27,7 @@ using namespace attn::run;
 static std::string getDigest(func::FuncOp function, const Options &options) {
   std::string text = ATTN_VERSION "\n";
   llvm::raw_string_ostream stream(text);
-  stream << llvm::sys::getHostCPUName();
-  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  SmallVector<StringRef> names;
-  for (const auto &feature : features)
-    if (feature.second)
-      names.push_back(feature.first());
-  llvm::sort(names);
-  for (StringRef name : names)
-    stream << ' ' << name;
+  stream << describeHost();
   stream << '\n'
          << function.getName() << ' ' << options.threads << ' '
          << static_cast<int>(options.raise) << ' ' << options.maskThreshold
@@ -67,14 +60,14 @@ static std::optional<std::string> readObject(const std::string &path,
 }
 
 /// Whole or not at all.
-static bool writeObject(const std::string &path, StringRef origin,
-                        StringRef object) {
+static bool writeObject(const std::string &option, const std::string &path,
+                        StringRef head, StringRef object) {
   llvm::Error error =
       llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) -> llvm::Error {
-        stream << getHead(origin, object) << object;
+        stream << head << object;
         return llvm::Error::success();
       });
-  return !error || reportError("--object " + path + ": cannot write: " +
+  return !error || reportError(option + " " + path + ": cannot write: " +
                                llvm::toString(std::move(error)));
 }
 
@@ -88,7 +81,33 @@ attn::run::getCompiled(func::FuncOp function, const Options &options) {
                         function.getName(), function.getFunctionType(),
                         std::move(*object));
   auto jit = compileForCpu(function, CpuPath::Device, options);
-  if (failed(jit) || !writeObject(options.object, origin, (*jit)->getObject()))
+  if (failed(jit) ||
+      !writeObject("--object", options.object,
+                   getHead(origin, (*jit)->getObject()), (*jit)->getObject()))
     return failure();
   return jit;
+}
+
+static std::string describe(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+bool attn::run::emitObject(func::FuncOp function, const Options &options) {
+  for (ArrayRef<Type> types :
+       {function.getArgumentTypes(), function.getResultTypes()})
+    for (Type type : types) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (!tensor || !getDType(tensor.getElementType()))
+        return reportError("--emit-object: expected ranked tensors of a type "
+                           "that the host has, got " +
+                           describe(type));
+    }
+  CpuFunction::setArgumentLayouts(function);
+  auto jit = compileForCpu(function, CpuPath::Device, options);
+  return succeeded(jit) &&
+         writeObject("--emit-object", options.emitObject, "",
+                     CpuFunction::write(function.getFunctionType(),
+                                        (*jit)->getObject()));
 }

@@ -21,6 +21,9 @@ namespace attn::run {
 mlir::FailureOr<std::unique_ptr<CpuJit>>
 getCompiled(mlir::func::FuncOp function, const Options &options);
 
+/// Writes the compiled function to `options.emitObject`.
+bool emitObject(mlir::func::FuncOp function, const Options &options);
+
 } // namespace attn::run
 
 #endif // ATTN_TOOLS_ATTNRUN_COMPILEDOBJECT_H

@@ -130,6 +130,10 @@ struct CommandLine {
       cl::desc("With --serve: take the compiled function from this\n"
                "file if it is of the same module, options, version and\n"
                "processor; else compile, and write it")};
+  cl::opt<std::string> emitObject{
+      "emit-object", cl::value_desc("file"), cl::cat(dataCategory),
+      cl::desc("Compile the function and write it to this file, which a\n"
+               "process calls by attn-c/Cpu.h; do not run it")};
 
   cl::OptionCategory proofCategory{"Proof and measurement"};
   cl::opt<bool> verify{
@@ -241,6 +245,8 @@ static bool checkDeviceOptions(const CommandLine &line, Device device) {
                        "attention alone");
   if (device != Device::Cpu && line.serve)
     return reportError("--serve: expected --device=cpu");
+  if (device != Device::Cpu && !line.emitObject.empty())
+    return reportError("--emit-object: expected --device=cpu");
   if (device == Device::Cpu && line.allowTf32)
     return reportError("--allow-tf32: expected --device=sim or cuda");
   if (device == Device::Cpu && line.deviceAsserts)
@@ -323,6 +329,11 @@ static bool check(const CommandLine &line) {
                        "input: no --input, --output, --verify or --benchmark");
   if (!line.object.empty() && !line.serve)
     return reportError("--object: expected --serve, got none");
+  if (!line.emitObject.empty() &&
+      (line.serve || line.verify || line.benchmark || line.inputs.size() ||
+       line.outputs.size() || line.threads.getNumOccurrences()))
+    return reportError("--emit-object: expected nothing to be run: no --serve, "
+                       "--input, --output, --verify, --benchmark or --threads");
   if (line.threads < 0)
     return reportError("expected --threads to be 0 or more, got " +
                        std::to_string(line.threads));
@@ -368,6 +379,7 @@ Options attn::run::parseOptions(int argc, char **argv) {
   options.outputs = line.outputs;
   options.serve = line.serve;
   options.object = line.object;
+  options.emitObject = line.emitObject;
   options.verify = line.verify;
   options.benchmark = line.benchmark;
   options.repeat = line.repeat;

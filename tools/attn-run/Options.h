@@ -51,6 +51,8 @@ struct Options {
   bool serve = false;
   /// Where the compiled function is kept; may be empty.
   std::string object;
+  /// Where it is written for callers in other processes; empty: it runs here.
+  std::string emitObject;
   bool verify = false;
   /// Inputs for each set of sizes, of consecutive seeds.
   int64_t trials = 1;

@@ -327,9 +327,12 @@ bool ShapeResolver::assignName(const std::string &item) {
   size_t equals = item.find('=');
   int64_t size;
   if (equals == std::string::npos ||
-      !parseInteger(item.substr(equals + 1), size) || size < 0)
+      !parseInteger(item.substr(equals + 1), size))
     return reportError("--shape: expected NAME=SIZE or argN=AxBxC, got '" +
                        item + "'");
+  if (size < 0)
+    return reportError("--shape: expected a size of at least 0, got '" + item +
+                       "'");
   std::string name(trim(item.substr(0, equals)));
   auto entry = byName.find(name);
   if (entry != byName.end())

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CompiledObject.h"
 #include "CpuDevice.h"
 #include "CrashGuard.h"
 #include "CudaKernel.h"
@@ -312,6 +313,8 @@ static bool runTool(const Options &options) {
   func::FuncOp function = selectFunction(*module, options);
   if (!function)
     return false;
+  if (!options.emitObject.empty())
+    return emitObject(function, options);
   return options.serve ? serve(function, options)
                        : Runner(function, options).run();
 }

@@ -13,11 +13,11 @@
 #include "attn/Target/CPU/CpuJit.h"
 
 #include "HostObject.h"
+#include "HostSymbols.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
-#include "llvm/Support/ErrorHandling.h"
 
 #include <algorithm>
 #include <chrono>
@@ -87,107 +87,6 @@ Type attn::getElementType(MLIRContext *context, DType dtype) {
     return builder.getI64Type();
   }
   llvm_unreachable("unknown element type");
-}
-
-/// Calls `body` with every index of a tensor of that shape, in row-major order.
-static void forEachIndex(ArrayRef<int64_t> shape,
-                         function_ref<void(ArrayRef<int64_t>)> body) {
-  int64_t count = 1;
-  for (int64_t size : shape)
-    count *= size;
-  SmallVector<int64_t> index(shape.size(), 0);
-  for (int64_t i = 0; i < count; ++i) {
-    body(index);
-    for (size_t d = index.size(); d-- > 0;) {
-      if (++index[d] < shape[d])
-        break;
-      index[d] = 0;
-    }
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// What compiled code calls
-//===----------------------------------------------------------------------===//
-
-/// What a failed cf.assert calls after it has printed its message: an input
-/// that a module rejects is no reason to dump core.
-static void failAssertion() {
-  std::fflush(stdout);
-  std::fputs("error: an assertion of the module failed on these inputs\n",
-             stderr);
-  std::_Exit(1);
-}
-
-/// What memref.copy between strided layouts calls: copies the elements of one
-/// ranked memref to another of the same sizes. An unranked memref is its rank
-/// and the address of its descriptor.
-namespace {
-struct UnrankedMemRef {
-  int64_t rank;
-  const Word *descriptor;
-};
-} // namespace
-
-/// The number of innermost dimensions that lie together in both.
-static int64_t countDense(const Word *sizes, const Word *fromStrides,
-                          const Word *toStrides, int64_t rank) {
-  int64_t stride = 1, dense = 0;
-  for (int64_t d = rank; d-- > 0; ++dense) {
-    if (sizes[d] != 1 && (fromStrides[d] != stride || toStrides[d] != stride))
-      break;
-    stride *= sizes[d];
-  }
-  return dense;
-}
-
-static void copyMemRef(int64_t elementBytes, const UnrankedMemRef *source,
-                       const UnrankedMemRef *target) {
-  int64_t rank = source->rank;
-  auto data = [&](const UnrankedMemRef *memref) {
-    const Word *words = memref->descriptor;
-    return reinterpret_cast<char *>(words[1]) + words[2] * elementBytes;
-  };
-  const Word *sizes = source->descriptor + 3;
-  const Word *fromStrides = sizes + rank;
-  const Word *toStrides = target->descriptor + 3 + rank;
-  const char *from = data(source);
-  char *to = data(target);
-  int64_t outer = rank - countDense(sizes, fromStrides, toStrides, rank);
-  int64_t bytes = elementBytes;
-  for (int64_t d = outer; d < rank; ++d)
-    bytes *= sizes[d];
-  forEachIndex(ArrayRef(sizes, outer), [&](ArrayRef<int64_t> index) {
-    int64_t fromOffset = 0, toOffset = 0;
-    for (int64_t d = 0; d < outer; ++d) {
-      fromOffset += index[d] * fromStrides[d];
-      toOffset += index[d] * toStrides[d];
-    }
-    std::memcpy(to + toOffset * elementBytes, from + fromOffset * elementBytes,
-                static_cast<size_t>(bytes));
-  });
-}
-
-/// Compiled code takes it that there is memory, and has no way out of a call.
-static void *allocateOrEnd(size_t bytes) {
-  void *memory = std::malloc(bytes);
-  if (!memory)
-    llvm::report_bad_alloc_error("expected memory for a tensor, got none");
-  return memory;
-}
-
-/// Symbols that compiled code may call besides the C library's.
-static llvm::orc::SymbolMap
-getHostSymbols(llvm::orc::MangleAndInterner intern) {
-  llvm::orc::SymbolMap symbols;
-  auto add = [&](StringRef name, auto *function) {
-    symbols[intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
-                             llvm::JITSymbolFlags::Exported};
-  };
-  add("abort", &failAssertion);
-  add("malloc", &allocateOrEnd);
-  add("memrefCopy", &copyMemRef);
-  return symbols;
 }
 
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -120,20 +121,28 @@ attn::compileToObject(ModuleOp module, StringRef function, bool simplify) {
   return std::string(object.begin(), object.end());
 }
 
-/// Loads MLIR's libraries that the code calls. With them comes libLLVM.so,
-/// which takes as long as all the rest of a process's start: those that run
-/// kernels elsewhere have no such code.
-static llvm::Error loadLibraries(StringRef object) {
+/// Loads MLIR's libraries that the code calls, and lets it find their symbols:
+/// nothing else in the process does. With them comes libLLVM.so, which takes as
+/// long as all the rest of a process's start: those that run kernels elsewhere
+/// have no such code.
+static llvm::Error addLibraries(StringRef object, llvm::orc::LLJIT &jit) {
   constexpr std::pair<const char *, const char *> libraries[] = {
       {"mlirAsyncRuntime", ATTN_ASYNC_RUNTIME},
       {"__truncsfbf2", ATTN_FLOAT16_UTILS},
       {"__truncdfbf2", ATTN_FLOAT16_UTILS}};
   for (auto [symbol, library] : libraries) {
-    if (!object.contains(symbol) || dlopen(library, RTLD_LAZY | RTLD_GLOBAL))
+    if (!object.contains(symbol))
       continue;
-    const char *reason = dlerror();
-    return makeError(llvm::Twine("expected ") + library +
-                     ", got none: " + (reason ? reason : ""));
+    void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+    if (!handle) {
+      const char *reason = dlerror();
+      return makeError(llvm::Twine("expected ") + library +
+                       ", got none: " + (reason ? reason : ""));
+    }
+    jit.getMainJITDylib().addGenerator(
+        std::make_unique<llvm::orc::DynamicLibrarySearchGenerator>(
+            llvm::sys::DynamicLibrary(handle),
+            jit.getDataLayout().getGlobalPrefix()));
   }
   return llvm::Error::success();
 }
@@ -142,8 +151,6 @@ llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> attn::loadObject(
     StringRef object,
     llvm::function_ref<llvm::orc::SymbolMap(llvm::orc::MangleAndInterner)>
         symbols) {
-  if (llvm::Error error = loadLibraries(object))
-    return error;
   auto host = detectHost();
   if (!host)
     return host.takeError();
@@ -157,6 +164,8 @@ llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> attn::loadObject(
                                       (*jit)->getDataLayout());
   if (llvm::Error error =
           library.define(llvm::orc::absoluteSymbols(symbols(intern))))
+    return error;
+  if (llvm::Error error = addLibraries(object, **jit))
     return error;
   auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
       (*jit)->getDataLayout().getGlobalPrefix());

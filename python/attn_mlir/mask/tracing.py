@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from typing import Any, Callable, NoReturn, Sequence, Union
 
 from ..arrays import type_of
@@ -14,6 +15,10 @@ from .places import TraceError
 from .ranges import NATURAL, Need
 from .symbols import BOOL, FLOAT, INDEX, INT, Tracer, Value, as_float, fail, lift, plain
 from .tensors import Tensor
+
+
+#: What a region calls batch, query head, query position and key position.
+POSITIONS = ("%b", "%h", "%i", "%j")
 
 
 def place_of(function: Callable[..., Any]) -> str:
@@ -65,6 +70,14 @@ class Traced:
     def record(self) -> str:
         """The region, and the dimensions of what it reads and what these need, as text."""
         return json.dumps([self.text, [t.dims for t in self.tensors], self.needs])
+
+    @property
+    def reads_are_checked(self) -> bool:
+        """Whether `check_reads` checks all that is read: elements at bare positions."""
+        reads = re.findall(r"tensor\.extract [^\[]*\[(.*?)\]", self.text)
+        places = [place.strip() for read in reads for place in read.split(",") if place.strip()]
+        has_lists = re.search(r"attn\.(segment|block_listed)", self.text)
+        return self.whole == (0, 0) and not has_lists and all(place in POSITIONS for place in places)
 
     def check_reads(self, sizes: Sequence[int]):
         """Raises a BindingError where an array has no element for some batch, head or position; sizes are B, Hq, M, N."""

@@ -12,8 +12,9 @@ from pathlib import Path
 from unittest import mock
 
 import attn_mlir
-from attn_mlir import arrays, server
+from attn_mlir import arrays, cpu, functional, server
 from attn_mlir.arrays import StreamArray, view_of
+from attn_mlir.problem import AttentionProblem
 from attn_mlir.runtime.host_array import HostArray
 
 CHILD = """
@@ -31,6 +32,121 @@ def ramp(*shape):
     for size in shape:
         count *= size
     return HostArray.of("f16", shape, [((37 * k) % 101 - 50) / 32 for k in range(count)])
+
+
+def kept(q, k, v, **options):
+    """In a process: a module of the caller's may read whatever it is given."""
+    dim = q.shape[3]
+    return attn_mlir.compile(AttentionProblem("f16", dim, dim, **options), target="cpu")(q, k, v)
+
+
+class Direct(unittest.TestCase):
+    """Attention in this process."""
+
+    def setUp(self):
+        server._servers.clear()
+        functional._kernels.clear()
+        functional.direct.cache_clear()
+
+    def test_what_is_kept_in_a_process(self):
+        """Reads that nothing has checked."""
+        q = ramp(1, 1, 4, 8)
+        ids, table = HostArray.of("i32", (4,), [0, 0, 1, 1]), HostArray.of("f32", (7,), [0.0] * 7)
+        bias = attn_mlir.mask.tensor(table)
+        attn_mlir.attention(q, q, q, mask_mod=attn_mlir.mask.document(ids))
+        self.assertEqual(len(server._servers), 0)
+        attn_mlir.attention(q, q, q, score_mod=lambda s, b, h, i, j: s + bias[i - j + 3])
+        self.assertEqual(len(server._servers), 1)
+        offsets = HostArray.of("i32", (3,), [0, 2, 4])
+        attn_mlir.attention(q, q, q, mask_mod=attn_mlir.mask.packed(offsets))
+        self.assertEqual(len(server._servers), 2)
+
+    def test_as_from_a_process(self):
+        """Strides, also of 0 and along the head dim, on one thread and two."""
+        q, k = ramp(2, 3, 70, 16), view_of(ramp(2, 70, 1, 16))
+        shape, (batch, row, _, element) = (2, 3, 70, 16), k.strides
+        shared = k._replace(shape=shape, strides=(batch, 0, row, element))
+        turned = view_of(ramp(2, 3, 16, 70))
+        turned = turned._replace(shape=shape, strides=tuple(turned.strides[d] for d in (0, 1, 3, 2)))
+        expected = kept(q, shared.to_host(), turned.to_host()).values()
+        for threads in ("1", "2"):
+            with mock.patch.dict(os.environ, OMP_NUM_THREADS=threads), mock.patch.object(cpu, "SMALL_WORK", 0):
+                self.assertEqual(cpu.threads_for([view_of(q), shared]), int(threads))
+                out = attn_mlir.attention(q, StreamArray(shared, 0), StreamArray(turned, 0))
+                self.assertEqual(out.values(), expected)
+
+    def test_other_sizes_need_no_other_kernel(self):
+        """But for one row, and for up to 16."""
+        for rows, kernels in (((17, 20, 70), 1), ((2, 16), 2), ((1, 1), 3)):
+            for m, (b, hq, hkv, n) in zip(rows, ((1, 1, 1, 4), (2, 4, 2, 33), (1, 3, 1, 70))):
+                k = ramp(b, hkv, n, 32)
+                attn_mlir.attention(ramp(b, hq, m, 32), k, k, causal=True)
+                self.assertEqual(functional.direct.cache_info().currsize, kernels)
+
+    def test_number_of_threads(self):
+        few, many = ([view_of(ramp(1, 1, rows, 64))] * 2 for rows in (16, 512))
+        for given, threads in {"3": 3, "": 0, "two": 0, "0": 0}.items():
+            with mock.patch.dict(os.environ, OMP_NUM_THREADS=given):
+                self.assertEqual((cpu.threads_for(few), cpu.threads_for(many)), (1, threads))
+        with mock.patch.dict(sys.modules, torch=mock.Mock(get_num_threads=lambda: 5)):
+            self.assertEqual(cpu.threads_for(many), 5)
+
+    def test_out(self):
+        q = ramp(1, 1, 4, 8)
+        for shape, got in (((1, 1, 4, 7), r"\(1, 1, 4, 7\)"), ((1, 4, 8), r"\(1, 4, 8\)")):
+            out = HostArray.of("f16", shape, [0.0] * (28 if len(shape) == 4 else 32))
+            with self.assertRaisesRegex(attn_mlir.BindingError, r"result 0: expected f16 \(1, 1, 4, 8\), got f16 " + got):
+                attn_mlir.attention(q, q, q, out=out)
+        with self.assertRaisesRegex(attn_mlir.BindingError, "expected 1 results in out, got 2"):
+            attn_mlir.attention(q, q, q, out=(q, q))
+        with self.assertRaisesRegex(attn_mlir.BindingError, "result 0: expected memory of its own, got some of argument 0"):
+            attn_mlir.attention(q, q, q, out=q)
+
+    def test_fork(self):
+        """A child has no threads of the pool, and ends."""
+        code = """
+import attn_mlir, os, sys
+from attn_mlir import cpu
+from attn_mlir.runtime.host_array import HostArray
+q = HostArray.of("f16", (1, 2, 256, 64), [(37 * k % 101 - 50) / 32 for k in range(1 << 15)])
+cpu.SMALL_WORK = 0
+expected = attn_mlir.attention(q, q, q).values()
+child = os.fork()
+same = attn_mlir.attention(q, q, q).values() == expected
+print("same" if same else "other")
+sys.exit(3 if child == 0 else os.waitpid(child, 0)[1] >> 8)
+"""
+        environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+        result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+        self.assertEqual((result.stdout.split(), result.stderr, result.returncode), (["same", "same"], "", 3))
+
+    def test_damaged_file(self):
+        """A loaded file is one of this version and processor."""
+        content, _ = cpu.compiled_file(AttentionProblem("f16", 8, 8).mlir(), (), attn_mlir.Cache())
+        head, code = content.split(b"\n", 1)
+        for other, said in (
+            (b"{}\n" + code, "expected a function of version attn-mlir/cpu-function/1"),
+            (b"ELF\n", "expected a function compiled for the CPU"),
+            (head.replace(b'"host":"', b'"host":"z80 ') + b"\n" + code, "expected code for this processor, .*, got code for z80 "),
+        ):
+            self.assertIsNone(cpu.library().attnCpuFunctionLoad(other, len(other)))
+            self.assertRegex(cpu.message(), said)
+
+    def test_layouts(self):
+        """What libattn-c checks."""
+        kernel = cpu.DirectKernel(AttentionProblem("f16", 8, 8).mlir())
+        view = view_of(ramp(1, 1, 4, 8))
+        for other, said in (
+            (view._replace(dtype="bf16"), "argument 1: expected dtype f16, got bf16"),
+            (view._replace(shape=(4, 8), strides=(8, 1)), "argument 1: expected rank 4, got 2"),
+            (view._replace(shape=(1, 1, 4, 7)), "argument 1: expected dim 3 to be 8, got 7"),
+            (view._replace(shape=(1, 1, -4, 8)), "argument 1: expected sizes of at least 0, got -4"),
+            (view._replace(strides=(32, 32, 1, 4)), "argument 1: expected a last dimension of stride 1, got 4"),
+        ):
+            with self.assertRaisesRegex(attn_mlir.BindingError, said):
+                cpu.Call(kernel.function, [view, other, view])
+        with self.assertRaisesRegex(attn_mlir.BindingError, "expected 3 arguments, got 2"):
+            cpu.Call(kernel.function, [view, view])
 
 
 class Concurrent(unittest.TestCase):
@@ -57,7 +173,7 @@ class Concurrent(unittest.TestCase):
         """What the first has compiled, and said of it, comes from the cache; a damaged entry is compiled again."""
         with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, ATTN_CACHE_DIR=folder):
             q = ramp(1, 2, 16, 64)
-            first = attn_mlir.attention(q, q, q, causal=True).values()
+            first = kept(q, q, q).values()
             (entry,) = Path(folder).glob("??/*")
             (one,) = server._servers.values()
             content = (entry / "object").read_text()
@@ -67,7 +183,7 @@ class Concurrent(unittest.TestCase):
                 if damage:
                     (entry / "object").write_text("QUJD")
                 written = (entry / "object").stat().st_mtime_ns
-                self.assertEqual(attn_mlir.attention(q, q, q, causal=True).values(), first)
+                self.assertEqual(kept(q, q, q).values(), first)
                 self.assertEqual((entry / "object").stat().st_mtime_ns != written, damage)
                 self.assertEqual((entry / "object").read_text(), content)
 
@@ -112,45 +228,37 @@ class Kept(unittest.TestCase):
     def pids(self):
         return [s.process.pid for s in server._servers.values()]
 
-    def test_other_sizes_need_no_other_process(self):
-        """But for one row, and for up to 16."""
-        for rows, processes in (((17, 20, 70), 1), ((2, 16), 2), ((1, 1), 3)):
-            for m, (b, hq, hkv, n) in zip(rows, ((1, 1, 1, 4), (2, 4, 2, 33), (1, 3, 1, 70))):
-                k = ramp(b, hkv, n, 32)
-                attn_mlir.attention(ramp(b, hq, m, 32), k, k, causal=True)
-                self.assertEqual(len(self.pids()), processes)
-
     def test_bounded(self):
         q = ramp(1, 1, 2, 8)
         with mock.patch.object(server, "MAX_SERVERS", 2):
             for scale in (0.1, 0.2, 0.3):
-                attn_mlir.attention(q, q, q, scale=scale)
+                kept(q, q, q, scale=scale)
                 last = self.pids()[-1]
             self.assertEqual(len(self.pids()), 2)
             # The one that went is compiled again when it is used.
-            attn_mlir.attention(q, q, q, scale=0.1)
+            kept(q, q, q, scale=0.1)
             self.assertEqual(len(self.pids()), 2)
             self.assertIn(last, self.pids())
 
     def test_killed(self):
         q = ramp(1, 1, 2, 8)
-        expected = attn_mlir.attention(q, q, q).values()
+        expected = kept(q, q, q).values()
         (process,) = (s.process for s in server._servers.values())
         process.send_signal(signal.SIGKILL)
         process.wait()
-        self.assertEqual(attn_mlir.attention(q, q, q).values(), expected)
+        self.assertEqual(kept(q, q, q).values(), expected)
 
     def test_killed_in_a_call(self):
         """What the call says; the next one works."""
         q = ramp(1, 1, 2, 8)
-        attn_mlir.attention(q, q, q)
+        kept(q, q, q)
         (one,) = server._servers.values()
         os.kill(one.process.pid, signal.SIGSTOP)
         caught = []
 
         def call():
             try:
-                attn_mlir.attention(q, q, q)
+                kept(q, q, q)
             except attn_mlir.AttnError as error:
                 caught.append(str(error))
 
@@ -160,26 +268,27 @@ class Kept(unittest.TestCase):
         thread.join()
         if caught:  # the kill came after the call had begun
             self.assertEqual(caught, ["the kernel's process ended with status -9"])
-        attn_mlir.attention(q, q, q)
+        kept(q, q, q)
 
     def test_fork(self):
         """A child starts processes of its own and leaves the parent's alone."""
         q = ramp(1, 1, 2, 8)
-        expected = attn_mlir.attention(q, q, q).values()
+        expected = kept(q, q, q).values()
         (one,) = server._servers.values()
         child = os.fork()
         if child == 0:
-            same = attn_mlir.attention(q, q, q).values() == expected
+            same = kept(q, q, q).values() == expected
             other = [s.process.pid for s in server._servers.values()] != [one.process.pid]
             sys.stdout.flush()
             os._exit(0 if same and other else 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         self.assertIsNone(one.process.poll())
-        self.assertEqual(attn_mlir.attention(q, q, q).values(), expected)
+        self.assertEqual(kept(q, q, q).values(), expected)
 
     def test_nothing_is_left(self):
         """Neither processes nor files, once Python has ended."""
         code = CHILD + "from attn_mlir import server\n"
+        code += "attn_mlir.attention(q, q, q, score_mod=lambda s, b, h, i, j: s + attn_mlir.mask.tensor(q)[0, 0, 0, i])\n"
         code += "for s in server._servers.values(): print(s.process.pid, s.folder)\n"
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "ATTN_CACHE_DIR": folder}
