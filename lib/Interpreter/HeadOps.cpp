@@ -8,6 +8,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
+#include "attn/Reference/Element.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
