@@ -14,6 +14,8 @@ namespace attn {
 
 /// Bytes of a table of needs, by ranks and chunks, beyond which none is made.
 static constexpr int64_t kMostEntries = int64_t(1) << 22;
+/// Pairs of chunks that see each other beyond which none is made, either.
+static constexpr int64_t kMostNeeds = int64_t(1) << 25;
 /// Entries that tried swaps may touch, and tries.
 static constexpr int64_t kMostWork = int64_t(1) << 23, kMostTries = 1 << 15;
 /// What counts as better.
@@ -28,9 +30,12 @@ struct Chunk {
 
 class Search {
 public:
-  Search(const Visibility &visibility, int64_t ranks, int64_t chunk,
-         double pairsPerToken);
+  Search(int64_t tokens, int64_t ranks, int64_t size, double pairsPerToken)
+      : tokens(tokens), ranks(ranks), size(size),
+        chunks((tokens + size - 1) / size), pairsPerToken(pairsPerToken) {}
 
+  /// Finds what chunks need. False where that is more than kMostNeeds.
+  bool findNeeds(const Visibility &visibility);
   /// Takes the placement as it is. False where a chunk is cut.
   bool start(const Placement &placement);
   void improve();
@@ -60,10 +65,8 @@ private:
 };
 } // namespace
 
-Search::Search(const Visibility &visibility, int64_t ranks, int64_t size,
-               double pairsPerToken)
-    : tokens(visibility.getTokens()), ranks(ranks), size(size),
-      chunks((tokens + size - 1) / size), pairsPerToken(pairsPerToken) {
+bool Search::findNeeds(const Visibility &visibility) {
+  int64_t total = 0;
   for (size_t i = 0; i < chunks.size(); ++i) {
     TokenRange rows = {int64_t(i) * size,
                        std::min(int64_t(i + 1) * size, tokens)};
@@ -73,7 +76,11 @@ Search::Search(const Visibility &visibility, int64_t ranks, int64_t size,
       for (int64_t k = keys.begin / size; k * size < keys.end; ++k)
         if (chunks[i].needs.empty() || chunks[i].needs.back() != k)
           chunks[i].needs.push_back(k);
+    total += int64_t(chunks[i].needs.size());
+    if (total > kMostNeeds)
+      return false;
   }
+  return true;
 }
 
 bool Search::start(const Placement &placement) {
@@ -186,7 +193,9 @@ improvePlacement(const Visibility &visibility,
   int64_t count = (visibility.getTokens() + chunk - 1) / chunk;
   if (ranks == 1 || count < 2 * ranks || ranks * count > kMostEntries)
     return std::nullopt;
-  Search search(visibility, ranks, chunk, pairsPerToken);
+  Search search(visibility.getTokens(), ranks, chunk, pairsPerToken);
+  if (!search.findNeeds(visibility))
+    return std::nullopt;
   std::optional<double> known, found;
   std::optional<Placement> best;
   for (const Placement &placement : placements) {

@@ -52,7 +52,7 @@ def draw_ranks(generator):
     tokens, large = generator.choice(SEQUENCES), generator.choice([1, 2, 8, 1 << 24])
     problem = f"B={generator.choice([1, 2, large])} Hq={8 * large} Hkv={generator.choice([1, 2, 8, 8 * large])} M={tokens} N={tokens} D={generator.choice([16, 64, 128])}"
     command = ["attn-schedule", "--problem", f"{problem} mask={generator.choice(MASKS)}{generator.choice(['', ' pass=backward'])}"]
-    command += [f"--ranks={generator.choice([1, 2, 3, 8, 16, 64, 500, 4096, *NUMBERS])}"]
+    command += [f"--ranks={generator.choice([1, 2, 3, 8, 16, 64, 500, 512, *NUMBERS])}"]
     if generator.random() < 0.4:
         command += [f"--documents={draw_documents(generator, tokens)}"]
     if generator.random() < 0.3:

@@ -25,6 +25,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <new>
+
 using namespace attn;
 namespace cl = llvm::cl;
 
@@ -329,8 +331,7 @@ static Result<bool> hasRanks() {
   return false;
 }
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM initLLVM(argc, argv);
+static int runTool(int argc, char **argv) {
   cl::HideUnrelatedOptions(
       {&inputOptions, &choiceOptions, &ranksOptions, &outputOptions});
   cl::ParseCommandLineOptions(
@@ -368,4 +369,14 @@ int main(int argc, char **argv) {
     return runLinear(*target, *overrides);
   return sweepText.empty() ? runSelection(*target, *overrides)
                            : runSweep(*target, *overrides);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM initLLVM(argc, argv);
+  std::set_new_handler(nullptr); // LLVM's own ends the process.
+  try {
+    return runTool(argc, argv);
+  } catch (const std::bad_alloc &) {
+    return reportError("expected plans that fit into memory, got larger ones");
+  }
 }

@@ -580,7 +580,7 @@ TEST(Topology, Parse) {
   EXPECT_DOUBLE_EQ(topology->link.gbps, 100);
   EXPECT_DOUBLE_EQ(topology->nic.latencySeconds, 20e-6);
   EXPECT_EQ(Topology::parse(0, "").error(),
-            "expected from 1 to 4096 ranks, got 0");
+            "expected from 1 to 1024 ranks, got 0");
   EXPECT_EQ(Topology::parse(2, "gbps=0").error(),
             "expected a positive number for gbps, got '0'");
   EXPECT_EQ(Topology::parse(2, "node=0").error(),
