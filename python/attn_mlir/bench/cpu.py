@@ -135,8 +135,8 @@ def time_problem(options: argparse.Namespace, np: Any, torch: Any, problem: Prob
     if torch:
         q, k, v = (torch.from_numpy(array).to(getattr(torch, DTYPES[options.type])) for array in plain)
         sdpa = torch.nn.functional.scaled_dot_product_attention
-        times["torch"] = best_time(lambda: sdpa(q, k, v, is_causal=causal), options.repeat)
         times["Python"] = best_time(lambda: attn_mlir.attention(q, k, v, causal=causal), options.repeat)
+        times["torch"] = best_time(lambda: sdpa(q, k, v, is_causal=causal), options.repeat)
     elif options.type != "bf16":
         typed = [array.astype(DTYPES[options.type]) for array in plain]
         times["Python"] = best_time(lambda: attn_mlir.attention(*typed, causal=causal), options.repeat)
