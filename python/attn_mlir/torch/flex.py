@@ -54,7 +54,7 @@ def flex_attention(
     score_mod(score, b, h, q_idx, kv_idx) and the mask_mod of block_mask are traced, once for each call: torch's elementwise
     functions, comparisons, & | ~, torch.where, and reads of tensors at positions. block_mask may also be a mask_mod alone, of
     which the compiler finds the blocks itself. Gradients flow to query, key, value and the tensors of floats that score_mod
-    reads. A key and value of one batch serve all. Rows that see no key are 0, with an LSE of -inf. Under torch.autocast
+    reads; beside a query of float64 it reads float64 as it is, else, and in a mask_mod, as float32. A key and value of one batch serve all. Rows that see no key are 0, with an LSE of -inf. Under torch.autocast
     query, key and value are of its type.
 
     prob_mod(probability, b, h, q_idx, kv_idx), which torch's function has not, changes probabilities after the softmax, and is
