@@ -103,8 +103,8 @@ def attention(
     has functions that differentiate, attention_backward gives the gradients.
 
     A kernel is compiled once for each combination of types, head dims and options, and kept on disk; lengths, batch
-    sizes, head counts and strides need no other, but for up to 16 rows: on a GPU each number of rows and heads has its
-    own, on a CPU one row and more rows have. Raises BindingError for arrays that do not fit, CompileError with the
+    sizes, head counts and strides need no other, but for few rows: on a GPU each number of rows, up to 16, and of
+    heads has its own, on a CPU one row, up to 16, 32 and 64 have. Raises BindingError for arrays that do not fit, CompileError with the
     compiler's diagnostics.
     """
     check_no_gradients(query=query, key=key, value=value, bias=bias, sink=sink)
@@ -315,9 +315,9 @@ class Call:
         cache_dtype = value.dtype if value.dtype != query.dtype else None
         check_scale(scale)
         sizes: tuple[tuple[str, int], ...] = ()
-        if "gradient" not in fields and self.is_decoding():
-            sizes = self.sizes_of_decoding(target)
-            fields += self.tile_of_decoding(target)
+        if "gradient" not in fields:
+            sizes = self.sizes_of_decoding(target) if self.is_decoding() else ()
+            fields += self.tile_of_few_rows(target)
         key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, maps, cache_dtype, descales, self.options, fields, sizes, target, flags, cache)
         is_traced = all(part is None or (isinstance(part, Traced) and not part.is_recorded) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
@@ -353,10 +353,12 @@ class Call:
         sizes = (("Hq", heads), ("Hkv", self.views[1].shape[1]), ("M", rows))
         return () if target == "cpu" else sizes[:: 2 if map_types(self.named) else 1]
 
-    def tile_of_decoding(self, target: str) -> tuple:
+    def tile_of_few_rows(self, target: str) -> tuple:
         """Of an AttentionProblem: on a CPU a tile is computed whole, however few rows there are, and those of the cost model, which
         knows no M, are of 128."""
-        return ("tile_m", 1 if self.views[0].shape[2] == 1 else 8) if target == "cpu" else ()
+        rows = self.views[0].shape[2]
+        fitting = [tile for most, tile in CPU_TILES if 0 < rows <= most] if target == "cpu" else []
+        return ("tile_m", fitting[0]) if fitting else ()
 
     def bias(self) -> Optional[tuple]:
         """Its shape in sizes of the problem, and its type."""
@@ -371,6 +373,8 @@ _kernels: dict[tuple, tuple[Kernel, list[Traced]]] = {}
 MAX_KERNELS = 256
 #: Rows up to which an attention has a kernel of its own for their number: a token, or some that were guessed.
 MOST_ROWS_OF_DECODING = 16
+#: On a CPU: up to how many rows a tile is of how many.
+CPU_TILES = ((1, 1), (16, 8), (32, 32), (64, 64))
 LENGTHS = ("key_lengths", "query_lengths")
 DESCALES = ("query_descale", "key_descale", "value_descale")
 FLOATS = ("f16", "bf16", "f32", "f64")

@@ -78,10 +78,14 @@ def draw_stages(pyplot, report, output):
     axes.set(
         xlim=(0, total * 1e3),
         ylim=(len(times) - 0.5, -0.5),
-        xlabel="ms; gray: nothing to compute; numbers: what a rank sends before a stage",
+        xlabel="ms; numbers: what a rank sends before a stage",
         ylabel="rank",
         title=f"{best['scheme']}, {best['placement']}: {total * 1e3:.3g} ms predicted, {idle:.0%} idle",
     )
-    figure.tight_layout()
+    shown = range(min(10, max((len(time["stages"]) for time in times), default=0)))
+    handles = [pyplot.Rectangle((0, 0), 1, 1, color=shades(k), label=f"stage {k}") for k in shown]
+    handles += [pyplot.Rectangle((0, 0), 1, 1, color="0.85", label="waits"), pyplot.Rectangle((0, 0), 1, 1, color="0.93", label="idle")]
+    figure.legend(handles=handles, loc="lower center", frameon=False, fontsize="small", ncols=6)
+    figure.tight_layout(rect=(0, 0.1, 1, 1))
     figure.savefig(output, metadata={"Date": None} if output.endswith(".svg") else None)
     pyplot.close(figure)

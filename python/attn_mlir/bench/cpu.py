@@ -4,7 +4,8 @@
 
 Prints, for each problem and in one run, the times of attn-run --benchmark, of attn_mlir.attention, of torch's
 scaled_dot_product_attention (where torch is installed) and of unfused attention in NumPy, which has the scores in memory; and
-this machine's f32 matrix product, M = N = K = 2048. All take the same number of threads:
+this machine's f32 matrix product, M = N = K = 2048. Rows of decoding, where few queries read many keys, and of a tiny problem, where
+what surrounds the computation shows, follow (--no-decoding leaves them out). All take the same number of threads:
 
     PYTHONPATH=python python3 -m attn_mlir.bench.cpu --threads 2
 
@@ -22,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 DTYPES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}
@@ -35,6 +36,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=2048, help="M and N")
     parser.add_argument("--heads", type=int, default=4)
     parser.add_argument("--head-dims", type=int, nargs="+", default=[64, 128])
+    parser.add_argument("--no-decoding", action="store_true", help="only the problems with M = N = ROWS")
     parser.add_argument("--type", default="f32", choices=DTYPES, help="bf16 from Python needs torch")
     return parser.parse_args()
 
@@ -50,14 +52,36 @@ def best_time(function: Callable[[], Any], repeat: int) -> float:
     return best
 
 
-def module_text(heads: int, rows: int, head_dim: int, dtype: str, causal: bool) -> str:
-    tensor = f"tensor<1x{heads}x{rows}x{head_dim}x{dtype}>"
-    mask = " mask_mod causal(top_left)" if causal else ""
+class Problem(NamedTuple):
+    """One batch, as many key heads as query heads; `causal` is aligned to the top left."""
+
+    heads: int
+    rows: int
+    keys: int
+    head_dim: int
+    causal: bool = False
+
+    def name(self, dtype: str) -> str:
+        sizes = f"M=N={self.rows}" if self.rows == self.keys else f"M={self.rows} N={self.keys}"
+        return f"H={self.heads} {sizes} D={self.head_dim} {dtype}{' causal' if self.causal else ''}"
+
+    @property
+    def flops(self) -> float:
+        return self.heads * 4 * self.rows * self.keys * self.head_dim / (2 if self.causal else 1)
+
+
+#: A token, or a few that were guessed, after many, and what is over in microseconds.
+SMALL = (Problem(8, 1, 4096, 128), Problem(32, 1, 4096, 128), Problem(8, 4, 4096, 128), Problem(2, 64, 64, 64))
+
+
+def module_text(problem: Problem, dtype: str) -> str:
+    query, key = (f"tensor<1x{problem.heads}x{length}x{problem.head_dim}x{dtype}>" for length in (problem.rows, problem.keys))
+    mask = " mask_mod causal(top_left)" if problem.causal else ""
     return f"""
-func.func @attention(%q: {tensor}, %k: {tensor}, %v: {tensor}) -> {tensor} {{
+func.func @attention(%q: {query}, %k: {key}, %v: {key}) -> {query} {{
   %o = attn.attention %q, %k, %v{mask}
-      : {tensor}, {tensor}, {tensor} -> {tensor}
-  return %o : {tensor}
+      : {query}, {key}, {key} -> {query}
+  return %o : {query}
 }}
 """
 
@@ -99,20 +123,20 @@ def import_torch(threads: int) -> Any:
     return torch
 
 
-def time_problem(options: argparse.Namespace, np: Any, torch: Any, head_dim: int, causal: bool) -> dict[str, float]:
+def time_problem(options: argparse.Namespace, np: Any, torch: Any, problem: Problem) -> dict[str, float]:
     """Seconds by column."""
     import attn_mlir
 
-    rows, heads = options.rows, options.heads
-    random = np.random.default_rng(0)
-    plain = [random.standard_normal((1, heads, rows, head_dim), dtype=np.float32) for _ in range(3)]
-    mask = np.triu(np.full((rows, rows), -np.inf, np.float32), 1) if causal else None
-    times = {"attn-run": time_attn_run(options, module_text(heads, rows, head_dim, options.type, causal))}
+    random, causal = np.random.default_rng(0), problem.causal
+    lengths = (problem.rows, problem.keys, problem.keys)
+    plain = [random.standard_normal((1, problem.heads, length, problem.head_dim), dtype=np.float32) for length in lengths]
+    mask = np.triu(np.full(lengths[:2], -np.inf, np.float32), 1) if causal else None
+    times = {"attn-run": time_attn_run(options, module_text(problem, options.type))}
     if torch:
         q, k, v = (torch.from_numpy(array).to(getattr(torch, DTYPES[options.type])) for array in plain)
         sdpa = torch.nn.functional.scaled_dot_product_attention
-        times["torch"] = best_time(lambda: sdpa(q, k, v, is_causal=causal), options.repeat)
         times["Python"] = best_time(lambda: attn_mlir.attention(q, k, v, causal=causal), options.repeat)
+        times["torch"] = best_time(lambda: sdpa(q, k, v, is_causal=causal), options.repeat)
     elif options.type != "bf16":
         typed = [array.astype(DTYPES[options.type]) for array in plain]
         times["Python"] = best_time(lambda: attn_mlir.attention(*typed, causal=causal), options.repeat)
@@ -134,15 +158,14 @@ def main() -> None:
     print(f"f32 matrix product 2048^3: {gemm / 1e9:.0f} Gflop/s, {options.threads} threads")
     columns = ["attn-run", "Python", "torch", "NumPy"]
     print(f"{'problem':<32}" + "".join(f"{c + ' ms':>12}" for c in columns) + f"{'Gflop/s':>9}{'of GEMM':>9}{'Python/torch':>14}")
-    for head_dim in options.head_dims:
-        for causal in (False, True):
-            times = time_problem(options, np, torch, head_dim, causal)
-            flops = options.heads * 4 * options.rows**2 * head_dim / (2 if causal else 1)
-            rate = flops / times["attn-run"]
-            name = f"H={options.heads} M=N={options.rows} D={head_dim} {options.type}{' causal' if causal else ''}"
-            cells = "".join(f"{times[c] * 1e3:>12.2f}" if c in times else f"{'-':>12}" for c in columns)
-            ratio = f"{times['Python'] / times['torch']:>14.2f}" if torch else f"{'-':>14}"
-            print(f"{name:<32}{cells}{rate / 1e9:>9.0f}{rate / gemm:>9.0%}{ratio}", flush=True)
+    sizes = (options.heads, options.rows, options.rows)
+    problems = [Problem(*sizes, head_dim, causal) for head_dim in options.head_dims for causal in (False, True)]
+    for problem in (*problems, *(() if options.no_decoding else SMALL)):
+        times = time_problem(options, np, torch, problem)
+        rate = problem.flops / times["attn-run"]
+        cells = "".join(f"{times[c] * 1e3:>12.3f}" if c in times else f"{'-':>12}" for c in columns)
+        ratio = f"{times['Python'] / times['torch']:>14.2f}" if torch else f"{'-':>14}"
+        print(f"{problem.name(options.type):<32}{cells}{rate / 1e9:>9.0f}{rate / gemm:>9.0%}{ratio}", flush=True)
 
 
 if __name__ == "__main__":

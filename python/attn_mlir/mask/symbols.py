@@ -43,6 +43,8 @@ class Tracer:
         self.attributes: Mapping[str, Callable[..., Any]] = {}
         #: What makes a Vector of a library's array of rank 1.
         self.vector_of: Callable[[Any], Any] = lambda operand: operand
+        #: Whether scores are f64, so that elements of f64 are read as they are.
+        self.reads_double = False
         #: What the sizes of tensors follow from.
         self.needs: list[Need] = []
         #: M and N of the whole attention, where a part of one is traced.

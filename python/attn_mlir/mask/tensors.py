@@ -18,7 +18,7 @@ class Tensor:
         """Of the first `ones` dimensions those of size 1 are part of the tensor's type."""
         self.array = array
         self.dtype, shape = type_of(array, "tensor")
-        if self.dtype not in ("i1", "i8", "i32", "i64", "f16", "bf16", "f32"):
+        if self.dtype not in ("i1", "i8", "i32", "i64", "f16", "bf16", "f32") and not (self.dtype == "f64" and Tracer.get().reads_double):
             raise TraceError(f"expected a tensor of i1, i8, i32, i64, f16, bf16 or f32, got {self.dtype}: convert it before, as to f32")
         self.dims = tuple("1" if d < ones and size == 1 else "?" for d, size in enumerate(shape))
 
@@ -40,7 +40,8 @@ class Tensor:
         tracer.needs += [Need(number, d, p.position) for d, p in enumerate(at) if p.position is not None]
         name = f"%@{number}@"
         text = f"tensor.extract {name}[{', '.join(p.name for p in at)}]"
-        value = tracer.op(text, [], f" : {self.type}", self.dtype)
+        # A region is in f32 until it is known that its scores are f64.
+        value = tracer.op(text, [], f" : {self.type}", FLOAT if self.dtype == "f64" else self.dtype)
         if self.dtype in ("f16", "bf16"):
             return tracer.op("arith.extf", [value], f" : {self.dtype} to f32", FLOAT)
         if self.dtype == "i8":

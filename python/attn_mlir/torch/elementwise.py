@@ -78,6 +78,10 @@ def leaky(x: Any, negative_slope: float = 0.01, **_: Any) -> Value:
     return mask.where(as_float(x) > 0, x, as_float(x) * negative_slope)
 
 
+def hard_sigmoid(x: Any, **_: Any) -> Value:
+    return functions.clamp(as_float(x) + 3.0, 0.0, 6.0) / 6.0
+
+
 def nan_to_num(x: Any, nan: float = 0.0, posinf: Optional[float] = None, neginf: Optional[float] = None) -> Value:
     most = torch.finfo(torch.float32).max
     low, high = -most if neginf is None else neginf, most if posinf is None else posinf
@@ -161,6 +165,8 @@ FUNCTIONS: dict[str, Function] = {
     **dict.fromkeys(("logsigmoid", "log_sigmoid"), lambda x: -functions.softplus(-as_float(x))), "softsign": lambda x: x / (1.0 + abs(x)),
     "relu": lambda x, **_: mask.maximum(x, 0), "relu6": lambda x, **_: functions.clamp(x, 0, 6), "leaky_relu": leaky,
     "elu": lambda x, alpha=1.0, **_: functions.elu(x, alpha), "expit": functions.sigmoid,
+    "hardsigmoid": hard_sigmoid, "hardswish": lambda x, **_: x * hard_sigmoid(x),
+    "mish": lambda x, **_: x * UNARY["tanh"](functions.softplus(x)),
     "hardtanh": lambda x, min_val=-1.0, max_val=1.0, **_: functions.clamp(x, min_val, max_val),
     **dict.fromkeys(("to", "to_copy", "type_as", "type"), convert), **dict.fromkeys(("float", "double"), as_float),
     "half": lambda x: convert(x, torch.float16), "bfloat16": lambda x: convert(x, torch.bfloat16),

@@ -20,7 +20,7 @@ from .tracing import traced_as_torch, traced_subgraph
 from .transforms import function_of, has_transforms, refuse_forward_mode, refuse_second_derivatives, register_vmap, save_nothing
 
 #: Of values that a gradient flows to.
-DIFFERENTIABLE = (torch.float16, torch.bfloat16, torch.float32)
+DIFFERENTIABLE = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 #: The size of blocks of a block mask that lists one for all, as torch makes it where none is given.
 ONE_BLOCK = 1 << 30
 
@@ -54,7 +54,7 @@ def flex_attention(
     score_mod(score, b, h, q_idx, kv_idx) and the mask_mod of block_mask are traced, once for each call: torch's elementwise
     functions, comparisons, & | ~, torch.where, and reads of tensors at positions. block_mask may also be a mask_mod alone, of
     which the compiler finds the blocks itself. Gradients flow to query, key, value and the tensors of floats that score_mod
-    reads. A key and value of one batch serve all. Rows that see no key are 0, with an LSE of -inf. Under torch.autocast
+    reads; beside a query of float64 it reads float64 as it is, else, and in a mask_mod, as float32. A key and value of one batch serve all. Rows that see no key are 0, with an LSE of -inf. Under torch.autocast
     query, key and value are of its type.
 
     prob_mod(probability, b, h, q_idx, kv_idx), which torch's function has not, changes probabilities after the softmax, and is
@@ -71,7 +71,7 @@ def flex_attention(
         refuse_max_scores("return_aux")
     sizes = (*query.shape[:3], key.shape[2])
     check_function("score_mod", score_mod, "a function; a tensor is read in one, as in score + bias[b, h, q_idx, kv_idx]")
-    score = None if score_mod is None else trace_score(traced_as_torch(score_mod, sizes))
+    score = None if score_mod is None else trace_score(traced_as_torch(score_mod, sizes, query.dtype == torch.float64))
     check_function("prob_mod", prob_mod, "a function of (probability, b, h, q_idx, kv_idx)")
     mask = mask_of(block_mask, sizes)
     if prob_mod is None:
@@ -196,7 +196,7 @@ def regions_of(
     """Of a graph's call; None for one that changes nothing. The block mask is the tuple that torch makes of one: lengths, four
     lists of blocks of keys, eight that the backward of torch has, the sizes of blocks, and mask_mod."""
     sizes = (*query.shape[:3], key.shape[2])
-    score = Score(traced_subgraph(score_mod, score_reads, sizes, query.device))
+    score = Score(traced_subgraph(score_mod, score_reads, sizes, query.device, query.dtype == torch.float64))
     *lists, rows, keys, mask_mod = block_mask
     mask = Mask(traced_subgraph(mask_mod, mask_reads, sizes, query.device))
     if max(rows, keys) < ONE_BLOCK:

@@ -46,10 +46,12 @@ def mask_of(mask: Tensor) -> Mask:
 
 def readable(t: Tensor) -> Tensor:
     """The tensor, or a copy where a kernel would not take its strides: head dims are contiguous, rows aligned to 16 bytes."""
-    unit = max(1, 16 // t.element_size()) if t.is_cuda else 1
+    if not t.is_cuda:
+        return t if t.shape[-1] <= 1 or t.stride(-1) == 1 else t.contiguous()
+    unit = max(1, 16 // t.element_size())
     aligned = all(stride % unit == 0 for size, stride in zip(t.shape[:-1], t.stride()) if size > 1)
     fits = t.shape[-1] <= 1 or t.stride(-1) == 1
-    return t if fits and aligned and t.data_ptr() % (16 if t.is_cuda else 1) == 0 else t.contiguous()
+    return t if fits and aligned and t.data_ptr() % 16 == 0 else t.contiguous()
 
 
 def with_contiguous_rows(t: Optional[Tensor]) -> Optional[Tensor]:
@@ -249,6 +251,8 @@ def scaled_dot_product_attention(
 
 def broadcast(query: Tensor, key: Tensor, value: Tensor, gqa: bool) -> list[Tensor]:
     """With equal ranks and batch dims. Query has all heads; key and value have as many as each other, and one serves all."""
+    if query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        return [query, key, value]
     rank = max(t.dim() for t in (query, key, value))
     query, key, value = (t[(None,) * (rank - t.dim())] for t in (query, key, value))
     if rank == 2:
@@ -331,6 +335,8 @@ def check_arguments(query: Tensor, key: Tensor, value: Tensor, attn_mask, dropou
 
 def do_broadcast(shapes: Sequence[Sequence[int]]) -> bool:
     """torch.compile's sizes have no hash, and an error of torch.broadcast_shapes would be one of its graph."""
+    if all([shape == shapes[0] for shape in shapes]):
+        return True
     rank = max(map(len, shapes))
     padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
     wide = [[size for size in sizes if size != 1] for sizes in zip(*padded)]

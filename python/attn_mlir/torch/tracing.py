@@ -62,7 +62,8 @@ def read(array: torch.Tensor, position: Any) -> Value:
         return Part(array, places)
     if len(places) == array.dim():
         places = [inside(place, size, array) for place, size in zip(places, array.shape)]
-    return mask.tensor(array.to(READ_AS.get(array.dtype, array.dtype)))[tuple(places)]
+    dtype = array.dtype if array.dtype == torch.float64 and Tracer.get().reads_double else READ_AS.get(array.dtype, array.dtype)
+    return mask.tensor(array.to(dtype))[tuple(places)]
 
 
 def inside(place: Any, size: Any, array: torch.Tensor) -> Any:
@@ -153,14 +154,16 @@ def is_scalar(name: str, args: tuple) -> bool:
     return bool(args) and (args[0] in ((), []) if sizes_first else isinstance(args[0], NUMBERS))
 
 
-def traced_as_torch(function: Function, sizes: Sequence[Any] = ()) -> Function:
-    """The function, for attn_mlir.mask.trace_mask or trace_score. `sizes`, where they are numbers: B, Hq, M, N."""
+def traced_as_torch(function: Function, sizes: Sequence[Any] = (), is_double: bool = False) -> Function:
+    """The function, for attn_mlir.mask.trace_mask or trace_score. `sizes`, where they are numbers: B, Hq, M, N; `is_double`: of scores
+    in f64, beside which elements of float64 are not rounded."""
 
     @functools.wraps(function)
     def run(*symbols: Value) -> Any:
         for symbol, size in zip(symbols[-4:], sizes):
             if isinstance(size, int):
                 symbol.range = (0, max(size, 1) - 1)
+        Tracer.get().reads_double = is_double
         with Tracing():
             return function(*symbols)
 
@@ -184,13 +187,15 @@ class Subgraph(fx.Interpreter):
             return Constant(value.item())
 
 
-def traced_subgraph(graph: fx.GraphModule, others: Sequence[Any], sizes: Sequence[Any], device: torch.device) -> Function:
+def traced_subgraph(
+    graph: fx.GraphModule, others: Sequence[Any], sizes: Sequence[Any], device: torch.device, is_double: bool = False
+) -> Function:
     """The function that a subgraph computes, for attn_mlir.mask.trace_mask or trace_score. `others` follow the symbols:
     tensors, and sizes, which are read as tensors of rank 0, so that another size needs no other kernel; as divisors they
     are constants."""
     inputs = [node for node in graph.graph.nodes if node.op == "placeholder"][-len(others) :] if others else []
     given = [argument_of(node, other, device) for node, other in zip(inputs, others)]
-    return traced_as_torch(lambda *symbols: Subgraph(graph).run(*symbols, *given), sizes)
+    return traced_as_torch(lambda *symbols: Subgraph(graph).run(*symbols, *given), sizes, is_double)
 
 
 #: Whose second argument is a constant.

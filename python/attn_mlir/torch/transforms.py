@@ -11,7 +11,7 @@ from torch.autograd import forward_ad
 
 from ..errors import BindingError
 
-
+PLAIN = (Tensor, torch.nn.Parameter)
 NO_TANGENT = (
     "expected a tensor without a tangent, got one with: attention has no forward-mode derivatives (jvp, jacfwd), only gradients "
     "(grad, vjp, jacrev)"
@@ -43,9 +43,25 @@ def has_transforms() -> bool:
     return not torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active()
 
 
-def call(function: type[torch.autograd.Function], op: Callable[..., Any], *inputs: Any) -> Any:
-    """op(*inputs), under transforms of torch.func by `function`."""
-    return function.apply(*inputs) if has_transforms() else op(*inputs)
+def call(function: type[torch.autograd.Function], op: Any, *inputs: Any) -> Any:
+    """op(*inputs), under transforms of torch.func by `function`; without torch's dispatcher, which takes longer than a small
+    attention, where nobody looks on."""
+    if has_transforms():
+        return function.apply(*inputs)
+    return op._init_fn(*inputs) if is_plain(inputs) else op(*inputs)
+
+
+def is_plain(inputs: Sequence[Any]) -> bool:
+    """Whether an op is no more than its function: no gradient, graph, mode, profile or class of tensors wants to see it."""
+    if torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None:
+        return False
+    if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack() or torch.autograd._profiler_enabled():
+        return False
+    is_recorded = torch.is_grad_enabled()
+    for t in inputs:
+        if isinstance(t, Tensor) and (type(t) not in PLAIN or t.device.type not in ("cpu", "cuda") or (is_recorded and t.requires_grad)):
+            return False
+    return True
 
 
 def function_of(op: Callable[..., Any], setup_context: Callable[..., None], backward: Callable[..., Any]) -> Any:

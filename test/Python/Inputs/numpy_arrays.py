@@ -46,17 +46,20 @@ class NumPy(unittest.TestCase):
         self.assertLess(np.abs(output - unfused(self.q, self.k, self.v, ids[:, None] == ids)).max(), 4e-3)
 
     def test_few_rows_on_the_cpu(self):
-        """Tiles have as few rows; one kernel serves 2 to 16 of them."""
+        """Tiles have as few rows; one kernel serves 2 to 16 of them, one 17 to 32, one 33 to 64."""
         texts = set()
-        for rows in (1, 2, 9, 16, 17):
-            query, seen = self.q[:, :, :rows], np.tri(rows, 33, 33 - rows, dtype=bool)
+        for rows in (1, 2, 9, 16, 17, 32, 33, 64, 66):
+            query = np.concatenate([self.q, self.q[:, :, ::-1]], axis=2)[:, :, :rows]
+            is_causal = rows <= 33
+            seen = np.tri(rows, 33, 33 - rows, dtype=bool) if is_causal else np.ones((rows, 33), dtype=bool)
             run = cpu.DirectKernel.run
             with mock.patch.object(cpu.DirectKernel, "run", autospec=True, side_effect=run) as called:
-                output = attn_mlir.attention(query, self.k, self.v, causal="bottom_right")
+                output = attn_mlir.attention(query, self.k, self.v, causal="bottom_right" if is_causal else False)
             self.assertLess(np.abs(output - unfused(query, self.k, self.v, seen)).max(), 4e-3)
             text = called.call_args[0][0].mlir
             texts.add((re.findall("tile_m = [0-9]+", text)[0] if "tile_m" in text else "", text))
-        self.assertEqual(sorted(tile for tile, _ in texts), ["", "tile_m = 1", "tile_m = 8"])
+        # With and without a mask: 64.
+        self.assertEqual(sorted(tile for tile, _ in texts), ["", "tile_m = 1", "tile_m = 32", "tile_m = 64", "tile_m = 64", "tile_m = 8"])
 
     def test_prob_mod(self):
         """Keys have views, of which the attention for the LSE multiplies one."""

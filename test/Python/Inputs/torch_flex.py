@@ -211,7 +211,8 @@ def waves(score, b, h, q_idx, kv_idx):
 def activations(score, b, h, q_idx, kv_idx):
     smooth = functional.gelu(score) + functional.silu(score) + functional.softplus(score) + functional.elu(score) + torch.erf(score)
     sharp = functional.relu(score, inplace=False) + functional.leaky_relu(score) + functional.hardtanh(score) + torch.sign(score)
-    return torch.lerp(smooth, sharp, 0.25) + torch.floor(q_idx / 7) - torch.round(kv_idx / 9).to(score.dtype) + torch.log1p(score**2)
+    hard = functional.hardswish(score) + functional.hardsigmoid(score) + functional.mish(score)
+    return torch.lerp(smooth, sharp + hard, 0.25) + torch.floor(q_idx / 7) - torch.round(kv_idx / 9).to(score.dtype) + torch.log1p(score**2)
 
 
 def latent(score, b, h, q_idx, kv_idx):
@@ -320,6 +321,18 @@ class Flex(unittest.TestCase):
         q, k, v = (t.double() for t in (self.q, self.k, self.v))
         for score_mod in (alibi, table, soft_cap, powers, masked_score, relative):
             self.near(flex_attention(q, k, v, score_mod=score_mod), dense(q, k, v, score_mod=score_mod)[0], 1e-12)
+        rel, slopes = (torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((H, 2 * N), (H,)))
+
+        def learned(score, b, h, q_idx, kv_idx):
+            return score * slopes[h] + rel[h, q_idx - kv_idx + N]
+
+        results = []
+        for function in (flex_attention, dense):
+            output = function(q, k, v, score_mod=learned)
+            output = output[0] if isinstance(output, tuple) else output
+            results.append((output, *torch.autograd.grad(output.sin().sum(), (rel, slopes))))
+        for mine, theirs in zip(*results):
+            self.near(mine, theirs, 1e-12)
         tensors = [torch.randn(1, 1, 5, 8, dtype=torch.float64, requires_grad=True) for _ in range(3)]
         score = lambda score, b, h, q_idx, kv_idx: torch.tanh(score) * SLOPES[0] + torch.square(score) * q_idx  # noqa: E731
         self.assertTrue(torch.autograd.gradcheck(lambda *t: flex_attention(*t, score_mod=score), tensors))

@@ -8,16 +8,22 @@ from unittest import mock
 
 import torch
 import torch.utils.checkpoint
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import attn_mlir
 import attn_mlir.torch as ours
 from attn_mlir.torch import attention, attention_op, scaled_dot_product_attention
+from attn_mlir.torch.transforms import is_plain
 
 reference = torch.nn.functional.scaled_dot_product_attention
 
 
 def randn(*shape, dtype=torch.float16):
     return torch.randn(*shape, dtype=torch.float64).to(dtype)
+
+
+class Derived(torch.Tensor):
+    """As users' classes are."""
 
 
 class DropIn(unittest.TestCase):
@@ -292,6 +298,34 @@ class Tracing(unittest.TestCase):
         seen = torch.rand(1, 1, 9, 9) > 0.2
         sink = randn(2).requires_grad_()
         torch.library.opcheck(attention_op, (q, k, v, None, seen, sink, "", [4, 2], 3.0, 0.5, 0.2, torch.tensor([1, 2])))
+
+    def test_who_sees_the_op(self):
+        """Its dispatch is left out only where neither a gradient, a mode, a class nor a profile would see it."""
+        tensors = [t[:, :2, :9].contiguous() for t in (self.q, self.k, self.v)]
+        wrapped, operands = torch.Tensor._make_subclass(Derived, tensors[0]), [torch.nn.Parameter(t) for t in tensors]
+        self.assertTrue(is_plain((*tensors, None, "", 0.0)))
+        self.assertFalse(is_plain(operands))
+        self.assertFalse(is_plain((wrapped, *tensors[1:])))
+        self.assertFalse(is_plain([t.to("meta") for t in tensors]))
+        with torch.no_grad():
+            self.assertTrue(is_plain(operands))
+            plain = attention(*operands, causal=True)
+        seen = []
+
+        class Mode(TorchDispatchMode):
+            def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+                seen.append(str(function))
+                return function(*args, **(kwargs or {}))
+
+        with Mode():
+            watched = attention(*tensors, causal=True)
+        self.assertIn("attn_mlir.attention.default", seen)
+        with torch.profiler.profile() as profile:
+            attention(*tensors, causal=True)
+        self.assertIn("attn_mlir::attention", [event.key for event in profile.key_averages()])
+        recorded = attention(*operands, causal=True)
+        self.assertTrue(recorded.requires_grad)
+        self.assertTrue(torch.equal(plain, watched) and torch.equal(plain, recorded))
 
     def test_compile_with_gradients(self):
         def model(f, q):
