@@ -76,8 +76,8 @@ class Direct(unittest.TestCase):
                 self.assertEqual(out.values(), expected)
 
     def test_other_sizes_need_no_other_kernel(self):
-        """But for one row, and for up to 16."""
-        for rows, kernels in (((17, 20, 70), 1), ((2, 16), 2), ((1, 1), 3)):
+        """But for one row, and for up to 16, 32 and 64."""
+        for rows, kernels in (((65, 70, 200), 1), ((33, 64), 2), ((17, 20, 32), 3), ((2, 16), 4), ((1, 1), 5)):
             for m, (b, hq, hkv, n) in zip(rows, ((1, 1, 1, 4), (2, 4, 2, 33), (1, 3, 1, 70))):
                 k = ramp(b, hkv, n, 32)
                 attn_mlir.attention(ramp(b, hq, m, 32), k, k, causal=True)
