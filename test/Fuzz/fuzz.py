@@ -285,8 +285,9 @@ def is_upstream(trace):
 
 
 def is_watched_fault(errors):
-    """Whether a sanitizer ended the program, with the exit code of any error."""
-    return "runtime error: " in errors or "AddressSanitizer" in errors
+    """Whether a sanitizer ended the program, with the exit code of any error. Where memory ends it does so in place of the program's message."""
+    has_memory = not re.search("AddressSanitizer: (allocator is out of memory|requested allocation size)", errors)
+    return "runtime error: " in errors or ("AddressSanitizer" in errors and has_memory)
 
 
 @functools.cache

@@ -165,13 +165,15 @@ llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> attn::loadObject(
   if (llvm::Error error =
           library.define(llvm::orc::absoluteSymbols(symbols(intern))))
     return error;
-  if (llvm::Error error = addLibraries(object, **jit))
-    return error;
   auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
       (*jit)->getDataLayout().getGlobalPrefix());
   if (!process)
     return process.takeError();
   library.addGenerator(std::move(*process));
+  // Behind the process: what frees memory must be of the library whose malloc
+  // the process has, which another one, such as a sanitizer's, may replace.
+  if (llvm::Error error = addLibraries(object, **jit))
+    return error;
   if (llvm::Error error = (*jit)->addObjectFile(
           llvm::MemoryBuffer::getMemBufferCopy(object, "attn")))
     return error;
