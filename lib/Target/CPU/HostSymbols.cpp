@@ -109,6 +109,14 @@ static void *allocateOrEnd(size_t bytes) {
   return memory;
 }
 
+/// Of what tasks keep; `bytes` is a multiple of `alignment`.
+static void *alignedAllocateOrEnd(size_t alignment, size_t bytes) {
+  void *memory = std::aligned_alloc(alignment, bytes);
+  if (!memory)
+    llvm::report_bad_alloc_error("expected memory for a task, got none");
+  return memory;
+}
+
 /// Of the calls of this thread; 0: as many as there are cores.
 static thread_local size_t numThreads = 0;
 
@@ -135,7 +143,10 @@ llvm::orc::SymbolMap attn::getHostSymbols(llvm::orc::MangleAndInterner intern) {
                              llvm::JITSymbolFlags::Exported};
   };
   add("abort", &failAssertion);
+  // All of this program: another allocator may stand before the C library's.
   add("malloc", &allocateOrEnd);
+  add("aligned_alloc", &alignedAllocateOrEnd);
+  add("free", &std::free);
   add("memrefCopy", &copyUnranked);
   // MLIR's own spelling.
   add("mlirAsyncRuntimGetNumWorkerThreads", &getNumWorkers);
