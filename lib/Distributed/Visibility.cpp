@@ -57,21 +57,62 @@ TokenRange Visibility::getKeySpan(TokenRange rows) const {
   return {keys.begin()->begin, std::prev(keys.end())->end};
 }
 
+namespace {
+/// Sums of consecutive ranges of `keys`, for many rows.
+class RangeSums {
+public:
+  RangeSums(const TokenRanges &keys, int64_t rows) : keys(keys), rows(rows) {}
+
+  int64_t get(const TokenRange *begin, const TokenRange *end) {
+    // Sums from the first range on are made where that is less work.
+    if (before.empty() && (end - begin) * rows > keys.end() - keys.begin()) {
+      before.push_back(0);
+      for (const TokenRange &range : keys)
+        before.push_back(before.back() + range.size());
+    }
+    if (!before.empty())
+      return before[end - keys.begin()] - before[begin - keys.begin()];
+    int64_t sum = 0;
+    for (; begin != end; ++begin)
+      sum += begin->size();
+    return sum;
+  }
+
+private:
+  const TokenRanges &keys;
+  int64_t rows;
+  std::vector<int64_t> before; ///< tokens before each range, and behind all
+};
+} // namespace
+
 int64_t Visibility::countPairs(const TokenRanges &rows,
                                const TokenRanges &keys) const {
+  RangeSums sums(keys, rows.end() - rows.begin());
   int64_t pairs = 0;
   for (const TokenRange &rowRange : rows) {
     // Of many ranges of keys, those between the first and the last that is
-    // seen.
-    TokenRange seen = getKeySpan(rowRange);
-    auto key = std::partition_point(
+    // seen, and among these those that all rows see.
+    TokenRange seen = getKeySpan(rowRange), full = getFullKeys(rowRange);
+    const TokenRange *first = std::partition_point(
         keys.begin(), keys.end(),
         [&](const TokenRange &range) { return range.end <= seen.begin; });
-    TokenRange full = getFullKeys(rowRange);
-    for (; key != keys.end() && key->begin < seen.end; ++key)
-      pairs += full.begin <= key->begin && key->end <= full.end
-                   ? rowRange.size() * key->size()
-                   : countPairs(rowRange, *key);
+    const TokenRange *last =
+        std::partition_point(first, keys.end(), [&](const TokenRange &range) {
+          return range.begin < seen.end;
+        });
+    const TokenRange *whole =
+        std::partition_point(first, last, [&](const TokenRange &range) {
+          return range.begin < full.begin;
+        });
+    const TokenRange *partial =
+        std::partition_point(whole, last, [&](const TokenRange &range) {
+          return range.end <= full.end;
+        });
+    for (const TokenRange *key = first; key != whole; ++key)
+      pairs += countPairs(rowRange, *key);
+    pairs += rowRange.size() * sums.get(whole, partial);
+    for (const TokenRange *key = partial; key != last; ++key)
+      pairs += countPairs(rowRange, *key);
   }
   return pairs;
 }

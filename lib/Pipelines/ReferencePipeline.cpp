@@ -47,6 +47,7 @@ void attn::buildGraphToLinalgStage(OpPassManager &pm, bool roundFactors) {
   pm.addNestedPass<func::FuncOp>(createTosaToTensorPass());
   pm.addNestedPass<func::FuncOp>(createTosaToSCFPass());
   pm.addPass(createConvertAttnToLinalg({roundFactors}));
+  pm.addPass(createDecomposeMasksPass());
 }
 
 /// linalg on tensors to loops over memrefs.

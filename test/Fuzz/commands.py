@@ -139,11 +139,11 @@ def find_fault(command, folder):
     if is_crash(result.returncode, errors):
         return f"crash, code {result.returncode}: {errors[:2000]}"
     changed = [str(path) for path, modified in snapshot(folder).items() if before.get(path) != modified]
-    if result.returncode == 0:
-        return find_missing(command, changed)
+    if result.returncode == 0:  # -h is help, whatever letters follow it
+        return None if result.stdout.startswith(b"OVERVIEW: ") else find_missing(command, changed)
     if b"verify: FAIL" in result.stdout:
         return None
-    if not re.search("error: |for the -|Unknown command line argument|positional command line argument|positional argument", errors):
+    if not re.search("error: |cannot open output file|for the -|Unknown command line argument|positional command line argument|positional argument", errors):
         return f"failed with code {result.returncode} and no error: {errors[:500]}"
     # Findings of the simulator, code 2, are what a report is for.
     return f"failed with code {result.returncode} and left {changed}: {errors[:500]}" if changed and result.returncode != 2 else None

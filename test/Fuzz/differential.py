@@ -257,6 +257,8 @@ def write_case(rng, folder, gradients=False):
     first = 3 + has_bias
     if not is_static and around == "alone" and not layouts:
         command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", *(("T", "P") if page else ()), *(() if page and not (has_bias and bias_dims[3] == "N") else ("N",)), *(appends.names if appends else ())))]
+        if gradients and normalization:  # what is made of V gives its dimensions no names
+            command += ["--shape", f"arg2={sizes['B']}x{sizes['Hkv']}x{sizes['N']}x{sizes['Dv']},arg{len(arguments)}={sizes['B']}x{sizes['Hq']}x{sizes['M']}x{sizes['Dv']}"]
     elif not is_static:  # a loop's variable, and what is made of an argument, give its dimensions no names
         dims = [("B", "Hq", "M", "D"), ("B", "Hkv", "N", "D"), ("B", "Hkv", "N", "Dv"), bias_dims][:first]
         if page:

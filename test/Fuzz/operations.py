@@ -3,6 +3,8 @@
 import subprocess
 from pathlib import Path
 
+import numpy as np
+
 
 def draw_sizes(rng):
     heads, group = rng.choice([1, 2]), rng.choice([1, 1, 2, 4])
@@ -21,7 +23,7 @@ def add_gradients(path, *options):
 def write_linear(rng, folder, gradients=False):
     """A linear attention, or its gradients: the module's path, and arguments of attn-run."""
     sizes, score = draw_sizes(rng), "f32"
-    sizes["M"] = rng.choice([0, 1, 2, 63, 64, 65, 130, 200])
+    sizes["M"] = rng.choice([0, 63, 64, 65, 130, 200] + [1, 2] * (not gradients))  # of a row or two roundings decide
     direction = rng.choice(["", "", " reverse", " full"])
     keys = "N" if direction == " full" else "M"
     is_static, dtype = rng.random() < 0.3, rng.choice(["f16", "bf16", "f16", "bf16", "f32"])
@@ -33,11 +35,19 @@ def write_linear(rng, folder, gradients=False):
     state, clauses, before = make(("B", "Hq", "D", "Dv"), score), "", ""
     arguments = [f"%{name}: {kind}" for name, kind in zip("qkv", types)]
 
+    inputs = []
+
     def add_negative(name, shape):
-        """An argument of which the negative of the size is used."""
+        """An argument of which the negative of the size is used, or with gradients, which are of arguments, one that is negative."""
         kind = make(shape, score)
-        arguments.append(f"%{name}_drawn: {kind}")
         dims.append(shape)
+        if gradients:
+            file = Path(folder, f"{name}.npy")
+            np.save(file, -np.abs(np.random.default_rng(rng.randrange(1 << 30)).normal(size=[sizes[dim] for dim in shape])).astype(np.float32))
+            inputs.append(f"--input=arg{len(arguments)}={file}")
+            arguments.append(f"%{name}: {kind}")
+            return "", f" {name}(%{name} : {kind})"
+        arguments.append(f"%{name}_drawn: {kind}")
         return f"  %{name}_size = math.absf %{name}_drawn : {kind}\n  %{name} = arith.negf %{name}_size : {kind}\n", f" {name}(%{name} : {kind})"
 
     decay = rng.choice(["", "decay", "slope"]) if keys == "M" else ""
@@ -48,7 +58,7 @@ def write_linear(rng, folder, gradients=False):
         dims.append(("B", "Hq", "D", "Dv"))
         clauses += f" state(%state : {state})"
     if rng.random() < 0.3:
-        clauses += f" scale({rng.choice(['0.5', '-1.0', '0.0'])})"
+        clauses += f" scale({rng.choice(['0.5', '-1.0'] + ['0.0'] * (not gradients))})"
     has_final = rng.random() < 0.5
     results = [output] + [state] * has_final
     names = "%o#0, %o#1" if has_final else "%o"
@@ -56,7 +66,7 @@ def write_linear(rng, folder, gradients=False):
     text += f"{clauses} : {', '.join(types)} -> {', '.join(results)}\n  return {names} : {', '.join(results)}\n}}\n"
     path = Path(folder, "case.mlir")
     path.write_text(text)
-    command = [f"--random={rng.randrange(100)}", f"--function=attention{'_grad' if gradients else ''}"]
+    command = [f"--random={rng.randrange(100)}", f"--function=attention{'_grad' if gradients else ''}", *inputs]
     if gradients:
         add_gradients(path)
         dims += [("B", "Hq", "M", "Dv")] + [("B", "Hq", "D", "Dv")] * has_final

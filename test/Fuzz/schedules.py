@@ -9,13 +9,14 @@ of target; sizes go up to the largest ones, whose products would overflow.
 import argparse
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from fuzz import is_watched_fault  # noqa: E402
+from fuzz import is_sanitized, is_watched_fault  # noqa: E402
 
 FIELDS = """tile_m tile_n tile_d tile_dv stages warps producer_warps rescale_threshold persistent_ctas exp2_on_fma splits
 cluster_m cluster_d chunk_rows query_in_registers pack_gqa fused output_tile""".split()
@@ -35,8 +36,9 @@ MASKS = ["full", "causal", "window:1", "window:100", "local:0,7", f"local:{(1 <<
 LINK_FIELDS = ["node", "gbps", "latency-us", "nic-gbps", "nic-latency-us"]
 TARGET_FIELDS = ["registers-per-sm", "smem-bytes", "sm-count", "dram-gbps"]
 SIZES = [1, 2, 7, 64, 100, 4096, 65536, 1 << 20, (1 << 24) - 1, 1 << 24]
-#: Of the processor, of which a case takes a tenth of one: other work on the machine does not count. The second is a last resort.
-SECONDS, TIMEOUT_SECONDS = 60, 3600
+#: Of the processor, of which a case takes a tenth of one, and with a sanitizer's checks ten: other work on the machine does not count. The last is
+#: a last resort.
+SECONDS, SANITIZED_SECONDS, TIMEOUT_SECONDS = 60, 300, 3600
 
 
 def draw_documents(generator, tokens):
@@ -97,15 +99,20 @@ def draw(generator):
     return command
 
 
-def set_limits():
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
+def get_seconds(program):
+    return SANITIZED_SECONDS if is_sanitized(shutil.which(program)) else SECONDS
+
+
+def set_limits(seconds):
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
 
 
 def find_fault(command):
     """What is wrong with how a run ended; None if nothing is."""
-    result = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, preexec_fn=set_limits)
+    seconds = get_seconds(command[0])
+    result = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, preexec_fn=lambda: set_limits(seconds))
     if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        return f"no end in {SECONDS} s of the processor"
+        return f"no end in {seconds} s of the processor"
     if result.returncode not in (0, 1) or "Stack dump" in result.stderr or is_watched_fault(result.stderr):
         return f"exit status {result.returncode}: {result.stderr[:500]}"
     if result.returncode == 1 and "error: " not in result.stderr and "for the --" not in result.stderr:
