@@ -14,6 +14,7 @@ hundred runs. A failing case is kept beside the message, which has the command.
 
 import argparse
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -251,12 +252,15 @@ def write_case(rng, folder, gradients=False):
         text = text.replace(f"SIZE_{dim}x", f"{size(dim)}x")
     path = Path(folder, "case.mlir")
     path.write_text(text)
+    lse_gradient = gradients and has_lse and rng.random() < 0.3
     if gradients:
-        add_gradients(path, "recompute=true", *["lse-gradient=true"] * (has_lse and rng.random() < 0.3))
+        add_gradients(path, "recompute=true", *["lse-gradient=true"] * lse_gradient)
     command = [f"--random={rng.randrange(100)}", "--function=" + ("attention_grad" if gradients else name.strip('"'))]
     first = 3 + has_bias
     if not is_static and around == "alone" and not layouts:
         command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", *(("T", "P") if page else ()), *(() if page and not (has_bias and bias_dims[3] == "N") else ("N",)), *(appends.names if appends else ())))]
+        if lse_gradient:  # a sum of two has names of its own dimensions
+            command += ["--shape", f"arg{len(arguments) + 1}={sizes['B']}x{sizes['Hq']}x{sizes['M']}"]
         if gradients and normalization:  # what is made of V gives its dimensions no names
             command += ["--shape", f"arg2={sizes['B']}x{sizes['Hkv']}x{sizes['N']}x{sizes['Dv']},arg{len(arguments)}={sizes['B']}x{sizes['Hq']}x{sizes['M']}x{sizes['Dv']}"]
     elif not is_static:  # a loop's variable, and what is made of an argument, give its dimensions no names
@@ -281,9 +285,15 @@ def write_case(rng, folder, gradients=False):
 
 
 def is_inexact(output):
-    """True if all results that fail are gradients in f32 that are right to a hundredth, or overflow, as they do unfused."""
+    """True if all results that fail are gradients in f32 that are right to a hundredth, or to 1e-4 where all are 0, or overflow, as they do unfused."""
     failed = [line.split() for line in output.splitlines() if line.endswith("FAIL") and not line.startswith("verify")]
-    return all(row[2] == row[3] == "inf" or (row[1].endswith("xf32") and float(row[5]) < 1e-2) for row in failed)
+    return all(is_near(kind, error, unfused, float(relative)) for _, kind, error, unfused, _, relative, *_ in failed)
+
+
+def is_near(kind, error, unfused, relative):
+    # dP - delta of a row of one key cancels to 0 unfused, and to the rounding of two sums in a kernel.
+    cancels = unfused == "0.00e+00" and float(error) < 1e-4
+    return error == unfused == "inf" or (kind.endswith("xf32") and (relative < 1e-2 or cancels))
 
 
 def run_command(command):
@@ -346,6 +356,8 @@ def main():
     parser.add_argument("--devices", help="default: cpu and, drawn for each case, two of the simulated GPUs")
     parser.add_argument("--jobs", type=int, default=2, help="cases at once")
     options = parser.parse_args()
+    if not shutil.which("attn-run"):
+        parser.error("expected attn-run on PATH: add the bin folder of a build")
     cases = [options.case] if options.case is not None else range(options.cases)
     ran = refused = inexact = failed = 0
     with ThreadPoolExecutor(options.jobs) as pool:

@@ -125,6 +125,8 @@ def main():
     parser.add_argument("--cases", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     a = parser.parse_args()
+    if not shutil.which("attn-schedule"):
+        parser.error("expected attn-schedule on PATH: add the bin folder of a build")
     generator = random.Random(a.seed)
     faults = 0
     for case in range(a.cases):

@@ -267,11 +267,15 @@ AttentionBackwardOp GradBuilder::createBackward() {
         value = operand(attention.getValue()), gradient = dOutput,
         bias = operand(attention.getBias());
   RowReductionInterface normalization = attention.getNormalization();
+  Value inverses;
   if (auto sum = dyn_cast<SumAttr>(normalization)) {
     Location loc = attention.getLoc();
+    int64_t columns = cast<ShapedType>(value.getType()).getDimSize(kHeadDim);
     value = appendOne(builder, loc, value);
-    gradient = differentiateQuotient(builder, loc, sumWeights(value), dOutput,
-                                     sum.getEpsilon().getValueAsDouble(),
+    Value sums = sumWeights(value);
+    inverses = invertSums(builder, loc, sums, columns,
+                          sum.getEpsilon().getValueAsDouble());
+    gradient = differentiateQuotient(builder, loc, sums, inverses, dOutput,
                                      getElementTypeOrSelf(query));
     normalization = NoneAttr::get(builder.getContext());
   }
@@ -291,6 +295,8 @@ AttentionBackwardOp GradBuilder::createBackward() {
       attention.getScaleAttr(), normalization,
       /*schedule=*/ScheduleAttr());
   cloneMods(backward);
+  if (inverses)
+    scaleWeights(builder, backward, inverses);
   return backward;
 }
 

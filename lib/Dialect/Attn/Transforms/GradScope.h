@@ -53,16 +53,26 @@ protected:
 /// are 0):
 ///
 ///   O = acc / l,   l = (weights 1) + epsilon
-///   d[acc, l] = [dO / l, -rowsum(dO * O) / l], 0 where l is 0
+///   d[acc, l] = [dO, -rowsum(dO * O)] / l, 0 where l is 0
+///
+/// The weights are multiplied by 1 / l, and not dO: of a row whose weights are
+/// small, or none, dO / l has no number in 16 bits.
 
 /// [V, 1, 0].
 mlir::Value appendOne(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value value);
-/// The gradient of `sums`, [acc, l - epsilon, 0] in the score type, in the type
-/// `element` of the inputs.
+/// [B, Hq, M]: 1 / (`sums`[.., column] + epsilon), 0 where that is none.
+mlir::Value invertSums(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value sums, int64_t column, double epsilon);
+/// [dO, -rowsum(dO * O), 0] in the type `element` of the inputs, O = `sums` *
+/// `inverses`.
 mlir::Value differentiateQuotient(mlir::OpBuilder &builder, mlir::Location loc,
-                                  mlir::Value sums, mlir::Value dOutput,
-                                  double epsilon, mlir::Type element);
+                                  mlir::Value sums, mlir::Value inverses,
+                                  mlir::Value dOutput, mlir::Type element);
+/// Multiplies the weights of row (b, h, i) by `factors`[b, h, i], in the score
+/// type.
+void scaleWeights(mlir::OpBuilder &builder, AttentionBackwardOp backward,
+                  mlir::Value factors);
 /// The columns of `tensor` that `like` has.
 mlir::Value takeColumns(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value tensor, mlir::Value like);

@@ -92,39 +92,72 @@ static Value multiplyRows(ImplicitLocOpBuilder &b, Value dOutput, Value sums) {
       });
 }
 
-Value attn::differentiateQuotient(OpBuilder &builder, Location loc, Value sums,
-                                  Value dOutput, double epsilon, Type element) {
+Value attn::invertSums(OpBuilder &builder, Location loc, Value sums,
+                       int64_t column, double epsilon) {
   ImplicitLocOpBuilder b(loc, builder);
   Type type = getElementTypeOrSelf(sums);
-  int64_t columns = cast<ShapedType>(dOutput.getType()).getDimSize(kHeadDim);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, sums);
+  sizes.pop_back();
+  Value init = tensor::EmptyOp::create(b, sizes, type);
+  Value zero = makeNumber(b, type, 0), one = makeNumber(b, type, 1),
+        least = makeNumber(b, type, epsilon);
+  Value last = arith::ConstantIndexOp::create(b, column);
+  return buildGeneric(b, {}, {}, init, {0, 1, 2}, [&](ValueRange) {
+    SmallVector<Value> at;
+    for (int64_t dim = 0; dim < 3; ++dim)
+      at.push_back(linalg::IndexOp::create(b, dim));
+    at.push_back(last);
+    Value sum =
+        arith::AddFOp::create(b, tensor::ExtractOp::create(b, sums, at), least);
+    Value isZero =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, zero);
+    return arith::SelectOp::create(b, isZero, zero,
+                                   arith::DivFOp::create(b, one, sum))
+        .getResult();
+  });
+}
+
+Value attn::differentiateQuotient(OpBuilder &builder, Location loc, Value sums,
+                                  Value inverses, Value dOutput, Type element) {
+  ImplicitLocOpBuilder b(loc, builder);
+  Type type = getElementTypeOrSelf(sums);
   Value dots = multiplyRows(b, dOutput, sums);
-  Value zero = makeNumber(b, type, 0), one = makeNumber(b, type, 1);
-  Value least = makeNumber(b, type, epsilon);
-  Value sumColumn = arith::ConstantIndexOp::create(b, columns);
+  Value zero = makeNumber(b, type, 0);
   return fillColumns(
       b, dOutput, element,
-      [&](SmallVector<Value> at, Value isOwn, Value isNext) -> Value {
-        Value gradient =
-            widen(b, tensor::ExtractOp::create(b, dOutput, at), type);
-        Value dot =
-            tensor::ExtractOp::create(b, dots, ValueRange(at).drop_back());
-        at[kHeadDim] = sumColumn;
-        Value sum = arith::AddFOp::create(
-            b, tensor::ExtractOp::create(b, sums, at), least);
-        Value isZero =
-            arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, zero);
-        Value inverse = arith::SelectOp::create(
-            b, isZero, zero, arith::DivFOp::create(b, one, sum));
-        Value ofAcc = arith::MulFOp::create(b, gradient, inverse);
-        Value delta = arith::MulFOp::create(b, dot, inverse);
-        Value ofSum =
-            arith::NegFOp::create(b, arith::MulFOp::create(b, delta, inverse));
-        Value more = arith::SelectOp::create(b, isNext, ofSum, zero);
-        Value made = arith::SelectOp::create(b, isOwn, ofAcc, more);
+      [&](const SmallVector<Value> &at, Value isOwn, Value isNext) -> Value {
+        Value own = widen(b, tensor::ExtractOp::create(b, dOutput, at), type);
+        ValueRange row = ValueRange(at).drop_back();
+        Value delta =
+            arith::MulFOp::create(b, tensor::ExtractOp::create(b, dots, row),
+                                  tensor::ExtractOp::create(b, inverses, row));
+        Value more = arith::SelectOp::create(
+            b, isNext, arith::NegFOp::create(b, delta), zero);
+        Value made = arith::SelectOp::create(b, isOwn, own, more);
         return element == type
                    ? made
                    : arith::TruncFOp::create(b, element, made).getResult();
       });
+}
+
+void attn::scaleWeights(OpBuilder &builder, AttentionBackwardOp backward,
+                        Value factors) {
+  OpBuilder::InsertionGuard guard(builder);
+  Region &mod = backward.getScoreMod();
+  Location loc = backward.getLoc();
+  if (mod.empty()) {
+    Type index = builder.getIndexType();
+    Block *block = builder.createBlock(
+        &mod, {}, {getElementTypeOrSelf(factors), index, index, index, index},
+        SmallVector<Location>(5, loc));
+    YieldOp::create(builder, loc, block->getArgument(0));
+  }
+  Operation *yield = mod.front().getTerminator();
+  builder.setInsertionPoint(yield);
+  Value factor = tensor::ExtractOp::create(
+      builder, loc, factors, mod.front().getArguments().slice(1, 3));
+  yield->setOperand(
+      0, arith::MulFOp::create(builder, loc, yield->getOperand(0), factor));
 }
 
 Value attn::takeColumns(OpBuilder &builder, Location loc, Value tensor,
